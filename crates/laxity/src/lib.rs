@@ -1,0 +1,17 @@
+//! Packet scheduling by deadline: guaranteed delay for real-time traffic, the lowest delay that is
+//! left for everything else, and the proof of both before the first packet is sent.
+//!
+//! This crate is the science alone: no clock, no I/O, no threads, no `unsafe`, `no_std` with
+//! `alloc`. Time is an argument of every call.
+#![no_std]
+#![deny(missing_docs)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod curve;
+pub mod link;
+pub mod packet;
+pub mod scheduler;
+pub mod units;

@@ -1,0 +1,36 @@
+//! The small record that stands for a packet. Payloads never pass through the schedulers.
+
+use crate::units::Nanos;
+
+/// A class of the plan, numbered from 0 in the plan's order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClassId(pub u32);
+
+impl ClassId {
+    /// The class's position in tables that hold one entry a class.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A flow within a class (one conversation of many), as its source or classifier numbers it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowId(pub u32);
+
+/// A packet as schedulers see it: 32 bytes, copied freely.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// The class it belongs to.
+    pub class: ClassId,
+    /// The flow within the class.
+    pub flow: FlowId,
+    /// Length on the link in bytes, at least 1.
+    pub length: u32,
+    /// Set when the packet broke its class's contract and the plan says that such packets travel
+    /// as best effort.
+    pub demoted: bool,
+    /// When its last bit arrived.
+    pub arrival: Nanos,
+    /// The caller's own mark (a buffer index, a sequence number); schedulers carry it unread.
+    pub handle: u64,
+}

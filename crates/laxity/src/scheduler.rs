@@ -1,0 +1,132 @@
+//! The contract of every scheduler: time is an argument, nothing is lost, nothing is invented.
+
+use crate::packet::Packet;
+use crate::units::Nanos;
+
+/// A packet scheduler. Every discipline is one, and so is anything that wraps another.
+///
+/// `now` never decreases from one call to the next. Operations take at most logarithmic time in
+/// the number of classes and never depend on how many packets wait.
+pub trait Scheduler {
+    /// Takes in a packet at time `now`. The packet itself, or one queued before it, may be dropped
+    /// into `drops`; everything else leaves through [`dequeue`](Self::dequeue).
+    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink);
+
+    /// Chooses the packet whose transmission starts at `now`.
+    ///
+    /// `None` means that nothing may be sent at this instant: either nothing is queued, or
+    /// [`next_ready`](Self::next_ready) says when that changes.
+    fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch>;
+
+    /// The earliest time at which [`dequeue`](Self::dequeue) may return a packet without another
+    /// arrival: `now` for a work-conserving discipline with a backlog, later for one that holds
+    /// packets back, `None` when nothing is queued.
+    fn next_ready(&self, now: Nanos) -> Option<Nanos> {
+        (self.backlog().packets > 0).then_some(now)
+    }
+
+    /// What is queued.
+    fn backlog(&self) -> Backlog;
+}
+
+impl<S: Scheduler + ?Sized> Scheduler for alloc::boxed::Box<S> {
+    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        (**self).enqueue(now, packet, drops);
+    }
+
+    fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        (**self).dequeue(now, drops)
+    }
+
+    fn next_ready(&self, now: Nanos) -> Option<Nanos> {
+        (**self).next_ready(now)
+    }
+
+    fn backlog(&self) -> Backlog {
+        (**self).backlog()
+    }
+}
+
+/// A packet on its way to the link, and why it was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dispatch {
+    /// The packet.
+    pub packet: Packet,
+    /// The absolute deadline that ordered it, if the discipline gives one.
+    pub deadline: Option<Nanos>,
+    /// The rule that chose it.
+    pub criterion: Criterion,
+}
+
+/// The rule by which a packet was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Criterion {
+    /// It had arrived first.
+    ArrivalOrder,
+    /// It had the earliest deadline.
+    EarliestDeadline,
+    /// It had the smallest virtual finishing time.
+    VirtualFinish,
+    /// Nothing with a guarantee was waiting.
+    Background,
+}
+
+/// Why a packet was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum DropReason {
+    /// The queue's limit was reached.
+    QueueFull,
+    /// It broke its class's arrival curve, and the plan says to drop such packets.
+    Contract,
+}
+
+impl DropReason {
+    /// Every reason, in the order in which tables show them.
+    pub const ALL: [DropReason; 2] = [DropReason::QueueFull, DropReason::Contract];
+
+    /// The word that stands for the reason in traces and summaries.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DropReason::QueueFull => "queue-full",
+            DropReason::Contract => "contract",
+        }
+    }
+}
+
+/// Where dropped packets go, so that whoever owns their payload can free it and count them.
+pub trait DropSink {
+    /// Called once for every dropped packet.
+    fn dropped(&mut self, packet: Packet, reason: DropReason);
+}
+
+/// Any closure can take the drops.
+impl<F: FnMut(Packet, DropReason)> DropSink for F {
+    fn dropped(&mut self, packet: Packet, reason: DropReason) {
+        self(packet, reason);
+    }
+}
+
+/// What is queued in a scheduler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets queued.
+    pub packets: usize,
+    /// Their lengths' sum in bytes.
+    pub bytes: u64,
+}
+
+impl Backlog {
+    /// Counts a packet in.
+    pub fn add(&mut self, length: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(length);
+    }
+
+    /// Counts a packet out.
+    pub fn remove(&mut self, length: u32) {
+        self.packets -= 1;
+        self.bytes -= u64::from(length);
+    }
+}
