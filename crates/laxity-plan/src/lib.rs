@@ -1,1 +1,32 @@
-//! TODO
+//! Laxity plans: one TOML file becomes a typed [`Plan`], or an error that points at its line.
+//!
+//! A plan is read in two steps. `raw` mirrors the file key by key, and its types are also the
+//! plan's JSON Schema; `read` resolves names, fills in defaults and refuses what makes no sense.
+//! What comes out, [`model`], is valid by construction, so nothing downstream checks it again.
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! let text = r#"
+//!     version = 1
+//!     link = { rate = "10mbit" }
+//!     scheduler = { kind = "fifo" }
+//!     class.all = {}
+//! "#;
+//! let plan = laxity_plan::Plan::parse(text, "example.toml", Path::new("."))?;
+//! assert_eq!(plan.classes[0].name, "all");
+//! # Ok::<(), laxity_plan::PlanError>(())
+//! ```
+
+mod build;
+mod error;
+pub mod matching;
+pub mod model;
+mod raw;
+mod read;
+mod scheduler;
+
+pub use error::PlanError;
+pub use model::Plan;
+pub use raw::schema;
+pub use scheduler::UnknownScheduler;

@@ -1,1 +1,18 @@
-//! TODO
+//! Laxity's results made visible: terminal tables, figures, HTML reports and the manifest of what
+//! a run wrote.
+//!
+//! Everything here is a pure function from measured results to text; writing it anywhere is the
+//! caller's business. The same results give the same bytes.
+#![deny(missing_docs)]
+
+pub mod chart;
+pub mod edf;
+pub mod figures;
+pub mod html;
+pub mod manifest;
+pub mod quantity;
+pub mod table;
+pub mod verdict;
+
+#[cfg(test)]
+mod sample;

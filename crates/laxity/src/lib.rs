@@ -10,8 +10,15 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod admit;
 pub mod curve;
 pub mod link;
 pub mod packet;
+pub mod police;
+pub mod port;
+pub mod queue;
+pub mod sched;
 pub mod scheduler;
+#[cfg(test)]
+mod testing;
 pub mod units;

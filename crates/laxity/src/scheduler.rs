@@ -27,6 +27,9 @@ pub trait Scheduler {
 
     /// What is queued.
     fn backlog(&self) -> Backlog;
+
+    /// Bytes of memory held for queues and history.
+    fn footprint(&self) -> usize;
 }
 
 impl<S: Scheduler + ?Sized> Scheduler for alloc::boxed::Box<S> {
@@ -44,6 +47,10 @@ impl<S: Scheduler + ?Sized> Scheduler for alloc::boxed::Box<S> {
 
     fn backlog(&self) -> Backlog {
         (**self).backlog()
+    }
+
+    fn footprint(&self) -> usize {
+        (**self).footprint()
     }
 }
 

@@ -101,7 +101,9 @@ impl Rate {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
     /// The text is empty or its number is not a plain decimal.
-    #[error("`{text}` is not a {quantity}: write a plain decimal number and a unit, such as {example}")]
+    #[error(
+        "`{text}` is not a {quantity}: write a plain decimal number and a unit, such as {example}"
+    )]
     NotANumber {
         /// What was read.
         text: String,
@@ -131,7 +133,9 @@ pub enum UnitError {
         units: String,
     },
     /// `tc`'s `bps`, which means bytes a second there and bits a second everywhere else.
-    #[error("`{text}` is ambiguous: tc reads `bps` as bytes a second; write `bit` for bits a second or `B/s` for bytes a second")]
+    #[error(
+        "`{text}` is ambiguous: tc reads `bps` as bytes a second; write `bit` for bits a second or `B/s` for bytes a second"
+    )]
     Ambiguous {
         /// What was read.
         text: String,
@@ -189,7 +193,13 @@ const TIME: Quantity = Quantity {
     example: "`5ms` or `250us`",
     smallest: "nanoseconds",
     limit: Nanos::LIMIT.0,
-    units: &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1), ("min", 60_000_000_000)],
+    units: &[
+        ("s", 1_000_000_000),
+        ("ms", 1_000_000),
+        ("us", 1_000),
+        ("ns", 1),
+        ("min", 60_000_000_000),
+    ],
 };
 
 const SIZE: Quantity = Quantity {
@@ -242,11 +252,8 @@ impl Quantity {
             .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+')))
             .unwrap_or(trimmed.len());
         let (number, unit) = (&trimmed[..split], trimmed[split..].trim_start());
-        let not_a_number = || UnitError::NotANumber {
-            text: owned(),
-            quantity: self.name,
-            example: self.example,
-        };
+        let not_a_number =
+            || UnitError::NotANumber { text: owned(), quantity: self.name, example: self.example };
         if let Some(magnitude) = number.strip_prefix('-') {
             decimal(magnitude).ok_or_else(not_a_number)?;
             return Err(UnitError::Negative { text: owned(), quantity: self.name });
@@ -258,7 +265,8 @@ impl Quantity {
         };
         let unit_size = self.unit_size(text, unit)?;
         let scale = 10u128.pow(fraction_digits);
-        let scaled = digits.checked_mul(u128::from(unit_size)).ok_or_else(|| self.too_large(text))?;
+        let scaled =
+            digits.checked_mul(u128::from(unit_size)).ok_or_else(|| self.too_large(text))?;
         if scaled % scale != 0 {
             return Err(UnitError::TooFine {
                 text: owned(),
@@ -315,7 +323,10 @@ impl Quantity {
 }
 
 enum Decimal {
-    Value { digits: u128, fraction_digits: u32 },
+    Value {
+        digits: u128,
+        fraction_digits: u32,
+    },
     /// Too many digits to hold, so larger or finer than any limit here.
     Huge,
 }
@@ -332,10 +343,8 @@ fn decimal(text: &str) -> Option<Decimal> {
     if whole.len() + fraction.len() > 24 {
         return Some(Decimal::Huge);
     }
-    let digits = whole
-        .bytes()
-        .chain(fraction.bytes())
-        .fold(0u128, |sum, b| sum * 10 + u128::from(b - b'0'));
+    let digits =
+        whole.bytes().chain(fraction.bytes()).fold(0u128, |sum, b| sum * 10 + u128::from(b - b'0'));
     Some(Decimal::Value { digits, fraction_digits: fraction.len() as u32 })
 }
 

@@ -1,0 +1,191 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use laxity::units::Nanos;
+
+/// Schedule packets by deadline, and prove it.
+///
+/// A plan is one TOML file: a link, its classes, a scheduler, and for a simulation the sources.
+/// `check` proves what the plan promises, `run` measures it and prints promise beside measurement.
+#[derive(Debug, Parser)]
+#[command(name = "laxity", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done, and every promise was kept
+  1  it ran, but a plan does not fit, a deadline was missed or a figure lies outside its tolerance
+  2  bad input or usage; nothing was written
+  3  the system refused (permission, disk)";
+
+/// One thing to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Prove a plan: does it fit, and what delay has each class?
+    Check(Check),
+    /// Simulate a plan and print what each class got beside what it was promised.
+    Run(Run),
+    /// Run the same arrivals through several schedulers, side by side.
+    Compare(Compare),
+    /// Read the classes' arrival curves off recorded traffic.
+    Fit(Fit),
+    /// Repeat a paper's experiment and hold its figures against ours.
+    Reproduce(Reproduce),
+    /// Measure the schedulers: nanoseconds a packet.
+    Bench(Bench),
+    /// Print the plan's JSON Schema, for editors.
+    Schema,
+}
+
+/// `laxity check`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: laxity check examples/home-uplink.toml")]
+pub struct Check {
+    /// The plan.
+    pub plan: PathBuf,
+    /// Check this discipline instead of the plan's: fifo, wfq, edf, edf/background,
+    /// edf/total-bandwidth, edf/shifted-line, edf/two-line, edf/two-line-fast, edf/exact.
+    #[arg(long, value_name = "KIND")]
+    pub scheduler: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Where traffic comes from and how long it lasts.
+#[derive(Args, Debug)]
+pub struct Traffic {
+    /// How long sources send, such as 30s [default: the plan's, else 10s, else all of a recording].
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<Nanos>,
+    /// The seed of every random draw [default: the plan's, else 1].
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Take packets from this CSV, pcap or pcapng file instead of the plan's sources.
+    #[arg(long, value_name = "FILE")]
+    pub arrivals: Option<PathBuf>,
+}
+
+/// `laxity run`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: laxity run examples/home-uplink.toml --out out/home-uplink")]
+pub struct Run {
+    /// The plan.
+    pub plan: PathBuf,
+    /// Run this discipline instead of the plan's; see `laxity check --help`.
+    #[arg(long, value_name = "KIND")]
+    pub scheduler: Option<String>,
+    #[command(flatten)]
+    pub traffic: Traffic,
+    /// Write summary.json, report.html, manifest.json and the packet file into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// The packet file that goes into the folder: one row for every packet.
+    #[arg(long, value_name = "FORMAT", default_value = "csv")]
+    pub packets: PacketFile,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Forms of a packet file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PacketFile {
+    /// packets.csv
+    Csv,
+    /// packets.parquet
+    Parquet,
+    /// No packet file.
+    None,
+}
+
+/// `laxity compare`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Exits with 1 only when a scheduler breaks a bound that it proved: one that promises nothing may
+miss deadlines, and the table says how many.
+
+Example: laxity compare examples/home-uplink.toml --schedulers fifo,wfq,edf")]
+pub struct Compare {
+    /// The plan.
+    pub plan: PathBuf,
+    /// The disciplines; see `laxity check --help`.
+    #[arg(long, value_name = "KIND", value_delimiter = ',', required = true)]
+    pub schedulers: Vec<String>,
+    #[command(flatten)]
+    pub traffic: Traffic,
+    /// Write summary.json (a list), report.html and manifest.json into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `laxity fit`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Prints for each class the `arrival = …` line that all its recorded packets keep to.
+
+Example: laxity fit examples/home-uplink.toml")]
+pub struct Fit {
+    /// The plan, whose classes' `match` tells the packets apart.
+    pub plan: PathBuf,
+    /// The recording [default: the plan's sources].
+    #[arg(long, value_name = "FILE")]
+    pub arrivals: Option<PathBuf>,
+    /// How far the fitted rate lies above the recorded mean, in percent.
+    #[arg(long, value_name = "PERCENT", default_value_t = laxity_sim::fit::DEFAULT_HEADROOM_PERCENT,
+          value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub headroom: u32,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `laxity reproduce`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: laxity reproduce low-delay-best-effort --out out/paper")]
+pub struct Reproduce {
+    /// The paper [default: all of them].
+    pub paper: Option<String>,
+    /// How many seeds, from 1 on.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub seeds: u64,
+    /// Simulate less than the paper did, for a quick look.
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<Nanos>,
+    /// Write the figures into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `laxity bench`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Each figure is the median over several runs of the time for one packet in and one packet out.
+  backlogged  every class always has packets waiting
+  on-off      classes run empty and wake again
+  single      one packet at a time
+
+Example: laxity bench --only edf --classes 1000")]
+pub struct Bench {
+    /// Measure this discipline alone: fifo, heap-edf (the reference), wfq, edf or edf-best-effort.
+    #[arg(long, value_name = "DISCIPLINE")]
+    pub only: Option<String>,
+    /// Measure with so many classes alone.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub classes: Option<u32>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,58 @@
+//! `laxity compare`: the same arrivals through several schedulers.
+
+use laxity_plan::Plan;
+use laxity_report::html::compare_html;
+use laxity_report::{table, verdict};
+use laxity_sim::series::{Series, SeriesRecorder};
+use laxity_sim::summary::Summary;
+
+use crate::args::Compare;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::{Promises, print, print_json, traffic};
+
+/// Carries the command out.
+pub fn run(arguments: &Compare) -> Result<Promises, Failure> {
+    let plan = Plan::read(&arguments.plan)?;
+    let names = arguments.schedulers.iter();
+    let schedulers = names.map(|name| traffic::scheduler(&plan, Some(name)));
+    let schedulers = schedulers.collect::<Result<Vec<_>, _>>()?;
+    let output = arguments.out.as_deref().map(Output::new).transpose()?;
+
+    let mut runs: Vec<(Summary, Series)> = Vec::new();
+    let mut remarks = Vec::new();
+    for scheduler in schedulers {
+        let mut series = SeriesRecorder::new(plan.classes.len(), plan.run.warm_up);
+        let outcome = traffic::simulate(&plan, scheduler, &arguments.traffic, &mut series)?;
+        remarks = traffic::remarks(&outcome.remarks);
+        runs.push((outcome.summary, series.finish()));
+    }
+    let summaries: Vec<_> = runs.iter().map(|(summary, _)| summary.clone()).collect();
+
+    if let Some(mut output) = output {
+        let views: Vec<_> = runs.iter().map(|(summary, series)| (summary, series)).collect();
+        let json = serde_json::to_string_pretty(&summaries).expect("summaries have string keys");
+        output.write("summary.json", &(json + "\n"))?;
+        output.write("report.html", &compare_html(&views))?;
+        output.finish(&arguments.plan.display().to_string(), &summaries[0])?;
+    }
+    if arguments.json {
+        print_json(&summaries)?;
+    } else {
+        let mut text = table::compare_table(&summaries) + "\n";
+        for remark in remarks {
+            text += &format!("Note: {remark}.\n");
+        }
+        if let Some(folder) = &arguments.out {
+            text += &format!("Report: {}\n", folder.join("report.html").display());
+        }
+        print(&text)?;
+    }
+    Ok(Promises::kept_if(summaries.iter().all(keeps_what_it_proved)))
+}
+
+/// A scheduler that proves no bound breaks no promise.
+fn keeps_what_it_proved(summary: &Summary) -> bool {
+    let proved = summary.classes.iter().any(|class| class.bound_ns.is_some());
+    !proved || verdict::broken_promises(summary).is_empty()
+}

@@ -1,0 +1,17 @@
+//! One file a command.
+
+pub mod bench;
+pub mod check;
+pub mod compare;
+pub mod fit;
+pub mod reproduce;
+pub mod run;
+
+use crate::failure::Failure;
+use crate::{Promises, print_json};
+
+/// `laxity schema`.
+pub fn schema() -> Result<Promises, Failure> {
+    print_json(&laxity_plan::schema())?;
+    Ok(Promises::Kept)
+}

@@ -1,0 +1,74 @@
+//! Commands that could not be carried out.
+
+use std::fmt::Display;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use laxity_plan::{PlanError, UnknownScheduler};
+use laxity_sim::error::SimError;
+use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report};
+
+/// Why a command did nothing.
+#[derive(Debug)]
+pub struct Failure {
+    report: Report,
+    code: u8,
+}
+
+impl Failure {
+    /// Bad input or usage: exit code 2.
+    pub fn input(message: impl Display) -> Self {
+        Failure { report: Report::msg(message.to_string()), code: 2 }
+    }
+
+    /// The system refused: exit code 3.
+    pub fn refused(what: impl Display, error: &io::Error) -> Self {
+        Failure { report: Report::msg(format!("{what}: {error}")), code: 3 }
+    }
+
+    /// A folder that results cannot be written to: exit code 2, for it is the user's choice.
+    pub fn unwritable(folder: &Path, error: &io::Error) -> Self {
+        Failure::input(format!(
+            "cannot write to the output folder {}: {error}; give --out a folder that can be \
+             created or written",
+            folder.display()
+        ))
+    }
+
+    /// Prints the failure and tells the exit code.
+    pub fn report(self) -> ExitCode {
+        eprintln!("{:?}", self.report);
+        ExitCode::from(self.code)
+    }
+}
+
+impl From<PlanError> for Failure {
+    fn from(error: PlanError) -> Self {
+        let code = match error.io_kind() {
+            Some(io::ErrorKind::NotFound | io::ErrorKind::IsADirectory) | None => 2,
+            Some(_) => 3,
+        };
+        let mut diagnostic = MietteDiagnostic::new(match error.span() {
+            Some(_) => error.message().to_string(),
+            None => error.to_string(),
+        });
+        diagnostic.help = error.help().map(str::to_string);
+        diagnostic.labels = error.span().map(|span| vec![LabeledSpan::underline(span)]);
+        let source = NamedSource::new(error.name(), error.text().to_string());
+        Failure { report: Report::new(diagnostic).with_source_code(source), code }
+    }
+}
+
+impl From<SimError> for Failure {
+    fn from(error: SimError) -> Self {
+        let code = if error.is_bad_input() { 2 } else { 3 };
+        Failure { report: Report::msg(error.to_string()), code }
+    }
+}
+
+impl From<UnknownScheduler> for Failure {
+    fn from(error: UnknownScheduler) -> Self {
+        Failure::input(error)
+    }
+}

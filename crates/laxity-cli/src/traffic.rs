@@ -1,0 +1,88 @@
+//! From arguments to a simulation.
+
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_plan::model::{SchedulerSpec, Source};
+use laxity_sim::engine::{Outcome, Run};
+use laxity_sim::record::Observer;
+use laxity_sim::source::{Remarks, open_recording};
+
+use crate::args::Traffic;
+use crate::failure::Failure;
+use crate::progress;
+
+/// How long models send when nobody says.
+const DEFAULT_DURATION: Nanos = Nanos(10_000_000_000);
+
+/// The discipline that was asked for, or the plan's own.
+pub fn scheduler(plan: &Plan, name: Option<&str>) -> Result<SchedulerSpec, Failure> {
+    Ok(match name {
+        Some(name) => SchedulerSpec::named(name, plan.scheduler)?,
+        None => plan.scheduler,
+    })
+}
+
+/// Simulates a plan under a discipline with the traffic that was asked for.
+pub fn simulate(
+    plan: &Plan,
+    scheduler: SchedulerSpec,
+    traffic: &Traffic,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, Failure> {
+    let run = prepare(plan, scheduler, traffic)?;
+    let bar = progress::through(scheduler.name(), run.duration);
+    let outcome = run.simulate(observer, &mut |now| {
+        bar.set_position(now.0);
+        true
+    });
+    bar.finish_and_clear();
+    Ok(outcome?)
+}
+
+fn prepare<'a>(
+    plan: &'a Plan,
+    scheduler: SchedulerSpec,
+    traffic: &Traffic,
+) -> Result<Run<'a>, Failure> {
+    let seed = traffic.seed.unwrap_or(plan.run.seed);
+    let duration = traffic.duration.or(plan.run.duration);
+    if duration == Some(Nanos::ZERO) {
+        return Err(Failure::input("a duration of zero simulates nothing: give --duration more"));
+    }
+    if duration.is_some_and(|duration| duration <= plan.run.warm_up) {
+        return Err(Failure::input(format!(
+            "the warm-up of {} leaves nothing to measure: make the duration longer than that",
+            plan.run.warm_up
+        )));
+    }
+    let mut run =
+        Run { plan, scheduler, duration, seed, arrivals: Vec::new(), backlogged: Vec::new() };
+    if let Some(path) = &traffic.arrivals {
+        run.arrivals.push(open_recording(path, plan, None)?);
+        return Ok(run);
+    }
+    if plan.sources.is_empty() {
+        return Err(Failure::input(
+            "the plan has no [[source]], so nothing would arrive: add one, or give --arrivals FILE",
+        ));
+    }
+    if plan.sources.iter().any(|source| matches!(source, Source::Model(_))) {
+        run.duration = Some(duration.unwrap_or(DEFAULT_DURATION));
+    }
+    Ok(run.with_sources()?)
+}
+
+/// What is worth telling about a recording besides its packets.
+pub fn remarks(remarks: &Remarks) -> Vec<String> {
+    let mut lines = Vec::new();
+    if remarks.unmatched > 0 {
+        lines.push(format!("{} frames matched no class and were left out", remarks.unmatched));
+    }
+    if remarks.reordered > 0 {
+        lines.push(format!(
+            "{} frames were stamped before their predecessor and arrive together with it",
+            remarks.reordered
+        ));
+    }
+    lines
+}

@@ -1,0 +1,149 @@
+//! From a plan to the things that act on it: a scheduler, and the question whether it fits.
+
+use laxity::admit::{self, edf};
+use laxity::curve::Curve;
+use laxity::police::{Meter, TokenBucket};
+use laxity::sched::edf::{
+    Assign, BestEffort as BestEffortStage, Deadlines, Line, TwoLineFast, TwoLines,
+};
+use laxity::sched::{DropTail, Edf, Fifo, Limit, Wfq};
+use laxity::scheduler::Scheduler;
+use laxity::units::Nanos;
+
+use crate::model::{
+    Arrival, BestEffort, BestEffortOrder, Class, Plan, Police, QueueLimit, QueueSpec, SchedulerSpec,
+};
+
+impl Plan {
+    /// The plan's classes under some scheduler, the plan's own or another, with the classes' queue
+    /// limits in front.
+    pub fn scheduler(&self, spec: SchedulerSpec) -> Box<dyn Scheduler + Send> {
+        if self.classes.iter().all(|class| class.queue.is_none()) {
+            return self.discipline(spec);
+        }
+        let limits = self.classes.iter().map(|class| match class.queue {
+            None => Limit::None,
+            Some(QueueSpec::DropTail(QueueLimit::Packets(packets))) => Limit::Packets(packets),
+            Some(QueueSpec::DropTail(QueueLimit::Bytes(bytes))) => Limit::Bytes(bytes.0),
+        });
+        Box::new(DropTail::new(self.discipline(spec), limits.collect()))
+    }
+
+    fn discipline(&self, spec: SchedulerSpec) -> Box<dyn Scheduler + Send> {
+        match spec {
+            SchedulerSpec::Fifo => Box::new(Fifo::new()),
+            SchedulerSpec::Wfq => Box::new(self.wfq()),
+            SchedulerSpec::Edf { best_effort, order } => {
+                let assign = self.assign(best_effort);
+                let stage = match order {
+                    BestEffortOrder::Fifo => BestEffortStage::by_arrival(assign),
+                    BestEffortOrder::Wfq => {
+                        BestEffortStage::ordered_by(Box::new(self.wfq()), assign)
+                    }
+                };
+                Box::new(Edf::new(&self.deadlines(), stage))
+            }
+        }
+    }
+
+    fn wfq(&self) -> Wfq {
+        let weights: Vec<_> = self.classes.iter().map(|class| class.weight.0).collect();
+        Wfq::new(self.link.rate, &weights)
+    }
+
+    fn assign(&self, way: BestEffort) -> Assign {
+        match way {
+            BestEffort::Background => Assign::Background,
+            BestEffort::TwoLineFast => Assign::TwoLineFast(TwoLineFast::new(self.two_lines())),
+            _ => {
+                let deadlines = Deadlines::new(&self.best_effort_curve(way));
+                Assign::Curve(deadlines.expect("whole rates, sizes and times make a fit curve"))
+            }
+        }
+    }
+
+    fn two_lines(&self) -> TwoLines {
+        let system = self.edf_system();
+        let from = system.shortest_deadline().unwrap_or_default();
+        TwoLines::below(&system.effective_residual_capacity(), from)
+    }
+
+    /// The curve that a way's best-effort deadlines are made from: how much best-effort work any
+    /// interval may demand ahead of real-time packets. Zero for background service.
+    pub fn best_effort_curve(&self, way: BestEffort) -> Curve {
+        let system = self.edf_system();
+        let residual = || system.effective_residual_capacity();
+        match way {
+            BestEffort::Background => Curve::zero(),
+            BestEffort::TotalBandwidth => {
+                let from = system.shortest_deadline().unwrap_or_default();
+                Line::through_origin(&residual(), from).curve()
+            }
+            BestEffort::ShiftedLine => Line::shifted(&residual(), self.link.max_packet).curve(),
+            BestEffort::TwoLine | BestEffort::TwoLineFast => self.two_lines().curve(),
+            BestEffort::Exact => residual(),
+        }
+    }
+
+    /// The plan as EDF's admission test sees it.
+    pub fn edf_system(&self) -> edf::System {
+        let sends_best_effort =
+            |class: &&Class| class.deadline.is_none() || class.police == Police::Demote;
+        let best_effort = self.classes.iter().filter(sends_best_effort);
+        edf::System {
+            rate: self.link.rate,
+            max_packet: self.link.max_packet,
+            real_time: self.real_time().map(|(_, class)| class).collect(),
+            best_effort_packet: best_effort.map(|class| self.max_packet(class)).max(),
+        }
+    }
+
+    /// The real-time classes with their places among all classes.
+    fn real_time(&self) -> impl Iterator<Item = (usize, edf::RealTime)> {
+        self.classes.iter().enumerate().filter_map(|(index, class)| {
+            let arrival = class.arrival.as_ref()?.token_buckets();
+            let (deadline, packet) = (class.deadline?, self.max_packet(class));
+            Some((index, edf::RealTime { deadline, arrival, packet }))
+        })
+    }
+
+    /// The numbers of the real-time classes, in the order of [`edf_system`](Self::edf_system).
+    pub fn real_time_classes(&self) -> Vec<usize> {
+        self.real_time().map(|(index, _)| index).collect()
+    }
+
+    /// What EDF, served this way, guarantees.
+    pub fn edf_admission(&self, way: BestEffort) -> edf::Admission {
+        self.edf_system().test(&self.best_effort_curve(way))
+    }
+
+    /// The delay bound of every class under a scheduler, where it has one.
+    pub fn bounds(&self, spec: SchedulerSpec) -> Vec<Option<Nanos>> {
+        let mut bounds = vec![None; self.classes.len()];
+        if let SchedulerSpec::Edf { best_effort, .. } = spec {
+            let guarantees = self.edf_admission(best_effort).classes;
+            for (index, guarantee) in self.real_time_classes().into_iter().zip(guarantees) {
+                bounds[index] = guarantee.bound;
+            }
+        }
+        bounds
+    }
+
+    /// The promised delay of every class.
+    pub fn deadlines(&self) -> Vec<Option<Nanos>> {
+        self.classes.iter().map(|class| class.deadline).collect()
+    }
+}
+
+impl Arrival {
+    /// The token buckets that the traffic keeps to.
+    pub fn token_buckets(&self) -> Vec<admit::TokenBucket> {
+        let lines = self.buckets.iter();
+        lines.map(|line| admit::TokenBucket { bucket: line.bucket, rate: line.rate }).collect()
+    }
+
+    /// A meter that tells which packets keep to the curve.
+    pub fn meter(&self) -> Meter {
+        Meter::new(self.buckets.iter().map(|line| TokenBucket::new(line.bucket, line.rate)))
+    }
+}

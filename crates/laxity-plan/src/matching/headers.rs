@@ -1,0 +1,159 @@
+//! What a match looks at, taken from the first bytes of a frame.
+//!
+//! Frames come from outside, cut short or malformed: every access here is checked, and whatever
+//! is missing is simply not there. (etherparse 0.21 reads past the end of IPv6 extension headers
+//! that its lax slicing cut short, so it is a reference in the tests and no more.)
+
+use std::net::IpAddr;
+
+use super::words::WITH_PORTS;
+
+/// The headers of one frame, as far as they are there and whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Headers {
+    /// The outermost VLAN.
+    pub vlan: Option<u16>,
+    /// The IP header.
+    pub ip: Option<IpHeaders>,
+    /// The ports, of protocols that have them. A later fragment of a packet has none.
+    pub ports: Option<Ports>,
+}
+
+/// What a match looks at in an IPv4 or IPv6 header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct IpHeaders {
+    /// Source address; its kind is the packet's IP version.
+    pub source: IpAddr,
+    /// Destination address, of the same kind.
+    pub destination: IpAddr,
+    /// The number of the protocol above, past any IPv6 extension headers.
+    pub protocol: u8,
+    /// The differentiated services code point, 0 to 63.
+    pub dscp: u8,
+}
+
+/// Source and destination port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ports {
+    /// Source.
+    pub source: u16,
+    /// Destination.
+    pub destination: u16,
+}
+
+/// EtherTypes of VLAN tags: 802.1Q, 802.1ad, and what came before it.
+const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86dd;
+
+/// IPv6 extension headers that are skipped to find the protocol above (RFC 8200, RFC 4302).
+const HOP_BY_HOP: u8 = 0;
+const ROUTING: u8 = 43;
+const FRAGMENT: u8 = 44;
+const AUTHENTICATION: u8 = 51;
+const DESTINATION: u8 = 60;
+
+impl Headers {
+    /// From an Ethernet II frame, which may be cut short. What is not IP has at most a VLAN.
+    pub fn from_ethernet(frame: &[u8]) -> Headers {
+        let mut vlan = None;
+        let mut rest = frame.get(12..).unwrap_or_default();
+        while let Some((ether_type, after)) = number(rest) {
+            rest = after;
+            match ether_type {
+                IPV4 | IPV6 => return Headers { vlan, ..Headers::from_ip(rest) },
+                _ if !TAGS.contains(&ether_type) => break,
+                _ => {}
+            }
+            let Some((tag, after)) = number(rest) else { break };
+            vlan = vlan.or(Some(tag & 0xfff));
+            rest = after;
+        }
+        Headers { vlan, ..Headers::default() }
+    }
+
+    /// From an IPv4 or IPv6 packet, which may be cut short.
+    pub fn from_ip(packet: &[u8]) -> Headers {
+        let found = match packet.first().map(|first| first >> 4) {
+            Some(4) => ipv4(packet),
+            Some(6) => ipv6(packet),
+            _ => None,
+        };
+        let Some((ip, above)) = found else { return Headers::default() };
+        let has_ports = WITH_PORTS.contains(&ip.protocol.into());
+        Headers { vlan: None, ip: Some(ip), ports: above.filter(|_| has_ports).and_then(ports) }
+    }
+}
+
+/// The header, and what follows it unless that is a later fragment.
+type Ip<'a> = Option<(IpHeaders, Option<&'a [u8]>)>;
+
+fn ipv4(packet: &[u8]) -> Ip<'_> {
+    let header = packet.first_chunk::<20>()?;
+    let length = usize::from(header[0] & 0xf) * 4;
+    let ip = IpHeaders {
+        source: address4(header, 12),
+        destination: address4(header, 16),
+        protocol: header[9],
+        dscp: header[1] >> 2,
+    };
+    let offset = u16::from_be_bytes([header[6], header[7]]) & 0x1fff;
+    // Recorded before segmentation offload, a packet may give its length as zero.
+    let total = usize::from(u16::from_be_bytes([header[2], header[3]]));
+    let end = if total < length { packet.len() } else { total.min(packet.len()) };
+    let above = packet.get(length.max(20)..end).filter(|_| offset == 0);
+    Some((ip, above))
+}
+
+fn ipv6(packet: &[u8]) -> Ip<'_> {
+    let (header, rest) = packet.split_first_chunk::<40>()?;
+    let (protocol, above) = above_extensions(header[6], rest);
+    let ip = IpHeaders {
+        source: address6(header, 8),
+        destination: address6(header, 24),
+        protocol,
+        dscp: (header[0] & 0xf) << 2 | header[1] >> 6,
+    };
+    Some((ip, above))
+}
+
+/// Skips extension headers; every one is at least eight bytes, so this ends.
+fn above_extensions(mut protocol: u8, mut rest: &[u8]) -> (u8, Option<&[u8]>) {
+    loop {
+        let units = match protocol {
+            HOP_BY_HOP | ROUTING | DESTINATION => 8,
+            FRAGMENT => 0,
+            AUTHENTICATION => 4,
+            _ => return (protocol, Some(rest)),
+        };
+        let Some(extension) = rest.first_chunk::<8>() else { return (protocol, None) };
+        if protocol == FRAGMENT && u16::from_be_bytes([extension[2], extension[3]]) >> 3 != 0 {
+            return (extension[0], None);
+        }
+        let Some(after) = rest.get(8 + usize::from(extension[1]) * units..) else {
+            return (extension[0], None);
+        };
+        (protocol, rest) = (extension[0], after);
+    }
+}
+
+fn address4(header: &[u8; 20], at: usize) -> IpAddr {
+    std::array::from_fn::<u8, 4, _>(|byte| header[at + byte]).into()
+}
+
+fn address6(header: &[u8; 40], at: usize) -> IpAddr {
+    std::array::from_fn::<u8, 16, _>(|byte| header[at + byte]).into()
+}
+
+/// TCP, UDP, DCCP, SCTP and UDP-Lite all begin with their ports.
+fn ports(above: &[u8]) -> Option<Ports> {
+    let (source, rest) = number(above)?;
+    let (destination, _) = number(rest)?;
+    Some(Ports { source, destination })
+}
+
+/// Two bytes as a number, and what follows them.
+fn number(bytes: &[u8]) -> Option<(u16, &[u8])> {
+    let (two, rest) = bytes.split_first_chunk()?;
+    Some((u16::from_be_bytes(*two), rest))
+}

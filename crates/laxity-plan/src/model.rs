@@ -1,0 +1,268 @@
+//! The typed plan: what a TOML file means once every name is resolved and every value is valid.
+
+use std::path::PathBuf;
+
+use laxity::packet::ClassId;
+use laxity::units::{Bytes, Nanos, Rate};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::matching::Match;
+
+/// A whole plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// What it is about, for headings.
+    pub title: Option<String>,
+    /// The link that is shared.
+    pub link: LinkSpec,
+    /// The discipline that shares it.
+    pub scheduler: SchedulerSpec,
+    /// The classes, in the order of the file; [`ClassId`] counts in this order. Never empty.
+    pub classes: Vec<Class>,
+    /// The traffic of a simulation.
+    pub sources: Vec<Source>,
+    /// How long a simulation lasts unless the command says otherwise.
+    pub run: RunSpec,
+}
+
+impl Plan {
+    /// The class of a name.
+    pub fn class(&self, name: &str) -> Option<ClassId> {
+        self.classes.iter().position(|class| class.name == name).map(|at| ClassId(at as u32))
+    }
+
+    /// The largest packet of a class: its own `packet` limit, or else the link's.
+    pub fn max_packet(&self, class: &Class) -> Bytes {
+        class.arrival.as_ref().and_then(|arrival| arrival.packet).unwrap_or(self.link.max_packet)
+    }
+}
+
+/// `[link]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSpec {
+    /// Bits a second.
+    pub rate: Rate,
+    /// The largest packet that any class may send, s_max of the admission tests. Default 1514 B.
+    pub max_packet: Bytes,
+    /// The shortest packet that a drawn length is raised to. Default 40 B.
+    pub min_packet: Bytes,
+}
+
+/// `[scheduler]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchedulerSpec {
+    /// First come, first served.
+    Fifo,
+    /// Weighted fair queueing by the classes' weights.
+    Wfq,
+    /// Earliest deadline first, with deadlines for best effort.
+    Edf {
+        /// How best-effort packets get their deadlines. Default exact.
+        best_effort: BestEffort,
+        /// How best-effort classes are ordered among themselves. Default wfq.
+        order: BestEffortOrder,
+    },
+}
+
+/// `best-effort = …` (Chakraborty, Gries, Thiele 2002).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BestEffort {
+    /// Served only when nothing real-time waits: the paper's standard scheme.
+    Background,
+    /// A line through the origin (section 4.1; Spuri and Buttazzo's Total Bandwidth Server).
+    TotalBandwidth,
+    /// A line that cuts the time axis (section 4.2).
+    ShiftedLine,
+    /// Two line segments (Algorithm 2).
+    TwoLine,
+    /// Two line segments, remembering the previous packet only (Algorithm 3).
+    TwoLineFast,
+    /// The effective residual capacity itself (Algorithm 1).
+    Exact,
+}
+
+/// `best-effort-order = …`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BestEffortOrder {
+    /// By arrival.
+    Fifo,
+    /// Weighted fair queueing by the classes' weights.
+    Wfq,
+}
+
+/// `[class.NAME]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class {
+    /// Its name in the plan, in tables and in traces.
+    pub name: String,
+    /// The delay that real-time packets are promised; best effort without.
+    pub deadline: Option<Nanos>,
+    /// Its side of the contract; always present when there is a deadline.
+    pub arrival: Option<Arrival>,
+    /// Its share among classes that are shared by weight. Default 1.
+    pub weight: Weight,
+    /// What happens to packets that break `arrival`. Default count.
+    pub police: Police,
+    /// How much of it may be queued. Default no limit.
+    pub queue: Option<QueueSpec>,
+    /// Which packets of a capture or a live link are its own.
+    pub matching: Option<Match>,
+}
+
+/// A weight in millionths, so that sums and comparisons are exact: 0.5 is `Weight(500_000)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Weight(pub u32);
+
+impl Weight {
+    /// One.
+    pub const ONE: Weight = Weight(1_000_000);
+}
+
+/// `arrival = { bucket, rate }`, `{ bucket, rate, packet, peak }` or a list of them: the traffic
+/// of any interval is at most the minimum of all these token buckets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arrival {
+    /// At least one; a TSpec with `packet` and `peak` adds the bucket (`packet`, `peak`).
+    pub buckets: Vec<TokenBucket>,
+    /// The largest packet of the class, if the plan gives one.
+    pub packet: Option<Bytes>,
+}
+
+/// At most `bucket + rate t` in any interval of length t.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenBucket {
+    /// The burst.
+    pub bucket: Bytes,
+    /// The sustained rate.
+    pub rate: Rate,
+}
+
+/// `police = …`: what happens to a packet that breaks its class's arrival curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Police {
+    /// It is counted and travels on.
+    Count,
+    /// It travels as best effort.
+    Demote,
+    /// It is dropped.
+    Drop,
+}
+
+/// `queue = { kind = "droptail", limit = … }`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueSpec {
+    /// A packet that would exceed the limit is dropped.
+    DropTail(QueueLimit),
+}
+
+/// How much a queue holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// `limit = 100`.
+    Packets(u64),
+    /// `limit = "64kB"`.
+    Bytes(Bytes),
+}
+
+/// `[run]`: defaults of `laxity run`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunSpec {
+    /// How long sources send; recorded traffic that is shorter ends earlier. Default 10 s for
+    /// models, everything for recordings.
+    pub duration: Option<Nanos>,
+    /// Packets that arrive before are sent but not measured. Default 0.
+    pub warm_up: Nanos,
+    /// The seed of every random draw. Default 1.
+    pub seed: u64,
+}
+
+/// `[[source]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// Packets drawn from a model.
+    Model(ModelSource),
+    /// Packets read from a file, by path as seen from the working directory (a relative path in a
+    /// plan counts from the plan's folder, and is resolved already).
+    Recording {
+        /// Where it is.
+        path: PathBuf,
+        /// Which of its frames take part; all when `None`. Captures only.
+        filter: Option<Match>,
+    },
+}
+
+/// A traffic model that feeds one class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelSource {
+    /// The class it feeds.
+    pub class: ClassId,
+    /// How many independent copies there are, each a flow of its own. Default 1.
+    pub count: u32,
+    /// Lengths of its packets.
+    pub packet: Dist<Bytes>,
+    /// When it sends.
+    pub model: Model,
+    /// When it begins. Default 0.
+    pub start: Nanos,
+    /// When it ends. Default never.
+    pub stop: Option<Nanos>,
+}
+
+/// When a source sends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Model {
+    /// Inside a burst as fast as its class's arrival curve allows, between bursts not at all.
+    Greedy {
+        /// Length of a burst.
+        burst: Dist<Nanos>,
+        /// Pause between bursts.
+        spacing: Dist<Nanos>,
+    },
+    /// One packet after another, spaced so that the rate is constant.
+    Constant {
+        /// Its rate.
+        rate: Rate,
+    },
+    /// Exponential spacing around the one that gives the rate.
+    Poisson {
+        /// Mean rate.
+        rate: Rate,
+    },
+    /// Constant rate while on, silent while off. Pareto on-off is this with Pareto periods.
+    OnOff {
+        /// Rate while on.
+        rate: Rate,
+        /// Length of an on period.
+        on: Dist<Nanos>,
+        /// Length of an off period.
+        off: Dist<Nanos>,
+    },
+    /// Always a packet waiting: the next arrives when one leaves.
+    Backlogged {
+        /// How many packets it keeps queued. Default 2.
+        window: u32,
+    },
+}
+
+/// A distribution of times or sizes. Draws are rounded to whole units; negative ones become 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Dist<T> {
+    /// `"5ms"`.
+    Constant(T),
+    /// `{ uniform = [from, to] }`.
+    Uniform(T, T),
+    /// `{ normal = [mean, deviation] }`.
+    Normal(T, T),
+    /// `{ exponential = mean }`.
+    Exponential(T),
+    /// `{ pareto = [minimum, shape] }`.
+    Pareto(T, f64),
+    /// `{ lognormal = [median, sigma] }`.
+    LogNormal(T, f64),
+    /// `{ weibull = [scale, shape] }`.
+    Weibull(T, f64),
+}

@@ -1,0 +1,399 @@
+//! The plan as it is written: one field for every key, in the order of the reference.
+//!
+//! These types are the single list of what a plan may say. Reading refuses every key that is not
+//! here, and [`schema`] turns them, with their comments, into the JSON Schema for editors.
+
+mod dist;
+mod values;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use laxity::units::{Bytes, Nanos, Rate};
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use crate::model::{BestEffort, BestEffortOrder, Police};
+pub use dist::Distribution;
+pub use values::{At, Count, Measure, Number, Quantity, Table, Unit, Word};
+
+/// The JSON Schema of a plan, for editors that complete and check TOML.
+pub fn schema() -> Schema {
+    SchemaSettings::draft2020_12()
+        .with_transform(RecursiveTransform(without_null))
+        .into_generator()
+        .into_root_schema_for::<Plan>()
+}
+
+/// Takes `null`, which TOML has not, out of what an optional key may be.
+fn without_null(schema: &mut Schema) {
+    if let Some(kinds) = schema.get_mut("type").and_then(|kinds| kinds.as_array_mut()) {
+        kinds.retain(|kind| kind != "null");
+        if let [kind] = &kinds[..] {
+            let kind = kind.clone();
+            schema.insert("type".into(), kind);
+        }
+    }
+    if let Some(any) = schema.get_mut("anyOf").and_then(|any| any.as_array_mut()) {
+        any.retain(|one| one.get("type").is_none_or(|kind| kind != "null"));
+        if let [one] = &mut any[..]
+            && let Some(reference) = one.get_mut("$ref").map(|reference| reference.take())
+        {
+            schema.remove("anyOf");
+            schema.insert("$ref".into(), reference);
+        }
+    }
+}
+
+/// A Laxity plan: a link, the classes that share it, the scheduler that shares it among them, and
+/// for a simulation the sources.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Plan {
+    /// The version of the plan format: 1.
+    #[schemars(extend("const" = 1))]
+    #[expect(dead_code, reason = "a plan of another version is refused before its keys are read")]
+    pub version: Count,
+    /// What the plan is about, for headings.
+    pub title: Option<String>,
+    /// The link that is shared.
+    pub link: Table<Link>,
+    /// The discipline that shares it.
+    pub scheduler: At<Table<Scheduler>>,
+    /// The classes of traffic, by name; their order in the file is the order of every table.
+    #[serde(default)]
+    pub class: Classes,
+    /// Defaults of a simulation.
+    pub run: Option<Table<Run>>,
+    /// The traffic of a simulation.
+    #[serde(default)]
+    pub source: Sources,
+}
+
+/// The link that is shared.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Link {
+    /// Its rate.
+    pub rate: Quantity<Rate>,
+    /// The largest packet that any class may send. Default 1514b.
+    pub max_packet: Option<Quantity<Bytes>>,
+    /// The shortest packet; shorter lengths that a model draws are raised to it. Default 40b.
+    pub min_packet: Option<Quantity<Bytes>>,
+}
+
+/// The discipline that shares the link.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Scheduler {
+    /// Which discipline.
+    pub kind: Word<SchedulerKind>,
+    /// How best-effort packets get deadlines; `edf` only. Default exact.
+    pub best_effort: Option<At<Word<BestEffort>>>,
+    /// How best-effort classes are ordered among themselves; `edf` only. Default wfq.
+    pub best_effort_order: Option<At<Word<BestEffortOrder>>>,
+}
+
+/// `kind = …`.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SchedulerKind {
+    /// First come, first served.
+    Fifo,
+    /// Weighted fair queueing by the classes' weights.
+    Wfq,
+    /// Earliest deadline first, with deadlines for best effort.
+    Edf,
+}
+
+/// A class of traffic: real-time with a deadline, best effort without.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Class {
+    /// The delay that its packets are promised; needs `arrival`.
+    pub deadline: Option<Quantity<Nanos>>,
+    /// Its side of the contract: the traffic that it may send.
+    pub arrival: Option<At<Arrivals>>,
+    /// Its share where classes share by weight, more than 0 and at most 4000. Default 1.
+    pub weight: Option<At<Number>>,
+    /// Which packets of a capture or a live link belong to it, such as `udp dport 4000`.
+    #[serde(rename = "match")]
+    pub matching: Option<At<String>>,
+    /// What happens to packets that break `arrival`. Default count.
+    pub police: Option<At<Word<Police>>>,
+    /// How much of it may be queued. Default no limit.
+    pub queue: Option<Table<Queue>>,
+}
+
+/// One token bucket, or several that all hold at once.
+#[derive(Debug)]
+pub enum Arrivals {
+    One(Bucket),
+    Several(Vec<Table<Bucket>>),
+}
+
+/// A token bucket: in any interval of length t at most `bucket + rate t`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Bucket {
+    /// The burst.
+    pub bucket: Quantity<Bytes>,
+    /// The sustained rate.
+    pub rate: Quantity<Rate>,
+    /// The largest packet of the class. Default the link's `max-packet`.
+    pub packet: Option<Quantity<Bytes>>,
+    /// The peak rate; needs `packet`.
+    pub peak: Option<Quantity<Rate>>,
+}
+
+/// How much of a class may be queued.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Queue {
+    /// Who gets in.
+    #[expect(dead_code, reason = "there is one kind, and reading it is the check")]
+    pub kind: Word<QueueKind>,
+    /// How much fits: packets as in 100, or bytes as in "64kB".
+    pub limit: At<Limit>,
+}
+
+/// `queue = { kind = … }`.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueueKind {
+    /// A packet that would exceed the limit is dropped.
+    Droptail,
+}
+
+/// `limit = 100` packets or `limit = "64kB"`.
+#[derive(Clone, Copy, Debug)]
+pub enum Limit {
+    Packets(u64),
+    Bytes(Bytes),
+}
+
+/// Defaults of a simulation.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Run {
+    /// How long sources send. Default 10s for models, all of a recording.
+    pub duration: Option<Quantity<Nanos>>,
+    /// Packets that arrive before are sent but not measured. Default 0s.
+    pub warm_up: Option<Quantity<Nanos>>,
+    /// The seed of every random draw. Default 1.
+    pub seed: Option<Count>,
+}
+
+/// Traffic: a model that feeds one class, or a recording. Which keys apply depends on `model`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Source {
+    /// The class that it feeds; models only, a recording is sorted by the classes' `match`.
+    pub class: Option<At<String>>,
+    /// When it sends.
+    pub model: At<Word<ModelKind>>,
+    /// Lengths of its packets.
+    pub packet: Option<At<Distribution<Bytes>>>,
+    /// How many independent copies there are. Default 1.
+    pub count: Option<At<Count>>,
+    /// When it begins. Default 0s.
+    pub start: Option<Quantity<Nanos>>,
+    /// When it ends. Default never.
+    pub stop: Option<Quantity<Nanos>>,
+    /// `greedy`: length of a burst.
+    pub burst: Option<At<Distribution<Nanos>>>,
+    /// `greedy`: pause between bursts.
+    pub spacing: Option<At<Distribution<Nanos>>>,
+    /// `constant`, `poisson`: the mean rate. `on-off`, `pareto-on-off`: the rate while on.
+    pub rate: Option<Quantity<Rate>>,
+    /// `on-off`: length of an on period. `pareto-on-off`: its mean.
+    pub on: Option<At<Distribution<Nanos>>>,
+    /// `on-off`: length of an off period. `pareto-on-off`: its mean.
+    pub off: Option<At<Distribution<Nanos>>>,
+    /// `pareto-on-off`: shape of both periods, more than 1. Default 1.5.
+    pub shape: Option<At<Number>>,
+    /// `backlogged`: how many packets it keeps queued. Default 2.
+    pub window: Option<At<Count>>,
+    /// `capture`, `csv`: the recording; a relative path counts from the plan's folder.
+    pub file: Option<At<String>>,
+    /// `capture`: which frames take part, such as `udp`. Default all.
+    #[serde(rename = "match")]
+    pub matching: Option<At<String>>,
+}
+
+/// `model = …`.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModelKind {
+    /// Inside a burst as fast as the class's arrival curve allows, between bursts not at all.
+    Greedy,
+    /// One packet after another at a constant rate.
+    Constant,
+    /// Exponential spacing.
+    Poisson,
+    /// Constant rate while on, silent while off.
+    OnOff,
+    /// On-off with Pareto periods.
+    ParetoOnOff,
+    /// Always a packet waiting.
+    Backlogged,
+    /// A pcap or pcapng file.
+    Capture,
+    /// A CSV file with the columns time_ns, class, length and optionally flow.
+    Csv,
+}
+
+/// `[class.NAME]` tables in the order of the file.
+#[derive(Debug, Default)]
+pub struct Classes(pub Vec<(At<String>, Table<Class>)>);
+
+/// `[[source]]` tables.
+#[derive(Debug, Default)]
+pub struct Sources(pub Vec<At<Table<Source>>>);
+
+impl<'de> Deserialize<'de> for Classes {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct ClassesVisitor;
+
+        impl<'de> Visitor<'de> for ClassesVisitor {
+            type Value = Classes;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("tables `[class.NAME]`")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Classes, A::Error> {
+                let mut classes = Vec::new();
+                while let Some(class) = map.next_entry()? {
+                    classes.push(class);
+                }
+                Ok(Classes(classes))
+            }
+        }
+
+        from.deserialize_any(ClassesVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for Sources {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct SourcesVisitor;
+
+        impl<'de> Visitor<'de> for SourcesVisitor {
+            type Value = Sources;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("tables `[[source]]` with two brackets")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Sources, A::Error> {
+                let mut sources = Vec::new();
+                while let Some(source) = seq.next_element()? {
+                    sources.push(source);
+                }
+                Ok(Sources(sources))
+            }
+        }
+
+        from.deserialize_any(SourcesVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for Arrivals {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct ArrivalsVisitor;
+
+        impl<'de> Visitor<'de> for ArrivalsVisitor {
+            type Value = Arrivals;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("{ bucket = \"300b\", rate = \"150kB/s\" } or a list of such tables")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Arrivals, A::Error> {
+                Bucket::deserialize(MapAccessDeserializer::new(map)).map(Arrivals::One)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Arrivals, A::Error> {
+                let mut buckets = Vec::new();
+                while let Some(bucket) = seq.next_element()? {
+                    buckets.push(bucket);
+                }
+                Ok(Arrivals::Several(buckets))
+            }
+        }
+
+        from.deserialize_any(ArrivalsVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for Limit {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct LimitVisitor;
+
+        impl Visitor<'_> for LimitVisitor {
+            type Value = Limit;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("packets such as 100 or bytes such as \"64kB\"")
+            }
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Limit, E> {
+                let positive = u64::try_from(number).map(Limit::Packets);
+                positive
+                    .map_err(|_| E::custom(format_args!("`{number}` is negative: a limit is not")))
+            }
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Limit, E> {
+                Ok(Limit::Packets(number))
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Limit, E> {
+                values::quantity(text).map(Limit::Bytes)
+            }
+        }
+
+        from.deserialize_any(LimitVisitor)
+    }
+}
+
+/// Gives a type the schema of another.
+macro_rules! schema_as {
+    ($($name:ident: $like:ty),*) => {$(
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                <$like>::json_schema(generator)
+            }
+        }
+    )*};
+}
+
+schema_as!(Classes: BTreeMap<String, Class>, Sources: Vec<Source>);
+
+impl JsonSchema for Arrivals {
+    fn schema_name() -> Cow<'static, str> {
+        "Arrival".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = generator.subschema_for::<Bucket>();
+        json_schema!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
+    }
+}
+
+impl JsonSchema for Limit {
+    fn schema_name() -> Cow<'static, str> {
+        "Limit".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let size = generator.subschema_for::<Unit<Bytes>>();
+        json_schema!({ "anyOf": [{ "type": "integer", "minimum": 1 }, size] })
+    }
+}

@@ -1,0 +1,314 @@
+//! The kinds of value that a plan's keys take, each read strictly and named in its errors.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::str::FromStr;
+
+use laxity::units::{Bytes, Nanos, Rate, UnitError};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{
+    Deserialize, Deserializer, Error, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess, Visitor,
+};
+
+/// The longest text that is a number with its unit.
+const LONGEST_UNIT: usize = 64;
+
+/// A value and the bytes of the file that it was written in.
+#[derive(Debug)]
+pub struct At<T> {
+    pub value: T,
+    pub span: Range<usize>,
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let spanned = toml::Spanned::<T>::deserialize(from)?;
+        Ok(At { span: spanned.span(), value: spanned.into_inner() })
+    }
+}
+
+/// Gives a wrapper the schema of what it wraps.
+macro_rules! schema_of_inner {
+    ($wrapper:ident) => {
+        impl<T: JsonSchema> JsonSchema for $wrapper<T> {
+            fn inline_schema() -> bool {
+                T::inline_schema()
+            }
+            fn schema_name() -> Cow<'static, str> {
+                T::schema_name()
+            }
+            fn schema_id() -> Cow<'static, str> {
+                T::schema_id()
+            }
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                T::json_schema(generator)
+            }
+        }
+    };
+}
+
+schema_of_inner!(At);
+schema_of_inner!(Table);
+schema_of_inner!(Word);
+
+/// A table, and never an array in its place.
+#[derive(Debug)]
+pub struct Table<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Table<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct TableVisitor<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for TableVisitor<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a table of keys and values")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+
+        from.deserialize_map(TableVisitor(PhantomData)).map(Table)
+    }
+}
+
+/// One of a few words, in quotes.
+#[derive(Debug)]
+pub struct Word<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Word<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct WordVisitor<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for WordVisitor<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a word in quotes")
+            }
+
+            fn visit_str<E: Error>(self, word: &str) -> Result<T, E> {
+                T::deserialize(word.into_deserializer())
+            }
+        }
+
+        from.deserialize_any(WordVisitor(PhantomData)).map(Word)
+    }
+}
+
+/// A quantity that is written with its unit, as a string.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit<T>(pub T);
+
+/// A quantity with its unit and its place.
+pub type Quantity<T> = At<Unit<T>>;
+
+/// What reading, errors and the schema say of a quantity.
+pub trait Measure: FromStr<Err = UnitError> + Copy {
+    /// Its name in the schema.
+    const NAME: &'static str;
+    /// What is accepted, with an example.
+    const EXPECTED: &'static str;
+    /// What it looks like, as a regular expression for editors.
+    const PATTERN: &'static str;
+    /// The number of its smallest units.
+    fn units(self) -> u64;
+}
+
+impl Measure for Rate {
+    const NAME: &'static str = "Rate";
+    const EXPECTED: &'static str = "a rate such as \"10mbit\" or \"1.25MB/s\"";
+    const PATTERN: &'static str = r"^\s*[0-9]*\.?[0-9]*\s*((bit|kbit|[Mm]bit|[Gg]bit|tbit)|(bit|kbit|Mbit|Gbit|B|kB|MB|GB)/s)$";
+    fn units(self) -> u64 {
+        self.0
+    }
+}
+
+impl Measure for Nanos {
+    const NAME: &'static str = "Time";
+    const EXPECTED: &'static str = "a time such as \"5ms\" or \"250us\"";
+    const PATTERN: &'static str = r"^\s*[0-9]*\.?[0-9]*\s*(ns|us|ms|s|min)$";
+    fn units(self) -> u64 {
+        self.0
+    }
+}
+
+impl Measure for Bytes {
+    const NAME: &'static str = "Size";
+    const EXPECTED: &'static str = "a size such as \"1536b\" or \"30kB\"";
+    const PATTERN: &'static str = r"^\s*[0-9]*\.?[0-9]*\s*(b|B|kB|KB|MB|GB|KiB|MiB|GiB)$";
+    fn units(self) -> u64 {
+        self.0
+    }
+}
+
+/// Reads a quantity from a TOML string. Bare numbers come here as well, to be told that their
+/// unit is missing.
+pub fn quantity<T: Measure, E: Error>(text: &str) -> Result<T, E> {
+    if text.len() > LONGEST_UNIT {
+        return Err(E::custom(format_args!("this text is too long for {}", T::EXPECTED)));
+    }
+    text.parse().map_err(E::custom)
+}
+
+impl<'de, T: Measure> Deserialize<'de> for Unit<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct UnitVisitor<T>(PhantomData<T>);
+
+        impl<T: Measure> Visitor<'_> for UnitVisitor<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str(T::EXPECTED)
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+                quantity(text)
+            }
+            fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
+                quantity(&number.to_string())
+            }
+            fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
+                quantity(&number.to_string())
+            }
+            fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
+                quantity(&number.to_string())
+            }
+        }
+
+        from.deserialize_any(UnitVisitor(PhantomData)).map(Unit)
+    }
+}
+
+impl<T: Measure> JsonSchema for Unit<T> {
+    fn schema_name() -> Cow<'static, str> {
+        T::NAME.into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "description": format!("{}.", T::EXPECTED),
+            "pattern": T::PATTERN,
+        })
+    }
+}
+
+/// A finite number, written as an integer or with a point.
+#[derive(Clone, Copy, Debug)]
+pub struct Number(pub f64);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct NumberVisitor;
+
+        impl Visitor<'_> for NumberVisitor {
+            type Value = Number;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a number such as 0.5, without quotes")
+            }
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Number, E> {
+                Ok(Number(number as f64))
+            }
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Number, E> {
+                Ok(Number(number as f64))
+            }
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Number, E> {
+                match number.is_finite() {
+                    true => Ok(Number(number)),
+                    false => Err(E::custom(format_args!("`{number}` is not a finite number"))),
+                }
+            }
+        }
+
+        from.deserialize_any(NumberVisitor)
+    }
+}
+
+impl JsonSchema for Number {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Number".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number" })
+    }
+}
+
+/// A whole number, zero or more.
+#[derive(Clone, Copy, Debug)]
+pub struct Count(pub u64);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct CountVisitor;
+
+        impl Visitor<'_> for CountVisitor {
+            type Value = Count;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a whole number such as 100, without quotes")
+            }
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Count, E> {
+                let positive = u64::try_from(number).map(Count);
+                positive.map_err(|_| {
+                    E::custom(format_args!("`{number}` is negative: write a whole number from 0"))
+                })
+            }
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Count, E> {
+                Ok(Count(number))
+            }
+        }
+
+        from.deserialize_any(CountVisitor)
+    }
+}
+
+impl JsonSchema for Count {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Count".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": 0 })
+    }
+}
+
+/// Two values in brackets, no fewer and no more.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<A, B>(pub A, pub B);
+
+impl<'de, A: Deserialize<'de>, B: Deserialize<'de>> Deserialize<'de> for Pair<A, B> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct PairVisitor<A, B>(PhantomData<(A, B)>);
+
+        impl<'de, A: Deserialize<'de>, B: Deserialize<'de>> Visitor<'de> for PairVisitor<A, B> {
+            type Value = Pair<A, B>;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("two values in brackets")
+            }
+
+            fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<Self::Value, S::Error> {
+                let few = || S::Error::custom("too few values: write two in brackets");
+                let first = seq.next_element()?.ok_or_else(few)?;
+                let second = seq.next_element()?.ok_or_else(few)?;
+                match seq.next_element::<IgnoredAny>()? {
+                    None => Ok(Pair(first, second)),
+                    Some(_) => Err(S::Error::custom("too many values: write two in brackets")),
+                }
+            }
+        }
+
+        from.deserialize_any(PairVisitor(PhantomData))
+    }
+}

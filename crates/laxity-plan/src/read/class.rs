@@ -1,0 +1,178 @@
+//! `[class.NAME]`.
+
+use laxity::units::{Bytes, Rate};
+
+use super::{MOST, Read, matching, positive, zero};
+use crate::error::{Fault, shown};
+use crate::model::{Arrival, Class, LinkSpec, Police, QueueLimit, QueueSpec, TokenBucket, Weight};
+use crate::raw::{self, Arrivals, At, Limit, Number, Quantity, Table};
+
+/// The longest name of a class, in characters.
+const LONGEST_NAME: usize = 64;
+/// The most token buckets of one class.
+const MOST_BUCKETS: usize = 64;
+/// The largest weight.
+const LARGEST_WEIGHT: f64 = 4000.0;
+
+pub fn all(raw: raw::Classes, link: &LinkSpec, text: &str) -> Read<Vec<Class>> {
+    let classes = raw.0;
+    if classes.is_empty() {
+        return Err(Fault::new(None, "the plan has no classes")
+            .help("write at least one table `[class.NAME]`"));
+    }
+    if classes.len() > MOST {
+        let message = format!(
+            "the plan has {} classes, more than {MOST}, the most there may be",
+            classes.len()
+        );
+        return Err(Fault::at(&classes[MOST].0.span, message));
+    }
+    classes.into_iter().map(|(name, class)| read(name, class.0, link, text)).collect()
+}
+
+fn read(name: At<String>, raw: raw::Class, link: &LinkSpec, text: &str) -> Read<Class> {
+    check_name(&name)?;
+    let deadline = raw.deadline.as_ref().map(positive("deadline")).transpose()?;
+    let arrival = raw.arrival.as_ref().map(|arrivals| arrival(arrivals, link)).transpose()?;
+    if let (Some(deadline), Some(At { span, .. })) = (deadline, &raw.deadline) {
+        let Some(arrival) = &arrival else {
+            let message =
+                "`deadline` without `arrival`: a promise needs the traffic that it holds for";
+            return Err(Fault::at(span, message)
+                .help("add `arrival = { bucket = \"300b\", rate = \"150kB/s\" }`"));
+        };
+        let packet = arrival.packet.unwrap_or(link.max_packet);
+        let time = link.rate.time_for(packet);
+        if deadline < time {
+            let message = format!(
+                "`deadline` is {deadline}, but the class's largest packet ({packet}) alone takes {time} on the link"
+            );
+            let help = match arrival.packet {
+                Some(_) => "a deadline is at least that time",
+                None => {
+                    "a deadline is at least that time; if the class's packets are shorter than the link's, \
+                         say so with `packet` in `arrival`"
+                }
+            };
+            return Err(Fault::at(span, message).help(help));
+        }
+    }
+    let police = match (&raw.police, &arrival) {
+        (Some(police), None) => {
+            let message = "`police` without `arrival`: there is no contract to break";
+            return Err(
+                Fault::at(&police.span, message).help("add `arrival`, or leave `police` out")
+            );
+        }
+        (police, _) => police.as_ref().map_or(Police::Count, |police| police.value.0),
+    };
+    Ok(Class {
+        name: name.value,
+        deadline,
+        arrival,
+        weight: raw.weight.map_or(Ok(Weight::ONE), weight)?,
+        police,
+        queue: raw.queue.map(queue).transpose()?,
+        matching: raw.matching.map(|expression| matching(&expression, text)).transpose()?,
+    })
+}
+
+fn check_name(At { value: name, span }: &At<String>) -> Read<()> {
+    let wrong = match name {
+        name if name.trim().is_empty() => "a class needs a name".into(),
+        name if name.chars().count() > LONGEST_NAME => {
+            format!("the name `{}` is too long", shown(name))
+        }
+        name if name.chars().any(char::is_control) => {
+            "a control character in a class's name".into()
+        }
+        _ => return Ok(()),
+    };
+    Err(Fault::at(span, wrong)
+        .help(format!("a name has 1 to {LONGEST_NAME} characters, such as `[class.voice]`")))
+}
+
+fn weight(At { value: Number(weight), span }: At<Number>) -> Read<Weight> {
+    let wrong = |message: String| {
+        Err(Fault::at(&span, message)
+            .help(format!("a weight is more than 0 and at most {LARGEST_WEIGHT}")))
+    };
+    match (weight * 1e6).round() {
+        _ if weight == 0.0 => wrong("`weight` is zero".into()),
+        _ if weight < 0.0 => wrong(format!("`weight` is negative: {weight}")),
+        _ if weight > LARGEST_WEIGHT => wrong(format!("`weight` is too large: {weight}")),
+        0.0 => wrong(format!("`weight` is {weight}, less than a millionth")),
+        millionths => Ok(Weight(millionths as u32)),
+    }
+}
+
+fn queue(Table(raw): Table<raw::Queue>) -> Read<QueueSpec> {
+    let limit = match raw.limit.value {
+        Limit::Packets(0) | Limit::Bytes(Bytes(0)) => return Err(zero("limit", &raw.limit.span)),
+        Limit::Packets(count) => QueueLimit::Packets(count),
+        Limit::Bytes(size) => QueueLimit::Bytes(size),
+    };
+    Ok(QueueSpec::DropTail(limit))
+}
+
+/// All buckets of a class, with the peaks' among them, and the smallest `packet`.
+fn arrival(raw: &At<Arrivals>, link: &LinkSpec) -> Read<Arrival> {
+    let tables: Vec<&raw::Bucket> = match &raw.value {
+        Arrivals::One(table) => vec![table],
+        Arrivals::Several(list) => list.iter().map(|Table(table)| table).collect(),
+    };
+    if tables.is_empty() || tables.len() > MOST_BUCKETS {
+        let message = format!("`arrival` has {} token buckets", tables.len());
+        return Err(
+            Fault::at(&raw.span, message).help(format!("write 1 to {MOST_BUCKETS} of them"))
+        );
+    }
+    let (mut buckets, mut packets) = (Vec::new(), Vec::new());
+    for table in &tables {
+        let sustained =
+            TokenBucket { bucket: positive("bucket")(&table.bucket)?, rate: table.rate.value.0 };
+        let packet =
+            table.packet.as_ref().map(|packet| largest_packet(packet, link)).transpose()?;
+        buckets.push(sustained);
+        buckets.extend(table.peak.as_ref().map(|at| peak(at, packet, sustained)).transpose()?);
+        packets.extend(packet);
+    }
+    let packet = packets.into_iter().min();
+    for At { value: raw::Unit(bucket), span } in tables.iter().map(|table| &table.bucket) {
+        if let Some(packet) = packet.filter(|packet| packet > bucket) {
+            let message = format!("`bucket` is {bucket}, too small for one packet of {packet}");
+            let help = "a bucket holds at least the class's largest packet";
+            return Err(Fault::at(span, message).help(help));
+        }
+    }
+    Ok(Arrival { buckets, packet })
+}
+
+/// The bucket of a TSpec's peak: one packet at the peak rate.
+fn peak(raw: &Quantity<Rate>, packet: Option<Bytes>, sustained: TokenBucket) -> Read<TokenBucket> {
+    let At { value: raw::Unit(peak), span } = raw;
+    let Some(bucket) = packet else {
+        let message = "`peak` without `packet`: a peak rate holds for packets of some largest size";
+        return Err(Fault::at(span, message).help("add `packet = \"100b\"` beside it"));
+    };
+    if *peak < sustained.rate {
+        let message = format!("`peak` is {peak}, below `rate`, {}", sustained.rate);
+        return Err(Fault::at(span, message));
+    }
+    Ok(TokenBucket { bucket, rate: *peak })
+}
+
+fn largest_packet(raw: &Quantity<Bytes>, link: &LinkSpec) -> Read<Bytes> {
+    let packet = positive("packet")(raw)?;
+    let LinkSpec { max_packet, min_packet, .. } = link;
+    if packet > *max_packet {
+        let message = format!("`packet` is {packet}, above the link's `max-packet`, {max_packet}");
+        return Err(Fault::at(&raw.span, message));
+    }
+    if packet < *min_packet {
+        let message = format!("`packet` is {packet}, below the link's `min-packet`, {min_packet}");
+        return Err(Fault::at(&raw.span, message)
+            .help("write a lower `min-packet` in `[link]` (its default is 40b)"));
+    }
+    Ok(packet)
+}

@@ -1,0 +1,46 @@
+//! The text of a plan file.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::error::{Fault, PlanError};
+
+/// The largest plan: 16 MiB.
+pub const LIMIT: usize = 16 << 20;
+
+pub fn too_large() -> String {
+    format!("the plan is larger than {} MiB, the most that is read", LIMIT >> 20)
+}
+
+pub fn text(path: &Path, name: &str) -> Result<String, PlanError> {
+    let failed = |error: io::Error| {
+        let message = match error.kind() {
+            io::ErrorKind::NotFound => "there is no such file".into(),
+            io::ErrorKind::IsADirectory => "this is a folder, not a plan file".into(),
+            io::ErrorKind::PermissionDenied => {
+                "this file may not be read (permission denied)".into()
+            }
+            _ => format!("the file cannot be read: {error}"),
+        };
+        PlanError::io(name, &error, message)
+    };
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(LIMIT as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() > LIMIT {
+        return Err(PlanError::new(name, "", Fault::new(None, too_large())));
+    }
+    String::from_utf8(bytes).map_err(|error| not_utf8(&error, name))
+}
+
+/// Points at the first bad byte in what is left of the text when such bytes are replaced.
+fn not_utf8(error: &std::string::FromUtf8Error, name: &str) -> PlanError {
+    let start = error.utf8_error().valid_up_to();
+    let text = String::from_utf8_lossy(error.as_bytes());
+    let fault = Fault::at(
+        &(start..start + 1),
+        format!("the byte 0x{:02x} is not UTF-8 text", error.as_bytes()[start]),
+    );
+    PlanError::new(name, &text, fault.help("a plan is a TOML file in UTF-8"))
+}

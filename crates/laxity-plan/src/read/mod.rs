@@ -1,0 +1,173 @@
+//! From the file to the [`Plan`]: names resolved, defaults filled in, nonsense refused.
+
+mod class;
+mod file;
+mod source;
+#[cfg(test)]
+mod tests;
+mod toml_error;
+
+use std::ops::Range;
+use std::path::Path;
+
+use laxity::units::{Bytes, Nanos};
+use toml::de::{DeTable, DeValue, Deserializer};
+
+use crate::error::{Fault, PlanError};
+use crate::matching::Match;
+use crate::model::{BestEffort, BestEffortOrder, LinkSpec, Plan, RunSpec, SchedulerSpec};
+use crate::raw::{self, Measure, Quantity, SchedulerKind};
+
+/// What every step of reading gives.
+type Read<T> = Result<T, Fault>;
+
+/// The most classes that a plan has, and the most sources that all of its counts make.
+const MOST: usize = 1_000_000;
+/// The largest packet that a link may carry.
+const LARGEST_PACKET: Bytes = Bytes(1_000_000_000);
+
+impl Plan {
+    /// Reads a plan file. A relative `file` of a source counts from the plan's folder.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or as [`Plan::parse`].
+    pub fn read(path: &Path) -> Result<Plan, PlanError> {
+        let name = path.display().to_string();
+        let text = file::text(path, &name)?;
+        Plan::parse(&text, &name, path.parent().unwrap_or(Path::new("")))
+    }
+
+    /// Reads a plan from its text. `name` stands before the line in errors; `folder` is where a
+    /// relative `file` of a source counts from.
+    ///
+    /// # Errors
+    /// At the first thing that is not TOML, not a key or value of a plan, or makes no sense.
+    pub fn parse(text: &str, name: &str, folder: &Path) -> Result<Plan, PlanError> {
+        if text.len() > file::LIMIT {
+            return Err(PlanError::new(name, "", Fault::new(None, file::too_large())));
+        }
+        plan(text, folder).map_err(|fault| PlanError::new(name, text, fault))
+    }
+}
+
+fn plan(text: &str, folder: &Path) -> Read<Plan> {
+    let root = DeTable::parse(text).map_err(|error| toml_error::syntax(&error, text))?;
+    check_version(root.get_ref())?;
+    let raw = serde::Deserialize::deserialize(Deserializer::from(root));
+    let raw: raw::Plan = raw.map_err(|error| toml_error::content(&error, text))?;
+
+    let link = link(raw.link.0)?;
+    let scheduler = scheduler(&raw.scheduler.value.0)?;
+    let run = run(raw.run.map(|run| run.0).unwrap_or_default())?;
+    let classes = class::all(raw.class, &link, text)?;
+    let mut plan = Plan { title: raw.title, link, scheduler, classes, sources: Vec::new(), run };
+    plan.sources = source::all(raw.source, &plan, folder, text)?;
+    Ok(plan)
+}
+
+/// Before anything else, so that a plan of another version is not blamed for its keys.
+fn check_version(root: &DeTable<'_>) -> Read<()> {
+    const HELP: &str = "a plan begins with `version = 1`";
+    if root.is_empty() {
+        return Err(Fault::new(None, "the plan is empty").help(HELP));
+    }
+    let Some((_, version)) = root.iter().find(|(key, _)| key.get_ref() == "version") else {
+        return Err(Fault::new(Some(0..0), "`version` is missing").help(HELP));
+    };
+    match version.get_ref() {
+        DeValue::Integer(number) if number.as_str() == "1" => Ok(()),
+        _ => Err(Fault::at(
+            &version.span(),
+            "`version` is not 1, the only version of plans there is",
+        )
+        .help(HELP)),
+    }
+}
+
+fn link(raw: raw::Link) -> Read<LinkSpec> {
+    let max = raw.max_packet.as_ref().map(positive("max-packet")).transpose()?;
+    let min = raw.min_packet.as_ref().map(positive("min-packet")).transpose()?;
+    let max_packet = max.unwrap_or(Bytes(1514));
+    let min_packet = min.unwrap_or(Bytes(40).min(max_packet));
+    let written = raw.max_packet.as_ref().or(raw.min_packet.as_ref());
+    if let Some(Quantity { span, .. }) = written {
+        if max_packet > LARGEST_PACKET {
+            return Err(Fault::at(
+                span,
+                format!("`max-packet` is {max_packet}, above the largest, {LARGEST_PACKET}"),
+            ));
+        }
+        if max_packet < min_packet {
+            return Err(Fault::at(
+                span,
+                format!("`max-packet` is {max_packet}, below `min-packet`, {min_packet}"),
+            ));
+        }
+    }
+    Ok(LinkSpec { rate: raw.rate.value.0, max_packet, min_packet })
+}
+
+fn scheduler(raw: &raw::Scheduler) -> Read<SchedulerSpec> {
+    let spec = match raw.kind.0 {
+        SchedulerKind::Fifo => SchedulerSpec::Fifo,
+        SchedulerKind::Wfq => SchedulerSpec::Wfq,
+        SchedulerKind::Edf => SchedulerSpec::Edf {
+            best_effort: raw.best_effort.as_ref().map_or(BestEffort::Exact, |way| way.value.0),
+            order: raw
+                .best_effort_order
+                .as_ref()
+                .map_or(BestEffortOrder::Wfq, |order| order.value.0),
+        },
+    };
+    let edf_only = [
+        ("best-effort", raw.best_effort.as_ref().map(|way| &way.span)),
+        ("best-effort-order", raw.best_effort_order.as_ref().map(|order| &order.span)),
+    ];
+    match edf_only {
+        _ if matches!(spec, SchedulerSpec::Edf { .. }) => Ok(spec),
+        [(key, Some(span)), _] | [_, (key, Some(span))] => {
+            let message = format!("`{key}` does not belong to `kind = \"{spec}\"`");
+            Err(Fault::at(span, message).help("leave it out, or write `kind = \"edf\"`"))
+        }
+        _ => Ok(spec),
+    }
+}
+
+fn run(raw: raw::Run) -> Read<RunSpec> {
+    let duration = raw.duration.as_ref().map(positive("duration")).transpose()?;
+    let warm_up = raw.warm_up.as_ref().map_or(Nanos::ZERO, |warm_up| warm_up.value.0);
+    if let (Some(duration), Some(written)) = (duration, &raw.warm_up)
+        && warm_up >= duration
+    {
+        let message =
+            format!("`warm-up` is {warm_up}, which leaves nothing of `duration`, {duration}");
+        return Err(Fault::at(&written.span, message).help("a warm-up is shorter than the run"));
+    }
+    Ok(RunSpec { duration, warm_up, seed: raw.seed.map_or(1, |seed| seed.0) })
+}
+
+/// Reads the quantity of a key that cannot be zero.
+fn positive<T: Measure>(key: &str) -> impl Fn(&Quantity<T>) -> Read<T> {
+    move |quantity| match quantity.value.0.units() {
+        0 => Err(zero(key, &quantity.span)),
+        _ => Ok(quantity.value.0),
+    }
+}
+
+fn zero(key: &str, span: &Range<usize>) -> Fault {
+    Fault::at(span, format!("`{key}` is zero: it must be more"))
+}
+
+/// Reads a match expression; its error points into the string.
+fn matching(raw: &raw::At<String>, text: &str) -> Read<Match> {
+    raw.value.parse().map_err(|error: crate::matching::MatchError| {
+        let quoted = text.get(raw.span.clone()).unwrap_or_default();
+        let plain = quoted.len() == raw.value.len() + 2 && quoted[1..].starts_with(&raw.value);
+        let span = match plain {
+            true => raw.span.start + 1 + error.span.start..raw.span.start + 1 + error.span.end,
+            false => raw.span.clone(),
+        };
+        Fault::at(&span, format!("`match`: {}", error.message()))
+            .help(format!("accepted here: {}", error.expected))
+    })
+}

@@ -1,0 +1,300 @@
+//! `[[source]]`.
+
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::ops::Range;
+use std::path::Path;
+
+use laxity::packet::ClassId;
+use laxity::units::{Bytes, Nanos};
+
+use super::{MOST, Read, matching, zero};
+use crate::error::{Fault, nearest, shown};
+use crate::model::{Class, Dist, Model, ModelSource, Plan, Source};
+use crate::raw::{self, At, Count, Distribution, Measure, ModelKind, Number, Quantity, Table};
+
+/// The shape of Pareto periods unless the plan gives one.
+const DEFAULT_SHAPE: f64 = 1.5;
+/// The largest shape or sigma of a distribution.
+const LARGEST_SHAPE: f64 = 1000.0;
+
+pub fn all(raw: raw::Sources, plan: &Plan, folder: &Path, text: &str) -> Read<Vec<Source>> {
+    let names =
+        plan.classes.iter().enumerate().map(|(at, class)| (class.name.as_str(), at)).collect();
+    let mut context = Context { plan, names, folder, text, sources: 0 };
+    raw.0.into_iter().map(|source| context.source(source)).collect()
+}
+
+struct Context<'a> {
+    plan: &'a Plan,
+    /// The classes' positions by name.
+    names: HashMap<&'a str, usize>,
+    folder: &'a Path,
+    text: &'a str,
+    /// How many there are so far, copies included.
+    sources: usize,
+}
+
+/// The keys that a model takes besides `model`.
+fn keys(model: ModelKind) -> &'static [&'static str] {
+    match model {
+        ModelKind::Greedy => &["class", "packet", "count", "start", "stop", "burst", "spacing"],
+        ModelKind::Constant | ModelKind::Poisson => {
+            &["class", "packet", "count", "start", "stop", "rate"]
+        }
+        ModelKind::OnOff => &["class", "packet", "count", "start", "stop", "rate", "on", "off"],
+        ModelKind::ParetoOnOff => {
+            &["class", "packet", "count", "start", "stop", "rate", "on", "off", "shape"]
+        }
+        ModelKind::Backlogged => &["class", "packet", "count", "start", "stop", "window"],
+        ModelKind::Capture => &["file", "match"],
+        ModelKind::Csv => &["file"],
+    }
+}
+
+impl Context<'_> {
+    fn source(&mut self, At { value: Table(raw), span }: At<Table<raw::Source>>) -> Read<Source> {
+        check_keys(&raw, self.text)?;
+        let rate = || Ok(need(&raw.rate, "rate", "\"10mbit\"", &span)?.value.0);
+        let on = || need(&raw.on, "on", "\"500ms\"", &span);
+        let off = || need(&raw.off, "off", "\"500ms\"", &span);
+        let model = match raw.model.value.0 {
+            ModelKind::Capture | ModelKind::Csv => return self.recording(&raw, &span),
+            ModelKind::Greedy => self.greedy(&raw, &span)?,
+            ModelKind::Constant => Model::Constant { rate: rate()? },
+            ModelKind::Poisson => Model::Poisson { rate: rate()? },
+            ModelKind::OnOff => Model::OnOff {
+                rate: rate()?,
+                on: longer("on", on()?)?,
+                off: distribution("off", off()?)?,
+            },
+            ModelKind::ParetoOnOff => {
+                let shape = raw.shape.as_ref().map_or(Ok(DEFAULT_SHAPE), pareto_shape)?;
+                let on = pareto_period("on", on()?, shape)?;
+                Model::OnOff { rate: rate()?, on, off: pareto_period("off", off()?, shape)? }
+            }
+            ModelKind::Backlogged => {
+                Model::Backlogged { window: raw.window.as_ref().map_or(Ok(2), window)? }
+            }
+        };
+        let class = self.class(&raw, &span)?;
+        let packet = need(&raw.packet, "packet", "\"100b\"", &span)?;
+        let start = raw.start.as_ref().map_or(Nanos::ZERO, |start| start.value.0);
+        Ok(Source::Model(ModelSource {
+            class,
+            count: self.count(raw.count.as_ref())?,
+            packet: self.packet(packet, &self.plan.classes[class.index()])?,
+            model,
+            start,
+            stop: raw.stop.as_ref().map(|stop| after(stop, start)).transpose()?,
+        }))
+    }
+
+    fn recording(&self, raw: &raw::Source, span: &Range<usize>) -> Read<Source> {
+        let file = need(&raw.file, "file", "\"traffic.pcap\"", span)?;
+        if file.value.is_empty() {
+            return Err(Fault::at(&file.span, "`file` is empty: write a path"));
+        }
+        let filter = raw.matching.as_ref().map(|filter| matching(filter, self.text)).transpose()?;
+        Ok(Source::Recording { path: self.folder.join(&file.value), filter })
+    }
+
+    fn greedy(&self, raw: &raw::Source, span: &Range<usize>) -> Read<Model> {
+        let class = &self.plan.classes[self.class(raw, span)?.index()];
+        if class.arrival.is_none() {
+            let name = &class.name;
+            let message = format!(
+                "a greedy source follows the `arrival` of its class, and class `{name}` has none"
+            );
+            let at = raw.class.as_ref().map_or(span, |class| &class.span);
+            return Err(
+                Fault::at(at, message).help("add `arrival` to the class, or choose another model")
+            );
+        }
+        let burst = need(&raw.burst, "burst", "{ uniform = [\"2ms\", \"4ms\"] }", span)?;
+        let spacing = need(&raw.spacing, "spacing", "{ uniform = [\"6ms\", \"10ms\"] }", span)?;
+        Ok(Model::Greedy {
+            burst: longer("burst", burst)?,
+            spacing: distribution("spacing", spacing)?,
+        })
+    }
+
+    fn class(&self, raw: &raw::Source, source: &Range<usize>) -> Read<ClassId> {
+        let At { value: name, span } = need(&raw.class, "class", "\"voice\"", source)?;
+        if let Some(at) = self.names.get(name.as_str()) {
+            return Ok(ClassId(*at as u32));
+        }
+        let fault = Fault::at(span, format!("there is no class `{}`", shown(name)));
+        let known = || self.plan.classes.iter().map(|class| class.name.as_str());
+        Err(match nearest(name, known()) {
+            Some(near) => fault.help(format!("did you mean `{near}`?")),
+            None => fault.accepted(name, known()),
+        })
+    }
+
+    fn count(&mut self, raw: Option<&At<Count>>) -> Read<u32> {
+        let Some(At { value: Count(count), span }) = raw else {
+            self.sources += 1;
+            return Ok(1);
+        };
+        let count = u32::try_from(*count).unwrap_or(u32::MAX);
+        self.sources = self.sources.saturating_add(count as usize);
+        match count {
+            0 => Err(zero("count", span)),
+            _ if self.sources > MOST => Err(Fault::at(
+                span,
+                format!("too many sources: all `count`s together are at most {MOST}"),
+            )),
+            _ => Ok(count),
+        }
+    }
+
+    fn packet(&self, raw: &At<Distribution<Bytes>>, class: &Class) -> Read<Dist<Bytes>> {
+        let packet = longer("packet", raw)?;
+        let (max, min) = (self.plan.max_packet(class), self.plan.link.min_packet);
+        let shortest = match packet {
+            Dist::Constant(length) | Dist::Uniform(length, _) | Dist::Pareto(length, _) => length,
+            _ => min,
+        };
+        if shortest > max {
+            let message = format!(
+                "`packet` is {shortest}, above {max}, the largest packet of class `{}`",
+                class.name
+            );
+            let help = "the largest packet is `packet` in the class's `arrival`, or else `max-packet` in `[link]`";
+            return Err(Fault::at(&raw.span, message).help(help));
+        }
+        match packet {
+            Dist::Constant(length) if length < min => {
+                let message = format!("`packet` is {length}, below the link's `min-packet`, {min}");
+                let help = "write a lower `min-packet` in `[link]` (its default is 40b)";
+                Err(Fault::at(&raw.span, message).help(help))
+            }
+            _ => Ok(packet),
+        }
+    }
+}
+
+fn check_keys(raw: &raw::Source, text: &str) -> Read<()> {
+    fn span<T>(key: &Option<At<T>>) -> Option<&Range<usize>> {
+        key.as_ref().map(|at| &at.span)
+    }
+    let written = [
+        ("class", span(&raw.class)),
+        ("packet", span(&raw.packet)),
+        ("count", span(&raw.count)),
+        ("start", span(&raw.start)),
+        ("stop", span(&raw.stop)),
+        ("burst", span(&raw.burst)),
+        ("spacing", span(&raw.spacing)),
+        ("rate", span(&raw.rate)),
+        ("on", span(&raw.on)),
+        ("off", span(&raw.off)),
+        ("shape", span(&raw.shape)),
+        ("window", span(&raw.window)),
+        ("file", span(&raw.file)),
+        ("match", span(&raw.matching)),
+    ];
+    let keys = keys(raw.model.value.0);
+    match written.into_iter().find(|(key, span)| span.is_some() && !keys.contains(key)) {
+        None => Ok(()),
+        Some((key, span)) => {
+            let model = text.get(raw.model.span.clone()).unwrap_or_default();
+            let fault =
+                Fault::new(span.cloned(), format!("`{key}` does not belong to `model = {model}`"));
+            Err(fault.help(format!("its keys are model, {}", keys.join(", "))))
+        }
+    }
+}
+
+/// The value of a key that the model cannot do without.
+fn need<'a, T>(
+    value: &'a Option<At<T>>,
+    key: &str,
+    example: &str,
+    span: &Range<usize>,
+) -> Read<&'a At<T>> {
+    value.as_ref().ok_or_else(|| {
+        Fault::at(span, format!("`{key}` is missing"))
+            .help(format!("this source needs one, such as `{key} = {example}`"))
+    })
+}
+
+fn after(stop: &Quantity<Nanos>, start: Nanos) -> Read<Nanos> {
+    let At { value: raw::Unit(stop), span } = stop;
+    match *stop > start {
+        true => Ok(*stop),
+        false => Err(Fault::at(span, format!("`stop` is {stop}, not after `start`, {start}"))),
+    }
+}
+
+fn window(At { value: Count(window), span }: &At<Count>) -> Read<u32> {
+    match u32::try_from(*window) {
+        Ok(0) => Err(zero("window", span)),
+        Ok(window) if window as usize <= MOST => Ok(window),
+        _ => Err(Fault::at(span, format!("`window` is {window}, above the largest, {MOST}"))),
+    }
+}
+
+fn pareto_shape(At { value: Number(shape), span }: &At<Number>) -> Read<f64> {
+    match *shape > 1.0 && *shape <= LARGEST_SHAPE {
+        true => Ok(*shape),
+        false => {
+            let help = format!(
+                "write a number above 1, where such periods have a mean, and up to {LARGEST_SHAPE}"
+            );
+            Err(Fault::at(span, format!("`shape` is {shape}")).help(help))
+        }
+    }
+}
+
+/// A Pareto period of a mean: its minimum is mean (shape − 1) / shape.
+fn pareto_period(key: &str, raw: &At<Distribution<Nanos>>, shape: f64) -> Read<Dist<Nanos>> {
+    let Dist::Constant(mean) = distribution(key, raw)? else {
+        let message = format!("`{key}` of `pareto-on-off` is a mean time, not a distribution");
+        return Err(Fault::at(&raw.span, message)
+            .help("write a time such as \"500ms\", or `model = \"on-off\"`"));
+    };
+    let minimum = (mean.0 as f64 * (shape - 1.0) / shape).round().max(1.0);
+    Ok(Dist::Pareto(Nanos(minimum as u64), shape))
+}
+
+/// Reads a distribution of what cannot always be zero.
+fn longer<T: Measure + Ord + Display>(key: &str, raw: &At<Distribution<T>>) -> Read<Dist<T>> {
+    let dist = distribution(key, raw)?;
+    let size = match dist {
+        Dist::Uniform(_, size) | Dist::Constant(size) | Dist::Normal(size, _) => size,
+        Dist::Exponential(size) | Dist::Pareto(size, _) => size,
+        Dist::LogNormal(size, _) | Dist::Weibull(size, _) => size,
+    };
+    match size.units() {
+        0 => Err(zero(key, &raw.span)),
+        _ => Ok(dist),
+    }
+}
+
+/// Refuses a distribution that cannot be drawn from.
+fn distribution<T: Measure + Ord + Display>(key: &str, raw: &At<Distribution<T>>) -> Read<Dist<T>> {
+    let At { value: Distribution(dist), span } = raw;
+    let wrong = |message: String, help: String| Err(Fault::at(span, message).help(help));
+    match dist {
+        Dist::Uniform(from, to) if from > to => {
+            let message =
+                format!("`{key}` is uniform from {from} to {to}, and the first is larger");
+            wrong(message, format!("write {{ uniform = [\"{to}\", \"{from}\"] }}"))
+        }
+        Dist::Pareto(_, shape) | Dist::Weibull(_, shape)
+            if *shape <= 0.0 || *shape > LARGEST_SHAPE =>
+        {
+            wrong(
+                format!("`{key}` has the shape {shape}"),
+                format!("a shape is above 0 and at most {LARGEST_SHAPE}"),
+            )
+        }
+        Dist::LogNormal(_, sigma) if *sigma < 0.0 || *sigma > LARGEST_SHAPE => wrong(
+            format!("`{key}` has the sigma {sigma}"),
+            format!("a sigma is from 0 to {LARGEST_SHAPE}"),
+        ),
+        _ => Ok(*dist),
+    }
+}

@@ -1,0 +1,87 @@
+//! What the TOML reader says, in the words of a plan.
+
+use toml::de::Error;
+
+use crate::error::{Fault, shown};
+
+/// An error of the text itself.
+pub fn syntax(error: &Error, text: &str) -> Fault {
+    let source = error.span().and_then(|span| text.get(span)).unwrap_or_default();
+    match error.message() {
+        "duplicate key" => {
+            let message = format!("`{}` is written twice", shown(source));
+            Fault::new(error.span(), message)
+                .help("every key, and every name of a class, stands once")
+        }
+        message => Fault::new(error.span(), format!("this is not TOML: {message}")),
+    }
+}
+
+/// An error of a key or value.
+pub fn content(error: &Error, text: &str) -> Fault {
+    let message = error.message();
+    let fault = |message: String| Fault::new(error.span(), message);
+    if message.starts_with("unknown variant `$__toml") {
+        return fault("a date is not accepted here".into());
+    }
+    if let Some((name, known)) = unknown(message, "field") {
+        return fault(format!("unknown key `{}`", shown(name))).accepted(name, known);
+    }
+    if let Some((name, known)) = unknown(message, "variant") {
+        return fault(format!("unknown word `{}`", shown(name))).accepted(name, known);
+    }
+    if let Some(key) = message.strip_prefix("missing field ").map(|key| key.trim_matches('`')) {
+        let whole = error.span().is_none_or(|span| span == (0..text.len()));
+        let span = if whole { Some(0..0) } else { error.span() };
+        return Fault::new(span, format!("`{key}` is missing")).help(example(key));
+    }
+    if let Some(rest) = message.strip_prefix("invalid type: ")
+        && let Some((found, expected)) = rest.rsplit_once(", expected ")
+    {
+        let source = error.span().and_then(|span| text.get(span)).unwrap_or_default();
+        let found = match found {
+            "map" if source.starts_with(|first: char| first.is_ascii_digit()) => "a date".into(),
+            "map" => "a table".into(),
+            "sequence" => "an array".into(),
+            found => shown(found.trim_end_matches(" as i128").trim_end_matches(" as u128")),
+        };
+        let fault = fault(format!("expected {expected}, found {found}"));
+        return match source.starts_with("[[") {
+            true => fault.help("this table is written with one pair of brackets"),
+            false => fault,
+        };
+    }
+    fault(match message {
+        "integer number overflowed" | "floating-point number overflowed" => {
+            "this number is too large".into()
+        }
+        message => message.into(),
+    })
+}
+
+/// Takes ``unknown field `x`, expected one of `a`, `b` `` apart.
+fn unknown<'a>(
+    message: &'a str,
+    what: &str,
+) -> Option<(&'a str, impl Iterator<Item = &'a str> + Clone)> {
+    let rest = message.strip_prefix("unknown ")?.strip_prefix(what)?.strip_prefix(" `")?;
+    let (name, known) = rest.rsplit_once("`, expected ")?;
+    Some((name, known.split('`').skip(1).step_by(2)))
+}
+
+/// What to write for a key that must be there.
+fn example(key: &str) -> &'static str {
+    match key {
+        "version" => "a plan begins with `version = 1`",
+        "link" => "write a table `[link]` with a `rate`",
+        "scheduler" => "write a table `[scheduler]` with `kind = \"fifo\"`, `\"wfq\"` or `\"edf\"`",
+        "rate" => "write a rate such as `rate = \"10mbit\"`",
+        "bucket" => "write a size such as `bucket = \"300b\"`",
+        "limit" => "write packets such as `limit = 100` or bytes such as `limit = \"64kB\"`",
+        "model" => {
+            "write `model = …` with one of greedy, constant, poisson, on-off, pareto-on-off, backlogged, capture, csv"
+        }
+        "kind" => "a scheduler is `fifo`, `wfq` or `edf`; a queue is `droptail`",
+        _ => "this key must be written",
+    }
+}

@@ -1,0 +1,334 @@
+//! One chart's axes, lines and markers.
+
+use maud::{Markup, html};
+
+use super::{group, stroke, text_width};
+use crate::chart::path::path;
+use crate::chart::ruler::Ruler;
+use crate::chart::{Along, Chart, Mark, Marker, Series};
+
+const LEFT: f64 = 68.0;
+const RIGHT: f64 = 16.0;
+const LINE: f64 = 16.0;
+const SMALL: f64 = 11.5;
+/// Longest title of a small chart that is shown whole.
+const TITLE_LIMIT: usize = 36;
+/// Lines at the frame's edge are drawn whole.
+const BLEED: f64 = 4.0;
+
+/// A rectangle on paper.
+#[derive(Clone, Copy)]
+pub(super) struct Area {
+    pub x: f64,
+    pub y: f64,
+    pub width: f64,
+    pub height: f64,
+}
+
+impl Area {
+    fn right(self) -> f64 {
+        self.x + self.width
+    }
+
+    fn bottom(self) -> f64 {
+        self.y + self.height
+    }
+}
+
+/// The space within the axes, with its rulers.
+struct Plot {
+    area: Area,
+    x: Ruler,
+    y: Ruler,
+}
+
+impl Plot {
+    fn across(&self, value: f64) -> Option<f64> {
+        self.x.place(value).map(|at| self.area.x + at.clamp(-9.0, 9.0) * self.area.width)
+    }
+
+    fn up(&self, value: f64) -> Option<f64> {
+        self.y.place(value).map(|at| self.area.bottom() - at.clamp(-9.0, 9.0) * self.area.height)
+    }
+}
+
+/// Draws a chart in an area, with its title in small when it is one of several.
+pub(super) fn frame(chart: &Chart, outer: Area, titled: bool) -> Markup {
+    let heading = match (titled, chart.y.label.is_empty()) {
+        (true, _) => 22.0,
+        (_, false) => 32.0,
+        _ => 8.0,
+    };
+    let bottom = 24.0 + if chart.x.label.is_empty() { 0.0 } else { LINE + 4.0 };
+    let mut area = Area {
+        x: outer.x + LEFT,
+        y: outer.y + heading,
+        width: outer.width - LEFT - RIGHT,
+        height: outer.height - heading - bottom,
+    };
+    let x = Ruler::new(&chart.x, values(chart, Along::Y), (area.width / 85.0) as usize, true);
+    let flags = flags(chart, &x, area);
+    let flag_rows = flags.iter().map(|flag| flag.row + 1).max().unwrap_or(0);
+    area.y += flag_rows as f64 * LINE;
+    area.height = (area.height - flag_rows as f64 * LINE).max(60.0);
+    let y = Ruler::new(&chart.y, values(chart, Along::X), (area.height / 34.0) as usize, false);
+    let plot = Plot { area, x, y };
+    html! {
+        @if titled {
+            text x=(px(area.x)) y=(px(outer.y + 13.0)) font-weight="600" {
+                title { (chart.title) }
+                (crate::quantity::shortened(&chart.title, TITLE_LIMIT))
+            }
+        } @else if !chart.y.label.is_empty() {
+            text x=(px(outer.x)) y=(px(outer.y + 13.0)) opacity="0.75" { (chart.y.label) }
+        }
+        (axes(&plot, &chart.x.label, outer.bottom()))
+        (flag_poles(&flags, area))
+        (level_lines(chart, &plot))
+        (lines(chart, &plot))
+        (level_labels(chart, &plot))
+    }
+}
+
+/// Every value of one axis, markers included.
+fn values(chart: &Chart, marker_direction: Along) -> impl Iterator<Item = f64> {
+    let points = chart.series.iter().flat_map(|series| &series.points);
+    let of_points = points
+        .filter(|(x, y)| x.is_finite() && y.is_finite())
+        .map(move |(x, y)| if marker_direction == Along::Y { *x } else { *y });
+    of_points.chain(markers(chart, marker_direction).map(|marker| marker.at))
+}
+
+fn markers(chart: &Chart, along: Along) -> impl Iterator<Item = &Marker> {
+    chart.markers.iter().filter(move |marker| marker.along == along)
+}
+
+fn axes(plot: &Plot, x_label: &str, bottom: f64) -> Markup {
+    let Area { x, y, width, height } = plot.area;
+    let across = |values: &[f64]| -> String {
+        let at = values.iter().filter_map(|value| plot.up(*value));
+        at.map(|at| format!("M{x:.1} {at:.1}h{width:.1}")).collect()
+    };
+    let upward = |values: &[f64]| -> String {
+        let at = values.iter().filter_map(|value| plot.across(*value));
+        at.map(|at| format!("M{at:.1} {y:.1}v{height:.1}")).collect()
+    };
+    let at = |ruler: &Ruler| ruler.ticks.iter().map(|tick| tick.at).collect::<Vec<f64>>();
+    let floor = plot.area.bottom();
+    html! {
+        g fill="none" stroke="currentColor" {
+            path d=(across(&plot.y.minor) + &upward(&plot.x.minor)) stroke-opacity="0.05" {}
+            path d=(across(&at(&plot.y)) + &upward(&at(&plot.x))) stroke-opacity="0.13" {}
+            path d=(format!("M{x:.1} {floor:.1}h{width:.1}")) stroke-opacity="0.6" {}
+        }
+        g opacity="0.75" {
+            @for tick in &plot.y.ticks {
+                @if let Some(at) = plot.up(tick.at) {
+                    text x=(px(x - 8.0)) y=(px(at + 4.0)) text-anchor="end" { (tick.label) }
+                }
+            }
+            @for tick in &plot.x.ticks {
+                @if let Some(at) = plot.across(tick.at) {
+                    @let reach = (x + width + RIGHT - text_width(&tick.label, 12.5) / 2.0).min(at);
+                    text x=(px(reach)) y=(px(floor + 18.0)) text-anchor="middle" { (tick.label) }
+                }
+            }
+            @if !x_label.is_empty() {
+                text x=(px(x + width / 2.0)) y=(px(bottom - 4.0)) text-anchor="middle" { (x_label) }
+            }
+        }
+    }
+}
+
+/// A vertical marker and where its label stands above the plot.
+struct Flag<'a> {
+    marker: &'a Marker,
+    x: f64,
+    label_from: f64,
+    row: usize,
+}
+
+/// Places labels from right to left: one that would run into its right neighbour's rises a row, so
+/// that no line crosses another's label.
+fn flags<'a>(chart: &'a Chart, ruler: &Ruler, area: Area) -> Vec<Flag<'a>> {
+    let place = |marker: &'a Marker| Some((area.x + ruler.place(marker.at)? * area.width, marker));
+    let mut placed: Vec<(f64, &Marker)> = markers(chart, Along::Y).filter_map(place).collect();
+    placed.retain(|(x, _)| (area.x - 1.0..=area.right() + 1.0).contains(x));
+    placed.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut free_until: Vec<f64> = Vec::new();
+    let mut flags = Vec::new();
+    for (x, marker) in placed {
+        let width = text_width(&marker.label, SMALL);
+        let label_from =
+            if x + 4.0 + width > area.right() + RIGHT { x - 4.0 - width } else { x + 4.0 };
+        let fits = |end: &f64| label_from + width + 6.0 <= *end;
+        let row = free_until.iter().position(fits).unwrap_or(free_until.len());
+        if row == free_until.len() {
+            free_until.push(0.0);
+        }
+        for end in &mut free_until[..=row] {
+            *end = label_from.min(x);
+        }
+        flags.push(Flag { marker, x, label_from, row });
+    }
+    flags
+}
+
+fn flag_poles(flags: &[Flag], area: Area) -> Markup {
+    html! {
+        @for Flag { marker, x, label_from, row } in flags {
+            @let foot = area.y - *row as f64 * LINE - 4.0;
+            g class=(group(marker.style)) {
+                title { (marker.label) }
+                (stroke(&format!("M{x:.1} {:.1}V{:.1}", foot - 10.0, area.bottom()), Mark::Line, marker.style))
+                (label(*label_from, foot, "start", &marker.label))
+            }
+        }
+    }
+}
+
+/// The horizontal markers within the plot with their heights on paper.
+fn levels<'a>(chart: &'a Chart, plot: &Plot) -> Vec<(f64, &'a Marker)> {
+    let area = plot.area;
+    markers(chart, Along::X)
+        .filter_map(|marker| Some((plot.up(marker.at)?, marker)))
+        .filter(|(y, _)| (area.y - 1.0..=area.bottom() + 1.0).contains(y))
+        .collect()
+}
+
+fn level_lines(chart: &Chart, plot: &Plot) -> Markup {
+    let Area { x, width, .. } = plot.area;
+    html! {
+        @for (y, marker) in levels(chart, plot) {
+            (stroke(&format!("M{x:.1} {y:.1}h{width:.1}"), Mark::Line, marker.style))
+        }
+    }
+}
+
+/// Labels stand above their lines; lines close together share one.
+fn level_labels(chart: &Chart, plot: &Plot) -> Markup {
+    let mut levels = levels(chart, plot);
+    levels.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let near = |above: &(f64, &Marker), below: &(f64, &Marker)| below.0 - above.0 < LINE + 4.0;
+    html! {
+        @for close in levels.chunk_by(near) {
+            @let text = close.iter().map(|(_, marker)| &*marker.label).collect::<Vec<_>>().join(", ");
+            (label(plot.area.right() - 4.0, close[0].0 - 5.0, "end", &text))
+        }
+    }
+}
+
+/// Text that stays readable on top of lines.
+fn label(x: f64, y: f64, anchor: &str, text: &str) -> Markup {
+    html! {
+        text.halo x=(px(x)) y=(px(y)) text-anchor=(anchor) font-size=(SMALL)
+            stroke="#fff" stroke-width="3" stroke-linejoin="round" paint-order="stroke" { (text) }
+    }
+}
+
+fn lines(chart: &Chart, plot: &Plot) -> Markup {
+    let Area { x, y, width, height } = plot.area;
+    let drawn: Vec<Markup> = chart.series.iter().filter_map(|series| line(series, plot)).collect();
+    let edge = Area {
+        x: x - BLEED,
+        y: y - BLEED,
+        width: width + 2.0 * BLEED,
+        height: height + 2.0 * BLEED,
+    };
+    let view = format!("{:.1} {:.1} {:.1} {:.1}", edge.x, edge.y, edge.width, edge.height);
+    html! {
+        @if drawn.is_empty() { (label(x + width / 2.0, plot.area.bottom() - 12.0, "middle", "no data")) }
+        svg x=(px(edge.x)) y=(px(edge.y)) width=(px(edge.width)) height=(px(edge.height))
+            viewBox=(view) overflow="hidden" {
+            @for line in drawn { (line) }
+        }
+    }
+}
+
+fn line(series: &Series, plot: &Plot) -> Option<Markup> {
+    let place = |(x, y): &(f64, f64)| Some((plot.across(*x)?, plot.up(*y)?));
+    let points: Vec<_> = series.points.iter().map(place).collect();
+    let part = |mark| {
+        let data = path(&points, mark, plot.area.bottom());
+        (!data.is_empty()).then(|| stroke(&data, mark, series.style))
+    };
+    let (stems, marks) = match series.mark {
+        Mark::Sticks => (part(Mark::Sticks), part(Mark::Points)?),
+        other => (None, part(other)?),
+    };
+    Some(html! {
+        g class=(format!("series {}", group(series.style))) {
+            title { (series.name) }
+            @if let Some(stems) = stems { (stems) }
+            (marks)
+        }
+    })
+}
+
+/// A coordinate, to a tenth of a pixel.
+fn px(value: f64) -> String {
+    format!("{value:.1}")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::chart::{Along, Axis, Chart, Dash, Mark, Marker, Series, Style, Unit};
+
+    fn chart(points: Vec<(f64, f64)>) -> Chart {
+        let marker = |at, along, label: &str| Marker {
+            along,
+            at,
+            label: label.to_owned(),
+            meaning: "deadline".to_owned(),
+            style: Style::of(0).dashed(Dash::Dashed),
+        };
+        Chart {
+            title: "A < B".into(),
+            x: Axis::log("Delay", Unit::Time),
+            y: Axis::log("Share", Unit::Share),
+            series: vec![Series {
+                name: "voice".into(),
+                mark: Mark::Step,
+                style: Style::of(0),
+                points,
+            }],
+            markers: vec![marker(5e-3, Along::Y, "voice 5 ms"), marker(0.01, Along::X, "1 in 100")],
+        }
+    }
+
+    #[test]
+    fn markers_are_drawn_and_named() {
+        let svg = chart(vec![(1e-3, 1.0), (4e-3, 0.001)]).svg();
+        for wanted in
+            ["voice 5 ms", "1 in 100", "A &lt; B", "stroke-dasharray", ">deadline<", "viewBox"]
+        {
+            assert!(svg.contains(wanted), "{wanted}");
+        }
+    }
+
+    #[test]
+    fn neither_nan_nor_infinity_reaches_the_paper() {
+        let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0, 1e300, 5e-324, 1.0];
+        let points: Vec<_> = odd.iter().flat_map(|x| odd.map(|y| (*x, y))).collect();
+        for mark in [Mark::Line, Mark::Step, Mark::Points, Mark::Sticks] {
+            for log in [true, false] {
+                let mut chart = chart(points.clone());
+                chart.series[0].mark = mark;
+                chart.markers[0].at = f64::NAN;
+                if !log {
+                    chart.x = Axis::linear("", Unit::Number);
+                    chart.y = Axis { range: Some((f64::NAN, 1.0)), ..Axis::linear("", Unit::Rate) };
+                }
+                let svg = chart.svg();
+                assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_empty_chart_says_so() {
+        assert!(chart(vec![]).svg().contains("no data"));
+        assert!(Chart::default().svg().contains("no data"));
+        assert!(crate::chart::panels("none", &[], 2).contains("none"));
+    }
+}

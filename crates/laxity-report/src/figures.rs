@@ -1,0 +1,365 @@
+//! The figures of a report, each from measured results to an SVG document.
+
+use laxity_sim::series::{Bin, ClassSeries, Series};
+use laxity_sim::summary::{ClassSummary, Summary};
+
+use crate::chart::{self, Along, Axis, Chart, Dash, Mark, Marker, Style, Unit};
+use crate::quantity::{rate, shortened, time};
+use crate::verdict::too_late;
+
+/// More classes than a figure can tell apart; those that broke a promise come first.
+pub const MOST_CLASSES: usize = 24;
+
+/// Longest class name in a marker's label.
+const NAME_LIMIT: usize = 22;
+/// Intervals of a small chart and of a large one.
+const PANEL_BINS: usize = 180;
+const CHART_BINS: usize = 240;
+const NS: f64 = 1e-9;
+
+/// Named curves over time, such as a residual capacity and its approximations.
+#[derive(Clone, Debug, Default)]
+pub struct CurveFigure {
+    /// What they show.
+    pub title: String,
+    /// What to see in them.
+    pub caption: String,
+    /// The curves.
+    pub curves: Vec<NamedCurve>,
+}
+
+/// A polyline with its name.
+#[derive(Clone, Debug, Default)]
+pub struct NamedCurve {
+    /// Its name.
+    pub name: String,
+    /// Its corners: time in ms, work in kB.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// The delays of a class's packets, one by one.
+#[derive(Clone, Debug, Default)]
+pub struct PacketDelays {
+    /// The class or the scheduler.
+    pub name: String,
+    /// Time in ns and delay in ns, by time.
+    pub packets: Vec<(u64, u64)>,
+}
+
+/// Largest and mean delay over time, a panel a class, with its bound and its deadline.
+pub fn delay_over_time(summary: &Summary, series: &Series) -> String {
+    let shown = pairs(summary, series);
+    let coarse: Vec<(f64, Vec<Bin>)> = shown
+        .iter()
+        .map(|(_, _, over_time)| coarsened(over_time, series.bin_ns, PANEL_BINS))
+        .collect();
+    let delays = |bins: &[Bin]| -> Vec<f64> {
+        bins.iter()
+            .filter(|bin| bin.packets > 0)
+            .flat_map(|bin| [bin.delay_max as f64, mean(bin)])
+            .collect()
+    };
+    let promises =
+        shown.iter().flat_map(|(_, class, _)| class.bound_ns.into_iter().chain(class.deadline_ns));
+    let range = common_range(
+        coarse.iter().flat_map(|(_, bins)| delays(bins)).chain(promises.map(|ns| ns as f64)),
+    );
+    let charts: Vec<Chart> = shown
+        .iter()
+        .zip(&coarse)
+        .map(|((at, class, _), (width, bins))| {
+            let points = |value: fn(&Bin) -> f64| {
+                let value =
+                    move |bin: &Bin| if bin.packets > 0 { value(bin) * NS } else { f64::NAN };
+                bins.iter()
+                    .enumerate()
+                    .map(|(at, bin)| ((at as f64 + 0.5) * width, value(bin)))
+                    .collect()
+            };
+            let line = |name: &str, faint, points| chart::Series {
+                name: name.to_owned(),
+                mark: Mark::Line,
+                style: Style { subject: Some(*at), dash: Dash::Solid, faint },
+                points,
+            };
+            Chart {
+                title: class.name.clone(),
+                x: Axis {
+                    range: Some((0.0, summary.duration_ns as f64 * NS)),
+                    ..Axis::linear("", Unit::Time)
+                },
+                y: Axis { range, ..Axis::log("", Unit::Time) },
+                series: vec![
+                    line("mean", true, points(mean)),
+                    line("largest", false, points(|bin| bin.delay_max as f64)),
+                ],
+                markers: promise_lines(class),
+            }
+        })
+        .collect();
+    chart::panels("Delay over time", &charts, 2)
+}
+
+/// The share of packets that are delayed for longer than a given time, with bounds and deadlines.
+pub fn exceedance(summary: &Summary, series: &Series) -> String {
+    let shown = pairs(summary, series);
+    let lines = shown.iter().map(|(at, class, over_time)| chart::Series {
+        name: class.name.clone(),
+        mark: Mark::Step,
+        style: Style::of(*at),
+        points: exceedance_points(over_time),
+    });
+    let markers = shown.iter().flat_map(|(at, class, _)| {
+        let flag = |meaning: &str, dash, ns: u64| Marker {
+            along: Along::Y,
+            at: ns as f64 * NS,
+            label: format!("{} {}", shortened(&class.name, NAME_LIMIT), time(ns as f64)),
+            meaning: meaning.to_owned(),
+            style: Style::of(*at).dashed(dash),
+        };
+        let bound = class.bound_ns.map(|ns| flag("bound", Dash::Dotted, ns));
+        bound.into_iter().chain(class.deadline_ns.map(|ns| flag("deadline", Dash::Dashed, ns)))
+    });
+    let chart = Chart {
+        title: "How many packets wait longer".to_owned(),
+        x: Axis::log("Delay", Unit::Time),
+        y: Axis::log("Share of packets delayed for longer", Unit::Share),
+        series: lines.collect(),
+        markers: markers.collect(),
+    };
+    chart.svg()
+}
+
+/// The same for several schedulers, a panel a class, a line a scheduler.
+pub fn exceedance_compared(runs: &[(&Summary, &Series)]) -> String {
+    let Some((summary, series)) = runs.first() else { return chart::panels("", &[], 1) };
+    let chart = |(at, class, _): &(usize, &ClassSummary, &ClassSeries)| {
+        let line = |(run, (summary, series)): (usize, &(&Summary, &Series))| {
+            let same = series.classes.get(*at).filter(|_| summary.classes.get(*at).is_some());
+            chart::Series {
+                name: summary.scheduler.clone(),
+                mark: Mark::Step,
+                style: Style::of(run),
+                points: same.map(exceedance_points).unwrap_or_default(),
+            }
+        };
+        let deadline = class.deadline_ns.map(|ns| Marker {
+            along: Along::Y,
+            at: ns as f64 * NS,
+            label: time(ns as f64),
+            meaning: "deadline".to_owned(),
+            style: Style::default().dashed(Dash::Dashed),
+        });
+        Chart {
+            title: class.name.clone(),
+            x: Axis::log("", Unit::Time),
+            y: Axis::log("", Unit::Share),
+            series: runs.iter().enumerate().map(line).collect(),
+            markers: deadline.into_iter().collect(),
+        }
+    };
+    let mut charts: Vec<Chart> = pairs(summary, series).iter().map(chart).collect();
+    let points =
+        || charts.iter().flat_map(|chart| chart.series.iter().flat_map(|line| &line.points));
+    let markers = charts.iter().flat_map(|chart| &chart.markers).map(|marker| marker.at);
+    let x = common_range(points().map(|(delay, _)| delay / NS).chain(markers.map(|at| at / NS)));
+    let y = common_range(points().map(|(_, share)| share / NS));
+    for chart in &mut charts {
+        (chart.x.range, chart.y.range) = (x, y);
+    }
+    chart::panels("How many packets wait longer than a given delay", &charts, 2)
+}
+
+/// What each class sent over time, beside the link's rate.
+pub fn throughput(summary: &Summary, series: &Series) -> String {
+    let line = |(at, class, over_time): &(usize, &ClassSummary, &ClassSeries)| {
+        let (width, bins) = coarsened(over_time, series.bin_ns, CHART_BINS);
+        let point =
+            |(at, bin): (usize, &Bin)| ((at as f64 + 0.5) * width, bin.bytes as f64 * 8.0 / width);
+        chart::Series {
+            name: class.name.clone(),
+            mark: Mark::Line,
+            style: Style::of(*at),
+            points: bins.iter().enumerate().map(point).collect(),
+        }
+    };
+    let link = Marker {
+        along: Along::X,
+        at: summary.link.rate_bps as f64,
+        label: format!("link {}", rate(summary.link.rate_bps as f64)),
+        meaning: String::new(),
+        style: Style::default().dashed(Dash::Dashed),
+    };
+    let chart = Chart {
+        title: "Throughput over time".to_owned(),
+        x: Axis {
+            range: Some((0.0, summary.duration_ns as f64 * NS)),
+            ..Axis::linear("Time", Unit::Time)
+        },
+        y: Axis::linear("Throughput", Unit::Rate),
+        series: pairs(summary, series).iter().map(line).collect(),
+        markers: vec![link],
+    };
+    chart.svg()
+}
+
+/// Curves of work over time.
+pub fn curves(figure: &CurveFigure) -> String {
+    let line = |(at, curve): (usize, &NamedCurve)| chart::Series {
+        name: curve.name.clone(),
+        mark: Mark::Line,
+        style: Style::of(at),
+        points: curve.points.iter().map(|(ms, kilobytes)| (ms / 1e3, kilobytes * 1e3)).collect(),
+    };
+    let chart = Chart {
+        title: figure.title.clone(),
+        x: Axis::linear("Length of the interval", Unit::Time),
+        y: Axis::linear("Work", Unit::Size),
+        series: figure.curves.iter().enumerate().map(line).collect(),
+        markers: Vec::new(),
+    };
+    chart.svg()
+}
+
+/// The delays of single packets over time, a panel each, on equal axes.
+pub fn packet_delays(title: &str, sets: &[PacketDelays]) -> String {
+    let all = || sets.iter().flat_map(|set| &set.packets);
+    let from = all().map(|(at, _)| *at).min();
+    let x = from
+        .zip(all().map(|(at, _)| *at).max())
+        .map(|(from, to)| (from as f64 * NS, to as f64 * NS));
+    let y = all().map(|(_, delay)| *delay).max().map(|most| (0.0, most as f64 * 1.08 * NS));
+    let chart = |(at, set): (usize, &PacketDelays)| Chart {
+        title: set.name.clone(),
+        x: Axis { range: x, ..Axis::linear("", Unit::Time) },
+        y: Axis { range: y, ..Axis::linear("", Unit::Time) },
+        series: vec![chart::Series {
+            name: String::new(),
+            mark: Mark::Sticks,
+            style: Style::of(at),
+            points: set
+                .packets
+                .iter()
+                .map(|(at, delay)| (*at as f64 * NS, *delay as f64 * NS))
+                .collect(),
+        }],
+        markers: Vec::new(),
+    };
+    chart::panels(title, &sets.iter().enumerate().map(chart).collect::<Vec<_>>(), 1)
+}
+
+/// The classes that a figure shows with their place in the plan.
+fn pairs<'a>(
+    summary: &'a Summary,
+    series: &'a Series,
+) -> Vec<(usize, &'a ClassSummary, &'a ClassSeries)> {
+    let all = summary.classes.iter().zip(&series.classes).enumerate();
+    let (mut shown, rest): (Vec<_>, Vec<_>) = all
+        .map(|(at, (class, over_time))| (at, class, over_time))
+        .partition(|(_, class, _)| class.deadline_misses > 0 || too_late(class));
+    shown.extend(rest);
+    shown.truncate(MOST_CLASSES);
+    shown.sort_by_key(|(at, ..)| *at);
+    shown
+}
+
+fn promise_lines(class: &ClassSummary) -> Vec<Marker> {
+    let line = |meaning: &str, dash, ns: u64| Marker {
+        along: Along::X,
+        at: ns as f64 * NS,
+        label: format!("{meaning} {}", time(ns as f64)),
+        meaning: meaning.to_owned(),
+        style: Style::default().dashed(dash),
+    };
+    let deadline = class.deadline_ns.map(|ns| line("deadline", Dash::Dashed, ns));
+    deadline.into_iter().chain(class.bound_ns.map(|ns| line("bound", Dash::Dotted, ns))).collect()
+}
+
+fn exceedance_points(over_time: &ClassSeries) -> Vec<(f64, f64)> {
+    let begin = over_time.exceedance.first().map(|(delay, _)| (*delay as f64 * NS, 1.0));
+    let points = over_time.exceedance.iter().map(|(delay, share)| (*delay as f64 * NS, *share));
+    begin.into_iter().chain(points).collect()
+}
+
+/// At most `most` intervals that cover the same time, and their width in seconds.
+fn coarsened(over_time: &ClassSeries, bin_ns: u64, most: usize) -> (f64, Vec<Bin>) {
+    let together = over_time.bins.len().div_ceil(most).max(1);
+    let merge = |bins: &[Bin]| {
+        bins.iter().fold(Bin::default(), |sum, bin| Bin {
+            packets: sum.packets + bin.packets,
+            bytes: sum.bytes + bin.bytes,
+            delay_sum: sum.delay_sum.saturating_add(bin.delay_sum),
+            delay_max: sum.delay_max.max(bin.delay_max),
+        })
+    };
+    let width = (bin_ns.max(1) * together as u64) as f64 * NS;
+    (width, over_time.bins.chunks(together).map(merge).collect())
+}
+
+fn mean(bin: &Bin) -> f64 {
+    bin.delay_sum as f64 / bin.packets as f64
+}
+
+/// From the smallest to the largest positive value with a little room, in base units of values
+/// in billionths.
+fn common_range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let (low, high) = values
+        .filter(|value| *value > 0.0 && value.is_finite())
+        .fold((f64::INFINITY, 0.0f64), |(low, high), value| (low.min(value), high.max(value)));
+    let room = (high / low).powf(0.1).max(1.4);
+    (low <= high).then_some((low * NS / 1.4, high * NS * room))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn bounds_and_deadlines_are_marked_in_their_class_s_colour() {
+        let (summary, series) = sample::run(2, 1);
+        let svg = exceedance(&summary, &series).replace('\u{a0}', " ");
+        for wanted in ["rt-0 10 ms", "rt-0 9 ms", "rt-1 10 ms", ">bound<", ">deadline<", "be-0"] {
+            assert!(svg.contains(wanted), "{wanted}");
+        }
+        assert!(throughput(&summary, &series).replace('\u{a0}', " ").contains("link 10 Mbit/s"));
+    }
+
+    #[test]
+    fn nothing_to_draw_is_drawn() {
+        let (mut summary, _) = sample::run(1, 1);
+        summary.duration_ns = 0;
+        let empty = Series { bin_ns: 0, classes: vec![ClassSeries::default(); 2] };
+        for svg in [
+            delay_over_time(&summary, &empty),
+            exceedance(&summary, &empty),
+            throughput(&summary, &empty),
+            exceedance_compared(&[(&summary, &empty)]),
+        ] {
+            assert!(svg.contains("no data") && !svg.contains("NaN"));
+        }
+        delay_over_time(&summary, &Series::default());
+        exceedance_compared(&[]);
+        curves(&CurveFigure::default());
+        packet_delays("none", &[PacketDelays::default()]);
+    }
+
+    #[test]
+    fn coarser_intervals_keep_sums_and_peaks() {
+        let (_, series) = sample::run(1, 0);
+        let (width, bins) = coarsened(&series.classes[0], series.bin_ns, 4);
+        assert_eq!((width * 10.0).round(), 3.0);
+        assert_eq!(bins.len(), 4);
+        assert_eq!(bins.iter().map(|bin| bin.packets).sum::<u64>(), 100);
+        assert_eq!(bins[3].delay_max, 7_500_000);
+    }
+
+    #[test]
+    fn of_too_many_classes_those_in_trouble_are_shown() {
+        let (mut summary, series) = sample::run(40, 0);
+        summary.classes[39].deadline_misses = 1;
+        let shown = pairs(&summary, &series);
+        assert_eq!(shown.len(), MOST_CLASSES);
+        assert_eq!(shown[MOST_CLASSES - 1].0, 39);
+    }
+}

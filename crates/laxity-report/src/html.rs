@@ -1,0 +1,300 @@
+//! Reports as one HTML file each, which opens offline and asks nobody for anything.
+
+use laxity_sim::series::Series;
+use laxity_sim::summary::Summary;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::figures::{self, CurveFigure, MOST_CLASSES, PacketDelays};
+use crate::quantity::{NOTHING, percent, rate, size, time};
+use crate::verdict::{Broken, broken_promises, promised_anything};
+
+mod tables;
+
+const STYLE: &str = include_str!("html/style.css");
+
+/// What a report of one run is made from.
+#[derive(Clone, Debug)]
+pub struct ReportInput<'a> {
+    /// What was measured.
+    pub summary: &'a Summary,
+    /// The same over time, and the distributions.
+    pub series: &'a Series,
+    /// What the admission test said, if it was asked.
+    pub admission: Option<AdmissionView>,
+    /// For EDF: the residual capacity and its approximations.
+    pub curves: Option<CurveFigure>,
+    /// Delays of single packets, if any were kept.
+    pub packets: Vec<PacketDelays>,
+}
+
+/// The admission test's answer.
+#[derive(Clone, Debug, Default)]
+pub struct AdmissionView {
+    /// Whether the classes fit the link.
+    pub admitted: bool,
+    /// Its reason in a sentence.
+    pub statement: String,
+    /// Further results, each a name and a value with its unit.
+    pub details: Vec<(String, String)>,
+}
+
+/// One run as an HTML file.
+pub fn html(report: &ReportInput) -> String {
+    let ReportInput { summary, series, admission, curves, packets } = report;
+    page(
+        summary.title.as_deref().unwrap_or("Simulation"),
+        &html! {
+            (facts(&run_facts(summary)))
+            (verdict(summary))
+            @if let Some(admission) = admission { (admission_section(admission)) }
+            section {
+                @if promised_anything(summary) {
+                    h2 { "Promised and measured" }
+                    (tables::promises(summary))
+                }
+                h2 { "All classes" }
+                (tables::classes(summary))
+            }
+            section {
+                h2 { "Figures" }
+                (figure(&figures::exceedance(summary, series), &exceedance_caption(summary)))
+                (figure(&figures::delay_over_time(summary, series), &delay_caption(summary)))
+                (figure(&figures::throughput(summary, series), THROUGHPUT_CAPTION))
+                @if let Some(curves) = curves { (figure(&figures::curves(curves), &curves.caption)) }
+                @if !packets.is_empty() {
+                    (figure(&figures::packet_delays("Delays of single packets", packets), PACKETS_CAPTION))
+                }
+            }
+        },
+    )
+}
+
+/// Several runs of the same traffic as an HTML file.
+pub fn compare_html(runs: &[(&Summary, &Series)]) -> String {
+    let Some((first, _)) = runs.first() else { return page("Comparison", &html! {}) };
+    let summaries: Vec<&Summary> = runs.iter().map(|(summary, _)| *summary).collect();
+    page(
+        first.title.as_deref().unwrap_or("Comparison"),
+        &html! {
+            (facts(&traffic_facts(first)))
+            p { "The same packets, scheduled in " (runs.len()) " ways." }
+            section {
+                h2 { "Promises" }
+                @for summary in &summaries {
+                    h3 { (summary.scheduler) }
+                    (verdict(summary))
+                }
+            }
+            section {
+                h2 { "Side by side" }
+                (tables::compared(&summaries))
+            }
+            section {
+                h2 { "Figures" }
+                (figure(&figures::exceedance_compared(runs), &compared_caption(first)))
+            }
+        },
+    )
+}
+
+fn page(title: &str, content: &Markup) -> String {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) " – Laxity" }
+                style { (PreEscaped(STYLE)) (PreEscaped(highlights())) }
+            }
+            body { main { h1 { (title) } (content) } }
+        }
+    }
+    .into_string()
+}
+
+/// Pointing at a name in a legend dims every other line of the figure.
+fn highlights() -> String {
+    let rule = |at| {
+        format!("svg:has(.key.subject-{at}:hover) .series:not(.subject-{at}){{opacity:.12}}\n")
+    };
+    (0..MOST_CLASSES).map(rule).collect()
+}
+
+fn run_facts(summary: &Summary) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("Scheduler", summary.scheduler.clone())];
+    facts.push(("Peak memory", size(summary.scheduler_bytes as f64)));
+    facts.push(("Utilization", percent(summary.link.utilization)));
+    facts.extend(traffic_facts(summary));
+    facts
+}
+
+fn traffic_facts(summary: &Summary) -> Vec<(&'static str, String)> {
+    let mut facts = vec![
+        ("Link", rate(summary.link.rate_bps as f64)),
+        ("Duration", time(summary.duration_ns as f64)),
+    ];
+    if summary.warm_up_ns > 0 {
+        facts.push(("Warm-up", time(summary.warm_up_ns as f64)));
+    }
+    facts.push(("Seed", summary.seed.to_string()));
+    facts.push(("Laxity", summary.version.to_owned()));
+    facts
+}
+
+fn facts(facts: &[(&'static str, String)]) -> Markup {
+    html! {
+        dl.facts { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } }
+    }
+}
+
+fn verdict(summary: &Summary) -> Markup {
+    let broken: Vec<Broken> = broken_promises(summary);
+    html! {
+        @if !promised_anything(summary) {
+            p.verdict { "No class was promised a delay." }
+        } @else if broken.is_empty() {
+            p.verdict.kept { "✓ Every promise was kept." }
+        } @else {
+            div.verdict.broken {
+                p { "✗ Promises were broken:" }
+                ul { @for one in &broken { li { (one) } } }
+            }
+        }
+    }
+}
+
+fn admission_section(admission: &AdmissionView) -> Markup {
+    let answer = if admission.admitted { "Admitted. " } else { "Not admitted. " };
+    html! {
+        section {
+            h2 { "Admission" }
+            p { strong { (answer) } (admission.statement) }
+            @if !admission.details.is_empty() {
+                table { tbody {
+                    @for (name, value) in &admission.details { tr { th scope="row" { (name) } td { (value) } } }
+                } }
+            }
+        }
+    }
+}
+
+fn figure(svg: &str, caption: &str) -> Markup {
+    html! { figure { (PreEscaped(svg)) figcaption { (caption) } } }
+}
+
+const THROUGHPUT_CAPTION: &str = "How fast each class was sent, averaged over short intervals. \
+    The dashed line is all that the link can carry.";
+
+const PACKETS_CAPTION: &str =
+    "Each dot is a packet: when it was measured, and how long it was delayed.";
+
+fn exceedance_caption(summary: &Summary) -> String {
+    let promises = if promised_anything(summary) {
+        " A dotted line is the delay that the admission test proves for the class of its colour, a \
+         dashed line the deadline: the curve has to end to the left of both."
+    } else {
+        ""
+    };
+    format!(
+        "For each delay, the share of a class's packets that were delayed for longer: where a curve \
+         crosses 1 % lies the 99th percentile, where it falls off is the largest delay. Curves \
+         further left are better.{promises} Point at a name to single its curve out.{}",
+        omission(summary)
+    )
+}
+
+fn delay_caption(summary: &Summary) -> String {
+    format!(
+        "From a packet's last bit in to its last bit out, by time of departure: the largest and the \
+         mean delay of each short interval. No line is drawn where nothing was sent. All panels \
+         have the same axes.{}",
+        omission(summary)
+    )
+}
+
+fn compared_caption(summary: &Summary) -> String {
+    format!(
+        "For each delay, the share of a class's packets that were delayed for longer under each \
+         scheduler. Curves further left are better. All panels have the same axes.{}",
+        omission(summary)
+    )
+}
+
+fn omission(summary: &Summary) -> String {
+    match summary.classes.len() {
+        all if all > MOST_CLASSES => format!(" Shown are {MOST_CLASSES} of {all} classes."),
+        _ => String::new(),
+    }
+}
+
+/// A time in ms for a column of an HTML table.
+fn cell(ns: Option<f64>) -> String {
+    ns.map_or(NOTHING.to_owned(), crate::quantity::millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn report(summary: &Summary, series: &Series) -> String {
+        html(&ReportInput {
+            summary,
+            series,
+            admission: Some(AdmissionView {
+                admitted: true,
+                statement: "It <fits>.".into(),
+                details: vec![],
+            }),
+            curves: None,
+            packets: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn names_are_escaped_everywhere() {
+        let (mut summary, series) = sample::run(1, 1);
+        let evil = "</title><script>alert(1)</script>\" onload=\"x";
+        summary.title = Some(evil.into());
+        summary.scheduler = evil.into();
+        summary.classes[0].name = evil.into();
+        summary.classes[0].deadline_misses = 1;
+        for text in [report(&summary, &series), compare_html(&[(&summary, &series)])] {
+            assert!(!text.contains("<script") && !text.contains("\" onload"));
+            assert!(text.contains("&lt;script&gt;"));
+        }
+    }
+
+    #[test]
+    fn nothing_is_loaded_from_outside() {
+        let (summary, series) = sample::run(2, 2);
+        let text = report(&summary, &series).replace("http://www.w3.org/2000/svg", "");
+        for outside in ["http:", "https:", "url(", "@import", "src=", "<link", "<script"] {
+            assert!(!text.contains(outside), "{outside}");
+        }
+    }
+
+    #[test]
+    fn the_verdict_names_who_broke_what() {
+        let (mut summary, series) = sample::run(2, 1);
+        assert!(report(&summary, &series).contains("Every promise was kept"));
+        summary.classes[1].deadline_misses = 7;
+        let text = report(&summary, &series);
+        assert!(text.contains("rt-1: 7 packets missed the deadline"));
+        let (without, series) = sample::run(0, 1);
+        assert!(report(&without, &series).contains("No class was promised"));
+    }
+
+    #[test]
+    fn a_run_without_packets_is_a_report_too() {
+        let (mut summary, _) = sample::run(1, 1);
+        for class in &mut summary.classes {
+            (class.arrived, class.sent, class.delay_ns) = (0, 0, None);
+            class.throughput_bps = f64::NAN;
+        }
+        let text = report(&summary, &Series::default());
+        assert!(!text.contains("NaN") && !text.contains(">inf"));
+        compare_html(&[]);
+    }
+}

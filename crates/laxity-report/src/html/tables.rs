@@ -1,0 +1,149 @@
+//! The tables of a report.
+
+use laxity_sim::summary::{ClassSummary, DelaySummary, Summary};
+use maud::{Markup, html};
+
+use super::cell;
+use crate::chart::Style;
+use crate::quantity::{NOTHING, count, megabits, percent};
+use crate::verdict::too_late;
+
+/// What each class was promised beside the worst that was measured.
+pub(super) fn promises(summary: &Summary) -> Markup {
+    let promised = |class: &&ClassSummary| class.deadline_ns.or(class.bound_ns).is_some();
+    let classes = summary.classes.iter().enumerate().filter(|(_, class)| promised(class));
+    html! {
+        div.wide { table {
+            thead { tr {
+                th { "Class" } th.number { "Deadline, ms" } th.number { "Proved bound, ms" }
+                th.number { "Largest delay, ms" } th { "Used" } th.number { "Missed" }
+            } }
+            tbody { @for (at, class) in classes {
+                tr.alarm[too_late(class)] {
+                    (name(at, class))
+                    td.number { (cell(class.deadline_ns.map(|ns| ns as f64))) }
+                    td.number { (cell(class.bound_ns.map(|ns| ns as f64))) }
+                    td.number { (cell(class.delay_ns.map(|delay| delay.max as f64))) }
+                    td { (used(class)) }
+                    td.number { (misses(class)) }
+                }
+            } }
+        } }
+    }
+}
+
+/// How much of a class's bound, or else its deadline, the largest delay took.
+fn used(class: &ClassSummary) -> Markup {
+    let limit =
+        class.bound_ns.map(|ns| (ns, "bound")).or(class.deadline_ns.map(|ns| (ns, "deadline")));
+    let share =
+        class.delay_ns.zip(limit).map(|(delay, (ns, name))| (delay.max as f64 / ns as f64, name));
+    match share.filter(|(share, _)| share.is_finite()) {
+        None => html! { (NOTHING) },
+        Some((share, name)) => html! {
+            span.bar { span.over[share > 1.0] style=(format!("width:{:.1}%", share.min(1.0) * 100.0)) {} }
+            (percent((share * 100.0).round() / 100.0)) " of " (name)
+        },
+    }
+}
+
+/// Counts, throughput and delays of every class.
+pub(super) fn classes(summary: &Summary) -> Markup {
+    html! {
+        div.wide { table {
+            thead {
+                tr {
+                    th rowspan="2" { "Class" }
+                    th.group colspan="3" { "Packets" }
+                    th.number rowspan="2" { "Mbit/s" }
+                    th.group colspan="6" { "Delay, ms" }
+                }
+                tr { @for title in ["arrived", "sent", "dropped", "min", "mean", "p50", "p99", "p99.9", "max"] {
+                    th.number { (title) }
+                } }
+            }
+            tbody { @for (at, class) in summary.classes.iter().enumerate() {
+                tr {
+                    (name(at, class))
+                    td.number { (count(class.arrived)) }
+                    td.number { (count(class.sent)) }
+                    td.number { (dropped(class)) }
+                    td.number { (megabits(class.throughput_bps)) }
+                    @for delay in delays(class.delay_ns.as_ref()) { td.number { (cell(delay)) } }
+                }
+            } }
+        } }
+        p.note { "A delay lasts from a packet's last bit in to its last bit out. Percentiles are at most 0.8 % too high, all else is exact." }
+    }
+}
+
+fn delays(delay: Option<&DelaySummary>) -> [Option<f64>; 6] {
+    delay.map_or([None; 6], |d| {
+        [d.min as f64, d.mean, d.p50 as f64, d.p99 as f64, d.p99_9 as f64, d.max as f64].map(Some)
+    })
+}
+
+/// The number of drops, with their reasons to point at.
+fn dropped(class: &ClassSummary) -> Markup {
+    let reasons: Vec<String> = class
+        .dropped
+        .iter()
+        .map(|(reason, packets)| format!("{reason}: {}", count(*packets)))
+        .collect();
+    let total = count(class.dropped.values().sum());
+    html! { @if reasons.is_empty() { (total) } @else { abbr title=(reasons.join(", ")) { (total) } } }
+}
+
+/// Several runs: a group of rows a class, a row a scheduler.
+pub(super) fn compared(runs: &[&Summary]) -> Markup {
+    let classes = runs.first().map(|run| &run.classes[..]).unwrap_or_default();
+    html! {
+        div.wide { table.grouped {
+            thead { tr {
+                th { "Class" } th { "Scheduler" }
+                @for title in ["Mean delay, ms", "p99, ms", "Largest, ms", "Missed", "Dropped"] {
+                    th.number { (title) }
+                }
+            } }
+            @for class in classes {
+                tbody { @for (at, run) in runs.iter().enumerate() {
+                    tr {
+                        @if at == 0 { th scope="rowgroup" rowspan=(runs.len()) { (class.name) } }
+                        td { (swatch(at)) (run.scheduler) }
+                        @let same = run.classes.iter().find(|other| other.name == class.name);
+                        (measures(same))
+                    }
+                } }
+            }
+        } }
+    }
+}
+
+fn measures(class: Option<&ClassSummary>) -> Markup {
+    let delay = class.and_then(|class| class.delay_ns);
+    html! {
+        td.number { (cell(delay.map(|delay| delay.mean))) }
+        td.number { (cell(delay.map(|delay| delay.p99 as f64))) }
+        td.number.alarm[class.is_some_and(too_late)] { (cell(delay.map(|delay| delay.max as f64))) }
+        td.number { @if let Some(class) = class { (misses(class)) } @else { (NOTHING) } }
+        td.number { @if let Some(class) = class { (dropped(class)) } @else { (NOTHING) } }
+    }
+}
+
+fn misses(class: &ClassSummary) -> Markup {
+    html! {
+        @match (class.deadline_ns, class.deadline_misses) {
+            (None, _) => (NOTHING),
+            (Some(_), misses) => span.alarm[misses > 0] { (count(misses)) },
+        }
+    }
+}
+
+fn name(at: usize, class: &ClassSummary) -> Markup {
+    html! { th scope="row" { (swatch(at)) (class.name) } }
+}
+
+/// The colour of a class or a scheduler in the figures.
+fn swatch(at: usize) -> Markup {
+    html! { span.swatch style=(format!("background:{}", Style::of(at).colour())) {} }
+}

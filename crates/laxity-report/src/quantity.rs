@@ -1,0 +1,159 @@
+//! Numbers as people read them: four significant digits and a unit that fits.
+
+/// Names of a quantity's units with their sizes in its base unit, largest first.
+pub(crate) type Units = &'static [(&'static str, f64)];
+
+pub(crate) const SECONDS: Units =
+    &[("h", 3600.0), ("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)];
+pub(crate) const BITS_A_SECOND: Units =
+    &[("Tbit/s", 1e12), ("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3), ("bit/s", 1.0)];
+pub(crate) const BYTES: Units = &[("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)];
+pub(crate) const PERCENT: Units = &[("%", 1e-2)];
+pub(crate) const NUMBER: Units = &[("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0)];
+
+/// What stands where a number does not apply.
+pub const NOTHING: &str = "—";
+
+/// How many hours a time must last before it is told in hours.
+const HOURS_FROM: f64 = 3.0;
+
+/// A time in ns with its unit: `5 ms`, `3.481 ms`, `360 s`.
+pub fn time(ns: f64) -> String {
+    with_unit(ns / 1e9, SECONDS)
+}
+
+/// A rate in bit/s with its unit: `10 Mbit/s`.
+pub fn rate(bits_per_second: f64) -> String {
+    with_unit(bits_per_second, BITS_A_SECOND)
+}
+
+/// A size in bytes with its unit: `1.536 kB`.
+pub fn size(bytes: f64) -> String {
+    with_unit(bytes, BYTES)
+}
+
+/// A share from 0 to 1 as a percentage: `97.31 %`.
+pub fn percent(share: f64) -> String {
+    with_unit(share, PERCENT)
+}
+
+/// A time in ns as a bare number of milliseconds, for columns: `0.5312`, `28.82`.
+pub fn millis(ns: f64) -> String {
+    column(ns / 1e6)
+}
+
+/// A rate in bit/s as a bare number of Mbit/s, for columns.
+pub fn megabits(bits_per_second: f64) -> String {
+    column(bits_per_second / 1e6)
+}
+
+/// A whole number in groups of three digits: `1 234 567`.
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut grouped = String::with_capacity(digits.len() * 2);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push('\u{202f}');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// At most `limit` characters of a name on one line; an ellipsis stands for what was cut off.
+pub fn shortened(name: &str, limit: usize) -> String {
+    let mut clean = name.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let mut short: String = clean.by_ref().take(limit).collect();
+    if clean.next().is_some() {
+        short.pop();
+        short.push('…');
+    }
+    short
+}
+
+/// The unit that leaves one to three digits before the point.
+pub(crate) fn unit_for(value: f64, units: Units) -> (&'static str, f64) {
+    let fits = |&&(name, size): &&(&str, f64)| {
+        value.abs() >= size * if name == "h" { HOURS_FROM } else { 1.0 - 1e-9 }
+    };
+    *units.iter().find(fits).unwrap_or(&units[units.len() - 1])
+}
+
+/// A value of the base unit with the unit that fits, trailing zeros left out.
+pub(crate) fn with_unit(value: f64, units: Units) -> String {
+    if !value.is_finite() {
+        return NOTHING.to_owned();
+    }
+    let base = units.iter().find(|(_, size)| *size == 1.0).or(units.last());
+    let (unit, size) =
+        if value == 0.0 { base.copied().unwrap_or(("", 1.0)) } else { unit_for(value, units) };
+    joined(&plain(value / size), unit)
+}
+
+/// A number and its unit, kept on one line.
+pub(crate) fn joined(number: &str, unit: &str) -> String {
+    if unit.is_empty() { number.to_owned() } else { format!("{number}\u{a0}{unit}") }
+}
+
+/// Four significant digits without trailing zeros.
+fn plain(value: f64) -> String {
+    let text = format!("{value:.*}", decimals(value, 12));
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+/// Four significant digits, at most four of them behind the point.
+fn column(value: f64) -> String {
+    if !value.is_finite() {
+        return NOTHING.to_owned();
+    }
+    let decimals = if value == 0.0 { 0 } else { decimals(value, 4) };
+    format!("{value:.decimals$}")
+}
+
+/// How many decimals show four significant digits.
+fn decimals(value: f64, most: usize) -> usize {
+    if value == 0.0 {
+        return 0;
+    }
+    let rounded = format!("{value:.3e}");
+    let exponent: i32 = rounded.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
+    usize::try_from(3 - exponent).unwrap_or(0).min(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_take_the_unit_that_fits() {
+        let spaced = |text: String| text.replace('\u{a0}', " ");
+        assert_eq!(spaced(time(5e6)), "5 ms");
+        assert_eq!(spaced(time(3_481_234.0)), "3.481 ms");
+        assert_eq!(spaced(time(360e9)), "360 s");
+        assert_eq!(spaced(time(36_000e9)), "10 h");
+        assert_eq!(spaced(time(1.0)), "1 ns");
+        assert_eq!(spaced(time(0.0)), "0 s");
+        assert_eq!(spaced(rate(10e6)), "10 Mbit/s");
+        assert_eq!(spaced(percent(0.00001)), "0.001 %");
+        assert_eq!(time(f64::NAN), NOTHING);
+    }
+
+    #[test]
+    fn columns_hold_four_significant_digits() {
+        let shown = [1.2e3, 531_200.0, 9_999_600.0, 28_820_000.0, 1e10].map(millis);
+        assert_eq!(shown, ["0.0012", "0.5312", "10.00", "28.82", "10000"]);
+        assert_eq!(millis(0.0), "0");
+        assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
+    }
+
+    #[test]
+    fn long_names_end_in_an_ellipsis() {
+        assert_eq!(shortened("voice", 5), "voice");
+        assert_eq!(shortened("voices", 5), "voic…");
+        assert_eq!(shortened("a\nb", 5), "a b");
+    }
+}

@@ -1,0 +1,63 @@
+//! Small synthetic results for tests.
+
+use laxity_sim::series::{Bin, ClassSeries, Series};
+use laxity_sim::summary::{ClassSummary, DelaySummary, LinkSummary, Summary};
+
+/// A run of `real_time` and `best_effort` classes in which every promise is kept.
+pub fn run(real_time: usize, best_effort: usize) -> (Summary, Series) {
+    let names = (0..real_time)
+        .map(|at| (format!("rt-{at}"), Some(10_000_000)))
+        .chain((0..best_effort).map(|at| (format!("be-{at}"), None)));
+    let classes: Vec<_> = names.map(|(name, deadline)| class(name, deadline)).collect();
+    let series = Series { bin_ns: 100_000_000, classes: vec![class_series(); classes.len()] };
+    let summary = Summary {
+        title: Some("Sample".into()),
+        version: "0.1.0",
+        scheduler: "edf".into(),
+        seed: 1,
+        duration_ns: 1_000_000_000,
+        warm_up_ns: 0,
+        link: LinkSummary { rate_bps: 10_000_000, utilization: 0.8 },
+        scheduler_bytes: 12_800,
+        classes,
+    };
+    (summary, series)
+}
+
+fn class(name: String, deadline_ns: Option<u64>) -> ClassSummary {
+    ClassSummary {
+        name,
+        arrived: 100,
+        sent: 98,
+        dropped: [("limit", 2)].into(),
+        nonconforming: 0,
+        bytes_sent: 98_000,
+        throughput_bps: 784_000.0,
+        delay_ns: Some(DelaySummary {
+            min: 1_000_000,
+            mean: 2_500_000.0,
+            stddev: 500_000.0,
+            p50: 2_400_000,
+            p90: 3_000_000,
+            p99: 5_000_000,
+            p99_9: 7_000_000,
+            max: 8_000_000,
+        }),
+        deadline_ns,
+        deadline_misses: 0,
+        bound_ns: deadline_ns.map(|deadline| deadline - 1_000_000),
+    }
+}
+
+fn class_series() -> ClassSeries {
+    let bin = |at: u64| Bin {
+        packets: 10,
+        bytes: 10_000,
+        delay_sum: 25_000_000,
+        delay_max: 3_000_000 + at * 500_000,
+    };
+    ClassSeries {
+        bins: (0..10).map(bin).collect(),
+        exceedance: vec![(1_000_000, 0.9), (2_500_000, 0.5), (5_000_000, 0.01), (8_000_000, 0.0)],
+    }
+}

@@ -1,0 +1,357 @@
+//! One link, its scheduler and its sources under a simulated clock.
+
+use laxity::link::Link;
+use laxity::packet::{ClassId, FlowId, Packet};
+use laxity::police::Meter;
+use laxity::port::Port;
+use laxity::scheduler::{DropReason, Scheduler};
+use laxity::units::Nanos;
+use laxity_plan::model::{Plan, Police, SchedulerSpec};
+
+use crate::calendar::{Calendar, Phase};
+use crate::error::SimError;
+use crate::record::{Fate, Observer, Record};
+use crate::source::{Arrival, Arrivals, Backlogged, Remarks};
+use crate::summary::Summary;
+
+/// What to simulate.
+pub struct Run<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The discipline: the plan's own or another on the same arrivals.
+    pub scheduler: SchedulerSpec,
+    /// When arrivals end; `None` lasts as long as the traffic does.
+    pub duration: Option<Nanos>,
+    /// The seed of every random draw.
+    pub seed: u64,
+    /// The traffic, in place of the plan's sources when it comes from elsewhere.
+    pub arrivals: Vec<Box<dyn Arrivals>>,
+    /// Sources that the link itself drives.
+    pub backlogged: Vec<Backlogged>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What was measured.
+    pub summary: Summary,
+    /// What the recordings held besides arrivals.
+    pub remarks: Remarks,
+}
+
+impl<'a> Run<'a> {
+    /// The plan as it stands: its scheduler, its sources, its `[run]` defaults.
+    ///
+    /// # Errors
+    /// If a source makes no sense or its recording cannot be opened.
+    pub fn of_plan(plan: &'a Plan) -> Result<Self, SimError> {
+        Run {
+            plan,
+            scheduler: plan.scheduler,
+            duration: plan.run.duration,
+            seed: plan.run.seed,
+            arrivals: Vec::new(),
+            backlogged: Vec::new(),
+        }
+        .with_sources()
+    }
+
+    /// The same with the plan's sources, drawn with the run's seed.
+    ///
+    /// # Errors
+    /// As for [`of_plan`](Self::of_plan).
+    pub fn with_sources(mut self) -> Result<Self, SimError> {
+        let sources = 0..self.plan.sources.len();
+        let arrivals =
+            sources.clone().map(|index| crate::source::arrivals(self.plan, self.seed, index));
+        self.arrivals = arrivals.collect::<Result<_, _>>()?;
+        let backlogged = sources.map(|index| Backlogged::new(self.plan, self.seed, index));
+        self.backlogged = backlogged.filter_map(Result::transpose).collect::<Result<_, _>>()?;
+        Ok(self)
+    }
+
+    /// Simulates until every packet that arrived has left. Each packet's fate is told to the
+    /// observer; `progress` hears the simulated time now and then, and stops the run by saying
+    /// false.
+    ///
+    /// # Errors
+    /// When a recording cannot be read on.
+    pub fn simulate(
+        self,
+        observer: &mut dyn Observer,
+        progress: &mut dyn FnMut(Nanos) -> bool,
+    ) -> Result<Outcome, SimError> {
+        let mut simulation = Simulation::new(self, observer);
+        simulation.start()?;
+        simulation.run(progress)?;
+        Ok(simulation.finish())
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// The pending arrival of a source.
+    Arrival(usize),
+    /// A backlogged source begins.
+    Backlogged(usize),
+    /// The link may send.
+    Link,
+}
+
+struct Simulation<'a, 'o> {
+    plan: &'a Plan,
+    scheduler: SchedulerSpec,
+    seed: u64,
+    end: Option<Nanos>,
+    calendar: Calendar<Event>,
+    sources: Vec<Source>,
+    backlogged: Vec<Backlogged>,
+    /// The backlogged source that feeds a class, if one does.
+    feeder: Vec<Option<usize>>,
+    meters: Vec<Option<Meter>>,
+    outlet: Outlet,
+    tally: Tally,
+    observer: &'o mut dyn Observer,
+}
+
+struct Source {
+    arrivals: Box<dyn Arrivals>,
+    pending: Option<Arrival>,
+}
+
+/// A port and the link that it feeds.
+struct Outlet {
+    port: Port<Box<dyn Scheduler + Send>>,
+    link: Link,
+    /// A link event is in the calendar: the link is sending, or about to choose.
+    awake: bool,
+}
+
+/// What the summary needs beyond the port's books.
+#[derive(Debug, Default)]
+struct Tally {
+    arrived: u64,
+    last_event: Nanos,
+    nonconforming: Vec<u64>,
+    /// Bytes that left within the measured time, by class.
+    bytes_in_time: Vec<u64>,
+    /// How long the link was sending within it.
+    busy: Nanos,
+    footprint: usize,
+}
+
+impl<'a, 'o> Simulation<'a, 'o> {
+    fn new(run: Run<'a>, observer: &'o mut dyn Observer) -> Self {
+        let Run { plan, scheduler, duration, seed, arrivals, backlogged } = run;
+        let classes = plan.classes.len();
+        let mut feeder = vec![None; classes];
+        for (index, source) in backlogged.iter().enumerate() {
+            feeder[source.class.index()] = Some(index);
+        }
+        let meter = |class: &laxity_plan::model::Class| class.arrival.as_ref().map(|a| a.meter());
+        Simulation {
+            plan,
+            scheduler,
+            seed,
+            end: duration,
+            calendar: Calendar::new(),
+            sources: arrivals
+                .into_iter()
+                .map(|arrivals| Source { arrivals, pending: None })
+                .collect(),
+            backlogged,
+            feeder,
+            meters: plan.classes.iter().map(meter).collect(),
+            outlet: Outlet {
+                port: Port::new(plan.scheduler(scheduler), &plan.deadlines(), plan.run.warm_up),
+                link: Link::new(plan.link.rate),
+                awake: false,
+            },
+            tally: Tally {
+                nonconforming: vec![0; classes],
+                bytes_in_time: vec![0; classes],
+                ..Tally::default()
+            },
+            observer,
+        }
+    }
+
+    fn start(&mut self) -> Result<(), SimError> {
+        for index in 0..self.sources.len() {
+            self.await_arrival(index)?;
+        }
+        for (index, source) in self.backlogged.iter().enumerate() {
+            self.calendar.schedule(source.start, Phase::Arrival, Event::Backlogged(index));
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, progress: &mut dyn FnMut(Nanos) -> bool) -> Result<(), SimError> {
+        let mut events = 0u64;
+        while let Some((now, event)) = self.calendar.pop() {
+            self.tally.last_event = now;
+            match event {
+                Event::Arrival(index) => {
+                    if let Some(arrival) = self.sources[index].pending.take() {
+                        self.arrive(now, arrival.class, arrival.flow, arrival.length);
+                    }
+                    self.await_arrival(index)?;
+                }
+                Event::Backlogged(index) => self.begin_backlog(now, index),
+                Event::Link => self.send(now),
+            }
+            events += 1;
+            if events.is_multiple_of(1 << 16) {
+                let held = self.outlet.port.scheduler().footprint();
+                self.tally.footprint = self.tally.footprint.max(held);
+                if !progress(now) {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks up a source's next arrival, unless that comes after the end.
+    fn await_arrival(&mut self, index: usize) -> Result<(), SimError> {
+        let source = &mut self.sources[index];
+        source.pending = source.arrivals.next_arrival()?;
+        let Some(Arrival { time, .. }) = source.pending else { return Ok(()) };
+        if self.end.is_none_or(|end| time < end) {
+            self.calendar.schedule(time, Phase::Arrival, Event::Arrival(index));
+        }
+        Ok(())
+    }
+
+    fn begin_backlog(&mut self, now: Nanos, index: usize) {
+        let source = &self.backlogged[index];
+        let (class, window) = (source.class, source.window);
+        for flow in source.flows() {
+            for _ in 0..window {
+                self.arrive_backlogged(now, index, class, flow);
+            }
+        }
+    }
+
+    fn arrive_backlogged(&mut self, now: Nanos, index: usize, class: ClassId, flow: FlowId) {
+        let source = &mut self.backlogged[index];
+        if now < source.stop && self.end.is_none_or(|end| now < end) {
+            let length = source.next_length(flow);
+            self.arrive(now, class, flow, length);
+        }
+    }
+
+    fn arrive(&mut self, now: Nanos, class: ClassId, flow: FlowId, length: u32) {
+        let handle = self.tally.arrived;
+        self.tally.arrived += 1;
+        let mut packet = Packet { class, flow, length, demoted: false, arrival: now, handle };
+        let port = &mut self.outlet.port;
+        let (plan, observer) = (self.plan, &mut *self.observer);
+        let mut drops = |packet: Packet, reason: DropReason| {
+            tell(observer, plan, packet, None, Fate::Dropped(reason));
+        };
+        let conforms = match &mut self.meters[class.index()] {
+            Some(meter) => meter.admit(now, length),
+            None => true,
+        };
+        if !conforms {
+            self.tally.nonconforming[class.index()] += u64::from(now >= plan.run.warm_up);
+            match plan.classes[class.index()].police {
+                Police::Count => {}
+                Police::Demote => packet.demoted = true,
+                Police::Drop => return port.refuse(packet, DropReason::Contract, &mut drops),
+            }
+        }
+        port.enqueue(now, packet, &mut drops);
+        if !self.outlet.awake {
+            self.outlet.awake = true;
+            self.calendar.schedule(now, Phase::Link, Event::Link);
+        }
+    }
+
+    /// Starts the next transmission, or falls asleep until there is one.
+    fn send(&mut self, now: Nanos) {
+        let outlet = &mut self.outlet;
+        let (plan, observer) = (self.plan, &mut *self.observer);
+        let mut drops = |packet: Packet, reason: DropReason| {
+            tell(observer, plan, packet, None, Fate::Dropped(reason));
+        };
+        let Some(dispatch) = outlet.port.dequeue(now, &mut drops) else {
+            let ready = outlet.port.next_ready(now).filter(|&ready| ready > now);
+            outlet.awake = ready.is_some();
+            if let Some(ready) = ready {
+                self.calendar.schedule(ready, Phase::Link, Event::Link);
+            }
+            return;
+        };
+        let packet = dispatch.packet;
+        let departure = outlet.link.transmit(now, packet.length);
+        outlet.port.sent(&packet, departure);
+        self.calendar.schedule(departure, Phase::Link, Event::Link);
+        self.tally.transmission(&packet, now, departure, plan.run.warm_up, self.end);
+        tell(observer, plan, packet, dispatch.deadline, Fate::Sent { start: now, departure });
+        if let Some(index) = self.feeder[packet.class.index()] {
+            self.arrive_backlogged(now, index, packet.class, packet.flow);
+        }
+    }
+
+    fn finish(self) -> Outcome {
+        let port = &self.outlet.port;
+        let end = self.end.unwrap_or(self.tally.last_event);
+        let measured = Measured {
+            bytes_in_time: &self.tally.bytes_in_time,
+            nonconforming: &self.tally.nonconforming,
+            busy: self.tally.busy,
+            end,
+            footprint: self.tally.footprint.max(port.scheduler().footprint()),
+        };
+        let summary =
+            Summary::new(self.plan, self.scheduler, self.seed, port.accounts(), &measured);
+        let remarks = self.sources.iter().map(|source| source.arrivals.remarks()).sum();
+        Outcome { summary, remarks }
+    }
+}
+
+/// What a run measured besides the port's books.
+pub(crate) struct Measured<'a> {
+    /// Bytes that left within the measured time, by class.
+    pub bytes_in_time: &'a [u64],
+    /// Packets that broke their class's arrival curve, by class.
+    pub nonconforming: &'a [u64],
+    /// How long the link was sending within the measured time.
+    pub busy: Nanos,
+    /// When the measured time ended.
+    pub end: Nanos,
+    /// The most memory that the scheduler held, in bytes.
+    pub footprint: usize,
+}
+
+impl Tally {
+    /// Counts what of a transmission lies between the warm-up and the end.
+    fn transmission(
+        &mut self,
+        packet: &Packet,
+        start: Nanos,
+        departure: Nanos,
+        warm_up: Nanos,
+        end: Option<Nanos>,
+    ) {
+        let until = departure.min(end.unwrap_or(Nanos::MAX));
+        self.busy += until.saturating_sub(start.max(warm_up));
+        if departure >= warm_up && departure == until {
+            self.bytes_in_time[packet.class.index()] += u64::from(packet.length);
+        }
+    }
+}
+
+fn tell(
+    observer: &mut dyn Observer,
+    plan: &Plan,
+    packet: Packet,
+    given: Option<Nanos>,
+    fate: Fate,
+) {
+    let promised = plan.classes[packet.class.index()].deadline;
+    let deadline = promised.map(|delay| packet.arrival.saturating_add(delay)).or(given);
+    observer.record(&Record { packet, deadline, fate });
+}

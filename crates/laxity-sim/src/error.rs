@@ -1,0 +1,330 @@
+//! Why a simulation cannot go on: where the fault is, what it is and what is accepted instead.
+
+use std::io;
+use std::path::PathBuf;
+
+use laxity::units::Bytes;
+use thiserror::Error;
+
+/// Why a source, a recording or a run cannot be had.
+#[derive(Debug, Error)]
+pub enum SimError {
+    /// The system did not give a file, or stopped giving it.
+    #[error("{}: {source}", .path.display())]
+    System {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A source of the plan cannot send.
+    #[error("source {number} of the plan: {problem}")]
+    Source {
+        /// Its place in the plan, from 1.
+        number: usize,
+        /// What is wrong with it.
+        problem: SourceProblem,
+    },
+    /// A file is no recording at all.
+    #[error("{}: {problem}", .path.display())]
+    Recording {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: RecordingProblem,
+    },
+    /// A line of an arrivals CSV.
+    #[error("{}:{line}: {problem}", .path.display())]
+    Csv {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        problem: CsvProblem,
+    },
+    /// A frame of a capture.
+    #[error("{}: frame {frame}: {problem}", .path.display())]
+    Capture {
+        /// The file.
+        path: PathBuf,
+        /// The frame's number in the file, from 1, as Wireshark counts.
+        frame: u64,
+        /// What is wrong with it.
+        problem: CaptureProblem,
+    },
+    /// A recording is too long to be held in memory as fitting needs.
+    #[error("the recording has more than {limit} packets: fit a shorter part of it")]
+    TooLongToFit {
+        /// The most packets that are held.
+        limit: usize,
+    },
+}
+
+impl SimError {
+    /// Whether the user's input is at fault (the command's exit code 2) and not the system that
+    /// refused something (exit code 3). A file that does not exist is a wrong name.
+    pub fn is_bad_input(&self) -> bool {
+        match self {
+            SimError::System { source, .. } => matches!(
+                source.kind(),
+                io::ErrorKind::NotFound
+                    | io::ErrorKind::IsADirectory
+                    | io::ErrorKind::NotADirectory
+            ),
+            _ => true,
+        }
+    }
+}
+
+/// Why a source of the plan cannot send.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum SourceProblem {
+    /// A distribution has impossible parameters.
+    #[error("`{field}`: {source}")]
+    Dist {
+        /// The field of the source.
+        field: &'static str,
+        /// What is wrong with its distribution.
+        source: DistError,
+    },
+    /// Greedy, but nothing to keep to.
+    #[error(
+        "a greedy source keeps to its class's arrival curve: give class `{class}` an `arrival`"
+    )]
+    NoArrivalCurve {
+        /// The class.
+        class: String,
+    },
+    /// Greedy, but a bucket is too small for any packet.
+    #[error("no packet fits into a token bucket of 0b: give class `{class}` a larger `bucket`")]
+    EmptyBucket {
+        /// The class.
+        class: String,
+    },
+    /// A burst or an on period that is never longer than zero.
+    #[error("`{field}` is always 0, so nothing is ever sent: give it a length")]
+    NeverOn {
+        /// The field of the source.
+        field: &'static str,
+    },
+}
+
+/// Why parameters describe no distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+pub enum DistError {
+    /// From above to.
+    #[error("a uniform distribution from {from} to {to} is empty: give [from, to] with from <= to")]
+    Uniform {
+        /// Its lower end, in ns or bytes.
+        from: u64,
+        /// Its upper end, in ns or bytes.
+        to: u64,
+    },
+    /// A mean or deviation out of range.
+    #[error("the mean and the deviation of a normal distribution must be finite")]
+    Normal,
+    /// A shape that is not positive.
+    #[error("{shape} is not a shape: it must be a number more than 0")]
+    Shape {
+        /// The shape.
+        shape: f64,
+    },
+    /// A sigma out of range.
+    #[error("{sigma} is not a sigma: it must be a number from 0 to 100")]
+    Sigma {
+        /// The sigma.
+        sigma: f64,
+    },
+    /// A minimum, median or scale of zero.
+    #[error("the minimum, median or scale must be more than 0")]
+    Scale,
+}
+
+/// Why a file is no recording.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RecordingProblem {
+    /// No byte in it.
+    #[error(
+        "the file is empty: give a pcap or pcapng capture, or a CSV `time_ns,class,length[,flow]`"
+    )]
+    Empty,
+    /// Something else.
+    #[error(
+        "this is {what}, not a recording: give a pcap or pcapng capture, or a CSV `time_ns,class,length[,flow]`"
+    )]
+    Foreign {
+        /// What it looks like.
+        what: &'static str,
+    },
+    /// A capture whose header breaks off or contradicts itself.
+    #[error("the capture's header is {what}")]
+    Header {
+        /// How it is damaged.
+        what: &'static str,
+    },
+    /// `match` on a file without frames.
+    #[error(
+        "`match` chooses among a capture's frames; a CSV names the class of every packet: leave `match` out"
+    )]
+    FilterOnCsv,
+}
+
+/// What is wrong with a line of an arrivals CSV.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CsvProblem {
+    /// A heading that is none of ours.
+    #[error(
+        "column `{name}` is unknown: the header must name `time_ns`, `class`, `length` and may name `flow`"
+    )]
+    UnknownColumn {
+        /// The heading.
+        name: String,
+    },
+    /// A heading that comes twice.
+    #[error("column `{name}` appears twice")]
+    RepeatedColumn {
+        /// The heading.
+        name: &'static str,
+    },
+    /// A heading that is missing.
+    #[error(
+        "there is no column `{name}`: the header must name `time_ns`, `class`, `length` and may name `flow`"
+    )]
+    MissingColumn {
+        /// The heading.
+        name: &'static str,
+    },
+    /// Too many or too few fields.
+    #[error("{found} fields under {expected} columns")]
+    FieldCount {
+        /// How many there are.
+        found: usize,
+        /// How many the header has.
+        expected: usize,
+    },
+    /// A field that is not a number of its range.
+    #[error("`{text}` is not a {column}: write {accepted}")]
+    Number {
+        /// The column.
+        column: &'static str,
+        /// The field's text, shortened.
+        text: String,
+        /// What would have been accepted.
+        accepted: &'static str,
+    },
+    /// Earlier than the line before.
+    #[error("time_ns {time} is before {previous} on the line before: sort the arrivals by time")]
+    Unsorted {
+        /// This line's time.
+        time: u64,
+        /// The line before's.
+        previous: u64,
+    },
+    /// Not a class of the plan.
+    #[error("the plan has no class `{name}`: its classes are {classes}")]
+    UnknownClass {
+        /// The field's text, shortened.
+        name: String,
+        /// The classes that there are.
+        classes: String,
+    },
+    /// A length of zero, or over the class's limit.
+    #[error(
+        "length {length} of a packet of class `{class}` is out of range: from 1 to {limit} bytes are accepted, `packet` or the link's `max-packet` sets the limit"
+    )]
+    Length {
+        /// The length.
+        length: u64,
+        /// The class.
+        class: String,
+        /// Its largest packet in bytes.
+        limit: u64,
+    },
+    /// A line without end.
+    #[error("the line is longer than {limit}")]
+    TooLong {
+        /// The longest line that is read.
+        limit: Bytes,
+    },
+}
+
+/// What is wrong with a frame of a capture.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CaptureProblem {
+    /// The file ends inside it.
+    #[error(
+        "the file ends in the middle of it: the recording was cut off; repair it, for example with `editcap in out`"
+    )]
+    Truncated,
+    /// A length that no writer means.
+    #[error(
+        "it claims to hold {length} bytes, more than the {limit} of any capture: the file is damaged"
+    )]
+    Absurd {
+        /// The claimed length.
+        length: u64,
+        /// The largest that is read.
+        limit: u32,
+    },
+    /// Fields that contradict each other.
+    #[error("{what}: the file is damaged")]
+    Damaged {
+        /// Which ones.
+        what: &'static str,
+    },
+    /// A pcapng block without a stamp.
+    #[error("it is a simple packet block, which has no time: record with times")]
+    NoTime,
+    /// A link type whose headers are not known here.
+    #[error("it was recorded on a link of type {link_type}{}: Ethernet (1), raw IP (101, 12, 14, 228, 229) and Linux cooked (113, 276) are read", named(.link_type))]
+    LinkType {
+        /// Its number among the LINKTYPE_ values.
+        link_type: u32,
+    },
+    /// A frame without a byte of its own.
+    #[error("its original length is {length} bytes, less than its link header")]
+    TooShort {
+        /// The frame's length.
+        length: u32,
+    },
+    /// A frame over its class's limit.
+    #[error(
+        "a frame of {length} bytes is over the {limit} bytes of class `{class}`: raise `packet` or the link's `max-packet`, or record with segmentation offload turned off (`ethtool -K IF tso off gso off gro off`)"
+    )]
+    TooLong {
+        /// The frame's length.
+        length: u32,
+        /// The class's largest packet in bytes.
+        limit: u64,
+        /// The class.
+        class: String,
+    },
+    /// A stamp decades after the first.
+    #[error(
+        "it is stamped more than {limit} s after the first frame: the file's times are damaged"
+    )]
+    Time {
+        /// The longest recording that is read, in seconds.
+        limit: u64,
+    },
+}
+
+/// The names of link types that are met in practice, in brackets.
+fn named(link_type: &u32) -> &'static str {
+    match link_type {
+        0 => " (BSD loopback)",
+        9 => " (PPP)",
+        105 => " (802.11)",
+        127 => " (802.11 with radiotap)",
+        147..=162 => " (private use)",
+        189 | 220 => " (USB)",
+        195 | 230 => " (802.15.4)",
+        201 => " (Bluetooth)",
+        227 => " (CAN)",
+        239 => " (NFLOG)",
+        249 => " (USBPcap)",
+        253 => " (netlink)",
+        _ => "",
+    }
+}

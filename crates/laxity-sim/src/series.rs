@@ -1,0 +1,165 @@
+//! Results over time and delay distributions, for figures. Memory is bounded whatever the run.
+
+use laxity::port::Delays;
+use laxity::units::Nanos;
+
+use crate::record::{Fate, Observer, Record};
+
+/// Everything a report draws, a class at a time in the plan's order.
+#[derive(Clone, Debug, Default)]
+pub struct Series {
+    /// Width of a time bin in ns; bin i covers `[i width, (i + 1) width)`.
+    pub bin_ns: u64,
+    /// One entry a class.
+    pub classes: Vec<ClassSeries>,
+}
+
+/// One class's results over time.
+#[derive(Clone, Debug, Default)]
+pub struct ClassSeries {
+    /// By time of departure.
+    pub bins: Vec<Bin>,
+    /// The share of packets whose delay exceeds a value: (delay in ns, share), delays ascending.
+    pub exceedance: Vec<(u64, f64)>,
+}
+
+/// What departed in one time bin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bin {
+    /// Packets.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Their delays' sum in ns.
+    pub delay_sum: u64,
+    /// The largest of their delays in ns.
+    pub delay_max: u64,
+}
+
+/// Builds a [`Series`] from the packets of a run.
+///
+/// Bins start narrow and double whenever the run outgrows them, so that there are always between
+/// half of [`SeriesRecorder::BINS`] and all of them.
+#[derive(Clone, Debug)]
+pub struct SeriesRecorder {
+    series: Series,
+    delays: Vec<Delays>,
+    measured_from: Nanos,
+}
+
+impl SeriesRecorder {
+    /// The most bins there are.
+    pub const BINS: usize = 600;
+
+    /// A recorder for so many classes, of packets that arrive from `measured_from` on.
+    pub fn new(classes: usize, measured_from: Nanos) -> Self {
+        SeriesRecorder {
+            series: Series { bin_ns: 1 << 16, classes: vec![ClassSeries::default(); classes] },
+            delays: vec![Delays::default(); classes],
+            measured_from,
+        }
+    }
+
+    /// What was recorded.
+    pub fn finish(self) -> Series {
+        let mut series = self.series;
+        let bins = series.classes.iter().map(|class| class.bins.len()).max().unwrap_or(0);
+        for (class, delays) in series.classes.iter_mut().zip(&self.delays) {
+            class.bins.resize(bins, Bin::default());
+            class.exceedance = exceedance(delays);
+        }
+        series
+    }
+
+    fn widen(&mut self) {
+        self.series.bin_ns *= 2;
+        for class in &mut self.series.classes {
+            class.bins = class.bins.chunks(2).map(|pair| Bin::together(pair)).collect();
+        }
+    }
+}
+
+impl Observer for SeriesRecorder {
+    fn record(&mut self, record: &Record) {
+        let Fate::Sent { departure, .. } = record.fate else { return };
+        if record.packet.arrival < self.measured_from {
+            return;
+        }
+        while departure.0 / self.series.bin_ns >= Self::BINS as u64 {
+            self.widen();
+        }
+        let delay = departure - record.packet.arrival;
+        let bin = (departure.0 / self.series.bin_ns) as usize;
+        let class = record.packet.class.index();
+        let bins = &mut self.series.classes[class].bins;
+        if bins.len() <= bin {
+            bins.resize(bin + 1, Bin::default());
+        }
+        let one = Bin {
+            packets: 1,
+            bytes: u64::from(record.packet.length),
+            delay_sum: delay.0,
+            delay_max: delay.0,
+        };
+        bins[bin] = Bin::together(&[bins[bin], one]);
+        self.delays[class].record(delay);
+    }
+}
+
+impl Bin {
+    fn together(bins: &[Bin]) -> Bin {
+        bins.iter().fold(Bin::default(), |sum, bin| Bin {
+            packets: sum.packets + bin.packets,
+            bytes: sum.bytes + bin.bytes,
+            delay_sum: sum.delay_sum + bin.delay_sum,
+            delay_max: sum.delay_max.max(bin.delay_max),
+        })
+    }
+}
+
+/// The share of packets above each bucket's upper edge.
+fn exceedance(delays: &Delays) -> Vec<(u64, f64)> {
+    let total = delays.count();
+    let mut above = total;
+    let mut points = Vec::new();
+    for (delay, count) in delays.buckets() {
+        above -= count;
+        points.push((delay.min(delays.max().0), above as f64 / total as f64));
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use laxity::packet::{ClassId, Packet};
+
+    fn sent(class: u32, arrival: u64, departure: u64) -> Record {
+        let packet = Packet {
+            class: ClassId(class),
+            length: 100,
+            arrival: Nanos(arrival),
+            ..Packet::default()
+        };
+        let fate = Fate::Sent { start: Nanos(arrival), departure: Nanos(departure) };
+        Record { packet, deadline: None, fate }
+    }
+
+    #[test]
+    fn every_packet_is_in_a_bin_however_long_the_run() {
+        let mut recorder = SeriesRecorder::new(2, Nanos::ZERO);
+        for i in 0..10_000u64 {
+            recorder.record(&sent(0, i * 3_000_000, i * 3_000_000 + 1_000 + i));
+        }
+        recorder.record(&sent(1, 5, 2_000));
+        let series = recorder.finish();
+        let bins = &series.classes[0].bins;
+        assert!(bins.len() <= SeriesRecorder::BINS && bins.len() > SeriesRecorder::BINS / 2 - 1);
+        assert_eq!(bins.iter().map(|bin| bin.packets).sum::<u64>(), 10_000);
+        assert_eq!(bins.iter().map(|bin| bin.delay_max).max(), Some(10_999));
+        assert_eq!(series.classes[1].bins.len(), bins.len());
+        assert_eq!(series.classes[1].exceedance, [(1_995, 0.0)]);
+        let exceedance = &series.classes[0].exceedance;
+        assert!(exceedance.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 > pair[1].1));
+    }
+}

@@ -1,0 +1,82 @@
+//! Many independent copies of one model, merged into one stream.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+use laxity::packet::{ClassId, FlowId};
+use laxity::units::Nanos;
+use laxity_plan::model::ModelSource;
+
+use super::random::{Generator, generator};
+use super::{Arrival, Arrivals};
+use crate::error::SimError;
+
+/// A traffic model: what all copies share. What one copy remembers is apart and small, for there
+/// may be a million of them.
+pub(super) trait Pattern {
+    /// What one copy remembers.
+    type Copy;
+
+    /// A copy before its first packet, at time 0 of its own clock.
+    fn begin(&self, generator: Generator) -> Self::Copy;
+
+    /// The copy's next packet: its time on the copy's clock, not before the last one's, and its
+    /// length.
+    fn next_packet(&self, copy: &mut Self::Copy) -> (Nanos, u32);
+}
+
+/// The copies of one source, each a flow of its own, merged by time and, at equal times, by the
+/// copy's number.
+pub(super) struct Copies<P: Pattern> {
+    pattern: P,
+    class: ClassId,
+    start: Nanos,
+    stop: Nanos,
+    copies: Vec<P::Copy>,
+    /// The next packet of every copy that goes on: (time, copy, length).
+    next: BinaryHeap<Reverse<(Nanos, u32, u32)>>,
+}
+
+impl<P: Pattern> Copies<P> {
+    /// All copies of a source, which is the plan's `index`-th.
+    pub(super) fn new(pattern: P, source: &ModelSource, seed: u64, index: usize) -> Self {
+        let mut copies: Vec<P::Copy> = (0..u64::from(source.count))
+            .map(|copy| pattern.begin(generator(seed, index as u64, copy)))
+            .collect();
+        let (start, stop) = (source.start, source.stop.unwrap_or(Nanos::MAX));
+        let next = (0..).zip(&mut copies).filter_map(|(number, copy)| {
+            let (time, length) = advance(&pattern, copy, start, stop)?;
+            Some(Reverse((time, number, length)))
+        });
+        let next = next.collect();
+        Copies { class: source.class, start, stop, next, copies, pattern }
+    }
+}
+
+/// The copy's next packet on the run's clock, if that is before `stop`.
+fn advance<P: Pattern>(
+    pattern: &P,
+    copy: &mut P::Copy,
+    start: Nanos,
+    stop: Nanos,
+) -> Option<(Nanos, u32)> {
+    let (time, length) = pattern.next_packet(copy);
+    let time = start.saturating_add(time);
+    (time < stop).then_some((time, length))
+}
+
+impl<P: Pattern> Arrivals for Copies<P> {
+    fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
+        let Some(mut first) = self.next.peek_mut() else { return Ok(None) };
+        let Reverse((time, number, length)) = *first;
+        let copy = &mut self.copies[number as usize];
+        match advance(&self.pattern, copy, self.start, self.stop) {
+            Some((time, length)) => *first = Reverse((time, number, length)),
+            None => {
+                PeekMut::pop(first);
+            }
+        }
+        Ok(Some(Arrival { time, class: self.class, flow: FlowId(number), length }))
+    }
+}

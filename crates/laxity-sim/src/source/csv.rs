@@ -1,0 +1,242 @@
+//! Arrivals as CSV: `time_ns,class,length` and optional `flow`, in any order of columns.
+
+use std::collections::HashMap;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
+use laxity::packet::{ClassId, FlowId};
+use laxity::units::{Bytes, Nanos};
+use laxity_plan::model::Plan;
+
+use super::{Arrival, Arrivals};
+use crate::error::{CsvProblem, SimError};
+
+/// No line is longer, so that a file without line ends cannot take all memory.
+const LONGEST_LINE: usize = 64 << 10;
+
+/// Reads an arrivals CSV line by line.
+pub(super) struct CsvArrivals<R: Read> {
+    reader: Reader<Bounded<R>>,
+    path: PathBuf,
+    columns: Columns,
+    classes: Vec<ClassLimit>,
+    by_name: HashMap<Vec<u8>, ClassId>,
+    record: ByteRecord,
+    previous: Nanos,
+}
+
+struct ClassLimit {
+    name: String,
+    longest: u64,
+}
+
+impl<R: Read> CsvArrivals<R> {
+    /// Reads the header.
+    pub(super) fn new(input: R, path: &Path, plan: &Plan) -> Result<Self, SimError> {
+        let reader = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .buffer_capacity(LONGEST_LINE)
+            .from_reader(Bounded { input, allowance: LONGEST_LINE });
+        let classes: Vec<ClassLimit> = plan
+            .classes
+            .iter()
+            .map(|class| ClassLimit {
+                name: class.name.clone(),
+                longest: plan.max_packet(class).min(plan.link.max_packet).0,
+            })
+            .collect();
+        let by_name = (0..).map(ClassId).zip(&classes);
+        let mut arrivals = CsvArrivals {
+            reader,
+            path: path.to_path_buf(),
+            columns: Columns::default(),
+            by_name: by_name.map(|(id, class)| (class.name.clone().into_bytes(), id)).collect(),
+            classes,
+            record: ByteRecord::new(),
+            previous: Nanos::ZERO,
+        };
+        arrivals.read_record()?;
+        arrivals.columns =
+            Columns::of(&arrivals.record).map_err(|problem| arrivals.refuse(problem))?;
+        Ok(arrivals)
+    }
+
+    /// Reads the next line into `record`; false at the end.
+    fn read_record(&mut self) -> Result<bool, SimError> {
+        self.reader.get_mut().allowance = LONGEST_LINE;
+        let too_long = CsvProblem::TooLong { limit: Bytes(LONGEST_LINE as u64) };
+        match self.reader.read_byte_record(&mut self.record) {
+            Ok(_) if self.record.as_slice().len() > LONGEST_LINE => Err(self.refuse(too_long)),
+            Ok(read) => Ok(read),
+            Err(error) => match error.into_kind() {
+                ErrorKind::Io(error) if is_line_too_long(&error) => {
+                    let line = self.reader.position().line();
+                    Err(SimError::Csv { path: self.path.clone(), line, problem: too_long })
+                }
+                ErrorKind::Io(source) => Err(SimError::System { path: self.path.clone(), source }),
+                // Bytes of any kind in lines of any width give no other.
+                kind => Err(SimError::System {
+                    path: self.path.clone(),
+                    source: io::Error::other(format!("{kind:?}")),
+                }),
+            },
+        }
+    }
+
+    /// An error at the line in `record`.
+    fn refuse(&self, problem: CsvProblem) -> SimError {
+        let line = self.record.position().map_or(1, |position| position.line());
+        SimError::Csv { path: self.path.clone(), line, problem }
+    }
+
+    fn parse_record(&self) -> Result<Arrival, CsvProblem> {
+        let (record, columns) = (&self.record, &self.columns);
+        if record.len() != columns.count {
+            return Err(CsvProblem::FieldCount { found: record.len(), expected: columns.count });
+        }
+        let time = Nanos(number(&record[columns.time], TIME)?);
+        if time < self.previous {
+            return Err(CsvProblem::Unsorted { time: time.0, previous: self.previous.0 });
+        }
+        let name = record[columns.class].trim_ascii();
+        let class = *self.by_name.get(name).ok_or_else(|| self.unknown_class(name))?;
+        let length = number(&record[columns.length], LENGTH)?;
+        let limit = &self.classes[class.index()];
+        if length == 0 || length > limit.longest {
+            let (class, limit) = (limit.name.clone(), limit.longest);
+            return Err(CsvProblem::Length { length, class, limit });
+        }
+        let flow = match columns.flow {
+            Some(flow) => number(&record[flow], FLOW)? as u32,
+            None => 0,
+        };
+        Ok(Arrival { time, class, flow: FlowId(flow), length: length as u32 })
+    }
+
+    fn unknown_class(&self, name: &[u8]) -> CsvProblem {
+        let names: Vec<&str> = self.classes.iter().take(20).map(|class| &*class.name).collect();
+        let more = if self.classes.len() > names.len() { ", …" } else { "" };
+        CsvProblem::UnknownClass { name: shown(name), classes: names.join(", ") + more }
+    }
+}
+
+impl<R: Read> Arrivals for CsvArrivals<R> {
+    fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
+        if !self.read_record()? {
+            return Ok(None);
+        }
+        let arrival = self.parse_record().map_err(|problem| self.refuse(problem))?;
+        self.previous = arrival.time;
+        Ok(Some(arrival))
+    }
+}
+
+/// Where the columns are.
+#[derive(Default)]
+struct Columns {
+    time: usize,
+    class: usize,
+    length: usize,
+    flow: Option<usize>,
+    count: usize,
+}
+
+impl Columns {
+    fn of(header: &ByteRecord) -> Result<Columns, CsvProblem> {
+        const NAMES: [&str; 4] = ["time_ns", "class", "length", "flow"];
+        let mut found = [None; 4];
+        for (place, heading) in header.iter().enumerate() {
+            let heading = heading.trim_ascii();
+            let Some(at) = NAMES.iter().position(|name| name.as_bytes() == heading) else {
+                return Err(CsvProblem::UnknownColumn { name: shown(heading) });
+            };
+            if found[at].replace(place).is_some() {
+                return Err(CsvProblem::RepeatedColumn { name: NAMES[at] });
+            }
+        }
+        let needed = |at: usize| found[at].ok_or(CsvProblem::MissingColumn { name: NAMES[at] });
+        Ok(Columns {
+            time: needed(0)?,
+            class: needed(1)?,
+            length: needed(2)?,
+            flow: found[3],
+            count: header.len(),
+        })
+    }
+}
+
+/// What a column of numbers holds.
+struct Numbers {
+    column: &'static str,
+    limit: u64,
+    accepted: &'static str,
+}
+
+const TIME: Numbers = Numbers {
+    column: "time_ns",
+    limit: Nanos::LIMIT.0,
+    accepted: "a whole number of nanoseconds, at most 31 years",
+};
+
+const LENGTH: Numbers =
+    Numbers { column: "length", limit: u32::MAX as u64, accepted: "a whole number of bytes" };
+
+const FLOW: Numbers = Numbers {
+    column: "flow",
+    limit: u32::MAX as u64,
+    accepted: "a whole number from 0 to 4294967295",
+};
+
+fn number(field: &[u8], numbers: Numbers) -> Result<u64, CsvProblem> {
+    let digits = field.trim_ascii();
+    let parsed = digits.iter().try_fold(0u64, |sum, &digit| match digit {
+        b'0'..=b'9' => sum.checked_mul(10)?.checked_add(u64::from(digit - b'0')),
+        _ => None,
+    });
+    match parsed {
+        Some(value) if !digits.is_empty() && value <= numbers.limit => Ok(value),
+        _ => Err(CsvProblem::Number {
+            column: numbers.column,
+            text: shown(digits),
+            accepted: numbers.accepted,
+        }),
+    }
+}
+
+/// A field as errors show it: readable whatever its bytes are, and short.
+fn shown(field: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&field[..field.len().min(160)]);
+    let visible = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let mut short: String = text.chars().map(visible).take(40).collect();
+    if text.chars().nth(40).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+/// Refuses to read on when one record has taken more than is allowed.
+struct Bounded<R> {
+    input: R,
+    allowance: usize,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        if read > 0 && self.allowance == 0 {
+            return Err(io::Error::other(LineTooLong));
+        }
+        self.allowance = self.allowance.saturating_sub(read);
+        Ok(read)
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("line too long")]
+struct LineTooLong;
+
+fn is_line_too_long(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<LineTooLong>())
+}

@@ -1,0 +1,134 @@
+//! Where packets come from: models, CSV files and captures.
+
+mod backlogged;
+mod capture;
+mod copies;
+mod csv;
+mod frames;
+mod greedy;
+mod lengths;
+mod paced;
+pub mod random;
+mod recording;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+use laxity::packet::{ClassId, FlowId};
+use laxity::units::Nanos;
+use laxity_plan::model::{Dist, Model, ModelSource, Plan, Source};
+
+pub use self::backlogged::Backlogged;
+pub use self::lengths::Lengths;
+pub use self::recording::{open_recording, read_recording};
+
+use self::copies::Copies;
+use self::greedy::Greedy;
+use self::paced::{Constant, OnOff, Poisson};
+use self::random::Sampler;
+use crate::error::{DistError, SimError, SourceProblem};
+
+/// A packet that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// When its last bit arrives.
+    pub time: Nanos,
+    /// The class that the model feeds, the file names or the capture's match finds.
+    pub class: ClassId,
+    /// The flow within the class.
+    pub flow: FlowId,
+    /// Length on the link in bytes, at least 1.
+    pub length: u32,
+}
+
+/// A stream of arrivals with non-decreasing times, the same on every run with the same seed.
+pub trait Arrivals {
+    /// The next arrival, or `None` when the stream has ended.
+    ///
+    /// # Errors
+    /// When a recording cannot be read on, with the place in it.
+    fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError>;
+
+    /// What was seen so far in a recording that is no arrival but worth telling.
+    fn remarks(&self) -> Remarks {
+        Remarks::default()
+    }
+}
+
+/// What a capture held besides arrivals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Remarks {
+    /// Frames that passed the source's `match` but that of no class.
+    pub unmatched: u64,
+    /// Frames stamped before their predecessor, as captures from several queues have them; they
+    /// arrive together with it.
+    pub reordered: u64,
+}
+
+impl std::iter::Sum for Remarks {
+    fn sum<I: Iterator<Item = Remarks>>(all: I) -> Remarks {
+        all.fold(Remarks::default(), |sum, one| Remarks {
+            unmatched: sum.unmatched + one.unmatched,
+            reordered: sum.reordered + one.reordered,
+        })
+    }
+}
+
+/// The arrivals of the plan's `index`-th source, from 0. None for a backlogged source, which sends
+/// only when a packet leaves: see [`Backlogged`].
+///
+/// # Errors
+/// If the source's parameters make no sense, or its recording cannot be opened.
+pub fn arrivals(plan: &Plan, seed: u64, index: usize) -> Result<Box<dyn Arrivals>, SimError> {
+    match &plan.sources[index] {
+        Source::Model(source) => model_arrivals(plan, source, seed, index)
+            .map_err(|problem| SimError::Source { number: index + 1, problem }),
+        Source::Recording { path, filter } => open_recording(path, plan, filter.as_ref()),
+    }
+}
+
+fn model_arrivals(
+    plan: &Plan,
+    source: &ModelSource,
+    seed: u64,
+    index: usize,
+) -> Result<Box<dyn Arrivals>, SourceProblem> {
+    let lengths = sampled("packet", Lengths::new(plan, source))?;
+    Ok(match source.model {
+        Model::Greedy { burst, spacing } => {
+            let greedy = Greedy::new(plan, source, lengths, burst, spacing)?;
+            Box::new(Copies::new(greedy, source, seed, index))
+        }
+        Model::Constant { rate } => {
+            Box::new(Copies::new(Constant { lengths, rate }, source, seed, index))
+        }
+        Model::Poisson { rate } => {
+            Box::new(Copies::new(Poisson::new(lengths, rate), source, seed, index))
+        }
+        Model::OnOff { rate, on, off } => {
+            let on_off = OnOff::new(lengths, rate, on, off)?;
+            Box::new(Copies::new(on_off, source, seed, index))
+        }
+        Model::Backlogged { .. } => Box::new(Nothing),
+    })
+}
+
+/// A stream that has ended.
+struct Nothing;
+
+impl Arrivals for Nothing {
+    fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
+        Ok(None)
+    }
+}
+
+/// A field's distribution, ready to draw from.
+fn sampler(field: &'static str, dist: Dist<Nanos>) -> Result<Sampler<Nanos>, SourceProblem> {
+    sampled(field, Sampler::new(dist))
+}
+
+/// Says in which field a distribution is wrong.
+fn sampled<T>(field: &'static str, made: Result<T, DistError>) -> Result<T, SourceProblem> {
+    made.map_err(|source| SourceProblem::Dist { field, source })
+}

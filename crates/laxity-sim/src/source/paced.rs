@@ -1,0 +1,148 @@
+//! Sources that send at a rate: constant, Poisson and on-off.
+
+use laxity::link::Link;
+use laxity::units::{NANOBITS_PER_BYTE, Nanos, Rate};
+use laxity_plan::model::Dist;
+
+use super::copies::Pattern;
+use super::lengths::Lengths;
+use super::random::{Generator, Sampler, exponential};
+use super::sampler;
+use crate::error::SourceProblem;
+
+/// One packet after another: the first at once, each of the others when its predecessor is through
+/// at the rate. Rounding does not accumulate.
+pub(super) struct Constant {
+    pub(super) lengths: Lengths,
+    pub(super) rate: Rate,
+}
+
+/// One copy of a constant source.
+pub(super) struct Pace {
+    generator: Generator,
+    /// A link that is never idle ends its transmissions exactly when the packets are due.
+    clock: Link,
+}
+
+impl Pattern for Constant {
+    type Copy = Pace;
+
+    fn begin(&self, generator: Generator) -> Pace {
+        Pace { generator, clock: Link::new(self.rate) }
+    }
+
+    fn next_packet(&self, copy: &mut Pace) -> (Nanos, u32) {
+        let (now, length) = (copy.clock.free_at(), self.lengths.draw(&mut copy.generator));
+        copy.clock.transmit(now, length);
+        (now, length)
+    }
+}
+
+/// Exponential spacing: the gap before a packet has the mean that its length takes at the rate.
+pub(super) struct Poisson {
+    lengths: Lengths,
+    nanos_per_byte: f64,
+}
+
+impl Poisson {
+    pub(super) fn new(lengths: Lengths, rate: Rate) -> Self {
+        Poisson { lengths, nanos_per_byte: NANOBITS_PER_BYTE as f64 / rate.0 as f64 }
+    }
+}
+
+/// One copy of a Poisson source.
+pub(super) struct Exponential {
+    generator: Generator,
+    now: Nanos,
+    /// What lies between `now` and the exact time, so that rounding does not accumulate.
+    fraction: f64,
+}
+
+impl Pattern for Poisson {
+    type Copy = Exponential;
+
+    fn begin(&self, generator: Generator) -> Exponential {
+        Exponential { generator, now: Nanos::ZERO, fraction: 0.0 }
+    }
+
+    fn next_packet(&self, copy: &mut Exponential) -> (Nanos, u32) {
+        let length = self.lengths.draw(&mut copy.generator);
+        let mean = f64::from(length) * self.nanos_per_byte;
+        let gap = mean * exponential(&mut copy.generator) + copy.fraction;
+        let whole = gap as u64;
+        copy.fraction = gap - whole as f64;
+        copy.now = copy.now.saturating_add(Nanos(whole));
+        (copy.now, length)
+    }
+}
+
+/// A constant source whose clock runs during on periods and stands still during off periods, so
+/// that the mean rate is the rate times the share of on time, however short the periods are. The
+/// first period is on.
+pub(super) struct OnOff {
+    constant: Constant,
+    on: Sampler<Nanos>,
+    off: Sampler<Nanos>,
+}
+
+impl OnOff {
+    /// After so many periods between two packets the rest of the gap is reckoned from them: periods
+    /// far shorter than a gap must not stop the clock.
+    const PATIENCE: u32 = 10_000;
+
+    pub(super) fn new(
+        lengths: Lengths,
+        rate: Rate,
+        on: Dist<Nanos>,
+        off: Dist<Nanos>,
+    ) -> Result<Self, SourceProblem> {
+        let on = sampler("on", on)?;
+        if on.is_always_zero() {
+            return Err(SourceProblem::NeverOn { field: "on" });
+        }
+        Ok(OnOff { constant: Constant { lengths, rate }, on, off: sampler("off", off)? })
+    }
+}
+
+/// One copy of an on-off source.
+pub(super) struct Switched {
+    pace: Pace,
+    /// On time that has passed before this on period.
+    on_before: Nanos,
+    /// When this on period began.
+    began: Nanos,
+    /// How long it is.
+    on: Nanos,
+}
+
+impl Pattern for OnOff {
+    type Copy = Switched;
+
+    fn begin(&self, generator: Generator) -> Switched {
+        let mut pace = self.constant.begin(generator);
+        let on = self.on.draw(&mut pace.generator);
+        Switched { pace, on_before: Nanos::ZERO, began: Nanos::ZERO, on }
+    }
+
+    fn next_packet(&self, copy: &mut Switched) -> (Nanos, u32) {
+        let (due, length) = self.constant.next_packet(&mut copy.pace);
+        let (on_at_first, began_first) = (copy.on_before, copy.began);
+        for _ in 0..Self::PATIENCE {
+            let into = due.saturating_sub(copy.on_before);
+            if into < copy.on {
+                return (copy.began.saturating_add(into), length);
+            }
+            let off = self.off.draw(&mut copy.pace.generator);
+            copy.on_before = copy.on_before.saturating_add(copy.on);
+            copy.began = copy.began.saturating_add(copy.on).saturating_add(off);
+            copy.on = self.on.draw(&mut copy.pace.generator);
+        }
+        let used = copy.on_before.saturating_sub(on_at_first).0.max(1);
+        let passed = copy.began.saturating_sub(began_first).0;
+        let missing = due.saturating_sub(copy.on_before).0;
+        let rest = u128::from(passed) * u128::from(missing) / u128::from(used);
+        copy.began = copy.began.saturating_add(Nanos(u64::try_from(rest).unwrap_or(u64::MAX)));
+        copy.on_before = due;
+        (copy.began, length)
+    }
+}

@@ -1,0 +1,4 @@
+//! What sources must do.
+
+mod models;
+mod recordings;

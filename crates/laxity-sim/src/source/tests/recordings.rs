@@ -1,0 +1,333 @@
+//! Recordings: what is read, what is refused and how, and that nothing panics.
+
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+use laxity::packet::{ClassId, FlowId};
+use laxity::units::{Bytes, Nanos};
+use laxity_plan::matching::Match;
+use laxity_plan::model::Plan;
+use proptest::prelude::*;
+
+use crate::error::SimError;
+use crate::source::testing::{pcap, pcapng, plan, udp};
+use crate::source::{Arrival, Arrivals, Remarks, open_recording, read_recording};
+
+fn matching(text: &str) -> Option<Match> {
+    Some(text.parse().expect("the tests' matches are sound"))
+}
+
+/// Voice on UDP port 4000 and video on 4010; `lost` matches nothing.
+fn av_plan() -> Plan {
+    let mut plan = plan(&["lost", "voice", "video"]);
+    plan.classes[1].matching = matching("udp dport 4000");
+    plan.classes[2].matching = matching("udp dport 4010");
+    plan
+}
+
+fn open<'a>(file: &'a [u8], plan: &Plan) -> Result<Box<dyn Arrivals + 'a>, SimError> {
+    read_recording(file, Path::new("in"), plan, None)
+}
+
+fn all(arrivals: &mut dyn Arrivals) -> Result<Vec<Arrival>, SimError> {
+    std::iter::from_fn(|| arrivals.next_arrival().transpose()).collect()
+}
+
+fn read(file: &[u8], plan: &Plan) -> Result<Vec<Arrival>, SimError> {
+    all(&mut *open(file, plan)?)
+}
+
+fn refusal(file: &[u8], plan: &Plan) -> String {
+    let error = read(file, plan).expect_err("the recording is refused");
+    assert!(error.is_bad_input());
+    error.to_string()
+}
+
+fn arrival(time: u64, class: u32, flow: u32, length: u32) -> Arrival {
+    Arrival { time: Nanos(time), class: ClassId(class), flow: FlowId(flow), length }
+}
+
+#[test]
+fn a_csv_has_its_columns_in_any_order() {
+    let plan = plan(&["a", "b"]);
+    let expected = [arrival(0, 0, 0, 40), arrival(7, 1, 0, 1536), arrival(7, 0, 0, 1)];
+    let text = "time_ns,class,length\n0,a,40\n7,b,1536\n7,a,1\n";
+    assert_eq!(read(text.as_bytes(), &plan).unwrap(), expected);
+    let text = "\u{feff}length, class ,time_ns\r\n40,a,0\r\n1536,\"b\",7\r\n\r\n1, a ,7";
+    assert_eq!(read(text.as_bytes(), &plan).unwrap(), expected);
+    let text = "flow,time_ns,class,length\n4294967295,5,b,60\n";
+    assert_eq!(read(text.as_bytes(), &plan).unwrap(), [arrival(5, 1, u32::MAX, 60)]);
+    assert_eq!(read(b"time_ns,class,length\n", &plan).unwrap(), []);
+}
+
+#[test]
+fn a_wrong_line_of_a_csv_is_named_with_what_is_accepted() {
+    let mut plan = plan(&["voice", "ftp"]);
+    plan.classes[0].arrival = Some(crate::source::testing::tspec(300, 1, 100, 1));
+    let cases = [
+        ("5,voice\n", "2 fields under 3 columns"),
+        ("5,voice,100,1\n", "4 fields under 3 columns"),
+        (
+            "-5,voice,100\n",
+            "`-5` is not a time_ns: write a whole number of nanoseconds, at most 31 years",
+        ),
+        (
+            "99999999999999999999,voice,100\n",
+            "`99999999999999999999` is not a time_ns: write a whole number of nanoseconds, at most 31 years",
+        ),
+        ("2,voice,100\n", "time_ns 2 is before 3 on the line before: sort the arrivals by time"),
+        ("5,vioce,100\n", "the plan has no class `vioce`: its classes are voice, ftp"),
+        ("5,voice,1e2\n", "`1e2` is not a length: write a whole number of bytes"),
+        ("5,voice,\n", "`` is not a length: write a whole number of bytes"),
+        (
+            "5,voice,0\n",
+            "length 0 of a packet of class `voice` is out of range: from 1 to 100 bytes are accepted, `packet` or the link's `max-packet` sets the limit",
+        ),
+        (
+            "5,ftp,1537\n",
+            "length 1537 of a packet of class `ftp` is out of range: from 1 to 1536 bytes are accepted, `packet` or the link's `max-packet` sets the limit",
+        ),
+    ];
+    for (line, expected) in cases {
+        let text = format!("time_ns,class,length\n3,voice,100\n{line}");
+        assert_eq!(refusal(text.as_bytes(), &plan), format!("in:3: {expected}"));
+    }
+    let accepted = "the header must name `time_ns`, `class`, `length` and may name `flow`";
+    let cases = [
+        ("time_ns,class\n", format!("there is no column `length`: {accepted}")),
+        ("time_ns,class,size\n", format!("column `size` is unknown: {accepted}")),
+        ("0,voice,100\n", format!("column `0` is unknown: {accepted}")),
+        ("class,time_ns,class\n", "column `class` appears twice".into()),
+    ];
+    for (header, expected) in cases {
+        assert_eq!(refusal(header.as_bytes(), &plan), format!("in:1: {expected}"));
+    }
+    let flow = "time_ns,class,length,flow\n3,voice,100,4294967296\n";
+    assert!(refusal(flow.as_bytes(), &plan).contains("is not a flow"));
+}
+
+#[test]
+fn a_csv_may_be_as_long_as_it_likes() {
+    let rows: String = (0..50_000).map(|time| format!("{time},a,40\n")).collect();
+    let arrivals = read(format!("time_ns,class,length\n{rows}").as_bytes(), &plan(&["a"])).unwrap();
+    assert_eq!(arrivals.len(), 50_000);
+    assert_eq!(arrivals[49_999], arrival(49_999, 0, 0, 40));
+}
+
+/// A reader that never ends, so that a test that passes has bounded memory.
+#[test]
+fn a_line_without_end_is_refused() {
+    let expected = "in:2: the line is longer than 65.536kB";
+    for filling in [b'a', b'"', b','] {
+        let file = b"time_ns,class,length\n\"".chain(std::io::repeat(filling));
+        let mut endless = read_recording(file, Path::new("in"), &plan(&["a"]), None).unwrap();
+        assert_eq!(endless.next_arrival().unwrap_err().to_string(), expected);
+    }
+}
+
+#[test]
+fn captures_give_original_lengths_and_times_since_the_first_frame() {
+    let (voice, video, other) = (udp(1, 4000), udp(2, 4010), udp(3, 53));
+    let other_voice = udp(9, 4000);
+    let expected =
+        [arrival(1, 1, 0, 214), arrival(2, 2, 0, 1400), arrival(1_000_000_000, 1, 1, 60)];
+    let second = 1_000_000_000;
+    let frames: [(u64, u32, &[u8]); 4] = [
+        (7 * second, 80, &other),
+        (7 * second + 1, 214, &voice),
+        (7 * second + 2, 1400, &video),
+        (8 * second, 60, &other_voice),
+    ];
+    for file in [pcap(1, &frames), pcapng(9, &frames)] {
+        let mut recording = open(&file, &av_plan()).unwrap();
+        assert_eq!(all(&mut *recording).unwrap(), expected);
+        assert_eq!(recording.remarks(), Remarks { unmatched: 1, reordered: 0 });
+        let filter = matching("udp dport 4010");
+        let mut filtered =
+            read_recording(&*file, Path::new("in"), &av_plan(), filter.as_ref()).unwrap();
+        assert_eq!(all(&mut *filtered).unwrap(), [expected[1]]);
+        assert_eq!(filtered.remarks(), Remarks::default());
+    }
+}
+
+#[test]
+fn all_byte_orders_and_resolutions_of_pcap_are_read() {
+    let (voice, plan) = (udp(1, 4000), av_plan());
+    for (magic, step) in [(0xa1b2_c3d4u32, 1_000), (0xa1b2_3c4d, 1)] {
+        let words = [magic, 2 << 16 | 4, 0, 0, 65535, 1, 5, 10, 42, 100];
+        let words = words.into_iter();
+        let later = [5, 12, 42, 100];
+        let big = words.clone().flat_map(u32::to_be_bytes);
+        let big = big.chain(voice.clone()).chain(later.into_iter().flat_map(u32::to_be_bytes));
+        let little = words.flat_map(u32::to_le_bytes);
+        let little =
+            little.chain(voice.clone()).chain(later.into_iter().flat_map(u32::to_le_bytes));
+        for file in [big.chain(voice.clone()).collect(), little.chain(voice.clone()).collect()] {
+            let file: Vec<u8> = file;
+            let expected = [arrival(0, 1, 0, 100), arrival(2 * step, 1, 0, 100)];
+            assert_eq!(read(&file, &plan).unwrap(), expected);
+        }
+    }
+}
+
+#[test]
+fn pcapng_stamps_count_in_the_units_of_their_interface() {
+    let (voice, plan) = (udp(1, 4000), av_plan());
+    let cases = [(6, 3_000), (0, 3_000_000_000), (3, 3_000_000), (12, 0), (0x80 | 10, 2_929_687)];
+    for (resolution, expected) in cases {
+        let file = pcapng(resolution, &[(0, 100, &voice), (3, 100, &voice)]);
+        let last = *read(&file, &plan).unwrap().last().unwrap();
+        assert_eq!(last.time, Nanos(expected), "resolution {resolution}");
+    }
+}
+
+#[test]
+fn frames_out_of_order_arrive_with_their_predecessor_and_are_counted() {
+    let voice = udp(1, 4000);
+    let file =
+        pcap(1, &[(50, 100, &voice), (90, 100, &voice), (80, 100, &voice), (40, 100, &voice)]);
+    let mut recording = open(&file, &av_plan()).unwrap();
+    let times: Vec<u64> = all(&mut *recording).unwrap().iter().map(|a| a.time.0).collect();
+    assert_eq!((times, recording.remarks().reordered), (vec![0, 40, 40, 40], 2));
+}
+
+#[test]
+fn other_links_are_read_or_refused_by_name() {
+    let ip = &udp(1, 4000)[14..];
+    let cooked = [&[0; 14], &[8, 0][..], ip].concat();
+    for (link_type, data, length) in [(101, ip, 200), (12, ip, 200), (113, &*cooked, 216)] {
+        let file = pcap(link_type, &[(0, length, data)]);
+        assert_eq!(read(&file, &av_plan()).unwrap(), [arrival(0, 1, 0, 200)]);
+    }
+    let expected = "in: frame 1: it was recorded on a link of type 127 (802.11 with radiotap): Ethernet (1), raw IP (101, 12, 14, 228, 229) and Linux cooked (113, 276) are read";
+    assert_eq!(refusal(&pcap(127, &[(0, 200, ip)]), &av_plan()), expected);
+}
+
+#[test]
+fn damaged_captures_are_refused_with_the_frame() {
+    let (voice, plan) = (udp(1, 4000), av_plan());
+    let frames: [(u64, u32, &[u8]); 2] = [(0, 100, &voice), (1, 100, &voice)];
+    let file = pcap(1, &frames);
+    let cut = "in: frame 2: the file ends in the middle of it";
+    assert!(refusal(&file[..file.len() - 1], &plan).starts_with(cut));
+    assert!(refusal(&file[..file.len() - 50], &plan).starts_with(cut));
+    let next_generation = pcapng(6, &frames);
+    assert!(refusal(&next_generation[..next_generation.len() - 1], &plan).starts_with(cut));
+    assert_eq!(refusal(&file[..20], &plan), "in: the capture's header is cut off");
+
+    let mut huge = file.clone();
+    huge[24 + 8..24 + 12].copy_from_slice(&[0xff; 4]);
+    let expected = "in: frame 1: it claims to hold 4294967295 bytes, more than the 262144 of any capture: the file is damaged";
+    assert_eq!(refusal(&huge, &plan), expected);
+
+    let long = pcap(1, &[(0, 1537, &voice)]);
+    let expected = "in: frame 1: a frame of 1537 bytes is over the 1536 bytes of class `voice`: raise `packet` or the link's `max-packet`, or record with segmentation offload turned off (`ethtool -K IF tso off gso off gro off`)";
+    assert_eq!(refusal(&long, &plan), expected);
+    assert!(refusal(&pcap(1, &[(0, 0, &[])]), &plan).contains("original length is 0 bytes"));
+    assert!(refusal(&pcap(1, &[(0, 41, &voice)]), &plan).contains("more bytes than its original"));
+    let late = pcap(1, &[(0, 100, &voice), (1_000_000_001_000_000_000, 100, &voice)]);
+    assert!(refusal(&late, &plan).contains("frame 2: it is stamped more than 1000000000 s after"));
+}
+
+#[test]
+fn foreign_files_are_refused_by_what_they_are() {
+    let plan = av_plan();
+    let accepted = "give a pcap or pcapng capture, or a CSV `time_ns,class,length[,flow]`";
+    assert_eq!(refusal(b"", &plan), format!("in: the file is empty: {accepted}"));
+    let expected =
+        format!("in: this is a gzip file (unpack it first), not a recording: {accepted}");
+    assert_eq!(refusal(&[0x1f, 0x8b, 8, 0], &plan), expected);
+    let expected = format!("in: this is a binary file, not a recording: {accepted}");
+    assert_eq!(refusal(b"\x7fELF\x02\x01\x01\0", &plan), expected);
+    assert!(refusal(b"{\"json\": true}", &plan).starts_with("in:1: column `{\"json\": true}` is"));
+    let filter = matching("udp dport 4000");
+    let csv =
+        read_recording(&b"time_ns,class,length\n"[..], Path::new("in"), &plan, filter.as_ref());
+    assert!(csv.err().unwrap().to_string().contains("leave `match` out"));
+}
+
+#[test]
+fn a_file_that_is_not_there_is_a_wrong_name_and_one_that_is_forbidden_is_not() {
+    let missing = open_recording(Path::new("/nowhere/at/all"), &av_plan(), None).err().unwrap();
+    assert!(missing.is_bad_input());
+    assert!(missing.to_string().starts_with("/nowhere/at/all: "));
+    let source = ErrorKind::PermissionDenied.into();
+    assert!(!SimError::System { path: "in".into(), source }.is_bad_input());
+    // A folder opens, but cannot be read.
+    assert!(open_recording(Path::new("/"), &av_plan(), None).err().unwrap().is_bad_input());
+}
+
+#[test]
+fn the_home_uplink_is_read() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/home-uplink.pcap");
+    let mut plan = plan(&["audio", "video", "upload", "web", "ping"]);
+    plan.link.max_packet = Bytes(1514);
+    let matches = ["udp dport 4000", "udp dport 4010", "tcp dport 5201", "tcp sport 8080", "icmp"];
+    for (class, text) in plan.classes.iter_mut().zip(matches) {
+        class.matching = matching(text);
+    }
+    let mut recording = open_recording(&path, &plan, None).unwrap();
+    let arrivals = all(&mut *recording).unwrap();
+    assert!(arrivals.is_sorted_by_key(|arrival| arrival.time));
+    let of = |class| arrivals.iter().filter(move |arrival| arrival.class == ClassId(class));
+    let counts: Vec<usize> = (0..5).map(|class| of(class).count()).collect();
+    // As tshark counts them.
+    assert_eq!(counts, [1094, 5355, 7025, 2250, 200]);
+    let uploaded: u64 = of(2).map(|arrival| u64::from(arrival.length)).sum();
+    let flows = of(3).map(|arrival| arrival.flow).collect::<std::collections::HashSet<_>>();
+    assert_eq!((uploaded, flows.len()), (10_556_705, 56));
+    assert_eq!(recording.remarks(), Remarks { unmatched: 5964, reordered: 1 });
+}
+
+fn csv_text() -> Vec<u8> {
+    b"time_ns,class,length,flow\n0,voice,100,1\n5,\"video\",1400,2\n9,lost,40,3\n".to_vec()
+}
+
+fn recordings() -> [Vec<u8>; 3] {
+    let (voice, video) = (udp(1, 4000), udp(2, 4010));
+    let frames: [(u64, u32, &[u8]); 3] = [(5, 100, &voice), (7, 1400, &video), (9, 90, &voice)];
+    [pcap(1, &frames), pcapng(6, &frames), csv_text()]
+}
+
+proptest! {
+    #[test]
+    fn random_bytes_never_panic(
+        kind in 0..4usize, head in 0..120usize, bytes in prop::collection::vec(any::<u8>(), 0..400),
+    ) {
+        let plan = av_plan();
+        let _ = read(&bytes, &plan);
+        if let Some(recording) = recordings().get(kind) {
+            let _ = read(&[&recording[..head.min(recording.len())], &bytes].concat(), &plan);
+        }
+    }
+
+    #[test]
+    fn damage_never_panics(
+        kind in 0..3usize, cut in any::<prop::sample::Index>(),
+        hits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+    ) {
+        let mut recording = recordings()[kind].clone();
+        for (at, byte) in hits {
+            let at = at.index(recording.len());
+            recording[at] = byte;
+        }
+        let _ = read(&recording, &av_plan());
+        let _ = read(&recording[..cut.index(recording.len())], &av_plan());
+    }
+}
+
+/// `cargo test --release -p laxity-sim cost_of -- --ignored --nocapture`
+#[test]
+#[ignore = "measures and prints, tests nothing"]
+fn cost_of_a_record() {
+    let voice = udp(1, 4000);
+    let frames: Vec<(u64, u32, &[u8])> = (0..1_000_000).map(|t| (t * 1000, 100, &*voice)).collect();
+    let rows =
+        (0..1_000_000).map(|t| format!("{},{},{}\n", t * 1000, ["voice", "video"][t % 2], 100));
+    let csv = format!("time_ns,class,length\n{}", rows.collect::<String>()).into_bytes();
+    for (name, file) in [("pcap", pcap(1, &frames)), ("pcapng", pcapng(9, &frames)), ("csv", csv)] {
+        let begin = std::time::Instant::now();
+        let count = read(&file, &av_plan()).unwrap().len() as u32;
+        println!("{name}: {:?} a record", begin.elapsed() / count);
+    }
+}

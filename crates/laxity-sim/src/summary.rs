@@ -1,0 +1,156 @@
+//! What a run measured, in the form of `summary.json`.
+
+use std::collections::BTreeMap;
+
+use laxity::port::{Account, Delays};
+use laxity::scheduler::DropReason;
+use laxity_plan::model::{Class, Plan, SchedulerSpec};
+use serde::Serialize;
+
+use crate::engine::Measured;
+
+/// The results of one run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// The plan's title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Laxity's version.
+    pub version: &'static str,
+    /// The discipline, as `--scheduler` names it.
+    pub scheduler: String,
+    /// The seed of every random draw.
+    pub seed: u64,
+    /// How long traffic arrived.
+    pub duration_ns: u64,
+    /// Packets that arrived before are sent but not measured.
+    pub warm_up_ns: u64,
+    /// The link.
+    pub link: LinkSummary,
+    /// The most memory that the scheduler held for queues and history.
+    pub scheduler_bytes: usize,
+    /// The classes in the plan's order.
+    pub classes: Vec<ClassSummary>,
+}
+
+/// The link over the measured time.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkSummary {
+    /// Bits a second.
+    pub rate_bps: u64,
+    /// The share of the measured time in which it was sending, 0 to 1.
+    pub utilization: f64,
+}
+
+/// One class over the measured time.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClassSummary {
+    /// Its name.
+    pub name: String,
+    /// Packets that arrived.
+    pub arrived: u64,
+    /// Packets that were sent.
+    pub sent: u64,
+    /// Packets that were not, by reason; reasons that did not occur are left out.
+    pub dropped: BTreeMap<&'static str, u64>,
+    /// Packets that broke the class's arrival curve, whatever became of them.
+    pub nonconforming: u64,
+    /// Bytes of the packets sent.
+    pub bytes_sent: u64,
+    /// Bits a second that were sent within the measured time.
+    pub throughput_bps: f64,
+    /// From a packet's last bit in to its last bit out; absent when nothing was sent.
+    pub delay_ns: Option<DelaySummary>,
+    /// The promised delay, for a real-time class.
+    pub deadline_ns: Option<u64>,
+    /// Packets sent later than promised.
+    pub deadline_misses: u64,
+    /// The delay that the admission test proves, when it does.
+    pub bound_ns: Option<u64>,
+}
+
+/// The distribution of a class's delays in ns. Minimum, mean, deviation and maximum are exact;
+/// percentiles are at most 0.8 % too high.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct DelaySummary {
+    pub min: u64,
+    pub mean: f64,
+    pub stddev: f64,
+    pub p50: u64,
+    pub p90: u64,
+    pub p99: u64,
+    pub p99_9: u64,
+    pub max: u64,
+}
+
+impl Summary {
+    pub(crate) fn new(
+        plan: &Plan,
+        scheduler: SchedulerSpec,
+        seed: u64,
+        accounts: &[Account],
+        measured: &Measured<'_>,
+    ) -> Summary {
+        let seconds = measured.end.saturating_sub(plan.run.warm_up).as_secs_f64();
+        let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
+        let bounds = plan.bounds(scheduler);
+        let classes =
+            plan.classes.iter().zip(accounts).enumerate().map(|(index, (class, account))| {
+                ClassSummary {
+                    nonconforming: measured.nonconforming[index],
+                    throughput_bps: per_second(measured.bytes_in_time[index] as f64 * 8.0),
+                    bound_ns: bounds[index].map(|bound| bound.0),
+                    ..ClassSummary::of_account(class, account)
+                }
+            });
+        Summary {
+            title: plan.title.clone(),
+            version: env!("CARGO_PKG_VERSION"),
+            scheduler: scheduler.name().to_string(),
+            seed,
+            duration_ns: measured.end.0,
+            warm_up_ns: plan.run.warm_up.0,
+            link: LinkSummary {
+                rate_bps: plan.link.rate.0,
+                utilization: per_second(measured.busy.as_secs_f64()),
+            },
+            scheduler_bytes: measured.footprint,
+            classes: classes.collect(),
+        }
+    }
+}
+
+impl ClassSummary {
+    fn of_account(class: &Class, account: &Account) -> ClassSummary {
+        let reasons = DropReason::ALL.into_iter().map(DropReason::name).zip(account.dropped);
+        ClassSummary {
+            name: class.name.clone(),
+            arrived: account.arrived,
+            sent: account.sent,
+            dropped: reasons.filter(|(_, count)| *count > 0).collect(),
+            nonconforming: 0,
+            bytes_sent: account.bytes_sent,
+            throughput_bps: 0.0,
+            delay_ns: DelaySummary::of(&account.delay),
+            deadline_ns: class.deadline.map(|deadline| deadline.0),
+            deadline_misses: account.deadline_misses,
+            bound_ns: None,
+        }
+    }
+}
+
+impl DelaySummary {
+    fn of(delays: &Delays) -> Option<DelaySummary> {
+        (delays.count() > 0).then(|| DelaySummary {
+            min: delays.min().0,
+            mean: delays.mean(),
+            stddev: delays.variance().sqrt(),
+            p50: delays.quantile(500, 1000).0,
+            p90: delays.quantile(900, 1000).0,
+            p99: delays.quantile(990, 1000).0,
+            p99_9: delays.quantile(999, 1000).0,
+            max: delays.max().0,
+        })
+    }
+}

@@ -1,0 +1,32 @@
+//! The packet file: one row for every packet that arrived, as CSV or Parquet.
+
+mod csv;
+mod parquet;
+
+pub use csv::CsvTrace;
+pub use parquet::ParquetTrace;
+
+use laxity::units::Nanos;
+
+use crate::record::{Fate, Record};
+
+/// The columns of a packet file.
+pub const COLUMNS: [&str; 9] = [
+    "seq",
+    "class",
+    "flow",
+    "length",
+    "arrival_ns",
+    "deadline_ns",
+    "start_ns",
+    "departure_ns",
+    "verdict",
+];
+
+/// The last three columns of a packet's row.
+fn outcome(record: &Record) -> (Option<Nanos>, Option<Nanos>, &'static str) {
+    match record.fate {
+        Fate::Sent { start, departure } => (Some(start), Some(departure), "sent"),
+        Fate::Dropped(reason) => (None, None, reason.name()),
+    }
+}

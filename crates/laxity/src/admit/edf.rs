@@ -1,0 +1,252 @@
+//! The exact schedulability test of non-preemptive EDF (Liebeherr, Wrege, Ferrari 1996), and the
+//! capacity it leaves for best effort (Chakraborty, Gries, Thiele 2002).
+//!
+//! Real-time class k arrives under the curve A_k, is due d_k after arrival and has packets of up to
+//! s_k. On a link of rate C all deadlines hold if and only if for all t >= min d_k
+//!
+//! ```text
+//! C t >= sum_k A_k(t - d_k) + max { s_j : d_j > t }
+//! ```
+//!
+//! The last term is the one packet with a later deadline that may be on the link when an interval
+//! begins; best effort counts there for every t.
+
+use alloc::vec::Vec;
+
+use num_traits::{One, Signed, Zero};
+
+use super::{TokenBucket, arrival_curve};
+use crate::curve::{
+    Curve, Exact, Minimum, Piece, bytes_per_nano, ceil_bytes, ceil_nanos, exact_bytes, exact_nanos,
+    floor_bytes, floor_nanos,
+};
+use crate::units::{Bytes, Nanos, Rate};
+
+/// A link and what shares it by EDF.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// The link's rate C.
+    pub rate: Rate,
+    /// The largest packet of any class, best effort included: s_max.
+    pub max_packet: Bytes,
+    /// The real-time classes.
+    pub real_time: Vec<RealTime>,
+    /// The largest best-effort packet; `None` when there is no best effort.
+    pub best_effort_packet: Option<Bytes>,
+}
+
+/// A real-time class.
+#[derive(Clone, Debug)]
+pub struct RealTime {
+    /// The delay d_k it is promised.
+    pub deadline: Nanos,
+    /// Its arrival curve A_k, as token buckets of which at least one is given.
+    pub arrival: Vec<TokenBucket>,
+    /// Its largest packet s_k.
+    pub packet: Bytes,
+}
+
+/// The answer of the test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Admission {
+    /// Whether every deadline holds.
+    pub admitted: bool,
+    /// Where capacity is tightest: when not admitted, where it is most exceeded, or an interval
+    /// long enough to see it exceeded when the demand outgrows the link for ever.
+    pub binding: Option<Interval>,
+    /// One entry for each real-time class, in their order.
+    pub classes: Vec<Guarantee>,
+}
+
+/// An interval and the work that may have to be done in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// How long it is.
+    pub length: Nanos,
+    /// What the link can send in it, rounded down.
+    pub capacity: Bytes,
+    /// What may arrive and be due in it, blocking included, rounded up.
+    pub demand: Bytes,
+}
+
+/// What one class can count on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guarantee {
+    /// No packet takes longer, rounded up; `None` when the system is not admitted.
+    pub bound: Option<Nanos>,
+    /// How much earlier than promised that is, rounded down.
+    pub slack: Option<Nanos>,
+}
+
+impl System {
+    /// Tests the system with best effort demanding at most `best_effort_demand` in any interval,
+    /// on top of its one blocking packet: zero for background service, or the curve that its
+    /// deadlines are made from.
+    ///
+    /// A class's bound is its deadline less the capacity, in time, that no interval as long as the
+    /// deadline or longer uses: a packet due at the end of such an interval has left that much
+    /// earlier.
+    pub fn test(&self, best_effort_demand: &Curve) -> Admission {
+        let slack = self.slack();
+        let Some(shortest) = self.shortest_deadline() else {
+            return Admission { admitted: true, binding: None, classes: Vec::new() };
+        };
+        let tightest = slack.minimum_from(&exact_nanos(shortest));
+        let admitted = tightest.as_ref().is_some_and(|least| !least.value.is_negative());
+        let binding = match tightest {
+            Some(Minimum { at, .. }) => self.interval(&slack, &at),
+            None => self.interval(&slack, &first_below_zero(&slack, shortest)),
+        };
+        let unused = slack.sub(best_effort_demand).lower_envelope_ahead();
+        let guarantee = |class: &RealTime| {
+            let unused = unused.as_ref().filter(|_| admitted)?;
+            let early = unused.value(&exact_nanos(class.deadline)) / bytes_per_nano(self.rate);
+            floor_nanos(&early).map(|slack| slack.min(class.deadline))
+        };
+        let classes = self.real_time.iter().map(|class| {
+            let slack = admitted.then(|| guarantee(class).unwrap_or(Nanos::ZERO));
+            Guarantee { bound: slack.map(|slack| class.deadline - slack), slack }
+        });
+        Admission { admitted, binding, classes: classes.collect() }
+    }
+
+    /// Whether every deadline holds.
+    pub fn is_admitted(&self) -> bool {
+        self.shortest_deadline().is_none_or(|shortest| {
+            let least = self.slack().minimum_from(&exact_nanos(shortest));
+            least.is_some_and(|least| !least.value.is_negative())
+        })
+    }
+
+    /// The residual capacity `R(t) = C t - (sum A_k(t - d_k) + s_max)` in bytes.
+    pub fn residual_capacity(&self) -> Curve {
+        Curve::line(self.rate).sub(&self.demand()).sub(&Curve::constant(self.max_packet))
+    }
+
+    /// The effective residual capacity `E(t) = min { R(t') : t' >= t }`, never below zero.
+    pub fn effective_residual_capacity(&self) -> Curve {
+        let ahead = self.residual_capacity().lower_envelope_ahead();
+        ahead.map_or_else(Curve::zero, |ahead| ahead.clamp_at_zero())
+    }
+
+    /// The shortest deadline of any class.
+    pub fn shortest_deadline(&self) -> Option<Nanos> {
+        self.real_time.iter().map(|class| class.deadline).min()
+    }
+
+    /// The shortest deadline with which class `k` would be admitted beside the others as they are.
+    pub fn shortest_admitted_deadline(&self, k: usize) -> Option<Nanos> {
+        let passes =
+            |deadline: u64| self.with(k, |class| class.deadline = Nanos(deadline)).is_admitted();
+        // A longer deadline never hurts: it turns work that is due into at most blocking.
+        let least = self.rate.time_for(self.real_time[k].packet).0.max(1);
+        smallest(least, Nanos::LIMIT.0, passes).map(Nanos)
+    }
+
+    /// The highest sustained rate with which class `k` would be admitted beside the others as they
+    /// are: that of its slowest token bucket, up to the rate of the next faster one or of the link.
+    pub fn highest_admitted_rate(&self, k: usize) -> Option<Rate> {
+        let lines = self.real_time[k].arrival.iter().enumerate();
+        let slowest = lines.clone().min_by_key(|(_, line)| line.rate)?.0;
+        let others = lines.filter(|(index, _)| *index != slowest).map(|(_, line)| line.rate);
+        let highest = others.fold(self.rate, Rate::min);
+        let fails = |bits: u64| {
+            !self.with(k, |class| class.arrival[slowest].rate = Rate(bits)).is_admitted()
+        };
+        match smallest(1, highest.0, fails) {
+            Some(1) => None,
+            Some(too_fast) => Some(Rate(too_fast - 1)),
+            None => Some(highest),
+        }
+    }
+
+    fn with(&self, k: usize, change: impl FnOnce(&mut RealTime)) -> System {
+        let mut changed = self.clone();
+        change(&mut changed.real_time[k]);
+        changed
+    }
+
+    /// The work that may be due within an interval: `sum A_k(t - d_k)`.
+    fn demand(&self) -> Curve {
+        let due =
+            |class: &RealTime| arrival_curve(&class.arrival).shift(&exact_nanos(class.deadline));
+        Curve::sum(&self.real_time.iter().map(due).collect::<Vec<_>>())
+    }
+
+    /// The largest packet that may be on the link when an interval of length t begins, with a
+    /// deadline after its end.
+    fn blocking(&self) -> Curve {
+        let mut by_deadline: Vec<_> =
+            self.real_time.iter().map(|class| (class.deadline, class.packet)).collect();
+        by_deadline.sort_unstable();
+        let mut largest = self.best_effort_packet.unwrap_or_default();
+        let mut steps = Vec::new();
+        for (deadline, packet) in by_deadline.into_iter().rev() {
+            steps.push((deadline, largest));
+            largest = largest.max(packet);
+        }
+        // Classes with equal deadlines do not block each other: the first of their steps counts.
+        steps.dedup_by_key(|step| step.0);
+        steps.push((Nanos::ZERO, largest));
+        let pieces = steps.into_iter().rev().map(|(start, size)| Piece {
+            start: exact_nanos(start),
+            value: exact_bytes(size),
+            slope: Exact::zero(),
+        });
+        Curve::from_pieces(pieces.collect()).expect("deadlines are sorted and above zero")
+    }
+
+    /// What the link can do in an interval beyond what it may have to.
+    fn slack(&self) -> Curve {
+        Curve::line(self.rate).sub(&self.demand()).sub(&self.blocking())
+    }
+
+    fn interval(&self, slack: &Curve, length: &Exact) -> Option<Interval> {
+        let capacity = length * bytes_per_nano(self.rate);
+        let demand = &capacity - slack.value(length);
+        Some(Interval {
+            length: ceil_nanos(length)?,
+            capacity: floor_bytes(&capacity)?,
+            demand: ceil_bytes(&demand)?,
+        })
+    }
+}
+
+/// The first whole nanosecond from `from` on at which a curve that falls without end is negative.
+fn first_below_zero(curve: &Curve, from: Nanos) -> Exact {
+    let from = exact_nanos(from);
+    let ends = curve.pieces().iter().skip(1).map(|next| Some(&next.start)).chain([None]);
+    for (piece, end) in curve.pieces().iter().zip(ends) {
+        if end.is_some_and(|end| *end <= from) {
+            continue;
+        }
+        let start = if piece.start < from { &from } else { &piece.start };
+        let value = curve.value(start);
+        if value.is_negative() {
+            return start.ceil();
+        }
+        if piece.slope.is_negative() {
+            let crossing = (start - value / &piece.slope).floor() + Exact::one();
+            if end.is_none_or(|end| crossing < *end) {
+                return crossing;
+            }
+        }
+    }
+    from
+}
+
+/// The smallest number from `low` to `high` that passes, when all numbers above one that passes do.
+fn smallest(mut low: u64, mut high: u64, passes: impl Fn(u64) -> bool) -> Option<u64> {
+    if !passes(high) {
+        return None;
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if passes(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    Some(high)
+}

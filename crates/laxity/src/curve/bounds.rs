@@ -1,0 +1,87 @@
+//! When a level is reached, and how far apart two curves are.
+
+use super::{Curve, Exact, Piece};
+use alloc::vec::Vec;
+use num_traits::{Signed, Zero};
+
+impl Curve {
+    /// The first time `t >= 0` in ns with `f(t) >= level`, `level` in bytes; `None` if it is never
+    /// reached. A curve that is not monotone may fall below `level` again later.
+    pub fn inverse(&self, level: &Exact) -> Option<Exact> {
+        self.pieces_with_ends().find_map(|(piece, end)| {
+            if piece.value >= *level {
+                return Some(piece.start.clone());
+            }
+            rising_through(piece, level).filter(|t| end.is_none_or(|end| t < end))
+        })
+    }
+
+    /// The infimum of the times `t >= 0` with `f(t) > level`.
+    fn first_above(&self, level: &Exact) -> Option<Exact> {
+        self.pieces_with_ends().find_map(|(piece, end)| {
+            if piece.value > *level {
+                return Some(piece.start.clone());
+            }
+            rising_through(piece, level).filter(|t| end.is_none_or(|end| t < end))
+        })
+    }
+
+    /// The delay bound, in ns: the supremum over `t >= 0` of the least `d >= 0` with
+    /// `arrival(t) <= service(t + d)` (Cruz 1991; Le Boudec & Thiran 2001, theorem 1.4.2). `None`
+    /// if there is none.
+    ///
+    /// A service curve that falls again does not count as having served until it stays above:
+    /// what counts is its [`lower_envelope_ahead`](Curve::lower_envelope_ahead).
+    pub fn horizontal_distance(arrival: &Curve, service: &Curve) -> Option<Exact> {
+        let service = service.lower_envelope_ahead()?;
+        if arrival.final_slope() > service.final_slope() {
+            return None;
+        }
+        let levels = service.levels();
+        let mut distance = Exact::zero();
+        let mut include = |served: Exact, arrived: &Exact| {
+            let delay = served - arrived;
+            if delay > distance {
+                distance = delay;
+            }
+        };
+        // The delay of what arrives at t is affine in t except where the arrival curve breaks and
+        // where it passes a level at which a piece of the service curve starts or ends. It peaks at
+        // one of those, but not where a jump up of the service curve ends: there it stops falling.
+        for (piece, end) in arrival.pieces_with_ends() {
+            include(service.inverse(&piece.value)?, &piece.start);
+            if !piece.slope.is_positive() {
+                continue;
+            }
+            let highest = end.map(|end| piece.at(end));
+            if let (Some(highest), Some(end)) = (&highest, end) {
+                include(service.inverse(highest)?, end);
+            }
+            let first = levels.partition_point(|level| *level < piece.value);
+            let passed = levels[first..]
+                .iter()
+                .take_while(|level| highest.as_ref().is_none_or(|highest| *level < highest));
+            for level in passed {
+                let arrived = &piece.start + (level - &piece.value) / &piece.slope;
+                include(service.first_above(level)?, &arrived);
+            }
+        }
+        Some(distance)
+    }
+
+    /// The supremum over `t >= 0` of `f(t) - g(t)`, in bytes; `None` if it is infinite. It is the
+    /// backlog bound if `f` is an arrival and `g` a service curve (Cruz 1991).
+    pub fn vertical_distance(f: &Curve, g: &Curve) -> Option<Exact> {
+        g.sub(f).minimum_from(&Exact::zero()).map(|minimum| -minimum.value)
+    }
+
+    /// The values of a nondecreasing curve just before each piece ends, in increasing order.
+    fn levels(&self) -> Vec<Exact> {
+        self.pieces_with_ends().filter_map(|(piece, end)| end.map(|end| piece.at(end))).collect()
+    }
+}
+
+/// When the line of a rising piece that starts at `level` or below is at `level`.
+fn rising_through(piece: &Piece, level: &Exact) -> Option<Exact> {
+    piece.slope.is_positive().then(|| &piece.start + (level - &piece.value) / &piece.slope)
+}

@@ -1,0 +1,107 @@
+//! Operations that take the value at each time by itself.
+
+use super::envelope::Partial;
+use super::{Curve, Exact, Piece};
+use alloc::vec::Vec;
+use num_traits::{One, Signed, Zero};
+
+/// What a curve's line gains where a piece starts: the line at `t` is `intercept + slope t`.
+struct Change {
+    start: Exact,
+    intercept: Exact,
+    slope: Exact,
+}
+
+impl Curve {
+    /// The sum of any number of curves, [`Curve::zero`] for none. In `O(n log n)` for `n` pieces in
+    /// all.
+    pub fn sum<'a>(curves: impl IntoIterator<Item = &'a Curve>) -> Curve {
+        let mut changes: Vec<Change> = curves.into_iter().flat_map(Curve::changes).collect();
+        changes.sort_by(|a, b| a.start.cmp(&b.start));
+        // Intercepts, unlike values carried from one start to the next, keep the denominators of
+        // the curves they come from; values would collect those of all starts passed.
+        let (mut intercept, mut slope) = (Exact::zero(), Exact::zero());
+        let together = changes.chunk_by(|a, b| a.start == b.start).map(|changes| {
+            for change in changes {
+                intercept += &change.intercept;
+                slope += &change.slope;
+            }
+            let start = &changes[0].start;
+            Piece { start: start.clone(), value: &intercept + &slope * start, slope: slope.clone() }
+        });
+        let sum = Curve::canonical(together);
+        if sum.pieces.is_empty() { Curve::zero() } else { sum }
+    }
+
+    fn changes(&self) -> impl Iterator<Item = Change> {
+        let mut before = (Exact::zero(), Exact::zero());
+        self.pieces.iter().map(move |piece| {
+            let line = (piece.at(&Exact::zero()), piece.slope.clone());
+            let change = Change {
+                start: piece.start.clone(),
+                intercept: &line.0 - &before.0,
+                slope: &line.1 - &before.1,
+            };
+            before = line;
+            change
+        })
+    }
+
+    /// `f(t) + g(t)`.
+    pub fn add(&self, other: &Curve) -> Curve {
+        Curve::sum([self, other])
+    }
+
+    /// `f(t) - g(t)`.
+    pub fn sub(&self, other: &Curve) -> Curve {
+        self.add(&other.negate())
+    }
+
+    /// `-f(t)`.
+    pub fn negate(&self) -> Curve {
+        self.scale(&-Exact::one())
+    }
+
+    /// `k f(t)`, for any `factor` `k`, negative or zero included.
+    pub fn scale(&self, factor: &Exact) -> Curve {
+        Curve::canonical(self.pieces.iter().map(|piece| Piece {
+            start: piece.start.clone(),
+            value: factor * &piece.value,
+            slope: factor * &piece.slope,
+        }))
+    }
+
+    /// `f(t - d)`, moved to the right by `d` ns and 0 before that: the demand of traffic whose
+    /// deadline is `d`. A negative `d` moves to the left; what comes before time 0 is lost.
+    pub fn shift(&self, d: &Exact) -> Curve {
+        let moved = |piece: &Piece| Piece { start: &piece.start + d, ..piece.clone() };
+        if d.is_positive() {
+            return Curve::canonical(
+                Curve::zero().pieces.into_iter().chain(self.pieces.iter().map(moved)),
+            );
+        }
+        let from = -d;
+        let current = self.pieces.partition_point(|piece| piece.start <= from) - 1;
+        let first = Piece {
+            start: Exact::zero(),
+            value: self.value(&from),
+            slope: self.pieces[current].slope.clone(),
+        };
+        Curve::canonical([first].into_iter().chain(self.pieces[current + 1..].iter().map(moved)))
+    }
+
+    /// `min(f(t), g(t))`.
+    pub fn minimum(&self, other: &Curve) -> Curve {
+        Partial::from(self).minimum(&Partial::from(other)).into_curve()
+    }
+
+    /// `max(f(t), g(t))`.
+    pub fn maximum(&self, other: &Curve) -> Curve {
+        self.negate().minimum(&other.negate()).negate()
+    }
+
+    /// `max(f(t), 0)`.
+    pub fn clamp_at_zero(&self) -> Curve {
+        self.maximum(&Curve::zero())
+    }
+}

@@ -1,0 +1,289 @@
+//! Accounting around a scheduler: what arrived, what left, how late, and what was dropped and why.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use crate::packet::Packet;
+use crate::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
+use crate::units::Nanos;
+
+/// A scheduler with its books kept by class. At any time, for every class,
+/// arrived = sent + dropped + queued.
+#[derive(Debug)]
+pub struct Port<S> {
+    scheduler: S,
+    accounts: Vec<Account>,
+    /// Packets that arrive before are counted in `queued` only.
+    measured_from: Nanos,
+}
+
+/// The books of one class.
+#[derive(Clone, Debug)]
+pub struct Account {
+    /// The delay its packets are promised, if any.
+    pub deadline: Option<Nanos>,
+    /// Packets that arrived.
+    pub arrived: u64,
+    /// Packets that were sent.
+    pub sent: u64,
+    /// Their bytes.
+    pub bytes_sent: u64,
+    /// Packets that were dropped, in the order of [`DropReason::ALL`].
+    pub dropped: [u64; DropReason::ALL.len()],
+    /// Packets that are in the scheduler, measured or not.
+    pub queued: u64,
+    /// Packets sent later than promised.
+    pub deadline_misses: u64,
+    /// From a packet's last bit in to its last bit out.
+    pub delay: Delays,
+}
+
+impl<S: Scheduler> Port<S> {
+    /// A port whose classes are promised these delays; packets that arrive before `measured_from`
+    /// are not measured.
+    pub fn new(scheduler: S, deadlines: &[Option<Nanos>], measured_from: Nanos) -> Self {
+        let accounts = deadlines.iter().map(|&deadline| Account::new(deadline)).collect();
+        Port { scheduler, accounts, measured_from }
+    }
+
+    /// The books, by class number.
+    pub fn accounts(&self) -> &[Account] {
+        &self.accounts
+    }
+
+    /// The scheduler.
+    pub fn scheduler(&self) -> &S {
+        &self.scheduler
+    }
+
+    /// Hands a packet to the scheduler.
+    pub fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        let account = &mut self.accounts[packet.class.index()];
+        account.queued += 1;
+        account.arrived += u64::from(packet.arrival >= self.measured_from);
+        let (accounts, from) = (&mut self.accounts, self.measured_from);
+        self.scheduler.enqueue(now, packet, &mut |packet: Packet, reason| {
+            drop_one(accounts, from, &packet, reason);
+            drops.dropped(packet, reason);
+        });
+    }
+
+    /// Counts a packet that was dropped before it reached the scheduler.
+    pub fn refuse(&mut self, packet: Packet, reason: DropReason, drops: &mut dyn DropSink) {
+        let account = &mut self.accounts[packet.class.index()];
+        account.queued += 1;
+        account.arrived += u64::from(packet.arrival >= self.measured_from);
+        drop_one(&mut self.accounts, self.measured_from, &packet, reason);
+        drops.dropped(packet, reason);
+    }
+
+    /// Takes the next packet from the scheduler.
+    pub fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        let (accounts, from) = (&mut self.accounts, self.measured_from);
+        let dispatch = self.scheduler.dequeue(now, &mut |packet: Packet, reason| {
+            drop_one(accounts, from, &packet, reason);
+            drops.dropped(packet, reason);
+        })?;
+        self.accounts[dispatch.packet.class.index()].queued -= 1;
+        Some(dispatch)
+    }
+
+    /// When the scheduler may have a packet.
+    pub fn next_ready(&self, now: Nanos) -> Option<Nanos> {
+        self.scheduler.next_ready(now)
+    }
+
+    /// Counts a packet whose last bit leaves at `departure`.
+    pub fn sent(&mut self, packet: &Packet, departure: Nanos) {
+        if packet.arrival < self.measured_from {
+            return;
+        }
+        let account = &mut self.accounts[packet.class.index()];
+        let delay = departure - packet.arrival;
+        account.sent += 1;
+        account.bytes_sent += u64::from(packet.length);
+        account.deadline_misses += u64::from(account.deadline.is_some_and(|d| delay > d));
+        account.delay.record(delay);
+    }
+}
+
+fn drop_one(accounts: &mut [Account], from: Nanos, packet: &Packet, reason: DropReason) {
+    let account = &mut accounts[packet.class.index()];
+    account.queued -= 1;
+    account.dropped[reason as usize] += u64::from(packet.arrival >= from);
+}
+
+impl Account {
+    fn new(deadline: Option<Nanos>) -> Self {
+        Account {
+            deadline,
+            arrived: 0,
+            sent: 0,
+            bytes_sent: 0,
+            dropped: [0; DropReason::ALL.len()],
+            queued: 0,
+            deadline_misses: 0,
+            delay: Delays::default(),
+        }
+    }
+}
+
+/// A distribution of delays: extremes and moments exact, the rest to one part in 128.
+///
+/// Delays below 128 ns have a bucket each; above, every octave has 128 buckets, allocated when the
+/// octave is first met.
+#[derive(Clone, Debug, Default)]
+pub struct Delays {
+    count: u64,
+    sum: u128,
+    sum_of_squares: u128,
+    least: u64,
+    greatest: u64,
+    octaves: Vec<Option<Box<[u64; PER_OCTAVE]>>>,
+}
+
+const PRECISION: u32 = 7;
+const PER_OCTAVE: usize = 1 << PRECISION;
+
+impl Delays {
+    /// Counts a delay.
+    pub fn record(&mut self, delay: Nanos) {
+        let delay = delay.0;
+        self.least = if self.count == 0 { delay } else { self.least.min(delay) };
+        self.greatest = self.greatest.max(delay);
+        self.count += 1;
+        self.sum += u128::from(delay);
+        self.sum_of_squares += u128::from(delay) * u128::from(delay);
+        let (octave, bucket) = place(delay);
+        if self.octaves.len() <= octave {
+            self.octaves.resize_with(octave + 1, || None);
+        }
+        self.octaves[octave].get_or_insert_with(|| Box::new([0; PER_OCTAVE]))[bucket] += 1;
+    }
+
+    /// How many were counted.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The shortest; zero if there is none.
+    pub fn min(&self) -> Nanos {
+        Nanos(self.least)
+    }
+
+    /// The longest; zero if there is none.
+    pub fn max(&self) -> Nanos {
+        Nanos(self.greatest)
+    }
+
+    /// The mean in ns; zero if there is none.
+    pub fn mean(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
+    }
+
+    /// The variance in ns^2 over all that were counted; zero if there is none.
+    pub fn variance(&self) -> f64 {
+        if self.count == 0 {
+            return 0.0;
+        }
+        let count = u128::from(self.count);
+        // Saturation needs the spread of 2^64 delays of ten minutes; the square of a mean may not
+        // be subtracted from the mean of squares in floating point, where they are nearly equal.
+        let spread = self
+            .sum_of_squares
+            .saturating_mul(count)
+            .saturating_sub(self.sum.saturating_mul(self.sum));
+        spread as f64 / (self.count as f64 * self.count as f64)
+    }
+
+    /// The delay that at least `parts` of `of` packets do not exceed, 999 of 1000 say: the upper
+    /// edge of its bucket, but never above the longest delay. Zero if there is none.
+    pub fn quantile(&self, parts: u64, of: u64) -> Nanos {
+        let rank = (u128::from(self.count) * u128::from(parts)).div_ceil(u128::from(of));
+        let mut missing = (rank as u64).clamp(1, self.count.max(1));
+        for (upper, count) in self.buckets() {
+            if count >= missing {
+                return Nanos(upper.min(self.greatest));
+            }
+            missing -= count;
+        }
+        Nanos(self.greatest)
+    }
+
+    /// The buckets that hold something, in ascending order: upper edge in ns, packets.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let octaves = self.octaves.iter().enumerate();
+        octaves.filter_map(|(octave, counts)| Some((octave, counts.as_ref()?))).flat_map(
+            |(octave, counts)| {
+                let held = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+                held.map(move |(bucket, &count)| (upper_edge(octave, bucket), count))
+            },
+        )
+    }
+}
+
+/// The octave and the bucket of a delay. Octave 0 holds the delays below 128 ns; octave k > 0 those
+/// of k + 7 binary digits, by the seven digits behind the leading one.
+fn place(delay: u64) -> (usize, usize) {
+    let octave = (u64::BITS - delay.leading_zeros()).saturating_sub(PRECISION);
+    let shift = octave.saturating_sub(1);
+    (octave as usize, (delay >> shift) as usize % PER_OCTAVE)
+}
+
+/// The largest delay in a bucket.
+fn upper_edge(octave: usize, bucket: usize) -> u64 {
+    match octave {
+        0 => bucket as u64,
+        _ => {
+            let shift = octave as u32 - 1;
+            let leading = (PER_OCTAVE + bucket) as u128;
+            (((leading + 1) << shift) - 1) as u64
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_delay_lies_in_its_bucket(delay: u64) {
+            let (octave, bucket) = place(delay);
+            let upper = upper_edge(octave, bucket);
+            prop_assert!(delay <= upper);
+            prop_assert_eq!(place(upper), (octave, bucket));
+            prop_assert!((upper - delay) as f64 <= delay as f64 / 128.0);
+        }
+
+        #[test]
+        fn quantiles_are_right_to_a_bucket(
+            mut delays in prop::collection::vec(0u64..10_000_000_000, 1..300),
+            parts in 1u64..=1000,
+        ) {
+            let mut recorded = Delays::default();
+            for &delay in &delays {
+                recorded.record(Nanos(delay));
+            }
+            delays.sort_unstable();
+            let rank = (parts as usize * delays.len()).div_ceil(1000);
+            let exact = delays[rank - 1];
+            let found = recorded.quantile(parts, 1000).0;
+            prop_assert!(exact <= found && found as f64 <= exact as f64 * (1.0 + 1.0 / 128.0));
+            prop_assert_eq!(recorded.max().0, delays[delays.len() - 1]);
+            prop_assert_eq!(recorded.min().0, delays[0]);
+            let mean = delays.iter().map(|&d| d as f64).sum::<f64>() / delays.len() as f64;
+            prop_assert!((recorded.mean() - mean).abs() <= mean * 1e-9);
+            let variance = delays.iter().map(|&d| (d as f64 - mean).powi(2)).sum::<f64>() / delays.len() as f64;
+            prop_assert!((recorded.variance() - variance).abs() <= variance * 1e-6 + 1.0);
+        }
+    }
+
+    #[test]
+    fn nothing_recorded_is_all_zero() {
+        let none = Delays::default();
+        assert_eq!((none.count(), none.min().0, none.max().0, none.quantile(1, 2).0), (0, 0, 0, 0));
+        assert_eq!((none.mean(), none.variance()), (0.0, 0.0));
+    }
+}

@@ -1,0 +1,98 @@
+//! A tournament over a fixed number of slots.
+
+use alloc::vec::Vec;
+
+/// The smallest of a fixed number of slots' keys, exactly; among equal keys the lowest slot.
+///
+/// Changing a key takes one comparison a level, `log2(slots)` in all, on memory whose addresses
+/// are known beforehand, so that cache misses overlap; the winner is read off the root. Two nodes
+/// of a key and a slot number are held for every slot.
+#[derive(Clone, Debug)]
+pub struct WinnerTree<K> {
+    /// The root is 1, the children of i are 2i and 2i + 1, the leaves fill the second half.
+    nodes: Vec<Node<K>>,
+    empty: K,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node<K> {
+    key: K,
+    slot: u32,
+}
+
+impl<K: Ord + Copy> WinnerTree<K> {
+    /// A tree of empty slots. `empty` stands for an empty slot and is larger than any other key.
+    ///
+    /// # Panics
+    /// If there are 2^31 slots or more.
+    pub fn new(slots: usize, empty: K) -> Self {
+        assert!(slots < 1 << 31, "too many slots for a winner tree");
+        let leaves = slots.next_power_of_two();
+        let mut nodes = Vec::with_capacity(2 * leaves);
+        nodes.resize(2 * leaves, Node { key: empty, slot: 0 });
+        for (slot, leaf) in nodes[leaves..].iter_mut().enumerate() {
+            leaf.slot = slot as u32;
+        }
+        for parent in (1..leaves).rev() {
+            nodes[parent] = nodes[2 * parent];
+        }
+        WinnerTree { nodes, empty }
+    }
+
+    /// The slot with the smallest key, unless all are empty.
+    pub fn winner(&self) -> Option<(usize, K)> {
+        let root = self.nodes[1];
+        (root.key != self.empty).then_some((root.slot as usize, root.key))
+    }
+
+    /// The key of a slot; the empty key if it is empty.
+    pub fn key(&self, slot: usize) -> K {
+        self.nodes[self.nodes.len() / 2 + slot].key
+    }
+
+    /// Gives a slot a key.
+    pub fn set(&mut self, slot: usize, key: K) {
+        let mut at = self.nodes.len() / 2 + slot;
+        self.nodes[at].key = key;
+        while at > 1 {
+            at /= 2;
+            let (left, right) = (self.nodes[2 * at], self.nodes[2 * at + 1]);
+            self.nodes[at] = if right.key < left.key { right } else { left };
+        }
+    }
+
+    /// Empties a slot.
+    pub fn clear(&mut self, slot: usize) {
+        self.set(slot, self.empty);
+    }
+
+    /// Bytes held.
+    pub fn footprint(&self) -> usize {
+        self.nodes.capacity() * size_of::<Node<K>>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_linear_scan(
+            slots in 1usize..40,
+            changes in prop::collection::vec((0usize..40, 0u64..20), 1..200),
+        ) {
+            let mut tree = WinnerTree::new(slots, u64::MAX);
+            let mut keys = std::vec![u64::MAX; slots];
+            for (slot, key) in changes {
+                let (slot, key) = (slot % slots, if key == 19 { u64::MAX } else { key });
+                tree.set(slot, key);
+                keys[slot] = key;
+                let expected = keys.iter().copied().enumerate().min_by_key(|&(_, key)| key)
+                    .filter(|&(_, key)| key != u64::MAX);
+                prop_assert_eq!(tree.winner(), expected);
+            }
+        }
+    }
+}

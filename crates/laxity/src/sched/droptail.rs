@@ -1,0 +1,114 @@
+//! A limit on what each class may queue, in front of any scheduler.
+
+use alloc::vec::Vec;
+
+use crate::packet::Packet;
+use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
+use crate::units::Nanos;
+
+/// How much of a class may be queued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Whatever comes.
+    None,
+    /// So many packets.
+    Packets(u64),
+    /// So many bytes.
+    Bytes(u64),
+}
+
+/// Drops a packet whose class is full, and leaves the order to the scheduler within.
+#[derive(Clone, Debug)]
+pub struct DropTail<S> {
+    scheduler: S,
+    limits: Vec<Limit>,
+    queued: Vec<Backlog>,
+}
+
+impl<S: Scheduler> DropTail<S> {
+    /// Limits by class, in the order of the class numbers.
+    pub fn new(scheduler: S, limits: Vec<Limit>) -> Self {
+        let queued = alloc::vec![Backlog::default(); limits.len()];
+        DropTail { scheduler, limits, queued }
+    }
+
+    fn has_room(&self, packet: &Packet) -> bool {
+        let queued = self.queued[packet.class.index()];
+        match self.limits[packet.class.index()] {
+            Limit::None => true,
+            Limit::Packets(limit) => (queued.packets as u64) < limit,
+            Limit::Bytes(limit) => queued.bytes + u64::from(packet.length) <= limit,
+        }
+    }
+}
+
+impl<S: Scheduler> Scheduler for DropTail<S> {
+    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        if !self.has_room(&packet) {
+            return drops.dropped(packet, DropReason::QueueFull);
+        }
+        let queued = &mut self.queued;
+        queued[packet.class.index()].add(packet.length);
+        self.scheduler.enqueue(now, packet, &mut |packet: Packet, reason| {
+            queued[packet.class.index()].remove(packet.length);
+            drops.dropped(packet, reason);
+        });
+    }
+
+    fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        let queued = &mut self.queued;
+        let dispatch = self.scheduler.dequeue(now, &mut |packet: Packet, reason| {
+            queued[packet.class.index()].remove(packet.length);
+            drops.dropped(packet, reason);
+        })?;
+        queued[dispatch.packet.class.index()].remove(dispatch.packet.length);
+        Some(dispatch)
+    }
+
+    fn next_ready(&self, now: Nanos) -> Option<Nanos> {
+        self.scheduler.next_ready(now)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.scheduler.backlog()
+    }
+
+    fn footprint(&self) -> usize {
+        self.scheduler.footprint()
+            + self.limits.capacity() * size_of::<Limit>()
+            + self.queued.capacity() * size_of::<Backlog>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::ClassId;
+    use crate::sched::Fifo;
+
+    #[test]
+    fn a_full_class_drops_and_the_others_do_not() {
+        let mut queue = DropTail::new(Fifo::new(), std::vec![Limit::Bytes(250), Limit::Packets(1)]);
+        let mut dropped = std::vec![];
+        let packet = |class, handle| Packet {
+            class: ClassId(class),
+            length: 100,
+            handle,
+            ..Packet::default()
+        };
+        for (class, handle) in [(0, 1), (0, 2), (0, 3), (1, 4), (1, 5)] {
+            queue.enqueue(Nanos(0), packet(class, handle), &mut |p: Packet, reason| {
+                assert_eq!(reason, DropReason::QueueFull);
+                dropped.push(p.handle);
+            });
+        }
+        assert_eq!(dropped, [3, 5]);
+        let mut none = |_, _| panic!("nothing is dropped on the way out");
+        assert_eq!(queue.dequeue(Nanos(0), &mut none).unwrap().packet.handle, 1);
+        queue.enqueue(Nanos(1), packet(0, 6), &mut none);
+        let left: Vec<_> = core::iter::from_fn(|| queue.dequeue(Nanos(1), &mut none))
+            .map(|d| d.packet.handle)
+            .collect();
+        assert_eq!(left, [2, 4, 6]);
+    }
+}

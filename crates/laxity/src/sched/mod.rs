@@ -1,0 +1,12 @@
+//! One discipline a file or folder. A file holds the algorithm and nothing else; who counts and
+//! measures is [`port`](crate::port).
+
+mod droptail;
+pub mod edf;
+mod fifo;
+mod wfq;
+
+pub use droptail::{DropTail, Limit};
+pub use edf::Edf;
+pub use fifo::Fifo;
+pub use wfq::Wfq;

@@ -1,0 +1,202 @@
+//! Weighted fair queueing: packetised generalised processor sharing (Demers, Keshav, Shenker 1989;
+//! Parekh, Gallager 1993).
+
+#[cfg(test)]
+mod tests;
+
+use alloc::vec::Vec;
+
+use crate::packet::Packet;
+use crate::queue::{Fifos, WinnerTree};
+use crate::scheduler::{Backlog, Criterion, Dispatch, DropSink, Scheduler};
+use crate::units::{NANOBITS_PER_BYTE, Nanos, Rate};
+
+/// Shares a link among classes by weight, sending the packet that would finish first if the link
+/// were a fluid that serves all backlogged classes at once.
+#[derive(Clone, Debug)]
+pub struct Wfq {
+    gps: Gps,
+    packets: Fifos<Tagged>,
+    /// The classes' front packets by virtual finishing time, then by arrival.
+    fronts: WinnerTree<(u128, u64)>,
+    arrivals: u64,
+    backlog: Backlog,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Tagged {
+    packet: Packet,
+    finish: u128,
+    arrival_number: u64,
+}
+
+impl Wfq {
+    /// A scheduler for classes with these weights (ratios count, not sizes) on a link of `rate`.
+    ///
+    /// # Panics
+    /// If a weight is zero.
+    pub fn new(rate: Rate, weights: &[u32]) -> Self {
+        Wfq {
+            gps: Gps::new(rate, weights),
+            packets: Fifos::new(weights.len()),
+            fronts: WinnerTree::new(weights.len(), (u128::MAX, u64::MAX)),
+            arrivals: 0,
+            backlog: Backlog::default(),
+        }
+    }
+}
+
+impl Scheduler for Wfq {
+    fn enqueue(&mut self, now: Nanos, packet: Packet, _: &mut dyn DropSink) {
+        let class = packet.class.index();
+        let finish = self.gps.arrive(now, class, packet.length);
+        let tagged = Tagged { packet, finish, arrival_number: self.arrivals };
+        self.arrivals += 1;
+        if self.packets.push(class, tagged) {
+            self.fronts.set(class, (finish, tagged.arrival_number));
+        }
+        self.backlog.add(packet.length);
+    }
+
+    fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
+        let (class, _) = self.fronts.winner()?;
+        let Tagged { packet, .. } = self.packets.pop(class)?;
+        match self.packets.front(class) {
+            Some(next) => self.fronts.set(class, (next.finish, next.arrival_number)),
+            None => self.fronts.clear(class),
+        }
+        self.gps.serve(now, packet.length);
+        self.backlog.remove(packet.length);
+        Some(Dispatch { packet, deadline: None, criterion: Criterion::VirtualFinish })
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn footprint(&self) -> usize {
+        self.packets.footprint() + self.fronts.footprint() + self.gps.footprint()
+    }
+}
+
+/// The fluid reference: every backlogged class is served in proportion to its weight.
+///
+/// The fluid serves what the link serves. Each packet dispatched grants it that packet's
+/// transmission, used up at the link's rate from then on; on a link of its own this is generalised
+/// processor sharing at the link's rate, and behind a link that is shared with other traffic it is
+/// the same for a server whose rate varies.
+#[derive(Clone, Debug)]
+struct Gps {
+    rate: u128,
+    classes: Vec<Share>,
+    /// Virtual time: nanobits served for each unit of weight, times `scale`.
+    virtual_time: u128,
+    scale: u128,
+    /// Work that is too little to move the virtual time by one unit, times `scale`.
+    remainder: u128,
+    /// Weights of the classes that the fluid has not finished.
+    backlogged_weight: u128,
+    /// Those classes, by when the fluid finishes the last packet they have.
+    departures: WinnerTree<u128>,
+    /// Nanobits of dispatched packets that the fluid has not served.
+    granted: u128,
+    served_until: Nanos,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    weight: u128,
+    /// Virtual time that one byte takes.
+    per_byte: u128,
+    /// Virtual time at which the fluid finishes the last packet.
+    finish: u128,
+}
+
+impl Gps {
+    /// With whole weights whose least common multiple stays under this, every finishing tag is
+    /// exact; beyond, tags are rounded up by less than one part in 2^40 of a nanobit's time.
+    const LARGEST_SCALE: u128 = 1 << 40;
+
+    fn new(rate: Rate, weights: &[u32]) -> Self {
+        assert!(weights.iter().all(|&weight| weight > 0), "a weight is zero");
+        let common = weights.iter().fold(0, |divisor, &weight| gcd(divisor, u128::from(weight)));
+        let scale = weights
+            .iter()
+            .map(|&weight| u128::from(weight) / common)
+            .try_fold(1u128, |multiple, weight| {
+                Some(multiple / gcd(multiple, weight) * weight)
+                    .filter(|m| *m <= Self::LARGEST_SCALE)
+            })
+            .unwrap_or(Self::LARGEST_SCALE);
+        let classes = weights.iter().map(|&weight| {
+            let weight = u128::from(weight) / common;
+            let per_byte = (u128::from(NANOBITS_PER_BYTE) * scale).div_ceil(weight);
+            Share { weight, per_byte, finish: 0 }
+        });
+        Gps {
+            rate: u128::from(rate.0),
+            classes: classes.collect(),
+            virtual_time: 0,
+            scale,
+            remainder: 0,
+            backlogged_weight: 0,
+            departures: WinnerTree::new(weights.len(), u128::MAX),
+            granted: 0,
+            served_until: Nanos::ZERO,
+        }
+    }
+
+    /// A packet arrives; returns its virtual finishing time.
+    fn arrive(&mut self, now: Nanos, class: usize, length: u32) -> u128 {
+        self.advance(now);
+        let share = &mut self.classes[class];
+        if self.departures.key(class) == u128::MAX {
+            self.backlogged_weight += share.weight;
+            share.finish = self.virtual_time;
+        }
+        share.finish += u128::from(length) * share.per_byte;
+        self.departures.set(class, share.finish);
+        share.finish
+    }
+
+    /// The link starts to send a packet.
+    fn serve(&mut self, now: Nanos, length: u32) {
+        self.advance(now);
+        self.granted += u128::from(length) * u128::from(NANOBITS_PER_BYTE);
+    }
+
+    /// Lets the fluid serve until `now`.
+    fn advance(&mut self, now: Nanos) {
+        let elapsed = u128::from((now - self.served_until).0);
+        self.served_until = now;
+        let served = self.granted.min(elapsed * self.rate);
+        self.granted -= served;
+        let mut work = served * self.scale + self.remainder;
+        while let Some((class, finish)) = self.departures.winner() {
+            let needed = (finish - self.virtual_time) * self.backlogged_weight;
+            if work < needed {
+                self.virtual_time += work / self.backlogged_weight;
+                self.remainder = work % self.backlogged_weight;
+                return;
+            }
+            work -= needed;
+            self.virtual_time = finish;
+            self.departures.clear(class);
+            self.backlogged_weight -= self.classes[class].weight;
+        }
+        // The fluid is idle: nothing carries over into its next busy period.
+        self.virtual_time = 0;
+        self.remainder = 0;
+    }
+
+    fn footprint(&self) -> usize {
+        self.classes.capacity() * size_of::<Share>() + self.departures.footprint()
+    }
+}
+
+fn gcd(mut a: u128, mut b: u128) -> u128 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
