@@ -3,12 +3,12 @@
 use laxity::admit::{self, edf};
 use laxity::curve::Curve;
 use laxity::police::{Meter, TokenBucket};
+use laxity::port::Promise;
 use laxity::sched::edf::{
     Assign, BestEffort as BestEffortStage, Deadlines, Line, TwoLineFast, TwoLines,
 };
 use laxity::sched::{DropTail, Edf, Fifo, Limit, Wfq};
 use laxity::scheduler::Scheduler;
-use laxity::units::Nanos;
 
 use crate::model::{
     Arrival, BestEffort, BestEffortOrder, Class, Plan, Police, QueueLimit, QueueSpec, SchedulerSpec,
@@ -41,7 +41,8 @@ impl Plan {
                         BestEffortStage::ordered_by(Box::new(self.wfq()), assign)
                     }
                 };
-                Box::new(Edf::new(&self.deadlines(), stage))
+                let deadlines: Vec<_> = self.classes.iter().map(|class| class.deadline).collect();
+                Box::new(Edf::new(&deadlines, stage))
             }
         }
     }
@@ -117,21 +118,18 @@ impl Plan {
         self.edf_system().test(&self.best_effort_curve(way))
     }
 
-    /// The delay bound of every class under a scheduler, where it has one.
-    pub fn bounds(&self, spec: SchedulerSpec) -> Vec<Option<Nanos>> {
-        let mut bounds = vec![None; self.classes.len()];
+    /// What every class is promised under a scheduler: its deadline, and where the scheduler's
+    /// admission test proves one, its bound.
+    pub fn promises(&self, spec: SchedulerSpec) -> Vec<Promise> {
+        let deadline = |class: &Class| Promise { deadline: class.deadline, bound: None };
+        let mut promises: Vec<_> = self.classes.iter().map(deadline).collect();
         if let SchedulerSpec::Edf { best_effort, .. } = spec {
             let guarantees = self.edf_admission(best_effort).classes;
             for (index, guarantee) in self.real_time_classes().into_iter().zip(guarantees) {
-                bounds[index] = guarantee.bound;
+                promises[index].bound = guarantee.bound;
             }
         }
-        bounds
-    }
-
-    /// The promised delay of every class.
-    pub fn deadlines(&self) -> Vec<Option<Nanos>> {
-        self.classes.iter().map(|class| class.deadline).collect()
+        promises
     }
 }
 

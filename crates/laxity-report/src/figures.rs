@@ -256,7 +256,7 @@ fn pairs<'a>(
     let all = summary.classes.iter().zip(&series.classes).enumerate();
     let (mut shown, rest): (Vec<_>, Vec<_>) = all
         .map(|(at, (class, over_time))| (at, class, over_time))
-        .partition(|(_, class, _)| class.deadline_misses > 0 || too_late(class));
+        .partition(|(_, class, _)| too_late(class));
     shown.extend(rest);
     shown.truncate(MOST_CLASSES);
     shown.sort_by_key(|(at, ..)| *at);

@@ -46,6 +46,7 @@ fn class(name: String, deadline_ns: Option<u64>) -> ClassSummary {
         deadline_ns,
         deadline_misses: 0,
         bound_ns: deadline_ns.map(|deadline| deadline - 1_000_000),
+        bound_misses: 0,
     }
 }
 

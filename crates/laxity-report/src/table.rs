@@ -255,7 +255,7 @@ a long name   12.00!      —";
     fn a_delay_above_its_bound_is_marked() {
         let (mut summary, _) = sample::run(1, 0);
         assert!(!class_table(&summary).contains('!'));
-        summary.classes[0].bound_ns = Some(7_999_999);
+        (summary.classes[0].bound_ns, summary.classes[0].bound_misses) = (Some(7_999_999), 1);
         summary.classes[0].deadline_misses = 3;
         let row = class_row(&summary.classes[0]);
         assert_eq!((row[4].as_str(), row[11].as_str()), ("3!", "8.000!"));

@@ -27,12 +27,12 @@ pub enum Promise {
         /// How many packets missed it.
         misses: u64,
     },
-    /// A packet was delayed for longer than the admission test had proved possible.
+    /// Packets were delayed for longer than the admission test had proved possible.
     Bound {
         /// The bound in ns.
         bound_ns: u64,
-        /// The largest delay in ns.
-        max_ns: u64,
+        /// How many packets exceeded it.
+        misses: u64,
     },
 }
 
@@ -61,34 +61,26 @@ fn broken_by(class: &ClassSummary) -> impl Iterator<Item = Broken> {
 }
 
 fn exceeded_bound(class: &ClassSummary) -> Option<Promise> {
-    let (bound_ns, max_ns) = (class.bound_ns?, class.delay_ns?.max);
-    (max_ns > bound_ns).then_some(Promise::Bound { bound_ns, max_ns })
+    let (bound_ns, misses) = (class.bound_ns?, class.bound_misses);
+    (misses > 0).then_some(Promise::Bound { bound_ns, misses })
 }
 
-/// Whether a class's largest delay lies above its bound or its deadline.
+/// Whether packets of a class were later than its bound or its deadline.
 pub(crate) fn too_late(class: &ClassSummary) -> bool {
-    let limit = class.bound_ns.into_iter().chain(class.deadline_ns).min();
-    class.delay_ns.zip(limit).is_some_and(|(delay, limit)| delay.max > limit)
+    class.bound_misses > 0 || class.deadline_misses > 0
 }
 
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.promise {
+        let (misses, limit_ns, limit) = match self.promise {
             Promise::Deadline { deadline_ns, misses } => {
-                let packets = if misses == 1 { "packet" } else { "packets" };
-                let deadline = time(deadline_ns as f64);
-                write!(
-                    f,
-                    "{}: {} {packets} missed the deadline of {deadline}",
-                    self.class,
-                    count(misses)
-                )?;
+                (misses, deadline_ns, "missed the deadline")
             }
-            Promise::Bound { bound_ns, max_ns } => {
-                let (max, bound) = (time(max_ns as f64), time(bound_ns as f64));
-                write!(f, "{}: a delay of {max} exceeds the proved bound of {bound}", self.class)?;
-            }
-        }
+            Promise::Bound { bound_ns, misses } => (misses, bound_ns, "exceeded the proved bound"),
+        };
+        let packets = if misses == 1 { "packet" } else { "packets" };
+        let (misses, time) = (count(misses), time(limit_ns as f64));
+        write!(f, "{}: {misses} {packets} {limit} of {time}", self.class)?;
         match self.nonconforming {
             0 => Ok(()),
             1 => f.write_str(" (1 of its packets broke its arrival curve)"),
@@ -103,17 +95,17 @@ mod tests {
     use crate::sample;
 
     #[test]
-    fn a_miss_and_a_delay_above_the_bound_are_broken_promises() {
+    fn misses_of_the_deadline_and_of_the_bound_are_broken_promises() {
         let (mut summary, _) = sample::run(1, 1);
         assert!(broken_promises(&summary).is_empty());
         let class = &mut summary.classes[0];
         class.deadline_misses = 2;
-        class.bound_ns = Some(1_000);
+        (class.bound_ns, class.bound_misses) = (Some(1_000), 1);
         let said: Vec<String> = broken_promises(&summary)
             .iter()
             .map(|b| b.to_string().replace('\u{a0}', " "))
             .collect();
         assert_eq!(said[0], "rt-0: 2 packets missed the deadline of 10 ms");
-        assert_eq!(said[1], "rt-0: a delay of 8 ms exceeds the proved bound of 1 µs");
+        assert_eq!(said[1], "rt-0: 1 packet exceeded the proved bound of 1 µs");
     }
 }

@@ -163,7 +163,11 @@ impl<'a, 'o> Simulation<'a, 'o> {
             feeder,
             meters: plan.classes.iter().map(meter).collect(),
             outlet: Outlet {
-                port: Port::new(plan.scheduler(scheduler), &plan.deadlines(), plan.run.warm_up),
+                port: Port::new(
+                    plan.scheduler(scheduler),
+                    &plan.promises(scheduler),
+                    plan.run.warm_up,
+                ),
                 link: Link::new(plan.link.rate),
                 awake: false,
             },

@@ -63,10 +63,12 @@ pub struct ClassSummary {
     pub delay_ns: Option<DelaySummary>,
     /// The promised delay, for a real-time class.
     pub deadline_ns: Option<u64>,
-    /// Packets sent later than promised.
+    /// Packets sent later than that, without those demoted to best effort.
     pub deadline_misses: u64,
     /// The delay that the admission test proves, when it does.
     pub bound_ns: Option<u64>,
+    /// Packets sent later than that, without those demoted to best effort.
+    pub bound_misses: u64,
 }
 
 /// The distribution of a class's delays in ns. Minimum, mean, deviation and maximum are exact;
@@ -94,13 +96,11 @@ impl Summary {
     ) -> Summary {
         let seconds = measured.end.saturating_sub(plan.run.warm_up).as_secs_f64();
         let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
-        let bounds = plan.bounds(scheduler);
         let classes =
             plan.classes.iter().zip(accounts).enumerate().map(|(index, (class, account))| {
                 ClassSummary {
                     nonconforming: measured.nonconforming[index],
                     throughput_bps: per_second(measured.bytes_in_time[index] as f64 * 8.0),
-                    bound_ns: bounds[index].map(|bound| bound.0),
                     ..ClassSummary::of_account(class, account)
                 }
             });
@@ -133,9 +133,10 @@ impl ClassSummary {
             bytes_sent: account.bytes_sent,
             throughput_bps: 0.0,
             delay_ns: DelaySummary::of(&account.delay),
-            deadline_ns: class.deadline.map(|deadline| deadline.0),
+            deadline_ns: account.promise.deadline.map(|deadline| deadline.0),
             deadline_misses: account.deadline_misses,
-            bound_ns: None,
+            bound_ns: account.promise.bound.map(|bound| bound.0),
+            bound_misses: account.bound_misses,
         }
     }
 }

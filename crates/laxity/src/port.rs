@@ -17,11 +17,20 @@ pub struct Port<S> {
     measured_from: Nanos,
 }
 
+/// What a class is promised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Promise {
+    /// The delay that its plan asks for.
+    pub deadline: Option<Nanos>,
+    /// The delay that an admission test proves.
+    pub bound: Option<Nanos>,
+}
+
 /// The books of one class.
 #[derive(Clone, Debug)]
 pub struct Account {
-    /// The delay its packets are promised, if any.
-    pub deadline: Option<Nanos>,
+    /// What its packets are promised, unless they are demoted to best effort.
+    pub promise: Promise,
     /// Packets that arrived.
     pub arrived: u64,
     /// Packets that were sent.
@@ -32,17 +41,19 @@ pub struct Account {
     pub dropped: [u64; DropReason::ALL.len()],
     /// Packets that are in the scheduler, measured or not.
     pub queued: u64,
-    /// Packets sent later than promised.
+    /// Packets sent after their deadline.
     pub deadline_misses: u64,
+    /// Packets delayed for longer than the bound.
+    pub bound_misses: u64,
     /// From a packet's last bit in to its last bit out.
     pub delay: Delays,
 }
 
 impl<S: Scheduler> Port<S> {
-    /// A port whose classes are promised these delays; packets that arrive before `measured_from`
-    /// are not measured.
-    pub fn new(scheduler: S, deadlines: &[Option<Nanos>], measured_from: Nanos) -> Self {
-        let accounts = deadlines.iter().map(|&deadline| Account::new(deadline)).collect();
+    /// A port whose classes are promised this; packets that arrive before `measured_from` are not
+    /// measured.
+    pub fn new(scheduler: S, promises: &[Promise], measured_from: Nanos) -> Self {
+        let accounts = promises.iter().map(|&promise| Account::new(promise)).collect();
         Port { scheduler, accounts, measured_from }
     }
 
@@ -102,7 +113,11 @@ impl<S: Scheduler> Port<S> {
         let delay = departure - packet.arrival;
         account.sent += 1;
         account.bytes_sent += u64::from(packet.length);
-        account.deadline_misses += u64::from(account.deadline.is_some_and(|d| delay > d));
+        if !packet.demoted {
+            let later_than = |limit: Option<Nanos>| limit.is_some_and(|limit| delay > limit);
+            account.deadline_misses += u64::from(later_than(account.promise.deadline));
+            account.bound_misses += u64::from(later_than(account.promise.bound));
+        }
         account.delay.record(delay);
     }
 }
@@ -114,15 +129,16 @@ fn drop_one(accounts: &mut [Account], from: Nanos, packet: &Packet, reason: Drop
 }
 
 impl Account {
-    fn new(deadline: Option<Nanos>) -> Self {
+    fn new(promise: Promise) -> Self {
         Account {
-            deadline,
+            promise,
             arrived: 0,
             sent: 0,
             bytes_sent: 0,
             dropped: [0; DropReason::ALL.len()],
             queued: 0,
             deadline_misses: 0,
+            bound_misses: 0,
             delay: Delays::default(),
         }
     }

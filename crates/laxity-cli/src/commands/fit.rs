@@ -1,9 +1,10 @@
 //! `laxity fit`: arrival curves read off recorded traffic.
 
+use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::Source;
 use laxity_report::{quantity, table};
-use laxity_sim::fit::{FittedArrival, fit};
+use laxity_sim::fit::{self, FittedArrival};
 use laxity_sim::source::open_recording;
 use serde::Serialize;
 
@@ -25,7 +26,12 @@ pub fn run(arguments: &Fit) -> Result<Promises, Failure> {
             ));
         }
     };
-    let fitted = fit(recording.as_mut(), plan.classes.len(), arguments.headroom)?;
+    let fit = fit::Fit {
+        headroom_percent: arguments.headroom,
+        link: plan.link.rate,
+        from: plan.run.warm_up,
+    };
+    let fitted = fit.fit(recording.as_mut(), plan.classes.len())?;
     let classes: Vec<_> = plan
         .classes
         .iter()
@@ -35,7 +41,7 @@ pub fn run(arguments: &Fit) -> Result<Promises, Failure> {
     if arguments.json {
         print_json(&classes)?;
     } else {
-        print(&text(&plan, &fitted, arguments.headroom))?;
+        print(&text(&plan, &fit, &fitted))?;
     }
     Ok(Promises::Kept)
 }
@@ -48,37 +54,39 @@ struct FittedClass<'a> {
     bytes: u64,
     mean_bps: f64,
     packet_bytes: Option<u64>,
-    peak_bps: Option<u64>,
-    bucket_bytes: Option<u64>,
-    rate_bps: Option<u64>,
+    buckets: Vec<Line>,
+}
+
+/// One token bucket of the JSON.
+#[derive(Serialize)]
+struct Line {
+    bucket_bytes: u64,
+    rate_bps: u64,
 }
 
 impl<'a> FittedClass<'a> {
     fn new(name: &'a str, fitted: Option<&FittedArrival>) -> Self {
+        let lines = fitted.into_iter().flat_map(|fitted| &fitted.buckets);
         FittedClass {
             name,
             packets: fitted.map_or(0, |fitted| fitted.packets),
             bytes: fitted.map_or(0, |fitted| fitted.bytes),
             mean_bps: fitted.map_or(0.0, |fitted| fitted.mean_bps),
             packet_bytes: fitted.map(|fitted| fitted.packet.0),
-            peak_bps: fitted.and_then(|fitted| fitted.peak).map(|peak| peak.0),
-            bucket_bytes: fitted.map(|fitted| fitted.bucket.0),
-            rate_bps: fitted.map(|fitted| fitted.rate.0),
+            buckets: lines
+                .map(|line| Line { bucket_bytes: line.bucket.0, rate_bps: line.rate.0 })
+                .collect(),
         }
     }
 }
 
-fn text(plan: &Plan, fitted: &[Option<FittedArrival>], headroom: u32) -> String {
+fn text(plan: &Plan, fit: &fit::Fit, fitted: &[Option<FittedArrival>]) -> String {
     let mut rows = Vec::new();
     let mut lines = String::new();
     for (class, fitted) in plan.classes.iter().zip(fitted) {
         let Some(fitted) = fitted else {
-            rows.push(vec![
-                class.name.clone(),
-                "0".into(),
-                quantity::NOTHING.into(),
-                quantity::NOTHING.into(),
-            ]);
+            let nothing = quantity::NOTHING.to_string();
+            rows.push(vec![class.name.clone(), "0".to_string(), nothing.clone(), nothing]);
             continue;
         };
         rows.push(vec![
@@ -90,9 +98,14 @@ fn text(plan: &Plan, fitted: &[Option<FittedArrival>], headroom: u32) -> String 
         lines += &format!("[class.{}]\n{fitted}\n\n", class.name);
     }
     let header = ["class", "packets", "mean [Mbit/s]", "largest [B]"];
+    let from = match fit.from {
+        Nanos::ZERO => String::new(),
+        from => format!(" from {} on", quantity::time(from.0 as f64)),
+    };
     format!(
-        "{}\n\nAll recorded packets keep to these curves, whose rates lie {headroom} % above the \
-         mean:\n\n{lines}",
-        table::table(&header, &rows)
+        "{}\n\nAll recorded packets{from} keep to these curves. The first rate lies {} % above the \
+         mean,\na second one is the link's.\n\n{lines}",
+        table::table(&header, &rows),
+        fit.headroom_percent
     )
 }

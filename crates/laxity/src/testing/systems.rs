@@ -11,9 +11,7 @@ use crate::admit::TokenBucket;
 use crate::admit::edf::{RealTime, System};
 use crate::curve::Curve;
 use crate::police::{self, Meter};
-use crate::sched::Edf;
-use crate::sched::Wfq;
-use crate::sched::edf::{Assign, BestEffort, Deadlines, Line, TwoLineFast, TwoLines};
+use crate::sched::edf::{Assign, Deadlines, Line, TwoLineFast, TwoLines};
 use crate::units::{Bytes, Nanos, Rate};
 
 /// The largest packet of the random systems.
@@ -173,19 +171,4 @@ pub(crate) fn two_lines(system: &System) -> TwoLines {
 
 fn shortest_deadline(system: &System) -> Nanos {
     system.shortest_deadline().expect("there is a real-time class")
-}
-
-/// EDF for a system whose best effort, numbered from behind the real-time classes, is served in
-/// order of arrival, or fairly with one weight a class, real-time ones included.
-pub(crate) fn edf(system: &System, way: Way, weights: Option<&[u32]>, best_effort: usize) -> Edf {
-    let mut deadlines: Vec<_> = system.real_time.iter().map(|class| Some(class.deadline)).collect();
-    deadlines.extend(std::iter::repeat_n(None, best_effort));
-    let assign = way.assign(system);
-    let best_effort = match weights {
-        None => BestEffort::by_arrival(assign),
-        Some(weights) => {
-            BestEffort::ordered_by(std::boxed::Box::new(Wfq::new(system.rate, weights)), assign)
-        }
-    };
-    Edf::new(&deadlines, best_effort)
 }

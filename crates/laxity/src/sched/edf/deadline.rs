@@ -83,15 +83,9 @@ impl Deadlines {
     /// `None` if E is neither, or if its breakpoints and slopes are fractions too fine for 64 bits;
     /// curves made of whole rates, sizes and times never are.
     pub fn new(curve: &Curve) -> Option<Self> {
-        let segments = segments(curve)?;
-        let steepest = segments
-            .iter()
-            .map(|segment| segment.slope)
-            .min_by_key(|slope| Exact::new(slope.nanos.into(), slope.denominator.into()))
-            .unwrap_or(PerByte { nanos: 0, denominator: 1 });
         Some(Deadlines {
-            segments,
-            steepest,
+            segments: segments(curve)?,
+            steepest: steepest(curve)?,
             history: VecDeque::new(),
             oldest: 0,
             latest: None,
@@ -245,6 +239,20 @@ fn segments(curve: &Curve) -> Option<Vec<Segment>> {
 /// The whole part; what is beyond 64 bits no work and no time ever reaches.
 fn whole(number: &Exact) -> u64 {
     number.floor().to_integer().to_u64().unwrap_or(u64::MAX)
+}
+
+/// E's steepest slope, no time at all for a byte if E jumps. Pieces and jumps too short to reach a
+/// whole byte count, although no segment comes from them.
+fn steepest(curve: &Curve) -> Option<PerByte> {
+    let pieces = curve.pieces();
+    let jumps = pieces.iter().any(|piece| piece.value > curve.value_before(&piece.start));
+    let slope =
+        pieces.iter().map(|piece| &piece.slope).max().filter(|slope| !jumps && !slope.is_zero());
+    let nanos_per_byte = slope.map_or_else(Exact::zero, Exact::recip);
+    Some(PerByte {
+        nanos: nanos_per_byte.numer().to_u64()?,
+        denominator: nanos_per_byte.denom().to_u64()?,
+    })
 }
 
 impl Segment {

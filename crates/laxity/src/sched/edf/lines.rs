@@ -38,21 +38,22 @@ impl Line {
         Line { rate: floor_rate(&hull.pieces()[0].slope), offset: Nanos::ZERO }
     }
 
-    /// Of all lines that lie below `residual` everywhere, the one that reaches `packet` bytes
-    /// first (section 4.2): a packet of the largest size that waits for no other gets the earliest
-    /// deadline that any line allows.
+    /// Of all lines that lie below `residual` wherever they are above zero, the one that reaches
+    /// `packet` bytes first (section 4.2): a packet of the largest size that waits for no other
+    /// gets the earliest deadline that any line allows.
     ///
     /// It prolongs the side of the greatest convex minorant on which that size lies.
     pub fn shifted(residual: &Curve, packet: Bytes) -> Line {
-        let none = Line { rate: Rate(0), offset: Nanos::ZERO };
-        let hull = residual.greatest_convex_minorant();
+        let hull = residual.clamp_at_zero().greatest_convex_minorant();
         let size = exact_bytes(packet);
-        let side =
-            hull.pieces().iter().rev().find(|side| side.value < size && !side.slope.is_zero());
-        side.map_or(none, Line::prolonging)
+        let side = hull.pieces().iter().rev().find(|side| side.value < size);
+        Line::prolonging(side.unwrap_or(&hull.pieces()[0]))
     }
 
     fn prolonging(side: &Piece) -> Line {
+        if side.slope.is_zero() {
+            return Line { rate: Rate(0), offset: Nanos::ZERO };
+        }
         let offset = &side.start - &side.value / &side.slope;
         Line { rate: floor_rate(&side.slope), offset: ceil_nanos(&offset).unwrap_or(Nanos::MAX) }
     }
@@ -101,8 +102,10 @@ impl TwoLines {
     }
 }
 
-/// The greatest convex minorant of the origin and the part of `residual` from `from` on.
+/// The greatest convex minorant of the origin and the part of `residual` from `from` on, where it
+/// is above zero.
 fn hull_from_origin(residual: &Curve, from: Nanos) -> Curve {
+    let residual = residual.clamp_at_zero();
     let from = exact_nanos(from);
     if from.is_zero() {
         return residual.greatest_convex_minorant();

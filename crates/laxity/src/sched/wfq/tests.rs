@@ -190,5 +190,5 @@ fn absence_earns_nothing() {
     let order: Vec<_> =
         send(rate, &[1, 1], &backlog).iter().map(|sent| sent.dispatch.packet.class.0).collect();
     assert_eq!(order[..10], [0; 10]);
-    assert_eq!(order[10..18], [0, 1, 0, 1, 0, 1, 0, 1]);
+    assert_eq!(order[10..18], [1, 0, 1, 0, 1, 0, 1, 0]);
 }

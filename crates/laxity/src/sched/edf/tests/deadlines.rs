@@ -1,13 +1,14 @@
 //! Each way to assign deadlines against its definition, and what the paper proves of them.
 
+use std::vec;
 use std::vec::Vec;
 
 use num_traits::Zero;
 use proptest::prelude::*;
 
 use super::reference::{Reference, Rule};
-use super::{Step, any_line, any_two_lines, rising_curve, small_curve, small_steps, steps};
-use crate::curve::{Curve, Exact, bytes_per_nano, exact, exact_nanos};
+use super::{Step, any_line, any_two_lines, ratio, rising_curve, small_curve, small_steps, steps};
+use crate::curve::{Curve, Exact, Piece, bytes_per_nano, exact, exact_nanos};
 use crate::sched::edf::{Deadlines, TwoLineFast, TwoLines};
 use crate::testing::{Way, systems, two_lines};
 use crate::units::{Bytes, Nanos, Rate};
@@ -231,17 +232,21 @@ fn a_curve_that_falls_or_starts_below_zero_is_refused() {
     assert_eq!(bytes_per_nano(Rate(8_000_000_000)), exact(1));
 }
 
+/// A jump that reaches no whole byte still lets a later packet overtake: level for half a ns, a byte
+/// a ns, and two thirds of a byte at once on the way from the second byte to the third.
 #[test]
-fn scratch() {
-    use crate::curve::Piece;
-    let r = |n: u64, d: u64| super::ratio(n, d);
-    // flat for 1/2 ns, slope 1 to 11/5 bytes, jump by 2/3, slope 1
-    let piece = |start: Exact, value: Exact, slope: Exact| Piece { start, value, slope };
-    let curve = Curve::from_pieces(std::vec![
-        piece(r(0, 1), r(0, 1), r(0, 1)),
-        piece(r(1, 2), r(0, 1), r(1, 1)),
-        piece(r(1, 2) + r(11, 5), r(11, 5) + r(2, 3), r(1, 1)),
-    ]).unwrap();
-    let steps = [(0, 1), (1, 1), (1, 1)].map(|(a, l)| Step { arrival: Nanos(a), length: l, reset: false });
-    assert_eq!(on_curve(&curve, &steps), by_definition(Rule::Exact(curve), &steps));
+fn a_jump_within_a_byte_counts() {
+    let (level, before) = (ratio(1, 2), ratio(11, 5));
+    let piece = |start: &Exact, value: &Exact, slope: u64| Piece {
+        start: start.clone(),
+        value: value.clone(),
+        slope: exact(slope),
+    };
+    let curve = Curve::from_pieces(vec![
+        piece(&exact(0), &exact(0), 0),
+        piece(&level, &exact(0), 1),
+        piece(&(&level + &before), &(&before + ratio(2, 3)), 1),
+    ]);
+    let steps = [0, 1, 1].map(|arrival| Step { arrival: Nanos(arrival), length: 1, reset: false });
+    assert_eq!(on_curve(&curve.unwrap(), &steps), [Nanos(2), Nanos(3), Nanos(4)]);
 }

@@ -12,6 +12,8 @@ use crate::units::Nanos;
 #[derive(Clone, Debug)]
 pub(super) struct Reference {
     rule: Rule,
+    /// The curve that the rule is about.
+    curve: Curve,
     history: Vec<Past>,
 }
 
@@ -43,7 +45,14 @@ struct Past {
 
 impl Reference {
     pub fn new(rule: Rule) -> Self {
-        Reference { rule, history: Vec::new() }
+        let curve = match &rule {
+            Rule::Exact(curve) => curve.clone(),
+            Rule::Line(line) => line.curve(),
+            Rule::TwoLines(lines)
+            | Rule::TwoLineFast(lines)
+            | Rule::TwoLineFastAsPrinted(lines) => lines.curve(),
+        };
+        Reference { rule, curve, history: Vec::new() }
     }
 
     pub fn reset(&mut self) {
@@ -54,10 +63,10 @@ impl Reference {
     pub fn assign(&mut self, arrival: Nanos, length: u32) -> Nanos {
         let (arrival, length) = (exact_nanos(arrival), exact(length.into()));
         let deadline = match &self.rule {
-            Rule::Exact(curve) => self.exact(curve, &arrival, &length),
+            Rule::Exact(_) => self.exact(&arrival, &length),
             Rule::Line(line) => self.line(line, &arrival, &length),
             Rule::TwoLines(lines) => self.two_lines(lines, &arrival, &length),
-            Rule::TwoLineFast(lines) => self.two_line_fast(lines, &arrival, &length),
+            Rule::TwoLineFast(_) => self.two_line_fast(&arrival, &length),
             Rule::TwoLineFastAsPrinted(lines) => self.as_printed(lines, &arrival, &length),
         };
         let rounded = deadline.as_ref().and_then(ceil_nanos).unwrap_or(Nanos::MAX);
@@ -66,12 +75,12 @@ impl Reference {
     }
 
     /// `D_n = max over i <= n of ( r_i + E^-1(w_i + ... + w_n) )`.
-    fn exact(&self, curve: &Curve, arrival: &Exact, length: &Exact) -> Option<Exact> {
-        let mut deadline = arrival + curve.inverse(length)?;
+    fn exact(&self, arrival: &Exact, length: &Exact) -> Option<Exact> {
+        let mut deadline = arrival + self.curve.inverse(length)?;
         let mut work = length.clone();
         for past in self.history.iter().rev() {
             work += &past.length;
-            deadline = deadline.max(&past.arrival + curve.inverse(&work)?);
+            deadline = deadline.max(&past.arrival + self.curve.inverse(&work)?);
         }
         Some(deadline)
     }
@@ -96,8 +105,7 @@ impl Reference {
     /// k was found for, and never puts a packet whose own deadline exceeds p into the choice of k;
     /// here k counts, and every packet outside S may be k.
     fn two_lines(&self, lines: &TwoLines, arrival: &Exact, length: &Exact) -> Option<Exact> {
-        let curve = lines.curve();
-        let mut least = curve.inverse(length)?;
+        let mut least = self.curve.inverse(length)?;
         let Some(last) = self.history.last() else { return Some(arrival + least) };
         let last_deadline = last.deadline.as_ref()?;
         let p = corner(lines);
@@ -109,25 +117,24 @@ impl Reference {
             if p.as_ref().is_none_or(|p| span <= *p) {
                 near.push((past, work.clone()));
             } else {
-                let distance = curve.value(&span) - &work;
+                let distance = self.curve.value(&span) - &work;
                 if k.as_ref().is_none_or(|(nearest, ..)| distance < *nearest) {
                     k = Some((distance, past, work.clone()));
                 }
             }
         }
         for (past, work) in near.into_iter().chain(k.map(|(_, past, work)| (past, work))) {
-            least = least.max(curve.inverse(&(work + length))? - (arrival - &past.arrival));
+            least = least.max(self.curve.inverse(&(work + length))? - (arrival - &past.arrival));
         }
         Some(arrival + least)
     }
 
     /// `D' = max( r' + E^-1(w), r + E^-1( E(D - r) + w ) )`, where D is rounded as it was assigned.
-    fn two_line_fast(&self, lines: &TwoLines, arrival: &Exact, length: &Exact) -> Option<Exact> {
-        let curve = lines.curve();
-        let alone = arrival + curve.inverse(length)?;
+    fn two_line_fast(&self, arrival: &Exact, length: &Exact) -> Option<Exact> {
+        let alone = arrival + self.curve.inverse(length)?;
         let Some(previous) = self.history.last() else { return Some(alone) };
-        let demand = curve.value(&(previous.deadline.as_ref()?.ceil() - &previous.arrival));
-        Some(alone.max(&previous.arrival + curve.inverse(&(demand + length))?))
+        let demand = self.curve.value(&(previous.deadline.as_ref()?.ceil() - &previous.arrival));
+        Some(alone.max(&previous.arrival + self.curve.inverse(&(demand + length))?))
     }
 
     /// Algorithm 3 line by line.
@@ -135,7 +142,7 @@ impl Reference {
         let (r, s) = (bytes_per_nano(lines.first), bytes_per_nano(lines.second.rate));
         let p = corner(lines)?;
         let Some(previous) = self.history.last() else {
-            return Some(arrival + lines.curve().inverse(length)?);
+            return Some(arrival + self.curve.inverse(length)?);
         };
         let both = &previous.length + length;
         let relative = if both >= &r * &p {

@@ -1,5 +1,6 @@
 //! The scheduler against a list of packets that is searched from end to end.
 
+use std::boxed::Box;
 use std::vec::Vec;
 
 use proptest::collection::vec;
@@ -7,17 +8,77 @@ use proptest::prelude::*;
 
 use super::reference::{Reference, Rule};
 use crate::admit::edf::System;
+use crate::curve::Curve;
 use crate::packet::Packet;
+use crate::sched::Wfq;
+use crate::sched::edf::{Assign, BestEffort, Deadlines, Edf, Line, TwoLineFast, TwoLines};
 use crate::scheduler::Criterion;
 use crate::testing::{
-    self, Arrival, EXACT_GRAIN, EXACT_RATE, EXACT_WEIGHT, Fluid, LARGEST, Way, arrivals, drive,
-    systems, two_lines,
+    Arrival, EXACT_GRAIN, EXACT_RATE, EXACT_WEIGHT, Fluid, LARGEST, Way, arrivals, drive, systems,
+    two_lines,
 };
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, Nanos, Rate};
+
+/// What the scheduler and its definition are made from.
+#[derive(Debug)]
+struct Plan {
+    rate: Rate,
+    /// By class; `None` for best effort.
+    deadlines: Vec<Option<Nanos>>,
+    assign: Assign,
+    /// What `assign` follows; `None` for background service.
+    rule: Option<Rule>,
+    /// `None` for best effort in order of arrival.
+    weights: Option<Vec<u32>>,
+}
+
+impl Plan {
+    /// A system with two classes of best effort.
+    fn new(system: &System, way: Way, weights: Option<Vec<u32>>) -> Self {
+        let deadlines = system.real_time.iter().map(|class| Some(class.deadline));
+        let rule = match way {
+            Way::Background => None,
+            Way::TotalBandwidth | Way::ShiftedLine => Some(Rule::Line(way.line(system))),
+            Way::TwoLines => Some(Rule::TwoLines(two_lines(system))),
+            Way::TwoLineFast => Some(Rule::TwoLineFast(two_lines(system))),
+            Way::Exact => Some(Rule::Exact(way.curve(system))),
+        };
+        Plan {
+            rate: system.rate,
+            deadlines: deadlines.chain([None, None]).collect(),
+            assign: way.assign(system),
+            rule,
+            weights,
+        }
+    }
+
+    /// Compares every dispatch.
+    fn check(&self, arrivals: &[Arrival]) {
+        let assign = self.assign.clone();
+        let best_effort = match &self.weights {
+            None => BestEffort::by_arrival(assign),
+            Some(weights) => {
+                BestEffort::ordered_by(Box::new(Wfq::new(self.rate, weights)), assign)
+            }
+        };
+        let run = drive(&mut Edf::new(&self.deadlines, best_effort), self.rate, arrivals);
+        let mut packets: Vec<_> = run.sent.iter().map(|sent| sent.dispatch.packet).collect();
+        packets.sort_by_key(|packet| packet.handle);
+        let mut packets = packets.into_iter();
+        let mut naive = Naive::new(self);
+        for sent in run.sent {
+            let arrived = arrivals.len() - packets.len();
+            let newcomers = packets.by_ref().take(sent.arrived - arrived);
+            newcomers.for_each(|packet| naive.enqueue(packet));
+            let dispatch = sent.dispatch;
+            let ours = (dispatch.packet, dispatch.deadline, dispatch.criterion);
+            assert_eq!(Some(ours), naive.dequeue(sent.start));
+        }
+    }
+}
 
 /// EDF by its definition.
 struct Naive {
-    /// By class; `None` for best effort.
     relative_deadlines: Vec<Option<Nanos>>,
     real_time: Vec<Packet>,
     best_effort: Vec<Packet>,
@@ -33,28 +94,18 @@ struct Naive {
 struct Head {
     packet: Packet,
     deadline: Option<Nanos>,
-    /// Since when its deadline counts.
+    /// From when its deadline counts.
     since: Nanos,
 }
 
 impl Naive {
-    fn new(system: &System, way: Way, weights: Option<&[u32]>, best_effort: usize) -> Self {
-        let mut relative_deadlines: Vec<_> =
-            system.real_time.iter().map(|class| Some(class.deadline)).collect();
-        relative_deadlines.extend(std::iter::repeat_n(None, best_effort));
-        let rule = match way {
-            Way::Background => None,
-            Way::TotalBandwidth | Way::ShiftedLine => Some(Rule::Line(way.line(system))),
-            Way::TwoLines => Some(Rule::TwoLines(two_lines(system))),
-            Way::TwoLineFast => Some(Rule::TwoLineFast(two_lines(system))),
-            Way::Exact => Some(Rule::Exact(way.curve(system))),
-        };
+    fn new(plan: &Plan) -> Self {
         Naive {
-            relative_deadlines,
+            relative_deadlines: plan.deadlines.clone(),
             real_time: Vec::new(),
             best_effort: Vec::new(),
-            fair: weights.map(|weights| Fluid::on_grants(system.rate, weights)),
-            deadlines: rule.map(Reference::new),
+            fair: plan.weights.as_deref().map(|weights| Fluid::on_grants(plan.rate, weights)),
+            deadlines: plan.rule.clone().map(Reference::new),
             head: None,
         }
     }
@@ -139,50 +190,43 @@ impl Naive {
     }
 }
 
-/// Replays what the scheduler's link did through the definition.
-fn check(system: &System, way: Way, weights: Option<&[u32]>, arrivals: &[Arrival]) {
-    let best_effort = 2;
-    let mut edf = testing::edf(system, way, weights, best_effort);
-    let run = drive(&mut edf, system.rate, arrivals);
-    let mut naive = Naive::new(system, way, weights, best_effort);
-    let mut packets: Vec<_> = run.sent.iter().map(|sent| sent.dispatch.packet).collect();
-    packets.sort_by_key(|packet| packet.handle);
-    let mut packets = packets.into_iter();
-    for sent in run.sent {
-        let arrived = arrivals.len() - packets.len();
-        packets.by_ref().take(sent.arrived - arrived).for_each(|packet| naive.enqueue(packet));
-        let dispatch = sent.dispatch;
-        let ours = (dispatch.packet, dispatch.deadline, dispatch.criterion);
-        assert_eq!(Some(ours), naive.dequeue(sent.start));
-    }
-}
-
-/// The system with its deadlines on a coarse grid, so that packets of different classes are often
-/// due at one instant.
-fn on_grid(mut system: System, grid: u64) -> System {
-    for class in &mut system.real_time {
-        class.deadline = Nanos(class.deadline.0.div_ceil(grid) * grid);
-    }
-    system
-}
-
-/// Systems of every kind, admitted or not, with two classes of best effort and what may arrive: on
-/// a grid of a bit more than a packet's time, or at any nanosecond.
+/// Systems of every kind, admitted or not, and what may arrive with two classes of best effort.
 fn plans() -> impl Strategy<Value = (System, Vec<Arrival>)> {
-    (systems(), any::<bool>()).prop_flat_map(|(system, grid)| {
+    systems().prop_flat_map(|system| {
         let unit = system.rate.time_for(Bytes(LARGEST.into())).0;
         let classes = system.real_time.len() as u32 + 2;
-        let system = if grid { on_grid(system, unit) } else { system };
-        let arrivals = arrivals(classes, 1..=LARGEST, 1, unit, 40).prop_map(move |mut arrivals| {
-            for arrival in &mut arrivals {
-                if grid {
-                    arrival.time = Nanos(arrival.time.0 / unit * unit);
-                }
-            }
-            arrivals
-        });
-        (Just(system), arrivals)
+        (Just(system), arrivals(classes, 1..=LARGEST, 1, unit, 40))
     })
+}
+
+/// Plans and arrivals of which every time is a multiple of 100 µs, so that packets are often due at
+/// one instant: three real-time classes and two of best effort.
+fn plans_with_ties() -> impl Strategy<Value = (Plan, Vec<Arrival>)> {
+    const TICK: u64 = 100_000;
+    let rates = prop::sample::select(&[2_000_000u64, 4_000_000, 8_000_000][..]);
+    let line = (rates.clone(), 0..4u64)
+        .prop_map(|(rate, ticks)| Line { rate: Rate(rate), offset: Nanos(ticks * TICK) });
+    let lines = (rates, line).prop_map(|(rate, second)| TwoLines {
+        first: Rate(rate).min(second.rate),
+        second: Line { rate: second.rate.max(Rate(rate)), ..second },
+    });
+    let deadlines = vec(1..8u64, 3).prop_map(|ticks| {
+        ticks.into_iter().map(|ticks| Some(Nanos(ticks * TICK))).chain([None, None]).collect()
+    });
+    let plan = (lines, deadlines, 0..3u8).prop_map(|(lines, deadlines, way)| {
+        let on_curve = |curve: &Curve| Assign::Curve(Deadlines::new(curve).unwrap());
+        let (assign, rule) = match way {
+            0 => (on_curve(&lines.second.curve()), Rule::Line(lines.second)),
+            1 => (on_curve(&lines.curve()), Rule::TwoLines(lines)),
+            _ => (Assign::TwoLineFast(TwoLineFast::new(lines)), Rule::TwoLineFast(lines)),
+        };
+        Plan { rate: Rate(16_000_000), deadlines, assign, rule: Some(rule), weights: None }
+    });
+    let arrivals = arrivals(5, 1..=4, 100, 2, 40).prop_map(|mut arrivals| {
+        arrivals.iter_mut().for_each(|arrival| arrival.time.0 *= TICK);
+        arrivals
+    });
+    (plan, arrivals)
 }
 
 proptest! {
@@ -190,7 +234,12 @@ proptest! {
 
     #[test]
     fn every_dispatch_is_that_of_the_definition((system, arrivals) in plans(), way in Way::any()) {
-        check(&system, way, None, &arrivals);
+        Plan::new(&system, way, None).check(&arrivals);
+    }
+
+    #[test]
+    fn ties_go_to_what_came_first((plan, arrivals) in plans_with_ties()) {
+        plan.check(&arrivals);
     }
 
     /// On a link and with lengths that leave no fraction in the fluid, so that the order of ties
@@ -208,6 +257,6 @@ proptest! {
         }
         let weights = &weights[..system.real_time.len() + 2];
         assert!(weights.iter().sum::<u32>() <= EXACT_WEIGHT);
-        check(&system, way, Some(weights), &arrivals);
+        Plan::new(&system, way, Some(weights.to_vec())).check(&arrivals);
     }
 }
