@@ -1,1 +1,87 @@
-fn main() {}
+//! The workspace's own tools: what is tested before a change is accepted, and how.
+
+mod fuzz;
+mod licences;
+mod lint;
+mod no_std;
+mod release;
+mod steps;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use steps::Step;
+use workspace::Workspace;
+
+/// Tests Laxity.
+#[derive(Parser)]
+#[command(name = "cargo xtask", max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Everything below and all tests: what a change must pass.
+    Test,
+    /// Format, clippy and documentation, warnings being errors.
+    Lint,
+    /// Every dependency's licence is one that we accept.
+    Licences,
+    /// The crate `laxity` needs no standard library.
+    NoStd,
+    /// Feed every parser of outside bytes with what a fuzzer makes of its seeds.
+    Fuzz(Fuzz),
+}
+
+#[derive(Args)]
+struct Fuzz {
+    /// How long each target runs.
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+    seconds: u32,
+}
+
+/// How long each fuzz target runs among all tests.
+const FUZZ_SECONDS: u32 = 5;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let workspace = match Workspace::find() {
+        Ok(workspace) => workspace,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    steps::run(&workspace, arguments.command.steps())
+}
+
+impl Command {
+    fn steps(self) -> Vec<Step> {
+        match self {
+            Command::Lint => lint::steps(),
+            Command::Licences => vec![licences::step()],
+            Command::NoStd => vec![no_std::step()],
+            Command::Fuzz(Fuzz { seconds }) => vec![fuzz::step(seconds)],
+            Command::Test => {
+                let mut steps = lint::steps();
+                steps.push(licences::step());
+                steps.push(no_std::step());
+                steps.push(tests());
+                steps.extend(release::steps());
+                steps.push(fuzz::step(FUZZ_SECONDS));
+                steps
+            }
+        }
+    }
+}
+
+/// Unit, property, integration and documentation tests of every crate.
+fn tests() -> Step {
+    Step::new("tests", |workspace| {
+        workspace.run(workspace.cargo().args(["test", "--workspace", "--no-fail-fast"]))
+    })
+}

@@ -66,5 +66,9 @@ fn print(text: &str) -> Result<(), Failure> {
 
 /// Prints a result as JSON.
 fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    print(&serde_json::to_string_pretty(value).expect("results have string keys"))
+    print(&json(value))
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("results have string keys")
 }

@@ -11,6 +11,7 @@ pub mod figures;
 pub mod html;
 pub mod manifest;
 pub mod quantity;
+pub mod reproduce;
 pub mod table;
 pub mod verdict;
 

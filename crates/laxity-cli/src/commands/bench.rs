@@ -1,5 +1,162 @@
-//! `laxity bench`.
-use crate::{Promises, args::Bench, failure::Failure};
-pub fn run(_: &Bench) -> Result<Promises, Failure> {
-    todo!()
+//! `laxity bench`: nanoseconds for one packet in and one packet out.
+
+mod load;
+mod reference;
+
+use laxity::sched::edf::{Assign, BestEffort, Deadlines};
+use laxity::sched::{Edf, Fifo, Wfq};
+use laxity::units::Rate;
+use laxity_plan::Plan;
+use laxity_plan::model::BestEffort as Way;
+use laxity_report::table;
+use serde::Serialize;
+
+use crate::args::Bench;
+use crate::failure::Failure;
+use crate::{Promises, print, print_json, progress};
+use load::Mode;
+use reference::HeapEdf;
+
+/// How often each figure is measured; the median counts.
+const RUNS: usize = 7;
+const SIZES: [u32; 7] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
+
+/// What is measured, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Discipline {
+    Fifo,
+    HeapEdf,
+    Wfq,
+    Edf,
+    /// The deadline of a best-effort packet alone, on the plan of Chakraborty, Gries and Thiele
+    /// (2002).
+    BestEffortDeadline(Way),
+}
+
+/// One figure.
+#[derive(Clone, Debug, Serialize)]
+struct Figure {
+    discipline: &'static str,
+    classes: u32,
+    mode: &'static str,
+    /// Median over the runs.
+    ns_per_packet: f64,
+    runs: usize,
+}
+
+/// Carries the command out.
+pub fn run(arguments: &Bench) -> Result<Promises, Failure> {
+    let disciplines = Discipline::chosen(arguments.only.as_deref())?;
+    let cases: Vec<_> = disciplines
+        .iter()
+        .flat_map(|&discipline| {
+            let sizes = discipline.sizes(arguments.classes);
+            sizes.into_iter().flat_map(move |classes| {
+                Mode::ALL.into_iter().map(move |mode| (discipline, classes, mode))
+            })
+        })
+        .collect();
+    let bar = progress::steps("measuring", cases.len() as u64);
+    let figures = cases.into_iter().map(|(discipline, classes, mode)| {
+        bar.inc(1);
+        discipline.measure(classes, mode)
+    });
+    let figures: Vec<_> = figures.collect();
+    bar.finish_and_clear();
+    if arguments.json {
+        print_json(&figures)?;
+    } else {
+        print(&text(&figures))?;
+    }
+    Ok(Promises::Kept)
+}
+
+impl Discipline {
+    const ALL: [Discipline; 7] = [
+        Discipline::Fifo,
+        Discipline::HeapEdf,
+        Discipline::Wfq,
+        Discipline::Edf,
+        Discipline::BestEffortDeadline(Way::ShiftedLine),
+        Discipline::BestEffortDeadline(Way::TwoLine),
+        Discipline::BestEffortDeadline(Way::Exact),
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Discipline::Fifo => "fifo",
+            Discipline::HeapEdf => "heap-edf",
+            Discipline::Wfq => "wfq",
+            Discipline::Edf => "edf",
+            Discipline::BestEffortDeadline(Way::ShiftedLine) => "deadline/shifted-line",
+            Discipline::BestEffortDeadline(Way::TwoLine) => "deadline/two-line",
+            Discipline::BestEffortDeadline(_) => "deadline/exact",
+        }
+    }
+
+    fn chosen(only: Option<&str>) -> Result<Vec<Discipline>, Failure> {
+        let Some(only) = only else { return Ok(Discipline::ALL.to_vec()) };
+        match Discipline::ALL.into_iter().find(|discipline| discipline.name() == only) {
+            Some(discipline) => Ok(vec![discipline]),
+            None => Err(Failure::input(format!(
+                "`{only}` is not a discipline that is measured: accepted are {}",
+                Discipline::ALL.map(Discipline::name).join(", ")
+            ))),
+        }
+    }
+
+    fn sizes(self, only: Option<u32>) -> Vec<u32> {
+        match (self, only) {
+            // The paper's plan has six classes, three of them best effort.
+            (Discipline::BestEffortDeadline(_), _) => vec![6],
+            (_, Some(classes)) => vec![classes],
+            (_, None) => SIZES.to_vec(),
+        }
+    }
+
+    fn measure(self, classes: u32, mode: Mode) -> Figure {
+        let ns_per_packet = match self {
+            Discipline::Fifo => load::schedule(Fifo::new(), classes, mode, RUNS),
+            Discipline::HeapEdf => {
+                load::schedule(HeapEdf::new(load::deadlines(classes)), classes, mode, RUNS)
+            }
+            Discipline::Wfq => {
+                let weights: Vec<_> = (0..classes).map(|class| 1 + class % 7).collect();
+                load::schedule(Wfq::new(LINK, &weights), classes, mode, RUNS)
+            }
+            Discipline::Edf => {
+                let deadlines: Vec<_> = load::deadlines(classes).into_iter().map(Some).collect();
+                let edf = Edf::new(&deadlines, BestEffort::by_arrival(Assign::Background));
+                load::schedule(edf, classes, mode, RUNS)
+            }
+            Discipline::BestEffortDeadline(way) => load::assign(&paper_deadlines(way), mode, RUNS),
+        };
+        Figure { discipline: self.name(), classes, mode: mode.name(), ns_per_packet, runs: RUNS }
+    }
+}
+
+/// 1000-byte packets take 1 us.
+const LINK: Rate = Rate(8_000_000_000);
+
+fn paper_deadlines(way: Way) -> Deadlines {
+    let text = include_str!("../../../../papers/low-delay-best-effort/plan.toml");
+    let plan = Plan::parse(text, "plan.toml", ".".as_ref()).expect("the paper's plan is valid");
+    Deadlines::new(&plan.best_effort_curve(way)).expect("its curve is fit for deadlines")
+}
+
+fn text(figures: &[Figure]) -> String {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for of_one_size in figures.chunks(Mode::ALL.len()) {
+        let Figure { discipline, classes, .. } = &of_one_size[0];
+        let mut row =
+            vec![discipline.to_string(), laxity_report::quantity::count((*classes).into())];
+        row.extend(of_one_size.iter().map(|figure| format!("{:.1}", figure.ns_per_packet)));
+        rows.push(row);
+    }
+    let header = ["discipline", "classes", "backlogged [ns]", "on-off [ns]", "single [ns]"];
+    format!(
+        "{}\n\nOne packet in and one out; deadline/… is one best-effort deadline alone. Medians of \
+         {RUNS} runs.",
+        table::table(&header, &rows)
+    )
 }

@@ -31,7 +31,7 @@ pub fn run(arguments: &Compare) -> Result<Promises, Failure> {
 
     if let Some(mut output) = output {
         let views: Vec<_> = runs.iter().map(|(summary, series)| (summary, series)).collect();
-        let json = serde_json::to_string_pretty(&summaries).expect("summaries have string keys");
+        let json = crate::json(&summaries);
         output.write("summary.json", &(json + "\n"))?;
         output.write("report.html", &compare_html(&views))?;
         output.finish(&arguments.plan.display().to_string(), &summaries[0])?;

@@ -26,7 +26,7 @@ pub fn run(arguments: &Run) -> Result<Promises, Failure> {
         Some(folder) => {
             let mut output = Output::new(folder)?;
             let (outcome, series) = traced(arguments, &plan, scheduler, &mut output)?;
-            output.write("summary.json", &json(&outcome.summary))?;
+            output.write("summary.json", &(crate::json(&outcome.summary) + "\n"))?;
             output.write("report.html", &report(&plan, scheduler, &outcome.summary, &series))?;
             output.finish(&arguments.plan.display().to_string(), &outcome.summary)?;
             outcome
@@ -90,10 +90,6 @@ fn report(plan: &Plan, scheduler: SchedulerSpec, summary: &Summary, series: &Ser
         SchedulerSpec::Fifo | SchedulerSpec::Wfq => (None, None),
     };
     html(&ReportInput { summary, series, admission, curves, packets: Vec::new() })
-}
-
-fn json(summary: &Summary) -> String {
-    serde_json::to_string_pretty(summary).expect("a summary has string keys") + "\n"
 }
 
 fn text(outcome: &Outcome, arguments: &Run) -> String {

@@ -11,6 +11,9 @@
 //! The last term is the one packet with a later deadline that may be on the link when an interval
 //! begins; best effort counts there for every t.
 
+#[cfg(test)]
+mod tests;
+
 use alloc::vec::Vec;
 
 use num_traits::{One, Signed, Zero};
@@ -87,17 +90,24 @@ impl System {
     /// deadline or longer uses: a packet due at the end of such an interval has left that much
     /// earlier.
     pub fn test(&self, best_effort_demand: &Curve) -> Admission {
-        let slack = self.slack();
         let Some(shortest) = self.shortest_deadline() else {
             return Admission { admitted: true, binding: None, classes: Vec::new() };
         };
-        let tightest = slack.minimum_from(&exact_nanos(shortest));
-        let admitted = tightest.as_ref().is_some_and(|least| !least.value.is_negative());
+        let from = exact_nanos(shortest);
+        let slack = self.slack();
+        let unused = slack.sub(best_effort_demand);
+        let least = unused.minimum_from(&from);
+        let admitted = least.as_ref().is_some_and(|least| !least.value.is_negative());
+        // Best effort that fits may use up what the classes leave.
+        let tightest = if admitted { slack.minimum_from(&from) } else { least };
         let binding = match tightest {
-            Some(Minimum { at, .. }) => self.interval(&slack, &at),
-            None => self.interval(&slack, &first_below_zero(&slack, shortest)),
+            Some(Minimum { value, at }) => self.interval(&value, &at),
+            None => {
+                let at = first_below_zero(&unused, shortest);
+                self.interval(&unused.value(&at), &at)
+            }
         };
-        let unused = slack.sub(best_effort_demand).lower_envelope_ahead();
+        let unused = unused.lower_envelope_ahead();
         let guarantee = |class: &RealTime| {
             let unused = unused.as_ref().filter(|_| admitted)?;
             let early = unused.value(&exact_nanos(class.deadline)) / bytes_per_nano(self.rate);
@@ -185,15 +195,15 @@ impl System {
             steps.push((deadline, largest));
             largest = largest.max(packet);
         }
+        steps.push((Nanos::ZERO, largest));
         // Classes with equal deadlines do not block each other: the first of their steps counts.
         steps.dedup_by_key(|step| step.0);
-        steps.push((Nanos::ZERO, largest));
         let pieces = steps.into_iter().rev().map(|(start, size)| Piece {
             start: exact_nanos(start),
             value: exact_bytes(size),
             slope: Exact::zero(),
         });
-        Curve::from_pieces(pieces.collect()).expect("deadlines are sorted and above zero")
+        Curve::from_pieces(pieces.collect()).expect("deadlines are sorted")
     }
 
     /// What the link can do in an interval beyond what it may have to.
@@ -201,9 +211,10 @@ impl System {
         Curve::line(self.rate).sub(&self.demand()).sub(&self.blocking())
     }
 
-    fn interval(&self, slack: &Curve, length: &Exact) -> Option<Interval> {
+    /// The interval of this length, with so much capacity unused.
+    fn interval(&self, unused: &Exact, length: &Exact) -> Option<Interval> {
         let capacity = length * bytes_per_nano(self.rate);
-        let demand = &capacity - slack.value(length);
+        let demand = &capacity - unused;
         Some(Interval {
             length: ceil_nanos(length)?,
             capacity: floor_bytes(&capacity)?,

@@ -17,7 +17,9 @@ pub struct Fifos<T> {
     free: u32,
 }
 
+/// With items of up to 48 bytes, one cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Queue<T> {
     /// Meaningful unless `second` and `last` say that the queue is empty.
     front: T,

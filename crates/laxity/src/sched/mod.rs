@@ -4,6 +4,8 @@
 mod droptail;
 pub mod edf;
 mod fifo;
+#[cfg(test)]
+mod tests;
 mod wfq;
 
 pub use droptail::{DropTail, Limit};

@@ -63,7 +63,9 @@ struct Segment {
     start: u64,
     start_rest: u64,
     slope: PerByte,
-    /// The packets in the range that may come to lead it, the leader first; each has a smaller
+    /// E^-1 at `up_to`, rounded up.
+    end: u64,
+    /// The packets in the range that may come to lead it, the leader first; each has no larger
     /// r_i - W_{i-1}/slope than the one before and leaves the range after it.
     window: VecDeque<Earlier>,
     /// The number in `history` of the packet that enters next.
@@ -99,19 +101,35 @@ impl Deadlines {
     pub fn assign(&mut self, arrival: Nanos, length: u32) -> Nanos {
         self.remember(Earlier { arrival: arrival.0, work_before: self.work });
         self.work += u64::from(length);
+        let reached = self.slide();
         let mut deadline = 0;
-        let mut taken_by_all = self.oldest + self.history.len() as u64;
-        for segment in &mut self.segments {
-            segment.slide(self.work, &self.history, self.oldest);
-            taken_by_all = taken_by_all.min(segment.next);
+        // The far segments have the long E^-1: after them the near ones rarely need the division.
+        for segment in self.segments[..reached].iter().rev() {
             let Some(leader) = segment.window.front() else { continue };
-            deadline = deadline.max(segment.deadline(leader, self.work));
+            if leader.arrival.saturating_add(segment.end) > deadline {
+                deadline = deadline.max(segment.deadline(leader, self.work));
+            }
         }
+        Nanos(deadline)
+    }
+
+    /// Brings all windows up to the present work; returns how many segments any packet has reached.
+    fn slide(&mut self) -> usize {
+        let mut reached = self.segments.len();
+        for (index, segment) in self.segments.iter_mut().enumerate() {
+            segment.slide(self.work, &self.history, self.oldest);
+            if segment.next == 0 {
+                reached = index;
+                break;
+            }
+        }
+        // Packets come to the last segment last.
+        let taken_by_all = self.segments.last().map_or(0, |segment| segment.next);
         while self.oldest < taken_by_all {
             self.history.pop_front();
             self.oldest += 1;
         }
-        Nanos(deadline)
+        reached
     }
 
     /// Forgets all history; allowed whenever nothing with a deadline is waiting.
@@ -171,25 +189,35 @@ impl Segment {
     /// Takes in the packets whose work up to `work` has come into the range, and lets go of those
     /// whose work has left it.
     fn slide(&mut self, work: u64, history: &VecDeque<Earlier>, oldest: u64) {
-        let waiting = history.range((self.next - oldest) as usize..);
-        for packet in waiting.take_while(|packet| work - packet.work_before > self.above) {
+        while let Some(packet) = history.get((self.next - oldest) as usize)
+            && work - packet.work_before > self.above
+        {
             self.next += 1;
-            while self.window.back().is_some_and(|last| packet.leads(last, self.slope)) {
-                self.window.pop_back();
-            }
-            // In a range without end the leader is only ever replaced by a better one.
-            if self.up_to < u64::MAX || self.window.is_empty() {
-                self.window.push_back(*packet);
-            }
+            self.enter(*packet);
         }
         while self.window.front().is_some_and(|first| work - first.work_before > self.up_to) {
             self.window.pop_front();
         }
     }
 
+    fn enter(&mut self, packet: Earlier) {
+        while self.window.back().is_some_and(|last| packet.leads(last, self.slope)) {
+            self.window.pop_back();
+        }
+        // In a range without end the leader is only ever replaced by a better one.
+        if self.up_to < u64::MAX || self.window.is_empty() {
+            self.window.push_back(packet);
+        }
+    }
+
     /// r_i + E^-1(W_n - W_{i-1}), rounded up.
     fn deadline(&self, packet: &Earlier, work: u64) -> u64 {
-        let bytes = work - packet.work_before - self.above - 1;
+        packet.arrival.saturating_add(self.inverse(work - packet.work_before))
+    }
+
+    /// E^-1 of `work` bytes in the range, rounded up to whole ns.
+    fn inverse(&self, work: u64) -> u64 {
+        let bytes = work - self.above - 1;
         let product =
             u128::from(self.slope.nanos) * u128::from(bytes) + u128::from(self.start_rest);
         let nanos = match u64::try_from(product) {
@@ -197,7 +225,7 @@ impl Segment {
             Err(_) => u64::try_from(product.div_ceil(u128::from(self.slope.denominator)))
                 .unwrap_or(u64::MAX),
         };
-        packet.arrival.saturating_add(self.start).saturating_add(nanos)
+        self.start.saturating_add(nanos)
     }
 }
 
@@ -261,7 +289,7 @@ impl Segment {
         let denominator = start.denom().lcm(nanos_per_byte.denom());
         let over = Exact::from_integer(denominator.clone());
         let rest = (start - start.floor()) * &over;
-        Some(Segment {
+        let mut segment = Segment {
             above,
             up_to,
             start: whole(start),
@@ -270,8 +298,11 @@ impl Segment {
                 nanos: (nanos_per_byte * &over).to_integer().to_u64()?,
                 denominator: denominator.to_u64()?,
             },
+            end: 0,
             window: VecDeque::new(),
             next: 0,
-        })
+        };
+        segment.end = segment.inverse(up_to);
+        Some(segment)
     }
 }

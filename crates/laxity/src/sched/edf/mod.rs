@@ -27,16 +27,22 @@ pub use two_line_fast::TwoLineFast;
 
 /// The scheduler.
 pub struct Edf {
-    /// The queue of each class; `None` for best effort.
-    queue_of_class: Vec<Option<u32>>,
+    /// By class number; `None` for best effort.
+    real_time: Vec<Option<RealTime>>,
     /// One first-in-first-out queue for each relative deadline: classes with the same deadline are
     /// due in the order of their arrival. The longest deadline comes first, so that of two packets
     /// due at one instant the tree prefers the one that arrived first.
     queues: Fifos<Due>,
-    relative_deadlines: Vec<Nanos>,
     fronts: WinnerTree<u64>,
     best_effort: BestEffort,
     backlog: Backlog,
+}
+
+/// A real-time class.
+#[derive(Clone, Copy, Debug)]
+struct RealTime {
+    deadline: Nanos,
+    queue: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,6 +64,7 @@ struct Head {
     packet: Packet,
     /// `None` behind all real-time packets.
     deadline: Option<Nanos>,
+    /// When its deadline counts from.
     since: Nanos,
 }
 
@@ -98,13 +105,13 @@ impl BestEffort {
     /// Brings the next packet to the head and gives it its deadline.
     fn promote(&mut self, now: Nanos, drops: &mut dyn DropSink) {
         self.head = self.order.dequeue(now, drops).map(|Dispatch { packet, .. }| {
-            let arrival = if self.by_arrival { packet.arrival } else { now };
+            let since = if self.by_arrival { packet.arrival } else { now };
             let deadline = match &mut self.assign {
                 Assign::Background => None,
-                Assign::Curve(deadlines) => Some(deadlines.assign(arrival, packet.length)),
-                Assign::TwoLineFast(deadlines) => Some(deadlines.assign(arrival, packet.length)),
+                Assign::Curve(deadlines) => Some(deadlines.assign(since, packet.length)),
+                Assign::TwoLineFast(deadlines) => Some(deadlines.assign(since, packet.length)),
             };
-            Head { packet, deadline: deadline.filter(|&d| d < Nanos::MAX), since: now }
+            Head { packet, deadline: deadline.filter(|&d| d < Nanos::MAX), since }
         });
     }
 
@@ -124,14 +131,14 @@ impl Edf {
         let mut relative_deadlines: Vec<Nanos> = deadlines.iter().flatten().copied().collect();
         relative_deadlines.sort_unstable_by(|a, b| b.cmp(a));
         relative_deadlines.dedup();
-        let queue_of = |deadline: Nanos| {
-            relative_deadlines.partition_point(|&longer| longer > deadline) as u32
+        let real_time = |deadline: Nanos| {
+            let queue = relative_deadlines.partition_point(|&longer| longer > deadline) as u32;
+            RealTime { deadline, queue }
         };
         Edf {
-            queue_of_class: deadlines.iter().map(|deadline| deadline.map(queue_of)).collect(),
+            real_time: deadlines.iter().map(|deadline| deadline.map(real_time)).collect(),
             queues: Fifos::new(relative_deadlines.len()),
             fronts: WinnerTree::new(relative_deadlines.len(), u64::MAX),
-            relative_deadlines,
             best_effort,
             backlog: Backlog::default(),
         }
@@ -142,8 +149,12 @@ impl Edf {
         let Some(Head { deadline: Some(deadline), since, .. }) = self.best_effort.head else {
             return false;
         };
-        let arrived = real_time_deadline - self.relative_deadlines[queue].0;
-        (deadline.0, since.0) < (real_time_deadline, arrived)
+        if deadline.0 != real_time_deadline {
+            return deadline.0 < real_time_deadline;
+        }
+        let front =
+            self.queues.front(queue).and_then(|due| self.real_time[due.packet.class.index()]);
+        front.is_some_and(|class| since.0 < real_time_deadline - class.deadline.0)
     }
 
     fn dequeue_real_time(&mut self, queue: usize) -> Option<Dispatch> {
@@ -168,8 +179,8 @@ impl Edf {
 impl Scheduler for Edf {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.backlog.add(packet.length);
-        let queue = self.queue_of_class[packet.class.index()].filter(|_| !packet.demoted);
-        let Some(queue) = queue else {
+        let real_time = self.real_time[packet.class.index()].filter(|_| !packet.demoted);
+        let Some(RealTime { deadline, queue }) = real_time else {
             let backlog = &mut self.backlog;
             return self.best_effort.enqueue(now, packet, &mut |packet: Packet, reason| {
                 backlog.remove(packet.length);
@@ -177,7 +188,7 @@ impl Scheduler for Edf {
             });
         };
         let queue = queue as usize;
-        let deadline = now.saturating_add(self.relative_deadlines[queue]);
+        let deadline = now.saturating_add(deadline);
         if self.queues.push(queue, Due { packet, deadline }) {
             self.fronts.set(queue, deadline.0);
         }
@@ -210,6 +221,6 @@ impl Scheduler for Edf {
             + self.fronts.footprint()
             + self.best_effort.order.footprint()
             + deadlines
-            + self.queue_of_class.capacity() * size_of::<Option<u32>>()
+            + self.real_time.capacity() * size_of::<Option<RealTime>>()
     }
 }

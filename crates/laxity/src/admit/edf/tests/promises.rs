@@ -1,0 +1,119 @@
+//! What the test promises, links keep.
+
+use std::boxed::Box;
+use std::vec::Vec;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::admitted_systems;
+use super::worst_case::worst_case;
+use crate::admit::edf::System;
+use crate::packet::Packet;
+use crate::sched::edf::BestEffort;
+use crate::sched::{Edf, Wfq};
+use crate::testing::{Arrival, LARGEST, Sent, Way, arrivals, conforming, drive};
+use crate::units::{Bytes, Nanos};
+
+/// Classes of best effort.
+const BEST_EFFORT: usize = 2;
+
+/// An admitted system and what arrives: random traffic, or the worst case of a random interval
+/// amid random best effort.
+fn plans() -> impl Strategy<Value = (System, Vec<Arrival>)> {
+    let traffic = admitted_systems().prop_flat_map(|system| {
+        let unit = system.rate.time_for(Bytes(LARGEST.into())).0;
+        let classes = (system.real_time.len() + BEST_EFFORT) as u32;
+        (Just(system), arrivals(classes, 1..=LARGEST, 1, unit, 60))
+    });
+    (traffic, prop::option::of(0..40_000u64)).prop_map(|((system, mut wishes), worst)| {
+        if let Some(per_mille) = worst {
+            let best_effort = system.real_time.len() as u32;
+            let unit = system.rate.time_for(Bytes(LARGEST.into())).0;
+            wishes
+                .iter_mut()
+                .for_each(|wish| wish.class = best_effort + wish.class % BEST_EFFORT as u32);
+            let shortest = system.shortest_deadline().unwrap();
+            let length = shortest + Nanos(unit * per_mille / 1000);
+            wishes.extend(worst_case(&system, length));
+            wishes.sort_by_key(|wish| wish.time);
+        }
+        let arrivals = conforming(&system, &wishes);
+        (system, arrivals)
+    })
+}
+
+fn is_real_time(system: &System, packet: &Packet) -> bool {
+    packet.class.index() < system.real_time.len() && !packet.demoted
+}
+
+/// The best-effort packets sent, those of one class if one is given.
+fn best_effort<'a>(
+    system: &'a System,
+    sent: &'a [Sent],
+    class: Option<u32>,
+) -> impl Iterator<Item = &'a Sent> {
+    sent.iter().filter(move |sent| {
+        let packet = &sent.dispatch.packet;
+        !is_real_time(system, packet) && class.is_none_or(|class| packet.class.0 == class)
+    })
+}
+
+/// Handles are numbers in order of arrival.
+fn in_order<'a>(sent: impl Iterator<Item = &'a Sent>) -> bool {
+    sent.map(|sent| sent.dispatch.packet.handle).is_sorted()
+}
+
+/// Serves best effort in order of arrival or, with one weight for each class, fairly.
+fn send(system: &System, way: Way, weights: Option<&[u32]>, arrivals: &[Arrival]) -> Vec<Sent> {
+    let assign = way.assign(system);
+    let order = match weights {
+        None => BestEffort::by_arrival(assign),
+        Some(weights) => {
+            let order = Wfq::new(system.rate, &weights[..system.real_time.len() + BEST_EFFORT]);
+            BestEffort::ordered_by(Box::new(order), assign)
+        }
+    };
+    let deadlines = system.real_time.iter().map(|class| Some(class.deadline));
+    let deadlines: Vec<_> = deadlines.chain([None; BEST_EFFORT]).collect();
+    drive(&mut Edf::new(&deadlines, order), system.rate, arrivals).sent
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Theorem 2: no real-time packet takes longer than its bound, whatever best effort does; and
+    /// best effort keeps its order. Deadlines of best-effort packets hold too if the curve they come
+    /// from lies below the effective residual capacity everywhere.
+    #[test]
+    fn every_packet_is_in_time(
+        (system, arrivals) in plans(), weights in vec(1..100u32, 5 + BEST_EFFORT),
+    ) {
+        for way in Way::ALL {
+            let admission = system.test(&way.curve(&system));
+            prop_assert!(admission.admitted);
+            for weights in [None, Some(&weights[..])] {
+                let sent = send(&system, way, weights, &arrivals);
+                prop_assert_eq!(sent.len(), arrivals.len());
+                for sent in &sent {
+                    let packet = &sent.dispatch.packet;
+                    if is_real_time(&system, packet) {
+                        let class = packet.class.index();
+                        let bound = admission.classes[class].bound.unwrap();
+                        prop_assert!(sent.delay() <= bound);
+                        prop_assert!(bound <= system.real_time[class].deadline);
+                    } else if matches!(way, Way::ShiftedLine | Way::Exact) {
+                        let due = sent.dispatch.deadline;
+                        prop_assert!(due.is_none_or(|due| sent.departure <= due));
+                    }
+                }
+                match weights {
+                    None => prop_assert!(in_order(best_effort(&system, &sent, None))),
+                    Some(_) => for class in 0..system.real_time.len() + BEST_EFFORT {
+                        prop_assert!(in_order(best_effort(&system, &sent, Some(class as u32))));
+                    },
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What holds for every discipline: [`drive`] checks that packets are neither lost nor invented.
+
+use std::boxed::Box;
+use std::vec::Vec;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::edf::{Assign, BestEffort, Deadlines, Line};
+use super::{DropTail, Edf, Fifo, Limit, Wfq};
+use crate::packet::Packet;
+use crate::scheduler::{DropReason, Scheduler};
+use crate::testing::{Arrival, Run, arrivals, drive};
+use crate::units::{Nanos, Rate};
+
+const RATE: Rate = Rate(10_000_000);
+const CLASSES: u32 = 4;
+
+fn traffic() -> impl Strategy<Value = Vec<Arrival>> {
+    arrivals(CLASSES, 1..=1500, 1, 1_000_000, 60)
+}
+
+fn edf(order: BestEffort) -> Edf {
+    Edf::new(&[Some(Nanos(3_000_000)), Some(Nanos(9_000_000)), None, None], order)
+}
+
+fn assign() -> Assign {
+    let line = Line { rate: Rate(3_000_000), offset: Nanos(1_000_000) };
+    Assign::Curve(Deadlines::new(&line.curve()).unwrap())
+}
+
+/// One of each discipline, best effort of the last in limited queues of its own.
+fn disciplines() -> Vec<Box<dyn Scheduler>> {
+    let wfq = || Wfq::new(RATE, &[1, 2, 3, 4]);
+    let limited = DropTail::new(wfq(), [Limit::Packets(2); CLASSES as usize].to_vec());
+    Vec::from([
+        Box::new(Fifo::new()) as Box<dyn Scheduler>,
+        Box::new(wfq()),
+        Box::new(edf(BestEffort::by_arrival(Assign::Background))),
+        Box::new(edf(BestEffort::by_arrival(assign()))),
+        Box::new(edf(BestEffort::ordered_by(Box::new(wfq()), assign()))),
+        Box::new(edf(BestEffort::ordered_by(Box::new(limited), assign()))),
+    ])
+}
+
+fn any_limit() -> impl Strategy<Value = Limit> {
+    prop_oneof![
+        Just(Limit::None),
+        (0..6u64).prop_map(Limit::Packets),
+        (0..6000u64).prop_map(Limit::Bytes),
+    ]
+}
+
+/// The packets that a limit turns away, found by counting what of each class is queued when each
+/// packet arrives.
+fn turned_away(limits: &[Limit], arrivals: &[Arrival], run: &Run) -> Vec<u64> {
+    let mut dropped = Vec::new();
+    for (handle, arrival) in (0u64..).zip(arrivals) {
+        let is_queued = |packet: &Packet| {
+            let gone = run.sent.iter().any(|sent| {
+                sent.dispatch.packet.handle == packet.handle && sent.arrived as u64 <= handle
+            });
+            packet.class.0 == arrival.class && packet.handle < handle && !gone
+        };
+        let packets = run.sent.iter().map(|sent| sent.dispatch.packet);
+        let queued: Vec<_> = packets.filter(is_queued).map(|packet| u64::from(packet.length)).collect();
+        let has_room = match limits[arrival.class as usize] {
+            Limit::None => true,
+            Limit::Packets(limit) => (queued.len() as u64) < limit,
+            Limit::Bytes(limit) => queued.iter().sum::<u64>() + u64::from(arrival.length) <= limit,
+        };
+        if !has_room {
+            dropped.push(handle);
+        }
+    }
+    dropped
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn nothing_is_lost_or_invented(arrivals in traffic()) {
+        for mut scheduler in disciplines() {
+            let run = drive(&mut scheduler, RATE, &arrivals);
+            prop_assert_eq!(run.sent.len() + run.dropped.len(), arrivals.len());
+        }
+    }
+
+    #[test]
+    fn limits_turn_away_what_has_no_room(
+        arrivals in traffic(), limits in vec(any_limit(), CLASSES as usize),
+    ) {
+        for scheduler in disciplines().into_iter().take(5) {
+            let run = drive(&mut DropTail::new(scheduler, limits.clone()), RATE, &arrivals);
+            prop_assert!(run.dropped.iter().all(|(_, reason)| *reason == DropReason::QueueFull));
+            let dropped: Vec<_> = run.dropped.iter().map(|(packet, _)| packet.handle).collect();
+            prop_assert_eq!(dropped, turned_away(&limits, &arrivals, &run));
+        }
+    }
+
+    #[test]
+    fn first_come_is_first_served(arrivals in traffic()) {
+        let run = drive(&mut Fifo::new(), RATE, &arrivals);
+        prop_assert!(run.sent.iter().map(|sent| sent.dispatch.packet.handle).eq(0..arrivals.len() as u64));
+    }
+}

@@ -1,0 +1,55 @@
+//! What the fuzz targets share.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use laxity_plan::Plan;
+use laxity_plan::matching::Match;
+use laxity_sim::source::read_recording;
+
+/// The plan whose classes recorded packets belong to.
+static PLAN: LazyLock<Plan> = LazyLock::new(|| {
+    let text = r#"
+        version = 1
+        link = { rate = "10mbit", max-packet = "9000b" }
+        scheduler = { kind = "edf" }
+
+        [class.voice]
+        deadline = "20ms"
+        arrival = { bucket = "2140b", rate = "96kbit", packet = "214b" }
+        match = "udp dport 4000-4010"
+
+        [class.web]
+        match = "tcp port { 80, 443 } and not ip6 daddr fd00::/8"
+
+        [class.other]
+        match = "any"
+    "#;
+    Plan::parse(text, "fuzz", Path::new("")).expect("the plan is sound")
+});
+
+/// Reads a recording to its end, holds its arrivals to what sources promise, and prints its error.
+pub fn read(file: &[u8], filter: Option<&Match>) {
+    let failed = match read_recording(file, Path::new("in"), &PLAN, filter) {
+        Err(error) => Some(error),
+        Ok(mut arrivals) => {
+            let mut previous = 0;
+            loop {
+                match arrivals.next_arrival() {
+                    Ok(Some(arrival)) => {
+                        assert!(arrival.time.0 >= previous, "times do not decrease");
+                        assert!((1..=9000).contains(&arrival.length), "lengths are in range");
+                        assert!(arrival.class.index() < PLAN.classes.len(), "classes exist");
+                        previous = arrival.time.0;
+                    }
+                    Ok(None) => break None,
+                    Err(error) => break Some(error),
+                }
+            }
+        }
+    };
+    if let Some(error) = failed {
+        assert!(error.is_bad_input(), "{error}");
+        assert!(error.to_string().len() < 2000, "{error}");
+    }
+}

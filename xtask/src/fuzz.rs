@@ -1,0 +1,76 @@
+//! Fuzzing on the stable toolchain: cargo-fuzz's flags without the sanitizers, which only nightly
+//! has. All of the fuzzed code is safe, so a panic, an endless loop or a hunger for memory is what
+//! there is to find.
+
+use std::path::Path;
+
+use crate::steps::{Done, Outcome, Step};
+use crate::workspace::Workspace;
+
+/// As cargo-fuzz has them.
+const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module \
+    -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+    -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares \
+    -Cllvm-args=-simplifycfg-branch-fold-threshold=0";
+
+/// Builds the fuzz targets and runs each for so long. What they learn is kept in the target
+/// folder; the seeds stay as they are.
+pub fn step(seconds: u32) -> Step {
+    Step::new("fuzz", move |workspace| {
+        let compiler = std::env::var("CXX").unwrap_or("c++".into());
+        if workspace.program(&compiler).arg("--version").output().is_err() {
+            return Ok(Done::Skipped(format!("libFuzzer needs a C++ compiler ({compiler})")));
+        }
+        let host = host(workspace)?;
+        let folder = workspace.target().join("fuzz");
+        let build = ["build", "--release", "--bins", "--manifest-path", "fuzz/Cargo.toml"];
+        let mut build_targets = workspace.cargo();
+        build_targets.args(build).args(["--target", &host, "--target-dir"]).arg(&folder);
+        // Cargo would use these instead of RUSTFLAGS.
+        build_targets.env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", FLAGS);
+        workspace.run(&mut build_targets)?;
+        for target in targets(&workspace.root().join("fuzz/seeds"))? {
+            let binary = folder.join(&host).join("release").join(&target);
+            run(workspace, &target, &binary, seconds)?;
+        }
+        Ok(Done::Passed)
+    })
+}
+
+fn run(workspace: &Workspace, target: &str, binary: &Path, seconds: u32) -> Outcome {
+    let folder = |name: &str| {
+        let folder = workspace.target().join("fuzz").join(name).join(target);
+        std::fs::create_dir_all(&folder)
+            .map_err(|error| format!("{}: {error}", folder.display()))?;
+        Ok::<_, String>(folder)
+    };
+    let (corpus, artifacts) = (folder("corpus")?, folder("artifacts")?);
+    let seeds = workspace.root().join("fuzz/seeds").join(target);
+    println!("{target}, {seconds} s");
+    // The fuzzer writes into the first folder only.
+    let mut fuzzer = workspace.program(binary);
+    fuzzer.arg(corpus).arg(seeds);
+    fuzzer.args(["-max_len=4096", "-rss_limit_mb=2048", "-timeout=10", "-verbosity=0"]);
+    fuzzer.arg(format!("-max_total_time={seconds}"));
+    fuzzer.arg(format!("-artifact_prefix={}/", artifacts.display()));
+    workspace.run(&mut fuzzer)
+}
+
+/// The machine that is built on, in Cargo's words.
+fn host(workspace: &Workspace) -> Result<String, String> {
+    let version = workspace.output_of(workspace.program("rustc").arg("-vV"))?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_string).ok_or("rustc does not name its host".into())
+}
+
+/// The names of the targets, which are those of their seeds.
+fn targets(seeds: &Path) -> Result<Vec<String>, String> {
+    let failed = |error| format!("{}: {error}", seeds.display());
+    let folders = std::fs::read_dir(seeds).map_err(failed)?;
+    let names = folders.map(|folder| Ok(folder?.file_name().to_string_lossy().into_owned()));
+    let mut names = names.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    names.sort();
+    Ok(names)
+}

@@ -1,0 +1,20 @@
+//! Form: format, clippy and documentation.
+
+use crate::steps::Step;
+
+/// All of it.
+pub fn steps() -> Vec<Step> {
+    vec![
+        Step::new("format", |workspace| {
+            workspace.run(workspace.cargo().args(["fmt", "--all", "--check"]))
+        }),
+        Step::new("clippy", |workspace| {
+            let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+            workspace.run(workspace.cargo().args(clippy))
+        }),
+        Step::new("documentation", |workspace| {
+            let doc = ["doc", "--workspace", "--lib", "--no-deps"];
+            workspace.run(workspace.cargo().args(doc).env("RUSTDOCFLAGS", "-D warnings"))
+        }),
+    ]
+}

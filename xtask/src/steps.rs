@@ -1,0 +1,92 @@
+//! Steps: announced, timed, and stopped at the first that fails.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use crate::workspace::Workspace;
+
+/// One thing that must succeed.
+pub struct Step {
+    name: &'static str,
+    run: Box<dyn Fn(&Workspace) -> Outcome>,
+}
+
+/// How a step ended, or why it failed.
+pub type Outcome = Result<Done, String>;
+
+/// How a step that did not fail ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// It held.
+    Passed,
+    /// It could not be tried on this machine, for this reason.
+    Skipped(String),
+}
+
+impl Step {
+    /// A step of this name.
+    pub fn new(name: &'static str, run: impl Fn(&Workspace) -> Outcome + 'static) -> Step {
+        Step { name, run: Box::new(run) }
+    }
+}
+
+/// A line of the closing table: the step, how it ended, and how long it took.
+type Row = (&'static str, String, Duration);
+
+/// Runs the steps in turn.
+pub fn run(workspace: &Workspace, steps: Vec<Step>) -> ExitCode {
+    let mut rows: Vec<Row> = Vec::new();
+    let begin = Instant::now();
+    for (number, Step { name, run }) in steps.iter().enumerate() {
+        println!("\n==> {name} ({} of {})", number + 1, steps.len());
+        let step_begin = Instant::now();
+        let outcome = run(workspace);
+        let word = match &outcome {
+            Ok(Done::Passed) => "passed".to_string(),
+            Ok(Done::Skipped(reason)) => format!("SKIPPED: {reason}"),
+            Err(_) => "FAILED".to_string(),
+        };
+        rows.push((name, word, step_begin.elapsed()));
+        if let Err(error) = outcome {
+            println!("\n{}", table(&rows, begin.elapsed()));
+            eprintln!("Step `{name}` failed: {error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    let skipped = rows.iter().filter(|(_, word, _)| word.starts_with("SKIPPED")).count();
+    println!("\n{}", table(&rows, begin.elapsed()));
+    match skipped {
+        0 => println!("All {} steps passed.", rows.len()),
+        _ => println!("All steps passed, {skipped} of {} skipped.", rows.len()),
+    }
+    ExitCode::SUCCESS
+}
+
+fn table(rows: &[Row], total: Duration) -> String {
+    let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or_default();
+    let line = |name: &str, time: Duration, word: &str| {
+        let line = format!("{name:width$}  {:>7.1} s  {word}", time.as_secs_f64());
+        line.trim_end().to_string() + "\n"
+    };
+    let rows: String = rows.iter().map(|(name, word, time)| line(name, *time, word)).collect();
+    rows + &line("total", total, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_aligned() {
+        let rows = [
+            ("fuzz", "passed".to_string(), Duration::from_millis(61_250)),
+            ("no-std", "SKIPPED: no target".to_string(), Duration::from_millis(40)),
+        ];
+        let expected = "\
+fuzz       61.2 s  passed
+no-std      0.0 s  SKIPPED: no target
+total      61.3 s
+";
+        assert_eq!(table(&rows, Duration::from_millis(61_290)), expected);
+    }
+}
