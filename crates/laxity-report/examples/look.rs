@@ -96,6 +96,7 @@ fn single(summary: &Summary, series: &Series) -> String {
         ],
     };
     let sticks = |name: &str, scale: f64| PacketDelays {
+        subject: 0,
         name: name.to_owned(),
         packets: (0..600u64)
             .map(|n| (100_000_000_000 + n * 16_000_000, (noise(n) * scale) as u64))

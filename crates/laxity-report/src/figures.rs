@@ -42,6 +42,8 @@ pub struct NamedCurve {
 pub struct PacketDelays {
     /// The class or the scheduler.
     pub name: String,
+    /// What its colour stands for, counted from 0.
+    pub subject: usize,
     /// Time in ns and delay in ns, by time.
     pub packets: Vec<(u64, u64)>,
 }
@@ -117,7 +119,8 @@ pub fn exceedance(summary: &Summary, series: &Series) -> String {
             meaning: meaning.to_owned(),
             style: Style::of(*at).dashed(dash),
         };
-        let bound = class.bound_ns.map(|ns| flag("bound", Dash::Dotted, ns));
+        let bound = class.bound_ns.filter(|_| class.bound_ns != class.deadline_ns);
+        let bound = bound.map(|ns| flag("bound", Dash::Dotted, ns));
         bound.into_iter().chain(class.deadline_ns.map(|ns| flag("deadline", Dash::Dashed, ns)))
     });
     let chart = Chart {
@@ -221,22 +224,22 @@ pub fn curves(figure: &CurveFigure) -> String {
     chart.svg()
 }
 
-/// The delays of single packets over time, a panel each, on equal axes.
-pub fn packet_delays(title: &str, sets: &[PacketDelays]) -> String {
+/// The delays of single packets over time, a panel each in so many columns, on equal axes.
+pub fn packet_delays(title: &str, sets: &[PacketDelays], columns: usize) -> String {
     let all = || sets.iter().flat_map(|set| &set.packets);
     let from = all().map(|(at, _)| *at).min();
     let x = from
         .zip(all().map(|(at, _)| *at).max())
         .map(|(from, to)| (from as f64 * NS, to as f64 * NS));
     let y = all().map(|(_, delay)| *delay).max().map(|most| (0.0, most as f64 * 1.08 * NS));
-    let chart = |(at, set): (usize, &PacketDelays)| Chart {
+    let chart = |set: &PacketDelays| Chart {
         title: set.name.clone(),
         x: Axis { range: x, ..Axis::linear("", Unit::Time) },
         y: Axis { range: y, ..Axis::linear("", Unit::Time) },
         series: vec![chart::Series {
             name: String::new(),
             mark: Mark::Sticks,
-            style: Style::of(at),
+            style: Style::of(set.subject),
             points: set
                 .packets
                 .iter()
@@ -245,7 +248,7 @@ pub fn packet_delays(title: &str, sets: &[PacketDelays]) -> String {
         }],
         markers: Vec::new(),
     };
-    chart::panels(title, &sets.iter().enumerate().map(chart).collect::<Vec<_>>(), 1)
+    chart::panels(title, &sets.iter().map(chart).collect::<Vec<_>>(), columns)
 }
 
 /// The classes that a figure shows with their place in the plan.

@@ -62,7 +62,7 @@ pub fn html(report: &ReportInput) -> String {
                 (figure(&figures::throughput(summary, series), THROUGHPUT_CAPTION))
                 @if let Some(curves) = curves { (figure(&figures::curves(curves), &curves.caption)) }
                 @if !packets.is_empty() {
-                    (figure(&figures::packet_delays("Delays of single packets", packets), PACKETS_CAPTION))
+                    (figure(&figures::packet_delays("Delays of single packets", packets, 1), PACKETS_CAPTION))
                 }
             }
         },

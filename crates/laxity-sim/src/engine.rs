@@ -1,5 +1,7 @@
 //! One link, its scheduler and its sources under a simulated clock.
 
+use std::collections::HashMap;
+
 use laxity::link::Link;
 use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::police::Meter;
@@ -106,8 +108,8 @@ struct Simulation<'a, 'o> {
     calendar: Calendar<Event>,
     sources: Vec<Source>,
     backlogged: Vec<Backlogged>,
-    /// The backlogged source that feeds a class, if one does.
-    feeder: Vec<Option<usize>>,
+    /// The queued packets of backlogged sources by their handle, and whose they are.
+    fed: HashMap<u64, usize>,
     meters: Vec<Option<Meter>>,
     outlet: Outlet,
     tally: Tally,
@@ -144,10 +146,6 @@ impl<'a, 'o> Simulation<'a, 'o> {
     fn new(run: Run<'a>, observer: &'o mut dyn Observer) -> Self {
         let Run { plan, scheduler, duration, seed, arrivals, backlogged } = run;
         let classes = plan.classes.len();
-        let mut feeder = vec![None; classes];
-        for (index, source) in backlogged.iter().enumerate() {
-            feeder[source.class.index()] = Some(index);
-        }
         let meter = |class: &laxity_plan::model::Class| class.arrival.as_ref().map(|a| a.meter());
         Simulation {
             plan,
@@ -160,7 +158,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
                 .map(|arrivals| Source { arrivals, pending: None })
                 .collect(),
             backlogged,
-            feeder,
+            fed: HashMap::new(),
             meters: plan.classes.iter().map(meter).collect(),
             outlet: Outlet {
                 port: Port::new(
@@ -241,6 +239,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
         let source = &mut self.backlogged[index];
         if now < source.stop && self.end.is_none_or(|end| now < end) {
             let length = source.next_length(flow);
+            self.fed.insert(self.tally.arrived, index);
             self.arrive(now, class, flow, length);
         }
     }
@@ -294,7 +293,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
         self.calendar.schedule(departure, Phase::Link, Event::Link);
         self.tally.transmission(&packet, now, departure, plan.run.warm_up, self.end);
         tell(observer, plan, packet, dispatch.deadline, Fate::Sent { start: now, departure });
-        if let Some(index) = self.feeder[packet.class.index()] {
+        if let Some(index) = self.fed.remove(&packet.handle) {
             self.arrive_backlogged(now, index, packet.class, packet.flow);
         }
     }

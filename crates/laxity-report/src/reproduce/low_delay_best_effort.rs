@@ -101,19 +101,23 @@ fn figures(plan: &Plan) -> Result<Vec<(String, String)>, SimError> {
         let mut trace = Trace::of(plan);
         let end = TRACE_START + FIGURE_4;
         simulate(plan, scheduler, 1, Some(end), &mut trace)?;
-        for (class, packets) in TRACED.into_iter().zip(trace.packets) {
-            traces.push(PacketDelays { name: format!("{class}, {column}"), packets });
+        for (subject, packets) in trace.packets.into_iter().enumerate() {
+            let name = format!("{}, {column}", TRACED[subject]);
+            traces.push(PacketDelays { name, subject, packets });
         }
     }
     let excerpt = |trace: &PacketDelays| {
         let shown = TRACE_START.0..(TRACE_START + FIGURE_5).0;
         let packets = trace.packets.iter().copied().filter(|(at, _)| shown.contains(at));
-        PacketDelays { name: trace.name.clone(), packets: packets.collect() }
+        PacketDelays { packets: packets.collect(), ..trace.clone() }
     };
     let excerpts: Vec<_> = traces.iter().map(excerpt).collect();
     let mut figures = vec![
-        ("figure-4".to_string(), packet_delays("Delays of two flows", &traces)),
-        ("figure-5".to_string(), packet_delays("Delays of two flows, an excerpt", &excerpts)),
+        ("figure-4".to_string(), packet_delays("Delays of two flows", &traces, TRACED.len())),
+        (
+            "figure-5".to_string(),
+            packet_delays("Delays of two flows, an excerpt", &excerpts, TRACED.len()),
+        ),
     ];
     for (name, until) in [("figure-8", 100_000_000), ("figure-8-whole", 600_000_000)] {
         if let Some(figure) = edf::residual_capacity(plan, Nanos(until)) {

@@ -63,7 +63,8 @@ fn turned_away(limits: &[Limit], arrivals: &[Arrival], run: &Run) -> Vec<u64> {
             packet.class.0 == arrival.class && packet.handle < handle && !gone
         };
         let packets = run.sent.iter().map(|sent| sent.dispatch.packet);
-        let queued: Vec<_> = packets.filter(is_queued).map(|packet| u64::from(packet.length)).collect();
+        let queued: Vec<_> =
+            packets.filter(is_queued).map(|packet| u64::from(packet.length)).collect();
         let has_room = match limits[arrival.class as usize] {
             Limit::None => true,
             Limit::Packets(limit) => (queued.len() as u64) < limit,

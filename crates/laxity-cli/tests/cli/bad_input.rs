@@ -1,0 +1,190 @@
+//! Plans and arguments that are refused: where the fault is and what is accepted is said on
+//! standard error, the exit code is 2, and nothing is printed or written.
+
+use crate::folder::Folder;
+
+/// A sound plan. Each refused one is this with one thing changed.
+pub const PLAN: &str = r#"version = 1
+[link]
+rate = "10mbit"
+max-packet = "1536b"
+[scheduler]
+kind = "edf"
+[class.voice]
+deadline = "5ms"
+arrival = { bucket = "300b", rate = "150kB/s", packet = "100b", peak = "250kB/s" }
+match = "udp dport 4000"
+[class.ftp]
+weight = 0.5
+match = "any"
+[[source]]
+class = "voice"
+model = "constant"
+rate = "800kbit"
+packet = "100b"
+"#;
+
+/// Runs the command in a folder and holds it to what every refusal keeps to. `says` is what
+/// standard error must contain, however it is wrapped.
+pub fn refused(folder: &Folder, arguments: &[&str], says: &[&str]) {
+    let before = folder.content();
+    let ended = folder.laxity(arguments);
+    let (text, case) = (plain(&ended.stderr), format!("{arguments:?}: {}", ended.stderr));
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{case}");
+    for part in says {
+        assert!(text.contains(&plain(part)), "`{part}` is missing in {case}");
+    }
+    assert!(folder.content() == before, "files were written: {case}");
+}
+
+/// A text without spaces, line breaks and the frame that is drawn around messages.
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace() && !"│×╰╭─├▶".contains(*c)).collect()
+}
+
+/// Every command that reads a plan refuses the one with `old` changed to `new`.
+fn plan_refused(old: &str, new: &str, says: &[&str]) {
+    assert!(PLAN.contains(old), "{old}");
+    let folder = Folder::with_plan(&PLAN.replacen(old, new, 1));
+    refused(&folder, &["run", "plan.toml", "--out", "out"], says);
+    refused(&folder, &["check", "plan.toml"], says);
+    refused(&folder, &["compare", "plan.toml", "--schedulers", "fifo", "--out", "a/b"], says);
+    refused(&folder, &["fit", "plan.toml"], says);
+}
+
+#[test]
+fn the_plan_that_is_changed_is_sound() {
+    let folder = Folder::with_plan(PLAN);
+    assert!(folder.laxity(&["check", "plan.toml"]).printed(0).contains("Admitted."));
+    folder.laxity(&["run", "plan.toml", "--duration", "100ms", "--out", "a/b"]).printed(0);
+    assert!(folder.path("a/b/packets.csv").exists());
+}
+
+#[test]
+fn a_plan_that_is_no_plan() {
+    let folder = Folder::new();
+    for file in ["none.toml", "no/folder/plan.toml"] {
+        let says = [file, "there is no such file"];
+        refused(&folder, &["run", file, "--out", "out"], &says);
+        refused(&folder, &["check", file], &says);
+    }
+    refused(&folder, &["check", "."], &["this is a folder, not a plan file"]);
+    plan_refused("[link]", "[link", &["plan.toml:2:6", "this is not TOML"]);
+    plan_refused(PLAN, "", &["plan.toml", "the plan is empty", "begins with `version = 1`"]);
+    plan_refused("1", "2", &["plan.toml:1:11", "`version` is not 1", "`version = 1`"]);
+    let binary = Folder::new().with("plan.toml", b"version = 1\n\xff");
+    refused(&binary, &["check", "plan.toml"], &["plan.toml:2:1", "0xff is not UTF-8 text"]);
+}
+
+#[test]
+fn a_wrong_key_or_name() {
+    plan_refused(
+        "weight",
+        "wieght",
+        &["plan.toml:12:1", "unknown key `wieght`", "did you mean `weight`?"],
+    );
+    plan_refused("rate = \"10mbit\"\n", "", &["plan.toml:2:1", "`rate` is missing", "\"10mbit\""]);
+    plan_refused("ftp", "voice", &["plan.toml:11:8", "`voice` is written twice"]);
+    plan_refused(
+        "class = \"voice\"",
+        "class = \"vioce\"",
+        &["plan.toml:15:9", "there is no class `vioce`", "did you mean `voice`?"],
+    );
+    plan_refused(
+        "\"edf\"",
+        "\"edff\"",
+        &["plan.toml:6:8", "unknown word `edff`", "did you mean `edf`?", "`fifo`, `wfq`, `edf`"],
+    );
+}
+
+#[test]
+fn a_wrong_quantity() {
+    let rate = |new: &str, says: &str| plan_refused("\"10mbit\"", new, &["plan.toml:3:8", says]);
+    rate("10", "`10` has no unit: write a rate such as `10mbit` or `1.25MB/s`");
+    rate("\"10\"", "`10` has no unit: write a rate such as `10mbit` or `1.25MB/s`");
+    rate("\"10mbps\"", "tc reads `bps` as bytes a second; write `bit` for bits");
+    rate("\"-10mbit\"", "`-10mbit` is negative: a rate is not");
+    rate("\"0mbit\"", "`0mbit` is zero: a rate must be more than that");
+    rate("\"fast\"", "`fast` is not a rate: write a plain decimal number and a unit");
+    rate("\"nanmbit\"", "is not a rate");
+    rate("\"1e3mbit\"", "is not a rate");
+    rate("\"99999999gbit\"", "is too large: the largest rate is 10000gbit");
+    rate("\"10parsec\"", "is not a unit of a rate: the units are");
+    let size = |new: &str, says: &str| plan_refused("\"1536b\"", new, &["plan.toml:4:14", says]);
+    size("1536", "`1536` has no unit: write a size such as `1536b` or `30kB`");
+    size("\"99999999GB\"", "is too large: the largest size is");
+    size("\"2GB\"", "`max-packet` is 2GB, above the largest, 1GB");
+    size("\"0b\"", "`max-packet` is zero: it must be more");
+    let time = |new: &str, says: &str| plan_refused("\"5ms\"", new, &["plan.toml:8:12", says]);
+    time("5", "`5` has no unit: write a time such as `5ms` or `250us`");
+    time("\"-5ms\"", "`-5ms` is negative: a time is not");
+    time("\"99999999999s\"", "is too large: the longest time is");
+    time("\"50us\"", "(100b) alone takes 80us on the link");
+    plan_refused("0.5", "nan", &["plan.toml:12:10", "`NaN` is not a finite number"]);
+    plan_refused("0.5", "-1", &["plan.toml:12:10", "`weight` is negative: -1", "at most 4000"]);
+}
+
+#[test]
+fn a_malformed_match() {
+    plan_refused(
+        "udp dport 4000",
+        "udp dprt 4000",
+        &["plan.toml:10:14", "`match`: `dprt` does not belong here", "accepted here"],
+    );
+    plan_refused(
+        "udp dport 4000",
+        "udp dport 70000",
+        &["plan.toml:10:20", "`70000` does not belong here", "a port 0-65535"],
+    );
+}
+
+#[test]
+fn a_source_that_cannot_send() {
+    let says = ["plan.toml:18:10", "`packet` is 200b, above 100b, the largest packet of class"];
+    plan_refused("packet = \"100b\"\n", "packet = \"200b\"\n", &says);
+    let none = Folder::with_plan(&PLAN[..PLAN.find("[[source]]").unwrap()]);
+    refused(&none, &["run", "plan.toml", "--out", "out"], &["no [[source]]", "--arrivals FILE"]);
+    refused(&none, &["fit", "plan.toml"], &["not one recording", "--arrivals FILE"]);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written() {
+    let folder = Folder::with_plan(PLAN).with("occupied", "by a file");
+    for out in ["occupied", "occupied/out", "occupied/a/b"] {
+        let says = ["cannot write to the output folder", out, "give --out a folder that can be"];
+        refused(&folder, &["run", "plan.toml", "--out", out], &says);
+        refused(&folder, &["compare", "plan.toml", "--schedulers", "wfq", "--out", out], &says);
+        refused(&folder, &["reproduce", "--duration", "1s", "--out", out], &says);
+    }
+}
+
+#[test]
+fn a_wrong_argument() {
+    let folder = Folder::with_plan(PLAN);
+    let run = |more: &[&str], says: &[&str]| {
+        refused(&folder, &[&["run", "plan.toml", "--out", "out"], more].concat(), says);
+    };
+    let kinds = ["unknown scheduler `edff`", "fifo", "wfq", "edf/exact"];
+    run(&["--scheduler", "edff"], &kinds);
+    refused(&folder, &["check", "plan.toml", "--scheduler", "edff"], &kinds);
+    let compare = ["compare", "plan.toml", "--out", "out", "--schedulers"];
+    refused(&folder, &[&compare[..], &["fifo,edff"]].concat(), &kinds);
+    run(&["--duration", "0s"], &["a duration of zero simulates nothing", "--duration"]);
+    run(&["--duration", "10"], &["--duration", "`10` has no unit", "`5ms`"]);
+    run(&["--duration", "-1s"], &["--duration"]);
+    run(&["--seed", "one"], &["--seed"]);
+    run(&["--seed", "-1"], &["'-1'"]);
+    run(&["--packets", "xml"], &["--packets", "csv, parquet, none"]);
+    run(&["--fast"], &["unexpected argument '--fast'"]);
+    run(&["another.toml"], &["unexpected argument 'another.toml'"]);
+    refused(&folder, &["rnu"], &["unrecognized subcommand 'rnu'", "'run'"]);
+    refused(&folder, &["run"], &["<PLAN>"]);
+    refused(&folder, &[], &["Usage: laxity <COMMAND>"]);
+    refused(&folder, &["compare", "plan.toml"], &["--schedulers"]);
+    let paper = ["reproduce", "no-such-paper", "--out", "out"];
+    refused(&folder, &paper, &["no-such-paper", "low-delay-best-effort"]);
+    refused(&folder, &["reproduce", "--seeds", "0"], &["--seeds", "1..=1000"]);
+    refused(&folder, &["reproduce", "--duration", "0s", "--out", "out"], &["duration"]);
+    refused(&folder, &["bench", "--only", "edff"], &["edff", "fifo", "heap-edf"]);
+    refused(&folder, &["bench", "--classes", "0"], &["--classes", "1..=10000000"]);
+}

@@ -1,0 +1,103 @@
+//! A folder to run the command in.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// An empty folder, gone when it is dropped.
+pub struct Folder(TempDir);
+
+/// How a command ended.
+pub struct Ended {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Folder {
+    pub fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    /// With a plan in `plan.toml`.
+    pub fn with_plan(plan: &str) -> Folder {
+        Folder::new().with("plan.toml", plan)
+    }
+
+    /// With one more file.
+    pub fn with(self, name: &str, content: impl AsRef<[u8]>) -> Folder {
+        fs::write(self.path(name), content).unwrap();
+        self
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    pub fn json(&self, name: &str) -> serde_json::Value {
+        serde_json::from_str(&self.text(name)).unwrap()
+    }
+
+    /// The command, to be run in the folder with these arguments.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_laxity"));
+        command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the command to its end. Whatever it does, it does not panic.
+    pub fn laxity(&self, arguments: &[&str]) -> Ended {
+        let output = self.command(arguments).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let ended = Ended {
+            code: output.status.code(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        };
+        assert!(!ended.stderr.contains("panicked"), "{arguments:?}: {}", ended.stderr);
+        ended
+    }
+
+    /// Everything that is in the folder: the bytes of its files by their path, folders without.
+    pub fn content(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+        let mut content = BTreeMap::new();
+        collect(self.0.path(), &mut content);
+        content
+    }
+}
+
+impl Ended {
+    /// What is printed, if the command ended with this code and said nothing else.
+    pub fn printed(self, code: i32) -> String {
+        assert_eq!((self.code, self.stderr.as_str()), (Some(code), ""), "{}", self.stdout);
+        self.stdout
+    }
+
+    /// The same as JSON.
+    pub fn json(self, code: i32) -> serde_json::Value {
+        serde_json::from_str(&self.printed(code)).unwrap()
+    }
+}
+
+fn collect(folder: &Path, content: &mut BTreeMap<PathBuf, Option<Vec<u8>>>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = path.is_file().then(|| fs::read(&path).unwrap());
+        if bytes.is_none() {
+            collect(&path, content);
+        }
+        content.insert(path, bytes);
+    }
+}
+
+/// A file of the repository.
+pub fn repository(name: &str) -> String {
+    format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"))
+}

@@ -1,0 +1,20 @@
+//! The built command as a whole: what goes in, what comes out, and how it ends.
+
+mod bad_input;
+mod bad_recordings;
+mod folder;
+mod outputs;
+mod packets;
+mod promises;
+
+/// Every discipline that a plan can be run under.
+const SCHEDULERS: [&str; 8] = [
+    "fifo",
+    "wfq",
+    "edf/background",
+    "edf/total-bandwidth",
+    "edf/shifted-line",
+    "edf/two-line",
+    "edf/two-line-fast",
+    "edf/exact",
+];
