@@ -1,7 +1,7 @@
 //! The ordered queues that schedulers are made of, each with its cost.
 
-mod fifos;
+mod sorted_fifos;
 mod winner_tree;
 
-pub use fifos::Fifos;
+pub use sorted_fifos::SortedFifos;
 pub use winner_tree::WinnerTree;

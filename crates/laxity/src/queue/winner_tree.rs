@@ -4,26 +4,18 @@ use alloc::vec::Vec;
 
 /// The smallest of a fixed number of slots' keys, exactly; among equal keys the lowest slot.
 ///
-/// Four contestants meet in each match, side by side in memory. Changing a key replays one match a
-/// level, `log4(slots)` in all, on memory whose addresses are known beforehand, so that cache
-/// misses overlap; the winner is at hand without looking.
+/// Changing a key replays one match a level, `log2(slots)` in all, on memory whose addresses are
+/// known beforehand, so that cache misses overlap; the winner is read off the root. Two nodes of a
+/// key and a slot number are held for every slot.
 #[derive(Clone, Debug)]
 pub struct WinnerTree<K> {
-    /// The matches of the slots, then those of their winners, and so on up to the final.
-    matches: Vec<Match<K>>,
-    /// Where in `matches` each level begins.
-    levels: Vec<usize>,
-    winner: Contestant<K>,
+    /// The root is 1, the children of i are 2i and 2i + 1, the leaves fill the second half.
+    nodes: Vec<Node<K>>,
     empty: K,
 }
 
-/// With keys of 64 bits, one cache line.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-struct Match<K>([Contestant<K>; 4]);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Contestant<K> {
+struct Node<K> {
     key: K,
     slot: u32,
 }
@@ -32,53 +24,46 @@ impl<K: Ord + Copy> WinnerTree<K> {
     /// A tree of empty slots. `empty` stands for an empty slot and is larger than any other key.
     ///
     /// # Panics
-    /// If there are 2^32 slots or more.
+    /// If there are 2^31 slots or more.
     pub fn new(slots: usize, empty: K) -> Self {
-        assert!(u32::try_from(slots).is_ok(), "too many slots for a winner tree");
-        let nobody = Contestant { key: empty, slot: u32::MAX };
-        let (mut levels, mut count, mut contestants) = (Vec::new(), 0, slots.max(1));
-        loop {
-            levels.push(count);
-            contestants = contestants.div_ceil(4);
-            count += contestants;
-            if contestants == 1 {
-                break;
-            }
+        assert!(slots < 1 << 31, "too many slots for a winner tree");
+        let leaves = slots.next_power_of_two();
+        let mut nodes = alloc::vec![Node { key: empty, slot: 0 }; 2 * leaves];
+        for (slot, leaf) in nodes[leaves..].iter_mut().enumerate() {
+            leaf.slot = slot as u32;
         }
-        WinnerTree {
-            matches: alloc::vec![Match([nobody; 4]); count],
-            levels,
-            winner: nobody,
-            empty,
+        for parent in (1..leaves).rev() {
+            nodes[parent] = nodes[2 * parent];
         }
+        WinnerTree { nodes, empty }
     }
 
     /// The slot with the smallest key, unless all are empty.
     pub fn winner(&self) -> Option<(usize, K)> {
-        let Contestant { key, slot } = self.winner;
-        (key != self.empty).then_some((slot as usize, key))
+        let root = self.nodes[1];
+        (root.key != self.empty).then_some((root.slot as usize, root.key))
     }
 
     /// The key of a slot; the empty key if it is empty.
     pub fn key(&self, slot: usize) -> K {
-        self.matches[slot / 4].0[slot % 4].key
+        self.nodes[self.nodes.len() / 2 + slot].key
     }
 
     /// Gives a slot a key.
     pub fn set(&mut self, slot: usize, key: K) {
-        let mut winner = Contestant { key, slot: slot as u32 };
-        let mut place = slot;
-        for &level in &self.levels {
-            let contestants = &mut self.matches[level + place / 4].0;
-            let seat = place % 4;
-            contestants[seat] = winner;
-            // The others' best does not wait for the match below to be decided.
-            let nobody = Contestant { key: self.empty, slot: u32::MAX };
-            let other = |at: usize| if at == seat { nobody } else { contestants[at] };
-            winner = winner.min(other(0).min(other(1)).min(other(2).min(other(3))));
-            place /= 4;
+        let nodes = self.nodes.as_mut_slice();
+        let mut at = nodes.len() / 2 + slot;
+        let mut winner = Node { key, slot: slot as u32 };
+        nodes[at] = winner;
+        while at > 1 {
+            // Only the sibling is read; the winner so far stays in registers.
+            let sibling = nodes[at ^ 1];
+            if (sibling.key, sibling.slot) < (winner.key, winner.slot) {
+                winner = sibling;
+            }
+            at /= 2;
+            nodes[at] = winner;
         }
-        self.winner = winner;
     }
 
     /// Empties a slot.
@@ -88,7 +73,7 @@ impl<K: Ord + Copy> WinnerTree<K> {
 
     /// Bytes held.
     pub fn footprint(&self) -> usize {
-        self.matches.capacity() * size_of::<Match<K>>()
+        self.nodes.capacity() * size_of::<Node<K>>()
     }
 }
 

@@ -7,7 +7,7 @@ mod tests;
 use alloc::vec::Vec;
 
 use crate::packet::Packet;
-use crate::queue::{Fifos, WinnerTree};
+use crate::queue::{SortedFifos, WinnerTree};
 use crate::scheduler::{Backlog, Criterion, Dispatch, DropSink, Scheduler};
 use crate::units::{NANOBITS_PER_BYTE, Nanos, Rate};
 
@@ -16,18 +16,10 @@ use crate::units::{NANOBITS_PER_BYTE, Nanos, Rate};
 #[derive(Clone, Debug)]
 pub struct Wfq {
     gps: Gps,
-    packets: Fifos<Tagged>,
-    /// The classes' front packets by virtual finishing time, then by arrival.
-    fronts: WinnerTree<(u128, u64)>,
+    /// Sorted by virtual finishing time, then by arrival.
+    packets: SortedFifos<(u128, u64), Packet>,
     arrivals: u64,
     backlog: Backlog,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Tagged {
-    packet: Packet,
-    finish: u128,
-    arrival_number: u64,
 }
 
 impl Wfq {
@@ -38,8 +30,7 @@ impl Wfq {
     pub fn new(rate: Rate, weights: &[u32]) -> Self {
         Wfq {
             gps: Gps::new(rate, weights),
-            packets: Fifos::new(weights.len()),
-            fronts: WinnerTree::new(weights.len(), (u128::MAX, u64::MAX)),
+            packets: SortedFifos::new(weights.len(), (u128::MAX, u64::MAX)),
             arrivals: 0,
             backlog: Backlog::default(),
         }
@@ -50,21 +41,14 @@ impl Scheduler for Wfq {
     fn enqueue(&mut self, now: Nanos, packet: Packet, _: &mut dyn DropSink) {
         let class = packet.class.index();
         let finish = self.gps.arrive(now, class, packet.length);
-        let tagged = Tagged { packet, finish, arrival_number: self.arrivals };
+        self.packets.push(class, (finish, self.arrivals), packet);
         self.arrivals += 1;
-        if self.packets.push(class, tagged) {
-            self.fronts.set(class, (finish, tagged.arrival_number));
-        }
         self.backlog.add(packet.length);
     }
 
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
-        let (class, _) = self.fronts.winner()?;
-        let Tagged { packet, .. } = self.packets.pop(class)?;
-        match self.packets.front(class) {
-            Some(next) => self.fronts.set(class, (next.finish, next.arrival_number)),
-            None => self.fronts.clear(class),
-        }
+        let (class, _) = self.packets.least()?;
+        let packet = self.packets.pop(class)?;
         self.gps.serve(now, packet.length);
         self.backlog.remove(packet.length);
         Some(Dispatch { packet, deadline: None, criterion: Criterion::VirtualFinish })
@@ -75,7 +59,7 @@ impl Scheduler for Wfq {
     }
 
     fn footprint(&self) -> usize {
-        self.packets.footprint() + self.fronts.footprint() + self.gps.footprint()
+        self.packets.footprint() + self.gps.footprint()
     }
 }
 

@@ -17,7 +17,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::packet::Packet;
-use crate::queue::{Fifos, WinnerTree};
+use crate::queue::SortedFifos;
 use crate::scheduler::{Backlog, Criterion, Dispatch, DropSink, Scheduler};
 use crate::units::Nanos;
 
@@ -27,28 +27,21 @@ pub use two_line_fast::TwoLineFast;
 
 /// The scheduler.
 pub struct Edf {
-    /// By class number; `None` for best effort.
-    real_time: Vec<Option<RealTime>>,
-    /// One first-in-first-out queue for each relative deadline: classes with the same deadline are
-    /// due in the order of their arrival. The longest deadline comes first, so that of two packets
-    /// due at one instant the tree prefers the one that arrived first.
-    queues: Fifos<Due>,
-    fronts: WinnerTree<u64>,
+    /// By class number.
+    classes: Vec<Class>,
+    /// One queue for each relative deadline, sorted by absolute deadline: classes with the same
+    /// relative one are due in the order of their arrival. The longest comes first, so that of two
+    /// packets due at one instant the one that arrived first is preferred.
+    queues: SortedFifos<u64, Packet>,
     best_effort: BestEffort,
     backlog: Backlog,
 }
 
-/// A real-time class.
 #[derive(Clone, Copy, Debug)]
-struct RealTime {
+struct Class {
+    /// Relative; [`Nanos::MAX`] for best effort.
     deadline: Nanos,
     queue: u32,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Due {
-    packet: Packet,
-    deadline: Nanos,
 }
 
 /// How best-effort packets are ordered among themselves and against real-time ones.
@@ -131,14 +124,14 @@ impl Edf {
         let mut relative_deadlines: Vec<Nanos> = deadlines.iter().flatten().copied().collect();
         relative_deadlines.sort_unstable_by(|a, b| b.cmp(a));
         relative_deadlines.dedup();
-        let real_time = |deadline: Nanos| {
+        let class = |deadline: &Option<Nanos>| {
+            let deadline = deadline.unwrap_or(Nanos::MAX);
             let queue = relative_deadlines.partition_point(|&longer| longer > deadline) as u32;
-            RealTime { deadline, queue }
+            Class { deadline, queue }
         };
         Edf {
-            real_time: deadlines.iter().map(|deadline| deadline.map(real_time)).collect(),
-            queues: Fifos::new(relative_deadlines.len()),
-            fronts: WinnerTree::new(relative_deadlines.len(), u64::MAX),
+            classes: deadlines.iter().map(class).collect(),
+            queues: SortedFifos::new(relative_deadlines.len(), u64::MAX),
             best_effort,
             backlog: Backlog::default(),
         }
@@ -152,17 +145,14 @@ impl Edf {
         if deadline.0 != real_time_deadline {
             return deadline.0 < real_time_deadline;
         }
-        let front =
-            self.queues.front(queue).and_then(|due| self.real_time[due.packet.class.index()]);
-        front.is_some_and(|class| since.0 < real_time_deadline - class.deadline.0)
+        let class = self.queues.front(queue).map(|packet| self.classes[packet.class.index()]);
+        class.is_some_and(|class| since.0 < real_time_deadline - class.deadline.0)
     }
 
-    fn dequeue_real_time(&mut self, queue: usize) -> Option<Dispatch> {
-        let Due { packet, deadline } = self.queues.pop(queue)?;
-        let next = self.queues.front(queue).map_or(u64::MAX, |due| due.deadline.0);
-        self.fronts.set(queue, next);
+    fn dequeue_real_time(&mut self, queue: usize, deadline: u64) -> Option<Dispatch> {
+        let packet = self.queues.pop(queue)?;
         let criterion = Criterion::EarliestDeadline;
-        Some(Dispatch { packet, deadline: Some(deadline), criterion })
+        Some(Dispatch { packet, deadline: Some(Nanos(deadline)), criterion })
     }
 
     fn dequeue_best_effort(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
@@ -179,25 +169,22 @@ impl Edf {
 impl Scheduler for Edf {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.backlog.add(packet.length);
-        let real_time = self.real_time[packet.class.index()].filter(|_| !packet.demoted);
-        let Some(RealTime { deadline, queue }) = real_time else {
+        let class = self.classes[packet.class.index()];
+        if packet.demoted || class.deadline == Nanos::MAX {
             let backlog = &mut self.backlog;
             return self.best_effort.enqueue(now, packet, &mut |packet: Packet, reason| {
                 backlog.remove(packet.length);
                 drops.dropped(packet, reason);
             });
-        };
-        let queue = queue as usize;
-        let deadline = now.saturating_add(deadline);
-        if self.queues.push(queue, Due { packet, deadline }) {
-            self.fronts.set(queue, deadline.0);
         }
+        let deadline = now.saturating_add(class.deadline);
+        self.queues.push(class.queue as usize, deadline.0, packet);
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
-        let dispatch = match self.fronts.winner() {
+        let dispatch = match self.queues.least() {
             Some((queue, deadline)) if !self.best_effort_is_first(queue, deadline) => {
-                self.dequeue_real_time(queue)
+                self.dequeue_real_time(queue, deadline)
             }
             _ => self.dequeue_best_effort(now, drops),
         }?;
@@ -218,9 +205,8 @@ impl Scheduler for Edf {
             Assign::Background | Assign::TwoLineFast(_) => 0,
         };
         self.queues.footprint()
-            + self.fronts.footprint()
             + self.best_effort.order.footprint()
             + deadlines
-            + self.real_time.capacity() * size_of::<Option<RealTime>>()
+            + self.classes.capacity() * size_of::<Class>()
     }
 }

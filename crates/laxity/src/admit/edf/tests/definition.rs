@@ -77,7 +77,7 @@ pub(super) fn lengths(system: &System, bends: &[Exact], from: Nanos) -> Vec<Leng
     let far = exact(u64::MAX);
     times.extend([&far * &far, &far * &far * &far]);
     let times = times.into_iter().filter(|t| *t >= exact_nanos(from));
-    let before = |t: Exact| (t > exact_nanos(from)).then(|| Length::Before(t));
+    let before = |t: Exact| (t > exact_nanos(from)).then_some(Length::Before(t));
     times.flat_map(|t| [Some(Length::At(t.clone())), before(t)]).flatten().collect()
 }
 

@@ -250,3 +250,18 @@ fn a_jump_within_a_byte_counts() {
     let steps = [0, 1, 1].map(|arrival| Step { arrival: Nanos(arrival), length: 1, reset: false });
     assert_eq!(on_curve(&curve.unwrap(), &steps), [Nanos(2), Nanos(3), Nanos(4)]);
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #[test]
+    fn scratch(rates in proptest::collection::vec(1u64..10_000_000_000_000, 7), ds in proptest::collection::vec(1_000u64..1_000_000_000, 3)) {
+        use crate::admit::{TokenBucket, edf::{System, RealTime}};
+        let c = rates[0].max(1_000_000);
+        let system = System { rate: Rate(c), max_packet: Bytes(1500), best_effort_packet: Some(Bytes(1500)),
+            real_time: (0..3).map(|k| RealTime { deadline: Nanos(ds[k]), packet: Bytes(1000), arrival: [
+                TokenBucket { bucket: Bytes(9000), rate: Rate(rates[1+2*k] % (c/4) + 1) },
+                TokenBucket { bucket: Bytes(1000), rate: Rate(rates[2+2*k] % c + 1) } ].into() }).collect() };
+        let e = system.effective_residual_capacity();
+        prop_assert!(Deadlines::new(&e).is_some(), "{:?}", e);
+    }
+}
