@@ -120,7 +120,7 @@ pub struct Compare {
     pub schedulers: Vec<String>,
     #[command(flatten)]
     pub traffic: Traffic,
-    /// Write summary.json (a list), report.html and manifest.json into this folder.
+    /// Write summary.json (a list), report.html, delays.svg and manifest.json into this folder.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Print JSON.

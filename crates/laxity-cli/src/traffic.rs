@@ -74,15 +74,20 @@ fn prepare<'a>(
 
 /// What is worth telling about a recording besides its packets.
 pub fn remarks(remarks: &Remarks) -> Vec<String> {
-    let mut lines = Vec::new();
-    if remarks.unmatched > 0 {
-        lines.push(format!("{} frames matched no class and were left out", remarks.unmatched));
-    }
-    if remarks.reordered > 0 {
-        lines.push(format!(
-            "{} frames were stamped before their predecessor and arrive together with it",
-            remarks.reordered
-        ));
-    }
-    lines
+    let frames = |count: u64, one: &str, many: &str| match count {
+        0 => None,
+        1 => Some(format!("1 frame {one}")),
+        _ => Some(format!("{count} frames {many}")),
+    };
+    let unmatched = frames(
+        remarks.unmatched,
+        "matched no class and was left out",
+        "matched no class and were left out",
+    );
+    let reordered = frames(
+        remarks.reordered,
+        "was stamped before its predecessor and arrives together with it",
+        "were stamped before their predecessor and arrive together with it",
+    );
+    unmatched.into_iter().chain(reordered).collect()
 }

@@ -1,5 +1,8 @@
 //! One link, its scheduler and its sources under a simulated clock.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 
 use laxity::link::Link;

@@ -22,3 +22,8 @@ pub mod scheduler;
 #[cfg(test)]
 mod testing;
 pub mod units;
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct ReadmeExamples;

@@ -2,7 +2,7 @@
 
 use laxity_plan::Plan;
 use laxity_report::html::compare_html;
-use laxity_report::{table, verdict};
+use laxity_report::{figures, table, verdict};
 use laxity_sim::series::{Series, SeriesRecorder};
 use laxity_sim::summary::Summary;
 
@@ -34,6 +34,7 @@ pub fn run(arguments: &Compare) -> Result<Promises, Failure> {
         let json = crate::json(&summaries);
         output.write("summary.json", &(json + "\n"))?;
         output.write("report.html", &compare_html(&views))?;
+        output.write("delays.svg", &figures::exceedance_compared(&views))?;
         output.finish(&arguments.plan.display().to_string(), &summaries[0])?;
     }
     if arguments.json {

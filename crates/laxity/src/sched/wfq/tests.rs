@@ -82,7 +82,7 @@ fn traffic() -> impl Strategy<Value = (Rate, Vec<Arrival>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(700))]
 
     /// On a link and with lengths that leave no fraction anywhere every packet is the one that the
     /// fluid would finish first, ties included.

@@ -96,7 +96,7 @@ fn least_unused(system: &System, best_effort: &Curve, from: Nanos) -> Exact {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(800))]
 
     #[test]
     fn the_answer_is_that_of_the_definition(system in systems(), way in Way::any()) {

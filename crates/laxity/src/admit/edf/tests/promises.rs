@@ -80,7 +80,7 @@ fn send(system: &System, way: Way, weights: Option<&[u32]>, arrivals: &[Arrival]
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(250))]
 
     /// Theorem 2: no real-time packet takes longer than its bound, whatever best effort does; and
     /// best effort keeps its order. Deadlines of best-effort packets hold too if the curve they come

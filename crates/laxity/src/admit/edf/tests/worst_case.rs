@@ -91,7 +91,7 @@ fn granularity(system: &System) -> Exact {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(250))]
 
     /// In the worst case of any interval some packet is as late as its slack says, up to a byte of
     /// each class.

@@ -20,7 +20,7 @@ fn steeper(line: Line) -> Line {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(800))]
 
     #[test]
     fn a_line_through_the_origin_is_as_steep_as_it_can_be(system in systems()) {

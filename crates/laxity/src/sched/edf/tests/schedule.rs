@@ -228,7 +228,7 @@ fn plans_with_ties() -> impl Strategy<Value = (Plan, Vec<Arrival>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn every_dispatch_is_that_of_the_definition((system, arrivals) in plans(), way in Way::any()) {
