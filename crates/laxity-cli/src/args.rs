@@ -179,7 +179,8 @@ Each figure is the median over several runs of the time for one packet in and on
 
 Example: laxity bench --only edf --classes 1000")]
 pub struct Bench {
-    /// Measure this discipline alone: fifo, heap-edf (the reference), wfq, edf or edf-best-effort.
+    /// Measure this alone: fifo, heap-edf (the reference), wfq, edf, or the deadline of a
+    /// best-effort packet: deadline/shifted-line, deadline/two-line, deadline/exact.
     #[arg(long, value_name = "DISCIPLINE")]
     pub only: Option<String>,
     /// Measure with so many classes alone.

@@ -36,7 +36,15 @@ pub fn simulate(
         true
     });
     bar.finish_and_clear();
-    Ok(outcome?)
+    let outcome = outcome?;
+    let unmatched = outcome.remarks.unmatched;
+    if unmatched > 0 && outcome.summary.classes.iter().all(|class| class.arrived == 0) {
+        return Err(Failure::input(format!(
+            "none of the recording's {unmatched} frames matched a class: give the classes a \
+             `match`, such as match = \"udp dport 4000\""
+        )));
+    }
+    Ok(outcome)
 }
 
 fn prepare<'a>(

@@ -63,10 +63,16 @@ impl Plan {
         }
     }
 
-    fn two_lines(&self) -> TwoLines {
+    /// The two lines of Algorithms 2 and 3.
+    pub fn two_lines(&self) -> TwoLines {
         let system = self.edf_system();
         let from = system.shortest_deadline().unwrap_or_default();
         TwoLines::below(&system.effective_residual_capacity(), from)
+    }
+
+    /// The line of the shifted-line way.
+    pub fn shifted_line(&self) -> Line {
+        Line::shifted(&self.edf_system().effective_residual_capacity(), self.link.max_packet)
     }
 
     /// The curve that a way's best-effort deadlines are made from: how much best-effort work any
@@ -80,7 +86,7 @@ impl Plan {
                 let from = system.shortest_deadline().unwrap_or_default();
                 Line::through_origin(&residual(), from).curve()
             }
-            BestEffort::ShiftedLine => Line::shifted(&residual(), self.link.max_packet).curve(),
+            BestEffort::ShiftedLine => self.shifted_line().curve(),
             BestEffort::TwoLine | BestEffort::TwoLineFast => self.two_lines().curve(),
             BestEffort::Exact => residual(),
         }
@@ -113,9 +119,13 @@ impl Plan {
         self.real_time().map(|(index, _)| index).collect()
     }
 
-    /// What EDF, served this way, guarantees.
+    /// What EDF, serving best effort this way, guarantees.
     pub fn edf_admission(&self, way: BestEffort) -> edf::Admission {
-        self.edf_system().test(&self.best_effort_curve(way))
+        let system = self.edf_system();
+        match system.best_effort_packet {
+            Some(_) => system.test(&self.best_effort_curve(way)),
+            None => system.test(&Curve::zero()),
+        }
     }
 
     /// What every class is promised under a scheduler: its deadline, and where the scheduler's

@@ -241,7 +241,7 @@ pub enum Model {
         /// Length of an off period.
         off: Dist<Nanos>,
     },
-    /// Always a packet waiting: the next arrives when one leaves.
+    /// Always a packet waiting: the next arrives when the transmission of one begins.
     Backlogged {
         /// How many packets it keeps queued. Default 2.
         window: u32,

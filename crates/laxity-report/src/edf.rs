@@ -2,10 +2,12 @@
 
 use laxity::admit::edf::{Admission, Interval};
 use laxity::curve::{Curve, Exact, exact_nanos};
+use laxity::sched::edf::{Deadlines, Line};
 use laxity::units::{Bytes, Nanos};
 use laxity_plan::Plan;
 use laxity_plan::model::BestEffort;
 use num_traits::ToPrimitive;
+use serde::Serialize;
 
 use crate::figures::{CurveFigure, NamedCurve};
 use crate::html::AdmissionView;
@@ -51,7 +53,7 @@ pub fn admission_view(plan: &Plan, admission: &Admission) -> AdmissionView {
     AdmissionView {
         admitted: admission.admitted,
         statement: statement(admission),
-        details: best_effort_details(plan),
+        details: BestEffortView::of(plan).details(),
     }
 }
 
@@ -60,48 +62,99 @@ pub fn statement(admission: &Admission) -> String {
     let Some(Interval { length, capacity, demand }) = admission.binding else {
         return "There is no real-time class, so nothing is promised.".to_string();
     };
-    let (length, capacity, demand) = (span(length), size(capacity), size(demand));
+    let bytes = |size: Bytes| quantity::count(size.0);
+    let (length, capacity, demand) =
+        (quantity::time(length.0 as f64), bytes(capacity), bytes(demand));
     if admission.admitted {
         format!(
-            "Every deadline holds. It is tightest in an interval of {length}: up to {demand} may be \
-             due in it, and the link sends {capacity}."
+            "Every deadline holds. It is tightest in an interval of {length}: up to {demand} bytes \
+             may be due in it, and the link sends {capacity}."
         )
     } else {
         format!(
-            "Not every deadline holds: in an interval of {length} up to {demand} may be due, but \
-             the link sends only {capacity}."
+            "Not every deadline holds: in an interval of {length} up to {demand} bytes may be due, \
+             but the link sends only {capacity}."
         )
     }
 }
 
-/// What is left for best effort, and how much history its exact deadlines may take.
-pub fn best_effort_details(plan: &Plan) -> Vec<(String, String)> {
-    let residual = plan.edf_system().effective_residual_capacity();
-    let rate = residual.final_slope().to_f64().unwrap_or(0.0) * 8e9;
-    let largest = residual.inverse(&Exact::from_integer(plan.link.max_packet.0.into()));
-    let alone =
-        largest.and_then(|time| time.to_f64()).map_or(quantity::NOTHING.into(), quantity::time);
-    let mut details = vec![
-        ("Long-run rate left for best effort".to_string(), quantity::rate(rate)),
-        (
-            "Exact deadline of a largest best-effort packet that waits for no other".to_string(),
-            alone,
-        ),
-    ];
-    if let Some(deadlines) = laxity::sched::edf::Deadlines::new(&residual) {
-        let most = deadlines.most_remembered(plan.link.min_packet.0);
-        let packets = format!("at most {} packets", quantity::count(most));
-        details.push(("History that exact deadlines need".to_string(), packets));
+/// What is left for best effort.
+#[derive(Clone, Debug, Serialize)]
+pub struct BestEffortView {
+    /// What is left in the long run.
+    pub long_run_rate_bps: f64,
+    /// The exact deadline of a largest packet that waits for no other; absent if nothing is left.
+    pub largest_packet_deadline_ns: Option<f64>,
+    /// How many packets the exact deadlines can need to remember at the most.
+    pub most_remembered: u64,
+    /// The line through the origin, which is also the first of the two lines.
+    pub total_bandwidth: LineView,
+    /// The shifted line.
+    pub shifted_line: LineView,
+    /// The second of the two lines.
+    pub second_line: LineView,
+}
+
+/// A line below the effective residual capacity.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct LineView {
+    /// Its slope.
+    pub rate_bps: u64,
+    /// Where it leaves the time axis.
+    pub offset_ns: u64,
+}
+
+impl From<Line> for LineView {
+    fn from(line: Line) -> Self {
+        LineView { rate_bps: line.rate.0, offset_ns: line.offset.0 }
     }
-    details
 }
 
-fn span(time: Nanos) -> String {
-    quantity::time(time.0 as f64)
-}
+impl BestEffortView {
+    /// What a plan leaves.
+    pub fn of(plan: &Plan) -> Self {
+        let residual = plan.edf_system().effective_residual_capacity();
+        let largest = residual.inverse(&Exact::from_integer(plan.link.max_packet.0.into()));
+        let deadlines = Deadlines::new(&residual);
+        let two_lines = plan.two_lines();
+        BestEffortView {
+            long_run_rate_bps: residual.final_slope().to_f64().unwrap_or(0.0) * 8e9,
+            largest_packet_deadline_ns: largest.and_then(|time| time.to_f64()),
+            most_remembered: deadlines.map_or(0, |d| d.most_remembered(plan.link.min_packet.0)),
+            total_bandwidth: Line { rate: two_lines.first, offset: Nanos::ZERO }.into(),
+            shifted_line: plan.shifted_line().into(),
+            second_line: two_lines.second.into(),
+        }
+    }
 
-fn size(size: Bytes) -> String {
-    quantity::size(size.0 as f64)
+    /// The same in words, each a name and a value with its unit.
+    pub fn details(&self) -> Vec<(String, String)> {
+        let line = |line: LineView| match line {
+            LineView { rate_bps: 0, .. } => "none fits".to_string(),
+            LineView { rate_bps, offset_ns: 0 } => quantity::rate(rate_bps as f64),
+            LineView { rate_bps, offset_ns } => format!(
+                "{} from {} on",
+                quantity::rate(rate_bps as f64),
+                quantity::time(offset_ns as f64)
+            ),
+        };
+        let exact = match self.largest_packet_deadline_ns {
+            Some(deadline) => format!(
+                "{} for a largest packet that waits for no other; at most {} packets are remembered",
+                quantity::time(deadline),
+                quantity::count(self.most_remembered)
+            ),
+            None => "never: nothing is left".to_string(),
+        };
+        let details = [
+            ("Left for best effort", quantity::rate(self.long_run_rate_bps)),
+            ("Exact deadline", exact),
+            ("Line through the origin", line(self.total_bandwidth)),
+            ("Shifted line", line(self.shifted_line)),
+            ("Second of two lines", line(self.second_line)),
+        ];
+        details.map(|(name, value)| (name.to_string(), value)).to_vec()
+    }
 }
 
 /// A curve's corners, in ms and kB, up to and with `until`.

@@ -47,6 +47,7 @@ fn class(name: String, deadline_ns: Option<u64>) -> ClassSummary {
         deadline_misses: 0,
         bound_ns: deadline_ns.map(|deadline| deadline - 1_000_000),
         bound_misses: 0,
+        promised_max_ns: deadline_ns.map(|_| 8_000_000),
     }
 }
 

@@ -69,6 +69,8 @@ pub struct ClassSummary {
     pub bound_ns: Option<u64>,
     /// Packets sent later than that, without those demoted to best effort.
     pub bound_misses: u64,
+    /// The largest delay of a class that is promised one, without packets demoted to best effort.
+    pub promised_max_ns: Option<u64>,
 }
 
 /// The distribution of a class's delays in ns. Minimum, mean, deviation and maximum are exact;
@@ -137,6 +139,7 @@ impl ClassSummary {
             deadline_misses: account.deadline_misses,
             bound_ns: account.promise.bound.map(|bound| bound.0),
             bound_misses: account.bound_misses,
+            promised_max_ns: account.promise.deadline.map(|_| account.longest_promised.0),
         }
     }
 }

@@ -45,6 +45,8 @@ pub struct Account {
     pub deadline_misses: u64,
     /// Packets delayed for longer than the bound.
     pub bound_misses: u64,
+    /// The longest delay of any packet that was promised one.
+    pub longest_promised: Nanos,
     /// From a packet's last bit in to its last bit out.
     pub delay: Delays,
 }
@@ -117,6 +119,7 @@ impl<S: Scheduler> Port<S> {
             let later_than = |limit: Option<Nanos>| limit.is_some_and(|limit| delay > limit);
             account.deadline_misses += u64::from(later_than(account.promise.deadline));
             account.bound_misses += u64::from(later_than(account.promise.bound));
+            account.longest_promised = account.longest_promised.max(delay);
         }
         account.delay.record(delay);
     }
@@ -139,6 +142,7 @@ impl Account {
             queued: 0,
             deadline_misses: 0,
             bound_misses: 0,
+            longest_promised: Nanos::ZERO,
             delay: Delays::default(),
         }
     }

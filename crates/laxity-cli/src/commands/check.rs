@@ -4,7 +4,8 @@ use laxity::admit::edf::Admission;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{BestEffort, SchedulerSpec};
-use laxity_report::{edf, quantity, table};
+use laxity_report::edf::{self, BestEffortView};
+use laxity_report::{quantity, table};
 use serde::Serialize;
 
 use crate::args::Check;
@@ -36,8 +37,8 @@ struct Answer {
     statement: String,
     binding: Option<BindingInterval>,
     classes: Vec<ClassAnswer>,
-    #[serde(skip)]
-    details: Vec<(String, String)>,
+    /// Absent when the discipline leaves nothing that is known.
+    best_effort: Option<BestEffortView>,
 }
 
 #[derive(Debug, Serialize)]
@@ -72,7 +73,7 @@ impl Answer {
                 ),
                 binding: None,
                 classes: plan.classes.iter().map(ClassAnswer::unproved).collect(),
-                details: Vec::new(),
+                best_effort: None,
             },
         }
     }
@@ -102,7 +103,7 @@ impl Answer {
                 demand_bytes: interval.demand.0,
             }),
             classes,
-            details: edf::best_effort_details(plan),
+            best_effort: Some(BestEffortView::of(plan)),
         }
     }
 
@@ -148,7 +149,7 @@ impl Answer {
             text += "Shortest deadline and highest rate say what one class alone could change to \
                      make the plan pass; a dash means that it alone cannot.\n";
         }
-        for (name, value) in &self.details {
+        for (name, value) in self.best_effort.iter().flat_map(BestEffortView::details) {
             text += &format!("{name}: {value}\n");
         }
         text

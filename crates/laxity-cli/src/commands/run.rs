@@ -2,8 +2,9 @@
 
 use std::fs::File;
 
+use laxity::admit::edf::Admission;
 use laxity_plan::Plan;
-use laxity_plan::model::SchedulerSpec;
+use laxity_plan::model::{Police, SchedulerSpec};
 use laxity_report::html::{ReportInput, html};
 use laxity_report::{edf, quantity, table, verdict};
 use laxity_sim::engine::Outcome;
@@ -32,16 +33,18 @@ pub fn run(arguments: &Run) -> Result<Promises, Failure> {
             outcome
         }
     };
+    let admission = match scheduler {
+        SchedulerSpec::Edf { best_effort, .. } => Some(plan.edf_admission(best_effort)),
+        SchedulerSpec::Fifo | SchedulerSpec::Wfq => None,
+    };
+    let refused = admission.filter(|admission| !admission.admitted);
     if arguments.json {
         print_json(&outcome.summary)?;
     } else {
-        print(&text(&outcome, arguments))?;
+        print(&text(&plan, &outcome, refused.as_ref(), arguments))?;
     }
-    let admitted = match scheduler {
-        SchedulerSpec::Edf { best_effort, .. } => plan.edf_admission(best_effort).admitted,
-        SchedulerSpec::Fifo | SchedulerSpec::Wfq => true,
-    };
-    Ok(Promises::kept_if(admitted && verdict::broken_promises(&outcome.summary).is_empty()))
+    let broken = verdict::broken_promises(&outcome.summary);
+    Ok(Promises::kept_if(refused.is_none() && broken.is_empty()))
 }
 
 /// Simulates with a recorder of series and, if wanted, a packet file.
@@ -92,7 +95,7 @@ fn report(plan: &Plan, scheduler: SchedulerSpec, summary: &Summary, series: &Ser
     html(&ReportInput { summary, series, admission, curves, packets: Vec::new() })
 }
 
-fn text(outcome: &Outcome, arguments: &Run) -> String {
+fn text(plan: &Plan, outcome: &Outcome, refused: Option<&Admission>, arguments: &Run) -> String {
     let summary = &outcome.summary;
     let mut text = format!(
         "{}\n{} on {}, {} of traffic, seed {}, {} utilized\n\n{}\n\n",
@@ -104,6 +107,9 @@ fn text(outcome: &Outcome, arguments: &Run) -> String {
         quantity::percent(summary.link.utilization),
         table::class_table(summary),
     );
+    if let Some(admission) = refused {
+        text += &format!("NOT ADMITTED. {}\n", edf::statement(admission));
+    }
     let broken = verdict::broken_promises(summary);
     match (verdict::promised_anything(summary), broken.is_empty()) {
         (false, _) => text += "No class was promised a delay.\n",
@@ -112,6 +118,19 @@ fn text(outcome: &Outcome, arguments: &Run) -> String {
             for promise in broken {
                 text += &format!("BROKEN: {promise}\n");
             }
+        }
+    }
+    for (class, measured) in plan.classes.iter().zip(&summary.classes) {
+        if measured.nonconforming > 0 {
+            let treated = match class.police {
+                Police::Count => "travelled with the others",
+                Police::Demote => "travelled as best effort, without a promise",
+                Police::Drop => "were dropped",
+            };
+            let (name, count) = (&class.name, quantity::count(measured.nonconforming));
+            text += &format!(
+                "Note: {count} packets of {name} broke its arrival curve and {treated}.\n"
+            );
         }
     }
     for remark in traffic::remarks(&outcome.remarks) {

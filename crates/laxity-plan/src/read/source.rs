@@ -10,13 +10,13 @@ use laxity::units::{Bytes, Nanos};
 
 use super::{MOST, Read, matching, zero};
 use crate::error::{Fault, nearest, shown};
-use crate::model::{Class, Dist, Model, ModelSource, Plan, Source};
+use crate::model::{Class, Dist, Model, ModelSource, Plan, Police, Source};
 use crate::raw::{self, At, Count, Distribution, Measure, ModelKind, Number, Quantity, Table};
 
 /// The shape of Pareto periods unless the plan gives one.
 const DEFAULT_SHAPE: f64 = 1.5;
 /// The largest shape or sigma of a distribution.
-const LARGEST_SHAPE: f64 = 1000.0;
+const LARGEST_SHAPE: f64 = 100.0;
 
 pub fn all(raw: raw::Sources, plan: &Plan, folder: &Path, text: &str) -> Read<Vec<Source>> {
     let names =
@@ -73,9 +73,7 @@ impl Context<'_> {
                 let on = pareto_period("on", on()?, shape)?;
                 Model::OnOff { rate: rate()?, on, off: pareto_period("off", off()?, shape)? }
             }
-            ModelKind::Backlogged => {
-                Model::Backlogged { window: raw.window.as_ref().map_or(Ok(2), window)? }
-            }
+            ModelKind::Backlogged => self.backlogged(&raw, &span)?,
         };
         let class = self.class(&raw, &span)?;
         let packet = need(&raw.packet, "packet", "\"100b\"", &span)?;
@@ -117,6 +115,21 @@ impl Context<'_> {
             burst: longer("burst", burst)?,
             spacing: distribution("spacing", spacing)?,
         })
+    }
+
+    fn backlogged(&self, raw: &raw::Source, span: &Range<usize>) -> Read<Model> {
+        let class = &self.plan.classes[self.class(raw, span)?.index()];
+        if class.police == Police::Drop {
+            let message = format!(
+                "a backlogged source sends when a packet leaves, and class `{}` drops packets that \
+                 break its contract instead",
+                class.name
+            );
+            let at = raw.class.as_ref().map_or(span, |class| &class.span);
+            let help = "choose a greedy source, which keeps to the contract, or police = \"count\"";
+            return Err(Fault::at(at, message).help(help));
+        }
+        Ok(Model::Backlogged { window: raw.window.as_ref().map_or(Ok(2), window)? })
     }
 
     fn class(&self, raw: &raw::Source, source: &Range<usize>) -> Read<ClassId> {
@@ -295,6 +308,11 @@ fn distribution<T: Measure + Ord + Display>(key: &str, raw: &At<Distribution<T>>
             format!("`{key}` has the sigma {sigma}"),
             format!("a sigma is from 0 to {LARGEST_SHAPE}"),
         ),
+        Dist::Pareto(scale, _) | Dist::LogNormal(scale, _) | Dist::Weibull(scale, _)
+            if scale.units() == 0 =>
+        {
+            Err(zero(key, span))
+        }
         _ => Ok(*dist),
     }
 }

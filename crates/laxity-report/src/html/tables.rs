@@ -23,7 +23,7 @@ pub(super) fn promises(summary: &Summary) -> Markup {
                     (name(at, class))
                     td.number { (cell(class.deadline_ns.map(|ns| ns as f64))) }
                     td.number { (cell(class.bound_ns.map(|ns| ns as f64))) }
-                    td.number { (cell(class.delay_ns.map(|delay| delay.max as f64))) }
+                    td.number { (cell(class.promised_max_ns.map(|ns| ns as f64))) }
                     td { (used(class)) }
                     td.number { (misses(class)) }
                 }
@@ -37,7 +37,7 @@ fn used(class: &ClassSummary) -> Markup {
     let limit =
         class.bound_ns.map(|ns| (ns, "bound")).or(class.deadline_ns.map(|ns| (ns, "deadline")));
     let share =
-        class.delay_ns.zip(limit).map(|(delay, (ns, name))| (delay.max as f64 / ns as f64, name));
+        class.promised_max_ns.zip(limit).map(|(max, (ns, name))| (max as f64 / ns as f64, name));
     match share.filter(|(share, _)| share.is_finite()) {
         None => html! { (NOTHING) },
         Some((share, name)) => html! {

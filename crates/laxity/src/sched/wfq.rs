@@ -97,8 +97,9 @@ struct Share {
 }
 
 impl Gps {
-    /// With whole weights whose least common multiple stays under this, every finishing tag is
-    /// exact; beyond, tags are rounded up by less than one part in 2^40 of a nanobit's time.
+    /// With weights whose least common multiple stays under this a byte's virtual time is exact;
+    /// beyond, it is rounded up by less than 2^-40 of a nanobit. A class that comes back starts
+    /// from a virtual time rounded down by less than a unit.
     const LARGEST_SCALE: u128 = 1 << 40;
 
     fn new(rate: Rate, weights: &[u32]) -> Self {

@@ -10,9 +10,10 @@
 //! ```
 //!
 //! E is convex, so a demand that fits over this shortest interval fits over all longer ones. The
-//! paper prints w_n where this has E(D - r). The two agree when the previous packet waited for
-//! nobody; when it did, w_n is less than the demand that is assumed, and a burst that arrives at
-//! one instant would be promised more than the lines hold.
+//! paper prints w_n where this has E(D - r), once both packets together reach the work at which the
+//! lines cross. The two agree when the previous packet waited for nobody; when it did, w_n is less
+//! than the demand that is assumed, and a burst that arrives at one instant would be promised more
+//! than the lines hold.
 
 use super::TwoLines;
 use crate::units::{NANOBITS_PER_BYTE, Nanos};
