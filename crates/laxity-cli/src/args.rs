@@ -62,10 +62,10 @@ pub struct Check {
 #[derive(Args, Debug)]
 pub struct Traffic {
     /// How long sources send, such as 30s [default: the plan's, else 10s, else all of a recording].
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
     /// The seed of every random draw [default: the plan's, else 1].
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Take packets from this CSV, pcap or pcapng file instead of the plan's sources.
     #[arg(long, value_name = "FILE")]
@@ -159,7 +159,7 @@ pub struct Reproduce {
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub seeds: u64,
     /// Simulate less than the paper did, for a quick look.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
     /// Write the figures into this folder.
     #[arg(long, value_name = "DIR")]

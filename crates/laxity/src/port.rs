@@ -173,7 +173,8 @@ impl Delays {
         self.greatest = self.greatest.max(delay);
         self.count += 1;
         self.sum += u128::from(delay);
-        self.sum_of_squares += u128::from(delay) * u128::from(delay);
+        let square = u128::from(delay) * u128::from(delay);
+        self.sum_of_squares = self.sum_of_squares.saturating_add(square);
         let (octave, bucket) = place(delay);
         if self.octaves.len() <= octave {
             self.octaves.resize_with(octave + 1, || None);
@@ -298,6 +299,16 @@ mod tests {
             let variance = delays.iter().map(|&d| (d as f64 - mean).powi(2)).sum::<f64>() / delays.len() as f64;
             prop_assert!((recorded.variance() - variance).abs() <= variance * 1e-6 + 1.0);
         }
+    }
+
+    #[test]
+    fn delays_without_end_are_counted() {
+        let mut recorded = Delays::default();
+        for _ in 0..3 {
+            recorded.record(Nanos::MAX);
+        }
+        assert_eq!((recorded.count(), recorded.max()), (3, Nanos::MAX));
+        assert_eq!(recorded.mean(), u64::MAX as f64);
     }
 
     #[test]

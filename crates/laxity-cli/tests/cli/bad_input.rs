@@ -172,13 +172,13 @@ fn a_wrong_argument() {
     refused(&folder, &[&compare[..], &["fifo,edff"]].concat(), &kinds);
     run(&["--duration", "0s"], &["a duration of zero simulates nothing", "--duration"]);
     run(&["--duration", "10"], &["--duration", "`10` has no unit", "`5ms`"]);
-    run(&["--duration", "-1s"], &["--duration"]);
+    run(&["--duration", "-1s"], &["--duration", "`-1s` is negative: a time is not"]);
     run(&["--seed", "one"], &["--seed"]);
-    run(&["--seed", "-1"], &["'-1'"]);
+    run(&["--seed", "-1"], &["--seed", "'-1'"]);
     run(&["--packets", "xml"], &["--packets", "csv, parquet, none"]);
     run(&["--fast"], &["unexpected argument '--fast'"]);
     run(&["another.toml"], &["unexpected argument 'another.toml'"]);
-    refused(&folder, &["rnu"], &["unrecognized subcommand 'rnu'", "'run'"]);
+    refused(&folder, &["runs"], &["unrecognized subcommand 'runs'", "'run'"]);
     refused(&folder, &["run"], &["<PLAN>"]);
     refused(&folder, &[], &["Usage: laxity <COMMAND>"]);
     refused(&folder, &["compare", "plan.toml"], &["--schedulers"]);

@@ -1,6 +1,7 @@
 //! A tournament over a fixed number of slots.
 
 use alloc::vec::Vec;
+use core::hint::select_unpredictable;
 
 /// The smallest of a fixed number of slots' keys, exactly; among equal keys the lowest slot.
 ///
@@ -56,11 +57,13 @@ impl<K: Ord + Copy> WinnerTree<K> {
         let mut winner = Node { key, slot: slot as u32 };
         nodes[at] = winner;
         while at > 1 {
-            // Only the sibling is read; the winner so far stays in registers.
+            // Only the sibling is read, the winner so far stays in registers; who wins is anybody's
+            // guess, so nothing is gained by predicting it.
             let sibling = nodes[at ^ 1];
-            if (sibling.key, sibling.slot) < (winner.key, winner.slot) {
-                winner = sibling;
-            }
+            let is_left = at % 2 == 1;
+            let wins = (sibling.key < winner.key) | ((sibling.key == winner.key) & is_left);
+            winner.key = select_unpredictable(wins, sibling.key, winner.key);
+            winner.slot = select_unpredictable(wins, sibling.slot, winner.slot);
             at /= 2;
             nodes[at] = winner;
         }
