@@ -1,46 +1,187 @@
-use std::collections::BTreeMap;
+//! Whole runs against what theory and arithmetic say.
+
 use std::path::Path;
 
 use super::*;
+use crate::summary::ClassSummary;
 
-/// Counts packets by class and flow.
+/// A plan on a link of 8 Mbit/s, where a byte takes 1 us.
+fn plan(rest: &str) -> Plan {
+    let text =
+        format!("version = 1\nlink = {{ rate = \"8mbit\", max-packet = \"1500b\" }}\n{rest}");
+    Plan::parse(&text, "test.toml", Path::new(".")).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn run(plan: &Plan, seed: u64, seconds: u64) -> (Outcome, Vec<Record>) {
+    let duration = Some(Nanos(seconds * 1_000_000_000));
+    let (arrivals, backlogged) = (Vec::new(), Vec::new());
+    let run = Run { plan, scheduler: plan.scheduler, duration, seed, arrivals, backlogged };
+    let mut records = Records::default();
+    let outcome = run.with_sources().unwrap().simulate(&mut records, &mut |_| true).unwrap();
+    (outcome, records.0)
+}
+
 #[derive(Default)]
-struct Flows(BTreeMap<(u32, u32), u64>);
+struct Records(Vec<Record>);
 
-impl Observer for Flows {
+impl Observer for Records {
     fn record(&mut self, record: &Record) {
-        *self.0.entry((record.packet.class.0, record.packet.flow.0)).or_default() += 1;
+        self.0.push(*record);
     }
 }
 
-/// Ten milliseconds of a link that sends a packet of 1000 B in 1 ms.
-fn flows(sources: &str) -> BTreeMap<(u32, u32), u64> {
-    let head = "version = 1\nlink.rate = '8mbit'\nscheduler.kind = 'fifo'\nclass.a = {}\n\
-                run.duration = '10ms'\n";
-    let plan = Plan::parse(&format!("{head}{sources}"), "plan", Path::new("")).unwrap();
-    let mut flows = Flows::default();
-    Run::of_plan(&plan).unwrap().simulate(&mut flows, &mut |_| true).unwrap();
-    flows.0
+fn class(outcome: &Outcome) -> &ClassSummary {
+    &outcome.summary.classes[0]
 }
 
-const BACKLOGGED: &str =
-    "[[source]]\nclass = 'a'\nmodel = 'backlogged'\npacket = '1000b'\nwindow = 1\n";
-
+/// Poisson arrivals of constant length: the mean wait is rho/(2 (1 - rho)) transmissions (Pollaczek
+/// and Khinchine), so at a load of 0.8 a packet of 1 ms takes 3 ms in the mean.
 #[test]
-fn a_backlogged_source_sends_when_its_packet_leaves() {
-    assert_eq!(flows(BACKLOGGED), BTreeMap::from([((0, 0), 11)]));
+fn a_queue_with_poisson_arrivals_waits_as_theory_says() {
+    let plan = plan(
+        r#"scheduler = { kind = "fifo" }
+        class.all = {}
+        source = [{ class = "all", model = "poisson", packet = "1000b", rate = "6.4mbit" }]"#,
+    );
+    let means = [1, 2, 3, 4, 5].map(|seed| {
+        let (outcome, _) = run(&plan, seed, 500);
+        assert!((outcome.summary.link.utilization - 0.8).abs() < 0.01);
+        class(&outcome).delay_ns.unwrap().mean / 1e6
+    });
+    // 400 000 packets a seed, correlated over tens of packets: the mean of five seeds is good to
+    // about 1 %.
+    let mean = means.iter().sum::<f64>() / 5.0;
+    assert!((mean - 3.0).abs() < 0.09, "{means:?}");
 }
 
 #[test]
-fn backlogged_sources_of_one_class_take_turns() {
-    let two_and_one = format!("{BACKLOGGED}count = 2\n{BACKLOGGED}");
-    assert_eq!(flows(&two_and_one), BTreeMap::from([((0, 0), 9), ((0, 1), 4)]));
+fn every_packet_has_one_fate_and_no_two_are_on_the_link_at_once() {
+    let plan = plan(
+        r#"scheduler = { kind = "wfq" }
+        class.a = { queue = { kind = "droptail", limit = "10kB" } }
+        class.b = {}
+        source = [
+            { class = "a", model = "poisson", packet = { uniform = ["40b", "1500b"] }, rate = "6mbit" },
+            { class = "a", model = "on-off", packet = "700b", rate = "8mbit", on = "5ms", off = { exponential = "5ms" } },
+            { class = "b", model = "constant", packet = "300b", rate = "2mbit" },
+        ]"#,
+    );
+    let (outcome, mut records) = run(&plan, 7, 20);
+    let transmissions: Vec<_> = records
+        .iter()
+        .filter_map(|record| match record.fate {
+            Fate::Sent { start, departure } => Some((start, departure, record.packet)),
+            Fate::Dropped(_) => None,
+        })
+        .collect();
+    assert!(transmissions.windows(2).all(|pair| pair[0].1 <= pair[1].0));
+    for (start, departure, packet) in &transmissions {
+        assert!(packet.arrival <= *start);
+        // A byte takes a whole number of ns here, so nothing is rounded.
+        assert_eq!((*departure - *start).0, u64::from(packet.length) * 1_000);
+    }
+    let dropped = records.len() - transmissions.len();
+    assert!(dropped > 100, "the queue limit never mattered");
+    let counted: u64 = outcome.summary.classes.iter().map(|class| class.arrived).sum();
+    assert_eq!(counted, records.len() as u64);
+    records.sort_by_key(|record| record.packet.handle);
+    assert!(records.iter().enumerate().all(|(seq, record)| record.packet.handle == seq as u64));
 }
 
 #[test]
-fn a_packet_of_another_source_brings_no_packet_of_a_backlogged_one() {
-    let other = "[[source]]\nclass = 'a'\nmodel = 'constant'\nrate = '8mbit'\npacket = '1000b'\n\
-                 count = 3\nstop = '1ns'\n";
-    let counts = flows(&format!("{BACKLOGGED}{other}"));
-    assert_eq!(counts, BTreeMap::from([((0, 0), 9), ((0, 1), 1), ((0, 2), 1)]));
+fn packets_of_the_warm_up_are_sent_but_not_measured() {
+    let rest = r#"scheduler = { kind = "fifo" }
+        class.all = {}
+        source = [{ class = "all", model = "constant", packet = "1000b", rate = "4mbit" }]"#;
+    let whole = plan(rest);
+    let warmed = plan(&format!("run = {{ warm-up = \"1s\" }}\n{rest}"));
+    let (all, records) = run(&whole, 1, 3);
+    let (later, same_records) = run(&warmed, 1, 3);
+    assert_eq!(records, same_records);
+    assert_eq!((class(&all).sent, class(&later).sent), (1500, 1000));
+    for outcome in [all, later] {
+        assert!((class(&outcome).throughput_bps - 4e6).abs() < 1e4);
+        assert!((outcome.summary.link.utilization - 0.5).abs() < 1e-3);
+    }
+}
+
+#[test]
+fn packets_that_break_the_contract_are_treated_as_the_plan_says() {
+    // Twice the contract: 1000 packets a second of which 500 conform.
+    let policed = |police: &str| {
+        let plan = plan(&format!(
+            r#"scheduler = {{ kind = "edf", best-effort = "background" }}
+            class.a = {{ deadline = "5ms", police = "{police}",
+                         arrival = {{ bucket = "500b", rate = "2mbit", packet = "500b" }} }}
+            class.rest = {{}}
+            source = [{{ class = "a", model = "constant", packet = "500b", rate = "4mbit" }},
+                      {{ class = "rest", model = "poisson", packet = "1500b", rate = "3mbit" }}]"#
+        ));
+        run(&plan, 1, 4)
+    };
+    let (counted, _) = policed("count");
+    assert_eq!((class(&counted).nonconforming, class(&counted).sent), (2000, 4000));
+    let (dropped, _) = policed("drop");
+    assert_eq!((class(&dropped).nonconforming, class(&dropped).sent), (2000, 2000));
+    assert_eq!(class(&dropped).dropped["contract"], 2000);
+    assert_eq!((class(&dropped).deadline_misses, class(&dropped).bound_misses), (0, 0));
+    let (demoted, records) = policed("demote");
+    assert_eq!((class(&demoted).nonconforming, class(&demoted).sent), (2000, 4000));
+    assert_eq!(records.iter().filter(|record| record.packet.demoted).count(), 2000);
+    assert_eq!((class(&demoted).deadline_misses, class(&demoted).bound_misses), (0, 0));
+    let longest = class(&demoted).delay_ns.unwrap().max;
+    assert!(class(&demoted).promised_max_ns.unwrap() < longest, "demoted packets wait longer");
+}
+
+#[test]
+fn a_backlogged_source_keeps_the_link_busy_and_its_window_full() {
+    let plan = plan(
+        r#"scheduler = { kind = "wfq" }
+        class.heavy = { weight = 3 }
+        class.light = {}
+        source = [{ class = "heavy", model = "backlogged", packet = "1000b" },
+                  { class = "light", model = "backlogged", packet = "500b", window = 5, count = 2 }]"#,
+    );
+    let (outcome, _) = run(&plan, 1, 10);
+    assert!(outcome.summary.link.utilization > 0.9999);
+    let share = class(&outcome).throughput_bps / 8e6;
+    assert!((share - 0.75).abs() < 1e-3, "{share}");
+    // What is queued at the end is sent after it: two packets and ten.
+    let sent: Vec<_> = outcome.summary.classes.iter().map(|class| class.sent).collect();
+    assert_eq!(sent[0], outcome.summary.classes[0].arrived);
+    assert_eq!(sent[1], outcome.summary.classes[1].arrived);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_packets_and_another_seed_others() {
+    let plan = plan(
+        r#"scheduler = { kind = "fifo" }
+        class.all = {}
+        source = [{ class = "all", model = "poisson", packet = { normal = ["700b", "200b"] }, rate = "6mbit" }]"#,
+    );
+    let (first, again, other) = (run(&plan, 1, 2).1, run(&plan, 1, 2).1, run(&plan, 2, 2).1);
+    assert_eq!(first, again);
+    assert_ne!(first, other);
+}
+
+#[test]
+fn the_same_arrivals_go_through_every_scheduler() {
+    let plan = plan(
+        r#"scheduler = { kind = "edf" }
+        class.a = { deadline = "10ms", arrival = { bucket = "3000b", rate = "2mbit" } }
+        class.b = {}
+        source = [{ class = "a", model = "greedy", packet = "500b", burst = { uniform = ["5ms", "9ms"] }, spacing = "4ms" },
+                  { class = "b", model = "poisson", packet = "900b", rate = "4mbit" }]"#,
+    );
+    let arrivals = |name: &str| {
+        let scheduler = SchedulerSpec::named(name, plan.scheduler).unwrap();
+        let mut records = run(&Plan { scheduler, ..plan.clone() }, 3, 2).1;
+        records.sort_by_key(|record| record.packet.handle);
+        records.into_iter().map(|record| record.packet).collect::<Vec<_>>()
+    };
+    let fifo = arrivals("fifo");
+    assert!(fifo.len() > 1000);
+    for name in ["wfq", "edf/background", "edf/exact"] {
+        assert_eq!(arrivals(name), fifo);
+    }
 }
