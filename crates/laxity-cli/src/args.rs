@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use laxity::units::Nanos;
+use laxity::units::{Nanos, UnitError};
 
 /// Schedule packets by deadline, and prove it.
 ///
@@ -62,7 +62,7 @@ pub struct Check {
 #[derive(Args, Debug)]
 pub struct Traffic {
     /// How long sources send, such as 30s [default: the plan's, else 10s, else all of a recording].
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
     /// The seed of every random draw [default: the plan's, else 1].
     #[arg(long, allow_negative_numbers = true)]
@@ -159,7 +159,7 @@ pub struct Reproduce {
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub seeds: u64,
     /// Simulate less than the paper did, for a quick look.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
     /// Write the figures into this folder.
     #[arg(long, value_name = "DIR")]
@@ -189,4 +189,12 @@ pub struct Bench {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// How long to simulate. Negative times come here as well, to be told that they are.
+fn duration(text: &str) -> Result<Nanos, String> {
+    match text.parse() {
+        Ok(Nanos::ZERO) => Err("a duration of zero simulates nothing: give more".into()),
+        read => read.map_err(|error: UnitError| error.to_string()),
+    }
 }

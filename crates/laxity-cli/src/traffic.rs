@@ -54,9 +54,6 @@ fn prepare<'a>(
 ) -> Result<Run<'a>, Failure> {
     let seed = traffic.seed.unwrap_or(plan.run.seed);
     let duration = traffic.duration.or(plan.run.duration);
-    if duration == Some(Nanos::ZERO) {
-        return Err(Failure::input("a duration of zero simulates nothing: give --duration more"));
-    }
     if duration.is_some_and(|duration| duration <= plan.run.warm_up) {
         return Err(Failure::input(format!(
             "the warm-up of {} leaves nothing to measure: make the duration longer than that",

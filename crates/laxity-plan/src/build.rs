@@ -1,14 +1,15 @@
 //! From a plan to the things that act on it: a scheduler, and the question whether it fits.
 
-use laxity::admit::{self, edf};
+use laxity::admit::edf;
 use laxity::curve::Curve;
-use laxity::police::{Meter, TokenBucket};
+use laxity::police::Meter;
 use laxity::port::Promise;
 use laxity::sched::edf::{
     Assign, BestEffort as BestEffortStage, Deadlines, Line, TwoLineFast, TwoLines,
 };
 use laxity::sched::{DropTail, Edf, Fifo, Limit, Wfq};
 use laxity::scheduler::Scheduler;
+use laxity::units::Bytes;
 
 use crate::model::{
     Arrival, BestEffort, BestEffortOrder, Class, Plan, Police, QueueLimit, QueueSpec, SchedulerSpec,
@@ -108,9 +109,11 @@ impl Plan {
     /// The real-time classes with their places among all classes.
     fn real_time(&self) -> impl Iterator<Item = (usize, edf::RealTime)> {
         self.classes.iter().enumerate().filter_map(|(index, class)| {
-            let arrival = class.arrival.as_ref()?.token_buckets();
-            let (deadline, packet) = (class.deadline?, self.max_packet(class));
-            Some((index, edf::RealTime { deadline, arrival, packet }))
+            let arrival = class.arrival.as_ref()?.buckets.clone();
+            // A packet larger than a bucket never conforms.
+            let buckets = arrival.iter().map(|line| line.bucket);
+            let packet = buckets.fold(self.max_packet(class), Bytes::min);
+            Some((index, edf::RealTime { deadline: class.deadline?, arrival, packet }))
         })
     }
 
@@ -144,14 +147,8 @@ impl Plan {
 }
 
 impl Arrival {
-    /// The token buckets that the traffic keeps to.
-    pub fn token_buckets(&self) -> Vec<admit::TokenBucket> {
-        let lines = self.buckets.iter();
-        lines.map(|line| admit::TokenBucket { bucket: line.bucket, rate: line.rate }).collect()
-    }
-
     /// A meter that tells which packets keep to the curve.
     pub fn meter(&self) -> Meter {
-        Meter::new(self.buckets.iter().map(|line| TokenBucket::new(line.bucket, line.rate)))
+        Meter::new(self.buckets.iter().copied())
     }
 }

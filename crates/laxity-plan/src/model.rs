@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use laxity::packet::ClassId;
+pub use laxity::police::TokenBucket;
 use laxity::units::{Bytes, Nanos, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -129,15 +130,6 @@ pub struct Arrival {
     pub buckets: Vec<TokenBucket>,
     /// The largest packet of the class, if the plan gives one.
     pub packet: Option<Bytes>,
-}
-
-/// At most `bucket + rate t` in any interval of length t.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TokenBucket {
-    /// The burst.
-    pub bucket: Bytes,
-    /// The sustained rate.
-    pub rate: Rate,
 }
 
 /// `police = …`: what happens to a packet that breaks its class's arrival curve.

@@ -167,6 +167,8 @@ fn class(at: u64, (name, promise, rate, delay): &Sketch) -> (ClassSummary, Class
         deadline_ns: promise.map(|(deadline, _)| ns(deadline)),
         deadline_misses: u64::from(promise.is_some_and(|(deadline, _)| max > ns(deadline))) * 17,
         bound_ns: promise.map(|(_, bound)| ns(bound)),
+        bound_misses: u64::from(promise.is_some_and(|(_, bound)| max > ns(bound))) * 3,
+        promised_max_ns: promise.map(|_| max),
     };
     (summary, ClassSeries { bins, exceedance })
 }

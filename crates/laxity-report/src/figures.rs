@@ -344,7 +344,7 @@ mod tests {
         delay_over_time(&summary, &Series::default());
         exceedance_compared(&[]);
         curves(&CurveFigure::default());
-        packet_delays("none", &[PacketDelays::default()]);
+        packet_delays("none", &[PacketDelays::default()], 1);
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub struct Broken {
     pub class: String,
     /// The promise.
     pub promise: Promise,
-    /// Packets of the class that broke its arrival curve: when there are any, nothing was owed.
+    /// Packets of the class that broke its arrival curve, which may be why.
     pub nonconforming: u64,
 }
 

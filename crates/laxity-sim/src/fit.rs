@@ -138,7 +138,7 @@ fn readable(bits_per_second: u128) -> Rate {
 #[cfg(test)]
 mod tests {
     use laxity::packet::{ClassId, FlowId};
-    use laxity::police::{self, Meter};
+    use laxity::police::Meter;
     use proptest::prelude::*;
 
     use super::*;
@@ -168,8 +168,7 @@ mod tests {
     }
 
     fn admits_all(packets: &[Timed], lines: &[TokenBucket]) -> bool {
-        let mut meter =
-            Meter::new(lines.iter().map(|l| police::TokenBucket::new(l.bucket, l.rate)));
+        let mut meter = Meter::new(lines.iter().copied());
         packets.iter().all(|&(time, length)| meter.admit(time, length))
     }
 

@@ -74,7 +74,7 @@ impl SeriesRecorder {
     fn widen(&mut self) {
         self.series.bin_ns *= 2;
         for class in &mut self.series.classes {
-            class.bins = class.bins.chunks(2).map(|pair| Bin::together(pair)).collect();
+            class.bins = class.bins.chunks(2).map(Bin::together).collect();
         }
     }
 }

@@ -4,10 +4,20 @@ use alloc::vec::Vec;
 
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
-/// One token bucket, exact to a billionth of a bit: full at the start, filling at `rate`, never
-/// above `bucket` (Shenker and Wroclawski 1997).
-#[derive(Clone, Debug)]
+/// A line that the traffic of any interval stays under, `bucket + rate t`: one of the buckets of a
+/// TSpec (Shenker and Wroclawski 1997).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenBucket {
+    /// The burst.
+    pub bucket: Bytes,
+    /// The sustained rate.
+    pub rate: Rate,
+}
+
+/// The state of a token bucket, exact to a billionth of a bit: full at the start, filling at its
+/// rate, never above its size.
+#[derive(Clone, Debug)]
+struct Level {
     /// In nanobits, as everything here.
     bucket: u128,
     rate: u128,
@@ -15,11 +25,10 @@ pub struct TokenBucket {
     filled_at: Nanos,
 }
 
-impl TokenBucket {
-    /// A full bucket.
-    pub fn new(bucket: Bytes, rate: Rate) -> Self {
+impl Level {
+    fn full(TokenBucket { bucket, rate }: TokenBucket) -> Self {
         let bucket = nanobits(bucket.0);
-        TokenBucket { bucket, rate: u128::from(rate.0), tokens: bucket, filled_at: Nanos::ZERO }
+        Level { bucket, rate: u128::from(rate.0), tokens: bucket, filled_at: Nanos::ZERO }
     }
 
     fn tokens_at(&self, now: Nanos) -> u128 {
@@ -29,7 +38,7 @@ impl TokenBucket {
 
     /// The first time from `now` on at which the bucket holds `length` bytes; `None` if it is too
     /// small to ever do so.
-    pub fn earliest(&self, now: Nanos, length: u32) -> Option<Nanos> {
+    fn earliest(&self, now: Nanos, length: u32) -> Option<Nanos> {
         let wanted = nanobits(u64::from(length));
         if wanted > self.bucket {
             return None;
@@ -43,7 +52,7 @@ impl TokenBucket {
     }
 
     /// Takes `length` bytes at `now`; the bucket must hold them.
-    pub fn take(&mut self, now: Nanos, length: u32) {
+    fn take(&mut self, now: Nanos, length: u32) {
         self.tokens = self.tokens_at(now) - nanobits(u64::from(length));
         self.filled_at = now;
     }
@@ -57,28 +66,28 @@ fn nanobits(bytes: u64) -> u128 {
 /// of any interval then stays under the minimum of their lines.
 #[derive(Clone, Debug)]
 pub struct Meter {
-    buckets: Vec<TokenBucket>,
+    levels: Vec<Level>,
 }
 
 impl Meter {
     /// A meter with all buckets full.
     pub fn new(buckets: impl IntoIterator<Item = TokenBucket>) -> Self {
-        Meter { buckets: buckets.into_iter().collect() }
+        Meter { levels: buckets.into_iter().map(Level::full).collect() }
     }
 
     /// The first time from `now` on at which a packet of `length` bytes conforms; `None` if it
     /// never will.
     pub fn earliest(&self, now: Nanos, length: u32) -> Option<Nanos> {
         // A bucket that holds the packet goes on holding it until something is taken.
-        self.buckets.iter().try_fold(now, |at, bucket| Some(at.max(bucket.earliest(now, length)?)))
+        self.levels.iter().try_fold(now, |at, level| Some(at.max(level.earliest(now, length)?)))
     }
 
     /// Takes a conforming packet's tokens and says true, or takes nothing and says false.
     pub fn admit(&mut self, now: Nanos, length: u32) -> bool {
         let conforms = self.earliest(now, length) == Some(now);
         if conforms {
-            for bucket in &mut self.buckets {
-                bucket.take(now, length);
+            for level in &mut self.levels {
+                level.take(now, length);
             }
         }
         conforms
@@ -97,7 +106,7 @@ mod tests {
             bucket in 100u64..5_000, rate in 1_000u64..10_000_000,
             packets in prop::collection::vec((0u64..5_000_000, 1u32..1500), 1..60),
         ) {
-            let mut meter = Meter::new([TokenBucket::new(Bytes(bucket), Rate(rate))]);
+            let mut meter = Meter::new([TokenBucket { bucket: Bytes(bucket), rate: Rate(rate) }]);
             let (mut now, mut admitted) = (Nanos::ZERO, Vec::new());
             for (gap, length) in packets {
                 now += Nanos(gap);
@@ -121,8 +130,8 @@ mod tests {
             rate in 1_000u64..10_000_000, first in 1u32..1000, second in 1u32..1000,
         ) {
             let mut meter = Meter::new([
-                TokenBucket::new(Bytes(1000), Rate(rate)),
-                TokenBucket::new(Bytes(1200), Rate(rate / 2 + 1)),
+                TokenBucket { bucket: Bytes(1000), rate: Rate(rate) },
+                TokenBucket { bucket: Bytes(1200), rate: Rate(rate / 2 + 1) },
             ]);
             prop_assert!(meter.admit(Nanos(7), first));
             let at = meter.earliest(Nanos(7), second).unwrap();
@@ -133,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_packet_larger_than_the_bucket_never_conforms() {
-        let meter = Meter::new([TokenBucket::new(Bytes(100), Rate(1_000))]);
+        let meter = Meter::new([TokenBucket { bucket: Bytes(100), rate: Rate(1_000) }]);
         assert_eq!(meter.earliest(Nanos(5), 101), None);
     }
 }

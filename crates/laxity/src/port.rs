@@ -7,8 +7,8 @@ use crate::packet::Packet;
 use crate::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
 use crate::units::Nanos;
 
-/// A scheduler with its books kept by class. At any time, for every class,
-/// arrived = sent + dropped + queued.
+/// A scheduler with its books kept by class. Once every transmission has been told, for every class
+/// arrived = sent + dropped + queued; packets of the warm-up count as queued alone.
 #[derive(Debug)]
 pub struct Port<S> {
     scheduler: S,

@@ -6,7 +6,8 @@ use crate::units::Nanos;
 /// A packet scheduler. Every discipline is one, and so is anything that wraps another.
 ///
 /// `now` never decreases from one call to the next. Operations take at most logarithmic time in
-/// the number of classes and never depend on how many packets wait.
+/// the number of classes and never depend on how many packets wait; a discipline that does more
+/// says so.
 pub trait Scheduler {
     /// Takes in a packet at time `now`. The packet itself, or one queued before it, may be dropped
     /// into `drops`; everything else leaves through [`dequeue`](Self::dequeue).

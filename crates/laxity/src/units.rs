@@ -21,7 +21,7 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(pub u64);
 
-/// One bit, in the unit in which work is counted exactly: a rate in bit/s times a time in ns.
+/// One byte, in the unit in which work is counted exactly: a rate in bit/s times a time in ns.
 pub const NANOBITS_PER_BYTE: u64 = 8_000_000_000;
 
 impl Nanos {
@@ -81,11 +81,6 @@ impl Bytes {
 impl Rate {
     /// The highest rate that parsing accepts: 10 Tbit/s.
     pub const LIMIT: Rate = Rate(10_000_000_000_000);
-
-    /// In bits a second.
-    pub fn bits_per_second(self) -> u64 {
-        self.0
-    }
 
     /// How long `size` takes at this rate, rounded up to the next nanosecond.
     ///

@@ -185,7 +185,7 @@ fn a_wrong_argument() {
     let paper = ["reproduce", "no-such-paper", "--out", "out"];
     refused(&folder, &paper, &["no-such-paper", "low-delay-best-effort"]);
     refused(&folder, &["reproduce", "--seeds", "0"], &["--seeds", "1..=1000"]);
-    refused(&folder, &["reproduce", "--duration", "0s", "--out", "out"], &["duration"]);
+    refused(&folder, &["reproduce", "--duration", "0s", "--out", "out"], &["duration of zero"]);
     refused(&folder, &["bench", "--only", "edff"], &["edff", "fifo", "heap-edf"]);
     refused(&folder, &["bench", "--classes", "0"], &["--classes", "1..=10000000"]);
 }

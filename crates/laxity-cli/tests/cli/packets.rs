@@ -175,6 +175,7 @@ fn assert_class_follows(class: &Value, packets: &[&Packet]) {
         }
     }
     delays.sort_unstable();
+    assert_eq!(class["promised_max_ns"].as_u64(), promised.and(delays.last().copied()));
     assert_delays_follow(&class["delay_ns"], &delays);
 }
 

@@ -1,7 +1,7 @@
 //! Sources that send as fast as their class's arrival curve allows (Chakraborty, Gries, Thiele
 //! 2002, appendix).
 
-use laxity::police::{Meter, TokenBucket};
+use laxity::police::Meter;
 use laxity::units::{Bytes, Nanos};
 use laxity_plan::model::{Dist, ModelSource, Plan};
 
@@ -49,7 +49,7 @@ impl Greedy {
             return Err(SourceProblem::NeverOn { field: "burst" });
         }
         Ok(Greedy {
-            meter: Meter::new(lines.map(|line| TokenBucket::new(line.bucket, line.rate))),
+            meter: Meter::new(lines.copied()),
             lengths: lengths.at_most(smallest),
             burst,
             spacing: sampler("spacing", spacing)?,

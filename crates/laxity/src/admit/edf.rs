@@ -16,14 +16,15 @@ mod tests;
 
 use alloc::vec::Vec;
 
-use num_traits::{One, Signed, Zero};
+use num_traits::{One, Signed, ToPrimitive, Zero};
 
-use super::{TokenBucket, arrival_curve};
+use super::arrival_curve;
 use crate::curve::{
-    Curve, Exact, Minimum, Piece, bytes_per_nano, ceil_bytes, ceil_nanos, exact_bytes, exact_nanos,
-    floor_bytes, floor_nanos,
+    Curve, Exact, Minimum, Piece, bytes_per_nano, ceil_bytes, ceil_nanos, exact, exact_bytes,
+    exact_nanos, floor_bytes, floor_nanos,
 };
-use crate::units::{Bytes, Nanos, Rate};
+use crate::police::TokenBucket;
+use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
 /// A link and what shares it by EDF.
 #[derive(Clone, Debug)]
@@ -145,29 +146,45 @@ impl System {
     }
 
     /// The shortest deadline with which class `k` would be admitted beside the others as they are.
+    ///
+    /// Its arrivals, delayed by the deadline, must fit into what the others leave: the horizontal
+    /// distance of the two. A longer deadline never hurts, for it turns work that is due into at
+    /// most blocking; if blocking is too much already, no deadline helps.
     pub fn shortest_admitted_deadline(&self, k: usize) -> Option<Nanos> {
-        let passes =
-            |deadline: u64| self.with(k, |class| class.deadline = Nanos(deadline)).is_admitted();
-        // A longer deadline never hurts: it turns work that is due into at most blocking.
-        let least = self.rate.time_for(self.real_time[k].packet).0.max(1);
-        smallest(least, Nanos::LIMIT.0, passes).map(Nanos)
+        let class = &self.real_time[k];
+        let room = self.room_beside(k)?;
+        let distance = Curve::horizontal_distance(&arrival_curve(&class.arrival), &room)?;
+        let deadline = ceil_nanos(&distance)?.max(self.rate.time_for(class.packet));
+        self.with(k, |class| class.deadline = deadline).is_admitted().then_some(deadline)
     }
 
     /// The highest sustained rate with which class `k` would be admitted beside the others as they
     /// are: that of its slowest token bucket, up to the rate of the next faster one or of the link.
+    ///
+    /// Where its other buckets allow more than there is room, the slowest one must not:
+    /// `bucket + rate t <= room(t + deadline)`.
     pub fn highest_admitted_rate(&self, k: usize) -> Option<Rate> {
-        let lines = self.real_time[k].arrival.iter().enumerate();
-        let slowest = lines.clone().min_by_key(|(_, line)| line.rate)?.0;
-        let others = lines.filter(|(index, _)| *index != slowest).map(|(_, line)| line.rate);
-        let highest = others.fold(self.rate, Rate::min);
-        let fails = |bits: u64| {
-            !self.with(k, |class| class.arrival[slowest].rate = Rate(bits)).is_admitted()
-        };
-        match smallest(1, highest.0, fails) {
-            Some(1) => None,
-            Some(too_fast) => Some(Rate(too_fast - 1)),
-            None => Some(highest),
+        let class = &self.real_time[k];
+        let lines = class.arrival.iter().copied().enumerate();
+        let (slowest, line) = lines.clone().min_by_key(|(_, line)| line.rate)?;
+        let faster: Vec<_> = lines.filter(|(k, _)| *k != slowest).map(|(_, line)| line).collect();
+        let room = self.room_beside(k)?.shift(&-exact_nanos(class.deadline));
+        let mut highest = faster.iter().map(|line| line.rate).fold(self.rate, Rate::min);
+        if let Some(slope) = steepest_below(&room, &line.bucket, &faster)? {
+            let bits = (slope * exact(NANOBITS_PER_BYTE)).floor().to_integer().to_u64();
+            highest = highest.min(Rate(bits.unwrap_or(u64::MAX)));
         }
+        let changed = self.with(k, |class| class.arrival[slowest].rate = highest);
+        (highest.0 > 0 && changed.is_admitted()).then_some(highest)
+    }
+
+    /// What the link can do for class `k` in an interval without a missed deadline of the others
+    /// then or later; their blocking is taken off, that of class `k` is not. `None` if the others
+    /// alone outgrow the link.
+    fn room_beside(&self, k: usize) -> Option<Curve> {
+        let mut others = self.clone();
+        others.real_time.remove(k);
+        others.slack().lower_envelope_ahead()
     }
 
     fn with(&self, k: usize, change: impl FnOnce(&mut RealTime)) -> System {
@@ -246,18 +263,55 @@ fn first_below_zero(curve: &Curve, from: Nanos) -> Exact {
     from
 }
 
-/// The smallest number from `low` to `high` that passes, when all numbers above one that passes do.
-fn smallest(mut low: u64, mut high: u64, passes: impl Fn(u64) -> bool) -> Option<u64> {
-    if !passes(high) {
-        return None;
-    }
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if passes(middle) {
-            high = middle;
+/// The steepest slope with which a line that starts at `bucket` stays under `room` wherever the
+/// `faster` token buckets allow more than that. The outer `None` says that no line does, the inner
+/// one that every line does.
+fn steepest_below(room: &Curve, bucket: &Bytes, faster: &[TokenBucket]) -> Option<Option<Exact>> {
+    let bucket = exact_bytes(*bucket);
+    let excess = match faster {
+        [] => Curve::constant(Bytes(1)),
+        _ => arrival_curve(faster).sub(room),
+    };
+    let mut steepest: Option<Exact> = None;
+    let mut limit = |slope: Exact| {
+        steepest = Some(steepest.take().map_or(slope.clone(), |least| least.min(slope)));
+    };
+    // Between two corners of either curve the tightest place is at an end.
+    let corners = excess.pieces().iter().chain(room.pieces()).map(|piece| &piece.start);
+    let mut corners: Vec<_> = corners.cloned().collect();
+    corners.sort_unstable();
+    corners.dedup();
+    let ends = corners.iter().skip(1).map(Some).chain([None]);
+    for (start, end) in corners.iter().zip(ends) {
+        let (at_start, slope) = (excess.value(start), excess.slope_after(start));
+        let at_end = end.map(|end| excess.value_before(end));
+        let crossing = || start - &at_start / &slope;
+        let from = match (at_start.is_negative(), &at_end) {
+            (false, _) => start.clone(),
+            (true, Some(at_end)) if !at_end.is_positive() => continue,
+            (true, None) if !slope.is_positive() => continue,
+            (true, _) => crossing(),
+        };
+        let exceeds = at_start.is_positive() || slope.is_positive();
+        if !exceeds {
+            continue;
+        }
+        if from.is_zero() {
+            if room.value(&from) < bucket {
+                return None;
+            }
         } else {
-            low = middle + 1;
+            limit((room.value(&from) - &bucket) / &from);
+        }
+        let until = match (end, &at_end) {
+            (Some(end), Some(at_end)) if !at_end.is_negative() => Some((*end).clone()),
+            _ if slope.is_negative() => Some(crossing()),
+            _ => None,
+        };
+        match until {
+            Some(until) => limit((room.value_before(&until) - &bucket) / until),
+            None => limit(room.final_slope().clone()),
         }
     }
-    Some(high)
+    Some(steepest)
 }

@@ -6,16 +6,7 @@ pub mod edf;
 use alloc::vec::Vec;
 
 use crate::curve::Curve;
-use crate::units::{Bytes, Rate};
-
-/// A line that the traffic of any interval stays under: `bucket + rate t`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TokenBucket {
-    /// The burst.
-    pub bucket: Bytes,
-    /// The sustained rate.
-    pub rate: Rate,
-}
+use crate::police::TokenBucket;
 
 /// The arrival curve of traffic that keeps to all of some token buckets: the minimum of their
 /// lines; zero if there are none.

@@ -16,16 +16,6 @@ impl Curve {
         })
     }
 
-    /// The infimum of the times `t >= 0` with `f(t) > level`.
-    fn first_above(&self, level: &Exact) -> Option<Exact> {
-        self.pieces_with_ends().find_map(|(piece, end)| {
-            if piece.value > *level {
-                return Some(piece.start.clone());
-            }
-            rising_through(piece, level).filter(|t| end.is_none_or(|end| t < end))
-        })
-    }
-
     /// The delay bound, in ns: the supremum over `t >= 0` of the least `d >= 0` with
     /// `arrival(t) <= service(t + d)` (Cruz 1991; Le Boudec & Thiran 2001, theorem 1.4.2). `None`
     /// if there is none.
@@ -37,7 +27,7 @@ impl Curve {
         if arrival.final_slope() > service.final_slope() {
             return None;
         }
-        let levels = service.levels();
+        let service = Rising::new(&service);
         let mut distance = Exact::zero();
         let mut include = |served: Exact, arrived: &Exact| {
             let delay = served - arrived;
@@ -57,8 +47,8 @@ impl Curve {
             if let (Some(highest), Some(end)) = (&highest, end) {
                 include(service.inverse(highest)?, end);
             }
-            let first = levels.partition_point(|level| *level < piece.value);
-            let passed = levels[first..]
+            let first = service.levels.partition_point(|level| *level < piece.value);
+            let passed = service.levels[first..]
                 .iter()
                 .take_while(|level| highest.as_ref().is_none_or(|highest| *level < highest));
             for level in passed {
@@ -74,10 +64,32 @@ impl Curve {
     pub fn vertical_distance(f: &Curve, g: &Curve) -> Option<Exact> {
         g.sub(f).minimum_from(&Exact::zero()).map(|minimum| -minimum.value)
     }
+}
 
-    /// The values of a nondecreasing curve just before each piece ends, in increasing order.
-    fn levels(&self) -> Vec<Exact> {
-        self.pieces_with_ends().filter_map(|(piece, end)| end.map(|end| piece.at(end))).collect()
+/// A nondecreasing curve, ready for many looks at when it reaches a level.
+struct Rising<'a> {
+    curve: &'a Curve,
+    /// The values just before each piece ends, in increasing order; the last piece has none.
+    levels: Vec<Exact>,
+}
+
+impl Rising<'_> {
+    fn new(curve: &Curve) -> Rising<'_> {
+        let ends = curve.pieces_with_ends();
+        let levels = ends.filter_map(|(piece, end)| end.map(|end| piece.at(end))).collect();
+        Rising { curve, levels }
+    }
+
+    /// The first time with `f(t) >= level`.
+    fn inverse(&self, level: &Exact) -> Option<Exact> {
+        let piece = &self.curve.pieces[self.levels.partition_point(|end| end < level)];
+        if piece.value >= *level { Some(piece.start.clone()) } else { rising_through(piece, level) }
+    }
+
+    /// The infimum of the times with `f(t) > level`.
+    fn first_above(&self, level: &Exact) -> Option<Exact> {
+        let piece = &self.curve.pieces[self.levels.partition_point(|end| end <= level)];
+        if piece.value > *level { Some(piece.start.clone()) } else { rising_through(piece, level) }
     }
 }
 

@@ -146,6 +146,14 @@ impl Curve {
             && self.pieces.windows(2).all(|pair| pair[0].at(&pair[1].start) <= pair[1].value)
     }
 
+    /// The slope from `t` on, in bytes per ns; zero before time 0.
+    pub fn slope_after(&self, t: &Exact) -> Exact {
+        match self.pieces.partition_point(|piece| piece.start <= *t) {
+            0 => Exact::zero(),
+            count => self.pieces[count - 1].slope.clone(),
+        }
+    }
+
     /// The last piece, which goes on for ever.
     fn last(&self) -> &Piece {
         &self.pieces[self.pieces.len() - 1]

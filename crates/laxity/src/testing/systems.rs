@@ -7,10 +7,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::Arrival;
-use crate::admit::TokenBucket;
 use crate::admit::edf::{RealTime, System};
 use crate::curve::Curve;
-use crate::police::{self, Meter};
+use crate::police::{Meter, TokenBucket};
 use crate::sched::edf::{Assign, Deadlines, Line, TwoLineFast, TwoLines};
 use crate::units::{Bytes, Nanos, Rate};
 
@@ -79,7 +78,7 @@ impl Proportions {
 
 /// The meter of a class with all buckets full.
 pub(crate) fn meter(class: &RealTime) -> Meter {
-    Meter::new(class.arrival.iter().map(|line| police::TokenBucket::new(line.bucket, line.rate)))
+    Meter::new(class.arrival.iter().copied())
 }
 
 /// What arrives when sources with these wishes keep to their contracts by waiting. Classes beyond

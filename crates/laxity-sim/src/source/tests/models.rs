@@ -57,7 +57,7 @@ fn video() -> Plan {
 
 fn meter(plan: &Plan) -> Meter {
     let arrival = plan.classes[0].arrival.as_ref().unwrap();
-    Meter::new(arrival.buckets.iter().map(|line| TokenBucket::new(line.bucket, line.rate)))
+    Meter::new(arrival.buckets.iter().copied())
 }
 
 #[test]

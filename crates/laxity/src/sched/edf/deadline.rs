@@ -13,6 +13,10 @@
 //! that packets enter in order and leave in order: each segment needs the maximum of a sliding
 //! window. The last segment's window is never left, so one number remains of it.
 //!
+//! A deadline costs amortised constant time for each segment that the work since the last reset has
+//! reached. Segments follow from the bends of E, of which real-time classes with different deadlines
+//! and bursts make a few each; a line has one whatever the number of classes.
+//!
 //! A packet that arrives before the previous one's work could have been served at E's steepest
 //! slope never decides: E^-1 grows at least that fast, so the previous packet stays ahead of it for
 //! all time. On a line this alone leaves one packet, and what remains is the Total Bandwidth

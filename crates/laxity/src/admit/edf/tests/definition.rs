@@ -6,9 +6,9 @@ use num_traits::{Signed, Zero};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::admit::TokenBucket;
 use crate::admit::edf::{RealTime, System};
 use crate::curve::{Curve, Exact, bytes_per_nano, ceil_nanos, exact, exact_bytes, exact_nanos};
+use crate::police::TokenBucket;
 use crate::testing::{Way, systems};
 use crate::units::{Bytes, Nanos, Rate};
 

@@ -8,9 +8,9 @@ use proptest::prelude::*;
 
 use super::reference::{Reference, Rule};
 use super::{Step, any_line, any_two_lines, ratio, rising_curve, small_curve, small_steps, steps};
-use crate::admit::TokenBucket;
 use crate::admit::edf::{RealTime, System};
 use crate::curve::{Curve, Exact, Piece, exact, exact_nanos};
+use crate::police::TokenBucket;
 use crate::sched::edf::{Deadlines, TwoLineFast, TwoLines};
 use crate::testing::{Way, systems, two_lines};
 use crate::units::{Bytes, Nanos, Rate};
