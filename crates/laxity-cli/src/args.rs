@@ -40,7 +40,7 @@ pub enum Command {
     /// Measure the schedulers: nanoseconds a packet.
     Bench(Bench),
     /// Print the plan's JSON Schema, for editors.
-    Schema,
+    Schema(Schema),
 }
 
 /// `laxity check`.
@@ -197,4 +197,12 @@ fn duration(text: &str) -> Result<Nanos, String> {
         Ok(Nanos::ZERO) => Err("a duration of zero simulates nothing: give more".into()),
         read => read.map_err(|error: UnitError| error.to_string()),
     }
+}
+
+/// `laxity schema`.
+#[derive(Args, Debug)]
+pub struct Schema {
+    /// Print JSON, as this command always does.
+    #[arg(long)]
+    pub json: bool,
 }

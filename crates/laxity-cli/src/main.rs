@@ -24,7 +24,7 @@ fn main() -> ExitCode {
         Command::Fit(fit) => commands::fit::run(fit),
         Command::Reproduce(reproduce) => commands::reproduce::run(reproduce),
         Command::Bench(bench) => commands::bench::run(bench),
-        Command::Schema => commands::schema(),
+        Command::Schema(_) => commands::schema(),
     };
     match done {
         Ok(kept) => kept.into(),

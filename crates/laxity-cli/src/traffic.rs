@@ -1,11 +1,14 @@
 //! From arguments to a simulation.
 
+use laxity::admit::edf::Admission;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::model::{SchedulerSpec, Source};
+use laxity_plan::model::{Police, SchedulerSpec, Source};
+use laxity_report::quantity;
 use laxity_sim::engine::{Outcome, Run};
 use laxity_sim::record::Observer;
 use laxity_sim::source::{Remarks, open_recording};
+use laxity_sim::summary::Summary;
 
 use crate::args::Traffic;
 use crate::failure::Failure;
@@ -44,6 +47,16 @@ pub fn simulate(
              `match`, such as match = \"udp dport 4000\""
         )));
     }
+    if outcome.summary.classes.iter().all(|class| class.arrived == 0) {
+        return Err(Failure::input(match plan.run.warm_up {
+            Nanos::ZERO => {
+                "nothing arrived: the sources or the recording have no packet".to_string()
+            }
+            warm_up => format!(
+                "nothing arrived after the warm-up of {warm_up}: shorten it or send for longer"
+            ),
+        }));
+    }
     Ok(outcome)
 }
 
@@ -53,7 +66,9 @@ fn prepare<'a>(
     traffic: &Traffic,
 ) -> Result<Run<'a>, Failure> {
     let seed = traffic.seed.unwrap_or(plan.run.seed);
-    let duration = traffic.duration.or(plan.run.duration);
+    let models = plan.sources.iter().any(|source| matches!(source, Source::Model(_)));
+    let unless_told = (traffic.arrivals.is_none() && models).then_some(DEFAULT_DURATION);
+    let duration = traffic.duration.or(plan.run.duration).or(unless_told);
     if duration.is_some_and(|duration| duration <= plan.run.warm_up) {
         return Err(Failure::input(format!(
             "the warm-up of {} leaves nothing to measure: make the duration longer than that",
@@ -70,9 +85,6 @@ fn prepare<'a>(
         return Err(Failure::input(
             "the plan has no [[source]], so nothing would arrive: add one, or give --arrivals FILE",
         ));
-    }
-    if plan.sources.iter().any(|source| matches!(source, Source::Model(_))) {
-        run.duration = Some(duration.unwrap_or(DEFAULT_DURATION));
     }
     Ok(run.with_sources()?)
 }
@@ -95,4 +107,26 @@ pub fn remarks(remarks: &Remarks) -> Vec<String> {
         "were stamped before their predecessor and arrive together with it",
     );
     unmatched.into_iter().chain(reordered).collect()
+}
+
+/// The packets that broke their class's contract, and what became of them.
+pub fn nonconforming(plan: &Plan, summary: &Summary) -> Vec<String> {
+    let treated = |police| match police {
+        Police::Count => "travelled with the others",
+        Police::Demote => "travelled as best effort, without a promise",
+        Police::Drop => "were dropped",
+    };
+    let classes = plan.classes.iter().zip(&summary.classes);
+    let broke = classes.filter(|(_, measured)| measured.nonconforming > 0);
+    let told = broke.map(|(class, measured)| {
+        let (name, count) = (&class.name, quantity::count(measured.nonconforming));
+        format!("{count} packets of {name} broke its arrival curve and {}", treated(class.police))
+    });
+    told.collect()
+}
+
+/// The admission test's answer, if it is no.
+pub fn refused(plan: &Plan, scheduler: SchedulerSpec) -> Option<Admission> {
+    let SchedulerSpec::Edf { best_effort, .. } = scheduler else { return None };
+    Some(plan.edf_admission(best_effort)).filter(|admission| !admission.admitted)
 }

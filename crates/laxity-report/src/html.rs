@@ -6,7 +6,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::figures::{self, CurveFigure, MOST_CLASSES, PacketDelays};
 use crate::quantity::{NOTHING, percent, rate, size, time};
-use crate::verdict::{Broken, broken_promises, promised_anything};
+use crate::verdict::{Broken, broken_promises, promised_anything, proved_anything};
 
 mod tables;
 
@@ -155,6 +155,11 @@ fn verdict(summary: &Summary) -> Markup {
             p.verdict { "No class was promised a delay." }
         } @else if broken.is_empty() {
             p.verdict.kept { "✓ Every promise was kept." }
+        } @else if !proved_anything(summary) {
+            div.verdict {
+                p { "This scheduler promises no delay. Against the plan's deadlines:" }
+                ul { @for one in &broken { li { (one) } } }
+            }
         } @else {
             div.verdict.broken {
                 p { "✗ Promises were broken:" }

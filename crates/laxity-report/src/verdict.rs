@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use laxity::scheduler::DropReason;
 use laxity_sim::summary::{ClassSummary, Summary};
 
 use crate::quantity::{count, time};
@@ -34,6 +35,11 @@ pub enum Promise {
         /// How many packets exceeded it.
         misses: u64,
     },
+    /// Packets of a class that is promised a delay found its queue full.
+    Room {
+        /// How many.
+        dropped: u64,
+    },
 }
 
 /// Every broken promise of a run, in the plan's order; empty when all were kept.
@@ -46,18 +52,26 @@ pub fn promised_anything(summary: &Summary) -> bool {
     summary.classes.iter().any(|class| class.deadline_ns.or(class.bound_ns).is_some())
 }
 
+/// Whether the scheduler proved a bound for any class.
+pub fn proved_anything(summary: &Summary) -> bool {
+    summary.classes.iter().any(|class| class.bound_ns.is_some())
+}
+
 fn broken_by(class: &ClassSummary) -> impl Iterator<Item = Broken> {
     let late = class
         .deadline_ns
         .filter(|_| class.deadline_misses > 0)
         .map(|deadline_ns| Promise::Deadline { deadline_ns, misses: class.deadline_misses });
     let beyond = exceeded_bound(class);
+    let full = class.dropped.get(DropReason::QueueFull.name()).copied();
+    let full = full.filter(|_| class.deadline_ns.is_some());
+    let full = full.map(|dropped| Promise::Room { dropped });
     let broken = move |promise| Broken {
         class: class.name.clone(),
         promise,
         nonconforming: class.nonconforming,
     };
-    late.into_iter().chain(beyond).map(broken)
+    late.into_iter().chain(beyond).chain(full).map(broken)
 }
 
 fn exceeded_bound(class: &ClassSummary) -> Option<Promise> {
@@ -72,15 +86,17 @@ pub(crate) fn too_late(class: &ClassSummary) -> bool {
 
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (misses, limit_ns, limit) = match self.promise {
+        let (number, what) = match self.promise {
             Promise::Deadline { deadline_ns, misses } => {
-                (misses, deadline_ns, "missed the deadline")
+                (misses, format!("missed the deadline of {}", time(deadline_ns as f64)))
             }
-            Promise::Bound { bound_ns, misses } => (misses, bound_ns, "exceeded the proved bound"),
+            Promise::Bound { bound_ns, misses } => {
+                (misses, format!("exceeded the proved bound of {}", time(bound_ns as f64)))
+            }
+            Promise::Room { dropped } => (dropped, "found the queue full".to_string()),
         };
-        let packets = if misses == 1 { "packet" } else { "packets" };
-        let (misses, time) = (count(misses), time(limit_ns as f64));
-        write!(f, "{}: {misses} {packets} {limit} of {time}", self.class)?;
+        let packets = if number == 1 { "packet" } else { "packets" };
+        write!(f, "{}: {} {packets} {what}", self.class, count(number))?;
         match self.nonconforming {
             0 => Ok(()),
             1 => f.write_str(" (1 of its packets broke its arrival curve)"),

@@ -194,6 +194,9 @@ impl<'a, 'o> Simulation<'a, 'o> {
     fn run(&mut self, progress: &mut dyn FnMut(Nanos) -> bool) -> Result<(), SimError> {
         let mut events = 0u64;
         while let Some((now, event)) = self.calendar.pop() {
+            if now > Nanos::LIMIT {
+                return Err(SimError::EndOfTime);
+            }
             self.tally.last_event = now;
             match event {
                 Event::Arrival(index) => {
@@ -253,7 +256,9 @@ impl<'a, 'o> Simulation<'a, 'o> {
         let mut packet = Packet { class, flow, length, demoted: false, arrival: now, handle };
         let port = &mut self.outlet.port;
         let (plan, observer) = (self.plan, &mut *self.observer);
+        let fed = &mut self.fed;
         let mut drops = |packet: Packet, reason: DropReason| {
+            fed.remove(&packet.handle);
             tell(observer, plan, packet, None, Fate::Dropped(reason));
         };
         let conforms = match &mut self.meters[class.index()] {
@@ -279,7 +284,9 @@ impl<'a, 'o> Simulation<'a, 'o> {
     fn send(&mut self, now: Nanos) {
         let outlet = &mut self.outlet;
         let (plan, observer) = (self.plan, &mut *self.observer);
+        let fed = &mut self.fed;
         let mut drops = |packet: Packet, reason: DropReason| {
+            fed.remove(&packet.handle);
             tell(observer, plan, packet, None, Fate::Dropped(reason));
         };
         let Some(dispatch) = outlet.port.dequeue(now, &mut drops) else {
@@ -303,7 +310,14 @@ impl<'a, 'o> Simulation<'a, 'o> {
 
     fn finish(self) -> Outcome {
         let port = &self.outlet.port;
-        let end = self.end.unwrap_or(self.tally.last_event);
+        let last = self.tally.last_event;
+        let recorded = self.backlogged.is_empty()
+            && self.sources.iter().all(|source| source.arrivals.is_recording());
+        let end = match self.end {
+            Some(end) if recorded => end.min(last),
+            Some(end) => end,
+            None => last,
+        };
         let measured = Measured {
             bytes_in_time: &self.tally.bytes_in_time,
             nonconforming: &self.tally.nonconforming,

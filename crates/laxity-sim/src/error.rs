@@ -53,6 +53,12 @@ pub enum SimError {
         /// What is wrong with it.
         problem: CaptureProblem,
     },
+    /// The simulated clock has no more room.
+    #[error(
+        "simulated time passed {}: shorten the duration, or let less arrive than the link can send",
+        laxity::units::Nanos::LIMIT
+    )]
+    EndOfTime,
     /// A recording is too long to be held in memory as fitting needs.
     #[error("the recording has more than {limit} packets: fit a shorter part of it")]
     TooLongToFit {

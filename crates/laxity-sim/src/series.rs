@@ -23,7 +23,7 @@ pub struct ClassSeries {
     pub exceedance: Vec<(u64, f64)>,
 }
 
-/// What departed in one time bin.
+/// What departed in one time bin. Bytes count all packets, the rest those that are measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bin {
     /// Packets.
@@ -82,9 +82,6 @@ impl SeriesRecorder {
 impl Observer for SeriesRecorder {
     fn record(&mut self, record: &Record) {
         let Fate::Sent { departure, .. } = record.fate else { return };
-        if record.packet.arrival < self.measured_from {
-            return;
-        }
         while departure.0 / self.series.bin_ns >= Self::BINS as u64 {
             self.widen();
         }
@@ -95,14 +92,12 @@ impl Observer for SeriesRecorder {
         if bins.len() <= bin {
             bins.resize(bin + 1, Bin::default());
         }
-        let one = Bin {
-            packets: 1,
-            bytes: u64::from(record.packet.length),
-            delay_sum: delay.0,
-            delay_max: delay.0,
-        };
-        bins[bin] = Bin::together(&[bins[bin], one]);
-        self.delays[class].record(delay);
+        bins[bin].bytes += u64::from(record.packet.length);
+        if record.packet.arrival >= self.measured_from {
+            let one = Bin { packets: 1, bytes: 0, delay_sum: delay.0, delay_max: delay.0 };
+            bins[bin] = Bin::together(&[bins[bin], one]);
+            self.delays[class].record(delay);
+        }
     }
 }
 
@@ -111,7 +106,7 @@ impl Bin {
         bins.iter().fold(Bin::default(), |sum, bin| Bin {
             packets: sum.packets + bin.packets,
             bytes: sum.bytes + bin.bytes,
-            delay_sum: sum.delay_sum + bin.delay_sum,
+            delay_sum: sum.delay_sum.saturating_add(bin.delay_sum),
             delay_max: sum.delay_max.max(bin.delay_max),
         })
     }

@@ -32,6 +32,9 @@ pub fn run(arguments: &Fit) -> Result<Promises, Failure> {
         from: plan.run.warm_up,
     };
     let fitted = fit.fit(recording.as_mut(), plan.classes.len())?;
+    if fitted.iter().all(Option::is_none) {
+        return Err(Failure::input("the recording has no packet of any class to fit a curve to"));
+    }
     let classes: Vec<_> = plan
         .classes
         .iter()
@@ -95,7 +98,7 @@ fn text(plan: &Plan, fit: &fit::Fit, fitted: &[Option<FittedArrival>]) -> String
             quantity::megabits(fitted.mean_bps),
             fitted.packet.0.to_string(),
         ]);
-        lines += &format!("[class.{}]\n{fitted}\n\n", class.name);
+        lines += &format!("[class.{}]\n{fitted}\n\n", toml_key(&class.name));
     }
     let header = ["class", "packets", "mean [Mbit/s]", "largest [B]"];
     let from = match fit.from {
@@ -108,4 +111,10 @@ fn text(plan: &Plan, fit: &fit::Fit, fitted: &[Option<FittedArrival>]) -> String
         table::table(&header, &rows),
         fit.headroom_percent
     )
+}
+
+/// A class's name as TOML wants it: quoted unless it is plain.
+fn toml_key(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if name.chars().all(plain) { name.to_string() } else { format!("{name:?}") }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 
 use laxity::admit::edf::Admission;
 use laxity_plan::Plan;
-use laxity_plan::model::{Police, SchedulerSpec};
+use laxity_plan::model::SchedulerSpec;
 use laxity_report::html::{ReportInput, html};
 use laxity_report::{edf, quantity, table, verdict};
 use laxity_sim::engine::Outcome;
@@ -33,11 +33,7 @@ pub fn run(arguments: &Run) -> Result<Promises, Failure> {
             outcome
         }
     };
-    let admission = match scheduler {
-        SchedulerSpec::Edf { best_effort, .. } => Some(plan.edf_admission(best_effort)),
-        SchedulerSpec::Fifo | SchedulerSpec::Wfq => None,
-    };
-    let refused = admission.filter(|admission| !admission.admitted);
+    let refused = traffic::refused(&plan, scheduler);
     if arguments.json {
         print_json(&outcome.summary)?;
     } else {
@@ -120,18 +116,8 @@ fn text(plan: &Plan, outcome: &Outcome, refused: Option<&Admission>, arguments: 
             }
         }
     }
-    for (class, measured) in plan.classes.iter().zip(&summary.classes) {
-        if measured.nonconforming > 0 {
-            let treated = match class.police {
-                Police::Count => "travelled with the others",
-                Police::Demote => "travelled as best effort, without a promise",
-                Police::Drop => "were dropped",
-            };
-            let (name, count) = (&class.name, quantity::count(measured.nonconforming));
-            text += &format!(
-                "Note: {count} packets of {name} broke its arrival curve and {treated}.\n"
-            );
-        }
+    for remark in traffic::nonconforming(plan, summary) {
+        text += &format!("Note: {remark}.\n");
     }
     for remark in traffic::remarks(&outcome.remarks) {
         text += &format!("Note: {remark}.\n");

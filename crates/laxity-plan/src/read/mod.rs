@@ -25,6 +25,8 @@ type Read<T> = Result<T, Fault>;
 const MOST: usize = 1_000_000;
 /// The largest packet that a link may carry.
 const LARGEST_PACKET: Bytes = Bytes(1_000_000_000);
+/// The longest that a largest packet may take on the link.
+const LONGEST_TRANSMISSION: Nanos = Nanos(3_600_000_000_000);
 
 impl Plan {
     /// Reads a plan file. A relative `file` of a source counts from the plan's folder.
@@ -104,7 +106,17 @@ fn link(raw: raw::Link) -> Read<LinkSpec> {
             ));
         }
     }
-    Ok(LinkSpec { rate: raw.rate.value.0, max_packet, min_packet })
+    let rate = raw.rate.value.0;
+    let transmission = rate.time_for(max_packet);
+    if transmission > LONGEST_TRANSMISSION {
+        let message =
+            format!("a largest packet of {max_packet} would take {transmission} at {rate}");
+        let help = format!(
+            "at most {LONGEST_TRANSMISSION} is accepted: raise `rate` or lower `max-packet`"
+        );
+        return Err(Fault::at(&raw.rate.span, message).help(help));
+    }
+    Ok(LinkSpec { rate, max_packet, min_packet })
 }
 
 fn scheduler(raw: &raw::Scheduler) -> Read<SchedulerSpec> {

@@ -21,7 +21,7 @@ const LARGEST_SHAPE: f64 = 100.0;
 pub fn all(raw: raw::Sources, plan: &Plan, folder: &Path, text: &str) -> Read<Vec<Source>> {
     let names =
         plan.classes.iter().enumerate().map(|(at, class)| (class.name.as_str(), at)).collect();
-    let mut context = Context { plan, names, folder, text, sources: 0 };
+    let mut context = Context { plan, names, folder, text, sources: 0, queued: 0 };
     raw.0.into_iter().map(|source| context.source(source)).collect()
 }
 
@@ -33,6 +33,8 @@ struct Context<'a> {
     text: &'a str,
     /// How many there are so far, copies included.
     sources: usize,
+    /// How many packets backlogged sources keep queued.
+    queued: u64,
 }
 
 /// The keys that a model takes besides `model`.
@@ -117,7 +119,7 @@ impl Context<'_> {
         })
     }
 
-    fn backlogged(&self, raw: &raw::Source, span: &Range<usize>) -> Read<Model> {
+    fn backlogged(&mut self, raw: &raw::Source, span: &Range<usize>) -> Read<Model> {
         let class = &self.plan.classes[self.class(raw, span)?.index()];
         if class.police == Police::Drop {
             let message = format!(
@@ -129,7 +131,19 @@ impl Context<'_> {
             let help = "choose a greedy source, which keeps to the contract, or police = \"count\"";
             return Err(Fault::at(at, message).help(help));
         }
-        Ok(Model::Backlogged { window: raw.window.as_ref().map_or(Ok(2), window)? })
+        let size = raw.window.as_ref().map_or(Ok(2), window)?;
+        let copies = raw.count.as_ref().map_or(1, |count| count.value.0);
+        self.queued = self.queued.saturating_add(u64::from(size).saturating_mul(copies));
+        if self.queued > MOST as u64 {
+            let at = raw.window.as_ref().map_or(span, |window| &window.span);
+            return Err(Fault::at(
+                at,
+                format!(
+                    "too many packets: all `window`s, times their `count`s, are at most {MOST}"
+                ),
+            ));
+        }
+        Ok(Model::Backlogged { window: size })
     }
 
     fn class(&self, raw: &raw::Source, source: &Range<usize>) -> Read<ClassId> {

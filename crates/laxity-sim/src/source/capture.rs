@@ -58,6 +58,10 @@ impl<F: Frames> Capture<F> {
 }
 
 impl<F: Frames> Arrivals for Capture<F> {
+    fn is_recording(&self) -> bool {
+        true
+    }
+
     fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
         loop {
             let Some(frame) = self.frames.next_frame()? else { return Ok(None) };

@@ -123,6 +123,10 @@ impl<R: Read> CsvArrivals<R> {
 }
 
 impl<R: Read> Arrivals for CsvArrivals<R> {
+    fn is_recording(&self) -> bool {
+        true
+    }
+
     fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
         if !self.read_record()? {
             return Ok(None);

@@ -50,6 +50,11 @@ pub trait Arrivals {
     /// When a recording cannot be read on, with the place in it.
     fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError>;
 
+    /// Whether the traffic was recorded, and so is over when the stream ends.
+    fn is_recording(&self) -> bool {
+        false
+    }
+
     /// What was seen so far in a recording that is no arrival but worth telling.
     fn remarks(&self) -> Remarks {
         Remarks::default()

@@ -402,10 +402,10 @@ fn a_wrong_distribution() {
     dist(two, two, "two distributions in one place: write one of them", "");
     dist("2020-01-01", "2020-01-01", "a date is not accepted here", "");
     let flat = "{ pareto = [\"5ms\", 0] }";
-    dist(flat, flat, "`burst` has the shape 0", "above 0 and at most 1000");
+    dist(flat, flat, "`burst` has the shape 0", "above 0 and at most 100");
     dist("{ weibull = [\"5ms\", inf] }", "inf", "`inf` is not a finite number", "");
     let wide = "{ lognormal = [\"5ms\", -1] }";
-    dist(wide, wide, "`burst` has the sigma -1", "from 0 to 1000");
+    dist(wide, wide, "`burst` has the sigma -1", "from 0 to 100");
 }
 
 #[test]
