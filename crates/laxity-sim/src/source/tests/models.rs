@@ -1,7 +1,7 @@
 //! The models: rates, conformance, greediness, copies, determinism, refusals.
 
 use laxity::packet::FlowId;
-use laxity::police::{Meter, TokenBucket};
+use laxity::police::Meter;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::model::{self, Dist, Model, Plan};
 
