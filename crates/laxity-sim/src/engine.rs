@@ -17,7 +17,7 @@ use crate::calendar::{Calendar, Phase};
 use crate::error::SimError;
 use crate::record::{Fate, Observer, Record};
 use crate::source::{Arrival, Arrivals, Backlogged, Remarks};
-use crate::summary::Summary;
+use crate::summary::{Measured, Summary};
 
 /// What to simulate.
 pub struct Run<'a> {
@@ -330,20 +330,6 @@ impl<'a, 'o> Simulation<'a, 'o> {
         let remarks = self.sources.iter().map(|source| source.arrivals.remarks()).sum();
         Outcome { summary, remarks }
     }
-}
-
-/// What a run measured besides the port's books.
-pub(crate) struct Measured<'a> {
-    /// Bytes that left within the measured time, by class.
-    pub bytes_in_time: &'a [u64],
-    /// Packets that broke their class's arrival curve, by class.
-    pub nonconforming: &'a [u64],
-    /// How long the link was sending within the measured time.
-    pub busy: Nanos,
-    /// When the measured time ended.
-    pub end: Nanos,
-    /// The most memory that the scheduler held, in bytes.
-    pub footprint: usize,
 }
 
 impl Tally {

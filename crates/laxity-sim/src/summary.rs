@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use laxity::port::{Account, Delays};
 use laxity::scheduler::DropReason;
+use laxity::units::Nanos;
 use laxity_plan::model::{Class, Plan, SchedulerSpec};
 use serde::Serialize;
-
-use crate::engine::Measured;
 
 /// The results of one run.
 #[derive(Clone, Debug, Serialize)]
@@ -86,6 +85,20 @@ pub struct DelaySummary {
     pub p99: u64,
     pub p99_9: u64,
     pub max: u64,
+}
+
+/// What a run measured besides the port's books.
+pub(crate) struct Measured<'a> {
+    /// Bytes that left within the measured time, by class.
+    pub bytes_in_time: &'a [u64],
+    /// Packets that broke their class's arrival curve, by class.
+    pub nonconforming: &'a [u64],
+    /// How long the link was sending within the measured time.
+    pub busy: Nanos,
+    /// When the measured time ended.
+    pub end: Nanos,
+    /// The most memory that the scheduler held, in bytes.
+    pub footprint: usize,
 }
 
 impl Summary {

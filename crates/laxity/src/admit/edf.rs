@@ -170,7 +170,7 @@ impl System {
         let faster: Vec<_> = lines.filter(|(k, _)| *k != slowest).map(|(_, line)| line).collect();
         let room = self.room_beside(k)?.shift(&-exact_nanos(class.deadline));
         let mut highest = faster.iter().map(|line| line.rate).fold(self.rate, Rate::min);
-        if let Some(slope) = steepest_below(&room, &line.bucket, &faster)? {
+        if let Some(slope) = steepest_below(&room, line.bucket, &faster)? {
             let bits = (slope * exact(NANOBITS_PER_BYTE)).floor().to_integer().to_u64();
             highest = highest.min(Rate(bits.unwrap_or(u64::MAX)));
         }
@@ -266,52 +266,34 @@ fn first_below_zero(curve: &Curve, from: Nanos) -> Exact {
 /// The steepest slope with which a line that starts at `bucket` stays under `room` wherever the
 /// `faster` token buckets allow more than that. The outer `None` says that no line does, the inner
 /// one that every line does.
-fn steepest_below(room: &Curve, bucket: &Bytes, faster: &[TokenBucket]) -> Option<Option<Exact>> {
-    let bucket = exact_bytes(*bucket);
+fn steepest_below(room: &Curve, bucket: Bytes, faster: &[TokenBucket]) -> Option<Option<Exact>> {
+    let bucket = exact_bytes(bucket);
     let excess = match faster {
         [] => Curve::constant(Bytes(1)),
-        _ => arrival_curve(faster).sub(room),
+        _ => arrival_curve(faster).sub(room).clamp_at_zero(),
+    };
+    // Room is straight between these times, so the tightest place is at one of them or in the end.
+    let corners = excess.pieces().iter().chain(room.pieces()).map(|piece| &piece.start);
+    let exceeded = |t: &&Exact| {
+        excess.value(t).is_positive()
+            || excess.slope_after(t).is_positive()
+            || excess.value_before(t).is_positive()
     };
     let mut steepest: Option<Exact> = None;
-    let mut limit = |slope: Exact| {
-        steepest = Some(steepest.take().map_or(slope.clone(), |least| least.min(slope)));
-    };
-    // Between two corners of either curve the tightest place is at an end.
-    let corners = excess.pieces().iter().chain(room.pieces()).map(|piece| &piece.start);
-    let mut corners: Vec<_> = corners.cloned().collect();
-    corners.sort_unstable();
-    corners.dedup();
-    let ends = corners.iter().skip(1).map(Some).chain([None]);
-    for (start, end) in corners.iter().zip(ends) {
-        let (at_start, slope) = (excess.value(start), excess.slope_after(start));
-        let at_end = end.map(|end| excess.value_before(end));
-        let crossing = || start - &at_start / &slope;
-        let from = match (at_start.is_negative(), &at_end) {
-            (false, _) => start.clone(),
-            (true, Some(at_end)) if !at_end.is_positive() => continue,
-            (true, None) if !slope.is_positive() => continue,
-            (true, _) => crossing(),
-        };
-        let exceeds = at_start.is_positive() || slope.is_positive();
-        if !exceeds {
-            continue;
+    for t in corners.filter(exceeded) {
+        let left = room.value(t) - &bucket;
+        if t.is_zero() && left.is_negative() {
+            return None;
         }
-        if from.is_zero() {
-            if room.value(&from) < bucket {
-                return None;
-            }
-        } else {
-            limit((room.value(&from) - &bucket) / &from);
+        if t.is_positive() {
+            let slope = left / t;
+            steepest = Some(steepest.map_or(slope.clone(), |least| least.min(slope)));
         }
-        let until = match (end, &at_end) {
-            (Some(end), Some(at_end)) if !at_end.is_negative() => Some((*end).clone()),
-            _ if slope.is_negative() => Some(crossing()),
-            _ => None,
-        };
-        match until {
-            Some(until) => limit((room.value_before(&until) - &bucket) / until),
-            None => limit(room.final_slope().clone()),
-        }
+    }
+    let last = excess.pieces().last()?;
+    if last.value.is_positive() || last.slope.is_positive() {
+        let slope = room.final_slope().clone();
+        steepest = Some(steepest.map_or(slope.clone(), |least| least.min(slope)));
     }
     Some(steepest)
 }
