@@ -221,7 +221,9 @@ impl<'de> Deserialize<'de> for Number {
             fn visit_f64<E: Error>(self, number: f64) -> Result<Number, E> {
                 match number.is_finite() {
                     true => Ok(Number(number)),
-                    false => Err(E::custom(format_args!("`{number}` is not a finite number"))),
+                    false => Err(E::custom(format_args!(
+                        "`{number}` is not a finite number: write one such as 0.5"
+                    ))),
                 }
             }
         }

@@ -157,7 +157,7 @@ fn peak(raw: &Quantity<Rate>, packet: Option<Bytes>, sustained: TokenBucket) -> 
     };
     if *peak < sustained.rate {
         let message = format!("`peak` is {peak}, below `rate`, {}", sustained.rate);
-        return Err(Fault::at(span, message));
+        return Err(Fault::at(span, message).help("a peak rate is at least the sustained one"));
     }
     Ok(TokenBucket { bucket, rate: *peak })
 }

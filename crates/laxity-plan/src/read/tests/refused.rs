@@ -275,7 +275,13 @@ fn an_arrival_curve_that_contradicts_itself() {
         "`bucket` is 99b, too small for one packet of 100b",
         "largest packet",
     );
-    refused("\"250kB/s\"", "\"1mbit\"", "\"1mbit\"", "`peak` is 1mbit, below `rate`, 1.2mbit", "");
+    refused(
+        "\"250kB/s\"",
+        "\"1mbit\"",
+        "\"1mbit\"",
+        "`peak` is 1mbit, below `rate`, 1.2mbit",
+        "at least the sustained",
+    );
     let message = "`peak` without `packet`: a peak rate holds for packets of some largest size";
     refused("packet = \"100b\", ", "", "\"250kB/s\"", message, "packet = ");
     let list = "[{ bucket = \"30kB\", rate = \"1mbit\" }, { bucket = \"3kB\", rate = \"2mbit\" }]";
@@ -294,8 +300,8 @@ fn a_wrong_weight() {
     weight("-1", "`weight` is negative: -1");
     weight("4000.1", "`weight` is too large: 4000.1");
     weight("0.0000001", "`weight` is 0.0000001, less than a millionth");
-    refused("0.5", "nan", "nan", "`NaN` is not a finite number", "");
-    refused("0.5", "-inf", "-inf", "`-inf` is not a finite number", "");
+    refused("0.5", "nan", "nan", "`NaN` is not a finite number: write one such as 0.5", "");
+    refused("0.5", "-inf", "-inf", "`-inf` is not a finite number: write one such as 0.5", "");
     refused(
         "0.5",
         "\"1\"",
@@ -403,7 +409,12 @@ fn a_wrong_distribution() {
     dist("2020-01-01", "2020-01-01", "a date is not accepted here", "");
     let flat = "{ pareto = [\"5ms\", 0] }";
     dist(flat, flat, "`burst` has the shape 0", "above 0 and at most 100");
-    dist("{ weibull = [\"5ms\", inf] }", "inf", "`inf` is not a finite number", "");
+    dist(
+        "{ weibull = [\"5ms\", inf] }",
+        "inf",
+        "`inf` is not a finite number: write one such as 0.5",
+        "",
+    );
     let wide = "{ lognormal = [\"5ms\", -1] }";
     dist(wide, wide, "`burst` has the sigma -1", "from 0 to 100");
 }
