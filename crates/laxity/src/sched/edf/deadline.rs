@@ -145,7 +145,7 @@ impl Deadlines {
         self.latest = None;
         self.oldest = 0;
         self.work = 0;
-        for segment in &mut self.segments {
+        for segment in self.segments.iter_mut().take_while(|segment| segment.next > 0) {
             segment.window.clear();
             segment.next = 0;
         }
