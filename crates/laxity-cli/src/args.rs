@@ -20,7 +20,8 @@ pub struct Arguments {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done, and every promise was kept
-  1  it ran, but a plan does not fit, a deadline was missed or a figure lies outside its tolerance
+  1  it ran, but a plan does not fit, a promise was not kept (a deadline missed, a proved bound
+     exceeded, a promised class without room) or a figure lies outside its tolerance
   2  bad input or usage; nothing was written
   3  the system refused (permission, disk)";
 
@@ -108,8 +109,8 @@ pub enum PacketFile {
 /// `laxity compare`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exits with 1 only when a scheduler breaks a bound that it proved: one that promises nothing may
-miss deadlines, and the table says how many.
+Exits with 1 when a scheduler does not admit the plan or breaks what it proved. One that proves
+nothing may miss deadlines, and the table says how many.
 
 Example: laxity compare examples/home-uplink.toml --schedulers fifo,wfq,edf")]
 pub struct Compare {

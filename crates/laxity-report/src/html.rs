@@ -157,7 +157,7 @@ fn verdict(summary: &Summary) -> Markup {
             p.verdict.kept { "✓ Every promise was kept." }
         } @else if !proved_anything(summary) {
             div.verdict {
-                p { "This scheduler promises no delay. Against the plan's deadlines:" }
+                p { "No delay was proved. Against the plan's deadlines:" }
                 ul { @for one in &broken { li { (one) } } }
             }
         } @else {

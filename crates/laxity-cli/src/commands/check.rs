@@ -14,8 +14,8 @@ use crate::args::Check;
 use crate::failure::Failure;
 use crate::{Promises, print, print_json, traffic};
 
-/// What a class could change is sought for the classes named first, for fewer where there are many:
-/// its cost grows with their number.
+/// What a class could change is sought for so many classes, for fewer where there are many: its
+/// cost grows with their number.
 const MOST_MENDS: usize = 16;
 const MOST_MENDS_TIMES_CLASSES: usize = 4_000;
 
@@ -133,7 +133,11 @@ impl Answer {
             None => quantity::NOTHING.to_string(),
         };
         let sought = |class: &ClassAnswer, mend: Option<String>| match (class.mends_sought, mend) {
-            (false, _) if class.deadline_ns.is_some() => "not sought".to_string(),
+            (false, _) if class.bound_ns.is_some() || self.admitted == Some(false) => {
+                let sought =
+                    if class.deadline_ns.is_some() { "not sought" } else { quantity::NOTHING };
+                sought.to_string()
+            }
             (_, mend) => mend.unwrap_or_else(|| quantity::NOTHING.to_string()),
         };
         let rows = self.classes.iter().map(|class| {

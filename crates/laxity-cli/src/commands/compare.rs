@@ -46,6 +46,11 @@ pub fn run(arguments: &Compare) -> Result<Promises, Failure> {
         print_json(&summaries)?;
     } else {
         let mut text = table::compare_table(&summaries) + "\n";
+        for summary in summaries.iter().filter(|summary| !keeps_what_it_proved(summary)) {
+            for promise in verdict::broken_promises(summary) {
+                text += &format!("{}: BROKEN: {promise}\n", summary.scheduler);
+            }
+        }
         for refusal in &refusals {
             text += &format!("{refusal}\n");
         }

@@ -112,7 +112,8 @@ fn text(plan: &Plan, outcome: &Outcome, refused: Option<&Admission>, arguments: 
         (true, true) => text += "Every promise was kept.\n",
         (true, false) => {
             for promise in broken {
-                text += &format!("BROKEN: {promise}\n");
+                let word = if verdict::proved_anything(summary) { "BROKEN" } else { "LATE" };
+                text += &format!("{word}: {promise}\n");
             }
         }
     }
