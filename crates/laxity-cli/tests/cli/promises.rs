@@ -39,7 +39,7 @@ fn a_missed_deadline() {
     assert!(kept.contains("Every promise was kept."), "{kept}");
     for scheduler in ["fifo", "wfq"] {
         let missed = folder.laxity(&["run", "plan.toml", "--scheduler", scheduler]).printed(1);
-        assert!(missed.contains("LATE: voice"), "{missed}");
+        assert!(missed.contains("LATE: video"), "{missed}");
     }
 }
 
