@@ -6,7 +6,9 @@ use crate::steps::Step;
 pub fn steps() -> Vec<Step> {
     vec![
         Step::new("format", |workspace| {
-            workspace.run(workspace.cargo().args(["fmt", "--all", "--check"]))
+            workspace.run(workspace.cargo().args(["fmt", "--all", "--check"]))?;
+            let fuzz = ["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"];
+            workspace.run(workspace.cargo().args(fuzz))
         }),
         Step::new("clippy", |workspace| {
             let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];

@@ -17,7 +17,7 @@ use workspace::Workspace;
 
 /// Tests Laxity.
 #[derive(Parser)]
-#[command(name = "cargo xtask", max_term_width = 100)]
+#[command(name = "xtask", bin_name = "cargo xtask", max_term_width = 100)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -56,8 +56,8 @@ pub fn run(workspace: &Workspace, steps: Vec<Step>) -> ExitCode {
     let skipped = rows.iter().filter(|(_, word, _)| word.starts_with("SKIPPED")).count();
     println!("\n{}", table(&rows, begin.elapsed()));
     match skipped {
-        0 => println!("All {} steps passed.", rows.len()),
-        _ => println!("All steps passed, {skipped} of {} skipped.", rows.len()),
+        0 => println!("Every step passed: {} of {}.", rows.len(), rows.len()),
+        _ => println!("Every step passed or was skipped: {skipped} of {} skipped.", rows.len()),
     }
     ExitCode::SUCCESS
 }

@@ -1,13 +1,20 @@
 //! Commands that could not be carried out.
 
 use std::fmt::Display;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::process::ExitCode;
 
 use laxity_plan::{PlanError, UnknownScheduler};
 use laxity_sim::error::SimError;
-use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report};
+use miette::{LabeledSpan, MietteDiagnostic, MietteHandlerOpts, NamedSource, Report};
+
+/// Has failures wrapped for a terminal only. To be called before there is any.
+pub fn wrap_for_terminals() {
+    let options = MietteHandlerOpts::new().wrap_lines(io::stderr().is_terminal());
+    let set = miette::set_hook(Box::new(move |_| Box::new(options.clone().build())));
+    set.expect("nothing else sets it");
+}
 
 /// Why a command did nothing.
 #[derive(Debug)]

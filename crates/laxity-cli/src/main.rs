@@ -16,6 +16,7 @@ use args::{Arguments, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
+    failure::wrap_for_terminals();
     let arguments = Arguments::parse();
     let done = match &arguments.command {
         Command::Check(check) => commands::check::run(check),
