@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use laxity_report::manifest::{Manifest, WrittenFile};
 use laxity_sim::summary::Summary;
+use serde::Serialize;
 use tempfile::TempDir;
 
 use crate::failure::Failure;
@@ -52,6 +53,11 @@ impl Output {
     pub fn write(&mut self, name: &str, content: &str) -> Result<(), Failure> {
         let path = self.path(name);
         fs::write(path, content).map_err(|error| self.refused(name, &error))
+    }
+
+    /// Writes a result as JSON.
+    pub fn write_json(&mut self, name: &str, value: &impl Serialize) -> Result<(), Failure> {
+        self.write(name, &(crate::json(value) + "\n"))
     }
 
     /// The system would not write a file.

@@ -36,24 +36,20 @@ pub fn simulate(
     let bar = progress::through(scheduler.name(), run.duration);
     let outcome = run.simulate(observer, &mut |now| {
         bar.set_position(now.0);
-        true
     });
     bar.finish_and_clear();
     let outcome = outcome?;
-    let unmatched = outcome.remarks.unmatched;
-    if unmatched > 0 && outcome.summary.classes.iter().all(|class| class.arrived == 0) {
-        return Err(Failure::input(format!(
-            "none of the recording's {unmatched} frames matched a class: give the classes a \
-             `match`, such as match = \"udp dport 4000\""
-        )));
-    }
     if outcome.summary.classes.iter().all(|class| class.arrived == 0) {
-        return Err(Failure::input(match plan.run.warm_up {
-            Nanos::ZERO => {
+        return Err(Failure::input(match (outcome.remarks.unmatched, plan.run.warm_up) {
+            (0, Nanos::ZERO) => {
                 "nothing arrived: the sources or the recording have no packet".to_string()
             }
-            warm_up => format!(
+            (0, warm_up) => format!(
                 "nothing arrived after the warm-up of {warm_up}: shorten it or send for longer"
+            ),
+            (unmatched, _) => format!(
+                "none of the recording's {unmatched} frames matched a class: give the classes a \
+                 `match`, such as match = \"udp dport 4000\""
             ),
         }));
     }
@@ -125,8 +121,8 @@ pub fn nonconforming(plan: &Plan, summary: &Summary) -> Vec<String> {
     told.collect()
 }
 
-/// The admission test's answer, if it is no.
-pub fn refused(plan: &Plan, scheduler: SchedulerSpec) -> Option<Admission> {
+/// The admission test's answer, if the discipline has a test.
+pub fn admission(plan: &Plan, scheduler: SchedulerSpec) -> Option<Admission> {
     let SchedulerSpec::Edf { best_effort, .. } = scheduler else { return None };
-    Some(plan.edf_admission(best_effort)).filter(|admission| !admission.admitted)
+    Some(plan.edf_admission(best_effort))
 }

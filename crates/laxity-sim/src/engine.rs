@@ -45,26 +45,10 @@ pub struct Outcome {
 }
 
 impl<'a> Run<'a> {
-    /// The plan as it stands: its scheduler, its sources, its `[run]` defaults.
+    /// The run with the plan's sources, drawn with its seed.
     ///
     /// # Errors
     /// If a source makes no sense or its recording cannot be opened.
-    pub fn of_plan(plan: &'a Plan) -> Result<Self, SimError> {
-        Run {
-            plan,
-            scheduler: plan.scheduler,
-            duration: plan.run.duration,
-            seed: plan.run.seed,
-            arrivals: Vec::new(),
-            backlogged: Vec::new(),
-        }
-        .with_sources()
-    }
-
-    /// The same with the plan's sources, drawn with the run's seed.
-    ///
-    /// # Errors
-    /// As for [`of_plan`](Self::of_plan).
     pub fn with_sources(mut self) -> Result<Self, SimError> {
         let sources = 0..self.plan.sources.len();
         let arrivals =
@@ -76,15 +60,14 @@ impl<'a> Run<'a> {
     }
 
     /// Simulates until every packet that arrived has left. Each packet's fate is told to the
-    /// observer; `progress` hears the simulated time now and then, and stops the run by saying
-    /// false.
+    /// observer; `progress` hears the simulated time now and then.
     ///
     /// # Errors
     /// When a recording cannot be read on.
     pub fn simulate(
         self,
         observer: &mut dyn Observer,
-        progress: &mut dyn FnMut(Nanos) -> bool,
+        progress: &mut dyn FnMut(Nanos),
     ) -> Result<Outcome, SimError> {
         let mut simulation = Simulation::new(self, observer);
         simulation.start()?;
@@ -191,7 +174,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
         Ok(())
     }
 
-    fn run(&mut self, progress: &mut dyn FnMut(Nanos) -> bool) -> Result<(), SimError> {
+    fn run(&mut self, progress: &mut dyn FnMut(Nanos)) -> Result<(), SimError> {
         let mut events = 0u64;
         while let Some((now, event)) = self.calendar.pop() {
             if now > Nanos::LIMIT {
@@ -212,9 +195,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
             if events.is_multiple_of(1 << 16) {
                 let held = self.outlet.port.scheduler().footprint();
                 self.tally.footprint = self.tally.footprint.max(held);
-                if !progress(now) {
-                    break;
-                }
+                progress(now);
             }
         }
         Ok(())

@@ -23,7 +23,7 @@ pub fn run(arguments: &Compare) -> Result<Promises, Failure> {
     let mut remarks = Vec::new();
     let mut refusals = Vec::new();
     for scheduler in schedulers {
-        if let Some(admission) = traffic::refused(&plan, scheduler) {
+        if let Some(admission) = traffic::admission(&plan, scheduler).filter(|a| !a.admitted) {
             refusals.push(format!("{scheduler}: NOT ADMITTED. {}", edf::statement(&admission)));
         }
         let mut series = SeriesRecorder::new(plan.classes.len(), plan.run.warm_up);
@@ -36,8 +36,7 @@ pub fn run(arguments: &Compare) -> Result<Promises, Failure> {
 
     if let Some(mut output) = output {
         let views: Vec<_> = runs.iter().map(|(summary, series)| (summary, series)).collect();
-        let json = crate::json(&summaries);
-        output.write("summary.json", &(json + "\n"))?;
+        output.write_json("summary.json", &summaries)?;
         output.write("report.html", &compare_html(&views))?;
         output.write("delays.svg", &figures::exceedance_compared(&views))?;
         output.finish(&arguments.plan.display().to_string(), &summaries[0])?;

@@ -59,7 +59,7 @@ fn write(mut output: Output, repetition: &Repetition) -> Result<(), Failure> {
     for (name, svg) in &repetition.figures {
         output.write(&format!("{name}.svg"), svg)?;
     }
-    output.write("verdicts.json", &(crate::json(repetition) + "\n"))?;
+    output.write_json("verdicts.json", repetition)?;
     output.publish()
 }
 

@@ -22,18 +22,20 @@ use crate::{Promises, print, print_json, traffic};
 pub fn run(arguments: &Run) -> Result<Promises, Failure> {
     let plan = Plan::read(&arguments.plan)?;
     let scheduler = traffic::scheduler(&plan, arguments.scheduler.as_deref())?;
+    let admission = traffic::admission(&plan, scheduler);
     let outcome = match &arguments.out {
         None => traffic::simulate(&plan, scheduler, &arguments.traffic, &mut ())?,
         Some(folder) => {
             let mut output = Output::new(folder)?;
             let (outcome, series) = traced(arguments, &plan, scheduler, &mut output)?;
-            output.write("summary.json", &(crate::json(&outcome.summary) + "\n"))?;
-            output.write("report.html", &report(&plan, scheduler, &outcome.summary, &series))?;
+            let report = report(&plan, admission.as_ref(), &outcome.summary, &series);
+            output.write_json("summary.json", &outcome.summary)?;
+            output.write("report.html", &report)?;
             output.finish(&arguments.plan.display().to_string(), &outcome.summary)?;
             outcome
         }
     };
-    let refused = traffic::refused(&plan, scheduler);
+    let refused = admission.filter(|admission| !admission.admitted);
     if arguments.json {
         print_json(&outcome.summary)?;
     } else {
@@ -65,8 +67,8 @@ fn traced(
             outcome
         }
         PacketFile::Parquet => {
-            let refused = |error| Failure::refused("packets.parquet", &error);
             let file = create(output, "packets.parquet")?;
+            let refused = |error| output.refused("packets.parquet", &error);
             let mut trace = ParquetTrace::new(file, names).map_err(refused)?;
             let outcome = simulate(&mut trace)?;
             trace.finish().map_err(refused)?;
@@ -80,14 +82,15 @@ fn create(output: &mut Output, name: &str) -> Result<File, Failure> {
     File::create(output.path(name)).map_err(|error| output.refused(name, &error))
 }
 
-fn report(plan: &Plan, scheduler: SchedulerSpec, summary: &Summary, series: &Series) -> String {
-    let (admission, curves) = match scheduler {
-        SchedulerSpec::Edf { best_effort, .. } => (
-            Some(edf::admission_view(plan, &plan.edf_admission(best_effort))),
-            edf::residual_capacity(plan, edf::usual_range(plan)),
-        ),
-        SchedulerSpec::Fifo | SchedulerSpec::Wfq => (None, None),
-    };
+/// An admission test's answer comes with the capacity that it found.
+fn report(
+    plan: &Plan,
+    admission: Option<&Admission>,
+    summary: &Summary,
+    series: &Series,
+) -> String {
+    let curves = admission.and_then(|_| edf::residual_capacity(plan, edf::usual_range(plan)));
+    let admission = admission.map(|admission| edf::admission_view(plan, admission));
     html(&ReportInput { summary, series, admission, curves, packets: Vec::new() })
 }
 

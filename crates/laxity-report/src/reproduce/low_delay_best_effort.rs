@@ -73,7 +73,7 @@ fn simulate(
     let scheduler =
         SchedulerSpec::named(scheduler, plan.scheduler).expect("these schedulers exist");
     let run = Run { plan, scheduler, duration, seed, arrivals: vec![], backlogged: vec![] };
-    Ok(run.with_sources()?.simulate(observer, &mut |_| true)?.summary)
+    Ok(run.with_sources()?.simulate(observer, &mut |_| ())?.summary)
 }
 
 /// A table as the paper has it: classes by schemes, each figure also in percent of the standard

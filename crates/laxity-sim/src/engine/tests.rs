@@ -17,7 +17,7 @@ fn run(plan: &Plan, seed: u64, seconds: u64) -> (Outcome, Vec<Record>) {
     let (arrivals, backlogged) = (Vec::new(), Vec::new());
     let run = Run { plan, scheduler: plan.scheduler, duration, seed, arrivals, backlogged };
     let mut records = Records::default();
-    let outcome = run.with_sources().unwrap().simulate(&mut records, &mut |_| true).unwrap();
+    let outcome = run.with_sources().unwrap().simulate(&mut records, &mut |_| ()).unwrap();
     (outcome, records.0)
 }
 

@@ -98,7 +98,7 @@ impl System {
         let slack = self.slack();
         let unused = slack.sub(best_effort_demand);
         let least = unused.minimum_from(&from);
-        let admitted = least.as_ref().is_some_and(|least| !least.value.is_negative());
+        let admitted = is_room(&least);
         // Best effort that fits may use up what the classes leave.
         let tightest = if admitted { slack.minimum_from(&from) } else { least };
         let binding = match tightest {
@@ -123,10 +123,8 @@ impl System {
 
     /// Whether every deadline holds.
     pub fn is_admitted(&self) -> bool {
-        self.shortest_deadline().is_none_or(|shortest| {
-            let least = self.slack().minimum_from(&exact_nanos(shortest));
-            least.is_some_and(|least| !least.value.is_negative())
-        })
+        self.shortest_deadline()
+            .is_none_or(|shortest| is_room(&self.slack().minimum_from(&exact_nanos(shortest))))
     }
 
     /// The residual capacity `R(t) = C t - (sum A_k(t - d_k) + s_max)` in bytes.
@@ -238,6 +236,11 @@ impl System {
             demand: ceil_bytes(&demand)?,
         })
     }
+}
+
+/// Whether a capacity is never exceeded, by the least that is left of it.
+fn is_room(least: &Option<Minimum>) -> bool {
+    least.as_ref().is_some_and(|least| !least.value.is_negative())
 }
 
 /// The first whole nanosecond from `from` on at which a curve that falls without end is negative.
