@@ -19,6 +19,7 @@ pub mod port;
 pub mod queue;
 pub mod sched;
 pub mod scheduler;
+pub mod service;
 #[cfg(test)]
 mod testing;
 pub mod units;

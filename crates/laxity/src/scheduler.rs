@@ -76,6 +76,15 @@ pub enum Criterion {
     EarliestDeadline,
     /// It had the smallest virtual finishing time.
     VirtualFinish,
+    /// Among those that the fluid would have begun to serve, it had the smallest virtual finishing
+    /// time.
+    EligibleVirtualFinish,
+    /// It was its class's turn.
+    RoundRobin,
+    /// Its leaf was eligible and its deadline the earliest.
+    RealTime,
+    /// From the root down, its classes had the smallest virtual times.
+    LinkSharing,
     /// Nothing with a guarantee was waiting.
     Background,
 }
@@ -88,17 +97,21 @@ pub enum DropReason {
     QueueFull,
     /// It broke its class's arrival curve, and the plan says to drop such packets.
     Contract,
+    /// Its class takes no packets: it is not a leaf, or was removed.
+    NoClass,
 }
 
 impl DropReason {
     /// Every reason, in the order in which tables show them.
-    pub const ALL: [DropReason; 2] = [DropReason::QueueFull, DropReason::Contract];
+    pub const ALL: [DropReason; 3] =
+        [DropReason::QueueFull, DropReason::Contract, DropReason::NoClass];
 
     /// The word that stands for the reason in traces and summaries.
     pub const fn name(self) -> &'static str {
         match self {
             DropReason::QueueFull => "queue-full",
             DropReason::Contract => "contract",
+            DropReason::NoClass => "no-class",
         }
     }
 }

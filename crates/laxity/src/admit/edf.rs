@@ -16,15 +16,14 @@ mod tests;
 
 use alloc::vec::Vec;
 
-use num_traits::{One, Signed, ToPrimitive, Zero};
+use num_traits::{Signed, Zero};
 
-use super::arrival_curve;
+use super::{Interval, arrival_curve, first_below_zero, floor_rate, is_room};
 use crate::curve::{
-    Curve, Exact, Minimum, Piece, bytes_per_nano, ceil_bytes, ceil_nanos, exact, exact_bytes,
-    exact_nanos, floor_bytes, floor_nanos,
+    Curve, Exact, Minimum, Piece, bytes_per_nano, ceil_nanos, exact_bytes, exact_nanos, floor_nanos,
 };
 use crate::police::TokenBucket;
-use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
+use crate::units::{Bytes, Nanos, Rate};
 
 /// A link and what shares it by EDF.
 #[derive(Clone, Debug)]
@@ -62,17 +61,6 @@ pub struct Admission {
     pub classes: Vec<Guarantee>,
 }
 
-/// An interval and the work that may have to be done in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interval {
-    /// How long it is.
-    pub length: Nanos,
-    /// What the link can send in it, rounded down.
-    pub capacity: Bytes,
-    /// What may arrive and be due in it, blocking included, rounded up.
-    pub demand: Bytes,
-}
-
 /// What one class can count on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guarantee {
@@ -102,10 +90,10 @@ impl System {
         // Best effort that fits may use up what the classes leave.
         let tightest = if admitted { slack.minimum_from(&from) } else { least };
         let binding = match tightest {
-            Some(Minimum { value, at }) => self.interval(&value, &at),
+            Some(Minimum { value, at }) => Interval::on_link(self.rate, &at, &value),
             None => {
-                let at = first_below_zero(&unused, shortest);
-                self.interval(&unused.value(&at), &at)
+                let at = first_below_zero(&unused, &from);
+                Interval::on_link(self.rate, &at, &unused.value(&at))
             }
         };
         let unused = unused.lower_envelope_ahead();
@@ -169,8 +157,7 @@ impl System {
         let room = self.room_beside(k)?.shift(&-exact_nanos(class.deadline));
         let mut highest = faster.iter().map(|line| line.rate).fold(self.rate, Rate::min);
         if let Some(slope) = steepest_below(&room, line.bucket, &faster)? {
-            let bits = (slope * exact(NANOBITS_PER_BYTE)).floor().to_integer().to_u64();
-            highest = highest.min(Rate(bits.unwrap_or(u64::MAX)));
+            highest = highest.min(floor_rate(&slope)?);
         }
         let changed = self.with(k, |class| class.arrival[slowest].rate = highest);
         (highest.0 > 0 && changed.is_admitted()).then_some(highest)
@@ -225,45 +212,6 @@ impl System {
     fn slack(&self) -> Curve {
         Curve::line(self.rate).sub(&self.demand()).sub(&self.blocking())
     }
-
-    /// The interval of this length, with so much capacity unused.
-    fn interval(&self, unused: &Exact, length: &Exact) -> Option<Interval> {
-        let capacity = length * bytes_per_nano(self.rate);
-        let demand = &capacity - unused;
-        Some(Interval {
-            length: ceil_nanos(length)?,
-            capacity: floor_bytes(&capacity)?,
-            demand: ceil_bytes(&demand)?,
-        })
-    }
-}
-
-/// Whether a capacity is never exceeded, by the least that is left of it.
-fn is_room(least: &Option<Minimum>) -> bool {
-    least.as_ref().is_some_and(|least| !least.value.is_negative())
-}
-
-/// The first whole nanosecond from `from` on at which a curve that falls without end is negative.
-fn first_below_zero(curve: &Curve, from: Nanos) -> Exact {
-    let from = exact_nanos(from);
-    let ends = curve.pieces().iter().skip(1).map(|next| Some(&next.start)).chain([None]);
-    for (piece, end) in curve.pieces().iter().zip(ends) {
-        if end.is_some_and(|end| *end <= from) {
-            continue;
-        }
-        let start = if piece.start < from { &from } else { &piece.start };
-        let value = curve.value(start);
-        if value.is_negative() {
-            return start.ceil();
-        }
-        if piece.slope.is_negative() {
-            let crossing = (start - value / &piece.slope).floor() + Exact::one();
-            if end.is_none_or(|end| crossing < *end) {
-                return crossing;
-            }
-        }
-    }
-    from
 }
 
 /// The steepest slope with which a line that starts at `bucket` stays under `room` wherever the

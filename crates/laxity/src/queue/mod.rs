@@ -1,7 +1,13 @@
 //! The ordered queues that schedulers are made of, each with its cost.
 
+mod eligible_set;
+mod extremes;
+mod fifos;
 mod sorted_fifos;
 mod winner_tree;
 
+pub use eligible_set::EligibleSet;
+pub use extremes::Extremes;
+pub use fifos::Fifos;
 pub use sorted_fifos::SortedFifos;
 pub use winner_tree::WinnerTree;

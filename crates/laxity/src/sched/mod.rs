@@ -1,14 +1,22 @@
 //! One discipline a file or folder. A file holds the algorithm and nothing else; who counts and
 //! measures is [`port`](crate::port).
 
+mod ancestry;
 mod droptail;
+mod drr;
 pub mod edf;
 mod fifo;
+pub mod hfsc;
+mod pace;
 #[cfg(test)]
 mod tests;
+mod wf2q;
 mod wfq;
 
 pub use droptail::{DropTail, Limit};
+pub use drr::Drr;
 pub use edf::Edf;
 pub use fifo::Fifo;
+pub use hfsc::Hfsc;
+pub use wf2q::{Share, Wf2q};
 pub use wfq::Wfq;

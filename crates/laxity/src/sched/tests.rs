@@ -7,9 +7,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::edf::{Assign, BestEffort, Deadlines, Line};
-use super::{DropTail, Edf, Fifo, Limit, Wfq};
-use crate::packet::Packet;
+use super::hfsc::{ClassSpec, Curves};
+use super::{DropTail, Drr, Edf, Fifo, Hfsc, Limit, Share, Wf2q, Wfq};
+use crate::packet::{ClassId, Packet};
 use crate::scheduler::{DropReason, Scheduler};
+use crate::service::ServiceCurve;
 use crate::testing::{Arrival, Run, arrivals, drive};
 use crate::units::{Nanos, Rate};
 
@@ -29,18 +31,57 @@ fn assign() -> Assign {
     Assign::Curve(Deadlines::new(&line.curve()).unwrap())
 }
 
-/// One of each discipline, best effort of the last in limited queues of its own.
+fn wfq() -> Wfq {
+    Wfq::new(RATE, &[1, 2, 3, 4])
+}
+
+/// The classes of a hierarchy: two pairs of leaves, numbered from 0, below two that follow them.
+fn hierarchy() -> [(Option<ClassId>, Rate); 6] {
+    let below = |number| Some(ClassId(number));
+    [
+        (below(4), Rate(1_000_000)),
+        (below(4), Rate(2_000_000)),
+        (below(5), Rate(3_000_000)),
+        (below(5), Rate(4_000_000)),
+        (None, Rate(3_000_000)),
+        (None, Rate(7_000_000)),
+    ]
+}
+
+fn wf2q() -> Wf2q {
+    Wf2q::new(RATE, &hierarchy().map(|(parent, rate)| Share { parent, rate }))
+}
+
+/// Half of the leaves are real-time, too, with curves of both shapes.
+fn hfsc() -> Hfsc {
+    let concave = ServiceCurve::two_piece(5_000_000, Nanos(2_000_000), Rate(1_000_000)).unwrap();
+    let convex = ServiceCurve::two_piece(0, Nanos(2_000_000), Rate(3_000_000)).unwrap();
+    let real_time = [Some(concave), None, Some(convex), None, None, None];
+    let classes = hierarchy().into_iter().zip(real_time).map(|((parent, rate), real_time)| {
+        let link_share = Some(ServiceCurve::linear(rate));
+        ClassSpec { parent, curves: Curves { real_time, link_share, upper_limit: None } }
+    });
+    Hfsc::new(&classes.collect::<Vec<_>>()).unwrap()
+}
+
+/// One of each discipline.
 fn disciplines() -> Vec<Box<dyn Scheduler>> {
-    let wfq = || Wfq::new(RATE, &[1, 2, 3, 4]);
-    let limited = DropTail::new(wfq(), [Limit::Packets(2); CLASSES as usize].to_vec());
     Vec::from([
         Box::new(Fifo::new()) as Box<dyn Scheduler>,
         Box::new(wfq()),
         Box::new(edf(BestEffort::by_arrival(Assign::Background))),
         Box::new(edf(BestEffort::by_arrival(assign()))),
         Box::new(edf(BestEffort::ordered_by(Box::new(wfq()), assign()))),
-        Box::new(edf(BestEffort::ordered_by(Box::new(limited), assign()))),
+        Box::new(Drr::new(&[100, 500, 1500, 4000])),
+        Box::new(wf2q()),
+        Box::new(hfsc()),
     ])
+}
+
+/// Best effort with limited queues of its own.
+fn limited_within() -> Box<dyn Scheduler> {
+    let limited = DropTail::new(wfq(), [Limit::Packets(2); CLASSES as usize].to_vec());
+    Box::new(edf(BestEffort::ordered_by(Box::new(limited), assign())))
 }
 
 fn any_limit() -> impl Strategy<Value = Limit> {
@@ -82,7 +123,7 @@ proptest! {
 
     #[test]
     fn nothing_is_lost_or_invented(arrivals in traffic()) {
-        for mut scheduler in disciplines() {
+        for mut scheduler in disciplines().into_iter().chain([limited_within()]) {
             let run = drive(&mut scheduler, RATE, &arrivals);
             prop_assert_eq!(run.sent.len() + run.dropped.len(), arrivals.len());
         }
@@ -92,7 +133,7 @@ proptest! {
     fn limits_turn_away_what_has_no_room(
         arrivals in traffic(), limits in vec(any_limit(), CLASSES as usize),
     ) {
-        for scheduler in disciplines().into_iter().take(5) {
+        for scheduler in disciplines() {
             let run = drive(&mut DropTail::new(scheduler, limits.clone()), RATE, &arrivals);
             prop_assert!(run.dropped.iter().all(|(_, reason)| *reason == DropReason::QueueFull));
             let dropped: Vec<_> = run.dropped.iter().map(|(packet, _)| packet.handle).collect();

@@ -27,7 +27,7 @@ impl Wfq {
     ///
     /// # Panics
     /// If a weight is zero.
-    pub fn new(rate: Rate, weights: &[u32]) -> Self {
+    pub fn new(rate: Rate, weights: &[u64]) -> Self {
         Wfq {
             gps: Gps::new(rate, weights),
             packets: SortedFifos::new(weights.len(), (u128::MAX, u64::MAX)),
@@ -102,7 +102,7 @@ impl Gps {
     /// from a virtual time rounded down by less than a unit.
     const LARGEST_SCALE: u128 = 1 << 40;
 
-    fn new(rate: Rate, weights: &[u32]) -> Self {
+    fn new(rate: Rate, weights: &[u64]) -> Self {
         assert!(weights.iter().all(|&weight| weight > 0), "a weight is zero");
         let common = weights.iter().fold(0, |divisor, &weight| gcd(divisor, u128::from(weight)));
         let scale = weights

@@ -15,7 +15,7 @@ pub(crate) const EXACT_RATE: Rate = Rate(36_036_000);
 /// See [`EXACT_RATE`].
 pub(crate) const EXACT_GRAIN: u32 = 9_009;
 /// See [`EXACT_RATE`].
-pub(crate) const EXACT_WEIGHT: u32 = 14;
+pub(crate) const EXACT_WEIGHT: u64 = 14;
 
 /// A server that serves all backlogged classes at once, in proportion to their weights (Parekh and
 /// Gallager 1993): in exact numbers of nanobits, and event by event. It knows no virtual time.
@@ -38,10 +38,10 @@ pub(crate) struct Fluid {
 
 impl Fluid {
     /// A server that works at `rate` whenever something is there.
-    pub fn at_rate(rate: Rate, weights: &[u32]) -> Self {
+    pub fn at_rate(rate: Rate, weights: &[u64]) -> Self {
         Fluid {
             rate: exact(rate.0),
-            weights: weights.iter().map(|&weight| exact(weight.into())).collect(),
+            weights: weights.iter().map(|&weight| exact(weight)).collect(),
             queues: weights.iter().map(|_| VecDeque::new()).collect(),
             served: Exact::zero(),
             served_of_class: weights.iter().map(|_| Exact::zero()).collect(),
@@ -52,7 +52,7 @@ impl Fluid {
     }
 
     /// A server that works at `rate`, but only on what it is granted.
-    pub fn on_grants(rate: Rate, weights: &[u32]) -> Self {
+    pub fn on_grants(rate: Rate, weights: &[u64]) -> Self {
         Fluid { granted: Some(Exact::zero()), ..Fluid::at_rate(rate, weights) }
     }
 

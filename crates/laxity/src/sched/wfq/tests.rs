@@ -59,13 +59,13 @@ fn beside(fluid: Fluid, sent: &[Sent], mut choice: impl FnMut(&Sent, (Exact, boo
     }
 }
 
-fn send(rate: Rate, weights: &[u32], arrivals: &[Arrival]) -> Vec<Sent> {
+fn send(rate: Rate, weights: &[u64], arrivals: &[Arrival]) -> Vec<Sent> {
     drive(&mut Wfq::new(rate, weights), rate, arrivals).sent
 }
 
 /// Three classes with weights that may have a large common multiple.
-fn any_weights() -> impl Strategy<Value = Vec<u32>> {
-    prop_oneof![vec(1..=20u32, 3), vec(1..=1000u32, 3), vec(1..=u32::MAX, 3)]
+fn any_weights() -> impl Strategy<Value = Vec<u64>> {
+    prop_oneof![vec(1..=20u64, 3), vec(1..=1000u64, 3), vec(1..=Rate::LIMIT.0, 3)]
 }
 
 fn rates() -> impl Strategy<Value = Rate> {
@@ -88,10 +88,10 @@ proptest! {
     /// fluid would finish first, ties included.
     #[test]
     fn every_dispatch_is_what_the_fluid_finishes_first(
-        weights in vec(1..=4u32, 3),
+        weights in vec(1..=4u64, 3),
         arrivals in arrivals(3, 1..=3, EXACT_GRAIN, 4_000_000, 40),
     ) {
-        assert!(weights.iter().sum::<u32>() <= EXACT_WEIGHT);
+        assert!(weights.iter().sum::<u64>() <= EXACT_WEIGHT);
         let sent = send(EXACT_RATE, &weights, &arrivals);
         beside(Fluid::at_rate(EXACT_RATE, &weights), &sent, |_, (_, is_first)| assert!(is_first));
     }
@@ -146,7 +146,7 @@ proptest! {
     /// each class.
     #[test]
     fn backlogged_classes_share_by_weight(
-        weights in vec(1..=20u32, 2..5), rate in rates(), lengths in vec(40..=1500u32, 5),
+        weights in vec(1..=20u64, 2..5), rate in rates(), lengths in vec(40..=1500u32, 5),
     ) {
         let backlog = (0..60).flat_map(|_| 0..weights.len() as u32).map(|class| {
             Arrival { class, length: lengths[class as usize], ..Arrival::default() }

@@ -65,7 +65,7 @@ fn in_order<'a>(sent: impl Iterator<Item = &'a Sent>) -> bool {
 }
 
 /// Serves best effort in order of arrival or, with one weight for each class, fairly.
-fn send(system: &System, way: Way, weights: Option<&[u32]>, arrivals: &[Arrival]) -> Vec<Sent> {
+fn send(system: &System, way: Way, weights: Option<&[u64]>, arrivals: &[Arrival]) -> Vec<Sent> {
     let assign = way.assign(system);
     let order = match weights {
         None => BestEffort::by_arrival(assign),
@@ -87,7 +87,7 @@ proptest! {
     /// from lies below the effective residual capacity everywhere.
     #[test]
     fn every_packet_is_in_time(
-        (system, arrivals) in plans(), weights in vec(1..100u32, 5 + BEST_EFFORT),
+        (system, arrivals) in plans(), weights in vec(1..100u64, 5 + BEST_EFFORT),
     ) {
         for way in Way::ALL {
             let admission = system.test(&way.curve(&system));

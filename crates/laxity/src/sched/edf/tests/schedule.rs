@@ -29,12 +29,12 @@ struct Plan {
     /// What `assign` follows; `None` for background service.
     rule: Option<Rule>,
     /// `None` for best effort in order of arrival.
-    weights: Option<Vec<u32>>,
+    weights: Option<Vec<u64>>,
 }
 
 impl Plan {
     /// A system with two classes of best effort.
-    fn new(system: &System, way: Way, weights: Option<Vec<u32>>) -> Self {
+    fn new(system: &System, way: Way, weights: Option<Vec<u64>>) -> Self {
         let deadlines = system.real_time.iter().map(|class| Some(class.deadline));
         let rule = match way {
             Way::Background => None,
@@ -244,7 +244,7 @@ proptest! {
     /// counts too.
     #[test]
     fn every_dispatch_behind_fair_queueing_is_that_of_the_definition(
-        (mut system, mut arrivals) in plans(), way in Way::any(), weights in vec(1..=2u32, 7),
+        (mut system, mut arrivals) in plans(), way in Way::any(), weights in vec(1..=2u64, 7),
     ) {
         system.rate = EXACT_RATE;
         for class in &mut system.real_time {
@@ -254,7 +254,7 @@ proptest! {
             arrival.length = EXACT_GRAIN * (arrival.length % 2 + 1);
         }
         let weights = &weights[..system.real_time.len() + 2];
-        assert!(weights.iter().sum::<u32>() <= EXACT_WEIGHT);
+        assert!(weights.iter().sum::<u64>() <= EXACT_WEIGHT);
         Plan::new(&system, way, Some(weights.to_vec())).check(&arrivals);
     }
 }

@@ -1,0 +1,36 @@
+//! Weighted fair queueing (Parekh, Gallager 1993).
+//!
+//! The fluid serves class i at no less than its share `g_i = C w_i / sum_j w_j` of the link as long
+//! as it has work, so it finishes a packet within h(A_i, g_i t); a packet leaves at most one largest
+//! packet's time later than that (Theorem 1). That packet may be of any class.
+
+use alloc::vec::Vec;
+
+use crate::admit::{Traffic, Unbounded, delay_bound};
+use crate::curve::{Curve, Exact, exact};
+use crate::units::{Nanos, Rate};
+
+/// A class of [`wfq`].
+#[derive(Clone, Debug)]
+pub struct Weighted {
+    /// Its weight, more than zero.
+    pub weight: u64,
+    /// What it sends.
+    pub traffic: Traffic,
+}
+
+/// By how much the order of packets may be off because the fluid's clock stops at whole
+/// nanoseconds, at which packets are chosen.
+const ROUNDING: Nanos = Nanos(1);
+
+/// The delay bound of each class under [`Wfq`](crate::sched::Wfq) on a link of `rate`.
+pub fn wfq(rate: Rate, classes: &[Weighted]) -> Vec<Result<Nanos, Unbounded>> {
+    let largest = classes.iter().map(|class| class.traffic.packet).max().unwrap_or_default();
+    let late = rate.time_for(largest).saturating_add(ROUNDING);
+    let all = classes.iter().map(|class| exact(class.weight)).sum::<Exact>();
+    let bound = |class: &Weighted| {
+        let service = Curve::line(rate).scale(&(exact(class.weight) / &all));
+        delay_bound(&class.traffic.arrival, &service, late)
+    };
+    classes.iter().map(bound).collect()
+}

@@ -1,0 +1,55 @@
+//! What every hierarchy of classes must be: classes below classes, and none below itself.
+
+use alloc::vec::Vec;
+
+use crate::packet::ClassId;
+
+/// Why classes make no hierarchy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// A parent that does not exist.
+    NoClass(ClassId),
+    /// A class that is its own ancestor.
+    Cycle(ClassId),
+}
+
+/// Checks the parents of all classes, in time linear in their number.
+pub(super) fn check(parents: &[Option<ClassId>]) -> Result<(), Broken> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Seen {
+        No,
+        OnTheWay,
+        LeadsToTheTop,
+    }
+    let mut seen = alloc::vec![Seen::No; parents.len()];
+    for start in 0..parents.len() {
+        let mut way = Vec::new();
+        let mut at = Some(start);
+        while let Some(class) = at {
+            match *seen.get(class).ok_or(Broken::NoClass(ClassId(class as u32)))? {
+                Seen::LeadsToTheTop => break,
+                Seen::OnTheWay => return Err(Broken::Cycle(ClassId(class as u32))),
+                Seen::No => seen[class] = Seen::OnTheWay,
+            }
+            way.push(class);
+            at = parents[class].map(ClassId::index);
+        }
+        way.into_iter().for_each(|class| seen[class] = Seen::LeadsToTheTop);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_class_leads_to_the_top() {
+        let class = |number| Some(ClassId(number));
+        assert_eq!(check(&[]), Ok(()));
+        assert_eq!(check(&[class(2), None, class(1), class(2)]), Ok(()));
+        assert_eq!(check(&[class(0)]), Err(Broken::Cycle(ClassId(0))));
+        assert_eq!(check(&[None, class(2), class(3), class(1)]), Err(Broken::Cycle(ClassId(1))));
+        assert_eq!(check(&[None, class(2)]), Err(Broken::NoClass(ClassId(2))));
+    }
+}

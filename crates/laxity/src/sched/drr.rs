@@ -1,0 +1,108 @@
+//! Deficit round robin (Shreedhar, Varghese 1996).
+
+mod rounds;
+#[cfg(test)]
+mod tests;
+
+use alloc::vec::Vec;
+
+use crate::packet::Packet;
+use crate::queue::Fifos;
+use crate::scheduler::{Backlog, Criterion, Dispatch, DropSink, Scheduler};
+use crate::units::Nanos;
+use rounds::Rounds;
+
+/// Serves classes in turn: in every round a class may send its quantum and what it could not use in
+/// the rounds before, because the next packet was longer.
+///
+/// A packet takes constant time, amortised, however many classes there are. As published that needs
+/// quanta of at least the longest packet; with smaller ones there are rounds in which a class, or
+/// every class, only saves up. Such rounds are counted, not walked through: a class whose next packet
+/// needs k quanta has its next turn in the k-th round from now, with k quanta in hand.
+///
+/// Within a round the turns come in the order in which they were fixed. Where no class waits for
+/// more than one round this is the published order, packet for packet; where one does, it differs
+/// from it within rounds only.
+///
+/// Over any time in which two classes are both backlogged, the numbers of quanta that they get
+/// differ by less than 1 + M/q + M'/q' (their Theorem), or by less than 2 + M/q + M'/q' where one of
+/// the two needs more than a quantum for a packet: q is a class's quantum, M its longest packet.
+#[derive(Clone, Debug)]
+pub struct Drr {
+    classes: Vec<Class>,
+    /// With their lengths as keys.
+    packets: Fifos<u32, Packet>,
+    rounds: Rounds,
+    /// The class whose turn it is. It has packets.
+    turn: Option<usize>,
+    backlog: Backlog,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Class {
+    quantum: u32,
+    /// What it may send: in its turn, or when that comes.
+    deficit: u64,
+}
+
+impl Drr {
+    /// A scheduler for classes that may send so many bytes a round.
+    ///
+    /// # Panics
+    /// If a quantum is zero.
+    pub fn new(quanta: &[u32]) -> Self {
+        assert!(quanta.iter().all(|&quantum| quantum > 0), "a quantum is zero");
+        Drr {
+            classes: quanta.iter().map(|&quantum| Class { quantum, deficit: 0 }).collect(),
+            packets: Fifos::new(quanta.len()),
+            rounds: Rounds::new(quanta.len()),
+            turn: None,
+            backlog: Backlog::default(),
+        }
+    }
+
+    /// Puts a class off to the round in which its first packet, this long, can be sent.
+    fn put_off(&mut self, class: usize, length: u32) {
+        let Class { quantum, deficit } = &mut self.classes[class];
+        let quantum = u64::from(*quantum);
+        let missing = u64::from(length) - *deficit;
+        let rounds = if missing <= quantum { 1 } else { missing.div_ceil(quantum) };
+        *deficit += rounds * quantum;
+        self.rounds.add(class, rounds);
+    }
+}
+
+impl Scheduler for Drr {
+    fn enqueue(&mut self, _: Nanos, packet: Packet, _: &mut dyn DropSink) {
+        let class = packet.class.index();
+        self.backlog.add(packet.length);
+        if self.packets.push(class, packet.length, packet) {
+            self.put_off(class, packet.length);
+        }
+    }
+
+    fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
+        let class = self.turn.or_else(|| self.rounds.next())?;
+        let (packet, next_length) = self.packets.pop(class)?;
+        self.backlog.remove(packet.length);
+        let deficit = &mut self.classes[class].deficit;
+        *deficit -= u64::from(packet.length);
+        self.turn = None;
+        match next_length {
+            None => *deficit = 0,
+            Some(length) if u64::from(length) <= *deficit => self.turn = Some(class),
+            Some(length) => self.put_off(class, length),
+        }
+        Some(Dispatch { packet, deadline: None, criterion: Criterion::RoundRobin })
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn footprint(&self) -> usize {
+        self.classes.capacity() * size_of::<Class>()
+            + self.packets.footprint()
+            + self.rounds.footprint()
+    }
+}

@@ -1,0 +1,165 @@
+//! Who has a turn in which round.
+
+use alloc::vec::Vec;
+
+/// Binary digits of a round's number that a level looks at.
+const DIGIT: u32 = 6;
+/// Levels for all digits of a round's number.
+const LEVELS: usize = u64::BITS.div_ceil(DIGIT) as usize;
+
+/// The rounds to come and the turns in each, in the order in which they were added.
+///
+/// A hierarchical timing wheel (Varghese, Lauck 1987). A round waits in the slot of its first digit
+/// that differs from the current round's, at that digit's level. When nothing is left at the levels
+/// below, the slot is opened and its turns move down. A turn takes constant time to add; it moves
+/// at most [`LEVELS`] times, and as a rule once, for turns are mostly in the next round.
+#[derive(Clone, Debug)]
+pub(super) struct Rounds {
+    current: u64,
+    /// By class.
+    turns: Vec<Turn>,
+    /// From the last digit to the first.
+    levels: Vec<Level>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    round: u64,
+    /// The class behind in the ring of a slot.
+    next: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    /// One bit a slot.
+    occupied: u64,
+    /// The last turn of each occupied slot's ring: its next one is the slot's first.
+    last: [u32; 1 << DIGIT],
+}
+
+impl Rounds {
+    /// Nobody has a turn.
+    pub fn new(classes: usize) -> Self {
+        Rounds {
+            current: 0,
+            turns: alloc::vec![Turn { round: 0, next: 0 }; classes],
+            levels: alloc::vec![Level { occupied: 0, last: [0; 1 << DIGIT] }; LEVELS],
+        }
+    }
+
+    /// Gives a class, which has none, a turn so many rounds from now, and at least one.
+    pub fn add(&mut self, class: usize, rounds: u64) {
+        self.turns[class].round = self.current + rounds;
+        self.place(class);
+    }
+
+    /// Moves on to the next turn and takes it.
+    pub fn next(&mut self) -> Option<usize> {
+        loop {
+            let level = self.levels.iter().position(|level| level.occupied > 0)?;
+            let slot = self.levels[level].occupied.trailing_zeros();
+            let last = self.levels[level].last[slot as usize];
+            let first = self.turns[last as usize].next;
+            if level == 0 {
+                self.current = self.turns[first as usize].round;
+                self.take(slot, first, last);
+                return Some(first as usize);
+            }
+            self.open(level, slot, first, last);
+        }
+    }
+
+    /// Takes the first turn out of a slot of the last level.
+    fn take(&mut self, slot: u32, first: u32, last: u32) {
+        if first == last {
+            self.levels[0].occupied &= !(1 << slot);
+        } else {
+            self.turns[last as usize].next = self.turns[first as usize].next;
+        }
+    }
+
+    /// Moves on to the first round of a slot and spreads its turns over the levels below.
+    fn open(&mut self, level: usize, slot: u32, first: u32, last: u32) {
+        self.levels[level].occupied &= !(1 << slot);
+        let below = level as u32 * DIGIT;
+        self.current = self.turns[first as usize].round >> below << below;
+        let mut class = first;
+        loop {
+            // Placing it links it to others.
+            let next = self.turns[class as usize].next;
+            self.place(class as usize);
+            if class == last {
+                return;
+            }
+            class = next;
+        }
+    }
+
+    /// Puts a turn at the end of the slot of its round.
+    fn place(&mut self, class: usize) {
+        let round = self.turns[class].round;
+        // Rounds differ in their last digit, or in an earlier one that counts then.
+        let level = (((round ^ self.current) | 1).ilog2() / DIGIT) as usize;
+        let slot = (round >> (level as u32 * DIGIT)) as usize % (1 << DIGIT);
+        let Level { occupied, last } = &mut self.levels[level];
+        let place = class as u32;
+        if *occupied & (1 << slot) == 0 {
+            *occupied |= 1 << slot;
+            self.turns[class].next = place;
+        } else {
+            let first = &mut self.turns[last[slot] as usize].next;
+            let first = core::mem::replace(first, place);
+            self.turns[class].next = first;
+        }
+        last[slot] = place;
+    }
+
+    /// Bytes held.
+    pub fn footprint(&self) -> usize {
+        self.turns.capacity() * size_of::<Turn>() + self.levels.capacity() * size_of::<Level>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, VecDeque};
+
+    const CLASSES: usize = 6;
+
+    /// Mostly the next round, sometimes far ahead.
+    fn any_rounds() -> impl Strategy<Value = u64> {
+        prop_oneof![3 => Just(1), 2 => 1..200u64, 1 => (0..33u32).prop_map(|bits| 1 << bits)]
+    }
+
+    proptest! {
+        #[test]
+        fn turns_come_round_by_round_as_they_were_added(
+            start in prop_oneof![Just(0), 0..1u64 << 60, Just((1 << 36) - 2)],
+            steps in prop::collection::vec((0..CLASSES, any_rounds(), any::<bool>()), 1..300),
+        ) {
+            let mut rounds = Rounds::new(CLASSES);
+            rounds.current = start;
+            let mut current = start;
+            let mut expected = BTreeMap::<u64, VecDeque<usize>>::new();
+            for (class, ahead, take) in steps {
+                let has_turn = expected.values().any(|turns| turns.contains(&class));
+                if !take && !has_turn {
+                    rounds.add(class, ahead);
+                    expected.entry(current + ahead).or_default().push_back(class);
+                    continue;
+                }
+                let first = expected.first_entry().and_then(|mut turns| {
+                    current = *turns.key();
+                    let first = turns.get_mut().pop_front();
+                    if turns.get().is_empty() {
+                        turns.remove();
+                    }
+                    first
+                });
+                prop_assert_eq!(rounds.next(), first);
+            }
+        }
+    }
+}

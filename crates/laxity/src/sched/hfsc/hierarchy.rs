@@ -1,0 +1,317 @@
+//! The hierarchy of H-FSC, and how it changes while packets are queued.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use super::{Class, ClassSpec, Curves, Hfsc, Limit, Request, RunningCurve, Siblings, State, TOP};
+use crate::packet::ClassId;
+use crate::queue::{EligibleSet, Fifos};
+use crate::sched::ancestry::{self, Broken};
+use crate::scheduler::Backlog;
+use crate::units::Nanos;
+
+/// Why classes make no hierarchy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HierarchyError {
+    /// There is no such class.
+    #[error("there is no class {}", .0.0)]
+    NoClass(ClassId),
+    /// Only leaves have real-time curves.
+    #[error("class {} has classes below it, so it cannot have a real-time curve", .0.0)]
+    RealTimeAbove(ClassId),
+    /// Neither a real-time nor a link-sharing curve, or an interior class without the latter.
+    #[error("class {} has no curve to be served by", .0.0)]
+    NoCurve(ClassId),
+    /// An upper limit without a link-sharing curve to limit.
+    #[error("class {} has an upper limit but no link-sharing curve to limit", .0.0)]
+    LimitAlone(ClassId),
+    /// A class with classes below it cannot go.
+    #[error("class {} has classes below it", .0.0)]
+    HasChildren(ClassId),
+    /// A class with packets queued cannot become a parent.
+    #[error("class {} has packets queued, so it cannot become a parent", .0.0)]
+    HasPackets(ClassId),
+    /// A class that is its own ancestor.
+    #[error("class {} lies below itself", .0.0)]
+    Cycle(ClassId),
+}
+
+impl From<Broken> for HierarchyError {
+    fn from(broken: Broken) -> Self {
+        match broken {
+            Broken::NoClass(class) => HierarchyError::NoClass(class),
+            Broken::Cycle(class) => HierarchyError::Cycle(class),
+        }
+    }
+}
+
+impl Hfsc {
+    /// A scheduler for these classes, numbered in their order. Classes that are nobody's parent
+    /// are leaves and take packets; a parent may come after its children.
+    ///
+    /// # Errors
+    /// If the classes make no hierarchy.
+    pub fn new(classes: &[ClassSpec]) -> Result<Self, HierarchyError> {
+        let parents: Vec<_> = classes.iter().map(|class| class.parent).collect();
+        ancestry::check(&parents)?;
+        let mut is_parent = alloc::vec![false; classes.len()];
+        for parent in parents.iter().flatten() {
+            is_parent[parent.index()] = true;
+        }
+        for (number, (class, &is_parent)) in (0..).zip(classes.iter().zip(&is_parent)) {
+            check_curves(ClassId(number), &class.curves, is_parent)?;
+        }
+        let mut hfsc = Hfsc {
+            classes: Vec::with_capacity(classes.len()),
+            free: BTreeSet::new(),
+            siblings: alloc::vec![Siblings::default()],
+            free_siblings: Vec::new(),
+            requests: EligibleSet::new(),
+            packets: Fifos::new(classes.len()),
+            backlog: Backlog::default(),
+        };
+        hfsc.classes.extend(classes.iter().map(|class| Class::new(class)));
+        for (number, class) in (0..).zip(classes) {
+            let siblings = match class.parent {
+                None => TOP,
+                Some(parent) => hfsc.below(parent.0),
+            };
+            hfsc.list(number, siblings);
+        }
+        for number in (0..).take(classes.len()) {
+            hfsc.limit_above(number);
+        }
+        Ok(hfsc)
+    }
+
+    /// Adds a leaf, under a class without queued packets, and returns its number: the lowest that
+    /// is free.
+    ///
+    /// # Errors
+    /// If it does not fit into the hierarchy.
+    pub fn add(&mut self, class: ClassSpec) -> Result<ClassId, HierarchyError> {
+        let number = self.free.first().copied().unwrap_or(self.classes.len() as u32);
+        check_curves(ClassId(number), &class.curves, false)?;
+        if let Some(parent) = class.parent {
+            self.check_parent(parent)?;
+        }
+        let siblings = class.parent.map_or(TOP, |parent| self.below(parent.0));
+        self.free.remove(&number);
+        let class = Class::new(&class);
+        match self.classes.get_mut(number as usize) {
+            Some(place) => *place = class,
+            None => self.classes.push(class),
+        }
+        self.packets.grow(self.classes.len());
+        self.list(number, siblings);
+        self.limit_above(number);
+        Ok(ClassId(number))
+    }
+
+    /// Gives a class other curves from `now` on, as if it became active now with the virtual time
+    /// it has: what it was served counts, what it was owed under the old curves does not.
+    ///
+    /// The first upper limit among siblings takes time linear in their number.
+    ///
+    /// # Errors
+    /// If there is no such class or it cannot have these curves.
+    pub fn change(
+        &mut self,
+        now: Nanos,
+        class: ClassId,
+        curves: Curves,
+    ) -> Result<(), HierarchyError> {
+        check_curves(class, &curves, self.is_parent(self.open(class)?))?;
+        let number = class.0;
+        self.change_real_time(now, number, &curves);
+        self.change_upper_limit(now, number, &curves);
+        self.change_link_share(now, number, &curves);
+        Ok(())
+    }
+
+    /// Takes a class out. It takes no more packets; those that it holds are still sent, and with
+    /// the last of them it is gone.
+    ///
+    /// # Errors
+    /// If there is no such class or it has classes below it.
+    pub fn remove(&mut self, class: ClassId) -> Result<(), HierarchyError> {
+        if self.is_parent(self.open(class)?) {
+            return Err(HierarchyError::HasChildren(class));
+        }
+        self.classes[class.index()].state = State::Closed;
+        if self.packets.is_empty(class.index()) {
+            self.release(class.0);
+        }
+        Ok(())
+    }
+
+    /// Whether there is such a class and it is a leaf.
+    pub fn takes_packets(&self, class: ClassId) -> bool {
+        self.open(class).is_ok_and(|class| !self.is_parent(class))
+    }
+
+    /// Forgets a class that is passive.
+    pub(super) fn release(&mut self, number: u32) {
+        let class = &mut self.classes[number as usize];
+        class.state = State::Gone;
+        if let Some(below) = class.below.take() {
+            self.siblings[below as usize] = Siblings::default();
+            self.free_siblings.push(below);
+        }
+        self.siblings[class.siblings as usize].remove(class.place);
+        self.free.insert(number);
+    }
+
+    fn open(&self, class: ClassId) -> Result<&Class, HierarchyError> {
+        let found = self.classes.get(class.index());
+        found.filter(|found| found.state == State::Open).ok_or(HierarchyError::NoClass(class))
+    }
+
+    fn is_parent(&self, class: &Class) -> bool {
+        class.below.is_some_and(|below| self.siblings[below as usize].count() > 0)
+    }
+
+    fn check_parent(&self, parent: ClassId) -> Result<(), HierarchyError> {
+        let class = self.open(parent)?;
+        if class.real_time.is_some() {
+            Err(HierarchyError::RealTimeAbove(parent))
+        } else if !self.packets.is_empty(parent.index()) {
+            Err(HierarchyError::HasPackets(parent))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Where the classes below one are listed.
+    fn below(&mut self, number: u32) -> u32 {
+        if let Some(below) = self.classes[number as usize].below {
+            return below;
+        }
+        let below = self.free_siblings.pop().unwrap_or_else(|| {
+            self.siblings.push(Siblings::default());
+            (self.siblings.len() - 1) as u32
+        });
+        self.classes[number as usize].below = Some(below);
+        below
+    }
+
+    fn list(&mut self, number: u32, siblings: u32) {
+        let place = self.siblings[siblings as usize].add(number);
+        let class = &mut self.classes[number as usize];
+        (class.siblings, class.place) = (siblings, place);
+    }
+
+    /// Makes an upper limit count among the class's siblings and those of all classes above it.
+    fn limit_above(&mut self, number: u32) {
+        if self.classes[number as usize].upper_limit.is_none() {
+            return;
+        }
+        let mut at = Some(number);
+        while let Some(number) = at {
+            let class = &self.classes[number as usize];
+            let siblings = &self.siblings[class.siblings as usize];
+            if siblings.is_limited() {
+                return;
+            }
+            let standing = |number| Some((number, self.classes[number as usize].standing?));
+            let active: Vec<_> = siblings.members().filter_map(standing).collect();
+            self.siblings[class.siblings as usize].limit(active);
+            at = class.parent;
+        }
+    }
+
+    fn change_real_time(&mut self, now: Nanos, number: u32, curves: &Curves) {
+        let class = &mut self.classes[number as usize];
+        let head = self.packets.front(number as usize).map(|packet| packet.length);
+        if class.real_time.is_some() && head.is_some() {
+            self.requests.remove(class.request.deadline, number);
+        }
+        class.real_time = curves.real_time.as_ref().map(|curve| {
+            let mut curve = RunningCurve::new(curve);
+            curve.activate(u128::from(now.0));
+            curve
+        });
+        if let Some(length) = head {
+            self.request_service(now, number, length);
+        }
+    }
+
+    fn change_upper_limit(&mut self, now: Nanos, number: u32, curves: &Curves) {
+        let now = u128::from(now.0);
+        self.classes[number as usize].upper_limit = curves.upper_limit.as_ref().map(|curve| {
+            let mut curve = RunningCurve::new(curve);
+            curve.activate(now);
+            Box::new(Limit { curve, fit: now })
+        });
+        self.limit_above(number);
+        self.refit(number);
+    }
+
+    fn change_link_share(&mut self, now: Nanos, number: u32, curves: &Curves) {
+        let class = &mut self.classes[number as usize];
+        let virtual_time = match (&class.standing, &class.link_share) {
+            (Some(standing), _) => Some(standing.virtual_time),
+            (None, Some(curve)) => curve.was_active().then(|| curve.reached()),
+            (None, None) => None,
+        };
+        class.link_share = curves.link_share.as_ref().map(|curve| {
+            let mut curve = RunningCurve::new(curve);
+            virtual_time.into_iter().for_each(|time| curve.activate(time));
+            curve
+        });
+        let (is_active, shares) = (class.standing.is_some(), class.link_share.is_some());
+        if is_active && !shares {
+            self.leave(number);
+        } else if shares && !is_active && !self.packets.is_empty(number as usize) {
+            self.join(now, number);
+        }
+    }
+
+    /// A class no longer takes part in link-sharing, nor do those above it whose last it was.
+    fn leave(&mut self, number: u32) {
+        let mut at = number;
+        loop {
+            self.stand(at, None);
+            let class = &self.classes[at as usize];
+            match class.parent {
+                Some(parent) if self.siblings[class.siblings as usize].is_active() => {
+                    return self.refit(parent);
+                }
+                Some(parent) => at = parent,
+                None => return,
+            }
+        }
+    }
+}
+
+impl Class {
+    fn new(spec: &ClassSpec) -> Self {
+        let Curves { real_time, link_share, upper_limit } = &spec.curves;
+        let limit = |curve| Box::new(Limit { curve: RunningCurve::new(curve), fit: 0 });
+        Class {
+            state: State::Open,
+            parent: spec.parent.map(|parent| parent.0),
+            siblings: TOP,
+            place: 0,
+            below: None,
+            real_time: real_time.as_ref().map(RunningCurve::new),
+            request: Request::default(),
+            link_share: link_share.as_ref().map(RunningCurve::new),
+            upper_limit: upper_limit.as_ref().map(limit),
+            standing: None,
+        }
+    }
+}
+
+fn check_curves(class: ClassId, curves: &Curves, is_parent: bool) -> Result<(), HierarchyError> {
+    match curves {
+        Curves { real_time: Some(_), .. } if is_parent => Err(HierarchyError::RealTimeAbove(class)),
+        Curves { upper_limit: Some(_), link_share: None, .. } => {
+            Err(HierarchyError::LimitAlone(class))
+        }
+        Curves { real_time: None, link_share: None, .. } => Err(HierarchyError::NoCurve(class)),
+        _ => Ok(()),
+    }
+}

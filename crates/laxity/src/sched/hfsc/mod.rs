@@ -1,0 +1,309 @@
+//! Hierarchical fair service curves (Stoica, Zhang, Ng 2000).
+//!
+//! Every leaf has a real-time request of an eligible time and a deadline, every class a virtual
+//! time. If a leaf is eligible, the one with the earliest deadline is served: the real-time
+//! criterion, which keeps the leaves' service curves whatever else happens. Otherwise the class with
+//! the smallest virtual time is followed from the root down to a leaf: the link-sharing criterion,
+//! which gives every class its share of what its parent gets, and what siblings do not use.
+//!
+//! As in the kernels that have H-FSC, the curves of the two criteria may differ, a leaf may have
+//! only one of them, and an upper limit may hold link-sharing back.
+
+mod hierarchy;
+mod running;
+mod siblings;
+#[cfg(test)]
+mod tests;
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use crate::packet::{ClassId, Packet};
+use crate::queue::{EligibleSet, Fifos};
+use crate::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink, Scheduler};
+use crate::service::ServiceCurve;
+use crate::units::Nanos;
+pub use hierarchy::HierarchyError;
+use running::RunningCurve;
+use siblings::{Siblings, Standing};
+
+/// The curves of a class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Curves {
+    /// What a leaf is guaranteed whatever the others do; leaves only.
+    pub real_time: Option<ServiceCurve>,
+    /// Its share of what its parent gets; every class but a leaf with a real-time curve has one.
+    pub link_share: Option<ServiceCurve>,
+    /// What it gets at most by link-sharing; needs `link_share`.
+    pub upper_limit: Option<ServiceCurve>,
+}
+
+/// A class of the hierarchy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClassSpec {
+    /// The class it is part of; `None` at the top.
+    pub parent: Option<ClassId>,
+    /// Its curves.
+    pub curves: Curves,
+}
+
+/// H-FSC. Ties are broken by the lowest class number.
+///
+/// Enqueueing and dequeueing a packet take logarithmic time in the number of classes at every level
+/// of the hierarchy, however many become eligible at once.
+#[derive(Clone, Debug)]
+pub struct Hfsc {
+    classes: Vec<Class>,
+    /// Numbers of classes that are gone.
+    free: BTreeSet<u32>,
+    /// The classes below each parent; the first are those at the top.
+    siblings: Vec<Siblings>,
+    /// Places there that nobody uses.
+    free_siblings: Vec<u32>,
+    /// Eligible times and deadlines of the backlogged leaves.
+    requests: EligibleSet,
+    packets: Fifos<u32, Packet>,
+    backlog: Backlog,
+}
+
+/// The top of the hierarchy among `siblings`.
+const TOP: u32 = 0;
+
+#[derive(Clone, Debug)]
+struct Class {
+    state: State,
+    parent: Option<u32>,
+    /// Where it is listed, and its place there.
+    siblings: u32,
+    place: u32,
+    /// Where the classes below it are listed; `None` for one that has never had any.
+    below: Option<u32>,
+    real_time: Option<RunningCurve>,
+    /// Of the packet at the head; as long as there is one.
+    request: Request,
+    link_share: Option<RunningCurve>,
+    upper_limit: Option<Box<Limit>>,
+    /// While it is active and takes part in link-sharing.
+    standing: Option<Standing>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    /// Takes no more packets and goes with its last one.
+    Closed,
+    Gone,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Request {
+    eligible: u128,
+    deadline: u128,
+}
+
+#[derive(Clone, Debug)]
+struct Limit {
+    curve: RunningCurve,
+    /// When the class's own limit, not that of any other class, lets it be served.
+    fit: u128,
+}
+
+impl Scheduler for Hfsc {
+    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        if !self.takes_packets(packet.class) {
+            return drops.dropped(packet, DropReason::NoClass);
+        }
+        self.backlog.add(packet.length);
+        if self.packets.push(packet.class.index(), packet.length, packet) {
+            self.request_service(now, packet.class.0, packet.length);
+            self.join(now, packet.class.0);
+        }
+    }
+
+    fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
+        let (leaf, criterion) = self.choose(now)?;
+        let (packet, next_length) = self.packets.pop(leaf as usize)?;
+        self.backlog.remove(packet.length);
+        let deadline = self.update_request(leaf, criterion, packet.length, next_length);
+        self.update_virtual_times(leaf, packet.length, next_length.is_some());
+        if next_length.is_none() && self.classes[leaf as usize].state == State::Closed {
+            self.release(leaf);
+        }
+        Some(Dispatch { packet, deadline: deadline.map(nanos), criterion })
+    }
+
+    fn next_ready(&self, now: Nanos) -> Option<Nanos> {
+        let top = &self.siblings[TOP as usize];
+        let by_link_sharing = top.is_active().then(|| top.first_fit());
+        let first = self.requests.first_eligible().into_iter().chain(by_link_sharing).min()?;
+        Some(nanos(first).max(now))
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn footprint(&self) -> usize {
+        let siblings = self.siblings.iter().map(Siblings::footprint).sum::<usize>();
+        self.classes.capacity() * size_of::<Class>()
+            + self.siblings.capacity() * size_of::<Siblings>()
+            + siblings
+            + self.requests.footprint()
+            + self.packets.footprint()
+    }
+}
+
+impl Hfsc {
+    /// The leaf to serve, and why.
+    fn choose(&self, now: Nanos) -> Option<(u32, Criterion)> {
+        let now = u128::from(now.0);
+        if let Some((_, leaf)) = self.requests.least_deadline(now) {
+            return Some((leaf, Criterion::RealTime));
+        }
+        let mut siblings = TOP;
+        loop {
+            let class = self.siblings[siblings as usize].least(now)?;
+            match self.classes[class as usize].below {
+                Some(below) if self.siblings[below as usize].is_active() => siblings = below,
+                _ => return Some((class, Criterion::LinkSharing)),
+            }
+        }
+    }
+
+    /// A leaf becomes backlogged with a packet of this length at its head: its deadline curve is
+    /// updated (Eq. 7).
+    fn request_service(&mut self, now: Nanos, leaf: u32, length: u32) {
+        let class = &mut self.classes[leaf as usize];
+        if let Some(curve) = &mut class.real_time {
+            curve.activate(u128::from(now.0));
+            class.request =
+                Request { eligible: curve.eligible(), deadline: curve.deadline(length) };
+            self.requests.insert(class.request.eligible, class.request.deadline, leaf);
+        }
+    }
+
+    /// A leaf's head packet was chosen. Only what the real-time criterion serves counts for its
+    /// deadlines. Returns the packet's deadline.
+    fn update_request(
+        &mut self,
+        leaf: u32,
+        criterion: Criterion,
+        length: u32,
+        next_length: Option<u32>,
+    ) -> Option<u128> {
+        let class = &mut self.classes[leaf as usize];
+        let curve = class.real_time.as_mut()?;
+        let deadline = class.request.deadline;
+        match next_length {
+            Some(next) if criterion == Criterion::RealTime => {
+                self.requests.remove(deadline, leaf);
+                curve.serve(length);
+                class.request =
+                    Request { eligible: curve.eligible(), deadline: curve.deadline(next) };
+                self.requests.insert(class.request.eligible, class.request.deadline, leaf);
+            }
+            Some(next) if next != length => {
+                self.requests.remove(deadline, leaf);
+                class.request.deadline = curve.deadline(next);
+                self.requests.insert(class.request.eligible, class.request.deadline, leaf);
+            }
+            Some(_) => {}
+            None => {
+                self.requests.remove(deadline, leaf);
+                if criterion == Criterion::RealTime {
+                    curve.serve(length);
+                }
+            }
+        }
+        Some(deadline)
+    }
+
+    /// A class becomes active in link-sharing, and with it those above it that were not: virtual
+    /// curves are updated (Eq. 12).
+    fn join(&mut self, now: Nanos, class: u32) {
+        let mut at = class;
+        loop {
+            let class = &mut self.classes[at as usize];
+            let Some(curve) = &mut class.link_share else { return };
+            let siblings = &self.siblings[class.siblings as usize];
+            let (parent_was_active, system) = (siblings.is_active(), siblings.virtual_time());
+            let virtual_time = curve.reached_from(system);
+            curve.activate(system);
+            if let Some(limit) = &mut class.upper_limit {
+                let now = u128::from(now.0);
+                limit.fit = limit.curve.reached_from(now);
+                limit.curve.activate(now);
+            }
+            let fit = class.fit(&self.siblings);
+            self.stand(at, Some(Standing { virtual_time, fit }));
+            match self.classes[at as usize].parent {
+                Some(parent) if !parent_was_active => at = parent,
+                Some(parent) => return self.refit(parent),
+                None => return,
+            }
+        }
+    }
+
+    /// A leaf was served by either criterion: virtual times move on from there to the root, and
+    /// classes without a backlog become passive.
+    fn update_virtual_times(&mut self, leaf: u32, length: u32, backlogged: bool) {
+        let (mut at, mut active) = (leaf, backlogged);
+        loop {
+            let class = &mut self.classes[at as usize];
+            if let Some(limit) = &mut class.upper_limit {
+                limit.curve.serve(length);
+                limit.fit = limit.curve.reached();
+            }
+            if let Some(curve) = &mut class.link_share {
+                curve.serve(length);
+                if class.standing.is_some() {
+                    let virtual_time = curve.reached();
+                    let standing = Standing { virtual_time, fit: class.fit(&self.siblings) };
+                    let siblings = class.siblings as usize;
+                    self.stand(at, active.then_some(standing));
+                    self.siblings[siblings].leave_behind(virtual_time);
+                }
+            }
+            let class = &self.classes[at as usize];
+            let Some(parent) = class.parent else { return };
+            active = self.siblings[class.siblings as usize].is_active();
+            at = parent;
+        }
+    }
+
+    /// Fit times of a class and of those above it follow what has changed below.
+    fn refit(&mut self, class: u32) {
+        let mut at = Some(class);
+        while let Some(class) = at {
+            let fit = self.classes[class as usize].fit(&self.siblings);
+            match self.classes[class as usize].standing {
+                Some(standing) if standing.fit != fit => {
+                    self.stand(class, Some(Standing { fit, ..standing }));
+                }
+                _ => return,
+            }
+            at = self.classes[class as usize].parent;
+        }
+    }
+
+    fn stand(&mut self, number: u32, standing: Option<Standing>) {
+        let class = &mut self.classes[number as usize];
+        let siblings = &mut self.siblings[class.siblings as usize];
+        siblings.update(class.place, number, class.standing, standing);
+        class.standing = standing;
+    }
+}
+
+impl Class {
+    /// When its own upper limit and those below let it be served by link-sharing.
+    fn fit(&self, siblings: &[Siblings]) -> u128 {
+        let own = self.upper_limit.as_ref().map_or(0, |limit| limit.fit);
+        let below = self.below.map_or(0, |below| siblings[below as usize].first_fit());
+        own.max(below)
+    }
+}
+
+fn nanos(time: u128) -> Nanos {
+    Nanos(u64::try_from(time).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,133 @@
+//! Every dispatch is that of the definition.
+
+use std::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::cases::{Case, What, cases};
+use super::reference::Reference;
+use crate::link::Link;
+use crate::packet::{ClassId, Packet};
+use crate::sched::Hfsc;
+use crate::scheduler::Scheduler;
+use crate::units::Nanos;
+
+/// The scheduler, its definition and a link to which both send.
+struct Beside {
+    fast: Hfsc,
+    reference: Reference,
+    link: Link,
+    arrived: u64,
+}
+
+impl Beside {
+    fn new(case: &Case) -> Self {
+        Beside {
+            fast: Hfsc::new(&case.classes).unwrap(),
+            reference: Reference::new(&case.classes),
+            link: Link::new(case.rate),
+            arrived: 0,
+        }
+    }
+
+    fn run(case: &Case) {
+        let mut beside = Beside::new(case);
+        let mut now = Nanos::ZERO;
+        for step in &case.steps {
+            beside.send_until(now, step.at, step.after_choice);
+            now = step.at;
+            beside.step(now, step.what, case.classes.len() as u32);
+        }
+        beside.send_until(now, Nanos::MAX, false);
+    }
+
+    fn step(&mut self, now: Nanos, what: What, classes: u32) {
+        match what {
+            What::Arrive { class, length } => self.arrive(now, class, length),
+            What::ArriveEverywhere { length } => {
+                (0..classes).for_each(|class| self.arrive(now, ClassId(class), length));
+            }
+            What::Ask => {
+                self.dequeue(now);
+            }
+            What::Add(spec) => assert_eq!(self.fast.add(spec), self.reference.add(spec)),
+            What::Change(class, curves) => assert_eq!(
+                self.fast.change(now, class, curves),
+                self.reference.change(now, class, curves)
+            ),
+            What::Remove(class) => {
+                assert_eq!(self.fast.remove(class), self.reference.remove(class));
+            }
+        }
+        assert_eq!(self.fast.backlog(), self.reference.backlog());
+    }
+
+    fn arrive(&mut self, now: Nanos, class: ClassId, length: u32) {
+        let handle = self.arrived;
+        self.arrived += 1;
+        let packet = Packet { class, length, arrival: now, handle, ..Packet::default() };
+        let (mut fast, mut reference) = (Vec::new(), Vec::new());
+        self.fast.enqueue(now, packet, &mut |packet, reason| fast.push((packet, reason)));
+        self.reference.enqueue(now, packet, &mut |packet, reason| reference.push((packet, reason)));
+        assert_eq!(fast, reference);
+    }
+
+    /// Lets the link send from `now` until `end`, at which it chooses only if `inclusive`.
+    fn send_until(&mut self, mut now: Nanos, end: Nanos, inclusive: bool) {
+        loop {
+            let start = self.link.free_at().max(now);
+            if start > end || (start == end && !inclusive) {
+                return;
+            }
+            match self.dequeue(start) {
+                Some(length) => {
+                    self.link.transmit(start, length);
+                }
+                None => match self.reference.next_ready(start) {
+                    Some(ready) => now = ready,
+                    None => return,
+                },
+            }
+        }
+    }
+
+    /// The length of what is sent.
+    fn dequeue(&mut self, now: Nanos) -> Option<u32> {
+        let ready = self.reference.next_ready(now);
+        match ready {
+            None => assert!(!self.reference.is_ready(Nanos::MAX)),
+            Some(ready) => {
+                assert!(self.reference.is_ready(ready) || ready == Nanos::MAX);
+                assert!(ready == now || !self.reference.is_ready(Nanos(ready.0 - 1)));
+            }
+        }
+        assert_eq!(self.fast.next_ready(now), ready);
+        let dispatch = self.reference.dequeue(now, &mut |_, _| panic!("nothing is dropped late"));
+        assert_eq!(self.fast.dequeue(now, &mut |_, _| panic!("nothing is dropped late")), dispatch);
+        assert_eq!(self.fast.backlog(), self.reference.backlog());
+        dispatch.map(|dispatch| dispatch.packet.length)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(250))]
+
+    #[test]
+    fn every_dispatch_is_that_of_the_definition(case in cases(25, 100, 0)) {
+        Beside::run(&case);
+    }
+
+    #[test]
+    fn so_it_is_while_classes_come_change_and_go(case in cases(10, 100, 4)) {
+        Beside::run(&case);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn so_it_is_in_small_cases(case in cases(4, 20, 1)) {
+        Beside::run(&case);
+    }
+}

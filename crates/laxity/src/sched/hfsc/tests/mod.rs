@@ -1,0 +1,94 @@
+//! H-FSC against its definition, and what the paper proves of it.
+
+mod cases;
+mod dispatches;
+mod examples;
+mod guarantees;
+mod known;
+mod reference;
+mod sharing;
+mod times;
+
+use std::vec::Vec;
+
+use self::cases::{Case, What};
+use crate::link::Link;
+use crate::packet::{ClassId, Packet};
+use crate::sched::Hfsc;
+use crate::scheduler::{Dispatch, Scheduler};
+use crate::units::Nanos;
+
+/// What a scheduler and its link do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Event {
+    Arrival(Packet),
+    Sent { dispatch: Dispatch, start: Nanos, departure: Nanos },
+}
+
+/// Plays a case, of which only packets matter, to its end.
+fn play(case: &Case) -> Vec<Event> {
+    let mut events = Vec::new();
+    let mut hfsc = Hfsc::new(&case.classes).unwrap();
+    play_on(&mut hfsc, case, |_, event| events.push(event));
+    events
+}
+
+/// Plays a case, of which only packets matter, to its end and tells of every event just after it.
+fn play_on<S: Scheduler>(scheduler: &mut S, case: &Case, tell: impl FnMut(&S, Event)) {
+    let mut player = Player { scheduler, link: Link::new(case.rate), tell };
+    let (mut now, mut handle) = (Nanos::ZERO, 0);
+    for step in &case.steps {
+        player.send_until(now, step.at, step.after_choice);
+        now = step.at;
+        let (classes, length) = match step.what {
+            What::Arrive { class, length } => (class.0..class.0 + 1, length),
+            What::ArriveEverywhere { length } => (0..case.classes.len() as u32, length),
+            _ => continue,
+        };
+        for class in classes.filter(|&class| case.is_leaf(ClassId(class))) {
+            let class = ClassId(class);
+            player.arrive(Packet { class, length, arrival: now, handle, ..Packet::default() });
+            handle += 1;
+        }
+    }
+    player.send_until(now, Nanos::MAX, false);
+    assert_eq!(player.scheduler.backlog().packets, 0);
+}
+
+/// The virtual time of a class while it takes part in link-sharing.
+fn virtual_time(hfsc: &Hfsc, class: ClassId) -> Option<u128> {
+    hfsc.classes[class.index()].standing.map(|standing| standing.virtual_time)
+}
+
+struct Player<'a, S, T> {
+    scheduler: &'a mut S,
+    link: Link,
+    tell: T,
+}
+
+impl<S: Scheduler, T: FnMut(&S, Event)> Player<'_, S, T> {
+    fn arrive(&mut self, packet: Packet) {
+        self.scheduler.enqueue(packet.arrival, packet, &mut |_, _| panic!("a leaf takes packets"));
+        (self.tell)(self.scheduler, Event::Arrival(packet));
+    }
+
+    /// Lets the link send from `now` until `end`, at which it chooses only if `inclusive`.
+    fn send_until(&mut self, mut now: Nanos, end: Nanos, inclusive: bool) {
+        loop {
+            let start = self.link.free_at().max(now);
+            if start > end || (start == end && !inclusive) {
+                return;
+            }
+            let dispatch = self.scheduler.dequeue(start, &mut |_, _| panic!("nothing is dropped"));
+            let Some(dispatch) = dispatch else {
+                match self.scheduler.next_ready(start) {
+                    Some(ready) => now = ready,
+                    None => return,
+                }
+                continue;
+            };
+            let departure = self.link.transmit(start, dispatch.packet.length);
+            (self.tell)(self.scheduler, Event::Sent { dispatch, start, departure });
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Against the definition, and the theorems.
+
+mod dispatches;
+mod guarantees;
+mod reference;
+mod trees;
