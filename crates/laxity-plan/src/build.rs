@@ -3,11 +3,10 @@
 use laxity::admit::edf;
 use laxity::curve::Curve;
 use laxity::police::Meter;
-use laxity::port::Promise;
 use laxity::sched::edf::{
     Assign, BestEffort as BestEffortStage, Deadlines, Line, TwoLineFast, TwoLines,
 };
-use laxity::sched::{DropTail, Edf, Fifo, Limit, Wfq};
+use laxity::sched::{DropTail, Drr, Edf, Fifo, Hfsc, Limit, Wf2q, Wfq};
 use laxity::scheduler::Scheduler;
 use laxity::units::Bytes;
 
@@ -34,6 +33,12 @@ impl Plan {
         match spec {
             SchedulerSpec::Fifo => Box::new(Fifo::new()),
             SchedulerSpec::Wfq => Box::new(self.wfq()),
+            SchedulerSpec::Wf2q => Box::new(Wf2q::new(self.link.rate, &self.wf2q_shares())),
+            SchedulerSpec::Drr => Box::new(Drr::new(&self.drr_quanta())),
+            SchedulerSpec::Hfsc => {
+                let hfsc = Hfsc::new(&self.hfsc_classes());
+                Box::new(hfsc.expect("reading refuses what is no hierarchy"))
+            }
             SchedulerSpec::Edf { best_effort, order } => {
                 let assign = self.assign(best_effort);
                 let stage = match order {
@@ -49,8 +54,7 @@ impl Plan {
     }
 
     fn wfq(&self) -> Wfq {
-        let weights: Vec<_> = self.classes.iter().map(|class| class.weight.0).collect();
-        Wfq::new(self.link.rate, &weights)
+        Wfq::new(self.link.rate, &self.flat_weights())
     }
 
     fn assign(&self, way: BestEffort) -> Assign {
@@ -97,7 +101,7 @@ impl Plan {
     pub fn edf_system(&self) -> edf::System {
         let sends_best_effort =
             |class: &&Class| class.deadline.is_none() || class.police == Police::Demote;
-        let best_effort = self.classes.iter().filter(sends_best_effort);
+        let best_effort = self.leaves().map(|(_, class)| class).filter(sends_best_effort);
         edf::System {
             rate: self.link.rate,
             max_packet: self.link.max_packet,
@@ -129,20 +133,6 @@ impl Plan {
             Some(_) => system.test(&self.best_effort_curve(way)),
             None => system.test(&Curve::zero()),
         }
-    }
-
-    /// What every class is promised under a scheduler: its deadline, and where the scheduler's
-    /// admission test proves one, its bound.
-    pub fn promises(&self, spec: SchedulerSpec) -> Vec<Promise> {
-        let deadline = |class: &Class| Promise { deadline: class.deadline, bound: None };
-        let mut promises: Vec<_> = self.classes.iter().map(deadline).collect();
-        if let SchedulerSpec::Edf { best_effort, .. } = spec {
-            let guarantees = self.edf_admission(best_effort).classes;
-            for (index, guarantee) in self.real_time_classes().into_iter().zip(guarantees) {
-                promises[index].bound = guarantee.bound;
-            }
-        }
-        promises
     }
 }
 

@@ -124,6 +124,19 @@ impl Fault {
             None => self.help(format!("accepted: {list}")),
         }
     }
+
+    /// A name that no class has; asks for the nearest if one is near, else lists the names.
+    pub fn no_class<'a>(
+        given: &str,
+        span: &Range<usize>,
+        known: impl Iterator<Item = &'a str> + Clone,
+    ) -> Self {
+        let fault = Fault::at(span, format!("there is no class `{}`", shown(given)));
+        match nearest(given, known.clone()) {
+            Some(near) => fault.help(format!("did you mean `{near}`?")),
+            None => fault.accepted(given, known),
+        }
+    }
 }
 
 /// How many names a list shows before it ends in `…`.
@@ -131,7 +144,7 @@ const LISTED: usize = 24;
 /// The longest text that is compared with known words or shown whole.
 const SHOWN: usize = 64;
 
-fn quoted_list<'a>(words: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn quoted_list<'a>(words: impl Iterator<Item = &'a str>) -> String {
     let mut words = words.fuse();
     let mut list: Vec<String> =
         words.by_ref().take(LISTED).map(|word| format!("`{word}`")).collect();

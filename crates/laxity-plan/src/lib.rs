@@ -20,11 +20,14 @@
 
 mod build;
 mod error;
+mod guarantees;
+pub mod import;
 pub mod matching;
 pub mod model;
 mod raw;
 mod read;
 mod scheduler;
+mod shares;
 
 pub use error::PlanError;
 pub use model::Plan;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use laxity::packet::ClassId;
 pub use laxity::police::TokenBucket;
+use laxity::sched::hfsc::Curves;
 use laxity::units::{Bytes, Nanos, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -33,6 +34,34 @@ impl Plan {
         self.classes.iter().position(|class| class.name == name).map(|at| ClassId(at as u32))
     }
 
+    /// The classes that have packets, with their numbers.
+    pub fn leaves(&self) -> impl Iterator<Item = (ClassId, &Class)> {
+        (0..).map(ClassId).zip(&self.classes).filter(|(_, class)| class.is_leaf())
+    }
+
+    /// The classes that are part of no other.
+    pub fn top(&self) -> impl Iterator<Item = ClassId> {
+        let numbered = (0..).map(ClassId).zip(&self.classes);
+        numbered.filter(|(_, class)| class.parent.is_none()).map(|(id, _)| id)
+    }
+
+    /// Every class after its parent.
+    pub fn top_down(&self) -> Vec<ClassId> {
+        let mut order: Vec<_> = self.top().collect();
+        let mut next = 0;
+        while let Some(class) = order.get(next) {
+            order.extend(&self.classes[class.index()].children);
+            next += 1;
+        }
+        order
+    }
+
+    /// Whether the classes make a hierarchy or have service curves, so that their shares of the
+    /// link are more than their weights.
+    pub fn has_shares(&self) -> bool {
+        self.classes.iter().any(|class| class.parent.is_some() || class.curves != Curves::default())
+    }
+
     /// The largest packet of a class: its own `packet` limit, or else the link's.
     pub fn max_packet(&self, class: &Class) -> Bytes {
         class.arrival.as_ref().and_then(|arrival| arrival.packet).unwrap_or(self.link.max_packet)
@@ -57,6 +86,12 @@ pub enum SchedulerSpec {
     Fifo,
     /// Weighted fair queueing by the classes' weights.
     Wfq,
+    /// Hierarchical worst-case fair weighted fair queueing by the classes' guaranteed rates.
+    Wf2q,
+    /// Deficit round robin by the classes' weights.
+    Drr,
+    /// Hierarchical fair service curves.
+    Hfsc,
     /// Earliest deadline first, with deadlines for best effort.
     Edf {
         /// How best-effort packets get their deadlines. Default exact.
@@ -99,6 +134,12 @@ pub enum BestEffortOrder {
 pub struct Class {
     /// Its name in the plan, in tables and in traces.
     pub name: String,
+    /// The class that it is part of; `None` at the top.
+    pub parent: Option<ClassId>,
+    /// The classes that are part of it, in the order of the file; none for a leaf.
+    pub children: Vec<ClassId>,
+    /// The service curves that the plan gives it.
+    pub curves: Curves,
     /// The delay that real-time packets are promised; best effort without.
     pub deadline: Option<Nanos>,
     /// Its side of the contract; always present when there is a deadline.
@@ -111,6 +152,13 @@ pub struct Class {
     pub queue: Option<QueueSpec>,
     /// Which packets of a capture or a live link are its own.
     pub matching: Option<Match>,
+}
+
+impl Class {
+    /// Whether it has packets of its own, rather than classes below it.
+    pub fn is_leaf(&self) -> bool {
+        self.children.is_empty()
+    }
 }
 
 /// A weight in millionths, so that sums and comparisons are exact: 0.5 is `Weight(500_000)`.

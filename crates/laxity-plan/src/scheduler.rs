@@ -7,8 +7,8 @@ use crate::model::{BestEffort, BestEffortOrder, SchedulerSpec};
 
 /// A word that names no scheduler.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is not a scheduler{}: accepted are fifo, wfq, edf, and edf/WAY with WAY one of \
-         background, total-bandwidth, shifted-line, two-line, two-line-fast, exact", self.hint())]
+#[error("`{given}` is not a scheduler{}: accepted are fifo, wfq, wf2q, drr, hfsc, edf, and edf/WAY \
+         with WAY one of background, total-bandwidth, shifted-line, two-line, two-line-fast, exact", self.hint())]
 pub struct UnknownScheduler {
     /// The word.
     pub given: String,
@@ -16,7 +16,8 @@ pub struct UnknownScheduler {
 
 impl UnknownScheduler {
     fn hint(&self) -> String {
-        let known = ["fifo", "wfq", "edf"].into_iter().chain(BestEffort::ALL.map(edf_name));
+        let plain = SchedulerSpec::PLAIN.iter().map(SchedulerSpec::name);
+        let known = plain.chain(["edf"]).chain(BestEffort::ALL.map(edf_name));
         nearest(&self.given, known)
             .map_or(String::new(), |near| format!(", did you mean `{near}`?"))
     }
@@ -27,8 +28,18 @@ impl SchedulerSpec {
     pub const EDF: SchedulerSpec =
         SchedulerSpec::Edf { best_effort: BestEffort::Exact, order: BestEffortOrder::Wfq };
 
-    /// The scheduler of a name: `fifo`, `wfq`, `edf` (as in `base` if that is EDF), or `edf/exact`,
-    /// `edf/background` and so on, which keep the order of best effort that `base` has.
+    /// Every scheduler but EDF.
+    pub const PLAIN: [SchedulerSpec; 5] = [
+        SchedulerSpec::Fifo,
+        SchedulerSpec::Wfq,
+        SchedulerSpec::Wf2q,
+        SchedulerSpec::Drr,
+        SchedulerSpec::Hfsc,
+    ];
+
+    /// The scheduler of a name: `fifo`, `wfq`, `wf2q`, `drr`, `hfsc`, `edf` (as in `base` if that is
+    /// EDF), or `edf/exact`, `edf/background` and so on, which keep the order of best effort that
+    /// `base` has.
     ///
     /// ```
     /// use laxity_plan::model::SchedulerSpec;
@@ -42,9 +53,10 @@ impl SchedulerSpec {
             SchedulerSpec::Edf { .. } => base,
             _ => SchedulerSpec::EDF,
         };
+        if let Some(plain) = SchedulerSpec::PLAIN.into_iter().find(|plain| plain.name() == name) {
+            return Ok(plain);
+        }
         match (name, edf) {
-            ("fifo", _) => Ok(SchedulerSpec::Fifo),
-            ("wfq", _) => Ok(SchedulerSpec::Wfq),
             ("edf", _) => Ok(edf),
             (_, SchedulerSpec::Edf { order, .. }) => BestEffort::ALL
                 .into_iter()
@@ -55,12 +67,15 @@ impl SchedulerSpec {
         }
     }
 
-    /// The name that [`named`](Self::named) reads back: `fifo`, `wfq` or `edf/` and its way with
-    /// best effort.
+    /// The name that [`named`](Self::named) reads back: that of the discipline, for EDF with its way
+    /// with best effort.
     pub fn name(&self) -> &'static str {
         match self {
             SchedulerSpec::Fifo => "fifo",
             SchedulerSpec::Wfq => "wfq",
+            SchedulerSpec::Wf2q => "wf2q",
+            SchedulerSpec::Drr => "drr",
+            SchedulerSpec::Hfsc => "hfsc",
             SchedulerSpec::Edf { best_effort, .. } => edf_name(*best_effort),
         }
     }
@@ -108,7 +123,7 @@ mod tests {
     fn every_scheduler_is_named_back() {
         let edf = BestEffort::ALL
             .map(|best_effort| SchedulerSpec::Edf { best_effort, order: BestEffortOrder::Fifo });
-        for spec in edf.into_iter().chain([SchedulerSpec::Fifo, SchedulerSpec::Wfq]) {
+        for spec in edf.into_iter().chain(SchedulerSpec::PLAIN) {
             assert_eq!(SchedulerSpec::named(spec.name(), spec), Ok(spec));
             assert_eq!(spec.to_string(), spec.name());
         }

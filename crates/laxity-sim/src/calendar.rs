@@ -2,29 +2,20 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use laxity::units::Nanos;
 
-/// Events in order of time; at one instant by phase, within a phase in the order of scheduling.
+/// Events in order of time, at one instant in the order of scheduling.
 #[derive(Debug)]
 pub struct Calendar<E> {
     entries: BinaryHeap<Entry<E>>,
     scheduled: u64,
 }
 
-/// Which events of one instant come first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
-    /// Packets arrive.
-    Arrival,
-    /// Links, having seen every arrival of the instant, choose what to send.
-    Link,
-}
-
 #[derive(Debug)]
 struct Entry<E> {
     time: Nanos,
-    phase: Phase,
     number: u64,
     event: E,
 }
@@ -36,14 +27,20 @@ impl<E> Calendar<E> {
     }
 
     /// Enters an event.
-    pub fn schedule(&mut self, time: Nanos, phase: Phase, event: E) {
-        self.entries.push(Entry { time, phase, number: self.scheduled, event });
+    pub fn schedule(&mut self, time: Nanos, event: E) {
+        self.entries.push(Entry { time, number: self.scheduled, event });
         self.scheduled += 1;
     }
 
-    /// Takes the next event.
-    pub fn pop(&mut self) -> Option<(Nanos, E)> {
-        self.entries.pop().map(|entry| (entry.time, entry.event))
+    /// The time of the next event.
+    pub fn next_time(&self) -> Option<Nanos> {
+        self.entries.peek().map(|entry| entry.time)
+    }
+
+    /// Takes the next event if its time has come.
+    pub fn pop(&mut self, now: Nanos) -> Option<E> {
+        let next = self.entries.peek_mut().filter(|entry| entry.time <= now)?;
+        Some(PeekMut::pop(next).event)
     }
 }
 
@@ -56,7 +53,7 @@ impl<E> Default for Calendar<E> {
 impl<E> Ord for Entry<E> {
     /// Reversed, because the heap's top is its greatest.
     fn cmp(&self, other: &Self) -> Ordering {
-        let key = |entry: &Self| (entry.time, entry.phase, entry.number);
+        let key = |entry: &Self| (entry.time, entry.number);
         key(other).cmp(&key(self))
     }
 }
@@ -80,13 +77,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_then_phase_then_order_of_scheduling() {
+    fn time_then_order_of_scheduling() {
         let mut calendar = Calendar::new();
-        calendar.schedule(Nanos(5), Phase::Link, "link at 5");
-        calendar.schedule(Nanos(5), Phase::Arrival, "first arrival at 5");
-        calendar.schedule(Nanos(5), Phase::Arrival, "second arrival at 5");
-        calendar.schedule(Nanos(3), Phase::Link, "link at 3");
-        let order: Vec<_> = std::iter::from_fn(|| calendar.pop()).map(|(_, event)| event).collect();
-        assert_eq!(order, ["link at 3", "first arrival at 5", "second arrival at 5", "link at 5"]);
+        calendar.schedule(Nanos(5), "first at 5");
+        calendar.schedule(Nanos(5), "second at 5");
+        calendar.schedule(Nanos(3), "at 3");
+        assert_eq!((calendar.next_time(), calendar.pop(Nanos(2))), (Some(Nanos(3)), None));
+        let order: Vec<_> = std::iter::from_fn(|| calendar.pop(Nanos(5))).collect();
+        assert_eq!(order, ["at 3", "first at 5", "second at 5"]);
     }
 }

@@ -13,7 +13,7 @@ use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::Nanos;
 use laxity_plan::model::{Plan, Police, SchedulerSpec};
 
-use crate::calendar::{Calendar, Phase};
+use crate::calendar::Calendar;
 use crate::error::SimError;
 use crate::record::{Fate, Observer, Record};
 use crate::source::{Arrival, Arrivals, Backlogged, Remarks};
@@ -69,7 +69,22 @@ impl<'a> Run<'a> {
         observer: &mut dyn Observer,
         progress: &mut dyn FnMut(Nanos),
     ) -> Result<Outcome, SimError> {
-        let mut simulation = Simulation::new(self, observer);
+        let scheduler = self.plan.scheduler(self.scheduler);
+        self.simulate_on(scheduler, observer, progress)
+    }
+
+    /// The same on a scheduler of the caller's own for the plan's classes. The summary still names
+    /// the run's and holds delays against what that promises.
+    ///
+    /// # Errors
+    /// When a recording cannot be read on.
+    pub fn simulate_on(
+        self,
+        scheduler: Box<dyn Scheduler + Send>,
+        observer: &mut dyn Observer,
+        progress: &mut dyn FnMut(Nanos),
+    ) -> Result<Outcome, SimError> {
+        let mut simulation = Simulation::new(self, scheduler, observer);
         simulation.start()?;
         simulation.run(progress)?;
         Ok(simulation.finish())
@@ -82,8 +97,6 @@ enum Event {
     Arrival(usize),
     /// A backlogged source begins.
     Backlogged(usize),
-    /// The link may send.
-    Link,
 }
 
 struct Simulation<'a, 'o> {
@@ -111,8 +124,9 @@ struct Source {
 struct Outlet {
     port: Port<Box<dyn Scheduler + Send>>,
     link: Link,
-    /// A link event is in the calendar: the link is sending, or about to choose.
-    awake: bool,
+    /// When the link chooses what to send: when it has sent what it is sending, or else when the
+    /// scheduler may have something. It has seen every arrival of that instant.
+    chooses_at: Option<Nanos>,
 }
 
 /// What the summary needs beyond the port's books.
@@ -129,7 +143,11 @@ struct Tally {
 }
 
 impl<'a, 'o> Simulation<'a, 'o> {
-    fn new(run: Run<'a>, observer: &'o mut dyn Observer) -> Self {
+    fn new(
+        run: Run<'a>,
+        discipline: Box<dyn Scheduler + Send>,
+        observer: &'o mut dyn Observer,
+    ) -> Self {
         let Run { plan, scheduler, duration, seed, arrivals, backlogged } = run;
         let classes = plan.classes.len();
         let meter = |class: &laxity_plan::model::Class| class.arrival.as_ref().map(|a| a.meter());
@@ -147,13 +165,9 @@ impl<'a, 'o> Simulation<'a, 'o> {
             fed: HashMap::new(),
             meters: plan.classes.iter().map(meter).collect(),
             outlet: Outlet {
-                port: Port::new(
-                    plan.scheduler(scheduler),
-                    &plan.promises(scheduler),
-                    plan.run.warm_up,
-                ),
+                port: Port::new(discipline, &plan.promises(scheduler), plan.run.warm_up),
                 link: Link::new(plan.link.rate),
-                awake: false,
+                chooses_at: None,
             },
             tally: Tally {
                 nonconforming: vec![0; classes],
@@ -169,27 +183,27 @@ impl<'a, 'o> Simulation<'a, 'o> {
             self.await_arrival(index)?;
         }
         for (index, source) in self.backlogged.iter().enumerate() {
-            self.calendar.schedule(source.start, Phase::Arrival, Event::Backlogged(index));
+            self.calendar.schedule(source.start, Event::Backlogged(index));
         }
         Ok(())
     }
 
     fn run(&mut self, progress: &mut dyn FnMut(Nanos)) -> Result<(), SimError> {
         let mut events = 0u64;
-        while let Some((now, event)) = self.calendar.pop() {
+        while let Some(now) = self.next_time() {
             if now > Nanos::LIMIT {
                 return Err(SimError::EndOfTime);
             }
             self.tally.last_event = now;
-            match event {
-                Event::Arrival(index) => {
+            match self.calendar.pop(now) {
+                Some(Event::Arrival(index)) => {
                     if let Some(arrival) = self.sources[index].pending.take() {
                         self.arrive(now, arrival.class, arrival.flow, arrival.length);
                     }
                     self.await_arrival(index)?;
                 }
-                Event::Backlogged(index) => self.begin_backlog(now, index),
-                Event::Link => self.send(now),
+                Some(Event::Backlogged(index)) => self.begin_backlog(now, index),
+                None => self.send(now),
             }
             events += 1;
             if events.is_multiple_of(1 << 16) {
@@ -201,13 +215,17 @@ impl<'a, 'o> Simulation<'a, 'o> {
         Ok(())
     }
 
+    fn next_time(&self) -> Option<Nanos> {
+        self.calendar.next_time().into_iter().chain(self.outlet.chooses_at).min()
+    }
+
     /// Looks up a source's next arrival, unless that comes after the end.
     fn await_arrival(&mut self, index: usize) -> Result<(), SimError> {
         let source = &mut self.sources[index];
         source.pending = source.arrivals.next_arrival()?;
         let Some(Arrival { time, .. }) = source.pending else { return Ok(()) };
         if self.end.is_none_or(|end| time < end) {
-            self.calendar.schedule(time, Phase::Arrival, Event::Arrival(index));
+            self.calendar.schedule(time, Event::Arrival(index));
         }
         Ok(())
     }
@@ -255,13 +273,12 @@ impl<'a, 'o> Simulation<'a, 'o> {
             }
         }
         port.enqueue(now, packet, &mut drops);
-        if !self.outlet.awake {
-            self.outlet.awake = true;
-            self.calendar.schedule(now, Phase::Link, Event::Link);
+        if self.outlet.link.free_at() <= now {
+            self.outlet.chooses_at = Some(now);
         }
     }
 
-    /// Starts the next transmission, or falls asleep until there is one.
+    /// Starts the next transmission, or waits until there is one.
     fn send(&mut self, now: Nanos) {
         let outlet = &mut self.outlet;
         let (plan, observer) = (self.plan, &mut *self.observer);
@@ -271,17 +288,13 @@ impl<'a, 'o> Simulation<'a, 'o> {
             tell(observer, plan, packet, None, Fate::Dropped(reason));
         };
         let Some(dispatch) = outlet.port.dequeue(now, &mut drops) else {
-            let ready = outlet.port.next_ready(now).filter(|&ready| ready > now);
-            outlet.awake = ready.is_some();
-            if let Some(ready) = ready {
-                self.calendar.schedule(ready, Phase::Link, Event::Link);
-            }
+            outlet.chooses_at = outlet.port.next_ready(now).filter(|&ready| ready > now);
             return;
         };
         let packet = dispatch.packet;
         let departure = outlet.link.transmit(now, packet.length);
         outlet.port.sent(&packet, departure);
-        self.calendar.schedule(departure, Phase::Link, Event::Link);
+        outlet.chooses_at = Some(departure);
         self.tally.transmission(&packet, now, departure, plan.run.warm_up, self.end);
         tell(observer, plan, packet, dispatch.deadline, Fate::Sent { start: now, departure });
         if let Some(index) = self.fed.remove(&packet.handle) {

@@ -235,6 +235,12 @@ pub enum CsvProblem {
         /// The classes that there are.
         classes: String,
     },
+    /// A class with classes below it.
+    #[error("class `{class}` has classes below it and no packets of its own: name one of those")]
+    NotALeaf {
+        /// The class.
+        class: String,
+    },
     /// A length of zero, or over the class's limit.
     #[error(
         "length {length} of a packet of class `{class}` is out of range: from 1 to {limit} bytes are accepted, `packet` or the link's `max-packet` sets the limit"

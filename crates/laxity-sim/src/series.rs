@@ -1,11 +1,13 @@
 //! Results over time and delay distributions, for figures. Memory is bounded whatever the run.
 
+use laxity::packet::ClassId;
 use laxity::port::Delays;
 use laxity::units::Nanos;
+use laxity_plan::Plan;
 
 use crate::record::{Fate, Observer, Record};
 
-/// Everything a report draws, a class at a time in the plan's order.
+/// Everything a report draws, of the classes that have packets, in the plan's order.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
     /// Width of a time bin in ns; bin i covers `[i width, (i + 1) width)`.
@@ -44,6 +46,7 @@ pub struct Bin {
 pub struct SeriesRecorder {
     series: Series,
     delays: Vec<Delays>,
+    leaves: Vec<ClassId>,
     measured_from: Nanos,
 }
 
@@ -51,24 +54,28 @@ impl SeriesRecorder {
     /// The most bins there are.
     pub const BINS: usize = 600;
 
-    /// A recorder for so many classes, of packets that arrive from `measured_from` on.
-    pub fn new(classes: usize, measured_from: Nanos) -> Self {
+    /// A recorder for the classes of a plan.
+    pub fn new(plan: &Plan) -> Self {
+        let classes = plan.classes.len();
         SeriesRecorder {
             series: Series { bin_ns: 1 << 16, classes: vec![ClassSeries::default(); classes] },
             delays: vec![Delays::default(); classes],
-            measured_from,
+            leaves: plan.leaves().map(|(id, _)| id).collect(),
+            measured_from: plan.run.warm_up,
         }
     }
 
     /// What was recorded.
     pub fn finish(self) -> Series {
-        let mut series = self.series;
-        let bins = series.classes.iter().map(|class| class.bins.len()).max().unwrap_or(0);
-        for (class, delays) in series.classes.iter_mut().zip(&self.delays) {
+        let Series { bin_ns, mut classes } = self.series;
+        let bins = classes.iter().map(|class| class.bins.len()).max().unwrap_or(0);
+        let class = |id: ClassId| {
+            let mut class = std::mem::take(&mut classes[id.index()]);
             class.bins.resize(bins, Bin::default());
-            class.exceedance = exceedance(delays);
-        }
-        series
+            class.exceedance = exceedance(&self.delays[id.index()]);
+            class
+        };
+        Series { bin_ns, classes: self.leaves.into_iter().map(class).collect() }
     }
 
     fn widen(&mut self) {
@@ -127,7 +134,8 @@ fn exceedance(delays: &Delays) -> Vec<(u64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use laxity::packet::{ClassId, Packet};
+    use crate::source::testing::plan;
+    use laxity::packet::Packet;
 
     fn sent(class: u32, arrival: u64, departure: u64) -> Record {
         let packet = Packet {
@@ -142,7 +150,7 @@ mod tests {
 
     #[test]
     fn every_packet_is_in_a_bin_however_long_the_run() {
-        let mut recorder = SeriesRecorder::new(2, Nanos::ZERO);
+        let mut recorder = SeriesRecorder::new(&plan(&["busy", "quiet"]));
         for i in 0..10_000u64 {
             recorder.record(&sent(0, i * 3_000_000, i * 3_000_000 + 1_000 + i));
         }

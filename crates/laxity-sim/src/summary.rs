@@ -28,7 +28,7 @@ pub struct Summary {
     pub link: LinkSummary,
     /// The most memory that the scheduler held for queues and history.
     pub scheduler_bytes: usize,
-    /// The classes in the plan's order.
+    /// The classes that have packets, in the plan's order.
     pub classes: Vec<ClassSummary>,
 }
 
@@ -46,6 +46,9 @@ pub struct LinkSummary {
 pub struct ClassSummary {
     /// Its name.
     pub name: String,
+    /// The class that it is part of, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
     /// Packets that arrived.
     pub arrived: u64,
     /// Packets that were sent.
@@ -111,14 +114,12 @@ impl Summary {
     ) -> Summary {
         let seconds = measured.end.saturating_sub(plan.run.warm_up).as_secs_f64();
         let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
-        let classes =
-            plan.classes.iter().zip(accounts).enumerate().map(|(index, (class, account))| {
-                ClassSummary {
-                    nonconforming: measured.nonconforming[index],
-                    throughput_bps: per_second(measured.bytes_in_time[index] as f64 * 8.0),
-                    ..ClassSummary::of_account(class, account)
-                }
-            });
+        let classes = plan.leaves().map(|(id, class)| ClassSummary {
+            parent: class.parent.map(|parent| plan.classes[parent.index()].name.clone()),
+            nonconforming: measured.nonconforming[id.index()],
+            throughput_bps: per_second(measured.bytes_in_time[id.index()] as f64 * 8.0),
+            ..ClassSummary::of_account(class, &accounts[id.index()])
+        });
         Summary {
             title: plan.title.clone(),
             version: env!("CARGO_PKG_VERSION"),
@@ -141,6 +142,7 @@ impl ClassSummary {
         let reasons = DropReason::ALL.into_iter().map(DropReason::name).zip(account.dropped);
         ClassSummary {
             name: class.name.clone(),
+            parent: None,
             arrived: account.arrived,
             sent: account.sent,
             dropped: reasons.filter(|(_, count)| *count > 0).collect(),
@@ -152,7 +154,11 @@ impl ClassSummary {
             deadline_misses: account.deadline_misses,
             bound_ns: account.promise.bound.map(|bound| bound.0),
             bound_misses: account.bound_misses,
-            promised_max_ns: account.promise.deadline.map(|_| account.longest_promised.0),
+            promised_max_ns: account
+                .promise
+                .deadline
+                .or(account.promise.bound)
+                .map(|_| account.longest_promised.0),
         }
     }
 }

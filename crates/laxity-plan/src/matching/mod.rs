@@ -39,7 +39,7 @@ pub use parse::MatchError;
 /// # Ok::<(), laxity_plan::matching::MatchError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Match(Expr);
+pub struct Match(pub(crate) Expr);
 
 impl Match {
     /// The match of every frame.
@@ -52,7 +52,7 @@ impl Match {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Expr {
+pub(crate) enum Expr {
     Any,
     Version(Version),
     Protocol(Numbers),
@@ -68,14 +68,14 @@ enum Expr {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Version {
+pub(crate) enum Version {
     V4,
     V6,
 }
 
 /// Which of a packet's two ends a test is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+pub(crate) enum Side {
     Source,
     Destination,
     Any,
@@ -83,13 +83,13 @@ enum Side {
 
 /// Ranges of numbers, both ends included: sorted, disjoint, with a gap between each two.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Numbers(Box<[(u16, u16)]>);
+pub(crate) struct Numbers(pub(crate) Box<[(u16, u16)]>);
 
 /// An address and how many of its leading bits count; the others are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Net {
-    address: IpAddr,
-    prefix: u8,
+pub(crate) struct Net {
+    pub(crate) address: IpAddr,
+    pub(crate) prefix: u8,
 }
 
 impl Expr {
@@ -117,7 +117,7 @@ impl Expr {
     }
 
     /// All of two or more expressions, in one flat list.
-    fn all(parts: Vec<Expr>) -> Expr {
+    pub(crate) fn all(parts: Vec<Expr>) -> Expr {
         let flat = parts.into_iter().flat_map(|part| match part {
             Expr::All(inner) => inner,
             other => vec![other],
@@ -126,7 +126,7 @@ impl Expr {
     }
 
     /// Either of two or more expressions, in one flat list.
-    fn either(parts: Vec<Expr>) -> Expr {
+    pub(crate) fn either(parts: Vec<Expr>) -> Expr {
         let flat = parts.into_iter().flat_map(|part| match part {
             Expr::Either(inner) => inner,
             other => vec![other],
@@ -153,7 +153,7 @@ impl Side {
 }
 
 impl Numbers {
-    fn new(mut ranges: Vec<(u16, u16)>) -> Numbers {
+    pub(crate) fn new(mut ranges: Vec<(u16, u16)>) -> Numbers {
         ranges.sort_unstable();
         let mut merged: Vec<(u16, u16)> = Vec::with_capacity(ranges.len());
         for (from, to) in ranges {
@@ -179,7 +179,7 @@ impl Numbers {
 }
 
 impl Net {
-    fn new(address: IpAddr, prefix: u8) -> Net {
+    pub(crate) fn new(address: IpAddr, prefix: u8) -> Net {
         let address = match address {
             IpAddr::V4(address) => {
                 let kept = u32::MAX.checked_shl(32 - u32::from(prefix)).unwrap_or(0);

@@ -3,11 +3,12 @@
 //! These types are the single list of what a plan may say. Reading refuses every key that is not
 //! here, and [`schema`] turns them, with their comments, into the JSON Schema for editors.
 
+mod curve;
 mod dist;
+mod lists;
 mod values;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 
 use laxity::units::{Bytes, Nanos, Rate};
@@ -19,8 +20,10 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::model::{BestEffort, BestEffortOrder, Police};
+pub use curve::{Curve, Pieces};
 pub use dist::Distribution;
-pub use values::{At, Count, Measure, Number, Quantity, Table, Unit, Word};
+pub use lists::{Classes, Sources};
+pub use values::{At, Count, Measure, Number, Quantity, Slope, Table, Unit, Word};
 
 /// The JSON Schema of a plan, for editors that complete and check TOML.
 pub fn schema() -> Schema {
@@ -107,6 +110,12 @@ pub enum SchedulerKind {
     Fifo,
     /// Weighted fair queueing by the classes' weights.
     Wfq,
+    /// Worst-case fair weighted fair queueing, WF2Q+, of any depth.
+    Wf2q,
+    /// Deficit round robin by the classes' weights.
+    Drr,
+    /// Hierarchical fair service curves.
+    Hfsc,
     /// Earliest deadline first, with deadlines for best effort.
     Edf,
 }
@@ -115,6 +124,18 @@ pub enum SchedulerKind {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Class {
+    /// The class that it is part of, by name. Default none: it shares the link itself.
+    pub parent: Option<At<String>>,
+    /// The service that it is guaranteed and shares by: `real-time` (of a class without classes
+    /// below it) and `link-share` at once.
+    pub curve: Option<At<Curve>>,
+    /// The service that it is guaranteed whatever the others do; not for a class with classes
+    /// below it.
+    pub real_time: Option<At<Curve>>,
+    /// Its share of what its parent gets.
+    pub link_share: Option<At<Curve>>,
+    /// The service that it gets at most by sharing; needs `link-share` or `curve`.
+    pub upper_limit: Option<At<Curve>>,
     /// The delay that its packets are promised; needs `arrival`.
     pub deadline: Option<Quantity<Nanos>>,
     /// Its side of the contract: the traffic that it may send.
@@ -127,7 +148,7 @@ pub struct Class {
     /// What happens to packets that break `arrival`. Default count.
     pub police: Option<At<Word<Police>>>,
     /// How much of it may be queued. Default no limit.
-    pub queue: Option<Table<Queue>>,
+    pub queue: Option<At<Table<Queue>>>,
 }
 
 /// One token bucket, or several that all hold at once.
@@ -248,62 +269,6 @@ pub enum ModelKind {
     Csv,
 }
 
-/// `[class.NAME]` tables in the order of the file.
-#[derive(Debug, Default)]
-pub struct Classes(pub Vec<(At<String>, Table<Class>)>);
-
-/// `[[source]]` tables.
-#[derive(Debug, Default)]
-pub struct Sources(pub Vec<At<Table<Source>>>);
-
-impl<'de> Deserialize<'de> for Classes {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct ClassesVisitor;
-
-        impl<'de> Visitor<'de> for ClassesVisitor {
-            type Value = Classes;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("tables `[class.NAME]`")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Classes, A::Error> {
-                let mut classes = Vec::new();
-                while let Some(class) = map.next_entry()? {
-                    classes.push(class);
-                }
-                Ok(Classes(classes))
-            }
-        }
-
-        from.deserialize_any(ClassesVisitor)
-    }
-}
-
-impl<'de> Deserialize<'de> for Sources {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct SourcesVisitor;
-
-        impl<'de> Visitor<'de> for SourcesVisitor {
-            type Value = Sources;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("tables `[[source]]` with two brackets")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Sources, A::Error> {
-                let mut sources = Vec::new();
-                while let Some(source) = seq.next_element()? {
-                    sources.push(source);
-                }
-                Ok(Sources(sources))
-            }
-        }
-
-        from.deserialize_any(SourcesVisitor)
-    }
-}
-
 impl<'de> Deserialize<'de> for Arrivals {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct ArrivalsVisitor;
@@ -358,25 +323,6 @@ impl<'de> Deserialize<'de> for Limit {
         from.deserialize_any(LimitVisitor)
     }
 }
-
-/// Gives a type the schema of another.
-macro_rules! schema_as {
-    ($($name:ident: $like:ty),*) => {$(
-        impl JsonSchema for $name {
-            fn inline_schema() -> bool {
-                true
-            }
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($name).into()
-            }
-            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-                <$like>::json_schema(generator)
-            }
-        }
-    )*};
-}
-
-schema_as!(Classes: BTreeMap<String, Class>, Sources: Vec<Source>);
 
 impl JsonSchema for Arrivals {
     fn schema_name() -> Cow<'static, str> {

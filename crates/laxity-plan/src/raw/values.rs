@@ -148,6 +148,30 @@ impl Measure for Bytes {
     }
 }
 
+/// The slope of a curve's first piece, in bits a second: a rate that may be zero.
+#[derive(Clone, Copy, Debug)]
+pub struct Slope(pub u64);
+
+impl FromStr for Slope {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        match text.parse() {
+            Ok(Rate(bits)) => Ok(Slope(bits)),
+            Err(UnitError::Zero { .. }) => Ok(Slope(0)),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Measure for Slope {
+    const NAME: &'static str = "Slope";
+    const EXPECTED: &'static str = "a rate such as \"256kbit\" or \"0bit\"";
+    const PATTERN: &'static str = Rate::PATTERN;
+    fn units(self) -> u64 {
+        self.0
+    }
+}
+
 /// Reads a quantity from a TOML string. Bare numbers come here as well, to be told that their
 /// unit is missing.
 pub fn quantity<T: Measure, E: Error>(text: &str) -> Result<T, E> {

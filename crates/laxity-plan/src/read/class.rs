@@ -1,8 +1,10 @@
 //! `[class.NAME]`.
 
+use laxity::packet::ClassId;
 use laxity::units::{Bytes, Rate};
 
-use super::{MOST, Read, matching, positive, zero};
+use super::hierarchy::Hierarchy;
+use super::{MOST, Read, curve, matching, positive, zero};
 use crate::error::{Fault, shown};
 use crate::model::{Arrival, Class, LinkSpec, Police, QueueLimit, QueueSpec, TokenBucket, Weight};
 use crate::raw::{self, Arrivals, At, Limit, Number, Quantity, Table};
@@ -27,11 +29,24 @@ pub fn all(raw: raw::Classes, link: &LinkSpec, text: &str) -> Read<Vec<Class>> {
         );
         return Err(Fault::at(&classes[MOST].0.span, message));
     }
-    classes.into_iter().map(|(name, class)| read(name, class.0, link, text)).collect()
+    classes.iter().try_for_each(|(name, _)| check_name(name))?;
+    let hierarchy = Hierarchy::read(&classes)?;
+    let places = hierarchy.parents.into_iter().zip(hierarchy.children);
+    let read = |((name, class), (parent, children)): ((At<String>, Table<raw::Class>), _)| {
+        read(name.value, class.0, parent, children, link, text)
+    };
+    classes.into_iter().zip(places).map(read).collect()
 }
 
-fn read(name: At<String>, raw: raw::Class, link: &LinkSpec, text: &str) -> Read<Class> {
-    check_name(&name)?;
+fn read(
+    name: String,
+    raw: raw::Class,
+    parent: Option<ClassId>,
+    children: Vec<ClassId>,
+    link: &LinkSpec,
+    text: &str,
+) -> Read<Class> {
+    let curves = curve::of_class(&raw, children.is_empty())?;
     let deadline = raw.deadline.as_ref().map(positive("deadline")).transpose()?;
     let arrival = raw.arrival.as_ref().map(|arrivals| arrival(arrivals, link)).transpose()?;
     if let (Some(deadline), Some(At { span, .. })) = (deadline, &raw.deadline) {
@@ -67,12 +82,15 @@ fn read(name: At<String>, raw: raw::Class, link: &LinkSpec, text: &str) -> Read<
         (police, _) => police.as_ref().map_or(Police::Count, |police| police.value.0),
     };
     Ok(Class {
-        name: name.value,
+        name,
+        parent,
+        children,
+        curves,
         deadline,
         arrival,
         weight: raw.weight.map_or(Ok(Weight::ONE), weight)?,
         police,
-        queue: raw.queue.map(queue).transpose()?,
+        queue: raw.queue.map(|At { value, .. }| queue(value)).transpose()?,
         matching: raw.matching.map(|expression| matching(&expression, text)).transpose()?,
     })
 }

@@ -1,7 +1,9 @@
 //! From the file to the [`Plan`]: names resolved, defaults filled in, nonsense refused.
 
 mod class;
+mod curve;
 mod file;
+mod hierarchy;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -123,6 +125,9 @@ fn scheduler(raw: &raw::Scheduler) -> Read<SchedulerSpec> {
     let spec = match raw.kind.0 {
         SchedulerKind::Fifo => SchedulerSpec::Fifo,
         SchedulerKind::Wfq => SchedulerSpec::Wfq,
+        SchedulerKind::Wf2q => SchedulerSpec::Wf2q,
+        SchedulerKind::Drr => SchedulerSpec::Drr,
+        SchedulerKind::Hfsc => SchedulerSpec::Hfsc,
         SchedulerKind::Edf => SchedulerSpec::Edf {
             best_effort: raw.best_effort.as_ref().map_or(BestEffort::Exact, |way| way.value.0),
             order: raw

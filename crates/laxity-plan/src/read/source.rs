@@ -9,7 +9,7 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos};
 
 use super::{MOST, Read, matching, zero};
-use crate::error::{Fault, nearest, shown};
+use crate::error::{Fault, quoted_list};
 use crate::model::{Class, Dist, Model, ModelSource, Plan, Police, Source};
 use crate::raw::{self, At, Count, Distribution, Measure, ModelKind, Number, Quantity, Table};
 
@@ -149,14 +149,21 @@ impl Context<'_> {
     fn class(&self, raw: &raw::Source, source: &Range<usize>) -> Read<ClassId> {
         let At { value: name, span } = need(&raw.class, "class", "\"voice\"", source)?;
         if let Some(at) = self.names.get(name.as_str()) {
-            return Ok(ClassId(*at as u32));
+            let class = &self.plan.classes[*at];
+            return match class.is_leaf() {
+                true => Ok(ClassId(*at as u32)),
+                false => Err(self.interior(class, span)),
+            };
         }
-        let fault = Fault::at(span, format!("there is no class `{}`", shown(name)));
-        let known = || self.plan.classes.iter().map(|class| class.name.as_str());
-        Err(match nearest(name, known()) {
-            Some(near) => fault.help(format!("did you mean `{near}`?")),
-            None => fault.accepted(name, known()),
-        })
+        Err(Fault::no_class(name, span, self.plan.classes.iter().map(|class| class.name.as_str())))
+    }
+
+    fn interior(&self, class: &Class, span: &Range<usize>) -> Fault {
+        let below = class.children.iter().map(|child| &*self.plan.classes[child.index()].name);
+        let message =
+            format!("class `{}` has classes below it, and no packets of its own", class.name);
+        Fault::at(span, message)
+            .help(format!("feed a class without any; below it are {}", quoted_list(below)))
     }
 
     fn count(&mut self, raw: Option<&At<Count>>) -> Read<u32> {

@@ -74,14 +74,16 @@ fn example(key: &str) -> &'static str {
     match key {
         "version" => "a plan begins with `version = 1`",
         "link" => "write a table `[link]` with a `rate`",
-        "scheduler" => "write a table `[scheduler]` with `kind = \"fifo\"`, `\"wfq\"` or `\"edf\"`",
+        "scheduler" => "write a table `[scheduler]` with a `kind` such as `kind = \"edf\"`",
         "rate" => "write a rate such as `rate = \"10mbit\"`",
         "bucket" => "write a size such as `bucket = \"300b\"`",
         "limit" => "write packets such as `limit = 100` or bytes such as `limit = \"64kB\"`",
         "model" => {
             "write `model = …` with one of greedy, constant, poisson, on-off, pareto-on-off, backlogged, capture, csv"
         }
-        "kind" => "a scheduler is `fifo`, `wfq` or `edf`; a queue is `droptail`",
+        "kind" => {
+            "a scheduler is `fifo`, `wfq`, `wf2q`, `drr`, `hfsc` or `edf`; a queue is `droptail`"
+        }
         _ => "this key must be written",
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use laxity::scheduler::{Backlog, Criterion, Dispatch, DropSink};
+
 use super::*;
 use crate::summary::ClassSummary;
 
@@ -181,7 +183,140 @@ fn the_same_arrivals_go_through_every_scheduler() {
     };
     let fifo = arrivals("fifo");
     assert!(fifo.len() > 1000);
-    for name in ["wfq", "edf/background", "edf/exact"] {
-        assert_eq!(arrivals(name), fifo);
+    for name in ["wfq", "wf2q", "drr", "hfsc", "edf/background", "edf/exact"] {
+        assert_eq!(arrivals(name), fifo, "{name}");
+    }
+}
+
+const CAMPUS: &str = r#"scheduler = { kind = "hfsc" }
+    class.calls = { parent = "site", deadline = "10ms", arrival = { bucket = "1000b", rate = "1mbit" } }
+    class.site = { link-share = "4mbit" }
+    class.data = { parent = "site" }
+    class.rest = {}
+    source = [{ class = "calls", model = "greedy", packet = "500b", burst = "5ms", spacing = { exponential = "5ms" } },
+              { class = "data", model = "poisson", packet = "900b", rate = "3mbit" },
+              { class = "rest", model = "on-off", packet = "1500b", rate = "8mbit", on = "20ms", off = "20ms" }]"#;
+
+#[test]
+fn a_hierarchy_runs_under_every_scheduler_and_only_its_leaves_are_told() {
+    let plan = plan(CAMPUS);
+    for scheduler in SchedulerSpec::PLAIN.into_iter().chain([SchedulerSpec::EDF]) {
+        let (outcome, records) = run(&Plan { scheduler, ..plan.clone() }, 2, 2);
+        let classes = &outcome.summary.classes;
+        let told: Vec<_> =
+            classes.iter().map(|class| (&*class.name, class.parent.as_deref())).collect();
+        assert_eq!(told, [("calls", Some("site")), ("data", Some("site")), ("rest", None)]);
+        for (number, class) in [0, 2, 3].into_iter().zip(classes) {
+            let own = records.iter().filter(|record| record.packet.class == ClassId(number));
+            assert_eq!((class.arrived, class.sent), (own.count() as u64, class.arrived));
+            assert!(class.sent > 100, "{scheduler}: {class:?}");
+        }
+    }
+}
+
+#[test]
+fn an_upper_limit_leaves_the_link_idle_and_other_classes_unhindered() {
+    let plan = plan(
+        r#"scheduler = { kind = "hfsc" }
+        class.capped = { link-share = "4mbit", upper-limit = "2mbit" }
+        class.free = { link-share = "4mbit" }
+        source = [{ class = "capped", model = "backlogged", packet = "1000b" },
+                  { class = "free", model = "poisson", packet = "500b", rate = "1mbit" }]"#,
+    );
+    for seed in 1..=3 {
+        let (outcome, records) = run(&plan, seed, 10);
+        let [capped, free] = &outcome.summary.classes[..] else { panic!("two classes") };
+        assert!((capped.throughput_bps - 2e6).abs() < 2e3, "{}", capped.throughput_bps);
+        assert!((free.throughput_bps - 1e6).abs() < 5e4, "{}", free.throughput_bps);
+        assert!((outcome.summary.link.utilization - 3.0 / 8.0).abs() < 0.01);
+        let mut free_at = Nanos::ZERO;
+        for record in &records {
+            let Fate::Sent { start, departure } = record.fate else { panic!("nothing is dropped") };
+            if record.packet.class == ClassId(1) {
+                // At most one of the others' packets goes first.
+                let first = free_at.max(record.packet.arrival);
+                assert!(start <= first + Nanos(1_000_000), "{record:?}");
+            }
+            free_at = departure;
+        }
+    }
+}
+
+/// First come, first served, but for class 0, whose packets are held until the next multiple of
+/// 10 ms.
+#[derive(Default)]
+struct Holding {
+    held: Vec<(Nanos, Packet)>,
+    others: Vec<Packet>,
+    backlog: Backlog,
+}
+
+impl Scheduler for Holding {
+    fn enqueue(&mut self, now: Nanos, packet: Packet, _: &mut dyn DropSink) {
+        self.backlog.add(packet.length);
+        match packet.class {
+            ClassId(0) => self.held.push((Nanos(now.0.next_multiple_of(10_000_000)), packet)),
+            _ => self.others.push(packet),
+        }
+    }
+
+    fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
+        let packet = if !self.others.is_empty() {
+            self.others.remove(0)
+        } else {
+            self.held.first().filter(|(ready, _)| *ready <= now)?;
+            self.held.remove(0).1
+        };
+        self.backlog.remove(packet.length);
+        Some(Dispatch { packet, deadline: None, criterion: Criterion::ArrivalOrder })
+    }
+
+    fn next_ready(&self, now: Nanos) -> Option<Nanos> {
+        let held = self.held.first().map(|(ready, _)| now.max(*ready));
+        if self.others.is_empty() { held } else { Some(now) }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn footprint(&self) -> usize {
+        0
+    }
+}
+
+#[test]
+fn the_link_waits_for_packets_that_are_held_back_and_sends_others_meanwhile() {
+    let plan = plan(
+        r#"scheduler = { kind = "fifo" }
+        class.held = {}
+        class.free = {}
+        source = [{ class = "held", model = "constant", packet = "1000b", rate = "2mbit" },
+                  { class = "free", model = "poisson", packet = "500b", rate = "1mbit" }]"#,
+    );
+    for seed in 1..=3 {
+        let duration = Some(Nanos(1_000_000_000));
+        let (arrivals, backlogged) = (Vec::new(), Vec::new());
+        let run =
+            Run { plan: &plan, scheduler: plan.scheduler, duration, seed, arrivals, backlogged };
+        let mut records = Records::default();
+        let holding = Box::<Holding>::default();
+        let run = run.with_sources().unwrap();
+        let outcome = run.simulate_on(holding, &mut records, &mut |_| ()).unwrap();
+        let sent: u64 = outcome.summary.classes.iter().map(|class| class.sent).sum();
+        assert_eq!(records.0.len() as u64, sent);
+        let mut free_at = Nanos::ZERO;
+        let mut waited = 0;
+        for Record { packet, fate, .. } in &records.0 {
+            let Fate::Sent { start, departure } = *fate else { panic!("nothing is dropped") };
+            let ready = match packet.class {
+                ClassId(0) => packet.arrival.0.next_multiple_of(10_000_000),
+                _ => packet.arrival.0,
+            };
+            assert_eq!(start, free_at.max(Nanos(ready)), "the link idles only when it must");
+            waited += u32::from(packet.class == ClassId(0) && start > free_at);
+            free_at = departure;
+        }
+        assert!(waited > 50, "{waited}");
     }
 }

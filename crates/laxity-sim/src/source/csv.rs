@@ -28,6 +28,7 @@ pub(super) struct CsvArrivals<R: Read> {
 
 struct ClassLimit {
     name: String,
+    is_leaf: bool,
     longest: u64,
 }
 
@@ -44,6 +45,7 @@ impl<R: Read> CsvArrivals<R> {
             .iter()
             .map(|class| ClassLimit {
                 name: class.name.clone(),
+                is_leaf: class.is_leaf(),
                 longest: plan.max_packet(class).min(plan.link.max_packet).0,
             })
             .collect();
@@ -104,6 +106,9 @@ impl<R: Read> CsvArrivals<R> {
         let class = *self.by_name.get(name).ok_or_else(|| self.unknown_class(name))?;
         let length = number(&record[columns.length], LENGTH)?;
         let limit = &self.classes[class.index()];
+        if !limit.is_leaf {
+            return Err(CsvProblem::NotALeaf { class: limit.name.clone() });
+        }
         if length == 0 || length > limit.longest {
             let (class, limit) = (limit.name.clone(), limit.longest);
             return Err(CsvProblem::Length { length, class, limit });
@@ -116,8 +121,10 @@ impl<R: Read> CsvArrivals<R> {
     }
 
     fn unknown_class(&self, name: &[u8]) -> CsvProblem {
-        let names: Vec<&str> = self.classes.iter().take(20).map(|class| &*class.name).collect();
-        let more = if self.classes.len() > names.len() { ", …" } else { "" };
+        let mut leaves =
+            self.classes.iter().filter(|class| class.is_leaf).map(|class| &*class.name);
+        let names: Vec<&str> = leaves.by_ref().take(20).collect();
+        let more = if leaves.next().is_some() { ", …" } else { "" };
         CsvProblem::UnknownClass { name: shown(name), classes: names.join(", ") + more }
     }
 }

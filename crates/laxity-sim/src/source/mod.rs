@@ -11,7 +11,7 @@ mod paced;
 pub mod random;
 mod recording;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 

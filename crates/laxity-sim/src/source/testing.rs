@@ -10,6 +10,9 @@ use super::{Arrival, Arrivals};
 pub(crate) fn plan(names: &[&str]) -> Plan {
     let class = |name: &&str| Class {
         name: name.to_string(),
+        parent: None,
+        children: Vec::new(),
+        curves: Default::default(),
         deadline: None,
         arrival: None,
         weight: Weight::ONE,

@@ -1,0 +1,90 @@
+//! What a plan's classes are guaranteed: the questions that admission tests are asked about it.
+
+use laxity::admit::fair::{Hierarchy, Member, Turn, Weighted, drr, wfq};
+use laxity::admit::{Traffic, Unbounded, edf, hfsc};
+use laxity::packet::ClassId;
+use laxity::port::Promise;
+use laxity::units::Nanos;
+
+use crate::model::{Class, Plan, SchedulerSpec};
+
+impl Plan {
+    /// The plan as H-FSC's admission test sees it.
+    pub fn hfsc_system(&self) -> hfsc::System {
+        let class = |(spec, class)| hfsc::Class { spec, traffic: self.traffic(class) };
+        let classes = self.hfsc_classes().into_iter().zip(&self.classes).map(class);
+        hfsc::System { rate: self.link.rate, classes: classes.collect() }
+    }
+
+    /// The plan as WF2Q+'s admission test sees it.
+    pub fn wf2q_hierarchy(&self) -> Hierarchy {
+        let member = |(share, class)| Member { share, traffic: self.traffic(class) };
+        let classes = self.wf2q_shares().into_iter().zip(&self.classes).map(member);
+        Hierarchy { rate: self.link.rate, classes: classes.collect() }
+    }
+
+    /// What every class is promised under a scheduler: its deadline, and where the scheduler's
+    /// admission test proves one, its bound.
+    pub fn promises(&self, spec: SchedulerSpec) -> Vec<Promise> {
+        let promise = |(class, bound): (&Class, Result<Nanos, Unbounded>)| Promise {
+            deadline: class.deadline,
+            bound: bound.ok(),
+        };
+        self.classes.iter().zip(self.bounds(spec)).map(promise).collect()
+    }
+
+    /// The delay bound of every class under a scheduler.
+    pub fn bounds(&self, spec: SchedulerSpec) -> Vec<Result<Nanos, Unbounded>> {
+        match spec {
+            SchedulerSpec::Fifo => vec![Err(Unbounded::NoGuarantee); self.classes.len()],
+            SchedulerSpec::Wfq => self.wfq_bounds(),
+            SchedulerSpec::Drr => self.drr_bounds(),
+            SchedulerSpec::Wf2q => self.wf2q_hierarchy().test().bounds,
+            SchedulerSpec::Hfsc => self.hfsc_system().test().bounds,
+            SchedulerSpec::Edf { best_effort, .. } => {
+                self.edf_bounds(&self.edf_admission(best_effort))
+            }
+        }
+    }
+
+    /// The delay bound of every class by the answer of EDF's test.
+    pub fn edf_bounds(&self, admission: &edf::Admission) -> Vec<Result<Nanos, Unbounded>> {
+        let mut bounds = vec![Err(Unbounded::NoGuarantee); self.classes.len()];
+        for (class, guarantee) in self.real_time_classes().into_iter().zip(&admission.classes) {
+            bounds[class] = guarantee.bound.ok_or(Unbounded::NotAdmitted);
+        }
+        bounds
+    }
+
+    fn wfq_bounds(&self) -> Vec<Result<Nanos, Unbounded>> {
+        let weights = self.flat_weights();
+        let weighted = |(id, class): (ClassId, &Class)| Weighted {
+            weight: weights[id.index()],
+            traffic: self.traffic(class),
+        };
+        self.of_leaves(wfq(self.link.rate, &self.leaves().map(weighted).collect::<Vec<_>>()))
+    }
+
+    fn drr_bounds(&self) -> Vec<Result<Nanos, Unbounded>> {
+        let quanta = self.drr_quanta();
+        let turn = |(id, class): (ClassId, &Class)| Turn {
+            quantum: quanta[id.index()],
+            traffic: self.traffic(class),
+        };
+        self.of_leaves(drr(self.link.rate, &self.leaves().map(turn).collect::<Vec<_>>()))
+    }
+
+    /// The bounds of the leaves, in their order, among those of all classes.
+    fn of_leaves(&self, leaves: Vec<Result<Nanos, Unbounded>>) -> Vec<Result<Nanos, Unbounded>> {
+        let mut bounds = vec![Err(Unbounded::NoGuarantee); self.classes.len()];
+        for ((id, _), bound) in self.leaves().zip(leaves) {
+            bounds[id.index()] = bound;
+        }
+        bounds
+    }
+
+    fn traffic(&self, class: &Class) -> Traffic {
+        let arrival = class.arrival.as_ref().map(|arrival| arrival.buckets.clone());
+        Traffic { arrival: arrival.unwrap_or_default(), packet: self.max_packet(class) }
+    }
+}

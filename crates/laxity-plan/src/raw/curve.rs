@@ -1,0 +1,86 @@
+//! Service curves as a plan writes them: `"64kbit"`, `{ burst, delay, rate }` or `{ m1, d, m2 }`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use laxity::units::{Bytes, Nanos, Rate};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+
+use super::values::{Quantity, Slope, Unit, quantity};
+
+/// A service curve.
+#[derive(Debug)]
+pub enum Curve {
+    /// The same rate always.
+    Linear(Rate),
+    /// Two straight pieces.
+    Pieces(Pieces),
+}
+
+/// Two straight pieces: either a burst that is served within a delay, then a rate; or slope m1 for
+/// a time d, then slope m2.
+#[derive(Debug, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend(
+    "maxProperties" = 3,
+    "oneOf" = [{ "required": ["burst", "delay", "rate"] }, { "required": ["m1", "d", "m2"] }],
+))]
+pub struct Pieces {
+    /// The work that is served within `delay`.
+    pub burst: Option<Quantity<Bytes>>,
+    /// The time within which `burst` is served.
+    pub delay: Option<Quantity<Nanos>>,
+    /// The rate in the long run.
+    pub rate: Option<Quantity<Rate>>,
+    /// The slope at first: at least `m2`, or "0bit".
+    pub m1: Option<Quantity<Slope>>,
+    /// How long the first slope holds.
+    pub d: Option<Quantity<Nanos>>,
+    /// The slope from then on: the rate in the long run.
+    pub m2: Option<Quantity<Rate>>,
+}
+
+impl<'de> Deserialize<'de> for Curve {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct CurveVisitor;
+
+        impl<'de> Visitor<'de> for CurveVisitor {
+            type Value = Curve;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a rate such as \"64kbit\" or a curve such as ")?;
+                f.write_str("{ burst = \"160b\", delay = \"5ms\", rate = \"64kbit\" }")
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Curve, E> {
+                quantity(text).map(Curve::Linear)
+            }
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Curve, E> {
+                quantity(&number.to_string()).map(Curve::Linear)
+            }
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Curve, E> {
+                quantity(&number.to_string()).map(Curve::Linear)
+            }
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Curve, E> {
+                quantity(&number.to_string()).map(Curve::Linear)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Curve, A::Error> {
+                Pieces::deserialize(MapAccessDeserializer::new(map)).map(Curve::Pieces)
+            }
+        }
+
+        from.deserialize_any(CurveVisitor)
+    }
+}
+
+impl JsonSchema for Curve {
+    fn schema_name() -> Cow<'static, str> {
+        "Curve".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let linear = generator.subschema_for::<Unit<Rate>>();
+        let pieces = generator.subschema_for::<Pieces>();
+        json_schema!({ "anyOf": [linear, pieces] })
+    }
+}

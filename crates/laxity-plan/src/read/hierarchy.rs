@@ -1,0 +1,124 @@
+//! Which class is part of which.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use laxity::packet::ClassId;
+
+use super::Read;
+use crate::error::{Fault, quoted_list};
+use crate::raw::{self, At, Table};
+
+/// The most classes on a way from the top to a leaf.
+const DEEPEST: usize = 64;
+
+/// The parents and children of all classes, in the order of the file.
+pub struct Hierarchy {
+    pub parents: Vec<Option<ClassId>>,
+    pub children: Vec<Vec<ClassId>>,
+}
+
+impl Hierarchy {
+    pub fn read(classes: &[(At<String>, Table<raw::Class>)]) -> Read<Hierarchy> {
+        let names = classes.iter().map(|(name, _)| name.value.as_str());
+        let by_name: HashMap<_, _> = names.clone().zip((0..).map(ClassId)).collect();
+        let parent = |(_, Table(class)): &(_, Table<raw::Class>)| {
+            let Some(At { value, span }) = &class.parent else { return Ok(None) };
+            let known = by_name.get(value.as_str()).copied();
+            known.map(Some).ok_or_else(|| Fault::no_class(value, span, names.clone()))
+        };
+        let parents: Vec<_> = classes.iter().map(parent).collect::<Read<_>>()?;
+        let mut children = vec![Vec::new(); classes.len()];
+        for (child, parent) in (0..).map(ClassId).zip(&parents) {
+            if let Some(parent) = parent {
+                children[parent.index()].push(child);
+            }
+        }
+        let hierarchy = Hierarchy { parents, children };
+        hierarchy.check_depth(classes)?;
+        for (at, (name, Table(class))) in classes.iter().enumerate() {
+            if !hierarchy.is_leaf(at) {
+                check_interior(&name.value, class)?;
+            }
+        }
+        Ok(hierarchy)
+    }
+
+    pub fn is_leaf(&self, class: usize) -> bool {
+        self.children[class].is_empty()
+    }
+
+    /// Goes down from the top, level by level: what is not reached is its own ancestor, or below
+    /// one that is.
+    fn check_depth(&self, classes: &[(At<String>, Table<raw::Class>)]) -> Read<()> {
+        let mut reached = vec![false; classes.len()];
+        let top = (0..).map(ClassId).zip(&self.parents).filter(|(_, parent)| parent.is_none());
+        let mut level: Vec<ClassId> = top.map(|(class, _)| class).collect();
+        for _ in 0..DEEPEST {
+            level.iter().for_each(|class| reached[class.index()] = true);
+            level = level.iter().flat_map(|class| &self.children[class.index()]).copied().collect();
+        }
+        if let Some(class) = level.first() {
+            let name = &classes[class.index()].0.value;
+            let message = format!("class `{name}` is more than {DEEPEST} levels deep");
+            return Err(Fault::at(&parent_span(&classes[class.index()].1.0), message)
+                .help(format!("a hierarchy has at most {DEEPEST} levels")));
+        }
+        match reached.iter().position(|reached| !reached) {
+            None => Ok(()),
+            Some(astray) => Err(self.own_ancestor(astray, classes)),
+        }
+    }
+
+    fn own_ancestor(&self, mut class: usize, classes: &[(At<String>, Table<raw::Class>)]) -> Fault {
+        let up = |class: usize| self.parents[class].map_or(class, ClassId::index);
+        let mut passed = vec![false; classes.len()];
+        while !passed[class] {
+            passed[class] = true;
+            class = up(class);
+        }
+        let first = class;
+        let mut circle = vec![up(first)];
+        while circle.last() != Some(&first) {
+            circle.extend(circle.last().map(|class| up(*class)));
+        }
+        let names = circle.iter().map(|class| classes[*class].0.value.as_str());
+        let message = format!("class `{}` is its own ancestor", classes[first].0.value);
+        Fault::at(&parent_span(&classes[first].1.0), message).help(format!(
+            "the way up from it is {}: one of them has another parent or none",
+            quoted_list(names)
+        ))
+    }
+}
+
+fn parent_span(class: &raw::Class) -> Range<usize> {
+    class.parent.as_ref().map_or(0..0, |parent| parent.span.clone())
+}
+
+/// What a class with classes below it, and so without packets, cannot have.
+fn check_interior(name: &str, class: &raw::Class) -> Read<()> {
+    fn span<T>(key: &Option<At<T>>) -> Option<&Range<usize>> {
+        key.as_ref().map(|at| &at.span)
+    }
+    let of_packets = [
+        ("deadline", span(&class.deadline)),
+        ("arrival", span(&class.arrival)),
+        ("police", span(&class.police)),
+        ("queue", span(&class.queue)),
+        ("match", span(&class.matching)),
+        ("real-time", span(&class.real_time)),
+    ];
+    match of_packets.into_iter().find_map(|(key, span)| Some((key, span?))) {
+        None => Ok(()),
+        Some((key, span)) => {
+            let message = format!(
+                "`{key}` on class `{name}`, which has classes below it and so no packets of its own"
+            );
+            let help = match key {
+                "real-time" => "write `link-share`, or give the classes below it real-time curves",
+                _ => "give it to the classes below",
+            };
+            Err(Fault::at(span, message).help(help))
+        }
+    }
+}
