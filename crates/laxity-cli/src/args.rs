@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use laxity::units::{Nanos, UnitError};
+use laxity::units::{Nanos, Rate, UnitError};
 
 /// Schedule packets by deadline, and prove it.
 ///
@@ -36,6 +36,12 @@ pub enum Command {
     Compare(Compare),
     /// Read the classes' arrival curves off recorded traffic.
     Fit(Fit),
+    /// Write the plan for what shapes a link today.
+    Import {
+        /// What to read.
+        #[command(subcommand)]
+        from: ImportFrom,
+    },
     /// Repeat a paper's experiment and hold its figures against ours.
     Reproduce(Reproduce),
     /// Measure the schedulers: nanoseconds a packet.
@@ -50,8 +56,9 @@ pub enum Command {
 pub struct Check {
     /// The plan.
     pub plan: PathBuf,
-    /// Check this discipline instead of the plan's: fifo, wfq, edf, edf/background,
-    /// edf/total-bandwidth, edf/shifted-line, edf/two-line, edf/two-line-fast, edf/exact.
+    /// Check this discipline instead of the plan's: fifo, wfq, wf2q, drr, hfsc, edf,
+    /// edf/background, edf/total-bandwidth, edf/shifted-line, edf/two-line, edf/two-line-fast,
+    /// edf/exact.
     #[arg(long, value_name = "KIND")]
     pub scheduler: Option<String>,
     /// Print JSON.
@@ -150,6 +157,35 @@ pub struct Fit {
     pub json: bool,
 }
 
+/// What a plan is imported from.
+#[derive(Debug, Subcommand)]
+pub enum ImportFrom {
+    /// From a shell script or a `tc -batch` file that sets up hfsc or htb on Linux.
+    Tc(ImportTc),
+}
+
+/// `laxity import tc`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+What the plan says in another way, or not at all, is listed on standard error and at the head of the
+plan. Nothing in the script is run.
+
+Example: laxity import tc examples/gateway.tc --out plan.toml")]
+pub struct ImportTc {
+    /// The script; - reads standard input.
+    #[arg(value_name = "FILE")]
+    pub script: PathBuf,
+    /// Write the plan into this file, which must not be there yet [default: standard output].
+    #[arg(long, value_name = "PLAN")]
+    pub out: Option<PathBuf>,
+    /// The rate of the link, such as 10mbit [default: that of the one class at the top].
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    pub link_rate: Option<Rate>,
+    /// The interface whose set-up is wanted [default: the one with a hfsc or htb qdisc].
+    #[arg(long, value_name = "NAME")]
+    pub dev: Option<String>,
+}
+
 /// `laxity reproduce`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: laxity reproduce low-delay-best-effort --out out/paper")]
@@ -177,11 +213,13 @@ Each figure is the median over several runs of the time for one packet in and on
   backlogged  every class always has packets waiting
   on-off      classes run empty and wake again
   single      one packet at a time
+  together    all classes wake at one instant with a packet each, and sleep when all are sent
 
 Example: laxity bench --only edf --classes 1000")]
 pub struct Bench {
-    /// Measure this alone: fifo, heap-edf (the reference), wfq, edf, or the deadline of a
-    /// best-effort packet: deadline/shifted-line, deadline/two-line, deadline/exact.
+    /// Measure this alone: fifo, heap-edf (the reference), drr, wfq, wf2q, edf, hfsc, hfsc/groups
+    /// (as many groups as leaves in each), or the deadline of a best-effort packet:
+    /// deadline/shifted-line, deadline/two-line, deadline/exact.
     #[arg(long, value_name = "DISCIPLINE")]
     pub only: Option<String>,
     /// Measure with so many classes alone.

@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Run(run) => commands::run::run(run),
         Command::Compare(compare) => commands::compare::run(compare),
         Command::Fit(fit) => commands::fit::run(fit),
+        Command::Import { from } => commands::import::run(from),
         Command::Reproduce(reproduce) => commands::reproduce::run(reproduce),
         Command::Bench(bench) => commands::bench::run(bench),
         Command::Schema(_) => commands::schema(),

@@ -1,6 +1,5 @@
 //! From arguments to a simulation.
 
-use laxity::admit::edf::Admission;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Police, SchedulerSpec, Source};
@@ -112,17 +111,11 @@ pub fn nonconforming(plan: &Plan, summary: &Summary) -> Vec<String> {
         Police::Demote => "travelled as best effort, without a promise",
         Police::Drop => "were dropped",
     };
-    let classes = plan.classes.iter().zip(&summary.classes);
+    let classes = plan.leaves().map(|(_, class)| class).zip(&summary.classes);
     let broke = classes.filter(|(_, measured)| measured.nonconforming > 0);
     let told = broke.map(|(class, measured)| {
         let (name, count) = (&class.name, quantity::count(measured.nonconforming));
         format!("{count} packets of {name} broke its arrival curve and {}", treated(class.police))
     });
     told.collect()
-}
-
-/// The admission test's answer, if the discipline has a test.
-pub fn admission(plan: &Plan, scheduler: SchedulerSpec) -> Option<Admission> {
-    let SchedulerSpec::Edf { best_effort, .. } = scheduler else { return None };
-    Some(plan.edf_admission(best_effort))
 }

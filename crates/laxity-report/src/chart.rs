@@ -54,6 +54,8 @@ pub enum Unit {
     /// Plain numbers.
     #[default]
     Number,
+    /// Whole numbers, shown in full.
+    Count,
     /// Seconds.
     Time,
     /// Shares from 0 to 1, shown in percent.

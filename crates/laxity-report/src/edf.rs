@@ -1,6 +1,7 @@
 //! What EDF's admission test says about a plan, and the capacity that it leaves, as figures.
 
-use laxity::admit::edf::{Admission, Interval};
+use laxity::admit::Interval;
+use laxity::admit::edf::Admission;
 use laxity::curve::{Curve, Exact, exact_nanos};
 use laxity::sched::edf::{Deadlines, Line};
 use laxity::units::{Bytes, Nanos};
@@ -10,7 +11,6 @@ use num_traits::ToPrimitive;
 use serde::Serialize;
 
 use crate::figures::{CurveFigure, NamedCurve};
-use crate::html::AdmissionView;
 use crate::quantity;
 
 /// The residual capacity R, the effective one E, and the lines below E from which best-effort
@@ -46,15 +46,6 @@ pub fn residual_capacity(plan: &Plan, until: Nanos) -> Option<CurveFigure> {
 pub fn usual_range(plan: &Plan) -> Nanos {
     let longest = plan.classes.iter().filter_map(|class| class.deadline).max();
     Nanos(longest.unwrap_or_default().0.saturating_mul(3))
-}
-
-/// The admission test's answer in words and numbers.
-pub fn admission_view(plan: &Plan, admission: &Admission) -> AdmissionView {
-    AdmissionView {
-        admitted: admission.admitted,
-        statement: statement(admission),
-        details: BestEffortView::of(plan).details(),
-    }
 }
 
 /// Whether the classes fit, and where it is tightest.
@@ -158,7 +149,7 @@ impl BestEffortView {
 }
 
 /// A curve's corners, in ms and kB, up to and with `until`.
-fn corners(curve: &Curve, until: Nanos) -> Vec<(f64, f64)> {
+pub(crate) fn corners(curve: &Curve, until: Nanos) -> Vec<(f64, f64)> {
     let until = exact_nanos(until);
     let point = |time: &Exact, value: Exact| {
         (time.to_f64().unwrap_or(f64::NAN) / 1e6, value.to_f64().unwrap_or(f64::NAN) / 1e3)

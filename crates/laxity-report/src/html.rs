@@ -6,7 +6,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::figures::{self, CurveFigure, MOST_CLASSES, PacketDelays};
 use crate::quantity::{NOTHING, percent, rate, size, time};
-use crate::verdict::{Broken, broken_promises, promised_anything, proved_anything};
+use crate::verdict::{Broken, broken_promises, promised_anything};
 
 mod tables;
 
@@ -21,7 +21,7 @@ pub struct ReportInput<'a> {
     pub series: &'a Series,
     /// What the admission test said, if it was asked.
     pub admission: Option<AdmissionView>,
-    /// For EDF: the residual capacity and its approximations.
+    /// The curves that the test compared.
     pub curves: Option<CurveFigure>,
     /// Delays of single packets, if any were kept.
     pub packets: Vec<PacketDelays>,
@@ -36,6 +36,8 @@ pub struct AdmissionView {
     pub statement: String,
     /// Further results, each a name and a value with its unit.
     pub details: Vec<(String, String)>,
+    /// What the plan may not mean, each a sentence.
+    pub remarks: Vec<String>,
 }
 
 /// One run as an HTML file.
@@ -155,9 +157,9 @@ fn verdict(summary: &Summary) -> Markup {
             p.verdict { "No class was promised a delay." }
         } @else if broken.is_empty() {
             p.verdict.kept { "✓ Every promise was kept." }
-        } @else if !proved_anything(summary) {
+        } @else if !broken.iter().any(|broken| broken.proved) {
             div.verdict {
-                p { "No delay was proved. Against the plan's deadlines:" }
+                p { "Not proved, and not kept:" }
                 ul { @for one in &broken { li { (one) } } }
             }
         } @else {
@@ -179,6 +181,9 @@ fn admission_section(admission: &AdmissionView) -> Markup {
                 table { tbody {
                     @for (name, value) in &admission.details { tr { th scope="row" { (name) } td { (value) } } }
                 } }
+            }
+            @if !admission.remarks.is_empty() {
+                ul { @for remark in &admission.remarks { li { (remark) } } }
             }
         }
     }
@@ -251,6 +256,7 @@ mod tests {
                 admitted: true,
                 statement: "It <fits>.".into(),
                 details: vec![],
+                remarks: vec!["A <script> is no remark.".into()],
             }),
             curves: None,
             packets: Vec::new(),

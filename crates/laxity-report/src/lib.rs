@@ -5,9 +5,12 @@
 //! caller's business. The same results give the same bytes.
 #![deny(missing_docs)]
 
+pub mod admission;
 pub mod chart;
 pub mod edf;
+mod fair;
 pub mod figures;
+pub mod hfsc;
 pub mod html;
 pub mod manifest;
 pub mod quantity;

@@ -26,6 +26,7 @@ pub fn run(real_time: usize, best_effort: usize) -> (Summary, Series) {
 
 fn class(name: String, deadline_ns: Option<u64>) -> ClassSummary {
     ClassSummary {
+        parent: None,
         name,
         arrived: 100,
         sent: 98,

@@ -14,6 +14,8 @@ pub struct Broken {
     pub class: String,
     /// The promise.
     pub promise: Promise,
+    /// Whether the admission test had proved that it would be kept.
+    pub proved: bool,
     /// Packets of the class that broke its arrival curve, which may be why.
     pub nonconforming: u64,
 }
@@ -52,11 +54,6 @@ pub fn promised_anything(summary: &Summary) -> bool {
     summary.classes.iter().any(|class| class.deadline_ns.or(class.bound_ns).is_some())
 }
 
-/// Whether the scheduler proved a bound for any class.
-pub fn proved_anything(summary: &Summary) -> bool {
-    summary.classes.iter().any(|class| class.bound_ns.is_some())
-}
-
 fn broken_by(class: &ClassSummary) -> impl Iterator<Item = Broken> {
     let late = class
         .deadline_ns
@@ -66,16 +63,25 @@ fn broken_by(class: &ClassSummary) -> impl Iterator<Item = Broken> {
     let full = class.dropped.get(DropReason::QueueFull.name()).copied();
     let full = full.filter(|_| class.deadline_ns.is_some());
     let full = full.map(|dropped| Promise::Room { dropped });
+    let within_deadline = |bound| class.deadline_ns.is_none_or(|deadline| bound <= deadline);
     let broken = move |promise| Broken {
         class: class.name.clone(),
         promise,
+        proved: match promise {
+            Promise::Bound { .. } => true,
+            Promise::Deadline { .. } | Promise::Room { .. } => {
+                class.bound_ns.is_some_and(within_deadline)
+            }
+        },
         nonconforming: class.nonconforming,
     };
     late.into_iter().chain(beyond).chain(full).map(broken)
 }
 
+/// A class without a deadline is owed its bound only as long as it keeps to its arrival curve.
 fn exceeded_bound(class: &ClassSummary) -> Option<Promise> {
-    let (bound_ns, misses) = (class.bound_ns?, class.bound_misses);
+    let owed = class.deadline_ns.is_some() || class.nonconforming == 0;
+    let (bound_ns, misses) = (class.bound_ns.filter(|_| owed)?, class.bound_misses);
     (misses > 0).then_some(Promise::Bound { bound_ns, misses })
 }
 
@@ -117,11 +123,31 @@ mod tests {
         let class = &mut summary.classes[0];
         class.deadline_misses = 2;
         (class.bound_ns, class.bound_misses) = (Some(1_000), 1);
+        assert!(broken_promises(&summary).iter().all(|broken| broken.proved));
         let said: Vec<String> = broken_promises(&summary)
             .iter()
             .map(|b| b.to_string().replace('\u{a0}', " "))
             .collect();
         assert_eq!(said[0], "rt-0: 2 packets missed the deadline of 10 ms");
         assert_eq!(said[1], "rt-0: 1 packet exceeded the proved bound of 1 µs");
+    }
+
+    #[test]
+    fn a_deadline_below_the_bound_was_not_proved() {
+        let (mut summary, _) = sample::run(1, 1);
+        let class = &mut summary.classes[0];
+        class.deadline_misses = 2;
+        class.bound_ns = class.deadline_ns.map(|deadline| deadline + 1);
+        assert!(broken_promises(&summary).iter().all(|broken| !broken.proved));
+    }
+
+    #[test]
+    fn a_class_without_a_deadline_is_owed_its_bound_for_what_conforms() {
+        let (mut summary, _) = sample::run(1, 1);
+        let class = &mut summary.classes[1];
+        (class.bound_ns, class.bound_misses) = (Some(1_000), 1);
+        assert_eq!(broken_promises(&summary).len(), 1);
+        summary.classes[1].nonconforming = 1;
+        assert!(broken_promises(&summary).is_empty());
     }
 }

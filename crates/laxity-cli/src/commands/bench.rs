@@ -3,9 +3,12 @@
 mod load;
 mod reference;
 
+use laxity::packet::ClassId;
 use laxity::sched::edf::{Assign, BestEffort, Deadlines};
-use laxity::sched::{Edf, Fifo, Wfq};
-use laxity::units::Rate;
+use laxity::sched::hfsc::{ClassSpec, Curves};
+use laxity::sched::{Drr, Edf, Fifo, Hfsc, Share, Wf2q, Wfq};
+use laxity::service::ServiceCurve;
+use laxity::units::{Bytes, Rate};
 use laxity_plan::Plan;
 use laxity_plan::model::BestEffort as Way;
 use laxity_report::table;
@@ -19,15 +22,21 @@ use reference::HeapEdf;
 
 /// How often each figure is measured; the median counts.
 const RUNS: usize = 7;
-const SIZES: [u32; 7] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
+const SIZES: [u32; 9] = [1, 10, 100, 1_000, 10_000, 16_000, 60_000, 100_000, 1_000_000];
 
 /// What is measured, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Discipline {
     Fifo,
     HeapEdf,
+    Drr,
     Wfq,
+    Wf2q,
     Edf,
+    /// Every leaf at the top.
+    Hfsc,
+    /// About as many groups as there are leaves in each.
+    HfscInGroups,
     /// The deadline of a best-effort packet alone, on the plan of Chakraborty, Gries and Thiele
     /// (2002).
     BestEffortDeadline(Way),
@@ -52,7 +61,7 @@ pub fn run(arguments: &Bench) -> Result<Promises, Failure> {
         .flat_map(|&discipline| {
             let sizes = discipline.sizes(arguments.classes);
             sizes.into_iter().flat_map(move |classes| {
-                Mode::ALL.into_iter().map(move |mode| (discipline, classes, mode))
+                discipline.modes().iter().map(move |&mode| (discipline, classes, mode))
             })
         })
         .collect();
@@ -72,11 +81,15 @@ pub fn run(arguments: &Bench) -> Result<Promises, Failure> {
 }
 
 impl Discipline {
-    const ALL: [Discipline; 7] = [
+    const ALL: [Discipline; 11] = [
         Discipline::Fifo,
         Discipline::HeapEdf,
+        Discipline::Drr,
         Discipline::Wfq,
+        Discipline::Wf2q,
         Discipline::Edf,
+        Discipline::Hfsc,
+        Discipline::HfscInGroups,
         Discipline::BestEffortDeadline(Way::ShiftedLine),
         Discipline::BestEffortDeadline(Way::TwoLine),
         Discipline::BestEffortDeadline(Way::Exact),
@@ -86,8 +99,12 @@ impl Discipline {
         match self {
             Discipline::Fifo => "fifo",
             Discipline::HeapEdf => "heap-edf",
+            Discipline::Drr => "drr",
             Discipline::Wfq => "wfq",
+            Discipline::Wf2q => "wf2q",
             Discipline::Edf => "edf",
+            Discipline::Hfsc => "hfsc",
+            Discipline::HfscInGroups => "hfsc/groups",
             Discipline::BestEffortDeadline(Way::ShiftedLine) => "deadline/shifted-line",
             Discipline::BestEffortDeadline(Way::TwoLine) => "deadline/two-line",
             Discipline::BestEffortDeadline(_) => "deadline/exact",
@@ -114,6 +131,14 @@ impl Discipline {
         }
     }
 
+    fn modes(self) -> &'static [Mode] {
+        match self {
+            // One deadline after the other; there are no classes that could wake.
+            Discipline::BestEffortDeadline(_) => &Mode::ALL[..3],
+            _ => &Mode::ALL,
+        }
+    }
+
     fn measure(self, classes: u32, mode: Mode) -> Figure {
         let ns_per_packet = match self {
             Discipline::Fifo => load::schedule(Fifo::new(), classes, mode, RUNS),
@@ -121,8 +146,23 @@ impl Discipline {
                 load::schedule(HeapEdf::new(load::deadlines(classes)), classes, mode, RUNS)
             }
             Discipline::Wfq => {
-                let weights: Vec<_> = (0..classes).map(|class| 1 + class % 7).collect();
+                let weights: Vec<_> = (0..classes).map(|class| u64::from(1 + class % 7)).collect();
                 load::schedule(Wfq::new(LINK, &weights), classes, mode, RUNS)
+            }
+            Discipline::Drr => {
+                let quanta: Vec<_> = (0..classes).map(|class| 1_500 * (1 + class % 7)).collect();
+                load::schedule(Drr::new(&quanta), classes, mode, RUNS)
+            }
+            Discipline::Wf2q => {
+                let unit = (LINK.0 / u64::from(classes) / 4).max(1);
+                let share =
+                    |class| Share { parent: None, rate: Rate(unit * (1 + u64::from(class) % 7)) };
+                let shares: Vec<_> = (0..classes).map(share).collect();
+                load::schedule(Wf2q::new(LINK, &shares), classes, mode, RUNS)
+            }
+            Discipline::Hfsc => load::schedule(hfsc(classes, 0), classes, mode, RUNS),
+            Discipline::HfscInGroups => {
+                load::schedule(hfsc(classes, classes.isqrt()), classes, mode, RUNS)
             }
             Discipline::Edf => {
                 let deadlines: Vec<_> = load::deadlines(classes).into_iter().map(Some).collect();
@@ -138,6 +178,28 @@ impl Discipline {
 /// 1000-byte packets take 1 us.
 const LINK: Rate = Rate(8_000_000_000);
 
+/// Leaves with a share each of the link or of their group, of which six tenths are guaranteed, a
+/// packet at a time within a delay of its own: concave and convex curves.
+fn hfsc(leaves: u32, groups: u32) -> Hfsc {
+    let share = |of: u32| (LINK.0 / u64::from(of)).max(1);
+    let guaranteed = Rate((share(leaves) * 6 / 10).max(1));
+    let leaf = |(number, delay)| ClassSpec {
+        parent: (groups > 0).then(|| ClassId(leaves + number % groups)),
+        curves: Curves {
+            real_time: Some(ServiceCurve::for_burst(Bytes(load::LENGTH.into()), delay, guaranteed)),
+            link_share: Some(ServiceCurve::linear(Rate(share(leaves)))),
+            upper_limit: None,
+        },
+    };
+    let group = |_| {
+        let link_share = Some(ServiceCurve::linear(Rate(share(groups))));
+        ClassSpec { parent: None, curves: Curves { link_share, ..Curves::default() } }
+    };
+    let leaf_specs = (0..leaves).zip(load::deadlines(leaves)).map(leaf);
+    let classes: Vec<_> = leaf_specs.chain((0..groups).map(group)).collect();
+    Hfsc::new(&classes).expect("groups below the link and leaves below groups")
+}
+
 fn paper_deadlines(way: Way) -> Deadlines {
     let text = include_str!("../../../../papers/low-delay-best-effort/plan.toml");
     let plan = Plan::parse(text, "plan.toml", ".".as_ref()).expect("the paper's plan is valid");
@@ -146,14 +208,17 @@ fn paper_deadlines(way: Way) -> Deadlines {
 
 fn text(figures: &[Figure]) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
-    for of_one_size in figures.chunks(Mode::ALL.len()) {
+    let same = |a: &Figure, b: &Figure| (a.discipline, a.classes) == (b.discipline, b.classes);
+    for of_one_size in figures.chunk_by(same) {
         let Figure { discipline, classes, .. } = &of_one_size[0];
         let mut row =
             vec![discipline.to_string(), laxity_report::quantity::count((*classes).into())];
         row.extend(of_one_size.iter().map(|figure| format!("{:.1}", figure.ns_per_packet)));
+        row.resize(2 + Mode::ALL.len(), laxity_report::quantity::NOTHING.to_string());
         rows.push(row);
     }
-    let header = ["discipline", "classes", "backlogged [ns]", "on-off [ns]", "single [ns]"];
+    let header =
+        ["discipline", "classes", "backlogged [ns]", "on-off [ns]", "single [ns]", "together [ns]"];
     format!(
         "{}\n\nOne packet in and one out; deadline/… is one best-effort deadline alone. Medians of \
          {RUNS} runs.",

@@ -1,23 +1,26 @@
 //! `laxity check`: what a plan promises, proved.
 
+mod mends;
+mod text;
+
 use laxity::admit::arrival_curve;
-use laxity::admit::edf::{Admission, RealTime, System};
-use laxity::curve::{ceil_bytes, exact, exact_nanos};
+use laxity::admit::fair::Overbooked;
+use laxity::admit::{Interval, Unbounded};
+use laxity::curve::{ceil_bytes, exact};
+use laxity::packet::ClassId;
+use laxity::sched::hfsc::Curves;
+use laxity::service::ServiceCurve;
 use laxity::units::{Bytes, Nanos};
 use laxity_plan::Plan;
-use laxity_plan::model::{BestEffort, Class, QueueLimit, QueueSpec, SchedulerSpec};
-use laxity_report::edf::{self, BestEffortView};
-use laxity_report::{quantity, table};
+use laxity_plan::model::{Class, QueueLimit, QueueSpec, SchedulerSpec};
+use laxity_report::admission::{Admission, Test};
+use laxity_report::edf::BestEffortView;
+use laxity_report::hfsc::{LeftView, Place, Remark, places};
 use serde::Serialize;
 
 use crate::args::Check;
 use crate::failure::Failure;
 use crate::{Promises, print, print_json, traffic};
-
-/// What a class could change is sought for so many classes, for fewer where there are many: its
-/// cost grows with their number.
-const MOST_MENDS: usize = 16;
-const MOST_MENDS_TIMES_CLASSES: usize = 4_000;
 
 /// Carries the command out.
 pub fn run(arguments: &Check) -> Result<Promises, Failure> {
@@ -27,7 +30,7 @@ pub fn run(arguments: &Check) -> Result<Promises, Failure> {
     if arguments.json {
         print_json(&answer)?;
     } else {
-        print(&answer.text(&plan))?;
+        print(&text::text(&answer, &plan, scheduler))?;
     }
     let kept = answer.admitted != Some(false) && answer.queues_too_small.is_empty();
     Ok(Promises::kept_if(kept))
@@ -41,9 +44,24 @@ struct Answer {
     admitted: Option<bool>,
     statement: String,
     binding: Option<BindingInterval>,
+    /// What the real-time curves of H-FSC sum to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    long_run_bps: Option<u64>,
+    /// The classes in which more is promised than they have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    places: Option<Vec<Place>>,
+    /// The same for the rates of WF2Q+.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overbooked: Option<Vec<OverbookedClass>>,
     classes: Vec<ClassAnswer>,
     /// Absent when the discipline leaves nothing that is known.
     best_effort: Option<BestEffortView>,
+    /// What H-FSC could promise besides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left: Option<LeftView>,
+    /// What H-FSC's curves do that their author may not expect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traps: Option<Vec<Remark>>,
     /// Classes that are promised a delay but not room for all that may wait.
     queues_too_small: Vec<QueueTooSmall>,
 }
@@ -63,161 +81,229 @@ struct BindingInterval {
     demand_bytes: u64,
 }
 
+#[derive(Debug, Serialize)]
+struct OverbookedClass {
+    /// Absent for the link.
+    class: Option<String>,
+    asked_bps: u64,
+    given_bps: u64,
+}
+
 #[derive(Debug, Default, Serialize)]
 struct ClassAnswer {
+    #[serde(skip)]
+    id: ClassId,
     name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<String>,
     deadline_ns: Option<u64>,
     bound_ns: Option<u64>,
     slack_ns: Option<u64>,
-    /// Whether the next two were looked for.
+    /// Why there is no bound, where the discipline could give one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unbounded: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    real_time: Option<CurveAnswer>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link_share: Option<CurveAnswer>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    upper_limit: Option<CurveAnswer>,
+    /// The rate that fair queueing guarantees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate_bps: Option<u64>,
+    /// What deficit round robin sends in a turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quantum_bytes: Option<u32>,
+    /// Whether the next ones were looked for.
     mends_sought: bool,
     /// The shortest deadline that would pass beside the other classes as they are.
     shortest_deadline_ns: Option<u64>,
     /// The highest sustained rate that would.
     highest_rate_bps: Option<u64>,
+    /// The largest burst that would, within the first piece of a real-time curve.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    largest_burst_bytes: Option<u64>,
+}
+
+/// A service curve.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct CurveAnswer {
+    m1_bps: u64,
+    d_ns: u64,
+    m2_bps: u64,
+    #[serde(skip)]
+    curve: ServiceCurve,
 }
 
 impl Answer {
     fn of(plan: &Plan, scheduler: SchedulerSpec) -> Answer {
-        match scheduler {
-            SchedulerSpec::Edf { best_effort, .. } => Answer::edf(plan, scheduler, best_effort),
-            SchedulerSpec::Fifo | SchedulerSpec::Wfq => Answer {
-                scheduler: scheduler.name(),
-                admitted: None,
-                statement: format!(
-                    "{scheduler} has no admission test here: it promises no delay. Check the plan \
-                     with --scheduler edf to see what deadlines can be promised."
-                ),
-                binding: None,
-                classes: plan.classes.iter().map(ClassAnswer::unproved).collect(),
-                best_effort: None,
-                queues_too_small: Vec::new(),
-            },
+        let Some(admission) = Admission::of(plan, scheduler) else {
+            return Answer::without_test(plan, scheduler);
+        };
+        let mut answer = Answer {
+            scheduler: scheduler.name(),
+            admitted: Some(admission.admitted),
+            statement: admission.statement,
+            binding: None,
+            long_run_bps: None,
+            places: None,
+            overbooked: None,
+            classes: class_answers(plan, scheduler, &admission.bounds),
+            best_effort: None,
+            left: None,
+            traps: None,
+            queues_too_small: Vec::new(),
+        };
+        match &admission.test {
+            Test::Edf(test) => {
+                answer.binding = test.binding.map(BindingInterval::from);
+                answer.best_effort = Some(BestEffortView::of(plan));
+                mends::edf(plan, test, &mut answer.classes);
+            }
+            Test::Hfsc(test) => {
+                answer.binding = test.binding.map(BindingInterval::from);
+                answer.long_run_bps = Some(test.long_run.0);
+                answer.places = Some(places(plan, test));
+                answer.left = Some(LeftView::of(plan));
+                answer.traps = Some(Remark::all(plan));
+                mends::hfsc(plan, test, &mut answer.classes);
+            }
+            Test::Wf2q(test) => {
+                let overbooked = test.overbooked.iter();
+                answer.overbooked =
+                    Some(overbooked.map(|place| OverbookedClass::of(plan, place)).collect());
+            }
+            Test::Flat => {}
         }
+        answer.queues_too_small = queues_too_small(plan, &answer.classes);
+        answer
     }
 
-    fn edf(plan: &Plan, scheduler: SchedulerSpec, way: BestEffort) -> Answer {
-        let admission = plan.edf_admission(way);
-        let mut classes: Vec<_> = plan.classes.iter().map(ClassAnswer::unproved).collect();
-        let system = plan.edf_system();
-        let numbers = plan.real_time_classes();
-        for (index, guarantee) in numbers.iter().zip(&admission.classes) {
-            classes[*index].bound_ns = guarantee.bound.map(|bound| bound.0);
-            classes[*index].slack_ns = guarantee.slack.map(|slack| slack.0);
-        }
-        for k in most_demanding(&system, &admission) {
-            let class = &mut classes[numbers[k]];
-            class.mends_sought = true;
-            class.shortest_deadline_ns = system.shortest_admitted_deadline(k).map(|d| d.0);
-            class.highest_rate_bps = system.highest_admitted_rate(k).map(|rate| rate.0);
-        }
-        let Admission { admitted, binding, .. } = admission;
+    fn without_test(plan: &Plan, scheduler: SchedulerSpec) -> Answer {
         Answer {
             scheduler: scheduler.name(),
-            admitted: Some(admitted),
-            statement: edf::statement(&admission),
-            binding: binding.map(|interval| BindingInterval {
-                length_ns: interval.length.0,
-                capacity_bytes: interval.capacity.0,
-                demand_bytes: interval.demand.0,
-            }),
-            best_effort: Some(BestEffortView::of(plan)),
-            queues_too_small: queues_too_small(plan, &classes),
-            classes,
+            admitted: None,
+            statement: format!(
+                "{scheduler} has no admission test here: it promises no delay. Check the plan with \
+                 --scheduler edf to see what deadlines can be promised."
+            ),
+            binding: None,
+            long_run_bps: None,
+            places: None,
+            overbooked: None,
+            classes: class_answers(plan, scheduler, &plan.bounds(scheduler)),
+            best_effort: None,
+            left: None,
+            traps: None,
+            queues_too_small: Vec::new(),
         }
     }
+}
 
-    fn text(&self, plan: &Plan) -> String {
-        let millis = |time: Option<u64>| match time {
-            Some(time) => quantity::millis(time as f64),
-            None => quantity::NOTHING.to_string(),
-        };
-        let sought = |class: &ClassAnswer, mend: Option<String>| match (class.mends_sought, mend) {
-            (false, _) if class.bound_ns.is_some() || self.admitted == Some(false) => {
-                let sought =
-                    if class.deadline_ns.is_some() { "not sought" } else { quantity::NOTHING };
-                sought.to_string()
+impl From<Interval> for BindingInterval {
+    fn from(interval: Interval) -> Self {
+        BindingInterval {
+            length_ns: interval.length.0,
+            capacity_bytes: interval.capacity.0,
+            demand_bytes: interval.demand.0,
+        }
+    }
+}
+
+impl From<ServiceCurve> for CurveAnswer {
+    fn from(curve: ServiceCurve) -> Self {
+        CurveAnswer { m1_bps: curve.m1(), d_ns: curve.d().0, m2_bps: curve.m2().0, curve }
+    }
+}
+
+impl OverbookedClass {
+    fn of(plan: &Plan, place: &Overbooked) -> Self {
+        OverbookedClass {
+            class: place.class.map(|class| plan.classes[class.index()].name.clone()),
+            asked_bps: place.asked.0,
+            given_bps: place.given.0,
+        }
+    }
+}
+
+/// The classes that a discipline knows: the leaves, and those above where it has levels.
+fn class_answers(
+    plan: &Plan,
+    scheduler: SchedulerSpec,
+    bounds: &[Result<Nanos, Unbounded>],
+) -> Vec<ClassAnswer> {
+    let has_levels = matches!(scheduler, SchedulerSpec::Hfsc | SchedulerSpec::Wf2q);
+    let known = |class: &Class| has_levels || class.is_leaf();
+    let numbered = (0..).map(ClassId).zip(plan.classes.iter().zip(bounds));
+    let mut answers: Vec<_> = numbered
+        .filter(|(_, (class, _))| known(class))
+        .map(|(id, (class, bound))| ClassAnswer {
+            parent: class.parent.map(|parent| plan.classes[parent.index()].name.clone()),
+            ..ClassAnswer::new(id, class, *bound)
+        })
+        .collect();
+    match scheduler {
+        SchedulerSpec::Fifo | SchedulerSpec::Edf { .. } => {}
+        SchedulerSpec::Hfsc => {
+            let specs = plan.hfsc_classes();
+            for answer in &mut answers {
+                let Curves { real_time, link_share, upper_limit } = specs[answer.id.index()].curves;
+                answer.real_time = real_time.map(CurveAnswer::from);
+                answer.link_share = link_share.map(CurveAnswer::from);
+                answer.upper_limit = upper_limit.map(CurveAnswer::from);
             }
-            (_, mend) => mend.unwrap_or_else(|| quantity::NOTHING.to_string()),
-        };
-        let rows = self.classes.iter().map(|class| {
-            let deadline = class.shortest_deadline_ns.map(|ns| quantity::millis(ns as f64));
-            let rate = class.highest_rate_bps.map(|rate| quantity::megabits(rate as f64));
-            vec![
-                class.name.clone(),
-                millis(class.deadline_ns),
-                millis(class.bound_ns),
-                millis(class.slack_ns),
-                sought(class, deadline),
-                sought(class, rate),
-            ]
-        });
-        let header = [
-            "class",
-            "deadline [ms]",
-            "bound [ms]",
-            "slack [ms]",
-            "shortest deadline [ms]",
-            "highest rate [Mbit/s]",
-        ];
-        let title = plan.title.as_deref().unwrap_or("Plan");
-        let verdict = match self.admitted {
-            Some(true) => "Admitted. ",
-            Some(false) => "NOT ADMITTED. ",
-            None => "",
-        };
-        let mut text = format!(
-            "{title}\n{} on {}\n\n{}\n\n{verdict}{}\n",
-            self.scheduler,
-            quantity::rate(plan.link.rate.0 as f64),
-            table::table(&header, &rows.collect::<Vec<_>>()),
-            self.statement
-        );
-        if self.admitted == Some(false) {
-            text += "Shortest deadline and highest rate say what one class alone could change to \
-                     make the plan pass; a dash means that it alone cannot.\n";
         }
-        for QueueTooSmall { class, needed_bytes } in &self.queues_too_small {
-            text += &format!(
-                "NOT KEPT: up to {} bytes of {class} may wait, more than its queue holds: raise its \
-                 `limit`.\n",
-                quantity::count(*needed_bytes)
-            );
+        SchedulerSpec::Wf2q => {
+            let shares = plan.wf2q_shares();
+            for answer in &mut answers {
+                answer.rate_bps = Some(shares[answer.id.index()].rate.0);
+            }
         }
-        for (name, value) in self.best_effort.iter().flat_map(BestEffortView::details) {
-            text += &format!("{name}: {value}\n");
+        SchedulerSpec::Wfq => share_out(plan, &plan.flat_weights(), &mut answers),
+        SchedulerSpec::Drr => {
+            let quanta = plan.drr_quanta();
+            let weights: Vec<_> = quanta.iter().map(|quantum| u64::from(*quantum)).collect();
+            share_out(plan, &weights, &mut answers);
+            for answer in &mut answers {
+                answer.quantum_bytes = Some(quanta[answer.id.index()]);
+            }
         }
-        text
+    }
+    answers
+}
+
+/// The part of the link that a weight among those of all leaves comes to, rounded down.
+fn share_out(plan: &Plan, weights: &[u64], answers: &mut [ClassAnswer]) {
+    let weight = |id: ClassId| u128::from(weights[id.index()]);
+    let all: u128 = plan.leaves().map(|(id, _)| weight(id)).sum();
+    for answer in answers {
+        let rate = u128::from(plan.link.rate.0) * weight(answer.id) / all;
+        answer.rate_bps = u64::try_from(rate).ok();
     }
 }
 
 impl ClassAnswer {
-    fn unproved(class: &Class) -> ClassAnswer {
+    fn new(id: ClassId, class: &Class, bound: Result<Nanos, Unbounded>) -> ClassAnswer {
+        let early = |bound: Nanos| Some(class.deadline?.0.checked_sub(bound.0)?);
+        // What is guaranteed nothing, such as best effort, is not expected to have a bound.
+        let why = bound.err().filter(|why| *why != Unbounded::NoGuarantee);
         ClassAnswer {
+            id,
             name: class.name.clone(),
             deadline_ns: class.deadline.map(|Nanos(deadline)| deadline),
+            bound_ns: bound.ok().map(|bound| bound.0),
+            slack_ns: bound.ok().and_then(early),
+            unbounded: why.map(|why| why.to_string()),
             ..ClassAnswer::default()
         }
     }
 }
 
-/// The real-time classes for which mends are sought: those with the most work due where it is
-/// tightest.
-fn most_demanding(system: &System, admission: &Admission) -> Vec<usize> {
-    let Some(binding) = admission.binding else { return Vec::new() };
-    let due = |class: &RealTime| {
-        let arrived_until = exact_nanos(binding.length) - exact_nanos(class.deadline);
-        arrival_curve(&class.arrival).value(&arrived_until)
-    };
-    let mut by_work: Vec<_> = system.real_time.iter().map(due).enumerate().collect();
-    by_work.sort_by(|(_, a), (_, b)| b.cmp(a));
-    let most = MOST_MENDS.min(MOST_MENDS_TIMES_CLASSES / by_work.len().max(1));
-    by_work.into_iter().take(most).map(|(k, _)| k).collect()
-}
-
-/// The real-time classes whose queue limit is below what may arrive within their delay bound.
+/// The classes with a deadline whose queue limit is below what may arrive within their delay bound.
 fn queues_too_small(plan: &Plan, answers: &[ClassAnswer]) -> Vec<QueueTooSmall> {
-    let too_small = |(class, answer): (&Class, &ClassAnswer)| {
+    let too_small = |answer: &ClassAnswer| {
+        let class = &plan.classes[answer.id.index()];
+        class.deadline?;
         let QueueSpec::DropTail(limit) = class.queue?;
         let waiting = arrival_curve(&class.arrival.as_ref()?.buckets);
         let needed = ceil_bytes(&waiting.value(&exact(answer.bound_ns?)))?;
@@ -228,5 +314,5 @@ fn queues_too_small(plan: &Plan, answers: &[ClassAnswer]) -> Vec<QueueTooSmall> 
         let class = class.name.clone();
         (holds < needed).then_some(QueueTooSmall { class, needed_bytes: needed.0 })
     };
-    plan.classes.iter().zip(answers).filter_map(too_small).collect()
+    answers.iter().filter_map(too_small).collect()
 }

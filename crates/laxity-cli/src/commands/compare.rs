@@ -1,8 +1,11 @@
 //! `laxity compare`: the same arrivals through several schedulers.
 
 use laxity_plan::Plan;
+use laxity_plan::model::SchedulerSpec;
+use laxity_report::admission::Admission;
 use laxity_report::html::compare_html;
-use laxity_report::{edf, figures, table, verdict};
+use laxity_report::verdict::Broken;
+use laxity_report::{figures, table, verdict};
 use laxity_sim::series::{Series, SeriesRecorder};
 use laxity_sim::summary::Summary;
 
@@ -23,10 +26,11 @@ pub fn run(arguments: &Compare) -> Result<Promises, Failure> {
     let mut remarks = Vec::new();
     let mut refusals = Vec::new();
     for scheduler in schedulers {
-        if let Some(admission) = traffic::admission(&plan, scheduler).filter(|a| !a.admitted) {
-            refusals.push(format!("{scheduler}: NOT ADMITTED. {}", edf::statement(&admission)));
+        let asked = is_asked(&plan, scheduler).then(|| Admission::of(&plan, scheduler)).flatten();
+        if let Some(admission) = asked.filter(|admission| !admission.admitted) {
+            refusals.push(format!("{scheduler}: NOT ADMITTED. {}", admission.statement));
         }
-        let mut series = SeriesRecorder::new(plan.classes.len(), plan.run.warm_up);
+        let mut series = SeriesRecorder::new(&plan);
         let outcome = traffic::simulate(&plan, scheduler, &arguments.traffic, &mut series)?;
         remarks = traffic::remarks(&outcome.remarks);
         remarks.extend(traffic::nonconforming(&plan, &outcome.summary));
@@ -45,8 +49,8 @@ pub fn run(arguments: &Compare) -> Result<Promises, Failure> {
         print_json(&summaries)?;
     } else {
         let mut text = table::compare_table(&summaries) + "\n";
-        for summary in summaries.iter().filter(|summary| !keeps_what_it_proved(summary)) {
-            for promise in verdict::broken_promises(summary) {
+        for summary in &summaries {
+            for promise in broken_proofs(summary) {
                 text += &format!("{}: BROKEN: {promise}\n", summary.scheduler);
             }
         }
@@ -61,11 +65,20 @@ pub fn run(arguments: &Compare) -> Result<Promises, Failure> {
         }
         print(&text)?;
     }
-    let kept = refusals.is_empty() && summaries.iter().all(keeps_what_it_proved);
-    Ok(Promises::kept_if(kept))
+    let kept = |summary| broken_proofs(summary).is_empty();
+    Ok(Promises::kept_if(refusals.is_empty() && summaries.iter().all(kept)))
 }
 
-/// A scheduler that proves no bound breaks no promise.
-fn keeps_what_it_proved(summary: &Summary) -> bool {
-    !verdict::proved_anything(summary) || verdict::broken_promises(summary).is_empty()
+/// Whether a comparison asks if the plan is admitted: under what is there to keep deadlines, and
+/// under the plan's own scheduler.
+fn is_asked(plan: &Plan, scheduler: SchedulerSpec) -> bool {
+    matches!(scheduler, SchedulerSpec::Edf { .. } | SchedulerSpec::Hfsc)
+        || scheduler == plan.scheduler
+}
+
+/// A scheduler that proves nothing breaks no promise.
+fn broken_proofs(summary: &Summary) -> Vec<Broken> {
+    let mut broken = verdict::broken_promises(summary);
+    broken.retain(|promise| promise.proved);
+    broken
 }

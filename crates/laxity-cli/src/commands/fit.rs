@@ -36,10 +36,8 @@ pub fn run(arguments: &Fit) -> Result<Promises, Failure> {
         return Err(Failure::input("the recording has no packet of any class to fit a curve to"));
     }
     let classes: Vec<_> = plan
-        .classes
-        .iter()
-        .zip(&fitted)
-        .map(|(class, fitted)| FittedClass::new(&class.name, fitted.as_ref()))
+        .leaves()
+        .map(|(id, class)| FittedClass::new(&class.name, fitted[id.index()].as_ref()))
         .collect();
     if arguments.json {
         print_json(&classes)?;
@@ -86,8 +84,8 @@ impl<'a> FittedClass<'a> {
 fn text(plan: &Plan, fit: &fit::Fit, fitted: &[Option<FittedArrival>]) -> String {
     let mut rows = Vec::new();
     let mut lines = String::new();
-    for (class, fitted) in plan.classes.iter().zip(fitted) {
-        let Some(fitted) = fitted else {
+    for (id, class) in plan.leaves() {
+        let Some(fitted) = &fitted[id.index()] else {
             let nothing = quantity::NOTHING.to_string();
             rows.push(vec![class.name.clone(), "0".to_string(), nothing.clone(), nothing]);
             continue;

@@ -4,6 +4,7 @@ pub mod bench;
 pub mod check;
 pub mod compare;
 pub mod fit;
+pub mod import;
 pub mod reproduce;
 pub mod run;
 

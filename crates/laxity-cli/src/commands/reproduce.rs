@@ -71,7 +71,7 @@ fn text(repetition: &Repetition, out: Option<&Path>) -> String {
         quantity::time(repetition.duration_ns as f64)
     );
     for (heading, table) in &repetition.tables {
-        text += &format!("{heading}, mean of the seeds / in % of the standard scheme\n{table}\n\n");
+        text += &format!("{heading}\n{table}\n\n");
     }
     text += &repetition.verdict_table();
     let failing = repetition.verdicts.iter().filter(|verdict| !verdict.holds).count();

@@ -2,11 +2,11 @@
 
 use std::fs::File;
 
-use laxity::admit::edf::Admission;
 use laxity_plan::Plan;
 use laxity_plan::model::SchedulerSpec;
+use laxity_report::admission::Admission;
 use laxity_report::html::{ReportInput, html};
-use laxity_report::{edf, quantity, table, verdict};
+use laxity_report::{quantity, table, verdict};
 use laxity_sim::engine::Outcome;
 use laxity_sim::record::Observer;
 use laxity_sim::series::{Series, SeriesRecorder};
@@ -22,7 +22,7 @@ use crate::{Promises, print, print_json, traffic};
 pub fn run(arguments: &Run) -> Result<Promises, Failure> {
     let plan = Plan::read(&arguments.plan)?;
     let scheduler = traffic::scheduler(&plan, arguments.scheduler.as_deref())?;
-    let admission = traffic::admission(&plan, scheduler);
+    let admission = Admission::of(&plan, scheduler);
     let outcome = match &arguments.out {
         None => traffic::simulate(&plan, scheduler, &arguments.traffic, &mut ())?,
         Some(folder) => {
@@ -53,7 +53,7 @@ fn traced(
     output: &mut Output,
 ) -> Result<(Outcome, Series), Failure> {
     let names: Vec<_> = plan.classes.iter().map(|class| class.name.clone()).collect();
-    let mut series = SeriesRecorder::new(names.len(), plan.run.warm_up);
+    let mut series = SeriesRecorder::new(plan);
     let mut simulate = |trace: &mut dyn Observer| {
         let mut observers: Vec<&mut dyn Observer> = vec![&mut series, trace];
         traffic::simulate(plan, scheduler, &arguments.traffic, &mut observers)
@@ -89,8 +89,8 @@ fn report(
     summary: &Summary,
     series: &Series,
 ) -> String {
-    let curves = admission.and_then(|_| edf::residual_capacity(plan, edf::usual_range(plan)));
-    let admission = admission.map(|admission| edf::admission_view(plan, admission));
+    let curves = admission.and_then(|admission| admission.figure(plan));
+    let admission = admission.map(|admission| admission.view(plan));
     html(&ReportInput { summary, series, admission, curves, packets: Vec::new() })
 }
 
@@ -107,7 +107,7 @@ fn text(plan: &Plan, outcome: &Outcome, refused: Option<&Admission>, arguments: 
         table::class_table(summary),
     );
     if let Some(admission) = refused {
-        text += &format!("NOT ADMITTED. {}\n", edf::statement(admission));
+        text += &format!("NOT ADMITTED. {}\n", admission.statement);
     }
     let broken = verdict::broken_promises(summary);
     match (verdict::promised_anything(summary), broken.is_empty()) {
@@ -115,7 +115,7 @@ fn text(plan: &Plan, outcome: &Outcome, refused: Option<&Admission>, arguments: 
         (true, true) => text += "Every promise was kept.\n",
         (true, false) => {
             for promise in broken {
-                let word = if verdict::proved_anything(summary) { "BROKEN" } else { "LATE" };
+                let word = if promise.proved { "BROKEN" } else { "LATE" };
                 text += &format!("{word}: {promise}\n");
             }
         }

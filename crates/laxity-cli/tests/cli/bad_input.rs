@@ -93,7 +93,31 @@ fn a_wrong_key_or_name() {
     plan_refused(
         "\"edf\"",
         "\"edff\"",
-        &["plan.toml:6:8", "unknown word `edff`", "did you mean `edf`?", "`fifo`, `wfq`, `edf`"],
+        &[
+            "plan.toml:6:8",
+            "unknown word `edff`",
+            "did you mean `edf`?",
+            "`fifo`, `wfq`, `wf2q`, `drr`, `hfsc`, `edf`",
+        ],
+    );
+}
+
+#[test]
+fn a_wrong_hierarchy_or_curve() {
+    let ftp = |new: &str, says: &[&str]| plan_refused("weight = 0.5", new, says);
+    let says = ["plan.toml:12:10", "there is no class `vioce`", "did you mean `voice`?"];
+    ftp("parent = \"vioce\"", &says);
+    ftp("parent = \"ftp\"", &["plan.toml:12:10", "class `ftp` is its own ancestor"]);
+    ftp(
+        "parent = \"voice\"",
+        &["plan.toml:8:12", "`deadline` on class `voice`, which has classes"],
+    );
+    let convex = "curve = { m1 = \"1mbit\", d = \"5ms\", m2 = \"2mbit\" }";
+    let says = ["plan.toml:12:16", "`m1` is 1mbit, between zero and `m2`", "write \"0bit\""];
+    ftp(convex, &says);
+    ftp(
+        "upper-limit = \"1mbit\"",
+        &["plan.toml:12:15", "without a curve to limit", "`link-share`"],
     );
 }
 
@@ -164,8 +188,11 @@ fn a_wrong_argument() {
     let run = |more: &[&str], says: &[&str]| {
         refused(&folder, &[&["run", "plan.toml", "--out", "out"], more].concat(), says);
     };
-    let kinds =
-        ["`edff` is not a scheduler, did you mean `edf`?", "fifo, wfq", "two-line-fast, exact"];
+    let kinds = [
+        "`edff` is not a scheduler, did you mean `edf`?",
+        "fifo, wfq, wf2q, drr, hfsc, edf",
+        "two-line-fast, exact",
+    ];
     run(&["--scheduler", "edff"], &kinds);
     refused(&folder, &["check", "plan.toml", "--scheduler", "edff"], &kinds);
     let compare = ["compare", "plan.toml", "--out", "out", "--schedulers"];

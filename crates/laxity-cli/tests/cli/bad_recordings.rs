@@ -5,7 +5,11 @@ use crate::folder::Folder;
 
 /// Every command that takes a recording refuses this one.
 fn recording_refused(name: &str, content: impl AsRef<[u8]>, says: &[&str]) {
-    let folder = Folder::with_plan(PLAN).with(name, content);
+    recording_refused_under(PLAN, name, content, says);
+}
+
+fn recording_refused_under(plan: &str, name: &str, content: impl AsRef<[u8]>, says: &[&str]) {
+    let folder = Folder::with_plan(plan).with(name, content);
     let arrivals = ["--arrivals", name];
     refused(&folder, &[&["run", "plan.toml", "--out", "out"], &arrivals[..]].concat(), says);
     refused(&folder, &[&["fit", "plan.toml"], &arrivals[..]].concat(), says);
@@ -55,6 +59,11 @@ fn a_wrong_line_of_a_csv() {
     line("6,ftp,-1", &["`-1` is not a length", "a whole number of bytes"]);
     line("6.5,ftp,100", &["`6.5` is not a time_ns", "a whole number of nanoseconds"]);
     line("6,ftp", &["2 fields under 3 columns"]);
+    let plan =
+        PLAN.replacen("[class.voice]", "[class.calls]\n[class.voice]\nparent = \"calls\"", 1);
+    let above = "time_ns,class,length\n5,voice,100\n6,calls,100\n";
+    let says = ["in.csv:3", "class `calls` has classes below it", "name one of those"];
+    recording_refused_under(&plan, "in.csv", above, &says);
     let size = "time_ns,class,size\n";
     recording_refused("in.csv", size, &["in.csv:1", "column `size` is unknown", "`length`"]);
 }

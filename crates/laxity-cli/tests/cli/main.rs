@@ -1,16 +1,21 @@
 //! The built command as a whole: what goes in, what comes out, and how it ends.
 
+mod admission;
 mod bad_input;
 mod bad_recordings;
 mod folder;
+mod import;
 mod outputs;
 mod packets;
 mod promises;
 
 /// Every discipline that a plan can be run under.
-const SCHEDULERS: [&str; 8] = [
+const SCHEDULERS: [&str; 11] = [
     "fifo",
     "wfq",
+    "wf2q",
+    "drr",
+    "hfsc",
     "edf/background",
     "edf/total-bandwidth",
     "edf/shifted-line",

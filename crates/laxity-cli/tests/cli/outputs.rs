@@ -55,7 +55,8 @@ fn a_comparison_runs_the_same_arrivals() {
     let folder = Folder::with_plan(BUSY);
     let schedulers = SCHEDULERS.join(",");
     let compare = ["compare", "plan.toml", "--json", "--out", "out", "--schedulers", &schedulers];
-    let summaries = folder.laxity(&compare).json(0);
+    // H-FSC does not admit the plan.
+    let summaries = folder.laxity(&compare).json(1);
     assert_eq!(summaries, folder.json("out/summary.json"));
     let alone = folder.laxity(&["run", "plan.toml", "--json"]).json(0);
     let summaries = summaries.as_array().unwrap();
@@ -88,6 +89,33 @@ fn a_run_is_the_same_from_its_own_arrivals() {
     let folder = folder.with("arrivals.csv", csv);
     let again = ["run", "plan.toml", "--arrivals", "arrivals.csv", "--json"];
     assert_eq!(folder.laxity(&again).json(0), first);
+}
+
+#[test]
+fn the_classes_of_a_hierarchy_that_have_packets_are_told() {
+    let above = "[class.campus]\nlink-share = \"5mbit\"\nupper-limit = \"9mbit\"\n";
+    let below = "[class.video]\nparent = \"campus\"";
+    let plan = BUSY.replace("[class.video]", &format!("{above}{below}"));
+    let folder = Folder::with_plan(&plan);
+    for scheduler in SCHEDULERS {
+        let run = ["run", "plan.toml", "--json", "--scheduler", scheduler, "--out", "out"];
+        let ended = folder.laxity(&run);
+        assert!(matches!(ended.code, Some(0 | 1)), "{}", ended.stderr);
+        let summary: Value = serde_json::from_str(&ended.stdout).unwrap();
+        assert_eq!(counts(&summary, "name"), ["voice", "video", "web", "bulk", "silent"]);
+        let parents = counts(&summary, "parent");
+        assert_eq!(
+            parents,
+            [&Value::Null, &"campus".into(), &Value::Null, &Value::Null, &Value::Null]
+        );
+        let arrived: u64 = counts(&summary, "arrived").into_iter().filter_map(Value::as_u64).sum();
+        assert!(arrived > 1000);
+        assert!(!folder.text("out/report.html").contains(">campus<"));
+        assert!(!folder.text("out/packets.csv").contains("campus"));
+    }
+    // Without contracts to prove, so that nothing fails to fit.
+    let ended = folder.laxity(&["compare", "plan.toml", "--schedulers", "fifo,wfq,drr"]);
+    assert!(!ended.printed(0).contains("campus"));
 }
 
 #[test]

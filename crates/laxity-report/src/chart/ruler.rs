@@ -62,6 +62,7 @@ impl Ruler {
 fn units(unit: Unit) -> Units {
     match unit {
         Unit::Number => quantity::NUMBER,
+        Unit::Count => quantity::COUNT,
         Unit::Time => quantity::SECONDS,
         Unit::Share => quantity::PERCENT,
         Unit::Rate => quantity::BITS_A_SECOND,
@@ -80,7 +81,8 @@ fn linear(low: f64, high: f64, unit: Unit, room: usize, snug: bool, given: bool)
     }
     let (name, size) = unit_for(high.abs().max(low.abs()), units(unit));
     let (mut from, mut to) = (low / size, high / size);
-    let step = round_step((to - from) / room.max(1) as f64);
+    let least = if unit == Unit::Count { 1.0 } else { 0.0 };
+    let step = round_step(((to - from) / room.max(1) as f64).max(least));
     if !snug && !given {
         (from, to) = ((from / step).floor() * step, (to / step).ceil() * step);
     }
@@ -161,6 +163,14 @@ mod tests {
         assert_eq!(labels(&ruler).first().unwrap(), "0 ms");
         assert_eq!(labels(&ruler).last().unwrap(), "14 ms");
         assert_eq!(ruler.place(0.007), Some(0.5));
+    }
+
+    #[test]
+    fn a_count_has_ticks_at_whole_numbers() {
+        let axis = Axis::linear("", Unit::Count);
+        assert_eq!(labels(&Ruler::new(&axis, [1.0, 3.0].into_iter(), 6, true)), ["1", "2", "3"]);
+        let ruler = Ruler::new(&axis, [1.0, 1000.0].into_iter(), 4, true);
+        assert_eq!(labels(&ruler), ["500", "1000"]);
     }
 
     #[test]

@@ -10,7 +10,9 @@ use frame::{Area, frame};
 
 const WIDTH: f64 = 1040.0;
 const FRAME_HEIGHT: f64 = 390.0;
-const PANEL_HEIGHT: f64 = 176.0;
+/// Panels in few rows are higher, so that the figure is about as high as `PANELS_HEIGHT`.
+const PANEL_HEIGHT: (f64, f64) = (176.0, 300.0);
+const PANELS_HEIGHT: f64 = 500.0;
 const PANEL_GAP: f64 = 24.0;
 const TITLE_HEIGHT: f64 = 34.0;
 const KEY_HEIGHT: f64 = 21.0;
@@ -30,14 +32,15 @@ pub(super) fn panels(title: &str, charts: &[Chart], columns: usize) -> String {
     let (legend, top) = legend(charts);
     let columns = columns.min(charts.len()).max(1);
     let width = (WIDTH - PANEL_GAP * (columns - 1) as f64) / columns as f64;
+    let rows = charts.len().div_ceil(columns) as f64;
+    let height = (PANELS_HEIGHT / rows - PANEL_GAP).clamp(PANEL_HEIGHT.0, PANEL_HEIGHT.1);
     let place = |at: usize| Area {
         x: (at % columns) as f64 * (width + PANEL_GAP),
-        y: top + (at / columns) as f64 * (PANEL_HEIGHT + PANEL_GAP),
+        y: top + (at / columns) as f64 * (height + PANEL_GAP),
         width,
-        height: PANEL_HEIGHT,
+        height,
     };
-    let rows = charts.len().div_ceil(columns) as f64;
-    let height = top + (rows * (PANEL_HEIGHT + PANEL_GAP) - PANEL_GAP).max(0.0);
+    let height = top + (rows * (height + PANEL_GAP) - PANEL_GAP).max(0.0);
     let drawn =
         html! { @for (at, chart) in charts.iter().enumerate() { (frame(chart, place(at), true)) } };
     document(title, height, html! { (legend) (drawn) })

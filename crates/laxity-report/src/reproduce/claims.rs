@@ -1,161 +1,116 @@
-//! `claims.toml` of a paper: its figures, and how near a repetition has to come.
+//! `claims.toml` of a paper, and what is measured to be held against it.
 
 use std::collections::BTreeMap;
 
-use laxity_sim::summary::{ClassSummary, DelaySummary, Summary};
 use serde::Deserialize;
 
 use super::Verdict;
 
+/// What was measured: for every quantity and whatever it is about one value a seed, in the order
+/// of the seeds.
+#[derive(Clone, Debug, Default)]
+pub struct Measured(BTreeMap<(String, String), Vec<f64>>);
+
+impl Measured {
+    /// Adds the next seed's value.
+    pub fn add(&mut self, what: &str, of: &str, value: f64) {
+        self.0.entry((what.to_string(), of.to_string())).or_default().push(value);
+    }
+
+    /// The values, none if nothing of the kind was measured.
+    pub fn of(&self, what: &str, of: &str) -> &[f64] {
+        self.0.get(&(what.to_string(), of.to_string())).map_or(&[], Vec::as_slice)
+    }
+
+    /// Their mean; not a number if nothing of the kind was measured.
+    pub fn mean(&self, what: &str, of: &str) -> f64 {
+        let values = self.of(what, of);
+        values.iter().sum::<f64>() / values.len() as f64
+    }
+
+    /// The largest of them; not a number if nothing of the kind was measured.
+    pub fn largest(&self, what: &str, of: &str) -> f64 {
+        self.of(what, of).iter().copied().fold(f64::NAN, f64::max)
+    }
+}
+
 /// All claims of a paper.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct Claims {
-    /// Figures that ours must come near.
-    #[serde(default)]
-    pub value: Vec<Value>,
-    /// Delays relative to the standard scheme's.
-    #[serde(default)]
-    pub improvement: Vec<Improvement>,
-    /// Delays relative to another scheduler's.
-    #[serde(default)]
-    pub no_worse: Vec<NoWorse>,
+    claim: Vec<Claim>,
 }
 
-/// A delay of some classes, in ms.
+/// Limits to a quantity of one or several subjects.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Value {
+struct Claim {
     what: String,
-    statistic: Statistic,
-    scheduler: String,
-    within_percent: f64,
-    /// By class.
-    pub paper: BTreeMap<String, f64>,
+    /// By subject.
+    #[serde(default)]
+    paper: BTreeMap<String, f64>,
+    /// Subjects for which the paper has no figure.
+    #[serde(default)]
+    of: Vec<String>,
+    /// Of the paper's figure.
+    within_percent: Option<f64>,
+    at_least: Option<f64>,
+    at_most: Option<f64>,
+    /// Every seed, not only the mean, has to keep the limits.
+    #[serde(default)]
+    every_seed: bool,
 }
-
-/// The mean over some classes of their mean delay, in percent of that under the standard scheme.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Improvement {
-    what: String,
-    scheduler: String,
-    at_most_percent: f64,
-    classes: Vec<String>,
-    paper_percent: Vec<f64>,
-}
-
-/// The mean delay of single classes, in percent of that under another scheduler.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct NoWorse {
-    what: String,
-    scheduler: String,
-    than: String,
-    margin_percent: f64,
-    classes: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Statistic {
-    Mean,
-    Max,
-}
-
-/// The runs of all schedulers, one a seed, in the order of the seeds.
-pub type Runs = BTreeMap<&'static str, Vec<Summary>>;
-
-/// The standard scheme that improvements are measured against.
-pub const STANDARD: &str = "edf/background";
 
 impl Claims {
-    /// Holds the runs against every claim. Real-time deadlines are never missed, in any run.
-    pub fn judge(&self, runs: &Runs) -> Vec<Verdict> {
-        let values = self.value.iter().flat_map(|claim| claim.judge(runs));
-        let improvements = self.improvement.iter().map(|claim| claim.judge(runs));
-        let no_worse = self.no_worse.iter().flat_map(|claim| claim.judge(runs));
-        let misses = runs.iter().map(|(scheduler, runs)| no_misses(scheduler, runs));
-        values.chain(improvements).chain(no_worse).chain(misses).collect()
+    /// Holds what was measured against every claim.
+    pub fn judge(&self, measured: &Measured) -> Vec<Verdict> {
+        self.claim.iter().flat_map(|claim| claim.judge(measured)).collect()
     }
 }
 
-impl Value {
-    fn judge<'a>(&'a self, runs: &'a Runs) -> impl Iterator<Item = Verdict> + 'a {
-        self.paper.iter().map(|(class, &paper)| {
-            let measured = each(runs, &self.scheduler, class, |delay| self.statistic.of(delay));
-            let margin = paper * self.within_percent / 100.0;
-            let accepted = (paper - margin, paper + margin);
-            Verdict::new(&format!("{} [ms]", self.what), class, Some(paper), &measured, accepted)
+impl Claim {
+    fn judge(&self, measured: &Measured) -> impl Iterator<Item = Verdict> {
+        let with_figure = self.paper.iter().map(|(of, paper)| (of, Some(*paper)));
+        let subjects = with_figure.chain(self.of.iter().map(|of| (of, None)));
+        subjects.map(|(of, paper)| {
+            let verdict = if self.every_seed { Verdict::of_every_seed } else { Verdict::of_mean };
+            verdict(&self.what, of, paper, measured.of(&self.what, of), self.accepted(paper))
         })
     }
-}
 
-impl Improvement {
-    fn judge(&self, runs: &Runs) -> Verdict {
-        let percents: Vec<_> = self
-            .classes
-            .iter()
-            .map(|class| percent(runs, &self.scheduler, STANDARD, class))
-            .collect();
-        let seeds = percents.first().map_or(0, Vec::len);
-        let over_classes = |seed: usize| mean(percents.iter().map(|class| class[seed]));
-        let measured: Vec<_> = (0..seeds).map(over_classes).collect();
-        let paper = mean(self.paper_percent.iter().copied());
-        let of = format!("{}, mean of {}", self.scheduler, self.classes.join(", "));
-        Verdict::new(&self.what, &of, Some(paper), &measured, (0.0, self.at_most_percent))
+    fn accepted(&self, paper: Option<f64>) -> (f64, f64) {
+        let margin = paper.zip(self.within_percent).map(|(paper, percent)| {
+            (paper * (1.0 - percent / 100.0), paper * (1.0 + percent / 100.0))
+        });
+        let (least, most) = margin.unwrap_or((0.0, f64::INFINITY));
+        (self.at_least.unwrap_or(least), self.at_most.unwrap_or(most))
     }
 }
 
-impl NoWorse {
-    fn judge<'a>(&'a self, runs: &'a Runs) -> impl Iterator<Item = Verdict> + 'a {
-        self.classes.iter().map(|class| {
-            let measured = percent(runs, &self.scheduler, &self.than, class);
-            let of = format!("{}, {class}", self.scheduler);
-            Verdict::new(&self.what, &of, None, &measured, (0.0, 100.0 + self.margin_percent))
-        })
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge(claim: &str, values: &[f64]) -> Vec<Verdict> {
+        let claims: Claims = toml::from_str(&format!("[[claim]]\nwhat = \"x\"\n{claim}")).unwrap();
+        let mut measured = Measured::default();
+        values.iter().for_each(|value| measured.add("x", "y", *value));
+        claims.judge(&measured)
     }
-}
 
-impl Statistic {
-    /// In ms.
-    fn of(self, delay: &DelaySummary) -> f64 {
-        match self {
-            Statistic::Mean => delay.mean / 1e6,
-            Statistic::Max => delay.max as f64 / 1e6,
-        }
+    #[test]
+    fn limits_stand_alone_or_around_the_papers_figure() {
+        let [verdict] = &judge("paper = { y = 10 }\nwithin-percent = 10", &[9.0, 10.0])[..] else {
+            panic!("one subject, one verdict");
+        };
+        assert!(verdict.holds && verdict.paper == Some(10.0) && verdict.accepted == (9.0, 11.0));
+        assert!(!judge("of = [\"y\"]\nat-least = 3", &[2.0])[0].holds);
+        assert!(judge("of = [\"y\"]\nat-most = 3", &[1.0, 4.0])[0].holds);
+        assert!(!judge("of = [\"y\"]\nat-most = 3\nevery-seed = true", &[1.0, 4.0])[0].holds);
     }
-}
 
-fn no_misses(scheduler: &str, runs: &[Summary]) -> Verdict {
-    let misses = |run: &Summary| run.classes.iter().map(|class| class.deadline_misses).sum::<u64>();
-    let measured: Vec<_> = runs.iter().map(|run| misses(run) as f64).collect();
-    Verdict::new("real-time deadlines missed", scheduler, Some(0.0), &measured, (0.0, 0.0))
-}
-
-/// A class's delay under a scheduler for each seed; not a number where nothing was sent.
-pub fn each(
-    runs: &Runs,
-    scheduler: &str,
-    class: &str,
-    statistic: impl Fn(&DelaySummary) -> f64,
-) -> Vec<f64> {
-    let of = |run: &Summary| {
-        let class = run.classes.iter().find(|found: &&ClassSummary| found.name == class);
-        class.and_then(|class| class.delay_ns.as_ref()).map_or(f64::NAN, &statistic)
-    };
-    runs.get(scheduler).map_or(Vec::new(), |runs| runs.iter().map(of).collect())
-}
-
-/// A class's mean delay in percent of that under another scheduler, for each seed.
-fn percent(runs: &Runs, scheduler: &str, than: &str, class: &str) -> Vec<f64> {
-    let ours = each(runs, scheduler, class, |delay| delay.mean);
-    let other = each(runs, than, class, |delay| delay.mean);
-    ours.iter().zip(other).map(|(ours, other)| ours / other * 100.0).collect()
-}
-
-/// The mean of some numbers.
-pub fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
-    let count = numbers.len() as f64;
-    numbers.sum::<f64>() / count
+    #[test]
+    fn what_was_not_measured_holds_nothing() {
+        assert!(!judge("of = [\"z\"]\nat-most = 3", &[1.0])[0].holds);
+    }
 }

@@ -1,5 +1,7 @@
 //! The experiment of Chakraborty, Gries and Thiele (2002): Tables 1 and 2, Figures 4, 5 and 8.
 
+mod claims;
+
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
@@ -10,8 +12,8 @@ use laxity_sim::record::{Fate, Observer, Record};
 use laxity_sim::summary::{DelaySummary, Summary};
 use rayon::prelude::*;
 
-use super::claims::{Claims, Runs, STANDARD, each, mean};
-use super::{PAPERS, Repetition, Settings};
+use self::claims::{Claims, Runs, STANDARD, each, mean};
+use super::{Findings, Settings};
 use crate::figures::{PacketDelays, curves, packet_delays};
 use crate::{edf, table};
 
@@ -32,7 +34,7 @@ const FIGURE_4: Nanos = Nanos(10_000_000_000);
 const FIGURE_5: Nanos = Nanos(500_000_000);
 
 /// Repeats the experiment.
-pub fn repeat(settings: &Settings<'_>) -> Result<Repetition, SimError> {
+pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     let plan = Plan::parse(PLAN, "plan.toml", ".".as_ref()).expect("the paper's plan is valid");
     let claims: Claims = toml::from_str(CLAIMS).expect("the paper's claims are valid");
     let duration = settings.duration.or(plan.run.duration);
@@ -49,11 +51,8 @@ pub fn repeat(settings: &Settings<'_>) -> Result<Repetition, SimError> {
     for (scheduler, summary) in done.collect::<Result<Vec<_>, _>>()? {
         runs.entry(scheduler).or_default().push(summary);
     }
-    Ok(Repetition {
-        paper: PAPERS[0].name,
-        citation: PAPERS[0].citation,
-        seeds: settings.seeds,
-        duration_ns: duration.unwrap_or_default().0,
+    Ok(Findings {
+        duration: duration.unwrap_or_default(),
         verdicts: claims.judge(&runs),
         figures: figures(&plan)?,
         tables: vec![
@@ -92,7 +91,10 @@ fn delay_table(
         [class.name.clone()].into_iter().chain(cells).collect()
     });
     let header = [&["flow"], &COLUMNS[..]].concat();
-    (heading.to_string(), table::table(&header, &rows.collect::<Vec<_>>()))
+    (
+        format!("{heading}, mean of the seeds / in % of the standard scheme"),
+        table::table(&header, &rows.collect::<Vec<_>>()),
+    )
 }
 
 fn figures(plan: &Plan) -> Result<Vec<(String, String)>, SimError> {

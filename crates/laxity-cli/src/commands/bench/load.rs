@@ -11,7 +11,7 @@ use laxity::units::Nanos;
 /// Packets of one run.
 const PACKETS: u64 = 400_000;
 /// Every packet is this long and takes so long on the link.
-const LENGTH: u32 = 1000;
+pub const LENGTH: u32 = 1000;
 const TRANSMISSION: Nanos = Nanos(1_000);
 
 /// How busy the classes are.
@@ -24,11 +24,13 @@ pub enum Mode {
     OnOff,
     /// One packet at a time, of one class after another.
     Single,
+    /// All classes wake at one instant, each with one packet, and sleep when all are sent.
+    Together,
 }
 
 impl Mode {
     /// All of them.
-    pub const ALL: [Mode; 3] = [Mode::Backlogged, Mode::OnOff, Mode::Single];
+    pub const ALL: [Mode; 4] = [Mode::Backlogged, Mode::OnOff, Mode::Single, Mode::Together];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -36,6 +38,7 @@ impl Mode {
             Mode::Backlogged => "backlogged",
             Mode::OnOff => "on-off",
             Mode::Single => "single",
+            Mode::Together => "together",
         }
     }
 }
@@ -56,7 +59,11 @@ pub fn schedule<S: Scheduler>(mut scheduler: S, classes: u32, mode: Mode, runs: 
         }
     }
     let mut wake = order.iter().cycle();
-    median(runs, || match mode {
+    let packets = match mode {
+        Mode::Together => PACKETS.max(order.len() as u64) / order.len() as u64 * order.len() as u64,
+        _ => PACKETS,
+    };
+    median(runs, packets, || match mode {
         Mode::Backlogged => {
             for _ in 0..PACKETS {
                 let class = dequeue(&mut scheduler, now);
@@ -85,6 +92,17 @@ pub fn schedule<S: Scheduler>(mut scheduler: S, classes: u32, mode: Mode, runs: 
                 now += TRANSMISSION;
             }
         }
+        Mode::Together => {
+            for _ in 0..packets / order.len() as u64 {
+                for &class in &order {
+                    enqueue(&mut scheduler, now, class);
+                }
+                for _ in &order {
+                    dequeue(&mut scheduler, now);
+                    now += TRANSMISSION;
+                }
+            }
+        }
     })
 }
 
@@ -97,10 +115,10 @@ pub fn assign(deadlines: &Deadlines, mode: Mode, runs: usize) -> f64 {
     let pauses: Vec<_> =
         shuffled(1 << 12).into_iter().map(|n| Nanos(u64::from(n) * 1_000)).collect();
     let mut pause = pauses.iter().cycle();
-    median(runs, || {
+    median(runs, PACKETS, || {
         for packet in 0..PACKETS {
             let forget = match mode {
-                Mode::Backlogged => false,
+                Mode::Backlogged | Mode::Together => false,
                 Mode::OnOff => packet % 64 == 0,
                 Mode::Single => true,
             };
@@ -125,14 +143,14 @@ fn dequeue<S: Scheduler>(scheduler: &mut S, now: Nanos) -> u32 {
     black_box(dispatch).map_or(0, |dispatch| dispatch.packet.class.0)
 }
 
-/// The median time of a packet over several runs of [`PACKETS`], after one that warms up.
-fn median(runs: usize, mut run: impl FnMut()) -> f64 {
+/// The median time of a packet over several runs of so many, after one that warms up.
+fn median(runs: usize, packets: u64, mut run: impl FnMut()) -> f64 {
     run();
     let mut times: Vec<_> = (0..runs)
         .map(|_| {
             let start = Instant::now();
             run();
-            start.elapsed().as_nanos() as f64 / PACKETS as f64
+            start.elapsed().as_nanos() as f64 / packets as f64
         })
         .collect();
     times.sort_by(f64::total_cmp);

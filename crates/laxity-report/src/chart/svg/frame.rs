@@ -5,9 +5,11 @@ use maud::{Markup, html};
 use super::{group, stroke, text_width};
 use crate::chart::path::path;
 use crate::chart::ruler::Ruler;
-use crate::chart::{Along, Chart, Mark, Marker, Series};
+use crate::chart::{Along, Chart, Mark, Marker, Series, Unit};
 
+/// Room for the labels of the vertical axis; rates have the longest.
 const LEFT: f64 = 68.0;
+const LEFT_OF_RATES: f64 = 84.0;
 const RIGHT: f64 = 16.0;
 const LINE: f64 = 16.0;
 const SMALL: f64 = 11.5;
@@ -60,10 +62,11 @@ pub(super) fn frame(chart: &Chart, outer: Area, titled: bool) -> Markup {
         _ => 8.0,
     };
     let bottom = 24.0 + if chart.x.label.is_empty() { 0.0 } else { LINE + 4.0 };
+    let left = if chart.y.unit == Unit::Rate { LEFT_OF_RATES } else { LEFT };
     let mut area = Area {
-        x: outer.x + LEFT,
+        x: outer.x + left,
         y: outer.y + heading,
-        width: outer.width - LEFT - RIGHT,
+        width: outer.width - left - RIGHT,
         height: outer.height - heading - bottom,
     };
     let x = Ruler::new(&chart.x, values(chart, Along::Y), (area.width / 85.0) as usize, true);

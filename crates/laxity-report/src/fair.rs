@@ -1,0 +1,54 @@
+//! What fair queueing's bounds say about a plan.
+
+use laxity::admit::fair::Overbooked;
+use laxity_plan::Plan;
+use laxity_plan::model::SchedulerSpec;
+
+use crate::admission::{Admission, Test, deadlines, listed, two_rates};
+
+const NO_DEADLINE: &str = "No class has a deadline. A class that keeps to its arrival curve is \
+                           delayed no longer than its bound.";
+
+/// The answer of WF2Q+'s test.
+pub(crate) fn hierarchy(plan: &Plan) -> Admission {
+    let test = plan.wf2q_hierarchy().test();
+    let fits = test.overbooked.is_empty();
+    let deadlines = deadlines(plan, &test.bounds);
+    let rates = match &test.overbooked[..] {
+        [] => "The rates fit at every level.".to_string(),
+        overbooked => {
+            let places: Vec<_> = overbooked.iter().map(|place| at(plan, place)).collect();
+            format!(
+                "The rates do not fit: {}. There a class that is always busy may lock others out.",
+                listed(&places)
+            )
+        }
+    };
+    let deadline = deadlines.as_ref().map_or(NO_DEADLINE, |(_, statement)| statement);
+    let statement = if fits { format!("{deadline} {rates}") } else { rates };
+    Admission {
+        admitted: fits && deadlines.is_none_or(|(kept, _)| kept),
+        statement,
+        bounds: test.bounds.clone(),
+        test: Test::Wf2q(test),
+    }
+}
+
+/// Where the rates sum to too much.
+fn at(plan: &Plan, place: &Overbooked) -> String {
+    let (asked, given) = two_rates(place.asked, place.given);
+    match place.class.map(|class| &plan.classes[class.index()].name) {
+        Some(name) => {
+            format!("in class {name}: its classes' rates sum to {asked}, {name} has {given}")
+        }
+        None => format!("the rates at the top sum to {asked}, the link has {given}"),
+    }
+}
+
+/// The answer of the bounds of fair queueing on one level.
+pub(crate) fn flat(plan: &Plan, spec: SchedulerSpec) -> Admission {
+    let bounds = plan.bounds(spec);
+    let (admitted, statement) =
+        deadlines(plan, &bounds).unwrap_or_else(|| (true, NO_DEADLINE.to_string()));
+    Admission { admitted, statement, bounds, test: Test::Flat }
+}
