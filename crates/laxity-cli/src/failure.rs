@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal};
+use std::ops::Range;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -56,15 +57,26 @@ impl From<PlanError> for Failure {
             Some(io::ErrorKind::NotFound | io::ErrorKind::IsADirectory) | None => 2,
             Some(_) => 3,
         };
-        let mut diagnostic = MietteDiagnostic::new(match error.span() {
+        let span = error.span().filter(|span| is_short_around(error.text(), span));
+        let mut diagnostic = MietteDiagnostic::new(match span {
             Some(_) => error.message().to_string(),
             None => error.to_string(),
         });
         diagnostic.help = error.help().map(str::to_string);
-        diagnostic.labels = error.span().map(|span| vec![LabeledSpan::underline(span)]);
+        diagnostic.labels = span.map(|span| vec![LabeledSpan::underline(span)]);
         let source = NamedSource::new(error.name(), error.text().to_string());
         Failure { report: Report::new(diagnostic).with_source_code(source), code }
     }
+}
+
+/// Whether the line of a span can be shown with those before and after it. Columns past 65535 are
+/// more than the report can count, and thousands are more than a reader can.
+fn is_short_around(text: &str, span: &Range<usize>) -> bool {
+    const LONGEST: usize = 4096;
+    let start = text[..span.start].rmatch_indices('\n').nth(1).map_or(0, |(at, _)| at);
+    let end =
+        text[span.end..].match_indices('\n').nth(1).map_or(text.len(), |(at, _)| span.end + at);
+    end - start <= LONGEST
 }
 
 impl From<SimError> for Failure {

@@ -19,7 +19,7 @@ pub(crate) fn hierarchy(plan: &Plan) -> Admission {
         overbooked => {
             let places: Vec<_> = overbooked.iter().map(|place| at(plan, place)).collect();
             format!(
-                "The rates do not fit: {}. There a class that is always busy may lock others out.",
+                "More is promised than there is; {}. There a class that is always busy may lock others out.",
                 listed(&places)
             )
         }

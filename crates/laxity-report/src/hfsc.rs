@@ -3,7 +3,9 @@
 mod remarks;
 
 use laxity::admit::Interval;
-use laxity::admit::hfsc::{Admission as Answer, Excess, System, Trap, TrapKind};
+use laxity::admit::hfsc::{
+    Admission as Answer, Excess, System, Trap, TrapKind, largest_burst, largest_linear,
+};
 use laxity::curve::Curve;
 use laxity::packet::ClassId;
 use laxity::service::ServiceCurve;
@@ -195,7 +197,7 @@ pub struct LeftView {
     pub long_run_rate_bps: f64,
     /// The largest linear real-time curve that could be added; absent if none fits.
     pub largest_linear_bps: Option<u64>,
-    /// The largest bursts that could be, with next to no rate afterwards.
+    /// The largest bursts that could be, with 1 bit/s afterwards.
     pub largest_bursts: Vec<BurstView>,
 }
 
@@ -212,18 +214,19 @@ impl LeftView {
     /// What a plan leaves; bursts for the shortest and the longest first piece of its curves.
     pub fn of(plan: &Plan) -> Self {
         let system = plan.hfsc_system();
-        let largest_burst = |delay: Nanos| {
-            let bytes = system.largest_burst(delay, Rate(1)).unwrap_or_default();
+        let left = system.residual();
+        let burst = |delay: Nanos| {
+            let bytes = largest_burst(&left, delay, Rate(1)).unwrap_or_default();
             BurstView { delay_ns: delay.0, bytes: bytes.0 }
         };
         let pieces = first_pieces(&system);
         let mut delays: Vec<_> = pieces.clone().min().into_iter().chain(pieces.max()).collect();
         delays.dedup();
-        let long_run = system.residual().final_slope().to_f64().unwrap_or(0.0);
+        let long_run = left.final_slope().to_f64().unwrap_or(0.0);
         LeftView {
             long_run_rate_bps: long_run * NANOBITS_PER_BYTE as f64,
-            largest_linear_bps: system.largest_linear().map(|rate| rate.0),
-            largest_bursts: delays.into_iter().map(largest_burst).collect(),
+            largest_linear_bps: largest_linear(&left).map(|rate| rate.0),
+            largest_bursts: delays.into_iter().map(burst).collect(),
         }
     }
 

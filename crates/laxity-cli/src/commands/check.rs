@@ -284,7 +284,7 @@ fn share_out(plan: &Plan, weights: &[u64], answers: &mut [ClassAnswer]) {
 
 impl ClassAnswer {
     fn new(id: ClassId, class: &Class, bound: Result<Nanos, Unbounded>) -> ClassAnswer {
-        let early = |bound: Nanos| Some(class.deadline?.0.checked_sub(bound.0)?);
+        let early = |bound: Nanos| class.deadline?.0.checked_sub(bound.0);
         // What is guaranteed nothing, such as best effort, is not expected to have a bound.
         let why = bound.err().filter(|why| *why != Unbounded::NoGuarantee);
         ClassAnswer {

@@ -70,7 +70,7 @@ packet = "4096b"
 
 /// Numbers and units apart by plain spaces.
 fn plain(text: &str) -> String {
-    text.replace('\u{a0}', " ").replace('\u{202f}', " ")
+    text.replace(['\u{a0}', '\u{202f}'], " ")
 }
 
 fn class<'a>(answer: &'a Value, name: &str) -> &'a Value {

@@ -109,6 +109,20 @@ fn a_script_that_tc_would_refuse() {
 }
 
 #[test]
+fn a_line_that_is_too_long_to_show() {
+    let long = " ".repeat(70_000);
+    let folder = Folder::new()
+        .with("script.sh", format!("{SCRIPT}:{long}; tc class add dev eth0 classid 1:x hfsc\n"))
+        .with("plan.toml", format!("version = 1\nlink = {{{long}rate = 5 }}\n"));
+    let short = |arguments: &[&str], says: &str| {
+        refused(&folder, arguments, &[says]);
+        assert!(folder.laxity(arguments).stderr.len() < 1000);
+    };
+    short(&["import", "tc", "script.sh"], "script.sh:7:70034: `1:x` is not the name of a class");
+    short(&["check", "plan.toml"], "plan.toml:2:70016: `5` has no unit");
+}
+
+#[test]
 fn a_plan_is_not_written_over_another() {
     let folder = Folder::new().with("script.sh", SCRIPT).with("plan.toml", "mine");
     let import = |out: &str, says: &[&str]| {

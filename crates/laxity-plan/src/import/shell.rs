@@ -11,6 +11,8 @@ use crate::error::{Fault, shown};
 
 /// What all variables of a script may expand to, in bytes.
 const MOST_EXPANDED: usize = 64 << 20;
+/// The most words of one line, which is held as a whole.
+const MOST_WORDS: usize = 100_000;
 
 /// One word of a command, without its quotes.
 #[derive(Debug)]
@@ -55,6 +57,7 @@ struct Line {
     commands: Vec<Command>,
     words: Vec<Word>,
     word: Option<Word>,
+    word_count: usize,
     first_line: usize,
     comment: Option<String>,
     /// What the next word is, if it is no part of the command.
@@ -140,6 +143,10 @@ impl<'a> Script<'a> {
                 '<' | '>' => self.redirection(&mut line),
                 _ => self.part_of_word(next, &mut line)?,
             }
+            if line.word_count > MOST_WORDS {
+                let message = format!("this line has more than {MOST_WORDS} words");
+                return Err(Fault::at(&(self.at..self.at), message));
+            }
         }
         self.end_command(&mut line);
         for command in &mut line.commands {
@@ -208,7 +215,10 @@ impl<'a> Script<'a> {
     fn end_word(&mut self, line: &mut Line) {
         let Some(word) = line.word.take() else { return };
         match line.redirection.take() {
-            None => line.words.push(word),
+            None => {
+                line.words.push(word);
+                line.word_count += 1;
+            }
             Some(Redirection::File) => {}
             Some(Redirection::Here) => self.here = Some(word.text),
         }

@@ -126,17 +126,6 @@ impl System {
         ahead.map_or_else(Curve::zero, |ahead| ahead.clamp_at_zero())
     }
 
-    /// The largest linear real-time curve that could be added; `None` if that is below 1 bit/s.
-    pub fn largest_linear(&self) -> Option<Rate> {
-        floor_rate(&steepest_from(&self.residual(), &Exact::default(), &Exact::default(), None)?)
-    }
-
-    /// The largest burst to be served within `delay`, more than zero, that could be added as a
-    /// concave real-time curve with this rate afterwards; `None` if the rate alone is too much.
-    pub fn largest_burst(&self, delay: Nanos, rate: Rate) -> Option<Bytes> {
-        largest_burst(&self.residual(), delay, rate)
-    }
-
     /// The highest long-run rate m2 with which class `k` would be admitted, the rest of its
     /// real-time curve and the others as they are; `None` if there is none.
     ///
@@ -180,7 +169,8 @@ impl System {
 
     /// What the link can do within a time beyond the sum of the real-time curves.
     fn unused(&self) -> Curve {
-        Curve::line(self.rate).sub(&self.promised())
+        let promised = self.real_time().map(|curve| curve.curve().negate());
+        Curve::sum(&promised.chain([Curve::line(self.rate)]).collect::<Vec<_>>())
     }
 
     fn room_beside(&self, curve: ServiceCurve) -> Curve {
@@ -198,12 +188,18 @@ impl System {
     }
 }
 
-/// The largest burst that a concave curve with this d and m2 serves within d if it is nowhere above
-/// `room`.
-fn largest_burst(room: &Curve, d: Nanos, m2: Rate) -> Option<Bytes> {
+/// The largest linear real-time curve that is nowhere above what is [left](System::residual);
+/// `None` if that is below 1 bit/s.
+pub fn largest_linear(left: &Curve) -> Option<Rate> {
+    floor_rate(&steepest_from(left, &Exact::default(), &Exact::default(), None)?)
+}
+
+/// The largest burst that a concave real-time curve with this d, more than zero, and this m2 serves
+/// within d if it is nowhere above what is [left](System::residual); `None` if m2 alone is too much.
+pub fn largest_burst(left: &Curve, d: Nanos, m2: Rate) -> Option<Bytes> {
     let (zero, d, rate) = (Exact::default(), exact_nanos(d), bytes_per_nano(m2));
-    let first = steepest_from(room, &zero, &zero, Some(&d))? * &d;
-    let later = room.sub(&Curve::line(m2)).minimum_from(&d)?.value + &rate * &d;
+    let first = steepest_from(left, &zero, &zero, Some(&d))? * &d;
+    let later = left.sub(&Curve::line(m2)).minimum_from(&d)?.value + &rate * &d;
     let burst = first.min(later);
     floor_bytes(&burst).filter(|_| burst >= rate * d)
 }

@@ -1,7 +1,8 @@
 //! The least and the greatest key of some slots.
 
 use alloc::vec::Vec;
-use core::hint::select_unpredictable;
+
+use super::select::select;
 
 /// The least and the greatest of the keys that some slots have.
 ///
@@ -85,8 +86,8 @@ impl Extremes {
             // predicting it.
             let sibling = nodes[at ^ 1];
             let (less, greater) = (sibling.least < node.least, sibling.greatest > node.greatest);
-            node.least = select_unpredictable(less, sibling.least, node.least);
-            node.greatest = select_unpredictable(greater, sibling.greatest, node.greatest);
+            node.least = select(less, sibling.least, node.least);
+            node.greatest = select(greater, sibling.greatest, node.greatest);
             at /= 2;
             nodes[at] = node;
         }

@@ -3,6 +3,7 @@
 mod eligible_set;
 mod extremes;
 mod fifos;
+mod select;
 mod sorted_fifos;
 mod winner_tree;
 

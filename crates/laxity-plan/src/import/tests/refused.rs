@@ -170,6 +170,7 @@ fn too_much() {
     assert!(refusal(&long).1.contains("larger than 16 MiB"));
     let doubled = format!("A=aaaaaaaaaaaaaaaa\n{}", "A=$A$A\n".repeat(64));
     assert!(refusal(&doubled).1.contains("expand to more than 64 MiB"));
+    assert!(refusal(&"a;".repeat(100_001)).1.contains("more than 100000 words"));
     let class = |at: usize| {
         format!("tc class add dev eth0 parent 1:{at:x} classid 1:{:x} hfsc sc m2 1mbit\n", at + 1)
     };

@@ -159,14 +159,17 @@ impl Load {
         Ok(Load { traffic, classes, packets })
     }
 
-    fn nanos_per_packet(&self) -> f64 {
-        let scheduler = Hfsc::new(&self.classes).expect("these classes make a hierarchy");
-        let mut port = Port {
-            scheduler,
+    fn port(&self) -> Port<'_> {
+        Port {
+            scheduler: Hfsc::new(&self.classes).expect("these classes make a hierarchy"),
             link: Link::new(LINK),
             coming: self.packets.iter(),
             refilled: matches!(self.traffic, Traffic::Backlogged),
-        };
+        }
+    }
+
+    fn nanos_per_packet(&self) -> f64 {
+        let mut port = self.port();
         port.send(WARM_UP);
         let stretch = |_| {
             let begin = Instant::now();
@@ -343,10 +346,22 @@ mod tests {
     }
 
     #[test]
-    fn every_session_is_served() {
+    fn there_is_something_to_send_to_the_end() {
+        const SENT: usize = WARM_UP + STRETCHES * STRETCH;
         for traffic in TRAFFIC {
-            let load = Load::new(&[10, 10], traffic).unwrap();
-            assert!(load.nanos_per_packet() > 0.0);
+            let load = Load::new(HUNDRED, traffic).unwrap();
+            let mut port = load.port();
+            port.send(SENT);
+            let time = port.link.free_at().saturating_sub(load.packets[0].arrival);
+            let least = LINK.time_for(Bytes(SENT as u64 * u64::from(LENGTH)));
+            let queued = port.scheduler.backlog().packets;
+            match traffic {
+                Traffic::Markov => {
+                    assert!(time > least && time.0 < least.0 * 5 / 4, "{time} for {least}");
+                    assert_eq!(queued + SENT + port.coming.len(), load.packets.len());
+                }
+                Traffic::Backlogged => assert_eq!((time, queued), (least, 200)),
+            }
         }
     }
 }

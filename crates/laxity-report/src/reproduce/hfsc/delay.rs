@@ -14,6 +14,7 @@ use crate::reproduce::claims::Measured;
 use crate::table;
 
 const LARGEST: &str = "largest delay (Fig. 11) [ms]";
+const MEAN: &str = "mean delay (Fig. 11) [ms]";
 const SWING: &str = "mean delay with ON-OFF on in % of that with it off (Fig. 11)";
 
 const DISCIPLINES: [Discipline; 2] = [Discipline::Wf2q, Discipline::Hfsc];
@@ -51,8 +52,8 @@ pub fn repeat(
                 measured.add(LARGEST, &of, delays[0].largest.max(delays[1].largest));
                 measured.add(SWING, &of, delays[1].mean() / delays[0].mean() * 100.0);
                 for (state, delays) in ["off", "on"].iter().zip(delays) {
-                    measured.add("mean", &format!("{of}, {state}"), delays.mean());
-                    measured.add("largest", &format!("{of}, {state}"), delays.largest);
+                    measured.add(MEAN, &format!("{of}, {state}"), delays.mean());
+                    measured.add(LARGEST, &format!("{of}, {state}"), delays.largest);
                 }
             }
         }
@@ -139,8 +140,8 @@ fn delay_table(measured: &Measured) -> String {
             rows.push(vec![
                 session.to_string(),
                 discipline.name().to_string(),
-                both(&|of| measured.mean("mean", of)),
-                both(&|of| measured.largest("largest", of)),
+                both(&|of| measured.mean(MEAN, of)),
+                both(&|of| measured.largest(LARGEST, of)),
             ]);
         }
     }

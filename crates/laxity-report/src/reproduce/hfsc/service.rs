@@ -92,3 +92,27 @@ pub fn asked(
         points: corners.map(at).to_vec(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use laxity::units::Rate;
+
+    #[test]
+    fn service_lags_behind_a_curve_by_its_latest_packet() {
+        let sent = |class, departure: u64| Sent {
+            class: ClassId(class),
+            length: 1000,
+            arrival: Nanos::ZERO,
+            departure: Nanos(departure * 1_000_000),
+        };
+        let services = Services { packets: vec![sent(0, 11), sent(1, 12), sent(0, 14)] };
+        // A packet of each ms from 10 ms on: the second is 2 ms late, both classes' together the third
+        // by 1 ms.
+        let line = ServiceCurve::linear(Rate(8_000_000));
+        let behind = |classes: &[ClassId]| services.behind_ms(classes, line, Nanos(10_000_000));
+        assert_eq!(behind(&[ClassId(0)]), 2.0);
+        assert_eq!(behind(&[ClassId(0), ClassId(1)]), 1.0);
+        assert_eq!(behind(&[ClassId(2)]), f64::NEG_INFINITY);
+    }
+}

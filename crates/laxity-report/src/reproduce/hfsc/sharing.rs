@@ -269,3 +269,49 @@ fn switches(watch: Option<&Watch>) -> Vec<Marker> {
     };
     times.into_iter().flatten().map(marker).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn what_on_off_leaves_is_its_siblings_in_proportion() {
+        let plan = read(LINK_SHARING);
+        let due = |name: &str| shares(&plan, class(&plan, name)).map(|rate| rate.0 / 1000);
+        assert_eq!(due("small"), [160, 80]);
+        assert_eq!(due("large"), [2880, 1440]);
+        assert_eq!(due("on-off"), [0, 2000]);
+        assert_eq!(due("first"), [1500, 1500]);
+    }
+
+    #[test]
+    fn windows_near_a_switch_are_not_judged() {
+        let plan = read(LINK_SHARING);
+        let switching = Switching::of(&plan);
+        let judged = |ms: u64| settled(Nanos(ms * MS), Nanos(30 * MS), switching);
+        assert_eq!([judged(0), judged(29), judged(30)], [None, None, Some(true)]);
+        assert_eq!([judged(970), judged(971), judged(1029)], [Some(true), None, None]);
+        assert_eq!([judged(1030), judged(1970), judged(1971)], [Some(false), Some(false), None]);
+    }
+
+    #[test]
+    fn a_window_is_as_far_from_its_share_as_its_packets() {
+        let plan = read(LINK_SHARING);
+        let mut watch = Watch::new(&plan, Some(Nanos(200 * MS)));
+        let first = class(&plan, "first");
+        // Of 512 B, one every 2 ms from 1 ms on, up to 3 s: 19, 18, 19, 19 in windows of 37.5 ms.
+        for n in 0..1_500 {
+            let departure = Nanos((2 * n + 1) * MS);
+            let packet = laxity::packet::Packet { class: first, length: 512, ..Default::default() };
+            let fate = laxity_sim::record::Fate::Sent { start: departure, departure };
+            watch.record(&Record { packet, deadline: None, fate });
+        }
+        let session = watch.sessions.iter().find(|session| session.class == first).unwrap();
+        // The first of the five windows before the end begins too early.
+        let judged = &session.shares[1];
+        assert_eq!((judged.windows, judged.bits), (4, (18 + 19 + 19 + 19) * 4096));
+        assert!((session.farthest() - (19.0 - 1.5e6 * 0.0375 / 4096.0)).abs() < 1e-9);
+    }
+}

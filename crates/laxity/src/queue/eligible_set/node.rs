@@ -2,6 +2,8 @@
 
 use core::hint::select_unpredictable;
 
+use crate::queue::select::select;
+
 /// Entries of a node at the most. There is one place more, which is always empty, so that a search
 /// halves a power of two.
 pub(super) const MOST: usize = 15;
@@ -109,7 +111,7 @@ impl Node {
         let mut least = [NEVER; 4];
         for entries in self.entries.chunks_exact(4) {
             for (least, entry) in least.iter_mut().zip(entries) {
-                *least = select_unpredictable(entry.eligible < *least, entry.eligible, *least);
+                *least = select(entry.eligible < *least, entry.eligible, *least);
             }
         }
         least[0].min(least[1]).min(least[2].min(least[3]))

@@ -72,7 +72,7 @@ impl Hfsc {
             packets: Fifos::new(classes.len()),
             backlog: Backlog::default(),
         };
-        hfsc.classes.extend(classes.iter().map(|class| Class::new(class)));
+        hfsc.classes.extend(classes.iter().map(Class::new));
         for (number, class) in (0..).zip(classes) {
             let siblings = match class.parent {
                 None => TOP,

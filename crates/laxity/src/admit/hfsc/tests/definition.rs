@@ -8,7 +8,7 @@ use proptest::sample::Index;
 
 use super::{LARGEST, Shape, admitted_systems, shapes, systems, with_burst, with_rate, work};
 use crate::admit::Unbounded;
-use crate::admit::hfsc::System;
+use crate::admit::hfsc::{System, largest_burst, largest_linear};
 use crate::service::ServiceCurve;
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
@@ -105,7 +105,7 @@ proptest! {
             curves.push(ServiceCurve::linear(Rate(rate)));
             curves
         };
-        let largest = system.largest_linear().map_or(0, |rate| rate.0);
+        let largest = largest_linear(&system.residual()).map_or(0, |rate| rate.0);
         prop_assert!(largest == 0 || fit(&system, &curves(largest)));
         prop_assert!(!fit(&system, &curves(largest + 1)));
     }
@@ -122,7 +122,7 @@ proptest! {
         };
         // The slope that serves a burst within the delay, in whole bits a second or less.
         let slope = |burst: u64| u128::from(burst) * u128::from(NANOBITS_PER_BYTE) / u128::from(delay);
-        match system.largest_burst(Nanos(delay), Rate(rate)) {
+        match largest_burst(&system.residual(), Nanos(delay), Rate(rate)) {
             None => prop_assert!(!fits(0)),
             Some(largest) => {
                 prop_assert!(fits(slope(largest.0)));
@@ -212,7 +212,7 @@ fn the_plan_of_the_paper_fits() {
     assert!(admission.admitted);
     assert_eq!(admission.long_run, Rate(10_000_000));
     assert_eq!(admission.binding.unwrap().length, Nanos(10_000_000));
-    assert_eq!(plan(636_000).largest_linear(), None);
+    assert_eq!(largest_linear(&plan(636_000).residual()), None);
     let refused = plan(700_000).test();
     assert!(!refused.admitted);
     assert_eq!(refused.long_run, Rate(10_064_000));

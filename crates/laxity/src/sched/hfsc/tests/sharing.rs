@@ -273,7 +273,7 @@ fn rates_share_exactly_after_a_million_packets() {
             let dispatch = hfsc.dequeue(now, &mut |_, _| {}).unwrap();
             let leaf = (dispatch.packet.class.0 - depth) as usize;
             served[leaf] += u64::from(dispatch.packet.length);
-            now = now + Rate(1_000_000_007).time_for(Bytes(dispatch.packet.length.into()));
+            now += Rate(1_000_000_007).time_for(Bytes(dispatch.packet.length.into()));
             hfsc.enqueue(now, packet(leaf, now), &mut |_, _| {});
             for other in 0..3 {
                 // In nanobits; virtual times are whole ns, rounded up.
