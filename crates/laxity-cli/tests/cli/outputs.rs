@@ -151,7 +151,12 @@ fn the_schema_has_every_key_that_plans_are_written_with() {
     let schema = folder.laxity(&["schema"]).json(0);
     let mut known = BTreeSet::new();
     properties(&schema, &mut known);
-    for name in ["examples/home-uplink.toml", "papers/low-delay-best-effort/plan.toml"] {
+    for name in [
+        "examples/home-uplink.toml",
+        "examples/gateway.toml",
+        "papers/low-delay-best-effort/plan.toml",
+        "papers/hfsc/plan.toml",
+    ] {
         let plan = std::fs::read_to_string(repository(name)).unwrap();
         for key in plan.split_inclusive(['\n', ',', '{']).filter_map(written_key) {
             assert!(known.contains(key), "{name}: {key}");
