@@ -1,12 +1,14 @@
-//! The least and the greatest key of some slots.
+//! The least and the greatest time of some slots.
 
 use alloc::vec::Vec;
+use core::hint::select_unpredictable;
 
-use super::select::select;
+use super::circle::{Stamp, is_before};
 
-/// The least and the greatest of the keys that some slots have.
+/// The least and the greatest of the times that some slots have, and who has the least: of several
+/// the one with the lowest number. The times lie within [`REACH`](super::circle::REACH).
 ///
-/// Changing a key replays one match a level, `log2(slots)` in all, on memory whose addresses are
+/// Changing a time replays one match a level, `log2(slots)` in all, on memory whose addresses are
 /// known beforehand; both answers are read off the root.
 #[derive(Clone, Debug)]
 pub struct Extremes {
@@ -16,13 +18,38 @@ pub struct Extremes {
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    least: u128,
-    greatest: u128,
+    least: Stamp,
+    greatest: Stamp,
+    /// Who has the least time, or `NOBODY`.
+    owner: u32,
 }
 
+/// Nobody below has a time.
+const NOBODY: u32 = u32::MAX;
+
 impl Node {
-    /// No key.
-    const EMPTY: Node = Node { least: u128::MAX, greatest: 0 };
+    const EMPTY: Node = Node { least: 0, greatest: 0, owner: NOBODY };
+
+    /// The extremes of two nodes, of which this one has a time. Who wins is anybody's guess, so
+    /// nothing is gained by predicting it.
+    #[inline]
+    fn with(self, other: Node) -> Node {
+        if other.owner == NOBODY {
+            return self;
+        }
+        let first = is_before(other.least, self.least)
+            | ((other.least == self.least) & (other.owner < self.owner));
+        let last = is_before(self.greatest, other.greatest);
+        Node {
+            least: select_unpredictable(first, other.least, self.least),
+            owner: select_unpredictable(first, other.owner, self.owner),
+            greatest: select_unpredictable(last, other.greatest, self.greatest),
+        }
+    }
+
+    fn or(self, other: Node) -> Node {
+        if self.owner == NOBODY { other } else { self.with(other) }
+    }
 }
 
 impl Default for Extremes {
@@ -32,7 +59,7 @@ impl Default for Extremes {
 }
 
 impl Extremes {
-    /// Slots without keys.
+    /// Slots without times.
     pub fn new(slots: usize) -> Self {
         Extremes { nodes: alloc::vec![Node::EMPTY; 2 * slots.next_power_of_two()] }
     }
@@ -47,47 +74,41 @@ impl Extremes {
         let leaves = grown.nodes.len() / 2;
         grown.nodes[leaves..leaves + held].copy_from_slice(&self.nodes[held..]);
         for parent in (1..leaves).rev() {
-            let [left, right] = [grown.nodes[2 * parent], grown.nodes[2 * parent + 1]];
-            grown.nodes[parent] = Node {
-                least: left.least.min(right.least),
-                greatest: left.greatest.max(right.greatest),
-            };
+            grown.nodes[parent] = grown.nodes[2 * parent].or(grown.nodes[2 * parent + 1]);
         }
         *self = grown;
     }
 
-    /// The least key of all, unless no slot has one.
-    pub fn least(&self) -> Option<u128> {
-        let least = self.nodes[1].least;
-        (least != u128::MAX).then_some(least)
+    /// The least time of all and whose it is, unless no slot has one.
+    pub fn least(&self) -> Option<(Stamp, u32)> {
+        let Node { least, owner, .. } = self.nodes[1];
+        (owner != NOBODY).then_some((least, owner))
     }
 
-    /// The greatest key of all, zero if no slot has one.
-    pub fn greatest(&self) -> u128 {
-        self.nodes[1].greatest
+    /// The greatest time of all, unless no slot has one.
+    pub fn greatest(&self) -> Option<Stamp> {
+        let Node { greatest, owner, .. } = self.nodes[1];
+        (owner != NOBODY).then_some(greatest)
     }
 
-    /// Gives a slot a key, which is less than [`u128::MAX`].
-    pub fn set(&mut self, slot: usize, key: u128) {
-        self.replay(slot, Node { least: key, greatest: key });
+    /// Gives a slot a time, whose owner has this number.
+    pub fn set(&mut self, slot: usize, time: Stamp, owner: u32) {
+        self.replay(slot, Node { least: time, greatest: time, owner }, Node::with);
     }
 
-    /// Takes a slot's key away.
+    /// Takes a slot's time away.
     pub fn clear(&mut self, slot: usize) {
-        self.replay(slot, Node::EMPTY);
+        self.replay(slot, Node::EMPTY, Node::or);
     }
 
-    fn replay(&mut self, slot: usize, mut node: Node) {
+    #[inline]
+    fn replay(&mut self, slot: usize, mut node: Node, play: impl Fn(Node, Node) -> Node) {
         let nodes = self.nodes.as_mut_slice();
         let mut at = nodes.len() / 2 + slot;
         nodes[at] = node;
         while at > 1 {
-            // Only the sibling is read; who wins is anybody's guess, so nothing is gained by
-            // predicting it.
-            let sibling = nodes[at ^ 1];
-            let (less, greater) = (sibling.least < node.least, sibling.greatest > node.greatest);
-            node.least = select(less, sibling.least, node.least);
-            node.greatest = select(greater, sibling.greatest, node.greatest);
+            // Only the sibling is read, what is known of this side stays in registers.
+            node = play(node, nodes[at ^ 1]);
             at /= 2;
             nodes[at] = node;
         }
@@ -101,26 +122,32 @@ impl Extremes {
 
 #[cfg(test)]
 mod tests {
+    use super::super::circle::REACH;
     use super::*;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn agrees_with_a_linear_scan(
-            changes in prop::collection::vec((0usize..90, prop::option::of(0u128..20)), 1..200),
+            origin in prop_oneof![Just(0), any::<u64>(), Just(u64::MAX - 10), Just(u64::MAX / 2)],
+            changes in prop::collection::vec(
+                (0usize..90, prop::option::of(prop_oneof![0..20u64, 0..=REACH])), 1..200,
+            ),
         ) {
             let mut extremes = Extremes::default();
-            let mut keys = std::vec![None; 90];
-            for (slot, key) in changes {
+            let mut times = std::vec![None; 90];
+            for (slot, time) in changes {
                 extremes.grow(slot + 1);
-                match key {
-                    Some(key) => extremes.set(slot, key),
+                match time {
+                    Some(time) => extremes.set(slot, origin.wrapping_add(time), 1_000 - slot as u32),
                     None => extremes.clear(slot),
                 }
-                keys[slot] = key;
-                let held = || keys.iter().copied().flatten();
-                prop_assert_eq!(extremes.least(), held().min());
-                prop_assert_eq!(extremes.greatest(), held().max().unwrap_or(0));
+                times[slot] = time;
+                let held = || times.iter().enumerate().filter_map(|(slot, time)| Some(((*time)?, 1_000 - slot as u32)));
+                let on_circle = |time: u64| origin.wrapping_add(time);
+                let least = held().min().map(|(time, owner)| (on_circle(time), owner));
+                prop_assert_eq!(extremes.least(), least);
+                prop_assert_eq!(extremes.greatest(), held().max().map(|(time, _)| on_circle(time)));
             }
         }
     }

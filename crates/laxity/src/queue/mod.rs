@@ -1,9 +1,9 @@
 //! The ordered queues that schedulers are made of, each with its cost.
 
+pub(crate) mod circle;
 mod eligible_set;
 mod extremes;
 mod fifos;
-mod select;
 mod sorted_fifos;
 mod winner_tree;
 

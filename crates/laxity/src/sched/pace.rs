@@ -19,6 +19,9 @@ pub(super) struct Moment(i128);
 const PARTS: u32 = 44;
 const PARTS_MASK: i128 = (1 << PARTS) - 1;
 
+/// What a packet takes at most, in nanoseconds, so that times of sibling classes stay comparable.
+const LONGEST: u64 = 1 << 59;
+
 impl Moment {
     /// Before anything that happens.
     pub const LONG_AGO: Moment = Moment(i128::MIN >> 1);
@@ -47,18 +50,20 @@ impl Pace {
         Pace { rate, reciprocal: u64::MAX / rate }
     }
 
-    /// The moment at which `length` bytes more are due.
+    /// The moment at which `length` bytes more are due: 18 years later at most.
     pub fn after(self, Moment(moment): Moment, length: u32) -> Moment {
         let parts = (moment & PARTS_MASK) as u64;
         let work = u128::from(length) * u128::from(NANOBITS_PER_BYTE) + u128::from(parts);
-        let (nanos, rest) = match u64::try_from(work) {
-            Ok(work) => self.divide(work),
-            Err(_) => {
-                let rate = u128::from(self.rate);
-                ((work / rate) as i128, (work % rate) as i128)
+        match u64::try_from(work).map(|work| self.divide(work)) {
+            Ok((nanos, rest)) if nanos < LONGEST => {
+                Moment((((moment >> PARTS) + i128::from(nanos)) << PARTS) | i128::from(rest))
             }
-        };
-        Moment((((moment >> PARTS) + nanos) << PARTS) | rest)
+            _ => {
+                let rate = u128::from(self.rate);
+                let nanos = (work / rate).min(u128::from(LONGEST)) as i128;
+                Moment((((moment >> PARTS) + nanos) << PARTS) | (work % rate) as i128)
+            }
+        }
     }
 
     /// By how much work that takes `time` at a higher rate would have been due earlier than at this
@@ -72,11 +77,11 @@ impl Pace {
     }
 
     /// Quotient and remainder: the product with the reciprocal is at most one below.
-    fn divide(self, work: u64) -> (i128, i128) {
+    fn divide(self, work: u64) -> (u64, u64) {
         let quotient = ((u128::from(work) * u128::from(self.reciprocal)) >> 64) as u64;
         let rest = work - quotient * self.rate;
         let more = u64::from(rest >= self.rate);
-        (i128::from(quotient + more), i128::from(rest - more * self.rate))
+        (quotient + more, rest - more * self.rate)
     }
 }
 
@@ -96,9 +101,14 @@ mod tests {
             let mut moment = Moment::at(start);
             let mut work = 0;
             for length in lengths {
+                let (before, rate) = (moment, i128::from(rate));
                 moment = pace.after(moment, length);
                 work += i128::from(length) * i128::from(NANOBITS_PER_BYTE);
-                let rate = i128::from(rate);
+                if i128::from(length) * i128::from(NANOBITS_PER_BYTE) / rate >= LONGEST.into() {
+                    let whole = (moment.0 >> PARTS) - (before.0 >> PARTS);
+                    prop_assert_eq!(whole, i128::from(LONGEST));
+                    break;
+                }
                 prop_assert_eq!(moment.0 >> PARTS, start + work / rate);
                 prop_assert_eq!(moment.0 & PARTS_MASK, work % rate);
                 prop_assert_eq!(moment.ceil(), start + (work + rate - 1) / rate);

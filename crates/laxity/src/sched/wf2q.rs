@@ -17,6 +17,7 @@ use alloc::vec::Vec;
 use super::ancestry;
 use super::pace::{Moment, Pace};
 use crate::packet::{ClassId, Packet};
+use crate::queue::circle::{REACH, Stamp, whole};
 use crate::queue::{EligibleSet, Fifos};
 use crate::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink, Scheduler};
 use crate::units::{Nanos, Rate};
@@ -67,9 +68,10 @@ struct Server {
     virtual_time: Moment,
     /// The greatest finishing time of any class, rounded up.
     latest: u128,
-    /// Start times, and finishing times for deadlines, of the classes that have a head packet.
+    /// Start times, and finishing times for deadlines, of the head packets that wait.
     heads: EligibleSet,
-    /// The head packet of the class that it is; the link chooses when it sends.
+    /// The one that was chosen and is the head packet of the class that this server is; the link
+    /// chooses when it sends.
     head: Option<Head>,
 }
 
@@ -128,7 +130,7 @@ impl Wf2q {
                 _ => server.virtual_time,
             };
             let mut start = virtual_time.ceil();
-            if virtual_time == server.virtual_time && server.heads.first_eligible().is_none() {
+            if virtual_time == server.virtual_time && server.is_passive() {
                 // A new busy period: what classes had in the last one counts for none.
                 start = start.max(server.latest as i128);
                 server.virtual_time = server.virtual_time.max(Moment::at(start));
@@ -157,7 +159,7 @@ impl Wf2q {
             let number = class.server;
             let server = &mut self.servers[number as usize];
             server.virtual_time = server.pace.after(server.virtual_time, length);
-            server.heads.remove(class.finish.ceil() as u128, at);
+            server.head = None;
             if let Some(length) = next_length {
                 server.admit(at, class, length);
             }
@@ -167,9 +169,9 @@ impl Wf2q {
         }
     }
 
-    /// A server chooses among the head packets of the classes below it.
+    /// A server chooses among the head packets of the classes below it and takes it out.
     fn choose(&mut self, server: u32) -> Option<Head> {
-        let chosen = self.servers[server as usize].next();
+        let chosen = self.servers[server as usize].take_next();
         let head = chosen.and_then(|class| {
             let length = match self.classes[class as usize].below {
                 Some(below) => self.servers[below as usize].head?.length,
@@ -243,20 +245,27 @@ impl Server {
     /// A class has a packet of this length at its head, which starts where the one before it
     /// finished.
     fn admit(&mut self, number: u32, class: &mut Class, length: u32) {
-        let start = class.finish.ceil() as u128;
+        let start = class.finish.ceil();
         class.finish = class.pace.after(class.finish, length);
-        let finish = class.finish.ceil() as u128;
-        self.latest = self.latest.max(finish);
-        self.heads.insert(start, finish, number);
+        let finish = class.finish.ceil();
+        self.latest = self.latest.max(finish as u128);
+        self.heads.insert(start as Stamp, finish as Stamp, number);
+    }
+
+    /// Whether no class below has a head packet.
+    fn is_passive(&self) -> bool {
+        self.head.is_none() && self.heads.is_empty()
     }
 
     /// The class to serve: the virtual time is at least the least start time, and of those that
-    /// have started the first to finish is next.
-    fn next(&mut self) -> Option<u32> {
-        let least_start = self.heads.first_eligible()? as i128;
-        self.virtual_time = self.virtual_time.max(Moment::at(least_start));
-        let now = self.virtual_time.ceil() as u128;
-        self.heads.least_deadline(now).map(|(_, class)| class)
+    /// have started the first to finish is next. Where classes are promised more than the server
+    /// has, start times fall behind the virtual time, which waits for them at [`REACH`].
+    fn take_next(&mut self) -> Option<u32> {
+        let least = self.heads.first_eligible()?;
+        let least = whole(least, self.virtual_time.ceil() as u128) as i128;
+        let latest = least + i128::from(REACH);
+        self.virtual_time = self.virtual_time.max(Moment::at(least)).min(Moment::at(latest));
+        self.heads.take_least_deadline(self.virtual_time.ceil() as Stamp)
     }
 }
 

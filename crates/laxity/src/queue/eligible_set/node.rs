@@ -2,186 +2,216 @@
 
 use core::hint::select_unpredictable;
 
-use crate::queue::select::select;
+use crate::queue::circle::{Stamp, earlier, is_before};
 
-/// Entries of a node at the most. There is one place more, which is always empty, so that a search
-/// halves a power of two.
-pub(super) const MOST: usize = 15;
-const PLACES: usize = MOST + 1;
+/// Entries of a node at the most.
+pub(super) const MOST: usize = 16;
 /// A node with fewer entries, unless it is the root, is merged with a neighbour or given some of its
 /// entries.
 pub(super) const SPARSE: usize = 4;
-
-/// No request, later than any other.
-pub(super) const NEVER: u128 = u128::MAX;
 
 /// A request on the lowest level, a child on any other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     /// Deadline and slot of the request. Of a child, a lower bound of those below it that is no less
     /// than any in the child before; what the first child has here does not count.
-    pub deadline: u128,
-    /// Eligible time and slot: of the request, or the least ones below the child.
-    pub eligible: u128,
+    pub deadline: Stamp,
+    pub slot: u32,
+    /// Eligible time of the request, or the least one below the child.
+    pub eligible: Stamp,
+    /// The child.
+    pub child: u32,
 }
 
-/// Sorted entries. Places that are empty hold [`NEVER`], so that whatever looks for an entry looks
-/// at a fixed number of places: what is compared is anybody's guess, and nothing is gained by
-/// predicting it.
+/// Sorted entries, a column for each of their parts.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    entries: [Entry; PLACES],
-    children: [u32; PLACES],
     length: usize,
-}
-
-impl Entry {
-    const EMPTY: Entry = Entry { deadline: NEVER, eligible: NEVER };
+    /// The least of the eligible times; of no meaning where there is none.
+    least_eligible: Stamp,
+    eligible: [Stamp; MOST],
+    deadlines: [Stamp; MOST],
+    slots: [u32; MOST],
+    children: [u32; MOST],
 }
 
 impl Node {
-    pub const EMPTY: Node =
-        Node { entries: [Entry::EMPTY; PLACES], children: [0; PLACES], length: 0 };
+    pub const EMPTY: Node = Node {
+        length: 0,
+        least_eligible: 0,
+        eligible: [0; MOST],
+        deadlines: [0; MOST],
+        slots: [0; MOST],
+        children: [0; MOST],
+    };
 
     pub fn length(&self) -> usize {
         self.length
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.length == 0
     }
 
     pub fn is_full(&self) -> bool {
         self.length == MOST
     }
 
-    /// The first deadline; never if there is none.
-    pub fn first_deadline(&self) -> u128 {
-        self.entries[0].deadline
+    pub fn entry(&self, place: usize) -> Entry {
+        let place = place % MOST;
+        Entry {
+            deadline: self.deadlines[place],
+            slot: self.slots[place],
+            eligible: self.eligible[place],
+            child: self.children[place],
+        }
     }
 
-    /// The last deadline; 0 if there is none.
-    pub fn last_deadline(&self) -> u128 {
+    pub fn child(&self, place: usize) -> u32 {
+        self.children[place % MOST]
+    }
+
+    /// The least eligible time, unless it is empty.
+    pub fn least_eligible(&self) -> Option<Stamp> {
+        (self.length > 0).then_some(self.least_eligible)
+    }
+
+    /// The last entry that comes no later than this deadline and slot; the first one if none does.
+    pub fn last_up_to(&self, deadline: Stamp, slot: u32) -> usize {
+        let (mut last, mut behind) = (0, self.length);
+        while behind > 1 {
+            let half = behind / 2;
+            let is_later = self.comes_later(last + half, deadline, slot);
+            last = select_unpredictable(is_later, last, last + half);
+            behind -= half;
+        }
+        last
+    }
+
+    /// The place behind all entries that come no later than this deadline and slot.
+    pub fn place_behind(&self, deadline: Stamp, slot: u32) -> usize {
+        let last = self.last_up_to(deadline, slot);
+        last + usize::from(self.length > 0 && !self.comes_later(last, deadline, slot))
+    }
+
+    /// Whether all entries come before this deadline and slot.
+    pub fn ends_before(&self, deadline: Stamp, slot: u32) -> bool {
         match self.length {
-            0 => 0,
-            length => self.entries[(length - 1) % PLACES].deadline,
+            0 => true,
+            length => {
+                let Entry { deadline: last, slot: last_slot, .. } = self.entry(length - 1);
+                is_before(last, deadline) | ((last == deadline) & (last_slot < slot))
+            }
         }
     }
 
-    pub fn deadline_at(&self, place: usize) -> u128 {
-        self.entries[place % PLACES].deadline
-    }
-
-    pub fn child_at(&self, place: usize) -> u32 {
-        self.children[place % PLACES]
-    }
-
-    /// How many deadlines are no later than this.
-    pub fn count_up_to(&self, deadline: u128) -> usize {
-        let mut count = 0;
-        let mut step = PLACES / 2;
-        while step > 0 {
-            let is_earlier = self.entries[(count + step - 1) % PLACES].deadline <= deadline;
-            count = select_unpredictable(is_earlier, count + step, count);
-            step /= 2;
-        }
-        count
-    }
-
-    /// The child whose range a deadline lies in.
-    pub fn child_of(&self, deadline: u128) -> usize {
-        self.count_up_to(deadline).max(1) - 1
-    }
-
-    /// The place of the request with this deadline.
-    pub fn place_of(&self, deadline: u128) -> usize {
-        let place = self.count_up_to(deadline).max(1) - 1;
-        debug_assert_eq!(self.entries[place].deadline, deadline);
-        place
+    fn comes_later(&self, place: usize, deadline: Stamp, slot: u32) -> bool {
+        let (deadline_there, slot_there) = (self.deadlines[place % MOST], self.slots[place % MOST]);
+        is_before(deadline, deadline_there) | ((deadline == deadline_there) & (slot < slot_there))
     }
 
     /// The first entry that is eligible by `now`.
-    pub fn first_eligible_by(&self, now: u128) -> Option<usize> {
-        self.entries.iter().position(|entry| entry.eligible <= now)
+    pub fn first_eligible_by(&self, now: Stamp) -> Option<usize> {
+        self.eligible[..self.length].iter().position(|&eligible| !is_before(now, eligible))
     }
 
-    /// The least eligible time. Four chains of comparisons at once take a quarter of the time of
-    /// one.
-    pub fn least_eligible(&self) -> u128 {
-        let mut least = [NEVER; 4];
-        for entries in self.entries.chunks_exact(4) {
-            for (least, entry) in least.iter_mut().zip(entries) {
-                *least = select(entry.eligible < *least, entry.eligible, *least);
-            }
+    /// The least eligible time below a child has changed, or not.
+    pub fn set_eligible(&mut self, place: usize, eligible: Stamp) {
+        let before = self.eligible[place % MOST];
+        if before == eligible {
+            return;
         }
-        least[0].min(least[1]).min(least[2].min(least[3]))
+        self.eligible[place % MOST] = eligible;
+        if before == self.least_eligible {
+            self.find_least_eligible();
+        } else {
+            self.least_eligible = earlier(self.least_eligible, eligible);
+        }
     }
 
-    pub fn set(&mut self, place: usize, entry: Entry) {
-        self.entries[place % PLACES] = entry;
+    /// There is one more request below a child.
+    pub fn lower_eligible(&mut self, place: usize, eligible: Stamp) {
+        let place = place % MOST;
+        self.eligible[place] = earlier(self.eligible[place], eligible);
+        self.least_eligible = earlier(self.least_eligible, eligible);
     }
 
-    pub fn set_eligible(&mut self, place: usize, eligible: u128) {
-        self.entries[place % PLACES].eligible = eligible;
+    /// Takes over where a child's entries begin.
+    pub fn set_begin(&mut self, place: usize, Entry { deadline, slot, .. }: Entry) {
+        (self.deadlines[place % MOST], self.slots[place % MOST]) = (deadline, slot);
     }
 
-    pub fn lower_eligible(&mut self, place: usize, eligible: u128) {
-        let entry = &mut self.entries[place % PLACES];
-        entry.eligible = entry.eligible.min(eligible);
-    }
-
-    /// No deadline is before this.
-    pub fn raise_first(&mut self, deadline: u128) {
-        self.entries[0].deadline = self.entries[0].deadline.max(deadline);
-    }
-
-    pub fn insert(&mut self, place: usize, entry: Entry, child: u32) {
-        let length = self.length;
-        self.entries.copy_within(place..length, place + 1);
-        self.children.copy_within(place..length, place + 1);
-        (self.entries[place], self.children[place]) = (entry, child);
+    /// Puts an entry at a place of a node that is not full.
+    pub fn insert(&mut self, place: usize, entry: Entry) {
+        self.least_eligible = match self.length {
+            0 => entry.eligible,
+            _ => earlier(self.least_eligible, entry.eligible),
+        };
+        let mut at = self.length;
+        while at > place {
+            self.put(at, self.entry(at - 1));
+            at -= 1;
+        }
+        self.put(place, entry);
         self.length += 1;
     }
 
+    /// Takes an entry out.
     pub fn remove(&mut self, place: usize) -> Entry {
-        let (removed, length) = (self.entries[place], self.length);
-        self.entries.copy_within(place + 1..length + 1, place);
-        self.children.copy_within(place + 1..length, place);
+        let removed = self.entry(place);
         self.length -= 1;
+        for at in place..self.length {
+            self.put(at, self.entry(at + 1));
+        }
+        if removed.eligible == self.least_eligible {
+            self.find_least_eligible();
+        }
         removed
     }
 
-    /// Keeps the first half.
+    /// Keeps the first half and returns the second.
     pub fn split(&mut self) -> Node {
         let mut second = Node::EMPTY;
-        second.take_from_back(self, self.length / 2);
+        self.give_last(&mut second, self.length / 2);
         second
     }
 
     /// Appends the first `count` entries of the node behind.
-    pub fn take_from_front(&mut self, behind: &mut Node, count: usize) {
-        let (end, rest) = (self.length, count..behind.length);
-        self.entries[end..end + count].copy_from_slice(&behind.entries[..count]);
-        self.children[end..end + count].copy_from_slice(&behind.children[..count]);
-        behind.entries.copy_within(rest.clone(), 0);
-        behind.children.copy_within(rest, 0);
+    pub fn take_first(&mut self, behind: &mut Node, count: usize) {
+        for place in 0..count {
+            self.put(self.length + place, behind.entry(place));
+        }
+        for place in count..behind.length {
+            behind.put(place - count, behind.entry(place));
+        }
         self.length += count;
-        behind.truncate(behind.length - count);
+        behind.length -= count;
+        self.find_least_eligible();
+        behind.find_least_eligible();
     }
 
-    /// Puts the last `count` entries of the node before in front.
-    pub fn take_from_back(&mut self, before: &mut Node, count: usize) {
-        let (own, taken) = (..self.length, before.length - count..before.length);
-        self.entries.copy_within(own, count);
-        self.children.copy_within(own, count);
-        self.entries[..count].copy_from_slice(&before.entries[taken.clone()]);
-        self.children[..count].copy_from_slice(&before.children[taken]);
-        self.length += count;
-        before.truncate(before.length - count);
+    /// Puts the last `count` entries in front of the node behind.
+    pub fn give_last(&mut self, behind: &mut Node, count: usize) {
+        for place in (0..behind.length).rev() {
+            behind.put(place + count, behind.entry(place));
+        }
+        self.length -= count;
+        behind.length += count;
+        for place in 0..count {
+            behind.put(place, self.entry(self.length + place));
+        }
+        self.find_least_eligible();
+        behind.find_least_eligible();
     }
 
-    fn truncate(&mut self, length: usize) {
-        self.entries[length..].fill(Entry::EMPTY);
-        self.length = length;
+    fn put(&mut self, place: usize, Entry { deadline, slot, eligible, child }: Entry) {
+        let place = place % MOST;
+        self.deadlines[place] = deadline;
+        self.slots[place] = slot;
+        self.eligible[place] = eligible;
+        self.children[place] = child;
+    }
+
+    fn find_least_eligible(&mut self) {
+        let held = &self.eligible[..self.length];
+        if let Some(least) = held.iter().copied().reduce(earlier) {
+            self.least_eligible = least;
+        }
     }
 }

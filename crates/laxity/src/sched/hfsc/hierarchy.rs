@@ -4,7 +4,9 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use super::{Class, ClassSpec, Curves, Hfsc, Limit, Request, RunningCurve, Siblings, State, TOP};
+use super::{
+    Class, ClassSpec, Curves, Hfsc, Limit, Request, RunningCurve, Siblings, State, TOP, stamp,
+};
 use crate::packet::ClassId;
 use crate::queue::{EligibleSet, Fifos};
 use crate::sched::ancestry::{self, Broken};
@@ -243,7 +245,7 @@ impl Hfsc {
         self.classes[number as usize].upper_limit = curves.upper_limit.as_ref().map(|curve| {
             let mut curve = RunningCurve::new(curve);
             curve.activate(now);
-            Box::new(Limit { curve, fit: now })
+            Box::new(Limit { curve, fit: stamp(now) })
         });
         self.limit_above(number);
         self.refit(number);

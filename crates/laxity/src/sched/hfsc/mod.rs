@@ -20,6 +20,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use crate::packet::{ClassId, Packet};
+use crate::queue::circle::Stamp;
 use crate::queue::{EligibleSet, Fifos};
 use crate::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink, Scheduler};
 use crate::service::ServiceCurve;
@@ -98,15 +99,15 @@ enum State {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Request {
-    eligible: u128,
-    deadline: u128,
+    eligible: Stamp,
+    deadline: Stamp,
 }
 
 #[derive(Clone, Debug)]
 struct Limit {
     curve: RunningCurve,
     /// When the class's own limit, not that of any other class, lets it be served.
-    fit: u128,
+    fit: Stamp,
 }
 
 impl Scheduler for Hfsc {
@@ -130,14 +131,14 @@ impl Scheduler for Hfsc {
         if next_length.is_none() && self.classes[leaf as usize].state == State::Closed {
             self.release(leaf);
         }
-        Some(Dispatch { packet, deadline: deadline.map(nanos), criterion })
+        Some(Dispatch { packet, deadline: deadline.map(Nanos), criterion })
     }
 
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {
         let top = &self.siblings[TOP as usize];
         let by_link_sharing = top.is_active().then(|| top.first_fit());
         let first = self.requests.first_eligible().into_iter().chain(by_link_sharing).min()?;
-        Some(nanos(first).max(now))
+        Some(Nanos(first).max(now))
     }
 
     fn backlog(&self) -> Backlog {
@@ -155,10 +156,10 @@ impl Scheduler for Hfsc {
 }
 
 impl Hfsc {
-    /// The leaf to serve, and why.
-    fn choose(&self, now: Nanos) -> Option<(u32, Criterion)> {
-        let now = u128::from(now.0);
-        if let Some((_, leaf)) = self.requests.least_deadline(now) {
+    /// The leaf to serve, and why. A request that is granted is taken out.
+    fn choose(&mut self, now: Nanos) -> Option<(u32, Criterion)> {
+        let now = stamp(u128::from(now.0));
+        if let Some(leaf) = self.requests.take_least_deadline(now) {
             return Some((leaf, Criterion::RealTime));
         }
         let mut siblings = TOP;
@@ -177,8 +178,7 @@ impl Hfsc {
         let class = &mut self.classes[leaf as usize];
         if let Some(curve) = &mut class.real_time {
             curve.activate(u128::from(now.0));
-            class.request =
-                Request { eligible: curve.eligible(), deadline: curve.deadline(length) };
+            class.request = Request::new(curve, length);
             self.requests.insert(class.request.eligible, class.request.deadline, leaf);
         }
     }
@@ -191,30 +191,21 @@ impl Hfsc {
         criterion: Criterion,
         length: u32,
         next_length: Option<u32>,
-    ) -> Option<u128> {
+    ) -> Option<Stamp> {
         let class = &mut self.classes[leaf as usize];
         let curve = class.real_time.as_mut()?;
         let deadline = class.request.deadline;
-        match next_length {
-            Some(next) if criterion == Criterion::RealTime => {
-                self.requests.remove(deadline, leaf);
-                curve.serve(length);
-                class.request =
-                    Request { eligible: curve.eligible(), deadline: curve.deadline(next) };
-                self.requests.insert(class.request.eligible, class.request.deadline, leaf);
-            }
-            Some(next) if next != length => {
-                self.requests.remove(deadline, leaf);
-                class.request.deadline = curve.deadline(next);
-                self.requests.insert(class.request.eligible, class.request.deadline, leaf);
-            }
-            Some(_) => {}
-            None => {
-                self.requests.remove(deadline, leaf);
-                if criterion == Criterion::RealTime {
-                    curve.serve(length);
-                }
-            }
+        let is_granted = criterion == Criterion::RealTime;
+        if is_granted {
+            curve.serve(length);
+        } else if next_length != Some(length) {
+            self.requests.remove(deadline, leaf);
+        } else {
+            return Some(deadline);
+        }
+        if let Some(next) = next_length {
+            class.request = Request::new(curve, next);
+            self.requests.insert(class.request.eligible, class.request.deadline, leaf);
         }
         Some(deadline)
     }
@@ -228,11 +219,11 @@ impl Hfsc {
             let Some(curve) = &mut class.link_share else { return };
             let siblings = &self.siblings[class.siblings as usize];
             let (parent_was_active, system) = (siblings.is_active(), siblings.virtual_time());
-            let virtual_time = curve.reached_from(system);
+            let virtual_time = siblings.within_reach(curve.reached_from(system));
             curve.activate(system);
             if let Some(limit) = &mut class.upper_limit {
                 let now = u128::from(now.0);
-                limit.fit = limit.curve.reached_from(now);
+                limit.fit = stamp(limit.curve.reached_from(now));
                 limit.curve.activate(now);
             }
             let fit = class.fit(&self.siblings);
@@ -253,14 +244,14 @@ impl Hfsc {
             let class = &mut self.classes[at as usize];
             if let Some(limit) = &mut class.upper_limit {
                 limit.curve.serve(length);
-                limit.fit = limit.curve.reached();
+                limit.fit = stamp(limit.curve.reached());
             }
             if let Some(curve) = &mut class.link_share {
                 curve.serve(length);
                 if class.standing.is_some() {
-                    let virtual_time = curve.reached();
-                    let standing = Standing { virtual_time, fit: class.fit(&self.siblings) };
                     let siblings = class.siblings as usize;
+                    let virtual_time = self.siblings[siblings].within_reach(curve.reached());
+                    let standing = Standing { virtual_time, fit: class.fit(&self.siblings) };
                     self.stand(at, active.then_some(standing));
                     self.siblings[siblings].leave_behind(virtual_time);
                 }
@@ -297,13 +288,20 @@ impl Hfsc {
 
 impl Class {
     /// When its own upper limit and those below let it be served by link-sharing.
-    fn fit(&self, siblings: &[Siblings]) -> u128 {
+    fn fit(&self, siblings: &[Siblings]) -> Stamp {
         let own = self.upper_limit.as_ref().map_or(0, |limit| limit.fit);
         let below = self.below.map_or(0, |below| siblings[below as usize].first_fit());
         own.max(below)
     }
 }
 
-fn nanos(time: u128) -> Nanos {
-    Nanos(u64::try_from(time).unwrap_or(u64::MAX))
+impl Request {
+    fn new(curve: &RunningCurve, length: u32) -> Self {
+        Request { eligible: stamp(curve.eligible()), deadline: stamp(curve.deadline(length)) }
+    }
+}
+
+/// Real time counts for 292 years; what lies beyond lies there.
+fn stamp(time: u128) -> Stamp {
+    time.min(i64::MAX as u128) as Stamp
 }

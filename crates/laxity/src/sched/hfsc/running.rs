@@ -16,17 +16,8 @@ pub(super) struct RunningCurve {
     /// The first piece of a concave curve or a line, the second piece of a convex curve as if its
     /// flat piece were not.
     first: Piece,
-    /// The second piece of a concave curve.
-    second: Option<(Piece, Moment)>,
-    /// The flat piece of a convex curve.
-    flat: i128,
-    /// When the latest copy of a convex curve began, until it is served: it reaches the amount that
-    /// it began with there, and anything more after its flat piece.
-    begun: i128,
+    rest: Rest,
 }
-
-/// No copy that waits to be served.
-const NONE_BEGUN: i128 = i128::MIN;
 
 #[derive(Clone, Copy, Debug)]
 struct Piece {
@@ -35,68 +26,110 @@ struct Piece {
     moment: Moment,
 }
 
+/// What makes it more than a line.
+#[derive(Clone, Copy, Debug)]
+enum Rest {
+    Line,
+    Concave {
+        second: Piece,
+        /// The second piece of a copy, drawn back to where the copy begins, from there.
+        begun_earlier: Moment,
+    },
+    Convex {
+        /// The flat piece in nanoseconds.
+        flat: u64,
+        /// When the latest copy began, until it is served: it reaches the amount that it began with
+        /// there, and anything more after its flat piece.
+        begun: i128,
+    },
+}
+
+/// No copy that waits to be served.
+const NONE_BEGUN: i128 = i128::MIN;
+
 impl Piece {
     fn new(rate: Rate) -> Self {
         Piece { pace: Pace::new(rate), moment: Moment::LONG_AGO }
+    }
+
+    fn serve(&mut self, length: u32) {
+        self.moment = self.pace.after(self.moment, length);
+    }
+
+    /// Where it reaches `length` more than the amount served.
+    fn deadline(&self, length: u32) -> i128 {
+        self.pace.after(self.moment, length).ceil()
     }
 }
 
 impl RunningCurve {
     /// The curve of a class that has never been active.
     pub fn new(curve: &ServiceCurve) -> Self {
-        let second = || {
-            let piece = Piece::new(curve.m2());
-            let begun_earlier = piece.pace.head_start(curve.d().0, curve.m1());
-            (piece, begun_earlier)
-        };
-        let first = if curve.is_concave() { Rate(curve.m1()) } else { curve.m2() };
-        RunningCurve {
-            first: Piece::new(first),
-            second: curve.is_concave().then(second),
-            flat: i128::from(curve.flat().0),
-            begun: NONE_BEGUN,
+        if curve.is_concave() {
+            let second = Piece::new(curve.m2());
+            let begun_earlier = second.pace.head_start(curve.d().0, curve.m1());
+            let first = Piece::new(Rate(curve.m1()));
+            return RunningCurve { first, rest: Rest::Concave { second, begun_earlier } };
         }
+        let rest = match curve.flat().0 {
+            0 => Rest::Line,
+            flat => Rest::Convex { flat, begun: NONE_BEGUN },
+        };
+        RunningCurve { first: Piece::new(curve.m2()), rest }
     }
 
     /// Whether the class has ever been active.
     pub fn was_active(&self) -> bool {
-        self.first.moment >= Moment::at(0) || self.begun > NONE_BEGUN
+        let has_begun = matches!(self.rest, Rest::Convex { begun, .. } if begun > NONE_BEGUN);
+        self.first.moment >= Moment::at(0) || has_begun
     }
 
     /// The class becomes active at a time (a virtual time for a virtual curve): one copy more.
     pub fn activate(&mut self, now: u128) {
         let now = now as i128;
-        if self.flat > 0 {
-            self.begun = self.begun.max(now);
-            return;
+        match &mut self.rest {
+            Rest::Convex { begun, .. } => return *begun = now.max(*begun),
+            Rest::Concave { second, begun_earlier } => {
+                second.moment = second.moment.max(begun_earlier.later(now));
+            }
+            Rest::Line => {}
         }
         self.first.moment = self.first.moment.max(Moment::at(now));
-        if let Some((piece, begun_earlier)) = &mut self.second {
-            piece.moment = piece.moment.max(begun_earlier.later(now));
-        }
     }
 
     /// The class is served.
     pub fn serve(&mut self, length: u32) {
-        if self.begun > NONE_BEGUN {
-            self.first.moment = self.first.moment.max(Moment::at(self.begun));
-            self.begun = NONE_BEGUN;
+        match &mut self.rest {
+            Rest::Convex { begun, .. } if *begun > NONE_BEGUN => {
+                self.first.moment = self.first.moment.max(Moment::at(*begun));
+                *begun = NONE_BEGUN;
+            }
+            Rest::Concave { second, .. } => second.serve(length),
+            _ => {}
         }
-        self.first.moment = self.first.pace.after(self.first.moment, length);
-        if let Some((piece, _)) = &mut self.second {
-            piece.moment = piece.pace.after(piece.moment, length);
-        }
+        self.first.serve(length);
     }
 
     /// Where the eligible curve (Eq. 11) reaches the amount served. It is the deadline curve where
     /// that is concave, and the deadline curve without its flat piece where it is convex.
     pub fn eligible(&self) -> u128 {
-        self.latest().max(self.begun).max(0) as u128
+        let first = self.first.moment.ceil();
+        let latest = match self.rest {
+            Rest::Line => first,
+            Rest::Concave { second, .. } => first.max(second.moment.ceil()),
+            Rest::Convex { begun, .. } => first.max(begun),
+        };
+        latest.max(0) as u128
     }
 
     /// Where the curve reaches the amount served.
     pub fn reached(&self) -> u128 {
-        (self.latest() + self.flat).max(self.begun).max(0) as u128
+        match self.rest {
+            Rest::Convex { flat, begun } => {
+                (self.first.moment.ceil() + i128::from(flat)).max(begun).max(0) as u128
+            }
+            _ => self.eligible(),
+        }
     }
 
     /// The same for a curve that becomes active at `now`: not later, unless an earlier copy is
@@ -105,26 +138,21 @@ impl RunningCurve {
         self.reached().max(now)
     }
 
-    /// When the last piece reaches the amount served, flat pieces apart.
-    fn latest(&self) -> i128 {
-        let first = self.first.moment.ceil();
-        match &self.second {
-            None => first,
-            Some((second, _)) => first.max(second.moment.ceil()),
-        }
-    }
-
     /// Where the curve reaches `length` more than the amount served.
     pub fn deadline(&self, length: u32) -> u128 {
-        let first = match self.begun {
-            NONE_BEGUN => self.first.moment,
-            begun => self.first.moment.max(Moment::at(begun)),
+        let deadline = match self.rest {
+            Rest::Line => self.first.deadline(length),
+            Rest::Concave { second, .. } => {
+                self.first.deadline(length).max(second.deadline(length))
+            }
+            Rest::Convex { flat, begun: NONE_BEGUN } => {
+                self.first.deadline(length) + i128::from(flat)
+            }
+            Rest::Convex { flat, begun } => {
+                let moment = self.first.moment.max(Moment::at(begun));
+                Piece { moment, ..self.first }.deadline(length) + i128::from(flat)
+            }
         };
-        let first = self.first.pace.after(first, length).ceil();
-        let latest = match &self.second {
-            None => first,
-            Some((second, _)) => first.max(second.pace.after(second.moment, length).ceil()),
-        };
-        (latest + self.flat).max(0) as u128
+        deadline.max(0) as u128
     }
 }

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use crate::queue::circle::{REACH, Stamp, whole};
 use crate::queue::{EligibleSet, Extremes};
 
 /// The classes that share what their parent gets.
@@ -10,8 +11,10 @@ pub(super) struct Siblings {
     /// The class in every place; `None` in places that are free.
     members: Vec<Option<u32>>,
     free: Vec<u32>,
-    /// Virtual time and class of the active ones, by place.
+    /// Virtual times of the active ones, by place.
     virtual_times: Extremes,
+    /// The least of them; as long as there is one.
+    least: u128,
     /// The active ones with fit times for eligible times and virtual times for deadlines, once an
     /// upper limit holds for any of them or below.
     fitting: Option<EligibleSet>,
@@ -24,7 +27,7 @@ pub(super) struct Siblings {
 pub(super) struct Standing {
     pub virtual_time: u128,
     /// When all upper limits on the way to some packet allow it.
-    pub fit: u128,
+    pub fit: Stamp,
 }
 
 impl Siblings {
@@ -68,7 +71,7 @@ impl Siblings {
     pub fn limit(&mut self, active: Vec<(u32, Standing)>) {
         let mut fitting = EligibleSet::new();
         for (class, Standing { virtual_time, fit }) in active {
-            fitting.insert(fit, virtual_time, class);
+            fitting.insert(fit, virtual_time as Stamp, class);
         }
         self.fitting = Some(fitting);
     }
@@ -82,28 +85,37 @@ impl Siblings {
     /// classes. If there are none, the greatest that there ever was, so that no class is ahead of
     /// another for what lies before.
     pub fn virtual_time(&self) -> u128 {
-        match self.virtual_times.least() {
-            Some(least) => ((least >> 32) + (self.virtual_times.greatest() >> 32)) / 2,
+        match self.virtual_times.greatest() {
+            Some(greatest) => self.least + (whole(greatest, self.least) - self.least) / 2,
             None => self.greatest,
         }
     }
 
     /// The class with the least virtual time among those that fit by `now`; among equals the lowest
     /// number's.
-    pub fn least(&self, now: u128) -> Option<u32> {
+    pub fn least(&self, now: Stamp) -> Option<u32> {
         match &self.fitting {
-            None => self.virtual_times.least().map(|packed| packed as u32),
-            Some(fitting) => fitting.least_deadline(now).map(|(_, class)| class),
+            None => self.virtual_times.least().map(|(_, class)| class),
+            Some(fitting) => fitting.least_deadline(now),
         }
     }
 
     /// When the first class fits; 0 where there are no limits.
-    pub fn first_fit(&self) -> u128 {
+    pub fn first_fit(&self) -> Stamp {
         self.fitting.as_ref().and_then(EligibleSet::first_eligible).unwrap_or(0)
     }
 
+    /// The virtual time that counts for one that a class has come to: real-time service may take it
+    /// far ahead of its siblings, but no further than [`REACH`].
+    pub fn within_reach(&self, virtual_time: u128) -> u128 {
+        match self.is_active() {
+            true => virtual_time.min(self.least + u128::from(REACH)),
+            false => virtual_time,
+        }
+    }
+
     /// A class becomes active (`before` is `None`), stands elsewhere or becomes passive (`after` is
-    /// `None`).
+    /// `None`). Where it stands is [within reach](Self::within_reach).
     pub fn update(
         &mut self,
         place: u32,
@@ -113,18 +125,24 @@ impl Siblings {
     ) {
         match after {
             Some(Standing { virtual_time, .. }) => {
-                self.greatest = self.greatest.max(virtual_time);
-                let packed = virtual_time << 32 | u128::from(class);
-                self.virtual_times.set(place as usize, packed);
+                let is_first = !self.is_active();
+                self.virtual_times.set(place as usize, virtual_time as Stamp, class);
+                self.leave_behind(virtual_time);
+                if is_first {
+                    self.least = virtual_time;
+                }
             }
             None => self.virtual_times.clear(place as usize),
         }
+        if let Some((least, _)) = self.virtual_times.least() {
+            self.least = whole(least, self.least);
+        }
         if let Some(fitting) = &mut self.fitting {
             if let Some(Standing { virtual_time, .. }) = before {
-                fitting.remove(virtual_time, class);
+                fitting.remove(virtual_time as Stamp, class);
             }
             if let Some(Standing { virtual_time, fit }) = after {
-                fitting.insert(fit, virtual_time, class);
+                fitting.insert(fit, virtual_time as Stamp, class);
             }
         }
     }

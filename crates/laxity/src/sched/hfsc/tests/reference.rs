@@ -8,6 +8,7 @@ use std::vec::Vec;
 
 use super::known::Known;
 use crate::packet::{ClassId, Packet};
+use crate::queue::circle::REACH;
 use crate::sched::hfsc::{ClassSpec, Curves, HierarchyError};
 use crate::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink, Scheduler};
 use crate::service::ServiceCurve;
@@ -84,16 +85,19 @@ impl Class {
         if let (Some(head), Some(deadline), Some(eligible)) =
             (self.queue.front(), &self.deadline_curve, &self.eligible_curve)
         {
-            self.deadline = deadline.inverse(self.by_real_time + u64::from(head.length));
-            self.eligible = eligible.inverse(self.by_real_time);
+            self.deadline = real(deadline.inverse(self.by_real_time + u64::from(head.length)));
+            self.eligible = real(eligible.inverse(self.by_real_time));
         }
     }
 
-    /// The last lines of `update_v` of Fig. 7, and the same for the upper limit.
-    fn update_v(&mut self) {
+    /// The last lines of `update_v` of Fig. 7, and the same for the upper limit. From the least
+    /// virtual time around, no class goes out of reach.
+    fn update_v(&mut self, least: Option<u128>) {
         let inverse =
             |curve: &Option<Known>| curve.as_ref().map_or(0, |curve| curve.inverse(self.served));
-        (self.virtual_time, self.fit) = (inverse(&self.virtual_curve), inverse(&self.limit_curve));
+        let furthest = least.map_or(u128::MAX, |least| least + u128::from(REACH));
+        self.virtual_time = inverse(&self.virtual_curve).min(furthest);
+        self.fit = real(inverse(&self.limit_curve));
     }
 
     fn is_real_time(&self) -> bool {
@@ -149,7 +153,7 @@ impl Reference {
             virtual_time.and_then(|time| fresh(curves.link_share, time, class.served));
         class.limit_curve = fresh(curves.upper_limit, now.0.into(), class.served);
         class.update_ed();
-        class.update_v();
+        class.update_v(None);
         if !was_sharing {
             // A leaf that holds packets joins in.
             let queue = mem::take(&mut self.class_mut(id).queue);
@@ -227,6 +231,10 @@ impl Reference {
         self.children(parent).filter(|&child| self.is_sharing(child))
     }
 
+    fn least_virtual_time(&self, parent: Option<ClassId>) -> Option<u128> {
+        self.sharing_children(parent).map(|child| self.virtual_time(child)).min()
+    }
+
     /// `(v_min + v_max)/2` over the children that share, or if there is none the greatest virtual
     /// time there ever was.
     fn system_virtual_time(&self, parent: Option<ClassId>) -> u128 {
@@ -244,14 +252,14 @@ impl Reference {
             return;
         }
         let parent = self.class(id).parent;
-        let system = self.system_virtual_time(parent);
+        let (system, least) = (self.system_virtual_time(parent), self.least_virtual_time(parent));
         let class = self.class_mut(id);
         class.virtual_curve =
             Some(Known::renewed(class.virtual_curve.as_ref(), service, system, class.served));
         class.limit_curve = class.curves.upper_limit.map(|limit| {
             Known::renewed(class.limit_curve.as_ref(), limit, now.0.into(), class.served)
         });
-        class.update_v();
+        class.update_v(least);
         self.note_virtual_time(id);
         if let Some(parent) = parent {
             self.wake(now, parent);
@@ -325,7 +333,7 @@ impl Scheduler for Reference {
         let path = iter::from_fn(|| {
             let id = next?;
             next = self.class(id).parent;
-            Some((id, self.is_sharing(id)))
+            Some((id, self.is_sharing(id), self.least_virtual_time(next)))
         });
         let path: Vec<_> = path.collect();
         let class = self.class_mut(leaf);
@@ -334,11 +342,11 @@ impl Scheduler for Reference {
             class.by_real_time += u64::from(packet.length);
         }
         class.update_ed();
-        for (id, is_sharing) in path {
+        for (id, is_sharing, least) in path {
             let class = self.class_mut(id);
             class.served += u64::from(packet.length);
             if is_sharing {
-                class.update_v();
+                class.update_v(least);
                 self.note_virtual_time(id);
             }
         }
@@ -380,7 +388,11 @@ fn check(id: ClassId, curves: Curves, is_interior: bool) -> Result<(), Hierarchy
     Ok(())
 }
 
-/// What is beyond [`Nanos::MAX`] is that.
 fn to_nanos(time: u128) -> Nanos {
-    Nanos(u64::try_from(time).unwrap_or(u64::MAX))
+    Nanos(u64::try_from(time).expect("real times end before"))
+}
+
+/// What is beyond 292 years is there.
+fn real(time: u128) -> u128 {
+    time.min(i64::MAX as u128)
 }

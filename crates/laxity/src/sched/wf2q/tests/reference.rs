@@ -5,6 +5,7 @@ use std::vec::Vec;
 
 use crate::curve::{Exact, bytes_per_nano, exact, exact_nanos};
 use crate::packet::Packet;
+use crate::queue::circle::REACH;
 use crate::sched::Share;
 use crate::units::{Nanos, Rate};
 
@@ -121,7 +122,8 @@ impl Reference {
     /// The child whose head packet is next, which becomes the node's own.
     fn choose(&mut self, node: usize) -> Option<usize> {
         let least = self.offering(node).map(|child| self.nodes[child].start.ceil()).min()?;
-        let virtual_time = self.nodes[node].virtual_time.clone().max(least);
+        let latest = &least + exact(REACH);
+        let virtual_time = self.nodes[node].virtual_time.clone().max(least).min(latest);
         let has_started = |child: &usize| self.nodes[*child].start.ceil() <= virtual_time.ceil();
         let finish = |child: &usize| (self.nodes[*child].finish.ceil(), *child);
         let chosen = self.offering(node).filter(has_started).min_by_key(finish)?;
