@@ -1,5 +1,6 @@
 //! The workspace's own tools: what is tested before a change is accepted, and how.
 
+mod engine;
 mod fuzz;
 mod licences;
 mod lint;
@@ -71,6 +72,7 @@ impl Command {
                 steps.push(licences::step());
                 steps.push(no_std::step());
                 steps.push(tests());
+                steps.extend(engine::steps());
                 steps.extend(release::steps());
                 steps.push(fuzz::step(FUZZ_SECONDS));
                 steps

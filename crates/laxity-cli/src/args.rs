@@ -21,7 +21,8 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  done, and every promise was kept
   1  it ran, but a plan does not fit, a promise was not kept (a deadline missed, a proved bound
-     exceeded, a promised class without room) or a figure lies outside its tolerance
+     exceeded, a promised class without room, a window with more losses than its class tolerates)
+     or a figure lies outside its tolerance
   2  bad input or usage; nothing was written
   3  the system refused (permission, disk)";
 
@@ -58,7 +59,7 @@ pub struct Check {
     pub plan: PathBuf,
     /// Check this discipline instead of the plan's: fifo, wfq, wf2q, drr, hfsc, edf,
     /// edf/background, edf/total-bandwidth, edf/shifted-line, edf/two-line, edf/two-line-fast,
-    /// edf/exact.
+    /// edf/exact, dwcs, dwcs/loss-first, dwcs/deadline-first.
     #[arg(long, value_name = "KIND")]
     pub scheduler: Option<String>,
     /// Print JSON.
@@ -214,11 +215,13 @@ Each figure is the median over several runs of the time for one packet in and on
   on-off      classes run empty and wake again
   single      one packet at a time
   together    all classes wake at one instant with a packet each, and sleep when all are sent
+Of dwcs each class is a stream; with dwcs/late the link carries half of them, so that half of the
+packets are dropped for being late, and the time is that for each packet sent or dropped.
 
 Example: laxity bench --only edf --classes 1000")]
 pub struct Bench {
     /// Measure this alone: fifo, heap-edf (the reference), drr, wfq, wf2q, edf, hfsc, hfsc/groups
-    /// (as many groups as leaves in each), or the deadline of a best-effort packet:
+    /// (as many groups as leaves in each), dwcs, dwcs/late (every stream late), or the deadline of a best-effort packet:
     /// deadline/shifted-line, deadline/two-line, deadline/exact.
     #[arg(long, value_name = "DISCIPLINE")]
     pub only: Option<String>,

@@ -6,7 +6,7 @@ use laxity::police::Meter;
 use laxity::sched::edf::{
     Assign, BestEffort as BestEffortStage, Deadlines, Line, TwoLineFast, TwoLines,
 };
-use laxity::sched::{DropTail, Drr, Edf, Fifo, Hfsc, Limit, Wf2q, Wfq};
+use laxity::sched::{DropTail, Drr, Dwcs, Edf, Fifo, Hfsc, Limit, Wf2q, Wfq};
 use laxity::scheduler::Scheduler;
 use laxity::units::Bytes;
 
@@ -47,9 +47,10 @@ impl Plan {
                         BestEffortStage::ordered_by(Box::new(self.wfq()), assign)
                     }
                 };
-                let deadlines: Vec<_> = self.classes.iter().map(|class| class.deadline).collect();
+                let deadlines: Vec<_> = self.classes.iter().map(Class::due_within).collect();
                 Box::new(Edf::new(&deadlines, stage))
             }
+            SchedulerSpec::Dwcs(settings) => Box::new(Dwcs::new(settings, &self.dwcs_streams())),
         }
     }
 
@@ -100,7 +101,7 @@ impl Plan {
     /// The plan as EDF's admission test sees it.
     pub fn edf_system(&self) -> edf::System {
         let sends_best_effort =
-            |class: &&Class| class.deadline.is_none() || class.police == Police::Demote;
+            |class: &&Class| class.due_within().is_none() || class.police == Police::Demote;
         let best_effort = self.leaves().map(|(_, class)| class).filter(sends_best_effort);
         edf::System {
             rate: self.link.rate,
@@ -113,11 +114,12 @@ impl Plan {
     /// The real-time classes with their places among all classes.
     fn real_time(&self) -> impl Iterator<Item = (usize, edf::RealTime)> {
         self.classes.iter().enumerate().filter_map(|(index, class)| {
-            let arrival = class.arrival.as_ref()?.buckets.clone();
+            let deadline = class.due_within()?;
+            let arrival = self.contract(class)?;
             // A packet larger than a bucket never conforms.
             let buckets = arrival.iter().map(|line| line.bucket);
             let packet = buckets.fold(self.max_packet(class), Bytes::min);
-            Some((index, edf::RealTime { deadline: class.deadline?, arrival, packet }))
+            Some((index, edf::RealTime { deadline, arrival, packet }))
         })
     }
 

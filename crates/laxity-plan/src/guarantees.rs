@@ -1,10 +1,12 @@
 //! What a plan's classes are guaranteed: the questions that admission tests are asked about it.
 
+use laxity::admit::dwcs::{self, Windowed};
 use laxity::admit::fair::{Hierarchy, Member, Turn, Weighted, drr, wfq};
 use laxity::admit::{Traffic, Unbounded, edf, hfsc};
 use laxity::packet::ClassId;
 use laxity::port::Promise;
-use laxity::units::Nanos;
+use laxity::sched::dwcs::{Settings, Streams};
+use laxity::units::{Bytes, Nanos};
 
 use crate::model::{Class, Plan, SchedulerSpec};
 
@@ -36,7 +38,9 @@ impl Plan {
     /// The delay bound of every class under a scheduler.
     pub fn bounds(&self, spec: SchedulerSpec) -> Vec<Result<Nanos, Unbounded>> {
         match spec {
-            SchedulerSpec::Fifo => vec![Err(Unbounded::NoGuarantee); self.classes.len()],
+            SchedulerSpec::Fifo | SchedulerSpec::Dwcs(_) => {
+                vec![Err(Unbounded::NoGuarantee); self.classes.len()]
+            }
             SchedulerSpec::Wfq => self.wfq_bounds(),
             SchedulerSpec::Drr => self.drr_bounds(),
             SchedulerSpec::Wf2q => self.wf2q_hierarchy().test().bounds,
@@ -47,11 +51,36 @@ impl Plan {
         }
     }
 
-    /// The delay bound of every class by the answer of EDF's test.
+    /// The answer of DWCS's admission test.
+    pub fn dwcs_admission(&self, settings: Settings) -> dwcs::Admission {
+        let windowed = |(streams, class): (Streams, &Class)| Windowed {
+            streams,
+            packet: if class.is_leaf() { self.max_packet(class) } else { Bytes(0) },
+        };
+        let classes: Vec<_> =
+            self.dwcs_streams().into_iter().zip(&self.classes).map(windowed).collect();
+        dwcs::dwcs(self.link.rate, &settings, &classes)
+    }
+
+    /// Whether a scheduler is proved to keep the consecutive windows of all streams as long as these are in
+    /// step: their first packets come whole gaps apart and every other comes before its predecessor is
+    /// due. That can be said of streams with both `gap` and `loss` only.
+    pub fn keeps_windows(&self, spec: SchedulerSpec) -> bool {
+        let SchedulerSpec::Dwcs(settings) = spec else { return false };
+        let is_watched =
+            |class: &Class| class.due_within().is_none() || class.gap.and(class.loss).is_some();
+        self.classes.iter().all(is_watched) && self.dwcs_admission(settings).proof.is_ok()
+    }
+
+    /// The delay bound of every class by the answer of EDF's test. A class without `arrival` has
+    /// none: the test only assumes what it sends.
     pub fn edf_bounds(&self, admission: &edf::Admission) -> Vec<Result<Nanos, Unbounded>> {
         let mut bounds = vec![Err(Unbounded::NoGuarantee); self.classes.len()];
         for (class, guarantee) in self.real_time_classes().into_iter().zip(&admission.classes) {
-            bounds[class] = guarantee.bound.ok_or(Unbounded::NotAdmitted);
+            bounds[class] = match &self.classes[class].arrival {
+                Some(_) => guarantee.bound.ok_or(Unbounded::NotAdmitted),
+                None => Err(Unbounded::NoArrival),
+            };
         }
         bounds
     }

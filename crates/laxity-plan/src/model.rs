@@ -4,8 +4,11 @@ use std::path::PathBuf;
 
 use laxity::packet::ClassId;
 pub use laxity::police::TokenBucket;
+pub use laxity::sched::dwcs::Late;
+use laxity::sched::dwcs::Settings;
 use laxity::sched::hfsc::Curves;
 use laxity::units::{Bytes, Nanos, Rate};
+pub use laxity::window::Loss;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -99,6 +102,8 @@ pub enum SchedulerSpec {
         /// How best-effort classes are ordered among themselves. Default wfq.
         order: BestEffortOrder,
     },
+    /// Dynamic window-constrained scheduling.
+    Dwcs(Settings),
 }
 
 /// `best-effort = …` (Chakraborty, Gries, Thiele 2002).
@@ -152,9 +157,25 @@ pub struct Class {
     pub queue: Option<QueueSpec>,
     /// Which packets of a capture or a live link are its own.
     pub matching: Option<Match>,
+    /// How many alike streams it has; a packet belongs to the one that its flow number modulo this
+    /// says. Default 1.
+    pub count: u32,
+    /// The time between the deadlines of two packets of a stream.
+    pub gap: Option<Nanos>,
+    /// How many of a stream's consecutive packets may be late or lost; only with `gap` or
+    /// `deadline`.
+    pub loss: Option<Loss>,
+    /// What DWCS does with late packets. Default drop with `loss`, send without.
+    pub late: Late,
 }
 
 impl Class {
+    /// The delay by which deadlines order its packets: what it is promised, or else its streams'
+    /// gap; best effort without either.
+    pub fn due_within(&self) -> Option<Nanos> {
+        self.deadline.or(self.gap)
+    }
+
     /// Whether it has packets of its own, rather than classes below it.
     pub fn is_leaf(&self) -> bool {
         self.children.is_empty()
@@ -240,7 +261,8 @@ pub enum Source {
 pub struct ModelSource {
     /// The class it feeds.
     pub class: ClassId,
-    /// How many independent copies there are, each a flow of its own. Default 1.
+    /// How many independent copies there are, each a flow of its own. Default as many as the class
+    /// has streams.
     pub count: u32,
     /// Lengths of its packets.
     pub packet: Dist<Bytes>,

@@ -2,13 +2,16 @@
 
 use std::fmt;
 
+use laxity::sched::dwcs::{Precedence, Settings, Violation};
+
 use crate::error::nearest;
 use crate::model::{BestEffort, BestEffortOrder, SchedulerSpec};
 
 /// A word that names no scheduler.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is not a scheduler{}: accepted are fifo, wfq, wf2q, drr, hfsc, edf, and edf/WAY \
-         with WAY one of background, total-bandwidth, shifted-line, two-line, two-line-fast, exact", self.hint())]
+#[error("`{given}` is not a scheduler{}: accepted are fifo, wfq, wf2q, drr, hfsc, edf, dwcs, edf/WAY \
+         with WAY one of background, total-bandwidth, shifted-line, two-line, two-line-fast, exact, \
+         and dwcs/ORDER with ORDER one of loss-first, deadline-first", self.hint())]
 pub struct UnknownScheduler {
     /// The word.
     pub given: String,
@@ -17,7 +20,8 @@ pub struct UnknownScheduler {
 impl UnknownScheduler {
     fn hint(&self) -> String {
         let plain = SchedulerSpec::PLAIN.iter().map(SchedulerSpec::name);
-        let known = plain.chain(["edf"]).chain(BestEffort::ALL.map(edf_name));
+        let families = ["edf", "dwcs"].into_iter().chain(PRECEDENCES.map(dwcs_name));
+        let known = plain.chain(families).chain(BestEffort::ALL.map(edf_name));
         nearest(&self.given, known)
             .map_or(String::new(), |near| format!(", did you mean `{near}`?"))
     }
@@ -28,7 +32,14 @@ impl SchedulerSpec {
     pub const EDF: SchedulerSpec =
         SchedulerSpec::Edf { best_effort: BestEffort::Exact, order: BestEffortOrder::Wfq };
 
-    /// Every scheduler but EDF.
+    /// DWCS as a plan gets it that says no more.
+    pub const DWCS: SchedulerSpec = SchedulerSpec::Dwcs(Settings {
+        precedence: Precedence::LossFirst,
+        violation: Violation::Reset,
+        check_every: 1,
+    });
+
+    /// Every scheduler that has no options.
     pub const PLAIN: [SchedulerSpec; 5] = [
         SchedulerSpec::Fifo,
         SchedulerSpec::Wfq,
@@ -37,9 +48,9 @@ impl SchedulerSpec {
         SchedulerSpec::Hfsc,
     ];
 
-    /// The scheduler of a name: `fifo`, `wfq`, `wf2q`, `drr`, `hfsc`, `edf` (as in `base` if that is
-    /// EDF), or `edf/exact`, `edf/background` and so on, which keep the order of best effort that
-    /// `base` has.
+    /// The scheduler of a name: `fifo`, `wfq`, `wf2q`, `drr`, `hfsc`; `edf` or `dwcs` (as in `base`
+    /// if that is one); `edf/exact`, `edf/background` and so on, which keep the order of best effort
+    /// that `base` has; `dwcs/loss-first` or `dwcs/deadline-first`, which keep its other settings.
     ///
     /// ```
     /// use laxity_plan::model::SchedulerSpec;
@@ -49,26 +60,44 @@ impl SchedulerSpec {
     /// # Ok::<(), laxity_plan::UnknownScheduler>(())
     /// ```
     pub fn named(name: &str, base: SchedulerSpec) -> Result<SchedulerSpec, UnknownScheduler> {
-        let edf = match base {
-            SchedulerSpec::Edf { .. } => base,
-            _ => SchedulerSpec::EDF,
+        let of_base = |default: SchedulerSpec| match (base, default) {
+            (SchedulerSpec::Edf { .. }, SchedulerSpec::Edf { .. })
+            | (SchedulerSpec::Dwcs(_), SchedulerSpec::Dwcs(_)) => base,
+            _ => default,
         };
-        if let Some(plain) = SchedulerSpec::PLAIN.into_iter().find(|plain| plain.name() == name) {
-            return Ok(plain);
-        }
-        match (name, edf) {
-            ("edf", _) => Ok(edf),
-            (_, SchedulerSpec::Edf { order, .. }) => BestEffort::ALL
+        let (edf, dwcs) = (of_base(SchedulerSpec::EDF), of_base(SchedulerSpec::DWCS));
+        let ways = BestEffort::ALL.into_iter().map(|way| edf.with_way(way));
+        let orders = PRECEDENCES.into_iter().map(|precedence| dwcs.with_precedence(precedence));
+        match name {
+            "edf" => Ok(edf),
+            "dwcs" => Ok(dwcs),
+            _ => SchedulerSpec::PLAIN
                 .into_iter()
-                .find(|way| edf_name(*way) == name)
-                .map(|best_effort| SchedulerSpec::Edf { best_effort, order })
+                .chain(ways)
+                .chain(orders)
+                .find(|spec| spec.name() == name)
                 .ok_or_else(|| UnknownScheduler { given: crate::error::shown(name) }),
-            _ => Err(UnknownScheduler { given: crate::error::shown(name) }),
+        }
+    }
+
+    fn with_way(self, best_effort: BestEffort) -> SchedulerSpec {
+        match self {
+            SchedulerSpec::Edf { order, .. } => SchedulerSpec::Edf { best_effort, order },
+            other => other,
+        }
+    }
+
+    fn with_precedence(self, precedence: Precedence) -> SchedulerSpec {
+        match self {
+            SchedulerSpec::Dwcs(settings) => {
+                SchedulerSpec::Dwcs(Settings { precedence, ..settings })
+            }
+            other => other,
         }
     }
 
     /// The name that [`named`](Self::named) reads back: that of the discipline, for EDF with its way
-    /// with best effort.
+    /// with best effort, for DWCS with its precedence.
     pub fn name(&self) -> &'static str {
         match self {
             SchedulerSpec::Fifo => "fifo",
@@ -77,6 +106,7 @@ impl SchedulerSpec {
             SchedulerSpec::Drr => "drr",
             SchedulerSpec::Hfsc => "hfsc",
             SchedulerSpec::Edf { best_effort, .. } => edf_name(*best_effort),
+            SchedulerSpec::Dwcs(settings) => dwcs_name(settings.precedence),
         }
     }
 }
@@ -104,6 +134,15 @@ impl BestEffort {
     }
 }
 
+const PRECEDENCES: [Precedence; 2] = [Precedence::LossFirst, Precedence::DeadlineFirst];
+
+fn dwcs_name(precedence: Precedence) -> &'static str {
+    match precedence {
+        Precedence::LossFirst => "dwcs/loss-first",
+        Precedence::DeadlineFirst => "dwcs/deadline-first",
+    }
+}
+
 fn edf_name(way: BestEffort) -> &'static str {
     match way {
         BestEffort::Background => "edf/background",
@@ -123,7 +162,8 @@ mod tests {
     fn every_scheduler_is_named_back() {
         let edf = BestEffort::ALL
             .map(|best_effort| SchedulerSpec::Edf { best_effort, order: BestEffortOrder::Fifo });
-        for spec in edf.into_iter().chain(SchedulerSpec::PLAIN) {
+        let dwcs = PRECEDENCES.map(|precedence| SchedulerSpec::DWCS.with_precedence(precedence));
+        for spec in edf.into_iter().chain(dwcs).chain(SchedulerSpec::PLAIN) {
             assert_eq!(SchedulerSpec::named(spec.name(), spec), Ok(spec));
             assert_eq!(spec.to_string(), spec.name());
         }
@@ -135,6 +175,19 @@ mod tests {
             SchedulerSpec::Edf { best_effort: BestEffort::TwoLine, order: BestEffortOrder::Fifo };
         assert_eq!(SchedulerSpec::named("edf", base), Ok(base));
         assert_eq!(SchedulerSpec::named("edf", SchedulerSpec::Wfq), Ok(SchedulerSpec::EDF));
+    }
+
+    #[test]
+    fn plain_dwcs_is_the_plans_own() {
+        let precedence = Precedence::DeadlineFirst;
+        let settings = Settings { precedence, violation: Violation::Favour, check_every: 7 };
+        let base = SchedulerSpec::Dwcs(settings);
+        assert_eq!(SchedulerSpec::named("dwcs", base), Ok(base));
+        let other = base.with_precedence(Precedence::LossFirst);
+        assert_eq!(SchedulerSpec::named("dwcs/loss-first", base), Ok(other));
+        assert_eq!(SchedulerSpec::named("dwcs", SchedulerSpec::EDF), Ok(SchedulerSpec::DWCS));
+        assert_eq!(SchedulerSpec::named("edf", base), Ok(SchedulerSpec::EDF));
+        assert_eq!(SchedulerSpec::DWCS, SchedulerSpec::Dwcs(Settings::default()));
     }
 
     #[test]

@@ -3,11 +3,13 @@
 
 use laxity::packet::ClassId;
 use laxity::sched::Share;
+use laxity::sched::dwcs::{Stream, Streams};
 use laxity::sched::hfsc::{ClassSpec, Curves};
 use laxity::service::ServiceCurve;
-use laxity::units::Rate;
+use laxity::units::{Bytes, NANOBITS_PER_BYTE, Rate};
+use laxity::window::Loss;
 
-use crate::model::{Class, Plan};
+use crate::model::{Class, Plan, TokenBucket};
 
 impl Plan {
     /// The rate that each class is guaranteed in the long run: that of its link-sharing curve, or
@@ -97,6 +99,32 @@ impl Plan {
         let packet = u128::from(self.link.max_packet.0);
         let quantum = |weight: u64| (packet * u128::from(weight)).div_ceil(least);
         weights.into_iter().map(|weight| quantum(weight).min(u32::MAX.into()) as u32).collect()
+    }
+
+    /// The classes as DWCS takes them. A class without `gap` has its `deadline` for one. A class
+    /// without `loss` may lose nothing if its packets are due at all, otherwise everything.
+    pub fn dwcs_streams(&self) -> Vec<Streams> {
+        let [nothing, everything] =
+            [0, 1].map(|lost| Loss::new(lost, 1).expect("at most the one packet of the window"));
+        let streams = |class: &Class| {
+            let gap = class.gap.or(class.deadline);
+            let loss = class.loss.unwrap_or(if gap.is_some() { nothing } else { everything });
+            Streams { stream: Stream { gap, loss, late: class.late }, count: class.count }
+        };
+        self.classes.iter().map(streams).collect()
+    }
+
+    /// The token buckets that a class's deadlines hold for: its `arrival`, or of a class with a
+    /// `gap` alone, for each of its streams a packet at once and one a gap.
+    pub fn contract(&self, class: &Class) -> Option<Vec<TokenBucket>> {
+        if let Some(arrival) = &class.arrival {
+            return Some(arrival.buckets.clone());
+        }
+        let packets = self.max_packet(class).0 * u64::from(class.count);
+        let bits_in_a_second = u128::from(packets) * u128::from(NANOBITS_PER_BYTE);
+        let rate = bits_in_a_second.div_ceil(class.gap?.0.into());
+        let rate = Rate(u64::try_from(rate).unwrap_or(u64::MAX));
+        Some(vec![TokenBucket { bucket: Bytes(packets), rate }])
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the admission test of any discipline says about a plan.
 
-use laxity::admit::{Unbounded, edf, fair, hfsc};
+use laxity::admit::{Unbounded, dwcs, edf, fair, hfsc};
 use laxity::units::{Nanos, Rate};
 use laxity_plan::Plan;
 use laxity_plan::model::SchedulerSpec;
@@ -12,8 +12,8 @@ use crate::quantity;
 /// The answer of a discipline's admission test.
 #[derive(Clone, Debug)]
 pub struct Admission {
-    /// Whether everything that is promised holds, deadlines included.
-    pub admitted: bool,
+    /// Whether everything that is promised holds, deadlines included; `None` if that is not known.
+    pub admitted: Option<bool>,
     /// Why, in a few sentences.
     pub statement: String,
     /// The delay bound of each class, by its number.
@@ -31,6 +31,8 @@ pub enum Test {
     Hfsc(hfsc::Admission),
     /// WF2Q+'s.
     Wf2q(fair::Guarantees),
+    /// That of DWCS.
+    Dwcs(dwcs::Admission),
     /// Fair queueing by weight on one level, which only bounds delays.
     Flat,
 }
@@ -43,7 +45,7 @@ impl Admission {
             SchedulerSpec::Edf { best_effort, .. } => {
                 let test = plan.edf_admission(best_effort);
                 Admission {
-                    admitted: test.admitted,
+                    admitted: Some(test.admitted),
                     statement: crate::edf::statement(&test),
                     bounds: plan.edf_bounds(&test),
                     test: Test::Edf(test),
@@ -51,6 +53,7 @@ impl Admission {
             }
             SchedulerSpec::Hfsc => crate::hfsc::admission(plan),
             SchedulerSpec::Wf2q => crate::fair::hierarchy(plan),
+            SchedulerSpec::Dwcs(settings) => crate::dwcs::admission(plan, settings),
             SchedulerSpec::Wfq | SchedulerSpec::Drr => crate::fair::flat(plan, spec),
         })
     }
@@ -60,6 +63,7 @@ impl Admission {
         let (details, remarks) = match &self.test {
             Test::Edf(_) => (crate::edf::BestEffortView::of(plan).details(), Vec::new()),
             Test::Hfsc(_) => crate::hfsc::details(plan),
+            Test::Dwcs(test) => (crate::dwcs::WindowsView::of(plan, test).details(), Vec::new()),
             Test::Wf2q(_) | Test::Flat => (Vec::new(), Vec::new()),
         };
         let statement = self.statement.clone();
@@ -71,7 +75,7 @@ impl Admission {
         match &self.test {
             Test::Edf(_) => crate::edf::residual_capacity(plan, crate::edf::usual_range(plan)),
             Test::Hfsc(_) => crate::hfsc::promised_curves(plan),
-            Test::Wf2q(_) | Test::Flat => None,
+            Test::Dwcs(_) | Test::Wf2q(_) | Test::Flat => None,
         }
     }
 }

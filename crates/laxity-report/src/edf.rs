@@ -6,7 +6,7 @@ use laxity::curve::{Curve, Exact, exact_nanos};
 use laxity::sched::edf::{Deadlines, Line};
 use laxity::units::{Bytes, Nanos};
 use laxity_plan::Plan;
-use laxity_plan::model::BestEffort;
+use laxity_plan::model::{BestEffort, Class};
 use num_traits::ToPrimitive;
 use serde::Serialize;
 
@@ -44,7 +44,7 @@ pub fn residual_capacity(plan: &Plan, until: Nanos) -> Option<CurveFigure> {
 /// An interval long enough to see what matters for packets of this plan: a few times its longest
 /// deadline.
 pub fn usual_range(plan: &Plan) -> Nanos {
-    let longest = plan.classes.iter().filter_map(|class| class.deadline).max();
+    let longest = plan.classes.iter().filter_map(Class::due_within).max();
     Nanos(longest.unwrap_or_default().0.saturating_mul(3))
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn hierarchy(plan: &Plan) -> Admission {
     let deadline = deadlines.as_ref().map_or(NO_DEADLINE, |(_, statement)| statement);
     let statement = if fits { format!("{deadline} {rates}") } else { rates };
     Admission {
-        admitted: fits && deadlines.is_none_or(|(kept, _)| kept),
+        admitted: Some(fits && deadlines.is_none_or(|(kept, _)| kept)),
         statement,
         bounds: test.bounds.clone(),
         test: Test::Wf2q(test),
@@ -50,5 +50,5 @@ pub(crate) fn flat(plan: &Plan, spec: SchedulerSpec) -> Admission {
     let bounds = plan.bounds(spec);
     let (admitted, statement) =
         deadlines(plan, &bounds).unwrap_or_else(|| (true, NO_DEADLINE.to_string()));
-    Admission { admitted, statement, bounds, test: Test::Flat }
+    Admission { admitted: Some(admitted), statement, bounds, test: Test::Flat }
 }

@@ -31,7 +31,7 @@ pub(crate) fn admission(plan: &Plan) -> Admission {
         (Some((_, statement)), true) => format!("{statement} {}", kept(plan, &test)),
     };
     Admission {
-        admitted: test.admitted && deadlines.is_none_or(|(kept, _)| kept),
+        admitted: Some(test.admitted && deadlines.is_none_or(|(kept, _)| kept)),
         statement,
         bounds: test.bounds.clone(),
         test: Test::Hfsc(test),

@@ -6,7 +6,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::figures::{self, CurveFigure, MOST_CLASSES, PacketDelays};
 use crate::quantity::{NOTHING, percent, rate, size, time};
-use crate::verdict::{Broken, broken_promises, promised_anything};
+use crate::verdict::{Broken, broken_promises, promised_a_delay, promised_anything};
 
 mod tables;
 
@@ -30,8 +30,8 @@ pub struct ReportInput<'a> {
 /// The admission test's answer.
 #[derive(Clone, Debug, Default)]
 pub struct AdmissionView {
-    /// Whether the classes fit the link.
-    pub admitted: bool,
+    /// Whether the classes fit the link, if that is known.
+    pub admitted: Option<bool>,
     /// Its reason in a sentence.
     pub statement: String,
     /// Further results, each a name and a value with its unit.
@@ -50,9 +50,13 @@ pub fn html(report: &ReportInput) -> String {
             (verdict(summary))
             @if let Some(admission) = admission { (admission_section(admission)) }
             section {
-                @if promised_anything(summary) {
+                @if promised_a_delay(summary) {
                     h2 { "Promised and measured" }
                     (tables::promises(summary))
+                }
+                @if summary.classes.iter().any(|class| class.windows.is_some()) {
+                    h2 { "Windows" }
+                    (tables::windows(summary))
                 }
                 h2 { "All classes" }
                 (tables::classes(summary))
@@ -172,7 +176,11 @@ fn verdict(summary: &Summary) -> Markup {
 }
 
 fn admission_section(admission: &AdmissionView) -> Markup {
-    let answer = if admission.admitted { "Admitted. " } else { "Not admitted. " };
+    let answer = match admission.admitted {
+        Some(true) => "Admitted. ",
+        Some(false) => "Not admitted. ",
+        None => "",
+    };
     html! {
         section {
             h2 { "Admission" }
@@ -200,7 +208,7 @@ const PACKETS_CAPTION: &str =
     "Each dot is a packet: when it was measured, and how long it was delayed.";
 
 fn exceedance_caption(summary: &Summary) -> String {
-    let promises = if promised_anything(summary) {
+    let promises = if promised_a_delay(summary) {
         " A dotted line is the delay that the admission test proves for the class of its colour, a \
          dashed line the deadline: the curve has to end to the left of both."
     } else {
@@ -253,7 +261,7 @@ mod tests {
             summary,
             series,
             admission: Some(AdmissionView {
-                admitted: true,
+                admitted: Some(true),
                 statement: "It <fits>.".into(),
                 details: vec![],
                 remarks: vec!["A <script> is no remark.".into()],
@@ -295,6 +303,19 @@ mod tests {
         assert!(text.contains("rt-1: 7 packets missed the deadline"));
         let (without, series) = sample::run(0, 1);
         assert!(report(&without, &series).contains("No class was promised"));
+    }
+
+    #[test]
+    fn windows_are_shown_where_losses_are_tolerated() {
+        let (mut summary, series) = sample::run(1, 1);
+        assert!(!report(&summary, &series).contains("May lose"));
+        assert!(!compare_html(&[(&summary, &series)]).contains("Windows violated"));
+        summary.classes[0].windows = Some(sample::windows(3));
+        let text = report(&summary, &series);
+        assert!(text.contains("May lose") && text.contains("1/80"));
+        assert!(text.contains("3 windows of 19 lost more than tolerated"));
+        let text = compare_html(&[(&summary, &series)]);
+        assert!(text.contains("Windows violated") && text.contains("Longest run of losses"));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 pub mod admission;
 pub mod chart;
+pub mod dwcs;
 pub mod edf;
 mod fair;
 pub mod figures;

@@ -1,7 +1,7 @@
 //! Small synthetic results for tests.
 
 use laxity_sim::series::{Bin, ClassSeries, Series};
-use laxity_sim::summary::{ClassSummary, DelaySummary, LinkSummary, Summary};
+use laxity_sim::summary::{ClassSummary, DelaySummary, LinkSummary, Summary, WindowSummary};
 
 /// A run of `real_time` and `best_effort` classes in which every promise is kept.
 pub fn run(real_time: usize, best_effort: usize) -> (Summary, Series) {
@@ -49,6 +49,7 @@ fn class(name: String, deadline_ns: Option<u64>) -> ClassSummary {
         bound_ns: deadline_ns.map(|deadline| deadline - 1_000_000),
         bound_misses: 0,
         promised_max_ns: deadline_ns.map(|_| 8_000_000),
+        windows: None,
     }
 }
 
@@ -62,5 +63,22 @@ fn class_series() -> ClassSeries {
     ClassSeries {
         bins: (0..10).map(bin).collect(),
         exceedance: vec![(1_000_000, 0.9), (2_500_000, 0.5), (5_000_000, 0.01), (8_000_000, 0.0)],
+    }
+}
+
+/// Windows of sixty streams, so many of them violated.
+pub fn windows(violations: u64) -> WindowSummary {
+    WindowSummary {
+        loss: "1/80".into(),
+        streams: 60,
+        proved: true,
+        packets: 98,
+        lost: 7,
+        windows: 19,
+        violations,
+        consecutive_windows: 1,
+        consecutive_violations: 0,
+        longest_run: 2,
+        deadline_misses: 9,
     }
 }

@@ -1,7 +1,7 @@
 //! Tables for the terminal.
 
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, LineStyle, Row, Table, presets};
-use laxity_sim::summary::{ClassSummary, DelaySummary, Summary};
+use laxity_sim::summary::{ClassSummary, DelaySummary, Summary, WindowSummary};
 
 use crate::quantity::{NOTHING, megabits, millis, shortened};
 use crate::verdict::too_late;
@@ -33,9 +33,15 @@ pub fn table_within<H: AsRef<str>>(header: &[H], rows: &[Vec<String>], width: us
         .join("\n\n")
 }
 
-/// What a run measured, a class a row. Delays are in ms; `!` marks a broken promise.
+/// What a run measured, a class a row. Delays are in ms; `!` marks a broken promise. The windows of
+/// classes with a loss tolerance follow in a table of their own.
 pub fn class_table(summary: &Summary) -> String {
-    table(&CLASS_HEADER, &summary.classes.iter().map(class_row).collect::<Vec<_>>())
+    let classes = table(&CLASS_HEADER, &summary.classes.iter().map(class_row).collect::<Vec<_>>());
+    let windows: Vec<_> = summary.classes.iter().filter_map(window_row).collect();
+    match windows.is_empty() {
+        true => classes,
+        false => format!("{classes}\n\n{}", table(&WINDOW_HEADER, &windows)),
+    }
 }
 
 /// Several runs of the same classes side by side: a group of rows a class, a column a scheduler.
@@ -74,32 +80,79 @@ fn class_row(class: &ClassSummary) -> Vec<String> {
     ]
 }
 
+const WINDOW_HEADER: [&str; 9] = [
+    "class",
+    "streams",
+    "may lose",
+    "packets",
+    "lost",
+    "windows",
+    "violated",
+    "longest run",
+    "deadlines missed",
+];
+
+fn window_row(class: &ClassSummary) -> Option<Vec<String>> {
+    let windows = class.windows.as_ref()?;
+    Some(vec![
+        shortened(&class.name, NAME_LIMIT),
+        windows.streams.to_string(),
+        windows.loss.clone(),
+        windows.packets.to_string(),
+        windows.lost.to_string(),
+        windows.windows.to_string(),
+        violations(windows),
+        windows.longest_run.to_string(),
+        windows.deadline_misses.to_string(),
+    ])
+}
+
 /// What a cell says about a class.
 type Show = fn(&ClassSummary) -> String;
 
 fn compare_rows(class: &ClassSummary, runs: &[Summary]) -> Vec<Vec<String>> {
     let deadline = class.deadline_ns.map(|limit| format!(" (deadline {})", millis(limit as f64)));
-    let measures: [(String, Show); 5] = [
-        ("mean ms".to_owned(), |class| delay(class, |d| d.mean)),
-        ("p99 ms".to_owned(), |class| delay(class, |d| d.p99 as f64)),
-        (format!("max ms{}", deadline.unwrap_or_default()), largest),
-        ("missed".to_owned(), misses),
-        ("dropped".to_owned(), dropped),
+    let tolerance = class.windows.as_ref().map(|windows| format!(" (may lose {})", windows.loss));
+    let measures: [(bool, String, Show); 8] = [
+        (true, "mean ms".to_owned(), |class| delay(class, |d| d.mean)),
+        (true, "p99 ms".to_owned(), |class| delay(class, |d| d.p99 as f64)),
+        (true, format!("max ms{}", deadline.as_deref().unwrap_or_default()), largest),
+        (deadline.is_some(), "missed".to_owned(), misses),
+        (true, "dropped".to_owned(), dropped),
+        (tolerance.is_some(), "late or lost".to_owned(), |class| {
+            of_windows(class, |windows| windows.lost.to_string())
+        }),
+        (
+            tolerance.is_some(),
+            format!("windows violated{}", tolerance.as_deref().unwrap_or_default()),
+            |class| of_windows(class, violations),
+        ),
+        (tolerance.is_some(), "longest run of losses".to_owned(), |class| {
+            of_windows(class, |windows| windows.longest_run.to_string())
+        }),
     ];
     let of = |run: &Summary, show: Show| {
         let same = run.classes.iter().find(|other| other.name == class.name);
         same.map_or(NOTHING.to_owned(), show)
     };
     let mut rows = Vec::new();
-    for (measure, show) in measures {
-        if measure == "missed" && class.deadline_ns.is_none() {
-            continue;
-        }
+    for (_, measure, show) in measures.into_iter().filter(|(applies, ..)| *applies) {
         let name = if rows.is_empty() { shortened(&class.name, NAME_LIMIT) } else { String::new() };
         let values = runs.iter().map(|run| of(run, show));
         rows.push([name, measure].into_iter().chain(values).collect());
     }
     rows
+}
+
+fn of_windows(class: &ClassSummary, show: fn(&WindowSummary) -> String) -> String {
+    class.windows.as_ref().map_or(NOTHING.to_owned(), show)
+}
+
+fn violations(windows: &WindowSummary) -> String {
+    match windows.violations {
+        0 => "0".to_owned(),
+        violations => format!("{violations}{ALARM}"),
+    }
 }
 
 fn delay(class: &ClassSummary, value: fn(&DelaySummary) -> f64) -> String {
@@ -274,6 +327,37 @@ a long name   12.00!      —";
             ["be-0", "mean", "ms", "2.500", "—"]
         );
         assert_eq!(compare_table(&[]), "");
+    }
+
+    #[test]
+    fn windows_have_a_table_of_their_own() {
+        let (mut summary, _) = sample::run(1, 1);
+        assert!(!class_table(&summary).contains("may lose"));
+        summary.classes[0].windows = Some(sample::windows(3));
+        let text = class_table(&summary);
+        let [header, row] = ["may lose", "1/80"]
+            .map(|of| text.lines().find(|line| line.contains(of)).unwrap().split_whitespace());
+        let expected = ["rt-0", "60", "1/80", "98", "7", "19", "3!", "2", "9"];
+        assert_eq!(row.collect::<Vec<_>>(), expected);
+        assert_eq!(header.last(), Some("missed"));
+        assert_eq!(text.matches("be-0").count(), 1, "that class has no tolerance: {text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
+    }
+
+    #[test]
+    fn windows_stand_side_by_side() {
+        let (mut dwcs, _) = sample::run(1, 1);
+        dwcs.classes[0].windows = Some(sample::windows(0));
+        let mut fifo = dwcs.clone();
+        fifo.classes[0].windows = Some(sample::windows(3));
+        let text = compare_table(&[fifo, dwcs]);
+        let rows = |of: &str| text.lines().filter(|line| line.contains(of)).collect::<Vec<_>>();
+        let violated = rows("windows violated");
+        assert_eq!(violated.len(), 1, "the other class has no tolerance: {text}");
+        let cells: Vec<_> = violated[0].split_whitespace().rev().take(2).collect();
+        assert_eq!(cells, ["0", "3!"]);
+        assert_eq!(rows("longest run of losses").len(), 1);
+        assert_eq!(rows("late or lost").len(), 1);
     }
 
     #[test]

@@ -37,6 +37,20 @@ pub enum Promise {
         /// How many packets exceeded it.
         misses: u64,
     },
+    /// More packets of a sliding window were late or lost than the class's streams tolerate.
+    Windows {
+        /// In how many windows.
+        violations: u64,
+        /// Of how many.
+        windows: u64,
+    },
+    /// More packets of a consecutive window were, which the admission test had proved impossible.
+    Consecutive {
+        /// In how many windows.
+        violations: u64,
+        /// Of how many.
+        windows: u64,
+    },
     /// Packets of a class that is promised a delay found its queue full.
     Room {
         /// How many.
@@ -51,31 +65,46 @@ pub fn broken_promises(summary: &Summary) -> Vec<Broken> {
 
 /// Whether any class was promised anything.
 pub fn promised_anything(summary: &Summary) -> bool {
+    promised_a_delay(summary) || summary.classes.iter().any(|class| class.windows.is_some())
+}
+
+/// Whether any class was promised a delay.
+pub(crate) fn promised_a_delay(summary: &Summary) -> bool {
     summary.classes.iter().any(|class| class.deadline_ns.or(class.bound_ns).is_some())
 }
 
 fn broken_by(class: &ClassSummary) -> impl Iterator<Item = Broken> {
-    let late = class
-        .deadline_ns
+    // A class that tolerates losses is promised its windows, not every deadline.
+    let deadline_ns = class.deadline_ns.filter(|_| class.windows.is_none());
+    let late = deadline_ns
         .filter(|_| class.deadline_misses > 0)
         .map(|deadline_ns| Promise::Deadline { deadline_ns, misses: class.deadline_misses });
     let beyond = exceeded_bound(class);
     let full = class.dropped.get(DropReason::QueueFull.name()).copied();
-    let full = full.filter(|_| class.deadline_ns.is_some());
+    let full = full.filter(|_| deadline_ns.is_some());
     let full = full.map(|dropped| Promise::Room { dropped });
+    let sliding = class.windows.iter().filter(|windows| windows.violations > 0);
+    let sliding = sliding.map(|of| (of.violations, of.windows));
+    let consecutive =
+        class.windows.iter().filter(|windows| windows.proved && windows.consecutive_violations > 0);
+    let consecutive = consecutive.map(|of| (of.consecutive_violations, of.consecutive_windows));
+    let violated = consecutive
+        .map(|(violations, windows)| Promise::Consecutive { violations, windows })
+        .chain(sliding.map(|(violations, windows)| Promise::Windows { violations, windows }));
     let within_deadline = |bound| class.deadline_ns.is_none_or(|deadline| bound <= deadline);
     let broken = move |promise| Broken {
         class: class.name.clone(),
         promise,
         proved: match promise {
-            Promise::Bound { .. } => true,
+            Promise::Bound { .. } | Promise::Consecutive { .. } => true,
+            Promise::Windows { .. } => false,
             Promise::Deadline { .. } | Promise::Room { .. } => {
                 class.bound_ns.is_some_and(within_deadline)
             }
         },
         nonconforming: class.nonconforming,
     };
-    late.into_iter().chain(beyond).chain(full).map(broken)
+    late.into_iter().chain(beyond).chain(full).chain(violated).map(broken)
 }
 
 /// A class without a deadline is owed its bound only as long as it keeps to its arrival curve.
@@ -100,9 +129,22 @@ impl fmt::Display for Broken {
                 (misses, format!("exceeded the proved bound of {}", time(bound_ns as f64)))
             }
             Promise::Room { dropped } => (dropped, "found the queue full".to_string()),
+            Promise::Windows { violations, windows } => {
+                (violations, format!("of {} lost more than tolerated", count(windows)))
+            }
+            Promise::Consecutive { violations, windows } => {
+                (violations, format!("of {} lost more than was proved", count(windows)))
+            }
         };
-        let packets = if number == 1 { "packet" } else { "packets" };
-        write!(f, "{}: {} {packets} {what}", self.class, count(number))?;
+        let counted = match (self.promise, number) {
+            (Promise::Windows { .. }, 1) => "window",
+            (Promise::Windows { .. }, _) => "windows",
+            (Promise::Consecutive { .. }, 1) => "consecutive window",
+            (Promise::Consecutive { .. }, _) => "consecutive windows",
+            (_, 1) => "packet",
+            _ => "packets",
+        };
+        write!(f, "{}: {} {counted} {what}", self.class, count(number))?;
         match self.nonconforming {
             0 => Ok(()),
             1 => f.write_str(" (1 of its packets broke its arrival curve)"),
@@ -113,6 +155,8 @@ impl fmt::Display for Broken {
 
 #[cfg(test)]
 mod tests {
+    use laxity_sim::summary::WindowSummary;
+
     use super::*;
     use crate::sample;
 
@@ -139,6 +183,30 @@ mod tests {
         class.deadline_misses = 2;
         class.bound_ns = class.deadline_ns.map(|deadline| deadline + 1);
         assert!(broken_promises(&summary).iter().all(|broken| !broken.proved));
+    }
+
+    #[test]
+    fn a_class_that_tolerates_losses_is_owed_its_windows() {
+        let (mut summary, _) = sample::run(1, 1);
+        let class = &mut summary.classes[0];
+        (class.deadline_misses, class.windows) = (2, Some(sample::windows(0)));
+        class.dropped = [("queue-full", 2)].into();
+        assert!(broken_promises(&summary).is_empty());
+        summary.classes[0].windows = Some(sample::windows(3));
+        let [broken] = &broken_promises(&summary)[..] else { panic!("sliding windows alone") };
+        assert!(!broken.proved);
+        assert_eq!(broken.to_string(), "rt-0: 3 windows of 19 lost more than tolerated");
+        let violated = WindowSummary { consecutive_violations: 1, ..sample::windows(1) };
+        summary.classes[0].windows = Some(violated.clone());
+        let [broken, sliding] = &broken_promises(&summary)[..] else { panic!("both") };
+        assert!(broken.proved && !sliding.proved);
+        assert_eq!(broken.to_string(), "rt-0: 1 consecutive window of 1 lost more than was proved");
+        assert_eq!(sliding.to_string(), "rt-0: 1 window of 19 lost more than tolerated");
+        summary.classes[0].windows = Some(WindowSummary { proved: false, ..violated });
+        assert_eq!(broken_promises(&summary), std::slice::from_ref(sliding));
+        summary.classes[0].deadline_ns = None;
+        summary.classes[0].bound_ns = None;
+        assert!(promised_anything(&summary));
     }
 
     #[test]

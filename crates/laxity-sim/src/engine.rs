@@ -4,6 +4,7 @@
 mod tests;
 
 use std::collections::HashMap;
+use std::mem;
 
 use laxity::link::Link;
 use laxity::packet::{ClassId, FlowId, Packet};
@@ -18,6 +19,7 @@ use crate::error::SimError;
 use crate::record::{Fate, Observer, Record};
 use crate::source::{Arrival, Arrivals, Backlogged, Remarks};
 use crate::summary::{Measured, Summary};
+use crate::windows::Windows;
 
 /// What to simulate.
 pub struct Run<'a> {
@@ -109,6 +111,9 @@ struct Simulation<'a, 'o> {
     backlogged: Vec<Backlogged>,
     /// The queued packets of backlogged sources by their handle, and whose they are.
     fed: HashMap<u64, usize>,
+    /// Backlogged sources and their flows that lost a packet for being late, to send the next.
+    refills: Vec<(usize, ClassId, FlowId)>,
+    windows: Windows,
     meters: Vec<Option<Meter>>,
     outlet: Outlet,
     tally: Tally,
@@ -163,6 +168,8 @@ impl<'a, 'o> Simulation<'a, 'o> {
                 .collect(),
             backlogged,
             fed: HashMap::new(),
+            refills: Vec::new(),
+            windows: Windows::new(plan),
             meters: plan.classes.iter().map(meter).collect(),
             outlet: Outlet {
                 port: Port::new(discipline, &plan.promises(scheduler), plan.run.warm_up),
@@ -255,9 +262,11 @@ impl<'a, 'o> Simulation<'a, 'o> {
         let mut packet = Packet { class, flow, length, demoted: false, arrival: now, handle };
         let port = &mut self.outlet.port;
         let (plan, observer) = (self.plan, &mut *self.observer);
-        let fed = &mut self.fed;
+        let (fed, windows) = (&mut self.fed, &mut self.windows);
+        windows.arrived(&packet);
         let mut drops = |packet: Packet, reason: DropReason| {
             fed.remove(&packet.handle);
+            windows.dropped(&packet, reason);
             tell(observer, plan, packet, None, Fate::Dropped(reason));
         };
         let conforms = match &mut self.meters[class.index()] {
@@ -282,24 +291,38 @@ impl<'a, 'o> Simulation<'a, 'o> {
     fn send(&mut self, now: Nanos) {
         let outlet = &mut self.outlet;
         let (plan, observer) = (self.plan, &mut *self.observer);
-        let fed = &mut self.fed;
+        let (fed, refills, windows) = (&mut self.fed, &mut self.refills, &mut self.windows);
         let mut drops = |packet: Packet, reason: DropReason| {
-            fed.remove(&packet.handle);
+            let source = fed.remove(&packet.handle).filter(|_| reason == DropReason::Late);
+            refills.extend(source.map(|source| (source, packet.class, packet.flow)));
+            windows.dropped(&packet, reason);
             tell(observer, plan, packet, None, Fate::Dropped(reason));
         };
         let Some(dispatch) = outlet.port.dequeue(now, &mut drops) else {
             outlet.chooses_at = outlet.port.next_ready(now).filter(|&ready| ready > now);
+            self.refill(now);
             return;
         };
         let packet = dispatch.packet;
         let departure = outlet.link.transmit(now, packet.length);
         outlet.port.sent(&packet, departure);
+        self.windows.sent(&packet, now, departure);
         outlet.chooses_at = Some(departure);
         self.tally.transmission(&packet, now, departure, plan.run.warm_up, self.end);
         tell(observer, plan, packet, dispatch.deadline, Fate::Sent { start: now, departure });
         if let Some(index) = self.fed.remove(&packet.handle) {
             self.arrive_backlogged(now, index, packet.class, packet.flow);
         }
+        self.refill(now);
+    }
+
+    /// Lets backlogged sources send a packet for each that was dropped for being late.
+    fn refill(&mut self, now: Nanos) {
+        let mut refills = mem::take(&mut self.refills);
+        for (index, class, flow) in refills.drain(..) {
+            self.arrive_backlogged(now, index, class, flow);
+        }
+        self.refills = refills;
     }
 
     fn finish(self) -> Outcome {
@@ -318,6 +341,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
             busy: self.tally.busy,
             end,
             footprint: self.tally.footprint.max(port.scheduler().footprint()),
+            windows: &self.windows,
         };
         let summary =
             Summary::new(self.plan, self.scheduler, self.seed, port.accounts(), &measured);

@@ -11,3 +11,4 @@ pub mod series;
 pub mod source;
 pub mod summary;
 pub mod trace;
+pub mod windows;

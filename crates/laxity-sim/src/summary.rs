@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use laxity::packet::ClassId;
 use laxity::port::{Account, Delays};
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_plan::model::{Class, Plan, SchedulerSpec};
 use serde::Serialize;
+
+use crate::windows::Windows;
 
 /// The results of one run.
 #[derive(Clone, Debug, Serialize)]
@@ -73,6 +76,39 @@ pub struct ClassSummary {
     pub bound_misses: u64,
     /// The largest delay of a class that is promised one, without packets demoted to best effort.
     pub promised_max_ns: Option<u64>,
+    /// The windows of its streams, for a class with a loss tolerance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub windows: Option<WindowSummary>,
+}
+
+/// The windows of a class's streams, packets counted in the order of their arrival.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WindowSummary {
+    /// The tolerance, such as `1/80`.
+    pub loss: String,
+    /// How many alike streams the class has.
+    pub streams: u32,
+    /// Whether the admission test proves that no consecutive window is violated, and the streams were in
+    /// step as the proof needs them.
+    pub proved: bool,
+    /// Packets that were sent or dropped.
+    pub packets: u64,
+    /// Those that were dropped or sent late.
+    pub lost: u64,
+    /// Complete windows, which slide: every packet of a stream from the length of its window on
+    /// completes one.
+    pub windows: u64,
+    /// Windows in which more were lost than the tolerance allows.
+    pub violations: u64,
+    /// Complete windows that do not overlap, from a stream's first packet on.
+    pub consecutive_windows: u64,
+    /// Those in which more were lost than the tolerance allows.
+    pub consecutive_violations: u64,
+    /// The most consecutive packets of one stream that were lost.
+    pub longest_run: u64,
+    /// Deadlines that passed before their packet was begun, or dropped; with a `deadline` and no
+    /// `gap`, packets that were late.
+    pub deadline_misses: u64,
 }
 
 /// The distribution of a class's delays in ns. Minimum, mean, deviation and maximum are exact;
@@ -102,6 +138,8 @@ pub(crate) struct Measured<'a> {
     pub end: Nanos,
     /// The most memory that the scheduler held, in bytes.
     pub footprint: usize,
+    /// The windows of all streams.
+    pub windows: &'a Windows,
 }
 
 impl Summary {
@@ -114,10 +152,28 @@ impl Summary {
     ) -> Summary {
         let seconds = measured.end.saturating_sub(plan.run.warm_up).as_secs_f64();
         let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
+        let proved = plan.keeps_windows(scheduler) && measured.windows.are_in_step();
+        let windows = |id: ClassId, class: &Class| {
+            let (loss, found) = (class.loss?, measured.windows.of(id)?);
+            Some(WindowSummary {
+                loss: loss.to_string(),
+                streams: class.count,
+                proved,
+                packets: found.counts.packets,
+                lost: found.counts.lost,
+                windows: found.counts.windows,
+                violations: found.counts.violations,
+                consecutive_windows: found.consecutive.windows,
+                consecutive_violations: found.consecutive.violations,
+                longest_run: found.counts.longest_run,
+                deadline_misses: found.deadline_misses,
+            })
+        };
         let classes = plan.leaves().map(|(id, class)| ClassSummary {
             parent: class.parent.map(|parent| plan.classes[parent.index()].name.clone()),
             nonconforming: measured.nonconforming[id.index()],
             throughput_bps: per_second(measured.bytes_in_time[id.index()] as f64 * 8.0),
+            windows: windows(id, class),
             ..ClassSummary::of_account(class, &accounts[id.index()])
         });
         Summary {
@@ -159,6 +215,7 @@ impl ClassSummary {
                 .deadline
                 .or(account.promise.bound)
                 .map(|_| account.longest_promised.0),
+            windows: None,
         }
     }
 }

@@ -23,6 +23,7 @@ pub mod service;
 #[cfg(test)]
 mod testing;
 pub mod units;
+pub mod window;
 
 /// The examples of the README.
 #[cfg(doctest)]

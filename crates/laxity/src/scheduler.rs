@@ -87,6 +87,8 @@ pub enum Criterion {
     LinkSharing,
     /// Nothing with a guarantee was waiting.
     Background,
+    /// Its stream came first by loss tolerance and deadline.
+    WindowConstraint,
 }
 
 /// Why a packet was not sent.
@@ -99,12 +101,14 @@ pub enum DropReason {
     Contract,
     /// Its class takes no packets: it is not a leaf, or was removed.
     NoClass,
+    /// Its deadline had passed, and its stream does not want late packets.
+    Late,
 }
 
 impl DropReason {
     /// Every reason, in the order in which tables show them.
-    pub const ALL: [DropReason; 3] =
-        [DropReason::QueueFull, DropReason::Contract, DropReason::NoClass];
+    pub const ALL: [DropReason; 4] =
+        [DropReason::QueueFull, DropReason::Contract, DropReason::NoClass, DropReason::Late];
 
     /// The word that stands for the reason in traces and summaries.
     pub const fn name(self) -> &'static str {
@@ -112,6 +116,7 @@ impl DropReason {
             DropReason::QueueFull => "queue-full",
             DropReason::Contract => "contract",
             DropReason::NoClass => "no-class",
+            DropReason::Late => "late",
         }
     }
 }

@@ -135,7 +135,11 @@ impl Driven<'_> {
             let books = &mut self.books;
             let dispatch =
                 self.scheduler.dequeue(start, &mut |packet, reason| books.drop(packet, reason));
-            let dispatch = dispatch.expect("a backlogged link is not idle");
+            let Some(dispatch) = dispatch else {
+                assert!(self.books.queued.is_empty(), "a backlogged link is not idle");
+                self.books.check(self.scheduler.backlog());
+                return;
+            };
             self.books.remove(&dispatch.packet);
             assert!(dispatch.packet.arrival <= start);
             let departure = self.link.transmit(start, dispatch.packet.length);

@@ -4,11 +4,13 @@ mod load;
 mod reference;
 
 use laxity::packet::ClassId;
+use laxity::sched::dwcs::{Late, Settings, Stream, Streams};
 use laxity::sched::edf::{Assign, BestEffort, Deadlines};
 use laxity::sched::hfsc::{ClassSpec, Curves};
-use laxity::sched::{Drr, Edf, Fifo, Hfsc, Share, Wf2q, Wfq};
+use laxity::sched::{Drr, Dwcs, Edf, Fifo, Hfsc, Share, Wf2q, Wfq};
 use laxity::service::ServiceCurve;
-use laxity::units::{Bytes, Rate};
+use laxity::units::{Bytes, Nanos, Rate};
+use laxity::window::Loss;
 use laxity_plan::Plan;
 use laxity_plan::model::BestEffort as Way;
 use laxity_report::table;
@@ -37,6 +39,10 @@ enum Discipline {
     Hfsc,
     /// About as many groups as there are leaves in each.
     HfscInGroups,
+    /// Streams whose deadlines can all be kept.
+    Dwcs,
+    /// Streams that are due twice as often as the link can send.
+    DwcsLate,
     /// The deadline of a best-effort packet alone, on the plan of Chakraborty, Gries and Thiele
     /// (2002).
     BestEffortDeadline(Way),
@@ -81,7 +87,7 @@ pub fn run(arguments: &Bench) -> Result<Promises, Failure> {
 }
 
 impl Discipline {
-    const ALL: [Discipline; 11] = [
+    const ALL: [Discipline; 13] = [
         Discipline::Fifo,
         Discipline::HeapEdf,
         Discipline::Drr,
@@ -90,6 +96,8 @@ impl Discipline {
         Discipline::Edf,
         Discipline::Hfsc,
         Discipline::HfscInGroups,
+        Discipline::Dwcs,
+        Discipline::DwcsLate,
         Discipline::BestEffortDeadline(Way::ShiftedLine),
         Discipline::BestEffortDeadline(Way::TwoLine),
         Discipline::BestEffortDeadline(Way::Exact),
@@ -105,6 +113,8 @@ impl Discipline {
             Discipline::Edf => "edf",
             Discipline::Hfsc => "hfsc",
             Discipline::HfscInGroups => "hfsc/groups",
+            Discipline::Dwcs => "dwcs",
+            Discipline::DwcsLate => "dwcs/late",
             Discipline::BestEffortDeadline(Way::ShiftedLine) => "deadline/shifted-line",
             Discipline::BestEffortDeadline(Way::TwoLine) => "deadline/two-line",
             Discipline::BestEffortDeadline(_) => "deadline/exact",
@@ -135,6 +145,8 @@ impl Discipline {
         match self {
             // One deadline after the other; there are no classes that could wake.
             Discipline::BestEffortDeadline(_) => &Mode::ALL[..3],
+            // A packet that does not wait is not late.
+            Discipline::DwcsLate => &[Mode::Backlogged],
             _ => &Mode::ALL,
         }
     }
@@ -164,6 +176,8 @@ impl Discipline {
             Discipline::HfscInGroups => {
                 load::schedule(hfsc(classes, classes.isqrt()), classes, mode, RUNS)
             }
+            Discipline::Dwcs => load::schedule(dwcs(classes, 2.0), classes, mode, RUNS),
+            Discipline::DwcsLate => load::schedule(dwcs(classes, 0.5), classes, mode, RUNS),
             Discipline::Edf => {
                 let deadlines: Vec<_> = load::deadlines(classes).into_iter().map(Some).collect();
                 let edf = Edf::new(&deadlines, BestEffort::by_arrival(Assign::Background));
@@ -200,6 +214,18 @@ fn hfsc(leaves: u32, groups: u32) -> Hfsc {
     Hfsc::new(&classes).expect("groups below the link and leaves below groups")
 }
 
+/// Streams with the tolerances of the paper, 1/80 to 1/150, and gaps of so many rounds of a packet
+/// of each.
+fn dwcs(streams: u32, rounds: f64) -> Dwcs {
+    let gap = f64::from(streams) * load::TRANSMISSION.0 as f64 * rounds;
+    let stream = |number: u32| {
+        let loss = Loss::new(1, 80 + 10 * (number % 8)).expect("one of many");
+        let stream = Stream { gap: Some(Nanos(gap as u64)), loss, late: Late::Drop };
+        Streams { stream, count: 1 }
+    };
+    Dwcs::new(Settings::default(), &(0..streams).map(stream).collect::<Vec<_>>())
+}
+
 fn paper_deadlines(way: Way) -> Deadlines {
     let text = include_str!("../../../../papers/low-delay-best-effort/plan.toml");
     let plan = Plan::parse(text, "plan.toml", ".".as_ref()).expect("the paper's plan is valid");
@@ -220,8 +246,8 @@ fn text(figures: &[Figure]) -> String {
     let header =
         ["discipline", "classes", "backlogged [ns]", "on-off [ns]", "single [ns]", "together [ns]"];
     format!(
-        "{}\n\nOne packet in and one out; deadline/… is one best-effort deadline alone. Medians of \
-         {RUNS} runs.",
+        "{}\n\nOne packet in and one out; deadline/… is one best-effort deadline alone. Under dwcs/late \
+         half of the packets are dropped instead of sent. Medians of {RUNS} runs.",
         table::table(&header, &rows)
     )
 }

@@ -8,12 +8,14 @@ use laxity::admit::fair::Overbooked;
 use laxity::admit::{Interval, Unbounded};
 use laxity::curve::{ceil_bytes, exact};
 use laxity::packet::ClassId;
+use laxity::sched::dwcs::Streams;
 use laxity::sched::hfsc::Curves;
 use laxity::service::ServiceCurve;
 use laxity::units::{Bytes, Nanos};
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, QueueLimit, QueueSpec, SchedulerSpec};
 use laxity_report::admission::{Admission, Test};
+use laxity_report::dwcs::WindowsView;
 use laxity_report::edf::BestEffortView;
 use laxity_report::hfsc::{LeftView, Place, Remark, places};
 use serde::Serialize;
@@ -40,7 +42,7 @@ pub fn run(arguments: &Check) -> Result<Promises, Failure> {
 #[derive(Debug, Serialize)]
 struct Answer {
     scheduler: &'static str,
-    /// Absent when the discipline has no admission test.
+    /// Absent when the discipline has no admission test, or that proves nothing.
     admitted: Option<bool>,
     statement: String,
     binding: Option<BindingInterval>,
@@ -53,6 +55,9 @@ struct Answer {
     /// The same for the rates of WF2Q+.
     #[serde(skip_serializing_if = "Option::is_none")]
     overbooked: Option<Vec<OverbookedClass>>,
+    /// What DWCS needs and what to leave out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    windows: Option<WindowsView>,
     classes: Vec<ClassAnswer>,
     /// Absent when the discipline leaves nothing that is known.
     best_effort: Option<BestEffortView>,
@@ -114,6 +119,9 @@ struct ClassAnswer {
     /// What deficit round robin sends in a turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     quantum_bytes: Option<u32>,
+    /// How many alike streams it has, when they are due and what they tolerate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    streams: Option<StreamsAnswer>,
     /// Whether the next ones were looked for.
     mends_sought: bool,
     /// The shortest deadline that would pass beside the other classes as they are.
@@ -123,6 +131,14 @@ struct ClassAnswer {
     /// The largest burst that would, within the first piece of a real-time curve.
     #[serde(skip_serializing_if = "Option::is_none")]
     largest_burst_bytes: Option<u64>,
+}
+
+/// The streams of a class, as DWCS takes them.
+#[derive(Clone, Debug, Serialize)]
+struct StreamsAnswer {
+    count: u32,
+    gap_ns: Option<u64>,
+    loss: String,
 }
 
 /// A service curve.
@@ -142,12 +158,13 @@ impl Answer {
         };
         let mut answer = Answer {
             scheduler: scheduler.name(),
-            admitted: Some(admission.admitted),
+            admitted: admission.admitted,
             statement: admission.statement,
             binding: None,
             long_run_bps: None,
             places: None,
             overbooked: None,
+            windows: None,
             classes: class_answers(plan, scheduler, &admission.bounds),
             best_effort: None,
             left: None,
@@ -173,6 +190,7 @@ impl Answer {
                 answer.overbooked =
                     Some(overbooked.map(|place| OverbookedClass::of(plan, place)).collect());
             }
+            Test::Dwcs(test) => answer.windows = Some(WindowsView::of(plan, test)),
             Test::Flat => {}
         }
         answer.queues_too_small = queues_too_small(plan, &answer.classes);
@@ -191,6 +209,7 @@ impl Answer {
             long_run_bps: None,
             places: None,
             overbooked: None,
+            windows: None,
             classes: class_answers(plan, scheduler, &plan.bounds(scheduler)),
             best_effort: None,
             left: None,
@@ -257,6 +276,15 @@ fn class_answers(
             let shares = plan.wf2q_shares();
             for answer in &mut answers {
                 answer.rate_bps = Some(shares[answer.id.index()].rate.0);
+            }
+        }
+        SchedulerSpec::Dwcs(_) => {
+            let streams = plan.dwcs_streams();
+            for answer in &mut answers {
+                let Streams { stream, count } = streams[answer.id.index()];
+                let gap_ns = stream.gap.map(|gap| gap.0);
+                answer.streams =
+                    Some(StreamsAnswer { count, gap_ns, loss: stream.loss.to_string() });
             }
         }
         SchedulerSpec::Wfq => share_out(plan, &plan.flat_weights(), &mut answers),

@@ -27,7 +27,7 @@ pub fn run(arguments: &Compare) -> Result<Promises, Failure> {
     let mut refusals = Vec::new();
     for scheduler in schedulers {
         let asked = is_asked(&plan, scheduler).then(|| Admission::of(&plan, scheduler)).flatten();
-        if let Some(admission) = asked.filter(|admission| !admission.admitted) {
+        if let Some(admission) = asked.filter(|admission| admission.admitted == Some(false)) {
             refusals.push(format!("{scheduler}: NOT ADMITTED. {}", admission.statement));
         }
         let mut series = SeriesRecorder::new(&plan);
@@ -72,7 +72,7 @@ pub fn run(arguments: &Compare) -> Result<Promises, Failure> {
 /// Whether a comparison asks if the plan is admitted: under what is there to keep deadlines, and
 /// under the plan's own scheduler.
 fn is_asked(plan: &Plan, scheduler: SchedulerSpec) -> bool {
-    matches!(scheduler, SchedulerSpec::Edf { .. } | SchedulerSpec::Hfsc)
+    matches!(scheduler, SchedulerSpec::Edf { .. } | SchedulerSpec::Hfsc | SchedulerSpec::Dwcs(_))
         || scheduler == plan.scheduler
 }
 

@@ -35,7 +35,7 @@ pub fn run(arguments: &Run) -> Result<Promises, Failure> {
             outcome
         }
     };
-    let refused = admission.filter(|admission| !admission.admitted);
+    let refused = admission.filter(|admission| admission.admitted == Some(false));
     if arguments.json {
         print_json(&outcome.summary)?;
     } else {

@@ -97,7 +97,7 @@ fn a_wrong_key_or_name() {
             "plan.toml:6:8",
             "unknown word `edff`",
             "did you mean `edf`?",
-            "`fifo`, `wfq`, `wf2q`, `drr`, `hfsc`, `edf`",
+            "`fifo`, `wfq`, `wf2q`, `drr`, `hfsc`, `edf`, `dwcs`",
         ],
     );
 }

@@ -3,6 +3,7 @@
 mod admission;
 mod bad_input;
 mod bad_recordings;
+mod dwcs;
 mod folder;
 mod import;
 mod outputs;
@@ -10,7 +11,7 @@ mod packets;
 mod promises;
 
 /// Every discipline that a plan can be run under.
-const SCHEDULERS: [&str; 11] = [
+const SCHEDULERS: [&str; 13] = [
     "fifo",
     "wfq",
     "wf2q",
@@ -22,4 +23,6 @@ const SCHEDULERS: [&str; 11] = [
     "edf/two-line",
     "edf/two-line-fast",
     "edf/exact",
+    "dwcs/loss-first",
+    "dwcs/deadline-first",
 ];

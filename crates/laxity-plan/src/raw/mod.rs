@@ -6,6 +6,7 @@
 mod curve;
 mod dist;
 mod lists;
+mod stream;
 mod values;
 
 use std::borrow::Cow;
@@ -23,6 +24,7 @@ use crate::model::{BestEffort, BestEffortOrder, Police};
 pub use curve::{Curve, Pieces};
 pub use dist::Distribution;
 pub use lists::{Classes, Sources};
+pub use stream::{Late, Loss, Precedence, Violation};
 pub use values::{At, Count, Measure, Number, Quantity, Slope, Table, Unit, Word};
 
 /// The JSON Schema of a plan, for editors that complete and check TOML.
@@ -100,6 +102,12 @@ pub struct Scheduler {
     pub best_effort: Option<At<Word<BestEffort>>>,
     /// How best-effort classes are ordered among themselves; `edf` only. Default wfq.
     pub best_effort_order: Option<At<Word<BestEffortOrder>>>,
+    /// What goes first; `dwcs` only. Default loss-first.
+    pub precedence: Option<At<Word<Precedence>>>,
+    /// What becomes of a stream that has lost more than it may; `dwcs` only. Default reset.
+    pub violation: Option<At<Word<Violation>>>,
+    /// After how many services it looks for passed deadlines; `dwcs` only. Default 1.
+    pub check_every: Option<At<Count>>,
 }
 
 /// `kind = …`.
@@ -118,6 +126,8 @@ pub enum SchedulerKind {
     Hfsc,
     /// Earliest deadline first, with deadlines for best effort.
     Edf,
+    /// Dynamic window-constrained scheduling: deadlines, and losses that are tolerated.
+    Dwcs,
 }
 
 /// A class of traffic: real-time with a deadline, best effort without.
@@ -149,6 +159,16 @@ pub struct Class {
     pub police: Option<At<Word<Police>>>,
     /// How much of it may be queued. Default no limit.
     pub queue: Option<At<Table<Queue>>>,
+    /// How many alike streams it has; a packet's stream is its flow number modulo this. Default 1.
+    pub count: Option<At<Count>>,
+    /// The time between the deadlines of two packets of a stream.
+    pub gap: Option<Quantity<Nanos>>,
+    /// How many of a stream's consecutive packets may be late or lost, such as "1/80"; needs
+    /// `gap` or `deadline`.
+    pub loss: Option<At<Loss>>,
+    /// What `dwcs` does with late packets; needs `gap` or `deadline`. Default drop with `loss`,
+    /// send without.
+    pub late: Option<At<Word<Late>>>,
 }
 
 /// One token bucket, or several that all hold at once.
@@ -220,7 +240,7 @@ pub struct Source {
     pub model: At<Word<ModelKind>>,
     /// Lengths of its packets.
     pub packet: Option<At<Distribution<Bytes>>>,
-    /// How many independent copies there are. Default 1.
+    /// How many independent copies there are. Default as many as the class has streams.
     pub count: Option<At<Count>>,
     /// When it begins. Default 0s.
     pub start: Option<Quantity<Nanos>>,

@@ -13,8 +13,8 @@ use serde::de::{
     Deserialize, Deserializer, Error, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess, Visitor,
 };
 
-/// The longest text that is a number with its unit.
-const LONGEST_UNIT: usize = 64;
+/// The longest text that is a number with its unit, or two numbers with a stroke between them.
+pub const LONGEST_UNIT: usize = 64;
 
 /// A value and the bytes of the file that it was written in.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, Rate};
 
 use super::hierarchy::Hierarchy;
-use super::{MOST, Read, curve, matching, positive, zero};
+use super::{MOST, Read, curve, matching, positive, stream, zero};
 use crate::error::{Fault, shown};
 use crate::model::{Arrival, Class, LinkSpec, Police, QueueLimit, QueueSpec, TokenBucket, Weight};
 use crate::raw::{self, Arrivals, At, Limit, Number, Quantity, Table};
@@ -30,6 +30,7 @@ pub fn all(raw: raw::Classes, link: &LinkSpec, text: &str) -> Read<Vec<Class>> {
         return Err(Fault::at(&classes[MOST].0.span, message));
     }
     classes.iter().try_for_each(|(name, _)| check_name(name))?;
+    stream::check_total(classes.iter().map(|(_, Table(class))| class))?;
     let hierarchy = Hierarchy::read(&classes)?;
     let places = hierarchy.parents.into_iter().zip(hierarchy.children);
     let read = |((name, class), (parent, children)): ((At<String>, Table<raw::Class>), _)| {
@@ -47,6 +48,7 @@ fn read(
     text: &str,
 ) -> Read<Class> {
     let curves = curve::of_class(&raw, children.is_empty())?;
+    let streams = stream::of_class(&raw)?;
     let deadline = raw.deadline.as_ref().map(positive("deadline")).transpose()?;
     let arrival = raw.arrival.as_ref().map(|arrivals| arrival(arrivals, link)).transpose()?;
     if let (Some(deadline), Some(At { span, .. })) = (deadline, &raw.deadline) {
@@ -92,6 +94,10 @@ fn read(
         police,
         queue: raw.queue.map(|At { value, .. }| queue(value)).transpose()?,
         matching: raw.matching.map(|expression| matching(&expression, text)).transpose()?,
+        count: streams.count,
+        gap: streams.gap,
+        loss: streams.loss,
+        late: streams.late,
     })
 }
 

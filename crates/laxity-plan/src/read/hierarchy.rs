@@ -106,6 +106,10 @@ fn check_interior(name: &str, class: &raw::Class) -> Read<()> {
         ("police", span(&class.police)),
         ("queue", span(&class.queue)),
         ("match", span(&class.matching)),
+        ("count", span(&class.count)),
+        ("gap", span(&class.gap)),
+        ("loss", span(&class.loss)),
+        ("late", span(&class.late)),
         ("real-time", span(&class.real_time)),
     ];
     match of_packets.into_iter().find_map(|(key, span)| Some((key, span?))) {

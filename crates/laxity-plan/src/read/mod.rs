@@ -5,6 +5,7 @@ mod curve;
 mod file;
 mod hierarchy;
 mod source;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod toml_error;
@@ -12,6 +13,7 @@ mod toml_error;
 use std::ops::Range;
 use std::path::Path;
 
+use laxity::sched::dwcs::{Precedence, Settings, Violation};
 use laxity::units::{Bytes, Nanos};
 use toml::de::{DeTable, DeValue, Deserializer};
 
@@ -23,7 +25,8 @@ use crate::raw::{self, Measure, Quantity, SchedulerKind};
 /// What every step of reading gives.
 type Read<T> = Result<T, Fault>;
 
-/// The most classes that a plan has, and the most sources that all of its counts make.
+/// The most classes that a plan has, and the most streams and the most sources that all of its
+/// counts make.
 const MOST: usize = 1_000_000;
 /// The largest packet that a link may carry.
 const LARGEST_PACKET: Bytes = Bytes(1_000_000_000);
@@ -135,19 +138,50 @@ fn scheduler(raw: &raw::Scheduler) -> Read<SchedulerSpec> {
                 .as_ref()
                 .map_or(BestEffortOrder::Wfq, |order| order.value.0),
         },
+        SchedulerKind::Dwcs => SchedulerSpec::Dwcs(dwcs(raw)?),
     };
-    let edf_only = [
-        ("best-effort", raw.best_effort.as_ref().map(|way| &way.span)),
-        ("best-effort-order", raw.best_effort_order.as_ref().map(|order| &order.span)),
-    ];
-    match edf_only {
-        _ if matches!(spec, SchedulerSpec::Edf { .. }) => Ok(spec),
-        [(key, Some(span)), _] | [_, (key, Some(span))] => {
-            let message = format!("`{key}` does not belong to `kind = \"{spec}\"`");
-            Err(Fault::at(span, message).help("leave it out, or write `kind = \"edf\"`"))
+    check_options(raw, spec)?;
+    Ok(spec)
+}
+
+fn dwcs(raw: &raw::Scheduler) -> Read<Settings> {
+    let check_every = match &raw.check_every {
+        None => 1,
+        Some(raw::At { value: raw::Count(0), span }) => return Err(zero("check-every", span)),
+        Some(raw::At { value: raw::Count(services), span }) => {
+            u32::try_from(*services).map_err(|_| {
+                let message =
+                    format!("`check-every` is {services}, above the largest, {}", u32::MAX);
+                Fault::at(span, message)
+            })?
         }
-        _ => Ok(spec),
+    };
+    Ok(Settings {
+        precedence: raw.precedence.as_ref().map_or(Precedence::LossFirst, |at| at.value.0.into()),
+        violation: raw.violation.as_ref().map_or(Violation::Reset, |at| at.value.0.into()),
+        check_every,
+    })
+}
+
+/// Refuses the options of another discipline.
+fn check_options(raw: &raw::Scheduler, spec: SchedulerSpec) -> Read<()> {
+    fn span<T>(key: &Option<raw::At<T>>) -> Option<&Range<usize>> {
+        key.as_ref().map(|at| &at.span)
     }
+    let (is_edf, is_dwcs) =
+        (matches!(spec, SchedulerSpec::Edf { .. }), matches!(spec, SchedulerSpec::Dwcs(_)));
+    let options = [
+        ("best-effort", span(&raw.best_effort), is_edf, "edf"),
+        ("best-effort-order", span(&raw.best_effort_order), is_edf, "edf"),
+        ("precedence", span(&raw.precedence), is_dwcs, "dwcs"),
+        ("violation", span(&raw.violation), is_dwcs, "dwcs"),
+        ("check-every", span(&raw.check_every), is_dwcs, "dwcs"),
+    ];
+    let astray = options.into_iter().find(|(_, span, belongs, _)| span.is_some() && !belongs);
+    let Some((key, Some(span), _, owner)) = astray else { return Ok(()) };
+    let kind = spec.name().split('/').next().unwrap_or_default();
+    let message = format!("`{key}` does not belong to `kind = \"{kind}\"`");
+    Err(Fault::at(span, message).help(format!("leave it out, or write `kind = \"{owner}\"`")))
 }
 
 fn run(raw: raw::Run) -> Read<RunSpec> {

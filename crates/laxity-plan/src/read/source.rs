@@ -82,7 +82,7 @@ impl Context<'_> {
         let start = raw.start.as_ref().map_or(Nanos::ZERO, |start| start.value.0);
         Ok(Source::Model(ModelSource {
             class,
-            count: self.count(raw.count.as_ref())?,
+            count: self.count(raw.count.as_ref(), &self.plan.classes[class.index()], &span)?,
             packet: self.packet(packet, &self.plan.classes[class.index()])?,
             model,
             start,
@@ -132,7 +132,7 @@ impl Context<'_> {
             return Err(Fault::at(at, message).help(help));
         }
         let size = raw.window.as_ref().map_or(Ok(2), window)?;
-        let copies = raw.count.as_ref().map_or(1, |count| count.value.0);
+        let copies = raw.count.as_ref().map_or(class.count.into(), |count| count.value.0);
         self.queued = self.queued.saturating_add(u64::from(size).saturating_mul(copies));
         if self.queued > MOST as u64 {
             let at = raw.window.as_ref().map_or(span, |window| &window.span);
@@ -166,21 +166,31 @@ impl Context<'_> {
             .help(format!("feed a class without any; below it are {}", quoted_list(below)))
     }
 
-    fn count(&mut self, raw: Option<&At<Count>>) -> Read<u32> {
-        let Some(At { value: Count(count), span }) = raw else {
-            self.sources += 1;
-            return Ok(1);
+    /// As many copies as are asked for, or as the class has streams.
+    fn count(
+        &mut self,
+        raw: Option<&At<Count>>,
+        class: &Class,
+        source: &Range<usize>,
+    ) -> Read<u32> {
+        let (count, span) = match raw {
+            Some(At { value: Count(0), span }) => return Err(zero("count", span)),
+            Some(At { value: Count(count), span }) => (*count, span),
+            None => (class.count.into(), source),
         };
-        let count = u32::try_from(*count).unwrap_or(u32::MAX);
-        self.sources = self.sources.saturating_add(count as usize);
-        match count {
-            0 => Err(zero("count", span)),
-            _ if self.sources > MOST => Err(Fault::at(
-                span,
-                format!("too many sources: all `count`s together are at most {MOST}"),
-            )),
-            _ => Ok(count),
-        }
+        self.sources = self.sources.saturating_add(usize::try_from(count).unwrap_or(usize::MAX));
+        let fits = u32::try_from(count).ok().filter(|_| self.sources <= MOST);
+        fits.ok_or_else(|| {
+            let message = format!("too many sources: all `count`s together are at most {MOST}");
+            let fault = Fault::at(span, message);
+            match raw {
+                Some(_) => fault,
+                None => fault.help(format!(
+                    "this source has as many copies as its class has streams, {count}: write a \
+                     smaller `count`"
+                )),
+            }
+        })
     }
 
     fn packet(&self, raw: &At<Distribution<Bytes>>, class: &Class) -> Read<Dist<Bytes>> {

@@ -167,7 +167,8 @@ proptest! {
     fn every_scheduler_serves_any_hierarchy(
         plan in hierarchies(), lengths in vec(40..=1_250u32, 1..6),
     ) {
-        for spec in SchedulerSpec::PLAIN.into_iter().chain([SchedulerSpec::EDF]) {
+        let with_options = [SchedulerSpec::EDF, SchedulerSpec::DWCS];
+        for spec in SchedulerSpec::PLAIN.into_iter().chain(with_options) {
             let mut scheduler = plan.scheduler(spec);
             let mut drops = |packet: Packet, _: DropReason| panic!("{spec} drops {packet:?}");
             let mut link = Link::new(plan.link.rate);

@@ -1,6 +1,6 @@
 //! The tables of a report.
 
-use laxity_sim::summary::{ClassSummary, DelaySummary, Summary};
+use laxity_sim::summary::{ClassSummary, DelaySummary, Summary, WindowSummary};
 use maud::{Markup, html};
 
 use super::cell;
@@ -77,6 +77,41 @@ pub(super) fn classes(summary: &Summary) -> Markup {
     }
 }
 
+/// The windows of the classes that tolerate losses.
+pub(super) fn windows(summary: &Summary) -> Markup {
+    let watched = summary.classes.iter().enumerate();
+    let watched = watched.filter_map(|(at, class)| Some((at, class, class.windows.as_ref()?)));
+    html! {
+        div.wide { table {
+            thead { tr {
+                th { "Class" }
+                @for title in [
+                    "Streams", "May lose", "Packets", "Late or lost", "Windows", "Violated",
+                    "Longest run of losses", "Deadlines missed",
+                ] { th.number { (title) } }
+            } }
+            tbody { @for (at, class, windows) in watched {
+                tr {
+                    (name(at, class))
+                    td.number { (count(windows.streams.into())) }
+                    td.number { (windows.loss) }
+                    td.number { (count(windows.packets)) }
+                    td.number { (count(windows.lost)) }
+                    td.number { (count(windows.windows)) }
+                    td.number { (violations(windows)) }
+                    td.number { (count(windows.longest_run)) }
+                    td.number { (count(windows.deadline_misses)) }
+                }
+            } }
+        } }
+        p.note { "A window is so many consecutive packets of one stream; every packet completes one. It is violated if more of them were dropped or late than may be." }
+    }
+}
+
+fn violations(windows: &WindowSummary) -> Markup {
+    html! { span.alarm[windows.violations > 0] { (count(windows.violations)) } }
+}
+
 fn delays(delay: Option<&DelaySummary>) -> [Option<f64>; 6] {
     delay.map_or([None; 6], |d| {
         [d.min as f64, d.mean, d.p50 as f64, d.p99 as f64, d.p99_9 as f64, d.max as f64].map(Some)
@@ -97,13 +132,16 @@ fn dropped(class: &ClassSummary) -> Markup {
 /// Several runs: a group of rows a class, a row a scheduler.
 pub(super) fn compared(runs: &[&Summary]) -> Markup {
     let classes = runs.first().map(|run| &run.classes[..]).unwrap_or_default();
+    let watched = classes.iter().any(|class| class.windows.is_some());
+    let mut titles = vec!["Mean delay, ms", "p99, ms", "Largest, ms", "Missed", "Dropped"];
+    if watched {
+        titles.extend(["Late or lost", "Windows violated", "Longest run of losses"]);
+    }
     html! {
         div.wide { table.grouped {
             thead { tr {
                 th { "Class" } th { "Scheduler" }
-                @for title in ["Mean delay, ms", "p99, ms", "Largest, ms", "Missed", "Dropped"] {
-                    th.number { (title) }
-                }
+                @for title in &titles { th.number { (title) } }
             } }
             @for class in classes {
                 tbody { @for (at, run) in runs.iter().enumerate() {
@@ -112,6 +150,7 @@ pub(super) fn compared(runs: &[&Summary]) -> Markup {
                         td { (swatch(at)) (run.scheduler) }
                         @let same = run.classes.iter().find(|other| other.name == class.name);
                         (measures(same))
+                        @if watched { (losses(same.and_then(|class| class.windows.as_ref()))) }
                     }
                 } }
             }
@@ -127,6 +166,19 @@ fn measures(class: Option<&ClassSummary>) -> Markup {
         td.number.alarm[class.is_some_and(too_late)] { (cell(delay.map(|delay| delay.max as f64))) }
         td.number { @if let Some(class) = class { (misses(class)) } @else { (NOTHING) } }
         td.number { @if let Some(class) = class { (dropped(class)) } @else { (NOTHING) } }
+    }
+}
+
+fn losses(windows: Option<&WindowSummary>) -> Markup {
+    html! {
+        @match windows {
+            None => @for _ in 0..3 { td.number { (NOTHING) } },
+            Some(windows) => {
+                td.number { (count(windows.lost)) }
+                td.number { (violations(windows)) }
+                td.number { (count(windows.longest_run)) }
+            }
+        }
     }
 }
 

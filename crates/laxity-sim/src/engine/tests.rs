@@ -183,7 +183,7 @@ fn the_same_arrivals_go_through_every_scheduler() {
     };
     let fifo = arrivals("fifo");
     assert!(fifo.len() > 1000);
-    for name in ["wfq", "wf2q", "drr", "hfsc", "edf/background", "edf/exact"] {
+    for name in ["wfq", "wf2q", "drr", "hfsc", "edf/background", "edf/exact", "dwcs"] {
         assert_eq!(arrivals(name), fifo, "{name}");
     }
 }
@@ -200,7 +200,8 @@ const CAMPUS: &str = r#"scheduler = { kind = "hfsc" }
 #[test]
 fn a_hierarchy_runs_under_every_scheduler_and_only_its_leaves_are_told() {
     let plan = plan(CAMPUS);
-    for scheduler in SchedulerSpec::PLAIN.into_iter().chain([SchedulerSpec::EDF]) {
+    let with_options = [SchedulerSpec::EDF, SchedulerSpec::DWCS];
+    for scheduler in SchedulerSpec::PLAIN.into_iter().chain(with_options) {
         let (outcome, records) = run(&Plan { scheduler, ..plan.clone() }, 2, 2);
         let classes = &outcome.summary.classes;
         let told: Vec<_> =
@@ -318,5 +319,32 @@ fn the_link_waits_for_packets_that_are_held_back_and_sends_others_meanwhile() {
             free_at = departure;
         }
         assert!(waited > 50, "{waited}");
+    }
+}
+
+/// Thirty streams that are due a packet every 20 ms, on a link that has time for twenty: what DWCS
+/// drops for being late is replaced like what it sends, so no stream falls silent.
+#[test]
+fn a_backlogged_stream_goes_on_after_late_packets() {
+    let plan = plan(
+        r#"scheduler = { kind = "dwcs" }
+        class.streams = { count = 30, gap = "20ms", loss = "1/2" }
+        source = [{ class = "streams", model = "backlogged", packet = "1000b" }]"#,
+    );
+    let (outcome, records) = run(&plan, 1, 10);
+    assert!(outcome.summary.link.utilization > 0.9999);
+    let windows = class(&outcome).windows.as_ref().unwrap();
+    let dropped = class(&outcome).dropped["late"];
+    // A deadline every 20 ms for each stream, of which the link keeps two thirds.
+    assert!((windows.packets as f64 - 15_000.0).abs() < 100.0, "{windows:?}");
+    assert!((dropped as f64 - 5_000.0).abs() < 100.0, "{dropped}");
+    assert_eq!((windows.lost, windows.deadline_misses), (dropped, dropped));
+    assert_eq!((windows.streams, windows.violations, windows.longest_run), (30, 0, 1));
+    let mut last = [Nanos::ZERO; 30];
+    for Record { packet, fate, .. } in records {
+        if let Fate::Sent { start, .. } = fate {
+            let before = mem::replace(&mut last[packet.flow.0 as usize], start);
+            assert!(start <= before + Nanos(60_000_000), "{packet:?} at {start}");
+        }
     }
 }

@@ -19,6 +19,10 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
         police: Police::Count,
         queue: None,
         matching: None,
+        count: 1,
+        gap: None,
+        loss: None,
+        late: Late::Send,
     };
     Plan {
         title: None,

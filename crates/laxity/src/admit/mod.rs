@@ -1,6 +1,7 @@
 //! Admission: does a set of classes fit on a link, what delay is each guaranteed, and if it does
 //! not fit, why not. One file a discipline.
 
+pub mod dwcs;
 pub mod edf;
 pub mod fair;
 pub mod hfsc;

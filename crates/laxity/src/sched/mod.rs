@@ -4,6 +4,7 @@
 mod ancestry;
 mod droptail;
 mod drr;
+pub mod dwcs;
 pub mod edf;
 mod fifo;
 pub mod hfsc;
@@ -15,6 +16,7 @@ mod wfq;
 
 pub use droptail::{DropTail, Limit};
 pub use drr::Drr;
+pub use dwcs::Dwcs;
 pub use edf::Edf;
 pub use fifo::Fifo;
 pub use hfsc::Hfsc;

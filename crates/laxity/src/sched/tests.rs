@@ -6,14 +6,16 @@ use std::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use super::dwcs::{Late, Precedence, Settings, Stream, Streams};
 use super::edf::{Assign, BestEffort, Deadlines, Line};
 use super::hfsc::{ClassSpec, Curves};
-use super::{DropTail, Drr, Edf, Fifo, Hfsc, Limit, Share, Wf2q, Wfq};
+use super::{DropTail, Drr, Dwcs, Edf, Fifo, Hfsc, Limit, Share, Wf2q, Wfq};
 use crate::packet::{ClassId, Packet};
 use crate::scheduler::{DropReason, Scheduler};
 use crate::service::ServiceCurve;
 use crate::testing::{Arrival, Run, arrivals, drive};
 use crate::units::{Nanos, Rate};
+use crate::window::Loss;
 
 const RATE: Rate = Rate(10_000_000);
 const CLASSES: u32 = 4;
@@ -64,6 +66,17 @@ fn hfsc() -> Hfsc {
     Hfsc::new(&classes.collect::<Vec<_>>()).unwrap()
 }
 
+/// Streams with all tolerances and with deadlines that are often missed, and one without.
+fn dwcs(precedence: Precedence, late: Late) -> Dwcs {
+    let gaps = [Some(300_000), Some(1_000_000), Some(4_000_000), None];
+    let streams = gaps.into_iter().zip(0..).map(|(gap, lost)| {
+        let loss = Loss::new(lost, 3).unwrap();
+        Streams { stream: Stream { gap: gap.map(Nanos), loss, late }, count: 1 }
+    });
+    let settings = Settings { precedence, ..Settings::default() };
+    Dwcs::new(settings, &streams.collect::<Vec<_>>())
+}
+
 /// One of each discipline.
 fn disciplines() -> Vec<Box<dyn Scheduler>> {
     Vec::from([
@@ -75,6 +88,8 @@ fn disciplines() -> Vec<Box<dyn Scheduler>> {
         Box::new(Drr::new(&[100, 500, 1500, 4000])),
         Box::new(wf2q()),
         Box::new(hfsc()),
+        Box::new(dwcs(Precedence::LossFirst, Late::Send)),
+        Box::new(dwcs(Precedence::DeadlineFirst, Late::Send)),
     ])
 }
 
@@ -123,7 +138,9 @@ proptest! {
 
     #[test]
     fn nothing_is_lost_or_invented(arrivals in traffic()) {
-        for mut scheduler in disciplines().into_iter().chain([limited_within()]) {
+        let dropping = |precedence| Box::new(dwcs(precedence, Late::Drop)) as Box<dyn Scheduler>;
+        let dropping = [Precedence::LossFirst, Precedence::DeadlineFirst].map(dropping);
+        for mut scheduler in disciplines().into_iter().chain([limited_within()]).chain(dropping) {
             let run = drive(&mut scheduler, RATE, &arrivals);
             prop_assert_eq!(run.sent.len() + run.dropped.len(), arrivals.len());
         }

@@ -12,12 +12,12 @@ use laxity::units::Nanos;
 const PACKETS: u64 = 400_000;
 /// Every packet is this long and takes so long on the link.
 pub const LENGTH: u32 = 1000;
-const TRANSMISSION: Nanos = Nanos(1_000);
+pub const TRANSMISSION: Nanos = Nanos(1_000);
 
 /// How busy the classes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Every class has two packets queued; one that sends one gets a new one.
+    /// Every class has two packets queued; one that sends or drops one gets a new one.
     Backlogged,
     /// Classes wake in random order, each with four packets, and sleep when they are sent; up to 64
     /// are awake at a time.
@@ -49,7 +49,7 @@ pub fn deadlines(classes: u32) -> Vec<Nanos> {
     shuffled(classes).into_iter().map(|place| Nanos(10_000_000 + u64::from(place) * step)).collect()
 }
 
-/// The median ns for one packet in and one out.
+/// The median ns for one packet in and one out, sent or dropped.
 pub fn schedule<S: Scheduler>(mut scheduler: S, classes: u32, mode: Mode, runs: usize) -> f64 {
     let order = shuffled(classes);
     let mut now = Nanos::ZERO;
@@ -59,17 +59,19 @@ pub fn schedule<S: Scheduler>(mut scheduler: S, classes: u32, mode: Mode, runs: 
         }
     }
     let mut wake = order.iter().cycle();
-    let packets = match mode {
-        Mode::Together => PACKETS.max(order.len() as u64) / order.len() as u64 * order.len() as u64,
-        _ => PACKETS,
-    };
-    median(runs, packets, || match mode {
+    let mut left = Vec::new();
+    median(runs, || match mode {
         Mode::Backlogged => {
-            for _ in 0..PACKETS {
-                let class = dequeue(&mut scheduler, now);
+            let mut packets = 0;
+            while packets < PACKETS {
+                dequeue_into(&mut scheduler, now, &mut left);
                 now += TRANSMISSION;
-                enqueue(&mut scheduler, now, class);
+                packets += left.len() as u64;
+                for class in left.drain(..) {
+                    enqueue(&mut scheduler, now, class);
+                }
             }
+            packets
         }
         Mode::OnOff => {
             let awake = 64.min(u64::from(classes));
@@ -84,6 +86,7 @@ pub fn schedule<S: Scheduler>(mut scheduler: S, classes: u32, mode: Mode, runs: 
                     now += TRANSMISSION;
                 }
             }
+            PACKETS
         }
         Mode::Single => {
             for &class in wake.by_ref().take(PACKETS as usize) {
@@ -91,9 +94,11 @@ pub fn schedule<S: Scheduler>(mut scheduler: S, classes: u32, mode: Mode, runs: 
                 dequeue(&mut scheduler, now);
                 now += TRANSMISSION;
             }
+            PACKETS
         }
         Mode::Together => {
-            for _ in 0..packets / order.len() as u64 {
+            let rounds = (PACKETS / order.len() as u64).max(1);
+            for _ in 0..rounds {
                 for &class in &order {
                     enqueue(&mut scheduler, now, class);
                 }
@@ -102,6 +107,7 @@ pub fn schedule<S: Scheduler>(mut scheduler: S, classes: u32, mode: Mode, runs: 
                     now += TRANSMISSION;
                 }
             }
+            rounds * order.len() as u64
         }
     })
 }
@@ -115,7 +121,7 @@ pub fn assign(deadlines: &Deadlines, mode: Mode, runs: usize) -> f64 {
     let pauses: Vec<_> =
         shuffled(1 << 12).into_iter().map(|n| Nanos(u64::from(n) * 1_000)).collect();
     let mut pause = pauses.iter().cycle();
-    median(runs, PACKETS, || {
+    median(runs, || {
         for packet in 0..PACKETS {
             let forget = match mode {
                 Mode::Backlogged | Mode::Together => false,
@@ -129,6 +135,7 @@ pub fn assign(deadlines: &Deadlines, mode: Mode, runs: usize) -> f64 {
             now += *pause.next().unwrap_or(&Nanos::ZERO);
             black_box(deadlines.assign(now, 1536));
         }
+        PACKETS
     })
 }
 
@@ -138,18 +145,25 @@ fn enqueue<S: Scheduler>(scheduler: &mut S, now: Nanos, class: u32) {
     scheduler.enqueue(now, packet, &mut |_: Packet, _: DropReason| {});
 }
 
-fn dequeue<S: Scheduler>(scheduler: &mut S, now: Nanos) -> u32 {
-    let dispatch = scheduler.dequeue(now, &mut |_: Packet, _: DropReason| {});
-    black_box(dispatch).map_or(0, |dispatch| dispatch.packet.class.0)
+fn dequeue<S: Scheduler>(scheduler: &mut S, now: Nanos) {
+    black_box(scheduler.dequeue(now, &mut |_: Packet, _: DropReason| {}));
 }
 
-/// The median time of a packet over several runs of so many, after one that warms up.
-fn median(runs: usize, packets: u64, mut run: impl FnMut()) -> f64 {
+/// Takes a packet out and says whose packets left with it, dropped or sent.
+fn dequeue_into<S: Scheduler>(scheduler: &mut S, now: Nanos, left: &mut Vec<u32>) {
+    let mut drops = |packet: Packet, _: DropReason| left.push(packet.class.0);
+    let dispatch = black_box(scheduler.dequeue(now, &mut drops));
+    left.extend(dispatch.map(|dispatch| dispatch.packet.class.0));
+}
+
+/// The median time of a packet over several runs, each of which says how many packets it had, after
+/// one that warms up.
+fn median(runs: usize, mut run: impl FnMut() -> u64) -> f64 {
     run();
     let mut times: Vec<_> = (0..runs)
         .map(|_| {
             let start = Instant::now();
-            run();
+            let packets = run();
             start.elapsed().as_nanos() as f64 / packets as f64
         })
         .collect();

@@ -3,12 +3,13 @@
 use laxity::packet::ClassId;
 use laxity_plan::Plan;
 use laxity_plan::model::SchedulerSpec;
+use laxity_report::dwcs::WindowsView;
 use laxity_report::edf::BestEffortView;
 use laxity_report::hfsc::{LeftView, Remark, curve};
 use laxity_report::quantity::{self, NOTHING};
 use laxity_report::table;
 
-use super::{Answer, ClassAnswer, CurveAnswer, QueueTooSmall};
+use super::{Answer, ClassAnswer, CurveAnswer, QueueTooSmall, StreamsAnswer};
 
 /// A column of the table: its heading, and what it says about a class.
 type Column<'a> = (&'static str, Box<dyn Fn(&ClassAnswer) -> String + 'a>);
@@ -49,7 +50,8 @@ pub fn text(answer: &Answer, plan: &Plan, scheduler: SchedulerSpec) -> String {
     }
     let best_effort = answer.best_effort.iter().flat_map(BestEffortView::details);
     let left = answer.left.iter().flat_map(LeftView::details);
-    for (name, value) in best_effort.chain(left) {
+    let windows = answer.windows.iter().flat_map(WindowsView::details);
+    for (name, value) in best_effort.chain(left).chain(windows) {
         text += &format!("{name}: {value}\n");
     }
     text
@@ -97,6 +99,20 @@ fn columns(answer: &Answer, scheduler: SchedulerSpec) -> Vec<Column<'_>> {
                 |class: &ClassAnswer| class.real_time.is_some_and(|of| of.curve.is_concave());
             columns.push(("highest rate [Mbit/s]", Box::new(mend(has_curve, rate))));
             columns.push(("largest burst [b]", Box::new(mend(has_burst, burst))));
+        }
+        SchedulerSpec::Dwcs(_) => {
+            type Show = fn(&StreamsAnswer) -> Option<String>;
+            let streams = |show: Show| {
+                move |class: &ClassAnswer| {
+                    class.streams.as_ref().and_then(show).unwrap_or(NOTHING.to_string())
+                }
+            };
+            let count: Show = |streams| Some(quantity::count(streams.count.into()));
+            let gap: Show = |streams| Some(quantity::millis(streams.gap_ns? as f64));
+            let loss: Show = |streams| Some(streams.loss.clone());
+            columns.push(("streams", Box::new(streams(count))));
+            columns.push(("gap [ms]", Box::new(streams(gap))));
+            columns.push(("may lose", Box::new(streams(loss))));
         }
         SchedulerSpec::Wfq | SchedulerSpec::Wf2q | SchedulerSpec::Drr => {
             let rate = move |class: &ClassAnswer| shown(class.rate_bps, megabits);

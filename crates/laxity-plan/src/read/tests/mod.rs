@@ -4,6 +4,7 @@ mod accepted;
 mod hierarchies;
 mod outside;
 mod refused;
+mod streams;
 
 use std::path::Path;
 

@@ -1,0 +1,263 @@
+//! What can be asked of a running engine, from any thread.
+
+use std::fmt;
+use std::sync::{Arc, PoisonError};
+
+use laxity::units::Nanos;
+
+use crate::Statistics;
+use crate::lane::{Gate, Item, Lane, Shared};
+use crate::producer::Producer;
+use crate::sync::{AtomicBool, Clock, Condvar, Mutex, MutexGuard, Ordering, ring};
+
+/// Adds producers to a running engine, and reaches its scheduler. Cheap to clone.
+///
+/// Its calls take a lock and allocate, which producers never do; the scheduler thread looks at the
+/// lock only when something is asked of it. They wait for the scheduler thread, so a sink must not
+/// make them.
+pub struct Handle<S, T> {
+    board: Arc<Board<S, T>>,
+    gate: Arc<Gate>,
+    clock: Clock,
+    ring: usize,
+    time_one_in: u32,
+}
+
+/// Nothing can be asked of an engine that shuts down or whose thread has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the engine has stopped")]
+pub struct Stopped;
+
+impl<S, T: Send> Handle<S, T> {
+    pub(crate) fn new(
+        board: Arc<Board<S, T>>,
+        gate: Arc<Gate>,
+        clock: Clock,
+        ring: usize,
+        time_one_in: u32,
+    ) -> Self {
+        Handle { board, gate, clock, ring, time_one_in }
+    }
+
+    /// A new producer with a ring of its own.
+    ///
+    /// # Errors
+    /// If the engine shuts down or has stopped.
+    pub fn producer(&self) -> Result<Producer<T>, Stopped> {
+        let (writer, reader) = ring::<Item<T>>(self.ring);
+        let shared = Arc::new(Shared::new());
+        let lane = Lane { reader, capacity: self.ring, shared: shared.clone() };
+        self.ask(Request::Join(lane))?;
+        Ok(Producer::new(writer, shared, self.gate.clone(), self.clock, self.time_one_in))
+    }
+
+    /// Runs a closure with the scheduler and the time on the scheduler thread, between two
+    /// packets, and returns its result. This is how classes and streams are added, changed and
+    /// removed. The closure must leave enqueueing and dequeueing to the engine, which keeps the
+    /// payloads.
+    ///
+    /// # Errors
+    /// If the engine has stopped, also when it does so because the closure panics.
+    pub fn call<R: Send + 'static>(
+        &self,
+        call: impl FnOnce(&mut S, Nanos) -> R + Send + 'static,
+    ) -> Result<R, Stopped> {
+        let (answer, reply) = answer();
+        self.ask(Request::Call(Box::new(move |scheduler, now| answer.give(call(scheduler, now)))))?;
+        reply.wait()
+    }
+
+    /// What the engine has counted so far.
+    ///
+    /// # Errors
+    /// If the engine has stopped.
+    pub fn statistics(&self) -> Result<Statistics, Stopped> {
+        let (answer, reply) = answer();
+        self.ask(Request::Report(answer))?;
+        reply.wait()
+    }
+
+    /// Lets the engine end once its producers are gone and everything is sent. Calls are answered
+    /// until then; new producers are refused.
+    pub(crate) fn close(&self) {
+        self.board.lock().phase.close();
+        self.board.has_changed.store(true, Ordering::Release);
+        self.gate.ring();
+    }
+
+    fn ask(&self, request: Request<S, T>) -> Result<(), Stopped> {
+        let mut notes = self.board.lock();
+        let is_heard = match notes.phase {
+            Phase::Open => true,
+            Phase::Closing => !matches!(request, Request::Join(_)),
+            Phase::Ended => false,
+        };
+        if !is_heard {
+            return Err(Stopped);
+        }
+        notes.requests.push(request);
+        drop(notes);
+        self.board.has_changed.store(true, Ordering::Release);
+        self.gate.ring();
+        Ok(())
+    }
+}
+
+impl<S, T> Clone for Handle<S, T> {
+    fn clone(&self) -> Self {
+        Handle { board: self.board.clone(), gate: self.gate.clone(), ..*self }
+    }
+}
+
+impl<S, T> fmt::Debug for Handle<S, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").finish_non_exhaustive()
+    }
+}
+
+/// What is asked of the scheduler thread.
+pub(crate) enum Request<S, T> {
+    /// A producer joins.
+    Join(Lane<T>),
+    /// Something is done with the scheduler.
+    Call(Call<S>),
+    /// The counts are wanted.
+    Report(Answer<Statistics>),
+}
+
+/// Something to do with the scheduler.
+type Call<S> = Box<dyn FnOnce(&mut S, Nanos) + Send>;
+
+/// Where requests wait for the scheduler thread.
+pub(crate) struct Board<S, T> {
+    /// Set after every change below, so that the scheduler thread need not take the lock.
+    has_changed: AtomicBool,
+    notes: Mutex<Notes<S, T>>,
+}
+
+struct Notes<S, T> {
+    requests: Vec<Request<S, T>>,
+    phase: Phase,
+}
+
+/// How far an engine is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// It takes all requests.
+    Open,
+    /// It takes no more producers.
+    Closing,
+    /// Its thread takes no more requests.
+    Ended,
+}
+
+impl Phase {
+    fn close(&mut self) {
+        if *self == Phase::Open {
+            *self = Phase::Closing;
+        }
+    }
+}
+
+impl<S, T> Board<S, T> {
+    /// Nothing is asked yet.
+    pub fn new() -> Self {
+        let notes = Notes { requests: Vec::new(), phase: Phase::Open };
+        Board { has_changed: AtomicBool::new(false), notes: Mutex::new(notes) }
+    }
+
+    /// Whether there may be something to [`take`](Self::take).
+    pub fn has_changed(&self) -> bool {
+        self.has_changed.load(Ordering::Acquire)
+    }
+
+    /// Takes the requests.
+    pub fn take(&self) -> Vec<Request<S, T>> {
+        self.has_changed.store(false, Ordering::Relaxed);
+        std::mem::take(&mut self.lock().requests)
+    }
+
+    /// Takes no more requests, if the engine closes and none is left; says whether it did.
+    pub fn end_if_closing(&self) -> bool {
+        let mut notes = self.lock();
+        if notes.phase == Phase::Closing && notes.requests.is_empty() {
+            notes.phase = Phase::Ended;
+        }
+        notes.phase == Phase::Ended
+    }
+
+    /// Takes no more requests. Those left are dropped, which whoever waits for an answer hears.
+    pub fn end(&self) {
+        let mut notes = self.lock();
+        notes.phase = Phase::Ended;
+        let left = std::mem::take(&mut notes.requests);
+        drop(notes);
+        drop(left);
+    }
+
+    /// Nothing that runs under the lock panics.
+    fn lock(&self) -> MutexGuard<'_, Notes<S, T>> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Room for one answer.
+struct Slip<R> {
+    content: Mutex<Content<R>>,
+    is_told: Condvar,
+}
+
+enum Content<R> {
+    Nothing,
+    Answer(R),
+    /// There will be no answer.
+    Lost,
+}
+
+/// Gives one answer.
+pub(crate) struct Answer<R>(Arc<Slip<R>>);
+
+/// Waits for it.
+struct Reply<R>(Arc<Slip<R>>);
+
+fn answer<R>() -> (Answer<R>, Reply<R>) {
+    let slip = Slip { content: Mutex::new(Content::Nothing), is_told: Condvar::new() };
+    let slip = Arc::new(slip);
+    (Answer(slip.clone()), Reply(slip))
+}
+
+impl<R> Answer<R> {
+    /// Tells the answer.
+    pub fn give(self, answer: R) {
+        self.tell(Content::Answer(answer));
+    }
+
+    fn tell(&self, content: Content<R>) {
+        let mut slip = self.0.content.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*slip, Content::Nothing) {
+            *slip = content;
+        }
+        drop(slip);
+        self.0.is_told.notify_one();
+    }
+}
+
+impl<R> Drop for Answer<R> {
+    fn drop(&mut self) {
+        self.tell(Content::Lost);
+    }
+}
+
+impl<R> Reply<R> {
+    fn wait(self) -> Result<R, Stopped> {
+        let mut slip = self.0.content.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match std::mem::replace(&mut *slip, Content::Lost) {
+                Content::Answer(answer) => return Ok(answer),
+                Content::Lost => return Err(Stopped),
+                Content::Nothing => *slip = Content::Nothing,
+            }
+            slip = self.0.is_told.wait(slip).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}

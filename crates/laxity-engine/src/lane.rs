@@ -1,0 +1,169 @@
+//! What a producer and the scheduler thread share: the gate, which is the same for all producers,
+//! and each one's lane.
+
+use std::sync::{Arc, OnceLock, PoisonError};
+
+use laxity::packet::Packet;
+use laxity::units::Nanos;
+
+use crate::bell::Bell;
+use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, Reader, Sleeper};
+
+/// Where producers wake the scheduler thread and learn that it has ended.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    bell: Bell,
+    scheduler: OnceLock<Sleeper>,
+    stopped: AtomicBool,
+}
+
+impl Gate {
+    /// Of a scheduler thread that is about to start.
+    pub fn new() -> Self {
+        Gate { bell: Bell::new(), scheduler: OnceLock::new(), stopped: AtomicBool::new(false) }
+    }
+
+    /// Wakes the scheduler thread after there is something to do for it.
+    pub fn ring(&self) {
+        self.bell.ring(|| {
+            if let Some(scheduler) = self.scheduler.get() {
+                scheduler.wake();
+            }
+        });
+    }
+
+    /// Puts the scheduler thread, which is this one, to sleep unless there is something to do.
+    pub fn sleep_unless(&self, is_to_do: impl FnOnce() -> bool, limit: Option<Nanos>) {
+        let scheduler = self.scheduler.get_or_init(Sleeper::current);
+        self.bell.sleep_unless(is_to_do, || scheduler.sleep(limit));
+    }
+
+    /// Says that the scheduler thread takes nothing any more.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+    }
+
+    /// Whether it does.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
+    }
+}
+
+/// What a producer's ring holds.
+pub(crate) struct Item<T> {
+    /// Its arrival is when it was sent, or [`NOT_TIMED`]; the scheduler thread sets it when it takes
+    /// the packet.
+    pub packet: Packet,
+    pub payload: T,
+}
+
+/// Stands for the time at which a packet was sent if its latency is not measured.
+pub(crate) const NOT_TIMED: Nanos = Nanos::MAX;
+
+/// The scheduler thread's end of a ring.
+pub(crate) struct Lane<T> {
+    pub reader: Reader<Item<T>>,
+    pub capacity: usize,
+    pub shared: Arc<Shared>,
+}
+
+impl<T> Lane<T> {
+    /// Whether nothing is in it and nothing will be. What is sent before a lane is closed is in it
+    /// when that is seen, so the order of the two looks matters.
+    pub fn is_over(&self) -> bool {
+        self.shared.is_closed() && self.reader.is_empty()
+    }
+
+    /// Wakes a producer that waits for room once half of the ring is free: to wake it for every
+    /// free place would cost more than the packet that it then brings.
+    pub fn offer_room(&self) {
+        if self.reader.len() <= self.capacity / 2 {
+            self.shared.ring();
+        }
+    }
+}
+
+impl<T> Drop for Lane<T> {
+    /// A producer that waits for room learns that there is nobody left to make it.
+    fn drop(&mut self) {
+        self.shared.ring();
+    }
+}
+
+/// What both ends of a ring know besides its packets.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// Rung when there is room or no scheduler thread any more.
+    room: Bell,
+    /// The thread that waits for room.
+    producer: Mutex<Option<Sleeper>>,
+    closed: AtomicBool,
+    full: AtomicU64,
+    dropped: AtomicU64,
+}
+
+impl Shared {
+    /// Of a producer that has sent nothing.
+    pub fn new() -> Self {
+        Shared {
+            room: Bell::new(),
+            producer: Mutex::new(None),
+            closed: AtomicBool::new(false),
+            full: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
+        }
+    }
+
+    /// Wakes the producer after there is room for it, or no scheduler thread any more.
+    pub fn ring(&self) {
+        self.room.ring(|| {
+            let producer = self.producer.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            if let Some(producer) = producer {
+                producer.wake();
+            }
+        });
+    }
+
+    /// Puts the producer's thread, which is this one, to sleep until it is woken, unless there is
+    /// something to do.
+    pub fn sleep_unless(&self, is_to_do: impl FnOnce() -> bool) {
+        let sleeper = Sleeper::current();
+        *self.producer.lock().unwrap_or_else(PoisonError::into_inner) = Some(sleeper.clone());
+        self.room.sleep_unless(is_to_do, || sleeper.sleep(None));
+    }
+
+    /// Says that nothing more will be sent.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+    }
+
+    /// Whether nothing more will be sent. What was sent before is in the ring.
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// Counts that the ring was found full.
+    pub fn count_full(&self) {
+        count(&self.full);
+    }
+
+    /// Counts a packet that was dropped because the ring was full.
+    pub fn count_dropped(&self) {
+        count(&self.dropped);
+    }
+
+    /// How often the ring was found full.
+    pub fn full(&self) -> u64 {
+        self.full.load(Ordering::Relaxed)
+    }
+
+    /// How many packets were dropped for that.
+    pub fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+}
+
+/// Only the producer writes its counts, so they need no locked instruction.
+fn count(counter: &AtomicU64) {
+    counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+}

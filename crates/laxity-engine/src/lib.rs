@@ -1,0 +1,69 @@
+//! Threads around a scheduler, for programs that make their own packets.
+//!
+//! Producers on threads of their own hand packets to one scheduler thread, each through a ring
+//! that it writes without waiting for anyone; the scheduler thread gives them to a sink of the
+//! caller's in the order of any [`Scheduler`](laxity::scheduler::Scheduler). Payloads of any type
+//! travel beside the packets.
+//!
+//! ```
+//! use laxity::packet::{ClassId, Packet};
+//! use laxity::sched::dwcs::{Dwcs, Late, Settings as Dwc, Stream, Streams};
+//! use laxity::scheduler::{Dispatch, DropReason};
+//! use laxity_engine::{Engine, Settings, Sink};
+//!
+//! struct Printer;
+//!
+//! impl Sink<&'static str> for Printer {
+//!     fn sent(&mut self, dispatch: Dispatch, payload: &'static str) {
+//!         println!("{payload} to {:?}", dispatch.packet.flow);
+//!     }
+//!     fn dropped(&mut self, packet: Packet, reason: DropReason, payload: &'static str) {
+//!         println!("{payload} for {:?} is {}", packet.flow, reason.name());
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A thousand streams of a packet each 20 ms; one packet of any eight may be late.
+//! let stream = Stream { gap: Some("20ms".parse()?), loss: "1/8".parse()?, late: Late::Drop };
+//! let scheduler = Dwcs::new(Dwc::default(), &[Streams { stream, count: 1_000 }]);
+//! let engine = Engine::start(scheduler, Printer, Settings::default())?;
+//!
+//! let mut producer = engine.handle().producer()?; // one for each thread that sends
+//! std::thread::spawn(move || {
+//!     let packet = Packet { class: ClassId(0), length: 200, ..Packet::default() };
+//!     producer.send_or_wait(packet, "hello")
+//! });
+//! let finished = engine.shutdown()?; // when all producers are dropped and all is sent
+//! assert_eq!(finished.statistics.sent, 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - A full ring is the producer's to deal with: [`Producer::try_send`] gives the packet back,
+//!   [`Producer::send_or_wait`] sleeps, [`Producer::send_or_drop`] drops and counts.
+//! - [`Handle::producer`] adds a producer while the engine runs, dropping it removes it;
+//!   [`Handle::call`] adds and removes classes and streams of the scheduler.
+//! - [`Settings::pace`] is the rate of a link, or the sink by how long it takes.
+//! - [`Engine::shutdown`] loses nothing and gives the scheduler, the sink and the
+//!   [`Statistics`] back. If anything panics it says so, and so do producers' calls.
+#![deny(missing_docs)]
+
+mod bell;
+mod engine;
+mod handle;
+mod lane;
+pub mod measure;
+mod pacer;
+mod producer;
+mod sink;
+mod statistics;
+mod sync;
+#[cfg(test)]
+mod tests;
+mod worker;
+
+pub use engine::{Engine, Finished, Pace, Panicked, Settings, StartError};
+pub use handle::{Handle, Stopped};
+pub use producer::{Producer, Refusal, Unsent};
+pub use sink::Sink;
+pub use statistics::Statistics;

@@ -1,0 +1,123 @@
+//! loom's threads, a clock that stands still, and a ring that keeps the orderings of `rtrb`'s.
+
+use std::sync::Arc;
+
+pub(crate) use loom::hint::spin_loop;
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
+pub(crate) use loom::thread::JoinHandle;
+
+use laxity::units::Nanos;
+
+/// Looking twice shows the model nothing that looking once does not.
+pub(crate) const SPINS: u32 = 0;
+
+pub(crate) fn spawn<R: Send + 'static>(
+    body: impl FnOnce() -> R + Send + 'static,
+) -> std::io::Result<JoinHandle<R>> {
+    loom::thread::Builder::new().spawn(body)
+}
+
+/// loom's `Thread::unpark` would also wake a thread that waits for a lock.
+#[derive(Clone, Debug)]
+pub(crate) struct Sleeper(Arc<loom::sync::Notify>);
+
+impl Sleeper {
+    pub fn current() -> Self {
+        Sleeper(Arc::new(loom::sync::Notify::new()))
+    }
+
+    pub fn sleep(&self, limit: Option<Nanos>) {
+        assert_eq!(limit, None, "time stands still in the model");
+        self.0.wait();
+    }
+
+    pub fn wake(&self) {
+        self.0.notify();
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock;
+
+impl Clock {
+    pub fn start() -> Self {
+        Clock
+    }
+
+    pub fn now(self) -> Nanos {
+        Nanos::ZERO
+    }
+}
+
+pub(crate) fn ring<T>(capacity: usize) -> (Writer<T>, Reader<T>) {
+    let ring = Arc::new(Ring {
+        slots: (0..capacity).map(|_| std::sync::Mutex::new(None)).collect(),
+        written: AtomicUsize::new(0),
+        read: AtomicUsize::new(0),
+    });
+    (Writer { ring: ring.clone(), written: 0 }, Reader { ring, read: 0 })
+}
+
+struct Ring<T> {
+    /// The counts say who may touch a slot, so the locks are never waited for; the model does not
+    /// know of them.
+    slots: Box<[std::sync::Mutex<Option<T>>]>,
+    written: AtomicUsize,
+    read: AtomicUsize,
+}
+
+pub(crate) struct Writer<T> {
+    ring: Arc<Ring<T>>,
+    written: usize,
+}
+
+pub(crate) struct Reader<T> {
+    ring: Arc<Ring<T>>,
+    read: usize,
+}
+
+impl<T> Ring<T> {
+    fn slot(&self, number: usize) -> std::sync::MutexGuard<'_, Option<T>> {
+        self.slots[number % self.slots.len()].try_lock().expect("one thread at a time")
+    }
+}
+
+impl<T> Writer<T> {
+    pub fn push(&mut self, value: T) -> Result<(), T> {
+        if self.is_full() {
+            return Err(value);
+        }
+        let before = self.ring.slot(self.written).replace(value);
+        assert!(before.is_none(), "overwritten");
+        self.written += 1;
+        self.ring.written.store(self.written, Ordering::Release);
+        Ok(())
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.written - self.ring.read.load(Ordering::Acquire) == self.ring.slots.len()
+    }
+}
+
+impl<T> Reader<T> {
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn len(&self) -> usize {
+        self.ring.written.load(Ordering::Acquire) - self.read
+    }
+
+    pub fn take(&mut self, count: usize) -> impl ExactSizeIterator<Item = T> {
+        let count = count.min(self.len());
+        let values: Vec<T> = (self.read..self.read + count)
+            .map(|number| self.ring.slot(number).take().expect("written"))
+            .collect();
+        self.read += count;
+        if count > 0 {
+            self.ring.read.store(self.read, Ordering::Release);
+        }
+        values.into_iter()
+    }
+}

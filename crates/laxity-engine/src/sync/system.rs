@@ -1,0 +1,108 @@
+//! The system's threads and `rtrb`'s rings.
+
+use std::time::{Duration, Instant};
+
+pub(crate) use std::hint::spin_loop;
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+pub(crate) use std::thread::JoinHandle;
+
+use laxity::units::Nanos;
+
+/// How often a thread looks again before it goes to sleep: some microseconds.
+pub(crate) const SPINS: u32 = 64;
+
+/// Starts the scheduler thread.
+pub(crate) fn spawn<R: Send + 'static>(
+    body: impl FnOnce() -> R + Send + 'static,
+) -> std::io::Result<JoinHandle<R>> {
+    std::thread::Builder::new().name("laxity-engine".to_owned()).spawn(body)
+}
+
+/// A thread that sleeps and is woken. Waking one that is not asleep makes its next sleep end at
+/// once.
+#[derive(Clone, Debug)]
+pub(crate) struct Sleeper(std::thread::Thread);
+
+impl Sleeper {
+    /// This thread.
+    pub fn current() -> Self {
+        Sleeper(std::thread::current())
+    }
+
+    /// Sleeps, on its own thread, until woken, `limit` has passed, or for no reason.
+    pub fn sleep(&self, limit: Option<Nanos>) {
+        debug_assert_eq!(self.0.id(), std::thread::current().id());
+        match limit {
+            Some(limit) => std::thread::park_timeout(Duration::from_nanos(limit.0)),
+            None => std::thread::park(),
+        }
+    }
+
+    /// Wakes it.
+    pub fn wake(&self) {
+        self.0.unpark();
+    }
+}
+
+/// The time since the engine started.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock(Instant);
+
+impl Clock {
+    /// Starts at zero.
+    pub fn start() -> Self {
+        Clock(Instant::now())
+    }
+
+    /// Now; 584 years last.
+    pub fn now(self) -> Nanos {
+        Nanos(self.0.elapsed().as_nanos() as u64)
+    }
+}
+
+/// A ring of `capacity` packets for one thread that writes and one that reads.
+pub(crate) fn ring<T>(capacity: usize) -> (Writer<T>, Reader<T>) {
+    let (writer, reader) = rtrb::RingBuffer::new(capacity);
+    (Writer(writer), Reader(reader))
+}
+
+/// The end that is written.
+#[derive(Debug)]
+pub(crate) struct Writer<T>(rtrb::Producer<T>);
+
+/// The end that is read.
+#[derive(Debug)]
+pub(crate) struct Reader<T>(rtrb::Consumer<T>);
+
+impl<T> Writer<T> {
+    /// Appends a value, or gives it back if the ring is full.
+    pub fn push(&mut self, value: T) -> Result<(), T> {
+        self.0.push(value).map_err(|rtrb::PushError::Full(value)| value)
+    }
+
+    /// Whether the ring is full.
+    pub fn is_full(&self) -> bool {
+        self.0.is_full()
+    }
+}
+
+impl<T> Reader<T> {
+    /// Whether the ring is empty.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many values are in the ring.
+    pub fn len(&self) -> usize {
+        self.0.slots()
+    }
+
+    /// Takes out the first `count` values, or all if there are fewer. Their places are free when
+    /// the iterator is dropped.
+    pub fn take(&mut self, count: usize) -> impl ExactSizeIterator<Item = T> {
+        let count = count.min(self.0.slots());
+        let chunk = self.0.read_chunk(count);
+        chunk.expect("so many values are there, for only this thread takes them").into_iter()
+    }
+}

@@ -1,0 +1,215 @@
+//! The paper's streams: eight classes, always backlogged, a packet a unit of logical time.
+
+use laxity::packet::{ClassId, FlowId, Packet};
+use laxity::sched::Dwcs;
+use laxity::sched::dwcs::{Late, Precedence, Settings, Stream, Streams, Violation};
+use laxity::scheduler::{DropReason, Scheduler};
+use laxity::units::Nanos;
+use laxity::window::Loss;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// How many units of time the paper's server has a second: with 480 streams each gets 25 of them
+/// (Fig. 4).
+pub const PACKETS_A_SECOND: u64 = 12_000;
+
+/// Classes of streams.
+pub const CLASSES: u32 = 8;
+
+/// Streams of all classes alike, whose deadlines are a gap apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// How many; a multiple of [`CLASSES`].
+    pub streams: u32,
+    /// T, in units of time.
+    pub gap: u64,
+}
+
+/// A packet is served.
+#[derive(Clone, Copy, Debug)]
+pub struct Served {
+    /// When its service commences.
+    pub at: u64,
+    /// Its stream; its class is the remainder by [`CLASSES`].
+    pub stream: usize,
+    /// How many deadlines it missed.
+    pub misses: u64,
+}
+
+impl Served {
+    /// Its class.
+    pub fn class(&self) -> usize {
+        self.stream % CLASSES as usize
+    }
+}
+
+/// The loss tolerance of a class: 1/80, 1/90, … 1/150.
+pub fn loss(class: usize) -> Loss {
+    Loss::new(1, 80 + 10 * class as u32).expect("windows of 80 to 150 packets")
+}
+
+/// A class as figures name it.
+pub fn name(class: usize) -> String {
+    loss(class).to_string()
+}
+
+impl Load {
+    /// DWCS as the paper has it, that looks for missed deadlines once in so many services.
+    pub fn dwcs(&self, check_every: u32) -> Dwcs {
+        let settings = Settings {
+            precedence: Precedence::LossFirst,
+            violation: Violation::Favour,
+            check_every,
+        };
+        let class = |class| Streams {
+            stream: Stream { gap: Some(Nanos(self.gap)), loss: loss(class), late: Late::Send },
+            count: self.streams / CLASSES,
+        };
+        Dwcs::new(settings, &(0..CLASSES as usize).map(class).collect::<Vec<_>>())
+    }
+
+    /// Serves so many packets. The streams begin one after the other, in an order and at times
+    /// within the first gap that the seed draws.
+    pub fn serve<S: Scheduler>(
+        &self,
+        scheduler: &mut S,
+        seed: u64,
+        packets: u64,
+        mut watch: impl FnMut(Served),
+    ) {
+        let drops = &mut |_: Packet, _: DropReason| {};
+        let begins = self.begins(seed);
+        let mut due: Vec<u64> = vec![0; self.streams as usize];
+        begins.iter().for_each(|&(begin, stream)| due[stream as usize] = begin);
+        let mut begins = begins.into_iter().peekable();
+        for at in 0..packets {
+            while let Some((begin, stream)) = begins.next_if(|(begin, _)| *begin <= at) {
+                scheduler.enqueue(Nanos(at), packet(stream, begin), drops);
+                scheduler.enqueue(Nanos(at), packet(stream, begin), drops);
+            }
+            let Some(sent) = scheduler.dequeue(Nanos(at), drops) else { continue };
+            let stream = sent.packet.flow.0 * CLASSES + sent.packet.class.0;
+            // Every packet came before the deadline of the one before it.
+            let due = &mut due[stream as usize];
+            *due += self.gap;
+            let misses = at.saturating_sub(*due).div_ceil(self.gap);
+            *due += misses * self.gap;
+            watch(Served { at, stream: stream as usize, misses });
+            scheduler.enqueue(Nanos(at + 1), packet(stream, at + 1), drops);
+        }
+    }
+
+    fn begins(&self, seed: u64) -> Vec<(u64, u32)> {
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        let mut order: Vec<_> = (0..self.streams).collect();
+        order.shuffle(&mut random);
+        let mut times: Vec<_> = order.iter().map(|_| random.random_range(0..self.gap)).collect();
+        times.sort_unstable();
+        times.into_iter().zip(order).collect()
+    }
+}
+
+fn packet(stream: u32, arrival: u64) -> Packet {
+    let (class, flow) = (ClassId(stream % CLASSES), FlowId(stream / CLASSES));
+    Packet { class, flow, length: 1, arrival: Nanos(arrival), ..Packet::default() }
+}
+
+/// Deadlines that were missed, stream by stream.
+pub struct Tally {
+    streams: Vec<Counts>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    misses: u64,
+    /// Deadlines missed beyond what the tolerance allows in the windows that follow one another.
+    violations: u64,
+    /// Packets and missed deadlines of the window that has begun.
+    packets: u32,
+    in_window: u64,
+}
+
+impl Tally {
+    /// Nothing missed.
+    pub fn new(load: Load) -> Tally {
+        Tally { streams: vec![Counts::default(); load.streams as usize] }
+    }
+
+    /// Counts a packet.
+    pub fn count(&mut self, served: Served) {
+        let loss = loss(served.class());
+        let counts = &mut self.streams[served.stream];
+        counts.misses += served.misses;
+        counts.in_window += served.misses;
+        counts.packets += 1;
+        if counts.packets == loss.of() {
+            counts.violations += counts.in_window.saturating_sub(loss.lost().into());
+            (counts.packets, counts.in_window) = (0, 0);
+        }
+    }
+
+    /// Deadlines that all streams of a class missed.
+    pub fn misses(&self, class: usize) -> u64 {
+        self.of(class).map(|counts| counts.misses).sum()
+    }
+
+    /// How often their tolerance was violated.
+    pub fn violations(&self, class: usize) -> u64 {
+        self.of(class).map(|counts| counts.violations).sum()
+    }
+
+    /// Deadlines missed and violations of all classes.
+    pub fn totals(&self) -> [u64; 2] {
+        let classes = || 0..CLASSES as usize;
+        [
+            classes().map(|class| self.misses(class)).sum(),
+            classes().map(|class| self.violations(class)).sum(),
+        ]
+    }
+
+    fn of(&self, class: usize) -> impl Iterator<Item = &Counts> {
+        self.streams.iter().skip(class).step_by(CLASSES as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use laxity::sched::Fifo;
+
+    #[test]
+    fn in_turn_every_stream_misses_what_there_is_no_time_for() {
+        for (streams, misses) in [(496, 0), (560, 60)] {
+            let load = Load { streams, gap: 500 };
+            let mut tally = Tally::new(load);
+            let mut served = 0;
+            load.serve(&mut Fifo::new(), 1, 560_000, |packet| {
+                served += 1;
+                tally.count(packet);
+            });
+            assert!(served > 559_500 && served <= 560_000);
+            // A deadline every 500 units and a service every 560: of 1120 deadlines of a stream 120 are
+            // missed. At first packets wait for those of streams that began earlier: one miss each.
+            let steady = misses * 1120 * u64::from(streams) / 560;
+            let [all, _] = tally.totals();
+            let first = u64::from(streams);
+            assert!(all <= steady + first && all >= steady * 99 / 100, "{all} of {steady}");
+        }
+    }
+
+    #[test]
+    fn violations_are_misses_beyond_the_tolerance_of_a_window() {
+        let mut tally = Tally::new(Load { streams: CLASSES, gap: 1 });
+        for at in 0..160 {
+            let misses = match at {
+                3 | 90 => 1,
+                100 => 2,
+                _ => 0,
+            };
+            tally.count(Served { at, stream: 0, misses });
+        }
+        assert_eq!((tally.misses(0), tally.violations(0)), (4, 2));
+        assert_eq!(tally.totals(), [4, 2]);
+    }
+}

@@ -1,0 +1,343 @@
+use std::collections::VecDeque;
+use std::vec::Vec;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::packet::{FlowId, Packet};
+use crate::sched::Dwcs;
+use crate::scheduler::Scheduler;
+use crate::window::Monitor;
+
+/// A byte takes a nanosecond.
+const RATE: Rate = Rate(8_000_000_000);
+const DEADLINE_FIRST: Settings = Settings {
+    precedence: Precedence::DeadlineFirst,
+    violation: crate::sched::dwcs::Violation::Reset,
+    check_every: 1,
+};
+
+/// A stream in the test: what it asks for, how long its packets are, and when it starts.
+#[derive(Clone, Debug)]
+struct Source {
+    windowed: Windowed,
+    start: u64,
+    /// A packet every gap, or always some.
+    is_periodic: bool,
+    /// In turn.
+    lengths: Vec<u32>,
+}
+
+fn source(gap: u64, loss: (u32, u32)) -> Source {
+    let stream = Stream {
+        gap: (gap > 0).then_some(Nanos(gap)),
+        loss: Loss::new(loss.0, loss.1).unwrap(),
+        late: Late::Drop,
+    };
+    let streams = Streams { stream, count: 1 };
+    let windowed = Windowed { streams, packet: Bytes(1) };
+    Source { windowed, start: 0, is_periodic: false, lengths: Vec::from([1]) }
+}
+
+fn windowed(sources: &[Source]) -> Vec<Windowed> {
+    sources.iter().map(|source| source.windowed).collect()
+}
+
+/// A stream on the way.
+struct Running<'a> {
+    source: &'a Source,
+    monitor: Monitor,
+    sent: u64,
+    queued: u64,
+    /// The deadline with which the last packet left.
+    left: u64,
+}
+
+impl Running<'_> {
+    fn next_arrival(&self) -> Option<u64> {
+        let Source { start, is_periodic, .. } = *self.source;
+        match self.source.windowed.streams.stream.gap {
+            Some(Nanos(gap)) if is_periodic => Some(start + self.sent * gap),
+            _ => (self.queued < 2).then_some(start),
+        }
+    }
+}
+
+/// Runs streams until this time and tells what happened to the windows of each.
+fn run(settings: Settings, sources: &[Source], until: u64) -> Vec<Monitor> {
+    let classes: Vec<_> = sources.iter().map(|source| source.windowed.streams).collect();
+    let mut dwcs = Dwcs::new(settings, &classes);
+    let running = |source| {
+        let Source { windowed, start, .. }: &Source = source;
+        let monitor = Monitor::new(windowed.streams.stream.loss);
+        Running { source, monitor, sent: 0, queued: 0, left: *start }
+    };
+    let mut streams: Vec<_> = sources.iter().map(running).collect();
+    let (mut now, mut last) = (0, 0);
+    while now < until {
+        let next = streams.iter().enumerate().filter_map(|(number, stream)| {
+            stream.next_arrival().map(|time| (time.max(last), number))
+        });
+        let next = next.min();
+        if let Some((time, number)) = next.filter(|(time, _)| *time <= now) {
+            let stream = &mut streams[number];
+            let lengths = &stream.source.lengths;
+            let packet = Packet {
+                class: ClassId(number as u32),
+                flow: FlowId(0),
+                length: lengths[stream.sent as usize % lengths.len()],
+                ..Packet::default()
+            };
+            dwcs.enqueue(Nanos(time), packet, &mut |_, _| panic!("a packet was refused"));
+            stream.sent += 1;
+            stream.queued += 1;
+            last = time;
+            continue;
+        }
+        let mut dropped = VecDeque::new();
+        let dispatch = dwcs.dequeue(Nanos(now), &mut |packet: Packet, _| {
+            dropped.push_back(packet.class.index());
+        });
+        for number in dropped {
+            let stream = &mut streams[number];
+            stream.monitor.record(true);
+            stream.queued -= 1;
+            stream.left += stream.source.windowed.streams.stream.gap.unwrap().0;
+        }
+        last = now;
+        let Some(dispatch) = dispatch else {
+            if dwcs.backlog().packets == 0 {
+                now = now.max(next.map_or(until, |(time, _)| time));
+            }
+            continue;
+        };
+        let stream = &mut streams[dispatch.packet.class.index()];
+        stream.queued -= 1;
+        if let Some(Nanos(gap)) = stream.source.windowed.streams.stream.gap {
+            let deadline = dispatch.deadline.unwrap().0;
+            stream.monitor.record(deadline > stream.left + gap);
+            stream.left = deadline;
+        }
+        now += u64::from(dispatch.packet.length);
+    }
+    streams.into_iter().map(|stream| stream.monitor).collect()
+}
+
+/// The consecutive and the sliding windows that are violated, by stream.
+fn violations(settings: Settings, sources: &[Source], until: u64) -> Vec<(u64, u64)> {
+    let monitors = run(settings, sources, until);
+    let counts = monitors.iter().map(|monitor| {
+        assert!(monitor.consecutive().windows > 3);
+        (monitor.consecutive().violations, monitor.counts().violations)
+    });
+    counts.collect()
+}
+
+fn any_loss() -> impl Strategy<Value = (u32, u32)> {
+    (1..8u32).prop_flat_map(|of| (0..=of, Just(of)))
+}
+
+/// Takes streams as long as the test admits all of them.
+fn admitted(offered: Vec<Source>) -> Vec<Source> {
+    let mut sources = Vec::new();
+    for source in offered {
+        sources.push(source);
+        if dwcs(RATE, &DEADLINE_FIRST, &windowed(&sources)).proof.is_err() {
+            sources.pop();
+        }
+    }
+    sources
+}
+
+/// Streams with equal gaps of so many services, which start whole gaps apart.
+fn unit_services() -> impl Strategy<Value = Vec<Source>> {
+    let one = (any_loss(), prop_oneof![2 => Just(0), 1 => 0..9u64], any::<bool>());
+    (1..6u64, any::<bool>(), vec(one, 2..16)).prop_map(|(gap, together, streams)| {
+        let stream = |(loss, start, is_periodic): ((u32, u32), u64, bool)| {
+            let mut source = source(gap, loss);
+            source.start = if together { 0 } else { start * gap };
+            source.is_periodic = is_periodic;
+            if holds_for_sliding_windows(source.windowed.streams.stream.loss) && start % 2 == 0 {
+                source.windowed.streams.stream.late = Late::Send;
+            }
+            source
+        };
+        admitted(streams.into_iter().map(stream).collect())
+    })
+}
+
+/// Streams and best effort with packets of up to 8 bytes each, and gaps that no number of them fills.
+fn several_lengths() -> impl Strategy<Value = Vec<Source>> {
+    let lengths = || vec(1..9u32, 1..12);
+    let one = (any_loss(), any::<bool>(), lengths());
+    (5..60u64, lengths(), vec(one, 2..16)).prop_map(|(gap, best_effort, streams)| {
+        let with_lengths = |mut source: Source, lengths: Vec<u32>| {
+            source.windowed.packet = Bytes(lengths.iter().copied().max().unwrap().into());
+            source.lengths = lengths;
+            source
+        };
+        let stream = |(loss, is_periodic, lengths)| {
+            with_lengths(Source { is_periodic, ..source(gap, loss) }, lengths)
+        };
+        let best_effort = with_lengths(source(0, (1, 1)), best_effort);
+        let streams = streams.into_iter().map(stream);
+        admitted([best_effort].into_iter().chain(streams).collect())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    /// The theorem of West et al. (2004).
+    #[test]
+    fn admitted_streams_keep_their_windows(sources in unit_services()) {
+        for (monitor, source) in run(DEADLINE_FIRST, &sources, 1200).iter().zip(&sources) {
+            prop_assert_eq!(monitor.consecutive().violations, 0);
+            if holds_for_sliding_windows(source.windowed.streams.stream.loss) {
+                prop_assert_eq!(monitor.counts().violations, 0);
+            }
+        }
+    }
+
+    #[test]
+    fn packets_of_several_lengths_count_as_the_longest(sources in several_lengths()) {
+        for monitor in run(DEADLINE_FIRST, &sources, 6000) {
+            prop_assert_eq!(monitor.consecutive().violations, 0);
+        }
+    }
+
+    #[test]
+    fn what_is_shed_makes_the_rest_fit(
+        gap in 1..40u64, classes in vec((any_loss(), 1..9u32, 1..9u64), 1..8),
+    ) {
+        let mut classes: Vec<_> = classes.into_iter().map(|(loss, count, packet)| {
+            let mut windowed = source(gap, loss).windowed;
+            windowed.streams.count = count;
+            Windowed { packet: Bytes(packet), ..windowed }
+        }).collect();
+        let admission = dwcs(RATE, &DEADLINE_FIRST, &classes);
+        let shed: u32 = admission.shed.iter().map(|shed| shed.streams).sum();
+        prop_assert_eq!(shed == 0, admission.proof.is_ok());
+        for Shed { class, streams } in admission.shed {
+            classes[class.index()].streams.count -= streams;
+        }
+        let rest = dwcs(RATE, &DEADLINE_FIRST, &classes);
+        match admission.proof {
+            Err(Unproved::Overloaded) => prop_assert!(rest.utilization <= Exact::one()),
+            _ => prop_assert!(rest.proof.is_ok()),
+        }
+    }
+}
+
+/// Sliding windows, the smallest example: two streams that may lose 1 of 2 and send a packet every
+/// gap, of one service. Each is served in one half of each of its windows, not always in the same.
+#[test]
+fn sliding_windows_are_not_promised() {
+    let sources = [1, 2].map(|_| Source { is_periodic: true, ..source(1, (1, 2)) });
+    assert!(dwcs(RATE, &DEADLINE_FIRST, &windowed(&sources)).proof.is_ok());
+    let violated = violations(DEADLINE_FIRST, &sources, 100);
+    assert!(violated.iter().all(|(consecutive, _)| *consecutive == 0));
+    assert!(violated.iter().any(|(_, sliding)| *sliding > 0));
+}
+
+/// The tolerance first, always backlogged: streams are served ahead of their deadlines while
+/// another misses its own. Two streams that may lose nothing, one service for each in every gap.
+#[test]
+fn loss_first_violates_windows() {
+    let sources = [source(2, (0, 3)), source(2, (0, 1))];
+    let admission = dwcs(RATE, &Settings::default(), &windowed(&sources));
+    assert_eq!(admission.proof, Err(Unproved::LossFirst));
+    assert!(admission.utilization <= Exact::one() && admission.shed.is_empty());
+    let consecutive = |settings| {
+        let violated = violations(settings, &sources, 100).into_iter();
+        violated.map(|(consecutive, _)| consecutive).sum::<u64>()
+    };
+    assert!(consecutive(Settings::default()) > 0);
+    assert_eq!(consecutive(DEADLINE_FIRST), 0);
+}
+
+/// Deadlines that do not fall together: with the same gap, a stream that may lose everything but is
+/// due half a gap later than two that may lose nothing takes one of their two services.
+#[test]
+fn deadlines_must_fall_together() {
+    let mut sources = [source(2, (0, 1)), source(2, (0, 1)), source(2, (1, 1))];
+    assert!(dwcs(RATE, &DEADLINE_FIRST, &windowed(&sources)).proof.is_ok());
+    let lost = |sources: &[Source]| {
+        let violated = violations(DEADLINE_FIRST, sources, 100).into_iter();
+        violated.map(|(consecutive, _)| consecutive).sum::<u64>()
+    };
+    assert_eq!(lost(&sources), 0);
+    sources[2].start = 1;
+    assert!(lost(&sources) > 0);
+}
+
+/// Unequal gaps, at any utilization, as Mok and Wang (2001) show: a stream that may lose everything
+/// but is always due first leaves one service in a gap to two that may lose nothing.
+#[test]
+fn unequal_gaps_violate_windows_at_any_load() {
+    for gap in [2, 10, 1000] {
+        let sources = [source(gap, (0, 1)), source(gap, (0, 1)), source(1, (1, 1))];
+        let admission = dwcs(RATE, &DEADLINE_FIRST, &windowed(&sources));
+        assert_eq!(admission.utilization, Exact::new(2.into(), gap.into()));
+        let (first, class, other) = (Nanos(gap), ClassId(2), Nanos(1));
+        assert_eq!(admission.proof, Err(Unproved::UnequalGaps { first, class, other }));
+        let violated = violations(DEADLINE_FIRST, &sources, 20 * gap);
+        assert!(violated[0].0 + violated[1].0 > 0);
+    }
+}
+
+/// Two streams that may lose 1 of 2, a service every gap: where late packets are sent, every one is
+/// late.
+#[test]
+fn late_packets_make_others_late() {
+    let mut sources = [source(1, (1, 2)), source(1, (1, 2))];
+    assert!(dwcs(RATE, &DEADLINE_FIRST, &windowed(&sources)).proof.is_ok());
+    for source in &mut sources {
+        source.windowed.streams.stream.late = Late::Send;
+    }
+    let admission = dwcs(RATE, &DEADLINE_FIRST, &windowed(&sources));
+    assert_eq!(admission.proof, Err(Unproved::SendsLate(ClassId(0))));
+    assert!(violations(DEADLINE_FIRST, &sources, 100).iter().all(|(violated, _)| *violated > 10));
+}
+
+/// 480 and 560 streams that may lose 1 of 80, with gaps of 500 services.
+#[test]
+fn as_many_streams_are_shed_as_do_not_fit() {
+    let mut class = source(500, (1, 80)).windowed;
+    class.streams.count = 480;
+    let admission = dwcs(RATE, &DEADLINE_FIRST, &[class]);
+    assert_eq!(admission.utilization, Exact::new((480 * 79).into(), (80 * 500).into()));
+    assert_eq!(admission.proof, Ok(Proof { services: 500 }));
+    assert_eq!(admission.shed, []);
+    // 506 of them need 499.675 services, one more 500.6625.
+    class.streams.count = 560;
+    let shed = |class, streams| Shed { class: ClassId(class), streams };
+    let admission = dwcs(RATE, &DEADLINE_FIRST, &[class]);
+    assert_eq!(admission.proof, Err(Unproved::Overloaded));
+    assert_eq!(admission.shed, [shed(0, 54)]);
+    // Those that may lose nothing take more each.
+    let mut strict = source(500, (0, 1)).windowed;
+    strict.streams.count = 10;
+    let admission = dwcs(RATE, &DEADLINE_FIRST, &[class, strict]);
+    assert_eq!(admission.shed, [shed(0, 54), shed(1, 10)]);
+}
+
+/// Best effort with packets of 4 bytes may hold up the first service in a gap: of five, four can
+/// be counted on, and none if the gap is shorter than such a packet takes.
+#[test]
+fn one_transmission_may_be_in_the_way() {
+    let best_effort = Windowed { packet: Bytes(4), ..source(0, (1, 1)).windowed };
+    let services = |gap| {
+        let mut class = source(gap, (0, 1)).windowed;
+        class.packet = Bytes(2);
+        let admission = dwcs(RATE, &DEADLINE_FIRST, &[class, best_effort]);
+        (admission.proof, admission.shed)
+    };
+    assert_eq!(services(10), (Ok(Proof { services: 4 }), Vec::new()));
+    let shed = Vec::from([Shed { class: ClassId(0), streams: 1 }]);
+    assert_eq!(services(3), (Err(Unproved::TooFewServices { services: 0 }), shed));
+    assert_eq!(dwcs(RATE, &DEADLINE_FIRST, &[best_effort]).proof, Ok(Proof { services: 0 }));
+    let rarely = Settings { check_every: 2, ..DEADLINE_FIRST };
+    assert_eq!(dwcs(RATE, &rarely, &[]).proof, Err(Unproved::ChecksRarely(2)));
+}

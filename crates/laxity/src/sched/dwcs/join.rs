@@ -1,0 +1,170 @@
+//! Streams join and leave.
+
+use alloc::collections::BTreeSet;
+
+use super::precedence::Key;
+use super::slots::Slots;
+use super::tolerance::Tolerance;
+use super::{Class, Dwcs, Late, NEVER, Precedence, Settings, State, Streams};
+use crate::packet::{ClassId, Packet};
+use crate::queue::{Fifos, WinnerTree};
+use crate::scheduler::Backlog;
+
+impl Dwcs {
+    /// The most streams that a scheduler takes, of all classes together.
+    pub const MOST_STREAMS: u32 = 1 << 24;
+
+    /// A scheduler for these classes, numbered in their order.
+    ///
+    /// # Panics
+    /// If a gap, a count or `check_every` is zero, or there are more than
+    /// [`MOST_STREAMS`](Self::MOST_STREAMS).
+    pub fn new(settings: Settings, classes: &[Streams]) -> Self {
+        assert!(settings.check_every > 0, "deadlines are looked at every 0 services");
+        let streams = classes.iter().map(|class| class.count as usize).sum();
+        assert!(streams <= Self::MOST_STREAMS as usize, "too many streams");
+        let deadlines =
+            (settings.precedence == Precedence::LossFirst).then(|| WinnerTree::new(streams, NEVER));
+        let mut dwcs = Dwcs {
+            settings,
+            until_check: 0,
+            classes: alloc::vec::Vec::with_capacity(classes.len()),
+            free: BTreeSet::new(),
+            slots: Slots::default(),
+            streams: alloc::vec::Vec::with_capacity(streams),
+            packets: Fifos::new(streams),
+            precedence: WinnerTree::new(streams, Key::NONE),
+            deadlines,
+            arrivals: 0,
+            backlog: Backlog::default(),
+        };
+        for &class in classes {
+            dwcs.add(class);
+        }
+        dwcs
+    }
+
+    /// Adds a class and returns its number: the lowest that is free. Takes time linear in the number
+    /// of its streams.
+    ///
+    /// # Panics
+    /// If its gap or its count is zero, or there are more streams than
+    /// [`MOST_STREAMS`](Self::MOST_STREAMS) then.
+    pub fn add(&mut self, streams: Streams) -> ClassId {
+        let Streams { stream, count } = streams;
+        assert!(count > 0, "a class of no streams");
+        assert!(count <= Self::MOST_STREAMS, "too many streams");
+        let gap = stream.gap.map_or(NEVER, |gap| gap.0);
+        assert!(gap > 0, "an interpacket gap is zero");
+        let class = Class { first: self.slots.take(count), count, leaving: None };
+        let number = self.free.pop_first().unwrap_or(self.classes.len() as u32);
+        let state = State {
+            gap,
+            deadline: 0,
+            order: 0,
+            tolerance: Tolerance::new(stream.loss),
+            class: number,
+            drops_late: stream.late == Late::Drop,
+            has_packets: false,
+            is_listed: false,
+            is_leaving: false,
+        };
+        self.grow(state);
+        self.streams[class.range()].fill(state);
+        match self.classes.get_mut(number as usize) {
+            Some(gone) => *gone = class,
+            None => self.classes.push(class),
+        }
+        ClassId(number)
+    }
+
+    /// Takes a class out and says whether there was one. It takes no more packets; those that it
+    /// holds are still sent, and with the last of them it is gone. Takes time linear in the number of
+    /// its streams.
+    pub fn remove(&mut self, class: ClassId) -> bool {
+        if !self.takes_packets(class) {
+            return false;
+        }
+        let mut with_packets = 0;
+        for slot in self.classes[class.index()].range() {
+            self.streams[slot].is_leaving = true;
+            if self.streams[slot].has_packets {
+                with_packets += 1;
+            } else {
+                self.unlist(slot);
+            }
+        }
+        self.classes[class.index()].leaving = Some(with_packets);
+        if with_packets == 0 {
+            self.release(class.0);
+        }
+        true
+    }
+
+    /// Whether there is such a class.
+    pub fn takes_packets(&self, class: ClassId) -> bool {
+        let found = self.classes.get(class.index());
+        found.is_some_and(|class| class.count > 0 && class.leaving.is_none())
+    }
+
+    /// The slot of a packet's stream, if its class takes packets.
+    pub(super) fn slot_of(&self, packet: &Packet) -> Option<usize> {
+        let class = self.classes.get(packet.class.index())?;
+        if class.leaving.is_some() {
+            return None;
+        }
+        let flow = packet.flow.0;
+        let number = if flow < class.count { flow } else { flow.checked_rem(class.count)? };
+        Some((class.first + number) as usize)
+    }
+
+    /// A stream of a class that leaves has sent its last packet.
+    pub(super) fn drained(&mut self, slot: usize) {
+        self.unlist(slot);
+        let number = self.streams[slot].class;
+        if let Some(with_packets) = &mut self.classes[number as usize].leaving {
+            *with_packets -= 1;
+            if *with_packets == 0 {
+                self.release(number);
+            }
+        }
+    }
+
+    /// Forgets a class without packets.
+    fn release(&mut self, number: u32) {
+        let gone = Class { first: 0, count: 0, leaving: None };
+        let class = core::mem::replace(&mut self.classes[number as usize], gone);
+        self.slots.give_back(class.first, class.count);
+        self.free.insert(number);
+    }
+
+    fn unlist(&mut self, slot: usize) {
+        if let Some(deadlines) = &mut self.deadlines
+            && self.streams[slot].is_listed
+        {
+            self.streams[slot].is_listed = false;
+            deadlines.clear(slot);
+        }
+    }
+
+    /// Makes room for all slots, with streams like this one.
+    fn grow(&mut self, state: State) {
+        let slots = self.slots.end() as usize;
+        if slots <= self.streams.len() {
+            return;
+        }
+        assert!(slots <= Self::MOST_STREAMS as usize, "too many streams");
+        self.streams.resize(slots, state);
+        self.packets.grow(slots);
+        self.precedence.grow(slots);
+        if let Some(deadlines) = &mut self.deadlines {
+            deadlines.grow(slots);
+        }
+    }
+}
+
+impl Class {
+    fn range(&self) -> core::ops::Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
+}

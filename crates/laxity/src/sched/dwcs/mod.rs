@@ -1,0 +1,335 @@
+//! Dynamic window-constrained scheduling (West, Schwan, Poellabauer 1999, *Scalable scheduling
+//! support for loss and delay constrained media streams*).
+//!
+//! Every stream has an interpacket gap T, which spaces the deadlines of its packets, and a loss
+//! tolerance x/y: of any y consecutive packets at most x may be late or lost. What is left of the
+//! tolerance, x'/y', shrinks with every deadline that a stream misses and grows with every packet of
+//! it that is served; the stream with the lowest one is served next (Table 1).
+//!
+//! A deadline is the latest time at which a packet's service may commence. That of a stream's n-th
+//! packet, which arrives at a_n, is `D_n = max(D', a_n) + T`, where D' is the one before it as it
+//! stood when that packet left: while packets queue it is the predecessor's plus T, after a silence
+//! it counts from the arrival.
+//!
+//! As in section 4 of the paper there are two ordered structures of streams, by deadline and by
+//! precedence, and each missed deadline is paid for once.
+
+mod join;
+mod precedence;
+mod slots;
+#[cfg(test)]
+mod tests;
+mod tolerance;
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use crate::packet::Packet;
+use crate::queue::{Fifos, WinnerTree};
+use crate::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink, Scheduler};
+use crate::units::Nanos;
+use crate::window::Loss;
+use precedence::Key;
+use slots::Slots;
+use tolerance::Tolerance;
+
+/// What a stream of packets asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    /// T, more than zero: the service of a packet commences at most this much after the time at
+    /// which that of its predecessor had to. `None` if the packets have no deadlines; the stream then
+    /// keeps its tolerance as it is.
+    pub gap: Option<Nanos>,
+    /// How many packets of any window may be late or lost.
+    pub loss: Loss,
+    /// What becomes of a packet whose deadline has passed.
+    pub late: Late,
+}
+
+/// What becomes of packets whose deadline has passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Late {
+    /// They are dropped.
+    Drop,
+    /// They are sent late: their deadline moves on by T.
+    Send,
+}
+
+/// By what the stream to serve is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precedence {
+    /// The lowest loss tolerance, then the earliest deadline (1999, Table 1).
+    #[default]
+    LossFirst,
+    /// The earliest deadline, then the lowest loss tolerance (West, Zhang, Schwan, Poellabauer 2004,
+    /// *Dynamic window-constrained scheduling of real-time streams in media servers*). Rule (A) is
+    /// that of the same paper, too: a packet that is served while all the rest of its window may be
+    /// lost counts as one of the rest, so that windows are y packets long. Without it windows are
+    /// violated that [`admit::dwcs`](crate::admit::dwcs) promises.
+    DeadlineFirst,
+}
+
+/// How the tolerance of a stream that violated its own is adjusted: rule (C).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Violation {
+    /// Method 1: the stream is favoured until its losses are made up for over a larger window. That
+    /// window stops growing at 4 194 303 packets.
+    Favour,
+    /// Method 2: it starts a new window.
+    #[default]
+    Reset,
+}
+
+/// How streams are compared and adjusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// By what the stream to serve is chosen.
+    pub precedence: Precedence,
+    /// What happens to a stream that violates its tolerance.
+    pub violation: Violation,
+    /// p, at least 1: missed deadlines are looked for before the first service and then once every so
+    /// many services.
+    pub check_every: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            precedence: Precedence::default(),
+            violation: Violation::default(),
+            check_every: 1,
+        }
+    }
+}
+
+/// A class of alike streams. A packet belongs to the stream with the number of its flow, modulo
+/// their count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Streams {
+    /// What each of them asks for.
+    pub stream: Stream,
+    /// How many they are, at least 1.
+    pub count: u32,
+}
+
+/// DWCS.
+///
+/// A service, a packet that comes to an empty stream and a missed deadline take logarithmic time in
+/// the number of streams; a packet that comes to others takes constant time. Tolerances are compared
+/// exactly. Ties are broken by the arrival of the head packets.
+///
+/// Where a head packet is late by several gaps, its misses are counted at once; packets that are
+/// dropped for being late are told in no particular order.
+#[derive(Clone, Debug)]
+pub struct Dwcs {
+    settings: Settings,
+    /// Services until missed deadlines are looked for.
+    until_check: u32,
+    classes: Vec<Class>,
+    /// Numbers of classes that are gone.
+    free: BTreeSet<u32>,
+    slots: Slots,
+    streams: Vec<State>,
+    packets: Fifos<Next, Packet>,
+    /// Streams with packets.
+    precedence: WinnerTree<Key>,
+    /// Streams with packets and deadlines, and some that had them, at their deadline or an earlier
+    /// one, which is put right when it comes up: what is served in time is not sorted again. Not
+    /// needed where deadlines lead the precedence.
+    deadlines: Option<WinnerTree<u64>>,
+    /// Packets that have arrived.
+    arrivals: u64,
+    backlog: Backlog,
+}
+
+/// No deadline.
+const NEVER: u64 = u64::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Class {
+    first: u32,
+    /// Streams; none of a class that is gone.
+    count: u32,
+    /// It takes no more packets; so many of its streams still have some.
+    leaving: Option<u32>,
+}
+
+/// A stream, in one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct State {
+    /// T; [`NEVER`] if it has no deadlines.
+    gap: u64,
+    /// The head packet's; without one, the deadline of the packet that left last.
+    deadline: u64,
+    /// The head packet's place among all arrivals.
+    order: u64,
+    tolerance: Tolerance,
+    class: u32,
+    drops_late: bool,
+    has_packets: bool,
+    /// Whether `deadlines` knows it.
+    is_listed: bool,
+    /// Whether its class takes no more packets.
+    is_leaving: bool,
+}
+
+/// What is to be known of a packet that comes to the head.
+#[derive(Clone, Copy, Debug, Default)]
+struct Next {
+    arrival: u64,
+    /// Its place among all arrivals.
+    order: u64,
+}
+
+impl Scheduler for Dwcs {
+    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        let Some(slot) = self.slot_of(&packet) else {
+            return drops.dropped(packet, DropReason::NoClass);
+        };
+        self.backlog.add(packet.length);
+        self.arrivals += 1;
+        let next = Next { arrival: now.0, order: self.arrivals };
+        if self.packets.push(slot, next, packet) {
+            let stream = &mut self.streams[slot];
+            stream.lead(next);
+            stream.has_packets = true;
+            self.list(slot);
+            self.precedence.set_among_many(slot, self.key(slot));
+        }
+    }
+
+    fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        if self.backlog.packets == 0 {
+            return None;
+        }
+        if self.until_check == 0 {
+            self.until_check = self.settings.check_every;
+            self.adjust_late(now.0, drops);
+        }
+        self.until_check -= 1;
+        let (slot, _) = self.precedence.winner()?;
+        let stream = &mut self.streams[slot];
+        let deadline = (stream.deadline != NEVER).then_some(Nanos(stream.deadline));
+        if stream.gap != NEVER {
+            stream.tolerance.serve(self.settings.precedence);
+        }
+        let packet = self.take_head(slot)?;
+        self.precedence.set(slot, self.key(slot));
+        Some(Dispatch { packet, deadline, criterion: Criterion::WindowConstraint })
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn footprint(&self) -> usize {
+        self.classes.capacity() * size_of::<Class>()
+            + self.streams.capacity() * size_of::<State>()
+            + self.packets.footprint()
+            + self.precedence.footprint()
+            + self.deadlines.as_ref().map_or(0, WinnerTree::footprint)
+    }
+}
+
+impl Dwcs {
+    /// For each stream that misses its deadline: rule (B), and its head packet is dropped or sent
+    /// later, until the deadline is not missed any more.
+    fn adjust_late(&mut self, now: u64, drops: &mut dyn DropSink) {
+        while let Some(slot) = self.first_late(now) {
+            if self.streams[slot].drops_late {
+                self.drop_late(slot, now, drops);
+            } else {
+                self.streams[slot].postpone(now, self.settings.violation);
+            }
+            self.precedence.set_among_many(slot, self.key(slot));
+        }
+    }
+
+    fn drop_late(&mut self, slot: usize, now: u64, drops: &mut dyn DropSink) {
+        while self.streams[slot].is_late(now) {
+            self.streams[slot].tolerance.miss(1, self.settings.violation);
+            if let Some(packet) = self.take_head(slot) {
+                drops.dropped(packet, DropReason::Late);
+            }
+        }
+    }
+
+    /// A stream whose head packet has missed its deadline.
+    fn first_late(&mut self, now: u64) -> Option<usize> {
+        let Some(deadlines) = &mut self.deadlines else {
+            let (slot, _) = self.precedence.winner()?;
+            return self.streams[slot].is_late(now).then_some(slot);
+        };
+        loop {
+            let (slot, listed) = deadlines.winner()?;
+            if listed >= now {
+                return None;
+            }
+            let stream = &mut self.streams[slot];
+            if stream.is_late(now) {
+                return Some(slot);
+            }
+            stream.is_listed = stream.has_packets;
+            deadlines.set(slot, if stream.has_packets { stream.deadline } else { NEVER });
+        }
+    }
+
+    /// Makes the deadline of a stream known, if no earlier one is.
+    fn list(&mut self, slot: usize) {
+        let stream = &mut self.streams[slot];
+        if let Some(deadlines) = &mut self.deadlines
+            && stream.gap != NEVER
+            && !stream.is_listed
+        {
+            stream.is_listed = true;
+            deadlines.set(slot, stream.deadline);
+        }
+    }
+
+    /// A stream's place by precedence.
+    fn key(&self, slot: usize) -> Key {
+        let stream = &self.streams[slot];
+        if !stream.has_packets {
+            return Key::NONE;
+        }
+        Key::new(self.settings.precedence, &stream.tolerance, stream.deadline, stream.order)
+    }
+
+    /// Takes a stream's head packet; the one behind it comes to the head.
+    fn take_head(&mut self, slot: usize) -> Option<Packet> {
+        let (packet, next) = self.packets.pop(slot)?;
+        self.backlog.remove(packet.length);
+        let stream = &mut self.streams[slot];
+        match next {
+            Some(next) => stream.lead(next),
+            None => {
+                stream.has_packets = false;
+                if stream.is_leaving {
+                    self.drained(slot);
+                }
+            }
+        }
+        Some(packet)
+    }
+}
+
+impl State {
+    /// A packet comes to the head.
+    fn lead(&mut self, packet: Next) {
+        self.deadline = self.deadline.max(packet.arrival).saturating_add(self.gap);
+        self.order = packet.order;
+    }
+
+    fn is_late(&self, now: u64) -> bool {
+        self.has_packets && self.deadline < now
+    }
+
+    /// The head packet, which is late, will be sent late: its deadline moves on, and every one that
+    /// it misses counts.
+    fn postpone(&mut self, now: u64, violation: Violation) {
+        let misses = (now - self.deadline).div_ceil(self.gap);
+        self.tolerance.miss(misses, violation);
+        self.deadline = self.deadline.saturating_add(misses.saturating_mul(self.gap));
+    }
+}
