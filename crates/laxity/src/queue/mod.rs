@@ -1,6 +1,6 @@
 //! The ordered queues that schedulers are made of, each with its cost.
 
-pub(crate) mod circle;
+pub mod circle;
 mod eligible_set;
 mod extremes;
 mod fifos;

@@ -6,11 +6,15 @@ use proptest::prelude::*;
 
 use super::cases::{Case, What, cases};
 use super::reference::Reference;
+use super::virtual_time;
 use crate::link::Link;
 use crate::packet::{ClassId, Packet};
+use crate::queue::circle::REACH;
 use crate::sched::Hfsc;
+use crate::sched::hfsc::{ClassSpec, Curves};
 use crate::scheduler::Scheduler;
-use crate::units::Nanos;
+use crate::service::ServiceCurve;
+use crate::units::{Bytes, Nanos, Rate};
 
 /// The scheduler, its definition and a link to which both send.
 struct Beside {
@@ -130,4 +134,44 @@ proptest! {
     fn so_it_is_in_small_cases(case in cases(4, 20, 1)) {
         Beside::run(&case);
     }
+}
+
+/// Real-time service takes a class as far ahead of its sibling in virtual time as can be.
+#[test]
+fn so_it_is_where_a_class_runs_away() {
+    const LENGTH: u32 = 72_000_000;
+    let leaf = |real_time: Option<Rate>, share| {
+        let (real_time, share) =
+            (real_time.map(ServiceCurve::linear), Some(ServiceCurve::linear(share)));
+        let curves = Curves { real_time, link_share: share, upper_limit: None };
+        ClassSpec { parent: None, curves }
+    };
+    let rate = Rate(8_000_000_000);
+    let classes = [leaf(Some(Rate(rate.0 / 2)), Rate(1)), leaf(None, rate)];
+    let mut beside = Beside {
+        fast: Hfsc::new(&classes).unwrap(),
+        reference: Reference::new(&classes),
+        link: Link::new(rate),
+        arrived: 0,
+    };
+    let (mut now, mut furthest) = (Nanos::ZERO, 0);
+    for slot in 0..200 {
+        // Class 0 falls idle now and then and comes back.
+        let arrivals: &[u32] = match slot % 50 {
+            0 => &[0, 1, 1, 1, 1],
+            1..30 => &[0, 1],
+            30..40 => &[1],
+            _ => &[],
+        };
+        arrivals.iter().for_each(|class| beside.arrive(now, ClassId(*class), LENGTH));
+        let [ahead, behind] = [0, 1].map(|class| virtual_time(&beside.fast, ClassId(class)));
+        if let (Some(ahead), Some(behind)) = (ahead, behind) {
+            furthest = furthest.max(ahead.saturating_sub(behind));
+        }
+        let next = now + rate.time_for(Bytes(LENGTH.into()));
+        beside.send_until(now, next, false);
+        now = next;
+    }
+    beside.send_until(now, Nanos::MAX, false);
+    assert!(furthest > u128::from(REACH) * 9 / 10 && furthest <= u128::from(REACH), "{furthest}");
 }
