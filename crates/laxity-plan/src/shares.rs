@@ -92,13 +92,22 @@ impl Plan {
     }
 
     /// How many bytes each class may send in a round of deficit round robin: in proportion to the
-    /// weights, the least as much as one packet, so that every turn sends.
+    /// weights, the least as much as one packet, so that every turn sends. Where the greatest would
+    /// not fit then, it is as large as can be, and the least may take several turns to send.
     pub fn drr_quanta(&self) -> Vec<u32> {
         let weights = self.flat_weights();
-        let least = u128::from(weights.iter().copied().min().unwrap_or(1));
+        let extreme = |weight: Option<&u64>| u128::from(weight.copied().unwrap_or(1));
+        let (least, greatest) = (extreme(weights.iter().min()), extreme(weights.iter().max()));
         let packet = u128::from(self.link.max_packet.0);
-        let quantum = |weight: u64| (packet * u128::from(weight)).div_ceil(least);
-        weights.into_iter().map(|weight| quantum(weight).min(u32::MAX.into()) as u32).collect()
+        let most = u128::from(u32::MAX);
+        let (quantum, of) = match (packet * greatest).div_ceil(least) <= most {
+            true => (packet, least),
+            false => (most, greatest),
+        };
+        weights
+            .into_iter()
+            .map(|weight| (quantum * u128::from(weight)).div_ceil(of) as u32)
+            .collect()
     }
 
     /// The classes as DWCS takes them. A class without `gap` has its `deadline` for one. A class

@@ -112,8 +112,9 @@ fn every_turn_of_round_robin_sends() {
     let quanta = plan(CAMPUS).drr_quanta();
     let quantum = |bits: u64| (1_250 * bits).div_ceil(64_000) as u32;
     assert_eq!([quanta[0], quanta[2], quanta[5]], [1_250, quantum(2_000_000), quantum(5_500_000)]);
+    // A packet for the least would be 5 TB for the greatest.
     let far_apart = "class.a.weight = 4000\nclass.b.weight = 0.000001";
-    assert_eq!(plan(far_apart).drr_quanta(), [u32::MAX, 1_250]);
+    assert_eq!(plan(far_apart).drr_quanta(), [u32::MAX, 2]);
 }
 
 /// A hierarchy: by class its parent among the classes before it, weight, and rate if it has a
