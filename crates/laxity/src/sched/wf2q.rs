@@ -70,8 +70,8 @@ struct Server {
     latest: u128,
     /// Start times, and finishing times for deadlines, of the head packets that wait.
     heads: EligibleSet,
-    /// The one that was chosen and is the head packet of the class that this server is; the link
-    /// chooses when it sends.
+    /// The one that was chosen and is the head packet of the class that this server is. The link
+    /// chooses when it sends and has none.
     head: Option<Head>,
 }
 
@@ -197,9 +197,9 @@ impl Scheduler for Wf2q {
     }
 
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
-        let mut leaf = self.choose(LINK)?.class;
-        let virtual_time = self.servers[LINK as usize].virtual_time;
-        self.sending = Sending { started: now, virtual_time };
+        let link = &mut self.servers[LINK as usize];
+        let mut leaf = link.take_next()?;
+        self.sending = Sending { started: now, virtual_time: link.virtual_time };
         while let Some(below) = self.classes[leaf as usize].below {
             leaf = self.servers[below as usize].head?.class;
         }
