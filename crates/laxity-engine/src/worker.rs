@@ -123,7 +123,11 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
         if !self.board.has_changed() {
             return;
         }
-        for request in self.board.take() {
+        let requests = self.board.take().into_iter();
+        let (joins, others): (Vec<_>, Vec<_>) =
+            requests.partition(|request| matches!(request, Request::Join(_)));
+        // Whoever joins does so first: should a call panic, they are among those who are told.
+        for request in joins.into_iter().chain(others) {
             match request {
                 Request::Join(lane) => {
                     self.outlet.statistics.producers += 1;

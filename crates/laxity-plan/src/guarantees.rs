@@ -64,11 +64,13 @@ impl Plan {
 
     /// Whether a scheduler is proved to keep the consecutive windows of all streams as long as these are in
     /// step: their first packets come whole gaps apart and every other comes before its predecessor is
-    /// due. That can be said of streams with both `gap` and `loss` only.
+    /// due. That can be said of streams with both `gap` and `loss` only, and not where packets may be
+    /// dropped that are not late.
     pub fn keeps_windows(&self, spec: SchedulerSpec) -> bool {
         let SchedulerSpec::Dwcs(settings) = spec else { return false };
         let is_watched =
-            |class: &Class| class.due_within().is_none() || class.gap.and(class.loss).is_some();
+            |class: &Class| class.gap.and(class.loss).is_some() && !class.drops_in_time();
+        let is_watched = |class: &Class| class.due_within().is_none() || is_watched(class);
         self.classes.iter().all(is_watched) && self.dwcs_admission(settings).proof.is_ok()
     }
 

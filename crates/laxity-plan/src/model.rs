@@ -176,6 +176,11 @@ impl Class {
         self.deadline.or(self.gap)
     }
 
+    /// Whether packets may be dropped before they are late: by its queue's limit or its police.
+    pub fn drops_in_time(&self) -> bool {
+        self.queue.is_some() || self.police == Police::Drop
+    }
+
     /// Whether it has packets of its own, rather than classes below it.
     pub fn is_leaf(&self) -> bool {
         self.children.is_empty()

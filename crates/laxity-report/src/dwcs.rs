@@ -5,7 +5,7 @@ use laxity::curve::Exact;
 use laxity::packet::ClassId;
 use laxity::sched::dwcs::Settings;
 use laxity_plan::Plan;
-use laxity_plan::model::SchedulerSpec;
+use laxity_plan::model::{Class, SchedulerSpec};
 use num_traits::ToPrimitive;
 use serde::Serialize;
 
@@ -15,22 +15,32 @@ use crate::quantity;
 /// The answer of the test.
 pub(crate) fn admission(plan: &Plan, settings: Settings) -> Admission {
     let test = plan.dwcs_admission(settings);
-    let promised = plan.classes.iter().find(|class| class.deadline.is_some());
-    let statement = match promised {
-        None => statement(plan, &test),
-        Some(class) => format!(
-            "{} It proves no delay, so the deadline of {} is no promise.",
-            statement(plan, &test),
-            class.name
-        ),
-    };
+    let exceptions = exceptions(plan);
+    let statement = statement(plan, &test) + &exceptions;
     let admitted = match test.proof {
-        Ok(_) => promised.is_none().then_some(true),
+        Ok(_) => exceptions.is_empty().then_some(true),
         Err(Unproved::Overloaded | Unproved::TooFewServices { .. }) => Some(false),
         Err(_) => None,
     };
     let bounds = plan.bounds(SchedulerSpec::Dwcs(settings));
     Admission { admitted, statement, bounds, test: Test::Dwcs(test) }
+}
+
+/// What a plan asks for that the proof is not about.
+fn exceptions(plan: &Plan) -> String {
+    let mut exceptions = String::new();
+    if let Some(class) = plan.classes.iter().find(|class| class.deadline.is_some()) {
+        let name = &class.name;
+        exceptions += &format!(" It proves no delay, so the deadline of {name} is no promise.");
+    }
+    let is_due = |class: &&Class| class.due_within().is_some() && class.drops_in_time();
+    if let Some(Class { name, .. }) = plan.classes.iter().find(is_due) {
+        exceptions += &format!(
+            " What {name} drops before it is late, by its `queue` or `police`, is lost beside that, \
+             so its windows are no promise."
+        );
+    }
+    exceptions
 }
 
 fn statement(plan: &Plan, test: &Answer) -> String {
@@ -47,16 +57,16 @@ fn statement(plan: &Plan, test: &Answer) -> String {
             sliding(plan)
         ),
         Err(Unproved::Overloaded) => format!(
-            "No scheduler keeps all windows: the streams cannot do without {utilization} of the \
-             link.{}",
-            shed(plan, &test.shed)
+            "No scheduler keeps all windows if packets are as long as they may be: the streams cannot \
+             do without {utilization} of the link.{}",
+            shed(plan, &test.shed, "It would not be overloaded")
         ),
         Err(Unproved::TooFewServices { services }) => format!(
             "Windows may be violated: in a gap the streams need {needed} services on average, but the \
              link is sure to begin only {}{}.{}",
             quantity::count(services),
             lengths(plan),
-            shed(plan, &test.shed)
+            shed(plan, &test.shed, "The rest fits")
         ),
         Err(why) => format!(
             "Not proved: {why}{}. The streams cannot do without {utilization} of the link.",
@@ -85,7 +95,7 @@ fn lengths(plan: &Plan) -> &'static str {
 }
 
 /// What to leave out.
-fn shed(plan: &Plan, shed: &[Shed]) -> String {
+fn shed(plan: &Plan, shed: &[Shed], then: &str) -> String {
     if shed.is_empty() {
         return String::new();
     }
@@ -94,7 +104,7 @@ fn shed(plan: &Plan, shed: &[Shed]) -> String {
         let count = quantity::count((*streams).into());
         format!("{count} of the {} streams of {}", quantity::count(class.count.into()), class.name)
     });
-    format!(" The rest fits without {}.", listed(&parts.collect::<Vec<_>>()))
+    format!(" {then} without {}.", listed(&parts.collect::<Vec<_>>()))
 }
 
 /// The class that stands in the way of the proof, if it is one.

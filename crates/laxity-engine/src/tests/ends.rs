@@ -116,3 +116,29 @@ fn an_engine_that_is_dropped_still_sends() {
     // The channel ends with the thread.
     assert_eq!(Vec::from_iter(sent), [5]);
 }
+
+/// The call and the producer that comes after it are answered at once.
+#[test]
+fn a_producer_that_joins_behind_a_call_that_panics_hears_of_it() {
+    let settings = Settings { ring: 2, ..Settings::default() };
+    for _ in 0..20 {
+        let engine = Engine::start(Fifo::new(), Kept::default(), settings).unwrap();
+        let calls = [|| thread::sleep(Duration::from_millis(5)), || panic!("a call of glass")];
+        let callers: Vec<_> = calls
+            .into_iter()
+            .map(|call| {
+                let handle = engine.handle().clone();
+                let caller = thread::spawn(move || handle.call(move |_, _| call()));
+                thread::sleep(Duration::from_millis(1));
+                caller
+            })
+            .collect();
+        if let Ok(mut producer) = engine.handle().producer() {
+            let mut send = |handle| producer.send_or_wait(packet(0, 0, handle), handle);
+            while send(0).is_ok() {}
+        }
+        let answers: Vec<_> = callers.into_iter().map(|caller| caller.join().unwrap()).collect();
+        assert_eq!(answers[1], Err(Stopped));
+        assert!(engine.shutdown().is_err());
+    }
+}

@@ -19,8 +19,6 @@ const RATIO: [&str; 2] = [
 const GAP: u64 = 500;
 const STREAMS: [u32; 18] =
     [80, 120, 160, 200, 240, 280, 320, 360, 400, 440, 480, 520, 560, 600, 640, 680, 720, 760];
-/// Ten windows of the longest for each of most streams, so that shares are more than chance.
-const AT_LEAST: u64 = 1_200_000;
 /// Where there is time for every packet, if barely.
 const JUST_ENOUGH: u32 = 480;
 /// The classes of the lowest and the highest precedence.
@@ -40,7 +38,6 @@ struct Point {
 
 /// Serves so many packets at every point.
 pub fn repeat(seeds: u64, packets: u64, step: Step<'_>, measured: &mut Measured) -> Part {
-    let packets = packets.max(AT_LEAST);
     let seeds: Vec<_> = (1..=seeds).collect();
     let curves: Vec<Vec<Point>> = seeds
         .par_iter()

@@ -45,15 +45,17 @@ impl Dwcs {
     }
 
     /// Adds a class and returns its number: the lowest that is free. Takes time linear in the number
-    /// of its streams.
+    /// of its streams, amortised: now and then the memory of all streams doubles.
+    ///
+    /// A packet that still comes with the number of a class that is gone counts as the new one's.
     ///
     /// # Panics
-    /// If its gap or its count is zero, or there are more streams than
-    /// [`MOST_STREAMS`](Self::MOST_STREAMS) then.
+    /// If its gap or its count is zero, or its streams, which lie next to each other, do not fit among
+    /// [`MOST_STREAMS`](Self::MOST_STREAMS). Nothing has changed then.
     pub fn add(&mut self, streams: Streams) -> ClassId {
         let Streams { stream, count } = streams;
         assert!(count > 0, "a class of no streams");
-        assert!(count <= Self::MOST_STREAMS, "too many streams");
+        assert!(self.slots.fits(count, Self::MOST_STREAMS), "too many streams");
         let gap = stream.gap.map_or(NEVER, |gap| gap.0);
         assert!(gap > 0, "an interpacket gap is zero");
         let class = Class { first: self.slots.take(count), count, leaving: None };
@@ -153,7 +155,6 @@ impl Dwcs {
         if slots <= self.streams.len() {
             return;
         }
-        assert!(slots <= Self::MOST_STREAMS as usize, "too many streams");
         self.streams.resize(slots, state);
         self.packets.grow(slots);
         self.precedence.grow(slots);

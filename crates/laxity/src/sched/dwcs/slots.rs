@@ -15,6 +15,12 @@ pub(super) struct Slots {
 }
 
 impl Slots {
+    /// Whether a range of this length can be taken from `most` slots.
+    pub fn fits(&self, length: u32, most: u32) -> bool {
+        let is_free = self.by_length.range((length, 0)..).next().is_some();
+        is_free || most.saturating_sub(self.end) >= length
+    }
+
     /// Takes a range of this length and returns its start.
     pub fn take(&mut self, length: u32) -> u32 {
         let Some(&(found, start)) = self.by_length.range((length, 0)..).next() else {
