@@ -193,13 +193,17 @@ mod tests {
     use super::*;
 
     /// On a link where a packet of 1000 bytes takes 1 ms.
-    fn answer(options: &str, classes: &str) -> Admission {
+    fn plan(options: &str, classes: &str) -> Plan {
         let text = format!(
             "version = 1\nlink = {{ rate = '8mbit', max-packet = '1000b' }}\n\
              [scheduler]\nkind = 'dwcs'\n{options}\n{classes}"
         );
         let plan = Plan::parse(&text, "test.toml", Path::new("."));
-        let plan = plan.unwrap_or_else(|error| panic!("{error:?}"));
+        plan.unwrap_or_else(|error| panic!("{error:?}"))
+    }
+
+    fn answer(options: &str, classes: &str) -> Admission {
+        let plan = plan(options, classes);
         Admission::of(&plan, plan.scheduler).expect("DWCS has a test")
     }
 
@@ -274,5 +278,21 @@ mod tests {
         let admission = answer(DEADLINE_FIRST, &(two(6) + "[class.due]\n" + due));
         assert_eq!(admission.admitted, None);
         assert!(admission.statement.contains("the deadline of due is no promise"));
+    }
+
+    #[test]
+    fn packets_dropped_in_time_are_not_the_proofs() {
+        let policed = "arrival = { bucket = '9kB', rate = '1mbit' }\npolice = 'drop'";
+        for limit in ["queue = { kind = 'droptail', limit = 3 }", policed] {
+            let classes = two(6) + limit;
+            let admission = answer(DEADLINE_FIRST, &classes);
+            assert_eq!(admission.admitted, None);
+            let said = &admission.statement;
+            assert!(said.contains("What loose drops before it is late"), "{said}");
+            let plan = plan(DEADLINE_FIRST, &classes);
+            assert!(!plan.keeps_windows(plan.scheduler));
+        }
+        let plan = plan(DEADLINE_FIRST, &two(6));
+        assert!(plan.keeps_windows(plan.scheduler));
     }
 }
