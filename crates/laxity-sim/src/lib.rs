@@ -10,5 +10,6 @@ pub mod record;
 pub mod series;
 pub mod source;
 pub mod summary;
+pub mod tcp;
 pub mod trace;
 pub mod windows;

@@ -1,0 +1,88 @@
+//! What a sender is made of, and what it has done.
+
+use laxity::units::Nanos;
+
+use super::sender::Sender;
+use super::timing::Timing;
+
+/// How a sender finds losses and how its window grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// Fast recovery on cumulative acknowledgements (RFC 6582), where only the first partial
+    /// acknowledgement of a recovery restarts the retransmission timer; the window of RFC 5681.
+    NewReno,
+    /// Recovery by SACK blocks (RFC 6675), the window of RFC 5681.
+    Sack,
+    /// Recovery by SACK blocks, the window of RFC 9438 after a slow start as in RFC 5681.
+    Cubic,
+}
+
+/// What a sender is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// How losses are found and windows grow.
+    pub variant: Variant,
+    /// Length of every segment on the wire in bytes.
+    pub length: u32,
+    /// How many segments there are to send; none for a sender that always has one more.
+    pub transfer: Option<u64>,
+    /// The initial window in segments, at least 1.
+    pub initial_window: u32,
+    /// The receiver's window in segments, at least 1: no more are ever outstanding.
+    pub receiver_window: u32,
+    /// Whether the first two duplicate acknowledgements let a new segment go (RFC 3042).
+    pub limited_transmit: bool,
+    /// Whether segments say that they are ECN-capable (RFC 3168); the reaction to an echo does
+    /// not depend on it. Retransmissions never say so.
+    pub ecn: bool,
+    /// The retransmission timer.
+    pub timing: Timing,
+}
+
+impl Config {
+    /// A greedy sender of 2001, as simulations of that time have it: NewReno, an initial window of
+    /// one segment, no limited transmit, a timer in ticks of 0.1 s.
+    pub const fn classic(length: u32, receiver_window: u32) -> Self {
+        Config {
+            variant: Variant::NewReno,
+            length,
+            transfer: None,
+            initial_window: 1,
+            receiver_window,
+            limited_transmit: false,
+            ecn: false,
+            timing: Timing::Ticks { tick: Nanos(100_000_000) },
+        }
+    }
+
+    /// A greedy sender as common systems have it: CUBIC, an initial window of ten segments
+    /// (RFC 6928), limited transmit, a timer of at least 200 ms, no limit of the receiver's that
+    /// matters below 2^30 segments.
+    pub const fn modern(length: u32) -> Self {
+        Config {
+            variant: Variant::Cubic,
+            length,
+            transfer: None,
+            initial_window: 10,
+            receiver_window: Sender::WIDEST,
+            limited_transmit: true,
+            ecn: false,
+            timing: Timing::Rfc6298 { granularity: Nanos(1_000_000), min: Nanos(200_000_000) },
+        }
+    }
+}
+
+/// What a sender has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Segments sent, retransmissions included.
+    pub sent: u64,
+    /// Segments sent that had been sent before.
+    pub retransmitted: u64,
+    /// Fast recoveries begun.
+    pub recoveries: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Windows reduced because congestion was echoed.
+    pub echoes: u64,
+}

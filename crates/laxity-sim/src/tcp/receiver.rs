@@ -1,0 +1,223 @@
+//! The receiver: what has arrived, and what it says about that.
+
+use std::ops::Range;
+
+use laxity::units::Nanos;
+
+use super::ranges::Ranges;
+use super::{Ack, Blocks, Ecn, Segment};
+
+/// When a receiver acknowledges a segment that arrives in order and leaves no gap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acknowledging {
+    /// At once.
+    Every,
+    /// With every second segment, and no later than 200 ms after the first (RFC 5681 section 4.2,
+    /// which allows 500 ms; 200 ms is common).
+    Delayed,
+}
+
+/// A receiver that accepts every segment and delivers them in order.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    acknowledging: Acknowledging,
+    /// Whether it sends SACK blocks.
+    selective: bool,
+    next: u64,
+    /// Arrived beyond `next`.
+    ahead: Ranges,
+    /// Segments of the last distinct blocks, the most recently changed first.
+    recent: Blocks,
+    /// When the delayed acknowledgement is due; none if there is none.
+    due: Option<Nanos>,
+    /// Congestion was experienced since the sender last reduced its window.
+    echo: bool,
+}
+
+impl Receiver {
+    /// The longest delay of an acknowledgement.
+    const DELAY: Nanos = Nanos(200_000_000);
+
+    /// A receiver that waits for segment 0. `selective` says whether its acknowledgements carry
+    /// SACK blocks.
+    pub fn new(acknowledging: Acknowledging, selective: bool) -> Self {
+        Receiver {
+            acknowledging,
+            selective,
+            next: 0,
+            ahead: Ranges::default(),
+            recent: Blocks::default(),
+            due: None,
+            echo: false,
+        }
+    }
+
+    /// How many segments were delivered, in order and each once.
+    pub fn delivered(&self) -> u64 {
+        self.next
+    }
+
+    /// When [`Receiver::on_timer`] wants to be called.
+    pub fn next_timer(&self) -> Option<Nanos> {
+        self.due
+    }
+
+    /// A segment arrives; the acknowledgement that leaves at once, if one does. Whatever is out of
+    /// order, fills a gap or was there before is acknowledged at once (RFC 5681 section 4.2).
+    // Inlined, so that the acknowledgement is built where the caller keeps it.
+    #[inline]
+    pub fn on_segment(&mut self, now: Nanos, segment: &Segment) -> Option<Ack> {
+        self.note_congestion(segment);
+        let in_order = segment.number == self.next && self.ahead.is_empty();
+        if in_order {
+            self.next += 1;
+            if self.acknowledging == Acknowledging::Delayed && self.due.is_none() {
+                self.due = Some(now.saturating_add(Self::DELAY));
+                return None;
+            }
+        } else if segment.number == self.next {
+            self.fill();
+        } else if segment.number > self.next && segment.number < u64::MAX {
+            self.hold(segment.number);
+        }
+        Some(self.acknowledge())
+    }
+
+    /// The acknowledgement whose delay is over, if one is.
+    pub fn on_timer(&mut self, now: Nanos) -> Option<Ack> {
+        (self.due? <= now).then(|| self.acknowledge())
+    }
+
+    /// RFC 3168 section 6.1.3: CWR ends the echo, unless its own segment was marked.
+    fn note_congestion(&mut self, segment: &Segment) {
+        self.echo = segment.ecn == Ecn::Experienced || (self.echo && !segment.reduced);
+    }
+
+    fn fill(&mut self) {
+        self.next = self.ahead.around(self.next + 1).map_or(self.next + 1, |range| range.end);
+        self.ahead.remove_below(self.next, |_| {});
+    }
+
+    /// RFC 2018 section 4: the block of the segment that has just arrived comes first, then those
+    /// that came first most recently.
+    fn hold(&mut self, number: u64) {
+        self.ahead.insert(number..number + 1, |_| {});
+        if !self.selective {
+            return;
+        }
+        let block = self.ahead.around(number).unwrap_or(number..number + 1);
+        let others = self.recent;
+        self.recent = Blocks::default();
+        self.recent.push(number..number + 1);
+        for other in others.iter().filter(|other| !block.contains(&other.start)) {
+            self.recent.push(other);
+        }
+    }
+
+    fn acknowledge(&mut self) -> Ack {
+        self.due = None;
+        Ack { next: self.next, blocks: self.blocks(), echo: self.echo }
+    }
+
+    fn blocks(&self) -> Blocks {
+        let mut blocks = Blocks::default();
+        if self.selective && !self.ahead.is_empty() {
+            let held = |segment: Range<u64>| self.ahead.around(segment.start);
+            self.recent.iter().filter_map(held).for_each(|block| blocks.push(block));
+        }
+        blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(number: u64) -> Segment {
+        Segment { number, length: 1_000, ecn: Ecn::Capable, reduced: false }
+    }
+
+    fn ms(ms: u64) -> Nanos {
+        Nanos(ms * 1_000_000)
+    }
+
+    /// What is acknowledged, and with which blocks.
+    type Reply = Option<(u64, Vec<(u64, u64)>)>;
+
+    fn replies(receiver: &mut Receiver, numbers: &[u64]) -> Vec<Reply> {
+        let reply = |&number| receiver.on_segment(Nanos::ZERO, &segment(number));
+        let ends = |block: Range<u64>| (block.start, block.end);
+        let told = |ack: Ack| (ack.next, ack.blocks.iter().map(ends).collect());
+        numbers.iter().map(reply).map(|ack| ack.map(told)).collect()
+    }
+
+    #[test]
+    fn blocks_are_the_most_recent_first() {
+        let mut receiver = Receiver::new(Acknowledging::Every, true);
+        for (number, next, blocks, why) in [
+            (0, 1, vec![], "in order: nothing to report"),
+            (2, 1, vec![(2, 3)], "a gap"),
+            (
+                4,
+                1,
+                vec![(4, 5), (2, 3)],
+                "RFC 2018 section 4, rule 1: the segment's own block first",
+            ),
+            (6, 1, vec![(6, 7), (4, 5), (2, 3)], "rule 3: then the most recently reported"),
+            (8, 1, vec![(8, 9), (6, 7), (4, 5)], "three at most; the oldest report is left out"),
+            (5, 1, vec![(4, 7), (8, 9)], "two blocks become one"),
+            (5, 1, vec![(4, 7), (8, 9)], "a duplicate is acknowledged at once"),
+            (1, 3, vec![(4, 7), (8, 9)], "a gap is filled and acknowledged"),
+            (3, 7, vec![(8, 9)], "the next one, too"),
+            (7, 9, vec![], "nothing is missing"),
+            (4, 9, vec![], "what was delivered before is only acknowledged"),
+        ] {
+            assert_eq!(
+                replies(&mut receiver, &[number]),
+                [Some((next, blocks))],
+                "{number}: {why}"
+            );
+        }
+        let mut cumulative = Receiver::new(Acknowledging::Every, false);
+        assert_eq!(replies(&mut cumulative, &[1, 0]), [Some((0, vec![])), Some((2, vec![]))]);
+    }
+
+    #[test]
+    fn delayed_acknowledgements() {
+        let mut receiver = Receiver::new(Acknowledging::Delayed, false);
+        let mut arrive = |at, number| {
+            (receiver.on_segment(ms(at), &segment(number)).map(|ack| ack.next), receiver.due)
+        };
+        for (at, number, ack, due, why) in [
+            (0, 0, None, Some(200), "the first full segment may wait, 200 ms at most"),
+            (10, 1, Some(2), None, "at least every second full segment (RFC 5681 section 4.2)"),
+            (20, 2, None, Some(220), "one that waits"),
+            (30, 4, Some(3), None, "out of order: at once, for both"),
+            (40, 3, Some(5), None, "the gap is filled: at once"),
+            (50, 5, None, Some(250), "in order again"),
+        ] {
+            assert_eq!(arrive(at, number), (ack, due.map(ms)), "{why}");
+        }
+        assert_eq!(receiver.on_timer(ms(249)), None);
+        assert_eq!(receiver.on_timer(ms(250)).map(|ack| ack.next), Some(6));
+        assert_eq!((receiver.on_timer(ms(900)), receiver.next_timer()), (None, None));
+    }
+
+    /// RFC 3168 section 6.1.3.
+    #[test]
+    fn congestion_is_echoed_until_the_sender_answers() {
+        let mut receiver = Receiver::new(Acknowledging::Every, false);
+        for (number, ecn, reduced, echo, why) in [
+            (0, Ecn::Capable, false, false, "no congestion"),
+            (1, Ecn::Experienced, false, true, "a mark"),
+            (2, Ecn::Capable, false, true, "still unanswered"),
+            (3, Ecn::Experienced, true, true, "answered, but marked again"),
+            (4, Ecn::Capable, true, false, "answered"),
+            (5, Ecn::Capable, false, false, "no further mark"),
+        ] {
+            let arriving = Segment { ecn, reduced, ..segment(number) };
+            let ack = receiver.on_segment(Nanos::ZERO, &arriving).unwrap();
+            assert_eq!(ack.echo, echo, "{number}: {why}");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+mod conservation;
+mod formula;
+mod pipe;
+mod speed;
+mod traces;

@@ -1,0 +1,133 @@
+//! A sender and a receiver at the two ends of a pipe.
+
+use laxity::units::Nanos;
+
+use crate::calendar::Calendar;
+use crate::tcp::{Ack, Ecn, Receiver, Segment, Sender};
+
+/// What becomes of a packet in the pipe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Fate {
+    #[default]
+    Arrives,
+    Lost,
+    /// Late by so much.
+    Late(Nanos),
+    /// Twice, the second late by so much.
+    Twice(Nanos),
+    Marked,
+}
+
+/// The fates of packets by their place in the order of sending, from 0.
+pub(super) trait Script<T> {
+    fn fate(&mut self, place: u64, packet: &T) -> Fate;
+}
+
+impl<T, F: FnMut(u64, &T) -> Fate> Script<T> for F {
+    fn fate(&mut self, place: u64, packet: &T) -> Fate {
+        self(place, packet)
+    }
+}
+
+/// Segments one after another, then a fixed delay; the same delay back, at no rate.
+pub(super) struct Pipe {
+    pub(super) now: Nanos,
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    /// Of one segment on the wire.
+    transmission: Nanos,
+    delay: Nanos,
+    /// Until when the wire is taken.
+    busy: Nanos,
+    events: Calendar<Event>,
+    segments: u64,
+    acks: u64,
+}
+
+enum Event {
+    Segment(Segment),
+    Ack(Ack),
+}
+
+impl Pipe {
+    pub(super) fn new(
+        sender: Sender,
+        receiver: Receiver,
+        transmission: Nanos,
+        delay: Nanos,
+    ) -> Self {
+        Pipe {
+            now: Nanos::ZERO,
+            sender,
+            receiver,
+            transmission,
+            delay,
+            busy: Nanos::ZERO,
+            events: Calendar::new(),
+            segments: 0,
+            acks: 0,
+        }
+    }
+
+    /// Sends what may leave now.
+    pub(super) fn send(&mut self, script: &mut impl Script<Segment>) {
+        while let Some(segment) = self.sender.poll_send(self.now) {
+            let fate = script.fate(self.segments, &segment);
+            self.segments += 1;
+            self.busy = self.busy.max(self.now) + self.transmission;
+            let arrival = self.busy + self.delay;
+            let marked = Segment { ecn: Ecn::Experienced, ..segment };
+            let segment = if fate == Fate::Marked { marked } else { segment };
+            self.carry(arrival, fate, || Event::Segment(segment));
+        }
+    }
+
+    /// Goes on to the next instant at which something happens; false if nothing ever will.
+    pub(super) fn step(
+        &mut self,
+        segments: &mut impl Script<Segment>,
+        acks: &mut impl Script<Ack>,
+    ) -> bool {
+        let timers = [self.sender.next_timer(), self.receiver.next_timer()];
+        let next = timers.into_iter().chain([self.events.next_time()]).flatten().min();
+        let Some(next) = next else { return false };
+        self.now = next.max(self.now);
+        while let Some(event) = self.events.pop(self.now) {
+            match event {
+                Event::Segment(segment) => {
+                    let ack = self.receiver.on_segment(self.now, &segment);
+                    self.answer(ack, acks);
+                }
+                Event::Ack(ack) => {
+                    self.sender.on_ack(self.now, &ack);
+                    self.send(segments);
+                }
+            }
+        }
+        let ack = self.receiver.on_timer(self.now);
+        self.answer(ack, acks);
+        self.sender.on_timer(self.now);
+        self.send(segments);
+        true
+    }
+
+    fn answer(&mut self, ack: Option<Ack>, script: &mut impl Script<Ack>) {
+        if let Some(ack) = ack {
+            let fate = script.fate(self.acks, &ack);
+            self.acks += 1;
+            self.carry(self.now + self.delay, fate, || Event::Ack(ack));
+        }
+    }
+
+    fn carry(&mut self, arrival: Nanos, fate: Fate, event: impl Fn() -> Event) {
+        match fate {
+            Fate::Lost => {}
+            Fate::Arrives | Fate::Marked => self.events.schedule(arrival, event()),
+            Fate::Late(by) => self.events.schedule(arrival + by, event()),
+            Fate::Twice(by) => {
+                self.events.schedule(arrival, event());
+                self.events.schedule(arrival + by, event());
+            }
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Windows against time for scripted losses: one segment takes 1 ms on the wire and 50 ms to arrive,
+//! its acknowledgement 50 ms to come back, and the first window is of eight segments.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use laxity::units::Nanos;
+
+use super::pipe::{Fate, Pipe};
+use crate::tcp::{Ack, Acknowledging, Config, Receiver, Segment, Sender, Timing, Variant};
+
+const fn ms(ms: u64) -> Nanos {
+    Nanos(ms * 1_000_000)
+}
+
+const fn config(variant: Variant) -> Config {
+    Config {
+        variant,
+        length: 1_000,
+        transfer: Some(40),
+        initial_window: 8,
+        receiver_window: 40,
+        limited_transmit: false,
+        ecn: true,
+        timing: Timing::Rfc6298 { granularity: ms(1), min: ms(200) },
+    }
+}
+
+/// The sender after all that happened at an instant, in hundredths of segments.
+#[derive(Clone, Debug)]
+struct Instant {
+    ms: u64,
+    window: u64,
+    threshold: u64,
+    sent: Vec<u64>,
+}
+
+struct Trace {
+    instants: Vec<Instant>,
+    /// When which segment was sent again.
+    again: Vec<(u64, u64)>,
+}
+
+/// Runs a transfer to its end. `segments` decides on the fate of a segment by its number and how
+/// often it was sent before, `acks` on that of an acknowledgement by its place.
+fn trace(config: Config, segments: impl Fn(u64, u64) -> Fate, acks: impl Fn(u64) -> Fate) -> Trace {
+    let receiver = Receiver::new(Acknowledging::Every, true);
+    let mut pipe = Pipe::new(Sender::new(config), receiver, ms(1), ms(50));
+    let sent = RefCell::new(Vec::new());
+    let mut before = HashMap::new();
+    let mut segments = |_: u64, segment: &Segment| {
+        sent.borrow_mut().push(segment.number);
+        let before: &mut u64 = before.entry(segment.number).or_default();
+        *before += 1;
+        segments(segment.number, *before - 1)
+    };
+    let mut acks = |place: u64, _: &Ack| acks(place);
+    pipe.send(&mut segments);
+    let mut trace = Trace { instants: Vec::new(), again: Vec::new() };
+    let mut next = 0;
+    loop {
+        let now = pipe.now.0 / 1_000_000;
+        let hundredths = |segments: f64| (segments * 100.0).round() as u64;
+        for &number in sent.borrow().iter() {
+            if number < next {
+                trace.again.push((now, number));
+            }
+            next = next.max(number + 1);
+        }
+        trace.instants.push(Instant {
+            ms: now,
+            window: hundredths(pipe.sender.congestion_window()),
+            threshold: hundredths(pipe.sender.threshold()),
+            sent: sent.take(),
+        });
+        if pipe.sender.is_finished() {
+            return trace;
+        }
+        assert!(pipe.step(&mut segments, &mut acks));
+    }
+}
+
+/// Time, window and threshold in hundredths of segments, what is sent, why.
+type Row = (u64, u64, u64, &'static [u64], &'static str);
+
+fn check(trace: &Trace, rows: &[Row], again: &[(u64, u64)]) {
+    for &(ms, window, threshold, sent, why) in rows {
+        let instant = trace.instants.iter().rfind(|instant| instant.ms == ms);
+        let Some(instant) = instant else { panic!("nothing happens at {ms} ms: {why}") };
+        let found = (instant.window, instant.threshold, &instant.sent[..]);
+        assert_eq!(found, (window, threshold, sent), "at {ms} ms: {why}");
+    }
+    assert_eq!(trace.again, again, "what is sent again, and when");
+}
+
+/// Losses by number and how often the segment was sent before.
+fn without(lost: &[(u64, u64)]) -> impl Fn(u64, u64) -> Fate {
+    |number, before| if lost.contains(&(number, before)) { Fate::Lost } else { Fate::Arrives }
+}
+
+fn all(_: u64) -> Fate {
+    Fate::Arrives
+}
+
+const THIRD: &str = "third duplicate: the threshold is half of the 16 outstanding";
+const WAIT: &str = "two duplicates may be reordering (RFC 5681 section 3.2)";
+
+#[test]
+fn single_loss() {
+    let of = |variant| trace(config(variant), without(&[(8, 0)]), all);
+    let rows: &[Row] = &[
+        (101, 900, 4000, &[8, 9], "slow start: a segment an acknowledgement (RFC 5681, eq. 2)"),
+        (204, 1600, 4000, &[], WAIT),
+        (205, 1100, 800, &[8], THIRD),
+        (210, 1600, 800, &[], "RFC 6582, step 2: each duplicate inflates by one"),
+        (211, 1700, 800, &[24], "the inflated window passes the 16 outstanding"),
+        (217, 2300, 800, &[30], "the 15th and last duplicate"),
+        (306, 800, 800, &[31], "step 3, full: min(threshold, 7 outstanding + 1)"),
+        (312, 813, 800, &[32], "congestion avoidance: an eighth (RFC 5681, eq. 3)"),
+    ];
+    check(&of(Variant::NewReno), rows, &[(205, 8)]);
+    let rows: &[Row] = &[
+        (204, 1600, 4000, &[], WAIT),
+        (205, 800, 800, &[8], THIRD),
+        (210, 800, 800, &[], "RFC 6675: the pipe, 8 of 16 arrived and one sent again, is full"),
+        (211, 800, 800, &[24], "pipe 16 - 9 arrived - 1 lost + 1 sent again = 7"),
+        (306, 800, 800, &[31], "the window is at the threshold since recovery began"),
+        (312, 813, 800, &[32], "congestion avoidance: an eighth (RFC 5681, eq. 3)"),
+    ];
+    check(&of(Variant::Sack), rows, &[(205, 8)]);
+    let rows: &[Row] = &[
+        (204, 1600, 4000, &[], WAIT),
+        (205, 1120, 1120, &[8], "RFC 9438 section 4.6: 0.7 of the 16 outstanding"),
+        (208, 1120, 1120, &[24], "pipe 16 - 6 arrived - 1 lost + 1 sent again = 10"),
+        (306, 1120, 1120, &[34], "the window is at the threshold since recovery began"),
+    ];
+    check(&of(Variant::Cubic), rows, &[(205, 8)]);
+}
+
+#[test]
+fn burst_of_losses() {
+    let of = |variant| trace(config(variant), without(&[(8, 0), (10, 0), (12, 0)]), all);
+    let rows: &[Row] = &[
+        (207, 1100, 800, &[8], THIRD),
+        (308, 2000, 800, &[10, 29], "RFC 6582, partial: less the two acknowledged, plus one"),
+        (409, 2400, 800, &[12, 35], "one hole a round trip"),
+        (510, 600, 800, &[], "full: min(threshold, 5 outstanding + 1)"),
+    ];
+    check(&of(Variant::NewReno), rows, &[(207, 8), (308, 10), (409, 12)]);
+    let rows: &[Row] = &[
+        (207, 800, 800, &[8], THIRD),
+        (211, 800, 800, &[10], "three arrived above: lost, and the pipe has room (NextSeg 1)"),
+        (212, 800, 800, &[12], "all holes within a round trip"),
+        (213, 800, 800, &[24], "no more lost: new data (NextSeg 2)"),
+        (308, 800, 800, &[29], "a partial acknowledgement"),
+    ];
+    check(&of(Variant::Sack), rows, &[(207, 8), (211, 10), (212, 12)]);
+    let rows: &[Row] = &[
+        (207, 1120, 1120, &[8], "RFC 9438 section 4.6: 0.7 of the 16 outstanding"),
+        (209, 1120, 1120, &[10, 12], "16 - 5 arrived - 3 lost + 1 sent again leave room for two"),
+    ];
+    check(&of(Variant::Cubic), rows, &[(207, 8), (209, 10), (209, 12)]);
+}
+
+/// The timer runs since the last new acknowledgement at 108 ms, which does not move when a lost
+/// retransmission shows nothing but duplicates: 101 + 4 * 50.5 = 303 ms (RFC 6298, rule 2.2).
+#[test]
+fn retransmission_lost() {
+    for (variant, rows) in [
+        (
+            Variant::NewReno,
+            &[
+                (205, 1100, 800, &[8][..], THIRD),
+                (312, 2400, 800, &[31], "duplicates of what was sent in recovery inflate as well"),
+                (411, 100, 1500, &[8], "RFC 5681, eq. 4: half of the 30 outstanding; window 1"),
+                (512, 200, 1500, &[38, 39], "one acknowledgement of all 30: slow start"),
+            ][..],
+        ),
+        (
+            Variant::Sack,
+            &[
+                (205, 800, 800, &[8], THIRD),
+                (
+                    411,
+                    100,
+                    400,
+                    &[8],
+                    "half of the window of 8, which is below what is outstanding",
+                ),
+                (512, 200, 400, &[38, 39], "one acknowledgement of all: slow start"),
+            ],
+        ),
+        (Variant::Cubic, &[(411, 100, 784, &[8], "0.7 of the window of 11.2")]),
+    ] {
+        let trace = trace(config(variant), without(&[(8, 0), (8, 1)]), all);
+        check(&trace, rows, &[(205, 8), (411, 8)]);
+    }
+}
+
+#[test]
+fn reordering() {
+    let late = |by| {
+        move |number, before| match (number, before) {
+            (8, 0) => Fate::Late(ms(by)),
+            _ => Fate::Arrives,
+        }
+    };
+    let harmless: &[Row] = &[
+        (204, 1600, 4000, &[], WAIT),
+        (205, 1800, 4000, &[24, 25, 26, 27, 28, 29], "it was: the window grows on"),
+    ];
+    let newreno: &[Row] = &[
+        (205, 1100, 800, &[8], "ten later segments look like a loss"),
+        (216, 800, 800, &[23, 30], "each partial acknowledgement sends the next segment again"),
+    ];
+    let sack: &[Row] = &[
+        (205, 800, 800, &[8], "ten later segments look like a loss"),
+        (211, 800, 800, &[24], "but of nothing else: new data"),
+    ];
+    for variant in [Variant::NewReno, Variant::Sack, Variant::Cubic] {
+        check(&trace(config(variant), late(3), all), harmless, &[]);
+    }
+    let spurious = [(205, 8), (212, 18), (212, 19), (213, 20), (214, 21), (215, 22), (216, 23)];
+    check(&trace(config(Variant::NewReno), late(10), all), newreno, &spurious);
+    check(&trace(config(Variant::Sack), late(10), all), sack, &[(205, 8)]);
+}
+
+#[test]
+fn acknowledgements_lost() {
+    let between = |lost: std::ops::Range<u64>| {
+        move |place| if lost.contains(&place) { Fate::Lost } else { Fate::Arrives }
+    };
+    let some: &[Row] = &[
+        (101, 900, 4000, &[8, 9], "the first acknowledgement arrives"),
+        (
+            108,
+            1000,
+            4000,
+            &[10, 11, 12, 13, 14, 15, 16, 17],
+            "the eighth covers seven and counts as one (RFC 5681, eq. 2): nothing is sent again",
+        ),
+    ];
+    let none: &[Row] = &[
+        (1000, 100, 400, &[0], "RFC 6298, rule 2.1: 1 s before any measurement; half of 8"),
+        (1101, 200, 400, &[8, 9], "everything had arrived"),
+        (1303, 425, 400, &[14], "beyond the threshold: a quarter"),
+    ];
+    for variant in [Variant::NewReno, Variant::Sack] {
+        let arrives = |_, _| Fate::Arrives;
+        check(&trace(config(variant), arrives, between(1..7)), some, &[]);
+        check(&trace(config(variant), arrives, between(0..8)), none, &[(1000, 0)]);
+    }
+}
+
+#[test]
+fn limited_transmit() {
+    let of = |limited_transmit| {
+        let small = Config { initial_window: 3, limited_transmit, ..config(Variant::NewReno) };
+        trace(small, without(&[(0, 0)]), all)
+    };
+    let rows: &[Row] = &[(1000, 100, 200, &[0], "two duplicates at most: only the timer helps")];
+    check(&of(false), rows, &[(1000, 0)]);
+    let rows: &[Row] = &[
+        (102, 300, 4000, &[3], "RFC 3042: the first duplicate lets a new segment go"),
+        (103, 300, 4000, &[4], "the second, too"),
+        (203, 500, 200, &[0], "whose own duplicate is the third: 2 (at least) + 3"),
+    ];
+    check(&of(true), rows, &[(203, 0)]);
+}
+
+#[test]
+fn marks() {
+    let marked = |number, _| if [8, 12].contains(&number) { Fate::Marked } else { Fate::Arrives };
+    let rows: &[Row] = &[
+        (202, 750, 750, &[], "RFC 3168 section 6.1.2: half of the 15 outstanding"),
+        (203, 763, 750, &[], "the echo lasts, but once a window is enough"),
+        (206, 802, 750, &[], "nor does the second mark of this window count"),
+    ];
+    check(&trace(config(Variant::NewReno), marked, all), rows, &[]);
+    check(&trace(config(Variant::Sack), marked, all), rows, &[]);
+    let rows: &[Row] = &[(202, 1050, 1050, &[], "RFC 9438 section 4.6: 0.7 of 15")];
+    check(&trace(config(Variant::Cubic), marked, all), rows, &[]);
+}

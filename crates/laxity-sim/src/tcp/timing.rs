@@ -1,0 +1,199 @@
+//! The retransmission timeout: how long to wait for an acknowledgement.
+
+use laxity::units::Nanos;
+
+/// How round-trip times are measured and what timeout follows from them.
+///
+/// One segment is timed at a time, never one that was sent twice (Karn's rule), and no measurement
+/// spans a retransmission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timing {
+    /// RFC 6298: SRTT + max(G, 4 RTTVAR), at first 1 s, at most 60 s, doubled at every expiry
+    /// until the next measurement.
+    Rfc6298 {
+        /// The clock granularity G.
+        granularity: Nanos,
+        /// The shortest timeout: 1 s in the RFC, 200 ms in common systems.
+        min: Nanos,
+    },
+    /// The clock of 2001, after V. Jacobson, Congestion Avoidance and Control, 1988, appendix A:
+    /// the same estimators on whole ticks, with their rounding, no floor but two ticks, at first
+    /// 3 s, at most 64 s, doubled at most six times.
+    Ticks {
+        /// One tick, not zero; commonly 0.1 s or 0.5 s.
+        tick: Nanos,
+    },
+}
+
+impl Timing {
+    /// The timeout before the first measurement.
+    fn initial(self) -> Nanos {
+        match self {
+            Timing::Rfc6298 { .. } => Nanos(1_000_000_000),
+            Timing::Ticks { .. } => Nanos(3_000_000_000),
+        }
+    }
+
+    fn max(self) -> Nanos {
+        match self {
+            Timing::Rfc6298 { .. } => Nanos(60_000_000_000),
+            Timing::Ticks { .. } => Nanos(64_000_000_000),
+        }
+    }
+
+    fn max_doublings(self) -> u32 {
+        match self {
+            Timing::Rfc6298 { .. } => 16,
+            Timing::Ticks { .. } => 6,
+        }
+    }
+
+    /// In what the estimators count.
+    fn unit(self) -> u64 {
+        match self {
+            Timing::Rfc6298 { .. } => 1,
+            Timing::Ticks { tick } => tick.0.max(1),
+        }
+    }
+}
+
+/// The estimators and the timeout.
+#[derive(Clone, Debug)]
+pub(super) struct Timeout {
+    timing: Timing,
+    /// SRTT in eighths of a unit; 0 before the first measurement.
+    srtt8: u64,
+    /// RTTVAR in quarters of a unit.
+    var4: u64,
+    /// Before doubling.
+    base: Nanos,
+    doublings: u32,
+}
+
+impl Timeout {
+    /// No round trip is longer for the estimators, so that they never overflow.
+    const LONGEST: u64 = 1 << 56;
+
+    pub(super) fn new(timing: Timing) -> Self {
+        Timeout { timing, srtt8: 0, var4: 0, base: timing.initial(), doublings: 0 }
+    }
+
+    /// How long the timer runs.
+    pub(super) fn current(&self) -> Nanos {
+        Nanos(self.base.0 << self.doublings).min(self.timing.max())
+    }
+
+    /// The smoothed round-trip time; zero before the first measurement.
+    pub(super) fn smoothed(&self) -> Nanos {
+        Nanos(self.srtt8 / 8 * self.timing.unit())
+    }
+
+    /// The timer expired (RFC 6298, rule 5.5).
+    pub(super) fn back_off(&mut self) {
+        self.doublings = (self.doublings + 1).min(self.timing.max_doublings());
+    }
+
+    /// A measurement (RFC 6298, rules 2.2 and 2.3; Jacobson 1988).
+    pub(super) fn measured(&mut self, round_trip: Nanos) {
+        let unit = self.timing.unit();
+        let measured = (round_trip.0.min(Self::LONGEST) + unit / 2) / unit;
+        let measured = measured.max(1);
+        if self.srtt8 == 0 {
+            self.srtt8 = 8 * measured;
+            self.var4 = 2 * measured;
+        } else {
+            let smoothed = self.srtt8 / 8;
+            self.var4 = (self.var4 - self.var4 / 4 + smoothed.abs_diff(measured)).max(1);
+            self.srtt8 = (self.srtt8 + measured - smoothed).max(1);
+        }
+        self.doublings = 0;
+        self.base = self.estimate().min(self.timing.max());
+    }
+
+    fn estimate(&self) -> Nanos {
+        let smoothed = self.srtt8 / 8;
+        match self.timing {
+            Timing::Rfc6298 { granularity, min } => {
+                Nanos(smoothed).saturating_add(Nanos(self.var4).max(granularity)).max(min)
+            }
+            Timing::Ticks { .. } => {
+                let ticks = (smoothed + self.var4).max(2);
+                Nanos(ticks.saturating_mul(self.timing.unit()))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Nanos {
+        Nanos(ms * 1_000_000)
+    }
+
+    fn after(timing: Timing, measurements: &[u64]) -> Timeout {
+        let mut timeout = Timeout::new(timing);
+        measurements.iter().for_each(|&measured| timeout.measured(ms(measured)));
+        timeout
+    }
+
+    #[test]
+    fn rfc_6298() {
+        let exact = Timing::Rfc6298 { granularity: ms(1), min: Nanos::ZERO };
+        for (measurements, expected_us, why) in [
+            (&[][..], 1_000_000, "rule 2.1: 1 s before any measurement"),
+            (&[100], 300_000, "rule 2.2: 100 + 4 * 50"),
+            (&[100, 140], 295_000, "rule 2.3: RTTVAR 37.5 + 10 = 47.5, SRTT 87.5 + 17.5 = 105"),
+            (
+                &[100, 140, 65],
+                282_500,
+                "rule 2.3: RTTVAR 35.625 + 10 = 45.625, SRTT 91.875 + 8.125 = 100",
+            ),
+            (&[100_000], 60_000_000, "rule 2.5: at most 60 s"),
+        ] {
+            let timeout = after(exact, measurements);
+            assert_eq!(timeout.current(), Nanos(expected_us * 1_000), "{why}");
+        }
+        let steady = after(exact, &[100; 60]);
+        assert_eq!(steady.current(), ms(101), "rule 2.3: G where RTTVAR has vanished");
+        let floored = Timing::Rfc6298 { granularity: ms(1), min: ms(1_000) };
+        assert_eq!(after(floored, &[100]).current(), ms(1_000), "rule 2.4: rounded up to 1 s");
+    }
+
+    #[test]
+    fn back_off_lasts_until_the_next_measurement() {
+        let mut timeout = after(Timing::Rfc6298 { granularity: ms(1), min: ms(200) }, &[100]);
+        let mut expirations = Vec::new();
+        for _ in 0..10 {
+            expirations.push(timeout.current().0 / 1_000_000);
+            timeout.back_off();
+        }
+        assert_eq!(
+            expirations,
+            [300, 600, 1_200, 2_400, 4_800, 9_600, 19_200, 38_400, 60_000, 60_000],
+            "rules 5.5 and 2.5"
+        );
+        timeout.measured(ms(100));
+        assert_eq!(timeout.current(), ms(250), "section 5, last paragraph: 100 + 4 * 37.5");
+    }
+
+    #[test]
+    fn ticks() {
+        let ticks = Timing::Ticks { tick: ms(100) };
+        for (measurements, expected_ms, why) in [
+            (&[][..], 3_000, "before any measurement"),
+            (&[20], 300, "one tick at least: 1 + 4 / 2 ticks"),
+            (&[249], 600, "two ticks: 2 + 4 ticks"),
+            (&[250], 900, "rounded to three ticks: 3 + 6 ticks"),
+            (&[20; 50], 300, "a deviation of two quarters loses no quarter of itself"),
+            (&[20, 500], 700, "SRTT 12 / 8 is one whole tick, RTTVAR 2 + 4 quarters: 1 + 6 ticks"),
+        ] {
+            let timeout = after(ticks, measurements);
+            assert_eq!(timeout.current(), ms(expected_ms), "{why}");
+        }
+        let mut timeout = Timeout::new(ticks);
+        (0..10).for_each(|_| timeout.back_off());
+        assert_eq!(timeout.current(), ms(64_000));
+    }
+}
