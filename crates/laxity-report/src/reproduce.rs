@@ -10,6 +10,7 @@ use laxity::units::Nanos;
 use laxity_sim::error::SimError;
 use serde::Serialize;
 
+use claims::{Claims, Measured};
 pub use verdict::Verdict;
 
 /// A paper whose experiment can be repeated.
@@ -60,6 +61,44 @@ struct Findings {
     verdicts: Vec<Verdict>,
     figures: Vec<(String, String)>,
     tables: Vec<(String, String)>,
+}
+
+/// What one of several experiments shows beside what it measures.
+struct Part {
+    figures: Vec<(String, String)>,
+    tables: Vec<(String, String)>,
+}
+
+/// Called once for every run that is done.
+type Step<'a> = &'a (dyn Fn() + Sync);
+
+impl Findings {
+    /// What several experiments showed together, held against their paper's claims.
+    fn of(
+        duration: Nanos,
+        claims: &str,
+        measured: &Measured,
+        parts: impl IntoIterator<Item = Part>,
+    ) -> Findings {
+        let claims: Claims = toml::from_str(claims).expect("the paper's claims are valid");
+        let mut findings = Findings {
+            duration,
+            verdicts: claims.judge(measured),
+            figures: Vec::new(),
+            tables: Vec::new(),
+        };
+        for part in parts {
+            findings.figures.extend(part.figures);
+            findings.tables.extend(part.tables);
+        }
+        findings
+    }
+}
+
+/// Not a number if there are no values.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// What came of a repetition.
@@ -135,9 +174,8 @@ mod tests {
         assert!(repetition.figures.iter().all(|(_, svg)| svg.starts_with("<svg")));
     }
 
-    #[test]
-    fn the_hfsc_experiments_hold_in_short_form() {
-        let paper = Paper::named("hfsc").unwrap();
+    /// Repeats a paper's experiments with two seeds of half a minute, and counts the runs.
+    fn in_short_form(name: &str) -> Repetition {
         let (announced, done) = (AtomicU64::new(0), AtomicU64::new(0));
         let progress = |runs| {
             announced.store(runs, Ordering::Relaxed);
@@ -145,32 +183,28 @@ mod tests {
         };
         let duration = Some(Nanos(30_000_000_000));
         let settings = Settings { seeds: 2, duration, progress: &progress };
-        let repetition = paper.repeat(&settings).unwrap();
+        let repetition = Paper::named(name).unwrap().repeat(&settings).unwrap();
+        assert!(!repetition.figures.iter().any(|(_, svg)| svg.contains("no data")));
+        assert_eq!(announced.into_inner(), done.into_inner());
+        repetition
+    }
+
+    #[test]
+    fn the_hfsc_experiments_hold_in_short_form() {
+        let repetition = in_short_form("hfsc");
         assert!(repetition.holds(), "{}", repetition.verdict_table());
         assert_eq!(repetition.verdicts.len(), 6 + 8 + 4 + 8 + 15 + 2 + 6);
         assert_eq!(repetition.figures.len(), 7);
-        assert!(!repetition.figures.iter().any(|(_, svg)| svg.contains("no data")));
-        assert_eq!(announced.into_inner(), done.into_inner());
     }
 
     #[test]
     fn the_dwcs_experiments_hold_in_short_form() {
-        let paper = Paper::named("dwcs").unwrap();
-        let (announced, done) = (AtomicU64::new(0), AtomicU64::new(0));
-        let progress = |runs| {
-            announced.store(runs, Ordering::Relaxed);
-            done.fetch_add(1, Ordering::Relaxed);
-        };
-        let duration = Some(Nanos(30_000_000_000));
-        let settings = Settings { seeds: 2, duration, progress: &progress };
-        let repetition = paper.repeat(&settings).unwrap();
+        let repetition = in_short_form("dwcs");
         // Times are judged where the release is tried, not without optimization.
         let (timed, counted): (Vec<_>, Vec<_>) =
             repetition.verdicts.iter().partition(|verdict| verdict.what.contains("(Fig. 5"));
         assert!(counted.iter().all(|verdict| verdict.holds), "{}", repetition.verdict_table());
         assert_eq!((timed.len(), counted.len()), (6, 2 + 8 + 7 + 2 + 2 + 1 + 3 + 1));
         assert_eq!(repetition.figures.len(), 9);
-        assert!(!repetition.figures.iter().any(|(_, svg)| svg.contains("no data")));
-        assert_eq!(announced.into_inner(), done.into_inner());
     }
 }

@@ -5,6 +5,7 @@ mod cost;
 mod handover;
 mod linear;
 mod misses;
+mod pairs;
 mod rates;
 mod spread;
 mod streams;
@@ -12,8 +13,8 @@ mod streams;
 use laxity::units::Nanos;
 use laxity_sim::error::SimError;
 
-use super::claims::{Claims, Measured};
-use super::{Findings, Settings};
+use super::claims::Measured;
+use super::{Findings, Part, Settings, Step};
 use streams::PACKETS_A_SECOND;
 
 const CLAIMS: &str = include_str!("../../../../papers/dwcs/claims.toml");
@@ -25,18 +26,8 @@ const PACKETS: u64 = 5_000_000;
 /// the longest.
 const AT_LEAST: u64 = 100 * PACKETS_A_SECOND;
 
-/// What an experiment shows beside what it measures.
-struct Part {
-    figures: Vec<(String, String)>,
-    tables: Vec<(String, String)>,
-}
-
-/// Called once for every run that is done.
-type Step<'a> = &'a (dyn Fn() + Sync);
-
 /// Repeats the experiments. Time is logical, a packet a unit; a duration is so many seconds of the
-/// paper's server, and at least 100 of them. The times of
-/// Figure 5 are taken when everything else is done.
+/// paper's server, and at least 100 of them. The times of Figure 5 are taken when everything else is done.
 pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     let &Settings { seeds, duration, progress } = settings;
     let packets = duration.map_or(PACKETS, |duration| {
@@ -59,24 +50,7 @@ pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
         cost::repeat(duration.is_some(), &step, measured),
         handover::repeat(duration.is_some(), &step, measured),
     ];
-    let claims: Claims = toml::from_str(CLAIMS).expect("the paper's claims are valid");
-    let mut findings = Findings {
-        duration: Nanos(
-            (u128::from(packets) * 1_000_000_000 / u128::from(PACKETS_A_SECOND)) as u64,
-        ),
-        verdicts: claims.judge(measured),
-        figures: Vec::new(),
-        tables: Vec::new(),
-    };
-    for part in parts {
-        findings.figures.extend(part.figures);
-        findings.tables.extend(part.tables);
-    }
-    Ok(findings)
-}
-
-/// Not a number if there are no values.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    let nanos = u128::from(packets) * 1_000_000_000 / u128::from(PACKETS_A_SECOND);
+    let duration = Nanos(nanos as u64);
+    Ok(Findings::of(duration, CLAIMS, measured, parts))
 }

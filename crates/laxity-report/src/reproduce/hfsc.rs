@@ -13,8 +13,8 @@ mod system;
 use laxity_plan::Plan;
 use laxity_sim::error::SimError;
 
-use super::claims::{Claims, Measured};
-use super::{Findings, Settings};
+use super::claims::Measured;
+use super::{Findings, Part, Settings, Step};
 
 const DELAY: &str = include_str!("../../../../papers/hfsc/plan.toml");
 const LINK_SHARING: &str = include_str!("../../../../papers/hfsc/link-sharing.toml");
@@ -22,15 +22,6 @@ const DECOUPLING: &str = include_str!("../../../../papers/hfsc/decoupling.toml")
 const PUNISHMENT: &str = include_str!("../../../../papers/hfsc/punishment.toml");
 const CONFLICT: &str = include_str!("../../../../papers/hfsc/conflict.toml");
 const CLAIMS: &str = include_str!("../../../../papers/hfsc/claims.toml");
-
-/// What an experiment shows beside what it measures.
-struct Part {
-    figures: Vec<(String, String)>,
-    tables: Vec<(String, String)>,
-}
-
-/// Called once for every run that is done.
-type Step<'a> = &'a (dyn Fn() + Sync);
 
 /// Repeats the experiments. The worked examples last as long as their plans say; times are taken
 /// when everything else is done.
@@ -52,18 +43,8 @@ pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
         sharing::repeat(seeds, duration, &step, measured)?,
         cost::repeat(duration.is_some(), &step, measured)?,
     ];
-    let claims: Claims = toml::from_str(CLAIMS).expect("the paper's claims are valid");
-    let mut findings = Findings {
-        duration: duration.or(read(DELAY).run.duration).unwrap_or_default(),
-        verdicts: claims.judge(measured),
-        figures: Vec::new(),
-        tables: Vec::new(),
-    };
-    for part in parts {
-        findings.figures.extend(part.figures);
-        findings.tables.extend(part.tables);
-    }
-    Ok(findings)
+    let duration = duration.or(read(DELAY).run.duration).unwrap_or_default();
+    Ok(Findings::of(duration, CLAIMS, measured, parts))
 }
 
 fn read(plan: &str) -> Plan {

@@ -5,10 +5,11 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::streams::{Load, Tally};
-use super::{Part, Step, median};
+use super::{Part, Step};
 use crate::chart::{self, Axis, Chart, Mark, Series, Style, Unit};
 use crate::quantity;
 use crate::reproduce::claims::Measured;
+use crate::reproduce::median;
 use crate::table;
 
 const MISSES: &str = "deadlines missed, p = 12 in % of p = 1, T = 500 (Fig. 7b)";

@@ -10,58 +10,44 @@ use rtrb::{Consumer, Producer, RingBuffer};
 use sem_safe::SemaphoreRef;
 use sem_safe::unnamed::Semaphore;
 
-use super::{Part, Step, median};
-use crate::chart::{Axis, Chart, Mark, Series, Style, Unit};
+use super::pairs::{self, Pair, Shown};
+use super::{Part, Step};
+use crate::chart::{Axis, Unit};
 use crate::reproduce::claims::Measured;
-use crate::table;
 
 const RATIO: &str = "handing over through semaphores in % of rings (Fig. 5b)";
 
-const STREAMS: [usize; 4] = [80, 240, 480, 760];
+const STREAMS: [u32; 4] = [80, 240, 480, 760];
 const PACKETS: usize = 200_000;
 /// Room for each stream.
 const ROOM: usize = 64;
-const ROUNDS: usize = 9;
-const ROUNDS_IF_SHORTENED: usize = 5;
 
 /// How many runs there are.
 pub fn runs() -> u64 {
     STREAMS.len() as u64
 }
 
-/// ns a packet, round by round.
-struct Cost {
-    streams: usize,
-    rings: Vec<f64>,
-    semaphores: Vec<f64>,
-}
-
 /// Times it all.
 pub fn repeat(shortened: bool, step: Step<'_>, measured: &mut Measured) -> Part {
-    let rounds = if shortened { ROUNDS_IF_SHORTENED } else { ROUNDS };
+    let rounds = pairs::rounds(shortened);
     let costs = STREAMS.map(|streams| {
         let semaphores: Vec<_> = (0..streams).map(|_| Box::pin(Semaphore::uninit())).collect();
         let locks: Vec<_> = semaphores.iter().map(|semaphore| open(semaphore.as_ref())).collect();
-        let mut cost = Cost { streams, rings: Vec::new(), semaphores: Vec::new() };
-        for _ in 0..rounds {
-            cost.rings.push(nanos(streams, &[]));
-            cost.semaphores.push(nanos(streams, &locks));
-        }
+        let pair = Pair::time(streams, rounds, || {
+            [&[], &locks[..]].map(|locks| nanos(streams as usize, locks))
+        });
         step();
-        cost
+        pair
     });
-    for cost in &costs {
-        let ratios = cost.semaphores.iter().zip(&cost.rings);
-        let ratio = median(ratios.map(|(semaphores, rings)| semaphores / rings * 100.0).collect());
-        measured.add(RATIO, &format!("{} streams", cost.streams), ratio);
-    }
-    Part {
-        figures: vec![("figure-5b".to_string(), figure(&costs))],
-        tables: vec![(
-            format!("Figure 5(b): ns a packet, median of {rounds} rounds"),
-            cost_table(&costs),
-        )],
-    }
+    costs.iter().for_each(|cost| cost.measure(RATIO, measured));
+    let shown = Shown {
+        figure: "figure-5b",
+        title: "A packet put in and taken out, nobody waited for",
+        axes: [Axis::linear("Streams", Unit::Count), Axis::linear("", Unit::Time)],
+        heading: format!("Figure 5(b): ns a packet, median of {rounds} rounds"),
+        ways: ["rings", "rings behind semaphores"],
+    };
+    shown.part(&costs)
 }
 
 fn open(semaphore: Pin<&Semaphore>) -> SemaphoreRef<'_> {
@@ -103,37 +89,4 @@ fn locked(lock: Option<&SemaphoreRef<'_>>, act: impl FnOnce()) {
     while lock.wait().is_err() {}
     act();
     lock.post().expect("the semaphore is held once");
-}
-
-fn figure(costs: &[Cost]) -> String {
-    let line = |at: usize, name: &str, times: fn(&Cost) -> &Vec<f64>| Series {
-        name: name.to_string(),
-        mark: Mark::Line,
-        style: Style::of(at),
-        points: costs
-            .iter()
-            .map(|cost| (cost.streams as f64, median(times(cost).clone()) * 1e-9))
-            .collect(),
-    };
-    Chart {
-        title: "A packet put in and taken out, nobody waited for".to_string(),
-        x: Axis::linear("Streams", Unit::Count),
-        y: Axis::linear("", Unit::Time),
-        series: vec![
-            line(0, "rings", |cost| &cost.rings),
-            line(1, "rings behind semaphores", |cost| &cost.semaphores),
-        ],
-        markers: Vec::new(),
-    }
-    .svg()
-}
-
-fn cost_table(costs: &[Cost]) -> String {
-    let row = |cost: &Cost| {
-        let times =
-            [&cost.rings, &cost.semaphores].map(|times| format!("{:.0}", median(times.clone())));
-        [cost.streams.to_string()].into_iter().chain(times).collect()
-    };
-    let header = ["streams", "rings", "rings behind semaphores"];
-    table::table(&header, &costs.iter().map(row).collect::<Vec<_>>())
 }

@@ -22,6 +22,7 @@ use laxity_sim::source::arrivals;
 use super::{Part, Step};
 use crate::chart::{self, Axis, Chart, Mark, Style, Unit};
 use crate::reproduce::claims::Measured;
+use crate::reproduce::median;
 use crate::table;
 
 const GROWTH: &str = "cost with 1000 sessions in % of that with 100 (Fig. 13a)";
@@ -266,12 +267,6 @@ impl Port<'_> {
             }
         }
     }
-}
-
-/// Not a number if there are no values.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 fn cost_table(shapes: &[Shape], costs: &[Cost]) -> String {
