@@ -18,7 +18,7 @@ impl Plan {
     /// The plan's classes under some scheduler, the plan's own or another, with the classes' queue
     /// limits in front.
     pub fn scheduler(&self, spec: SchedulerSpec) -> Box<dyn Scheduler + Send> {
-        if self.classes.iter().all(|class| class.queue.is_none()) {
+        if self.limits_nothing() {
             return self.discipline(spec);
         }
         let limits = self.classes.iter().map(|class| match class.queue {
@@ -27,6 +27,11 @@ impl Plan {
             Some(QueueSpec::DropTail(QueueLimit::Bytes(bytes))) => Limit::Bytes(bytes.0),
         });
         Box::new(DropTail::new(self.discipline(spec), limits.collect()))
+    }
+
+    /// Whether any number of packets may be queued.
+    pub fn limits_nothing(&self) -> bool {
+        self.classes.iter().all(|class| class.queue.is_none())
     }
 
     fn discipline(&self, spec: SchedulerSpec) -> Box<dyn Scheduler + Send> {

@@ -24,6 +24,7 @@ mod guarantees;
 pub mod import;
 pub mod matching;
 pub mod model;
+pub mod network;
 mod raw;
 mod read;
 mod scheduler;

@@ -13,14 +13,17 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::matching::Match;
+use crate::network::{Hop, Network, TcpSource};
 
 /// A whole plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// What it is about, for headings.
     pub title: Option<String>,
-    /// The link that is shared.
+    /// The link that is shared; in a network, what its links have unless they say otherwise.
     pub link: LinkSpec,
+    /// The links of a network; without one, all traffic shares `link`.
+    pub network: Option<Network>,
     /// The discipline that shares it.
     pub scheduler: SchedulerSpec,
     /// The classes, in the order of the file; [`ClassId`] counts in this order. Never empty.
@@ -251,6 +254,8 @@ pub struct RunSpec {
 pub enum Source {
     /// Packets drawn from a model.
     Model(ModelSource),
+    /// Connections over a network.
+    Tcp(TcpSource),
     /// Packets read from a file, by path as seen from the working directory (a relative path in a
     /// plan counts from the plan's folder, and is resolved already).
     Recording {
@@ -269,6 +274,8 @@ pub struct ModelSource {
     /// How many independent copies there are, each a flow of its own. Default as many as the class
     /// has streams.
     pub count: u32,
+    /// The links that its packets take; none where there is one link only.
+    pub path: Vec<Hop>,
     /// Lengths of its packets.
     pub packet: Dist<Bytes>,
     /// When it sends.

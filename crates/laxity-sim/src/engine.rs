@@ -9,7 +9,7 @@ use std::mem;
 use laxity::link::Link;
 use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::police::Meter;
-use laxity::port::Port;
+use laxity::port::{Books, Port};
 use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::Nanos;
 use laxity_plan::model::{Plan, Police, SchedulerSpec};
@@ -172,7 +172,10 @@ impl<'a, 'o> Simulation<'a, 'o> {
             windows: Windows::new(plan),
             meters: plan.classes.iter().map(meter).collect(),
             outlet: Outlet {
-                port: Port::new(discipline, &plan.promises(scheduler), plan.run.warm_up),
+                port: Port::new(
+                    discipline,
+                    Books::new(&plan.promises(scheduler), plan.run.warm_up),
+                ),
                 link: Link::new(plan.link.rate),
                 chooses_at: None,
             },

@@ -6,6 +6,7 @@ pub mod calendar;
 pub mod engine;
 pub mod error;
 pub mod fit;
+pub mod network;
 pub mod record;
 pub mod series;
 pub mod source;

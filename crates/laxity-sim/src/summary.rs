@@ -194,7 +194,7 @@ impl Summary {
 }
 
 impl ClassSummary {
-    fn of_account(class: &Class, account: &Account) -> ClassSummary {
+    pub(crate) fn of_account(class: &Class, account: &Account) -> ClassSummary {
         let reasons = DropReason::ALL.into_iter().map(DropReason::name).zip(account.dropped);
         ClassSummary {
             name: class.name.clone(),
@@ -221,7 +221,7 @@ impl ClassSummary {
 }
 
 impl DelaySummary {
-    fn of(delays: &Delays) -> Option<DelaySummary> {
+    pub(crate) fn of(delays: &Delays) -> Option<DelaySummary> {
         (delays.count() > 0).then(|| DelaySummary {
             min: delays.min().0,
             mean: delays.mean(),

@@ -12,6 +12,12 @@ use crate::units::Nanos;
 #[derive(Debug)]
 pub struct Port<S> {
     scheduler: S,
+    books: Books,
+}
+
+/// The books of all classes.
+#[derive(Clone, Debug)]
+pub struct Books {
     accounts: Vec<Account>,
     /// Packets that arrive before are counted in `queued` only.
     measured_from: Nanos,
@@ -52,16 +58,14 @@ pub struct Account {
 }
 
 impl<S: Scheduler> Port<S> {
-    /// A port whose classes are promised this; packets that arrive before `measured_from` are not
-    /// measured.
-    pub fn new(scheduler: S, promises: &[Promise], measured_from: Nanos) -> Self {
-        let accounts = promises.iter().map(|&promise| Account::new(promise)).collect();
-        Port { scheduler, accounts, measured_from }
+    /// A port with these books.
+    pub fn new(scheduler: S, books: Books) -> Self {
+        Port { scheduler, books }
     }
 
     /// The books, by class number.
     pub fn accounts(&self) -> &[Account] {
-        &self.accounts
+        self.books.accounts()
     }
 
     /// The scheduler.
@@ -71,33 +75,29 @@ impl<S: Scheduler> Port<S> {
 
     /// Hands a packet to the scheduler.
     pub fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        let account = &mut self.accounts[packet.class.index()];
-        account.queued += 1;
-        account.arrived += u64::from(packet.arrival >= self.measured_from);
-        let (accounts, from) = (&mut self.accounts, self.measured_from);
+        self.books.arrived(&packet);
+        let books = &mut self.books;
         self.scheduler.enqueue(now, packet, &mut |packet: Packet, reason| {
-            drop_one(accounts, from, &packet, reason);
+            books.dropped(&packet, reason);
             drops.dropped(packet, reason);
         });
     }
 
     /// Counts a packet that was dropped before it reached the scheduler.
     pub fn refuse(&mut self, packet: Packet, reason: DropReason, drops: &mut dyn DropSink) {
-        let account = &mut self.accounts[packet.class.index()];
-        account.queued += 1;
-        account.arrived += u64::from(packet.arrival >= self.measured_from);
-        drop_one(&mut self.accounts, self.measured_from, &packet, reason);
+        self.books.arrived(&packet);
+        self.books.dropped(&packet, reason);
         drops.dropped(packet, reason);
     }
 
     /// Takes the next packet from the scheduler.
     pub fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
-        let (accounts, from) = (&mut self.accounts, self.measured_from);
+        let books = &mut self.books;
         let dispatch = self.scheduler.dequeue(now, &mut |packet: Packet, reason| {
-            drop_one(accounts, from, &packet, reason);
+            books.dropped(&packet, reason);
             drops.dropped(packet, reason);
         })?;
-        self.accounts[dispatch.packet.class.index()].queued -= 1;
+        self.books.dispatched(&dispatch.packet);
         Some(dispatch)
     }
 
@@ -107,6 +107,44 @@ impl<S: Scheduler> Port<S> {
     }
 
     /// Counts a packet whose last bit leaves at `departure`.
+    pub fn sent(&mut self, packet: &Packet, departure: Nanos) {
+        self.books.sent(packet, departure);
+    }
+}
+
+impl Books {
+    /// Books of classes that are promised this; packets that arrive before `measured_from` are not
+    /// measured.
+    pub fn new(promises: &[Promise], measured_from: Nanos) -> Self {
+        let accounts = promises.iter().map(|&promise| Account::new(promise)).collect();
+        Books { accounts, measured_from }
+    }
+
+    /// The books, by class number.
+    pub fn accounts(&self) -> &[Account] {
+        &self.accounts
+    }
+
+    /// A packet has arrived.
+    pub fn arrived(&mut self, packet: &Packet) {
+        let account = &mut self.accounts[packet.class.index()];
+        account.queued += 1;
+        account.arrived += u64::from(packet.arrival >= self.measured_from);
+    }
+
+    /// A packet that had arrived was dropped.
+    pub fn dropped(&mut self, packet: &Packet, reason: DropReason) {
+        let account = &mut self.accounts[packet.class.index()];
+        account.queued -= 1;
+        account.dropped[reason as usize] += u64::from(packet.arrival >= self.measured_from);
+    }
+
+    /// A packet that had arrived goes to the link.
+    pub fn dispatched(&mut self, packet: &Packet) {
+        self.accounts[packet.class.index()].queued -= 1;
+    }
+
+    /// A packet that was dispatched leaves, with its last bit at `departure`.
     pub fn sent(&mut self, packet: &Packet, departure: Nanos) {
         if packet.arrival < self.measured_from {
             return;
@@ -123,12 +161,6 @@ impl<S: Scheduler> Port<S> {
         }
         account.delay.record(delay);
     }
-}
-
-fn drop_one(accounts: &mut [Account], from: Nanos, packet: &Packet, reason: DropReason) {
-    let account = &mut accounts[packet.class.index()];
-    account.queued -= 1;
-    account.dropped[reason as usize] += u64::from(packet.arrival >= from);
 }
 
 impl Account {

@@ -1,4 +1,4 @@
-//! The tables of which a plan has many: classes, by name, and sources.
+//! The tables of which a plan has many: classes and links of a network, by name, and sources.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,39 +7,51 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::{At, Class, Source, Table};
+use super::{At, Class, NetworkLink, Source, Table};
 
-/// `[class.NAME]` tables in the order of the file.
-#[derive(Debug, Default)]
-pub struct Classes(pub Vec<(At<String>, Table<Class>)>);
+/// Tables by name, in the order of the file.
+macro_rules! named {
+    ($($(#[$about:meta])* $name:ident: $table:ty, $expected:literal;)*) => {$(
+        $(#[$about])*
+        #[derive(Debug, Default)]
+        pub struct $name(pub Vec<(At<String>, Table<$table>)>);
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                struct NamedVisitor;
+
+                impl<'de> Visitor<'de> for NamedVisitor {
+                    type Value = $name;
+
+                    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                        f.write_str($expected)
+                    }
+
+                    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
+                        let mut tables = Vec::new();
+                        while let Some(table) = map.next_entry()? {
+                            tables.push(table);
+                        }
+                        Ok($name(tables))
+                    }
+                }
+
+                from.deserialize_any(NamedVisitor)
+            }
+        }
+    )*};
+}
+
+named! {
+    /// `[class.NAME]` tables.
+    Classes: Class, "tables `[class.NAME]`";
+    /// `[network.NAME]` tables.
+    Links: NetworkLink, "tables `[network.NAME]`";
+}
 
 /// `[[source]]` tables.
 #[derive(Debug, Default)]
 pub struct Sources(pub Vec<At<Table<Source>>>);
-
-impl<'de> Deserialize<'de> for Classes {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct ClassesVisitor;
-
-        impl<'de> Visitor<'de> for ClassesVisitor {
-            type Value = Classes;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("tables `[class.NAME]`")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Classes, A::Error> {
-                let mut classes = Vec::new();
-                while let Some(class) = map.next_entry()? {
-                    classes.push(class);
-                }
-                Ok(Classes(classes))
-            }
-        }
-
-        from.deserialize_any(ClassesVisitor)
-    }
-}
 
 impl<'de> Deserialize<'de> for Sources {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -82,4 +94,8 @@ macro_rules! schema_as {
     )*};
 }
 
-schema_as!(Classes: BTreeMap<String, Class>, Sources: Vec<Source>);
+schema_as!(
+    Classes: BTreeMap<String, Class>,
+    Links: BTreeMap<String, NetworkLink>,
+    Sources: Vec<Source>
+);

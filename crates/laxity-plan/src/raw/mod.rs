@@ -6,6 +6,7 @@
 mod curve;
 mod dist;
 mod lists;
+mod network;
 mod stream;
 mod values;
 
@@ -21,9 +22,11 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::model::{BestEffort, BestEffortOrder, Police};
+use crate::network::TcpVariant;
 pub use curve::{Curve, Pieces};
 pub use dist::Distribution;
-pub use lists::{Classes, Sources};
+pub use lists::{Classes, Links, Sources};
+pub use network::NetworkLink;
 pub use stream::{Late, Loss, Precedence, Violation};
 pub use values::{At, Count, Measure, Number, Quantity, Slope, Table, Unit, Word};
 
@@ -75,6 +78,9 @@ pub struct Plan {
     pub class: Classes,
     /// Defaults of a simulation.
     pub run: Option<Table<Run>>,
+    /// The links of a network, by name; without any, all traffic shares one link. Simulation only.
+    #[serde(default)]
+    pub network: Links,
     /// The traffic of a simulation.
     #[serde(default)]
     pub source: Sources,
@@ -86,6 +92,8 @@ pub struct Plan {
 pub struct Link {
     /// Its rate.
     pub rate: Quantity<Rate>,
+    /// The propagation delay of a network's links. Default 0s.
+    pub delay: Option<Quantity<Nanos>>,
     /// The largest packet that any class may send. Default 1514b.
     pub max_packet: Option<Quantity<Bytes>>,
     /// The shortest packet; shorter lengths that a model draws are raised to it. Default 40b.
@@ -258,8 +266,33 @@ pub struct Source {
     pub off: Option<At<Distribution<Nanos>>>,
     /// `pareto-on-off`: shape of both periods, more than 1. Default 1.5.
     pub shape: Option<At<Number>>,
-    /// `backlogged`: how many packets it keeps queued. Default 2.
+    /// `backlogged`: how many packets it keeps queued. Default 2. `tcp`: the receiver's window in
+    /// segments. Default 4000.
     pub window: Option<At<Count>>,
+    /// In a network: the nodes that its packets pass, from the first to the last.
+    pub path: Option<At<Vec<At<String>>>>,
+    /// `tcp`: how losses are found and windows grow. Default cubic.
+    pub variant: Option<At<Word<TcpVariant>>>,
+    /// `tcp`: length of an acknowledgement. Default the link's `min-packet`.
+    pub ack: Option<Quantity<Bytes>>,
+    /// `tcp`: how much one transfer holds. Default without end.
+    pub transfer: Option<At<Distribution<Bytes>>>,
+    /// `tcp`: the time between two transfers of a connection; needs `transfer`. Default 0s.
+    pub pause: Option<At<Distribution<Nanos>>>,
+    /// `tcp`: the initial window in segments. Default 10.
+    pub initial_window: Option<At<Count>>,
+    /// `tcp`: whether only every second segment is acknowledged. Default true.
+    pub delayed_acks: Option<At<bool>>,
+    /// `tcp`: whether the first two duplicate acknowledgements let a new segment go. Default true.
+    pub limited_transmit: Option<At<bool>>,
+    /// `tcp`: whether queues may mark segments instead of dropping them. Default false.
+    pub ecn: Option<At<bool>>,
+    /// `tcp`: the shortest retransmission timeout, by RFC 6298. Default 200ms.
+    pub min_timeout: Option<Quantity<Nanos>>,
+    /// `tcp`: one tick of a coarse retransmission timer, in place of `min-timeout`.
+    pub tick: Option<Quantity<Nanos>>,
+    /// `tcp`: the time over which the connections' beginnings are spread at random. Default 0s.
+    pub stagger: Option<Quantity<Nanos>>,
     /// `capture`, `csv`: the recording; a relative path counts from the plan's folder.
     pub file: Option<At<String>>,
     /// `capture`: which frames take part, such as `udp`. Default all.
@@ -283,6 +316,8 @@ pub enum ModelKind {
     ParetoOnOff,
     /// Always a packet waiting.
     Backlogged,
+    /// Connections over a network, each with an endpoint at both ends of the path.
+    Tcp,
     /// A pcap or pcapng file.
     Capture,
     /// A CSV file with the columns time_ns, class, length and optionally flow.

@@ -1,7 +1,9 @@
 //! `[class.NAME]`.
 
+use std::ops::Range;
+
 use laxity::packet::ClassId;
-use laxity::units::{Bytes, Rate};
+use laxity::units::{Bytes, Nanos, Rate};
 
 use super::hierarchy::Hierarchy;
 use super::{MOST, Read, curve, matching, positive, stream, zero};
@@ -16,7 +18,14 @@ const MOST_BUCKETS: usize = 64;
 /// The largest weight.
 const LARGEST_WEIGHT: f64 = 4000.0;
 
-pub fn all(raw: raw::Classes, link: &LinkSpec, text: &str) -> Read<Vec<Class>> {
+/// What a class is read in.
+struct Context<'a> {
+    link: &'a LinkSpec,
+    in_network: bool,
+    text: &'a str,
+}
+
+pub fn all(raw: raw::Classes, link: &LinkSpec, in_network: bool, text: &str) -> Read<Vec<Class>> {
     let classes = raw.0;
     if classes.is_empty() {
         return Err(Fault::new(None, "the plan has no classes")
@@ -34,7 +43,8 @@ pub fn all(raw: raw::Classes, link: &LinkSpec, text: &str) -> Read<Vec<Class>> {
     let hierarchy = Hierarchy::read(&classes)?;
     let places = hierarchy.parents.into_iter().zip(hierarchy.children);
     let read = |((name, class), (parent, children)): ((At<String>, Table<raw::Class>), _)| {
-        read(name.value, class.0, parent, children, link, text)
+        let context = Context { link, in_network, text };
+        read(name.value, class.0, parent, children, &context)
     };
     classes.into_iter().zip(places).map(read).collect()
 }
@@ -44,35 +54,14 @@ fn read(
     raw: raw::Class,
     parent: Option<ClassId>,
     children: Vec<ClassId>,
-    link: &LinkSpec,
-    text: &str,
+    &Context { link, in_network, text }: &Context<'_>,
 ) -> Read<Class> {
     let curves = curve::of_class(&raw, children.is_empty())?;
     let streams = stream::of_class(&raw)?;
     let deadline = raw.deadline.as_ref().map(positive("deadline")).transpose()?;
     let arrival = raw.arrival.as_ref().map(|arrivals| arrival(arrivals, link)).transpose()?;
     if let (Some(deadline), Some(At { span, .. })) = (deadline, &raw.deadline) {
-        let Some(arrival) = &arrival else {
-            let message =
-                "`deadline` without `arrival`: a promise needs the traffic that it holds for";
-            return Err(Fault::at(span, message)
-                .help("add `arrival = { bucket = \"300b\", rate = \"150kB/s\" }`"));
-        };
-        let packet = arrival.packet.unwrap_or(link.max_packet);
-        let time = link.rate.time_for(packet);
-        if deadline < time {
-            let message = format!(
-                "`deadline` is {deadline}, but the class's largest packet ({packet}) alone takes {time} on the link"
-            );
-            let help = match arrival.packet {
-                Some(_) => "a deadline is at least that time",
-                None => {
-                    "a deadline is at least that time; if the class's packets are shorter than the link's, \
-                         say so with `packet` in `arrival`"
-                }
-            };
-            return Err(Fault::at(span, message).help(help));
-        }
+        check_deadline(deadline, arrival.as_ref(), span, link, in_network)?;
     }
     let police = match (&raw.police, &arrival) {
         (Some(police), None) => {
@@ -99,6 +88,40 @@ fn read(
         loss: streams.loss,
         late: streams.late,
     })
+}
+
+/// A promise needs the traffic that it holds for; in a network a deadline without it orders packets
+/// at every link and promises nothing.
+fn check_deadline(
+    deadline: Nanos,
+    arrival: Option<&Arrival>,
+    span: &Range<usize>,
+    link: &LinkSpec,
+    in_network: bool,
+) -> Read<()> {
+    let Some(arrival) = arrival else {
+        if in_network {
+            return Ok(());
+        }
+        let message = "`deadline` without `arrival`: a promise needs the traffic that it holds for";
+        return Err(Fault::at(span, message)
+            .help("add `arrival = { bucket = \"300b\", rate = \"150kB/s\" }`"));
+    };
+    let packet = arrival.packet.unwrap_or(link.max_packet);
+    let time = link.rate.time_for(packet);
+    if deadline >= time {
+        return Ok(());
+    }
+    let message = format!(
+        "`deadline` is {deadline}, but the class's largest packet ({packet}) alone takes {time} on the link"
+    );
+    Err(Fault::at(span, message).help(match arrival.packet {
+        Some(_) => "a deadline is at least that time",
+        None => {
+            "a deadline is at least that time; if the class's packets are shorter than the link's, \
+             say so with `packet` in `arrival`"
+        }
+    }))
 }
 
 fn check_name(At { value: name, span }: &At<String>) -> Read<()> {

@@ -4,8 +4,10 @@ mod class;
 mod curve;
 mod file;
 mod hierarchy;
+mod network;
 mod source;
 mod stream;
+mod tcp;
 #[cfg(test)]
 mod tests;
 mod toml_error;
@@ -14,7 +16,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use laxity::sched::dwcs::{Precedence, Settings, Violation};
-use laxity::units::{Bytes, Nanos};
+use laxity::units::{Bytes, Nanos, Rate};
 use toml::de::{DeTable, DeValue, Deserializer};
 
 use crate::error::{Fault, PlanError};
@@ -63,11 +65,14 @@ fn plan(text: &str, folder: &Path) -> Read<Plan> {
     let raw = serde::Deserialize::deserialize(Deserializer::from(root));
     let raw: raw::Plan = raw.map_err(|error| toml_error::content(&error, text))?;
 
+    let delay = delay(&raw)?;
     let link = link(raw.link.0)?;
+    let network = network::read(raw.network, &link, delay)?;
     let scheduler = scheduler(&raw.scheduler.value.0)?;
     let run = run(raw.run.map(|run| run.0).unwrap_or_default())?;
-    let classes = class::all(raw.class, &link, text)?;
-    let mut plan = Plan { title: raw.title, link, scheduler, classes, sources: Vec::new(), run };
+    let classes = class::all(raw.class, &link, network.is_some(), text)?;
+    let (title, sources) = (raw.title, Vec::new());
+    let mut plan = Plan { title, link, network, scheduler, classes, sources, run };
     plan.sources = source::all(raw.source, &plan, folder, text)?;
     Ok(plan)
 }
@@ -112,16 +117,30 @@ fn link(raw: raw::Link) -> Read<LinkSpec> {
         }
     }
     let rate = raw.rate.value.0;
-    let transmission = rate.time_for(max_packet);
-    if transmission > LONGEST_TRANSMISSION {
-        let message =
-            format!("a largest packet of {max_packet} would take {transmission} at {rate}");
-        let help = format!(
-            "at most {LONGEST_TRANSMISSION} is accepted: raise `rate` or lower `max-packet`"
-        );
-        return Err(Fault::at(&raw.rate.span, message).help(help));
-    }
+    check_transmission(rate, max_packet, &raw.rate.span)?;
     Ok(LinkSpec { rate, max_packet, min_packet })
+}
+
+fn check_transmission(rate: Rate, max_packet: Bytes, written: &Range<usize>) -> Read<()> {
+    let transmission = rate.time_for(max_packet);
+    if transmission <= LONGEST_TRANSMISSION {
+        return Ok(());
+    }
+    let message = format!("a largest packet of {max_packet} would take {transmission} at {rate}");
+    let help =
+        format!("at most {LONGEST_TRANSMISSION} is accepted: raise `rate` or lower `max-packet`");
+    Err(Fault::at(written, message).help(help))
+}
+
+/// The propagation delay of links that do not say otherwise.
+fn delay(raw: &raw::Plan) -> Read<Nanos> {
+    match &raw.link.0.delay {
+        Some(delay) if raw.network.0.is_empty() => {
+            Err(Fault::at(&delay.span, "`delay` without a network: nothing is far away")
+                .help("leave it out, or add links as `[network.NAME]` tables"))
+        }
+        delay => Ok(delay.as_ref().map_or(Nanos::ZERO, |delay| delay.value.0)),
+    }
 }
 
 fn scheduler(raw: &raw::Scheduler) -> Read<SchedulerSpec> {

@@ -8,9 +8,11 @@ use std::path::Path;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos};
 
-use super::{MOST, Read, matching, zero};
+use super::network::Paths;
+use super::{MOST, Read, matching, tcp, zero};
 use crate::error::{Fault, quoted_list};
 use crate::model::{Class, Dist, Model, ModelSource, Plan, Police, Source};
+use crate::network::Hop;
 use crate::raw::{self, At, Count, Distribution, Measure, ModelKind, Number, Quantity, Table};
 
 /// The shape of Pareto periods unless the plan gives one.
@@ -21,7 +23,8 @@ const LARGEST_SHAPE: f64 = 100.0;
 pub fn all(raw: raw::Sources, plan: &Plan, folder: &Path, text: &str) -> Read<Vec<Source>> {
     let names =
         plan.classes.iter().enumerate().map(|(at, class)| (class.name.as_str(), at)).collect();
-    let mut context = Context { plan, names, folder, text, sources: 0, queued: 0 };
+    let paths = Paths::new(plan.network.as_ref());
+    let mut context = Context { plan, names, paths, folder, text, sources: 0, queued: 0, hops: 0 };
     raw.0.into_iter().map(|source| context.source(source)).collect()
 }
 
@@ -29,26 +32,52 @@ struct Context<'a> {
     plan: &'a Plan,
     /// The classes' positions by name.
     names: HashMap<&'a str, usize>,
+    paths: Paths<'a>,
     folder: &'a Path,
     text: &'a str,
     /// How many there are so far, copies included.
     sources: usize,
     /// How many packets backlogged sources keep queued.
     queued: u64,
+    /// How many links all flows take, one after another.
+    hops: usize,
 }
 
 /// The keys that a model takes besides `model`.
 fn keys(model: ModelKind) -> &'static [&'static str] {
     match model {
-        ModelKind::Greedy => &["class", "packet", "count", "start", "stop", "burst", "spacing"],
-        ModelKind::Constant | ModelKind::Poisson => {
-            &["class", "packet", "count", "start", "stop", "rate"]
+        ModelKind::Greedy => {
+            &["class", "packet", "count", "start", "stop", "path", "burst", "spacing"]
         }
-        ModelKind::OnOff => &["class", "packet", "count", "start", "stop", "rate", "on", "off"],
+        ModelKind::Constant | ModelKind::Poisson => {
+            &["class", "packet", "count", "start", "stop", "path", "rate"]
+        }
+        ModelKind::OnOff => {
+            &["class", "packet", "count", "start", "stop", "path", "rate", "on", "off"]
+        }
         ModelKind::ParetoOnOff => {
-            &["class", "packet", "count", "start", "stop", "rate", "on", "off", "shape"]
+            &["class", "packet", "count", "start", "stop", "path", "rate", "on", "off", "shape"]
         }
         ModelKind::Backlogged => &["class", "packet", "count", "start", "stop", "window"],
+        ModelKind::Tcp => &[
+            "class",
+            "packet",
+            "count",
+            "start",
+            "stagger",
+            "path",
+            "variant",
+            "ack",
+            "transfer",
+            "pause",
+            "window",
+            "initial-window",
+            "delayed-acks",
+            "limited-transmit",
+            "ecn",
+            "min-timeout",
+            "tick",
+        ],
         ModelKind::Capture => &["file", "match"],
         ModelKind::Csv => &["file"],
     }
@@ -76,13 +105,22 @@ impl Context<'_> {
                 Model::OnOff { rate: rate()?, on, off: pareto_period("off", off()?, shape)? }
             }
             ModelKind::Backlogged => self.backlogged(&raw, &span)?,
+            ModelKind::Tcp => {
+                let class = self.class(&raw, &span)?;
+                let count =
+                    self.count(raw.count.as_ref(), &self.plan.classes[class.index()], &span)?;
+                let path = self.path(&raw, count, &span)?;
+                return tcp::read(&raw, self.plan, (class, count, path), &span).map(Source::Tcp);
+            }
         };
         let class = self.class(&raw, &span)?;
+        let count = self.count(raw.count.as_ref(), &self.plan.classes[class.index()], &span)?;
         let packet = need(&raw.packet, "packet", "\"100b\"", &span)?;
         let start = raw.start.as_ref().map_or(Nanos::ZERO, |start| start.value.0);
         Ok(Source::Model(ModelSource {
             class,
-            count: self.count(raw.count.as_ref(), &self.plan.classes[class.index()], &span)?,
+            count,
+            path: self.path(&raw, count, &span)?,
             packet: self.packet(packet, &self.plan.classes[class.index()])?,
             model,
             start,
@@ -91,6 +129,7 @@ impl Context<'_> {
     }
 
     fn recording(&self, raw: &raw::Source, span: &Range<usize>) -> Read<Source> {
+        self.outside_networks(raw)?;
         let file = need(&raw.file, "file", "\"traffic.pcap\"", span)?;
         if file.value.is_empty() {
             return Err(Fault::at(&file.span, "`file` is empty: write a path"));
@@ -120,6 +159,7 @@ impl Context<'_> {
     }
 
     fn backlogged(&mut self, raw: &raw::Source, span: &Range<usize>) -> Read<Model> {
+        self.outside_networks(raw)?;
         let class = &self.plan.classes[self.class(raw, span)?.index()];
         if class.police == Police::Drop {
             let message = format!(
@@ -144,6 +184,31 @@ impl Context<'_> {
             ));
         }
         Ok(Model::Backlogged { window: size })
+    }
+
+    /// The path of each of `count` copies.
+    fn path(&mut self, raw: &raw::Source, count: u32, span: &Range<usize>) -> Read<Vec<Hop>> {
+        let path = self.paths.read(raw.path.as_ref(), span)?;
+        self.hops = self.hops.saturating_add(path.len().saturating_mul(count as usize));
+        if self.hops > MOST {
+            let at = raw.path.as_ref().map_or(span, |path| &path.span);
+            let message =
+                format!("too many hops: all paths, times their `count`s, are at most {MOST} links");
+            return Err(Fault::at(at, message));
+        }
+        Ok(path)
+    }
+
+    /// Refuses a model that knows one link only.
+    fn outside_networks(&self, raw: &raw::Source) -> Read<()> {
+        match self.plan.network {
+            None => Ok(()),
+            Some(_) => {
+                Err(Fault::at(&raw.model.span, "this model feeds a single link, no network").help(
+                    "in a network write another, such as \"tcp\", \"constant\" or \"on-off\"",
+                ))
+            }
+        }
     }
 
     fn class(&self, raw: &raw::Source, source: &Range<usize>) -> Read<ClassId> {
@@ -236,6 +301,18 @@ fn check_keys(raw: &raw::Source, text: &str) -> Read<()> {
         ("off", span(&raw.off)),
         ("shape", span(&raw.shape)),
         ("window", span(&raw.window)),
+        ("path", span(&raw.path)),
+        ("variant", span(&raw.variant)),
+        ("ack", span(&raw.ack)),
+        ("transfer", span(&raw.transfer)),
+        ("pause", span(&raw.pause)),
+        ("initial-window", span(&raw.initial_window)),
+        ("delayed-acks", span(&raw.delayed_acks)),
+        ("limited-transmit", span(&raw.limited_transmit)),
+        ("ecn", span(&raw.ecn)),
+        ("min-timeout", span(&raw.min_timeout)),
+        ("tick", span(&raw.tick)),
+        ("stagger", span(&raw.stagger)),
         ("file", span(&raw.file)),
         ("match", span(&raw.matching)),
     ];
@@ -252,7 +329,7 @@ fn check_keys(raw: &raw::Source, text: &str) -> Read<()> {
 }
 
 /// The value of a key that the model cannot do without.
-fn need<'a, T>(
+pub fn need<'a, T>(
     value: &'a Option<At<T>>,
     key: &str,
     example: &str,
@@ -304,7 +381,7 @@ fn pareto_period(key: &str, raw: &At<Distribution<Nanos>>, shape: f64) -> Read<D
 }
 
 /// Reads a distribution of what cannot always be zero.
-fn longer<T: Measure + Ord + Display>(key: &str, raw: &At<Distribution<T>>) -> Read<Dist<T>> {
+pub fn longer<T: Measure + Ord + Display>(key: &str, raw: &At<Distribution<T>>) -> Read<Dist<T>> {
     let dist = distribution(key, raw)?;
     let size = match dist {
         Dist::Uniform(_, size) | Dist::Constant(size) | Dist::Normal(size, _) => size,
@@ -318,7 +395,10 @@ fn longer<T: Measure + Ord + Display>(key: &str, raw: &At<Distribution<T>>) -> R
 }
 
 /// Refuses a distribution that cannot be drawn from.
-fn distribution<T: Measure + Ord + Display>(key: &str, raw: &At<Distribution<T>>) -> Read<Dist<T>> {
+pub fn distribution<T: Measure + Ord + Display>(
+    key: &str,
+    raw: &At<Distribution<T>>,
+) -> Read<Dist<T>> {
     let At { value: Distribution(dist), span } = raw;
     let wrong = |message: String, help: String| Err(Fault::at(span, message).help(help));
     match dist {

@@ -81,7 +81,8 @@ impl std::iter::Sum for Remarks {
 }
 
 /// The arrivals of the plan's `index`-th source, from 0. None for a backlogged source, which sends
-/// only when a packet leaves: see [`Backlogged`].
+/// only when a packet leaves: see [`Backlogged`]; none for TCP, which sends when it hears of the other
+/// end: see [`network`](crate::network).
 ///
 /// # Errors
 /// If the source's parameters make no sense, or its recording cannot be opened.
@@ -89,6 +90,7 @@ pub fn arrivals(plan: &Plan, seed: u64, index: usize) -> Result<Box<dyn Arrivals
     match &plan.sources[index] {
         Source::Model(source) => model_arrivals(plan, source, seed, index)
             .map_err(|problem| SimError::Source { number: index + 1, problem }),
+        Source::Tcp(_) => Ok(Box::new(Nothing)),
         Source::Recording { path, filter } => open_recording(path, plan, filter.as_ref()),
     }
 }
@@ -129,11 +131,17 @@ impl Arrivals for Nothing {
 }
 
 /// A field's distribution, ready to draw from.
-fn sampler(field: &'static str, dist: Dist<Nanos>) -> Result<Sampler<Nanos>, SourceProblem> {
+pub(crate) fn sampler(
+    field: &'static str,
+    dist: Dist<Nanos>,
+) -> Result<Sampler<Nanos>, SourceProblem> {
     sampled(field, Sampler::new(dist))
 }
 
 /// Says in which field a distribution is wrong.
-fn sampled<T>(field: &'static str, made: Result<T, DistError>) -> Result<T, SourceProblem> {
+pub(crate) fn sampled<T>(
+    field: &'static str,
+    made: Result<T, DistError>,
+) -> Result<T, SourceProblem> {
     made.map_err(|source| SourceProblem::Dist { field, source })
 }

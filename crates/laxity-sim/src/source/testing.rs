@@ -25,6 +25,7 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
         late: Late::Send,
     };
     Plan {
+        network: None,
         title: None,
         link: LinkSpec { rate: Rate(10_000_000), max_packet: Bytes(1536), min_packet: Bytes(40) },
         scheduler: SchedulerSpec::Fifo,
@@ -38,6 +39,7 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
 pub(crate) fn fed_by(model: Model, packet: Dist<Bytes>) -> Plan {
     let mut plan = plan(&["fed"]);
     plan.sources.push(Source::Model(ModelSource {
+        path: Vec::new(),
         class: ClassId(0),
         count: 1,
         packet,
@@ -52,7 +54,7 @@ pub(crate) fn fed_by(model: Model, packet: Dist<Bytes>) -> Plan {
 pub(crate) fn model(plan: &mut Plan) -> &mut ModelSource {
     match &mut plan.sources[0] {
         Source::Model(source) => source,
-        Source::Recording { .. } => unreachable!("the tests' plans have models"),
+        Source::Recording { .. } | Source::Tcp(_) => unreachable!("the tests' plans have models"),
     }
 }
 

@@ -11,7 +11,7 @@ const MS: u64 = 1_000_000;
 fn model(source: &Source) -> &ModelSource {
     match source {
         Source::Model(model) => model,
-        Source::Recording { .. } => panic!("a recording"),
+        Source::Tcp(_) | Source::Recording { .. } => panic!("a recording"),
     }
 }
 

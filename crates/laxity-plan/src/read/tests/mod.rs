@@ -2,6 +2,7 @@
 
 mod accepted;
 mod hierarchies;
+mod networks;
 mod outside;
 mod refused;
 mod streams;

@@ -137,7 +137,7 @@ fn a_source_has_a_copy_for_every_stream() {
         );
         match read(&rest).sources.remove(0) {
             Source::Model(source) => source.count,
-            Source::Recording { .. } => panic!("a model"),
+            Source::Tcp(_) | Source::Recording { .. } => panic!("a model"),
         }
     };
     for model in ["model = 'backlogged'", "model = 'constant'\nrate = '1mbit'"] {

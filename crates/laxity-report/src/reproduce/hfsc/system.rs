@@ -127,7 +127,7 @@ impl Switching {
     pub fn of(plan: &Plan) -> Switching {
         let models = plan.sources.iter().filter_map(|source| match source {
             Source::Model(source) => Some((source.start, &source.model)),
-            Source::Recording { .. } => None,
+            Source::Tcp(_) | Source::Recording { .. } => None,
         });
         let mut on_off = models.filter_map(|(start, model)| match model {
             &Model::OnOff { on: Dist::Constant(on), off: Dist::Constant(off), .. } => {
@@ -202,7 +202,7 @@ mod tests {
             let plan = in_phase(&plan, seed);
             let models = plan.sources.iter().filter_map(|source| match source {
                 Source::Model(source) => Some(source.start),
-                Source::Recording { .. } => None,
+                Source::Tcp(_) | Source::Recording { .. } => None,
             });
             models.collect()
         };

@@ -1,0 +1,153 @@
+//! Networks: links between nodes, and the paths that traffic takes over them.
+
+use laxity::packet::ClassId;
+use laxity::units::{Bytes, Nanos, Rate};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::model::{Dist, LinkSpec, Plan, SchedulerSpec};
+
+/// The tables `[network.NAME]` of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Network {
+    /// The names of the nodes, in the order in which links mention them.
+    pub nodes: Vec<String>,
+    /// The links, in the order of the file. Never empty.
+    pub links: Vec<NetworkLink>,
+}
+
+/// `[network.NAME]`: a link between two nodes, for both directions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetworkLink {
+    /// Its name.
+    pub name: String,
+    /// The two nodes, as positions in [`Network::nodes`].
+    pub between: [u32; 2],
+    /// Bits a second, in each direction. Default that of `[link]`.
+    pub rate: Rate,
+    /// Propagation. Default that of `[link]`.
+    pub delay: Nanos,
+    /// Whether every flow has such a link of its own. Default no.
+    pub private: bool,
+    /// The discipline at both of its ends. `None` for the plan's, and for a private link for FIFO
+    /// without limits.
+    pub scheduler: Option<SchedulerSpec>,
+}
+
+/// One link of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hop {
+    /// Its position in [`Network::links`].
+    pub link: u32,
+    /// Whether it is taken from its second node to its first.
+    pub backward: bool,
+}
+
+impl Hop {
+    /// The same link the other way.
+    pub fn reversed(self) -> Hop {
+        Hop { backward: !self.backward, ..self }
+    }
+}
+
+impl Network {
+    /// The names of the nodes that a hop leads from and to.
+    pub fn ends(&self, hop: Hop) -> [&str; 2] {
+        let [from, to] =
+            self.links[hop.link as usize].between.map(|node| &*self.nodes[node as usize]);
+        if hop.backward { [to, from] } else { [from, to] }
+    }
+}
+
+impl Plan {
+    /// The plan as one link of its network sees it: that link, and the discipline at its ends where
+    /// `scheduler` is that of links that have none of their own. A private link that has none does
+    /// not limit queues either.
+    pub fn at(&self, link: &NetworkLink, scheduler: SchedulerSpec) -> Plan {
+        let mut here = Plan {
+            link: LinkSpec { rate: link.rate, ..self.link.clone() },
+            scheduler: self.scheduler_at(link, scheduler),
+            network: None,
+            sources: Vec::new(),
+            ..self.clone()
+        };
+        if link.private && link.scheduler.is_none() {
+            here.classes.iter_mut().for_each(|class| class.queue = None);
+        }
+        here
+    }
+
+    /// The discipline at the ends of a link.
+    pub fn scheduler_at(&self, link: &NetworkLink, scheduler: SchedulerSpec) -> SchedulerSpec {
+        match link.scheduler {
+            Some(own) => own,
+            None if link.private => SchedulerSpec::Fifo,
+            None => scheduler,
+        }
+    }
+}
+
+/// `model = "tcp"`: greedy or repeated transfers by TCP.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TcpSource {
+    /// The class of its segments and of their acknowledgements.
+    pub class: ClassId,
+    /// How many connections there are, each a flow of its own. Default as many as the class has
+    /// streams.
+    pub count: u32,
+    /// The links from sender to receiver; acknowledgements come back the same way.
+    pub path: Vec<Hop>,
+    /// How losses are found and windows grow. Default cubic.
+    pub variant: TcpVariant,
+    /// Length of every segment, headers included.
+    pub packet: Bytes,
+    /// Length of every acknowledgement. Default the link's shortest packet.
+    pub ack: Bytes,
+    /// What one transfer holds; without end when `None`.
+    pub transfer: Option<Dist<Bytes>>,
+    /// The time from the end of one transfer to the beginning of the next.
+    pub pause: Dist<Nanos>,
+    /// The receiver's window in segments. Default 4000.
+    pub window: u32,
+    /// The initial window in segments. Default 10.
+    pub initial_window: u32,
+    /// Whether every second segment is acknowledged. Default yes.
+    pub delayed_acks: bool,
+    /// Whether the first two duplicate acknowledgements let new segments go. Default yes.
+    pub limited_transmit: bool,
+    /// Whether queues may mark its segments instead of dropping them. Default no.
+    pub ecn: bool,
+    /// The retransmission timer.
+    pub timer: TcpTimer,
+    /// When the first connection may begin. Default 0.
+    pub start: Nanos,
+    /// The time over which the connections' beginnings are spread at random. Default none.
+    pub stagger: Nanos,
+}
+
+/// `variant = …`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TcpVariant {
+    /// Fast recovery on cumulative acknowledgements (RFC 6582).
+    Newreno,
+    /// Recovery by SACK blocks (RFC 6675).
+    Sack,
+    /// Recovery by SACK blocks, the window of RFC 9438.
+    Cubic,
+}
+
+/// How the retransmission timeout is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TcpTimer {
+    /// RFC 6298 with a shortest timeout: `min-timeout = "200ms"`, the default.
+    Fine {
+        /// The shortest timeout.
+        min: Nanos,
+    },
+    /// The clock of 2001: `tick = "100ms"`.
+    Coarse {
+        /// One tick.
+        tick: Nanos,
+    },
+}

@@ -1,0 +1,111 @@
+//! Sources of `model = "tcp"`.
+
+use std::ops::Range;
+
+use laxity::packet::ClassId;
+use laxity::units::{Bytes, Nanos};
+
+use super::source::{distribution, longer, need};
+use super::{MOST, Read, positive, zero};
+use crate::error::Fault;
+use crate::model::{Dist, Plan};
+use crate::network::{Hop, TcpSource, TcpTimer, TcpVariant};
+use crate::raw::{self, At, Count, Quantity};
+
+/// The widest receiver's window in segments unless the plan says otherwise: about 6 MB.
+const DEFAULT_WINDOW: u32 = 4000;
+/// RFC 6928.
+const DEFAULT_INITIAL_WINDOW: u32 = 10;
+/// Common systems'.
+const DEFAULT_MIN_TIMEOUT: Nanos = Nanos(200_000_000);
+
+/// Reads the keys that are TCP's own; class, count and path are every source's.
+pub fn read(
+    raw: &raw::Source,
+    plan: &Plan,
+    (class, count, path): (ClassId, u32, Vec<Hop>),
+    span: &Range<usize>,
+) -> Read<TcpSource> {
+    if plan.network.is_none() {
+        let message = "`model = \"tcp\"` without a network: acknowledgements need a way back";
+        return Err(Fault::at(&raw.model.span, message)
+            .help("add links, such as `[network.uplink]` with `between = [\"a\", \"b\"]`"));
+    }
+    if let (None, Some(pause)) = (&raw.transfer, &raw.pause) {
+        let message = "`pause` without `transfer`: a transfer without end is followed by none";
+        return Err(Fault::at(&pause.span, message).help("add `transfer = \"100kB\"`"));
+    }
+    let window = segments(raw.window.as_ref(), "window", DEFAULT_WINDOW)?;
+    Ok(TcpSource {
+        class,
+        count,
+        path,
+        variant: raw.variant.as_ref().map_or(TcpVariant::Cubic, |variant| variant.value.0),
+        packet: packet(raw, plan, span)?,
+        ack: raw.ack.as_ref().map_or(Ok(plan.link.min_packet), |ack| length(ack, "ack", plan))?,
+        transfer: raw.transfer.as_ref().map(|raw| longer("transfer", raw)).transpose()?,
+        pause: raw
+            .pause
+            .as_ref()
+            .map_or(Ok(Dist::Constant(Nanos::ZERO)), |raw| distribution("pause", raw))?,
+        window,
+        initial_window: segments(
+            raw.initial_window.as_ref(),
+            "initial-window",
+            DEFAULT_INITIAL_WINDOW.min(window),
+        )?,
+        delayed_acks: raw.delayed_acks.as_ref().is_none_or(|at| at.value),
+        limited_transmit: raw.limited_transmit.as_ref().is_none_or(|at| at.value),
+        ecn: raw.ecn.as_ref().is_some_and(|at| at.value),
+        timer: timer(raw)?,
+        start: raw.start.as_ref().map_or(Nanos::ZERO, |start| start.value.0),
+        stagger: raw.stagger.as_ref().map_or(Nanos::ZERO, |stagger| stagger.value.0),
+    })
+}
+
+fn packet(raw: &raw::Source, plan: &Plan, span: &Range<usize>) -> Read<Bytes> {
+    let packet = need(&raw.packet, "packet", "\"1500b\"", span)?;
+    match packet.value.0 {
+        Dist::Constant(size) => {
+            length(&At { value: raw::Unit(size), span: packet.span.clone() }, "packet", plan)
+        }
+        _ => Err(Fault::at(&packet.span, "TCP's segments are of one length, not drawn")
+            .help("write a size such as \"1500b\"")),
+    }
+}
+
+fn length(raw: &Quantity<Bytes>, key: &str, plan: &Plan) -> Read<Bytes> {
+    let size = positive(key)(raw)?;
+    let max = plan.link.max_packet;
+    match size > max {
+        true => Err(Fault::at(
+            &raw.span,
+            format!("`{key}` is {size}, above the link's `max-packet`, {max}"),
+        )),
+        false => Ok(size),
+    }
+}
+
+fn segments(raw: Option<&At<Count>>, key: &str, default: u32) -> Read<u32> {
+    match raw {
+        None => Ok(default),
+        Some(At { value: Count(0), span }) => Err(zero(key, span)),
+        Some(At { value: Count(count), span }) => {
+            u32::try_from(*count).ok().filter(|&count| count as usize <= MOST).ok_or_else(|| {
+                Fault::at(span, format!("`{key}` is {count}, above the largest, {MOST}"))
+            })
+        }
+    }
+}
+
+fn timer(raw: &raw::Source) -> Read<TcpTimer> {
+    match (&raw.min_timeout, &raw.tick) {
+        (Some(_), Some(tick)) => {
+            Err(Fault::at(&tick.span, "`tick` beside `min-timeout`: a timer is of one kind")
+                .help("leave one of them out"))
+        }
+        (None, Some(tick)) => Ok(TcpTimer::Coarse { tick: positive("tick")(tick)? }),
+        (Some(min), None) => Ok(TcpTimer::Fine { min: positive("min-timeout")(min)? }),
+        (None, None) => Ok(TcpTimer::Fine { min: DEFAULT_MIN_TIMEOUT }),
+    }
+}

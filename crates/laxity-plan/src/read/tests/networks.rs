@@ -1,0 +1,282 @@
+//! Networks, paths and TCP: what is read, and what is refused.
+
+use laxity::packet::ClassId;
+use laxity::units::{Bytes, Nanos, Rate};
+
+use super::*;
+use crate::model::{Dist, SchedulerSpec, Source};
+use crate::network::{Hop, NetworkLink, TcpSource, TcpTimer, TcpVariant};
+
+/// A dumbbell with one source of either kind.
+const NETWORK: &str = r#"
+version = 1
+link = { rate = "10mbit", delay = "1ms", max-packet = "1000b" }
+scheduler.kind = "edf"
+class.bulk = {}
+class.calls.deadline = "60ms"
+[network.access]
+between = ["host", "r1"]
+private = true
+[network.bottleneck]
+between = ["r1", "r2"]
+rate = "1mbit"
+delay = "20ms"
+scheduler.kind = "drr"
+[[source]]
+class = "bulk"
+model = "tcp"
+count = 3
+packet = "1000b"
+path = ["r2", "r1", "host"]
+[[source]]
+class = "calls"
+model = "constant"
+rate = "64kbit"
+packet = "200b"
+path = ["host", "r1"]
+"#;
+
+#[track_caller]
+fn refused(old: &str, new: &str, at: &str, message: &str, help: &str) {
+    assert!(NETWORK.contains(old), "{old}");
+    let error = parse(&NETWORK.replacen(old, new, 1)).expect_err("this plan is wrong");
+    assert_eq!(error.message(), message);
+    assert_eq!(&error.text()[error.span().unwrap_or(0..0)], at, "{error}");
+    assert!(error.help().unwrap_or_default().contains(help), "{:?}", error.help());
+}
+
+#[test]
+fn links_and_paths() {
+    let plan = parse(NETWORK).unwrap();
+    let network = plan.network.as_ref().unwrap();
+    assert_eq!(network.nodes, ["host", "r1", "r2"]);
+    let link = |name: &str, between, rate, delay, private, scheduler| NetworkLink {
+        name: name.into(),
+        between,
+        rate: Rate(rate),
+        delay: Nanos(delay),
+        private,
+        scheduler,
+    };
+    let bottleneck =
+        link("bottleneck", [1, 2], 1_000_000, 20_000_000, false, Some(SchedulerSpec::Drr));
+    assert_eq!(
+        network.links,
+        [link("access", [0, 1], 10_000_000, 1_000_000, true, None), bottleneck.clone()]
+    );
+    let Source::Model(calls) = &plan.sources[1] else { panic!("a model") };
+    assert_eq!(calls.path, [Hop { link: 0, backward: false }]);
+    assert_eq!(network.ends(Hop { link: 1, backward: true }), ["r2", "r1"]);
+    assert_eq!(plan.scheduler_at(&bottleneck, plan.scheduler), SchedulerSpec::Drr);
+    assert_eq!(plan.scheduler_at(&network.links[0], plan.scheduler), SchedulerSpec::Fifo);
+    let here = plan.at(&bottleneck, plan.scheduler);
+    assert_eq!((here.link.rate, here.scheduler), (Rate(1_000_000), SchedulerSpec::Drr));
+}
+
+#[test]
+fn tcp_and_its_defaults() {
+    let plan = parse(NETWORK).unwrap();
+    let defaults = TcpSource {
+        class: ClassId(0),
+        count: 3,
+        path: vec![Hop { link: 1, backward: true }, Hop { link: 0, backward: true }],
+        variant: TcpVariant::Cubic,
+        packet: Bytes(1000),
+        ack: Bytes(40),
+        transfer: None,
+        pause: Dist::Constant(Nanos::ZERO),
+        window: 4000,
+        initial_window: 10,
+        delayed_acks: true,
+        limited_transmit: true,
+        ecn: false,
+        timer: TcpTimer::Fine { min: Nanos(200_000_000) },
+        start: Nanos::ZERO,
+        stagger: Nanos::ZERO,
+    };
+    assert_eq!(plan.sources[0], Source::Tcp(defaults.clone()));
+    let keys = r#"count = 3
+        variant = "newreno"
+        ack = "52b"
+        transfer = { pareto = ["10kB", 1.5] }
+        pause = "2s"
+        window = 300
+        initial-window = 1
+        delayed-acks = false
+        limited-transmit = false
+        ecn = true
+        tick = "100ms"
+        start = "1s"
+        stagger = "500ms""#;
+    let plan = parse(&NETWORK.replace("count = 3", keys)).unwrap();
+    let expected = TcpSource {
+        variant: TcpVariant::Newreno,
+        ack: Bytes(52),
+        transfer: Some(Dist::Pareto(Bytes(10_000), 1.5)),
+        pause: Dist::Constant(Nanos(2_000_000_000)),
+        window: 300,
+        initial_window: 1,
+        delayed_acks: false,
+        limited_transmit: false,
+        ecn: true,
+        timer: TcpTimer::Coarse { tick: Nanos(100_000_000) },
+        start: Nanos(1_000_000_000),
+        stagger: Nanos(500_000_000),
+        ..defaults
+    };
+    assert_eq!(plan.sources[0], Source::Tcp(expected));
+}
+
+#[test]
+fn links_that_make_no_sense() {
+    let two = "write the two nodes";
+    refused("[\"r1\", \"r2\"]", "[\"r1\"]", "[\"r1\"]", "`between` names 1 nodes, not two", two);
+    refused("[\"r1\", \"r2\"]", "[\"r1\", \"r1\"]", "\"r1\"", "a link from a node to itself", two);
+    refused(
+        "[\"r1\", \"r2\"]",
+        "[\"r1\", \"host\"]",
+        "[\"r1\", \"host\"]",
+        "link `access` joins the same nodes",
+        "put a node in between",
+    );
+    refused(
+        "[\"r1\", \"r2\"]",
+        "[\"r1\", \" \"]",
+        "\" \"",
+        "` ` cannot be the name of a node",
+        "1 to 64",
+    );
+    refused(
+        "rate = \"1mbit\"",
+        "rate = \"1bit\"",
+        "\"1bit\"",
+        "a largest packet of 1kB would take 8000s at 1bit",
+        "raise `rate`",
+    );
+    refused(
+        "private = true",
+        "privat = true",
+        "privat",
+        "unknown key `privat`",
+        "did you mean `private`?",
+    );
+    refused(
+        "scheduler.kind = \"drr\"",
+        "scheduler = { kind = \"drr\", best-effort = \"exact\" }",
+        "\"exact\"",
+        "`best-effort` does not belong to `kind = \"drr\"`",
+        "kind = \"edf\"",
+    );
+}
+
+#[test]
+fn paths_that_lead_nowhere() {
+    let path = "path = [\"r2\", \"r1\", \"host\"]";
+    refused(
+        path,
+        "path = [\"r2\", \"r3\"]",
+        "\"r3\"",
+        "no link joins a node `r3`",
+        "did you mean `r1`?",
+    );
+    refused(
+        path,
+        "path = [\"r2\", \"host\"]",
+        "\"host\"",
+        "there is no link from `r2` to `host`",
+        "from `r2` links lead to `r1`",
+    );
+    refused(path, "path = [\"r2\"]", "[\"r2\"]", "a path of 1 nodes", "2 to 1001");
+    let error = parse(&NETWORK.replacen(path, "", 1)).unwrap_err();
+    assert_eq!(error.message(), "`path` is missing");
+    assert!(error.help().unwrap().contains(r#"`path = ["host", "r1"]`"#));
+    refused(
+        "count = 3",
+        "count = 900000",
+        "[\"r2\", \"r1\", \"host\"]",
+        "too many hops: all paths, times their `count`s, are at most 1000000 links",
+        "",
+    );
+}
+
+#[test]
+fn models_that_need_a_network_or_none() {
+    let single = NETWORK.split("[network").next().unwrap().replace("delay = \"1ms\", ", "");
+    let single = single.replace("calls.deadline = \"60ms\"", "calls = {}");
+    let tcp = "[[source]]\nclass = \"bulk\"\nmodel = \"tcp\"\npacket = \"1000b\"";
+    let message = |text: &str| parse(text).unwrap_err().message().to_string();
+    assert_eq!(
+        message(&format!("{single}{tcp}")),
+        "`model = \"tcp\"` without a network: acknowledgements need a way back"
+    );
+    let constant = "[[source]]\nclass = \"bulk\"\nmodel = \"constant\"\nrate = \"1mbit\"\npacket = \"1000b\"\npath = [\"a\"]";
+    assert_eq!(message(&format!("{single}{constant}")), "`path` without a network");
+    assert_eq!(
+        message(&single.replace("link = {", "link = { delay = \"1ms\",")),
+        "`delay` without a network: nothing is far away"
+    );
+    let backlogged = "model = \"backlogged\"";
+    refused(
+        "model = \"constant\"\nrate = \"64kbit\"\npacket = \"200b\"\npath = [\"host\", \"r1\"]",
+        backlogged,
+        "\"backlogged\"",
+        "this model feeds a single link, no network",
+        "in a network",
+    );
+}
+
+#[test]
+fn tcp_that_makes_no_sense() {
+    let keys = |more: &str| format!("count = 3\n{more}");
+    refused(
+        "count = 3",
+        &keys("pause = \"1s\""),
+        "\"1s\"",
+        "`pause` without `transfer`: a transfer without end is followed by none",
+        "transfer",
+    );
+    refused(
+        "count = 3",
+        &keys("tick = \"1s\"\nmin-timeout = \"1s\""),
+        "\"1s\"",
+        "`tick` beside `min-timeout`: a timer is of one kind",
+        "leave one",
+    );
+    refused("count = 3", &keys("tick = \"0s\""), "\"0s\"", "`tick` is zero: it must be more", "");
+    refused("count = 3", &keys("window = 0"), "0", "`window` is zero: it must be more", "");
+    refused(
+        "count = 3",
+        &keys("initial-window = 1000001"),
+        "1000001",
+        "`initial-window` is 1000001, above the largest, 1000000",
+        "",
+    );
+    refused(
+        "3\npacket = \"1000b\"",
+        "3\npacket = { uniform = [\"40b\", \"1000b\"] }",
+        "{ uniform = [\"40b\", \"1000b\"] }",
+        "TCP's segments are of one length, not drawn",
+        "\"1500b\"",
+    );
+    refused(
+        "3\npacket = \"1000b\"",
+        "3\npacket = \"1500b\"",
+        "\"1500b\"",
+        "`packet` is 1.5kB, above the link's `max-packet`, 1kB",
+        "",
+    );
+    refused(
+        "count = 3",
+        &keys("rate = \"1mbit\""),
+        "\"1mbit\"",
+        "`rate` does not belong to `model = \"tcp\"`",
+        "limited-transmit",
+    );
+    refused(
+        "count = 3",
+        &keys("variant = \"reno\""),
+        "\"reno\"",
+        "unknown word `reno`",
+        "`newreno`",
+    );
+}

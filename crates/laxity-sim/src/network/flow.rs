@@ -1,0 +1,175 @@
+//! What sends packets into a network, and what becomes of them at the other end.
+
+use std::ops::Range;
+
+use laxity::packet::{ClassId, FlowId};
+use laxity::port::Delays;
+use laxity::units::Nanos;
+use laxity_plan::network::{TcpSource, TcpTimer, TcpVariant};
+
+use crate::error::SourceProblem;
+use crate::source::random::{Generator, Sampler};
+use crate::source::{sampled, sampler};
+use crate::tcp::{Acknowledging, Config, Counts, Receiver, Sender, Timing, Variant};
+
+/// One flow: packets of one sender to one receiver.
+pub(super) struct Flow {
+    pub class: ClassId,
+    /// Its number among the flows of its class.
+    pub id: FlowId,
+    /// Where its packets go, as a range of all routes.
+    pub path: Range<u32>,
+    /// Where acknowledgements go.
+    pub back: Range<u32>,
+    /// Present for TCP.
+    pub connection: Option<Box<Connection>>,
+    pub books: FlowBooks,
+}
+
+/// What was measured of one flow.
+#[derive(Clone, Debug, Default)]
+pub struct FlowBooks {
+    /// Packets that it sent, retransmissions included, acknowledgements not.
+    pub sent: u64,
+    /// Packets that were dropped on the way.
+    pub dropped: u64,
+    /// Packets that arrived.
+    pub arrived: u64,
+    /// Bytes delivered, each once and, for TCP, in order.
+    pub delivered: u64,
+    /// Delays' sum in ns, of the packets that arrived.
+    pub delay_sum: u128,
+}
+
+/// A TCP connection: both of its ends, and the transfers that it makes one after another.
+pub(super) struct Connection {
+    pub sender: Sender,
+    pub receiver: Receiver,
+    pub ack_length: u32,
+    /// Counts transfers, so that stray packets of an earlier one are known.
+    pub transfer: u32,
+    /// When the next transfer begins, between two.
+    pub begins: Option<Nanos>,
+    began: Nanos,
+    /// What earlier transfers did.
+    before: Counts,
+    workload: Workload,
+    generator: Generator,
+}
+
+/// What is sent over a connection.
+#[derive(Clone)]
+pub(super) struct Workload {
+    config: Config,
+    acknowledging: Acknowledging,
+    ack_length: u32,
+    /// In bytes; without end when `None`.
+    transfer: Option<Sampler<laxity::units::Bytes>>,
+    pause: Sampler<Nanos>,
+}
+
+impl Workload {
+    /// # Errors
+    /// If a distribution's parameters describe none.
+    pub fn new(source: &TcpSource) -> Result<Self, SourceProblem> {
+        let timing = match source.timer {
+            TcpTimer::Fine { min } => Timing::Rfc6298 { granularity: Nanos(1_000_000), min },
+            TcpTimer::Coarse { tick } => Timing::Ticks { tick },
+        };
+        let variant = match source.variant {
+            TcpVariant::Newreno => Variant::NewReno,
+            TcpVariant::Sack => Variant::Sack,
+            TcpVariant::Cubic => Variant::Cubic,
+        };
+        let transfer =
+            source.transfer.map(|dist| sampled("transfer", Sampler::new(dist))).transpose()?;
+        Ok(Workload {
+            config: Config {
+                variant,
+                length: source.packet.0 as u32,
+                transfer: None,
+                initial_window: source.initial_window,
+                receiver_window: source.window,
+                limited_transmit: source.limited_transmit,
+                ecn: source.ecn,
+                timing,
+            },
+            acknowledging: match source.delayed_acks {
+                true => Acknowledging::Delayed,
+                false => Acknowledging::Every,
+            },
+            ack_length: source.ack.0 as u32,
+            transfer,
+            pause: sampler("pause", source.pause)?,
+        })
+    }
+}
+
+impl Connection {
+    /// A connection whose first transfer begins at `begins`.
+    pub fn new(workload: Workload, begins: Nanos, generator: Generator) -> Self {
+        Connection {
+            sender: Sender::new(workload.config),
+            receiver: Receiver::new(workload.acknowledging, false),
+            ack_length: workload.ack_length,
+            transfer: 0,
+            begins: Some(begins),
+            began: begins,
+            before: Counts::default(),
+            workload,
+            generator,
+        }
+    }
+
+    /// Begins the next transfer.
+    pub fn begin(&mut self, now: Nanos) {
+        let length = u64::from(self.workload.config.length);
+        let transfer = self.workload.transfer.as_ref();
+        let bytes = transfer.map(|transfer| transfer.draw(&mut self.generator).0);
+        let segments = bytes.map(|bytes| bytes.div_ceil(length).max(1));
+        let config = Config { transfer: segments, ..self.workload.config };
+        self.before = self.counts();
+        self.sender = Sender::new(config);
+        self.receiver =
+            Receiver::new(self.workload.acknowledging, config.variant != Variant::NewReno);
+        self.transfer = self.transfer.wrapping_add(1);
+        (self.begins, self.began) = (None, now);
+    }
+
+    /// If the transfer is complete, tells how long it took and plans the next one.
+    pub fn complete(&mut self, now: Nanos) -> Option<Nanos> {
+        if self.begins.is_some() || !self.sender.is_finished() {
+            return None;
+        }
+        self.begins = Some(now.saturating_add(self.workload.pause.draw(&mut self.generator)));
+        Some(now - self.began)
+    }
+
+    /// When the sender has something to do without hearing of the receiver.
+    pub fn next_timer(&self) -> Option<Nanos> {
+        self.begins.or(self.sender.next_timer())
+    }
+
+    /// What was done over all transfers.
+    pub fn counts(&self) -> Counts {
+        let (before, now) = (self.before, self.sender.counts());
+        Counts {
+            sent: before.sent + now.sent,
+            retransmitted: before.retransmitted + now.retransmitted,
+            recoveries: before.recoveries + now.recoveries,
+            timeouts: before.timeouts + now.timeouts,
+            echoes: before.echoes + now.echoes,
+        }
+    }
+}
+
+/// What was measured of a class from end to end.
+#[derive(Clone, Debug, Default)]
+pub struct ClassBooks {
+    /// From a packet's first arrival at an output to its arrival at the receiver.
+    pub delay: Delays,
+    /// How long transfers took.
+    pub completion: Delays,
+    /// Packets that broke the class's arrival curve where they entered the network.
+    pub nonconforming: u64,
+}

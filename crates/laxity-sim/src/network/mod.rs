@@ -1,0 +1,621 @@
+//! Networks: packets that take several links one after another, and the TCP endpoints that answer
+//! one another across them.
+//!
+//! Every output of every node has a link and a scheduler of its own. A packet arrives at an output,
+//! waits, is sent, and propagates to the next output of its path. Where nothing but the order of
+//! arrival counts, a packet's departure is known when it arrives, and takes one event a hop;
+//! elsewhere the link chooses when it is free, having seen every arrival of that instant.
+
+mod agenda;
+mod flow;
+mod output;
+mod summary;
+mod topology;
+
+#[cfg(test)]
+mod tests;
+
+use laxity::packet::{ClassId, FlowId, Packet};
+use laxity::police::Meter;
+use laxity::port::{Books, Promise};
+use laxity::scheduler::{DropReason, Scheduler};
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_plan::model::{Class, Police, SchedulerSpec, Source};
+use laxity_plan::network::{Hop, Network};
+use rand::RngExt;
+use slab::Slab;
+
+pub use flow::FlowBooks;
+pub use summary::{EndToEnd, FlowSummary, HopSummary, NetworkSummary, TcpSummary};
+
+use self::agenda::Agenda;
+use self::flow::{ClassBooks, Connection, Flow, Workload};
+use self::summary::Measured;
+use self::topology::Topology;
+use crate::error::SimError;
+use crate::record::{Fate, Record};
+use crate::source::random::generator;
+use crate::source::{Arrival, Arrivals, arrivals};
+use crate::tcp::{Ack, Ecn, Segment};
+
+/// What to simulate.
+#[derive(Clone, Copy, Debug)]
+pub struct NetworkRun<'a> {
+    /// A plan with a network.
+    pub plan: &'a Plan,
+    /// The discipline of the links that have none of their own: the plan's or another.
+    pub scheduler: SchedulerSpec,
+    /// When the simulation ends, whatever is under way then.
+    pub duration: Nanos,
+    /// The seed of every random draw.
+    pub seed: u64,
+}
+
+/// Someone who watches packets on their way.
+pub trait Watcher {
+    /// A packet was sent over a link, or dropped before it. Its handle is the same at every hop,
+    /// and another packet's once it has arrived.
+    fn hop(&mut self, hop: Hop, record: &Record) {
+        let _ = (hop, record);
+    }
+
+    /// A packet, whose `arrival` is when it set out, has come to its receiver, which can deliver
+    /// `bytes` more for it: none of what was there before or is ahead of its turn.
+    fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
+        let _ = (packet, bytes, now);
+    }
+}
+
+/// Nobody.
+impl Watcher for () {}
+
+/// What is known of a network's outputs and flows while it runs.
+struct Simulation<'a, W> {
+    run: NetworkRun<'a>,
+    network: &'a Network,
+    topology: Topology<'a>,
+    /// By twice the number of a link, and one for the way back.
+    books: Vec<Books>,
+    flows: Vec<Flow>,
+    classes: Vec<ClassBooks>,
+    meters: Vec<Option<Meter>>,
+    sources: Vec<Feed>,
+    transits: Slab<Transit>,
+    agenda: Agenda,
+    slots: Slots,
+    /// How long links were sending within the measured time, by books.
+    busy: Vec<Nanos>,
+    hops: u64,
+    watcher: &'a mut W,
+}
+
+/// A source of packets without feedback.
+struct Feed {
+    arrivals: Box<dyn Arrivals>,
+    pending: Option<Arrival>,
+    /// The flow of its first copy.
+    first_flow: u32,
+}
+
+/// Where in the agenda what happens is found: sources first, then what arrives over the wires, then
+/// the timers of senders and of receivers, then the links' choices.
+#[derive(Clone, Copy)]
+struct Slots {
+    sources: usize,
+    outputs: usize,
+    flows: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Event {
+    Source(usize),
+    Wire(usize),
+    SenderTimer(usize),
+    ReceiverTimer(usize),
+    Choice(usize),
+}
+
+/// A packet on its way through the network.
+#[derive(Clone, Copy, Debug)]
+struct Transit {
+    flow: u32,
+    /// The position of the present output in all routes, and the end of its route.
+    at: u32,
+    end: u32,
+    /// When it set out.
+    sent: Nanos,
+    class: ClassId,
+    id: FlowId,
+    length: u32,
+    demoted: bool,
+    ecn: Ecn,
+    body: Body,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Body {
+    Datagram,
+    Segment { number: u64, transfer: u32, reduced: bool },
+    Ack { transfer: u32, ack: Ack },
+}
+
+impl<'a> NetworkRun<'a> {
+    /// Simulates; `progress` hears the simulated time now and then.
+    ///
+    /// # Errors
+    /// If a source makes no sense.
+    ///
+    /// # Panics
+    /// If the plan has no network.
+    pub fn simulate<W: Watcher>(
+        self,
+        watcher: &mut W,
+        progress: &mut dyn FnMut(Nanos),
+    ) -> Result<NetworkSummary, SimError> {
+        let network = self.plan.network.as_ref().expect("a plan with a network");
+        let mut simulation = Simulation::new(self, network, watcher)?;
+        simulation.run(progress)?;
+        Ok(simulation.finish())
+    }
+}
+
+impl<'a, W: Watcher> Simulation<'a, W> {
+    fn new(
+        run: NetworkRun<'a>,
+        network: &'a Network,
+        watcher: &'a mut W,
+    ) -> Result<Self, SimError> {
+        let plan = run.plan;
+        let topology = Topology::new(plan, network, run.scheduler);
+        let promises = deadlines(plan);
+        let books = vec![Books::new(&promises, plan.run.warm_up); 2 * network.links.len()];
+        let mut simulation = Simulation {
+            run,
+            network,
+            topology,
+            busy: vec![Nanos::ZERO; books.len()],
+            books,
+            flows: Vec::new(),
+            classes: vec![ClassBooks::default(); plan.classes.len()],
+            meters: plan
+                .classes
+                .iter()
+                .map(|class| Some(class.arrival.as_ref()?.meter()))
+                .collect(),
+            sources: Vec::new(),
+            transits: Slab::new(),
+            agenda: Agenda::new(0),
+            slots: Slots { sources: 0, outputs: 0, flows: 0 },
+            hops: 0,
+            watcher,
+        };
+        simulation.connect()?;
+        simulation.begin()?;
+        Ok(simulation)
+    }
+
+    /// Makes the sources' flows.
+    fn connect(&mut self) -> Result<(), SimError> {
+        let plan = self.run.plan;
+        let mut of_class = vec![0; plan.classes.len()];
+        for (index, source) in plan.sources.iter().enumerate() {
+            let first_flow = self.flows.len() as u32;
+            let (class, path, count) = match source {
+                Source::Model(source) => (source.class, &source.path, source.count),
+                Source::Tcp(source) => (source.class, &source.path, source.count),
+                Source::Recording { .. } => continue,
+            };
+            let mut connections = self.connections(index, source)?;
+            for _ in 0..count {
+                let [path, back] = self.topology.add(path, matches!(source, Source::Tcp(_)));
+                let id = FlowId(of_class[class.index()]);
+                of_class[class.index()] += 1;
+                let (connection, books) = (connections.next(), FlowBooks::default());
+                self.flows.push(Flow { class, id, path, back, connection, books });
+            }
+            if let Source::Model(_) = source {
+                let arrivals = arrivals(plan, self.run.seed, index)?;
+                self.sources.push(Feed { arrivals, pending: None, first_flow });
+            }
+        }
+        Ok(())
+    }
+
+    /// The connections of a TCP source; none of another.
+    fn connections(
+        &self,
+        index: usize,
+        source: &Source,
+    ) -> Result<impl Iterator<Item = Box<Connection>> + use<W>, SimError> {
+        let (workload, start, stagger, count) = match source {
+            Source::Tcp(source) => {
+                let workload = Workload::new(source)
+                    .map_err(|problem| SimError::Source { number: index + 1, problem })?;
+                (Some(workload), source.start, source.stagger, source.count)
+            }
+            _ => (None, Nanos::ZERO, Nanos::ZERO, 0),
+        };
+        let seed = self.run.seed;
+        Ok((0..count).zip(std::iter::repeat(workload).flatten()).map(move |(copy, workload)| {
+            let mut generator = generator(seed, index as u64, copy.into());
+            let begins = start.saturating_add(Nanos(generator.random_range(0..=stagger.0)));
+            Box::new(Connection::new(workload, begins, generator))
+        }))
+    }
+
+    fn begin(&mut self) -> Result<(), SimError> {
+        self.slots = Slots {
+            sources: self.sources.len(),
+            outputs: self.topology.outputs.len(),
+            flows: self.flows.len(),
+        };
+        self.agenda = Agenda::new(self.slots.count());
+        for source in 0..self.sources.len() {
+            self.await_arrival(source)?;
+        }
+        for flow in 0..self.flows.len() {
+            self.rearm(flow);
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, progress: &mut dyn FnMut(Nanos)) -> Result<(), SimError> {
+        let mut events = 0u64;
+        while let Some((slot, now)) = self.agenda.next()
+            && now < self.run.duration
+        {
+            match self.slots.event(slot) {
+                Event::Source(source) => self.emit(now, source)?,
+                Event::Wire(output) => self.land(now, output),
+                Event::SenderTimer(flow) => self.wake_sender(now, flow),
+                Event::ReceiverTimer(flow) => self.wake_receiver(now, flow),
+                Event::Choice(output) => self.choose(now, output),
+            }
+            events += 1;
+            if events.is_multiple_of(1 << 16) {
+                progress(now);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks up a source's next packet.
+    fn await_arrival(&mut self, source: usize) -> Result<(), SimError> {
+        let feed = &mut self.sources[source];
+        feed.pending = feed.arrivals.next_arrival()?;
+        let time = feed.pending.map_or(Nanos::MAX, |arrival| arrival.time);
+        self.agenda.set(self.slots.slot(Event::Source(source)), time);
+        Ok(())
+    }
+
+    fn emit(&mut self, now: Nanos, source: usize) -> Result<(), SimError> {
+        let feed = &mut self.sources[source];
+        if let Some(arrival) = feed.pending.take() {
+            let flow = (feed.first_flow + arrival.flow.0) as usize;
+            self.set_out(now, flow, arrival.length, Ecn::NotCapable, Body::Datagram);
+        }
+        self.await_arrival(source)
+    }
+
+    /// A packet of a flow sets out for the receiver, unless it breaks a contract that drops it.
+    fn set_out(&mut self, now: Nanos, flow: usize, length: u32, ecn: Ecn, body: Body) {
+        let Flow { class, id, ref path, ref mut books, .. } = self.flows[flow];
+        let (at, end) = (path.start, path.end);
+        books.sent += u64::from(now >= self.run.plan.run.warm_up);
+        let mut transit = Transit {
+            flow: flow as u32,
+            at,
+            end,
+            sent: now,
+            class,
+            id,
+            length,
+            demoted: false,
+            ecn,
+            body,
+        };
+        let conforms = match &mut self.meters[class.index()] {
+            Some(meter) => meter.admit(now, length),
+            None => true,
+        };
+        if !conforms {
+            self.classes[class.index()].nonconforming += 1;
+            match self.run.plan.classes[class.index()].police {
+                Police::Count => {}
+                Police::Demote => transit.demoted = true,
+                Police::Drop => {
+                    let packet = transit.packet(now, u64::MAX);
+                    let output = &self.topology.outputs[self.topology.routes[at as usize] as usize];
+                    self.books[output.books as usize].arrived(&packet);
+                    self.books[output.books as usize].dropped(&packet, DropReason::Contract);
+                    self.flows[flow].books.dropped += 1;
+                    return;
+                }
+            }
+        }
+        let key = self.transits.insert(transit) as u32;
+        self.arrive(now, key);
+    }
+
+    /// A packet arrives at the next output of its route.
+    fn arrive(&mut self, now: Nanos, key: u32) {
+        let transit = &self.transits[key as usize];
+        let packet = transit.packet(now, key.into());
+        let number = self.topology.routes[transit.at as usize] as usize;
+        let output = &mut self.topology.outputs[number];
+        self.books[output.books as usize].arrived(&packet);
+        let Some(scheduler) = &mut output.scheduler else {
+            let start = output.link.free_at().max(now);
+            return self.transmit(start, number, packet, None);
+        };
+        let (books, transits) = (&mut self.books[output.books as usize], &mut self.transits);
+        let (flows, watcher, hop) = (&mut self.flows, &mut *self.watcher, hop_of(output.books));
+        scheduler.enqueue(now, packet, &mut |packet: Packet, reason| {
+            books.dropped(&packet, reason);
+            drop_one(transits, flows, hop, watcher, packet, reason);
+        });
+        let choice = self.slots.slot(Event::Choice(number));
+        self.agenda.advance(choice, output.link.free_at().max(now));
+    }
+
+    /// A link that is free takes what its scheduler chooses.
+    fn choose(&mut self, now: Nanos, number: usize) {
+        let output = &mut self.topology.outputs[number];
+        let Some(scheduler) = &mut output.scheduler else { return };
+        let (books, transits) = (&mut self.books[output.books as usize], &mut self.transits);
+        let (flows, watcher, hop) = (&mut self.flows, &mut *self.watcher, hop_of(output.books));
+        let dispatch = scheduler.dequeue(now, &mut |packet: Packet, reason| {
+            books.dropped(&packet, reason);
+            drop_one(transits, flows, hop, watcher, packet, reason);
+        });
+        let choice = self.slots.slot(Event::Choice(number));
+        let Some(dispatch) = dispatch else {
+            let ready = scheduler.next_ready(now).filter(|&ready| ready > now);
+            return self.agenda.set(choice, ready.unwrap_or(Nanos::MAX));
+        };
+        let waits = scheduler.backlog().packets > 0;
+        self.transmit(now, number, dispatch.packet, dispatch.deadline);
+        let free_at = self.topology.outputs[number].link.free_at();
+        self.agenda.set(choice, if waits { free_at } else { Nanos::MAX });
+    }
+
+    /// Sends a packet over an output's link from `start` on.
+    fn transmit(&mut self, start: Nanos, number: usize, packet: Packet, given: Option<Nanos>) {
+        let output = &mut self.topology.outputs[number];
+        let departure = output.link.transmit(start, packet.length);
+        let books = &mut self.books[output.books as usize];
+        books.dispatched(&packet);
+        books.sent(&packet, departure);
+        let until = departure.min(self.run.duration);
+        let from = start.max(self.run.plan.run.warm_up);
+        self.busy[output.books as usize] += until.saturating_sub(from);
+        self.hops += 1;
+        let fate = Fate::Sent { start, departure };
+        self.watcher.hop(hop_of(output.books), &Record { packet, deadline: given, fate });
+        if let Some(arrival) = output.launch(departure, packet.handle as u32) {
+            self.agenda.set(self.slots.slot(Event::Wire(number)), arrival);
+        }
+    }
+
+    /// The first packet on a wire comes to the next node.
+    fn land(&mut self, now: Nanos, number: usize) {
+        let Some((key, next)) = self.topology.outputs[number].land() else { return };
+        self.agenda.set(self.slots.slot(Event::Wire(number)), next.unwrap_or(Nanos::MAX));
+        let transit = &mut self.transits[key as usize];
+        transit.at += 1;
+        if transit.at < transit.end {
+            return self.arrive(now, key);
+        }
+        let transit = self.transits.remove(key as usize);
+        match transit.body {
+            Body::Ack { transfer, ack } => self.hear(now, transit.flow as usize, transfer, &ack),
+            _ => self.receive(now, &transit),
+        }
+    }
+
+    /// A packet has come to its receiver.
+    fn receive(&mut self, now: Nanos, transit: &Transit) {
+        let number = transit.flow as usize;
+        let flow = &mut self.flows[number];
+        let mut bytes = u64::from(transit.length);
+        let mut reply = None;
+        if let Body::Segment { number, transfer, reduced } = transit.body
+            && let Some(connection) = &mut flow.connection
+        {
+            let before = connection.receiver.delivered();
+            if connection.transfer == transfer {
+                let Transit { length, ecn, .. } = *transit;
+                reply =
+                    connection.receiver.on_segment(now, &Segment { number, length, ecn, reduced });
+            }
+            bytes *= connection.receiver.delivered() - before;
+        }
+        if transit.sent >= self.run.plan.run.warm_up {
+            flow.books.arrived += 1;
+            flow.books.delay_sum += u128::from((now - transit.sent).0);
+            self.classes[transit.class.index()].delay.record(now - transit.sent);
+        }
+        if now >= self.run.plan.run.warm_up {
+            flow.books.delivered += bytes;
+        }
+        self.watcher.delivered(&transit.packet(transit.sent, u64::MAX), bytes, now);
+        if let Some(ack) = reply {
+            self.acknowledge(now, number, ack);
+        }
+        self.rearm_receiver(number);
+    }
+
+    /// An acknowledgement sets out for the sender.
+    fn acknowledge(&mut self, now: Nanos, number: usize, ack: Ack) {
+        let Flow { class, id, ref back, ref connection, .. } = self.flows[number];
+        let Some(connection) = connection else { return };
+        let transit = Transit {
+            flow: number as u32,
+            at: back.start,
+            end: back.end,
+            sent: now,
+            class,
+            id,
+            length: connection.ack_length,
+            demoted: false,
+            ecn: Ecn::NotCapable,
+            body: Body::Ack { transfer: connection.transfer, ack },
+        };
+        let key = self.transits.insert(transit) as u32;
+        self.arrive(now, key);
+    }
+
+    /// An acknowledgement has come to its sender.
+    fn hear(&mut self, now: Nanos, number: usize, transfer: u32, ack: &Ack) {
+        let Some(connection) = &mut self.flows[number].connection else { return };
+        if connection.transfer != transfer {
+            return;
+        }
+        connection.sender.on_ack(now, ack);
+        if let Some(took) = connection.complete(now)
+            && now >= self.run.plan.run.warm_up
+        {
+            let class = self.flows[number].class;
+            self.classes[class.index()].completion.record(took);
+        }
+        self.pump(now, number);
+    }
+
+    fn wake_sender(&mut self, now: Nanos, number: usize) {
+        self.agenda.clear(self.slots.slot(Event::SenderTimer(number)));
+        let Some(connection) = &mut self.flows[number].connection else { return };
+        match connection.begins {
+            Some(begins) if begins <= now => connection.begin(now),
+            Some(_) => {}
+            None => connection.sender.on_timer(now),
+        }
+        self.pump(now, number);
+    }
+
+    fn wake_receiver(&mut self, now: Nanos, number: usize) {
+        self.agenda.clear(self.slots.slot(Event::ReceiverTimer(number)));
+        let Some(connection) = &mut self.flows[number].connection else { return };
+        if let Some(ack) = connection.receiver.on_timer(now) {
+            self.acknowledge(now, number, ack);
+        }
+        self.rearm_receiver(number);
+    }
+
+    /// Lets a sender send what it may.
+    fn pump(&mut self, now: Nanos, number: usize) {
+        while let Some(connection) = &mut self.flows[number].connection
+            && connection.begins.is_none()
+            && let Some(segment) = connection.sender.poll_send(now)
+        {
+            let Segment { number: place, length, ecn, reduced } = segment;
+            let body = Body::Segment { number: place, transfer: connection.transfer, reduced };
+            self.set_out(now, number, length, ecn, body);
+        }
+        self.rearm(number);
+    }
+
+    /// Sees to it that a sender is woken in time. Its timer moves on with most acknowledgements; the
+    /// agenda follows only when it moves back, or when it is woken too early.
+    fn rearm(&mut self, number: usize) {
+        let Some(connection) = &self.flows[number].connection else { return };
+        if let Some(timer) = connection.next_timer() {
+            self.agenda.advance(self.slots.slot(Event::SenderTimer(number)), timer);
+        }
+    }
+
+    fn rearm_receiver(&mut self, number: usize) {
+        let Some(connection) = &self.flows[number].connection else { return };
+        if let Some(timer) = connection.receiver.next_timer() {
+            self.agenda.advance(self.slots.slot(Event::ReceiverTimer(number)), timer);
+        }
+    }
+
+    fn finish(self) -> NetworkSummary {
+        let mut outputs = vec![0; self.books.len()];
+        for output in &self.topology.outputs {
+            outputs[output.books as usize] += 1;
+        }
+        let measured = Measured {
+            run: &self.run,
+            books: &self.books,
+            busy: &self.busy,
+            outputs: &outputs,
+            flows: &self.flows,
+            classes: &self.classes,
+            hops: self.hops,
+            under_way: self.topology.outputs.iter().map(|output| output.under_way()).sum(),
+        };
+        NetworkSummary::new(&measured, self.network)
+    }
+}
+
+impl Transit {
+    /// As an output sees it that it reaches now.
+    fn packet(&self, now: Nanos, handle: u64) -> Packet {
+        Packet {
+            class: self.class,
+            flow: self.id,
+            length: self.length,
+            demoted: self.demoted,
+            arrival: now,
+            handle,
+        }
+    }
+}
+
+/// What is asked for at every hop; a network is not proved.
+fn deadlines(plan: &Plan) -> Vec<Promise> {
+    let promise = |class: &Class| Promise { deadline: class.deadline, bound: None };
+    plan.classes.iter().map(promise).collect()
+}
+
+fn hop_of(books: u32) -> Hop {
+    Hop { link: books / 2, backward: books % 2 == 1 }
+}
+
+fn drop_one<W: Watcher>(
+    transits: &mut Slab<Transit>,
+    flows: &mut [Flow],
+    hop: Hop,
+    watcher: &mut W,
+    packet: Packet,
+    reason: DropReason,
+) {
+    let transit = transits.remove(packet.handle as usize);
+    if !matches!(transit.body, Body::Ack { .. }) {
+        flows[transit.flow as usize].books.dropped += 1;
+    }
+    watcher.hop(hop, &Record { packet, deadline: None, fate: Fate::Dropped(reason) });
+}
+
+impl Slots {
+    fn count(self) -> usize {
+        self.sources + 2 * self.outputs + 2 * self.flows
+    }
+
+    fn slot(self, event: Event) -> usize {
+        let wires = self.sources;
+        let timers = wires + self.outputs;
+        match event {
+            Event::Source(source) => source,
+            Event::Wire(output) => wires + output,
+            Event::SenderTimer(flow) => timers + flow,
+            Event::ReceiverTimer(flow) => timers + self.flows + flow,
+            Event::Choice(output) => timers + 2 * self.flows + output,
+        }
+    }
+
+    fn event(self, slot: usize) -> Event {
+        let wires = self.sources;
+        let timers = wires + self.outputs;
+        let choices = timers + 2 * self.flows;
+        match slot {
+            slot if slot < wires => Event::Source(slot),
+            slot if slot < timers => Event::Wire(slot - wires),
+            slot if slot < timers + self.flows => Event::SenderTimer(slot - timers),
+            slot if slot < choices => Event::ReceiverTimer(slot - timers - self.flows),
+            slot => Event::Choice(slot - choices),
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! What a run of a network measured, in the form of `summary.json`.
+
+use laxity::packet::ClassId;
+use laxity::port::Books;
+use laxity::units::Nanos;
+use laxity_plan::network::{Hop, Network};
+use serde::Serialize;
+
+use super::NetworkRun;
+use super::flow::{ClassBooks, Connection, Flow};
+use crate::summary::{ClassSummary, DelaySummary};
+use crate::tcp::Counts;
+
+/// The results of one run of a network.
+#[derive(Clone, Debug, Serialize)]
+pub struct NetworkSummary {
+    /// The plan's title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Laxity's version.
+    pub version: &'static str,
+    /// The discipline of links that have none of their own, as `--scheduler` names it.
+    pub scheduler: String,
+    /// The seed of every random draw.
+    pub seed: u64,
+    /// When the simulation ended.
+    pub duration_ns: u64,
+    /// What happened before is not measured.
+    pub warm_up_ns: u64,
+    /// The classes from end to end, those that have flows, in the plan's order.
+    pub classes: Vec<EndToEnd>,
+    /// The links, each direction that packets took.
+    pub hops: Vec<HopSummary>,
+    /// The flows, in the order of the sources.
+    pub flows: Vec<FlowSummary>,
+    /// Packets sent over links in all, measured or not.
+    pub hop_departures: u64,
+    /// Packets that were propagating over a link at the end.
+    pub under_way: usize,
+}
+
+/// One class from its senders to its receivers.
+#[derive(Clone, Debug, Serialize)]
+pub struct EndToEnd {
+    /// Its name.
+    pub name: String,
+    /// How many flows it has.
+    pub flows: u64,
+    /// Packets that set out, retransmissions included, acknowledgements not.
+    pub sent: u64,
+    /// Packets that were dropped on the way.
+    pub dropped: u64,
+    /// Packets that broke the class's arrival curve where they set out.
+    pub nonconforming: u64,
+    /// Bits a second that were delivered, each packet once.
+    pub goodput_bps: f64,
+    /// Jain's index of its flows' goodputs: 1 when all are alike, 1/n when one has it all (Jain, Chiu,
+    /// Hawe 1984); absent when nothing was delivered.
+    pub fairness: Option<f64>,
+    /// From a packet's arrival at the first output to its arrival at the receiver.
+    pub delay_ns: Option<DelaySummary>,
+    /// What its TCP endpoints did, if it has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<TcpSummary>,
+}
+
+/// What TCP endpoints did, over the whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TcpSummary {
+    /// Segments sent again.
+    pub retransmitted: u64,
+    /// Fast recoveries.
+    pub recoveries: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Windows reduced for an echo of congestion.
+    pub echoes: u64,
+    /// Transfers completed within the measured time.
+    pub completed: u64,
+    /// How long they took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion_ns: Option<DelaySummary>,
+}
+
+/// One direction of a link; of all private links of that name together.
+#[derive(Clone, Debug, Serialize)]
+pub struct HopSummary {
+    /// The link's name.
+    pub link: String,
+    /// The node that sends.
+    pub from: String,
+    /// The node that receives.
+    pub to: String,
+    /// The discipline.
+    pub scheduler: String,
+    /// Bits a second.
+    pub rate_bps: u64,
+    /// The share of the measured time in which it was sending, 0 to 1; the mean of private links.
+    pub utilization: f64,
+    /// The classes that sent over it: delays from a packet's arrival at the node to its last bit out,
+    /// propagation excluded.
+    pub classes: Vec<ClassSummary>,
+}
+
+/// One flow from its sender to its receiver.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowSummary {
+    /// Its class.
+    pub class: String,
+    /// Its number in the class.
+    pub flow: u32,
+    /// Packets that set out.
+    pub sent: u64,
+    /// Packets that were dropped on the way.
+    pub dropped: u64,
+    /// Bits a second that were delivered, each packet once.
+    pub goodput_bps: f64,
+    /// The mean delay of the packets that arrived in ns.
+    pub delay_mean_ns: Option<f64>,
+}
+
+/// The books of a run.
+pub(super) struct Measured<'a> {
+    pub run: &'a NetworkRun<'a>,
+    pub books: &'a [Books],
+    pub busy: &'a [Nanos],
+    /// How many outputs share each of the books.
+    pub outputs: &'a [u64],
+    pub flows: &'a [Flow],
+    pub classes: &'a [ClassBooks],
+    pub hops: u64,
+    pub under_way: usize,
+}
+
+impl NetworkSummary {
+    pub(super) fn new(measured: &Measured<'_>, network: &Network) -> NetworkSummary {
+        let NetworkRun { plan, scheduler, duration, seed } = *measured.run;
+        let leaves = plan.leaves().map(|(id, _)| id);
+        NetworkSummary {
+            title: plan.title.clone(),
+            version: env!("CARGO_PKG_VERSION"),
+            scheduler: scheduler.name().to_string(),
+            seed,
+            duration_ns: duration.0,
+            warm_up_ns: plan.run.warm_up.0,
+            classes: leaves.filter_map(|id| measured.end_to_end(id)).collect(),
+            hops: measured.hops(network),
+            flows: measured.flows.iter().map(|flow| measured.flow(flow)).collect(),
+            hop_departures: measured.hops,
+            under_way: measured.under_way,
+        }
+    }
+
+    /// Jain's index over the flows of all classes; `None` when nothing was delivered.
+    pub fn fairness(&self) -> Option<f64> {
+        jain(self.flows.iter().map(|flow| flow.goodput_bps))
+    }
+}
+
+impl Measured<'_> {
+    fn seconds(&self) -> f64 {
+        self.run.duration.saturating_sub(self.run.plan.run.warm_up).as_secs_f64()
+    }
+
+    fn goodput(&self, flow: &Flow) -> f64 {
+        match self.seconds() {
+            0.0 => 0.0,
+            seconds => flow.books.delivered as f64 * 8.0 / seconds,
+        }
+    }
+
+    fn flow(&self, flow: &Flow) -> FlowSummary {
+        let books = &flow.books;
+        FlowSummary {
+            class: self.run.plan.classes[flow.class.index()].name.clone(),
+            flow: flow.id.0,
+            sent: books.sent,
+            dropped: books.dropped,
+            goodput_bps: self.goodput(flow),
+            delay_mean_ns: (books.arrived > 0)
+                .then(|| books.delay_sum as f64 / books.arrived as f64),
+        }
+    }
+
+    fn end_to_end(&self, id: ClassId) -> Option<EndToEnd> {
+        let flows: Vec<&Flow> = self.flows.iter().filter(|flow| flow.class == id).collect();
+        let books = &self.classes[id.index()];
+        let goodputs = flows.iter().map(|flow| self.goodput(flow));
+        (!flows.is_empty()).then(|| EndToEnd {
+            name: self.run.plan.classes[id.index()].name.clone(),
+            flows: flows.len() as u64,
+            sent: flows.iter().map(|flow| flow.books.sent).sum(),
+            dropped: flows.iter().map(|flow| flow.books.dropped).sum(),
+            nonconforming: books.nonconforming,
+            goodput_bps: goodputs.clone().sum(),
+            fairness: jain(goodputs),
+            delay_ns: DelaySummary::of(&books.delay),
+            tcp: tcp(&flows, books),
+        })
+    }
+
+    fn hops(&self, network: &Network) -> Vec<HopSummary> {
+        let both = |link| [false, true].map(|backward| Hop { link, backward });
+        let hops = (0..network.links.len() as u32).flat_map(both);
+        let taken = |at: usize| self.books[at].accounts().iter().any(|account| account.arrived > 0);
+        let used = hops.zip(0..).filter(|&(_, at)| taken(at));
+        used.map(|(hop, at)| self.hop(network, hop, at)).collect()
+    }
+
+    fn hop(&self, network: &Network, hop: Hop, at: usize) -> HopSummary {
+        let plan = self.run.plan;
+        let link = &network.links[hop.link as usize];
+        let [from, to] = network.ends(hop).map(str::to_string);
+        let accounts = plan.classes.iter().zip(self.books[at].accounts());
+        let sent_or_dropped = accounts.filter(|(_, account)| account.arrived > 0);
+        let time = self.seconds() * self.outputs[at] as f64;
+        let class = |(class, account)| {
+            let summary = ClassSummary::of_account(class, account);
+            let throughput_bps =
+                if time > 0.0 { summary.bytes_sent as f64 * 8.0 / time } else { 0.0 };
+            ClassSummary { throughput_bps, ..summary }
+        };
+        HopSummary {
+            link: link.name.clone(),
+            from,
+            to,
+            scheduler: plan.scheduler_at(link, self.run.scheduler).name().to_string(),
+            rate_bps: link.rate.0,
+            utilization: if time > 0.0 { self.busy[at].as_secs_f64() / time } else { 0.0 },
+            classes: sent_or_dropped.map(class).collect(),
+        }
+    }
+}
+
+fn tcp(flows: &[&Flow], books: &ClassBooks) -> Option<TcpSummary> {
+    let connections: Vec<&Connection> =
+        flows.iter().filter_map(|flow| flow.connection.as_deref()).collect();
+    let sum = |count: fn(Counts) -> u64| connections.iter().map(|one| count(one.counts())).sum();
+    (!connections.is_empty()).then(|| TcpSummary {
+        retransmitted: sum(|counts| counts.retransmitted),
+        recoveries: sum(|counts| counts.recoveries),
+        timeouts: sum(|counts| counts.timeouts),
+        echoes: sum(|counts| counts.echoes),
+        completed: books.completion.count(),
+        completion_ns: DelaySummary::of(&books.completion),
+    })
+}
+
+/// The square of the sum over n times the sum of the squares; none of nothing.
+fn jain(goodputs: impl Iterator<Item = f64>) -> Option<f64> {
+    let (count, sum, squares) =
+        goodputs.fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));
+    (squares > 0.0).then(|| sum * sum / (count * squares))
+}

@@ -1,0 +1,252 @@
+use std::path::Path;
+
+use laxity::packet::{ClassId, FlowId, Packet};
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_plan::network::Hop;
+use proptest::prelude::*;
+
+use super::{NetworkRun, NetworkSummary, Watcher};
+use crate::engine::Run;
+use crate::record::{Fate, Record};
+
+const MS: u64 = 1_000_000;
+
+fn plan(text: &str) -> Plan {
+    Plan::parse(&format!("version = 1\n{text}"), "plan.toml", Path::new("")).unwrap()
+}
+
+fn run(plan: &Plan, duration: Nanos, seed: u64) -> (NetworkSummary, Diary) {
+    let mut diary = Diary::default();
+    let run = NetworkRun { plan, scheduler: plan.scheduler, duration, seed };
+    let summary = run.simulate(&mut diary, &mut |_| {}).unwrap();
+    (summary, diary)
+}
+
+/// Everything that was watched.
+#[derive(Debug, Default, PartialEq)]
+struct Diary {
+    /// (hop, class, flow, length, fate)
+    hops: Vec<(Hop, ClassId, FlowId, u32, Fate)>,
+    delivered: Vec<(ClassId, FlowId, u64, Nanos)>,
+}
+
+impl Watcher for Diary {
+    fn hop(&mut self, hop: Hop, record: &Record) {
+        let packet = record.packet;
+        self.hops.push((hop, packet.class, packet.flow, packet.length, record.fate));
+    }
+
+    fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
+        self.delivered.push((packet.class, packet.flow, bytes, now));
+    }
+}
+
+impl Diary {
+    /// Hops in an order that does not depend on when fates were told.
+    fn sorted(mut self) -> Diary {
+        let at = |fate: &Fate| match *fate {
+            Fate::Sent { start, .. } => start,
+            Fate::Dropped(_) => Nanos::MAX,
+        };
+        self.hops.sort_by_key(|(hop, class, flow, length, fate)| {
+            (*hop, at(fate), *class, *flow, *length)
+        });
+        self
+    }
+}
+
+#[test]
+fn a_packet_takes_what_arithmetic_says() {
+    let plan = plan(
+        r#"
+        link = { rate = "8mbit", delay = "3ms", max-packet = "1000b" }
+        scheduler.kind = "fifo"
+        class.a = {}
+        network.first.between = ["a", "b"]
+        network.second = { between = ["b", "c"], rate = "4mbit", delay = "5ms" }
+        source = [{ class = "a", model = "constant", rate = "1mbit", packet = "1000b", path = ["a", "b", "c"] }]
+        "#,
+    );
+    let (summary, diary) = run(&plan, Nanos(100 * MS), 1);
+    // One packet each 8 ms; 1 + 3 ms over the first link, 2 + 5 ms over the second.
+    let arrivals: Vec<_> = diary.delivered.iter().map(|(.., at)| at.0).collect();
+    assert_eq!(
+        arrivals,
+        (0..12).map(|n| (8 * n + 11) * MS).take_while(|&t| t < 100 * MS).collect::<Vec<_>>()
+    );
+    let delay = summary.classes[0].delay_ns.unwrap();
+    assert_eq!((delay.min, delay.max), (11 * MS, 11 * MS));
+    let (first, second) = (&summary.hops[0], &summary.hops[1]);
+    assert_eq!((first.from.as_str(), first.to.as_str(), second.to.as_str()), ("a", "b", "c"));
+    assert_eq!(first.classes[0].delay_ns.unwrap().max, MS);
+    assert_eq!(second.classes[0].delay_ns.unwrap().max, 2 * MS);
+    assert!((first.utilization - 13.0 / 100.0).abs() < 1e-9, "{}", first.utilization);
+    assert_eq!(summary.hops.len(), 2, "nothing came back");
+}
+
+#[test]
+fn paths_may_loop() {
+    let plan = plan(
+        r#"
+        link = { rate = "8mbit", max-packet = "1000b" }
+        scheduler.kind = "fifo"
+        class.a = {}
+        network.one.between = ["a", "b"]
+        network.two.between = ["b", "c"]
+        network.three.between = ["c", "a"]
+        source = [{ class = "a", model = "constant", rate = "1mbit", packet = "1000b", stop = "1ms",
+                    path = ["a", "b", "c", "a", "b", "a"] }]
+        "#,
+    );
+    let (summary, diary) = run(&plan, Nanos(100 * MS), 1);
+    assert_eq!(diary.delivered, [(ClassId(0), FlowId(0), 1000, Nanos(5 * MS))]);
+    assert_eq!(summary.hop_departures, 5);
+    let sent: Vec<_> = summary
+        .hops
+        .iter()
+        .map(|hop| (hop.from.as_str(), hop.to.as_str(), hop.classes[0].sent))
+        .collect();
+    assert_eq!(sent, [("a", "b", 2), ("b", "a", 1), ("b", "c", 1), ("c", "a", 1)]);
+}
+
+#[test]
+fn a_transfer_takes_as_many_round_trips_as_slow_start() {
+    let plan = plan(
+        r#"
+        link = { rate = "1gbit", delay = "50ms", max-packet = "1500b" }
+        scheduler.kind = "fifo"
+        class.a = {}
+        network.one.between = ["a", "b"]
+        source = [{ class = "a", model = "tcp", packet = "1500b", transfer = "105kB", pause = "1s",
+                    delayed-acks = false, path = ["a", "b"] }]
+        "#,
+    );
+    let (summary, _) = run(&plan, Nanos(10_000 * MS), 1);
+    let tcp = summary.classes[0].tcp.unwrap();
+    // 70 segments in rounds of 10, 20 and 40: three round trips of 100 ms, and transmissions.
+    let took = tcp.completion_ns.unwrap();
+    assert!((300 * MS..302 * MS).contains(&took.min), "{took:?}");
+    assert_eq!((took.min, tcp.completed), (took.max, 8), "one begins each 1.3 s");
+    assert_eq!((tcp.retransmitted, tcp.timeouts), (0, 0));
+    assert_eq!(summary.flows[0].goodput_bps, 8.0 * 105_000.0 * 8.0 / 10.0);
+}
+
+/// A dumbbell whose ends are private; `%` stands for more keys of the plan.
+const DUMBBELL: &str = r#"
+    link = { rate = "10mbit", delay = "1ms", max-packet = "1000b" }
+    scheduler.kind = "fifo"
+    network.access = { between = ["s", "r"], private = true }
+    network.bottleneck = { between = ["r", "t"], rate = "2mbit", delay = "7ms" }
+    network.exit = { between = ["t", "d"], private = true }
+    run.warm-up = "300ms"
+    %
+    [[source]]
+    class = "tcp"
+    model = "tcp"
+    count = 4
+    packet = "1000b"
+    transfer = { uniform = ["1kB", "200kB"] }
+    pause = { exponential = "50ms" }
+    stagger = "100ms"
+    path = ["s", "r", "t", "d"]
+    [[source]]
+    class = "udp"
+    model = "on-off"
+    rate = "3mbit"
+    on = { exponential = "20ms" }
+    off = { exponential = "40ms" }
+    packet = { uniform = ["40b", "1000b"] }
+    path = ["s", "r", "t", "d"]
+"#;
+
+fn dumbbell(classes: &str) -> Plan {
+    plan(&DUMBBELL.replace('%', classes))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Where departures are known on arrival, they are those that choosing one by one gives.
+    #[test]
+    fn fifo_without_limits_is_fifo(seed: u64) {
+        let short = dumbbell("class.tcp = {}\nclass.udp = {}");
+        let limit = "{ queue = { kind = \"droptail\", limit = 1000000 } }";
+        let long = dumbbell(&format!("class.tcp = {limit}\nclass.udp = {limit}"));
+        let ((a, short), (b, long)) = (run(&short, Nanos(2_000 * MS), seed), run(&long, Nanos(2_000 * MS), seed));
+        // One tells a departure when the packet arrives, the other when it is sent: only those told
+        // of by both at the end can be compared.
+        let told = |diary: Diary| {
+            let mut diary = diary.sorted();
+            diary.hops.retain(|(.., fate)| matches!(fate, Fate::Sent { start, .. } if start.0 < 2_000 * MS));
+            diary
+        };
+        prop_assert_eq!(told(short), told(long));
+        prop_assert_eq!(a.classes[0].goodput_bps, b.classes[0].goodput_bps);
+    }
+
+    /// Nothing is lost on the way that is not told of.
+    #[test]
+    fn packets_are_conserved(seed: u64, limit in 1u32..40, edf: bool) {
+        let limit = format!("queue = {{ kind = \"droptail\", limit = {limit} }}");
+        let classes = format!("class.tcp = {{ {limit} }}\nclass.udp = {{ deadline = \"30ms\", {limit} }}");
+        let kind = if edf { "edf" } else { "drr" };
+        let plan = plan(&DUMBBELL.replace('%', &classes).replace("fifo", kind));
+        let (summary, diary) = run(&plan, Nanos(2_000 * MS), seed);
+        let dropped = |flow: (ClassId, FlowId), back: bool| diary.hops.iter().filter(|(hop, class, id, _, fate)| {
+            (*class, *id) == flow && hop.backward == back && matches!(fate, Fate::Dropped(_))
+        }).count();
+        for (class, flow) in [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0)] {
+            let flow = (ClassId(class), FlowId(flow));
+            let passed = |link: u32| diary.hops.iter().filter(|(hop, class, id, _, fate)| {
+                (*class, *id) == flow && *hop == Hop { link, backward: false } && matches!(fate, Fate::Sent { .. })
+            }).count();
+            let arrived = diary.delivered.iter().filter(|(class, id, ..)| (*class, *id) == flow).count();
+            // What is queued at the bottleneck at the end or under way to it is at most what fits.
+            prop_assert!(passed(0) >= passed(1) + dropped(flow, false));
+            prop_assert!(passed(0) <= passed(1) + dropped(flow, false) + 45, "{}", passed(0) - passed(1));
+            prop_assert!(passed(1) >= passed(2) && passed(2) >= arrived && passed(1) <= arrived + 20);
+        }
+        let (again, same) = run(&plan, Nanos(2_000 * MS), seed);
+        prop_assert_eq!(&diary, &same, "the same seed gives the same run");
+        prop_assert_eq!(summary.hop_departures, again.hop_departures);
+    }
+
+    /// A network of one link is what the engine for single links makes of it.
+    #[test]
+    fn one_link_is_one_link(seed: u64, kind in prop::sample::select(vec!["fifo", "edf", "wfq", "wf2q", "drr", "hfsc"])) {
+        let text = |network: &str, path: &str| {
+            let source = |class: &str, rate: &str| format!(
+                "[[source]]\nclass = \"{class}\"\nmodel = \"poisson\"\nrate = \"{rate}\"\nstop = \"3s\"\n\
+                 packet = {{ uniform = [\"40b\", \"1000b\"] }}\n{path}\n"
+            );
+            let sources = [("a", "500kbit"), ("b", "400kbit"), ("c", "300kbit")].map(|(class, rate)| source(class, rate));
+            format!(
+                "link = {{ rate = \"1mbit\", max-packet = \"1000b\" }}\nscheduler.kind = \"{kind}\"\n{network}\n\
+                 class.a = {{ deadline = \"20ms\", arrival = {{ bucket = \"2kB\", rate = \"500kbit\" }} }}\n\
+                 class.b = {{ weight = 2, queue = {{ kind = \"droptail\", limit = 20 }} }}\nclass.c.weight = 0.5\n{}",
+                sources.concat(),
+            )
+        };
+        let network = plan(&text("network.only.between = [\"x\", \"y\"]", "path = [\"x\", \"y\"]"));
+        let (summary, _) = run(&network, Nanos(100_000 * MS), seed);
+        let single = plan(&text("", ""));
+        let run = Run {
+            plan: &single,
+            scheduler: single.scheduler,
+            duration: None,
+            seed,
+            arrivals: Vec::new(),
+            backlogged: Vec::new(),
+        };
+        let outcome = run.with_sources().unwrap().simulate(&mut (), &mut |_| {}).unwrap();
+        for (ours, theirs) in summary.hops[0].classes.iter().zip(&outcome.summary.classes) {
+            prop_assert_eq!(
+                (ours.arrived, ours.sent, &ours.dropped, ours.bytes_sent, ours.deadline_misses),
+                (theirs.arrived, theirs.sent, &theirs.dropped, theirs.bytes_sent, theirs.deadline_misses)
+            );
+            prop_assert_eq!(ours.delay_ns, theirs.delay_ns);
+        }
+        prop_assert_eq!(summary.hops[0].classes.len(), 3);
+    }
+}
