@@ -22,6 +22,24 @@ pub struct Output {
     names: Vec<String>,
 }
 
+/// What a command simulated, for its manifest.
+#[derive(Clone, Copy, Debug)]
+pub struct Ran<'a> {
+    /// The discipline, as `--scheduler` names it.
+    pub scheduler: &'a str,
+    /// The seed of every random draw.
+    pub seed: u64,
+    /// How long traffic arrived.
+    pub duration_ns: u64,
+}
+
+impl<'a> From<&'a Summary> for Ran<'a> {
+    fn from(summary: &'a Summary) -> Self {
+        let Summary { scheduler, seed, duration_ns, .. } = summary;
+        Ran { scheduler, seed: *seed, duration_ns: *duration_ns }
+    }
+}
+
 impl Output {
     /// Makes sure that the folder can be written to.
     pub fn new(folder: &Path) -> Result<Self, Failure> {
@@ -66,18 +84,18 @@ impl Output {
     }
 
     /// Writes the manifest and moves every file to its place.
-    pub fn finish(mut self, plan: &str, summary: &Summary) -> Result<(), Failure> {
+    pub fn finish(mut self, plan: &str, ran: &Ran<'_>) -> Result<(), Failure> {
         let measured = self.names.iter().map(|name| {
             WrittenFile::measure(self.staging.path(), name)
                 .map_err(|error| self.refused(name, &error))
         });
         let manifest = Manifest {
-            version: summary.version.to_string(),
+            version: env!("CARGO_PKG_VERSION").to_string(),
             command: std::env::args().collect(),
             plan: plan.to_string(),
-            scheduler: summary.scheduler.clone(),
-            seed: summary.seed,
-            duration_ns: summary.duration_ns,
+            scheduler: ran.scheduler.to_string(),
+            seed: ran.seed,
+            duration_ns: ran.duration_ns,
             files: measured.collect::<Result<_, _>>()?,
         };
         self.write("manifest.json", &manifest.to_json())?;

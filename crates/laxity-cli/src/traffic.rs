@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::progress;
 
 /// How long models send when nobody says.
-const DEFAULT_DURATION: Nanos = Nanos(10_000_000_000);
+pub const DEFAULT_DURATION: Nanos = Nanos(10_000_000_000);
 
 /// The discipline that was asked for, or the plan's own.
 pub fn scheduler(plan: &Plan, name: Option<&str>) -> Result<SchedulerSpec, Failure> {
@@ -60,16 +60,7 @@ fn prepare<'a>(
     scheduler: SchedulerSpec,
     traffic: &Traffic,
 ) -> Result<Run<'a>, Failure> {
-    let seed = traffic.seed.unwrap_or(plan.run.seed);
-    let models = plan.sources.iter().any(|source| matches!(source, Source::Model(_)));
-    let unless_told = (traffic.arrivals.is_none() && models).then_some(DEFAULT_DURATION);
-    let duration = traffic.duration.or(plan.run.duration).or(unless_told);
-    if duration.is_some_and(|duration| duration <= plan.run.warm_up) {
-        return Err(Failure::input(format!(
-            "the warm-up of {} leaves nothing to measure: make the duration longer than that",
-            plan.run.warm_up
-        )));
-    }
+    let (seed, duration) = (seed(plan, traffic), duration(plan, traffic)?);
     let mut run =
         Run { plan, scheduler, duration, seed, arrivals: Vec::new(), backlogged: Vec::new() };
     if let Some(path) = &traffic.arrivals {
@@ -82,6 +73,26 @@ fn prepare<'a>(
         ));
     }
     Ok(run.with_sources()?)
+}
+
+/// The seed that was asked for, or the plan's.
+pub fn seed(plan: &Plan, traffic: &Traffic) -> u64 {
+    traffic.seed.unwrap_or(plan.run.seed)
+}
+
+/// How long traffic arrives: as was asked for, or as the plan says; by default some seconds of
+/// models, and all of a recording.
+pub fn duration(plan: &Plan, traffic: &Traffic) -> Result<Option<Nanos>, Failure> {
+    let models = plan.sources.iter().any(|source| matches!(source, Source::Model(_)));
+    let unless_told = (traffic.arrivals.is_none() && models).then_some(DEFAULT_DURATION);
+    let duration = traffic.duration.or(plan.run.duration).or(unless_told);
+    match duration.is_some_and(|duration| duration <= plan.run.warm_up) {
+        true => Err(Failure::input(format!(
+            "the warm-up of {} leaves nothing to measure: make the duration longer than that",
+            plan.run.warm_up
+        ))),
+        false => Ok(duration),
+    }
 }
 
 /// What is worth telling about a recording besides its packets.

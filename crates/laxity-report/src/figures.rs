@@ -14,8 +14,8 @@ pub const MOST_CLASSES: usize = 24;
 const NAME_LIMIT: usize = 22;
 /// Intervals of a small chart and of a large one.
 const PANEL_BINS: usize = 180;
-const CHART_BINS: usize = 240;
-const NS: f64 = 1e-9;
+pub(crate) const CHART_BINS: usize = 240;
+pub(crate) const NS: f64 = 1e-9;
 
 /// Named curves over time, such as a residual capacity and its approximations.
 #[derive(Clone, Debug, Default)]
@@ -278,14 +278,14 @@ fn promise_lines(class: &ClassSummary) -> Vec<Marker> {
     deadline.into_iter().chain(class.bound_ns.map(|ns| line("bound", Dash::Dotted, ns))).collect()
 }
 
-fn exceedance_points(over_time: &ClassSeries) -> Vec<(f64, f64)> {
+pub(crate) fn exceedance_points(over_time: &ClassSeries) -> Vec<(f64, f64)> {
     let begin = over_time.exceedance.first().map(|(delay, _)| (*delay as f64 * NS, 1.0));
     let points = over_time.exceedance.iter().map(|(delay, share)| (*delay as f64 * NS, *share));
     begin.into_iter().chain(points).collect()
 }
 
 /// At most `most` intervals that cover the same time, and their width in seconds.
-fn coarsened(over_time: &ClassSeries, bin_ns: u64, most: usize) -> (f64, Vec<Bin>) {
+pub(crate) fn coarsened(over_time: &ClassSeries, bin_ns: u64, most: usize) -> (f64, Vec<Bin>) {
     let together = over_time.bins.len().div_ceil(most).max(1);
     let merge = |bins: &[Bin]| {
         bins.iter().fold(Bin::default(), |sum, bin| Bin {

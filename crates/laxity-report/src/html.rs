@@ -103,7 +103,7 @@ pub fn compare_html(runs: &[(&Summary, &Series)]) -> String {
     )
 }
 
-fn page(title: &str, content: &Markup) -> String {
+pub(crate) fn page(title: &str, content: &Markup) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -148,7 +148,7 @@ fn traffic_facts(summary: &Summary) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn facts(facts: &[(&'static str, String)]) -> Markup {
+pub(crate) fn facts(facts: &[(&'static str, String)]) -> Markup {
     html! {
         dl.facts { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } }
     }
@@ -197,7 +197,7 @@ fn admission_section(admission: &AdmissionView) -> Markup {
     }
 }
 
-fn figure(svg: &str, caption: &str) -> Markup {
+pub(crate) fn figure(svg: &str, caption: &str) -> Markup {
     html! { figure { (PreEscaped(svg)) figcaption { (caption) } } }
 }
 
@@ -247,7 +247,7 @@ fn omission(summary: &Summary) -> String {
 }
 
 /// A time in ms for a column of an HTML table.
-fn cell(ns: Option<f64>) -> String {
+pub(crate) fn cell(ns: Option<f64>) -> String {
     ns.map_or(NOTHING.to_owned(), crate::quantity::millis)
 }
 

@@ -14,6 +14,7 @@ pub mod figures;
 pub mod hfsc;
 pub mod html;
 pub mod manifest;
+pub mod network;
 pub mod quantity;
 pub mod reproduce;
 pub mod table;

@@ -1,6 +1,6 @@
 //! Results over time and delay distributions, for figures. Memory is bounded whatever the run.
 
-use laxity::packet::ClassId;
+use laxity::packet::{ClassId, Packet};
 use laxity::port::Delays;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
@@ -78,6 +78,26 @@ impl SeriesRecorder {
         Series { bin_ns, classes: self.leaves.into_iter().map(class).collect() }
     }
 
+    /// A packet leaves, and with it so many bytes.
+    pub(crate) fn add(&mut self, packet: &Packet, bytes: u64, departure: Nanos) {
+        while departure.0 / self.series.bin_ns >= Self::BINS as u64 {
+            self.widen();
+        }
+        let delay = departure - packet.arrival;
+        let bin = (departure.0 / self.series.bin_ns) as usize;
+        let class = packet.class.index();
+        let bins = &mut self.series.classes[class].bins;
+        if bins.len() <= bin {
+            bins.resize(bin + 1, Bin::default());
+        }
+        bins[bin].bytes += bytes;
+        if packet.arrival >= self.measured_from {
+            let one = Bin { packets: 1, bytes: 0, delay_sum: delay.0, delay_max: delay.0 };
+            bins[bin] = Bin::together(&[bins[bin], one]);
+            self.delays[class].record(delay);
+        }
+    }
+
     fn widen(&mut self) {
         self.series.bin_ns *= 2;
         for class in &mut self.series.classes {
@@ -88,22 +108,8 @@ impl SeriesRecorder {
 
 impl Observer for SeriesRecorder {
     fn record(&mut self, record: &Record) {
-        let Fate::Sent { departure, .. } = record.fate else { return };
-        while departure.0 / self.series.bin_ns >= Self::BINS as u64 {
-            self.widen();
-        }
-        let delay = departure - record.packet.arrival;
-        let bin = (departure.0 / self.series.bin_ns) as usize;
-        let class = record.packet.class.index();
-        let bins = &mut self.series.classes[class].bins;
-        if bins.len() <= bin {
-            bins.resize(bin + 1, Bin::default());
-        }
-        bins[bin].bytes += u64::from(record.packet.length);
-        if record.packet.arrival >= self.measured_from {
-            let one = Bin { packets: 1, bytes: 0, delay_sum: delay.0, delay_max: delay.0 };
-            bins[bin] = Bin::together(&[bins[bin], one]);
-            self.delays[class].record(delay);
+        if let Fate::Sent { departure, .. } = record.fate {
+            self.add(&record.packet, record.packet.length.into(), departure);
         }
     }
 }

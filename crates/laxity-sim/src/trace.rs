@@ -1,9 +1,11 @@
 //! The packet file: one row for every packet that arrived, as CSV or Parquet.
 
 mod csv;
+mod hops;
 mod parquet;
 
 pub use csv::CsvTrace;
+pub use hops::{HOP_COLUMNS, HopTrace};
 pub use parquet::ParquetTrace;
 
 use laxity::units::Nanos;

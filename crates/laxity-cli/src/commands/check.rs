@@ -20,6 +20,7 @@ use laxity_report::edf::BestEffortView;
 use laxity_report::hfsc::{LeftView, Place, Remark, places};
 use serde::Serialize;
 
+use super::network;
 use crate::args::Check;
 use crate::failure::Failure;
 use crate::{Promises, print, print_json, traffic};
@@ -27,6 +28,9 @@ use crate::{Promises, print, print_json, traffic};
 /// Carries the command out.
 pub fn run(arguments: &Check) -> Result<Promises, Failure> {
     let plan = Plan::read(&arguments.plan)?;
+    if plan.network.is_some() {
+        return Err(network::unproved());
+    }
     let scheduler = traffic::scheduler(&plan, arguments.scheduler.as_deref())?;
     let answer = Answer::of(&plan, scheduler);
     if arguments.json {

@@ -9,6 +9,7 @@ use laxity_report::{figures, table, verdict};
 use laxity_sim::series::{Series, SeriesRecorder};
 use laxity_sim::summary::Summary;
 
+use super::network;
 use crate::args::Compare;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -20,6 +21,9 @@ pub fn run(arguments: &Compare) -> Result<Promises, Failure> {
     let names = arguments.schedulers.iter();
     let schedulers = names.map(|name| traffic::scheduler(&plan, Some(name)));
     let schedulers = schedulers.collect::<Result<Vec<_>, _>>()?;
+    if plan.network.is_some() {
+        return network::compare(arguments, &plan, &schedulers);
+    }
     let output = arguments.out.as_deref().map(Output::new).transpose()?;
 
     let mut runs: Vec<(Summary, Series)> = Vec::new();
@@ -43,7 +47,7 @@ pub fn run(arguments: &Compare) -> Result<Promises, Failure> {
         output.write_json("summary.json", &summaries)?;
         output.write("report.html", &compare_html(&views))?;
         output.write("delays.svg", &figures::exceedance_compared(&views))?;
-        output.finish(&arguments.plan.display().to_string(), &summaries[0])?;
+        output.finish(&arguments.plan.display().to_string(), &(&summaries[0]).into())?;
     }
     if arguments.json {
         print_json(&summaries)?;

@@ -13,6 +13,7 @@ use laxity_sim::series::{Series, SeriesRecorder};
 use laxity_sim::summary::Summary;
 use laxity_sim::trace::{CsvTrace, ParquetTrace};
 
+use super::network;
 use crate::args::{PacketFile, Run};
 use crate::failure::Failure;
 use crate::output::Output;
@@ -21,6 +22,9 @@ use crate::{Promises, print, print_json, traffic};
 /// Carries the command out.
 pub fn run(arguments: &Run) -> Result<Promises, Failure> {
     let plan = Plan::read(&arguments.plan)?;
+    if plan.network.is_some() {
+        return network::run(arguments, &plan);
+    }
     let scheduler = traffic::scheduler(&plan, arguments.scheduler.as_deref())?;
     let admission = Admission::of(&plan, scheduler);
     let outcome = match &arguments.out {
@@ -31,7 +35,7 @@ pub fn run(arguments: &Run) -> Result<Promises, Failure> {
             let report = report(&plan, admission.as_ref(), &outcome.summary, &series);
             output.write_json("summary.json", &outcome.summary)?;
             output.write("report.html", &report)?;
-            output.finish(&arguments.plan.display().to_string(), &outcome.summary)?;
+            output.finish(&arguments.plan.display().to_string(), &(&outcome.summary).into())?;
             outcome
         }
     };

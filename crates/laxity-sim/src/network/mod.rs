@@ -35,6 +35,7 @@ use self::summary::Measured;
 use self::topology::Topology;
 use crate::error::SimError;
 use crate::record::{Fate, Record};
+use crate::series::SeriesRecorder;
 use crate::source::random::generator;
 use crate::source::{Arrival, Arrivals, arrivals};
 use crate::tcp::{Ack, Ecn, Segment};
@@ -69,6 +70,37 @@ pub trait Watcher {
 
 /// Nobody.
 impl Watcher for () {}
+
+/// Two watchers, told in turn.
+impl<A: Watcher, B: Watcher> Watcher for (A, B) {
+    fn hop(&mut self, hop: Hop, record: &Record) {
+        self.0.hop(hop, record);
+        self.1.hop(hop, record);
+    }
+
+    fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
+        self.0.delivered(packet, bytes, now);
+        self.1.delivered(packet, bytes, now);
+    }
+}
+
+/// Watches for somebody else.
+impl<W: Watcher> Watcher for &mut W {
+    fn hop(&mut self, hop: Hop, record: &Record) {
+        (**self).hop(hop, record);
+    }
+
+    fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
+        (**self).delivered(packet, bytes, now);
+    }
+}
+
+/// From end to end: bytes that are delivered, and delays of the packets that arrive.
+impl Watcher for SeriesRecorder {
+    fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
+        self.add(packet, bytes, now);
+    }
+}
 
 /// What is known of a network's outputs and flows while it runs.
 struct Simulation<'a, W> {

@@ -44,6 +44,9 @@ pub struct NetworkSummary {
 pub struct EndToEnd {
     /// Its name.
     pub name: String,
+    /// Its place among the classes that have packets, as in [`Series`](crate::series::Series).
+    #[serde(skip)]
+    pub place: usize,
     /// How many flows it has.
     pub flows: u64,
     /// Packets that set out, retransmissions included, acknowledgements not.
@@ -135,7 +138,7 @@ pub(super) struct Measured<'a> {
 impl NetworkSummary {
     pub(super) fn new(measured: &Measured<'_>, network: &Network) -> NetworkSummary {
         let NetworkRun { plan, scheduler, duration, seed } = *measured.run;
-        let leaves = plan.leaves().map(|(id, _)| id);
+        let leaves = plan.leaves().map(|(id, _)| id).enumerate();
         NetworkSummary {
             title: plan.title.clone(),
             version: env!("CARGO_PKG_VERSION"),
@@ -143,7 +146,7 @@ impl NetworkSummary {
             seed,
             duration_ns: duration.0,
             warm_up_ns: plan.run.warm_up.0,
-            classes: leaves.filter_map(|id| measured.end_to_end(id)).collect(),
+            classes: leaves.filter_map(|(place, id)| measured.end_to_end(place, id)).collect(),
             hops: measured.hops(network),
             flows: measured.flows.iter().map(|flow| measured.flow(flow)).collect(),
             hop_departures: measured.hops,
@@ -182,12 +185,13 @@ impl Measured<'_> {
         }
     }
 
-    fn end_to_end(&self, id: ClassId) -> Option<EndToEnd> {
+    fn end_to_end(&self, place: usize, id: ClassId) -> Option<EndToEnd> {
         let flows: Vec<&Flow> = self.flows.iter().filter(|flow| flow.class == id).collect();
         let books = &self.classes[id.index()];
         let goodputs = flows.iter().map(|flow| self.goodput(flow));
         (!flows.is_empty()).then(|| EndToEnd {
             name: self.run.plan.classes[id.index()].name.clone(),
+            place,
             flows: flows.len() as u64,
             sent: flows.iter().map(|flow| flow.books.sent).sum(),
             dropped: flows.iter().map(|flow| flow.books.dropped).sum(),

@@ -1,0 +1,241 @@
+//! Results of networks: tables, figures and the HTML report.
+
+mod figures;
+mod html;
+
+pub use figures::{delays, flows, goodput};
+pub use html::{compare_html, html};
+
+use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary};
+use laxity_sim::summary::{ClassSummary, DelaySummary};
+
+use crate::quantity::{NOTHING, megabits, millis, percent, shortened};
+use crate::table::table;
+
+/// Longest name that is shown whole.
+const NAME_LIMIT: usize = 24;
+
+/// The classes from end to end, what TCP did, and every hop. Delays are in ms.
+pub fn tables(summary: &NetworkSummary) -> String {
+    let classes: Vec<_> = summary.classes.iter().map(end_to_end_row).collect();
+    let tcp: Vec<_> = summary.classes.iter().filter_map(tcp_row).collect();
+    let hops: Vec<_> = summary.hops.iter().flat_map(hop_rows).collect();
+    let mut text = table(&END_TO_END_HEADER, &classes);
+    if !tcp.is_empty() {
+        text += &format!("\n\n{}", table(&TCP_HEADER, &tcp));
+    }
+    text + &format!("\n\n{}", table(&HOP_HEADER, &hops))
+}
+
+/// Several runs of the same network side by side: a group of rows a class, a column a scheduler.
+pub fn compare_table(runs: &[NetworkSummary]) -> String {
+    let Some(first) = runs.first() else { return String::new() };
+    let columns = runs.iter().map(|run| run.scheduler.clone());
+    let header: Vec<String> =
+        ["class".to_owned(), "measure".to_owned()].into_iter().chain(columns).collect();
+    let rows: Vec<_> = first.classes.iter().flat_map(|class| compare_rows(class, runs)).collect();
+    table(&header, &rows)
+}
+
+const END_TO_END_HEADER: [&str; 11] = [
+    "end to end",
+    "flows",
+    "sent",
+    "dropped",
+    "goodput Mbit/s",
+    "fairness",
+    "min ms",
+    "mean",
+    "p50",
+    "p99",
+    "max",
+];
+
+fn end_to_end_row(class: &EndToEnd) -> Vec<String> {
+    vec![
+        shortened(&class.name, NAME_LIMIT),
+        class.flows.to_string(),
+        class.sent.to_string(),
+        class.dropped.to_string(),
+        megabits(class.goodput_bps),
+        fairness(class),
+        delay(class.delay_ns, |d| d.min as f64),
+        delay(class.delay_ns, |d| d.mean),
+        delay(class.delay_ns, |d| d.p50 as f64),
+        delay(class.delay_ns, |d| d.p99 as f64),
+        delay(class.delay_ns, |d| d.max as f64),
+    ]
+}
+
+const TCP_HEADER: [&str; 9] = [
+    "tcp",
+    "retransmitted",
+    "recoveries",
+    "timeouts",
+    "echoes",
+    "transfers",
+    "mean ms",
+    "p50",
+    "p99",
+];
+
+fn tcp_row(class: &EndToEnd) -> Option<Vec<String>> {
+    let tcp = class.tcp?;
+    Some(vec![
+        shortened(&class.name, NAME_LIMIT),
+        tcp.retransmitted.to_string(),
+        tcp.recoveries.to_string(),
+        tcp.timeouts.to_string(),
+        tcp.echoes.to_string(),
+        tcp.completed.to_string(),
+        delay(tcp.completion_ns, |d| d.mean),
+        delay(tcp.completion_ns, |d| d.p50 as f64),
+        delay(tcp.completion_ns, |d| d.p99 as f64),
+    ])
+}
+
+const HOP_HEADER: [&str; 12] = [
+    "hop",
+    "scheduler",
+    "rate Mbit/s",
+    "used",
+    "class",
+    "arrived",
+    "sent",
+    "dropped",
+    "missed",
+    "mean ms",
+    "p99",
+    "max",
+];
+
+/// A row a class; the first names the hop.
+fn hop_rows(hop: &HopSummary) -> Vec<Vec<String>> {
+    let head = [
+        shortened(&format!("{} → {}", hop.from, hop.to), NAME_LIMIT),
+        hop.scheduler.clone(),
+        megabits(hop.rate_bps as f64),
+        percent(hop.utilization),
+    ];
+    let heads = std::iter::once(head).chain(std::iter::repeat_with(Default::default));
+    let row = |(head, class): ([String; 4], &ClassSummary)| {
+        let cells = [
+            shortened(&class.name, NAME_LIMIT),
+            class.arrived.to_string(),
+            class.sent.to_string(),
+            class.dropped.values().sum::<u64>().to_string(),
+            class.deadline_ns.map_or(NOTHING.to_owned(), |_| class.deadline_misses.to_string()),
+            delay(class.delay_ns, |d| d.mean),
+            delay(class.delay_ns, |d| d.p99 as f64),
+            delay(class.delay_ns, |d| d.max as f64),
+        ];
+        head.into_iter().chain(cells).collect()
+    };
+    heads.zip(&hop.classes).map(row).collect()
+}
+
+/// What a cell says about a class.
+type Show = fn(&EndToEnd) -> String;
+
+fn compare_rows(class: &EndToEnd, runs: &[NetworkSummary]) -> Vec<Vec<String>> {
+    let measures: [(&str, Show); 6] = [
+        ("goodput Mbit/s", |class| megabits(class.goodput_bps)),
+        ("fairness", fairness),
+        ("mean ms", |class| delay(class.delay_ns, |d| d.mean)),
+        ("p99 ms", |class| delay(class.delay_ns, |d| d.p99 as f64)),
+        ("max ms", |class| delay(class.delay_ns, |d| d.max as f64)),
+        ("dropped", |class| class.dropped.to_string()),
+    ];
+    let of = |run: &NetworkSummary, show: Show| {
+        let same = run.classes.iter().find(|other| other.name == class.name);
+        same.map_or(NOTHING.to_owned(), show)
+    };
+    let row = |(at, (measure, show)): (usize, &(&str, Show))| {
+        let name = if at == 0 { shortened(&class.name, NAME_LIMIT) } else { String::new() };
+        let values = runs.iter().map(|run| of(run, *show));
+        [name, (*measure).to_owned()].into_iter().chain(values).collect()
+    };
+    measures.iter().enumerate().map(row).collect()
+}
+
+/// Jain's index, where it says anything.
+fn fairness(class: &EndToEnd) -> String {
+    match class.fairness {
+        Some(index) if class.flows > 1 => format!("{index:.3}"),
+        _ => NOTHING.to_owned(),
+    }
+}
+
+fn delay(delay: Option<DelaySummary>, value: fn(&DelaySummary) -> f64) -> String {
+    delay.map_or(NOTHING.to_owned(), |delay| millis(value(&delay)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use laxity::units::Nanos;
+    use laxity_plan::Plan;
+    use laxity_sim::network::NetworkRun;
+    use laxity_sim::series::{Series, SeriesRecorder};
+
+    use super::*;
+
+    /// Two connections and a constant stream over one link.
+    fn run() -> (NetworkSummary, Series) {
+        let text = r#"
+            version = 1
+            link = { rate = "10mbit", delay = "5ms", max-packet = "1000b" }
+            scheduler.kind = "edf"
+            class."<tcp>" = {}
+            class.voice.deadline = "20ms"
+            network.only.between = ["a", "b"]
+            [[source]]
+            class = "<tcp>"
+            model = "tcp"
+            count = 2
+            packet = "1000b"
+            transfer = "50kB"
+            window = 20
+            path = ["a", "b"]
+            [[source]]
+            class = "voice"
+            model = "constant"
+            rate = "64kbit"
+            packet = "160b"
+            path = ["a", "b"]
+        "#;
+        let plan = Plan::parse(text, "plan.toml", Path::new("")).unwrap();
+        let mut series = SeriesRecorder::new(&plan);
+        let duration = Nanos(2_000_000_000);
+        let run = NetworkRun { plan: &plan, scheduler: plan.scheduler, duration, seed: 1 };
+        (run.simulate(&mut series, &mut |_| {}).unwrap(), series.finish())
+    }
+
+    #[test]
+    fn tables_show_ends_and_hops() {
+        let (summary, _) = run();
+        let text = tables(&summary);
+        for wanted in ["end to end", "a → b", "b → a", "voice", "edf/exact", "transfers"] {
+            assert!(text.contains(wanted), "{wanted} in\n{text}");
+        }
+        let text = compare_table(&[summary.clone(), summary]);
+        assert_eq!(text.matches("edf/exact").count(), 2);
+        assert_eq!(compare_table(&[]), "");
+    }
+
+    #[test]
+    fn reports_escape_names_and_load_nothing() {
+        let (summary, series) = run();
+        let both = [(&summary, &series), (&summary, &series)];
+        for text in [html(&summary, &series), compare_html(&both)] {
+            assert!(text.contains("&lt;tcp&gt;") && !text.contains("<tcp>"));
+            let text = text.replace("http://www.w3.org/2000/svg", "");
+            for outside in ["http:", "https:", "url(", "@import", "src=", "<link", "<script", "NaN"]
+            {
+                assert!(!text.contains(outside), "{outside}");
+            }
+        }
+        compare_html(&[]);
+    }
+}

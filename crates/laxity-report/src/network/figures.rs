@@ -1,0 +1,85 @@
+//! The figures of a network's report.
+
+use laxity_sim::network::NetworkSummary;
+use laxity_sim::series::{Bin, ClassSeries, Series};
+
+use crate::chart::{self, Axis, Chart, Mark, Style, Unit};
+use crate::figures::{CHART_BINS, MOST_CLASSES, NS, coarsened, exceedance_points};
+
+/// What each class delivered over time, a packet once.
+pub fn goodput(summary: &NetworkSummary, series: &Series) -> String {
+    let line = |(at, name, over_time): (usize, &str, &ClassSeries)| {
+        let (width, bins) = coarsened(over_time, series.bin_ns, CHART_BINS);
+        let point =
+            |(at, bin): (usize, &Bin)| ((at as f64 + 0.5) * width, bin.bytes as f64 * 8.0 / width);
+        chart::Series {
+            name: name.to_owned(),
+            mark: Mark::Line,
+            style: Style::of(at),
+            points: bins.iter().enumerate().map(point).collect(),
+        }
+    };
+    let chart = Chart {
+        title: "Goodput over time".to_owned(),
+        x: Axis {
+            range: Some((0.0, summary.duration_ns as f64 * NS)),
+            ..Axis::linear("Time", Unit::Time)
+        },
+        y: Axis::linear("Goodput", Unit::Rate),
+        series: shown(summary, series).map(line).collect(),
+        markers: Vec::new(),
+    };
+    chart.svg()
+}
+
+/// The share of packets that take longer than a given time from end to end.
+pub fn delays(summary: &NetworkSummary, series: &Series) -> String {
+    let line = |(at, name, over_time): (usize, &str, &ClassSeries)| chart::Series {
+        name: name.to_owned(),
+        mark: Mark::Step,
+        style: Style::of(at),
+        points: exceedance_points(over_time),
+    };
+    let chart = Chart {
+        title: "How many packets take longer from end to end".to_owned(),
+        x: Axis::log("Delay", Unit::Time),
+        y: Axis::log("Share of packets that take longer", Unit::Share),
+        series: shown(summary, series).map(line).collect(),
+        markers: Vec::new(),
+    };
+    chart.svg()
+}
+
+/// The goodput of every flow, by class, the fastest first.
+pub fn flows(summary: &NetworkSummary) -> String {
+    let class = |(at, class): (usize, &laxity_sim::network::EndToEnd)| {
+        let flows = summary.flows.iter().filter(|flow| flow.class == class.name);
+        let mut goodputs: Vec<f64> = flows.map(|flow| flow.goodput_bps).collect();
+        goodputs.sort_by(|a, b| b.total_cmp(a));
+        chart::Series {
+            name: class.name.clone(),
+            mark: Mark::Points,
+            style: Style::of(at),
+            points: (1..).map(f64::from).zip(goodputs).collect(),
+        }
+    };
+    let chart = Chart {
+        title: "Goodput of single flows".to_owned(),
+        x: Axis::linear("Flow of its class, the fastest first", Unit::Count),
+        y: Axis::linear("Goodput", Unit::Rate),
+        series: summary.classes.iter().enumerate().take(MOST_CLASSES).map(class).collect(),
+        markers: Vec::new(),
+    };
+    chart.svg()
+}
+
+/// The classes that a figure shows: place among those with flows, name and series. A class without
+/// flows has an empty series, and is no end-to-end class.
+fn shown<'a>(
+    summary: &'a NetworkSummary,
+    series: &'a Series,
+) -> impl Iterator<Item = (usize, &'a str, &'a ClassSeries)> {
+    let classes = summary.classes.iter().enumerate().take(MOST_CLASSES);
+    classes
+        .filter_map(|(at, class)| Some((at, class.name.as_str(), series.classes.get(class.place)?)))
+}

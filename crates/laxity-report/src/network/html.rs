@@ -1,0 +1,171 @@
+//! A network's results as one HTML file.
+
+use laxity_sim::network::{HopSummary, NetworkSummary};
+use laxity_sim::series::Series;
+use maud::{Markup, html};
+
+use super::{fairness, figures};
+use crate::chart::Style;
+use crate::html::{cell, facts, figure, page};
+use crate::quantity::{NOTHING, count, megabits, percent, rate, time};
+
+/// One run as an HTML file.
+pub fn html(summary: &NetworkSummary, series: &Series) -> String {
+    page(
+        summary.title.as_deref().unwrap_or("Network"),
+        &html! {
+            (facts(&run_facts(summary)))
+            section {
+                h2 { "From end to end" }
+                (classes(summary))
+            }
+            @if summary.classes.iter().any(|class| class.tcp.is_some()) {
+                section { h2 { "TCP" } (tcp(summary)) }
+            }
+            section { h2 { "Hop by hop" } (hops(&summary.hops)) }
+            section {
+                h2 { "Figures" }
+                (figure(&figures::goodput(summary, series), GOODPUT))
+                (figure(&figures::delays(summary, series), DELAYS))
+                (figure(&figures::flows(summary), FLOWS))
+            }
+        },
+    )
+}
+
+/// Several runs of the same network as an HTML file.
+pub fn compare_html(runs: &[(&NetworkSummary, &Series)]) -> String {
+    let Some((first, _)) = runs.first() else { return page("Comparison", &html! {}) };
+    page(
+        first.title.as_deref().unwrap_or("Comparison"),
+        &html! {
+            (facts(&common_facts(first)))
+            p { "The same network under " (runs.len()) " schedulers." }
+            @for (summary, series) in runs {
+                section {
+                    h2 { (summary.scheduler) }
+                    (classes(summary))
+                    (figure(&figures::goodput(summary, series), GOODPUT))
+                    (figure(&figures::flows(summary), FLOWS))
+                }
+            }
+        },
+    )
+}
+
+const GOODPUT: &str = "How fast each class's receivers got what they had not got before, averaged \
+    over short intervals.";
+const DELAYS: &str = "For each delay, the share of a class's packets that took longer from their \
+    arrival at the first output to their arrival at the receiver. Curves further left are better.";
+const FLOWS: &str = "The goodput of every flow over the measured time. Level dots are fair.";
+
+fn run_facts(summary: &NetworkSummary) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("Scheduler", summary.scheduler.clone())];
+    facts.extend(common_facts(summary));
+    facts.push(("Hops taken", count(summary.hop_departures)));
+    facts
+}
+
+fn common_facts(summary: &NetworkSummary) -> Vec<(&'static str, String)> {
+    vec![
+        ("Duration", time(summary.duration_ns as f64)),
+        ("Warm-up", time(summary.warm_up_ns as f64)),
+        ("Seed", summary.seed.to_string()),
+        ("Laxity", summary.version.to_owned()),
+    ]
+}
+
+fn classes(summary: &NetworkSummary) -> Markup {
+    html! {
+        div.wide { table {
+            thead {
+                tr {
+                    th rowspan="2" { "Class" }
+                    @for title in ["Flows", "Sent", "Dropped", "Goodput, Mbit/s", "Fairness"] {
+                        th.number rowspan="2" { (title) }
+                    }
+                    th.group colspan="6" { "Delay, ms" }
+                }
+                tr { @for title in ["min", "mean", "p50", "p99", "p99.9", "max"] { th.number { (title) } } }
+            }
+            tbody { @for (at, class) in summary.classes.iter().enumerate() {
+                tr {
+                    (name(at, &class.name))
+                    td.number { (count(class.flows)) }
+                    td.number { (count(class.sent)) }
+                    td.number { (count(class.dropped)) }
+                    td.number { (megabits(class.goodput_bps)) }
+                    td.number { (fairness(class)) }
+                    @for value in class.delay_ns.map_or([None; 6], |d| {
+                        [d.min as f64, d.mean, d.p50 as f64, d.p99 as f64, d.p99_9 as f64, d.max as f64].map(Some)
+                    }) { td.number { (cell(value)) } }
+                }
+            } }
+        } }
+        p.note { "Fairness is Jain's index of the flows' goodputs: 1 when all are alike, 1/n when one of n has everything." }
+    }
+}
+
+fn tcp(summary: &NetworkSummary) -> Markup {
+    let classes = summary.classes.iter().enumerate();
+    let classes = classes.filter_map(|(at, class)| Some((at, class, class.tcp?)));
+    html! {
+        div.wide { table {
+            thead { tr {
+                th { "Class" }
+                @for title in [
+                    "Retransmitted", "Fast recoveries", "Timeouts", "Echoes of congestion",
+                    "Transfers completed", "Mean, ms", "p50", "p99",
+                ] { th.number { (title) } }
+            } }
+            tbody { @for (at, class, tcp) in classes {
+                tr {
+                    (name(at, &class.name))
+                    @for value in [tcp.retransmitted, tcp.recoveries, tcp.timeouts, tcp.echoes, tcp.completed] {
+                        td.number { (count(value)) }
+                    }
+                    @for value in tcp.completion_ns.map_or([None; 3], |d| {
+                        [d.mean, d.p50 as f64, d.p99 as f64].map(Some)
+                    }) { td.number { (cell(value)) } }
+                }
+            } }
+        } }
+    }
+}
+
+fn hops(hops: &[HopSummary]) -> Markup {
+    html! {
+        div.wide { table {
+            thead { tr {
+                @for title in ["Link", "From", "To", "Scheduler"] { th { (title) } }
+                th.number { "Rate" } th.number { "Used" } th { "Class" }
+                @for title in ["Sent", "Dropped", "Missed", "Mean, ms", "p99", "Max"] { th.number { (title) } }
+            } }
+            tbody { @for hop in hops { @for (at, class) in hop.classes.iter().enumerate() {
+                tr {
+                    @if at == 0 {
+                        @let rows = hop.classes.len();
+                        @for text in [&hop.link, &hop.from, &hop.to, &hop.scheduler] {
+                            td rowspan=(rows) { (text) }
+                        }
+                        td.number rowspan=(rows) { (rate(hop.rate_bps as f64)) }
+                        td.number rowspan=(rows) { (percent(hop.utilization)) }
+                    }
+                    td { (class.name) }
+                    td.number { (count(class.sent)) }
+                    td.number { (count(class.dropped.values().sum())) }
+                    td.number { (class.deadline_ns.map_or(NOTHING.to_owned(), |_| count(class.deadline_misses))) }
+                    @for value in class.delay_ns.map_or([None; 3], |d| {
+                        [d.mean, d.p99 as f64, d.max as f64].map(Some)
+                    }) { td.number { (cell(value)) } }
+                }
+            } } }
+        } }
+        p.note { "Delays at a hop last from a packet's arrival there to its last bit out; propagation comes on top. Private links of one name are taken together." }
+    }
+}
+
+/// A class's name with the colour that it has in the figures.
+fn name(at: usize, name: &str) -> Markup {
+    html! { th scope="row" { span.swatch style=(format!("background:{}", Style::of(at).colour())) {} (name) } }
+}
