@@ -2,6 +2,7 @@
 
 mod claims;
 mod dwcs;
+mod edf_choke;
 mod hfsc;
 mod low_delay_best_effort;
 mod verdict;
@@ -23,12 +24,18 @@ pub struct Paper {
 }
 
 /// All papers.
-pub const PAPERS: [Paper; 3] = [
+pub const PAPERS: [Paper; 4] = [
     Paper {
         name: "low-delay-best-effort",
         citation: "Chakraborty, Gries, Thiele: Supporting a Low Delay Best-Effort Class in the \
                    Presence of Real-Time Traffic (RTAS 2002)",
         repeat: low_delay_best_effort::repeat,
+    },
+    Paper {
+        name: "edf-choke",
+        citation: "Hei, Tsang: The Earliest Deadline First Scheduling with Active Buffer Management \
+                   for Real-Time Traffic in the Internet (2001)",
+        repeat: edf_choke::repeat,
     },
     Paper {
         name: "hfsc",
@@ -58,6 +65,8 @@ pub struct Settings<'a> {
 struct Findings {
     /// How much traffic each run had.
     duration: Nanos,
+    /// How many seeds were run.
+    seeds: u64,
     verdicts: Vec<Verdict>,
     figures: Vec<(String, String)>,
     tables: Vec<(String, String)>,
@@ -76,6 +85,7 @@ impl Findings {
     /// What several experiments showed together, held against their paper's claims.
     fn of(
         duration: Nanos,
+        seeds: u64,
         claims: &str,
         measured: &Measured,
         parts: impl IntoIterator<Item = Part>,
@@ -83,6 +93,7 @@ impl Findings {
         let claims: Claims = toml::from_str(claims).expect("the paper's claims are valid");
         let mut findings = Findings {
             duration,
+            seeds,
             verdicts: claims.judge(measured),
             figures: Vec::new(),
             tables: Vec::new(),
@@ -133,11 +144,11 @@ impl Paper {
     /// # Errors
     /// If its plan cannot be simulated.
     pub fn repeat(&self, settings: &Settings<'_>) -> Result<Repetition, SimError> {
-        let Findings { duration, verdicts, figures, tables } = (self.repeat)(settings)?;
+        let Findings { duration, seeds, verdicts, figures, tables } = (self.repeat)(settings)?;
         Ok(Repetition {
             paper: self.name,
             citation: self.citation,
-            seeds: settings.seeds,
+            seeds,
             duration_ns: duration.0,
             verdicts,
             figures,

@@ -52,5 +52,5 @@ pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     ];
     let nanos = u128::from(packets) * 1_000_000_000 / u128::from(PACKETS_A_SECOND);
     let duration = Nanos(nanos as u64);
-    Ok(Findings::of(duration, CLAIMS, measured, parts))
+    Ok(Findings::of(duration, seeds, CLAIMS, measured, parts))
 }

@@ -44,7 +44,7 @@ pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
         cost::repeat(duration.is_some(), &step, measured)?,
     ];
     let duration = duration.or(read(DELAY).run.duration).unwrap_or_default();
-    Ok(Findings::of(duration, CLAIMS, measured, parts))
+    Ok(Findings::of(duration, seeds, CLAIMS, measured, parts))
 }
 
 fn read(plan: &str) -> Plan {

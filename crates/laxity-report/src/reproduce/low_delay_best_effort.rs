@@ -53,6 +53,7 @@ pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     }
     Ok(Findings {
         duration: duration.unwrap_or_default(),
+        seeds: settings.seeds,
         verdicts: claims.judge(&runs),
         figures: figures(&plan)?,
         tables: vec![

@@ -27,7 +27,7 @@ use rand::RngExt;
 use slab::Slab;
 
 pub use flow::FlowBooks;
-pub use summary::{EndToEnd, FlowSummary, HopSummary, NetworkSummary, TcpSummary};
+pub use summary::{EndToEnd, FlowSummary, HopSummary, NetworkSummary, TcpSummary, jain};
 
 use self::agenda::Agenda;
 use self::flow::{ClassBooks, Connection, Flow, Workload};

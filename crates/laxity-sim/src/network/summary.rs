@@ -250,8 +250,9 @@ fn tcp(flows: &[&Flow], books: &ClassBooks) -> Option<TcpSummary> {
     })
 }
 
-/// The square of the sum over n times the sum of the squares; none of nothing.
-fn jain(goodputs: impl Iterator<Item = f64>) -> Option<f64> {
+/// Jain's index of fairness (Jain, Chiu, Hawe 1984): the square of the sum over n times the sum of the
+/// squares; none of nothing.
+pub fn jain(goodputs: impl Iterator<Item = f64>) -> Option<f64> {
     let (count, sum, squares) =
         goodputs.fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));
     (squares > 0.0).then(|| sum * sum / (count * squares))
