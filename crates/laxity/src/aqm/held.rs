@@ -90,9 +90,9 @@ impl Held {
         self.0.get(index as usize).map(|moved| moved.ticket)
     }
 
-    /// The ticket of this index's packet, if that is of the same flow.
+    /// The ticket of this index's packet, if there is one and it is of the same flow.
     pub fn alike(&self, index: usize, packet: &Packet) -> Option<u32> {
-        let Entry { class, flow, ticket } = self.0[index];
+        let Entry { class, flow, ticket } = *self.0.get(index)?;
         (class == packet.class && flow == packet.flow).then_some(ticket)
     }
 

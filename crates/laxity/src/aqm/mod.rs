@@ -12,6 +12,8 @@ mod held;
 mod managed;
 mod queue;
 mod red;
+#[cfg(test)]
+mod tests;
 
 pub use choke::Choke;
 pub use codel::CoDel;

@@ -85,3 +85,54 @@ impl Withdraw for Fifo {
         Some(packet)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        /// With and without places, in any order.
+        #[test]
+        fn packets_leave_in_the_order_of_their_arrival(
+            steps in prop::collection::vec((0..6u8, any::<usize>()), 1..300),
+        ) {
+            let mut fifo = Fifo::new();
+            let mut expected = VecDeque::<(u64, Option<Place>)>::new();
+            let mut none = |_, _| panic!("nothing is dropped");
+            for (handle, (choice, pick)) in (0..).zip(steps) {
+                let packet = Packet { length: 100, handle, ..Packet::default() };
+                let placed = expected.iter().filter(|(_, place)| place.is_some()).count();
+                match choice {
+                    0 => {
+                        fifo.enqueue(Nanos::ZERO, packet, &mut none);
+                        expected.push_back((handle, None));
+                    }
+                    1 | 2 => {
+                        let place = fifo.admit(Nanos::ZERO, packet, &mut none);
+                        expected.push_back((handle, place));
+                    }
+                    3 if placed > 0 => {
+                        let withdrawn = expected.iter().filter(|(_, place)| place.is_some());
+                        let (handle, place) = *withdrawn.clone().nth(pick % placed).unwrap();
+                        expected.retain(|(other, _)| *other != handle);
+                        let packet = fifo.withdraw(Nanos::ZERO, place.unwrap(), handle, &mut none);
+                        prop_assert_eq!(packet.map(|packet| packet.handle), Some(handle));
+                    }
+                    _ => {
+                        let sent = fifo.dequeue(Nanos::ZERO, &mut none);
+                        let first = expected.pop_front();
+                        prop_assert_eq!(
+                            sent.map(|sent| sent.packet.handle),
+                            first.map(|(handle, _)| handle)
+                        );
+                    }
+                }
+                prop_assert_eq!(fifo.backlog().packets, expected.len());
+                let front = fifo.front().map(|packet| packet.handle);
+                prop_assert_eq!(front, expected.front().map(|(handle, _)| *handle));
+            }
+        }
+    }
+}

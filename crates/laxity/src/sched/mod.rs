@@ -10,7 +10,7 @@ pub mod hfsc;
 mod late;
 mod pace;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod wf2q;
 mod wfq;
 
