@@ -262,7 +262,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
     fn arrive(&mut self, now: Nanos, class: ClassId, flow: FlowId, length: u32) {
         let handle = self.tally.arrived;
         self.tally.arrived += 1;
-        let mut packet = Packet { class, flow, length, demoted: false, arrival: now, handle };
+        let mut packet = Packet { class, flow, length, arrival: now, handle, ..Packet::default() };
         let port = &mut self.outlet.port;
         let (plan, observer) = (self.plan, &mut *self.observer);
         let (fed, windows) = (&mut self.fed, &mut self.windows);

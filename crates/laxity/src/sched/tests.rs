@@ -9,9 +9,10 @@ use proptest::prelude::*;
 use super::dwcs::{Late, Precedence, Settings, Stream, Streams};
 use super::edf::{Assign, BestEffort, Deadlines, Line};
 use super::hfsc::{ClassSpec, Curves};
-use super::{DropTail, Drr, Dwcs, Edf, Fifo, Hfsc, Limit, Share, Wf2q, Wfq};
+use super::{Drr, Dwcs, Edf, Fifo, Hfsc, Share, Wf2q, Wfq};
+use crate::aqm::{DropTail, Limit};
 use crate::packet::{ClassId, Packet};
-use crate::scheduler::{DropReason, Scheduler};
+use crate::scheduler::{DropReason, Withdraw};
 use crate::service::ServiceCurve;
 use crate::testing::{Arrival, Run, arrivals, drive};
 use crate::units::{Nanos, Rate};
@@ -78,9 +79,9 @@ fn dwcs(precedence: Precedence, late: Late) -> Dwcs {
 }
 
 /// One of each discipline.
-fn disciplines() -> Vec<Box<dyn Scheduler>> {
+pub(crate) fn disciplines() -> Vec<Box<dyn Withdraw + Send>> {
     Vec::from([
-        Box::new(Fifo::new()) as Box<dyn Scheduler>,
+        Box::new(Fifo::new()) as Box<dyn Withdraw + Send>,
         Box::new(wfq()),
         Box::new(edf(BestEffort::by_arrival(Assign::Background))),
         Box::new(edf(BestEffort::by_arrival(assign()))),
@@ -94,7 +95,7 @@ fn disciplines() -> Vec<Box<dyn Scheduler>> {
 }
 
 /// Best effort with limited queues of its own.
-fn limited_within() -> Box<dyn Scheduler> {
+fn limited_within() -> Box<dyn Withdraw + Send> {
     let limited = DropTail::new(wfq(), [Limit::Packets(2); CLASSES as usize].to_vec());
     Box::new(edf(BestEffort::ordered_by(Box::new(limited), assign())))
 }
@@ -138,7 +139,7 @@ proptest! {
 
     #[test]
     fn nothing_is_lost_or_invented(arrivals in traffic()) {
-        let dropping = |precedence| Box::new(dwcs(precedence, Late::Drop)) as Box<dyn Scheduler>;
+        let dropping = |precedence| Box::new(dwcs(precedence, Late::Drop)) as Box<dyn Withdraw + Send>;
         let dropping = [Precedence::LossFirst, Precedence::DeadlineFirst].map(dropping);
         for mut scheduler in disciplines().into_iter().chain([limited_within()]).chain(dropping) {
             let run = drive(&mut scheduler, RATE, &arrivals);

@@ -18,8 +18,10 @@ use super::ancestry;
 use super::pace::{Moment, Pace};
 use crate::packet::{ClassId, Packet};
 use crate::queue::circle::{REACH, Stamp, whole};
-use crate::queue::{EligibleSet, Fifos};
-use crate::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink, Scheduler};
+use crate::queue::{EligibleSet, Fifos, Withdrawn};
+use crate::scheduler::{
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+};
 use crate::units::{Nanos, Rate};
 
 /// A class of the hierarchy.
@@ -55,6 +57,8 @@ struct Class {
     server: u32,
     /// The server that it is to the classes below it.
     below: Option<u32>,
+    /// The start time of the packet that it has at its head; as long as there is one.
+    start: Moment,
     /// The finishing time of the packet that it has or had at its head.
     finish: Moment,
 }
@@ -169,6 +173,33 @@ impl Wf2q {
         }
     }
 
+    /// The packet at a leaf's head, which was not served, makes way for another of this length or for
+    /// none: from there up, a class whose head packet it was gets another one with the same start
+    /// time.
+    fn replace_head(&mut self, leaf: u32, next_length: Option<u32>) {
+        let (mut at, mut next_length) = (leaf, next_length);
+        loop {
+            let class = &mut self.classes[at as usize];
+            let number = class.server;
+            let server = &mut self.servers[number as usize];
+            let was_chosen = server.head.take_if(|head| head.class == at).is_some();
+            if !was_chosen {
+                server.heads.remove(class.finish.ceil() as Stamp, at);
+            }
+            class.finish = class.start;
+            if let Some(length) = next_length {
+                server.admit(at, class, length);
+            }
+            match server.class {
+                Some(parent) if was_chosen => {
+                    next_length = self.choose(number).map(|head| head.length);
+                    at = parent;
+                }
+                _ => return,
+            }
+        }
+    }
+
     /// A server chooses among the head packets of the classes below it and takes it out.
     fn choose(&mut self, server: u32) -> Option<Head> {
         let chosen = self.servers[server as usize].take_next();
@@ -186,14 +217,7 @@ impl Wf2q {
 
 impl Scheduler for Wf2q {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        let class = packet.class.index();
-        if self.classes.get(class).is_none_or(|class| class.below.is_some()) {
-            return drops.dropped(packet, DropReason::NoClass);
-        }
-        self.backlog.add(packet.length);
-        if self.packets.push(class, packet.length, packet) {
-            self.arrive(now, packet.class.0, packet.length);
-        }
+        self.admit(now, packet, drops);
     }
 
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
@@ -223,6 +247,35 @@ impl Scheduler for Wf2q {
     }
 }
 
+impl Withdraw for Wf2q {
+    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        let class = packet.class.index();
+        if self.classes.get(class).is_none_or(|class| class.below.is_some()) {
+            drops.dropped(packet, DropReason::NoClass);
+            return None;
+        }
+        self.backlog.add(packet.length);
+        let place = self.packets.push(class, packet.length, packet);
+        if place.is_at_front() {
+            self.arrive(now, packet.class.0, packet.length);
+        }
+        Some(place)
+    }
+
+    /// A class that has its head packet withdrawn was not served: the packet behind has the same
+    /// start time and a finishing time by its own length. Servers above that had chosen the packet
+    /// choose again.
+    fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
+        let leaf = self.packets.get(place).class;
+        let (packet, withdrawn) = self.packets.withdraw(leaf.index(), place)?;
+        self.backlog.remove(packet.length);
+        if let Withdrawn::Front(next_length) = withdrawn {
+            self.replace_head(leaf.0, next_length);
+        }
+        Some(packet)
+    }
+}
+
 impl Sending {
     /// The link's virtual time as its transmission goes on: `V(t + s) = V(t) + s`.
     fn virtual_time_at(&self, now: Nanos) -> Moment {
@@ -245,11 +298,11 @@ impl Server {
     /// A class has a packet of this length at its head, which starts where the one before it
     /// finished.
     fn admit(&mut self, number: u32, class: &mut Class, length: u32) {
-        let start = class.finish.ceil();
-        class.finish = class.pace.after(class.finish, length);
+        class.start = class.finish;
+        class.finish = class.pace.after(class.start, length);
         let finish = class.finish.ceil();
         self.latest = self.latest.max(finish as u128);
-        self.heads.insert(start as Stamp, finish as Stamp, number);
+        self.heads.insert(class.start.ceil() as Stamp, finish as Stamp, number);
     }
 
     /// Whether no class below has a head packet.
@@ -271,6 +324,12 @@ impl Server {
 
 impl Class {
     fn new(rate: Rate) -> Self {
-        Class { pace: Pace::new(rate), server: LINK, below: None, finish: Moment::at(0) }
+        Class {
+            pace: Pace::new(rate),
+            server: LINK,
+            below: None,
+            start: Moment::at(0),
+            finish: Moment::at(0),
+        }
     }
 }
