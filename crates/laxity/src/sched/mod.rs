@@ -8,7 +8,9 @@ pub mod dwcs;
 pub mod edf;
 mod fifo;
 pub mod hfsc;
+mod hierarchy;
 mod pace;
+mod servers;
 #[cfg(test)]
 mod tests;
 mod wf2q;
@@ -20,5 +22,7 @@ pub use dwcs::Dwcs;
 pub use edf::Edf;
 pub use fifo::Fifo;
 pub use hfsc::Hfsc;
-pub use wf2q::{Share, Wf2q};
+pub use hierarchy::{Hierarchy, Leaf};
+pub use servers::Share;
+pub use wf2q::Wf2q;
 pub use wfq::Wfq;

@@ -3,4 +3,4 @@
 mod dispatches;
 mod guarantees;
 mod reference;
-mod trees;
+pub(in crate::sched) mod trees;
