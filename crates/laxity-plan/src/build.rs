@@ -8,7 +8,7 @@ use laxity::sched::edf::{
 };
 use laxity::sched::{DropTail, Drr, Dwcs, Edf, Fifo, Hfsc, Limit, Wf2q, Wfq};
 use laxity::scheduler::Scheduler;
-use laxity::units::Bytes;
+use laxity::units::{Bytes, Nanos};
 
 use crate::model::{
     Arrival, BestEffort, BestEffortOrder, Class, Plan, Police, QueueLimit, QueueSpec, SchedulerSpec,
@@ -105,6 +105,7 @@ impl Plan {
         let best_effort = self.leaves().map(|(_, class)| class).filter(sends_best_effort);
         edf::System {
             rate: self.link.rate,
+            latency: Nanos::ZERO,
             max_packet: self.link.max_packet,
             real_time: self.real_time().map(|(_, class)| class).collect(),
             best_effort_packet: best_effort.map(|class| self.max_packet(class)).max(),

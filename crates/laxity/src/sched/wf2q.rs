@@ -10,7 +10,7 @@
 //! is its own head packet one level up.
 
 #[cfg(test)]
-pub(super) mod tests;
+mod tests;
 
 use super::servers::{Servers, Share};
 use crate::packet::Packet;

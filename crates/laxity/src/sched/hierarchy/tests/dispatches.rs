@@ -10,9 +10,9 @@ use proptest::prelude::*;
 use super::naive::Rule;
 use super::reference::Reference;
 use crate::packet::{ClassId, Packet};
-use crate::sched::wf2q::tests::trees::{LONGEST, Sum, Tree, trees};
 use crate::sched::{Fifo, Hierarchy, Leaf, Share, Wf2q};
 use crate::scheduler::{Backlog, DropReason, Scheduler};
+use crate::testing::trees::{LONGEST, Sum, Tree, trees};
 use crate::testing::{Arrival, arrivals, drive, gaps};
 use crate::units::{Bytes, Nanos, Rate};
 
@@ -67,14 +67,21 @@ fn leaves(
 /// What happens to both schedulers, whatever the link could send.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Enqueue { class: usize, length: u32, demoted: bool },
+    Enqueue {
+        class: usize,
+        length: u32,
+        demoted: bool,
+    },
     Dequeue,
+    /// Once something is ready.
+    Await,
 }
 
 fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
     let enqueue = (0..1000usize, 1..=LONGEST, prop::bool::weighted(0.1))
         .prop_map(|(class, length, demoted)| Step::Enqueue { class, length, demoted });
-    vec((gaps(1000), prop_oneof![enqueue, Just(Step::Dequeue)]), 1..150)
+    let step = prop_oneof![2 => enqueue, 1 => Just(Step::Dequeue), 1 => Just(Step::Await)];
+    vec((gaps(1000), step), 1..150)
 }
 
 proptest! {
@@ -92,12 +99,13 @@ proptest! {
         let unit = tree.rate.time_for(Bytes(LONGEST.into())).0;
         let mut now = Nanos::ZERO;
         let mut expected = Backlog::default();
-        let then = std::iter::repeat_n((30_000, Step::Dequeue), 2 * steps.len());
+        let then = std::iter::repeat_n((0, Step::Await), steps.len());
         for (handle, (gap, step)) in (0..).zip(steps.into_iter().chain(then)) {
             now += Nanos(gap * unit / 1000);
             let (mut dropped, mut to_drop) = (Vec::new(), Vec::new());
             let drops = &mut |packet, reason| dropped.push((packet, reason));
             let expect = &mut |packet, reason| to_drop.push((packet, reason));
+            let is_awaited = matches!(step, Step::Await);
             match step {
                 Step::Enqueue { class, length, demoted } => {
                     let demoted =
@@ -109,7 +117,10 @@ proptest! {
                     hierarchy.enqueue(now, packet, drops);
                     reference.enqueue(now, packet, expect);
                 }
-                Step::Dequeue => {
+                Step::Dequeue | Step::Await => {
+                    if let Some(ready) = hierarchy.next_ready(now).filter(|_| is_awaited) {
+                        now = ready;
+                    }
                     let sent = hierarchy.dequeue(now, drops);
                     prop_assert_eq!(sent, reference.dequeue(now, expect), "step {}", handle);
                     sent.iter().for_each(|sent| expected.remove(sent.packet.length));

@@ -1,0 +1,1 @@
+//! What the bounds fear, made to happen.
