@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::dwcs::{Late, Precedence, Settings, Stream, Streams};
 use super::edf::{Assign, BestEffort, Deadlines, Line};
 use super::hfsc::{ClassSpec, Curves};
-use super::{DropTail, Drr, Dwcs, Edf, Fifo, Hfsc, Limit, Share, Wf2q, Wfq};
+use super::{DropTail, Drr, Dwcs, Edf, Fifo, Hfsc, Hierarchy, Leaf, Limit, Share, Wf2q, Wfq};
 use crate::packet::{ClassId, Packet};
 use crate::scheduler::{DropReason, Scheduler};
 use crate::service::ServiceCurve;
@@ -54,6 +54,23 @@ fn wf2q() -> Wf2q {
     Wf2q::new(RATE, &hierarchy().map(|(parent, rate)| Share { parent, rate }))
 }
 
+/// Two schedulers on two levels, for two classes each.
+fn below_shares(first: Box<dyn Scheduler + Send>, second: Box<dyn Scheduler + Send>) -> Hierarchy {
+    let share = |parent, rate| Share { parent, rate };
+    let shares = [
+        share(None, Rate(4_000_000)),
+        share(Some(ClassId(0)), Rate(4_000_000)),
+        share(None, Rate(6_000_000)),
+    ];
+    let leaf = |share, scheduler, classes: [u32; 2]| Leaf {
+        share: ClassId(share),
+        longest: 1500,
+        scheduler,
+        classes: classes.map(ClassId).to_vec(),
+    };
+    Hierarchy::new(RATE, &shares, Vec::from([leaf(1, first, [3, 0]), leaf(2, second, [1, 2])]))
+}
+
 /// Half of the leaves are real-time, too, with curves of both shapes.
 fn hfsc() -> Hfsc {
     let concave = ServiceCurve::two_piece(5_000_000, Nanos(2_000_000), Rate(1_000_000)).unwrap();
@@ -88,6 +105,7 @@ fn disciplines() -> Vec<Box<dyn Scheduler>> {
         Box::new(Drr::new(&[100, 500, 1500, 4000])),
         Box::new(wf2q()),
         Box::new(hfsc()),
+        Box::new(below_shares(Box::new(edf(BestEffort::by_arrival(assign()))), Box::new(wfq()))),
         Box::new(dwcs(Precedence::LossFirst, Late::Send)),
         Box::new(dwcs(Precedence::DeadlineFirst, Late::Send)),
     ])
@@ -139,7 +157,12 @@ proptest! {
     #[test]
     fn nothing_is_lost_or_invented(arrivals in traffic()) {
         let dropping = |precedence| Box::new(dwcs(precedence, Late::Drop)) as Box<dyn Scheduler>;
+        let below = below_shares(
+            Box::new(dwcs(Precedence::LossFirst, Late::Drop)),
+            Box::new(DropTail::new(Fifo::new(), [Limit::Packets(2); 2].to_vec())),
+        );
         let dropping = [Precedence::LossFirst, Precedence::DeadlineFirst].map(dropping);
+        let dropping = dropping.into_iter().chain([Box::new(below) as Box<dyn Scheduler>]);
         for mut scheduler in disciplines().into_iter().chain([limited_within()]).chain(dropping) {
             let run = drive(&mut scheduler, RATE, &arrivals);
             prop_assert_eq!(run.sent.len() + run.dropped.len(), arrivals.len());
