@@ -233,14 +233,18 @@ fn plans() -> impl Strategy<Value = (Plan, Vec<Arrival>)> {
     })
 }
 
-/// The arrivals of a flood at all that are promised nothing, all at one time.
-fn flood(contracts: &[Contract], from: Nanos) -> Vec<Arrival> {
-    let free = (0..).zip(contracts).filter(|(_, contract)| contract.bound.is_none());
-    let packets = |(class, contract): (u32, &Contract)| {
-        let length = contract.packet.0 as u32;
-        vec![Arrival { time: from, class, length, ..Arrival::default() }; 20]
+/// All at one time: a packet of each class that is promised nothing, and when the link has chosen
+/// one of them as much as everybody may send, and those who may send anything a lot.
+fn flood(contracts: &[Contract], time: Nanos) -> Vec<Arrival> {
+    let packets = |count: usize, is_free: bool, after_choice: bool| {
+        let those =
+            (0..).zip(contracts).filter(move |(_, contract)| contract.bound.is_none() == is_free);
+        those.flat_map(move |(class, contract)| {
+            let length = contract.packet.0 as u32;
+            vec![Arrival { time, class, length, after_choice, ..Arrival::default() }; count]
+        })
     };
-    free.flat_map(packets).collect()
+    packets(1, true, false).chain(packets(8, false, true)).chain(packets(40, true, true)).collect()
 }
 
 proptest! {
