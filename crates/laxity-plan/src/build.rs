@@ -1,14 +1,15 @@
 //! From a plan to the things that act on it: a scheduler, and the question whether it fits.
 
 use laxity::admit::edf;
+use laxity::aqm::{DropTail, Limit};
 use laxity::curve::Curve;
 use laxity::police::Meter;
 use laxity::sched::edf::{
     Assign, BestEffort as BestEffortStage, Deadlines, Line, TwoLineFast, TwoLines,
 };
-use laxity::sched::{DropTail, Drr, Dwcs, Edf, Fifo, Hfsc, Limit, Wf2q, Wfq};
+use laxity::sched::{Drr, Dwcs, Edf, Fifo, Hfsc, Wf2q, Wfq};
 use laxity::scheduler::Scheduler;
-use laxity::units::Bytes;
+use laxity::units::{Bytes, Nanos};
 
 use crate::model::{
     Arrival, BestEffort, BestEffortOrder, Class, Plan, Police, QueueLimit, QueueSpec, SchedulerSpec,
@@ -110,6 +111,7 @@ impl Plan {
         let best_effort = self.leaves().map(|(_, class)| class).filter(sends_best_effort);
         edf::System {
             rate: self.link.rate,
+            latency: Nanos::ZERO,
             max_packet: self.link.max_packet,
             real_time: self.real_time().map(|(_, class)| class).collect(),
             best_effort_packet: best_effort.map(|class| self.max_packet(class)).max(),

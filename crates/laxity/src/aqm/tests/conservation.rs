@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::{any_codel, any_red, packet};
 use crate::aqm::{Choke, Limit, Managed, Policy};
 use crate::packet::{Ecn, Packet};
-use crate::port::{Port, Promise};
+use crate::port::{Books, Port, Promise};
 use crate::sched::tests::disciplines;
 use crate::scheduler::Scheduler;
 use crate::testing::gaps;
@@ -38,7 +38,7 @@ proptest! {
         for scheduler in disciplines() {
             let managed: Box<dyn Scheduler> =
                 Box::new(Managed::new(scheduler, &policies, &queue_of, seed));
-            let mut port = Port::new(managed, &[Promise::default(); 4], Nanos::ZERO);
+            let mut port = Port::new(managed, Books::new(&[Promise::default(); 4], Nanos::ZERO));
             let mut inside = BTreeMap::new();
             let mut now = Nanos::ZERO;
             let then = core::iter::repeat_n((1_000, 6, 1, 0, 0), steps.len());

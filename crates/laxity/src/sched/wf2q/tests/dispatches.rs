@@ -6,10 +6,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::reference::Reference;
-use super::trees::{LONGEST, Sum, Tree, loaded, trees};
 use crate::packet::{ClassId, Packet};
 use crate::sched::{Share, Wf2q};
 use crate::scheduler::{Criterion, DropReason, Scheduler, Withdraw};
+use crate::testing::trees::{LONGEST, Sum, Tree, loaded, trees};
 use crate::testing::{Arrival, drive, gaps};
 use crate::units::{Bytes, Nanos, Rate};
 
