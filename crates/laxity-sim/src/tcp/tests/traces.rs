@@ -223,6 +223,11 @@ fn reordering() {
     let spurious = [(205, 8), (212, 18), (212, 19), (213, 20), (214, 21), (215, 22), (216, 23)];
     check(&trace(config(Variant::NewReno), late(10), all), newreno, &spurious);
     check(&trace(config(Variant::Sack), late(10), all), sack, &[(205, 8)]);
+    let cubic: &[Row] = &[
+        (205, 1120, 1120, &[8], "RFC 9438 section 4.6: 0.7 of the 16 outstanding"),
+        (208, 1120, 1120, &[24], "pipe 16 - 6 arrived - 1 taken for lost + 1 sent again = 10"),
+    ];
+    check(&trace(config(Variant::Cubic), late(10), all), cubic, &[(205, 8)]);
 }
 
 #[test]
@@ -250,6 +255,14 @@ fn acknowledgements_lost() {
         check(&trace(config(variant), arrives, between(1..7)), some, &[]);
         check(&trace(config(variant), arrives, between(0..8)), none, &[(1000, 0)]);
     }
+    let arrives = |_, _| Fate::Arrives;
+    check(&trace(config(Variant::Cubic), arrives, between(1..7)), some, &[]);
+    let cubic: &[Row] = &[
+        (1000, 100, 560, &[0], "RFC 9438 section 4.8: 0.7 of the window of 8"),
+        (1101, 200, 560, &[8, 9], "everything had arrived: slow start"),
+        (1303, 500, 560, &[14, 15], "up to the threshold"),
+    ];
+    check(&trace(config(Variant::Cubic), arrives, between(0..8)), cubic, &[(1000, 0)]);
 }
 
 #[test]
