@@ -1,35 +1,39 @@
 //! From a plan to the things that act on it: a scheduler, and the question whether it fits.
 
 use laxity::admit::edf;
+use laxity::aqm::{Choke, Limit, Managed, Policy};
 use laxity::curve::Curve;
 use laxity::police::Meter;
 use laxity::sched::edf::{
     Assign, BestEffort as BestEffortStage, Deadlines, Line, TwoLineFast, TwoLines,
 };
-use laxity::sched::{DropTail, Drr, Dwcs, Edf, Fifo, Hfsc, Limit, Wf2q, Wfq};
-use laxity::scheduler::Scheduler;
+use laxity::sched::{Drr, Dwcs, Edf, Fifo, Hfsc, Wf2q, Wfq};
+use laxity::scheduler::{Scheduler, Withdraw};
 use laxity::units::Bytes;
 
 use crate::model::{
-    Arrival, BestEffort, BestEffortOrder, Class, Plan, Police, QueueLimit, QueueSpec, SchedulerSpec,
+    Arrival, BestEffort, BestEffortOrder, Class, Plan, Police, QueueSpec, SchedulerSpec,
 };
 
 impl Plan {
-    /// The plan's classes under some scheduler, the plan's own or another, with the classes' queue
-    /// limits in front.
-    pub fn scheduler(&self, spec: SchedulerSpec) -> Box<dyn Scheduler + Send> {
-        if self.classes.iter().all(|class| class.queue.is_none()) {
+    /// The plan's classes under some scheduler, the plan's own or another, behind their queues,
+    /// which draw random numbers made from `seed`.
+    pub fn scheduler(&self, spec: SchedulerSpec, seed: u64) -> Box<dyn Scheduler + Send> {
+        let mut policies: Vec<_> = self.queue.iter().map(QueueSpec::policy).collect();
+        let mut queue_of = vec![self.queue.map(|_| 0); self.classes.len()];
+        for (class, queue_of) in self.classes.iter().zip(&mut queue_of) {
+            if let Some(queue) = &class.queue {
+                *queue_of = Some(policies.len());
+                policies.push(queue.policy());
+            }
+        }
+        if policies.is_empty() {
             return self.discipline(spec);
         }
-        let limits = self.classes.iter().map(|class| match class.queue {
-            None => Limit::None,
-            Some(QueueSpec::DropTail(QueueLimit::Packets(packets))) => Limit::Packets(packets),
-            Some(QueueSpec::DropTail(QueueLimit::Bytes(bytes))) => Limit::Bytes(bytes.0),
-        });
-        Box::new(DropTail::new(self.discipline(spec), limits.collect()))
+        Box::new(Managed::new(self.discipline(spec), &policies, &queue_of, seed))
     }
 
-    fn discipline(&self, spec: SchedulerSpec) -> Box<dyn Scheduler + Send> {
+    fn discipline(&self, spec: SchedulerSpec) -> Box<dyn Withdraw + Send> {
         match spec {
             SchedulerSpec::Fifo => Box::new(Fifo::new()),
             SchedulerSpec::Wfq => Box::new(self.wfq()),
@@ -39,7 +43,7 @@ impl Plan {
                 let hfsc = Hfsc::new(&self.hfsc_classes());
                 Box::new(hfsc.expect("reading refuses what is no hierarchy"))
             }
-            SchedulerSpec::Edf { best_effort, order } => {
+            SchedulerSpec::Edf { best_effort, order, late } => {
                 let assign = self.assign(best_effort);
                 let stage = match order {
                     BestEffortOrder::Fifo => BestEffortStage::by_arrival(assign),
@@ -48,7 +52,7 @@ impl Plan {
                     }
                 };
                 let deadlines: Vec<_> = self.classes.iter().map(Class::due_within).collect();
-                Box::new(Edf::new(&deadlines, stage))
+                Box::new(Edf::new(&deadlines, stage).with_late(late))
             }
             SchedulerSpec::Dwcs(settings) => Box::new(Dwcs::new(settings, &self.dwcs_streams())),
         }
@@ -134,6 +138,26 @@ impl Plan {
         match system.best_effort_packet {
             Some(_) => system.test(&self.best_effort_curve(way)),
             None => system.test(&Curve::zero()),
+        }
+    }
+}
+
+impl QueueSpec {
+    /// What the queue never exceeds.
+    pub fn limit(&self) -> Limit {
+        match *self {
+            QueueSpec::DropTail(limit) => limit.into(),
+            QueueSpec::Red(red) | QueueSpec::Choke(Choke { red, .. }) => red.limit,
+            QueueSpec::CoDel(codel) => codel.limit,
+        }
+    }
+
+    fn policy(&self) -> Policy {
+        match *self {
+            QueueSpec::DropTail(limit) => Policy::DropTail(limit.into()),
+            QueueSpec::Red(red) => Policy::Red(red),
+            QueueSpec::Choke(choke) => Policy::Choke(choke),
+            QueueSpec::CoDel(codel) => Policy::CoDel(codel),
         }
     }
 }

@@ -4,6 +4,7 @@ mod class;
 mod curve;
 mod file;
 mod hierarchy;
+mod queue;
 mod source;
 mod stream;
 #[cfg(test)]
@@ -19,7 +20,7 @@ use toml::de::{DeTable, DeValue, Deserializer};
 
 use crate::error::{Fault, PlanError};
 use crate::matching::Match;
-use crate::model::{BestEffort, BestEffortOrder, LinkSpec, Plan, RunSpec, SchedulerSpec};
+use crate::model::{BestEffort, BestEffortOrder, Late, LinkSpec, Plan, RunSpec, SchedulerSpec};
 use crate::raw::{self, Measure, Quantity, SchedulerKind};
 
 /// What every step of reading gives.
@@ -67,7 +68,10 @@ fn plan(text: &str, folder: &Path) -> Read<Plan> {
     let scheduler = scheduler(&raw.scheduler.value.0)?;
     let run = run(raw.run.map(|run| run.0).unwrap_or_default())?;
     let classes = class::all(raw.class, &link, text)?;
-    let mut plan = Plan { title: raw.title, link, scheduler, classes, sources: Vec::new(), run };
+    let queue = raw.scheduler.value.0.queue.as_ref();
+    let queue = queue.map(|at| queue::queue(&at.value.0, &at.span, &link)).transpose()?;
+    let (title, sources) = (raw.title, Vec::new());
+    let mut plan = Plan { title, link, scheduler, queue, classes, sources, run };
     plan.sources = source::all(raw.source, &plan, folder, text)?;
     Ok(plan)
 }
@@ -137,6 +141,7 @@ fn scheduler(raw: &raw::Scheduler) -> Read<SchedulerSpec> {
                 .best_effort_order
                 .as_ref()
                 .map_or(BestEffortOrder::Wfq, |order| order.value.0),
+            late: raw.late.as_ref().map_or(Late::Send, |late| late.value.0.into()),
         },
         SchedulerKind::Dwcs => SchedulerSpec::Dwcs(dwcs(raw)?),
     };
@@ -173,6 +178,7 @@ fn check_options(raw: &raw::Scheduler, spec: SchedulerSpec) -> Read<()> {
     let options = [
         ("best-effort", span(&raw.best_effort), is_edf, "edf"),
         ("best-effort-order", span(&raw.best_effort_order), is_edf, "edf"),
+        ("late", span(&raw.late), is_edf, "edf"),
         ("precedence", span(&raw.precedence), is_dwcs, "dwcs"),
         ("violation", span(&raw.violation), is_dwcs, "dwcs"),
         ("check-every", span(&raw.check_every), is_dwcs, "dwcs"),

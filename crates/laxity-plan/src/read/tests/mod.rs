@@ -3,6 +3,7 @@
 mod accepted;
 mod hierarchies;
 mod outside;
+mod queues;
 mod refused;
 mod streams;
 
