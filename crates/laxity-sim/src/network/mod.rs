@@ -199,7 +199,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         watcher: &'a mut W,
     ) -> Result<Self, SimError> {
         let plan = run.plan;
-        let topology = Topology::new(plan, network, run.scheduler);
+        let topology = Topology::new(plan, network, run.scheduler, run.seed);
         let promises = deadlines(plan);
         let books = vec![Books::new(&promises, plan.run.warm_up); 2 * network.links.len()];
         let mut simulation = Simulation {
