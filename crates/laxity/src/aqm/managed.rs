@@ -86,6 +86,7 @@ impl<S: Withdraw> Scheduler for Managed<S> {
         if let Some(queue) = queue {
             let candidates = self.books.queues[queue].meet(now);
             if candidates > 0 && self.meets(now, queue, candidates, &packet, drops) {
+                self.books.queues[queue].pass();
                 return drops.dropped(packet, DropReason::Choke);
             }
             if let Err(reason) = self.books.queues[queue].judge(&mut packet) {
