@@ -9,7 +9,7 @@ use laxity::sched::edf::{
 };
 use laxity::sched::{Drr, Dwcs, Edf, Fifo, Hfsc, Wf2q, Wfq};
 use laxity::scheduler::{Scheduler, Withdraw};
-use laxity::units::{Bytes, Nanos};
+use laxity::units::Bytes;
 
 use crate::model::{
     Arrival, BestEffort, BestEffortOrder, Class, Plan, Police, QueueSpec, SchedulerSpec,
@@ -19,6 +19,9 @@ impl Plan {
     /// The plan's classes under some scheduler, the plan's own or another, behind their queues,
     /// which draw random numbers made from `seed`.
     pub fn scheduler(&self, spec: SchedulerSpec, seed: u64) -> Box<dyn Scheduler + Send> {
+        if spec == SchedulerSpec::Wf2q && self.has_schedulers_below() {
+            return Box::new(self.hierarchy(seed));
+        }
         let mut policies: Vec<_> = self.queue.iter().map(QueueSpec::policy).collect();
         let mut queue_of = vec![self.queue.map(|_| 0); self.classes.len()];
         for (class, queue_of) in self.classes.iter().zip(&mut queue_of) {
@@ -116,7 +119,7 @@ impl Plan {
         let best_effort = self.leaves().map(|(_, class)| class).filter(sends_best_effort);
         edf::System {
             rate: self.link.rate,
-            latency: Nanos::ZERO,
+            latency: self.link.latency,
             max_packet: self.link.max_packet,
             real_time: self.real_time().map(|(_, class)| class).collect(),
             best_effort_packet: best_effort.map(|class| self.max_packet(class)).max(),

@@ -43,6 +43,7 @@ impl Plan {
             }
             SchedulerSpec::Wfq => self.wfq_bounds(),
             SchedulerSpec::Drr => self.drr_bounds(),
+            SchedulerSpec::Wf2q if self.has_schedulers_below() => self.guarantees_below().bounds,
             SchedulerSpec::Wf2q => self.wf2q_hierarchy().test().bounds,
             SchedulerSpec::Hfsc => self.hfsc_system().test().bounds,
             SchedulerSpec::Edf { best_effort, .. } => {
@@ -114,7 +115,7 @@ impl Plan {
         bounds
     }
 
-    fn traffic(&self, class: &Class) -> Traffic {
+    pub(crate) fn traffic(&self, class: &Class) -> Traffic {
         let arrival = class.arrival.as_ref().map(|arrival| arrival.buckets.clone());
         Traffic { arrival: arrival.unwrap_or_default(), packet: self.max_packet(class) }
     }

@@ -18,6 +18,7 @@
 //! # Ok::<(), laxity_plan::PlanError>(())
 //! ```
 
+pub mod below;
 mod build;
 mod error;
 mod guarantees;

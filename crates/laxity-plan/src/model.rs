@@ -91,6 +91,9 @@ pub struct LinkSpec {
     pub max_packet: Bytes,
     /// The shortest packet that a drawn length is raised to. Default 40 B.
     pub min_packet: Bytes,
+    /// How late it may be with what its rate is due: more than nothing where the link is a share of
+    /// another.
+    pub latency: Nanos,
 }
 
 /// `[scheduler]`.
@@ -180,6 +183,24 @@ pub struct Class {
     pub loss: Option<Loss>,
     /// What DWCS does with late packets. Default drop with `loss`, send without.
     pub late: Late,
+    /// The scheduler that it holds: for its own packets, or for the classes below it.
+    pub inside: Option<Scheduling>,
+}
+
+/// A scheduler inside a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scheduling {
+    /// The discipline.
+    pub scheduler: SchedulerSpec,
+    /// The queue of the classes that have none of their own.
+    pub queue: Option<QueueSpec>,
+}
+
+impl Default for Scheduling {
+    /// First come, first served, without limit.
+    fn default() -> Self {
+        Scheduling { scheduler: SchedulerSpec::Fifo, queue: None }
+    }
 }
 
 impl Class {

@@ -33,7 +33,8 @@ pub enum Test {
     Wf2q(fair::Guarantees),
     /// That of DWCS.
     Dwcs(dwcs::Admission),
-    /// Fair queueing by weight on one level, which only bounds delays.
+    /// Fair queueing by weight on one level, or above schedulers that the classes hold: delay bounds
+    /// alone.
     Flat,
 }
 
@@ -52,6 +53,7 @@ impl Admission {
                 }
             }
             SchedulerSpec::Hfsc => crate::hfsc::admission(plan),
+            SchedulerSpec::Wf2q if plan.has_schedulers_below() => crate::fair::below(plan),
             SchedulerSpec::Wf2q => crate::fair::hierarchy(plan),
             SchedulerSpec::Dwcs(settings) => crate::dwcs::admission(plan, settings),
             SchedulerSpec::Wfq | SchedulerSpec::Drr => crate::fair::flat(plan, spec),

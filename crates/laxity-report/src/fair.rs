@@ -34,6 +34,35 @@ pub(crate) fn hierarchy(plan: &Plan) -> Admission {
     }
 }
 
+/// The answer where classes hold schedulers of their own: the shares have to fit, and what EDF
+/// promises inside each.
+pub(crate) fn below(plan: &Plan) -> Admission {
+    let test = plan.guarantees_below();
+    let fits = test.overbooked.is_empty();
+    let inside = test.edf.iter().map(|(class, edf)| {
+        let name = &plan.classes[class.index()].name;
+        (edf.admitted, format!("In {name}: {}", crate::edf::statement(edf)))
+    });
+    let (admitted, inside): (Vec<_>, Vec<_>) = inside.unzip();
+    let (kept, deadline) = match deadlines(plan, &test.bounds) {
+        Some((kept, statement)) => (kept, statement),
+        None => (true, NO_DEADLINE.to_string()),
+    };
+    let statement = match &test.overbooked[..] {
+        [] => format!("{deadline} {}", inside.join(" ")).trim_end().to_string(),
+        overbooked => {
+            let places: Vec<_> = overbooked.iter().map(|place| at(plan, place)).collect();
+            format!("More is promised than there is; {}.", listed(&places))
+        }
+    };
+    Admission {
+        admitted: Some(fits && kept && admitted.into_iter().all(|admitted| admitted)),
+        statement,
+        bounds: test.bounds,
+        test: Test::Flat,
+    }
+}
+
 /// Where the rates sum to too much.
 fn at(plan: &Plan, place: &Overbooked) -> String {
     let (asked, given) = two_rates(place.asked, place.given);

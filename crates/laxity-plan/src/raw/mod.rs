@@ -183,6 +183,9 @@ pub struct Class {
     /// What `dwcs` does with late packets; needs `gap` or `deadline`. Default drop with `loss`,
     /// send without.
     pub late: Option<At<Word<Late>>>,
+    /// The scheduler that it holds, for its own packets or for the classes below it; with
+    /// `kind = "wf2q"` in `[scheduler]`. Default fifo for a class without classes below it.
+    pub scheduler: Option<At<Table<Scheduler>>>,
 }
 
 /// One token bucket, or several that all hold at once.

@@ -7,9 +7,9 @@ use laxity::units::{Bytes, Nanos, Rate};
 
 use super::hierarchy::Hierarchy;
 use super::queue::queue;
-use super::{MOST, Read, curve, matching, positive, stream};
+use super::{MOST, Read, curve, matching, positive, queue_of_all, scheduler, stream};
 use crate::error::{Fault, shown};
-use crate::model::{Arrival, Class, LinkSpec, Police, TokenBucket, Weight};
+use crate::model::{Arrival, Class, LinkSpec, Police, Scheduling, TokenBucket, Weight};
 use crate::raw::{self, Arrivals, At, Number, Quantity, Table};
 
 /// The longest name of a class, in characters.
@@ -88,6 +88,7 @@ fn read(
         gap: streams.gap,
         loss: streams.loss,
         late: streams.late,
+        inside: raw.scheduler.as_ref().map(|at| inside(&at.value.0, link)).transpose()?,
     })
 }
 
@@ -123,6 +124,10 @@ fn check_deadline(
              say so with `packet` in `arrival`"
         }
     }))
+}
+
+fn inside(raw: &raw::Scheduler, link: &LinkSpec) -> Read<Scheduling> {
+    Ok(Scheduling { scheduler: scheduler(raw)?, queue: queue_of_all(raw, link)? })
 }
 
 fn check_name(At { value: name, span }: &At<String>) -> Read<()> {

@@ -4,6 +4,7 @@ mod class;
 mod curve;
 mod file;
 mod hierarchy;
+mod inside;
 mod network;
 mod queue;
 mod source;
@@ -73,6 +74,7 @@ fn plan(text: &str, folder: &Path) -> Read<Plan> {
     let network = network::read(raw.network, &link, delay)?;
     let scheduler = scheduler(&raw.scheduler.value.0)?;
     let run = run(raw.run.map(|run| run.0).unwrap_or_default())?;
+    inside::check(&raw.scheduler.value.0, scheduler, &raw.class)?;
     let classes = class::all(raw.class, &link, network.is_some(), text)?;
     let queue = queue_of_all(&raw.scheduler.value.0, &link)?;
     let (title, sources) = (raw.title, Vec::new());
@@ -122,7 +124,7 @@ fn link(raw: raw::Link) -> Read<LinkSpec> {
     }
     let rate = raw.rate.value.0;
     check_transmission(rate, max_packet, &raw.rate.span)?;
-    Ok(LinkSpec { rate, max_packet, min_packet })
+    Ok(LinkSpec { rate, max_packet, min_packet, latency: Nanos::ZERO })
 }
 
 fn check_transmission(rate: Rate, max_packet: Bytes, written: &Range<usize>) -> Read<()> {

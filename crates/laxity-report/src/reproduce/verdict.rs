@@ -70,14 +70,13 @@ fn within((least, most): (f64, f64), value: f64) -> bool {
 
 /// The verdicts as a table.
 pub(super) fn verdict_table(verdicts: &[Verdict]) -> String {
-    let number = |value: f64| format!("{value:.2}");
     let rows = verdicts.iter().map(|verdict| {
         vec![
             verdict.what.clone(),
             verdict.of.clone(),
             verdict.paper.map_or(NOTHING.to_string(), number),
             number(verdict.ours),
-            format!("{:.2} – {:.2}", verdict.range.0, verdict.range.1),
+            format!("{} – {}", number(verdict.range.0), number(verdict.range.1)),
             accepted(verdict),
             if verdict.holds { "holds" } else { "FAILS!" }.to_string(),
         ]
@@ -86,11 +85,16 @@ pub(super) fn verdict_table(verdicts: &[Verdict]) -> String {
     table::table(&header, &rows.collect::<Vec<_>>())
 }
 
+/// Two digits behind the point, four of what is small.
+fn number(value: f64) -> String {
+    if value.abs() < 0.5 { format!("{value:.4}") } else { format!("{value:.2}") }
+}
+
 fn accepted(verdict: &Verdict) -> String {
     let interval = match verdict.accepted {
-        (least, f64::INFINITY) => format!("≥ {least:.2}"),
-        (least, most) if least <= 0.0 => format!("≤ {most:.2}"),
-        (least, most) => format!("{least:.2} – {most:.2}"),
+        (least, f64::INFINITY) => format!("≥ {}", number(least)),
+        (least, most) if least <= 0.0 => format!("≤ {}", number(most)),
+        (least, most) => format!("{} – {}", number(least), number(most)),
     };
     if verdict.every_seed { format!("all {interval}") } else { interval }
 }

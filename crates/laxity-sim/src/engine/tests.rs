@@ -418,3 +418,61 @@ fn late_packets_are_dropped_where_the_plan_says_so() {
         assert_eq!(begun_late.count() == 0, is_dropped);
     }
 }
+
+/// GPS over EDF (Hei, Tsang 2001): best effort that floods its share does not delay the real-time
+/// class beyond its bound, gets all that is left, and what the real-time class leaves while it sleeps.
+#[test]
+fn best_effort_in_a_share_of_its_own_takes_the_excess_alone() {
+    let text = |weight: u32, rate: &str| {
+        format!(
+            r#"scheduler.kind = "wf2q"
+            class.real-time = {{ weight = {weight}, scheduler.kind = "edf" }}
+            class.voice = {{ parent = "real-time", deadline = "15ms",
+                arrival = {{ bucket = "600b", rate = "600kbit", packet = "200b" }} }}
+            class.video = {{ parent = "real-time", deadline = "60ms",
+                arrival = {{ bucket = "6kB", rate = "1500kbit" }} }}
+            class.rest = {{ weight = 4, scheduler = {{ kind = "fifo",
+                queue = {{ kind = "red", min = 10, max = 30, limit = 60 }} }} }}
+            [[source]]
+            class = "voice"
+            model = "greedy"
+            packet = "200b"
+            burst = {{ uniform = ["5ms", "40ms"] }}
+            spacing = {{ uniform = ["1ms", "30ms"] }}
+            stop = "5s"
+            [[source]]
+            class = "video"
+            model = "greedy"
+            packet = {{ uniform = ["500b", "1500b"] }}
+            burst = {{ uniform = ["20ms", "200ms"] }}
+            spacing = {{ uniform = ["10ms", "90ms"] }}
+            stop = "5s"
+            [[source]]
+            class = "rest"
+            model = "poisson"
+            rate = "{rate}"
+            packet = {{ uniform = ["40b", "1500b"] }}"#
+        )
+    };
+    for seed in 1..=5 {
+        let plan = plan(&text(6, "20mbit"));
+        let (outcome, records) = run(&plan, seed, 10);
+        let bounds = plan.bounds(plan.scheduler);
+        for (class, bound) in outcome.summary.classes.iter().zip(&bounds[1..]).take(2) {
+            let largest = class.delay_ns.unwrap().max;
+            assert!(Nanos(largest) <= bound.unwrap(), "{}: {largest} {bound:?}", class.name);
+            assert_eq!((class.bound_misses, class.deadline_misses), (0, 0));
+        }
+        assert!(outcome.summary.link.utilization > 0.999);
+        // While real-time sources sleep, the rest has the whole link.
+        let late = records.iter().filter(|record| record.packet.class == ClassId(3));
+        let bytes = late.filter(|record| match record.fate {
+            Fate::Sent { start, .. } => start >= Nanos(6_000_000_000),
+            Fate::Dropped(_) => false,
+        });
+        let bits: u64 = bytes.map(|record| u64::from(record.packet.length) * 8).sum();
+        assert!(bits as f64 > 4.0 * 0.999 * 8e6, "{bits}");
+    }
+    // A share that is too small is refused, and its delays are as long as was to be feared.
+    assert!(!plan(&text(1, "20mbit")).guarantees_below().edf[0].1.admitted);
+}

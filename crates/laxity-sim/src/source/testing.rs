@@ -23,11 +23,17 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
         gap: None,
         loss: None,
         late: Late::Send,
+        inside: None,
     };
     Plan {
         network: None,
         title: None,
-        link: LinkSpec { rate: Rate(10_000_000), max_packet: Bytes(1536), min_packet: Bytes(40) },
+        link: LinkSpec {
+            rate: Rate(10_000_000),
+            max_packet: Bytes(1536),
+            min_packet: Bytes(40),
+            latency: Nanos::ZERO,
+        },
         scheduler: SchedulerSpec::Fifo,
         queue: None,
         classes: names.iter().map(class).collect(),

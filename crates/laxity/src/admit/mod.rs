@@ -85,8 +85,12 @@ fn delay_bound(buckets: &[TokenBucket], service: &Curve, late: Nanos) -> Result<
     delay_bound_of_all([buckets], service, late)
 }
 
-/// The delay of all of this traffic that is served in order of arrival.
-fn delay_bound_of_all<'a>(
+/// The delay of all of this traffic that is served in order of arrival, by this curve, then at most
+/// `late` more: the horizontal distance of the arrival curves' sum from it (Cruz 1991), rounded up.
+///
+/// # Errors
+/// If the traffic is more than is served, or nothing is known of some.
+pub fn delay_bound_of_all<'a>(
     traffic: impl IntoIterator<Item = &'a [TokenBucket]>,
     service: &Curve,
     late: Nanos,

@@ -19,7 +19,12 @@ fn model(source: &Source) -> &ModelSource {
 fn the_link_and_its_scheduler() {
     let plan = parse(PLAN).unwrap();
     assert!(plan.title.as_ref().is_some_and(|title| title.starts_with("Access link")));
-    let link = LinkSpec { rate: Rate(10_000_000), max_packet: Bytes(1536), min_packet: Bytes(40) };
+    let link = LinkSpec {
+        rate: Rate(10_000_000),
+        max_packet: Bytes(1536),
+        min_packet: Bytes(40),
+        latency: Nanos::ZERO,
+    };
     assert_eq!(plan.link, link);
     assert_eq!(plan.scheduler, SchedulerSpec::EDF);
     let run = RunSpec { duration: Some(Nanos(20_000 * MS)), warm_up: Nanos(1000 * MS), seed: 7 };

@@ -2,6 +2,7 @@
 
 mod accepted;
 mod hierarchies;
+mod inside;
 mod networks;
 mod outside;
 mod queues;
