@@ -102,8 +102,18 @@ fn part(experiment: &str, shown: &[Shown], measured: &Measured) -> Part {
 /// Means over the seeds, a combination a row.
 fn summary(experiment: &str, measured: &Measured) -> String {
     let header = [
-        "order and queue", "Jain", "TCP kbit/s", "UDP kbit/s", "TCP delay s", "deviation",
-        "UDP delay s", "deviation", "dropped as 0: s", "deviation", "power TCP", "UDP",
+        "order and queue",
+        "Jain",
+        "TCP kbit/s",
+        "UDP kbit/s",
+        "TCP delay s",
+        "deviation",
+        "UDP delay s",
+        "deviation",
+        "dropped as 0: s",
+        "deviation",
+        "power TCP",
+        "UDP",
     ];
     let row = |combination: Combination| {
         let of = format!("{}{experiment}", combination.name());

@@ -133,9 +133,8 @@ impl Watch {
         });
         let seconds = BIN.as_secs_f64();
         let over_time = self.udp_bytes.iter().enumerate();
-        let over_time = over_time.map(|(bin, bytes)| {
-            ((bin as f64 + 0.5) * seconds, *bytes as f64 * 8.0 / seconds)
-        });
+        let over_time = over_time
+            .map(|(bin, bytes)| ((bin as f64 + 0.5) * seconds, *bytes as f64 * 8.0 / seconds));
         let flows: Vec<f64> = tcp.iter().chain(&udp).copied().collect();
         Shown {
             combination,
