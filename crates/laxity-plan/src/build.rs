@@ -1,40 +1,44 @@
 //! From a plan to the things that act on it: a scheduler, and the question whether it fits.
 
 use laxity::admit::edf;
+use laxity::aqm::{Choke, Limit, Managed, Policy};
 use laxity::curve::Curve;
 use laxity::police::Meter;
 use laxity::sched::edf::{
     Assign, BestEffort as BestEffortStage, Deadlines, Line, TwoLineFast, TwoLines,
 };
-use laxity::sched::{DropTail, Drr, Dwcs, Edf, Fifo, Hfsc, Limit, Wf2q, Wfq};
-use laxity::scheduler::Scheduler;
-use laxity::units::Bytes;
+use laxity::sched::{Drr, Dwcs, Edf, Fifo, Hfsc, Wf2q, Wfq};
+use laxity::scheduler::{Scheduler, Withdraw};
+use laxity::units::{Bytes, Nanos};
 
 use crate::model::{
-    Arrival, BestEffort, BestEffortOrder, Class, Plan, Police, QueueLimit, QueueSpec, SchedulerSpec,
+    Arrival, BestEffort, BestEffortOrder, Class, Plan, Police, QueueSpec, SchedulerSpec,
 };
 
 impl Plan {
-    /// The plan's classes under some scheduler, the plan's own or another, with the classes' queue
-    /// limits in front.
-    pub fn scheduler(&self, spec: SchedulerSpec) -> Box<dyn Scheduler + Send> {
-        if self.limits_nothing() {
+    /// The plan's classes under some scheduler, the plan's own or another, behind their queues,
+    /// which draw random numbers made from `seed`.
+    pub fn scheduler(&self, spec: SchedulerSpec, seed: u64) -> Box<dyn Scheduler + Send> {
+        let mut policies: Vec<_> = self.queue.iter().map(QueueSpec::policy).collect();
+        let mut queue_of = vec![self.queue.map(|_| 0); self.classes.len()];
+        for (class, queue_of) in self.classes.iter().zip(&mut queue_of) {
+            if let Some(queue) = &class.queue {
+                *queue_of = Some(policies.len());
+                policies.push(queue.policy());
+            }
+        }
+        if policies.is_empty() {
             return self.discipline(spec);
         }
-        let limits = self.classes.iter().map(|class| match class.queue {
-            None => Limit::None,
-            Some(QueueSpec::DropTail(QueueLimit::Packets(packets))) => Limit::Packets(packets),
-            Some(QueueSpec::DropTail(QueueLimit::Bytes(bytes))) => Limit::Bytes(bytes.0),
-        });
-        Box::new(DropTail::new(self.discipline(spec), limits.collect()))
+        Box::new(Managed::new(self.discipline(spec), &policies, &queue_of, seed))
     }
 
     /// Whether any number of packets may be queued.
     pub fn limits_nothing(&self) -> bool {
-        self.classes.iter().all(|class| class.queue.is_none())
+        self.queue.is_none() && self.classes.iter().all(|class| class.queue.is_none())
     }
 
-    fn discipline(&self, spec: SchedulerSpec) -> Box<dyn Scheduler + Send> {
+    fn discipline(&self, spec: SchedulerSpec) -> Box<dyn Withdraw + Send> {
         match spec {
             SchedulerSpec::Fifo => Box::new(Fifo::new()),
             SchedulerSpec::Wfq => Box::new(self.wfq()),
@@ -44,7 +48,7 @@ impl Plan {
                 let hfsc = Hfsc::new(&self.hfsc_classes());
                 Box::new(hfsc.expect("reading refuses what is no hierarchy"))
             }
-            SchedulerSpec::Edf { best_effort, order } => {
+            SchedulerSpec::Edf { best_effort, order, late } => {
                 let assign = self.assign(best_effort);
                 let stage = match order {
                     BestEffortOrder::Fifo => BestEffortStage::by_arrival(assign),
@@ -53,7 +57,7 @@ impl Plan {
                     }
                 };
                 let deadlines: Vec<_> = self.classes.iter().map(Class::due_within).collect();
-                Box::new(Edf::new(&deadlines, stage))
+                Box::new(Edf::new(&deadlines, stage).with_late(late))
             }
             SchedulerSpec::Dwcs(settings) => Box::new(Dwcs::new(settings, &self.dwcs_streams())),
         }
@@ -66,6 +70,8 @@ impl Plan {
     fn assign(&self, way: BestEffort) -> Assign {
         match way {
             BestEffort::Background => Assign::Background,
+            // Nothing is known to be left where a real-time class does not tell what it sends.
+            _ if self.real_time().count() < self.due().count() => Assign::Background,
             BestEffort::TwoLineFast => Assign::TwoLineFast(TwoLineFast::new(self.two_lines())),
             _ => {
                 let deadlines = Deadlines::new(&self.best_effort_curve(way));
@@ -110,13 +116,19 @@ impl Plan {
         let best_effort = self.leaves().map(|(_, class)| class).filter(sends_best_effort);
         edf::System {
             rate: self.link.rate,
+            latency: Nanos::ZERO,
             max_packet: self.link.max_packet,
             real_time: self.real_time().map(|(_, class)| class).collect(),
             best_effort_packet: best_effort.map(|class| self.max_packet(class)).max(),
         }
     }
 
-    /// The real-time classes with their places among all classes.
+    /// The classes whose packets have deadlines.
+    fn due(&self) -> impl Iterator<Item = &Class> {
+        self.classes.iter().filter(|class| class.due_within().is_some())
+    }
+
+    /// The real-time classes that tell what they send, with their places among all classes.
     fn real_time(&self) -> impl Iterator<Item = (usize, edf::RealTime)> {
         self.classes.iter().enumerate().filter_map(|(index, class)| {
             let deadline = class.due_within()?;
@@ -139,6 +151,26 @@ impl Plan {
         match system.best_effort_packet {
             Some(_) => system.test(&self.best_effort_curve(way)),
             None => system.test(&Curve::zero()),
+        }
+    }
+}
+
+impl QueueSpec {
+    /// What the queue never exceeds.
+    pub fn limit(&self) -> Limit {
+        match *self {
+            QueueSpec::DropTail(limit) => limit.into(),
+            QueueSpec::Red(red) | QueueSpec::Choke(Choke { red, .. }) => red.limit,
+            QueueSpec::CoDel(codel) => codel.limit,
+        }
+    }
+
+    fn policy(&self) -> Policy {
+        match *self {
+            QueueSpec::DropTail(limit) => Policy::DropTail(limit.into()),
+            QueueSpec::Red(red) => Policy::Red(red),
+            QueueSpec::Choke(choke) => Policy::Choke(choke),
+            QueueSpec::CoDel(codel) => Policy::CoDel(codel),
         }
     }
 }

@@ -69,7 +69,7 @@ impl Plan {
     pub fn keeps_windows(&self, spec: SchedulerSpec) -> bool {
         let SchedulerSpec::Dwcs(settings) = spec else { return false };
         let is_watched =
-            |class: &Class| class.gap.and(class.loss).is_some() && !class.drops_in_time();
+            |class: &Class| class.gap.and(class.loss).is_some() && !self.drops_in_time(class);
         let is_watched = |class: &Class| class.due_within().is_none() || is_watched(class);
         self.classes.iter().all(is_watched) && self.dwcs_admission(settings).proof.is_ok()
     }

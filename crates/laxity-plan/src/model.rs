@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use laxity::aqm::{Choke, CoDel, Limit, Red};
 use laxity::packet::ClassId;
 pub use laxity::police::TokenBucket;
 pub use laxity::sched::dwcs::Late;
@@ -26,6 +27,8 @@ pub struct Plan {
     pub network: Option<Network>,
     /// The discipline that shares it.
     pub scheduler: SchedulerSpec,
+    /// The queue that all classes share that have none of their own. Default no limit.
+    pub queue: Option<QueueSpec>,
     /// The classes, in the order of the file; [`ClassId`] counts in this order. Never empty.
     pub classes: Vec<Class>,
     /// The traffic of a simulation.
@@ -68,6 +71,11 @@ impl Plan {
         self.classes.iter().any(|class| class.parent.is_some() || class.curves != Curves::default())
     }
 
+    /// Whether packets of a class may be dropped before they are late: by a queue or its police.
+    pub fn drops_in_time(&self, class: &Class) -> bool {
+        class.queue.or(self.queue).is_some() || class.police == Police::Drop
+    }
+
     /// The largest packet of a class: its own `packet` limit, or else the link's.
     pub fn max_packet(&self, class: &Class) -> Bytes {
         class.arrival.as_ref().and_then(|arrival| arrival.packet).unwrap_or(self.link.max_packet)
@@ -104,6 +112,8 @@ pub enum SchedulerSpec {
         best_effort: BestEffort,
         /// How best-effort classes are ordered among themselves. Default wfq.
         order: BestEffortOrder,
+        /// What becomes of real-time packets whose deadline is over. Default send.
+        late: Late,
     },
     /// Dynamic window-constrained scheduling.
     Dwcs(Settings),
@@ -179,11 +189,6 @@ impl Class {
         self.deadline.or(self.gap)
     }
 
-    /// Whether packets may be dropped before they are late: by its queue's limit or its police.
-    pub fn drops_in_time(&self) -> bool {
-        self.queue.is_some() || self.police == Police::Drop
-    }
-
     /// Whether it has packets of its own, rather than classes below it.
     pub fn is_leaf(&self) -> bool {
         self.children.is_empty()
@@ -221,11 +226,31 @@ pub enum Police {
     Drop,
 }
 
-/// `queue = { kind = "droptail", limit = … }`.
+/// `queue = { kind = … }`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueSpec {
     /// A packet that would exceed the limit is dropped.
     DropTail(QueueLimit),
+    /// Random early detection.
+    Red(Red),
+    /// Packets meet others of their flow, and both are dropped.
+    Choke(Choke),
+    /// Controlled delay.
+    CoDel(CoDel),
+}
+
+impl QueueSpec {
+    /// The same on another link, whose packets take another time.
+    pub(crate) fn on(self, link: &LinkSpec) -> QueueSpec {
+        let transmission = link.rate.time_for(link.max_packet).max(Nanos(1));
+        match self {
+            QueueSpec::Red(red) => QueueSpec::Red(Red { transmission, ..red }),
+            QueueSpec::Choke(Choke { red, candidates }) => {
+                QueueSpec::Choke(Choke { red: Red { transmission, ..red }, candidates })
+            }
+            other => other,
+        }
+    }
 }
 
 /// How much a queue holds.
@@ -235,6 +260,15 @@ pub enum QueueLimit {
     Packets(u64),
     /// `limit = "64kB"`.
     Bytes(Bytes),
+}
+
+impl From<QueueLimit> for Limit {
+    fn from(limit: QueueLimit) -> Self {
+        match limit {
+            QueueLimit::Packets(packets) => Limit::Packets(packets),
+            QueueLimit::Bytes(Bytes(bytes)) => Limit::Bytes(bytes),
+        }
+    }
 }
 
 /// `[run]`: defaults of `laxity run`.

@@ -5,7 +5,7 @@ use laxity::units::{Bytes, Nanos, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::model::{Dist, LinkSpec, Plan, SchedulerSpec};
+use crate::model::{Class, Dist, LinkSpec, Plan, QueueSpec, SchedulerSpec};
 
 /// The tables `[network.NAME]` of a plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +32,8 @@ pub struct NetworkLink {
     /// The discipline at both of its ends. `None` for the plan's, and for a private link for FIFO
     /// without limits.
     pub scheduler: Option<SchedulerSpec>,
+    /// With a discipline of its own: the queue of the classes that have none of theirs.
+    pub queue: Option<QueueSpec>,
 }
 
 /// One link of a path.
@@ -64,17 +66,21 @@ impl Plan {
     /// `scheduler` is that of links that have none of their own. A private link that has none does
     /// not limit queues either.
     pub fn at(&self, link: &NetworkLink, scheduler: SchedulerSpec) -> Plan {
-        let mut here = Plan {
-            link: LinkSpec { rate: link.rate, ..self.link.clone() },
-            scheduler: self.scheduler_at(link, scheduler),
+        let own = LinkSpec { rate: link.rate, ..self.link.clone() };
+        let is_plain = link.private && link.scheduler.is_none();
+        let on = |queue: Option<QueueSpec>| Some(queue?.on(&own)).filter(|_| !is_plain);
+        let queue = if link.scheduler.is_some() { link.queue } else { self.queue };
+        let class = |class: &Class| Class { queue: on(class.queue), ..class.clone() };
+        Plan {
+            title: None,
             network: None,
+            scheduler: self.scheduler_at(link, scheduler),
+            queue: on(queue),
+            classes: self.classes.iter().map(class).collect(),
             sources: Vec::new(),
-            ..self.clone()
-        };
-        if link.private && link.scheduler.is_none() {
-            here.classes.iter_mut().for_each(|class| class.queue = None);
+            run: self.run,
+            link: own,
         }
-        here
     }
 
     /// The discipline at the ends of a link.

@@ -5,7 +5,7 @@ use std::fmt;
 use laxity::sched::dwcs::{Precedence, Settings, Violation};
 
 use crate::error::nearest;
-use crate::model::{BestEffort, BestEffortOrder, SchedulerSpec};
+use crate::model::{BestEffort, BestEffortOrder, Late, SchedulerSpec};
 
 /// A word that names no scheduler.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,8 +29,11 @@ impl UnknownScheduler {
 
 impl SchedulerSpec {
     /// EDF as a plan gets it that says no more.
-    pub const EDF: SchedulerSpec =
-        SchedulerSpec::Edf { best_effort: BestEffort::Exact, order: BestEffortOrder::Wfq };
+    pub const EDF: SchedulerSpec = SchedulerSpec::Edf {
+        best_effort: BestEffort::Exact,
+        order: BestEffortOrder::Wfq,
+        late: Late::Send,
+    };
 
     /// DWCS as a plan gets it that says no more.
     pub const DWCS: SchedulerSpec = SchedulerSpec::Dwcs(Settings {
@@ -82,7 +85,9 @@ impl SchedulerSpec {
 
     fn with_way(self, best_effort: BestEffort) -> SchedulerSpec {
         match self {
-            SchedulerSpec::Edf { order, .. } => SchedulerSpec::Edf { best_effort, order },
+            SchedulerSpec::Edf { order, late, .. } => {
+                SchedulerSpec::Edf { best_effort, order, late }
+            }
             other => other,
         }
     }
@@ -160,8 +165,11 @@ mod tests {
 
     #[test]
     fn every_scheduler_is_named_back() {
-        let edf = BestEffort::ALL
-            .map(|best_effort| SchedulerSpec::Edf { best_effort, order: BestEffortOrder::Fifo });
+        let edf = BestEffort::ALL.map(|best_effort| SchedulerSpec::Edf {
+            best_effort,
+            order: BestEffortOrder::Fifo,
+            late: Late::Drop,
+        });
         let dwcs = PRECEDENCES.map(|precedence| SchedulerSpec::DWCS.with_precedence(precedence));
         for spec in edf.into_iter().chain(dwcs).chain(SchedulerSpec::PLAIN) {
             assert_eq!(SchedulerSpec::named(spec.name(), spec), Ok(spec));
@@ -171,8 +179,11 @@ mod tests {
 
     #[test]
     fn plain_edf_is_the_plans_own() {
-        let base =
-            SchedulerSpec::Edf { best_effort: BestEffort::TwoLine, order: BestEffortOrder::Fifo };
+        let base = SchedulerSpec::Edf {
+            best_effort: BestEffort::TwoLine,
+            order: BestEffortOrder::Fifo,
+            late: Late::Drop,
+        };
         assert_eq!(SchedulerSpec::named("edf", base), Ok(base));
         assert_eq!(SchedulerSpec::named("edf", SchedulerSpec::Wfq), Ok(SchedulerSpec::EDF));
     }

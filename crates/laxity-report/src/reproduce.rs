@@ -209,6 +209,15 @@ mod tests {
     }
 
     #[test]
+    fn the_edf_choke_experiments_hold() {
+        let repetition = in_short_form("edf-choke");
+        assert!(repetition.holds(), "{}", repetition.verdict_table());
+        assert_eq!(repetition.verdicts.len(), 6 + 3 + 6);
+        assert_eq!((repetition.figures.len(), repetition.tables.len()), (3, 3));
+        assert_eq!((repetition.seeds, repetition.duration_ns), (6, 200_000_000_000));
+    }
+
+    #[test]
     fn the_dwcs_experiments_hold_in_short_form() {
         let repetition = in_short_form("dwcs");
         // Times are judged where the release is tried, not without optimization.

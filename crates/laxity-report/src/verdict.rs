@@ -56,6 +56,16 @@ pub enum Promise {
         /// How many.
         dropped: u64,
     },
+    /// Packets of such a class were dropped by its queue's management.
+    Management {
+        /// How many.
+        dropped: u64,
+    },
+    /// Packets of such a class were dropped when their deadline was over.
+    Late {
+        /// How many.
+        dropped: u64,
+    },
 }
 
 /// Every broken promise of a run, in the plan's order; empty when all were kept.
@@ -80,9 +90,15 @@ fn broken_by(class: &ClassSummary) -> impl Iterator<Item = Broken> {
         .filter(|_| class.deadline_misses > 0)
         .map(|deadline_ns| Promise::Deadline { deadline_ns, misses: class.deadline_misses });
     let beyond = exceeded_bound(class);
-    let full = class.dropped.get(DropReason::QueueFull.name()).copied();
-    let full = full.filter(|_| deadline_ns.is_some());
-    let full = full.map(|dropped| Promise::Room { dropped });
+    let dropped = |reasons: &[DropReason]| {
+        let counts = reasons.iter().filter_map(|reason| class.dropped.get(reason.name()));
+        Some(counts.sum::<u64>()).filter(|&dropped| dropped > 0 && deadline_ns.is_some())
+    };
+    let full = dropped(&[DropReason::QueueFull]).map(|dropped| Promise::Room { dropped });
+    let managed = dropped(&[DropReason::Red, DropReason::Choke, DropReason::CoDel])
+        .map(|dropped| Promise::Management { dropped });
+    let too_late = dropped(&[DropReason::Late]).map(|dropped| Promise::Late { dropped });
+    let full = full.into_iter().chain(managed).chain(too_late);
     let sliding = class.windows.iter().filter(|windows| windows.violations > 0);
     let sliding = sliding.map(|of| (of.violations, of.windows));
     let consecutive =
@@ -98,9 +114,10 @@ fn broken_by(class: &ClassSummary) -> impl Iterator<Item = Broken> {
         proved: match promise {
             Promise::Bound { .. } | Promise::Consecutive { .. } => true,
             Promise::Windows { .. } => false,
-            Promise::Deadline { .. } | Promise::Room { .. } => {
-                class.bound_ns.is_some_and(within_deadline)
-            }
+            Promise::Deadline { .. }
+            | Promise::Room { .. }
+            | Promise::Management { .. }
+            | Promise::Late { .. } => class.bound_ns.is_some_and(within_deadline),
         },
         nonconforming: class.nonconforming,
     };
@@ -129,6 +146,10 @@ impl fmt::Display for Broken {
                 (misses, format!("exceeded the proved bound of {}", time(bound_ns as f64)))
             }
             Promise::Room { dropped } => (dropped, "found the queue full".to_string()),
+            Promise::Management { dropped } => {
+                (dropped, "were dropped to keep the queue short".to_string())
+            }
+            Promise::Late { dropped } => (dropped, "were dropped for being late".to_string()),
             Promise::Windows { violations, windows } => {
                 (violations, format!("of {} lost more than tolerated", count(windows)))
             }

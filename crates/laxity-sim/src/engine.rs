@@ -12,7 +12,7 @@ use laxity::police::Meter;
 use laxity::port::{Books, Port};
 use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::Nanos;
-use laxity_plan::model::{Plan, Police, SchedulerSpec};
+use laxity_plan::model::{Plan, Police, QueueSpec, SchedulerSpec};
 
 use crate::calendar::Calendar;
 use crate::error::SimError;
@@ -71,7 +71,7 @@ impl<'a> Run<'a> {
         observer: &mut dyn Observer,
         progress: &mut dyn FnMut(Nanos),
     ) -> Result<Outcome, SimError> {
-        let scheduler = self.plan.scheduler(self.scheduler);
+        let scheduler = self.plan.scheduler(self.scheduler, self.seed);
         self.simulate_on(scheduler, observer, progress)
     }
 
@@ -99,6 +99,8 @@ enum Event {
     Arrival(usize),
     /// A backlogged source begins.
     Backlogged(usize),
+    /// Backlogged sources try again.
+    Retry,
 }
 
 struct Simulation<'a, 'o> {
@@ -111,8 +113,12 @@ struct Simulation<'a, 'o> {
     backlogged: Vec<Backlogged>,
     /// The queued packets of backlogged sources by their handle, and whose they are.
     fed: HashMap<u64, usize>,
-    /// Backlogged sources and their flows that lost a packet for being late, to send the next.
+    /// Backlogged sources and their flows that lost a packet on its way out, to send the next.
     refills: Vec<(usize, ClassId, FlowId)>,
+    /// Those that lost one on the way in, to try again later.
+    retries: Vec<(usize, ClassId, FlowId)>,
+    /// Whether that is on the calendar.
+    retries_soon: bool,
     windows: Windows,
     meters: Vec<Option<Meter>>,
     outlet: Outlet,
@@ -169,6 +175,8 @@ impl<'a, 'o> Simulation<'a, 'o> {
             backlogged,
             fed: HashMap::new(),
             refills: Vec::new(),
+            retries: Vec::new(),
+            retries_soon: false,
             windows: Windows::new(plan),
             meters: plan.classes.iter().map(meter).collect(),
             outlet: Outlet {
@@ -213,6 +221,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
                     self.await_arrival(index)?;
                 }
                 Some(Event::Backlogged(index)) => self.begin_backlog(now, index),
+                Some(Event::Retry) => self.retry(now),
                 None => self.send(now),
             }
             events += 1;
@@ -262,13 +271,14 @@ impl<'a, 'o> Simulation<'a, 'o> {
     fn arrive(&mut self, now: Nanos, class: ClassId, flow: FlowId, length: u32) {
         let handle = self.tally.arrived;
         self.tally.arrived += 1;
-        let mut packet = Packet { class, flow, length, demoted: false, arrival: now, handle };
+        let mut packet = Packet { class, flow, length, arrival: now, handle, ..Packet::default() };
         let port = &mut self.outlet.port;
         let (plan, observer) = (self.plan, &mut *self.observer);
-        let (fed, windows) = (&mut self.fed, &mut self.windows);
+        let (fed, retries, windows) = (&mut self.fed, &mut self.retries, &mut self.windows);
         windows.arrived(&packet);
         let mut drops = |packet: Packet, reason: DropReason| {
-            fed.remove(&packet.handle);
+            let source = fed.remove(&packet.handle).filter(|_| is_retried(plan, &packet, reason));
+            retries.extend(source.map(|source| (source, packet.class, packet.flow)));
             windows.dropped(&packet, reason);
             tell(observer, plan, packet, None, Fate::Dropped(reason));
         };
@@ -285,6 +295,11 @@ impl<'a, 'o> Simulation<'a, 'o> {
             }
         }
         port.enqueue(now, packet, &mut drops);
+        if !self.retries.is_empty() && !self.retries_soon {
+            self.retries_soon = true;
+            let later = now + plan.link.rate.time_for(plan.link.max_packet).max(Nanos(1));
+            self.calendar.schedule(later, Event::Retry);
+        }
         if self.outlet.link.free_at() <= now {
             self.outlet.chooses_at = Some(now);
         }
@@ -296,7 +311,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
         let (plan, observer) = (self.plan, &mut *self.observer);
         let (fed, refills, windows) = (&mut self.fed, &mut self.refills, &mut self.windows);
         let mut drops = |packet: Packet, reason: DropReason| {
-            let source = fed.remove(&packet.handle).filter(|_| reason == DropReason::Late);
+            let source = fed.remove(&packet.handle).filter(|_| is_refilled(reason));
             refills.extend(source.map(|source| (source, packet.class, packet.flow)));
             windows.dropped(&packet, reason);
             tell(observer, plan, packet, None, Fate::Dropped(reason));
@@ -319,7 +334,16 @@ impl<'a, 'o> Simulation<'a, 'o> {
         self.refill(now);
     }
 
-    /// Lets backlogged sources send a packet for each that was dropped for being late.
+    /// Lets backlogged sources send a packet for each that was dropped on its way in, which may be
+    /// dropped again.
+    fn retry(&mut self, now: Nanos) {
+        self.retries_soon = false;
+        for (index, class, flow) in mem::take(&mut self.retries) {
+            self.arrive_backlogged(now, index, class, flow);
+        }
+    }
+
+    /// Lets backlogged sources send a packet for each that was dropped on its way out.
     fn refill(&mut self, now: Nanos) {
         let mut refills = mem::take(&mut self.refills);
         for (index, class, flow) in refills.drain(..) {
@@ -368,6 +392,22 @@ impl Tally {
         if departure >= warm_up && departure == until {
             self.bytes_in_time[packet.class.index()] += u64::from(packet.length);
         }
+    }
+}
+
+/// Whether a backlogged source replaces at once what was dropped on its way out.
+fn is_refilled(reason: DropReason) -> bool {
+    matches!(reason, DropReason::Late | DropReason::CoDel)
+}
+
+/// Whether a backlogged source tries again where a packet of it was dropped by an arrival: a class's
+/// own limit alone leaves it fewer packets for good.
+fn is_retried(plan: &Plan, packet: &Packet, reason: DropReason) -> bool {
+    let queue = &plan.classes[packet.class.index()].queue;
+    match reason {
+        DropReason::Red | DropReason::Choke => true,
+        DropReason::QueueFull => !matches!(queue, Some(QueueSpec::DropTail(_))),
+        _ => false,
     }
 }
 

@@ -11,6 +11,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod admit;
+pub mod aqm;
 pub mod curve;
 pub mod link;
 pub mod packet;

@@ -29,8 +29,33 @@ pub struct Packet {
     /// Set when the packet broke its class's contract and the plan says that such packets travel
     /// as best effort.
     pub demoted: bool,
+    /// What congestion does with it.
+    pub ecn: Ecn,
     /// When its last bit arrived.
     pub arrival: Nanos,
-    /// The caller's own mark (a buffer index, a sequence number); schedulers carry it unread.
+    /// The caller's own mark (a buffer index, a sequence number); schedulers carry it unread, unless
+    /// packets are [withdrawn](crate::scheduler::Withdraw) by it.
     pub handle: u64,
+}
+
+/// The two ECN bits of an IP header (RFC 3168 section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Congestion drops this packet.
+    #[default]
+    NotCapable,
+    /// Congestion may mark this packet instead of dropping it.
+    Capable,
+    /// A queue has marked this packet.
+    Experienced,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_half_a_cache_line() {
+        assert_eq!(size_of::<Packet>(), 32);
+    }
 }

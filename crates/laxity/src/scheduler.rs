@@ -55,6 +55,79 @@ impl<S: Scheduler + ?Sized> Scheduler for alloc::boxed::Box<S> {
     }
 }
 
+/// A scheduler that gives back any packet it holds, wherever that is queued, as queue management
+/// asks for.
+pub trait Withdraw: Scheduler {
+    /// Takes in a packet as [`enqueue`](Scheduler::enqueue) does and tells its place; `None` if it
+    /// was dropped.
+    ///
+    /// Whoever withdraws packets gives those that are queued handles of their own.
+    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place>;
+
+    /// Takes out the packet of this place and handle, as if it had been dropped instead of sent:
+    /// nobody is served, and the packet behind comes to where it was. What that means for the
+    /// order of the others is said by each discipline. Takes no more time than
+    /// [`dequeue`](Scheduler::dequeue).
+    ///
+    /// Given a place or a handle that no queued packet has, it returns `None` or any packet, or
+    /// panics.
+    fn withdraw(
+        &mut self,
+        now: Nanos,
+        place: Place,
+        handle: u64,
+        drops: &mut dyn DropSink,
+    ) -> Option<Packet>;
+}
+
+impl<S: Withdraw + ?Sized> Withdraw for alloc::boxed::Box<S> {
+    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        (**self).admit(now, packet, drops)
+    }
+
+    fn withdraw(
+        &mut self,
+        now: Nanos,
+        place: Place,
+        handle: u64,
+        drops: &mut dyn DropSink,
+    ) -> Option<Packet> {
+        (**self).withdraw(now, place, handle, drops)
+    }
+}
+
+/// Where a packet is queued, as its scheduler numbers it; no other packet has the number until it
+/// leaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Place(pub u32);
+
+impl Place {
+    /// That of a packet which found its queue empty.
+    pub(crate) fn at_front(queue: usize) -> Self {
+        Place((queue as u32) << 1 | 1)
+    }
+
+    /// A cell of the memory that queues share.
+    pub(crate) fn behind(cell: u32) -> Self {
+        Place(cell << 1)
+    }
+
+    /// Whether its packet found its queue empty.
+    pub(crate) fn is_at_front(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    /// The queue that its packet found empty.
+    pub(crate) fn queue(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    /// The cell, if its packet did not find its queue empty.
+    pub(crate) fn cell(self) -> Option<u32> {
+        (!self.is_at_front()).then_some(self.0 >> 1)
+    }
+}
+
 /// A packet on its way to the link, and why it was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dispatch {
@@ -101,14 +174,27 @@ pub enum DropReason {
     Contract,
     /// Its class takes no packets: it is not a leaf, or was removed.
     NoClass,
-    /// Its deadline had passed, and its stream does not want late packets.
+    /// Its deadline had passed, and its class or stream does not want late packets.
     Late,
+    /// Random early detection: its queue was long on average.
+    Red,
+    /// CHOKe: it and another packet of its flow met.
+    Choke,
+    /// CoDel: packets had been waiting for too long.
+    CoDel,
 }
 
 impl DropReason {
     /// Every reason, in the order in which tables show them.
-    pub const ALL: [DropReason; 4] =
-        [DropReason::QueueFull, DropReason::Contract, DropReason::NoClass, DropReason::Late];
+    pub const ALL: [DropReason; 7] = [
+        DropReason::QueueFull,
+        DropReason::Contract,
+        DropReason::NoClass,
+        DropReason::Late,
+        DropReason::Red,
+        DropReason::Choke,
+        DropReason::CoDel,
+    ];
 
     /// The word that stands for the reason in traces and summaries.
     pub const fn name(self) -> &'static str {
@@ -117,6 +203,9 @@ impl DropReason {
             DropReason::Contract => "contract",
             DropReason::NoClass => "no-class",
             DropReason::Late => "late",
+            DropReason::Red => "red",
+            DropReason::Choke => "choke",
+            DropReason::CoDel => "codel",
         }
     }
 }

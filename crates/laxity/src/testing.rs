@@ -3,9 +3,12 @@
 
 mod fluid;
 mod systems;
+pub(crate) mod trees;
 
 pub(crate) use fluid::{EXACT_GRAIN, EXACT_RATE, EXACT_WEIGHT, Fluid};
-pub(crate) use systems::{LARGEST, Way, conforming, meter, systems, two_lines};
+pub(crate) use systems::{
+    LARGEST, Proportions, Way, any_class, conforming, meter, systems, two_lines,
+};
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;

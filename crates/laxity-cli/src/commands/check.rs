@@ -6,6 +6,7 @@ mod text;
 use laxity::admit::arrival_curve;
 use laxity::admit::fair::Overbooked;
 use laxity::admit::{Interval, Unbounded};
+use laxity::aqm::Limit;
 use laxity::curve::{ceil_bytes, exact};
 use laxity::packet::ClassId;
 use laxity::sched::dwcs::Streams;
@@ -13,7 +14,7 @@ use laxity::sched::hfsc::Curves;
 use laxity::service::ServiceCurve;
 use laxity::units::{Bytes, Nanos};
 use laxity_plan::Plan;
-use laxity_plan::model::{Class, QueueLimit, QueueSpec, SchedulerSpec};
+use laxity_plan::model::{Class, SchedulerSpec};
 use laxity_report::admission::{Admission, Test};
 use laxity_report::dwcs::WindowsView;
 use laxity_report::edf::BestEffortView;
@@ -336,12 +337,13 @@ fn queues_too_small(plan: &Plan, answers: &[ClassAnswer]) -> Vec<QueueTooSmall> 
     let too_small = |answer: &ClassAnswer| {
         let class = &plan.classes[answer.id.index()];
         class.deadline?;
-        let QueueSpec::DropTail(limit) = class.queue?;
+        let limit = class.queue?.limit();
         let waiting = arrival_curve(&class.arrival.as_ref()?.buckets);
         let needed = ceil_bytes(&waiting.value(&exact(answer.bound_ns?)))?;
         let holds = match limit {
-            QueueLimit::Bytes(bytes) => bytes,
-            QueueLimit::Packets(packets) => Bytes(packets.saturating_mul(plan.link.min_packet.0)),
+            Limit::None => return None,
+            Limit::Bytes(bytes) => Bytes(bytes),
+            Limit::Packets(packets) => Bytes(packets.saturating_mul(plan.link.min_packet.0)),
         };
         let class = class.name.clone();
         (holds < needed).then_some(QueueTooSmall { class, needed_bytes: needed.0 })

@@ -10,9 +10,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use laxity::aqm::{DropTail, Limit};
 use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::sched::dwcs::{Late, Stream, Streams};
-use laxity::sched::{DropTail, Dwcs, Fifo, Limit};
+use laxity::sched::{Dwcs, Fifo};
 use laxity::scheduler::{Dispatch, DropReason, Scheduler};
 use laxity::units::{Nanos, Rate};
 use laxity::window::{Counts, Loss};

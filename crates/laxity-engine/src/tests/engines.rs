@@ -4,9 +4,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use laxity::aqm::{DropTail, Limit};
 use laxity::packet::{ClassId, Packet};
 use laxity::sched::edf::{Assign, BestEffort};
-use laxity::sched::{DropTail, Edf, Fifo, Limit};
+use laxity::sched::{Edf, Fifo};
 use laxity::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
 use laxity::units::{Bytes, Nanos, Rate};
 use proptest::prelude::*;

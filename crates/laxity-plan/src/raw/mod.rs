@@ -7,6 +7,7 @@ mod curve;
 mod dist;
 mod lists;
 mod network;
+mod queue;
 mod stream;
 mod values;
 
@@ -27,6 +28,7 @@ pub use curve::{Curve, Pieces};
 pub use dist::Distribution;
 pub use lists::{Classes, Links, Sources};
 pub use network::NetworkLink;
+pub use queue::{Queue, QueueKind, Spacing};
 pub use stream::{Late, Loss, Precedence, Violation};
 pub use values::{At, Count, Measure, Number, Quantity, Slope, Table, Unit, Word};
 
@@ -110,6 +112,10 @@ pub struct Scheduler {
     pub best_effort: Option<At<Word<BestEffort>>>,
     /// How best-effort classes are ordered among themselves; `edf` only. Default wfq.
     pub best_effort_order: Option<At<Word<BestEffortOrder>>>,
+    /// What becomes of real-time packets whose deadline is over; `edf` only. Default send.
+    pub late: Option<At<Word<Late>>>,
+    /// The queue that all classes share that have none of their own. Default no limit.
+    pub queue: Option<At<Table<Queue>>>,
     /// What goes first; `dwcs` only. Default loss-first.
     pub precedence: Option<At<Word<Precedence>>>,
     /// What becomes of a stream that has lost more than it may; `dwcs` only. Default reset.
@@ -198,25 +204,6 @@ pub struct Bucket {
     pub packet: Option<Quantity<Bytes>>,
     /// The peak rate; needs `packet`.
     pub peak: Option<Quantity<Rate>>,
-}
-
-/// How much of a class may be queued.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Queue {
-    /// Who gets in.
-    #[expect(dead_code, reason = "there is one kind, and reading it is the check")]
-    pub kind: Word<QueueKind>,
-    /// How much fits: packets as in 100, or bytes as in "64kB".
-    pub limit: At<Limit>,
-}
-
-/// `queue = { kind = … }`.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum QueueKind {
-    /// A packet that would exceed the limit is dropped.
-    Droptail,
 }
 
 /// `limit = 100` packets or `limit = "64kB"`.

@@ -6,10 +6,11 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::hierarchy::Hierarchy;
-use super::{MOST, Read, curve, matching, positive, stream, zero};
+use super::queue::queue;
+use super::{MOST, Read, curve, matching, positive, stream};
 use crate::error::{Fault, shown};
-use crate::model::{Arrival, Class, LinkSpec, Police, QueueLimit, QueueSpec, TokenBucket, Weight};
-use crate::raw::{self, Arrivals, At, Limit, Number, Quantity, Table};
+use crate::model::{Arrival, Class, LinkSpec, Police, TokenBucket, Weight};
+use crate::raw::{self, Arrivals, At, Number, Quantity, Table};
 
 /// The longest name of a class, in characters.
 const LONGEST_NAME: usize = 64;
@@ -81,7 +82,7 @@ fn read(
         arrival,
         weight: raw.weight.map_or(Ok(Weight::ONE), weight)?,
         police,
-        queue: raw.queue.map(|At { value, .. }| queue(value)).transpose()?,
+        queue: raw.queue.as_ref().map(|at| queue(&at.value.0, &at.span, link)).transpose()?,
         matching: raw.matching.map(|expression| matching(&expression, text)).transpose()?,
         count: streams.count,
         gap: streams.gap,
@@ -151,15 +152,6 @@ fn weight(At { value: Number(weight), span }: At<Number>) -> Read<Weight> {
         0.0 => wrong(format!("`weight` is {weight}, less than a millionth")),
         millionths => Ok(Weight(millionths as u32)),
     }
-}
-
-fn queue(Table(raw): Table<raw::Queue>) -> Read<QueueSpec> {
-    let limit = match raw.limit.value {
-        Limit::Packets(0) | Limit::Bytes(Bytes(0)) => return Err(zero("limit", &raw.limit.span)),
-        Limit::Packets(count) => QueueLimit::Packets(count),
-        Limit::Bytes(size) => QueueLimit::Bytes(size),
-    };
-    Ok(QueueSpec::DropTail(limit))
 }
 
 /// All buckets of a class, with the peaks' among them, and the smallest `packet`.

@@ -5,6 +5,7 @@ mod curve;
 mod file;
 mod hierarchy;
 mod network;
+mod queue;
 mod source;
 mod stream;
 mod tcp;
@@ -21,7 +22,9 @@ use toml::de::{DeTable, DeValue, Deserializer};
 
 use crate::error::{Fault, PlanError};
 use crate::matching::Match;
-use crate::model::{BestEffort, BestEffortOrder, LinkSpec, Plan, RunSpec, SchedulerSpec};
+use crate::model::{
+    BestEffort, BestEffortOrder, Late, LinkSpec, Plan, QueueSpec, RunSpec, SchedulerSpec,
+};
 use crate::raw::{self, Measure, Quantity, SchedulerKind};
 
 /// What every step of reading gives.
@@ -71,8 +74,9 @@ fn plan(text: &str, folder: &Path) -> Read<Plan> {
     let scheduler = scheduler(&raw.scheduler.value.0)?;
     let run = run(raw.run.map(|run| run.0).unwrap_or_default())?;
     let classes = class::all(raw.class, &link, network.is_some(), text)?;
+    let queue = queue_of_all(&raw.scheduler.value.0, &link)?;
     let (title, sources) = (raw.title, Vec::new());
-    let mut plan = Plan { title, link, network, scheduler, classes, sources, run };
+    let mut plan = Plan { title, link, network, scheduler, queue, classes, sources, run };
     plan.sources = source::all(raw.source, &plan, folder, text)?;
     Ok(plan)
 }
@@ -156,11 +160,17 @@ fn scheduler(raw: &raw::Scheduler) -> Read<SchedulerSpec> {
                 .best_effort_order
                 .as_ref()
                 .map_or(BestEffortOrder::Wfq, |order| order.value.0),
+            late: raw.late.as_ref().map_or(Late::Send, |late| late.value.0.into()),
         },
         SchedulerKind::Dwcs => SchedulerSpec::Dwcs(dwcs(raw)?),
     };
     check_options(raw, spec)?;
     Ok(spec)
+}
+
+/// The queue of the classes that have none of their own.
+fn queue_of_all(raw: &raw::Scheduler, link: &LinkSpec) -> Read<Option<QueueSpec>> {
+    raw.queue.as_ref().map(|at| queue::queue(&at.value.0, &at.span, link)).transpose()
 }
 
 fn dwcs(raw: &raw::Scheduler) -> Read<Settings> {
@@ -192,6 +202,7 @@ fn check_options(raw: &raw::Scheduler, spec: SchedulerSpec) -> Read<()> {
     let options = [
         ("best-effort", span(&raw.best_effort), is_edf, "edf"),
         ("best-effort-order", span(&raw.best_effort_order), is_edf, "edf"),
+        ("late", span(&raw.late), is_edf, "edf"),
         ("precedence", span(&raw.precedence), is_dwcs, "dwcs"),
         ("violation", span(&raw.violation), is_dwcs, "dwcs"),
         ("check-every", span(&raw.check_every), is_dwcs, "dwcs"),

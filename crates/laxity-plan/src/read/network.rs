@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use laxity::units::Nanos;
 
-use super::{MOST, Read, check_transmission, scheduler};
+use super::{MOST, Read, check_transmission, queue_of_all, scheduler};
 use crate::error::{Fault, shown};
 use crate::model::LinkSpec;
 use crate::network::{Hop, Network, NetworkLink};
@@ -42,6 +42,7 @@ pub fn read(raw: raw::Links, link: &LinkSpec, delay: Nanos) -> Read<Option<Netwo
         }
         let private = raw.private.unwrap_or(false);
         let own = raw.scheduler.as_ref().map(|at| scheduler(&at.value.0)).transpose()?;
+        let queue = raw.scheduler.as_ref().map(|at| queue_of_all(&at.value.0, link)).transpose()?;
         links.push(NetworkLink {
             name: name.value,
             between,
@@ -49,6 +50,7 @@ pub fn read(raw: raw::Links, link: &LinkSpec, delay: Nanos) -> Read<Option<Netwo
             delay: raw.delay.map_or(delay, |delay| delay.value.0),
             private,
             scheduler: own,
+            queue: queue.flatten(),
         });
     }
     Ok(Some(Network { nodes: nodes.names, links }))

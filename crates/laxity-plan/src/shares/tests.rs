@@ -170,7 +170,7 @@ proptest! {
     ) {
         let with_options = [SchedulerSpec::EDF, SchedulerSpec::DWCS];
         for spec in SchedulerSpec::PLAIN.into_iter().chain(with_options) {
-            let mut scheduler = plan.scheduler(spec);
+            let mut scheduler = plan.scheduler(spec, 1);
             let mut drops = |packet: Packet, _: DropReason| panic!("{spec} drops {packet:?}");
             let mut link = Link::new(plan.link.rate);
             let mut sent = 0;

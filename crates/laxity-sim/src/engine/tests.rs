@@ -348,3 +348,73 @@ fn a_backlogged_stream_goes_on_after_late_packets() {
         }
     }
 }
+
+/// A queue that drops by chance, by meeting or for having waited, as they come and as they go:
+/// backlogged sources keep the link busy to the end.
+#[test]
+fn a_backlogged_source_goes_on_whoever_drops_its_packets() {
+    for queue in [
+        r#"kind = "red", min = 2, max = 4, limit = 8, weight = 0.5"#,
+        r#"kind = "red", min = 2, max = 4, limit = 8, weight = 0.001, gentle = false"#,
+        r#"kind = "choke", min = 2, max = 4, limit = 8, weight = 0.5, candidates = 2"#,
+        r#"kind = "codel", limit = 8, target = "1ms", interval = "10ms""#,
+    ] {
+        let plan = plan(&format!(
+            r#"scheduler = {{ kind = "wfq", queue = {{ {queue} }} }}
+            class.a = {{}}
+            class.b = {{}}
+            source = [
+                {{ class = "a", model = "backlogged", packet = "1000b", window = 5 }},
+                {{ class = "b", model = "backlogged", packet = "1000b", window = 5, count = 3 }},
+            ]"#
+        ));
+        let (outcome, records) = run(&plan, 1, 5);
+        assert!(outcome.summary.link.utilization > 0.98, "{queue}: {:?}", outcome.summary.link);
+        // One try of each packet after every transmission, and those that are sent or dropped late.
+        assert!(records.len() < 5_000 * 23, "{queue}: {}", records.len());
+        let sent = outcome.summary.classes.iter().map(|class| class.sent);
+        assert!(sent.clone().all(|sent| sent > 500), "{queue}: {:?}", sent.collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn another_seed_draws_other_drops() {
+    let plan = plan(
+        r#"scheduler = { kind = "fifo", queue = { kind = "red", min = 2, max = 9, limit = 20 } }
+        class.all = {}
+        source = [{ class = "all", model = "constant", packet = "1000b", rate = "9mbit" }]"#,
+    );
+    let dropped = |seed| {
+        let records = run(&plan, seed, 5).1;
+        let dropped = records.iter().filter(|record| record.fate == Fate::Dropped(DropReason::Red));
+        dropped.map(|record| record.packet.handle).collect::<Vec<_>>()
+    };
+    assert!(!dropped(1).is_empty());
+    assert_eq!(dropped(1), dropped(1));
+    assert_ne!(dropped(1), dropped(2));
+}
+
+/// What EDF drops for being late was never sent late.
+#[test]
+fn late_packets_are_dropped_where_the_plan_says_so() {
+    for (late, is_dropped) in [("send", false), ("drop", true)] {
+        let plan = plan(&format!(
+            r#"scheduler = {{ kind = "edf", late = "{late}" }}
+            [class.due]
+            deadline = "4ms"
+            arrival = {{ bucket = "2kB", rate = "4mbit" }}
+            [[source]]
+            class = "due"
+            model = "constant"
+            packet = "1000b"
+            rate = "9mbit""#
+        ));
+        let (outcome, records) = run(&plan, 1, 2);
+        let dropped = class(&outcome).dropped.get("late").copied().unwrap_or(0);
+        assert_eq!(dropped > 100, is_dropped, "{dropped}");
+        let begun_late = records.iter().filter(|record| {
+            matches!(record.fate, Fate::Sent { start, .. } if start > record.deadline.unwrap())
+        });
+        assert_eq!(begun_late.count() == 0, is_dropped);
+    }
+}

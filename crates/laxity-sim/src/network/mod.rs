@@ -15,7 +15,7 @@ mod topology;
 #[cfg(test)]
 mod tests;
 
-use laxity::packet::{ClassId, FlowId, Packet};
+use laxity::packet::{ClassId, Ecn, FlowId, Packet};
 use laxity::police::Meter;
 use laxity::port::{Books, Promise};
 use laxity::scheduler::{DropReason, Scheduler};
@@ -38,7 +38,7 @@ use crate::record::{Fate, Record};
 use crate::series::SeriesRecorder;
 use crate::source::random::generator;
 use crate::source::{Arrival, Arrivals, arrivals};
-use crate::tcp::{Ack, Ecn, Segment};
+use crate::tcp::{Ack, Segment};
 
 /// What to simulate.
 #[derive(Clone, Copy, Debug)]
@@ -199,7 +199,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         watcher: &'a mut W,
     ) -> Result<Self, SimError> {
         let plan = run.plan;
-        let topology = Topology::new(plan, network, run.scheduler);
+        let topology = Topology::new(plan, network, run.scheduler, run.seed);
         let promises = deadlines(plan);
         let books = vec![Books::new(&promises, plan.run.warm_up); 2 * network.links.len()];
         let mut simulation = Simulation {
@@ -407,6 +407,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             return self.agenda.set(choice, ready.unwrap_or(Nanos::MAX));
         };
         let waits = scheduler.backlog().packets > 0;
+        self.transits[dispatch.packet.handle as usize].ecn = dispatch.packet.ecn;
         self.transmit(now, number, dispatch.packet, dispatch.deadline);
         let free_at = self.topology.outputs[number].link.free_at();
         self.agenda.set(choice, if waits { free_at } else { Nanos::MAX });
@@ -590,6 +591,7 @@ impl Transit {
             flow: self.id,
             length: self.length,
             demoted: self.demoted,
+            ecn: self.ecn,
             arrival: now,
             handle,
         }

@@ -9,13 +9,17 @@ use laxity_plan::Plan;
 use laxity_plan::model::SchedulerSpec;
 use laxity_plan::network::{Hop, Network};
 
+use rand::RngExt;
+
 use super::output::Output;
+use crate::source::random::generator;
 
 /// Outputs, and lists of them that packets pass.
 pub(super) struct Topology<'a> {
     plan: &'a Plan,
     network: &'a Network,
     scheduler: SchedulerSpec,
+    seed: u64,
     pub outputs: Vec<Output>,
     /// All routes, one behind another.
     pub routes: Vec<u32>,
@@ -27,11 +31,12 @@ pub(super) struct Topology<'a> {
 
 impl<'a> Topology<'a> {
     /// Before any route; `scheduler` is the discipline of links that have none of their own.
-    pub fn new(plan: &'a Plan, network: &'a Network, scheduler: SchedulerSpec) -> Self {
+    pub fn new(plan: &'a Plan, network: &'a Network, scheduler: SchedulerSpec, seed: u64) -> Self {
         Topology {
             plan,
             network,
             scheduler,
+            seed,
             outputs: Vec::new(),
             routes: Vec::new(),
             shared: HashMap::new(),
@@ -61,21 +66,22 @@ impl<'a> Topology<'a> {
             let here = self.seen.entry(hop.link);
             let here = here.or_insert_with(|| self.plan.at(link, self.scheduler));
             let books = books_of(hop) as u32;
+            let seed = generator(self.seed, u64::MAX, self.outputs.len() as u64).random();
             self.outputs.push(Output::new(
                 Link::new(link.rate),
                 link.delay,
                 books,
-                discipline(here),
+                discipline(here, seed),
             ));
             (self.outputs.len() - 1) as u32
         })
     }
 }
 
-/// The plan's discipline; none for FIFO without limits.
-fn discipline(here: &Plan) -> Option<Box<dyn Scheduler + Send>> {
+/// The plan's discipline, with queues that draw from `seed`; none for FIFO without limits.
+fn discipline(here: &Plan, seed: u64) -> Option<Box<dyn Scheduler + Send>> {
     let is_fifo = here.scheduler == SchedulerSpec::Fifo && here.limits_nothing();
-    (!is_fifo).then(|| here.scheduler(here.scheduler))
+    (!is_fifo).then(|| here.scheduler(here.scheduler, seed))
 }
 
 /// The position of a hop's books.

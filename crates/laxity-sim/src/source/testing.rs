@@ -29,6 +29,7 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
         title: None,
         link: LinkSpec { rate: Rate(10_000_000), max_packet: Bytes(1536), min_packet: Bytes(40) },
         scheduler: SchedulerSpec::Fifo,
+        queue: None,
         classes: names.iter().map(class).collect(),
         sources: Vec::new(),
         run: RunSpec { duration: None, warm_up: Nanos::ZERO, seed: 1 },

@@ -41,6 +41,7 @@ mod window;
 mod tests;
 
 pub use config::{Config, Counts, Variant};
+pub use laxity::packet::Ecn;
 pub use receiver::{Acknowledging, Receiver};
 pub use sender::Sender;
 pub use timing::Timing;
@@ -58,18 +59,6 @@ pub struct Segment {
     pub ecn: Ecn,
     /// The sender has reduced its window (CWR, RFC 3168 section 6.1.2).
     pub reduced: bool,
-}
-
-/// The two ECN bits of an IP header (RFC 3168 section 5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ecn {
-    /// Congestion drops this packet.
-    #[default]
-    NotCapable,
-    /// Congestion may mark this packet instead of dropping it.
-    Capable,
-    /// A queue has marked this packet.
-    Experienced,
 }
 
 /// An acknowledgement on its way to the sender.

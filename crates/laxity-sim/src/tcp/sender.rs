@@ -112,7 +112,7 @@ impl Sender {
         if ack.next > self.board.first() {
             self.advance(now, ack.next);
         } else if self.board.outstanding() > 0 && (news || !self.selective()) {
-            self.duplicate();
+            self.duplicate(now);
         }
         if ack.echo {
             self.congestion_echoed();
@@ -280,7 +280,7 @@ impl Sender {
         }
     }
 
-    fn duplicate(&mut self) {
+    fn duplicate(&mut self, now: Nanos) {
         match self.phase {
             Phase::Lost => {}
             Phase::Recovery { .. } if self.selective() => {}
@@ -290,7 +290,7 @@ impl Sender {
                 let lost = self.duplicates >= Scoreboard::DUPLICATES
                     || (self.selective() && self.board.first_is_lost());
                 if lost && self.may_recover() {
-                    self.begin_recovery();
+                    self.begin_recovery(now);
                 }
             }
         }
@@ -303,8 +303,10 @@ impl Sender {
         self.recover == 0 || first > self.recover || (self.selective() && first == self.recover)
     }
 
-    /// RFC 6582 section 3.2, step 2; RFC 6675 section 5, step 4.
-    fn begin_recovery(&mut self) {
+    /// RFC 6582 section 3.2, step 2; RFC 6675 section 5, step 4. The timer starts anew with the
+    /// retransmission, as it does in 4.3BSD and its heirs (RFC 6675 section 6 allows it): its answer
+    /// is a round trip away, and the timer began with the last new acknowledgement.
+    fn begin_recovery(&mut self, now: Nanos) {
         let first = self.board.first();
         // One reduction a window: what an echo has already answered is only retransmitted.
         if first >= self.reduced_until {
@@ -316,6 +318,7 @@ impl Sender {
         self.retransmit_first = true;
         self.board.begin_recovery();
         self.note_reduction();
+        self.restart_timer(now);
         self.counts.recoveries += 1;
         if !self.selective() {
             self.window.inflate_from_threshold(Scoreboard::DUPLICATES);

@@ -10,6 +10,13 @@
 //!
 //! The last term is the one packet with a later deadline that may be on the link when an interval
 //! begins; best effort counts there for every t.
+//!
+//! The same holds of a class of a [hierarchy](super::hierarchy), which has no link to itself but is
+//! served at least by the curve `beta(t) = r (t - theta)+` from any time on at which it begins to wait
+//! or one of its packets is chosen: `beta(t)` takes the place of `C t`. What is chosen by then and has a
+//! later deadline takes its own length out of `beta`, no more, for `theta` already holds the wait for
+//! all that is not the class's: so the last term stays as it is, with the class's own packets. There
+//! the test is sufficient, and as near to necessary as `beta` is to what the class gets.
 
 #[cfg(test)]
 mod tests;
@@ -28,8 +35,10 @@ use crate::units::{Bytes, Nanos, Rate};
 /// A link and what shares it by EDF.
 #[derive(Clone, Debug)]
 pub struct System {
-    /// The link's rate C.
+    /// The link's rate C, or the guaranteed one r of a class of a hierarchy.
     pub rate: Rate,
+    /// How late that service may begin: theta. Zero for a link.
+    pub latency: Nanos,
     /// The largest packet of any class, best effort included: s_max.
     pub max_packet: Bytes,
     /// The real-time classes.
@@ -90,10 +99,10 @@ impl System {
         // Best effort that fits may use up what the classes leave.
         let tightest = if admitted { slack.minimum_from(&from) } else { least };
         let binding = match tightest {
-            Some(Minimum { value, at }) => Interval::on_link(self.rate, &at, &value),
+            Some(Minimum { value, at }) => self.interval(&at, &value),
             None => {
                 let at = first_below_zero(&unused, &from);
-                Interval::on_link(self.rate, &at, &unused.value(&at))
+                self.interval(&at, &unused.value(&at))
             }
         };
         let unused = unused.lower_envelope_ahead();
@@ -115,9 +124,10 @@ impl System {
             .is_none_or(|shortest| is_room(&self.slack().minimum_from(&exact_nanos(shortest))))
     }
 
-    /// The residual capacity `R(t) = C t - (sum A_k(t - d_k) + s_max)` in bytes.
+    /// The residual capacity `R(t) = C t - (sum A_k(t - d_k) + s_max)` in bytes; with a latency
+    /// `beta(t)` for `C t`.
     pub fn residual_capacity(&self) -> Curve {
-        Curve::line(self.rate).sub(&self.demand()).sub(&Curve::constant(self.max_packet))
+        self.service().sub(&self.demand()).sub(&Curve::constant(self.max_packet))
     }
 
     /// The effective residual capacity `E(t) = min { R(t') : t' >= t }`, never below zero.
@@ -140,7 +150,8 @@ impl System {
         let class = &self.real_time[k];
         let room = self.room_beside(k)?;
         let distance = Curve::horizontal_distance(&arrival_curve(&class.arrival), &room)?;
-        let deadline = ceil_nanos(&distance)?.max(self.rate.time_for(class.packet));
+        let alone = self.latency.saturating_add(self.rate.time_for(class.packet));
+        let deadline = ceil_nanos(&distance)?.max(alone);
         self.with(k, |class| class.deadline = deadline).is_admitted().then_some(deadline)
     }
 
@@ -208,9 +219,20 @@ impl System {
         Curve::from_pieces(pieces.collect()).expect("deadlines are sorted")
     }
 
-    /// What the link can do in an interval beyond what it may have to.
+    /// What is served in an interval beyond what may have to be.
     fn slack(&self) -> Curve {
-        Curve::line(self.rate).sub(&self.demand()).sub(&self.blocking())
+        self.service().sub(&self.demand()).sub(&self.blocking())
+    }
+
+    /// What is served for certain while something waits.
+    fn service(&self) -> Curve {
+        Curve::rate_latency(self.rate, self.latency)
+    }
+
+    /// The interval of this length, with so much of the service unused.
+    fn interval(&self, length: &Exact, unused: &Exact) -> Option<Interval> {
+        let capacity = self.service().value(length);
+        Interval::new(length, &capacity, &(&capacity - unused))
     }
 }
 

@@ -13,5 +13,6 @@ mod wfq;
 mod tests;
 
 pub use drr::{Turn, drr};
+pub(super) use wf2q::Latencies;
 pub use wf2q::{Guarantees, Hierarchy, Member, Overbooked};
 pub use wfq::{Weighted, wfq};

@@ -5,6 +5,7 @@ pub mod dwcs;
 pub mod edf;
 pub mod fair;
 pub mod hfsc;
+pub mod hierarchy;
 mod tree;
 
 use alloc::vec::Vec;
@@ -81,10 +82,21 @@ pub fn arrival_curve(buckets: &[TokenBucket]) -> Curve {
 
 /// The delay of traffic that is served by this curve, then at most `late` more; rounded up.
 fn delay_bound(buckets: &[TokenBucket], service: &Curve, late: Nanos) -> Result<Nanos, Unbounded> {
-    if buckets.is_empty() {
-        return Err(Unbounded::NoArrival);
-    }
-    let distance = Curve::horizontal_distance(&arrival_curve(buckets), service);
+    delay_bound_of_all([buckets], service, late)
+}
+
+/// The delay of all of this traffic that is served in order of arrival.
+fn delay_bound_of_all<'a>(
+    traffic: impl IntoIterator<Item = &'a [TokenBucket]>,
+    service: &Curve,
+    late: Nanos,
+) -> Result<Nanos, Unbounded> {
+    let arrival = |buckets: &[TokenBucket]| match buckets {
+        [] => Err(Unbounded::NoArrival),
+        _ => Ok(arrival_curve(buckets)),
+    };
+    let arrivals = traffic.into_iter().map(arrival).collect::<Result<Vec<_>, _>>()?;
+    let distance = Curve::horizontal_distance(&Curve::sum(&arrivals), service);
     let bound = distance.and_then(|distance| ceil_nanos(&distance)).ok_or(Unbounded::Outgrown)?;
     Ok(bound.saturating_add(late))
 }

@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use crate::scheduler::Place;
+
 /// No place.
 const NONE: u32 = u32::MAX;
 /// In a queue's record: not even a front item.
@@ -14,11 +16,25 @@ const EMPTY: u32 = u32::MAX - 1;
 /// Every item has a key, which is known of the item that comes to the front as soon as the one
 /// before it is taken: a queue's record holds its front item and the key of the one behind, so that
 /// what is decided by the key need not wait for another cache line.
+///
+/// An item can be taken out wherever it is, by the [`Place`] that [`push`](Self::push) gave it. That
+/// stays good until the item leaves: one that found its queue empty is at the front for as long as
+/// it is queued; any other keeps the place that it came to, though it is copied from there into the
+/// queue's record. There may be 2^31 items and as many queues.
 #[derive(Clone, Debug)]
 pub struct Fifos<K, T> {
     queues: Vec<Queue<K, T>>,
-    places: Vec<Place<K, T>>,
+    cells: Vec<Cell<K, T>>,
     free: u32,
+}
+
+/// What was where an item was taken out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Withdrawn<K> {
+    /// The front of its queue; the key of the item that comes there, if there is one.
+    Front(Option<K>),
+    /// A place behind the front.
+    Behind,
 }
 
 /// One cache line for a 64-bit key and an item of up to 48 bytes.
@@ -32,20 +48,24 @@ struct Queue<K, T> {
     second: u32,
     /// The place of the last item, if that is not the front one.
     last: u32,
+    /// The place that the front item keeps; `NONE` if it came to the front at once.
+    kept: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Place<K, T> {
+struct Cell<K, T> {
     item: T,
     /// The key of the next item.
     next_key: K,
     next: u32,
+    /// The place of the item before, if that is not the front one.
+    previous: u32,
 }
 
 impl<K: Copy + Default, T: Copy + Default> Fifos<K, T> {
     /// Empty queues.
     pub fn new(queues: usize) -> Self {
-        Fifos { queues: alloc::vec![Queue::empty(); queues], places: Vec::new(), free: NONE }
+        Fifos { queues: alloc::vec![Queue::empty(); queues], cells: Vec::new(), free: NONE }
     }
 
     /// Makes the number of queues at least this.
@@ -64,78 +84,128 @@ impl<K: Copy + Default, T: Copy + Default> Fifos<K, T> {
         self.queues[queue].second == EMPTY
     }
 
-    /// Appends an item and says whether it is the queue's only one.
-    pub fn push(&mut self, queue: usize, key: K, item: T) -> bool {
+    /// Appends an item and returns its place.
+    #[inline(always)]
+    pub fn push(&mut self, queue: usize, key: K, item: T) -> Place {
         let record = &mut self.queues[queue];
-        match record.second {
-            EMPTY => {
-                record.front = item;
-                record.second = NONE;
-                return true;
-            }
-            NONE => {
-                let place = self.occupy(item);
-                let record = &mut self.queues[queue];
-                (record.second, record.second_key, record.last) = (place, key, place);
-            }
-            _ => {
-                let place = self.occupy(item);
-                let record = &mut self.queues[queue];
-                let last = &mut self.places[record.last as usize];
-                (last.next, last.next_key) = (place, key);
-                record.last = place;
-            }
+        if record.second == EMPTY {
+            record.front = item;
+            record.second = NONE;
+            return Place::at_front(queue);
         }
-        false
+        let (is_second, last) = (record.second == NONE, record.last);
+        let cell = self.occupy(item, last);
+        let record = &mut self.queues[queue];
+        record.last = cell;
+        if is_second {
+            (record.second, record.second_key) = (cell, key);
+        } else {
+            let last = &mut self.cells[last as usize];
+            (last.next, last.next_key) = (cell, key);
+        }
+        Place::behind(cell)
     }
 
     /// Takes the first item of a queue and tells the key of the one that comes to the front.
+    #[inline(always)]
     pub fn pop(&mut self, queue: usize) -> Option<(T, Option<K>)> {
         let record = &mut self.queues[queue];
-        let item = record.front;
-        match record.second {
-            EMPTY => None,
+        let (item, kept) = (record.front, record.kept);
+        let key = match record.second {
+            EMPTY => return None,
             NONE => {
-                record.second = EMPTY;
-                Some((item, None))
+                (record.second, record.kept) = (EMPTY, NONE);
+                None
             }
             at => {
                 let key = record.second_key;
-                let place = &mut self.places[at as usize];
-                record.front = place.item;
-                (record.second, record.second_key) = (place.next, place.next_key);
-                place.next = self.free;
-                self.free = at;
-                Some((item, Some(key)))
+                let cell = &self.cells[at as usize];
+                record.front = cell.item;
+                (record.second, record.second_key) = (cell.next, cell.next_key);
+                record.kept = at;
+                Some(key)
             }
+        };
+        if kept != NONE {
+            self.release(kept);
+        }
+        Some((item, key))
+    }
+
+    /// The item at a place, which is taken.
+    pub fn get(&self, place: Place) -> &T {
+        match place.cell() {
+            None => &self.queues[place.queue()].front,
+            Some(cell) => &self.cells[cell as usize].item,
+        }
+    }
+
+    /// Takes an item of this queue out of its place and tells what was there.
+    pub fn withdraw(&mut self, queue: usize, place: Place) -> Option<(T, Withdrawn<K>)> {
+        let record = &self.queues[queue];
+        match place.cell() {
+            Some(cell) if cell != record.kept => {
+                Some((self.unlink(queue, cell), Withdrawn::Behind))
+            }
+            _ => self.pop(queue).map(|(item, next)| (item, Withdrawn::Front(next))),
         }
     }
 
     /// Bytes held.
     pub fn footprint(&self) -> usize {
         self.queues.capacity() * size_of::<Queue<K, T>>()
-            + self.places.capacity() * size_of::<Place<K, T>>()
+            + self.cells.capacity() * size_of::<Cell<K, T>>()
     }
 
-    fn occupy(&mut self, item: T) -> u32 {
-        let place = Place { item, next_key: K::default(), next: NONE };
+    /// Takes out what is not at the front.
+    fn unlink(&mut self, queue: usize, at: u32) -> T {
+        let Cell { item, next_key, next, previous } = self.cells[at as usize];
+        let record = &mut self.queues[queue];
+        if record.last == at {
+            record.last = previous;
+        } else {
+            self.cells[next as usize].previous = previous;
+        }
+        if record.second == at {
+            (record.second, record.second_key) = (next, next_key);
+        } else {
+            let previous = &mut self.cells[previous as usize];
+            (previous.next, previous.next_key) = (next, next_key);
+        }
+        self.release(at);
+        item
+    }
+
+    fn occupy(&mut self, item: T, previous: u32) -> u32 {
+        let cell = Cell { item, next_key: K::default(), next: NONE, previous };
         match self.free {
             NONE => {
-                self.places.push(place);
-                (self.places.len() - 1) as u32
+                self.cells.push(cell);
+                (self.cells.len() - 1) as u32
             }
             at => {
-                self.free = self.places[at as usize].next;
-                self.places[at as usize] = place;
+                self.free = self.cells[at as usize].next;
+                self.cells[at as usize] = cell;
                 at
             }
         }
+    }
+
+    fn release(&mut self, at: u32) {
+        self.cells[at as usize].next = self.free;
+        self.free = at;
     }
 }
 
 impl<K: Default, T: Default> Queue<K, T> {
     fn empty() -> Self {
-        Queue { front: T::default(), second_key: K::default(), second: EMPTY, last: NONE }
+        Queue {
+            front: T::default(),
+            second_key: K::default(),
+            second: EMPTY,
+            last: NONE,
+            kept: NONE,
+        }
     }
 }
 
@@ -145,26 +215,62 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::VecDeque;
 
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Push,
+        Pop,
+        /// Withdraws the item at this share of the queue's length, in 1/256.
+        Withdraw(u8),
+    }
+
+    fn any_step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            3 => Just(Step::Push),
+            1 => Just(Step::Pop),
+            1 => any::<u8>().prop_map(Step::Withdraw),
+        ]
+    }
+
     proptest! {
         #[test]
         fn agrees_with_separate_queues(
-            steps in prop::collection::vec((0usize..5, any::<bool>()), 1..400),
+            steps in prop::collection::vec((0usize..5, any_step()), 1..400),
         ) {
             let mut fifos = Fifos::new(1);
             fifos.grow(5);
-            let mut expected = std::vec![VecDeque::<usize>::new(); 5];
-            for (number, (queue, push)) in steps.into_iter().enumerate() {
-                if push {
-                    let alone = fifos.push(queue, number + 1_000, number);
-                    prop_assert_eq!(alone, expected[queue].is_empty());
-                    expected[queue].push_back(number);
-                } else {
-                    let popped = expected[queue].pop_front();
-                    let next = expected[queue].front().map(|next| next + 1_000);
-                    prop_assert_eq!(fifos.pop(queue), popped.map(|item| (item, next)));
+            let mut expected = std::vec![VecDeque::<(usize, Place)>::new(); 5];
+            for (number, (queue, step)) in steps.into_iter().enumerate() {
+                let items = &mut expected[queue];
+                match step {
+                    Step::Push => {
+                        let place = fifos.push(queue, number + 1_000, number);
+                        prop_assert_eq!(place.is_at_front(), items.is_empty());
+                        items.push_back((number, place));
+                    }
+                    Step::Pop => {
+                        let popped = items.pop_front().map(|(item, _)| item);
+                        let next = items.front().map(|(next, _)| next + 1_000);
+                        prop_assert_eq!(fifos.pop(queue), popped.map(|item| (item, next)));
+                    }
+                    Step::Withdraw(share) => {
+                        let at = items.len() * usize::from(share) / 256;
+                        let Some((item, place)) = items.remove(at) else { continue };
+                        let next = items.front().map(|(next, _)| next + 1_000);
+                        let withdrawn = match at {
+                            0 => Withdrawn::Front(next),
+                            _ => Withdrawn::Behind,
+                        };
+                        prop_assert_eq!(fifos.get(place), &item);
+                        prop_assert_eq!(fifos.withdraw(queue, place), Some((item, withdrawn)));
+                    }
                 }
-                prop_assert_eq!(fifos.front(queue), expected[queue].front());
-                prop_assert_eq!(fifos.is_empty(queue), expected[queue].is_empty());
+                for (queue, items) in expected.iter().enumerate() {
+                    prop_assert_eq!(fifos.front(queue), items.front().map(|(item, _)| item));
+                    prop_assert_eq!(fifos.is_empty(queue), items.is_empty());
+                    for &(item, place) in items {
+                        prop_assert_eq!(*fifos.get(place), item);
+                    }
+                }
             }
         }
     }
@@ -178,6 +284,6 @@ mod tests {
             }
             while fifos.pop(queue).is_some() {}
         }
-        assert_eq!(fifos.places.len(), 49);
+        assert_eq!(fifos.cells.len(), 49);
     }
 }

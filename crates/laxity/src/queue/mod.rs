@@ -9,6 +9,6 @@ mod winner_tree;
 
 pub use eligible_set::EligibleSet;
 pub use extremes::Extremes;
-pub use fifos::Fifos;
+pub use fifos::{Fifos, Withdrawn};
 pub use sorted_fifos::SortedFifos;
 pub use winner_tree::WinnerTree;

@@ -1,6 +1,7 @@
 //! Many first-in-first-out queues, each sorted by itself, and the least of their fronts.
 
-use super::{Fifos, WinnerTree};
+use super::{Fifos, WinnerTree, Withdrawn};
+use crate::scheduler::Place;
 
 /// A fixed number of first-in-first-out queues whose items have keys that never decrease within a
 /// queue. The least key of all is found in logarithmic time in the number of queues, however many
@@ -30,21 +31,45 @@ impl<K: Ord + Copy + Default, T: Copy + Default> SortedFifos<K, T> {
         self.fifos.front(queue)
     }
 
-    /// Appends an item whose key is not less than that of any other in the queue.
-    pub fn push(&mut self, queue: usize, key: K, item: T) {
-        if self.fifos.push(queue, key, item) {
+    /// Appends an item whose key is not less than that of any other in the queue, and returns its
+    /// place.
+    #[inline(always)]
+    pub fn push(&mut self, queue: usize, key: K, item: T) -> Place {
+        let place = self.fifos.push(queue, key, item);
+        if place.is_at_front() {
             self.fronts.set(queue, key);
         }
+        place
     }
 
     /// Takes the first item of a queue.
+    #[inline(always)]
     pub fn pop(&mut self, queue: usize) -> Option<T> {
         let (item, next) = self.fifos.pop(queue)?;
-        match next {
+        self.lead(queue, next);
+        Some(item)
+    }
+
+    /// The item at a place, which is taken.
+    pub fn get(&self, place: Place) -> &T {
+        self.fifos.get(place)
+    }
+
+    /// Takes an item of this queue out of its place.
+    pub fn withdraw(&mut self, queue: usize, place: Place) -> Option<T> {
+        let (item, withdrawn) = self.fifos.withdraw(queue, place)?;
+        if let Withdrawn::Front(next) = withdrawn {
+            self.lead(queue, next);
+        }
+        Some(item)
+    }
+
+    /// An item with this key, or none, has come to the front.
+    fn lead(&mut self, queue: usize, key: Option<K>) {
+        match key {
             Some(key) => self.fronts.set(queue, key),
             None => self.fronts.clear(queue),
         }
-        Some(item)
     }
 
     /// Bytes held.
@@ -62,20 +87,25 @@ mod tests {
     proptest! {
         #[test]
         fn agrees_with_separate_queues(
-            steps in prop::collection::vec((0usize..5, 0u64..4, any::<bool>()), 1..400),
+            steps in prop::collection::vec((0usize..5, 0u64..4, 0usize..6), 1..400),
         ) {
             let mut fifos = SortedFifos::new(5, u64::MAX);
-            let mut expected = std::vec![VecDeque::<(u64, usize)>::new(); 5];
-            for (number, (queue, step, push)) in steps.into_iter().enumerate() {
-                if push {
+            let mut expected = std::vec![VecDeque::<(u64, usize, Place)>::new(); 5];
+            for (number, (queue, step, choice)) in steps.into_iter().enumerate() {
+                if choice < 3 {
                     let key = expected[queue].back().map_or(step, |last| last.0 + step);
-                    fifos.push(queue, key, number);
-                    expected[queue].push_back((key, number));
-                } else {
-                    let popped = expected[queue].pop_front().map(|(_, item)| item);
+                    let place = fifos.push(queue, key, number);
+                    expected[queue].push_back((key, number, place));
+                } else if choice == 3 {
+                    let popped = expected[queue].pop_front().map(|(_, item, _)| item);
                     prop_assert_eq!(fifos.pop(queue), popped);
+                } else if !expected[queue].is_empty() {
+                    let at = number % expected[queue].len();
+                    let taken = expected[queue].remove(at).map(|(_, item, place)| (item, place));
+                    let (item, place) = taken.unwrap();
+                    prop_assert_eq!(fifos.withdraw(queue, place), Some(item));
                 }
-                prop_assert_eq!(fifos.front(queue), expected[queue].front().map(|(_, item)| item));
+                prop_assert_eq!(fifos.front(queue), expected[queue].front().map(|(_, item, _)| item));
                 let fronts = expected.iter().enumerate();
                 let least = fronts.filter_map(|(queue, items)| Some((queue, items.front()?.0)));
                 prop_assert_eq!(fifos.least(), least.min_by_key(|(_, key)| *key));

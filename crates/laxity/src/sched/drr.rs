@@ -7,8 +7,8 @@ mod tests;
 use alloc::vec::Vec;
 
 use crate::packet::Packet;
-use crate::queue::Fifos;
-use crate::scheduler::{Backlog, Criterion, Dispatch, DropSink, Scheduler};
+use crate::queue::{Fifos, Withdrawn};
+use crate::scheduler::{Backlog, Criterion, Dispatch, DropSink, Place, Scheduler, Withdraw};
 use crate::units::Nanos;
 use rounds::Rounds;
 
@@ -65,20 +65,42 @@ impl Drr {
     fn put_off(&mut self, class: usize, length: u32) {
         let Class { quantum, deficit } = &mut self.classes[class];
         let quantum = u64::from(*quantum);
-        let missing = u64::from(length) - *deficit;
+        let missing = u64::from(length).saturating_sub(*deficit);
         let rounds = if missing <= quantum { 1 } else { missing.div_ceil(quantum) };
         *deficit += rounds * quantum;
         self.rounds.add(class, rounds);
     }
 }
 
-impl Scheduler for Drr {
-    fn enqueue(&mut self, _: Nanos, packet: Packet, _: &mut dyn DropSink) {
-        let class = packet.class.index();
-        self.backlog.add(packet.length);
-        if self.packets.push(class, packet.length, packet) {
-            self.put_off(class, packet.length);
+impl Drr {
+    /// A packet this long, or none, comes to the front of a class in place of one that was not sent.
+    fn lead(&mut self, class: usize, length: Option<u32>) {
+        let deficit = self.classes[class].deficit;
+        let suffices = length.is_some_and(|length| u64::from(length) <= deficit);
+        let has_turn = self.turn == Some(class);
+        let ahead = if has_turn { 0 } else { self.rounds.ahead(class) };
+        if suffices && ahead == 0 {
+            return;
         }
+        if has_turn {
+            self.turn = None;
+        } else {
+            self.rounds.remove(class);
+        }
+        let Class { quantum, deficit } = &mut self.classes[class];
+        match length {
+            None => *deficit = 0,
+            Some(length) => {
+                *deficit -= ahead * u64::from(*quantum);
+                self.put_off(class, length);
+            }
+        }
+    }
+}
+
+impl Scheduler for Drr {
+    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        self.admit(now, packet, drops);
     }
 
     fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
@@ -104,5 +126,30 @@ impl Scheduler for Drr {
         self.classes.capacity() * size_of::<Class>()
             + self.packets.footprint()
             + self.rounds.footprint()
+    }
+}
+
+impl Withdraw for Drr {
+    fn admit(&mut self, _: Nanos, packet: Packet, _: &mut dyn DropSink) -> Option<Place> {
+        let class = packet.class.index();
+        self.backlog.add(packet.length);
+        let place = self.packets.push(class, packet.length, packet);
+        if place.is_at_front() {
+            self.put_off(class, packet.length);
+        }
+        Some(place)
+    }
+
+    /// A class whose first packet is withdrawn keeps the quanta of the rounds that it has waited
+    /// for; its turn comes when they and those to come suffice for the packet behind, and not
+    /// before the next round unless it was to come in this one.
+    fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
+        let class = self.packets.get(place).class.index();
+        let (packet, withdrawn) = self.packets.withdraw(class, place)?;
+        self.backlog.remove(packet.length);
+        if let Withdrawn::Front(next_length) = withdrawn {
+            self.lead(class, next_length);
+        }
+        Some(packet)
     }
 }

@@ -2,23 +2,27 @@
 //! measures is [`port`](crate::port).
 
 mod ancestry;
-mod droptail;
 mod drr;
 pub mod dwcs;
 pub mod edf;
 mod fifo;
 pub mod hfsc;
+mod hierarchy;
+mod late;
 mod pace;
+mod servers;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod wf2q;
 mod wfq;
 
-pub use droptail::{DropTail, Limit};
 pub use drr::Drr;
 pub use dwcs::Dwcs;
 pub use edf::Edf;
 pub use fifo::Fifo;
 pub use hfsc::Hfsc;
-pub use wf2q::{Share, Wf2q};
+pub use hierarchy::{Hierarchy, Leaf};
+pub use late::Late;
+pub use servers::Share;
+pub use wf2q::Wf2q;
 pub use wfq::Wfq;

@@ -9,9 +9,10 @@ use proptest::prelude::*;
 use super::dwcs::{Late, Precedence, Settings, Stream, Streams};
 use super::edf::{Assign, BestEffort, Deadlines, Line};
 use super::hfsc::{ClassSpec, Curves};
-use super::{DropTail, Drr, Dwcs, Edf, Fifo, Hfsc, Limit, Share, Wf2q, Wfq};
+use super::{Drr, Dwcs, Edf, Fifo, Hfsc, Hierarchy, Leaf, Share, Wf2q, Wfq};
+use crate::aqm::{DropTail, Limit};
 use crate::packet::{ClassId, Packet};
-use crate::scheduler::{DropReason, Scheduler};
+use crate::scheduler::{DropReason, Scheduler, Withdraw};
 use crate::service::ServiceCurve;
 use crate::testing::{Arrival, Run, arrivals, drive};
 use crate::units::{Nanos, Rate};
@@ -54,6 +55,23 @@ fn wf2q() -> Wf2q {
     Wf2q::new(RATE, &hierarchy().map(|(parent, rate)| Share { parent, rate }))
 }
 
+/// Two schedulers on two levels, for two classes each.
+fn below_shares(first: Box<dyn Scheduler + Send>, second: Box<dyn Scheduler + Send>) -> Hierarchy {
+    let share = |parent, rate| Share { parent, rate };
+    let shares = [
+        share(None, Rate(4_000_000)),
+        share(Some(ClassId(0)), Rate(4_000_000)),
+        share(None, Rate(6_000_000)),
+    ];
+    let leaf = |share, scheduler, classes: [u32; 2]| Leaf {
+        share: ClassId(share),
+        longest: 1500,
+        scheduler,
+        classes: classes.map(ClassId).to_vec(),
+    };
+    Hierarchy::new(RATE, &shares, Vec::from([leaf(1, first, [3, 0]), leaf(2, second, [1, 2])]))
+}
+
 /// Half of the leaves are real-time, too, with curves of both shapes.
 fn hfsc() -> Hfsc {
     let concave = ServiceCurve::two_piece(5_000_000, Nanos(2_000_000), Rate(1_000_000)).unwrap();
@@ -77,10 +95,10 @@ fn dwcs(precedence: Precedence, late: Late) -> Dwcs {
     Dwcs::new(settings, &streams.collect::<Vec<_>>())
 }
 
-/// One of each discipline.
-fn disciplines() -> Vec<Box<dyn Scheduler>> {
+/// One of each discipline from which packets can be withdrawn.
+pub(crate) fn disciplines() -> Vec<Box<dyn Withdraw + Send>> {
     Vec::from([
-        Box::new(Fifo::new()) as Box<dyn Scheduler>,
+        Box::new(Fifo::new()) as Box<dyn Withdraw + Send>,
         Box::new(wfq()),
         Box::new(edf(BestEffort::by_arrival(Assign::Background))),
         Box::new(edf(BestEffort::by_arrival(assign()))),
@@ -91,6 +109,13 @@ fn disciplines() -> Vec<Box<dyn Scheduler>> {
         Box::new(dwcs(Precedence::LossFirst, Late::Send)),
         Box::new(dwcs(Precedence::DeadlineFirst, Late::Send)),
     ])
+}
+
+/// One of each discipline.
+fn all_disciplines() -> Vec<Box<dyn Scheduler>> {
+    let below = below_shares(Box::new(edf(BestEffort::by_arrival(assign()))), Box::new(wfq()));
+    let others = disciplines().into_iter().map(|one| Box::new(one) as Box<dyn Scheduler>);
+    others.chain([Box::new(below) as Box<dyn Scheduler>]).collect()
 }
 
 /// Best effort with limited queues of its own.
@@ -139,8 +164,13 @@ proptest! {
     #[test]
     fn nothing_is_lost_or_invented(arrivals in traffic()) {
         let dropping = |precedence| Box::new(dwcs(precedence, Late::Drop)) as Box<dyn Scheduler>;
+        let below = below_shares(
+            Box::new(dwcs(Precedence::LossFirst, Late::Drop)),
+            Box::new(DropTail::new(Fifo::new(), [Limit::Packets(2); 2].to_vec())),
+        );
         let dropping = [Precedence::LossFirst, Precedence::DeadlineFirst].map(dropping);
-        for mut scheduler in disciplines().into_iter().chain([limited_within()]).chain(dropping) {
+        let dropping = dropping.into_iter().chain([Box::new(below) as Box<dyn Scheduler>]);
+        for mut scheduler in all_disciplines().into_iter().chain([limited_within()]).chain(dropping) {
             let run = drive(&mut scheduler, RATE, &arrivals);
             prop_assert_eq!(run.sent.len() + run.dropped.len(), arrivals.len());
         }
@@ -150,7 +180,7 @@ proptest! {
     fn limits_turn_away_what_has_no_room(
         arrivals in traffic(), limits in vec(any_limit(), CLASSES as usize),
     ) {
-        for scheduler in disciplines() {
+        for scheduler in all_disciplines() {
             let run = drive(&mut DropTail::new(scheduler, limits.clone()), RATE, &arrivals);
             prop_assert!(run.dropped.iter().all(|(_, reason)| *reason == DropReason::QueueFull));
             let dropped: Vec<_> = run.dropped.iter().map(|(packet, _)| packet.handle).collect();

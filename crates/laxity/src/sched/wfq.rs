@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use crate::packet::Packet;
 use crate::queue::{SortedFifos, WinnerTree};
-use crate::scheduler::{Backlog, Criterion, Dispatch, DropSink, Scheduler};
+use crate::scheduler::{Backlog, Criterion, Dispatch, DropSink, Place, Scheduler, Withdraw};
 use crate::units::{NANOBITS_PER_BYTE, Nanos, Rate};
 
 /// Shares a link among classes by weight, sending the packet that would finish first if the link
@@ -38,12 +38,8 @@ impl Wfq {
 }
 
 impl Scheduler for Wfq {
-    fn enqueue(&mut self, now: Nanos, packet: Packet, _: &mut dyn DropSink) {
-        let class = packet.class.index();
-        let finish = self.gps.arrive(now, class, packet.length);
-        self.packets.push(class, (finish, self.arrivals), packet);
-        self.arrivals += 1;
-        self.backlog.add(packet.length);
+    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        self.admit(now, packet, drops);
     }
 
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
@@ -60,6 +56,33 @@ impl Scheduler for Wfq {
 
     fn footprint(&self) -> usize {
         self.packets.footprint() + self.gps.footprint()
+    }
+}
+
+impl Withdraw for Wfq {
+    fn admit(&mut self, now: Nanos, packet: Packet, _: &mut dyn DropSink) -> Option<Place> {
+        let class = packet.class.index();
+        let finish = self.gps.arrive(now, class, packet.length);
+        let place = self.packets.push(class, (finish, self.arrivals), packet);
+        self.arrivals += 1;
+        self.backlog.add(packet.length);
+        Some(place)
+    }
+
+    /// Virtual finishing times are fixed at arrival, and those of the packets behind stay. The
+    /// fluid has so much less to do for the class, whose next packets to arrive finish earlier.
+    fn withdraw(
+        &mut self,
+        now: Nanos,
+        place: Place,
+        _: u64,
+        _: &mut dyn DropSink,
+    ) -> Option<Packet> {
+        let class = self.packets.get(place).class.index();
+        let packet = self.packets.withdraw(class, place)?;
+        self.gps.withdraw(now, class, packet.length);
+        self.backlog.remove(packet.length);
+        Some(packet)
     }
 }
 
@@ -150,13 +173,40 @@ impl Gps {
         self.granted += u128::from(length) * u128::from(NANOBITS_PER_BYTE);
     }
 
+    /// A packet that has arrived will not be sent. What the fluid has done for it counts for the
+    /// class's other packets, or else, if it has no more of them, is done for other classes at once.
+    fn withdraw(&mut self, now: Nanos, class: usize, length: u32) {
+        self.advance(now);
+        let share = &mut self.classes[class];
+        let packet = u128::from(length) * share.per_byte;
+        let left = match self.departures.key(class) {
+            u128::MAX => 0,
+            finish => finish - self.virtual_time,
+        };
+        if left > packet {
+            share.finish -= packet;
+            return self.departures.set(class, share.finish);
+        }
+        let weight = share.weight;
+        if left > 0 {
+            self.departures.clear(class);
+            self.backlogged_weight -= weight;
+        }
+        self.perform((packet - left) * weight);
+    }
+
     /// Lets the fluid serve until `now`.
     fn advance(&mut self, now: Nanos) {
         let elapsed = u128::from((now - self.served_until).0);
         self.served_until = now;
         let served = self.granted.min(elapsed * self.rate);
         self.granted -= served;
-        let mut work = served * self.scale + self.remainder;
+        self.perform(served * self.scale);
+    }
+
+    /// Lets the fluid do so much work, times `scale`.
+    fn perform(&mut self, work: u128) {
+        let mut work = work + self.remainder;
         while let Some((class, finish)) = self.departures.winner() {
             let needed = (finish - self.virtual_time) * self.backlogged_weight;
             if work < needed {

@@ -29,6 +29,7 @@ pub(crate) fn systems() -> impl Strategy<Value = System> {
         let packets = real_time.iter().map(|class| class.packet);
         System {
             rate,
+            latency: Nanos::ZERO,
             max_packet: packets.chain(best_effort.map(Bytes)).max().unwrap_or_default(),
             real_time,
             best_effort_packet: best_effort.map(Bytes),
@@ -38,7 +39,7 @@ pub(crate) fn systems() -> impl Strategy<Value = System> {
 
 /// A class in proportion to the link that it will share.
 #[derive(Clone, Debug)]
-struct Proportions {
+pub(crate) struct Proportions {
     packet: u64,
     bucket: u64,
     per_mille: u64,
@@ -46,7 +47,7 @@ struct Proportions {
     deadline_per_mille: u64,
 }
 
-fn any_class() -> impl Strategy<Value = Proportions> {
+pub(crate) fn any_class() -> impl Strategy<Value = Proportions> {
     let peak = prop::option::of((0..1500u64, 1100..5000u64));
     let deadline = prop_oneof![1000..10_000u64, 1000..60_000u64];
     (64..=u64::from(LARGEST), 0..8000u64, 20..=900u64, peak, deadline).prop_map(
@@ -62,7 +63,7 @@ fn any_class() -> impl Strategy<Value = Proportions> {
 
 impl Proportions {
     /// `share` is per mille of the link, times the number of classes.
-    fn on_link(self, rate: Rate, share: u64) -> RealTime {
+    pub fn on_link(self, rate: Rate, share: u64) -> RealTime {
         let sustained =
             (rate.0 as u128 * u128::from(self.per_mille) / u128::from(share)).max(1) as u64;
         let bucket = |bytes, rate| TokenBucket { bucket: Bytes(bytes), rate: Rate(rate) };

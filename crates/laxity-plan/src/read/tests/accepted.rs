@@ -142,7 +142,7 @@ fn every_way_with_best_effort() {
         let plan = with("\"exact\"", &format!("\"{}\"", way.name())).unwrap();
         assert_eq!(
             plan.scheduler,
-            SchedulerSpec::Edf { best_effort: way, order: BestEffortOrder::Wfq }
+            SchedulerSpec::Edf { best_effort: way, order: BestEffortOrder::Wfq, late: Late::Send }
         );
     }
 }

@@ -4,6 +4,7 @@ mod accepted;
 mod hierarchies;
 mod networks;
 mod outside;
+mod queues;
 mod refused;
 mod streams;
 

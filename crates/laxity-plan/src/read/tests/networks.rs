@@ -57,6 +57,7 @@ fn links_and_paths() {
         delay: Nanos(delay),
         private,
         scheduler,
+        queue: None,
     };
     let bottleneck =
         link("bottleneck", [1, 2], 1_000_000, 20_000_000, false, Some(SchedulerSpec::Drr));

@@ -162,8 +162,8 @@ fn burst_of_losses() {
     check(&of(Variant::Cubic), rows, &[(207, 8), (209, 10), (209, 12)]);
 }
 
-/// The timer runs since the last new acknowledgement at 108 ms, which does not move when a lost
-/// retransmission shows nothing but duplicates: 101 + 4 * 50.5 = 303 ms (RFC 6298, rule 2.2).
+/// The timer runs since the retransmission at 205 ms, as RFC 6675 section 6 allows, which shows
+/// nothing but duplicates when it is lost: 101 + 4 * 50.5 = 303 ms (RFC 6298, rule 2.2).
 #[test]
 fn retransmission_lost() {
     for (variant, rows) in [
@@ -172,8 +172,8 @@ fn retransmission_lost() {
             &[
                 (205, 1100, 800, &[8][..], THIRD),
                 (312, 2400, 800, &[31], "duplicates of what was sent in recovery inflate as well"),
-                (411, 100, 1500, &[8], "RFC 5681, eq. 4: half of the 30 outstanding; window 1"),
-                (512, 200, 1500, &[38, 39], "one acknowledgement of all 30: slow start"),
+                (508, 100, 1600, &[8], "RFC 5681, eq. 4: half of the 32 outstanding; window 1"),
+                (609, 200, 1600, &[], "one acknowledgement of all 32: slow start"),
             ][..],
         ),
         (
@@ -181,19 +181,19 @@ fn retransmission_lost() {
             &[
                 (205, 800, 800, &[8], THIRD),
                 (
-                    411,
+                    508,
                     100,
                     400,
                     &[8],
                     "half of the window of 8, which is below what is outstanding",
                 ),
-                (512, 200, 400, &[38, 39], "one acknowledgement of all: slow start"),
+                (609, 200, 400, &[], "one acknowledgement of all: slow start"),
             ],
         ),
-        (Variant::Cubic, &[(411, 100, 784, &[8], "0.7 of the window of 11.2")]),
+        (Variant::Cubic, &[(508, 100, 784, &[8], "0.7 of the window of 11.2")]),
     ] {
         let trace = trace(config(variant), without(&[(8, 0), (8, 1)]), all);
-        check(&trace, rows, &[(205, 8), (411, 8)]);
+        check(&trace, rows, &[(205, 8), (508, 8)]);
     }
 }
 
@@ -223,6 +223,11 @@ fn reordering() {
     let spurious = [(205, 8), (212, 18), (212, 19), (213, 20), (214, 21), (215, 22), (216, 23)];
     check(&trace(config(Variant::NewReno), late(10), all), newreno, &spurious);
     check(&trace(config(Variant::Sack), late(10), all), sack, &[(205, 8)]);
+    let cubic: &[Row] = &[
+        (205, 1120, 1120, &[8], "RFC 9438 section 4.6: 0.7 of the 16 outstanding"),
+        (208, 1120, 1120, &[24], "pipe 16 - 6 arrived - 1 taken for lost + 1 sent again = 10"),
+    ];
+    check(&trace(config(Variant::Cubic), late(10), all), cubic, &[(205, 8)]);
 }
 
 #[test]
@@ -250,6 +255,14 @@ fn acknowledgements_lost() {
         check(&trace(config(variant), arrives, between(1..7)), some, &[]);
         check(&trace(config(variant), arrives, between(0..8)), none, &[(1000, 0)]);
     }
+    let arrives = |_, _| Fate::Arrives;
+    check(&trace(config(Variant::Cubic), arrives, between(1..7)), some, &[]);
+    let cubic: &[Row] = &[
+        (1000, 100, 560, &[0], "RFC 9438 section 4.8: 0.7 of the window of 8"),
+        (1101, 200, 560, &[8, 9], "everything had arrived: slow start"),
+        (1303, 500, 560, &[14, 15], "up to the threshold"),
+    ];
+    check(&trace(config(Variant::Cubic), arrives, between(0..8)), cubic, &[(1000, 0)]);
 }
 
 #[test]

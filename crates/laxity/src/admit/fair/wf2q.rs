@@ -85,45 +85,53 @@ pub struct Overbooked {
 /// back begin, at whole nanoseconds, and so does the link.
 const ROUNDING: Nanos = Nanos(3);
 
-/// What is known of a server on the way down.
-#[derive(Clone, Copy)]
-struct Server {
-    /// By how much its classes are late at the most, their blocking by one another included.
-    late: Nanos,
-    fits: bool,
+/// What the rates make of the classes, whatever they send but for its length.
+pub(in crate::admit) struct Latencies {
+    pub overbooked: Vec<Overbooked>,
+    /// By how much each class is served later at the most than by a link of its rate to itself, in
+    /// their order: the blocking by others below its parent and above. None below an overbooked class.
+    pub late: Vec<Option<Nanos>>,
 }
 
 impl Hierarchy {
     /// Tests the rates at every level, and bounds every leaf's delay.
     pub fn test(&self) -> Guarantees {
         let tree = Tree::new(self.classes.iter().map(|class| class.share.parent));
-        let packets = self.largest_packets(&tree);
+        let Latencies { overbooked, late } = self.latencies(&tree);
+        let bound = |(class, late): (usize, Option<Nanos>)| {
+            let Member { share, traffic } = &self.classes[class];
+            if !tree.is_leaf(class) {
+                return Err(Unbounded::NoGuarantee);
+            }
+            let late = late.ok_or(Unbounded::NotAdmitted)?;
+            delay_bound(&traffic.arrival, &Curve::line(share.rate), late)
+        };
+        Guarantees { overbooked, bounds: late.into_iter().enumerate().map(bound).collect() }
+    }
+
+    /// Tests the rates at every level, and says how late classes are served.
+    pub(in crate::admit) fn latencies(&self, tree: &Tree) -> Latencies {
+        let packets = self.largest_packets(tree);
         let mut overbooked = Vec::from_iter(self.overbooked(None, self.rate, tree.top()));
         let largest = tree.top().iter().map(|class| packets[*class]).max().unwrap_or_default();
-        let link = Server {
-            late: self.rate.time_for(largest).saturating_add(ROUNDING),
-            fits: overbooked.is_empty(),
-        };
-        let mut servers = alloc::vec![link; self.classes.len()];
-        let mut bounds = alloc::vec![Err(Unbounded::NoGuarantee); self.classes.len()];
+        let below_link = self.rate.time_for(largest).saturating_add(ROUNDING);
+        let below_link = overbooked.is_empty().then_some(below_link);
+        let mut late = alloc::vec![below_link; self.classes.len()];
         for &class in &tree.top_down {
-            let Member { share, traffic } = &self.classes[class];
-            let above = share.parent.map_or(link, |parent| servers[parent.index()]);
-            if tree.is_leaf(class) {
-                bounds[class] = match above.fits {
-                    true => delay_bound(&traffic.arrival, &Curve::line(share.rate), above.late),
-                    false => Err(Unbounded::NotAdmitted),
-                };
+            let below = tree.children(class);
+            if below.is_empty() {
                 continue;
             }
-            let id = Some(ClassId(class as u32));
-            let over = self.overbooked(id, share.rate, tree.children(class));
-            let once = share.rate.time_for(packets[class]);
-            let late = [once, once, ROUNDING].into_iter().fold(above.late, Nanos::saturating_add);
-            servers[class] = Server { late, fits: above.fits && over.is_none() };
+            let rate = self.classes[class].share.rate;
+            let over = self.overbooked(Some(ClassId(class as u32)), rate, below);
+            let once = rate.time_for(packets[class]);
+            let below_it = late[class]
+                .filter(|_| over.is_none())
+                .map(|late| [once, once, ROUNDING].into_iter().fold(late, Nanos::saturating_add));
+            below.iter().for_each(|child| late[*child] = below_it);
             overbooked.extend(over);
         }
-        Guarantees { overbooked, bounds }
+        Latencies { overbooked, late }
     }
 
     fn overbooked(

@@ -27,6 +27,8 @@ struct Turn {
     round: u64,
     /// The class behind in the ring of a slot.
     next: u32,
+    /// The class before.
+    previous: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +44,7 @@ impl Rounds {
     pub fn new(classes: usize) -> Self {
         Rounds {
             current: 0,
-            turns: alloc::vec![Turn { round: 0, next: 0 }; classes],
+            turns: alloc::vec![Turn { round: 0, next: 0, previous: 0 }; classes],
             levels: alloc::vec![Level { occupied: 0, last: [0; 1 << DIGIT] }; LEVELS],
         }
     }
@@ -62,19 +64,36 @@ impl Rounds {
             let first = self.turns[last as usize].next;
             if level == 0 {
                 self.current = self.turns[first as usize].round;
-                self.take(slot, first, last);
+                self.take(first as usize, 0, slot as usize);
                 return Some(first as usize);
             }
             self.open(level, slot, first, last);
         }
     }
 
-    /// Takes the first turn out of a slot of the last level.
-    fn take(&mut self, slot: u32, first: u32, last: u32) {
-        if first == last {
-            self.levels[0].occupied &= !(1 << slot);
-        } else {
-            self.turns[last as usize].next = self.turns[first as usize].next;
+    /// How many rounds from now a class has the turn that it has.
+    pub fn ahead(&self, class: usize) -> u64 {
+        self.turns[class].round - self.current
+    }
+
+    /// Takes the turn of a class, which has one, from it.
+    pub fn remove(&mut self, class: usize) {
+        let (level, slot) = self.slot_of(class);
+        self.take(class, level, slot);
+    }
+
+    /// Takes a turn out of its slot.
+    fn take(&mut self, class: usize, level: usize, slot: usize) {
+        let Turn { next, previous, .. } = self.turns[class];
+        let Level { occupied, last } = &mut self.levels[level];
+        if next as usize == class {
+            *occupied &= !(1 << slot);
+            return;
+        }
+        self.turns[previous as usize].next = next;
+        self.turns[next as usize].previous = previous;
+        if last[slot] as usize == class {
+            last[slot] = previous;
         }
     }
 
@@ -95,21 +114,27 @@ impl Rounds {
         }
     }
 
+    /// The level and slot of a turn. Rounds differ from the current one in their last digit, or in an
+    /// earlier one that counts then.
+    fn slot_of(&self, class: usize) -> (usize, usize) {
+        let round = self.turns[class].round;
+        let level = ((round ^ self.current) | 1).ilog2() / DIGIT;
+        (level as usize, (round >> (level * DIGIT)) as usize % (1 << DIGIT))
+    }
+
     /// Puts a turn at the end of the slot of its round.
     fn place(&mut self, class: usize) {
-        let round = self.turns[class].round;
-        // Rounds differ in their last digit, or in an earlier one that counts then.
-        let level = (((round ^ self.current) | 1).ilog2() / DIGIT) as usize;
-        let slot = (round >> (level as u32 * DIGIT)) as usize % (1 << DIGIT);
+        let (level, slot) = self.slot_of(class);
         let Level { occupied, last } = &mut self.levels[level];
         let place = class as u32;
         if *occupied & (1 << slot) == 0 {
             *occupied |= 1 << slot;
-            self.turns[class].next = place;
+            (self.turns[class].next, self.turns[class].previous) = (place, place);
         } else {
-            let first = &mut self.turns[last[slot] as usize].next;
-            let first = core::mem::replace(first, place);
-            self.turns[class].next = first;
+            let previous = last[slot];
+            let first = core::mem::replace(&mut self.turns[previous as usize].next, place);
+            self.turns[first as usize].previous = place;
+            (self.turns[class].next, self.turns[class].previous) = (first, previous);
         }
         last[slot] = place;
     }
@@ -137,15 +162,26 @@ mod tests {
         #[test]
         fn turns_come_round_by_round_as_they_were_added(
             start in prop_oneof![Just(0), 0..1u64 << 60, Just((1 << 36) - 2)],
-            steps in prop::collection::vec((0..CLASSES, any_rounds(), any::<bool>()), 1..300),
+            steps in prop::collection::vec((0..CLASSES, any_rounds(), 0..5u8), 1..300),
         ) {
             let mut rounds = Rounds::new(CLASSES);
             rounds.current = start;
             let mut current = start;
             let mut expected = BTreeMap::<u64, VecDeque<usize>>::new();
-            for (class, ahead, take) in steps {
-                let has_turn = expected.values().any(|turns| turns.contains(&class));
-                if !take && !has_turn {
+            for (class, ahead, choice) in steps {
+                let turn = expected.iter().find(|(_, turns)| turns.contains(&class));
+                let turn = turn.map(|(round, _)| *round);
+                if let (0, Some(round)) = (choice, turn) {
+                    prop_assert_eq!(rounds.ahead(class), round - current);
+                    rounds.remove(class);
+                    let turns = expected.get_mut(&round).unwrap();
+                    turns.retain(|other| *other != class);
+                    if turns.is_empty() {
+                        expected.remove(&round);
+                    }
+                    continue;
+                }
+                if choice < 3 && turn.is_none() {
                     rounds.add(class, ahead);
                     expected.entry(current + ahead).or_default().push_back(class);
                     continue;

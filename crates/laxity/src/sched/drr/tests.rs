@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::Drr;
 use crate::packet::{ClassId, Packet};
-use crate::scheduler::{Criterion, Dispatch, DropReason, Scheduler};
+use crate::scheduler::{Criterion, Dispatch, DropReason, Scheduler, Withdraw};
 use crate::testing::{Arrival, Sent, arrivals, drive};
 use crate::units::{Nanos, Rate};
 
@@ -126,6 +126,36 @@ impl ByRound {
         if self.queues[class].packets.len() == 1 {
             self.list(class);
         }
+    }
+
+    /// A class that loses its first packet has the quanta of the rounds up to this one. If its turn
+    /// is in this one and they suffice, it keeps it; otherwise it gets one in a later round.
+    fn withdraw(&mut self, class: usize, at: usize) -> Option<Packet> {
+        let packet = self.queues[class].packets.remove(at)?;
+        if at > 0 {
+            return Some(packet);
+        }
+        let round = *self.listed.iter().find(|(_, classes)| classes.contains(&class))?.0;
+        if round == self.round && self.queues[class].has_sendable() {
+            return Some(packet);
+        }
+        let classes = self.listed.get_mut(&round)?;
+        classes.retain(|other| *other != class);
+        if classes.is_empty() {
+            self.listed.remove(&round);
+        }
+        let quantum = u64::from(self.quanta[class]);
+        let queue = &mut self.queues[class];
+        queue.deficit -= (round - self.round) * quantum;
+        if queue.packets.is_empty() {
+            queue.deficit = 0;
+            return Some(packet);
+        }
+        queue.deficit += quantum;
+        self.round += 1;
+        self.list(class);
+        self.round -= 1;
+        Some(packet)
     }
 
     fn dequeue(&mut self) -> Option<Packet> {
@@ -257,6 +287,39 @@ proptest! {
         let expected = replay(&mut model, &sent, ByRound::enqueue, ByRound::dequeue);
         prop_assert_eq!(packets(&sent), expected);
         prop_assert!(sent.iter().all(|sent| sent.dispatch.criterion == Criterion::RoundRobin));
+    }
+
+    #[test]
+    fn so_it_is_where_packets_are_withdrawn(
+        quanta in quanta(), steps in vec((0..CLASSES, 1..=LONGEST, 0..6u8), 1..200),
+    ) {
+        let (mut drr, mut model) = (Drr::new(&quanta), ByRound::new(&quanta));
+        let mut places = BTreeMap::new();
+        for (handle, (class, length, choice)) in (0..).zip(steps) {
+            let queue = &model.queues[class as usize].packets;
+            match choice {
+                0..3 => {
+                    let packet = packet(class, length, handle);
+                    places.insert(handle, drr.admit(Nanos::ZERO, packet, &mut no_drops));
+                    model.enqueue(packet);
+                }
+                3 | 4 if !queue.is_empty() => {
+                    let at = if choice == 3 { 0 } else { length as usize % queue.len() };
+                    let (handle, now) = (queue[at].handle, Nanos::ZERO);
+                    let withdrawn = drr.withdraw(now, places[&handle].unwrap(), handle, &mut no_drops);
+                    prop_assert_eq!(withdrawn, model.withdraw(class as usize, at));
+                }
+                _ => {
+                    let sent = drr.dequeue(Nanos::ZERO, &mut no_drops).map(|sent| sent.packet);
+                    prop_assert_eq!(sent, model.dequeue());
+                }
+            }
+        }
+        while let Some(packet) = model.dequeue() {
+            let sent = drr.dequeue(Nanos::ZERO, &mut no_drops).map(|sent| sent.packet);
+            prop_assert_eq!(sent, Some(packet));
+        }
+        prop_assert_eq!(drr.backlog().packets, 0);
     }
 
     /// Of a backlog that is there from the start every packet leaves in the round in which the

@@ -5,9 +5,10 @@ use alloc::collections::BTreeSet;
 use super::precedence::Key;
 use super::slots::Slots;
 use super::tolerance::Tolerance;
-use super::{Class, Dwcs, Late, NEVER, Precedence, Settings, State, Streams};
+use super::{Class, Dwcs, NEVER, Precedence, Settings, State, Streams};
 use crate::packet::{ClassId, Packet};
 use crate::queue::{Fifos, WinnerTree};
+use crate::sched::Late;
 use crate::scheduler::Backlog;
 
 impl Dwcs {
@@ -115,6 +116,12 @@ impl Dwcs {
         if class.leaving.is_some() {
             return None;
         }
+        self.queued_in(packet)
+    }
+
+    /// The slot of a queued packet's stream.
+    pub(super) fn queued_in(&self, packet: &Packet) -> Option<usize> {
+        let class = self.classes.get(packet.class.index())?;
         let flow = packet.flow.0;
         let number = if flow < class.count { flow } else { flow.checked_rem(class.count)? };
         Some((class.first + number) as usize)

@@ -25,8 +25,11 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use crate::packet::Packet;
-use crate::queue::{Fifos, WinnerTree};
-use crate::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink, Scheduler};
+use crate::queue::{Fifos, WinnerTree, Withdrawn};
+pub use crate::sched::Late;
+use crate::scheduler::{
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+};
 use crate::units::Nanos;
 use crate::window::Loss;
 use precedence::Key;
@@ -44,15 +47,6 @@ pub struct Stream {
     pub loss: Loss,
     /// What becomes of a packet whose deadline has passed.
     pub late: Late,
-}
-
-/// What becomes of packets whose deadline has passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Late {
-    /// They are dropped.
-    Drop,
-    /// They are sent late: their deadline moves on by T.
-    Send,
 }
 
 /// By what the stream to serve is chosen.
@@ -184,19 +178,7 @@ struct Next {
 
 impl Scheduler for Dwcs {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        let Some(slot) = self.slot_of(&packet) else {
-            return drops.dropped(packet, DropReason::NoClass);
-        };
-        self.backlog.add(packet.length);
-        self.arrivals += 1;
-        let next = Next { arrival: now.0, order: self.arrivals };
-        if self.packets.push(slot, next, packet) {
-            let stream = &mut self.streams[slot];
-            stream.lead(next);
-            stream.has_packets = true;
-            self.list(slot);
-            self.precedence.set_among_many(slot, self.key(slot));
-        }
+        self.admit(now, packet, drops);
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
@@ -229,6 +211,40 @@ impl Scheduler for Dwcs {
             + self.packets.footprint()
             + self.precedence.footprint()
             + self.deadlines.as_ref().map_or(0, WinnerTree::footprint)
+    }
+}
+
+impl Withdraw for Dwcs {
+    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        let Some(slot) = self.slot_of(&packet) else {
+            drops.dropped(packet, DropReason::NoClass);
+            return None;
+        };
+        self.backlog.add(packet.length);
+        self.arrivals += 1;
+        let next = Next { arrival: now.0, order: self.arrivals };
+        let place = self.packets.push(slot, next, packet);
+        if place.is_at_front() {
+            let stream = &mut self.streams[slot];
+            stream.lead(next);
+            stream.has_packets = true;
+            self.list(slot);
+            self.precedence.set_among_many(slot, self.key(slot));
+        }
+        Some(place)
+    }
+
+    /// A packet that is withdrawn counts neither as served nor as lost, like one that its limit
+    /// turns away. If it was at the head of its stream, its deadline has been used up.
+    fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
+        let slot = self.queued_in(self.packets.get(place))?;
+        let (packet, withdrawn) = self.packets.withdraw(slot, place)?;
+        self.backlog.remove(packet.length);
+        if let Withdrawn::Front(next) = withdrawn {
+            self.lead(slot, next);
+            self.precedence.set_among_many(slot, self.key(slot));
+        }
+        Some(packet)
     }
 }
 
@@ -300,6 +316,12 @@ impl Dwcs {
     fn take_head(&mut self, slot: usize) -> Option<Packet> {
         let (packet, next) = self.packets.pop(slot)?;
         self.backlog.remove(packet.length);
+        self.lead(slot, next);
+        Some(packet)
+    }
+
+    /// This packet, or none, comes to a stream's head.
+    fn lead(&mut self, slot: usize, next: Option<Next>) {
         let stream = &mut self.streams[slot];
         match next {
             Some(next) => stream.lead(next),
@@ -310,7 +332,6 @@ impl Dwcs {
                 }
             }
         }
-        Some(packet)
     }
 }
 

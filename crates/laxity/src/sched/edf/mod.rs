@@ -18,7 +18,10 @@ use alloc::vec::Vec;
 
 use crate::packet::Packet;
 use crate::queue::SortedFifos;
-use crate::scheduler::{Backlog, Criterion, Dispatch, DropSink, Scheduler};
+use crate::sched::Late;
+use crate::scheduler::{
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+};
 use crate::units::Nanos;
 
 pub use deadline::Deadlines;
@@ -34,6 +37,7 @@ pub struct Edf {
     /// packets due at one instant the one that arrived first is preferred.
     queues: SortedFifos<u64, Packet>,
     best_effort: BestEffort,
+    late: Late,
     backlog: Backlog,
 }
 
@@ -46,7 +50,7 @@ struct Class {
 
 /// How best-effort packets are ordered among themselves and against real-time ones.
 pub struct BestEffort {
-    order: Box<dyn Scheduler + Send>,
+    order: Box<dyn Withdraw + Send>,
     /// Whether `order` keeps the order of arrival, so that a deadline may count from it.
     by_arrival: bool,
     assign: Assign,
@@ -84,14 +88,32 @@ impl BestEffort {
 
     /// Best-effort packets in the order of another scheduler. A packet's deadline counts from when
     /// it comes to the head of that order: only then is its place in the sequence known.
-    pub fn ordered_by(order: Box<dyn Scheduler + Send>, assign: Assign) -> Self {
+    pub fn ordered_by(order: Box<dyn Withdraw + Send>, assign: Assign) -> Self {
         BestEffort { order, by_arrival: false, assign, head: None }
     }
 
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.order.enqueue(now, packet, drops);
+    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        let place = self.order.admit(now, packet, drops);
         if self.head.is_none() {
             self.promote(now, drops);
+        }
+        place
+    }
+
+    /// The head has left the order, where another packet may have its place now.
+    fn withdraw(
+        &mut self,
+        now: Nanos,
+        place: Place,
+        handle: u64,
+        drops: &mut dyn DropSink,
+    ) -> Option<Packet> {
+        match self.head.take_if(|head| head.packet.handle == handle) {
+            Some(head) => {
+                self.promote(now, drops);
+                Some(head.packet)
+            }
+            None => self.order.withdraw(now, place, handle, drops),
         }
     }
 
@@ -133,8 +155,15 @@ impl Edf {
             classes: deadlines.iter().map(class).collect(),
             queues: SortedFifos::new(relative_deadlines.len(), u64::MAX),
             best_effort,
+            late: Late::Send,
             backlog: Backlog::default(),
         }
+    }
+
+    /// The same scheduler with this done to real-time packets whose deadline is over before they
+    /// are chosen. Best-effort packets are promised nothing and never late.
+    pub fn with_late(self, late: Late) -> Self {
+        Edf { late, ..self }
     }
 
     /// Of two packets due at one instant the one that came first goes first.
@@ -147,6 +176,24 @@ impl Edf {
         }
         let class = self.queues.front(queue).map(|packet| self.classes[packet.class.index()]);
         class.is_some_and(|class| since.0 < real_time_deadline - class.deadline.0)
+    }
+
+    #[cold]
+    fn drop_late(&mut self, now: Nanos, drops: &mut dyn DropSink) {
+        while let Some((queue, _)) = self.queues.least().filter(|&(_, deadline)| deadline < now.0) {
+            if let Some(packet) = self.queues.pop(queue) {
+                self.leave(packet.length);
+                drops.dropped(packet, DropReason::Late);
+            }
+        }
+    }
+
+    /// Counts a packet out.
+    fn leave(&mut self, length: u32) {
+        self.backlog.remove(length);
+        if self.backlog.packets == 0 {
+            self.best_effort.reset();
+        }
     }
 
     fn dequeue_real_time(&mut self, queue: usize, deadline: u64) -> Option<Dispatch> {
@@ -166,32 +213,65 @@ impl Edf {
     }
 }
 
-impl Scheduler for Edf {
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+impl Withdraw for Edf {
+    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         self.backlog.add(packet.length);
         let class = self.classes[packet.class.index()];
         if packet.demoted || class.deadline == Nanos::MAX {
             let backlog = &mut self.backlog;
-            return self.best_effort.enqueue(now, packet, &mut |packet: Packet, reason| {
+            let place = self.best_effort.admit(now, packet, &mut |packet: Packet, reason| {
                 backlog.remove(packet.length);
                 drops.dropped(packet, reason);
             });
+            return place.map(|Place(place)| Place(place << 1 | 1));
         }
         let deadline = now.saturating_add(class.deadline);
-        self.queues.push(class.queue as usize, deadline.0, packet);
+        let Place(place) = self.queues.push(class.queue as usize, deadline.0, packet);
+        Some(Place(place << 1))
+    }
+
+    /// The next best-effort packet gets a deadline of its own when it becomes the head in place of
+    /// one that is withdrawn; the capacity that was set aside for that one is not given out again.
+    fn withdraw(
+        &mut self,
+        now: Nanos,
+        Place(place): Place,
+        handle: u64,
+        drops: &mut dyn DropSink,
+    ) -> Option<Packet> {
+        let within = Place(place >> 1);
+        let packet = if place & 1 == 1 {
+            let backlog = &mut self.backlog;
+            let mut drops = |packet: Packet, reason| {
+                backlog.remove(packet.length);
+                drops.dropped(packet, reason);
+            };
+            self.best_effort.withdraw(now, within, handle, &mut drops)?
+        } else {
+            let class = self.queues.get(within).class;
+            self.queues.withdraw(self.classes[class.index()].queue as usize, within)?
+        };
+        self.leave(packet.length);
+        Some(packet)
+    }
+}
+
+impl Scheduler for Edf {
+    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        self.admit(now, packet, drops);
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        if self.late == Late::Drop {
+            self.drop_late(now, drops);
+        }
         let dispatch = match self.queues.least() {
             Some((queue, deadline)) if !self.best_effort_is_first(queue, deadline) => {
                 self.dequeue_real_time(queue, deadline)
             }
             _ => self.dequeue_best_effort(now, drops),
         }?;
-        self.backlog.remove(dispatch.packet.length);
-        if self.backlog.packets == 0 {
-            self.best_effort.reset();
-        }
+        self.leave(dispatch.packet.length);
         Some(dispatch)
     }
 

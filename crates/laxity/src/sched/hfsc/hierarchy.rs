@@ -272,7 +272,7 @@ impl Hfsc {
     }
 
     /// A class no longer takes part in link-sharing, nor do those above it whose last it was.
-    fn leave(&mut self, number: u32) {
+    pub(super) fn leave(&mut self, number: u32) {
         let mut at = number;
         loop {
             self.stand(at, None);

@@ -21,8 +21,10 @@ use alloc::vec::Vec;
 
 use crate::packet::{ClassId, Packet};
 use crate::queue::circle::Stamp;
-use crate::queue::{EligibleSet, Fifos};
-use crate::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink, Scheduler};
+use crate::queue::{EligibleSet, Fifos, Withdrawn};
+use crate::scheduler::{
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+};
 use crate::service::ServiceCurve;
 use crate::units::Nanos;
 pub use hierarchy::HierarchyError;
@@ -112,14 +114,7 @@ struct Limit {
 
 impl Scheduler for Hfsc {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        if !self.takes_packets(packet.class) {
-            return drops.dropped(packet, DropReason::NoClass);
-        }
-        self.backlog.add(packet.length);
-        if self.packets.push(packet.class.index(), packet.length, packet) {
-            self.request_service(now, packet.class.0, packet.length);
-            self.join(now, packet.class.0);
-        }
+        self.admit(now, packet, drops);
     }
 
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
@@ -152,6 +147,34 @@ impl Scheduler for Hfsc {
             + siblings
             + self.requests.footprint()
             + self.packets.footprint()
+    }
+}
+
+impl Withdraw for Hfsc {
+    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        if !self.takes_packets(packet.class) {
+            drops.dropped(packet, DropReason::NoClass);
+            return None;
+        }
+        self.backlog.add(packet.length);
+        let place = self.packets.push(packet.class.index(), packet.length, packet);
+        if place.is_at_front() {
+            self.request_service(now, packet.class.0, packet.length);
+            self.join(now, packet.class.0);
+        }
+        Some(place)
+    }
+
+    /// A leaf that has a packet withdrawn was not served: its eligible and virtual times stay, and
+    /// the deadline is that of the packet which is at its head then. Without one it is passive.
+    fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
+        let leaf = self.packets.get(place).class;
+        let (packet, withdrawn) = self.packets.withdraw(leaf.index(), place)?;
+        self.backlog.remove(packet.length);
+        if let Withdrawn::Front(next_length) = withdrawn {
+            self.replace_head(leaf.0, packet.length, next_length);
+        }
+        Some(packet)
     }
 }
 
@@ -208,6 +231,29 @@ impl Hfsc {
             self.requests.insert(class.request.eligible, class.request.deadline, leaf);
         }
         Some(deadline)
+    }
+
+    /// A leaf's head packet, which was not served, makes way for another of this length or for none.
+    fn replace_head(&mut self, leaf: u32, length: u32, next_length: Option<u32>) {
+        let class = &mut self.classes[leaf as usize];
+        if let Some(curve) = &class.real_time
+            && next_length != Some(length)
+        {
+            self.requests.remove(class.request.deadline, leaf);
+            if let Some(next) = next_length {
+                class.request = Request::new(curve, next);
+                self.requests.insert(class.request.eligible, class.request.deadline, leaf);
+            }
+        }
+        if next_length.is_some() {
+            return;
+        }
+        if class.standing.is_some() {
+            self.leave(leaf);
+        }
+        if self.classes[leaf as usize].state == State::Closed {
+            self.release(leaf);
+        }
     }
 
     /// A class becomes active in link-sharing, and with it those above it that were not: virtual

@@ -9,9 +9,10 @@ use proptest::prelude::*;
 
 use super::{Gps, Wfq};
 use crate::curve::{Exact, exact};
-use crate::packet::Packet;
+use crate::packet::{ClassId, Packet};
+use crate::scheduler::{Place, Scheduler, Withdraw};
 use crate::testing::{
-    Arrival, EXACT_GRAIN, EXACT_RATE, EXACT_WEIGHT, Fluid, Sent, arrivals, drive,
+    Arrival, EXACT_GRAIN, EXACT_RATE, EXACT_WEIGHT, Fluid, Sent, arrivals, drive, gaps,
 };
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
@@ -171,6 +172,76 @@ proptest! {
             }
         }
     }
+}
+
+proptest! {
+    /// The fluid has to do what is queued and what it was granted, whatever is withdrawn: so it is
+    /// never done before the link, nor has anything to do when that is done.
+    #[test]
+    fn the_fluid_knows_what_is_queued(
+        weights in vec(1..=20u64, 3),
+        steps in vec((0..3u32, 1..=1500u32, 0..6u8, gaps(1_000_000)), 1..200),
+    ) {
+        let mut wfq = Wfq::new(Rate(10_000_000), &weights);
+        let mut queued = Vec::<(u64, Place)>::new();
+        let mut now = Nanos::ZERO;
+        let mut none = |_, _| panic!("nothing is dropped");
+        for (handle, (class, length, choice, gap)) in (0..).zip(steps) {
+            now += Nanos(gap);
+            match choice {
+                0..3 => {
+                    let class = ClassId(class);
+                    let packet = Packet { class, length, arrival: now, handle, ..Packet::default() };
+                    let place = wfq.admit(now, packet, &mut none);
+                    queued.extend(place.map(|place| (handle, place)));
+                }
+                3 | 4 if !queued.is_empty() => {
+                    let (handle, place) = queued.swap_remove(length as usize % queued.len());
+                    let packet = wfq.withdraw(now, place, handle, &mut none);
+                    prop_assert_eq!(packet.map(|packet| packet.handle), Some(handle));
+                }
+                _ => {
+                    let sent = wfq.dequeue(now, &mut none);
+                    queued.retain(|(handle, _)| Some(*handle) != sent.map(|sent| sent.packet.handle));
+                }
+            }
+            let gps = &wfq.gps;
+            let left = |class: usize| match gps.departures.key(class) {
+                u128::MAX => 0,
+                finish => (finish - gps.virtual_time) * gps.classes[class].weight,
+            };
+            let to_do = (0..3).map(left).sum::<u128>();
+            let nanobits = u128::from(wfq.backlog.bytes) * u128::from(NANOBITS_PER_BYTE);
+            let known = (nanobits + gps.granted) * gps.scale;
+            prop_assert_eq!(to_do, known + gps.remainder);
+            let weight = (0..3).filter(|&class| left(class) > 0);
+            let weight = weight.map(|class| gps.classes[class].weight).sum::<u128>();
+            prop_assert_eq!(gps.backlogged_weight, weight);
+        }
+    }
+}
+
+/// What is withdrawn costs its class nothing: two that are always backlogged share alike, though
+/// every other packet of one is withdrawn.
+#[test]
+fn what_is_withdrawn_is_not_paid_for() {
+    let mut wfq = Wfq::new(Rate(8_000_000_000), &[1, 1]);
+    let mut none = |_, _| panic!("nothing is dropped");
+    let (mut now, mut served) = (Nanos::ZERO, [0u32; 2]);
+    for handle in 0..10_000u64 {
+        for class in [0, 0, 1] {
+            let packet =
+                Packet { class: ClassId(class), length: 1000, handle, ..Packet::default() };
+            let place = wfq.admit(now, packet, &mut none).unwrap();
+            if class == 0 && handle % 2 == 0 {
+                wfq.withdraw(now, place, handle, &mut none);
+            }
+        }
+        now += Nanos(1000);
+        let sent = wfq.dequeue(now, &mut none).unwrap();
+        served[sent.packet.class.index()] += 1;
+    }
+    assert!(served[0].abs_diff(served[1]) <= 4, "{served:?}");
 }
 
 /// A class that comes back does not get what it left to others while it was away.

@@ -205,6 +205,7 @@ fn class(deadline: Nanos, bucket: u64, rate: u64, packet: u64) -> RealTime {
 fn a_packet_may_be_blocked_by_one_other() {
     let mut system = System {
         rate: Rate(8_000_000),
+        latency: Nanos::ZERO,
         max_packet: Bytes(200),
         real_time: [class(Nanos(300_000), 100, 8_000, 100)].into(),
         best_effort_packet: Some(Bytes(200)),
@@ -222,6 +223,7 @@ fn a_packet_may_be_blocked_by_one_other() {
 fn no_packet_is_sent_in_no_time() {
     let system = System {
         rate: Rate(8_000_000),
+        latency: Nanos::ZERO,
         max_packet: Bytes(100),
         real_time: [class(Nanos::ZERO, 100, 8_000, 100)].into(),
         best_effort_packet: None,

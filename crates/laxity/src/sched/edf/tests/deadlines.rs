@@ -268,6 +268,7 @@ proptest! {
         };
         let system = System {
             rate: Rate(rate),
+            latency: Nanos::ZERO,
             max_packet: Bytes(1_500),
             real_time: classes.into_iter().map(class).collect(),
             best_effort_packet: None,

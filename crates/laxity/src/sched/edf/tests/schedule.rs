@@ -9,10 +9,10 @@ use proptest::prelude::*;
 use super::reference::{Reference, Rule};
 use crate::admit::edf::System;
 use crate::curve::Curve;
-use crate::packet::Packet;
-use crate::sched::Wfq;
+use crate::packet::{ClassId, Packet};
 use crate::sched::edf::{Assign, BestEffort, Deadlines, Edf, Line, TwoLineFast, TwoLines};
-use crate::scheduler::Criterion;
+use crate::sched::{Late, Wfq};
+use crate::scheduler::{Criterion, DropReason, Place, Scheduler, Withdraw};
 use crate::testing::{
     Arrival, EXACT_GRAIN, EXACT_RATE, EXACT_WEIGHT, Fluid, LARGEST, Way, arrivals, drive, systems,
     two_lines,
@@ -152,6 +152,31 @@ impl Naive {
         self.head = Some(Head { packet, deadline, since });
     }
 
+    /// Takes a packet out wherever it is; a head gives way to the next one.
+    fn withdraw(&mut self, now: Nanos, handle: u64) {
+        self.real_time.retain(|packet| packet.handle != handle);
+        self.best_effort.retain(|packet| packet.handle != handle);
+        if self.head.take_if(|head| head.packet.handle == handle).is_some() {
+            self.promote(now);
+        }
+        self.reset_if_empty();
+    }
+
+    /// Takes out the real-time packets that are late.
+    fn drop_late(&mut self, now: Nanos) -> Vec<Packet> {
+        let mut late = self.real_time.clone();
+        late.retain(|packet| self.due(packet).is_some_and(|due| due < now));
+        self.real_time.retain(|packet| !late.contains(packet));
+        self.reset_if_empty();
+        late
+    }
+
+    fn reset_if_empty(&mut self) {
+        if self.real_time.is_empty() && self.head.is_none() {
+            self.deadlines.iter_mut().for_each(Reference::reset);
+        }
+    }
+
     /// The earliest deadline goes first; of equal ones what came first; of what came at one
     /// instant real-time packets, in the order in which they came.
     fn dequeue(&mut self, now: Nanos) -> Option<(Packet, Option<Nanos>, Criterion)> {
@@ -181,9 +206,7 @@ impl Naive {
             }
             (None, None) => return None,
         };
-        if self.real_time.is_empty() && self.head.is_none() {
-            self.deadlines.iter_mut().for_each(Reference::reset);
-        }
+        self.reset_if_empty();
         Some(chosen)
     }
 }
@@ -238,6 +261,51 @@ proptest! {
     #[test]
     fn ties_go_to_what_came_first((plan, arrivals) in plans_with_ties()) {
         plan.check(&arrivals);
+    }
+
+    /// Late packets are dropped or sent, and some packets are withdrawn from wherever they are.
+    #[test]
+    fn so_it_is_where_packets_are_dropped(
+        (plan, arrivals) in plans_with_ties(), drops_late: bool,
+        steps in vec((0..5u8, any::<usize>()), 40),
+    ) {
+        let late = if drops_late { Late::Drop } else { Late::Send };
+        let best_effort = BestEffort::by_arrival(plan.assign.clone());
+        let mut edf = Edf::new(&plan.deadlines, best_effort).with_late(late);
+        let mut naive = Naive::new(&plan);
+        let mut queued: Vec<(u64, Place)> = Vec::new();
+        let mut none = |_, _| panic!("nothing is late");
+        for (handle, (arrival, (choice, pick))) in (0..).zip(arrivals.iter().zip(steps)) {
+            let Arrival { time: now, class, length, demoted, .. } = *arrival;
+            let class = ClassId(class);
+            let packet = Packet { class, length, demoted, arrival: now, handle, ..Packet::default() };
+            naive.enqueue(packet);
+            queued.extend(edf.admit(now, packet, &mut none).map(|place| (handle, place)));
+            if choice == 0 {
+                let (handle, place) = queued.swap_remove(pick % queued.len());
+                let withdrawn = edf.withdraw(now, place, handle, &mut none);
+                prop_assert_eq!(withdrawn.map(|packet| packet.handle), Some(handle));
+                naive.withdraw(now, handle);
+            }
+            for _ in 0..choice.saturating_sub(2) {
+                let mut dropped = Vec::new();
+                let sent = edf.dequeue(now, &mut |packet, reason| {
+                    assert_eq!(reason, DropReason::Late);
+                    dropped.push(packet);
+                });
+                let mut late = if drops_late { naive.drop_late(now) } else { Vec::new() };
+                late.sort_by_key(|packet| (naive.due(packet), packet.handle));
+                dropped.sort_by_key(|packet| (naive.due(packet), packet.handle));
+                prop_assert_eq!(&dropped, &late);
+                let ours = sent.map(|sent| (sent.packet, sent.deadline, sent.criterion));
+                prop_assert_eq!(ours, naive.dequeue(now));
+                let gone = dropped.into_iter().chain(sent.map(|sent| sent.packet));
+                for packet in gone {
+                    queued.retain(|(handle, _)| *handle != packet.handle);
+                }
+            }
+            prop_assert_eq!(edf.backlog().packets, queued.len());
+        }
     }
 
     /// On a link and with lengths that leave no fraction in the fluid, so that the order of ties

@@ -2,6 +2,8 @@
 
 use std::vec::Vec;
 
+use proptest::collection::vec;
+use proptest::option;
 use proptest::prelude::*;
 
 use super::cases::{Case, What, cases};
@@ -12,7 +14,7 @@ use crate::packet::{ClassId, Packet};
 use crate::queue::circle::REACH;
 use crate::sched::Hfsc;
 use crate::sched::hfsc::{ClassSpec, Curves};
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Place, Scheduler, Withdraw};
 use crate::service::ServiceCurve;
 use crate::units::{Bytes, Nanos, Rate};
 
@@ -22,6 +24,8 @@ struct Beside {
     reference: Reference,
     link: Link,
     arrived: u64,
+    /// Handles and places in the scheduler.
+    queued: Vec<(u64, Place)>,
 }
 
 impl Beside {
@@ -31,18 +35,40 @@ impl Beside {
             reference: Reference::new(&case.classes),
             link: Link::new(case.rate),
             arrived: 0,
+            queued: Vec::new(),
         }
     }
 
     fn run(case: &Case) {
+        Beside::run_withdrawing(case, &[]);
+    }
+
+    /// After some steps one of the packets that are queued then is withdrawn.
+    fn run_withdrawing(case: &Case, withdrawals: &[Option<usize>]) {
         let mut beside = Beside::new(case);
         let mut now = Nanos::ZERO;
-        for step in &case.steps {
+        let withdrawals = withdrawals.iter().chain(std::iter::repeat(&None));
+        for (step, withdrawal) in case.steps.iter().zip(withdrawals) {
             beside.send_until(now, step.at, step.after_choice);
             now = step.at;
             beside.step(now, step.what, case.classes.len() as u32);
+            if let Some(pick) = withdrawal {
+                beside.withdraw(now, *pick);
+            }
         }
         beside.send_until(now, Nanos::MAX, false);
+    }
+
+    fn withdraw(&mut self, now: Nanos, pick: usize) {
+        if self.queued.is_empty() {
+            return;
+        }
+        let (handle, place) = self.queued.swap_remove(pick % self.queued.len());
+        let drops = &mut |_, _| panic!("nothing is dropped");
+        let packet = self.fast.withdraw(now, place, handle, drops);
+        assert!(packet.is_some_and(|packet| packet.handle == handle));
+        assert_eq!(packet, self.reference.withdraw(now, place, handle, drops));
+        assert_eq!(self.fast.backlog(), self.reference.backlog());
     }
 
     fn step(&mut self, now: Nanos, what: What, classes: u32) {
@@ -71,7 +97,8 @@ impl Beside {
         self.arrived += 1;
         let packet = Packet { class, length, arrival: now, handle, ..Packet::default() };
         let (mut fast, mut reference) = (Vec::new(), Vec::new());
-        self.fast.enqueue(now, packet, &mut |packet, reason| fast.push((packet, reason)));
+        let place = self.fast.admit(now, packet, &mut |packet, reason| fast.push((packet, reason)));
+        self.queued.extend(place.map(|place| (handle, place)));
         self.reference.enqueue(now, packet, &mut |packet, reason| reference.push((packet, reason)));
         assert_eq!(fast, reference);
     }
@@ -109,7 +136,9 @@ impl Beside {
         let dispatch = self.reference.dequeue(now, &mut |_, _| panic!("nothing is dropped late"));
         assert_eq!(self.fast.dequeue(now, &mut |_, _| panic!("nothing is dropped late")), dispatch);
         assert_eq!(self.fast.backlog(), self.reference.backlog());
-        dispatch.map(|dispatch| dispatch.packet.length)
+        let packet = dispatch?.packet;
+        self.queued.retain(|(handle, _)| *handle != packet.handle);
+        Some(packet.length)
     }
 }
 
@@ -129,6 +158,13 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn so_it_is_where_packets_are_withdrawn(
+        case in cases(10, 60, 2), withdrawals in vec(option::of(any::<usize>()), 60),
+    ) {
+        Beside::run_withdrawing(&case, &withdrawals);
+    }
 
     #[test]
     fn so_it_is_in_small_cases(case in cases(4, 20, 1)) {
@@ -153,6 +189,7 @@ fn so_it_is_where_a_class_runs_away() {
         reference: Reference::new(&classes),
         link: Link::new(rate),
         arrived: 0,
+        queued: Vec::new(),
     };
     let (mut now, mut furthest) = (Nanos::ZERO, 0);
     for slot in 0..200 {

@@ -10,7 +10,9 @@ use super::known::Known;
 use crate::packet::{ClassId, Packet};
 use crate::queue::circle::REACH;
 use crate::sched::hfsc::{ClassSpec, Curves, HierarchyError};
-use crate::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink, Scheduler};
+use crate::scheduler::{
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+};
 use crate::service::ServiceCurve;
 use crate::units::Nanos;
 
@@ -371,6 +373,35 @@ impl Scheduler for Reference {
 
     fn footprint(&self) -> usize {
         0
+    }
+}
+
+/// A packet's place is its handle.
+impl Withdraw for Reference {
+    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        let before = self.backlog().packets;
+        self.enqueue(now, packet, drops);
+        (self.backlog().packets > before).then_some(Place(packet.handle as u32))
+    }
+
+    /// Neither c nor w changes.
+    fn withdraw(
+        &mut self,
+        _: Nanos,
+        _: Place,
+        handle: u64,
+        _: &mut dyn DropSink,
+    ) -> Option<Packet> {
+        let found = self.all().find_map(|(id, class)| {
+            let at = class.queue.iter().position(|packet| packet.handle == handle)?;
+            Some((id, at))
+        });
+        let (id, at) = found?;
+        let class = self.class_mut(id);
+        let packet = class.queue.remove(at)?;
+        class.update_ed();
+        self.forget_if_empty(id);
+        Some(packet)
     }
 }
 

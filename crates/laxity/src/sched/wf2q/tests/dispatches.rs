@@ -6,10 +6,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::reference::Reference;
-use super::trees::{LONGEST, Sum, Tree, loaded, trees};
 use crate::packet::{ClassId, Packet};
 use crate::sched::{Share, Wf2q};
-use crate::scheduler::{Criterion, DropReason, Scheduler};
+use crate::scheduler::{Criterion, DropReason, Scheduler, Withdraw};
+use crate::testing::trees::{LONGEST, Sum, Tree, loaded, trees};
 use crate::testing::{Arrival, drive, gaps};
 use crate::units::{Bytes, Nanos, Rate};
 
@@ -20,13 +20,19 @@ fn no_drops(packet: Packet, _: DropReason) {
 /// What happens to both schedulers, whatever the link could send.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Enqueue { leaf: usize, length: u32 },
+    Enqueue {
+        leaf: usize,
+        length: u32,
+    },
     Dequeue,
+    /// One of those that are queued.
+    Withdraw(usize),
 }
 
 fn steps(lengths: std::ops::RangeInclusive<u32>) -> impl Strategy<Value = Vec<(u64, Step)>> {
     let enqueue = (0..100usize, lengths).prop_map(|(leaf, length)| Step::Enqueue { leaf, length });
-    vec((gaps(1000), prop_oneof![enqueue, Just(Step::Dequeue)]), 1..150)
+    let withdraw = any::<usize>().prop_map(Step::Withdraw);
+    vec((gaps(1000), prop_oneof![4 => enqueue, 3 => Just(Step::Dequeue), 1 => withdraw]), 1..150)
 }
 
 /// Lets the scheduler and the definition do the same steps, gaps in thousandths of `unit`.
@@ -34,6 +40,7 @@ fn side_by_side(tree: &Tree, steps: &[(u64, Step)], unit: u64) -> Result<(), Tes
     let mut wf2q = Wf2q::new(tree.rate, &tree.shares);
     let mut reference = Reference::new(tree.rate, &tree.shares);
     let mut now = Nanos::ZERO;
+    let mut queued = Vec::new();
     let then = std::iter::repeat_n((1000, Step::Dequeue), steps.len());
     for (handle, (gap, step)) in (0..).zip(steps.iter().copied().chain(then)) {
         now += Nanos(gap * unit / 1000);
@@ -41,12 +48,22 @@ fn side_by_side(tree: &Tree, steps: &[(u64, Step)], unit: u64) -> Result<(), Tes
             Step::Enqueue { leaf, length } => {
                 let class = ClassId(tree.leaves[leaf % tree.leaves.len()]);
                 let packet = Packet { class, length, handle, arrival: now, ..Packet::default() };
-                wf2q.enqueue(now, packet, &mut no_drops);
+                let place = wf2q.admit(now, packet, &mut no_drops);
+                queued.extend(place.map(|place| (packet, place)));
                 reference.enqueue(now, packet);
+            }
+            Step::Withdraw(_) if queued.is_empty() => {}
+            Step::Withdraw(pick) => {
+                let (packet, place) = queued.swap_remove(pick % queued.len());
+                let withdrawn = wf2q.withdraw(now, place, packet.handle, &mut no_drops);
+                prop_assert_eq!(withdrawn, Some(packet));
+                let expected = reference.withdraw(packet.class.index(), packet.handle);
+                prop_assert_eq!(withdrawn, expected);
             }
             Step::Dequeue => {
                 let sent = wf2q.dequeue(now, &mut no_drops).map(|dispatch| dispatch.packet);
                 prop_assert_eq!(sent, reference.dequeue(now), "step {}", handle);
+                queued.retain(|(packet, _)| Some(*packet) != sent);
             }
         }
     }

@@ -6,12 +6,12 @@ use std::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::trees::{LONGEST, Sum, Tree, loaded, trees};
 use crate::curve::{Exact, exact, exact_nanos};
 use crate::link::Link;
 use crate::packet::{ClassId, Packet};
 use crate::sched::{Share, Wf2q};
 use crate::scheduler::{DropReason, Scheduler};
+use crate::testing::trees::{LONGEST, Sum, Tree, loaded, trees};
 use crate::testing::{Arrival, Fluid, Sent, drive};
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 

@@ -3,4 +3,3 @@
 mod dispatches;
 mod guarantees;
 mod reference;
-mod trees;

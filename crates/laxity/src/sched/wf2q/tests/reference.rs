@@ -66,6 +66,32 @@ impl Reference {
         Some(packet)
     }
 
+    /// Every class whose head packet it was gets another one with the same start time.
+    pub fn withdraw(&mut self, leaf: usize, handle: u64) -> Option<Packet> {
+        let at = self.nodes[leaf].queue.iter().position(|packet| packet.handle == handle)?;
+        let packet = self.nodes[leaf].queue.remove(at);
+        let mut node = leaf;
+        let mut has_next = !self.nodes[leaf].queue.is_empty();
+        while let Some(parent) = self.nodes[node].parent.filter(|_| at == 0) {
+            let start = self.nodes[node].start.clone();
+            self.nodes[node].finish = start.clone();
+            if node == leaf {
+                self.nodes[node].head = None;
+            }
+            if has_next {
+                self.offer(node, start);
+            }
+            let was_chosen = self.nodes[parent].head.is_some_and(|(_, child)| child == node);
+            if parent == self.link() || !was_chosen {
+                break;
+            }
+            self.nodes[parent].head = None;
+            has_next = self.choose(parent).is_some();
+            node = parent;
+        }
+        packet
+    }
+
     fn link(&self) -> usize {
         self.nodes.len() - 1
     }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::packet::Packet;
-use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
+use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw};
 use crate::units::Nanos;
 
 /// How much of a class may be queued.
@@ -15,6 +15,18 @@ pub enum Limit {
     Packets(u64),
     /// So many bytes.
     Bytes(u64),
+}
+
+impl Limit {
+    /// Whether a packet finds room where so much is queued.
+    pub(super) fn check(self, queued: Backlog, packet: &Packet) -> Result<(), DropReason> {
+        let has_room = match self {
+            Limit::None => true,
+            Limit::Packets(limit) => (queued.packets as u64) < limit,
+            Limit::Bytes(limit) => queued.bytes + u64::from(packet.length) <= limit,
+        };
+        if has_room { Ok(()) } else { Err(DropReason::QueueFull) }
+    }
 }
 
 /// Drops a packet whose class is full, and leaves the order to the scheduler within.
@@ -31,24 +43,16 @@ impl<S: Scheduler> DropTail<S> {
         let queued = alloc::vec![Backlog::default(); limits.len()];
         DropTail { scheduler, limits, queued }
     }
-
-    fn has_room(&self, packet: &Packet) -> bool {
-        let queued = self.queued[packet.class.index()];
-        match self.limits[packet.class.index()] {
-            Limit::None => true,
-            Limit::Packets(limit) => (queued.packets as u64) < limit,
-            Limit::Bytes(limit) => queued.bytes + u64::from(packet.length) <= limit,
-        }
-    }
 }
 
 impl<S: Scheduler> Scheduler for DropTail<S> {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        if !self.has_room(&packet) {
-            return drops.dropped(packet, DropReason::QueueFull);
+        let class = packet.class.index();
+        if let Err(full) = self.limits[class].check(self.queued[class], &packet) {
+            return drops.dropped(packet, full);
         }
         let queued = &mut self.queued;
-        queued[packet.class.index()].add(packet.length);
+        queued[class].add(packet.length);
         self.scheduler.enqueue(now, packet, &mut |packet: Packet, reason| {
             queued[packet.class.index()].remove(packet.length);
             drops.dropped(packet, reason);
@@ -77,6 +81,39 @@ impl<S: Scheduler> Scheduler for DropTail<S> {
         self.scheduler.footprint()
             + self.limits.capacity() * size_of::<Limit>()
             + self.queued.capacity() * size_of::<Backlog>()
+    }
+}
+
+impl<S: Withdraw> Withdraw for DropTail<S> {
+    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        let class = packet.class.index();
+        if let Err(full) = self.limits[class].check(self.queued[class], &packet) {
+            drops.dropped(packet, full);
+            return None;
+        }
+        let queued = &mut self.queued;
+        queued[class].add(packet.length);
+        self.scheduler.admit(now, packet, &mut |packet: Packet, reason| {
+            queued[packet.class.index()].remove(packet.length);
+            drops.dropped(packet, reason);
+        })
+    }
+
+    fn withdraw(
+        &mut self,
+        now: Nanos,
+        place: Place,
+        handle: u64,
+        drops: &mut dyn DropSink,
+    ) -> Option<Packet> {
+        let queued = &mut self.queued;
+        let packet =
+            self.scheduler.withdraw(now, place, handle, &mut |packet: Packet, reason| {
+                queued[packet.class.index()].remove(packet.length);
+                drops.dropped(packet, reason);
+            })?;
+        queued[packet.class.index()].remove(packet.length);
+        Some(packet)
     }
 }
 

@@ -5,16 +5,16 @@ use std::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use super::{Arrival, arrivals};
 use crate::packet::ClassId;
 use crate::sched::Share;
-use crate::testing::{Arrival, arrivals};
 use crate::units::{Bytes, Rate};
 
-pub(super) const LONGEST: u32 = 1500;
+pub(crate) const LONGEST: u32 = 1500;
 
 /// A link and the classes that share it.
 #[derive(Clone, Debug)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     pub rate: Rate,
     pub shares: Vec<Share>,
     pub leaves: Vec<u32>,
@@ -22,14 +22,14 @@ pub(super) struct Tree {
 
 /// What the rates below a class or the link make up of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sum {
+pub(crate) enum Sum {
     Full,
     NoMore,
     Any,
 }
 
 /// Up to ten classes on at most so many levels, of which any may be listed first.
-pub(super) fn trees(levels: u32, sum: Sum) -> impl Strategy<Value = Tree> {
+pub(crate) fn trees(levels: u32, sum: Sum) -> impl Strategy<Value = Tree> {
     let rate = prop_oneof![
         Just(10_000_000),
         Just(1_000_003),
@@ -121,7 +121,7 @@ impl Tree {
 }
 
 /// Arrivals at the leaves of a tree on the scale of its link.
-pub(super) fn at_leaves(tree: &Tree, count: usize) -> impl Strategy<Value = Vec<Arrival>> + use<> {
+pub(crate) fn at_leaves(tree: &Tree, count: usize) -> impl Strategy<Value = Vec<Arrival>> + use<> {
     let leaves = tree.leaves.clone();
     let unit = tree.rate.time_for(Bytes(LONGEST.into())).0;
     let lengths = prop_oneof![Just(1..=LONGEST), Just(LONGEST..=LONGEST), Just(40..=60)];
@@ -139,7 +139,7 @@ pub(super) fn at_leaves(tree: &Tree, count: usize) -> impl Strategy<Value = Vec<
 }
 
 /// A tree with arrivals at its leaves.
-pub(super) fn loaded(
+pub(crate) fn loaded(
     trees: impl Strategy<Value = Tree>,
     count: usize,
 ) -> impl Strategy<Value = (Tree, Vec<Arrival>)> {

@@ -1,0 +1,136 @@
+//! `queue = { … }`: who gets in.
+
+use laxity::aqm::{Choke, CoDel, Fraction, Limit, Measure, Red, Spacing};
+use laxity::units::{Bytes, Nanos};
+
+use super::parse;
+use crate::model::{Late, QueueLimit, QueueSpec, SchedulerSpec};
+
+fn plan(scheduler: &str, class: &str) -> String {
+    format!(
+        "version = 1\n[link]\nrate = '12mbit'\nmax-packet = '1500b'\n\
+         [scheduler]\nkind = 'edf'\n{scheduler}\n[class.a]\n{class}\n[class.b]\n"
+    )
+}
+
+const RED: Red = Red {
+    min: 50,
+    max: 150,
+    measure: Measure::Packets,
+    limit: Limit::Packets(300),
+    max_p: Fraction::millionths(100_000),
+    weight: Fraction::millionths(2_000),
+    gentle: true,
+    ecn: false,
+    spacing: Spacing::Uniform,
+    transmission: Nanos(1_000_000),
+};
+
+#[test]
+fn every_kind_is_read() {
+    let cases = [
+        ("kind = 'droptail', limit = '3kB'", QueueSpec::DropTail(QueueLimit::Bytes(Bytes(3_000)))),
+        ("kind = 'red', min = 50, max = 150, limit = 300", QueueSpec::Red(RED)),
+        (
+            "kind = 'red', min = '5kB', max = '15kB', limit = 300, max-p = 1, weight = 0.25, \
+             gentle = false, ecn = true, spacing = 'wait'",
+            QueueSpec::Red(Red {
+                min: 5_000,
+                max: 15_000,
+                measure: Measure::Bytes,
+                max_p: Fraction::ONE,
+                weight: Fraction::millionths(250_000),
+                gentle: false,
+                ecn: true,
+                spacing: Spacing::Wait,
+                ..RED
+            }),
+        ),
+        (
+            "kind = 'choke', min = 50, max = 150, limit = 300",
+            QueueSpec::Choke(Choke { red: RED, candidates: 1 }),
+        ),
+        (
+            "kind = 'choke', min = 50, max = 150, limit = 300, candidates = 3",
+            QueueSpec::Choke(Choke { red: RED, candidates: 3 }),
+        ),
+        (
+            "kind = 'codel', limit = 1000",
+            QueueSpec::CoDel(CoDel {
+                target: Nanos(5_000_000),
+                interval: Nanos(100_000_000),
+                limit: Limit::Packets(1000),
+                ecn: false,
+                max_packet: Bytes(1500),
+            }),
+        ),
+        (
+            "kind = 'codel', limit = '1MB', target = '1ms', interval = '20ms', ecn = true",
+            QueueSpec::CoDel(CoDel {
+                target: Nanos(1_000_000),
+                interval: Nanos(20_000_000),
+                limit: Limit::Bytes(1_000_000),
+                ecn: true,
+                max_packet: Bytes(1500),
+            }),
+        ),
+    ];
+    for (keys, expected) in cases {
+        let queue = format!("queue = {{ {keys} }}");
+        let own = parse(&plan("", &queue)).unwrap();
+        assert_eq!((own.queue, own.classes[0].queue), (None, Some(expected)), "{keys}");
+        let shared = parse(&plan(&queue, "")).unwrap();
+        assert_eq!((shared.queue, shared.classes[0].queue), (Some(expected), None), "{keys}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let refused = |keys: &str, at: &str, message: &str, help: &str| {
+        let error = parse(&plan("", &format!("queue = {{ {keys} }}"))).unwrap_err();
+        assert_eq!(error.message(), message);
+        assert_eq!(&error.text()[error.span().unwrap()], at, "{error}");
+        assert!(error.help().unwrap_or_default().contains(help), "{error:?}");
+    };
+    let red = |keys: &str, at: &str, message: &str, help: &str| {
+        refused(&format!("kind = 'red', limit = 9, {keys}"), at, message, help);
+    };
+    let whole = "{ kind = 'red', limit = 9, min = 5 }";
+    red("min = 5", whole, "`max` is missing", "min = 50, max = 150");
+    let whole = "{ kind = 'choke', limit = 9 }";
+    refused("kind = 'choke', limit = 9", whole, "`min` is missing", "min = 50, max = 150");
+    red("min = 5, max = 5", "5", "`max` is not above `min`", "three times");
+    red("min = 5, max = '5kB'", "'5kB'", "`min` and `max` are not measured alike", "both");
+    red("min = 5, max = 9, weight = 1", "1", "`weight` is 1", "at most 0.999999");
+    red("min = 5, max = 9, max-p = 0", "0", "`max-p` is 0", "at least 0.000001");
+    red("min = 5, max = 9, max-p = -1.5", "-1.5", "`max-p` is -1.5", "at most 1");
+    let long = "1073741824";
+    red(&format!("min = 5, max = {long}"), long, "`max` is too long: 1073741824", "1073741823");
+    let astray = "`target` does not belong to `kind = \"red\"`";
+    red("min = 5, max = 9, target = '5ms'", "'5ms'", astray, "it belongs to `codel`");
+    let astray = "`candidates` does not belong to `kind = \"red\"`";
+    red("min = 5, max = 9, candidates = 2", "2", astray, "`choke`");
+    let astray = "`ecn` does not belong to `kind = \"droptail\"`";
+    refused("kind = 'droptail', limit = 9, ecn = true", "true", astray, "`red`, `choke`, `codel`");
+    let zero = "`candidates` is zero: it must be more";
+    refused("kind = 'choke', limit = 9, min = 5, max = 9, candidates = 0", "0", zero, "");
+    let many = "`candidates` is 1001";
+    refused("kind = 'choke', limit = 9, min = 5, max = 9, candidates = 1001", "1001", many, "1000");
+    let zero = "`interval` is zero: it must be more";
+    refused("kind = 'codel', limit = 9, interval = '0s'", "'0s'", zero, "");
+    refused("kind = 'codel', limit = 0", "0", "`limit` is zero: it must be more", "");
+}
+
+#[test]
+fn edf_drops_what_is_late_if_it_is_told_to() {
+    let late = |scheduler: &str| match parse(&plan(scheduler, "")).unwrap().scheduler {
+        SchedulerSpec::Edf { late, .. } => late,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(late(""), Late::Send);
+    assert_eq!(late("late = 'send'"), Late::Send);
+    assert_eq!(late("late = 'drop'"), Late::Drop);
+    let text = plan("late = 'drop'", "").replace("'edf'", "'wfq'");
+    let error = parse(&text).unwrap_err();
+    assert_eq!(error.message(), "`late` does not belong to `kind = \"wfq\"`");
+}

@@ -1,0 +1,186 @@
+//! Schedulers below shares of a link: what a class of the upper level is guaranteed, and what its own
+//! scheduler makes of it.
+//!
+//! The upper level is WF2Q+ (Bennett, Zhang 1997) as [`sched::Hierarchy`](crate::sched::Hierarchy)
+//! runs it: a class i of rate r_i competes with its longest packet L_i. A packet that leaves it when it
+//! has sent W bytes, from any time t on at which it began to wait or one of its packets was chosen,
+//! has the virtual finishing time `V(t) + (W - l + L_i) / r_i` at the most, l being its length. What is
+//! served before it has finished by then, by true lengths. So it is late by what the
+//! [bound of WF2Q+](super::fair) has beside the fluid, and by the time that L_i - l take at r_i:
+//! the class is served by the curve
+//!
+//! ```text
+//! beta(t) = r_i (t - theta_i)+
+//! theta_i = L_i / r_i + L_max / C + sum over the classes n above i of 2 L_n / r_n
+//! ```
+//!
+//! This is the latency of Stiliadis and Varma (1998) for WF2Q+ and fair queueing alike, for every
+//! level. On the levels above, the difference between L_i and l does not count again: there it takes the
+//! place of work that the class has not sent.
+//!
+//! [EDF](super::edf) inside a class is tested on `beta` instead of a link. A FIFO inside a class delays
+//! every packet by no more than the horizontal distance of the sum of the arrival curves from `beta`
+//! (Cruz 1991; Le Boudec, Thiran 2001).
+
+#[cfg(test)]
+mod tests;
+
+use alloc::vec::Vec;
+
+use super::edf::{self, RealTime};
+use super::fair::{self, Overbooked};
+use super::tree::Tree;
+use super::{Traffic, Unbounded, delay_bound_of_all};
+use crate::curve::Curve;
+use crate::sched::Share;
+use crate::units::{Bytes, Nanos, Rate};
+
+/// A link and the shares of it, with what is inside.
+#[derive(Clone, Debug)]
+pub struct Hierarchy {
+    /// The link's rate.
+    pub rate: Rate,
+    /// The shares, numbered in their order.
+    pub members: Vec<Member>,
+}
+
+/// A class of the upper level.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its place in the hierarchy, and its rate.
+    pub share: Share,
+    /// What is inside; counts for leaves only.
+    pub inside: Inside,
+}
+
+/// What a leaf holds.
+#[derive(Clone, Debug)]
+pub enum Inside {
+    /// Packets of up to this length that are promised nothing.
+    Nothing {
+        /// The longest packet.
+        packet: Bytes,
+    },
+    /// Classes that share a queue.
+    Fifo(Vec<Traffic>),
+    /// Classes that are served by their deadlines.
+    Edf {
+        /// The real-time classes.
+        real_time: Vec<RealTime>,
+        /// The largest best-effort packet; `None` when there is no best effort.
+        best_effort_packet: Option<Bytes>,
+        /// What best effort may demand in any interval, as [`System::test`](edf::System::test) takes
+        /// it, of the system as it is served here: [`Curve::zero`] in the background, or the curve
+        /// that its deadlines are made from.
+        best_effort_demand: fn(&edf::System) -> Curve,
+    },
+}
+
+/// The answer of the test.
+#[derive(Clone, Debug)]
+pub struct Guarantees {
+    /// Where the rates sum to more than there is, from the top down.
+    pub overbooked: Vec<Overbooked>,
+    /// One entry for each share, in their order: what it is guaranteed if it is a leaf.
+    /// [`NotAdmitted`](Unbounded::NotAdmitted) below an overbooked class, and
+    /// [`NoGuarantee`](Unbounded::NoGuarantee) of those that are no leaves.
+    pub leaves: Vec<Result<Guarantee, Unbounded>>,
+}
+
+/// What a leaf is guaranteed.
+#[derive(Clone, Debug)]
+pub struct Guarantee {
+    /// Its rate.
+    pub rate: Rate,
+    /// How late its service may begin: theta.
+    pub latency: Nanos,
+    /// What its scheduler guarantees out of that.
+    pub inside: Admission,
+}
+
+/// What a scheduler inside a leaf guarantees.
+#[derive(Clone, Debug)]
+pub enum Admission {
+    /// No more than the leaf's service.
+    Nothing,
+    /// The delay of every packet in the queue.
+    Fifo(Result<Nanos, Unbounded>),
+    /// What EDF guarantees.
+    Edf {
+        /// What was tested: best-effort deadlines are made from its residual capacity.
+        system: edf::System,
+        /// The answer.
+        admission: edf::Admission,
+    },
+}
+
+impl Hierarchy {
+    /// Tests the rates at every level, and what is inside every leaf.
+    pub fn test(&self) -> Guarantees {
+        let tree = Tree::new(self.members.iter().map(|member| member.share.parent));
+        let fair::Latencies { overbooked, late } = self.upper_level().latencies(&tree);
+        let leaf = |(number, late): (usize, Option<Nanos>)| {
+            let Member { share, inside } = &self.members[number];
+            if !tree.is_leaf(number) {
+                return Err(Unbounded::NoGuarantee);
+            }
+            let own = share.rate.time_for(inside.longest());
+            let latency = own.saturating_add(late.ok_or(Unbounded::NotAdmitted)?);
+            let inside = inside.test(share.rate, latency);
+            Ok(Guarantee { rate: share.rate, latency, inside })
+        };
+        Guarantees { overbooked, leaves: late.into_iter().enumerate().map(leaf).collect() }
+    }
+
+    /// The shares alone, each with its longest packet.
+    fn upper_level(&self) -> fair::Hierarchy {
+        let member = |member: &Member| fair::Member {
+            share: member.share,
+            traffic: Traffic { arrival: Vec::new(), packet: member.inside.longest() },
+        };
+        fair::Hierarchy { rate: self.rate, classes: self.members.iter().map(member).collect() }
+    }
+}
+
+impl Inside {
+    /// The longest packet: what a [`Leaf`](crate::sched::Leaf) competes with.
+    pub fn longest(&self) -> Bytes {
+        match self {
+            Inside::Nothing { packet } => *packet,
+            Inside::Fifo(traffic) => {
+                traffic.iter().map(|traffic| traffic.packet).max().unwrap_or_default()
+            }
+            Inside::Edf { real_time, best_effort_packet, .. } => {
+                let packets = real_time.iter().map(|class| class.packet);
+                packets.chain(*best_effort_packet).max().unwrap_or_default()
+            }
+        }
+    }
+
+    fn test(&self, rate: Rate, latency: Nanos) -> Admission {
+        match self {
+            Inside::Nothing { .. } => Admission::Nothing,
+            Inside::Fifo(traffic) => {
+                let arrivals = traffic.iter().map(|traffic| &traffic.arrival[..]);
+                Admission::Fifo(delay_bound_of_all(arrivals, &Curve::line(rate), latency))
+            }
+            Inside::Edf { real_time, best_effort_packet, best_effort_demand } => {
+                let system = edf::System {
+                    rate,
+                    latency,
+                    max_packet: self.longest(),
+                    real_time: real_time.clone(),
+                    best_effort_packet: *best_effort_packet,
+                };
+                let demand = best_effort_packet.map(|_| best_effort_demand(&system));
+                let admission = system.test(&demand.unwrap_or_else(Curve::zero));
+                Admission::Edf { system, admission }
+            }
+        }
+    }
+}
+
+/// The example of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../docs/hierarchy.md")]
+pub struct Guide;

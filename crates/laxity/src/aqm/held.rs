@@ -1,0 +1,102 @@
+//! The packets of managed queues, so that any of them can be drawn.
+
+use alloc::vec::Vec;
+
+use crate::packet::{ClassId, FlowId, Packet};
+use crate::scheduler::Place;
+
+/// Numbers that stand for queued packets, with what is known of each. Numbers that are free are used
+/// again, the last one first.
+#[derive(Clone, Debug)]
+pub(super) struct Tickets {
+    tickets: Vec<Ticket>,
+    /// The last free one, or `NONE`; each knows the next in place of its `index`.
+    free: u32,
+}
+
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ticket {
+    /// The packet's own.
+    pub handle: u64,
+    /// Where the scheduler has it.
+    pub place: Place,
+    /// Where it is among those that are held.
+    pub index: u32,
+}
+
+impl Tickets {
+    pub fn new() -> Self {
+        Tickets { tickets: Vec::new(), free: NONE }
+    }
+
+    pub fn issue(&mut self, handle: u64) -> u32 {
+        let ticket = Ticket { handle, ..Ticket::default() };
+        match self.free {
+            NONE => {
+                self.tickets.push(ticket);
+                (self.tickets.len() - 1) as u32
+            }
+            number => {
+                self.free = self.tickets[number as usize].index;
+                self.tickets[number as usize] = ticket;
+                number
+            }
+        }
+    }
+
+    pub fn get(&mut self, number: u32) -> &mut Ticket {
+        &mut self.tickets[number as usize]
+    }
+
+    pub fn take_back(&mut self, number: u32) -> Ticket {
+        let ticket = self.tickets[number as usize];
+        self.tickets[number as usize].index = self.free;
+        self.free = number;
+        ticket
+    }
+
+    pub fn footprint(&self) -> usize {
+        self.tickets.capacity() * size_of::<Ticket>()
+    }
+}
+
+/// The packets of one queue, in no order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Held(Vec<Entry>);
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    class: ClassId,
+    flow: FlowId,
+    ticket: u32,
+}
+
+impl Held {
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Adds a packet and returns its index.
+    pub fn add(&mut self, packet: &Packet, ticket: u32) -> u32 {
+        self.0.push(Entry { class: packet.class, flow: packet.flow, ticket });
+        (self.0.len() - 1) as u32
+    }
+
+    /// Takes out the packet of this index. The one that takes over the index is told.
+    pub fn remove(&mut self, index: u32) -> Option<u32> {
+        self.0.swap_remove(index as usize);
+        self.0.get(index as usize).map(|moved| moved.ticket)
+    }
+
+    /// The ticket of this index's packet, if there is one and it is of the same flow.
+    pub fn alike(&self, index: usize, packet: &Packet) -> Option<u32> {
+        let Entry { class, flow, ticket } = *self.0.get(index)?;
+        (class == packet.class && flow == packet.flow).then_some(ticket)
+    }
+
+    pub fn footprint(&self) -> usize {
+        self.0.capacity() * size_of::<Entry>()
+    }
+}

@@ -1,0 +1,189 @@
+//! Any scheduler behind managed queues.
+
+use alloc::vec::Vec;
+
+use super::codel::Fate;
+use super::held::Tickets;
+use super::queue::{Policy, Queue};
+use crate::packet::{ClassId, Packet};
+use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw};
+use crate::units::Nanos;
+
+/// A scheduler whose classes belong to managed queues.
+///
+/// A packet takes constant time beyond what the scheduler takes, amortised where packets are dropped
+/// as they leave; one that CHOKe withdraws takes what
+/// [`withdraw`](Withdraw::withdraw) takes. To the scheduler, packets that CoDel drops have been
+/// sent.
+#[derive(Clone, Debug)]
+pub struct Managed<S> {
+    scheduler: S,
+    books: Books,
+    /// Whether packets may be withdrawn, so that their places have to be known.
+    withdraws: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Books {
+    /// The queue of each class, or `NO_QUEUE`.
+    queue_of: Vec<u32>,
+    queues: Vec<Queue>,
+    /// If packets may be withdrawn: within the scheduler these stand for their handles.
+    tickets: Option<Tickets>,
+}
+
+const NO_QUEUE: u32 = u32::MAX;
+
+impl<S: Withdraw> Managed<S> {
+    /// Queues with these policies in front of a scheduler. `queue_of` has the place among them of
+    /// the queue that each class belongs to, in the order of the class numbers. Every queue draws
+    /// random numbers of its own, made from `seed`.
+    ///
+    /// # Panics
+    /// If a policy's settings are out of order or there is no such queue.
+    pub fn new(scheduler: S, policies: &[Policy], queue_of: &[Option<usize>], seed: u64) -> Self {
+        assert!(queue_of.iter().flatten().all(|&queue| queue < policies.len()), "no such queue");
+        let withdraws = policies.iter().any(|policy| matches!(policy, Policy::Choke(_)));
+        let queue = |(number, &policy)| Queue::new(policy, seed, number);
+        let books = Books {
+            queue_of: queue_of.iter().map(|of| of.map_or(NO_QUEUE, |of| of as u32)).collect(),
+            queues: (0..).zip(policies).map(queue).collect(),
+            tickets: withdraws.then(Tickets::new),
+        };
+        Managed { scheduler, books, withdraws }
+    }
+
+    /// Drops packets of the arriving one's flow among those drawn, and says whether there were any.
+    fn meets(
+        &mut self,
+        now: Nanos,
+        queue: usize,
+        packet: &Packet,
+        drops: &mut dyn DropSink,
+    ) -> bool {
+        let mut met = false;
+        for _ in 0..self.books.queues[queue].meet(now) {
+            let books = &mut self.books;
+            let Some((ticket, place)) = books.draw(queue, packet) else { continue };
+            let mut dropped =
+                |packet: Packet, reason| drops.dropped(books.leave(now, packet), reason);
+            let victim = self.scheduler.withdraw(now, place, ticket, &mut dropped);
+            if let Some(victim) = victim {
+                dropped(victim, DropReason::Choke);
+                met = true;
+            }
+        }
+        met
+    }
+}
+
+impl<S: Withdraw> Scheduler for Managed<S> {
+    fn enqueue(&mut self, now: Nanos, mut packet: Packet, drops: &mut dyn DropSink) {
+        if let Some(queue) = self.books.queue_of(packet.class) {
+            if self.meets(now, queue, &packet, drops) {
+                return drops.dropped(packet, DropReason::Choke);
+            }
+            if let Err(reason) = self.books.queues[queue].judge(&mut packet) {
+                return drops.dropped(packet, reason);
+            }
+        }
+        let books = &mut self.books;
+        let packet = books.enter(packet);
+        let mut dropped = |packet: Packet, reason| drops.dropped(books.leave(now, packet), reason);
+        if self.withdraws {
+            let place = self.scheduler.admit(now, packet, &mut dropped);
+            self.books.remember(packet.handle, place);
+        } else {
+            self.scheduler.enqueue(now, packet, &mut dropped);
+        }
+    }
+
+    fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        let books = &mut self.books;
+        loop {
+            let mut dropped =
+                |packet: Packet, reason| drops.dropped(books.leave(now, packet), reason);
+            let mut dispatch = self.scheduler.dequeue(now, &mut dropped)?;
+            dispatch.packet = books.leave(now, dispatch.packet);
+            let queue = books.queue_of(dispatch.packet.class);
+            let fate = queue.map(|queue| books.queues[queue].release(now, &mut dispatch.packet));
+            match fate.unwrap_or(Fate::Sent) {
+                Fate::Sent => return Some(dispatch),
+                Fate::Dropped => drops.dropped(dispatch.packet, DropReason::CoDel),
+            }
+        }
+    }
+
+    fn next_ready(&self, now: Nanos) -> Option<Nanos> {
+        self.scheduler.next_ready(now)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.scheduler.backlog()
+    }
+
+    fn footprint(&self) -> usize {
+        self.scheduler.footprint() + self.books.footprint()
+    }
+}
+
+impl Books {
+    fn queue_of(&self, class: ClassId) -> Option<usize> {
+        let queue = self.queue_of.get(class.index()).filter(|&&queue| queue != NO_QUEUE)?;
+        Some(*queue as usize)
+    }
+
+    /// Counts a packet in, and makes it out to the scheduler.
+    fn enter(&mut self, packet: Packet) -> Packet {
+        let queue = self.queue_of(packet.class).map(|queue| &mut self.queues[queue]);
+        let Some(tickets) = &mut self.tickets else {
+            queue.into_iter().for_each(|queue| queue.add(&packet));
+            return packet;
+        };
+        let number = tickets.issue(packet.handle);
+        if let Some(queue) = queue {
+            queue.add(&packet);
+            tickets.get(number).index = queue.hold(&packet, number);
+        }
+        Packet { handle: u64::from(number), ..packet }
+    }
+
+    /// Counts out a packet that the scheduler gives back, and makes it out to whoever sent it.
+    fn leave(&mut self, now: Nanos, packet: Packet) -> Packet {
+        let queue = self.queue_of(packet.class).map(|queue| &mut self.queues[queue]);
+        let Some(tickets) = &mut self.tickets else {
+            queue.into_iter().for_each(|queue| queue.remove(now, &packet));
+            return packet;
+        };
+        let ticket = tickets.take_back(packet.handle as u32);
+        if let Some(queue) = queue {
+            queue.remove(now, &packet);
+            if let Some(moved) = queue.let_go(ticket.index) {
+                tickets.get(moved).index = ticket.index;
+            }
+        }
+        Packet { handle: ticket.handle, ..packet }
+    }
+
+    /// Where the scheduler has a packet, if it has taken it.
+    fn remember(&mut self, handle: u64, place: Option<Place>) {
+        if let (Some(tickets), Some(place)) = (&mut self.tickets, place) {
+            tickets.get(handle as u32).place = place;
+        }
+    }
+
+    /// Draws a packet of a queue, if it is of the same flow as this one: its handle within the
+    /// scheduler and its place.
+    fn draw(&mut self, queue: usize, packet: &Packet) -> Option<(u64, Place)> {
+        let number = self.queues[queue].draw(packet)?;
+        let ticket = self.tickets.as_mut()?.get(number);
+        Some((u64::from(number), ticket.place))
+    }
+
+    fn footprint(&self) -> usize {
+        self.queue_of.capacity() * size_of::<u32>()
+            + self.queues.capacity() * size_of::<Queue>()
+            + self.queues.iter().map(Queue::footprint).sum::<usize>()
+            + self.tickets.as_ref().map_or(0, Tickets::footprint)
+    }
+}

@@ -1,0 +1,151 @@
+//! One managed queue.
+
+use rand_pcg::Pcg32;
+use rand_pcg::rand_core::Rng;
+
+use super::codel::{Controller, Fate};
+use super::held::Held;
+use super::red::Detector;
+use super::{Choke, CoDel, Limit, Red};
+use crate::packet::Packet;
+use crate::scheduler::{Backlog, DropReason};
+use crate::units::Nanos;
+
+/// Who gets into a queue, and who is dropped from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// Whoever finds room.
+    DropTail(Limit),
+    /// Random early detection.
+    Red(Red),
+    /// Random early detection with a penalty for flows that have much queued.
+    Choke(Choke),
+    /// Controlled delay.
+    CoDel(CoDel),
+}
+
+/// A policy at work on what is queued.
+#[derive(Clone, Debug)]
+pub(super) struct Queue {
+    manager: Manager,
+    queued: Backlog,
+}
+
+#[derive(Clone, Debug)]
+enum Manager {
+    DropTail(Limit),
+    Red(Detector),
+    Choke(Drawing),
+    CoDel(Controller),
+}
+
+/// CHOKe at work.
+#[derive(Clone, Debug)]
+struct Drawing {
+    detector: Detector,
+    candidates: u32,
+    random: Pcg32,
+    held: Held,
+}
+
+impl Queue {
+    /// Draws come from two streams of the seed's that no other queue has.
+    pub fn new(policy: Policy, seed: u64, number: u64) -> Self {
+        let [of_red, of_choke] = [2 * number, 2 * number + 1].map(|own| Pcg32::new(seed, own));
+        let manager = match policy {
+            Policy::DropTail(limit) => Manager::DropTail(limit),
+            Policy::Red(red) => Manager::Red(Detector::new(red, of_red)),
+            Policy::Choke(Choke { red, candidates }) => Manager::Choke(Drawing {
+                detector: Detector::new(red, of_red),
+                candidates,
+                random: of_choke,
+                held: Held::default(),
+            }),
+            Policy::CoDel(codel) => Manager::CoDel(Controller::new(codel)),
+        };
+        Queue { manager, queued: Backlog::default() }
+    }
+
+    /// A packet comes, which may get in or not; returns how many packets are drawn for it to meet.
+    pub fn meet(&mut self, now: Nanos) -> u32 {
+        match &mut self.manager {
+            Manager::Red(detector) => {
+                detector.average(now, self.queued);
+                0
+            }
+            Manager::Choke(Drawing { detector, candidates, .. }) => {
+                detector.average(now, self.queued);
+                if detector.detects() { *candidates } else { 0 }
+            }
+            Manager::DropTail(_) | Manager::CoDel(_) => 0,
+        }
+    }
+
+    /// Draws a packet, all alike, and tells its ticket if it is of the same flow as this one.
+    pub fn draw(&mut self, packet: &Packet) -> Option<u32> {
+        let Manager::Choke(Drawing { random, held, .. }) = &mut self.manager else { return None };
+        let index = (u64::from(random.next_u32()) * held.len() as u64) >> 32;
+        held.alike(index as usize, packet)
+    }
+
+    /// Whether a packet that has met no other gets in, maybe marked.
+    pub fn judge(&mut self, packet: &mut Packet) -> Result<(), DropReason> {
+        let queued = self.queued;
+        match &mut self.manager {
+            Manager::Red(detector) | Manager::Choke(Drawing { detector, .. }) => {
+                detector.judge(packet, queued)
+            }
+            Manager::DropTail(limit) => limit.check(queued, packet),
+            Manager::CoDel(controller) => controller.limit().check(queued, packet),
+        }
+    }
+
+    /// Counts a packet in.
+    pub fn add(&mut self, packet: &Packet) {
+        self.queued.add(packet.length);
+    }
+
+    /// Counts a packet out.
+    pub fn remove(&mut self, now: Nanos, packet: &Packet) {
+        self.queued.remove(packet.length);
+        if self.queued.packets == 0
+            && let Manager::Red(detector) | Manager::Choke(Drawing { detector, .. }) =
+                &mut self.manager
+        {
+            detector.idle(now);
+        }
+    }
+
+    /// Makes a packet one that may be drawn, if packets are drawn here, and returns its index among
+    /// them.
+    pub fn hold(&mut self, packet: &Packet, ticket: u32) -> u32 {
+        match &mut self.manager {
+            Manager::Choke(Drawing { held, .. }) => held.add(packet, ticket),
+            _ => 0,
+        }
+    }
+
+    /// The packet of this index, if packets are drawn here, can be drawn no more. Another takes over
+    /// the index: its ticket is told.
+    pub fn let_go(&mut self, index: u32) -> Option<u32> {
+        match &mut self.manager {
+            Manager::Choke(Drawing { held, .. }) => held.remove(index),
+            _ => None,
+        }
+    }
+
+    /// What becomes of a packet that has been counted out, for the link is ready for it.
+    pub fn release(&mut self, now: Nanos, packet: &mut Packet) -> Fate {
+        match &mut self.manager {
+            Manager::CoDel(controller) => controller.leave(now, packet, self.queued),
+            _ => Fate::Sent,
+        }
+    }
+
+    pub fn footprint(&self) -> usize {
+        match &self.manager {
+            Manager::Choke(Drawing { held, .. }) => held.footprint(),
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! A hierarchy of schedulers: an upper level shares the link by weight, and every class of it has a
+//! scheduler of its own, as in GPS over EDF (Hei, Tsang 2001).
+//!
+//! The upper level is WF2Q+ of any depth (Bennett, Zhang 1997), a packetised GPS: a class that has
+//! something to send gets its rate, and what others leave goes to those who have more to send.
+//!
+//! Which packet a class sends is known only when it leaves: until then its scheduler may prefer a
+//! later arrival or drop what is late. So a class competes with its longest packet, L, for which its
+//! virtual finishing time is S + L/r, and its next packet starts at S + l/r, l being the length of the
+//! one that was sent. What is served before it has then finished, by true lengths, by S + L/r; so WF2Q+
+//! still serves it within a packet's time of when the fluid would have finished a packet of length L,
+//! and no class gets ahead of or behind its share by what others' packets are shorter.
+//!
+//! A class whose scheduler gives nothing although it is its turn (what it held was late) is passed over
+//! without charge. One whose scheduler holds its packets back is passed over until they are ready.
+
+#[cfg(test)]
+mod tests;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::servers::{Servers, Share};
+use crate::packet::{ClassId, Packet};
+use crate::queue::WinnerTree;
+use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
+use crate::units::{Nanos, Rate};
+
+/// Schedulers below shares of a link.
+pub struct Hierarchy {
+    servers: Servers,
+    /// By the number of the share.
+    leaves: Vec<Option<Inner>>,
+    /// By the class of a packet.
+    places: Vec<Option<Place>>,
+    /// When the schedulers that hold packets back are ready, by the number of the share.
+    wakes: WinnerTree<u64>,
+    backlog: Backlog,
+}
+
+/// A scheduler that has a share of the link to itself.
+pub struct Leaf {
+    /// The number of its share, which is nobody's parent.
+    pub share: ClassId,
+    /// The longest packet in bytes that is expected. A longer one is charged at its true length, but
+    /// competes as one of this length: then it may be served as much too early, and others wait for
+    /// it longer than they are promised.
+    pub longest: u32,
+    /// The scheduler.
+    pub scheduler: Box<dyn Scheduler + Send>,
+    /// The classes whose packets it takes, in the order in which it numbers them from 0.
+    pub classes: Vec<ClassId>,
+}
+
+struct Inner {
+    scheduler: Box<dyn Scheduler + Send>,
+    longest: u32,
+    classes: Vec<ClassId>,
+    /// Whether it competes for the link.
+    offers: bool,
+}
+
+/// Where a class's packets go.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    leaf: u32,
+    class: ClassId,
+}
+
+/// The wake time of a leaf that waits for no time.
+const NEVER: u64 = u64::MAX;
+
+impl Hierarchy {
+    /// A scheduler on a link of `rate` for these shares, numbered in their order, of which a parent
+    /// may come after its children. Packets of classes that are in no leaf are dropped.
+    ///
+    /// # Panics
+    /// If a share's parent does not exist, a share lies below itself, a leaf's share does not exist, is
+    /// a parent or is another leaf's, or a class is in two places.
+    pub fn new(rate: Rate, shares: &[Share], leaves: Vec<Leaf>) -> Self {
+        let servers = Servers::new(rate, shares);
+        let classes = leaves.iter().flat_map(|leaf| &leaf.classes).map(|class| class.index() + 1);
+        let mut places = alloc::vec![None; classes.max().unwrap_or(0)];
+        let mut inner: Vec<_> = shares.iter().map(|_| None).collect();
+        for Leaf { share, longest, scheduler, classes } in leaves {
+            assert!(servers.is_leaf(share.index()), "a leaf's share exists and is no parent");
+            for (local, class) in (0..).map(ClassId).zip(&classes) {
+                let place = Place { leaf: share.0, class: local };
+                let taken = places[class.index()].replace(place);
+                assert!(taken.is_none(), "a class is in one place");
+            }
+            let leaf = Inner { scheduler, longest, classes, offers: false };
+            assert!(inner[share.index()].replace(leaf).is_none(), "a share has one scheduler");
+        }
+        let wakes = WinnerTree::new(shares.len(), NEVER);
+        Hierarchy { servers, leaves: inner, places, wakes, backlog: Backlog::default() }
+    }
+
+    /// Lets a leaf that does not compete for the link do so if it has packets that are ready.
+    fn rouse(&mut self, now: Nanos, number: u32) {
+        let Some(leaf) = &self.leaves[number as usize] else { return };
+        let ready = leaf.scheduler.next_ready(now);
+        if let Some(length) = self.offer(now, number, ready) {
+            self.servers.arrive(now, number, length);
+        }
+    }
+
+    /// What a leaf offers whose next packet is ready at this time. If that is later it sleeps until
+    /// then.
+    fn offer(&mut self, now: Nanos, number: u32, ready: Option<Nanos>) -> Option<u32> {
+        let leaf = self.leaves[number as usize].as_mut()?;
+        leaf.offers = ready.is_some_and(|ready| ready <= now);
+        let wake = ready.filter(|ready| *ready > now).map_or(NEVER, |ready| ready.0);
+        if self.wakes.key(number as usize) != wake {
+            self.wakes.set(number as usize, wake);
+        }
+        leaf.offers.then_some(leaf.longest)
+    }
+
+    /// Takes the next packet from the leaf whose turn it is, which then offers the one behind it.
+    fn serve(&mut self, now: Nanos, number: u32, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        let leaf = self.leaves[number as usize].as_mut()?;
+        let (classes, backlog) = (&leaf.classes, &mut self.backlog);
+        let dispatch = leaf.scheduler.dequeue(now, &mut |packet: Packet, reason| {
+            backlog.remove(packet.length);
+            drops.dropped(outside(classes, packet), reason);
+        });
+        let dispatch = dispatch.map(|Dispatch { packet, deadline, criterion }| {
+            backlog.remove(packet.length);
+            Dispatch { packet: outside(classes, packet), deadline, criterion }
+        });
+        // What gave nothing now is not asked again before a nanosecond has passed.
+        let earliest = dispatch.map_or(now.saturating_add(Nanos(1)), |_| now);
+        let ready = leaf.scheduler.next_ready(now).map(|ready| ready.max(earliest));
+        let next_length = self.offer(now, number, ready);
+        let length = dispatch.map_or(0, |dispatch| dispatch.packet.length);
+        self.servers.depart(number, length, next_length);
+        dispatch
+    }
+}
+
+impl Scheduler for Hierarchy {
+    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        let place = self.places.get(packet.class.index()).copied().flatten();
+        let Some(Place { leaf: number, class }) = place else {
+            return drops.dropped(packet, DropReason::NoClass);
+        };
+        let Some(leaf) = &mut self.leaves[number as usize] else { return };
+        self.backlog.add(packet.length);
+        let (classes, backlog) = (&leaf.classes, &mut self.backlog);
+        leaf.scheduler.enqueue(now, Packet { class, ..packet }, &mut |packet: Packet, reason| {
+            backlog.remove(packet.length);
+            drops.dropped(outside(classes, packet), reason);
+        });
+        if !leaf.offers {
+            self.rouse(now, number);
+        }
+    }
+
+    fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        while let Some((leaf, _)) = self.wakes.winner().filter(|(_, ready)| *ready <= now.0) {
+            self.rouse(now, leaf as u32);
+        }
+        while let Some(leaf) = self.servers.next(now) {
+            let dispatch = self.serve(now, leaf, drops);
+            if dispatch.is_some() {
+                return dispatch;
+            }
+        }
+        None
+    }
+
+    fn next_ready(&self, now: Nanos) -> Option<Nanos> {
+        if self.backlog.packets == 0 {
+            None
+        } else if !self.servers.is_idle() {
+            Some(now)
+        } else {
+            self.wakes.winner().map(|(_, ready)| Nanos(ready).max(now))
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn footprint(&self) -> usize {
+        let leaf = |leaf: &Inner| {
+            leaf.scheduler.footprint() + leaf.classes.capacity() * size_of::<ClassId>()
+        };
+        self.servers.footprint()
+            + self.leaves.iter().flatten().map(leaf).sum::<usize>()
+            + self.leaves.capacity() * size_of::<Option<Inner>>()
+            + self.places.capacity() * size_of::<Option<Place>>()
+            + self.wakes.footprint()
+    }
+}
+
+/// A packet as it is known outside its leaf.
+fn outside(classes: &[ClassId], packet: Packet) -> Packet {
+    Packet { class: classes[packet.class.index()], ..packet }
+}

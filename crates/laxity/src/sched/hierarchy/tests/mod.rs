@@ -1,0 +1,6 @@
+//! Against the definition, and what it promises.
+
+mod dispatches;
+mod naive;
+mod reference;
+mod sharing;

@@ -1,0 +1,10 @@
+//! What becomes of packets that are late.
+
+/// What becomes of packets whose deadline has passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Late {
+    /// They are dropped.
+    Drop,
+    /// They are sent late. Under DWCS their deadline moves on by T.
+    Send,
+}

@@ -1,0 +1,288 @@
+//! The servers of WF2Q+ and its hierarchy (Bennett, Zhang 1997): who may send next, whatever it is
+//! that they send.
+//!
+//! A leaf that has something to send offers a packet of some length. If it then sends one of another
+//! length, it has competed with a finishing time of its offer and is charged for what it sent.
+
+use alloc::vec::Vec;
+
+use super::ancestry;
+use super::pace::{Moment, Pace};
+use crate::packet::ClassId;
+use crate::queue::EligibleSet;
+use crate::queue::circle::{REACH, Stamp, whole};
+use crate::units::{Nanos, Rate};
+
+/// A class of the hierarchy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The class it is part of; `None` at the top.
+    pub parent: Option<ClassId>,
+    /// The rate it is guaranteed when all are busy.
+    pub rate: Rate,
+}
+
+/// The link, the classes that share it and the classes below them. Ties are broken by the lowest
+/// class number.
+///
+/// Virtual times are exact, in nanoseconds at the rate of the server; they are rounded up to whole
+/// ones where they are compared, and where a class that was idle starts from its server's.
+#[derive(Clone, Debug)]
+pub(super) struct Servers {
+    classes: Vec<Class>,
+    /// The first one is the link.
+    servers: Vec<Server>,
+    sending: Sending,
+}
+
+/// The link among the servers.
+const LINK: u32 = 0;
+
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Class {
+    pace: Pace,
+    /// The server that serves it.
+    server: u32,
+    /// The server that it is to the classes below it.
+    below: Option<u32>,
+    /// The length of the head packet that it offers or has offered last.
+    length: u32,
+    /// The starting time of that packet.
+    start: Moment,
+    /// Its finishing time; once it is sent, that of what was sent.
+    finish: Moment,
+}
+
+#[derive(Clone, Debug)]
+struct Server {
+    pace: Pace,
+    /// The class that it is; none for the link.
+    class: Option<u32>,
+    /// Counts what was dispatched.
+    virtual_time: Moment,
+    /// The greatest finishing time of any class, rounded up.
+    latest: u128,
+    /// Start times, and finishing times for deadlines, of the head packets that wait.
+    heads: EligibleSet,
+    /// The class below that was chosen: its head packet is that of the class that this server is. The
+    /// link chooses when it sends and has none.
+    head: Option<u32>,
+}
+
+/// The packet that the link sends or has sent last.
+#[derive(Clone, Copy, Debug)]
+struct Sending {
+    started: Nanos,
+    /// The link's virtual time then.
+    virtual_time: Moment,
+}
+
+impl Servers {
+    /// The servers of these classes, numbered in their order, on a link of `rate`. A parent may come
+    /// after its children.
+    ///
+    /// # Panics
+    /// If a parent does not exist or a class lies below itself.
+    pub fn new(rate: Rate, classes: &[Share]) -> Self {
+        let parents: Vec<_> = classes.iter().map(|class| class.parent).collect();
+        assert_eq!(ancestry::check(&parents), Ok(()), "the classes make no hierarchy");
+        let mut this = Servers {
+            classes: classes.iter().map(|class| Class::new(class.rate)).collect(),
+            servers: alloc::vec![Server::new(rate, None)],
+            sending: Sending { started: Nanos::ZERO, virtual_time: Moment::at(0) },
+        };
+        for (class, parent) in parents.into_iter().enumerate() {
+            let Some(parent) = parent else { continue };
+            let below = this.classes[parent.index()].below.unwrap_or_else(|| {
+                this.servers.push(Server::new(classes[parent.index()].rate, Some(parent.0)));
+                (this.servers.len() - 1) as u32
+            });
+            this.classes[parent.index()].below = Some(below);
+            this.classes[class].server = below;
+        }
+        this
+    }
+
+    /// Whether there is a class of this number with none below it.
+    pub fn is_leaf(&self, class: usize) -> bool {
+        self.classes.get(class).is_some_and(|class| class.below.is_none())
+    }
+
+    /// Whether no leaf offers anything.
+    pub fn is_idle(&self) -> bool {
+        self.servers[LINK as usize].is_passive()
+    }
+
+    /// A leaf that offered nothing offers a packet, and so does every class above that had none.
+    pub fn arrive(&mut self, now: Nanos, leaf: u32, length: u32) {
+        let mut at = leaf;
+        loop {
+            let class = &mut self.classes[at as usize];
+            let number = class.server;
+            let server = &mut self.servers[number as usize];
+            let virtual_time = match number {
+                LINK => self.sending.virtual_time_at(now).min(server.virtual_time),
+                _ => server.virtual_time,
+            };
+            let mut start = virtual_time.ceil();
+            if virtual_time == server.virtual_time && server.is_passive() {
+                // A new busy period: what classes had in the last one counts for none.
+                start = start.max(server.latest as i128);
+                server.virtual_time = server.virtual_time.max(Moment::at(start));
+                if number == LINK {
+                    self.sending = Sending { started: now, virtual_time: server.virtual_time };
+                }
+            }
+            class.finish = class.finish.max(Moment::at(start));
+            server.admit(at, class, length);
+            match server.class {
+                Some(parent) if server.head.is_none() => {
+                    self.choose(number);
+                    at = parent;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// The leaf that the link serves at `now`. It [departs](Self::depart) before anything else
+    /// happens.
+    // It has two callers, and a call costs as much as its work does on a flat link.
+    #[inline(always)]
+    pub fn next(&mut self, now: Nanos) -> Option<u32> {
+        let link = &mut self.servers[LINK as usize];
+        let mut leaf = link.take_next()?;
+        self.sending = Sending { started: now, virtual_time: link.virtual_time };
+        while let Some(below) = self.classes[leaf as usize].below {
+            leaf = self.servers[below as usize].head?;
+        }
+        Some(leaf)
+    }
+
+    /// The leaf that is served sends a packet of this length and then offers another one, or
+    /// nothing: from there up, virtual times go on and every class gets its next head packet. A
+    /// leaf that sends nothing after all has sent a packet of length 0.
+    pub fn depart(&mut self, leaf: u32, length: u32, next_length: Option<u32>) {
+        let (mut at, mut next_length) = (leaf, next_length);
+        loop {
+            let class = &mut self.classes[at as usize];
+            let number = class.server;
+            let server = &mut self.servers[number as usize];
+            server.virtual_time = server.pace.after(server.virtual_time, length);
+            server.head = None;
+            if length != class.length {
+                class.finish = class.pace.after(class.start, length);
+                server.latest = server.latest.max(class.finish.ceil() as u128);
+            }
+            if let Some(length) = next_length {
+                server.admit(at, class, length);
+            }
+            let Some(parent) = server.class else { return };
+            next_length = self.choose(number);
+            at = parent;
+        }
+    }
+
+    /// The packet that a leaf offers, which was not served, makes way for another of this length or
+    /// for none: from there up, a class whose head packet it was gets another one with the same start
+    /// time.
+    pub fn replace(&mut self, leaf: u32, next_length: Option<u32>) {
+        let (mut at, mut next_length) = (leaf, next_length);
+        loop {
+            let class = &mut self.classes[at as usize];
+            let number = class.server;
+            let server = &mut self.servers[number as usize];
+            let was_chosen = server.head.take_if(|head| *head == at).is_some();
+            if !was_chosen {
+                server.heads.remove(class.finish.ceil() as Stamp, at);
+            }
+            class.finish = class.start;
+            if let Some(length) = next_length {
+                server.admit(at, class, length);
+            }
+            match server.class {
+                Some(parent) if was_chosen => {
+                    next_length = self.choose(number);
+                    at = parent;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Bytes held.
+    pub fn footprint(&self) -> usize {
+        let heads = self.servers.iter().map(|server| server.heads.footprint()).sum::<usize>();
+        self.classes.capacity() * size_of::<Class>()
+            + self.servers.capacity() * size_of::<Server>()
+            + heads
+    }
+
+    /// A server chooses among the head packets of the classes below it and takes it out; returns
+    /// its length.
+    fn choose(&mut self, server: u32) -> Option<u32> {
+        let server = &mut self.servers[server as usize];
+        server.head = server.take_next();
+        server.head.map(|class| self.classes[class as usize].length)
+    }
+}
+
+impl Sending {
+    /// The link's virtual time as its transmission goes on: `V(t + s) = V(t) + s`.
+    fn virtual_time_at(&self, now: Nanos) -> Moment {
+        self.virtual_time.later(i128::from((now - self.started).0))
+    }
+}
+
+impl Server {
+    fn new(rate: Rate, class: Option<u32>) -> Self {
+        Server {
+            pace: Pace::new(rate),
+            class,
+            virtual_time: Moment::at(0),
+            latest: 0,
+            heads: EligibleSet::new(),
+            head: None,
+        }
+    }
+
+    /// A class offers a packet of this length, which starts where the one before it finished.
+    fn admit(&mut self, number: u32, class: &mut Class, length: u32) {
+        class.length = length;
+        class.start = class.finish;
+        class.finish = class.pace.after(class.start, length);
+        let finish = class.finish.ceil();
+        self.latest = self.latest.max(finish as u128);
+        self.heads.insert(class.start.ceil() as Stamp, finish as Stamp, number);
+    }
+
+    /// Whether no class below has a head packet.
+    fn is_passive(&self) -> bool {
+        self.head.is_none() && self.heads.is_empty()
+    }
+
+    /// The class to serve: the virtual time is at least the least start time, and of those that
+    /// have started the first to finish is next. Where classes are promised more than the server
+    /// has, start times fall behind the virtual time, which waits for them at [`REACH`].
+    fn take_next(&mut self) -> Option<u32> {
+        let least = self.heads.first_eligible()?;
+        let least = whole(least, self.virtual_time.ceil() as u128) as i128;
+        let latest = least + i128::from(REACH);
+        self.virtual_time = self.virtual_time.max(Moment::at(least)).min(Moment::at(latest));
+        self.heads.take_least_deadline(self.virtual_time.ceil() as Stamp)
+    }
+}
+
+impl Class {
+    fn new(rate: Rate) -> Self {
+        Class {
+            pace: Pace::new(rate),
+            server: LINK,
+            below: None,
+            length: 0,
+            start: Moment::at(0),
+            finish: Moment::at(0),
+        }
+    }
+}
