@@ -8,9 +8,10 @@
 #   connection BYTES RETRANSMITTED TIMEOUTS                  for each TCP connection
 #   stream BYTES                                             for the UDP stream
 #   bottleneck CLASS ARRIVED SENT DROPPED MEAN VARIANCE      with measure=1; 1 is TCP, 2 is UDP
+#   took MICROSECONDS
 #
-# with bytes that were acknowledged or arrived, packets, and the time in the bottleneck's queue in s and
-# s^2.
+# with bytes that were acknowledged or arrived, packets, the time in the bottleneck's queue in s and s^2,
+# and how long the simulation ran, the network being built and routes found.
 
 array set option {
     seed 1 seconds 200 tcp 32 udp 0 access 10Mb bottleneck 1Mb queue droptail limit 300 measure 1
@@ -128,7 +129,8 @@ if {$option(measure)} {
 }
 
 proc finish {} {
-    global option connections receivers monitor length
+    global option connections receivers monitor length begin
+    set took [expr {[clock microseconds] - $begin}]
     foreach source $connections {
         set acknowledged [expr {[$source set ack_] + 1}]
         set told {}
@@ -144,7 +146,9 @@ proc finish {} {
             puts "bottleneck [$class set flowid_] $told [$delays mean] [$delays variance]"
         }
     }
+    puts "took $took"
     exit 0
 }
+$ns at 0 { set begin [clock microseconds] }
 $ns at $option(seconds) finish
 $ns run

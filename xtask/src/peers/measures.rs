@@ -59,20 +59,20 @@ impl Spread {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Alike,
-    /// By more than both deviations together.
+    /// By more than both deviations together: not by the seeds alone.
     Apart,
-    /// By more than what is tolerated.
+    /// By more than what is tolerated, too.
     BeyondTolerance,
 }
 
 fn judge(theirs: Spread, ours: Spread, tolerance: f64) -> Verdict {
     let difference = (ours.mean - theirs.mean).abs();
-    if difference > tolerance * theirs.mean.abs() {
-        Verdict::BeyondTolerance
-    } else if difference > theirs.deviation + ours.deviation {
+    if difference <= theirs.deviation + ours.deviation {
+        Verdict::Alike
+    } else if difference <= tolerance * theirs.mean.abs() {
         Verdict::Apart
     } else {
-        Verdict::Alike
+        Verdict::BeyondTolerance
     }
 }
 
@@ -161,6 +161,8 @@ mod tests {
             let ours = Spread { mean, deviation: 1.0 };
             assert_eq!(judge(theirs, ours, 0.1), expected, "{mean}");
         }
+        let scattered = Spread { mean: 150.0, deviation: 50.0 };
+        assert_eq!(judge(theirs, scattered, 0.1), Verdict::Alike, "the seeds may do that");
     }
 
     #[test]

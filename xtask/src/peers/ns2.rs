@@ -1,6 +1,6 @@
 //! ns-2 and what our script prints there.
 
-use std::time::Instant;
+use std::time::Duration;
 
 use super::{Case, Run, Wait, beside, jain};
 use crate::workspace::Workspace;
@@ -10,7 +10,7 @@ pub fn is_installed(workspace: &Workspace) -> bool {
     workspace.program("ns").arg("/dev/null").output().is_ok()
 }
 
-/// Runs a network twice: measured, and for its time alone.
+/// Runs a network twice: measured, and without for its time.
 pub fn run(workspace: &Workspace, case: &Case, seed: u32) -> Result<Run, String> {
     let script = |measure: u32| {
         let mut command = workspace.program("ns");
@@ -19,12 +19,11 @@ pub fn run(workspace: &Workspace, case: &Case, seed: u32) -> Result<Run, String>
         command.arg(format!("measure={measure}"));
         workspace.output_of(&mut command)
     };
-    let printed = script(1)?;
-    let begin = Instant::now();
-    script(0)?;
-    let took = begin.elapsed();
-    let run = read(&printed, case.duration)?;
-    Ok(Run { took, ..run })
+    let run = read(&script(1)?, case.duration)?;
+    let alone = script(0)?;
+    let took = alone.lines().find_map(|line| line.strip_prefix("took ")?.parse().ok());
+    let took = took.ok_or("ns-2 did not say how long it took")?;
+    Ok(Run { took: Duration::from_micros(took), ..run })
 }
 
 /// Reads what a measured run printed.
@@ -52,6 +51,7 @@ fn read(printed: &str, seconds: u32) -> Result<Run, String> {
                 let links = if class == 1.0 { 5 } else { 2 };
                 hops += arrived as u64 + links * sent as u64;
             }
+            (Some("took"), &[_]) => {}
             _ => return Err(odd()),
         }
     }
@@ -67,7 +67,7 @@ fn read(printed: &str, seconds: u32) -> Result<Run, String> {
         retransmitted,
         timeouts,
         hops,
-        took: Default::default(),
+        took: Duration::ZERO,
     })
 }
 
@@ -83,6 +83,7 @@ connection 1000 8 2
 stream 4000
 bottleneck 2 90 40 48 2.5 0.25
 bottleneck 1 9 4 5 2.5 0.25
+took 1234
 ";
         let run = read(printed, 2).unwrap();
         assert_eq!((run.tcp, run.udp), (16_000.0, 16_000.0));
