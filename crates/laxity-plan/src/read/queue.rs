@@ -47,16 +47,18 @@ fn check_options(raw: &raw::Queue) -> Read<()> {
     }
     const EARLY: &[QueueKind] = &[QueueKind::Red, QueueKind::Choke];
     const MARKING: &[QueueKind] = &[QueueKind::Red, QueueKind::Choke, QueueKind::Codel];
-    let options: [(&str, Option<&Range<usize>>, &[QueueKind]); 10] = [
+    const CHOKE: &[QueueKind] = &[QueueKind::Choke];
+    const CODEL: &[QueueKind] = &[QueueKind::Codel];
+    let options = [
         ("min", span(&raw.min), EARLY),
         ("max", span(&raw.max), EARLY),
         ("max-p", span(&raw.max_p), EARLY),
         ("weight", span(&raw.weight), EARLY),
         ("gentle", span(&raw.gentle), EARLY),
         ("spacing", span(&raw.spacing), EARLY),
-        ("candidates", span(&raw.candidates), &[QueueKind::Choke]),
-        ("target", span(&raw.target), &[QueueKind::Codel]),
-        ("interval", span(&raw.interval), &[QueueKind::Codel]),
+        ("candidates", span(&raw.candidates), CHOKE),
+        ("target", span(&raw.target), CODEL),
+        ("interval", span(&raw.interval), CODEL),
         ("ecn", span(&raw.ecn), MARKING),
     ];
     for (key, span, owners) in options {

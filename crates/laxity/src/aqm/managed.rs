@@ -58,15 +58,18 @@ impl<S: Withdraw> Managed<S> {
         &mut self,
         now: Nanos,
         queue: usize,
+        candidates: u32,
         packet: &Packet,
         drops: &mut dyn DropSink,
     ) -> bool {
         let mut met = false;
-        for _ in 0..self.books.queues[queue].meet(now) {
+        for _ in 0..candidates {
             let books = &mut self.books;
             let Some((ticket, place)) = books.draw(queue, packet) else { continue };
-            let mut dropped =
-                |packet: Packet, reason| drops.dropped(books.leave(now, packet), reason);
+            let mut dropped = |mut packet: Packet, reason| {
+                books.leave(now, &mut packet);
+                drops.dropped(packet, reason);
+            };
             let victim = self.scheduler.withdraw(now, place, ticket, &mut dropped);
             if let Some(victim) = victim {
                 dropped(victim, DropReason::Choke);
@@ -79,8 +82,11 @@ impl<S: Withdraw> Managed<S> {
 
 impl<S: Withdraw> Scheduler for Managed<S> {
     fn enqueue(&mut self, now: Nanos, mut packet: Packet, drops: &mut dyn DropSink) {
-        if let Some(queue) = self.books.queue_of(packet.class) {
-            if self.meets(now, queue, &packet, drops) {
+        let queue = self.books.queue_of(packet.class);
+        if let Some(queue) = queue {
+            let candidates = self.books.queues[queue].meet(now);
+            if candidates > 0 && self.meets(now, queue, candidates, &packet, drops) {
+                self.books.queues[queue].pass();
                 return drops.dropped(packet, DropReason::Choke);
             }
             if let Err(reason) = self.books.queues[queue].judge(&mut packet) {
@@ -88,8 +94,11 @@ impl<S: Withdraw> Scheduler for Managed<S> {
             }
         }
         let books = &mut self.books;
-        let packet = books.enter(packet);
-        let mut dropped = |packet: Packet, reason| drops.dropped(books.leave(now, packet), reason);
+        books.enter(queue, &mut packet);
+        let mut dropped = |mut packet: Packet, reason| {
+            books.leave(now, &mut packet);
+            drops.dropped(packet, reason);
+        };
         if self.withdraws {
             let place = self.scheduler.admit(now, packet, &mut dropped);
             self.books.remember(packet.handle, place);
@@ -101,13 +110,13 @@ impl<S: Withdraw> Scheduler for Managed<S> {
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         let books = &mut self.books;
         loop {
-            let mut dropped =
-                |packet: Packet, reason| drops.dropped(books.leave(now, packet), reason);
+            let mut dropped = |mut packet: Packet, reason| {
+                books.leave(now, &mut packet);
+                drops.dropped(packet, reason);
+            };
             let mut dispatch = self.scheduler.dequeue(now, &mut dropped)?;
-            dispatch.packet = books.leave(now, dispatch.packet);
-            let queue = books.queue_of(dispatch.packet.class);
-            let fate = queue.map(|queue| books.queues[queue].release(now, &mut dispatch.packet));
-            match fate.unwrap_or(Fate::Sent) {
+            let packet = &mut dispatch.packet;
+            match books.leave(now, packet).map_or(Fate::Sent, |queue| queue.release(now, packet)) {
                 Fate::Sent => return Some(dispatch),
                 Fate::Dropped => drops.dropped(dispatch.packet, DropReason::CoDel),
             }
@@ -134,35 +143,38 @@ impl Books {
     }
 
     /// Counts a packet in, and makes it out to the scheduler.
-    fn enter(&mut self, packet: Packet) -> Packet {
-        let queue = self.queue_of(packet.class).map(|queue| &mut self.queues[queue]);
-        let Some(tickets) = &mut self.tickets else {
-            queue.into_iter().for_each(|queue| queue.add(&packet));
-            return packet;
-        };
-        let number = tickets.issue(packet.handle);
+    #[inline]
+    fn enter(&mut self, queue: Option<usize>, packet: &mut Packet) {
+        let queue = queue.map(|queue| &mut self.queues[queue]);
+        let number = self.tickets.as_mut().map(|tickets| tickets.issue(packet.handle));
         if let Some(queue) = queue {
-            queue.add(&packet);
-            tickets.get(number).index = queue.hold(&packet, number);
+            queue.add(packet);
+            if let (Some(tickets), Some(number)) = (&mut self.tickets, number) {
+                tickets.get(number).index = queue.hold(packet, number);
+            }
         }
-        Packet { handle: u64::from(number), ..packet }
+        if let Some(number) = number {
+            packet.handle = u64::from(number);
+        }
     }
 
-    /// Counts out a packet that the scheduler gives back, and makes it out to whoever sent it.
-    fn leave(&mut self, now: Nanos, packet: Packet) -> Packet {
-        let queue = self.queue_of(packet.class).map(|queue| &mut self.queues[queue]);
-        let Some(tickets) = &mut self.tickets else {
-            queue.into_iter().for_each(|queue| queue.remove(now, &packet));
-            return packet;
-        };
-        let ticket = tickets.take_back(packet.handle as u32);
-        if let Some(queue) = queue {
-            queue.remove(now, &packet);
-            if let Some(moved) = queue.let_go(ticket.index) {
+    /// Counts out a packet that the scheduler gives back, and makes it out to whoever sent it. Returns
+    /// its queue.
+    #[inline]
+    fn leave(&mut self, now: Nanos, packet: &mut Packet) -> Option<&mut Queue> {
+        let queue = self.queue_of(packet.class);
+        let mut queue = queue.map(|queue| &mut self.queues[queue]);
+        if let Some(queue) = &mut queue {
+            queue.remove(now, packet);
+        }
+        if let Some(tickets) = &mut self.tickets {
+            let ticket = tickets.take_back(packet.handle as u32);
+            packet.handle = ticket.handle;
+            if let Some(moved) = queue.as_mut().and_then(|queue| queue.let_go(ticket.index)) {
                 tickets.get(moved).index = ticket.index;
             }
         }
-        Packet { handle: ticket.handle, ..packet }
+        queue
     }
 
     /// Where the scheduler has a packet, if it has taken it.

@@ -88,6 +88,14 @@ impl Queue {
         held.alike(index as usize, packet)
     }
 
+    /// A packet that has met another of its flow does not get in; random early detection counts it
+    /// among those that came since its last drop.
+    pub fn pass(&mut self) {
+        if let Manager::Choke(Drawing { detector, .. }) = &mut self.manager {
+            detector.pass();
+        }
+    }
+
     /// Whether a packet that has met no other gets in, maybe marked.
     pub fn judge(&mut self, packet: &mut Packet) -> Result<(), DropReason> {
         let queued = self.queued;

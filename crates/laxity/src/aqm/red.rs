@@ -132,6 +132,11 @@ impl Detector {
         self.average >= self.red.min << POINT
     }
 
+    /// A packet came that is not judged.
+    pub fn pass(&mut self) {
+        self.count = self.count.saturating_add(1);
+    }
+
     /// Whether a packet gets in, which may be marked instead of dropped.
     pub fn judge(&mut self, packet: &mut Packet, queued: Backlog) -> Result<(), DropReason> {
         if let Err(full) = self.red.limit.check(queued, packet) {

@@ -50,7 +50,7 @@ fn any_codel() -> impl Strategy<Value = CoDel> {
 
 /// A packet of one of a few flows.
 fn packet(now: Nanos, class: u32, flow: u32, length: u32, handle: u64) -> Packet {
-    let ecn = if flow % 2 == 0 { Ecn::Capable } else { Ecn::NotCapable };
+    let ecn = if flow.is_multiple_of(2) { Ecn::Capable } else { Ecn::NotCapable };
     let (class, flow) = (ClassId(class), FlowId(flow));
     Packet { class, flow, length, ecn, arrival: now, handle, ..Packet::default() }
 }

@@ -72,6 +72,8 @@ impl Naive {
                 victims.push(drawn);
             }
         }
+        // The packet comes, although it is not judged.
+        self.count += i64::from(!victims.is_empty());
         victims
     }
 
