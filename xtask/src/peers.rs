@@ -5,10 +5,11 @@ mod laxity;
 mod measures;
 mod ns2;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::release;
-use crate::steps::{Done, Outcome, Step};
+use crate::steps::{Done, Step};
 use crate::workspace::Workspace;
 
 /// A network as both are told of it.
@@ -49,7 +50,7 @@ const CASES: [Case; 4] = [
     },
 ];
 
-/// What the bits of a segment and of a datagram are.
+/// Of a segment and of a datagram.
 const PACKET_BITS: f64 = 8_000.0;
 
 /// What one run measured.
@@ -133,7 +134,8 @@ fn compare(workspace: &Workspace, case: &Case, seeds: u32) -> Result<Vec<String>
     Ok(apart.into_iter().map(|name| format!("{}: {name}", case.title)).collect())
 }
 
-fn beside(workspace: &Workspace, name: &str) -> std::path::PathBuf {
+/// A file beside `dumbbell.tcl`.
+fn beside(workspace: &Workspace, name: &str) -> PathBuf {
     workspace.root().join("xtask/src/peers").join(name)
 }
 
