@@ -5,6 +5,7 @@ mod fuzz;
 mod licences;
 mod lint;
 mod no_std;
+mod peers;
 mod release;
 mod steps;
 mod workspace;
@@ -26,7 +27,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Everything below and all tests: what a change must pass.
+    /// Everything below but `peers`, and all tests: what a change must pass.
     Test,
     /// Format, clippy and documentation, warnings being errors.
     Lint,
@@ -36,6 +37,10 @@ enum Command {
     NoStd,
     /// Feed every parser of outside bytes with what a fuzzer makes of its seeds.
     Fuzz(Fuzz),
+    /// The same networks under ns-2 and under `laxity run`: what they measure, and what it costs.
+    ///
+    /// Needs ns-2 2.35, Debian's package ns2; is skipped without.
+    Peers(Peers),
 }
 
 #[derive(Args)]
@@ -43,6 +48,13 @@ struct Fuzz {
     /// How long each target runs.
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
     seconds: u32,
+}
+
+#[derive(Args)]
+struct Peers {
+    /// How many seeds each network runs with.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(2..))]
+    seeds: u32,
 }
 
 /// How long each fuzz target runs among all tests.
@@ -67,6 +79,7 @@ impl Command {
             Command::Licences => vec![licences::step()],
             Command::NoStd => vec![no_std::step()],
             Command::Fuzz(Fuzz { seconds }) => vec![fuzz::step(seconds)],
+            Command::Peers(Peers { seeds }) => vec![peers::step(seeds)],
             Command::Test => {
                 let mut steps = lint::steps();
                 steps.push(licences::step());

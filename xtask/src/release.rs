@@ -2,15 +2,13 @@
 
 use std::path::PathBuf;
 
-use crate::steps::{Done, Step};
+use crate::steps::{Done, Outcome, Step};
 use crate::workspace::Workspace;
 
 /// Built, and tried on what its users try first.
 pub fn steps() -> Vec<Step> {
     vec![
-        Step::new("release build", |workspace| {
-            workspace.run(workspace.cargo().args(["build", "--release", "--package", "laxity-cli"]))
-        }),
+        Step::new("release build", build),
         Step::new("first example", |workspace| {
             let out = workspace.scratch("home-uplink")?.join("out");
             let run = ["run", "examples/home-uplink.toml", "--out"];
@@ -31,7 +29,13 @@ pub fn steps() -> Vec<Step> {
     ]
 }
 
-fn binary(workspace: &Workspace) -> PathBuf {
+/// Builds it.
+pub fn build(workspace: &Workspace) -> Outcome {
+    workspace.run(workspace.cargo().args(["build", "--release", "--package", "laxity-cli"]))
+}
+
+/// Where it is.
+pub fn binary(workspace: &Workspace) -> PathBuf {
     workspace
         .target()
         .join("release")

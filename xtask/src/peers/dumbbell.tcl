@@ -1,0 +1,154 @@
+# A dumbbell under ns-2:
+#
+#   ns dumbbell.tcl KEY=VALUE ...
+#
+# Every flow has an access link to r1 and an exit link from r2 of its own. Each TCP connection begins at
+# a random time within the first second. It prints
+#
+#   connection BYTES RETRANSMITTED TIMEOUTS                  for each TCP connection
+#   stream BYTES                                             for the UDP stream
+#   bottleneck CLASS ARRIVED SENT DROPPED MEAN VARIANCE      with measure=1; 1 is TCP, 2 is UDP
+#   took MICROSECONDS
+#
+# with bytes that were acknowledged or arrived, packets, the time in the bottleneck's queue in s and s^2,
+# and how long the simulation ran, the network being built and routes found.
+
+array set option {
+    seed 1 seconds 200 tcp 32 udp 0 access 10Mb bottleneck 1Mb queue droptail limit 300 measure 1
+}
+foreach argument $argv {
+    set parts [split $argument =]
+    if {[llength $parts] != 2 || ![info exists option([lindex $parts 0])]} {
+        puts stderr "what is $argument?"
+        exit 2
+    }
+    set option([lindex $parts 0]) [lindex $parts 1]
+}
+
+# What a link delays a packet by, in one direction.
+set delay 1ms
+# The length of a segment and of a datagram on the wire.
+set length 1000
+
+# TCP of 2001: no handshake, a window of one segment at first, an acknowledgement for every segment, a
+# retransmission timer in ticks of 0.1 s that has no other floor.
+Agent/TCP set packetSize_ $length
+Agent/TCP set useHeaders_ false
+Agent/TCP set syn_ false
+Agent/TCP set delay_growth_ false
+Agent/TCP set window_ 300
+Agent/TCP set windowInit_ 1
+Agent/TCP set singledup_ 0
+Agent/TCP set tcpTick_ 0.1
+Agent/TCP set minrto_ 0
+Agent/TCP set maxrto_ 64
+Agent/TCPSink set packetSize_ 40
+
+# Packets are counted, not bytes.
+Queue/RED set thresh_ 100
+Queue/RED set maxthresh_ 200
+Queue/RED set q_weight_ 0.002
+Queue/RED set linterm_ 10
+Queue/RED set gentle_ false
+Queue/RED set wait_ true
+Queue/RED set bytes_ false
+Queue/RED set queue_in_bytes_ false
+Queue/RED set mean_pktsize_ $length
+
+# RED draws from the first generator. The beginnings come from one whose substreams are the seeds: the
+# first numbers of generators that are seeded alike are alike.
+ns-random $option(seed)
+set start [new RNG]
+for {set substream 1} {$substream < $option(seed)} {incr substream} { $start next-substream }
+
+set ns [new Simulator]
+set r1 [$ns node]
+set r2 [$ns node]
+switch $option(queue) {
+    droptail { set queue DropTail }
+    red { set queue RED }
+}
+$ns simplex-link $r1 $r2 $option(bottleneck) $delay $queue
+$ns simplex-link $r2 $r1 $option(bottleneck) $delay DropTail
+set bottleneck [$ns link $r1 $r2]
+# DropTail of ns-2 holds one packet less than its limit, RED as many.
+set limit $option(limit)
+[$bottleneck queue] set limit_ [expr {$queue eq "DropTail" ? $limit + 1 : $limit}]
+$ns queue-limit $r2 $r1 1000000
+
+# A sender and a receiver, each on a link of its own whose queue never fills.
+proc hosts {} {
+    global ns r1 r2 option delay
+    set sender [$ns node]
+    set receiver [$ns node]
+    foreach {host router} [list $sender $r1 $receiver $r2] {
+        $ns duplex-link $host $router $option(access) $delay DropTail
+        $ns queue-limit $host $router 1000000
+        $ns queue-limit $router $host 1000000
+    }
+    return [list $sender $receiver]
+}
+
+proc connect {sender source receiver sink class} {
+    global ns
+    $ns attach-agent $sender $source
+    $ns attach-agent $receiver $sink
+    $ns connect $source $sink
+    $source set fid_ $class
+}
+
+set connections {}
+for {set flow 0} {$flow < $option(tcp)} {incr flow} {
+    foreach {sender receiver} [hosts] {}
+    set source [new Agent/TCP/Newreno]
+    connect $sender $source $receiver [new Agent/TCPSink] 1
+    set ftp [new Application/FTP]
+    $ftp attach-agent $source
+    $ns at [$start uniform 0 1] "$ftp start"
+    lappend connections $source
+}
+
+set receivers {}
+if {$option(udp) ne "0"} {
+    foreach {sender receiver} [hosts] {}
+    set source [new Agent/UDP]
+    $source set packetSize_ $length
+    set sink [new Agent/LossMonitor]
+    connect $sender $source $receiver $sink 2
+    set constant [new Application/Traffic/CBR]
+    $constant set packetSize_ $length
+    $constant set rate_ $option(udp)
+    $constant attach-agent $source
+    $ns at 0 "$constant start"
+    lappend receivers $sink
+}
+
+if {$option(measure)} {
+    set monitor [$ns makeflowmon Fid]
+    $ns attach-fmon $bottleneck $monitor 0
+}
+
+proc finish {} {
+    global option connections receivers monitor length begin
+    set took [expr {[clock microseconds] - $begin}]
+    foreach source $connections {
+        set acknowledged [expr {[$source set ack_] + 1}]
+        set told {}
+        foreach name {nrexmitpack_ nrexmit_} { lappend told [$source set $name] }
+        puts "connection [expr {$acknowledged * $length}] $told"
+    }
+    foreach sink $receivers { puts "stream [$sink set bytes_]" }
+    if {$option(measure)} {
+        foreach class [$monitor flows] {
+            set delays [$class get-delay-samples]
+            set told {}
+            foreach name {parrivals_ pdepartures_ pdrops_} { lappend told [$class set $name] }
+            puts "bottleneck [$class set flowid_] $told [$delays mean] [$delays variance]"
+        }
+    }
+    puts "took $took"
+    exit 0
+}
+$ns at 0 { set begin [clock microseconds] }
+$ns at $option(seconds) finish
+$ns run
