@@ -130,8 +130,8 @@ struct Feed {
     first_flow: u32,
 }
 
-/// Where in the agenda what happens is found: sources first, then what arrives over the wires, then
-/// the timers of senders and of receivers, then the links' choices.
+/// Where in the agenda what happens is found: sources, what arrives over the wires, the timers of
+/// senders and of receivers, and the links' choices, which come last.
 #[derive(Clone, Copy)]
 struct Slots {
     sources: usize,
@@ -217,7 +217,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
                 .collect(),
             sources: Vec::new(),
             transits: Slab::new(),
-            agenda: Agenda::new(0),
+            agenda: Agenda::new(0, 0),
             slots: Slots { sources: 0, outputs: 0, flows: 0 },
             hops: 0,
             watcher,
@@ -282,7 +282,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             outputs: self.topology.outputs.len(),
             flows: self.flows.len(),
         };
-        self.agenda = Agenda::new(self.slots.count());
+        self.agenda = Agenda::new(self.slots.count(), self.slots.slot(Event::Choice(0)));
         for source in 0..self.sources.len() {
             self.await_arrival(source)?;
         }
