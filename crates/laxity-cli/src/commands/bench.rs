@@ -3,6 +3,7 @@
 mod load;
 mod reference;
 
+use laxity::aqm::{Choke, Fraction, Limit, Managed, Measure, Policy, Red, Spacing};
 use laxity::packet::ClassId;
 use laxity::sched::dwcs::{Late, Settings, Stream, Streams};
 use laxity::sched::edf::{Assign, BestEffort, Deadlines};
@@ -30,6 +31,10 @@ const SIZES: [u32; 9] = [1, 10, 100, 1_000, 10_000, 16_000, 60_000, 100_000, 1_0
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Discipline {
     Fifo,
+    /// FIFO behind one queue with random early detection, at half of its thresholds.
+    Red,
+    /// The same, and each packet is compared with another.
+    Choke,
     HeapEdf,
     Drr,
     Wfq,
@@ -87,8 +92,10 @@ pub fn run(arguments: &Bench) -> Result<Promises, Failure> {
 }
 
 impl Discipline {
-    const ALL: [Discipline; 13] = [
+    const ALL: [Discipline; 15] = [
         Discipline::Fifo,
+        Discipline::Red,
+        Discipline::Choke,
         Discipline::HeapEdf,
         Discipline::Drr,
         Discipline::Wfq,
@@ -106,6 +113,8 @@ impl Discipline {
     fn name(self) -> &'static str {
         match self {
             Discipline::Fifo => "fifo",
+            Discipline::Red => "fifo/red",
+            Discipline::Choke => "fifo/choke",
             Discipline::HeapEdf => "heap-edf",
             Discipline::Drr => "drr",
             Discipline::Wfq => "wfq",
@@ -147,6 +156,8 @@ impl Discipline {
             Discipline::BestEffortDeadline(_) => &Mode::ALL[..3],
             // A packet that does not wait is not late.
             Discipline::DwcsLate => &[Mode::Backlogged],
+            // Without a queue nobody asks who gets in.
+            Discipline::Red | Discipline::Choke => &[Mode::Backlogged],
             _ => &Mode::ALL,
         }
     }
@@ -154,6 +165,8 @@ impl Discipline {
     fn measure(self, classes: u32, mode: Mode) -> Figure {
         let ns_per_packet = match self {
             Discipline::Fifo => load::schedule(Fifo::new(), classes, mode, RUNS),
+            Discipline::Red => load::schedule(red(classes, false), classes, mode, RUNS),
+            Discipline::Choke => load::schedule(red(classes, true), classes, mode, RUNS),
             Discipline::HeapEdf => {
                 load::schedule(HeapEdf::new(load::deadlines(classes)), classes, mode, RUNS)
             }
@@ -191,6 +204,25 @@ impl Discipline {
 
 /// 1000-byte packets take 1 us.
 const LINK: Rate = Rate(8_000_000_000);
+
+/// One queue for all, half-way between its thresholds when every class has two packets queued.
+fn red(classes: u32, choke: bool) -> Managed<Fifo> {
+    let queued = 2 * u64::from(classes).max(50);
+    let red = Red {
+        min: queued / 2,
+        max: queued + queued / 2,
+        measure: Measure::Packets,
+        limit: Limit::None,
+        max_p: Fraction::millionths(100_000),
+        weight: Fraction::millionths(2_000),
+        gentle: true,
+        ecn: false,
+        spacing: Spacing::Uniform,
+        transmission: load::TRANSMISSION,
+    };
+    let policy = if choke { Policy::Choke(Choke { red, candidates: 1 }) } else { Policy::Red(red) };
+    Managed::new(Fifo::new(), &[policy], &vec![Some(0); classes as usize], 1)
+}
 
 /// Leaves with a share each of the link or of their group, of which six tenths are guaranteed, a
 /// packet at a time within a delay of its own: concave and convex curves.
@@ -247,7 +279,7 @@ fn text(figures: &[Figure]) -> String {
         ["discipline", "classes", "backlogged [ns]", "on-off [ns]", "single [ns]", "together [ns]"];
     format!(
         "{}\n\nOne packet in and one out; deadline/… is one best-effort deadline alone. Under dwcs/late \
-         half of the packets are dropped instead of sent. Medians of {RUNS} runs.",
+         half of the packets are dropped instead of sent; fifo/… is FIFO behind a managed queue. Medians of {RUNS} runs.",
         table::table(&header, &rows)
     )
 }

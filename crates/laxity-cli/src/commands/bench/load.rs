@@ -1,6 +1,7 @@
 //! The loads under which disciplines are measured.
 
 use std::hint::black_box;
+use std::mem;
 use std::time::Instant;
 
 use laxity::packet::{ClassId, Packet};
@@ -59,7 +60,7 @@ pub fn schedule<S: Scheduler>(mut scheduler: S, classes: u32, mode: Mode, runs: 
         }
     }
     let mut wake = order.iter().cycle();
-    let mut left = Vec::new();
+    let (mut left, mut refused) = (Vec::new(), Vec::new());
     median(runs, || match mode {
         Mode::Backlogged => {
             let mut packets = 0;
@@ -68,8 +69,9 @@ pub fn schedule<S: Scheduler>(mut scheduler: S, classes: u32, mode: Mode, runs: 
                 now += TRANSMISSION;
                 packets += left.len() as u64;
                 for class in left.drain(..) {
-                    enqueue(&mut scheduler, now, class);
+                    enqueue_into(&mut scheduler, now, class, &mut refused);
                 }
+                mem::swap(&mut left, &mut refused);
             }
             packets
         }
@@ -140,9 +142,17 @@ pub fn assign(deadlines: &Deadlines, mode: Mode, runs: usize) -> f64 {
 }
 
 fn enqueue<S: Scheduler>(scheduler: &mut S, now: Nanos, class: u32) {
-    let packet =
-        Packet { class: ClassId(class), length: LENGTH, arrival: now, ..Packet::default() };
-    scheduler.enqueue(now, packet, &mut |_: Packet, _: DropReason| {});
+    scheduler.enqueue(now, packet(now, class), &mut |_: Packet, _: DropReason| {});
+}
+
+/// Hands a packet in and says whose packets were dropped for it.
+fn enqueue_into<S: Scheduler>(scheduler: &mut S, now: Nanos, class: u32, dropped: &mut Vec<u32>) {
+    let mut drops = |packet: Packet, _: DropReason| dropped.push(packet.class.0);
+    scheduler.enqueue(now, packet(now, class), &mut drops);
+}
+
+fn packet(now: Nanos, class: u32) -> Packet {
+    Packet { class: ClassId(class), length: LENGTH, arrival: now, ..Packet::default() }
 }
 
 fn dequeue<S: Scheduler>(scheduler: &mut S, now: Nanos) {
