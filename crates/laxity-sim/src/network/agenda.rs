@@ -50,3 +50,53 @@ impl Agenda {
         self.times.clear(slot);
     }
 }
+
+/// Where in the agenda what happens is found: sources, what arrives over the wires, the timers of
+/// senders and of receivers, and the links' choices, which come last.
+#[derive(Clone, Copy)]
+pub(super) struct Slots {
+    pub sources: usize,
+    pub outputs: usize,
+    pub flows: usize,
+}
+
+/// What happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    Source(usize),
+    Wire(usize),
+    SenderTimer(usize),
+    ReceiverTimer(usize),
+    Choice(usize),
+}
+
+impl Slots {
+    pub fn count(self) -> usize {
+        self.sources + 2 * self.outputs + 2 * self.flows
+    }
+
+    pub fn slot(self, event: Event) -> usize {
+        let wires = self.sources;
+        let timers = wires + self.outputs;
+        match event {
+            Event::Source(source) => source,
+            Event::Wire(output) => wires + output,
+            Event::SenderTimer(flow) => timers + flow,
+            Event::ReceiverTimer(flow) => timers + self.flows + flow,
+            Event::Choice(output) => timers + 2 * self.flows + output,
+        }
+    }
+
+    pub fn event(self, slot: usize) -> Event {
+        let wires = self.sources;
+        let timers = wires + self.outputs;
+        let choices = timers + 2 * self.flows;
+        match slot {
+            slot if slot < wires => Event::Source(slot),
+            slot if slot < timers => Event::Wire(slot - wires),
+            slot if slot < timers + self.flows => Event::SenderTimer(slot - timers),
+            slot if slot < choices => Event::ReceiverTimer(slot - timers - self.flows),
+            slot => Event::Choice(slot - choices),
+        }
+    }
+}

@@ -7,10 +7,12 @@
 //! elsewhere the link chooses when it is free, having seen every arrival of that instant.
 
 mod agenda;
+mod endpoints;
 mod flow;
 mod output;
 mod summary;
 mod topology;
+mod watcher;
 
 #[cfg(test)]
 mod tests;
@@ -28,17 +30,17 @@ use slab::Slab;
 
 pub use flow::FlowBooks;
 pub use summary::{EndToEnd, FlowSummary, HopSummary, NetworkSummary, TcpSummary, jain};
+pub use watcher::Watcher;
 
-use self::agenda::Agenda;
+use self::agenda::{Agenda, Event, Slots};
 use self::flow::{ClassBooks, Connection, Flow, Workload};
 use self::summary::Measured;
 use self::topology::Topology;
 use crate::error::SimError;
 use crate::record::{Fate, Record};
-use crate::series::SeriesRecorder;
 use crate::source::random::generator;
 use crate::source::{Arrival, Arrivals, arrivals};
-use crate::tcp::{Ack, Segment};
+use crate::tcp::Ack;
 
 /// What to simulate.
 #[derive(Clone, Copy, Debug)]
@@ -51,55 +53,6 @@ pub struct NetworkRun<'a> {
     pub duration: Nanos,
     /// The seed of every random draw.
     pub seed: u64,
-}
-
-/// Someone who watches packets on their way.
-pub trait Watcher {
-    /// A packet was sent over a link, or dropped before it. Its handle is the same at every hop,
-    /// and another packet's once it has arrived.
-    fn hop(&mut self, hop: Hop, record: &Record) {
-        let _ = (hop, record);
-    }
-
-    /// A packet, whose `arrival` is when it set out, has come to its receiver, which can deliver
-    /// `bytes` more for it: none of what was there before or is ahead of its turn.
-    fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
-        let _ = (packet, bytes, now);
-    }
-}
-
-/// Nobody.
-impl Watcher for () {}
-
-/// Two watchers, told in turn.
-impl<A: Watcher, B: Watcher> Watcher for (A, B) {
-    fn hop(&mut self, hop: Hop, record: &Record) {
-        self.0.hop(hop, record);
-        self.1.hop(hop, record);
-    }
-
-    fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
-        self.0.delivered(packet, bytes, now);
-        self.1.delivered(packet, bytes, now);
-    }
-}
-
-/// Watches for somebody else.
-impl<W: Watcher> Watcher for &mut W {
-    fn hop(&mut self, hop: Hop, record: &Record) {
-        (**self).hop(hop, record);
-    }
-
-    fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
-        (**self).delivered(packet, bytes, now);
-    }
-}
-
-/// From end to end: bytes that are delivered, and delays of the packets that arrive.
-impl Watcher for SeriesRecorder {
-    fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
-        self.add(packet, bytes, now);
-    }
 }
 
 /// What is known of a network's outputs and flows while it runs.
@@ -128,24 +81,6 @@ struct Feed {
     pending: Option<Arrival>,
     /// The flow of its first copy.
     first_flow: u32,
-}
-
-/// Where in the agenda what happens is found: sources, what arrives over the wires, the timers of
-/// senders and of receivers, and the links' choices, which come last.
-#[derive(Clone, Copy)]
-struct Slots {
-    sources: usize,
-    outputs: usize,
-    flows: usize,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Event {
-    Source(usize),
-    Wire(usize),
-    SenderTimer(usize),
-    ReceiverTimer(usize),
-    Choice(usize),
 }
 
 /// A packet on its way through the network.
@@ -352,7 +287,8 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             None => true,
         };
         if !conforms {
-            self.classes[class.index()].nonconforming += 1;
+            self.classes[class.index()].nonconforming +=
+                u64::from(now >= self.run.plan.run.warm_up);
             match self.run.plan.classes[class.index()].police {
                 Police::Count => {}
                 Police::Demote => transit.demoted = true,
@@ -361,7 +297,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
                     let output = &self.topology.outputs[self.topology.routes[at as usize] as usize];
                     self.books[output.books as usize].arrived(&packet);
                     self.books[output.books as usize].dropped(&packet, DropReason::Contract);
-                    self.flows[flow].books.dropped += 1;
+                    self.flows[flow].books.dropped += u64::from(now >= self.run.plan.run.warm_up);
                     return;
                 }
             }
@@ -383,9 +319,10 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         };
         let (books, transits) = (&mut self.books[output.books as usize], &mut self.transits);
         let (flows, watcher, hop) = (&mut self.flows, &mut *self.watcher, hop_of(output.books));
+        let from = self.run.plan.run.warm_up;
         scheduler.enqueue(now, packet, &mut |packet: Packet, reason| {
             books.dropped(&packet, reason);
-            drop_one(transits, flows, hop, watcher, packet, reason);
+            drop_one(transits, flows, hop, watcher, (packet, reason), from);
         });
         let choice = self.slots.slot(Event::Choice(number));
         self.agenda.advance(choice, output.link.free_at().max(now));
@@ -397,9 +334,10 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         let Some(scheduler) = &mut output.scheduler else { return };
         let (books, transits) = (&mut self.books[output.books as usize], &mut self.transits);
         let (flows, watcher, hop) = (&mut self.flows, &mut *self.watcher, hop_of(output.books));
+        let from = self.run.plan.run.warm_up;
         let dispatch = scheduler.dequeue(now, &mut |packet: Packet, reason| {
             books.dropped(&packet, reason);
-            drop_one(transits, flows, hop, watcher, packet, reason);
+            drop_one(transits, flows, hop, watcher, (packet, reason), from);
         });
         let choice = self.slots.slot(Event::Choice(number));
         let Some(dispatch) = dispatch else {
@@ -444,123 +382,6 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         match transit.body {
             Body::Ack { transfer, ack } => self.hear(now, transit.flow as usize, transfer, &ack),
             _ => self.receive(now, &transit),
-        }
-    }
-
-    /// A packet has come to its receiver.
-    fn receive(&mut self, now: Nanos, transit: &Transit) {
-        let number = transit.flow as usize;
-        let flow = &mut self.flows[number];
-        let mut bytes = u64::from(transit.length);
-        let mut reply = None;
-        if let Body::Segment { number, transfer, reduced } = transit.body
-            && let Some(connection) = &mut flow.connection
-        {
-            let before = connection.receiver.delivered();
-            if connection.transfer == transfer {
-                let Transit { length, ecn, .. } = *transit;
-                reply =
-                    connection.receiver.on_segment(now, &Segment { number, length, ecn, reduced });
-            }
-            bytes *= connection.receiver.delivered() - before;
-        }
-        if transit.sent >= self.run.plan.run.warm_up {
-            flow.books.arrived += 1;
-            flow.books.delay_sum += u128::from((now - transit.sent).0);
-            self.classes[transit.class.index()].delay.record(now - transit.sent);
-        }
-        if now >= self.run.plan.run.warm_up {
-            flow.books.delivered += bytes;
-        }
-        self.watcher.delivered(&transit.packet(transit.sent, u64::MAX), bytes, now);
-        if let Some(ack) = reply {
-            self.acknowledge(now, number, ack);
-        }
-        self.rearm_receiver(number);
-    }
-
-    /// An acknowledgement sets out for the sender.
-    fn acknowledge(&mut self, now: Nanos, number: usize, ack: Ack) {
-        let Flow { class, id, ref back, ref connection, .. } = self.flows[number];
-        let Some(connection) = connection else { return };
-        let transit = Transit {
-            flow: number as u32,
-            at: back.start,
-            end: back.end,
-            sent: now,
-            class,
-            id,
-            length: connection.ack_length,
-            demoted: false,
-            ecn: Ecn::NotCapable,
-            body: Body::Ack { transfer: connection.transfer, ack },
-        };
-        let key = self.transits.insert(transit) as u32;
-        self.arrive(now, key);
-    }
-
-    /// An acknowledgement has come to its sender.
-    fn hear(&mut self, now: Nanos, number: usize, transfer: u32, ack: &Ack) {
-        let Some(connection) = &mut self.flows[number].connection else { return };
-        if connection.transfer != transfer {
-            return;
-        }
-        connection.sender.on_ack(now, ack);
-        if let Some(took) = connection.complete(now)
-            && now >= self.run.plan.run.warm_up
-        {
-            let class = self.flows[number].class;
-            self.classes[class.index()].completion.record(took);
-        }
-        self.pump(now, number);
-    }
-
-    fn wake_sender(&mut self, now: Nanos, number: usize) {
-        self.agenda.clear(self.slots.slot(Event::SenderTimer(number)));
-        let Some(connection) = &mut self.flows[number].connection else { return };
-        match connection.begins {
-            Some(begins) if begins <= now => connection.begin(now),
-            Some(_) => {}
-            None => connection.sender.on_timer(now),
-        }
-        self.pump(now, number);
-    }
-
-    fn wake_receiver(&mut self, now: Nanos, number: usize) {
-        self.agenda.clear(self.slots.slot(Event::ReceiverTimer(number)));
-        let Some(connection) = &mut self.flows[number].connection else { return };
-        if let Some(ack) = connection.receiver.on_timer(now) {
-            self.acknowledge(now, number, ack);
-        }
-        self.rearm_receiver(number);
-    }
-
-    /// Lets a sender send what it may.
-    fn pump(&mut self, now: Nanos, number: usize) {
-        while let Some(connection) = &mut self.flows[number].connection
-            && connection.begins.is_none()
-            && let Some(segment) = connection.sender.poll_send(now)
-        {
-            let Segment { number: place, length, ecn, reduced } = segment;
-            let body = Body::Segment { number: place, transfer: connection.transfer, reduced };
-            self.set_out(now, number, length, ecn, body);
-        }
-        self.rearm(number);
-    }
-
-    /// Sees to it that a sender is woken in time. Its timer moves on with most acknowledgements; the
-    /// agenda follows only when it moves back, or when it is woken too early.
-    fn rearm(&mut self, number: usize) {
-        let Some(connection) = &self.flows[number].connection else { return };
-        if let Some(timer) = connection.next_timer() {
-            self.agenda.advance(self.slots.slot(Event::SenderTimer(number)), timer);
-        }
-    }
-
-    fn rearm_receiver(&mut self, number: usize) {
-        let Some(connection) = &self.flows[number].connection else { return };
-        if let Some(timer) = connection.receiver.next_timer() {
-            self.agenda.advance(self.slots.slot(Event::ReceiverTimer(number)), timer);
         }
     }
 
@@ -613,43 +434,12 @@ fn drop_one<W: Watcher>(
     flows: &mut [Flow],
     hop: Hop,
     watcher: &mut W,
-    packet: Packet,
-    reason: DropReason,
+    (packet, reason): (Packet, DropReason),
+    measured_from: Nanos,
 ) {
     let transit = transits.remove(packet.handle as usize);
-    if !matches!(transit.body, Body::Ack { .. }) {
+    if !matches!(transit.body, Body::Ack { .. }) && transit.sent >= measured_from {
         flows[transit.flow as usize].books.dropped += 1;
     }
     watcher.hop(hop, &Record { packet, deadline: None, fate: Fate::Dropped(reason) });
-}
-
-impl Slots {
-    fn count(self) -> usize {
-        self.sources + 2 * self.outputs + 2 * self.flows
-    }
-
-    fn slot(self, event: Event) -> usize {
-        let wires = self.sources;
-        let timers = wires + self.outputs;
-        match event {
-            Event::Source(source) => source,
-            Event::Wire(output) => wires + output,
-            Event::SenderTimer(flow) => timers + flow,
-            Event::ReceiverTimer(flow) => timers + self.flows + flow,
-            Event::Choice(output) => timers + 2 * self.flows + output,
-        }
-    }
-
-    fn event(self, slot: usize) -> Event {
-        let wires = self.sources;
-        let timers = wires + self.outputs;
-        let choices = timers + 2 * self.flows;
-        match slot {
-            slot if slot < wires => Event::Source(slot),
-            slot if slot < timers => Event::Wire(slot - wires),
-            slot if slot < timers + self.flows => Event::SenderTimer(slot - timers),
-            slot if slot < choices => Event::ReceiverTimer(slot - timers - self.flows),
-            slot => Event::Choice(slot - choices),
-        }
-    }
 }

@@ -6,7 +6,7 @@ use laxity_plan::Plan;
 use laxity_plan::network::Hop;
 use proptest::prelude::*;
 
-use super::{NetworkRun, NetworkSummary, Watcher};
+use super::{NetworkRun, NetworkSummary, Simulation, Watcher};
 use crate::engine::Run;
 use crate::record::{Fate, Record};
 
@@ -249,4 +249,63 @@ proptest! {
         }
         prop_assert_eq!(summary.hops[0].classes.len(), 3);
     }
+}
+
+/// Two connections that are capable of ECN, over a queue that marks.
+#[test]
+fn what_is_marked_is_not_dropped() {
+    let text = |ecn: bool| {
+        format!(
+            r#"
+            link = {{ rate = "100mbit", delay = "5ms", max-packet = "1000b" }}
+            scheduler.kind = "fifo"
+            class.a = {{}}
+            network.access = {{ between = ["s", "r"], private = true }}
+            run.warm-up = "2s"
+            [network.bottleneck]
+            between = ["r", "d"]
+            rate = "5mbit"
+            scheduler = {{ kind = "fifo", queue = {{ kind = "red", min = 10, max = 40, limit = 200,
+                weight = 0.02, ecn = {ecn} }} }}
+            [[source]]
+            class = "a"
+            model = "tcp"
+            count = 2
+            packet = "1000b"
+            ecn = true
+            stagger = "100ms"
+            path = ["s", "r", "d"]
+            "#
+        )
+    };
+    for seed in 1..=3 {
+        let [marking, dropping] =
+            [true, false].map(|ecn| run(&plan(&text(ecn)), Nanos(20_000 * MS), seed).0);
+        let of = |summary: &NetworkSummary| {
+            let class = &summary.classes[0];
+            (class.dropped, class.tcp.unwrap().echoes, summary.hops[2].utilization)
+        };
+        let (dropped, echoes, used) = of(&marking);
+        assert_eq!(dropped, 0);
+        assert!(echoes > 20 && used > 0.98, "{echoes} {used}");
+        let (dropped, echoes, used) = of(&dropping);
+        assert!(dropped > 20 && echoes == 0 && used > 0.9, "{dropped} {echoes} {used}");
+    }
+}
+
+/// Memory does not grow with time: what a flow or an output holds is what is under way or waits.
+#[test]
+fn slots_are_used_again() {
+    let plan = dumbbell("class.tcp = {}\nclass.udp = {}");
+    let held = |seconds: u64| {
+        let network = plan.network.as_ref().unwrap();
+        let duration = Nanos(1_000 * seconds * MS);
+        let run = NetworkRun { plan: &plan, scheduler: plan.scheduler, duration, seed: 1 };
+        let mut watcher = ();
+        let mut simulation = Simulation::new(run, network, &mut watcher).unwrap();
+        simulation.run(&mut |_| {}).unwrap();
+        (simulation.transits.capacity(), simulation.hops)
+    };
+    let ((short, few), (long, many)) = (held(20), held(200));
+    assert!(many > 9 * few && long <= 2 * short, "{short} {long}");
 }

@@ -1,0 +1,128 @@
+//! What happens at the ends of a network: packets are received, and TCP's endpoints answer.
+
+use laxity::packet::Ecn;
+use laxity::units::Nanos;
+
+use super::agenda::Event;
+use super::flow::Flow;
+use super::{Body, Simulation, Transit, Watcher};
+use crate::tcp::{Ack, Segment};
+
+impl<W: Watcher> Simulation<'_, W> {
+    /// A packet has come to its receiver.
+    pub(super) fn receive(&mut self, now: Nanos, transit: &Transit) {
+        let number = transit.flow as usize;
+        let flow = &mut self.flows[number];
+        let mut bytes = u64::from(transit.length);
+        let mut reply = None;
+        if let Body::Segment { number, transfer, reduced } = transit.body
+            && let Some(connection) = &mut flow.connection
+        {
+            let before = connection.receiver.delivered();
+            if connection.transfer == transfer {
+                let Transit { length, ecn, .. } = *transit;
+                reply =
+                    connection.receiver.on_segment(now, &Segment { number, length, ecn, reduced });
+            }
+            bytes *= connection.receiver.delivered() - before;
+        }
+        if transit.sent >= self.run.plan.run.warm_up {
+            flow.books.arrived += 1;
+            flow.books.delay_sum += u128::from((now - transit.sent).0);
+            self.classes[transit.class.index()].delay.record(now - transit.sent);
+        }
+        if now >= self.run.plan.run.warm_up {
+            flow.books.delivered += bytes;
+        }
+        self.watcher.delivered(&transit.packet(transit.sent, u64::MAX), bytes, now);
+        if let Some(ack) = reply {
+            self.acknowledge(now, number, ack);
+        }
+        self.rearm_receiver(number);
+    }
+
+    /// An acknowledgement sets out for the sender.
+    fn acknowledge(&mut self, now: Nanos, number: usize, ack: Ack) {
+        let Flow { class, id, ref back, ref connection, .. } = self.flows[number];
+        let Some(connection) = connection else { return };
+        let transit = Transit {
+            flow: number as u32,
+            at: back.start,
+            end: back.end,
+            sent: now,
+            class,
+            id,
+            length: connection.ack_length,
+            demoted: false,
+            ecn: Ecn::NotCapable,
+            body: Body::Ack { transfer: connection.transfer, ack },
+        };
+        let key = self.transits.insert(transit) as u32;
+        self.arrive(now, key);
+    }
+
+    /// An acknowledgement has come to its sender.
+    pub(super) fn hear(&mut self, now: Nanos, number: usize, transfer: u32, ack: &Ack) {
+        let Some(connection) = &mut self.flows[number].connection else { return };
+        if connection.transfer != transfer {
+            return;
+        }
+        connection.sender.on_ack(now, ack);
+        if let Some(took) = connection.complete(now)
+            && now >= self.run.plan.run.warm_up
+        {
+            let class = self.flows[number].class;
+            self.classes[class.index()].completion.record(took);
+        }
+        self.pump(now, number);
+    }
+
+    pub(super) fn wake_sender(&mut self, now: Nanos, number: usize) {
+        self.agenda.clear(self.slots.slot(Event::SenderTimer(number)));
+        let Some(connection) = &mut self.flows[number].connection else { return };
+        match connection.begins {
+            Some(begins) if begins <= now => connection.begin(now),
+            Some(_) => {}
+            None => connection.sender.on_timer(now),
+        }
+        self.pump(now, number);
+    }
+
+    pub(super) fn wake_receiver(&mut self, now: Nanos, number: usize) {
+        self.agenda.clear(self.slots.slot(Event::ReceiverTimer(number)));
+        let Some(connection) = &mut self.flows[number].connection else { return };
+        if let Some(ack) = connection.receiver.on_timer(now) {
+            self.acknowledge(now, number, ack);
+        }
+        self.rearm_receiver(number);
+    }
+
+    /// Lets a sender send what it may.
+    fn pump(&mut self, now: Nanos, number: usize) {
+        while let Some(connection) = &mut self.flows[number].connection
+            && connection.begins.is_none()
+            && let Some(segment) = connection.sender.poll_send(now)
+        {
+            let Segment { number: place, length, ecn, reduced } = segment;
+            let body = Body::Segment { number: place, transfer: connection.transfer, reduced };
+            self.set_out(now, number, length, ecn, body);
+        }
+        self.rearm(number);
+    }
+
+    /// Sees to it that a sender is woken in time. Its timer moves on with most acknowledgements; the
+    /// agenda follows only when it moves back, or when it is woken too early.
+    pub(super) fn rearm(&mut self, number: usize) {
+        let Some(connection) = &self.flows[number].connection else { return };
+        if let Some(timer) = connection.next_timer() {
+            self.agenda.advance(self.slots.slot(Event::SenderTimer(number)), timer);
+        }
+    }
+
+    fn rearm_receiver(&mut self, number: usize) {
+        let Some(connection) = &self.flows[number].connection else { return };
+        if let Some(timer) = connection.receiver.next_timer() {
+            self.agenda.advance(self.slots.slot(Event::ReceiverTimer(number)), timer);
+        }
+    }
+}
