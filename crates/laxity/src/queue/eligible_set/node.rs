@@ -108,14 +108,17 @@ impl Node {
 
     /// The first entry that is eligible by `now`.
     pub fn first_eligible_by(&self, now: Stamp) -> Option<usize> {
+        if is_before(now, self.least_eligible) {
+            return None;
+        }
         self.eligible[..self.length].iter().position(|&eligible| !is_before(now, eligible))
     }
 
-    /// The least eligible time below a child has changed, or not.
-    pub fn set_eligible(&mut self, place: usize, eligible: Stamp) {
+    /// Gives a child the least eligible time below it, and says whether that is another one.
+    pub fn set_eligible(&mut self, place: usize, eligible: Stamp) -> bool {
         let before = self.eligible[place % MOST];
         if before == eligible {
-            return;
+            return false;
         }
         self.eligible[place % MOST] = eligible;
         if before == self.least_eligible {
@@ -123,6 +126,7 @@ impl Node {
         } else {
             self.least_eligible = earlier(self.least_eligible, eligible);
         }
+        true
     }
 
     /// There is one more request below a child.
