@@ -6,7 +6,7 @@ mod tests;
 
 use alloc::vec::Vec;
 
-use super::circle::{Stamp, earlier};
+use super::circle::{Stamp, earlier, is_before};
 use node::{Entry, MOST, Node, SPARSE};
 
 /// Requests, at most one a slot, that each may be served from an eligible time on and have a
@@ -220,16 +220,20 @@ impl EligibleSet {
 
     /// Takes the first request behind the front that is eligible by `now`.
     fn take_eligible(&mut self, now: Stamp) -> Option<Entry> {
+        let least = self.nodes[self.root as usize].least_eligible()?;
+        if is_before(now, least) {
+            return None;
+        }
         let mut path = Path::new();
         let mut at = self.root;
         for level in 0..self.height {
             let node = &self.nodes[at as usize];
-            let place = node.first_eligible_by(now)?;
+            let place = node.any_eligible_by(now)?;
             path.note(level, at, place);
             at = node.child(place);
         }
         let leaf = &mut self.nodes[at as usize];
-        let place = leaf.first_eligible_by(now)?;
+        let place = leaf.any_eligible_by(now)?;
         let removed = leaf.remove(place);
         self.have_less(&path, self.height, at);
         Some(removed)
