@@ -15,7 +15,7 @@ use super::circle::{Stamp, whole};
 #[derive(Clone, Debug)]
 pub struct Extremes {
     /// The final is 0; the winners of 4i + 1 to 4i + 4 meet in i, and the slots in the last ones.
-    matches: Vec<[Entrant; 4]>,
+    matches: Vec<Match>,
     /// The greatest whole time in each match or below; 0 if nobody has one.
     greatest: Vec<u128>,
     /// The first match of slots.
@@ -29,6 +29,14 @@ pub struct Extremes {
 struct Entrant {
     high: u64,
     low: u64,
+}
+
+/// Four entrants in a cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Match {
+    high: [u64; 4],
+    low: [u64; 4],
 }
 
 /// The whole time of the first stamp is the stamp and this.
@@ -63,6 +71,25 @@ impl Entrant {
     }
 }
 
+impl Match {
+    const EMPTY: Match = Match { high: [Entrant::NOBODY.high; 4], low: [Entrant::NOBODY.low; 4] };
+
+    #[inline]
+    fn get(&self, side: usize) -> Entrant {
+        Entrant { high: self.high[side % 4], low: self.low[side % 4] }
+    }
+
+    #[inline]
+    fn put(&mut self, side: usize, entrant: Entrant) {
+        (self.high[side % 4], self.low[side % 4]) = (entrant.high, entrant.low);
+    }
+
+    fn winner(&self) -> Entrant {
+        let [first, second, third, fourth] = [0, 1, 2, 3].map(|side| self.get(side));
+        first.or_earlier(second).or_earlier(third.or_earlier(fourth))
+    }
+}
+
 impl Default for Extremes {
     fn default() -> Self {
         Extremes::new(1)
@@ -78,7 +105,7 @@ impl Extremes {
             first = 4 * first + 1;
         }
         Extremes {
-            matches: alloc::vec![[Entrant::NOBODY; 4]; first + matches],
+            matches: alloc::vec![Match::EMPTY; first + matches],
             greatest: alloc::vec![0; first + matches],
             first,
             winner: Entrant::NOBODY,
@@ -97,10 +124,9 @@ impl Extremes {
         }
         for at in (0..grown.matches.len()).rev() {
             grown.greatest[at] = grown.greatest_in(at);
-            let [first, second, third, fourth] = grown.matches[at];
-            let winner = first.or_earlier(second).or_earlier(third.or_earlier(fourth));
+            let winner = grown.matches[at].winner();
             match parent(at) {
-                Some((parent, side)) => grown.matches[parent][side] = winner,
+                Some((parent, side)) => grown.matches[parent].put(side, winner),
                 None => grown.winner = winner,
             }
         }
@@ -143,19 +169,16 @@ impl Extremes {
     #[inline]
     fn replay(&mut self, slot: usize, mut winner: Entrant) -> Entrant {
         let (mut at, mut side) = (self.first + slot / 4, slot % 4);
-        let before = self.matches[at][side];
+        let before = self.matches[at].get(side);
         loop {
             let entrants = &mut self.matches[at];
-            entrants[side] = winner;
+            entrants.put(side, winner);
             // The winner so far stays in registers, whatever the others are is known without it.
-            let [first, second, third] = [1, 2, 3].map(|other| entrants[side ^ other]);
+            let [first, second, third] = [1, 2, 3].map(|other| entrants.get(side ^ other));
             winner = winner.or_earlier(first.or_earlier(second).or_earlier(third));
             match parent(at) {
                 Some(above) => (at, side) = above,
                 None => break,
-            }
-            if self.matches[at][side] == winner {
-                return before;
             }
         }
         self.winner = winner;
@@ -186,7 +209,7 @@ impl Extremes {
     /// The greatest time in a match, from those in the matches below.
     fn greatest_in(&self, at: usize) -> u128 {
         if at >= self.first {
-            let times = self.matches[at].iter().filter_map(|entrant| entrant.time());
+            let times = (0..4).filter_map(|side| self.matches[at].get(side).time());
             return times.max().unwrap_or(0);
         }
         let below = self.greatest.iter().skip(4 * at + 1).take(4);
@@ -195,8 +218,7 @@ impl Extremes {
 
     /// Bytes held.
     pub fn footprint(&self) -> usize {
-        self.matches.capacity() * size_of::<[Entrant; 4]>()
-            + self.greatest.capacity() * size_of::<u128>()
+        self.matches.capacity() * size_of::<Match>() + self.greatest.capacity() * size_of::<u128>()
     }
 }
 
