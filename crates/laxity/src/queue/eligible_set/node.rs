@@ -1,7 +1,5 @@
 //! A node of the tree of requests.
 
-use core::hint::select_unpredictable;
-
 use crate::queue::circle::{Stamp, earlier, is_before};
 
 /// Entries of a node at the most.
@@ -83,14 +81,12 @@ impl Node {
 
     /// The last entry that comes no later than this deadline and slot; the first one if none does.
     pub fn last_up_to(&self, deadline: Stamp, slot: u32) -> usize {
-        let (mut last, mut behind) = (0, self.length);
-        while behind > 1 {
-            let half = behind / 2;
-            let is_later = self.comes_later(last + half, deadline, slot);
-            last = select_unpredictable(is_later, last, last + half);
-            behind -= half;
-        }
-        last
+        // Three comparisons tell the block and three the place in it, none of which waits for another.
+        let follows = |place| {
+            usize::from(place < self.length) & usize::from(!self.comes_later(place, deadline, slot))
+        };
+        let block = BLOCK * (follows(BLOCK) + follows(2 * BLOCK) + follows(3 * BLOCK));
+        block + follows(block + 1) + follows(block + 2) + follows(block + 3)
     }
 
     /// The place behind all entries that come no later than this deadline and slot.
@@ -134,8 +130,9 @@ impl Node {
     /// The same where it may be any entry: nothing is gained by predicting which.
     pub fn any_eligible_by(&self, now: Stamp) -> Option<usize> {
         let mut waiting = 0;
-        for &eligible in self.eligible[..MOST].iter().rev() {
-            waiting = waiting << 1 | now.wrapping_sub(eligible) >> 63;
+        for block in self.eligible[..MOST].chunks(BLOCK).rev() {
+            let waits = |at: usize| now.wrapping_sub(block[at]) >> 63 << at;
+            waiting = waiting << BLOCK | (waits(0) | waits(1)) | (waits(2) | waits(3));
         }
         let first = waiting.trailing_ones() as usize;
         (first < self.length).then_some(first)
