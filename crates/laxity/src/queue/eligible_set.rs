@@ -170,10 +170,10 @@ impl EligibleSet {
         }
         if let Some(second) = self.insert_at(at, place, entry) {
             let first = self.entry_of(self.root);
-            let mut root = Node::EMPTY;
+            self.root = self.occupy();
+            let root = &mut self.nodes[self.root as usize];
             root.insert(0, first);
             root.insert(1, second);
-            self.root = self.occupy(root);
             self.height += 1;
         }
     }
@@ -185,12 +185,16 @@ impl EligibleSet {
             node.insert(place, entry);
             return None;
         }
-        let mut second = node.split();
-        match place.checked_sub(node.length()) {
-            Some(place) if place > 0 => second.insert(place, entry),
-            _ => node.insert(place, entry),
+        let second = self.occupy();
+        let Ok([first, behind]) = self.nodes.get_disjoint_mut([at as usize, second as usize])
+        else {
+            return None;
+        };
+        first.give_last(behind, MOST / 2);
+        match place.checked_sub(first.length()) {
+            Some(place) if place > 0 => behind.insert(place, entry),
+            _ => first.insert(place, entry),
         }
-        let second = self.occupy(second);
         Some(self.entry_of(second))
     }
 
@@ -210,7 +214,7 @@ impl EligibleSet {
             path.note(level, at, 0);
             at = self.nodes[at as usize].child(0);
         }
-        self.front = core::mem::replace(&mut self.nodes[at as usize], Node::EMPTY);
+        core::mem::swap(&mut self.front, &mut self.nodes[at as usize]);
         let Some(above) = self.height.checked_sub(1) else { return };
         self.free.push(at);
         let (parent, _) = path.at(above);
@@ -328,14 +332,15 @@ impl EligibleSet {
         Entry { deadline, slot, eligible: node.least_eligible().unwrap_or(eligible), child }
     }
 
-    fn occupy(&mut self, node: Node) -> u32 {
+    /// A node without entries.
+    fn occupy(&mut self) -> u32 {
         match self.free.pop() {
             Some(at) => {
-                self.nodes[at as usize] = node;
+                self.nodes[at as usize].clear();
                 at
             }
             None => {
-                self.nodes.push(node);
+                self.nodes.push(Node::EMPTY);
                 (self.nodes.len() - 1) as u32
             }
         }

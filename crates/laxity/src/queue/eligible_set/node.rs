@@ -196,11 +196,9 @@ impl Node {
         removed
     }
 
-    /// Keeps the first half and returns the second.
-    pub fn split(&mut self) -> Node {
-        let mut second = Node::EMPTY;
-        self.give_last(&mut second, self.length / 2);
-        second
+    /// Takes all entries out.
+    pub fn clear(&mut self) {
+        self.length = 0;
     }
 
     /// Appends the first `count` entries of the node behind.
