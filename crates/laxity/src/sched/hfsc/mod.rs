@@ -74,6 +74,7 @@ pub struct Hfsc {
 const TOP: u32 = 0;
 
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 struct Class {
     state: State,
     parent: Option<u32>,
