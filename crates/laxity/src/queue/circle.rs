@@ -1,5 +1,7 @@
 //! Times on a circle.
 
+use core::hint::select_unpredictable;
+
 /// Nanoseconds modulo 2^64. Virtual times may run a million times faster than the clock, so they
 /// outgrow 64 bits within hours; those that are compared lie near each other, so that their low bits
 /// tell which comes first (serial numbers, RFC 1982).
@@ -19,7 +21,7 @@ pub(super) fn is_before(a: Stamp, b: Stamp) -> bool {
 /// The earlier of two.
 #[inline]
 pub(super) fn earlier(a: Stamp, b: Stamp) -> Stamp {
-    if is_before(b, a) { b } else { a }
+    select_unpredictable(is_before(b, a), b, a)
 }
 
 /// The whole time that a stamp stands for, from a whole one near it.

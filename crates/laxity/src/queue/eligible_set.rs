@@ -6,7 +6,7 @@ mod tests;
 
 use alloc::vec::Vec;
 
-use super::circle::{Stamp, earlier};
+use super::circle::{Stamp, earlier, is_before};
 use node::{Entry, MOST, Node, SPARSE};
 
 /// Requests, at most one a slot, that each may be served from an eligible time on and have a
@@ -32,15 +32,25 @@ pub struct EligibleSet {
     height: u32,
 }
 
-/// Which entry an operation is about.
-#[derive(Clone, Copy)]
-enum Sought {
-    /// The first that is eligible by then.
-    EligibleBy(Stamp),
-    Request {
-        deadline: Stamp,
-        slot: u32,
-    },
+/// Where an operation has come by on its way down: nodes and places in them.
+struct Path([(u32, u32); HIGHEST]);
+
+/// A tree of 2^32 requests is no higher: every node but the root has at least `SPARSE` entries.
+const HIGHEST: usize = 16;
+
+impl Path {
+    fn new() -> Self {
+        Path([(0, 0); HIGHEST])
+    }
+
+    fn note(&mut self, level: u32, node: u32, place: usize) {
+        self.0[level as usize % HIGHEST] = (node, place as u32);
+    }
+
+    fn at(&self, level: u32) -> (u32, usize) {
+        let (node, place) = self.0[level as usize % HIGHEST];
+        (node, place as usize)
+    }
 }
 
 impl Default for EligibleSet {
@@ -92,14 +102,14 @@ impl EligibleSet {
     pub fn take_least_deadline(&mut self, now: Stamp) -> Option<u32> {
         match self.front.first_eligible_by(now) {
             Some(place) => Some(self.take_from_front(place).slot),
-            None => self.take_from_behind(Sought::EligibleBy(now)).map(|entry| entry.slot),
+            None => self.take_eligible(now).map(|entry| entry.slot),
         }
     }
 
     /// Removes the request of a slot, which has this deadline.
     pub fn remove(&mut self, deadline: Stamp, slot: u32) {
         let removed = if self.front.ends_before(deadline, slot) {
-            self.take_from_behind(Sought::Request { deadline, slot })
+            self.take_request(deadline, slot)
         } else {
             Some(self.take_from_front(self.front.last_up_to(deadline, slot)))
         };
@@ -130,60 +140,146 @@ impl EligibleSet {
 
     /// Adds a request with a later deadline than those in front have.
     fn insert_behind(&mut self, entry: Entry) {
-        if let Some(second) = self.insert_below(self.root, self.height, entry) {
+        let mut path = Path::new();
+        let mut at = self.root;
+        for level in 0..self.height {
+            let node = &mut self.nodes[at as usize];
+            let place = node.last_up_to(entry.deadline, entry.slot);
+            node.lower_eligible(place, entry.eligible);
+            path.note(level, at, place);
+            at = node.child(place);
+        }
+        let leaf = &mut self.nodes[at as usize];
+        let place = leaf.place_behind(entry.deadline, entry.slot);
+        if !leaf.is_full() {
+            return leaf.insert(place, entry);
+        }
+        self.insert_splitting(&path, at, place, entry);
+    }
+
+    /// Adds an entry at a place of a node that is full.
+    #[inline(never)]
+    fn insert_splitting(&mut self, path: &Path, leaf: u32, place: usize, entry: Entry) {
+        let (mut at, mut place, mut entry) = (leaf, place, entry);
+        for level in (0..self.height).rev() {
+            let Some(second) = self.insert_at(at, place, entry) else { return };
+            let first = self.entry_of(at);
+            (at, place) = path.at(level);
+            self.nodes[at as usize].set_eligible(place, first.eligible);
+            (place, entry) = (place + 1, second);
+        }
+        if let Some(second) = self.insert_at(at, place, entry) {
             let first = self.entry_of(self.root);
-            let mut root = Node::EMPTY;
+            self.root = self.occupy();
+            let root = &mut self.nodes[self.root as usize];
             root.insert(0, first);
             root.insert(1, second);
-            self.root = self.occupy(root);
             self.height += 1;
         }
     }
 
     /// Returns a new node behind this one if there was no room.
-    fn insert_below(&mut self, at: u32, height: u32, entry: Entry) -> Option<Entry> {
-        let node = &mut self.nodes[at as usize];
-        if height == 0 {
-            let place = node.place_behind(entry.deadline, entry.slot);
-            return self.insert_at(at, place, entry);
-        }
-        let place = node.last_up_to(entry.deadline, entry.slot);
-        let child = node.child(place);
-        node.lower_eligible(place, entry.eligible);
-        let second = self.insert_below(child, height - 1, entry)?;
-        let least = self.entry_of(child).eligible;
-        self.nodes[at as usize].set_eligible(place, least);
-        self.insert_at(at, place + 1, second)
-    }
-
     fn insert_at(&mut self, at: u32, place: usize, entry: Entry) -> Option<Entry> {
         let node = &mut self.nodes[at as usize];
         if !node.is_full() {
             node.insert(place, entry);
             return None;
         }
-        let mut second = node.split();
-        match place.checked_sub(node.length()) {
-            Some(place) if place > 0 => second.insert(place, entry),
-            _ => node.insert(place, entry),
+        let second = self.occupy();
+        let Ok([first, behind]) = self.nodes.get_disjoint_mut([at as usize, second as usize])
+        else {
+            return None;
+        };
+        first.give_last(behind, MOST / 2);
+        match place.checked_sub(first.length()) {
+            Some(place) if place > 0 => behind.insert(place, entry),
+            _ => first.insert(place, entry),
         }
-        let second = self.occupy(second);
         Some(self.entry_of(second))
     }
 
     fn take_from_front(&mut self, place: usize) -> Entry {
         let removed = self.front.remove(place);
         if self.front.length() == 0 {
-            self.front = self.take_first_node(self.root, self.height);
-            self.lower_root();
+            self.take_first_node();
         }
         removed
     }
 
-    fn take_from_behind(&mut self, sought: Sought) -> Option<Entry> {
-        let removed = self.take_below(self.root, self.height, sought);
+    /// The first node of the lowest level comes to the front.
+    fn take_first_node(&mut self) {
+        let mut path = Path::new();
+        let mut at = self.root;
+        for level in 0..self.height {
+            path.note(level, at, 0);
+            at = self.nodes[at as usize].child(0);
+        }
+        core::mem::swap(&mut self.front, &mut self.nodes[at as usize]);
+        let Some(above) = self.height.checked_sub(1) else { return };
+        self.free.push(at);
+        let (parent, _) = path.at(above);
+        self.nodes[parent as usize].remove(0);
+        self.have_less(&path, above, parent);
+    }
+
+    /// Takes the first request behind the front that is eligible by `now`.
+    fn take_eligible(&mut self, now: Stamp) -> Option<Entry> {
+        let least = self.nodes[self.root as usize].least_eligible()?;
+        if is_before(now, least) {
+            return None;
+        }
+        let mut path = Path::new();
+        let mut at = self.root;
+        for level in 0..self.height {
+            let node = &self.nodes[at as usize];
+            let place = node.any_eligible_by(now)?;
+            path.note(level, at, place);
+            at = node.child(place);
+        }
+        let leaf = &mut self.nodes[at as usize];
+        let place = leaf.any_eligible_by(now)?;
+        let removed = leaf.remove(place);
+        self.have_less(&path, self.height, at);
+        Some(removed)
+    }
+
+    /// Takes a request behind the front.
+    fn take_request(&mut self, deadline: Stamp, slot: u32) -> Option<Entry> {
+        let mut path = Path::new();
+        let mut at = self.root;
+        for level in 0..self.height {
+            let node = &self.nodes[at as usize];
+            let place = node.last_up_to(deadline, slot);
+            path.note(level, at, place);
+            at = node.child(place);
+        }
+        let leaf = &mut self.nodes[at as usize];
+        if leaf.length() == 0 {
+            return None;
+        }
+        let removed = leaf.remove(leaf.last_up_to(deadline, slot));
+        self.have_less(&path, self.height, at);
+        Some(removed)
+    }
+
+    /// A node on this level of a path has an entry less: those above take notice as far up as it
+    /// matters.
+    fn have_less(&mut self, path: &Path, level: u32, node: u32) {
+        let mut child = node;
+        for level in (0..level).rev() {
+            let node = &self.nodes[child as usize];
+            let (is_sparse, least) = (node.length() < SPARSE, node.least_eligible());
+            let (at, place) = path.at(level);
+            if is_sparse {
+                self.mend(at, place, self.height - level);
+            } else if let Some(least) = least
+                && !self.nodes[at as usize].set_eligible(place, least)
+            {
+                return;
+            }
+            child = at;
+        }
         self.lower_root();
-        removed
     }
 
     /// A root with one child is none.
@@ -192,47 +288,6 @@ impl EligibleSet {
             self.free.push(self.root);
             self.root = self.nodes[self.root as usize].child(0);
             self.height -= 1;
-        }
-    }
-
-    /// Takes the first node of the lowest level.
-    fn take_first_node(&mut self, at: u32, height: u32) -> Node {
-        if height == 0 {
-            return core::mem::replace(&mut self.nodes[at as usize], Node::EMPTY);
-        }
-        let child = self.nodes[at as usize].child(0);
-        let first = self.take_first_node(child, height - 1);
-        if self.nodes[child as usize].length() == 0 {
-            self.nodes[at as usize].remove(0);
-            self.free.push(child);
-        } else {
-            self.child_has_less(at, 0, height);
-        }
-        first
-    }
-
-    fn take_below(&mut self, at: u32, height: u32, sought: Sought) -> Option<Entry> {
-        let node = &mut self.nodes[at as usize];
-        let place = match sought {
-            Sought::EligibleBy(now) => node.first_eligible_by(now)?,
-            Sought::Request { deadline, slot } => node.last_up_to(deadline, slot),
-        };
-        if height == 0 {
-            return (node.length() > 0).then(|| node.remove(place));
-        }
-        let child = node.child(place);
-        let removed = self.take_below(child, height - 1, sought)?;
-        self.child_has_less(at, place, height);
-        Some(removed)
-    }
-
-    fn child_has_less(&mut self, at: u32, place: usize, height: u32) {
-        let child = self.nodes[at as usize].child(place);
-        if self.nodes[child as usize].length() < SPARSE {
-            self.mend(at, place, height);
-        } else {
-            let least = self.entry_of(child).eligible;
-            self.nodes[at as usize].set_eligible(place, least);
         }
     }
 
@@ -277,14 +332,15 @@ impl EligibleSet {
         Entry { deadline, slot, eligible: node.least_eligible().unwrap_or(eligible), child }
     }
 
-    fn occupy(&mut self, node: Node) -> u32 {
+    /// A node without entries.
+    fn occupy(&mut self) -> u32 {
         match self.free.pop() {
             Some(at) => {
-                self.nodes[at as usize] = node;
+                self.nodes[at as usize].clear();
                 at
             }
             None => {
-                self.nodes.push(node);
+                self.nodes.push(Node::EMPTY);
                 (self.nodes.len() - 1) as u32
             }
         }

@@ -3,52 +3,90 @@
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
-use super::circle::{Stamp, is_before};
+use super::circle::{Stamp, whole};
 
 /// The least and the greatest of the times that some slots have, and who has the least: of several
 /// the one with the lowest number. The times lie within [`REACH`](super::circle::REACH).
 ///
-/// Changing a time replays one match a level, `log2(slots)` in all, on memory whose addresses are
-/// known beforehand; both answers are read off the root.
+/// The least time is found by a tournament of four in every match, on memory whose addresses are
+/// known beforehand. Changing a time replays a match a level, as far up as the outcome changes:
+/// `log4(slots)` in all. A time that grows, as virtual times do, raises the greatest of those matches
+/// alone that it is the greatest in.
 #[derive(Clone, Debug)]
 pub struct Extremes {
-    /// The root is 1, the children of i are 2i and 2i + 1, the slots fill the second half.
-    nodes: Vec<Node>,
+    /// The final is 0; the winners of 4i + 1 to 4i + 4 meet in i, and the slots in the last ones.
+    matches: Vec<Match>,
+    /// The greatest whole time in each match or below; 0 if nobody has one.
+    greatest: Vec<u128>,
+    /// The first match of slots.
+    first: usize,
+    /// Who wins the final.
+    winner: Entrant,
 }
 
+/// A whole time, which the stamp gives the low bits of, and who has it: they compare as one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entrant {
+    high: u64,
+    low: u64,
+}
+
+/// Four entrants in a cache line.
 #[derive(Clone, Copy, Debug)]
-struct Node {
-    least: Stamp,
-    greatest: Stamp,
-    /// Who has the least time, or `NOBODY`.
-    owner: u32,
+#[repr(align(64))]
+struct Match {
+    high: [u64; 4],
+    low: [u64; 4],
 }
 
-/// Nobody below has a time.
-const NOBODY: u32 = u32::MAX;
+/// The whole time of the first stamp is the stamp and this.
+const ORIGIN: u128 = 1 << 80;
 
-impl Node {
-    const EMPTY: Node = Node { least: 0, greatest: 0, owner: NOBODY };
+impl Entrant {
+    /// Nobody: later than anyone.
+    const NOBODY: Entrant = Entrant { high: i64::MAX as u64, low: 0 };
 
-    /// The extremes of two nodes, of which this one has a time. Who wins is anybody's guess, so
-    /// nothing is gained by predicting it.
-    #[inline]
-    fn with(self, other: Node) -> Node {
-        if other.owner == NOBODY {
-            return self;
-        }
-        let first = is_before(other.least, self.least)
-            | ((other.least == self.least) & (other.owner < self.owner));
-        let last = is_before(self.greatest, other.greatest);
-        Node {
-            least: select_unpredictable(first, other.least, self.least),
-            owner: select_unpredictable(first, other.owner, self.owner),
-            greatest: select_unpredictable(last, other.greatest, self.greatest),
-        }
+    fn new(time: u128, owner: u32) -> Self {
+        let number = time << 32 | u128::from(owner);
+        Entrant { high: (number >> 64) as u64, low: number as u64 }
     }
 
-    fn or(self, other: Node) -> Node {
-        if self.owner == NOBODY { other } else { self.with(other) }
+    fn number(self) -> i128 {
+        i128::from(self.high as i64) << 64 | i128::from(self.low)
+    }
+
+    fn time(self) -> Option<u128> {
+        (self.high != Entrant::NOBODY.high).then_some((self.number() >> 32) as u128)
+    }
+
+    /// The earlier of two. Who that is is anybody's guess, so nothing is gained by predicting it.
+    #[inline]
+    fn or_earlier(self, other: Entrant) -> Entrant {
+        let difference = self.number().wrapping_sub(other.number());
+        let wins = (difference >> 64) as i64 >= 0;
+        Entrant {
+            high: select_unpredictable(wins, other.high, self.high),
+            low: select_unpredictable(wins, other.low, self.low),
+        }
+    }
+}
+
+impl Match {
+    const EMPTY: Match = Match { high: [Entrant::NOBODY.high; 4], low: [Entrant::NOBODY.low; 4] };
+
+    #[inline]
+    fn get(&self, side: usize) -> Entrant {
+        Entrant { high: self.high[side % 4], low: self.low[side % 4] }
+    }
+
+    #[inline]
+    fn put(&mut self, side: usize, entrant: Entrant) {
+        (self.high[side % 4], self.low[side % 4]) = (entrant.high, entrant.low);
+    }
+
+    fn winner(&self) -> Entrant {
+        let [first, second, third, fourth] = [0, 1, 2, 3].map(|side| self.get(side));
+        first.or_earlier(second).or_earlier(third.or_earlier(fourth))
     }
 }
 
@@ -61,63 +99,134 @@ impl Default for Extremes {
 impl Extremes {
     /// Slots without times.
     pub fn new(slots: usize) -> Self {
-        Extremes { nodes: alloc::vec![Node::EMPTY; 2 * slots.next_power_of_two()] }
+        let matches = slots.div_ceil(4).max(1);
+        let mut first = 0;
+        while 3 * first + 1 < matches {
+            first = 4 * first + 1;
+        }
+        Extremes {
+            matches: alloc::vec![Match::EMPTY; first + matches],
+            greatest: alloc::vec![0; first + matches],
+            first,
+            winner: Entrant::NOBODY,
+        }
     }
 
     /// Makes the number of slots at least this; it doubles where it grows.
     pub fn grow(&mut self, slots: usize) {
-        let held = self.nodes.len() / 2;
-        if slots <= held {
+        let held = self.matches.len() - self.first;
+        if slots <= 4 * held {
             return;
         }
-        let mut grown = Extremes::new(slots);
-        let leaves = grown.nodes.len() / 2;
-        grown.nodes[leaves..leaves + held].copy_from_slice(&self.nodes[held..]);
-        for parent in (1..leaves).rev() {
-            grown.nodes[parent] = grown.nodes[2 * parent].or(grown.nodes[2 * parent + 1]);
+        let mut grown = Extremes::new(slots.max(8 * held));
+        for (at, held) in (grown.first..).zip(&self.matches[self.first..]) {
+            grown.matches[at] = *held;
+        }
+        for at in (0..grown.matches.len()).rev() {
+            grown.greatest[at] = grown.greatest_in(at);
+            let winner = grown.matches[at].winner();
+            match parent(at) {
+                Some((parent, side)) => grown.matches[parent].put(side, winner),
+                None => grown.winner = winner,
+            }
         }
         *self = grown;
     }
 
     /// The least time of all and whose it is, unless no slot has one.
     pub fn least(&self) -> Option<(Stamp, u32)> {
-        let Node { least, owner, .. } = self.nodes[1];
-        (owner != NOBODY).then_some((least, owner))
+        Some((self.winner.time()? as Stamp, self.winner.low as u32))
     }
 
     /// The greatest time of all, unless no slot has one.
     pub fn greatest(&self) -> Option<Stamp> {
-        let Node { greatest, owner, .. } = self.nodes[1];
-        (owner != NOBODY).then_some(greatest)
+        let greatest = self.greatest[0];
+        (greatest > 0).then_some(greatest as Stamp)
     }
 
     /// Gives a slot a time, whose owner has this number.
     pub fn set(&mut self, slot: usize, time: Stamp, owner: u32) {
-        self.replay(slot, Node { least: time, greatest: time, owner }, Node::with);
+        let near = match self.greatest[0] {
+            0 => ORIGIN + u128::from(time),
+            greatest => greatest,
+        };
+        let time = whole(time, near);
+        let before = self.replay(slot, Entrant::new(time, owner));
+        if before.time().is_none_or(|before| before <= time) {
+            self.raise_greatest(slot, time);
+        } else {
+            self.find_greatest(slot);
+        }
     }
 
     /// Takes a slot's time away.
     pub fn clear(&mut self, slot: usize) {
-        self.replay(slot, Node::EMPTY, Node::or);
+        self.replay(slot, Entrant::NOBODY);
+        self.find_greatest(slot);
     }
 
+    /// Returns what the slot had before.
     #[inline]
-    fn replay(&mut self, slot: usize, mut node: Node, play: impl Fn(Node, Node) -> Node) {
-        let nodes = self.nodes.as_mut_slice();
-        let mut at = nodes.len() / 2 + slot;
-        nodes[at] = node;
-        while at > 1 {
-            // Only the sibling is read, what is known of this side stays in registers.
-            node = play(node, nodes[at ^ 1]);
-            at /= 2;
-            nodes[at] = node;
+    fn replay(&mut self, slot: usize, mut winner: Entrant) -> Entrant {
+        let (mut at, mut side) = (self.first + slot / 4, slot % 4);
+        let before = self.matches[at].get(side);
+        loop {
+            let entrants = &mut self.matches[at];
+            entrants.put(side, winner);
+            // The winner so far stays in registers, whatever the others are is known without it.
+            let [first, second, third] = [1, 2, 3].map(|other| entrants.get(side ^ other));
+            winner = winner.or_earlier(first.or_earlier(second).or_earlier(third));
+            match parent(at) {
+                Some(above) => (at, side) = above,
+                None => break,
+            }
         }
+        self.winner = winner;
+        before
+    }
+
+    fn raise_greatest(&mut self, slot: usize, time: u128) {
+        let mut at = self.first + slot / 4;
+        while self.greatest[at] < time {
+            self.greatest[at] = time;
+            let Some((parent, _)) = parent(at) else { return };
+            at = parent;
+        }
+    }
+
+    fn find_greatest(&mut self, slot: usize) {
+        let mut at = self.first + slot / 4;
+        loop {
+            let greatest = self.greatest_in(at);
+            if greatest == core::mem::replace(&mut self.greatest[at], greatest) {
+                return;
+            }
+            let Some((parent, _)) = parent(at) else { return };
+            at = parent;
+        }
+    }
+
+    /// The greatest time in a match, from those in the matches below.
+    fn greatest_in(&self, at: usize) -> u128 {
+        if at >= self.first {
+            let times = (0..4).filter_map(|side| self.matches[at].get(side).time());
+            return times.max().unwrap_or(0);
+        }
+        let below = self.greatest.iter().skip(4 * at + 1).take(4);
+        below.copied().max().unwrap_or(0)
     }
 
     /// Bytes held.
     pub fn footprint(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>()
+        self.matches.capacity() * size_of::<Match>() + self.greatest.capacity() * size_of::<u128>()
     }
+}
+
+/// Where the winner of a match goes on.
+#[inline]
+fn parent(at: usize) -> Option<(usize, usize)> {
+    let above = at.checked_sub(1)?;
+    Some((above / 4, above % 4))
 }
 
 #[cfg(test)]

@@ -53,15 +53,17 @@ impl Pace {
     /// The moment at which `length` bytes more are due: 18 years later at most.
     pub fn after(self, Moment(moment): Moment, length: u32) -> Moment {
         let parts = (moment & PARTS_MASK) as u64;
-        let work = u128::from(length) * u128::from(NANOBITS_PER_BYTE) + u128::from(parts);
-        match u64::try_from(work).map(|work| self.divide(work)) {
-            Ok((nanos, rest)) if nanos < LONGEST => {
-                Moment((((moment >> PARTS) + i128::from(nanos)) << PARTS) | i128::from(rest))
+        let begun = moment & !PARTS_MASK;
+        let work = u64::from(length).checked_mul(NANOBITS_PER_BYTE);
+        match work.and_then(|work| work.checked_add(parts)).map(|work| self.divide(work)) {
+            Some((nanos, rest)) if nanos < LONGEST => {
+                Moment(begun + ((i128::from(nanos) << PARTS) | i128::from(rest)))
             }
             _ => {
+                let work = u128::from(length) * u128::from(NANOBITS_PER_BYTE) + u128::from(parts);
                 let rate = u128::from(self.rate);
                 let nanos = (work / rate).min(u128::from(LONGEST)) as i128;
-                Moment((((moment >> PARTS) + nanos) << PARTS) | (work % rate) as i128)
+                Moment((begun + (nanos << PARTS)) | (work % rate) as i128)
             }
         }
     }

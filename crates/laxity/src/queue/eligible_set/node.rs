@@ -1,7 +1,5 @@
 //! A node of the tree of requests.
 
-use core::hint::select_unpredictable;
-
 use crate::queue::circle::{Stamp, earlier, is_before};
 
 /// Entries of a node at the most.
@@ -9,6 +7,10 @@ pub(super) const MOST: usize = 16;
 /// A node with fewer entries, unless it is the root, is merged with a neighbour or given some of its
 /// entries.
 pub(super) const SPARSE: usize = 4;
+/// Entries that are moved together, wanted or not.
+const BLOCK: usize = 4;
+/// Places of a column: what is moved along with the last entry goes somewhere.
+const PLACES: usize = MOST + BLOCK;
 
 /// A request on the lowest level, a child on any other.
 #[derive(Clone, Copy, Debug)]
@@ -29,20 +31,25 @@ pub(super) struct Node {
     length: usize,
     /// The least of the eligible times; of no meaning where there is none.
     least_eligible: Stamp,
-    eligible: [Stamp; MOST],
-    deadlines: [Stamp; MOST],
-    slots: [u32; MOST],
-    children: [u32; MOST],
+    eligible: [Stamp; PLACES],
+    deadlines: [Stamp; PLACES],
+    /// Slots and children.
+    names: [u64; PLACES],
+}
+
+impl Entry {
+    fn name(&self) -> u64 {
+        u64::from(self.slot) << 32 | u64::from(self.child)
+    }
 }
 
 impl Node {
     pub const EMPTY: Node = Node {
         length: 0,
         least_eligible: 0,
-        eligible: [0; MOST],
-        deadlines: [0; MOST],
-        slots: [0; MOST],
-        children: [0; MOST],
+        eligible: [0; PLACES],
+        deadlines: [0; PLACES],
+        names: [0; PLACES],
     };
 
     pub fn length(&self) -> usize {
@@ -57,14 +64,14 @@ impl Node {
         let place = place % MOST;
         Entry {
             deadline: self.deadlines[place],
-            slot: self.slots[place],
+            slot: (self.names[place] >> 32) as u32,
             eligible: self.eligible[place],
-            child: self.children[place],
+            child: self.names[place] as u32,
         }
     }
 
     pub fn child(&self, place: usize) -> u32 {
-        self.children[place % MOST]
+        self.names[place % MOST] as u32
     }
 
     /// The least eligible time, unless it is empty.
@@ -74,14 +81,12 @@ impl Node {
 
     /// The last entry that comes no later than this deadline and slot; the first one if none does.
     pub fn last_up_to(&self, deadline: Stamp, slot: u32) -> usize {
-        let (mut last, mut behind) = (0, self.length);
-        while behind > 1 {
-            let half = behind / 2;
-            let is_later = self.comes_later(last + half, deadline, slot);
-            last = select_unpredictable(is_later, last, last + half);
-            behind -= half;
-        }
-        last
+        // Three comparisons tell the block and three the place in it, none of which waits for another.
+        let follows = |place| {
+            usize::from(place < self.length) & usize::from(!self.comes_later(place, deadline, slot))
+        };
+        let block = BLOCK * (follows(BLOCK) + follows(2 * BLOCK) + follows(3 * BLOCK));
+        block + follows(block + 1) + follows(block + 2) + follows(block + 3)
     }
 
     /// The place behind all entries that come no later than this deadline and slot.
@@ -101,21 +106,43 @@ impl Node {
         }
     }
 
+    /// Deadline and name are one number, and the sign of the difference tells.
+    #[inline]
     fn comes_later(&self, place: usize, deadline: Stamp, slot: u32) -> bool {
-        let (deadline_there, slot_there) = (self.deadlines[place % MOST], self.slots[place % MOST]);
-        is_before(deadline, deadline_there) | ((deadline == deadline_there) & (slot < slot_there))
+        let whole =
+            |deadline: Stamp, name: u64| i128::from(deadline as i64) << 64 | i128::from(name);
+        let place = place % MOST;
+        let sought = whole(deadline, u64::from(slot) << 32 | u64::from(u32::MAX));
+        let difference = sought.wrapping_sub(whole(self.deadlines[place], self.names[place]));
+        ((difference >> 64) as i64) < 0
     }
 
     /// The first entry that is eligible by `now`.
     pub fn first_eligible_by(&self, now: Stamp) -> Option<usize> {
-        self.eligible[..self.length].iter().position(|&eligible| !is_before(now, eligible))
+        if is_before(now, self.least_eligible) {
+            return None;
+        }
+        self.eligible[..self.length.min(MOST)]
+            .iter()
+            .position(|&eligible| !is_before(now, eligible))
     }
 
-    /// The least eligible time below a child has changed, or not.
-    pub fn set_eligible(&mut self, place: usize, eligible: Stamp) {
+    /// The same where it may be any entry: nothing is gained by predicting which.
+    pub fn any_eligible_by(&self, now: Stamp) -> Option<usize> {
+        let mut waiting = 0;
+        for block in self.eligible[..MOST].chunks(BLOCK).rev() {
+            let waits = |at: usize| now.wrapping_sub(block[at]) >> 63 << at;
+            waiting = waiting << BLOCK | (waits(0) | waits(1)) | (waits(2) | waits(3));
+        }
+        let first = waiting.trailing_ones() as usize;
+        (first < self.length).then_some(first)
+    }
+
+    /// Gives a child the least eligible time below it, and says whether that is another one.
+    pub fn set_eligible(&mut self, place: usize, eligible: Stamp) -> bool {
         let before = self.eligible[place % MOST];
         if before == eligible {
-            return;
+            return false;
         }
         self.eligible[place % MOST] = eligible;
         if before == self.least_eligible {
@@ -123,6 +150,7 @@ impl Node {
         } else {
             self.least_eligible = earlier(self.least_eligible, eligible);
         }
+        true
     }
 
     /// There is one more request below a child.
@@ -134,7 +162,8 @@ impl Node {
 
     /// Takes over where a child's entries begin.
     pub fn set_begin(&mut self, place: usize, Entry { deadline, slot, .. }: Entry) {
-        (self.deadlines[place % MOST], self.slots[place % MOST]) = (deadline, slot);
+        let entry = Entry { deadline, slot, ..self.entry(place) };
+        self.put(place, entry);
     }
 
     /// Puts an entry at a place of a node that is not full.
@@ -143,10 +172,10 @@ impl Node {
             0 => entry.eligible,
             _ => earlier(self.least_eligible, entry.eligible),
         };
-        let mut at = self.length;
-        while at > place {
-            self.put(at, self.entry(at - 1));
-            at -= 1;
+        let mut from = place + (self.length - place).next_multiple_of(BLOCK);
+        while from > place {
+            from -= BLOCK;
+            self.copy_block(from % MOST, from % MOST + 1);
         }
         self.put(place, entry);
         self.length += 1;
@@ -156,8 +185,10 @@ impl Node {
     pub fn remove(&mut self, place: usize) -> Entry {
         let removed = self.entry(place);
         self.length -= 1;
-        for at in place..self.length {
-            self.put(at, self.entry(at + 1));
+        let mut to = place;
+        while to < self.length {
+            self.copy_block(to % MOST + 1, to % MOST);
+            to += BLOCK;
         }
         if removed.eligible == self.least_eligible {
             self.find_least_eligible();
@@ -165,11 +196,9 @@ impl Node {
         removed
     }
 
-    /// Keeps the first half and returns the second.
-    pub fn split(&mut self) -> Node {
-        let mut second = Node::EMPTY;
-        self.give_last(&mut second, self.length / 2);
-        second
+    /// Takes all entries out.
+    pub fn clear(&mut self) {
+        self.length = 0;
     }
 
     /// Appends the first `count` entries of the node behind.
@@ -178,7 +207,7 @@ impl Node {
             self.put(self.length + place, behind.entry(place));
         }
         for place in count..behind.length {
-            behind.put(place - count, behind.entry(place));
+            behind.copy(place, place - count);
         }
         self.length += count;
         behind.length -= count;
@@ -189,7 +218,7 @@ impl Node {
     /// Puts the last `count` entries in front of the node behind.
     pub fn give_last(&mut self, behind: &mut Node, count: usize) {
         for place in (0..behind.length).rev() {
-            behind.put(place + count, behind.entry(place));
+            behind.copy(place, place + count);
         }
         self.length -= count;
         behind.length += count;
@@ -200,16 +229,32 @@ impl Node {
         behind.find_least_eligible();
     }
 
-    fn put(&mut self, place: usize, Entry { deadline, slot, eligible, child }: Entry) {
+    fn put(&mut self, place: usize, entry: Entry) {
         let place = place % MOST;
-        self.deadlines[place] = deadline;
-        self.slots[place] = slot;
-        self.eligible[place] = eligible;
-        self.children[place] = child;
+        self.deadlines[place] = entry.deadline;
+        self.names[place] = entry.name();
+        self.eligible[place] = entry.eligible;
+    }
+
+    fn copy(&mut self, from: usize, to: usize) {
+        let (from, to) = (from % MOST, to % MOST);
+        self.deadlines[to] = self.deadlines[from];
+        self.names[to] = self.names[from];
+        self.eligible[to] = self.eligible[from];
+    }
+
+    /// Copies a block of entries to where it overlaps itself; neither is behind `MOST`.
+    #[inline]
+    fn copy_block(&mut self, from: usize, to: usize) {
+        for column in [&mut self.deadlines, &mut self.names, &mut self.eligible] {
+            let mut block = [0; BLOCK];
+            block.copy_from_slice(&column[from..from + BLOCK]);
+            column[to..to + BLOCK].copy_from_slice(&block);
+        }
     }
 
     fn find_least_eligible(&mut self) {
-        let held = &self.eligible[..self.length];
+        let held = &self.eligible[..self.length.min(MOST)];
         if let Some(least) = held.iter().copied().reduce(earlier) {
             self.least_eligible = least;
         }

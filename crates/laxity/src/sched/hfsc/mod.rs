@@ -74,6 +74,7 @@ pub struct Hfsc {
 const TOP: u32 = 0;
 
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 struct Class {
     state: State,
     parent: Option<u32>,
@@ -298,8 +299,12 @@ impl Hfsc {
                     let siblings = class.siblings as usize;
                     let virtual_time = self.siblings[siblings].within_reach(curve.reached());
                     let standing = Standing { virtual_time, fit: class.fit(&self.siblings) };
-                    self.stand(at, active.then_some(standing));
-                    self.siblings[siblings].leave_behind(virtual_time);
+                    if active {
+                        self.stand(at, Some(standing));
+                    } else {
+                        self.siblings[siblings].leave_behind(virtual_time);
+                        self.stand(at, None);
+                    }
                 }
             }
             let class = &self.classes[at as usize];

@@ -1,5 +1,6 @@
 //! The classes below one parent, as link-sharing sees them.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::queue::circle::{REACH, Stamp, whole};
@@ -17,7 +18,7 @@ pub(super) struct Siblings {
     least: u128,
     /// The active ones with fit times for eligible times and virtual times for deadlines, once an
     /// upper limit holds for any of them or below.
-    fitting: Option<EligibleSet>,
+    fitting: Option<Box<EligibleSet>>,
     /// The greatest virtual time that any of them ever had.
     greatest: u128,
 }
@@ -73,7 +74,7 @@ impl Siblings {
         for (class, Standing { virtual_time, fit }) in active {
             fitting.insert(fit, virtual_time as Stamp, class);
         }
-        self.fitting = Some(fitting);
+        self.fitting = Some(Box::new(fitting));
     }
 
     /// Whether any class is active.
@@ -102,7 +103,7 @@ impl Siblings {
 
     /// When the first class fits; 0 where there are no limits.
     pub fn first_fit(&self) -> Stamp {
-        self.fitting.as_ref().and_then(EligibleSet::first_eligible).unwrap_or(0)
+        self.fitting.as_ref().and_then(|fitting| fitting.first_eligible()).unwrap_or(0)
     }
 
     /// The virtual time that counts for one that a class has come to: real-time service may take it
@@ -157,6 +158,9 @@ impl Siblings {
         self.members.capacity() * size_of::<Option<u32>>()
             + self.free.capacity() * size_of::<u32>()
             + self.virtual_times.footprint()
-            + self.fitting.as_ref().map_or(0, EligibleSet::footprint)
+            + self
+                .fitting
+                .as_ref()
+                .map_or(0, |fitting| size_of::<EligibleSet>() + fitting.footprint())
     }
 }
