@@ -112,19 +112,17 @@ impl Plan {
         }
     }
 
-    /// The classes that are shares: all but those below one that holds a scheduler.
+    /// Whether a class has a share of the link or of the class above it, rather than a place in the
+    /// scheduler of one above.
+    pub fn has_share(&self, id: ClassId) -> bool {
+        let up = |id: &ClassId| self.classes[id.index()].parent;
+        let mut above = std::iter::successors(self.classes[id.index()].parent, up);
+        above.all(|id| self.classes[id.index()].inside.is_none())
+    }
+
+    /// The classes that are shares.
     fn upper(&self) -> Vec<ClassId> {
-        let is_below = |id: ClassId| {
-            let mut above = self.classes[id.index()].parent;
-            while let Some(class) = above.map(|id| &self.classes[id.index()]) {
-                if class.inside.is_some() {
-                    return true;
-                }
-                above = class.parent;
-            }
-            false
-        };
-        (0..self.classes.len() as u32).map(ClassId).filter(|&id| !is_below(id)).collect()
+        (0..self.classes.len() as u32).map(ClassId).filter(|&id| self.has_share(id)).collect()
     }
 
     fn shares_and_below(&self) -> (Vec<Share>, Vec<Below>) {

@@ -1,10 +1,14 @@
 //! What fair queueing's bounds say about a plan.
 
 use laxity::admit::fair::Overbooked;
+use laxity::admit::{Interval, edf};
+use laxity::packet::ClassId;
+use laxity::units::Bytes;
 use laxity_plan::Plan;
 use laxity_plan::model::SchedulerSpec;
 
 use crate::admission::{Admission, Test, deadlines, listed, two_rates};
+use crate::quantity;
 
 const NO_DEADLINE: &str = "No class has a deadline. A class that keeps to its arrival curve is \
                            delayed no longer than its bound.";
@@ -39,11 +43,9 @@ pub(crate) fn hierarchy(plan: &Plan) -> Admission {
 pub(crate) fn below(plan: &Plan) -> Admission {
     let test = plan.guarantees_below();
     let fits = test.overbooked.is_empty();
-    let inside = test.edf.iter().map(|(class, edf)| {
-        let name = &plan.classes[class.index()].name;
-        (edf.admitted, format!("In {name}: {}", crate::edf::statement(edf)))
-    });
-    let (admitted, inside): (Vec<_>, Vec<_>) = inside.unzip();
+    let inside: Vec<_> =
+        test.edf.iter().filter_map(|(class, edf)| tightest(plan, *class, edf)).collect();
+    let admitted = test.edf.iter().all(|(_, edf)| edf.admitted);
     let (kept, deadline) = match deadlines(plan, &test.bounds) {
         Some((kept, statement)) => (kept, statement),
         None => (true, NO_DEADLINE.to_string()),
@@ -56,11 +58,24 @@ pub(crate) fn below(plan: &Plan) -> Admission {
         }
     };
     Admission {
-        admitted: Some(fits && kept && admitted.into_iter().all(|admitted| admitted)),
+        admitted: Some(fits && kept && admitted),
         statement,
         bounds: test.bounds,
         test: Test::Flat,
     }
+}
+
+/// Where EDF inside a share has least to spare.
+fn tightest(plan: &Plan, class: ClassId, edf: &edf::Admission) -> Option<String> {
+    let Interval { length, capacity, demand } = edf.binding?;
+    let name = &plan.classes[class.index()].name;
+    let (length, bytes) = (quantity::time(length.0 as f64), |size: Bytes| quantity::count(size.0));
+    Some(format!(
+        "Inside {name} an interval of {length} is the tightest: up to {} bytes may be due in it, and \
+         {name} can be sure of {}.",
+        bytes(demand),
+        bytes(capacity)
+    ))
 }
 
 /// Where the rates sum to too much.

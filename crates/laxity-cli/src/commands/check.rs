@@ -279,7 +279,7 @@ fn class_answers(
         }
         SchedulerSpec::Wf2q => {
             let shares = plan.wf2q_shares();
-            for answer in &mut answers {
+            for answer in answers.iter_mut().filter(|answer| plan.has_share(answer.id)) {
                 answer.rate_bps = Some(shares[answer.id.index()].rate.0);
             }
         }

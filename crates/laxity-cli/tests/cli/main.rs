@@ -6,6 +6,7 @@ mod bad_recordings;
 mod dwcs;
 mod folder;
 mod import;
+mod network;
 mod outputs;
 mod packets;
 mod promises;

@@ -1,0 +1,124 @@
+//! Networks, queue management and schedulers below shares, from plans to what is written.
+
+use serde_json::Value;
+
+use crate::bad_input::refused;
+use crate::folder::{Folder, repository};
+
+/// Two connections and a stream that does not answer over one slow link.
+const NETWORK: &str = r#"version = 1
+[link]
+rate = "10mbit"
+delay = "2ms"
+max-packet = "1000b"
+
+[scheduler]
+kind = "fifo"
+queue = { kind = "choke", min = 5, max = 15, limit = 40, weight = 0.02 }
+
+[class.tcp]
+deadline = "60ms"
+
+[class.flood]
+
+[network.access]
+between = ["host", "router"]
+private = true
+
+[network.bottleneck]
+between = ["router", "server"]
+rate = "1mbit"
+
+[[source]]
+class = "tcp"
+model = "tcp"
+count = 2
+packet = "1000b"
+path = ["host", "router", "server"]
+
+[[source]]
+class = "flood"
+model = "constant"
+rate = "2mbit"
+packet = "1000b"
+path = ["host", "router", "server"]
+"#;
+
+#[test]
+fn a_network_is_run_and_written() {
+    let folder = Folder::with_plan(NETWORK);
+    let run = ["run", "plan.toml", "--duration", "20s", "--out", "out"];
+    let text = folder.laxity(&run).printed(0);
+    for wanted in ["end to end", "router → server", "timeouts", "fairness"] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    let summary = folder.json("out/summary.json");
+    let named = |list: &Value, key: &str, name: &str| {
+        let mut list = list.as_array().unwrap().iter();
+        list.find(|one| one[key] == name).unwrap().clone()
+    };
+    let hop = named(&summary["hops"], "to", "server");
+    assert!(hop["utilization"].as_f64().unwrap() > 0.95);
+    let flood = named(&hop["classes"], "name", "flood");
+    assert!(flood["dropped"]["choke"].as_u64().unwrap() > 1000, "{flood}");
+    let packets = folder.text("out/packets.csv");
+    assert!(packets.starts_with("link,from,to,class,flow,length,arrival_ns,deadline_ns,start_ns,"));
+    let sent = packets.lines().filter(|line| line.ends_with(",sent")).count() as u64;
+    assert_eq!(summary["hop_departures"].as_u64(), Some(sent));
+    assert!(folder.text("out/report.html").contains("Hop by hop"));
+    assert!(folder.text("out/manifest.json").contains("packets.csv"));
+}
+
+#[test]
+fn the_same_seed_gives_the_same_network() {
+    let folder = Folder::with_plan(NETWORK);
+    let run = |seed: &str| {
+        folder.laxity(&["run", "plan.toml", "--duration", "20s", "--seed", seed, "--json"]).json(0)
+    };
+    assert_eq!(run("3"), run("3"));
+    assert_ne!(run("3")["hops"], run("4")["hops"]);
+}
+
+#[test]
+fn networks_are_compared() {
+    let folder = Folder::with_plan(NETWORK);
+    let compare = ["compare", "plan.toml", "--schedulers", "fifo,edf,drr", "--duration", "10s"];
+    let text = folder.laxity(&compare).printed(0);
+    for wanted in ["fifo", "edf/exact", "drr", "goodput Mbit/s"] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+}
+
+#[test]
+fn what_a_network_cannot_do_is_said() {
+    let folder = Folder::with_plan(NETWORK);
+    for (arguments, says) in [
+        (&["check", "plan.toml"][..], "a network, which is simulated and not proved"),
+        (&["run", "plan.toml", "--arrivals", "x.csv"], "--arrivals feeds one link"),
+        (&["run", "plan.toml", "--out", "out", "--packets", "parquet"], "csv or none"),
+    ] {
+        refused(&folder, arguments, &[says]);
+    }
+    let astray =
+        NETWORK.replacen("\"router\", \"server\"]\n\n[[source]]", "\"sever\"]\n\n[[source]]", 1);
+    let folder = Folder::with_plan(&astray);
+    refused(&folder, &["run", "plan.toml"], &["no link joins a node `sever`", "`server`?"]);
+}
+
+/// GPS over EDF is proved, and what is proved is kept.
+#[test]
+fn schedulers_below_shares_are_proved_and_measured() {
+    let plan = std::fs::read_to_string(repository("examples/gps-over-edf.toml")).unwrap();
+    let folder = Folder::with_plan(&plan);
+    let text = folder.laxity(&["check", "plan.toml"]).printed(0);
+    for wanted in ["Admitted. Every deadline holds. Inside real-time", "6.049", "27.50"] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    for seed in ["1", "2", "3"] {
+        let run = ["run", "plan.toml", "--duration", "5s", "--seed", seed];
+        assert!(folder.laxity(&run).printed(0).contains("Every promise was kept."));
+    }
+    let folder = Folder::with_plan(&plan.replace("weight = 6", "weight = 1"));
+    let text = folder.laxity(&["check", "plan.toml"]).printed(1);
+    assert!(text.contains("NOT ADMITTED"), "{text}");
+}
