@@ -83,6 +83,7 @@ impl Node {
     // This and the other search are steps on the way down the tree, where a call costs too much.
     #[inline(always)]
     pub fn last_up_to(&self, deadline: Stamp, slot: u32) -> usize {
+        const { assert!(MOST == 4 * BLOCK) };
         // Three comparisons tell the block and three the place in it, none of which waits for another.
         let follows = |place| {
             usize::from(place < self.length) & usize::from(!self.comes_later(place, deadline, slot))
