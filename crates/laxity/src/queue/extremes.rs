@@ -9,9 +9,8 @@ use super::circle::{Stamp, whole};
 /// the one with the lowest number. The times lie within [`REACH`](super::circle::REACH).
 ///
 /// The least time is found by a tournament of four in every match, on memory whose addresses are
-/// known beforehand. Changing a time replays a match a level, as far up as the outcome changes:
-/// `log4(slots)` in all. A time that grows, as virtual times do, raises the greatest of those matches
-/// alone that it is the greatest in.
+/// known beforehand; changing a time replays a match a level, `log4(slots)` in all. A time that
+/// grows, as virtual times do, raises the greatest of those matches alone that it is the greatest in.
 #[derive(Clone, Debug)]
 pub struct Extremes {
     /// The final is 0; the winners of 4i + 1 to 4i + 4 meet in i, and the slots in the last ones.

@@ -80,7 +80,10 @@ impl Node {
     }
 
     /// The last entry that comes no later than this deadline and slot; the first one if none does.
+    // This and the other search are steps on the way down the tree, where a call costs too much.
+    #[inline(always)]
     pub fn last_up_to(&self, deadline: Stamp, slot: u32) -> usize {
+        const { assert!(MOST == 4 * BLOCK) };
         // Three comparisons tell the block and three the place in it, none of which waits for another.
         let follows = |place| {
             usize::from(place < self.length) & usize::from(!self.comes_later(place, deadline, slot))
@@ -128,6 +131,7 @@ impl Node {
     }
 
     /// The same where it may be any entry: nothing is gained by predicting which.
+    #[inline(always)]
     pub fn any_eligible_by(&self, now: Stamp) -> Option<usize> {
         let mut waiting = 0;
         for block in self.eligible[..MOST].chunks(BLOCK).rev() {
