@@ -31,7 +31,9 @@ const SIZES: [u32; 9] = [1, 10, 100, 1_000, 10_000, 16_000, 60_000, 100_000, 1_0
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Discipline {
     Fifo,
-    /// FIFO behind one queue with random early detection, at half of its thresholds.
+    /// FIFO behind one managed queue without a limit: what the books cost.
+    DropTail,
+    /// The same with random early detection, half-way between its thresholds.
     Red,
     /// The same, and each packet is compared with another.
     Choke,
@@ -92,8 +94,9 @@ pub fn run(arguments: &Bench) -> Result<Promises, Failure> {
 }
 
 impl Discipline {
-    const ALL: [Discipline; 15] = [
+    const ALL: [Discipline; 16] = [
         Discipline::Fifo,
+        Discipline::DropTail,
         Discipline::Red,
         Discipline::Choke,
         Discipline::HeapEdf,
@@ -113,6 +116,7 @@ impl Discipline {
     fn name(self) -> &'static str {
         match self {
             Discipline::Fifo => "fifo",
+            Discipline::DropTail => "fifo/droptail",
             Discipline::Red => "fifo/red",
             Discipline::Choke => "fifo/choke",
             Discipline::HeapEdf => "heap-edf",
@@ -157,7 +161,7 @@ impl Discipline {
             // A packet that does not wait is not late.
             Discipline::DwcsLate => &[Mode::Backlogged],
             // Without a queue nobody asks who gets in.
-            Discipline::Red | Discipline::Choke => &[Mode::Backlogged],
+            Discipline::DropTail | Discipline::Red | Discipline::Choke => &[Mode::Backlogged],
             _ => &Mode::ALL,
         }
     }
@@ -165,8 +169,17 @@ impl Discipline {
     fn measure(self, classes: u32, mode: Mode) -> Figure {
         let ns_per_packet = match self {
             Discipline::Fifo => load::schedule(Fifo::new(), classes, mode, RUNS),
-            Discipline::Red => load::schedule(red(classes, false), classes, mode, RUNS),
-            Discipline::Choke => load::schedule(red(classes, true), classes, mode, RUNS),
+            Discipline::DropTail => {
+                let policy = Policy::DropTail(Limit::None);
+                load::schedule(managed(classes, policy), classes, mode, RUNS)
+            }
+            Discipline::Red => {
+                load::schedule(managed(classes, Policy::Red(red(classes))), classes, mode, RUNS)
+            }
+            Discipline::Choke => {
+                let policy = Policy::Choke(Choke { red: red(classes), candidates: 1 });
+                load::schedule(managed(classes, policy), classes, mode, RUNS)
+            }
             Discipline::HeapEdf => {
                 load::schedule(HeapEdf::new(load::deadlines(classes)), classes, mode, RUNS)
             }
@@ -205,10 +218,15 @@ impl Discipline {
 /// 1000-byte packets take 1 us.
 const LINK: Rate = Rate(8_000_000_000);
 
-/// One queue for all, half-way between its thresholds when every class has two packets queued.
-fn red(classes: u32, choke: bool) -> Managed<Fifo> {
+/// One queue for all.
+fn managed(classes: u32, policy: Policy) -> Managed<Fifo> {
+    Managed::new(Fifo::new(), &[policy], &vec![Some(0); classes as usize], 1)
+}
+
+/// Half-way between its thresholds when every class has two packets queued.
+fn red(classes: u32) -> Red {
     let queued = 2 * u64::from(classes).max(50);
-    let red = Red {
+    Red {
         min: queued / 2,
         max: queued + queued / 2,
         measure: Measure::Packets,
@@ -219,9 +237,7 @@ fn red(classes: u32, choke: bool) -> Managed<Fifo> {
         ecn: false,
         spacing: Spacing::Uniform,
         transmission: load::TRANSMISSION,
-    };
-    let policy = if choke { Policy::Choke(Choke { red, candidates: 1 }) } else { Policy::Red(red) };
-    Managed::new(Fifo::new(), &[policy], &vec![Some(0); classes as usize], 1)
+    }
 }
 
 /// Leaves with a share each of the link or of their group, of which six tenths are guaranteed, a
