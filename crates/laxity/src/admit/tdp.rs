@@ -93,6 +93,9 @@ pub struct Ledger {
     reserved: Vec<u64>,
 }
 
+/// What a flow was given, or why nothing.
+pub type Answer = Result<Slots, Blocked>;
+
 /// How well a choice fits: the least room that it leaves in a frame that it uses, then how little the
 /// frames hold that it uses.
 type Fit = (u64, Reverse<u128>);
@@ -164,7 +167,7 @@ impl Ledger {
     ///
     /// # Panics
     /// If the flow has no packets, or an output that is not there.
-    pub fn reserve(&mut self, flow: &Flow) -> Result<Slots, Blocked> {
+    pub fn reserve(&mut self, flow: &Flow) -> Answer {
         let mut best: Option<(Fit, u32)> = None;
         let mut full = BTreeSet::new();
         for start in 0..self.period / gcd(self.period, flow.packets) {
@@ -206,12 +209,13 @@ impl Ledger {
     ///
     /// # Panics
     /// As [`reserve`](Self::reserve).
-    pub fn reserve_all(&mut self, flows: &[Flow]) -> Vec<Result<Slots, Blocked>> {
+    pub fn reserve_all(&mut self, flows: &[Flow]) -> Vec<Answer> {
         let hardness =
             |flow: &Flow| (flow.packet, flow.path.len() as u64 * u64::from(flow.packets));
         let mut order: Vec<usize> = (0..flows.len()).collect();
         order.sort_by_key(|&flow| Reverse(hardness(&flows[flow])));
-        let mut best: Option<(usize, Ledger, Vec<Result<Slots, Blocked>>)> = None;
+        let count = |answers: &[Answer]| answers.iter().filter(|answer| answer.is_err()).count();
+        let mut best: Option<(Ledger, Vec<Answer>)> = None;
         for _ in 0..ROUNDS {
             let mut ledger = self.clone();
             let mut answers: Vec<_> =
@@ -219,15 +223,15 @@ impl Ledger {
             answers.sort_by_key(|(flow, _)| *flow);
             let answers: Vec<_> = answers.into_iter().map(|(_, answer)| answer).collect();
             order.sort_by_key(|&flow| answers[flow].is_ok());
-            let blocked = answers.iter().filter(|answer| answer.is_err()).count();
-            if best.as_ref().is_none_or(|(fewest, ..)| blocked < *fewest) {
-                best = Some((blocked, ledger, answers));
+            let blocked = count(&answers);
+            if best.as_ref().is_none_or(|(_, fewest)| blocked < count(fewest)) {
+                best = Some((ledger, answers));
             }
             if blocked == 0 {
                 break;
             }
         }
-        let Some((_, ledger, answers)) = best else { return Vec::new() };
+        let Some((ledger, answers)) = best else { return Vec::new() };
         *self = ledger;
         answers
     }

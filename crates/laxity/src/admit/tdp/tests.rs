@@ -202,8 +202,8 @@ proptest! {
     }
 }
 
-/// A thousand flows over the outputs of fifty nodes, of which a known choice fills the busiest frame:
-/// most of what there is room for is found.
+/// A thousand flows over the outputs of fifty nodes. At random they overfill every capacity below that
+/// of the busiest frame; half of that is enough for all of them.
 #[test]
 fn a_thousand_flows_over_fifty_nodes_are_placed() {
     const PERIOD: u32 = 100;
@@ -226,12 +226,11 @@ fn a_thousand_flows_over_fifty_nodes_are_placed() {
         .collect();
     let busiest = sums(PERIOD, &flows).into_values().max().unwrap();
     let flows: Vec<_> = flows.into_iter().map(|(flow, _)| flow).collect();
-    for (percent, most_blocked) in [(100, 0), (70, 0), (50, 60)] {
+    for (percent, most_blocked) in [(100, 0), (50, 0), (35, 60)] {
         let capacities = vec![Bytes(busiest * percent / 100); OUTPUTS as usize];
         let mut ledger = Ledger::new(PERIOD, &capacities);
         let answers = ledger.reserve_all(&flows);
         let blocked = answers.iter().filter(|answer| answer.is_err()).count();
-        std::println!("{percent}: {blocked}");
         assert!(blocked <= most_blocked);
         let placed = flows.iter().zip(&answers);
         let placed = placed.filter_map(|(flow, answer)| Some((flow, *answer.as_ref().ok()?)));

@@ -50,7 +50,9 @@ impl Mark {
 /// those before is the right one, however many frames are silent in between:
 ///
 /// - If all lags are less than a frame apart, no frame is ever recovered wrongly, and none is missed
-///   after up to n_TF - 1 silent frames. Lags may drift by any amount in time.
+///   after up to n_TF - 1 silent frames. Lags may drift by any amount in time. If once in a while one
+///   strays, up to half a frame beyond those before does no harm when these were nearly a frame apart,
+///   and up to a frame when they were equal.
 /// - After n_TF silent frames or more, the cycle may have turned twice, unseen: the input is out of
 ///   step. So it is when no frame of the mark has a lag within a frame of those before, or only one
 ///   earlier than that of the packet before: a link's delay or a clock has jumped.
@@ -78,10 +80,12 @@ struct Last {
 struct Step {
     /// The frame of the packet before.
     frame: u64,
+    /// When that began, by the node's own clock.
+    start: Nanos,
     /// The least and the greatest of the lags, those of long ago forgotten as far as they are more
     /// than a frame from later ones.
-    least: i128,
-    greatest: i128,
+    least: i64,
+    greatest: i64,
 }
 
 impl Upstream {
@@ -98,18 +102,26 @@ impl Upstream {
     /// told in the order in which they arrive. `None` while out of step.
     pub fn receive(&mut self, now: Nanos, mark: Mark) -> Option<u64> {
         let last = self.last.replace(Last { mark, arrival: now });
-        let frame = match self.step.and_then(|step| self.follow(step, now, mark, last)) {
+        if let Some(step) = &mut self.step
+            && last.is_some_and(|last| last.mark == mark)
+            && step.is_near(step.start, now, self.time.frame)
+        {
+            step.see(now, self.time.frame);
+            return Some(step.frame);
+        }
+        let frame = match self.step.and_then(|step| self.follow(step, now, mark)) {
             Some(frame) => frame,
             None => {
                 self.losses += u64::from(self.step.take().is_some());
                 self.find(now, mark, last?)?
             }
         };
-        let lag = self.lag(now, frame);
-        let step = self.step.get_or_insert(Step { frame, least: lag, greatest: lag });
+        let start = self.time.start(frame);
+        let lag = lag(now, start);
+        let step = self.step.get_or_insert(Step { frame, start, least: lag, greatest: lag });
         self.silent += (frame - step.frame).saturating_sub(1);
-        step.frame = frame;
-        step.see(lag, self.time.frame);
+        (step.frame, step.start) = (frame, start);
+        step.see(now, self.time.frame);
         Some(frame)
     }
 
@@ -130,16 +142,14 @@ impl Upstream {
     }
 
     /// The frame of this mark whose lag is near those before.
-    fn follow(&self, step: Step, now: Nanos, mark: Mark, last: Option<Last>) -> Option<u64> {
-        let middle = (step.least + step.greatest).div_euclid(2);
-        let frame_time = i128::from(self.time.frame.0);
-        let off = |frame| (self.lag(now, frame) - middle).abs();
-        if last.is_some_and(|last| last.mark == mark) && off(step.frame) < frame_time {
-            return Some(step.frame);
-        }
-        let near = u64::try_from((i128::from(now.0) - middle).div_euclid(frame_time)).ok()?;
-        let is_it = |frame: &u64| self.time.mark(*frame) == mark && off(*frame) < frame_time;
-        let frame = [near, near + 1].into_iter().find(is_it)?;
+    fn follow(&self, step: Step, now: Nanos, mark: Mark) -> Option<u64> {
+        let sent = now.0.checked_add_signed(step.middle().checked_neg()?)?;
+        let sent = self.time.frame_at(Nanos(sent));
+        let is_it = |frame: &u64| {
+            let is_near = step.is_near(self.time.start(*frame), now, self.time.frame);
+            is_near && self.time.mark(*frame) == mark
+        };
+        let frame = [sent, sent + 1].into_iter().find(is_it)?;
         let ahead = frame.checked_sub(step.frame)?;
         (ahead <= u64::from(self.time.frames)).then_some(frame)
     }
@@ -155,18 +165,31 @@ impl Upstream {
         let cycles = [here / frames, here / frames + 1, (here / frames).saturating_sub(1)];
         let starts = cycles.map(|cycle| cycle * frames + u64::from(mark.odd_frame));
         let of_mark = starts.into_iter().filter(|&frame| self.time.mark(frame) == mark);
-        of_mark.min_by_key(|&frame| self.lag(now, frame).abs())
-    }
-
-    fn lag(&self, now: Nanos, frame: u64) -> i128 {
-        i128::from(now.0) - i128::from(frame) * i128::from(self.time.frame.0)
+        of_mark.min_by_key(|&frame| now.0.abs_diff(self.time.start(frame).0))
     }
 }
 
 impl Step {
-    fn see(&mut self, lag: i128, frame: Nanos) {
-        let frame = i128::from(frame.0);
-        self.least = self.least.min(lag).max(lag - frame);
-        self.greatest = self.greatest.max(lag).min(lag + frame);
+    fn middle(&self) -> i64 {
+        self.least.midpoint(self.greatest)
     }
+
+    /// Whether what is sent in the frame that begins at `start` and arrives now has a lag near those
+    /// before.
+    fn is_near(&self, start: Nanos, now: Nanos, frame: Nanos) -> bool {
+        lag(now, start).abs_diff(self.middle()) < frame.0
+    }
+
+    /// A packet of its frame arrives now.
+    fn see(&mut self, now: Nanos, frame: Nanos) {
+        let lag = lag(now, self.start);
+        let frame = i64::try_from(frame.0).unwrap_or(i64::MAX);
+        self.least = self.least.min(lag).max(lag.saturating_sub(frame));
+        self.greatest = self.greatest.max(lag).min(lag.saturating_add(frame));
+    }
+}
+
+/// From the beginning of a packet's frame to its arrival; negative if this node's clock is late.
+fn lag(now: Nanos, start: Nanos) -> i64 {
+    now.0.wrapping_sub(start.0) as i64
 }

@@ -19,11 +19,13 @@
 mod edge;
 mod marking;
 mod output;
+mod settings;
 #[cfg(test)]
 mod tests;
 mod time;
 
 pub use edge::{Assigned, Contract, Edge, Slots};
 pub use marking::{Mark, Upstream};
-pub use output::{Settings, Tdp, capacity};
+pub use output::Tdp;
+pub use settings::{Settings, capacity};
 pub use time::CommonTime;

@@ -3,41 +3,13 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use super::{CommonTime, Mark};
+use super::settings::bytes_within;
+use super::{Mark, Settings};
 use crate::packet::Packet;
 use crate::sched::Late;
 use crate::sched::pace::{Moment, Pace};
 use crate::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink, Scheduler};
-use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
-
-/// What an output is to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// How time is divided.
-    pub time: CommonTime,
-    /// The link's rate C, not zero.
-    pub rate: Rate,
-    /// d, the largest forwarding delay in frames: as far ahead packets may come. An edge router, which
-    /// [holds](super::Edge) packets for their frames, has a cycle or more here.
-    pub delay: u32,
-    /// By how much best effort may run into a reserved frame: at most a frame. The capacity of
-    /// frames is less by as much.
-    pub guard: Nanos,
-    /// What becomes of packets that were not sent in their frame, or come when it has begun.
-    pub late: Late,
-}
-
-impl Settings {
-    /// The [`capacity`] of a frame on this output.
-    pub fn capacity(&self) -> Bytes {
-        capacity(self.rate, &self.time, self.guard)
-    }
-}
-
-/// What can be reserved in a frame: T_f C, less what best effort takes by running into it.
-pub fn capacity(rate: Rate, time: &CommonTime, guard: Nanos) -> Bytes {
-    bytes_within(rate, time.frame.saturating_sub(guard))
-}
+use crate::units::Nanos;
 
 /// An output of a TDP router.
 ///
@@ -344,12 +316,6 @@ impl Queue {
         self.bytes -= u64::from(packet.length);
         Some(packet)
     }
-}
-
-/// What can be sent in such a time, rounded down.
-fn bytes_within(rate: Rate, time: Nanos) -> Bytes {
-    let work = u128::from(time.0) * u128::from(rate.0) / u128::from(NANOBITS_PER_BYTE);
-    Bytes(u64::try_from(work).unwrap_or(u64::MAX))
 }
 
 /// For each frame of a cycle, how many frames later the next reserved one begins.

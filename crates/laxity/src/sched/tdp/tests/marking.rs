@@ -152,6 +152,23 @@ fn a_jump_is_noticed_when_the_cycle_turns() {
     assert_eq!(input.losses(), 1);
 }
 
+/// Half a frame beyond lags that were a frame apart, either way.
+#[test]
+fn a_packet_that_strays_is_borne() {
+    let time = CommonTime { frame: Nanos(1_000), frames: 10, cycles: 1 };
+    for stray in [-499i64, 1_498] {
+        let mut input = Upstream::new(time);
+        for frame in 500..520u64 {
+            let lags = if frame < 519 { [0, 999] } else { [stray, stray] };
+            for lag in lags {
+                let now = Nanos((frame * 1_000 + 5_000).saturating_add_signed(lag));
+                let recovered = input.receive(now, time.mark(frame));
+                assert_eq!(recovered, (frame >= 510).then_some(frame));
+            }
+        }
+    }
+}
+
 /// A clock that runs fast or slow shifts lags by any amount in time.
 #[test]
 fn a_drifting_clock_is_followed() {
