@@ -162,6 +162,8 @@ pub enum Criterion {
     Background,
     /// Its stream came first by loss tolerance and deadline.
     WindowConstraint,
+    /// The time frame in which it is to be sent had begun.
+    ReservedFrame,
 }
 
 /// Why a packet was not sent.
@@ -182,11 +184,13 @@ pub enum DropReason {
     Choke,
     /// CoDel: packets had been waiting for too long.
     CoDel,
+    /// It missed the time frame in which it was to be sent, or there is none that it can be sent in.
+    Frame,
 }
 
 impl DropReason {
     /// Every reason, in the order in which tables show them.
-    pub const ALL: [DropReason; 7] = [
+    pub const ALL: [DropReason; 8] = [
         DropReason::QueueFull,
         DropReason::Contract,
         DropReason::NoClass,
@@ -194,6 +198,7 @@ impl DropReason {
         DropReason::Red,
         DropReason::Choke,
         DropReason::CoDel,
+        DropReason::Frame,
     ];
 
     /// The word that stands for the reason in traces and summaries.
@@ -206,6 +211,7 @@ impl DropReason {
             DropReason::Red => "red",
             DropReason::Choke => "choke",
             DropReason::CoDel => "codel",
+            DropReason::Frame => "frame",
         }
     }
 }

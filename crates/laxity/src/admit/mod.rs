@@ -6,6 +6,7 @@ pub mod edf;
 pub mod fair;
 pub mod hfsc;
 pub mod hierarchy;
+pub mod tdp;
 mod tree;
 
 use alloc::vec::Vec;

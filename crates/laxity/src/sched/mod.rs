@@ -11,6 +11,7 @@ mod hierarchy;
 mod late;
 mod pace;
 mod servers;
+pub mod tdp;
 #[cfg(test)]
 pub(crate) mod tests;
 mod wf2q;
@@ -24,5 +25,6 @@ pub use hfsc::Hfsc;
 pub use hierarchy::{Hierarchy, Leaf};
 pub use late::Late;
 pub use servers::Share;
+pub use tdp::Tdp;
 pub use wf2q::Wf2q;
 pub use wfq::Wfq;

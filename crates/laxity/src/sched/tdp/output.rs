@@ -1,0 +1,332 @@
+//! One output of a router (Baldi et al. 2006, section III.C).
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use super::settings::bytes_within;
+use super::{Mark, Settings};
+use crate::packet::Packet;
+use crate::sched::Late;
+use crate::sched::pace::{Moment, Pace};
+use crate::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink, Scheduler};
+use crate::units::Nanos;
+
+/// An output of a TDP router.
+///
+/// As in the paper there is a queue for each of the frames from the current one to d + 1 frames ahead
+/// (section III.C). A packet that is told a frame with [`enqueue_in`](Self::enqueue_in) is sent in that
+/// frame; others are best effort. In its frame a reserved packet goes before best effort. A best-effort
+/// packet is sent only if it ends, at the latest, `guard` after the beginning of the next reserved
+/// frame, whether or not anything has come for that frame yet. So everything that is accepted leaves
+/// within its frame, if the link is asked as soon as it is free.
+///
+/// A packet that is told a frame which has begun comes too late (section II.B, rule i), one that is
+/// told a frame more than d + 1 ahead has no queue, and a best-effort packet that is longer than what
+/// lies between reserved frames can never be sent: these are dropped for [`DropReason::Frame`]. Late
+/// packets that are not to be dropped go before all others, up to one frame's capacity of them. What
+/// does not fit into the capacity of a frame is dropped for [`DropReason::QueueFull`].
+///
+/// Every operation takes constant time, and a frame's beginning the time of one look at each of the
+/// frames that have gone by, at d + 2 at most.
+#[derive(Clone, Debug)]
+pub struct Tdp {
+    pub(super) settings: Settings,
+    pace: Pace,
+    capacity: u64,
+    /// The longest best-effort packet that can be sent.
+    longest: u64,
+    /// From each frame of the cycle on to the next one that is reserved; none if none is.
+    until_reserved: Vec<Option<u32>>,
+    now: Current,
+    /// Frames' queues, a power of two of them: that of a frame is at its number's low bits.
+    pub(super) queues: Vec<Queue>,
+    overdue: VecDeque<Overdue>,
+    overdue_bytes: u64,
+    best_effort: VecDeque<Packet>,
+    backlog: Backlog,
+}
+
+/// The frame in which the last operation was.
+#[derive(Clone, Copy, Debug)]
+struct Current {
+    frame: u64,
+    end: Nanos,
+    mark: Mark,
+    /// When the next reserved frame begins.
+    reserved_from: Nanos,
+    /// When best effort must have ended.
+    best_effort_until: Nanos,
+    /// Whether a marked packet has been sent in it.
+    has_mark: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Queue {
+    packets: VecDeque<Packet>,
+    bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Overdue {
+    packet: Packet,
+    /// When its frame ended.
+    deadline: Nanos,
+}
+
+impl Tdp {
+    /// An output of which any frame may be reserved.
+    ///
+    /// # Panics
+    /// If there is no frame, no rate, or more guard than a frame.
+    pub fn new(settings: Settings) -> Self {
+        Tdp::reserving(settings, |_| true)
+    }
+
+    /// An output of which these frames of the cycle are reserved; best effort regards no others.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    pub fn reserving(settings: Settings, is_reserved: impl Fn(u32) -> bool) -> Self {
+        let Settings { time, rate, guard, .. } = settings;
+        assert!(time.frame > Nanos::ZERO && time.frames > 0, "time has no frames");
+        assert!(rate.0 > 0, "the rate is zero");
+        assert!(guard <= time.frame, "the guard is longer than a frame");
+        let until_reserved = until_reserved(time.frames, is_reserved);
+        let open = until_reserved.iter().map(|until| match until {
+            Some(frames) => {
+                bytes_within(rate, time.start((*frames).into()).saturating_add(guard)).0
+            }
+            None => u64::MAX,
+        });
+        let mut output = Tdp {
+            pace: Pace::new(rate),
+            capacity: settings.capacity().0,
+            longest: open.max().unwrap_or_default(),
+            now: Current::NONE,
+            queues: alloc::vec![Queue::default(); (settings.delay as usize + 2).next_power_of_two()],
+            overdue: VecDeque::new(),
+            overdue_bytes: 0,
+            best_effort: VecDeque::new(),
+            backlog: Backlog::default(),
+            settings,
+            until_reserved,
+        };
+        output.begin(0);
+        output
+    }
+
+    /// Takes in a packet that is to be sent in this frame, counted from time zero.
+    pub fn enqueue_in(&mut self, now: Nanos, packet: Packet, frame: u64, drops: &mut dyn DropSink) {
+        self.advance(now, drops);
+        if frame <= self.now.frame {
+            return self.overdue(packet, frame, drops);
+        }
+        if frame - self.now.frame > self.reach() {
+            return drops.dropped(packet, DropReason::Frame);
+        }
+        let place = self.place(frame);
+        let queue = &mut self.queues[place];
+        let bytes = queue.bytes + u64::from(packet.length);
+        if bytes > self.capacity {
+            return drops.dropped(packet, DropReason::QueueFull);
+        }
+        queue.bytes = bytes;
+        queue.packets.push_back(packet);
+        self.backlog.add(packet.length);
+    }
+
+    /// Whether to send, now that the link is free, a padding packet of this length, which counts as
+    /// sent: nothing marked has been sent in this frame nor waits to be, and the padding does not
+    /// delay what is reserved.
+    ///
+    /// The paper pads frames in which nothing at all is sent. But a frame of best effort alone leaves
+    /// the next node without a mark, too, so that it is padded here.
+    pub fn pad(&mut self, now: Nanos, length: u32, drops: &mut dyn DropSink) -> bool {
+        self.advance(now, drops);
+        let is_due = !self.now.has_mark && !self.has_reserved() && self.is_open(now, length);
+        self.now.has_mark |= is_due;
+        is_due
+    }
+
+    /// The mark of reserved and padding packets that were sent last: that of the frame in which the
+    /// last operation was.
+    pub fn mark(&self) -> Mark {
+        self.now.mark
+    }
+
+    /// d + 1: the frames that have queues beside the current one.
+    fn reach(&self) -> u64 {
+        u64::from(self.settings.delay) + 1
+    }
+
+    pub(super) fn place(&self, frame: u64) -> usize {
+        frame as usize & (self.queues.len() - 1)
+    }
+
+    /// Lets frames end, if `now` is in a later one.
+    #[inline]
+    fn advance(&mut self, now: Nanos, drops: &mut dyn DropSink) {
+        if now >= self.now.end {
+            self.turn(now, drops);
+        }
+    }
+
+    fn turn(&mut self, now: Nanos, drops: &mut dyn DropSink) {
+        let frame = self.settings.time.frame_at(now);
+        let ended = (frame - self.now.frame).min(self.reach() + 1);
+        for ended in self.now.frame..self.now.frame + ended {
+            let place = self.place(ended);
+            while let Some(packet) = self.queues[place].pop() {
+                self.backlog.remove(packet.length);
+                self.overdue(packet, ended, drops);
+            }
+        }
+        self.begin(frame);
+    }
+
+    fn begin(&mut self, frame: u64) {
+        let Settings { time, guard, .. } = self.settings;
+        let until_reserved = self.until_reserved[time.frame_of_cycle(frame) as usize];
+        let reserved_from = until_reserved
+            .map_or(Nanos::MAX, |until| time.start(frame.saturating_add(until.into())));
+        self.now = Current {
+            frame,
+            end: time.start(frame.saturating_add(1)),
+            mark: time.mark(frame),
+            reserved_from,
+            best_effort_until: reserved_from.saturating_add(guard),
+            has_mark: false,
+        };
+    }
+
+    /// A packet that has missed its frame.
+    fn overdue(&mut self, packet: Packet, frame: u64, drops: &mut dyn DropSink) {
+        let bytes = self.overdue_bytes + u64::from(packet.length);
+        if self.settings.late == Late::Drop || bytes > self.capacity {
+            return drops.dropped(packet, DropReason::Frame);
+        }
+        let deadline = self.settings.time.start(frame + 1);
+        self.overdue_bytes = bytes;
+        self.overdue.push_back(Overdue { packet, deadline });
+        self.backlog.add(packet.length);
+    }
+
+    /// Whether anything reserved is to be sent in the current frame.
+    fn has_reserved(&self) -> bool {
+        !self.overdue.is_empty() || !self.queues[self.place(self.now.frame)].packets.is_empty()
+    }
+
+    fn next_reserved(&mut self) -> Option<Overdue> {
+        if let Some(overdue) = self.overdue.pop_front() {
+            self.overdue_bytes -= u64::from(overdue.packet.length);
+            return Some(overdue);
+        }
+        let place = self.place(self.now.frame);
+        let packet = self.queues[place].pop()?;
+        Some(Overdue { packet, deadline: self.now.end })
+    }
+
+    /// Whether best effort that begins now ends in time.
+    fn is_open(&self, now: Nanos, length: u32) -> bool {
+        let end = self.pace.after(Moment::at(now.0.into()), length).ceil();
+        end <= self.now.best_effort_until.0.into()
+    }
+
+    fn next_best_effort(&mut self, now: Nanos) -> Option<Packet> {
+        let length = self.best_effort.front()?.length;
+        if self.is_open(now, length) { self.best_effort.pop_front() } else { None }
+    }
+}
+
+impl Scheduler for Tdp {
+    /// A packet without a frame: best effort.
+    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        self.advance(now, drops);
+        if u64::from(packet.length) > self.longest {
+            return drops.dropped(packet, DropReason::Frame);
+        }
+        self.best_effort.push_back(packet);
+        self.backlog.add(packet.length);
+    }
+
+    fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        self.advance(now, drops);
+        let dispatch = match self.next_reserved() {
+            Some(Overdue { packet, deadline }) => {
+                self.now.has_mark = true;
+                let criterion = Criterion::ReservedFrame;
+                Dispatch { packet, deadline: Some(deadline), criterion }
+            }
+            None => {
+                let packet = self.next_best_effort(now)?;
+                Dispatch { packet, deadline: None, criterion: Criterion::Background }
+            }
+        };
+        self.backlog.remove(dispatch.packet.length);
+        Some(dispatch)
+    }
+
+    /// At once, too, where a frame has begun since the last operation: what is left of earlier ones is
+    /// still to be dropped.
+    fn next_ready(&self, now: Nanos) -> Option<Nanos> {
+        if self.backlog.packets == 0 {
+            return None;
+        }
+        if now >= self.now.end || self.has_reserved() {
+            return Some(now);
+        }
+        let best_effort = self.best_effort.front().map(|packet| {
+            if self.is_open(now, packet.length) { now } else { self.now.reserved_from }
+        });
+        let frames = self.now.frame + 1..=self.now.frame + self.reach();
+        let mut reserved =
+            frames.filter(|frame| !self.queues[self.place(*frame)].packets.is_empty());
+        let reserved = reserved.next().map(|frame| self.settings.time.start(frame));
+        best_effort.into_iter().chain(reserved).min()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn footprint(&self) -> usize {
+        let queued: usize = self.queues.iter().map(|queue| queue.packets.capacity()).sum();
+        (queued + self.best_effort.capacity()) * size_of::<Packet>()
+            + self.overdue.capacity() * size_of::<Overdue>()
+            + self.queues.capacity() * size_of::<Queue>()
+            + self.until_reserved.capacity() * size_of::<Option<u32>>()
+    }
+}
+
+impl Current {
+    /// Before any frame.
+    const NONE: Current = Current {
+        frame: 0,
+        end: Nanos::ZERO,
+        mark: Mark { odd_frame: false, odd_cycle: false },
+        reserved_from: Nanos::ZERO,
+        best_effort_until: Nanos::ZERO,
+        has_mark: false,
+    };
+}
+
+impl Queue {
+    fn pop(&mut self) -> Option<Packet> {
+        let packet = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.length);
+        Some(packet)
+    }
+}
+
+/// For each frame of a cycle, how many frames later the next reserved one begins.
+fn until_reserved(frames: u32, is_reserved: impl Fn(u32) -> bool) -> Vec<Option<u32>> {
+    let mut until = alloc::vec![None; frames as usize];
+    let mut next = (0..frames).find(|&frame| is_reserved(frame)).map(|first| first + frames);
+    for frame in (0..frames).rev() {
+        until[frame as usize] = next.map(|next| next - frame);
+        if is_reserved(frame) {
+            next = Some(frame);
+        }
+    }
+    until
+}

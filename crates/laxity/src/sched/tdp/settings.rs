@@ -1,0 +1,40 @@
+//! What an output is told, and what follows from it for reservation.
+
+use super::CommonTime;
+use crate::sched::Late;
+use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
+
+/// What an output is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How time is divided.
+    pub time: CommonTime,
+    /// The link's rate C, not zero.
+    pub rate: Rate,
+    /// d, the largest forwarding delay in frames: as far ahead packets may come. An edge router, which
+    /// [holds](super::Edge) packets for their frames, has a cycle or more here.
+    pub delay: u32,
+    /// By how much best effort may run into a reserved frame: at most a frame. The capacity of
+    /// frames is less by as much.
+    pub guard: Nanos,
+    /// What becomes of packets that were not sent in their frame, or come when it has begun.
+    pub late: Late,
+}
+
+impl Settings {
+    /// The [`capacity`] of a frame on this output.
+    pub fn capacity(&self) -> Bytes {
+        capacity(self.rate, &self.time, self.guard)
+    }
+}
+
+/// What can be reserved in a frame: T_f C, less what best effort takes by running into it.
+pub fn capacity(rate: Rate, time: &CommonTime, guard: Nanos) -> Bytes {
+    bytes_within(rate, time.frame.saturating_sub(guard))
+}
+
+/// What can be sent in such a time, rounded down.
+pub(super) fn bytes_within(rate: Rate, time: Nanos) -> Bytes {
+    let work = u128::from(time.0) * u128::from(rate.0) / u128::from(NANOBITS_PER_BYTE);
+    Bytes(u64::try_from(work).unwrap_or(u64::MAX))
+}
