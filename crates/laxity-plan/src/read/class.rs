@@ -19,14 +19,15 @@ const MOST_BUCKETS: usize = 64;
 /// The largest weight.
 const LARGEST_WEIGHT: f64 = 4000.0;
 
-/// What a class is read in.
-struct Context<'a> {
-    link: &'a LinkSpec,
-    in_network: bool,
-    text: &'a str,
+/// What classes are read in.
+pub struct Context<'a> {
+    pub link: &'a LinkSpec,
+    pub in_network: bool,
+    pub scheduler: &'a raw::Scheduler,
+    pub text: &'a str,
 }
 
-pub fn all(raw: raw::Classes, link: &LinkSpec, in_network: bool, text: &str) -> Read<Vec<Class>> {
+pub fn all(raw: raw::Classes, context: &Context<'_>) -> Read<Vec<Class>> {
     let classes = raw.0;
     if classes.is_empty() {
         return Err(Fault::new(None, "the plan has no classes")
@@ -42,10 +43,10 @@ pub fn all(raw: raw::Classes, link: &LinkSpec, in_network: bool, text: &str) -> 
     classes.iter().try_for_each(|(name, _)| check_name(name))?;
     stream::check_total(classes.iter().map(|(_, Table(class))| class))?;
     let hierarchy = Hierarchy::read(&classes)?;
+    hierarchy.check_schedulers(&classes, context.scheduler)?;
     let places = hierarchy.parents.into_iter().zip(hierarchy.children);
     let read = |((name, class), (parent, children)): ((At<String>, Table<raw::Class>), _)| {
-        let context = Context { link, in_network, text };
-        read(name.value, class.0, parent, children, &context)
+        read(name.value, class.0, parent, children, context)
     };
     classes.into_iter().zip(places).map(read).collect()
 }
@@ -55,7 +56,7 @@ fn read(
     raw: raw::Class,
     parent: Option<ClassId>,
     children: Vec<ClassId>,
-    &Context { link, in_network, text }: &Context<'_>,
+    &Context { link, in_network, text, .. }: &Context<'_>,
 ) -> Read<Class> {
     let curves = curve::of_class(&raw, children.is_empty())?;
     let streams = stream::of_class(&raw)?;

@@ -70,6 +70,44 @@ impl Hierarchy {
         }
     }
 
+    /// Refuses schedulers inside classes where nothing shares the link among them, and one inside
+    /// another.
+    pub fn check_schedulers(
+        &self,
+        classes: &[(At<String>, Table<raw::Class>)],
+        all: &raw::Scheduler,
+    ) -> Read<()> {
+        let scheduler = |class: usize| classes[class].1.0.scheduler.as_ref();
+        let name = |class: usize| &classes[class].0.value;
+        let up = |class: &usize| self.parents[*class].map(ClassId::index);
+        for (class, At { span, .. }) in
+            (0..classes.len()).filter_map(|class| Some((class, scheduler(class)?)))
+        {
+            if !matches!(all.kind.0, raw::SchedulerKind::Wf2q) {
+                let message =
+                    format!("class `{}` has a scheduler, and the link is not shared", name(class));
+                return Err(Fault::at(span, message).help(
+                    "write `kind = \"wf2q\"` in `[scheduler]`, or leave `scheduler` out of the class",
+                ));
+            }
+            if let Some(queue) = &all.queue {
+                let message = "`queue` for all classes, which have schedulers of their own";
+                return Err(Fault::at(&queue.span, message).help(
+                    "write it in the classes, as in `scheduler = { kind = \"edf\", queue = { … } }`",
+                ));
+            }
+            let mut above = std::iter::successors(up(&class), up);
+            if let Some(other) = above.find(|other| scheduler(*other).is_some()) {
+                let (name, other) = (name(class), name(other));
+                let message =
+                    format!("class `{name}` has a scheduler, and so has class `{other}` above it");
+                return Err(Fault::at(span, message)
+                    .help("one of them schedules the packets: leave the other out"));
+            }
+        }
+        Ok(())
+    }
+
     fn own_ancestor(&self, mut class: usize, classes: &[(At<String>, Table<raw::Class>)]) -> Fault {
         let up = |class: usize| self.parents[class].map_or(class, ClassId::index);
         let mut passed = vec![false; classes.len()];

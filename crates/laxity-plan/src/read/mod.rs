@@ -4,7 +4,6 @@ mod class;
 mod curve;
 mod file;
 mod hierarchy;
-mod inside;
 mod network;
 mod queue;
 mod source;
@@ -74,8 +73,13 @@ fn plan(text: &str, folder: &Path) -> Read<Plan> {
     let network = network::read(raw.network, &link, delay)?;
     let scheduler = scheduler(&raw.scheduler.value.0)?;
     let run = run(raw.run.map(|run| run.0).unwrap_or_default())?;
-    inside::check(&raw.scheduler.value.0, scheduler, &raw.class)?;
-    let classes = class::all(raw.class, &link, network.is_some(), text)?;
+    let context = class::Context {
+        link: &link,
+        in_network: network.is_some(),
+        scheduler: &raw.scheduler.value.0,
+        text,
+    };
+    let classes = class::all(raw.class, &context)?;
     let queue = queue_of_all(&raw.scheduler.value.0, &link)?;
     let (title, sources) = (raw.title, Vec::new());
     let mut plan = Plan { title, link, network, scheduler, queue, classes, sources, run };

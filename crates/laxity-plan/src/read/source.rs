@@ -171,7 +171,7 @@ impl Context<'_> {
             let help = "choose a greedy source, which keeps to the contract, or police = \"count\"";
             return Err(Fault::at(at, message).help(help));
         }
-        let size = raw.window.as_ref().map_or(Ok(2), window)?;
+        let size = packets(raw.window.as_ref(), "window", 2)?;
         let copies = raw.count.as_ref().map_or(class.count.into(), |count| count.value.0);
         self.queued = self.queued.saturating_add(u64::from(size).saturating_mul(copies));
         if self.queued > MOST as u64 {
@@ -349,11 +349,13 @@ fn after(stop: &Quantity<Nanos>, start: Nanos) -> Read<Nanos> {
     }
 }
 
-fn window(At { value: Count(window), span }: &At<Count>) -> Read<u32> {
-    match u32::try_from(*window) {
-        Ok(0) => Err(zero("window", span)),
-        Ok(window) if window as usize <= MOST => Ok(window),
-        _ => Err(Fault::at(span, format!("`window` is {window}, above the largest, {MOST}"))),
+/// How many packets a window holds.
+pub fn packets(raw: Option<&At<Count>>, key: &str, default: u32) -> Read<u32> {
+    let Some(At { value: Count(count), span }) = raw else { return Ok(default) };
+    match u32::try_from(*count) {
+        Ok(0) => Err(zero(key, span)),
+        Ok(packets) if packets as usize <= MOST => Ok(packets),
+        _ => Err(Fault::at(span, format!("`{key}` is {count}, above the largest, {MOST}"))),
     }
 }
 

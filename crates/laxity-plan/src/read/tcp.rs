@@ -5,12 +5,12 @@ use std::ops::Range;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos};
 
-use super::source::{distribution, longer, need};
-use super::{MOST, Read, positive, zero};
+use super::source::{distribution, longer, need, packets};
+use super::{Read, positive};
 use crate::error::Fault;
 use crate::model::{Dist, Plan};
 use crate::network::{Hop, TcpSource, TcpTimer, TcpVariant};
-use crate::raw::{self, At, Count, Quantity};
+use crate::raw::{self, At, Quantity};
 
 /// The widest receiver's window in segments unless the plan says otherwise: about 6 MB.
 const DEFAULT_WINDOW: u32 = 4000;
@@ -35,7 +35,7 @@ pub fn read(
         let message = "`pause` without `transfer`: a transfer without end is followed by none";
         return Err(Fault::at(&pause.span, message).help("add `transfer = \"100kB\"`"));
     }
-    let window = segments(raw.window.as_ref(), "window", DEFAULT_WINDOW)?;
+    let window = packets(raw.window.as_ref(), "window", DEFAULT_WINDOW)?;
     Ok(TcpSource {
         class,
         count,
@@ -49,7 +49,7 @@ pub fn read(
             .as_ref()
             .map_or(Ok(Dist::Constant(Nanos::ZERO)), |raw| distribution("pause", raw))?,
         window,
-        initial_window: segments(
+        initial_window: packets(
             raw.initial_window.as_ref(),
             "initial-window",
             DEFAULT_INITIAL_WINDOW.min(window),
@@ -83,18 +83,6 @@ fn length(raw: &Quantity<Bytes>, key: &str, plan: &Plan) -> Read<Bytes> {
             format!("`{key}` is {size}, above the link's `max-packet`, {max}"),
         )),
         false => Ok(size),
-    }
-}
-
-fn segments(raw: Option<&At<Count>>, key: &str, default: u32) -> Read<u32> {
-    match raw {
-        None => Ok(default),
-        Some(At { value: Count(0), span }) => Err(zero(key, span)),
-        Some(At { value: Count(count), span }) => {
-            u32::try_from(*count).ok().filter(|&count| count as usize <= MOST).ok_or_else(|| {
-                Fault::at(span, format!("`{key}` is {count}, above the largest, {MOST}"))
-            })
-        }
     }
 }
 

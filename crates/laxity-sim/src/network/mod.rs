@@ -28,12 +28,11 @@ use laxity_plan::network::{Hop, Network};
 use rand::RngExt;
 use slab::Slab;
 
-pub use flow::FlowBooks;
 pub use summary::{EndToEnd, FlowSummary, HopSummary, NetworkSummary, TcpSummary, jain};
 pub use watcher::Watcher;
 
 use self::agenda::{Agenda, Event, Slots};
-use self::flow::{ClassBooks, Connection, Flow, Workload};
+use self::flow::{ClassBooks, Connection, Flow, FlowBooks, Workload};
 use self::summary::Measured;
 use self::topology::Topology;
 use crate::error::SimError;

@@ -3,6 +3,7 @@
 use laxity::packet::ClassId;
 use laxity::port::Books;
 use laxity::units::Nanos;
+use laxity_plan::model::Class;
 use laxity_plan::network::{Hop, Network};
 use serde::Serialize;
 
@@ -138,7 +139,13 @@ pub(super) struct Measured<'a> {
 impl NetworkSummary {
     pub(super) fn new(measured: &Measured<'_>, network: &Network) -> NetworkSummary {
         let NetworkRun { plan, scheduler, duration, seed } = *measured.run;
-        let leaves = plan.leaves().map(|(id, _)| id).enumerate();
+        let mut flows = vec![Vec::new(); plan.classes.len()];
+        for flow in measured.flows {
+            flows[flow.class.index()].push(flow);
+        }
+        let end_to_end = |(place, (id, _)): (usize, (ClassId, &Class))| {
+            measured.end_to_end(place, id, &flows[id.index()])
+        };
         NetworkSummary {
             title: plan.title.clone(),
             version: env!("CARGO_PKG_VERSION"),
@@ -146,17 +153,12 @@ impl NetworkSummary {
             seed,
             duration_ns: duration.0,
             warm_up_ns: plan.run.warm_up.0,
-            classes: leaves.filter_map(|(place, id)| measured.end_to_end(place, id)).collect(),
+            classes: plan.leaves().enumerate().filter_map(end_to_end).collect(),
             hops: measured.hops(network),
             flows: measured.flows.iter().map(|flow| measured.flow(flow)).collect(),
             hop_departures: measured.hops,
             under_way: measured.under_way,
         }
-    }
-
-    /// Jain's index over the flows of all classes; `None` when nothing was delivered.
-    pub fn fairness(&self) -> Option<f64> {
-        jain(self.flows.iter().map(|flow| flow.goodput_bps))
     }
 }
 
@@ -185,8 +187,7 @@ impl Measured<'_> {
         }
     }
 
-    fn end_to_end(&self, place: usize, id: ClassId) -> Option<EndToEnd> {
-        let flows: Vec<&Flow> = self.flows.iter().filter(|flow| flow.class == id).collect();
+    fn end_to_end(&self, place: usize, id: ClassId, flows: &[&Flow]) -> Option<EndToEnd> {
         let books = &self.classes[id.index()];
         let goodputs = flows.iter().map(|flow| self.goodput(flow));
         (!flows.is_empty()).then(|| EndToEnd {
@@ -199,7 +200,7 @@ impl Measured<'_> {
             goodput_bps: goodputs.clone().sum(),
             fairness: jain(goodputs),
             delay_ns: DelaySummary::of(&books.delay),
-            tcp: tcp(&flows, books),
+            tcp: tcp(flows, books),
         })
     }
 
