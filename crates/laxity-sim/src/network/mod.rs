@@ -20,7 +20,7 @@ mod tests;
 use laxity::packet::{ClassId, Ecn, FlowId, Packet};
 use laxity::police::Meter;
 use laxity::port::{Books, Promise};
-use laxity::scheduler::{DropReason, Scheduler};
+use laxity::scheduler::{DropReason, DropSink, Scheduler};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, Police, SchedulerSpec, Source};
@@ -104,6 +104,16 @@ enum Body {
     Datagram,
     Segment { number: u64, transfer: u32, reduced: bool },
     Ack { transfer: u32, ack: Ack },
+}
+
+/// Where packets go that are dropped before a link.
+struct Drops<'a, W> {
+    hop: Hop,
+    books: &'a mut Books,
+    transits: &'a mut Slab<Transit>,
+    flows: &'a mut [Flow],
+    watcher: &'a mut W,
+    measured_from: Nanos,
 }
 
 impl<'a> NetworkRun<'a> {
@@ -316,13 +326,15 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             let start = output.link.free_at().max(now);
             return self.transmit(start, number, packet, None);
         };
-        let (books, transits) = (&mut self.books[output.books as usize], &mut self.transits);
-        let (flows, watcher, hop) = (&mut self.flows, &mut *self.watcher, hop_of(output.books));
-        let from = self.run.plan.run.warm_up;
-        scheduler.enqueue(now, packet, &mut |packet: Packet, reason| {
-            books.dropped(&packet, reason);
-            drop_one(transits, flows, hop, watcher, (packet, reason), from);
-        });
+        let mut drops = Drops {
+            hop: hop_of(output.books),
+            books: &mut self.books[output.books as usize],
+            transits: &mut self.transits,
+            flows: &mut self.flows,
+            watcher: &mut *self.watcher,
+            measured_from: self.run.plan.run.warm_up,
+        };
+        scheduler.enqueue(now, packet, &mut drops);
         let choice = self.slots.slot(Event::Choice(number));
         self.agenda.advance(choice, output.link.free_at().max(now));
     }
@@ -331,13 +343,15 @@ impl<'a, W: Watcher> Simulation<'a, W> {
     fn choose(&mut self, now: Nanos, number: usize) {
         let output = &mut self.topology.outputs[number];
         let Some(scheduler) = &mut output.scheduler else { return };
-        let (books, transits) = (&mut self.books[output.books as usize], &mut self.transits);
-        let (flows, watcher, hop) = (&mut self.flows, &mut *self.watcher, hop_of(output.books));
-        let from = self.run.plan.run.warm_up;
-        let dispatch = scheduler.dequeue(now, &mut |packet: Packet, reason| {
-            books.dropped(&packet, reason);
-            drop_one(transits, flows, hop, watcher, (packet, reason), from);
-        });
+        let mut drops = Drops {
+            hop: hop_of(output.books),
+            books: &mut self.books[output.books as usize],
+            transits: &mut self.transits,
+            flows: &mut self.flows,
+            watcher: &mut *self.watcher,
+            measured_from: self.run.plan.run.warm_up,
+        };
+        let dispatch = scheduler.dequeue(now, &mut drops);
         let choice = self.slots.slot(Event::Choice(number));
         let Some(dispatch) = dispatch else {
             let ready = scheduler.next_ready(now).filter(|&ready| ready > now);
@@ -428,17 +442,14 @@ fn hop_of(books: u32) -> Hop {
     Hop { link: books / 2, backward: books % 2 == 1 }
 }
 
-fn drop_one<W: Watcher>(
-    transits: &mut Slab<Transit>,
-    flows: &mut [Flow],
-    hop: Hop,
-    watcher: &mut W,
-    (packet, reason): (Packet, DropReason),
-    measured_from: Nanos,
-) {
-    let transit = transits.remove(packet.handle as usize);
-    if !matches!(transit.body, Body::Ack { .. }) && transit.sent >= measured_from {
-        flows[transit.flow as usize].books.dropped += 1;
+impl<W: Watcher> DropSink for Drops<'_, W> {
+    fn dropped(&mut self, packet: Packet, reason: DropReason) {
+        self.books.dropped(&packet, reason);
+        let transit = self.transits.remove(packet.handle as usize);
+        if !matches!(transit.body, Body::Ack { .. }) && transit.sent >= self.measured_from {
+            self.flows[transit.flow as usize].books.dropped += 1;
+        }
+        let fate = Fate::Dropped(reason);
+        self.watcher.hop(self.hop, &Record { packet, deadline: None, fate });
     }
-    watcher.hop(hop, &Record { packet, deadline: None, fate: Fate::Dropped(reason) });
 }
