@@ -8,7 +8,7 @@ use crate::figures::{self, CurveFigure, MOST_CLASSES, PacketDelays};
 use crate::quantity::{NOTHING, percent, rate, size, time};
 use crate::verdict::{Broken, broken_promises, promised_a_delay, promised_anything};
 
-mod tables;
+pub(crate) mod tables;
 
 const STYLE: &str = include_str!("html/style.css");
 

@@ -196,6 +196,6 @@ fn name(at: usize, class: &ClassSummary) -> Markup {
 }
 
 /// The colour of a class or a scheduler in the figures.
-fn swatch(at: usize) -> Markup {
+pub(crate) fn swatch(at: usize) -> Markup {
     html! { span.swatch style=(format!("background:{}", Style::of(at).colour())) {} }
 }

@@ -5,7 +5,7 @@ use laxity_sim::series::Series;
 use maud::{Markup, html};
 
 use super::{fairness, figures};
-use crate::chart::Style;
+use crate::html::tables::swatch;
 use crate::html::{cell, facts, figure, page};
 use crate::quantity::{NOTHING, count, megabits, percent, rate, time};
 
@@ -167,5 +167,5 @@ fn hops(hops: &[HopSummary]) -> Markup {
 
 /// A class's name with the colour that it has in the figures.
 fn name(at: usize, name: &str) -> Markup {
-    html! { th scope="row" { span.swatch style=(format!("background:{}", Style::of(at).colour())) {} (name) } }
+    html! { th scope="row" { (swatch(at)) (name) } }
 }

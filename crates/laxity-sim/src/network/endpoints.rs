@@ -52,7 +52,7 @@ impl<W: Watcher> Simulation<'_, W> {
             sent: now,
             class,
             id,
-            length: connection.ack_length,
+            length: connection.ack_length(),
             demoted: false,
             ecn: Ecn::NotCapable,
             body: Body::Ack { transfer: connection.transfer, ack },

@@ -45,7 +45,6 @@ pub struct FlowBooks {
 pub(super) struct Connection {
     pub sender: Sender,
     pub receiver: Receiver,
-    pub ack_length: u32,
     /// Counts transfers, so that stray packets of an earlier one are known.
     pub transfer: u32,
     /// When the next transfer begins, between two.
@@ -111,7 +110,6 @@ impl Connection {
         Connection {
             sender: Sender::new(workload.config),
             receiver: Receiver::new(workload.acknowledging, false),
-            ack_length: workload.ack_length,
             transfer: 0,
             begins: Some(begins),
             began: begins,
@@ -148,6 +146,11 @@ impl Connection {
     /// When the sender has something to do without hearing of the receiver.
     pub fn next_timer(&self) -> Option<Nanos> {
         self.begins.or(self.sender.next_timer())
+    }
+
+    /// How long its acknowledgements are in bytes.
+    pub fn ack_length(&self) -> u32 {
+        self.workload.ack_length
     }
 
     /// What was done over all transfers.
