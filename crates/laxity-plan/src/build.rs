@@ -14,10 +14,12 @@ use laxity::units::Bytes;
 use crate::model::{
     Arrival, BestEffort, BestEffortOrder, Class, Plan, Police, QueueSpec, SchedulerSpec,
 };
+use crate::tdp::TdpSpec;
 
 impl Plan {
     /// The plan's classes under some scheduler, the plan's own or another, behind their queues,
-    /// which draw random numbers made from `seed`.
+    /// which draw random numbers made from `seed`. For time-driven priority it is what orders the
+    /// packets that have no frame.
     pub fn scheduler(&self, spec: SchedulerSpec, seed: u64) -> Box<dyn Scheduler + Send> {
         if spec == SchedulerSpec::Wf2q && self.has_schedulers_below() {
             return Box::new(self.hierarchy(seed));
@@ -63,6 +65,10 @@ impl Plan {
                 Box::new(Edf::new(&deadlines, stage).with_late(late))
             }
             SchedulerSpec::Dwcs(settings) => Box::new(Dwcs::new(settings, &self.dwcs_streams())),
+            SchedulerSpec::Tdp(TdpSpec { order: BestEffortOrder::Fifo, .. }) => {
+                Box::new(Fifo::new())
+            }
+            SchedulerSpec::Tdp(TdpSpec { order: BestEffortOrder::Wfq, .. }) => Box::new(self.wfq()),
         }
     }
 

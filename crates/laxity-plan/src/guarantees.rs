@@ -38,7 +38,7 @@ impl Plan {
     /// The delay bound of every class under a scheduler.
     pub fn bounds(&self, spec: SchedulerSpec) -> Vec<Result<Nanos, Unbounded>> {
         match spec {
-            SchedulerSpec::Fifo | SchedulerSpec::Dwcs(_) => {
+            SchedulerSpec::Fifo | SchedulerSpec::Dwcs(_) | SchedulerSpec::Tdp(_) => {
                 vec![Err(Unbounded::NoGuarantee); self.classes.len()]
             }
             SchedulerSpec::Wfq => self.wfq_bounds(),

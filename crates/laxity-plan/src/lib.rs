@@ -30,6 +30,7 @@ mod raw;
 mod read;
 mod scheduler;
 mod shares;
+pub mod tdp;
 
 pub use error::PlanError;
 pub use model::Plan;

@@ -15,6 +15,7 @@ use serde::Deserialize;
 
 use crate::matching::Match;
 use crate::network::{Hop, Network, TcpSource};
+use crate::tdp::TdpSpec;
 
 /// A whole plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,6 +121,8 @@ pub enum SchedulerSpec {
     },
     /// Dynamic window-constrained scheduling.
     Dwcs(Settings),
+    /// Time-driven priority, in networks.
+    Tdp(TdpSpec),
 }
 
 /// `best-effort = …` (Chakraborty, Gries, Thiele 2002).

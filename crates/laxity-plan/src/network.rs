@@ -5,13 +5,14 @@ use laxity::units::{Bytes, Nanos, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::model::{Class, Dist, LinkSpec, Plan, QueueSpec, SchedulerSpec};
+use crate::model::{Class, Dist, LinkSpec, Plan, QueueSpec, SchedulerSpec, Scheduling};
+use crate::tdp::Clock;
 
 /// The tables `[network.NAME]` of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
-    /// The names of the nodes, in the order in which links mention them.
-    pub nodes: Vec<String>,
+    /// The nodes, in the order in which links mention them.
+    pub nodes: Vec<Node>,
     /// The links, in the order of the file. Never empty.
     pub links: Vec<NetworkLink>,
 }
@@ -29,11 +30,35 @@ pub struct NetworkLink {
     pub delay: Nanos,
     /// Whether every flow has such a link of its own. Default no.
     pub private: bool,
-    /// The discipline at both of its ends. `None` for the plan's, and for a private link for FIFO
-    /// without limits.
-    pub scheduler: Option<SchedulerSpec>,
-    /// With a discipline of its own: the queue of the classes that have none of theirs.
-    pub queue: Option<QueueSpec>,
+    /// The discipline at both of its ends. `None` for that of the nodes, and for a private link for
+    /// FIFO without limits.
+    pub scheduling: Option<Scheduling>,
+    /// Packets that are lost under way.
+    pub loss: Option<WireLoss>,
+}
+
+/// `loss = { … }` of a link: losses in runs, each as likely to begin at any packet that is not in one
+/// and to end after any packet of one (Gilbert 1960).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WireLoss {
+    /// The share of packets that are lost, between 0 and 1.
+    pub share: f64,
+    /// The mean number of consecutive packets that are lost, at least 1 and such that `share` can be
+    /// reached. Default as independent losses have it.
+    pub run: f64,
+}
+
+/// A node, with what `[node.NAME]` says of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// The discipline of its outputs where the links have none of their own. `None` for the plan's.
+    pub scheduling: Option<Scheduling>,
+    /// d in time-driven priority. `None` for the plan's.
+    pub forwarding_delay: Option<u32>,
+    /// Its clock in time-driven priority. Default the common time reference.
+    pub clock: Clock,
 }
 
 /// One link of a path.
@@ -53,42 +78,64 @@ impl Hop {
 }
 
 impl Network {
-    /// The names of the nodes that a hop leads from and to.
-    pub fn ends(&self, hop: Hop) -> [&str; 2] {
-        let [from, to] =
-            self.links[hop.link as usize].between.map(|node| &*self.nodes[node as usize]);
+    /// The nodes that a hop leads from and to, as positions in [`nodes`](Self::nodes).
+    pub fn between(&self, hop: Hop) -> [u32; 2] {
+        let [from, to] = self.links[hop.link as usize].between;
         if hop.backward { [to, from] } else { [from, to] }
+    }
+
+    /// The names of these nodes.
+    pub fn ends(&self, hop: Hop) -> [&str; 2] {
+        self.between(hop).map(|node| &*self.nodes[node as usize].name)
+    }
+
+    /// The discipline at the beginning of a hop, where `otherwise` is that of links and nodes that
+    /// have none of their own: the link's, for a private link else FIFO without limits, or the node's.
+    pub fn scheduling(&self, hop: Hop, otherwise: Scheduling) -> Scheduling {
+        let link = &self.links[hop.link as usize];
+        let [from, _] = self.between(hop);
+        match (link.scheduling, link.private) {
+            (Some(own), _) => own,
+            (None, true) => Scheduling::default(),
+            (None, false) => self.nodes[from as usize].scheduling.unwrap_or(otherwise),
+        }
     }
 }
 
 impl Plan {
-    /// The plan as one link of its network sees it: that link, and the discipline at its ends where
-    /// `scheduler` is that of links that have none of their own. A private link that has none does
-    /// not limit queues either.
-    pub fn at(&self, link: &NetworkLink, scheduler: SchedulerSpec) -> Plan {
+    /// The discipline at the beginning of a hop of its network, where `scheduler` is that of links
+    /// and nodes that have none of their own.
+    ///
+    /// # Panics
+    /// If it has no network.
+    pub fn scheduling_at(&self, hop: Hop, scheduler: SchedulerSpec) -> Scheduling {
+        let network = self.network.as_ref().expect("a plan with a network");
+        network.scheduling(hop, Scheduling { scheduler, queue: self.queue })
+    }
+
+    /// The plan as the output at the beginning of a hop of its network sees it, where `scheduler` is
+    /// the discipline of links and nodes that have none of their own. A private link that has none
+    /// does not limit queues either.
+    ///
+    /// # Panics
+    /// If it has no network.
+    pub fn at(&self, hop: Hop, scheduler: SchedulerSpec) -> Plan {
+        let network = self.network.as_ref().expect("a plan with a network");
+        let link = &network.links[hop.link as usize];
         let own = LinkSpec { rate: link.rate, ..self.link.clone() };
-        let is_plain = link.private && link.scheduler.is_none();
+        let is_plain = link.private && link.scheduling.is_none();
         let on = |queue: Option<QueueSpec>| Some(queue?.on(&own)).filter(|_| !is_plain);
-        let queue = if link.scheduler.is_some() { link.queue } else { self.queue };
         let class = |class: &Class| Class { queue: on(class.queue), ..class.clone() };
+        let Scheduling { scheduler, queue } = self.scheduling_at(hop, scheduler);
         Plan {
             title: None,
             network: None,
-            scheduler: self.scheduler_at(link, scheduler),
+            scheduler,
             queue: on(queue),
             classes: self.classes.iter().map(class).collect(),
             sources: Vec::new(),
             run: self.run,
             link: own,
-        }
-    }
-
-    /// The discipline at the ends of a link.
-    pub fn scheduler_at(&self, link: &NetworkLink, scheduler: SchedulerSpec) -> SchedulerSpec {
-        match link.scheduler {
-            Some(own) => own,
-            None if link.private => SchedulerSpec::Fifo,
-            None => scheduler,
         }
     }
 }

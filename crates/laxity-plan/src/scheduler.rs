@@ -11,7 +11,7 @@ use crate::model::{BestEffort, BestEffortOrder, Late, SchedulerSpec};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not a scheduler{}: accepted are fifo, wfq, wf2q, drr, hfsc, edf, dwcs, edf/WAY \
          with WAY one of background, total-bandwidth, shifted-line, two-line, two-line-fast, exact, \
-         and dwcs/ORDER with ORDER one of loss-first, deadline-first", self.hint())]
+         dwcs/ORDER with ORDER one of loss-first, deadline-first, and tdp where the plan has it", self.hint())]
 pub struct UnknownScheduler {
     /// The word.
     pub given: String,
@@ -53,7 +53,8 @@ impl SchedulerSpec {
 
     /// The scheduler of a name: `fifo`, `wfq`, `wf2q`, `drr`, `hfsc`; `edf` or `dwcs` (as in `base`
     /// if that is one); `edf/exact`, `edf/background` and so on, which keep the order of best effort
-    /// that `base` has; `dwcs/loss-first` or `dwcs/deadline-first`, which keep its other settings.
+    /// that `base` has; `dwcs/loss-first` or `dwcs/deadline-first`, which keep its other settings;
+    /// `tdp` if `base` is that, for its frames are the plan's.
     ///
     /// ```
     /// use laxity_plan::model::SchedulerSpec;
@@ -74,6 +75,7 @@ impl SchedulerSpec {
         match name {
             "edf" => Ok(edf),
             "dwcs" => Ok(dwcs),
+            "tdp" if matches!(base, SchedulerSpec::Tdp(_)) => Ok(base),
             _ => SchedulerSpec::PLAIN
                 .into_iter()
                 .chain(ways)
@@ -112,6 +114,7 @@ impl SchedulerSpec {
             SchedulerSpec::Hfsc => "hfsc",
             SchedulerSpec::Edf { best_effort, .. } => edf_name(*best_effort),
             SchedulerSpec::Dwcs(settings) => dwcs_name(settings.precedence),
+            SchedulerSpec::Tdp(_) => "tdp",
         }
     }
 }

@@ -42,7 +42,7 @@ impl Admission {
     /// Asks the test of a discipline; `None` if it has none.
     pub fn of(plan: &Plan, spec: SchedulerSpec) -> Option<Admission> {
         Some(match spec {
-            SchedulerSpec::Fifo => return None,
+            SchedulerSpec::Fifo | SchedulerSpec::Tdp(_) => return None,
             SchedulerSpec::Edf { best_effort, .. } => {
                 let test = plan.edf_admission(best_effort);
                 Admission {

@@ -267,7 +267,7 @@ fn class_answers(
         })
         .collect();
     match scheduler {
-        SchedulerSpec::Fifo | SchedulerSpec::Edf { .. } => {}
+        SchedulerSpec::Fifo | SchedulerSpec::Edf { .. } | SchedulerSpec::Tdp(_) => {}
         SchedulerSpec::Hfsc => {
             let specs = plan.hfsc_classes();
             for answer in &mut answers {

@@ -1,4 +1,4 @@
-//! The tables of which a plan has many: classes and links of a network, by name, and sources.
+//! The tables of which a plan has many: classes, links and nodes of a network, by name, and sources.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::{At, Class, NetworkLink, Source, Table};
+use super::{At, Class, NetworkLink, Node, Source, Table};
 
 /// Tables by name, in the order of the file.
 macro_rules! named {
@@ -47,6 +47,8 @@ named! {
     Classes: Class, "tables `[class.NAME]`";
     /// `[network.NAME]` tables.
     Links: NetworkLink, "tables `[network.NAME]`";
+    /// `[node.NAME]` tables.
+    Nodes: Node, "tables `[node.NAME]`";
 }
 
 /// `[[source]]` tables.
@@ -97,5 +99,6 @@ macro_rules! schema_as {
 schema_as!(
     Classes: BTreeMap<String, Class>,
     Links: BTreeMap<String, NetworkLink>,
+    Nodes: BTreeMap<String, Node>,
     Sources: Vec<Source>
 );

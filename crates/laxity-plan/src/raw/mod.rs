@@ -26,8 +26,8 @@ use crate::model::{BestEffort, BestEffortOrder, Police};
 use crate::network::TcpVariant;
 pub use curve::{Curve, Pieces};
 pub use dist::Distribution;
-pub use lists::{Classes, Links, Sources};
-pub use network::NetworkLink;
+pub use lists::{Classes, Links, Nodes, Sources};
+pub use network::{Clock, NetworkLink, Node, WireLoss};
 pub use queue::{Queue, QueueKind, Spacing};
 pub use stream::{Late, Loss, Precedence, Violation};
 pub use values::{At, Count, Measure, Number, Quantity, Slope, Table, Unit, Word};
@@ -83,6 +83,9 @@ pub struct Plan {
     /// The links of a network, by name; without any, all traffic shares one link. Simulation only.
     #[serde(default)]
     pub network: Links,
+    /// What nodes of the network have of their own, by name.
+    #[serde(default)]
+    pub node: Nodes,
     /// The traffic of a simulation.
     #[serde(default)]
     pub source: Sources,
@@ -110,9 +113,10 @@ pub struct Scheduler {
     pub kind: Word<SchedulerKind>,
     /// How best-effort packets get deadlines; `edf` only. Default exact.
     pub best_effort: Option<At<Word<BestEffort>>>,
-    /// How best-effort classes are ordered among themselves; `edf` only. Default wfq.
+    /// How best-effort classes are ordered among themselves; `edf`, `tdp`. Default wfq.
     pub best_effort_order: Option<At<Word<BestEffortOrder>>>,
-    /// What becomes of real-time packets whose deadline is over; `edf` only. Default send.
+    /// What becomes of real-time packets whose deadline or frame is over; `edf`, `tdp`. Default
+    /// send.
     pub late: Option<At<Word<Late>>>,
     /// The queue that all classes share that have none of their own. Default no limit.
     pub queue: Option<At<Table<Queue>>>,
@@ -122,6 +126,23 @@ pub struct Scheduler {
     pub violation: Option<At<Word<Violation>>>,
     /// After how many services it looks for passed deadlines; `dwcs` only. Default 1.
     pub check_every: Option<At<Count>>,
+    /// `tdp`: how long a time frame is, such as "250us".
+    pub frame: Option<Quantity<Nanos>>,
+    /// `tdp`: how many frames make a cycle: 3 to 65536.
+    pub frames: Option<At<Count>>,
+    /// `tdp`: how many cycles make a super cycle, after which reservations repeat. Default 1.
+    pub cycles: Option<At<Count>>,
+    /// `tdp`: so many frames after the node before a node sends a packet. Default the fewest that
+    /// its links allow.
+    pub forwarding_delay: Option<At<Count>>,
+    /// `tdp`: so many frames more a node may delay the packets of a flow, as is reserved for it.
+    /// Default 0, which is immediate forwarding.
+    pub spare: Option<At<Count>>,
+    /// `tdp`: by how much best effort may run into a reserved frame. Default 0s.
+    pub guard: Option<Quantity<Nanos>>,
+    /// `tdp`: the error of nodes' clocks that the network is to bear. Default the largest that the
+    /// nodes' clocks have.
+    pub clock_error: Option<Quantity<Nanos>>,
 }
 
 /// `kind = …`.
@@ -142,6 +163,8 @@ pub enum SchedulerKind {
     Edf,
     /// Dynamic window-constrained scheduling: deadlines, and losses that are tolerated.
     Dwcs,
+    /// Time-driven priority, in networks: real-time packets are sent in reserved time frames.
+    Tdp,
 }
 
 /// A class of traffic: real-time with a deadline, best effort without.
@@ -261,6 +284,8 @@ pub struct Source {
     pub window: Option<At<Count>>,
     /// In a network: the nodes that its packets pass, from the first to the last.
     pub path: Option<At<Vec<At<String>>>>,
+    /// How often its packets pass the path, which then ends where it begins. Default 1.
+    pub laps: Option<At<Count>>,
     /// `tcp`: how losses are found and windows grow. Default cubic.
     pub variant: Option<At<Word<TcpVariant>>>,
     /// `tcp`: length of an acknowledgement. Default the link's `min-packet`.

@@ -4,7 +4,7 @@ use laxity::units::{Nanos, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{At, Quantity, Scheduler, Table};
+use super::{At, Count, Number, Quantity, Scheduler, Table};
 
 /// A link of a network, for both directions.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -19,7 +19,45 @@ pub struct NetworkLink {
     pub delay: Option<Quantity<Nanos>>,
     /// Whether every flow has such a link of its own, as hosts have access links. Default false.
     pub private: Option<bool>,
-    /// The discipline at both of its ends. Default that of `[scheduler]`, and fifo for a private
-    /// link.
+    /// The discipline at both of its ends. Default that of the node, and fifo for a private link.
     pub scheduler: Option<At<Table<Scheduler>>>,
+    /// Packets that are lost under way. Default none.
+    pub loss: Option<Table<WireLoss>>,
+}
+
+/// Random losses under way, in runs of consecutive packets.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct WireLoss {
+    /// The share of packets that are lost, more than 0 and less than 1.
+    pub share: At<Number>,
+    /// How many consecutive packets are lost at once, in the mean. Default as if every packet was
+    /// lost by chance, whatever became of the one before.
+    pub run: Option<At<Number>>,
+}
+
+/// A node of a network.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Node {
+    /// The discipline of its outputs. Default that of `[scheduler]`.
+    pub scheduler: Option<At<Table<Scheduler>>>,
+    /// `tdp`: so many frames after the node before it sends a packet. Default that of `[scheduler]`.
+    pub forwarding_delay: Option<At<Count>>,
+    /// `tdp`: how its clock differs from the common time reference. Default not at all.
+    pub clock: Option<Table<Clock>>,
+}
+
+/// A clock that is not perfect.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Clock {
+    /// By how much it is ahead of the reference just after it was set.
+    pub ahead: Option<Quantity<Nanos>>,
+    /// By how much it is behind, in place of `ahead`.
+    pub behind: Option<Quantity<Nanos>>,
+    /// By how many millionths it is fast or, if negative, slow. Default 0.
+    pub drift: Option<At<Number>>,
+    /// How often it is set. Default 1s.
+    pub sync: Option<Quantity<Nanos>>,
 }

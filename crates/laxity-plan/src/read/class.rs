@@ -7,9 +7,11 @@ use laxity::units::{Bytes, Nanos, Rate};
 
 use super::hierarchy::Hierarchy;
 use super::queue::queue;
-use super::{MOST, Read, curve, matching, positive, queue_of_all, scheduler, stream};
+use super::{MOST, Read, curve, matching, positive, scheduling, stream};
 use crate::error::{Fault, shown};
-use crate::model::{Arrival, Class, LinkSpec, Police, Scheduling, TokenBucket, Weight};
+use crate::model::{
+    Arrival, Class, LinkSpec, Police, SchedulerSpec, Scheduling, TokenBucket, Weight,
+};
 use crate::raw::{self, Arrivals, At, Number, Quantity, Table};
 
 /// The longest name of a class, in characters.
@@ -89,7 +91,7 @@ fn read(
         gap: streams.gap,
         loss: streams.loss,
         late: streams.late,
-        inside: raw.scheduler.as_ref().map(|at| inside(&at.value.0, link)).transpose()?,
+        inside: raw.scheduler.as_ref().map(|at| inside(at, link)).transpose()?,
     })
 }
 
@@ -127,8 +129,13 @@ fn check_deadline(
     }))
 }
 
-fn inside(raw: &raw::Scheduler, link: &LinkSpec) -> Read<Scheduling> {
-    Ok(Scheduling { scheduler: scheduler(raw)?, queue: queue_of_all(raw, link)? })
+fn inside(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Read<Scheduling> {
+    let scheduling = scheduling(at, link)?;
+    match scheduling.scheduler {
+        SchedulerSpec::Tdp(_) => Err(Fault::at(&at.span, "`kind = \"tdp\"` inside a class")
+            .help("frames are of links: write it in `[scheduler]` of a network")),
+        _ => Ok(scheduling),
+    }
 }
 
 fn check_name(At { value: name, span }: &At<String>) -> Read<()> {

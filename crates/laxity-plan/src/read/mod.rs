@@ -9,6 +9,7 @@ mod queue;
 mod source;
 mod stream;
 mod tcp;
+mod tdp;
 #[cfg(test)]
 mod tests;
 mod toml_error;
@@ -23,7 +24,7 @@ use toml::de::{DeTable, DeValue, Deserializer};
 use crate::error::{Fault, PlanError};
 use crate::matching::Match;
 use crate::model::{
-    BestEffort, BestEffortOrder, Late, LinkSpec, Plan, QueueSpec, RunSpec, SchedulerSpec,
+    BestEffort, BestEffortOrder, Late, LinkSpec, Plan, RunSpec, SchedulerSpec, Scheduling,
 };
 use crate::raw::{self, Measure, Quantity, SchedulerKind};
 
@@ -70,8 +71,8 @@ fn plan(text: &str, folder: &Path) -> Read<Plan> {
 
     let delay = delay(&raw)?;
     let link = link(raw.link.0)?;
-    let network = network::read(raw.network, &link, delay)?;
-    let scheduler = scheduler(&raw.scheduler.value.0)?;
+    let network = network::read(raw.network, raw.node, &link, delay)?;
+    let Scheduling { scheduler, queue } = scheduling(&raw.scheduler, &link)?;
     let run = run(raw.run.map(|run| run.0).unwrap_or_default())?;
     let context = class::Context {
         link: &link,
@@ -80,10 +81,10 @@ fn plan(text: &str, folder: &Path) -> Read<Plan> {
         text,
     };
     let classes = class::all(raw.class, &context)?;
-    let queue = queue_of_all(&raw.scheduler.value.0, &link)?;
     let (title, sources) = (raw.title, Vec::new());
     let mut plan = Plan { title, link, network, scheduler, queue, classes, sources, run };
     plan.sources = source::all(raw.source, &plan, folder, text)?;
+    tdp::check(&plan, &raw.scheduler.span)?;
     Ok(plan)
 }
 
@@ -153,7 +154,9 @@ fn delay(raw: &raw::Plan) -> Read<Nanos> {
     }
 }
 
-fn scheduler(raw: &raw::Scheduler) -> Read<SchedulerSpec> {
+fn scheduler(
+    raw::At { value: raw::Table(raw), span }: &raw::At<raw::Table<raw::Scheduler>>,
+) -> Read<SchedulerSpec> {
     let spec = match raw.kind.0 {
         SchedulerKind::Fifo => SchedulerSpec::Fifo,
         SchedulerKind::Wfq => SchedulerSpec::Wfq,
@@ -169,14 +172,17 @@ fn scheduler(raw: &raw::Scheduler) -> Read<SchedulerSpec> {
             late: raw.late.as_ref().map_or(Late::Send, |late| late.value.0.into()),
         },
         SchedulerKind::Dwcs => SchedulerSpec::Dwcs(dwcs(raw)?),
+        SchedulerKind::Tdp => SchedulerSpec::Tdp(tdp::read(raw, span)?),
     };
     check_options(raw, spec)?;
     Ok(spec)
 }
 
-/// The queue of the classes that have none of their own.
-fn queue_of_all(raw: &raw::Scheduler, link: &LinkSpec) -> Read<Option<QueueSpec>> {
-    raw.queue.as_ref().map(|at| queue::queue(&at.value.0, &at.span, link)).transpose()
+/// A discipline, with the queue of the classes that have none of their own.
+fn scheduling(at: &raw::At<raw::Table<raw::Scheduler>>, link: &LinkSpec) -> Read<Scheduling> {
+    let queue = at.value.0.queue.as_ref();
+    let queue = queue.map(|at| queue::queue(&at.value.0, &at.span, link)).transpose()?;
+    Ok(Scheduling { scheduler: scheduler(at)?, queue })
 }
 
 fn dwcs(raw: &raw::Scheduler) -> Read<Settings> {
@@ -203,21 +209,29 @@ fn check_options(raw: &raw::Scheduler, spec: SchedulerSpec) -> Read<()> {
     fn span<T>(key: &Option<raw::At<T>>) -> Option<&Range<usize>> {
         key.as_ref().map(|at| &at.span)
     }
-    let (is_edf, is_dwcs) =
-        (matches!(spec, SchedulerSpec::Edf { .. }), matches!(spec, SchedulerSpec::Dwcs(_)));
+    let (edf, dwcs, tdp) = (&["edf"][..], &["dwcs"][..], &["tdp"][..]);
     let options = [
-        ("best-effort", span(&raw.best_effort), is_edf, "edf"),
-        ("best-effort-order", span(&raw.best_effort_order), is_edf, "edf"),
-        ("late", span(&raw.late), is_edf, "edf"),
-        ("precedence", span(&raw.precedence), is_dwcs, "dwcs"),
-        ("violation", span(&raw.violation), is_dwcs, "dwcs"),
-        ("check-every", span(&raw.check_every), is_dwcs, "dwcs"),
+        ("best-effort", span(&raw.best_effort), edf),
+        ("best-effort-order", span(&raw.best_effort_order), &["edf", "tdp"]),
+        ("late", span(&raw.late), &["edf", "tdp"]),
+        ("precedence", span(&raw.precedence), dwcs),
+        ("violation", span(&raw.violation), dwcs),
+        ("check-every", span(&raw.check_every), dwcs),
+        ("frame", span(&raw.frame), tdp),
+        ("frames", span(&raw.frames), tdp),
+        ("cycles", span(&raw.cycles), tdp),
+        ("forwarding-delay", span(&raw.forwarding_delay), tdp),
+        ("spare", span(&raw.spare), tdp),
+        ("guard", span(&raw.guard), tdp),
+        ("clock-error", span(&raw.clock_error), tdp),
     ];
-    let astray = options.into_iter().find(|(_, span, belongs, _)| span.is_some() && !belongs);
-    let Some((key, Some(span), _, owner)) = astray else { return Ok(()) };
     let kind = spec.name().split('/').next().unwrap_or_default();
+    let astray =
+        options.into_iter().find(|(_, span, owners)| span.is_some() && !owners.contains(&kind));
+    let Some((key, Some(span), owners)) = astray else { return Ok(()) };
+    let owners: Vec<_> = owners.iter().map(|owner| format!("`kind = \"{owner}\"`")).collect();
     let message = format!("`{key}` does not belong to `kind = \"{kind}\"`");
-    Err(Fault::at(span, message).help(format!("leave it out, or write `kind = \"{owner}\"`")))
+    Err(Fault::at(span, message).help(format!("leave it out, or write {}", owners.join(" or "))))
 }
 
 fn run(raw: raw::Run) -> Read<RunSpec> {

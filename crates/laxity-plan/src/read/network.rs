@@ -5,20 +5,37 @@ use std::ops::Range;
 
 use laxity::units::Nanos;
 
-use super::{MOST, Read, check_transmission, queue_of_all, scheduler};
+use super::{MOST, Read, check_transmission, positive, scheduling, tdp};
 use crate::error::{Fault, shown};
-use crate::model::LinkSpec;
-use crate::network::{Hop, Network, NetworkLink};
-use crate::raw::{self, At, Table};
+use crate::model::{LinkSpec, SchedulerSpec, Scheduling};
+use crate::network::{Hop, Network, NetworkLink, Node, WireLoss};
+use crate::raw::{self, At, Count, Number, Table};
+use crate::tdp::Clock;
 
 /// The longest name of a link or a node, in characters.
 const LONGEST_NAME: usize = 64;
-/// The most links of a path.
+/// The most links of a path, laps included.
 const LONGEST_PATH: usize = 1000;
+/// The most that a clock is wrong when it was just set.
+const LARGEST_OFFSET: Nanos = Nanos(60_000_000_000);
+/// The most that a clock drifts, in millionths.
+const LARGEST_DRIFT: f64 = 10_000.0;
+/// How often clocks are set.
+const SHORTEST_SYNC: Nanos = Nanos(1_000);
+const LONGEST_SYNC: Nanos = Nanos(3_600_000_000_000);
 
-pub fn read(raw: raw::Links, link: &LinkSpec, delay: Nanos) -> Read<Option<Network>> {
+pub fn read(
+    raw: raw::Links,
+    raw_nodes: raw::Nodes,
+    link: &LinkSpec,
+    delay: Nanos,
+) -> Read<Option<Network>> {
     if raw.0.is_empty() {
-        return Ok(None);
+        return match raw_nodes.0.first() {
+            None => Ok(None),
+            Some((name, _)) => Err(Fault::at(&name.span, "a node without a network")
+                .help("add links, such as `[network.uplink]` with `between = [\"a\", \"b\"]`")),
+        };
     }
     if raw.0.len() > MOST {
         let message = format!("more than {MOST} links, the most there may be");
@@ -40,26 +57,107 @@ pub fn read(raw: raw::Links, link: &LinkSpec, delay: Nanos) -> Read<Option<Netwo
         if let Some(written) = &raw.rate {
             check_transmission(rate, link.max_packet, &written.span)?;
         }
-        let private = raw.private.unwrap_or(false);
-        let own = raw.scheduler.as_ref().map(|at| scheduler(&at.value.0)).transpose()?;
-        let queue = raw.scheduler.as_ref().map(|at| queue_of_all(&at.value.0, link)).transpose()?;
         links.push(NetworkLink {
             name: name.value,
             between,
             rate,
             delay: raw.delay.map_or(delay, |delay| delay.value.0),
-            private,
-            scheduler: own,
-            queue: queue.flatten(),
+            private: raw.private.unwrap_or(false),
+            scheduling: raw.scheduler.as_ref().map(|at| own_scheduling(at, link)).transpose()?,
+            loss: raw.loss.map(|Table(loss)| wire_loss(&loss)).transpose()?,
         });
     }
-    Ok(Some(Network { nodes: nodes.names, links }))
+    for (name, Table(raw)) in raw_nodes.0 {
+        let position = nodes.positions.get(&name.value).ok_or_else(|| {
+            Fault::at(&name.span, format!("no link joins a node `{}`", shown(&name.value)))
+                .accepted(&name.value, nodes.nodes.iter().map(|node| node.name.as_str()))
+        })?;
+        nodes.nodes[*position as usize] = node(name.value, &raw, link)?;
+    }
+    Ok(Some(Network { nodes: nodes.nodes, links }))
+}
+
+fn node(name: String, raw: &raw::Node, link: &LinkSpec) -> Read<Node> {
+    let clock = raw.clock.as_ref().map(|Table(clock)| clock_of(clock)).transpose()?;
+    Ok(Node {
+        name,
+        scheduling: raw.scheduler.as_ref().map(|at| own_scheduling(at, link)).transpose()?,
+        forwarding_delay: raw.forwarding_delay.as_ref().map(tdp::forwarding_delay).transpose()?,
+        clock: clock.unwrap_or_default(),
+    })
+}
+
+/// The discipline of a link or a node, which time-driven priority is not: its frames are all nodes'.
+fn own_scheduling(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Read<Scheduling> {
+    let scheduling = scheduling(at, link)?;
+    match scheduling.scheduler {
+        SchedulerSpec::Tdp(_) => {
+            Err(Fault::at(&at.span, "`kind = \"tdp\"` for a part of the network")
+                .help("write it in `[scheduler]`, and give what is not in step another discipline"))
+        }
+        _ => Ok(scheduling),
+    }
+}
+
+fn wire_loss(raw: &raw::WireLoss) -> Read<WireLoss> {
+    let At { value: Number(share), span } = &raw.share;
+    if !(1e-9..=0.999).contains(share) {
+        return Err(Fault::at(span, format!("`share` is {share}"))
+            .help("it is more than 0 and less than 1, such as 0.01"));
+    }
+    let Some(At { value: Number(run), span }) = &raw.run else {
+        return Ok(WireLoss { share: *share, run: 1.0 / (1.0 - share) });
+    };
+    // Between two runs there is a packet at least that is not lost.
+    let shortest = (share / (1.0 - share)).max(1.0);
+    if !(shortest..=1e6).contains(run) {
+        return Err(Fault::at(span, format!("`run` is {run}"))
+            .help(format!("for this `share` it is at least {shortest} and at most 1000000")));
+    }
+    Ok(WireLoss { share: *share, run: *run })
+}
+
+fn clock_of(raw: &raw::Clock) -> Read<Clock> {
+    let offset = match (&raw.ahead, &raw.behind) {
+        (Some(_), Some(behind)) => {
+            return Err(Fault::at(&behind.span, "`behind` and `ahead` of one clock")
+                .help("leave one of them out"));
+        }
+        (ahead, behind) => {
+            let nanos = |time: &Option<raw::Quantity<Nanos>>| match time {
+                Some(At { value: raw::Unit(time), span }) if *time > LARGEST_OFFSET => {
+                    Err(Fault::at(span, format!("a clock that is wrong by {time}"))
+                        .help(format!("at most {LARGEST_OFFSET} is accepted")))
+                }
+                time => Ok(time.as_ref().map_or(0, |time| time.value.0.0 as i64)),
+            };
+            nanos(ahead)? - nanos(behind)?
+        }
+    };
+    let drift = match raw.drift {
+        None => 0,
+        Some(At { value: Number(drift), span: _ }) if drift.abs() <= LARGEST_DRIFT => {
+            (drift * 1e3).round() as i64
+        }
+        Some(At { value: Number(drift), ref span }) => {
+            return Err(Fault::at(span, format!("`drift` is {drift} millionths"))
+                .help(format!("{LARGEST_DRIFT} at most, either way, is accepted")));
+        }
+    };
+    let sync = raw.sync.as_ref().map(positive("sync")).transpose()?;
+    if let (Some(sync), Some(At { span, .. })) = (sync, &raw.sync)
+        && !(SHORTEST_SYNC..=LONGEST_SYNC).contains(&sync)
+    {
+        return Err(Fault::at(span, format!("`sync` is {sync}"))
+            .help(format!("a clock is set every {SHORTEST_SYNC} to {LONGEST_SYNC}")));
+    }
+    Ok(Clock { offset, drift, sync: sync.unwrap_or(Clock::default().sync) })
 }
 
 /// The nodes met so far.
 #[derive(Default)]
 struct Nodes {
-    names: Vec<String>,
+    nodes: Vec<Node>,
     positions: HashMap<String, u32>,
 }
 
@@ -78,10 +176,15 @@ impl Nodes {
 
     fn node(&mut self, name: &At<String>) -> Read<u32> {
         check_name(name, "node")?;
-        let next = self.names.len() as u32;
+        let next = self.nodes.len() as u32;
         let position = *self.positions.entry(name.value.clone()).or_insert(next);
         if position == next {
-            self.names.push(name.value.clone());
+            self.nodes.push(Node {
+                name: name.value.clone(),
+                scheduling: None,
+                forwarding_delay: None,
+                clock: Clock::default(),
+            });
         }
         Ok(position)
     }
@@ -105,7 +208,7 @@ pub struct Paths<'a> {
 
 impl<'a> Paths<'a> {
     pub fn new(network: Option<&'a Network>) -> Self {
-        let names = network.map_or(&[][..], |network| &network.nodes);
+        let nodes = network.map_or(&[][..], |network| &network.nodes);
         let links = network.map_or(&[][..], |network| &network.links);
         let hops = (0..).zip(links).flat_map(|(link, NetworkLink { between: [from, to], .. })| {
             let hop = Hop { link, backward: false };
@@ -113,14 +216,17 @@ impl<'a> Paths<'a> {
         });
         Paths {
             network,
-            positions: names.iter().map(String::as_str).zip(0..).collect(),
+            positions: nodes.iter().map(|node| node.name.as_str()).zip(0..).collect(),
             hops: hops.collect(),
         }
     }
 
     /// The links of a source's path. A network needs one of every source, a single link of none.
-    pub fn read(&self, raw: Option<&At<Vec<At<String>>>>, source: &Range<usize>) -> Read<Vec<Hop>> {
-        let (path, network) = match (raw, self.network) {
+    pub fn read(&self, raw: &raw::Source, source: &Range<usize>) -> Read<Vec<Hop>> {
+        if let (Some(laps), None) = (&raw.laps, &raw.path) {
+            return Err(Fault::at(&laps.span, "`laps` without `path`"));
+        }
+        let (path, network) = match (raw.path.as_ref(), self.network) {
             (None, None) => return Ok(Vec::new()),
             (Some(path), None) => {
                 return Err(Fault::at(&path.span, "`path` without a network").help(
@@ -144,7 +250,7 @@ impl<'a> Paths<'a> {
             path.value.iter().map(|name| self.node(name, network)).collect::<Read<_>>()?;
         let hop = |(at, ends): (usize, &[u32])| {
             self.hops.get(&[ends[0], ends[1]]).copied().ok_or_else(|| {
-                let [from, to] = [ends[0], ends[1]].map(|node| &network.nodes[node as usize]);
+                let [from, to] = [ends[0], ends[1]].map(|node| &network.nodes[node as usize].name);
                 let message = format!("there is no link from `{from}` to `{to}`");
                 Fault::at(&path.value[at + 1].span, message).help(format!(
                     "from `{from}` links lead to {}",
@@ -152,13 +258,28 @@ impl<'a> Paths<'a> {
                 ))
             })
         };
-        nodes.windows(2).enumerate().map(hop).collect()
+        let lap: Vec<Hop> = nodes.windows(2).enumerate().map(hop).collect::<Read<_>>()?;
+        let laps = raw.laps.as_ref().map_or(Ok(1), |laps| self.laps(laps, &nodes))?;
+        Ok(lap.repeat(laps))
+    }
+
+    fn laps(&self, At { value: Count(laps), span }: &At<Count>, nodes: &[u32]) -> Read<usize> {
+        if nodes.first() != nodes.last() {
+            return Err(Fault::at(span, "`laps` of a path that does not end where it begins")
+                .help("leave it out, or close the path"));
+        }
+        let most = LONGEST_PATH / (nodes.len() - 1);
+        match usize::try_from(*laps) {
+            Ok(laps) if (1..=most).contains(&laps) => Ok(laps),
+            _ => Err(Fault::at(span, format!("`laps` is {laps}"))
+                .help(format!("this path may be passed 1 to {most} times"))),
+        }
     }
 
     fn node(&self, At { value: name, span }: &At<String>, network: &Network) -> Read<u32> {
         self.positions.get(name.as_str()).copied().ok_or_else(|| {
             Fault::at(span, format!("no link joins a node `{}`", shown(name)))
-                .accepted(name, network.nodes.iter().map(String::as_str))
+                .accepted(name, network.nodes.iter().map(|node| node.name.as_str()))
         })
     }
 
@@ -168,6 +289,6 @@ impl<'a> Paths<'a> {
             [from, to] if to == node => Some(from),
             _ => None,
         });
-        crate::error::quoted_list(ends.map(|node| &*network.nodes[node as usize]))
+        crate::error::quoted_list(ends.map(|node| &*network.nodes[node as usize].name))
     }
 }

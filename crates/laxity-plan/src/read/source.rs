@@ -47,17 +47,18 @@ struct Context<'a> {
 fn keys(model: ModelKind) -> &'static [&'static str] {
     match model {
         ModelKind::Greedy => {
-            &["class", "packet", "count", "start", "stop", "path", "burst", "spacing"]
+            &["class", "packet", "count", "start", "stop", "path", "laps", "burst", "spacing"]
         }
         ModelKind::Constant | ModelKind::Poisson => {
-            &["class", "packet", "count", "start", "stop", "path", "rate"]
+            &["class", "packet", "count", "start", "stop", "path", "laps", "rate"]
         }
         ModelKind::OnOff => {
-            &["class", "packet", "count", "start", "stop", "path", "rate", "on", "off"]
+            &["class", "packet", "count", "start", "stop", "path", "laps", "rate", "on", "off"]
         }
-        ModelKind::ParetoOnOff => {
-            &["class", "packet", "count", "start", "stop", "path", "rate", "on", "off", "shape"]
-        }
+        ModelKind::ParetoOnOff => &[
+            "class", "packet", "count", "start", "stop", "path", "laps", "rate", "on", "off",
+            "shape",
+        ],
         ModelKind::Backlogged => &["class", "packet", "count", "start", "stop", "window"],
         ModelKind::Tcp => &[
             "class",
@@ -66,6 +67,7 @@ fn keys(model: ModelKind) -> &'static [&'static str] {
             "start",
             "stagger",
             "path",
+            "laps",
             "variant",
             "ack",
             "transfer",
@@ -188,7 +190,7 @@ impl Context<'_> {
 
     /// The path of each of `count` copies.
     fn path(&mut self, raw: &raw::Source, count: u32, span: &Range<usize>) -> Read<Vec<Hop>> {
-        let path = self.paths.read(raw.path.as_ref(), span)?;
+        let path = self.paths.read(raw, span)?;
         self.hops = self.hops.saturating_add(path.len().saturating_mul(count as usize));
         if self.hops > MOST {
             let at = raw.path.as_ref().map_or(span, |path| &path.span);
@@ -294,6 +296,7 @@ fn check_keys(raw: &raw::Source, text: &str) -> Read<()> {
         ("count", span(&raw.count)),
         ("start", span(&raw.start)),
         ("stop", span(&raw.stop)),
+        ("laps", span(&raw.laps)),
         ("burst", span(&raw.burst)),
         ("spacing", span(&raw.spacing)),
         ("rate", span(&raw.rate)),

@@ -229,7 +229,7 @@ impl Measured<'_> {
             link: link.name.clone(),
             from,
             to,
-            scheduler: plan.scheduler_at(link, self.run.scheduler).name().to_string(),
+            scheduler: plan.scheduling_at(hop, self.run.scheduler).scheduler.name().to_string(),
             rate_bps: link.rate.0,
             utilization: if time > 0.0 { self.busy[at].as_secs_f64() / time } else { 0.0 },
             classes: sent_or_dropped.map(class).collect(),

@@ -25,8 +25,8 @@ pub(super) struct Topology<'a> {
     pub routes: Vec<u32>,
     /// The outputs that all flows share.
     shared: HashMap<Hop, u32>,
-    /// The plan as the links met so far see it.
-    seen: HashMap<u32, Plan>,
+    /// The plan as the outputs met so far see it.
+    seen: HashMap<Hop, Plan>,
 }
 
 impl<'a> Topology<'a> {
@@ -63,8 +63,8 @@ impl<'a> Topology<'a> {
         let link = &self.network.links[hop.link as usize];
         let known = if link.private { private } else { &mut self.shared };
         *known.entry(hop).or_insert_with(|| {
-            let here = self.seen.entry(hop.link);
-            let here = here.or_insert_with(|| self.plan.at(link, self.scheduler));
+            let here = self.seen.entry(hop);
+            let here = here.or_insert_with(|| self.plan.at(hop, self.scheduler));
             let books = books_of(hop) as u32;
             let seed = generator(self.seed, u64::MAX, self.outputs.len() as u64).random();
             self.outputs.push(Output::new(

@@ -76,7 +76,7 @@ fn columns(answer: &Answer, scheduler: SchedulerSpec) -> Vec<Column<'_>> {
     };
     let rate = |class: &ClassAnswer| Some(quantity::megabits(class.highest_rate_bps? as f64));
     match scheduler {
-        SchedulerSpec::Fifo => {}
+        SchedulerSpec::Fifo | SchedulerSpec::Tdp(_) => {}
         SchedulerSpec::Edf { .. } => {
             let shortest =
                 |class: &ClassAnswer| Some(quantity::millis(class.shortest_deadline_ns? as f64));

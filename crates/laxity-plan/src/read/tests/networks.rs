@@ -4,7 +4,7 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::*;
-use crate::model::{Dist, SchedulerSpec, Source};
+use crate::model::{Dist, SchedulerSpec, Scheduling, Source};
 use crate::network::{Hop, NetworkLink, TcpSource, TcpTimer, TcpVariant};
 
 /// A dumbbell with one source of either kind.
@@ -49,15 +49,16 @@ fn refused(old: &str, new: &str, at: &str, message: &str, help: &str) {
 fn links_and_paths() {
     let plan = parse(NETWORK).unwrap();
     let network = plan.network.as_ref().unwrap();
-    assert_eq!(network.nodes, ["host", "r1", "r2"]);
-    let link = |name: &str, between, rate, delay, private, scheduler| NetworkLink {
+    let names: Vec<_> = network.nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["host", "r1", "r2"]);
+    let link = |name: &str, between, rate, delay, private, scheduler: Option<_>| NetworkLink {
         name: name.into(),
         between,
         rate: Rate(rate),
         delay: Nanos(delay),
         private,
-        scheduler,
-        queue: None,
+        scheduling: scheduler.map(|scheduler| Scheduling { scheduler, queue: None }),
+        loss: None,
     };
     let bottleneck =
         link("bottleneck", [1, 2], 1_000_000, 20_000_000, false, Some(SchedulerSpec::Drr));
@@ -68,9 +69,10 @@ fn links_and_paths() {
     let Source::Model(calls) = &plan.sources[1] else { panic!("a model") };
     assert_eq!(calls.path, [Hop { link: 0, backward: false }]);
     assert_eq!(network.ends(Hop { link: 1, backward: true }), ["r2", "r1"]);
-    assert_eq!(plan.scheduler_at(&bottleneck, plan.scheduler), SchedulerSpec::Drr);
-    assert_eq!(plan.scheduler_at(&network.links[0], plan.scheduler), SchedulerSpec::Fifo);
-    let here = plan.at(&bottleneck, plan.scheduler);
+    let [access, slow] = [0, 1].map(|link| Hop { link, backward: false });
+    assert_eq!(plan.scheduling_at(slow, plan.scheduler).scheduler, SchedulerSpec::Drr);
+    assert_eq!(plan.scheduling_at(access, plan.scheduler), Scheduling::default());
+    let here = plan.at(slow, plan.scheduler);
     assert_eq!((here.link.rate, here.scheduler), (Rate(1_000_000), SchedulerSpec::Drr));
 }
 

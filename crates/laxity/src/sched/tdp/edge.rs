@@ -69,7 +69,7 @@ pub struct Contract {
     pub packet: Bytes,
 }
 
-/// Gives frames to packets of reserved flows in an edge router, one class a flow.
+/// Gives frames to the packets of one reserved flow in an edge router.
 ///
 /// A packet gets the first frame of its flow after the current one that no packet before it got; until
 /// then the output holds it. Of a flow whose packets come no closer than n/k frames' time, each gets a
@@ -78,47 +78,59 @@ pub struct Contract {
 /// What exceeds a reservation is policed: a packet that is longer than was reserved is best effort. If a
 /// packet's frame would be more than `ahead` frames away, that is what it is told, but the frame stays
 /// free; an output that reaches no further drops it.
-#[derive(Clone, Debug)]
-pub struct Edge {
+#[derive(Clone, Copy, Debug)]
+pub struct Shaper {
     time: CommonTime,
     ahead: u64,
-    flows: Vec<Option<Flow>>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Flow {
     contract: Contract,
     /// The first slot after those that were given.
     next: Slot,
 }
 
-impl Edge {
-    /// For these flows, by class, of which those without a contract are best effort. `ahead` frames
-    /// after the current one are given at most: no more than the output's forwarding delay.
-    pub fn new(time: CommonTime, ahead: u32, contracts: &[Option<Contract>]) -> Self {
-        let flow = |contract: &Option<Contract>| {
-            contract.map(|contract| Flow { contract, next: Slot::default() })
-        };
-        Edge { time, ahead: ahead.into(), flows: contracts.iter().map(flow).collect() }
+impl Shaper {
+    /// For a flow of this contract. `ahead` frames after the current one are given at most: no more
+    /// than the output's forwarding delay.
+    pub fn new(time: CommonTime, ahead: u32, contract: Contract) -> Self {
+        Shaper { time, ahead: ahead.into(), contract, next: Slot::default() }
     }
 
-    /// The frame of a packet that arrives now; `None` for best effort, as which all of a class
-    /// without a contract and demoted packets travel.
+    /// The frame of a packet that arrives now; `None` for best effort, as which demoted packets and
+    /// those that are too long travel.
     pub fn frame_of(&mut self, now: Nanos, packet: &Packet) -> Option<u64> {
-        let flow = self.flows.get_mut(packet.class.index())?.as_mut()?;
-        let Contract { slots, packet: longest } = flow.contract;
+        let Contract { slots, packet: longest } = self.contract;
         if packet.demoted || u64::from(packet.length) > longest.0 {
             return None;
         }
         let current = self.time.frame_at(now);
-        if slots.frame(flow.next) <= current {
-            flow.next = slots.first_from(current + 1);
+        if slots.frame(self.next) <= current {
+            self.next = slots.first_from(current + 1);
         }
-        let frame = slots.frame(flow.next);
+        let frame = slots.frame(self.next);
         if frame - current <= self.ahead {
-            flow.next = slots.after(flow.next);
+            self.next = slots.after(self.next);
         }
         Some(frame)
+    }
+}
+
+/// The [shapers](Shaper) of an edge router's flows, one class a flow.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    shapers: Vec<Option<Shaper>>,
+}
+
+impl Edge {
+    /// For these flows, by class, of which those without a contract are best effort; `ahead` as for
+    /// each [`Shaper`].
+    pub fn new(time: CommonTime, ahead: u32, contracts: &[Option<Contract>]) -> Self {
+        let shaper = |contract: &Option<Contract>| Some(Shaper::new(time, ahead, (*contract)?));
+        Edge { shapers: contracts.iter().map(shaper).collect() }
+    }
+
+    /// The frame of a packet that arrives now; `None` for best effort, as which all of a class
+    /// without a contract travels, too.
+    pub fn frame_of(&mut self, now: Nanos, packet: &Packet) -> Option<u64> {
+        self.shapers.get_mut(packet.class.index())?.as_mut()?.frame_of(now, packet)
     }
 }
 
