@@ -100,8 +100,21 @@ impl Upstream {
 
     /// The frame in which the node before sent this marked packet, which arrives `now`; packets are
     /// told in the order in which they arrive. `None` while out of step.
+    #[inline]
     pub fn receive(&mut self, now: Nanos, mark: Mark) -> Option<u64> {
         let last = self.last.replace(Last { mark, arrival: now });
+        if let Some(step) = &self.step
+            && last.is_some_and(|last| last.mark == mark)
+            && step.is_usual(now, self.time.frame)
+        {
+            return Some(step.frame);
+        }
+        self.recover(now, mark, last)
+    }
+
+    /// The frame of a packet that is the first of its frame or has a lag like none before.
+    #[inline(never)]
+    fn recover(&mut self, now: Nanos, mark: Mark, last: Option<Last>) -> Option<u64> {
         if let Some(step) = &mut self.step
             && last.is_some_and(|last| last.mark == mark)
             && step.is_near(step.start, now, self.time.frame)
@@ -178,6 +191,13 @@ impl Step {
     /// before.
     fn is_near(&self, start: Nanos, now: Nanos, frame: Nanos) -> bool {
         lag(now, start).abs_diff(self.middle()) < frame.0
+    }
+
+    /// Whether a packet of its frame that arrives now tells nothing new: its lag is among those before,
+    /// which are less than a frame apart.
+    fn is_usual(&self, now: Nanos, frame: Nanos) -> bool {
+        let is_among = (self.least..=self.greatest).contains(&lag(now, self.start));
+        is_among && self.greatest.abs_diff(self.least) < frame.0
     }
 
     /// A packet of its frame arrives now.

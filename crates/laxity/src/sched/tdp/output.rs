@@ -2,6 +2,7 @@
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use core::mem;
 
 use super::settings::bytes_within;
 use super::{Mark, Settings};
@@ -38,7 +39,10 @@ pub struct Tdp {
     /// From each frame of the cycle on to the next one that is reserved; none if none is.
     until_reserved: Vec<Option<u32>>,
     now: Current,
-    /// Frames' queues, a power of two of them: that of a frame is at its number's low bits.
+    /// What is to be sent in the current frame, of which the first `sent` have been.
+    due: Vec<Packet>,
+    sent: usize,
+    /// Queues of later frames, a power of two of them: that of a frame is at its number's low bits.
     pub(super) queues: Vec<Queue>,
     overdue: VecDeque<Overdue>,
     overdue_bytes: u64,
@@ -60,9 +64,10 @@ struct Current {
     has_mark: bool,
 }
 
+/// What has been accepted for a frame that has not begun: nothing leaves it before.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
-    packets: VecDeque<Packet>,
+    packets: Vec<Packet>,
     bytes: u64,
 }
 
@@ -103,6 +108,8 @@ impl Tdp {
             capacity: settings.capacity().0,
             longest: open.max().unwrap_or_default(),
             now: Current::NONE,
+            due: Vec::new(),
+            sent: 0,
             queues: alloc::vec![Queue::default(); (settings.delay as usize + 2).next_power_of_two()],
             overdue: VecDeque::new(),
             overdue_bytes: 0,
@@ -116,13 +123,12 @@ impl Tdp {
     }
 
     /// Takes in a packet that is to be sent in this frame, counted from time zero.
+    #[inline]
     pub fn enqueue_in(&mut self, now: Nanos, packet: Packet, frame: u64, drops: &mut dyn DropSink) {
         self.advance(now, drops);
-        if frame <= self.now.frame {
-            return self.overdue(packet, frame, drops);
-        }
-        if frame - self.now.frame > self.reach() {
-            return drops.dropped(packet, DropReason::Frame);
+        let ahead = frame.wrapping_sub(self.now.frame);
+        if ahead.wrapping_sub(1) >= self.reach() {
+            return self.enqueue_elsewhere(packet, frame, drops);
         }
         let place = self.place(frame);
         let queue = &mut self.queues[place];
@@ -131,8 +137,18 @@ impl Tdp {
             return drops.dropped(packet, DropReason::QueueFull);
         }
         queue.bytes = bytes;
-        queue.packets.push_back(packet);
+        queue.packets.push(packet);
         self.backlog.add(packet.length);
+    }
+
+    /// A packet for a frame without a queue.
+    #[cold]
+    fn enqueue_elsewhere(&mut self, packet: Packet, frame: u64, drops: &mut dyn DropSink) {
+        if frame <= self.now.frame {
+            self.overdue(packet, frame, drops);
+        } else {
+            drops.dropped(packet, DropReason::Frame);
+        }
     }
 
     /// Whether to send, now that the link is free, a padding packet of this length, which counts as
@@ -171,17 +187,33 @@ impl Tdp {
         }
     }
 
+    #[inline(never)]
     fn turn(&mut self, now: Nanos, drops: &mut dyn DropSink) {
         let frame = self.settings.time.frame_at(now);
         let ended = (frame - self.now.frame).min(self.reach() + 1);
         for ended in self.now.frame..self.now.frame + ended {
-            let place = self.place(ended);
-            while let Some(packet) = self.queues[place].pop() {
-                self.backlog.remove(packet.length);
-                self.overdue(packet, ended, drops);
-            }
+            self.end(ended, drops);
+            self.take_up(ended + 1);
         }
         self.begin(frame);
+    }
+
+    /// Makes a frame's queue that which is sent from; the one before has ended.
+    fn take_up(&mut self, frame: u64) {
+        let place = self.place(frame);
+        let queue = &mut self.queues[place];
+        queue.bytes = 0;
+        mem::swap(&mut self.due, &mut queue.packets);
+    }
+
+    /// Empties the queue that was sent from until its frame ended.
+    fn end(&mut self, frame: u64, drops: &mut dyn DropSink) {
+        while let Some(packet) = self.next_due() {
+            self.backlog.remove(packet.length);
+            self.overdue(packet, frame, drops);
+        }
+        self.due.clear();
+        self.sent = 0;
     }
 
     fn begin(&mut self, frame: u64) {
@@ -213,17 +245,26 @@ impl Tdp {
 
     /// Whether anything reserved is to be sent in the current frame.
     fn has_reserved(&self) -> bool {
-        !self.overdue.is_empty() || !self.queues[self.place(self.now.frame)].packets.is_empty()
+        !self.overdue.is_empty() || self.sent < self.due.len()
     }
 
-    fn next_reserved(&mut self) -> Option<Overdue> {
-        if let Some(overdue) = self.overdue.pop_front() {
-            self.overdue_bytes -= u64::from(overdue.packet.length);
-            return Some(overdue);
-        }
-        let place = self.place(self.now.frame);
-        let packet = self.queues[place].pop()?;
-        Some(Overdue { packet, deadline: self.now.end })
+    fn next_due(&mut self) -> Option<Packet> {
+        let packet = *self.due.get(self.sent)?;
+        self.sent += 1;
+        Some(packet)
+    }
+
+    #[cold]
+    fn next_overdue(&mut self) -> Option<Dispatch> {
+        let Overdue { packet, deadline } = self.overdue.pop_front()?;
+        self.overdue_bytes -= u64::from(packet.length);
+        Some(self.dispatch_reserved(packet, deadline))
+    }
+
+    fn dispatch_reserved(&mut self, packet: Packet, deadline: Nanos) -> Dispatch {
+        self.now.has_mark = true;
+        self.backlog.remove(packet.length);
+        Dispatch { packet, deadline: Some(deadline), criterion: Criterion::ReservedFrame }
     }
 
     /// Whether best effort that begins now ends in time.
@@ -232,9 +273,14 @@ impl Tdp {
         end <= self.now.best_effort_until.0.into()
     }
 
-    fn next_best_effort(&mut self, now: Nanos) -> Option<Packet> {
-        let length = self.best_effort.front()?.length;
-        if self.is_open(now, length) { self.best_effort.pop_front() } else { None }
+    fn next_best_effort(&mut self, now: Nanos) -> Option<Dispatch> {
+        let packet = *self.best_effort.front()?;
+        if !self.is_open(now, packet.length) {
+            return None;
+        }
+        self.best_effort.pop_front();
+        self.backlog.remove(packet.length);
+        Some(Dispatch { packet, deadline: None, criterion: Criterion::Background })
     }
 }
 
@@ -249,21 +295,16 @@ impl Scheduler for Tdp {
         self.backlog.add(packet.length);
     }
 
+    #[inline]
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         self.advance(now, drops);
-        let dispatch = match self.next_reserved() {
-            Some(Overdue { packet, deadline }) => {
-                self.now.has_mark = true;
-                let criterion = Criterion::ReservedFrame;
-                Dispatch { packet, deadline: Some(deadline), criterion }
-            }
-            None => {
-                let packet = self.next_best_effort(now)?;
-                Dispatch { packet, deadline: None, criterion: Criterion::Background }
-            }
-        };
-        self.backlog.remove(dispatch.packet.length);
-        Some(dispatch)
+        if !self.overdue.is_empty() {
+            return self.next_overdue();
+        }
+        match self.next_due() {
+            Some(packet) => Some(self.dispatch_reserved(packet, self.now.end)),
+            None => self.next_best_effort(now),
+        }
     }
 
     /// At once, too, where a frame has begun since the last operation: what is left of earlier ones is
@@ -278,6 +319,9 @@ impl Scheduler for Tdp {
         let best_effort = self.best_effort.front().map(|packet| {
             if self.is_open(now, packet.length) { now } else { self.now.reserved_from }
         });
+        if best_effort == Some(now) || self.best_effort.len() == self.backlog.packets {
+            return best_effort;
+        }
         let frames = self.now.frame + 1..=self.now.frame + self.reach();
         let mut reserved =
             frames.filter(|frame| !self.queues[self.place(*frame)].packets.is_empty());
@@ -291,7 +335,7 @@ impl Scheduler for Tdp {
 
     fn footprint(&self) -> usize {
         let queued: usize = self.queues.iter().map(|queue| queue.packets.capacity()).sum();
-        (queued + self.best_effort.capacity()) * size_of::<Packet>()
+        (queued + self.due.capacity() + self.best_effort.capacity()) * size_of::<Packet>()
             + self.overdue.capacity() * size_of::<Overdue>()
             + self.queues.capacity() * size_of::<Queue>()
             + self.until_reserved.capacity() * size_of::<Option<u32>>()
@@ -308,14 +352,6 @@ impl Current {
         best_effort_until: Nanos::ZERO,
         has_mark: false,
     };
-}
-
-impl Queue {
-    fn pop(&mut self) -> Option<Packet> {
-        let packet = self.packets.pop_front()?;
-        self.bytes -= u64::from(packet.length);
-        Some(packet)
-    }
 }
 
 /// For each frame of a cycle, how many frames later the next reserved one begins.
