@@ -7,7 +7,7 @@ use core::mem;
 use super::settings::bytes_within;
 use super::{Mark, Settings};
 use crate::packet::Packet;
-use crate::sched::Late;
+use crate::sched::{Fifo, Late};
 use crate::sched::pace::{Moment, Pace};
 use crate::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink, Scheduler};
 use crate::units::Nanos;
@@ -19,7 +19,9 @@ use crate::units::Nanos;
 /// frame; others are best effort. In its frame a reserved packet goes before best effort. A best-effort
 /// packet is sent only if it ends, at the latest, `guard` after the beginning of the next reserved
 /// frame, whether or not anything has come for that frame yet. So everything that is accepted leaves
-/// within its frame, if the link is asked as soon as it is free.
+/// within its frame, if the link is asked as soon as it is free. Best effort is ordered by a scheduler of
+/// its own, first come, first served unless it is put [over](Self::over) another; the packet that this
+/// chooses is held until there is time for it.
 ///
 /// A packet that is told a frame which has begun comes too late (section II.B, rule i), one that is
 /// told a frame more than d + 1 ahead has no queue, and a best-effort packet that is longer than what
@@ -30,7 +32,7 @@ use crate::units::Nanos;
 /// Every operation takes constant time, and a frame's beginning the time of one look at each of the
 /// frames that have gone by, at d + 2 at most.
 #[derive(Clone, Debug)]
-pub struct Tdp {
+pub struct Tdp<B = Fifo> {
     pub(super) settings: Settings,
     pace: Pace,
     capacity: u64,
@@ -46,7 +48,10 @@ pub struct Tdp {
     pub(super) queues: Vec<Queue>,
     overdue: VecDeque<Overdue>,
     overdue_bytes: u64,
-    best_effort: VecDeque<Packet>,
+    best_effort: B,
+    /// What best effort has chosen to send next.
+    chosen: Option<Dispatch>,
+    /// Without best effort.
     backlog: Backlog,
 }
 
@@ -113,7 +118,8 @@ impl Tdp {
             queues: alloc::vec![Queue::default(); (settings.delay as usize + 2).next_power_of_two()],
             overdue: VecDeque::new(),
             overdue_bytes: 0,
-            best_effort: VecDeque::new(),
+            best_effort: Fifo::new(),
+            chosen: None,
             backlog: Backlog::default(),
             settings,
             until_reserved,
@@ -122,6 +128,29 @@ impl Tdp {
         output
     }
 
+    /// The same with best effort ordered by this scheduler, before anything is queued.
+    pub fn over<B: Scheduler>(self, best_effort: B) -> Tdp<B> {
+        debug_assert!(Scheduler::backlog(&self).packets == 0, "packets are queued already");
+        Tdp {
+            best_effort,
+            chosen: None,
+            settings: self.settings,
+            pace: self.pace,
+            capacity: self.capacity,
+            longest: self.longest,
+            until_reserved: self.until_reserved,
+            now: self.now,
+            due: self.due,
+            sent: self.sent,
+            queues: self.queues,
+            overdue: self.overdue,
+            overdue_bytes: self.overdue_bytes,
+            backlog: self.backlog,
+        }
+    }
+}
+
+impl<B: Scheduler> Tdp<B> {
     /// Takes in a packet that is to be sent in this frame, counted from time zero.
     #[inline]
     pub fn enqueue_in(&mut self, now: Nanos, packet: Packet, frame: u64, drops: &mut dyn DropSink) {
@@ -168,6 +197,11 @@ impl Tdp {
     /// last operation was.
     pub fn mark(&self) -> Mark {
         self.now.mark
+    }
+
+    /// When the frame ends in which the last operation was.
+    pub fn frame_end(&self) -> Nanos {
+        self.now.end
     }
 
     /// d + 1: the frames that have queues beside the current one.
@@ -273,26 +307,42 @@ impl Tdp {
         end <= self.now.best_effort_until.0.into()
     }
 
-    fn next_best_effort(&mut self, now: Nanos) -> Option<Dispatch> {
-        let packet = *self.best_effort.front()?;
-        if !self.is_open(now, packet.length) {
+    fn next_best_effort(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        if self.chosen.is_none() {
+            if now >= self.now.best_effort_until {
+                return None;
+            }
+            self.chosen = self.best_effort.dequeue(now, drops);
+        }
+        if !self.is_open(now, self.chosen?.packet.length) {
             return None;
         }
-        self.best_effort.pop_front();
-        self.backlog.remove(packet.length);
-        Some(Dispatch { packet, deadline: None, criterion: Criterion::Background })
+        let Dispatch { packet, deadline, .. } = self.chosen.take()?;
+        Some(Dispatch { packet, deadline, criterion: Criterion::Background })
+    }
+
+    /// When best effort may have a packet to send.
+    fn best_effort_ready(&self, now: Nanos) -> Option<Nanos> {
+        let is_open = match &self.chosen {
+            Some(dispatch) => self.is_open(now, dispatch.packet.length),
+            None => now < self.now.best_effort_until,
+        };
+        let ready = match &self.chosen {
+            Some(_) => now,
+            None => self.best_effort.next_ready(now)?,
+        };
+        Some(if is_open { ready } else { ready.max(self.now.reserved_from) })
     }
 }
 
-impl Scheduler for Tdp {
+impl<B: Scheduler> Scheduler for Tdp<B> {
     /// A packet without a frame: best effort.
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.advance(now, drops);
         if u64::from(packet.length) > self.longest {
             return drops.dropped(packet, DropReason::Frame);
         }
-        self.best_effort.push_back(packet);
-        self.backlog.add(packet.length);
+        self.best_effort.enqueue(now, packet, drops);
     }
 
     #[inline]
@@ -303,23 +353,19 @@ impl Scheduler for Tdp {
         }
         match self.next_due() {
             Some(packet) => Some(self.dispatch_reserved(packet, self.now.end)),
-            None => self.next_best_effort(now),
+            None => self.next_best_effort(now, drops),
         }
     }
 
     /// At once, too, where a frame has begun since the last operation: what is left of earlier ones is
     /// still to be dropped.
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {
-        if self.backlog.packets == 0 {
-            return None;
-        }
-        if now >= self.now.end || self.has_reserved() {
+        let has_late = now >= self.now.end && self.backlog.packets > 0;
+        if has_late || self.has_reserved() {
             return Some(now);
         }
-        let best_effort = self.best_effort.front().map(|packet| {
-            if self.is_open(now, packet.length) { now } else { self.now.reserved_from }
-        });
-        if best_effort == Some(now) || self.best_effort.len() == self.backlog.packets {
+        let best_effort = self.best_effort_ready(now);
+        if best_effort == Some(now) || self.backlog.packets == 0 {
             return best_effort;
         }
         let frames = self.now.frame + 1..=self.now.frame + self.reach();
@@ -330,12 +376,18 @@ impl Scheduler for Tdp {
     }
 
     fn backlog(&self) -> Backlog {
-        self.backlog
+        let Backlog { packets, bytes } = self.best_effort.backlog();
+        let chosen = self.chosen.map_or(0, |chosen| u64::from(chosen.packet.length));
+        Backlog {
+            packets: self.backlog.packets + packets + usize::from(self.chosen.is_some()),
+            bytes: self.backlog.bytes + bytes + chosen,
+        }
     }
 
     fn footprint(&self) -> usize {
         let queued: usize = self.queues.iter().map(|queue| queue.packets.capacity()).sum();
-        (queued + self.due.capacity() + self.best_effort.capacity()) * size_of::<Packet>()
+        (queued + self.due.capacity()) * size_of::<Packet>()
+            + self.best_effort.footprint()
             + self.overdue.capacity() * size_of::<Overdue>()
             + self.queues.capacity() * size_of::<Queue>()
             + self.until_reserved.capacity() * size_of::<Option<u32>>()
