@@ -6,9 +6,9 @@ use std::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::super::{Contract, Edge, Slots, Upstream};
+use super::super::{Contract, Edge, Upstream};
 use super::{Coming, CommonTime, Settings, Tdp, send};
-use crate::admit::tdp::{Flow, Hop, Ledger};
+use crate::admit::tdp::{Flow, Hop, Ledger, Reservation};
 use crate::packet::{ClassId, Packet};
 use crate::sched::Late;
 use crate::units::{Bytes, Nanos, Rate};
@@ -34,6 +34,8 @@ struct Wanted {
     ends: (usize, usize),
     packets: u32,
     length: u32,
+    /// By how many frames each node may forward it later than at once.
+    spare: u32,
     first: u64,
     /// By how much packets come later than they might.
     pauses: Vec<u64>,
@@ -45,10 +47,10 @@ fn chains() -> impl Strategy<Value = Chain> {
         let time = CommonTime { frame: Nanos(frame), frames, cycles: 3 };
         let cycle = frame * u64::from(frames);
         let pause = prop_oneof![2 => Just(0), 1 => 0..cycle];
-        let flow = ((0..nodes, 0..nodes), 1..6u32, 1..500u32, 0..cycle, vec(pause, 40));
-        let flow = flow.prop_map(|((one, other), packets, length, first, pauses)| {
+        let flow = ((0..nodes, 0..nodes), 1..6u32, 1..500u32, 0..3u32, 0..cycle, vec(pause, 40));
+        let flow = flow.prop_map(|((one, other), packets, length, spare, first, pauses)| {
             let ends = (one.min(other), one.max(other));
-            Wanted { ends, packets, length, first, pauses }
+            Wanted { ends, packets, length, spare, first, pauses }
         });
         let best_effort = vec(vec((0..CYCLES * cycle, 1..1_000u32), 0..60), nodes);
         let nodes = vec((0..3 * frame, 0..3u32), nodes);
@@ -85,15 +87,16 @@ proptest! {
         };
         let capacities = std::vec![settings.capacity(); nodes.len()];
         let mut ledger = Ledger::new(time.frames, &capacities);
-        let mut reserved: Vec<(Wanted, Flow, Slots)> = Vec::new();
+        let mut reserved: Vec<(Wanted, Flow, Reservation)> = Vec::new();
         for wanted in flows {
             let (entry, exit) = wanted.ends;
             let hops = entry..=exit;
-            let hop = |node| Hop { output: node as u32, delay: delay(node), propagation: 0 };
+            let spare = wanted.spare;
+            let hop = |node| Hop { output: node as u32, delay: delay(node), spare, propagation: 0 };
             let packet = Bytes(wanted.length.into());
             let flow = Flow { path: hops.map(hop).collect(), packets: wanted.packets, packet };
-            if let Ok(slots) = ledger.reserve(&flow) {
-                reserved.push((wanted, flow, slots));
+            if let Ok(reservation) = ledger.reserve(&flow) {
+                reserved.push((wanted, flow, reservation));
             }
         }
 
@@ -114,8 +117,9 @@ proptest! {
 
         let contracts: Vec<_> = reserved
             .iter()
-            .map(|(wanted, _, slots)| {
-                Some(Contract { slots: *slots, packet: Bytes(wanted.length.into()) })
+            .map(|(wanted, _, reservation)| {
+                let packet = Bytes(wanted.length.into());
+                Some(Contract { slots: reservation.slots, packet })
             })
             .collect();
         let mut from_before: Vec<Coming> = Vec::new();
@@ -163,16 +167,19 @@ proptest! {
                 let frame = input.receive(arrival, mark);
                 let Some(packet) = packet else { continue };
                 prop_assert_eq!(frame, Some(time.frame_at(one.start)));
-                if reserved[packet.class.index()].0.ends.1 > node {
-                    let frame = frame.map(|frame| frame + u64::from(delay(node + 1)));
+                let (wanted, _, reservation) = &reserved[packet.class.index()];
+                let (entry, exit) = wanted.ends;
+                if exit > node {
+                    let delay = reservation.delays[node + 1 - entry];
+                    let frame = frame.map(|frame| frame + u64::from(delay));
                     from_before.push(Coming { time: arrival, packet, frame });
                 }
             }
             prop_assert_eq!(input.losses(), 0);
         }
 
-        for (number, (_, flow, _)) in reserved.iter().enumerate() {
-            let bounds = flow.bounds(&time, time.frames);
+        for (number, (_, flow, reservation)) in reserved.iter().enumerate() {
+            let bounds = flow.bounds(&time, reservation);
             let mut delays = Vec::new();
             for way in ways.iter().filter(|way| way.flow == number) {
                 let (Some(start), Some(departure)) = (way.start, way.departure) else {
@@ -181,7 +188,7 @@ proptest! {
                 let first = time.frame_at(start);
                 prop_assert!(time.start(first) <= way.arrival + bounds.shaping);
                 prop_assert!(departure <= time.start(first) + bounds.transit);
-                prop_assert!(departure > time.start(first + flow.frames()));
+                prop_assert!(departure > time.start(first + flow.frames(reservation)));
                 delays.push(departure.0 - start.0);
             }
             if let (Some(least), Some(greatest)) = (delays.iter().min(), delays.iter().max()) {

@@ -1,0 +1,162 @@
+//! What is reserved in a network.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use super::sweep::{Pattern, Sweep};
+use super::{Answer, Flow, Full, Reservation};
+use crate::units::Bytes;
+
+/// What is reserved in a network.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    pub(super) period: u32,
+    capacities: Vec<u64>,
+    /// By output and frame of the period.
+    reserved: Vec<u64>,
+}
+
+impl Ledger {
+    /// Outputs of these [capacities](crate::sched::tdp::capacity) a frame, of which nothing is reserved;
+    /// reservations repeat after so many frames, a cycle or a super cycle.
+    ///
+    /// # Panics
+    /// If the period has no frames.
+    pub fn new(period: u32, capacities: &[Bytes]) -> Self {
+        assert!(period > 0, "the period has no frames");
+        Ledger {
+            period,
+            capacities: capacities.iter().map(|capacity| capacity.0).collect(),
+            reserved: alloc::vec![0; capacities.len() * period as usize],
+        }
+    }
+
+    /// What is reserved in a frame of the period, at an output.
+    pub fn reserved(&self, output: u32, frame: u32) -> Bytes {
+        Bytes(self.reserved[self.cell(output, frame)])
+    }
+
+    /// What can be reserved in a frame, at an output.
+    pub fn capacity(&self, output: u32) -> Bytes {
+        Bytes(self.capacities[output as usize])
+    }
+
+    /// Reserves for a flow, beside what is reserved, so that the least room it leaves in a frame that
+    /// it uses is greatest; of such choices one whose frames held little before, with short delays.
+    ///
+    /// It finds one if there is one. Only for a flow that may be forwarded later than immediately and
+    /// passes an output more than once that is not promised: which frames are free then depends on
+    /// those that the flow itself took before, and of the ways to a frame a limited number is
+    /// followed, always the immediate one among them. Whether that limit was met is
+    /// [told](super::Blocked::certain).
+    ///
+    /// # Errors
+    /// If no choice of its frames fits.
+    ///
+    /// # Panics
+    /// If the flow has no packets or no path, or an output that is not there.
+    pub fn reserve(&mut self, flow: &Flow) -> Answer {
+        let reservation = Sweep::new(self, flow).best()?;
+        let reserved = self.reserve_as(flow, &reservation);
+        debug_assert!(reserved.is_ok());
+        Ok(reservation)
+    }
+
+    /// Reserves for a flow as it was chosen elsewhere, beside what is reserved. Its delays are taken as
+    /// they are.
+    ///
+    /// # Errors
+    /// The first frame that a packet of the flow met that has no room for it; then nothing is reserved.
+    ///
+    /// # Panics
+    /// As [`reserve`](Self::reserve), or if the reservation is of another period or number of packets.
+    pub fn reserve_as(&mut self, flow: &Flow, reservation: &Reservation) -> Result<(), Full> {
+        let uses = self.uses(flow, reservation);
+        for (added, &(output, frame, packets)) in uses.iter().enumerate() {
+            let cell = self.cell(output, frame);
+            let more = u128::from(flow.packet.0) * u128::from(packets);
+            if more > u128::from(self.capacities[output as usize] - self.reserved[cell]) {
+                for &(output, frame, packets) in &uses[..added] {
+                    let cell = self.cell(output, frame);
+                    self.reserved[cell] -= flow.packet.0 * packets;
+                }
+                return Err(self.full(output, frame));
+            }
+            self.reserved[cell] += more as u64;
+        }
+        Ok(())
+    }
+
+    /// Gives back what was reserved for a flow.
+    ///
+    /// # Panics
+    /// If that was not reserved.
+    pub fn release(&mut self, flow: &Flow, reservation: &Reservation) {
+        for (output, frame, packets) in self.uses(flow, reservation) {
+            let cell = self.cell(output, frame);
+            self.reserved[cell] -= flow.packet.0 * packets;
+        }
+    }
+
+    /// Adds up from nothing what these flows use, packet by packet.
+    ///
+    /// # Errors
+    /// The first frame of the period, by output, that takes more than its capacity.
+    ///
+    /// # Panics
+    /// As [`reserve`](Self::reserve).
+    pub fn verify<'a>(
+        &self,
+        flows: impl IntoIterator<Item = (&'a Flow, &'a Reservation)>,
+    ) -> Result<(), Full> {
+        let mut sums: BTreeMap<(u32, u32), u128> = BTreeMap::new();
+        for (flow, Reservation { slots, delays }) in flows {
+            for packet in 0..slots.packets {
+                let mut frame = u64::from(slots.start) + u64::from(slots.offset(packet));
+                for (place, (hop, &delay)) in flow.path.iter().zip(delays).enumerate() {
+                    if place > 0 {
+                        frame += u64::from(delay) + u64::from(hop.propagation);
+                    }
+                    let frame = (frame % u64::from(self.period)) as u32;
+                    *sums.entry((hop.output, frame)).or_default() += u128::from(flow.packet.0);
+                }
+            }
+        }
+        for ((output, frame), sum) in sums {
+            let capacity = self.capacity(output);
+            if sum > capacity.0.into() {
+                let reserved = Bytes(u64::try_from(sum).unwrap_or(u64::MAX));
+                return Err(Full { output, frame, reserved, capacity });
+            }
+        }
+        Ok(())
+    }
+
+    /// Such a frame, with what is reserved of it now.
+    pub(super) fn full(&self, output: u32, frame: u32) -> Full {
+        let (reserved, capacity) = (self.reserved(output, frame), self.capacity(output));
+        Full { output, frame, reserved, capacity }
+    }
+
+    /// The outputs and frames that a flow uses, with for how many packets.
+    fn uses(&self, flow: &Flow, reservation: &Reservation) -> Vec<(u32, u32, u64)> {
+        let Reservation { slots, delays } = reservation;
+        assert_eq!((slots.packets, slots.period), (flow.packets, self.period));
+        assert_eq!(delays.len(), flow.path.len());
+        let pattern = Pattern::new(self.period, flow.packets);
+        let mut uses = Vec::new();
+        let mut first = u64::from(slots.start);
+        for (place, (hop, &delay)) in flow.path.iter().zip(delays).enumerate() {
+            if place > 0 {
+                first += u64::from(delay) + u64::from(hop.propagation);
+            }
+            let frames = pattern.frames((first % u64::from(self.period)) as u32);
+            uses.extend(frames.map(|(frame, packets)| (hop.output, frame, packets)));
+        }
+        uses
+    }
+
+    fn cell(&self, output: u32, frame: u32) -> usize {
+        output as usize * self.period as usize + frame as usize
+    }
+}

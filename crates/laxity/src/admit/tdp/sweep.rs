@@ -1,0 +1,273 @@
+//! The search for the frames of one flow: hop by hop, in each frame that an output may send in.
+//!
+//! It is a search for a shortest path, from the frames of one output to those of the next, whose length
+//! is what it leaves: of ways that meet in a frame the best goes on. Where a flow passes an output
+//! again, ways that meet differ in what they took there, and go on side by side (label setting for
+//! shortest paths with resource constraints: Desrochers, Soumis 1988).
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use core::mem;
+
+use num_integer::gcd;
+
+use super::{Answer, Blocked, Flow, Full, Hop, Ledger, Reservation};
+use crate::sched::tdp::Slots;
+
+/// How many ways to a frame are followed.
+const WAYS: usize = 16;
+
+/// In which frames of a period a flow sends its packets, counted from the first one's. It repeats
+/// within the period, if the packets and frames of that have a common divisor.
+pub(super) struct Pattern {
+    period: u32,
+    /// After so many frames it repeats.
+    pub(super) repeat: u32,
+    packets: u32,
+    /// Frames below `repeat` that have packets, and how many.
+    used: Vec<(u32, u64)>,
+}
+
+impl Pattern {
+    pub(super) fn new(period: u32, packets: u32) -> Self {
+        assert!(packets > 0, "a flow has no packets");
+        let repeat = period / gcd(period, packets);
+        let mut pattern = Pattern { period, repeat, packets, used: Vec::new() };
+        let count = |frame| (frame, pattern.packets_at(frame));
+        pattern.used = (0..repeat).map(count).filter(|&(_, packets)| packets > 0).collect();
+        pattern
+    }
+
+    /// How many packets are so many frames after the first one's. The i-th is `floor(i n / k)` after.
+    fn packets_at(&self, offset: u32) -> u64 {
+        let before = |offset: u64| (offset * u64::from(self.packets)).div_ceil(self.period.into());
+        before(u64::from(offset) + 1) - before(offset.into())
+    }
+
+    /// The frames, with how many packets, if the first is sent in this one; in the packets' order.
+    pub(super) fn frames(&self, first: u32) -> impl Iterator<Item = (u32, u64)> + '_ {
+        (0..self.period / self.repeat).flat_map(move |turn| {
+            let begin = u64::from(first) + u64::from(turn) * u64::from(self.repeat);
+            let frame = move |offset: u32| (begin + u64::from(offset)) % u64::from(self.period);
+            self.used.iter().map(move |&(offset, packets)| (frame(offset) as u32, packets))
+        })
+    }
+}
+
+/// How good a way is: the least room that it leaves in a frame that it uses, then how little the
+/// frames held that it uses, then by how little it is later than immediate.
+type Fit = (u64, Reverse<u128>, Reverse<u64>);
+
+const UNUSED: Fit = (u64::MAX, Reverse(0), Reverse(0));
+
+/// A choice of frames for the outputs up to one of them.
+#[derive(Clone)]
+struct Way {
+    fit: Fit,
+    start: u32,
+    /// In which frame that output sends the first packet, modulo the pattern's repetition.
+    frame: u32,
+    /// By how much it sends later than immediately.
+    extra: u32,
+    /// The way up to the output before.
+    before: usize,
+    /// Whether it is as good as the immediate way for all that follows.
+    immediate: bool,
+    /// The outputs that come again, and the frames of their first packets; in order.
+    own: Vec<(u32, u32)>,
+}
+
+/// What is left of the frames that a flow would use at an output: the least room, and what they held.
+type Left = Result<(u64, u128), Full>;
+
+pub(super) struct Sweep<'a> {
+    ledger: &'a Ledger,
+    flow: &'a Flow,
+    pattern: Pattern,
+    /// By hop and frame, beside what is reserved.
+    left: Vec<Vec<Left>>,
+    /// By hop, whether its output comes again.
+    again: Vec<bool>,
+    full: BTreeSet<Full>,
+    certain: bool,
+}
+
+impl<'a> Sweep<'a> {
+    pub(super) fn new(ledger: &'a Ledger, flow: &'a Flow) -> Self {
+        assert!(!flow.path.is_empty(), "a flow has no path");
+        let pattern = Pattern::new(ledger.period, flow.packets);
+        let mut later = BTreeSet::new();
+        let again = flow.path.iter().rev().map(|hop| !later.insert(hop.output));
+        let mut again: Vec<bool> = again.collect();
+        again.reverse();
+        let (left, full) = (Vec::new(), BTreeSet::new());
+        let mut sweep = Sweep { ledger, flow, pattern, left, again, full, certain: true };
+        let frames = 0..sweep.pattern.repeat;
+        let left = |hop: &Hop| frames.clone().map(|at| sweep.left(hop.output, at, &[])).collect();
+        sweep.left = flow.path.iter().map(left).collect();
+        sweep
+    }
+
+    /// The best choice of frames.
+    pub(super) fn best(mut self) -> Answer {
+        let Some((room, reservation)) = self.run(None) else {
+            return Err(Blocked { full: self.full.into_iter().collect(), certain: self.certain });
+        };
+        if self.flow.path.iter().skip(1).all(|hop| hop.spare == 0) {
+            return Ok(reservation);
+        }
+        // Where ways met, more room decided, though a later output may leave less in any case. Now that
+        // it is known how much counts, the others decide.
+        Ok(self.run(Some(room)).map_or(reservation, |(_, better)| better))
+    }
+
+    /// The best choice with the room that it leaves; if that is known, as far as it counts.
+    fn run(&mut self, enough: Option<u64>) -> Option<(u64, Reservation)> {
+        let (flow, repeat) = (self.flow, self.pattern.repeat);
+        let mut ways: Vec<Way> = Vec::new();
+        let mut last = 0..0;
+        let mut met: Vec<Vec<Way>> = alloc::vec![Vec::new(); repeat as usize];
+        for (place, hop) in flow.path.iter().enumerate() {
+            let mut go = |way| {
+                if let Some(way) = self.pass(way, place, enough) {
+                    meet(&mut met[way.frame as usize], way);
+                }
+            };
+            if place == 0 {
+                (0..repeat).for_each(|start| go(Way::from(start)));
+            }
+            for before in last {
+                (0..=longest(hop, repeat))
+                    .for_each(|extra| go(ways[before].forwarded(before, hop, extra, repeat)));
+            }
+            let begin = ways.len();
+            for met in &mut met {
+                self.thin(met);
+                ways.append(met);
+            }
+            last = begin..ways.len();
+        }
+        let best = last.min_by_key(|&way| (Reverse(ways[way].fit), ways[way].start))?;
+        Some((ways[best].fit.0, self.reservation(&ways, best)))
+    }
+
+    /// A way that has come to the output of a hop, through it.
+    fn pass(&mut self, mut way: Way, place: usize, enough: Option<u64>) -> Option<Way> {
+        let output = self.flow.path[place].output;
+        let taken = way.own.iter().any(|own| own.0 == output);
+        let left = match taken {
+            true => &self.left(output, way.frame, &way.own),
+            false => &self.left[place][way.frame as usize],
+        };
+        let (room, held) = match left {
+            Ok(left) => *left,
+            Err(full) => {
+                self.full.insert(*full);
+                return None;
+            }
+        };
+        if enough.is_some_and(|enough| room < enough) {
+            return None;
+        }
+        let (least, Reverse(before), late) = way.fit;
+        let room = enough.unwrap_or(least.min(room));
+        way.fit = (room, Reverse(before + held), late);
+        if self.again[place] {
+            let place = way.own.partition_point(|own| *own < (output, way.frame));
+            way.own.insert(place, (output, way.frame));
+        } else if taken {
+            way.own.retain(|own| own.0 != output);
+        }
+        Some(way)
+    }
+
+    /// What is left at an output if the flow uses it from this frame on beside what is reserved and
+    /// what it took itself.
+    fn left(&self, output: u32, first: u32, own: &[(u32, u32)]) -> Left {
+        let packet = self.flow.packet.0;
+        let capacity = self.ledger.capacity(output).0;
+        let (mut least, mut held) = (u64::MAX, 0);
+        for (frame, packets) in self.pattern.frames(first) {
+            let own = own.iter().filter(|own| own.0 == output);
+            let own: u64 = own.map(|own| self.own_packets(frame, own.1)).sum();
+            let taken = self.ledger.reserved(output, frame).0 + own * packet;
+            let room = u128::from(capacity - taken);
+            let (packet, packets) = (u128::from(packet), u128::from(packets));
+            let Some(room) = room.checked_sub(packet * packets) else {
+                return Err(self.ledger.full(output, frame));
+            };
+            least = least.min(room as u64);
+            held += packets * u128::from(taken) + packet * (packets * (packets - 1) / 2);
+        }
+        Ok((least, held))
+    }
+
+    /// How many packets are in a frame if the first is in that one.
+    fn own_packets(&self, frame: u32, first: u32) -> u64 {
+        let repeat = self.pattern.repeat;
+        self.pattern.packets_at((frame % repeat + repeat - first) % repeat)
+    }
+
+    /// Leaves no more ways to a frame than are followed.
+    fn thin(&mut self, ways: &mut Vec<Way>) {
+        if ways.len() > WAYS {
+            self.certain = false;
+            ways.sort_by_key(|way| (!way.immediate, Reverse(way.fit), way.start));
+            ways.truncate(WAYS);
+        }
+    }
+
+    fn reservation(&self, ways: &[Way], last: usize) -> Reservation {
+        let (packets, period) = (self.flow.packets, self.ledger.period);
+        let slots = Slots { start: ways[last].start, packets, period };
+        let mut delays = alloc::vec![0; self.flow.path.len()];
+        let mut at = last;
+        for (delay, hop) in delays.iter_mut().zip(&self.flow.path).skip(1).rev() {
+            *delay = hop.delay + ways[at].extra;
+            at = ways[at].before;
+        }
+        Reservation { slots, delays }
+    }
+}
+
+impl Way {
+    fn from(start: u32) -> Self {
+        let own = Vec::new();
+        Way { fit: UNUSED, start, frame: start, extra: 0, before: 0, immediate: true, own }
+    }
+
+    /// As the way at that place, goes on to an output.
+    fn forwarded(&self, place: usize, hop: &Hop, extra: u32, repeat: u32) -> Way {
+        let lag = u64::from(hop.delay) + u64::from(hop.propagation) + u64::from(extra);
+        let frame = (u64::from(self.frame) + lag) % u64::from(repeat);
+        let (room, held, Reverse(late)) = self.fit;
+        Way {
+            fit: (room, held, Reverse(late + u64::from(extra))),
+            start: self.start,
+            frame: frame as u32,
+            extra,
+            before: place,
+            immediate: self.immediate && extra == 0,
+            own: self.own.clone(),
+        }
+    }
+}
+
+/// By how much a hop may be later than immediate so that it makes a difference.
+fn longest(hop: &Hop, repeat: u32) -> u32 {
+    hop.spare.min(repeat - 1).min(u32::MAX - hop.delay)
+}
+
+/// Adds a way to those to the same frame; of two that took the same, only the better one goes on.
+fn meet(ways: &mut Vec<Way>, mut way: Way) {
+    let Some(other) = ways.iter_mut().find(|other| other.own == way.own) else {
+        ways.push(way);
+        return;
+    };
+    let immediate = other.immediate || way.immediate;
+    if (way.fit, Reverse(way.start)) > (other.fit, Reverse(other.start)) {
+        mem::swap(other, &mut way);
+    }
+    other.immediate = immediate;
+}
