@@ -52,6 +52,13 @@ impl Hop {
     }
 }
 
+impl NetworkLink {
+    /// How long a packet takes to the other end if nothing is in its way.
+    pub fn takes(&self, packet: Bytes) -> Nanos {
+        self.rate.time_for(packet).saturating_add(self.delay)
+    }
+}
+
 impl Network {
     /// The names of the nodes that a hop leads from and to.
     pub fn ends(&self, hop: Hop) -> [&str; 2] {
