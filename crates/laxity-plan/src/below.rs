@@ -120,6 +120,18 @@ impl Plan {
         above.all(|id| self.classes[id.index()].inside.is_none())
     }
 
+    /// Where a class's packets wait beside others: the share whose scheduler they are in, if it is not
+    /// the link's, and that scheduler.
+    pub(crate) fn queued_at(&self, id: ClassId) -> (Option<ClassId>, SchedulerSpec) {
+        if self.scheduler != SchedulerSpec::Wf2q || !self.has_schedulers_below() {
+            return (None, self.scheduler);
+        }
+        let up = |id: &ClassId| self.classes[id.index()].parent;
+        let mut ways = std::iter::successors(Some(id), up);
+        let share = ways.find(|&id| self.has_share(id)).unwrap_or(id);
+        (Some(share), self.classes[share.index()].inside.unwrap_or_default().scheduler)
+    }
+
     /// The classes that are shares.
     fn upper(&self) -> Vec<ClassId> {
         (0..self.classes.len() as u32).map(ClassId).filter(|&id| self.has_share(id)).collect()

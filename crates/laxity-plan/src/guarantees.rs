@@ -1,8 +1,10 @@
 //! What a plan's classes are guaranteed: the questions that admission tests are asked about it.
 
 use laxity::admit::dwcs::{self, Windowed};
-use laxity::admit::fair::{Hierarchy, Member, Turn, Weighted, drr, wfq};
-use laxity::admit::{Traffic, Unbounded, edf, hfsc};
+use laxity::admit::fair::{
+    Hierarchy, Member, Turn, Weighted, drr, drr_services, wfq, wfq_services,
+};
+use laxity::admit::{Service, Traffic, Unbounded, edf, hfsc};
 use laxity::packet::ClassId;
 use laxity::port::Promise;
 use laxity::sched::dwcs::{Settings, Streams};
@@ -41,14 +43,36 @@ impl Plan {
             SchedulerSpec::Fifo | SchedulerSpec::Dwcs(_) | SchedulerSpec::Tdp(_) => {
                 vec![Err(Unbounded::NoGuarantee); self.classes.len()]
             }
-            SchedulerSpec::Wfq => self.wfq_bounds(),
-            SchedulerSpec::Drr => self.drr_bounds(),
+            SchedulerSpec::Wfq => self.of_leaves(wfq(self.link.rate, &self.weighted())),
+            SchedulerSpec::Drr => self.of_leaves(drr(self.link.rate, &self.turns())),
             SchedulerSpec::Wf2q if self.has_schedulers_below() => self.guarantees_below().bounds,
             SchedulerSpec::Wf2q => self.wf2q_hierarchy().test().bounds,
             SchedulerSpec::Hfsc => self.hfsc_system().test().bounds,
             SchedulerSpec::Edf { best_effort, .. } => {
                 self.edf_bounds(&self.edf_admission(best_effort))
             }
+        }
+    }
+
+    /// By what curves of their own a scheduler serves the classes, whatever the others send; `None`
+    /// where it depends on them, or nothing is guaranteed.
+    pub fn services(&self, spec: SchedulerSpec) -> Vec<Option<Service>> {
+        let of_all = |services: Vec<Result<Service, Unbounded>>| {
+            services.into_iter().map(Result::ok).collect()
+        };
+        match spec {
+            SchedulerSpec::Wfq => {
+                let services = wfq_services(self.link.rate, &self.weighted());
+                of_all(self.of_leaves(services.into_iter().map(Ok).collect()))
+            }
+            SchedulerSpec::Drr => {
+                of_all(self.of_leaves(drr_services(self.link.rate, &self.turns())))
+            }
+            SchedulerSpec::Wf2q if !self.has_schedulers_below() => {
+                of_all(self.wf2q_hierarchy().services())
+            }
+            SchedulerSpec::Hfsc => of_all(self.hfsc_system().services()),
+            _ => vec![None; self.classes.len()],
         }
     }
 
@@ -88,31 +112,33 @@ impl Plan {
         bounds
     }
 
-    fn wfq_bounds(&self) -> Vec<Result<Nanos, Unbounded>> {
+    /// The leaves as WFQ's bounds see them.
+    fn weighted(&self) -> Vec<Weighted> {
         let weights = self.flat_weights();
         let weighted = |(id, class): (ClassId, &Class)| Weighted {
             weight: weights[id.index()],
             traffic: self.traffic(class),
         };
-        self.of_leaves(wfq(self.link.rate, &self.leaves().map(weighted).collect::<Vec<_>>()))
+        self.leaves().map(weighted).collect()
     }
 
-    fn drr_bounds(&self) -> Vec<Result<Nanos, Unbounded>> {
+    /// The leaves as those of deficit round robin see them.
+    fn turns(&self) -> Vec<Turn> {
         let quanta = self.drr_quanta();
         let turn = |(id, class): (ClassId, &Class)| Turn {
             quantum: quanta[id.index()],
             traffic: self.traffic(class),
         };
-        self.of_leaves(drr(self.link.rate, &self.leaves().map(turn).collect::<Vec<_>>()))
+        self.leaves().map(turn).collect()
     }
 
-    /// The bounds of the leaves, in their order, among those of all classes.
-    fn of_leaves(&self, leaves: Vec<Result<Nanos, Unbounded>>) -> Vec<Result<Nanos, Unbounded>> {
-        let mut bounds = vec![Err(Unbounded::NoGuarantee); self.classes.len()];
-        for ((id, _), bound) in self.leaves().zip(leaves) {
-            bounds[id.index()] = bound;
+    /// What is said of the leaves, in their order, among all classes.
+    fn of_leaves<T: Clone>(&self, leaves: Vec<Result<T, Unbounded>>) -> Vec<Result<T, Unbounded>> {
+        let mut all = vec![Err(Unbounded::NoGuarantee); self.classes.len()];
+        for ((id, _), of_leaf) in self.leaves().zip(leaves) {
+            all[id.index()] = of_leaf;
         }
-        bounds
+        all
     }
 
     pub(crate) fn traffic(&self, class: &Class) -> Traffic {

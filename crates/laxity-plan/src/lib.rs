@@ -26,6 +26,7 @@ pub mod import;
 pub mod matching;
 pub mod model;
 pub mod network;
+pub mod paths;
 mod raw;
 mod read;
 mod scheduler;

@@ -77,6 +77,13 @@ impl Hop {
     }
 }
 
+impl NetworkLink {
+    /// How long a packet takes to the other end if nothing is in its way.
+    pub fn takes(&self, packet: Bytes) -> Nanos {
+        self.rate.time_for(packet).saturating_add(self.delay)
+    }
+}
+
 impl Network {
     /// The nodes that a hop leads from and to, as positions in [`nodes`](Self::nodes).
     pub fn between(&self, hop: Hop) -> [u32; 2] {

@@ -12,7 +12,7 @@ mod wfq;
 #[cfg(test)]
 mod tests;
 
-pub use drr::{Turn, drr};
+pub use drr::{Turn, drr, drr_services};
 pub(super) use wf2q::Latencies;
 pub use wf2q::{Guarantees, Hierarchy, Member, Overbooked};
-pub use wfq::{Weighted, wfq};
+pub use wfq::{Weighted, wfq, wfq_services};

@@ -42,7 +42,7 @@ use num_traits::Signed;
 
 use super::tree::Tree;
 use super::{
-    Interval, Traffic, Unbounded, delay_bound, first_below_zero, floor_rate, is_room, steepest_from,
+    Interval, Service, Traffic, Unbounded, first_below_zero, floor_rate, is_room, steepest_from,
 };
 use crate::curve::{Curve, Exact, Minimum, bytes_per_nano, exact_nanos, floor_bytes};
 use crate::sched::hfsc::ClassSpec;
@@ -93,24 +93,32 @@ impl System {
             Some(Minimum { at, .. }) => Some(at),
             None => Some(first_below_zero(&unused, &Exact::default())),
         };
-        let late = self.rate.time_for(self.largest_packet());
-        let bound = |class: &Class| match class.spec.curves.real_time {
-            None => Err(Unbounded::NoGuarantee),
-            Some(_) if !admitted => Err(Unbounded::NotAdmitted),
-            Some(curve) => delay_bound(&class.traffic.arrival, &curve.curve(), late),
+        let bound = |(class, service): (&Class, Result<Service, Unbounded>)| {
+            service?.delay(&class.traffic.arrival)
         };
         let long_run = self.real_time().map(|curve| curve.m2().0).fold(0, u64::saturating_add);
         Admission {
             admitted,
             binding: at.and_then(|at| Interval::on_link(self.rate, &at, &unused.value(&at))),
             long_run: Rate(long_run),
-            bounds: self.classes.iter().map(bound).collect(),
+            bounds: self.classes.iter().zip(self.services()).map(bound).collect(),
         }
     }
 
     /// Whether every real-time curve is kept.
     pub fn is_admitted(&self) -> bool {
         is_room(&self.unused().minimum_from(&Exact::default()))
+    }
+
+    /// By what each class is served, in their order: its real-time curve.
+    pub fn services(&self) -> Vec<Result<Service, Unbounded>> {
+        let (admitted, late) = (self.is_admitted(), self.rate.time_for(self.largest_packet()));
+        let service = |class: &Class| match class.spec.curves.real_time {
+            None => Err(Unbounded::NoGuarantee),
+            Some(_) if !admitted => Err(Unbounded::NotAdmitted),
+            Some(curve) => Ok(Service { curve: curve.curve(), late }),
+        };
+        self.classes.iter().map(service).collect()
     }
 
     /// The sum of the real-time curves.

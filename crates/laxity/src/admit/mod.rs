@@ -6,6 +6,7 @@ pub mod edf;
 pub mod fair;
 pub mod hfsc;
 pub mod hierarchy;
+pub mod path;
 pub mod tdp;
 mod tree;
 
@@ -81,9 +82,24 @@ pub fn arrival_curve(buckets: &[TokenBucket]) -> Curve {
     lines.into_iter().reduce(|lowest, line| lowest.minimum(&line)).unwrap_or_else(Curve::zero)
 }
 
-/// The delay of traffic that is served by this curve, then at most `late` more; rounded up.
-fn delay_bound(buckets: &[TokenBucket], service: &Curve, late: Nanos) -> Result<Nanos, Unbounded> {
-    delay_bound_of_all([buckets], service, late)
+/// By what a class is served, whatever others send: the packet that ends with the x-th byte of a
+/// period in which the class has packets has left once the curve has come to x, and `late` after that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Service {
+    /// From the beginning of the period. It does not fall.
+    pub curve: Curve,
+    /// In addition.
+    pub late: Nanos,
+}
+
+impl Service {
+    /// The delay of traffic that is served in this way, rounded up.
+    ///
+    /// # Errors
+    /// If the traffic is more than is served, or nothing is known of it.
+    pub fn delay(&self, arrival: &[TokenBucket]) -> Result<Nanos, Unbounded> {
+        delay_bound_of_all([arrival], &self.curve, self.late)
+    }
 }
 
 /// The delay of all of this traffic that is served in order of arrival, by this curve, then at most

@@ -17,12 +17,15 @@
 //! keeps rounds, but not the order of turns within them. With bytes that have arrived within a
 //! time u under the arrival curve A_i, the delay is at most the supremum of that with x = A_i(u),
 //! less u.
+//!
+//! As `ceil(x / Q_i) <= (x + Q_i - 1) / Q_i`, the class is served at the rate `C Q_i / sum_j Q_j` after
+//! what is left at x = 0: a service curve that is a line.
 
 use alloc::vec::Vec;
 
 use num_traits::{One, Signed, Zero};
 
-use crate::admit::{Traffic, Unbounded, arrival_curve};
+use crate::admit::{Service, Traffic, Unbounded, arrival_curve};
 use crate::curve::{Curve, Exact, bytes_per_nano, ceil_nanos, exact, exact_bytes};
 use crate::units::{Bytes, Nanos, Rate};
 
@@ -39,6 +42,15 @@ pub struct Turn {
 pub fn drr(rate: Rate, classes: &[Turn]) -> Vec<Result<Nanos, Unbounded>> {
     let round = Round::of(rate, classes);
     classes.iter().map(|class| round.bound(class)).collect()
+}
+
+/// By what each class is served under [`Drr`](crate::sched::Drr) on a link of `rate`.
+///
+/// # Errors
+/// If that is later than can be told.
+pub fn drr_services(rate: Rate, classes: &[Turn]) -> Vec<Result<Service, Unbounded>> {
+    let round = Round::of(rate, classes);
+    classes.iter().map(|class| round.service(rate, class)).collect()
 }
 
 /// A class's bytes and those that others send before them.
@@ -75,13 +87,27 @@ impl Round {
         if arrival.final_slope() * &self.quanta > &self.rate * &quantum {
             return Err(Unbounded::Outgrown);
         }
-        let others = &self.quanta - &quantum;
-        let first = &self.saved - saved(class.traffic.packet) + &self.largest;
+        let (others, first) = self.of_others(class);
         let delay = |(u, x, turns): (Exact, Exact, Exact)| {
             (x + (turns + &self.turns_more) * &others + &first) / &self.rate - u
         };
         let longest = worst_moments(&arrival, &quantum).into_iter().map(delay).max();
         longest.and_then(|longest| ceil_nanos(&longest)).ok_or(Unbounded::Outgrown)
+    }
+
+    fn service(&self, rate: Rate, class: &Turn) -> Result<Service, Unbounded> {
+        let quantum = exact(class.quantum.into());
+        let (others, first) = self.of_others(class);
+        let turns = Exact::one() - quantum.recip() + &self.turns_more;
+        let late = (turns * others + first) / &self.rate;
+        let curve = Curve::line(rate).scale(&(quantum / &self.quanta));
+        Ok(Service { curve, late: ceil_nanos(&late).ok_or(Unbounded::Outgrown)? })
+    }
+
+    /// What all others send in a turn, and what is sent before that.
+    fn of_others(&self, class: &Turn) -> (Exact, Exact) {
+        let others = &self.quanta - exact(class.quantum.into());
+        (others, &self.saved - saved(class.traffic.packet) + &self.largest)
     }
 }
 

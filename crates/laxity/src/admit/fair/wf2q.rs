@@ -36,7 +36,7 @@
 use alloc::vec::Vec;
 
 use crate::admit::tree::Tree;
-use crate::admit::{Traffic, Unbounded, delay_bound};
+use crate::admit::{Service, Traffic, Unbounded};
 use crate::curve::Curve;
 use crate::packet::ClassId;
 use crate::sched::Share;
@@ -98,15 +98,34 @@ impl Hierarchy {
     pub fn test(&self) -> Guarantees {
         let tree = Tree::new(self.classes.iter().map(|class| class.share.parent));
         let Latencies { overbooked, late } = self.latencies(&tree);
-        let bound = |(class, late): (usize, Option<Nanos>)| {
-            let Member { share, traffic } = &self.classes[class];
+        let bound = |(class, service): (&Member, Result<Service, Unbounded>)| {
+            service?.delay(&class.traffic.arrival)
+        };
+        let services = self.services_of(&tree, late);
+        let bounds = self.classes.iter().zip(services).map(bound).collect();
+        Guarantees { overbooked, bounds }
+    }
+
+    /// By what each class is served, in their order.
+    pub fn services(&self) -> Vec<Result<Service, Unbounded>> {
+        let tree = Tree::new(self.classes.iter().map(|class| class.share.parent));
+        let late = self.latencies(&tree).late;
+        self.services_of(&tree, late).collect()
+    }
+
+    fn services_of(
+        &self,
+        tree: &Tree,
+        late: Vec<Option<Nanos>>,
+    ) -> impl Iterator<Item = Result<Service, Unbounded>> {
+        let service = |(class, late): (usize, Option<Nanos>)| {
             if !tree.is_leaf(class) {
                 return Err(Unbounded::NoGuarantee);
             }
             let late = late.ok_or(Unbounded::NotAdmitted)?;
-            delay_bound(&traffic.arrival, &Curve::line(share.rate), late)
+            Ok(Service { curve: Curve::line(self.classes[class].share.rate), late })
         };
-        Guarantees { overbooked, bounds: late.into_iter().enumerate().map(bound).collect() }
+        late.into_iter().enumerate().map(service)
     }
 
     /// Tests the rates at every level, and says how late classes are served.

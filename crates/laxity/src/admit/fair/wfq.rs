@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use crate::admit::{Traffic, Unbounded, delay_bound};
+use crate::admit::{Service, Traffic, Unbounded};
 use crate::curve::{Curve, Exact, exact};
 use crate::units::{Nanos, Rate};
 
@@ -25,12 +25,18 @@ const ROUNDING: Nanos = Nanos(1);
 
 /// The delay bound of each class under [`Wfq`](crate::sched::Wfq) on a link of `rate`.
 pub fn wfq(rate: Rate, classes: &[Weighted]) -> Vec<Result<Nanos, Unbounded>> {
+    let bound = |(class, service): (&Weighted, Service)| service.delay(&class.traffic.arrival);
+    classes.iter().zip(wfq_services(rate, classes)).map(bound).collect()
+}
+
+/// By what each class is served under [`Wfq`](crate::sched::Wfq) on a link of `rate`.
+pub fn wfq_services(rate: Rate, classes: &[Weighted]) -> Vec<Service> {
     let largest = classes.iter().map(|class| class.traffic.packet).max().unwrap_or_default();
     let late = rate.time_for(largest).saturating_add(ROUNDING);
     let all = classes.iter().map(|class| exact(class.weight)).sum::<Exact>();
-    let bound = |class: &Weighted| {
-        let service = Curve::line(rate).scale(&(exact(class.weight) / &all));
-        delay_bound(&class.traffic.arrival, &service, late)
+    let service = |class: &Weighted| {
+        let curve = Curve::line(rate).scale(&(exact(class.weight) / &all));
+        Service { curve, late }
     };
-    classes.iter().map(bound).collect()
+    classes.iter().map(service).collect()
 }

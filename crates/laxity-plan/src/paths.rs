@@ -1,0 +1,259 @@
+//! Paths over a network: what arrives at every output, and how long packets take from end to end.
+//!
+//! Outputs are looked at one after another, each behind all that feed it. What is known of a class at
+//! an output is the least of two arrival curves. All of its packets have entered the network under the
+//! class's own curve and come by now with some jitter. And they leave the outputs before this one
+//! under curves that are known already. Its scheduler is set up for that and asked what it guarantees.
+
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use std::collections::HashMap;
+
+use laxity::admit::Unbounded;
+use laxity::admit::path::Order;
+use laxity::packet::ClassId;
+use laxity::units::{Bytes, Nanos, Rate};
+
+use crate::model::{Arrival, Class, Plan, SchedulerSpec, Source, TokenBucket};
+use crate::network::{Hop, Network};
+
+/// The outputs of a network and the paths through them, with what each guarantees.
+#[derive(Clone, Debug)]
+pub struct Paths {
+    /// In the order in which sources' paths come to them.
+    pub outputs: Vec<Output>,
+    /// One for each class and path that sources have, in their order.
+    pub routes: Vec<Route>,
+    /// The outputs that feed one another in circles, by number: nothing is known of what they send.
+    pub circles: Vec<usize>,
+    /// What links have that have none of their own.
+    scheduler: SchedulerSpec,
+    numbers: HashMap<(Hop, Option<usize>), usize>,
+}
+
+/// Where a node sends packets over a link.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// The link, and in which direction.
+    pub hop: Hop,
+    /// The route that it belongs to, if the link is private: every flow of that has one to itself.
+    pub private: Option<usize>,
+    /// The classes that pass it, in their order.
+    pub classes: Vec<Passing>,
+}
+
+/// A class at an output.
+#[derive(Clone, Debug)]
+pub struct Passing {
+    /// The class.
+    pub class: ClassId,
+    /// What comes of it in any interval; `None` if that is not known.
+    pub arrival: Option<Vec<TokenBucket>>,
+    /// How long its packets take from their arrival there to their last bit out.
+    pub bound: Result<Nanos, Unproved>,
+}
+
+/// A class's packets along one path.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// The class.
+    pub class: ClassId,
+    /// The links.
+    pub path: Vec<Hop>,
+    /// How many flows take it.
+    pub flows: u32,
+    /// Whether these are acknowledgements.
+    pub acks: bool,
+    /// The outputs on the way, by number.
+    pub outputs: Vec<usize>,
+    /// The bounds of all outputs together, and propagation.
+    pub sum: Result<Nanos, Unproved>,
+    /// The same where outputs in a row that serve the same packets are taken as one: a burst waits at
+    /// the slowest of them only.
+    pub once: Result<Nanos, Unproved>,
+    /// What the longest packet takes through the empty network.
+    pub empty: Nanos,
+}
+
+/// Why there is no bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unproved {
+    /// The scheduler gives none.
+    #[error("{}", said(*.0))]
+    Output(#[from] Unbounded),
+    /// Its packets wait with others of which nothing is known.
+    #[error("it waits behind a class of which nothing is known there")]
+    Company,
+    /// An output before has no bound, so what comes of the class is not known.
+    #[error("an output before has no bound")]
+    Before,
+    /// The output is on a circle.
+    #[error("the outputs feed one another in a circle")]
+    Circle,
+}
+
+fn said(why: Unbounded) -> String {
+    match why {
+        Unbounded::NoGuarantee => "nothing is guaranteed to it there".to_string(),
+        why => why.to_string(),
+    }
+}
+
+impl Route {
+    /// The better one of its bounds.
+    pub fn bound(&self) -> Result<Nanos, Unproved> {
+        match (self.sum, self.once) {
+            (Ok(sum), Ok(once)) => Ok(sum.min(once)),
+            (sum, _) => sum,
+        }
+    }
+}
+
+impl Output {
+    /// A class at this output.
+    pub fn class(&self, id: ClassId) -> Option<&Passing> {
+        let at = self.classes.binary_search_by_key(&id, |passing| passing.class).ok()?;
+        Some(&self.classes[at])
+    }
+
+    /// What comes in the long run of the classes of which that is known.
+    pub fn long_run(&self) -> Rate {
+        let slowest =
+            |passing: &Passing| passing.arrival.as_ref()?.iter().map(|line| line.rate.0).min();
+        Rate(self.classes.iter().filter_map(slowest).fold(0, u64::saturating_add))
+    }
+}
+
+impl Plan {
+    /// The outputs and paths of the plan's network, where `scheduler` is that of links that have none
+    /// of their own; nothing without a network.
+    pub fn paths(&self, scheduler: SchedulerSpec) -> Paths {
+        let mut paths = Paths {
+            outputs: Vec::new(),
+            routes: Vec::new(),
+            circles: Vec::new(),
+            scheduler,
+            numbers: HashMap::new(),
+        };
+        if let Some(network) = &self.network {
+            paths.lay(self, network);
+            paths.walk(self, network);
+        }
+        paths
+    }
+
+    /// Whether it is known what a class sends: it says so, and none of its sources is TCP.
+    fn is_told(&self, class: ClassId) -> bool {
+        let is_tcp = |source: &Source| matches!(source, Source::Tcp(tcp) if tcp.class == class);
+        self.classes[class.index()].arrival.is_some() && !self.sources.iter().any(is_tcp)
+    }
+}
+
+impl Paths {
+    /// The output that a flow of a class and path passes at a hop.
+    pub fn output(
+        &self,
+        network: &Network,
+        class: ClassId,
+        path: &[Hop],
+        hop: Hop,
+    ) -> Option<usize> {
+        let private = match network.links[hop.link as usize].private {
+            true => Some(self.routes.iter().position(|of| of.class == class && of.path == path)?),
+            false => None,
+        };
+        self.numbers.get(&(hop, private)).copied()
+    }
+
+    /// The route of a class and path.
+    pub fn route(&self, class: ClassId, path: &[Hop]) -> Option<&Route> {
+        self.routes.iter().find(|route| route.class == class && route.path == path)
+    }
+
+    /// The plan as an output sees it: its link, the discipline there, and of each class what comes
+    /// there, as far as it is known.
+    pub fn plan_at(&self, plan: &Plan, output: usize) -> Plan {
+        let network = plan.network.as_ref().expect("outputs are those of a network");
+        let output = &self.outputs[output];
+        let mut here = plan.at(&network.links[output.hop.link as usize], self.scheduler);
+        for (id, class) in (0..).map(ClassId).zip(&mut here.classes) {
+            let Some(arrival) = &mut class.arrival else { continue };
+            match output.class(id).map(|passing| &passing.arrival) {
+                Some(Some(comes)) => arrival.buckets.clone_from(comes),
+                Some(None) => {}
+                None => arrival.buckets = vec![NOTHING],
+            }
+        }
+        here
+    }
+
+    /// Finds out which outputs there are, and who passes them.
+    fn lay(&mut self, plan: &Plan, network: &Network) {
+        for source in &plan.sources {
+            match source {
+                Source::Model(source) => {
+                    self.add(plan, network, source.class, &source.path, source.count, false);
+                }
+                Source::Tcp(source) => {
+                    let back: Vec<_> = source.path.iter().rev().map(|hop| hop.reversed()).collect();
+                    self.add(plan, network, source.class, &source.path, source.count, false);
+                    self.add(plan, network, source.class, &back, source.count, true);
+                }
+                Source::Recording { .. } => {}
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        plan: &Plan,
+        network: &Network,
+        class: ClassId,
+        path: &[Hop],
+        flows: u32,
+        acks: bool,
+    ) {
+        let same =
+            |route: &&mut Route| (route.class, &*route.path, route.acks) == (class, path, acks);
+        if let Some(route) = self.routes.iter_mut().find(same) {
+            route.flows += flows;
+            return;
+        }
+        let number = self.routes.len();
+        let output = |&hop: &Hop| {
+            let private = network.links[hop.link as usize].private.then_some(number);
+            let output = *self.numbers.entry((hop, private)).or_insert_with(|| {
+                self.outputs.push(Output { hop, private, classes: Vec::new() });
+                self.outputs.len() - 1
+            });
+            let classes = &mut self.outputs[output].classes;
+            if let Err(at) = classes.binary_search_by_key(&class, |passing| passing.class) {
+                let bound = Err(Unproved::Before);
+                classes.insert(at, Passing { class, arrival: None, bound });
+            }
+            output
+        };
+        let outputs = path.iter().map(output).collect();
+        let longest = plan.max_packet(&plan.classes[class.index()]);
+        let takes = |hop: &Hop| network.links[hop.link as usize].takes(longest);
+        let empty = path.iter().map(takes).fold(Nanos::ZERO, Nanos::saturating_add);
+        let (sum, once) = (Err(Unproved::Before), Err(Unproved::Before));
+        let path = path.to_vec();
+        self.routes.push(Route { class, path, flows, acks, outputs, sum, once, empty });
+    }
+
+    /// In which order outputs can be looked at. Classes of which nothing is known put them in none.
+    fn order(&self, plan: &Plan) -> Order {
+        let told = self.routes.iter().filter(|route| plan.is_told(route.class));
+        let pairs = told.flat_map(|route| route.outputs.windows(2).map(|pair| (pair[0], pair[1])));
+        let mut feeds: Vec<_> = pairs.collect();
+        feeds.sort_unstable();
+        feeds.dedup();
+        Order::of(self.outputs.len(), &feeds)
+    }
+}
+
+/// What a class sends that does not come.
+const NOTHING: TokenBucket = TokenBucket { bucket: Bytes(0), rate: Rate(0) };

@@ -1,0 +1,1 @@
+//! Paths whose bounds are worked out by hand.

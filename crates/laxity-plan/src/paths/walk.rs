@@ -1,0 +1,333 @@
+//! From output to output.
+
+use laxity::admit::path::{Hop as Guarantee, delayed, lowest, pay_bursts_once, sent_by, together};
+use laxity::admit::{Service, Unbounded, arrival_curve};
+use laxity::curve::{Curve, ceil_nanos};
+use laxity::packet::ClassId;
+use laxity::units::{Bytes, Nanos, Rate};
+
+use super::{Output, Paths, Route, Unproved};
+use crate::model::{Plan, SchedulerSpec, TokenBucket};
+use crate::network::Network;
+
+/// How far a walk has come.
+struct Walk<'a> {
+    plan: &'a Plan,
+    network: &'a Network,
+    told: Vec<bool>,
+    /// The routes that pass each output, by number.
+    passing: Vec<Vec<usize>>,
+    /// What each class of each output is guaranteed there and leaves it under.
+    seen: Vec<Vec<Option<Seen>>>,
+    /// How long each route's packets take up to the output that is looked at, at the least and at
+    /// the most.
+    so_far: Vec<(Nanos, Result<Nanos, Unproved>)>,
+}
+
+/// A class at an output that has been looked at.
+#[derive(Clone)]
+struct Seen {
+    guarantee: Guarantee,
+    leaving: Vec<TokenBucket>,
+}
+
+impl Paths {
+    /// Looks at every output, and then from end to end.
+    pub(super) fn walk(&mut self, plan: &Plan, network: &Network) {
+        let order = self.order(plan);
+        let mut passing = vec![Vec::new(); self.outputs.len()];
+        for (number, route) in self.routes.iter().enumerate() {
+            route.outputs.iter().for_each(|&output| passing[output].push(number));
+        }
+        let mut walk = Walk {
+            plan,
+            network,
+            told: (0..plan.classes.len() as u32).map(|id| plan.is_told(ClassId(id))).collect(),
+            passing,
+            seen: self.outputs.iter().map(|output| vec![None; output.classes.len()]).collect(),
+            so_far: vec![(Nanos::ZERO, Ok(Nanos::ZERO)); self.routes.len()],
+        };
+        for &output in &order.circles {
+            for passing in &mut self.outputs[output].classes {
+                passing.bound = Err(Unproved::Circle);
+            }
+            for &route in &walk.passing[output] {
+                walk.so_far[route].1 = Err(Unproved::Circle);
+            }
+        }
+        for &output in &order.forward {
+            walk.look(self, output);
+        }
+        self.circles = order.circles;
+        for route in 0..self.routes.len() {
+            self.routes[route].sum = walk.sum(self, route);
+            self.routes[route].once = walk.once(self, route);
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// Finds what comes to an output and what it makes of that. All that feed it are done.
+    fn look(&mut self, paths: &mut Paths, number: usize) {
+        for at in 0..paths.outputs[number].classes.len() {
+            let class = paths.outputs[number].classes[at].class;
+            paths.outputs[number].classes[at].arrival = self.arrival(paths, number, class).ok();
+        }
+        let here = paths.plan_at(self.plan, number);
+        let bounds = self.bounds(paths, number, &here);
+        let services = self.services(&paths.outputs[number], &here);
+        let least = here.link.rate.time_for(here.link.min_packet).saturating_sub(ROUNDING);
+        let output = &mut paths.outputs[number];
+        for (at, (passing, bound)) in output.classes.iter_mut().zip(bounds).enumerate() {
+            let packet = here.max_packet(&here.classes[passing.class.index()]);
+            passing.bound = bound;
+            self.seen[number][at] =
+                bound.ok().zip(passing.arrival.as_ref()).map(|(delay, arrival)| {
+                    let guarantee = Guarantee { delay, service: services[at].clone() };
+                    let leaving = guarantee.leaving(arrival, least, packet, here.link.rate);
+                    Seen { guarantee, leaving }
+                });
+        }
+        for &route in &self.passing[number] {
+            let bound = output.class(paths.routes[route].class).map(|passing| passing.bound);
+            let propagation = self.network.links[output.hop.link as usize].delay;
+            let (shortest, longest) = &mut self.so_far[route];
+            *shortest = shortest.saturating_add(least).saturating_add(propagation);
+            *longest = match (*longest, bound) {
+                (Ok(before), Some(Ok(delay))) => {
+                    Ok(before.saturating_add(delay).saturating_add(propagation))
+                }
+                _ => Err(Unproved::Before),
+            };
+        }
+    }
+
+    /// What comes of a class to an output.
+    fn arrival(
+        &self,
+        paths: &Paths,
+        number: usize,
+        class: ClassId,
+    ) -> Result<Vec<TokenBucket>, Unproved> {
+        let entered = self.plan.classes[class.index()].arrival.as_ref();
+        let entered = entered.filter(|_| self.told[class.index()]);
+        let entered = &entered.ok_or(Unbounded::NoArrival)?.buckets;
+        let routes = || self.routes(paths, number, class);
+        let shortest = routes().map(|route| self.so_far[route].0).min().unwrap_or_default();
+        let mut longest = Nanos::ZERO;
+        for route in routes() {
+            longest = longest.max(self.so_far[route].1?);
+        }
+        let mut lines = delayed(entered, longest.saturating_sub(shortest));
+        let mut from: Vec<_> = routes().map(|route| before(&paths.routes[route], number)).collect();
+        from.sort_unstable();
+        from.dedup();
+        let mut parts: Vec<Vec<TokenBucket>> = Vec::new();
+        for output in from {
+            match output {
+                None => parts.push(entered.clone()),
+                Some(output) => parts.extend(self.leaving(paths, output, number, class)),
+            }
+        }
+        lines.extend(together(parts.iter().map(Vec::as_slice)));
+        Ok(lowest(lines))
+    }
+
+    /// What leaves an output of a class for another; from private links that of all flows.
+    fn leaving(
+        &self,
+        paths: &Paths,
+        from: usize,
+        to: usize,
+        class: ClassId,
+    ) -> Option<Vec<TokenBucket>> {
+        let (from, seen) = (&paths.outputs[from], &self.seen[from]);
+        let at = from.classes.iter().position(|passing| passing.class == class)?;
+        let one = &seen[at].as_ref()?.leaving;
+        let flows = match (from.private, paths.outputs[to].private) {
+            (Some(route), None) => u64::from(paths.routes[route].flows),
+            _ => 1,
+        };
+        let times = |line: &TokenBucket| TokenBucket {
+            bucket: Bytes(line.bucket.0.saturating_mul(flows)),
+            rate: Rate(line.rate.0.saturating_mul(flows)),
+        };
+        Some(one.iter().map(times).collect())
+    }
+
+    /// The routes of a class that pass an output.
+    fn routes<'b>(
+        &'b self,
+        paths: &'b Paths,
+        number: usize,
+        class: ClassId,
+    ) -> impl Iterator<Item = usize> + 'b {
+        let of_class = move |route: &usize| paths.routes[*route].class == class;
+        self.passing[number].iter().copied().filter(of_class)
+    }
+
+    /// How long an output takes for each of its classes.
+    fn bounds(&self, paths: &Paths, number: usize, here: &Plan) -> Vec<Result<Nanos, Unproved>> {
+        let output = &paths.outputs[number];
+        let all = match here.scheduler {
+            SchedulerSpec::Fifo => {
+                vec![self.fifo(paths, number, here.link.rate); here.classes.len()]
+            }
+            spec => here.bounds(spec).into_iter().map(|bound| Ok(bound?)).collect(),
+        };
+        let bound = |passing: &super::Passing| {
+            let class = passing.class;
+            match &passing.arrival {
+                None => Err(self.unknown(paths, number, class)),
+                Some(_) if waits_behind_unknown(output, here, class) => Err(Unproved::Company),
+                Some(_) => all[class.index()],
+            }
+        };
+        output.classes.iter().map(bound).collect()
+    }
+
+    /// Why it is not known what comes.
+    fn unknown(&self, paths: &Paths, number: usize, class: ClassId) -> Unproved {
+        match self.arrival(paths, number, class) {
+            Err(Unproved::Output(why)) => why.into(),
+            _ => Unproved::Before,
+        }
+    }
+
+    /// How long packets take that share one queue. Together, those that come over one link come no
+    /// faster than it sends.
+    fn fifo(&self, paths: &Paths, number: usize, rate: Rate) -> Result<Nanos, Unproved> {
+        let classes = || paths.outputs[number].classes.iter();
+        let arrivals = classes().map(|passing| passing.arrival.as_deref().unwrap_or_default());
+        let all = arrival_curve(&together(arrivals));
+        let mut from: Vec<_> = self.passing[number]
+            .iter()
+            .map(|&route| (before(&paths.routes[route], number), paths.routes[route].class))
+            .collect();
+        from.sort_unstable();
+        from.dedup();
+        let over_links = from
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|together| self.over_link(paths, number, together));
+        let over_links: Option<Vec<_>> = over_links.collect();
+        let all = over_links.map_or(all.clone(), |links| all.minimum(&Curve::sum(&links)));
+        let distance = Curve::horizontal_distance(&all, &Curve::line(rate));
+        let bound = distance.and_then(|distance| ceil_nanos(&distance));
+        Ok(bound.ok_or(Unbounded::Outgrown)?)
+    }
+
+    /// What comes of these classes from one output before.
+    fn over_link(
+        &self,
+        paths: &Paths,
+        number: usize,
+        classes: &[(Option<usize>, ClassId)],
+    ) -> Option<Curve> {
+        let part = |&(from, class): &(Option<usize>, ClassId)| match from {
+            Some(from) => self.leaving(paths, from, number, class),
+            None => Some(self.plan.classes[class.index()].arrival.as_ref()?.buckets.clone()),
+        };
+        let parts: Option<Vec<_>> = classes.iter().map(part).collect();
+        let sum = arrival_curve(&together(parts?.iter().map(Vec::as_slice)));
+        let Some(from) = classes[0].0.filter(|from| paths.outputs[*from].private.is_none()) else {
+            return Some(sum);
+        };
+        let longest =
+            |(_, class): &(_, ClassId)| self.plan.max_packet(&self.plan.classes[class.index()]);
+        let packet = classes.iter().map(longest).max().unwrap_or_default();
+        let link = &self.network.links[paths.outputs[from].hop.link as usize];
+        Some(sum.minimum(&arrival_curve(&[sent_by(link.rate, packet)])))
+    }
+
+    /// By what curves of their own an output serves its classes.
+    fn services(&self, output: &Output, here: &Plan) -> Vec<Option<Service>> {
+        match here.scheduler {
+            SchedulerSpec::Fifo => {
+                let alone = output.classes.len() == 1;
+                let line = Service { curve: Curve::line(here.link.rate), late: Nanos::ZERO };
+                vec![alone.then_some(line); output.classes.len()]
+            }
+            spec => {
+                let all = here.services(spec);
+                output.classes.iter().map(|of| all[of.class.index()].clone()).collect()
+            }
+        }
+    }
+
+    /// The bounds of a route's outputs together.
+    fn sum(&self, paths: &Paths, route: usize) -> Result<Nanos, Unproved> {
+        let route = &paths.routes[route];
+        let mut sum = Nanos::ZERO;
+        for &number in &route.outputs {
+            let output = &paths.outputs[number];
+            let bound = output.class(route.class).map_or(Err(Unproved::Before), |of| of.bound);
+            let propagation = self.network.links[output.hop.link as usize].delay;
+            sum = sum.saturating_add(bound?).saturating_add(propagation);
+        }
+        Ok(sum)
+    }
+
+    /// The bounds of runs of outputs that the same packets of the class pass.
+    fn once(&self, paths: &Paths, number: usize) -> Result<Nanos, Unproved> {
+        let all = self.sum(paths, number)?;
+        let route = &paths.routes[number];
+        let packet = self.plan.max_packet(&self.plan.classes[route.class.index()]);
+        let mut once = all;
+        for run in route.outputs.chunk_by(|a, b| self.same_packets(paths, number, *a, *b)) {
+            let place = |output: usize| {
+                let classes = &paths.outputs[output].classes;
+                classes.iter().position(|passing| passing.class == route.class)
+            };
+            let hop = |&output: &usize| {
+                self.seen[output][place(output)?].as_ref().map(|seen| &seen.guarantee)
+            };
+            let hops: Vec<_> = run.iter().filter_map(hop).collect();
+            let arrival =
+                place(run[0]).and_then(|at| paths.outputs[run[0]].classes[at].arrival.as_ref());
+            let one_by_one =
+                hops.iter().map(|hop| hop.delay).fold(Nanos::ZERO, Nanos::saturating_add);
+            let together = pay_bursts_once(arrival.ok_or(Unproved::Before)?, packet, hops)?;
+            once = once.saturating_sub(one_by_one.saturating_sub(together));
+        }
+        Ok(once)
+    }
+
+    /// Whether the packets of a route's class at two outputs are the same ones.
+    fn same_packets(&self, paths: &Paths, route: usize, a: usize, b: usize) -> bool {
+        let flows = |output: usize| match paths.outputs[output].private {
+            Some(_) => (vec![route], 1),
+            None => {
+                let routes: Vec<_> =
+                    self.routes(paths, output, paths.routes[route].class).collect();
+                let flows = routes.iter().map(|&route| u64::from(paths.routes[route].flows)).sum();
+                (routes, flows)
+            }
+        };
+        flows(a) == flows(b)
+    }
+}
+
+/// By how much a packet may take less than its length at a link's rate: links begin in between whole
+/// nanoseconds, and times are rounded.
+const ROUNDING: Nanos = Nanos(2);
+
+/// The output that a route comes from to another; `None` where it begins.
+fn before(route: &Route, output: usize) -> Option<usize> {
+    let at = route.outputs.iter().position(|other| *other == output)?;
+    Some(route.outputs[at.checked_sub(1)?])
+}
+
+/// Whether a class's delay depends on others of which nothing is known: in one queue on all, by
+/// deadlines on those that have any.
+fn waits_behind_unknown(output: &Output, here: &Plan, class: ClassId) -> bool {
+    let (place, scheduler) = here.queued_at(class);
+    let unknown = output.classes.iter().filter(|passing| passing.arrival.is_none());
+    let mut beside = unknown.filter(|other| here.queued_at(other.class).0 == place);
+    match scheduler {
+        SchedulerSpec::Fifo => beside.next().is_some(),
+        SchedulerSpec::Edf { .. } => {
+            beside.any(|other| here.classes[other.class.index()].due_within().is_some())
+        }
+        _ => false,
+    }
+}

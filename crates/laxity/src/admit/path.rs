@@ -1,0 +1,204 @@
+//! Delay bounds over paths of several hops.
+//!
+//! What a hop guarantees a class is known for an arrival curve at that hop. Traffic that has passed a
+//! hop is not what it was: packets that were held up come closer together. It has left a hop that
+//! takes between d and D for a packet under the arrival curve `A(t + D - d)`, and one that serves the
+//! class by the curve S under the deconvolution of A by S (Le Boudec, Thiran 2001, Theorem 1.4.3);
+//! and it comes no faster than the link before it sends, but for the packet whose last bit counts
+//! (section 1.5). The least of the three is [what leaves](leaving).
+//!
+//! A path then takes no longer than its hops together, each with the arrival curve that it sees. Where
+//! several hops in a row serve the very same packets by curves of their own, they do so together by
+//! the min-plus convolution of these (Theorem 1.4.6), and a burst waits once, at the slowest of them,
+//! not at every hop: [`pay_bursts_once`].
+//!
+//! Hops store and forward: a packet counts with its last bit, at the first hop and at every other. A
+//! hop's guarantee is on packets too. The one that ends with the x-th byte of a period in which its
+//! class has packets leaves once S has come to x, and some time later at most. So the n-th packet has
+//! left hop i by
+//!
+//! ```text
+//! F_i(n) <= max over j <= n of F_(i-1)(j) + S_i^-1(l_j + ... + l_n) + late_i
+//! ```
+//!
+//! Over all hops the packet at which one maximum hands over to the next counts twice. A hop's curve
+//! is therefore lowered by the longest packet, but for one hop of the path, any one; that is sharper
+//! than a packetizer at every hop but the last (section 1.7), where an early one is the slowest.
+//!
+//! Times are whole nanoseconds at every hop, so that each may add one.
+
+#[cfg(test)]
+mod tests;
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use num_traits::ToPrimitive;
+
+use super::{Service, Unbounded, arrival_curve};
+use crate::curve::{Curve, ceil_bytes, ceil_nanos, exact, exact_bytes, exact_nanos};
+use crate::police::TokenBucket;
+use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
+
+/// What a class can count on at a hop.
+#[derive(Clone, Debug)]
+pub struct Hop {
+    /// No packet takes longer from its arrival there to its last bit out.
+    pub delay: Nanos,
+    /// By what the class is served, if that is its own, whatever others send.
+    pub service: Option<Service>,
+}
+
+/// Between nanoseconds at which packets leave.
+const ROUNDING: Nanos = Nanos(1);
+
+impl Hop {
+    /// The arrival curve of what leaves the hop for the next if that is the curve of what comes: no
+    /// packet takes less than `least`, none is longer than `packet`, and the link sends at `rate`.
+    pub fn leaving(
+        &self,
+        arrival: &[TokenBucket],
+        least: Nanos,
+        packet: Bytes,
+        rate: Rate,
+    ) -> Vec<TokenBucket> {
+        let mut lines = delayed(arrival, self.delay.saturating_sub(least));
+        lines.push(sent_by(rate, packet));
+        if let Some(service) = &self.service {
+            let late = exact_nanos(service.late.saturating_add(ROUNDING));
+            // Below a curve of convex shape, the deconvolution is concave, as arrival curves here are.
+            let served = lowered(&service.curve, packet).shift(&late).greatest_convex_minorant();
+            let burst = arrival_curve(arrival).deconvolve(&served);
+            lines.extend(burst.map(|burst| concave(&burst)).unwrap_or_default());
+        }
+        lowest(lines)
+    }
+}
+
+/// The arrival curve of traffic whose packets are delayed by times that differ by no more than
+/// `jitter`: `A(t + jitter)`.
+pub fn delayed(arrival: &[TokenBucket], jitter: Nanos) -> Vec<TokenBucket> {
+    let later = |line: &TokenBucket| {
+        let gained = u128::from(line.rate.0) * u128::from(jitter.0);
+        let gained = gained.div_ceil(u128::from(NANOBITS_PER_BYTE));
+        let gained = u64::try_from(gained).unwrap_or(u64::MAX);
+        TokenBucket { bucket: Bytes(line.bucket.0.saturating_add(gained)), rate: line.rate }
+    };
+    arrival.iter().map(later).collect()
+}
+
+/// The arrival curve of packets of up to this length that come over a link of this rate.
+pub fn sent_by(rate: Rate, packet: Bytes) -> TokenBucket {
+    let rounding = delayed(&[TokenBucket { bucket: packet, rate }], ROUNDING);
+    rounding[0]
+}
+
+/// The arrival curve of all of these together; no lines if there are none.
+pub fn together<'a>(arrivals: impl IntoIterator<Item = &'a [TokenBucket]>) -> Vec<TokenBucket> {
+    let curves: Vec<_> = arrivals.into_iter().map(arrival_curve).collect();
+    if curves.is_empty() { Vec::new() } else { concave(&Curve::sum(&curves)) }
+}
+
+/// The lines that count of some.
+pub fn lowest(lines: Vec<TokenBucket>) -> Vec<TokenBucket> {
+    concave(&arrival_curve(&lines))
+}
+
+/// The delay of a class's packets over hops in a row that all of the same packets pass, by the
+/// convolution of their service curves; where a hop has none, by its delay. Propagation comes on top.
+///
+/// # Errors
+/// If a service curve is below the arrival curve in the long run.
+pub fn pay_bursts_once<'a>(
+    arrival: &[TokenBucket],
+    packet: Bytes,
+    hops: impl IntoIterator<Item = &'a Hop>,
+) -> Result<Nanos, Unbounded> {
+    let (mut curves, mut late) = (Vec::new(), Nanos::ZERO);
+    for hop in hops {
+        match &hop.service {
+            Some(service) => {
+                curves.push(&service.curve);
+                late = late.saturating_add(service.late).saturating_add(ROUNDING);
+            }
+            None => late = late.saturating_add(hop.delay),
+        }
+    }
+    let packet_takes = |curve: &&Curve| curve.inverse(&exact_bytes(packet));
+    let Some(slowest) = (0..curves.len()).max_by_key(|hop| packet_takes(&curves[*hop])) else {
+        return Ok(late);
+    };
+    let first = curves.swap_remove(slowest).clone();
+    let all = curves.iter().fold(first, |all, curve| all.convolve(&lowered(curve, packet)));
+    let distance = Curve::horizontal_distance(&arrival_curve(arrival), &all);
+    let waits = distance.and_then(|distance| ceil_nanos(&distance)).ok_or(Unbounded::Outgrown)?;
+    Ok(waits.saturating_add(late))
+}
+
+/// A service curve of packets as one of bytes.
+fn lowered(curve: &Curve, packet: Bytes) -> Curve {
+    curve.sub(&Curve::constant(packet)).clamp_at_zero()
+}
+
+/// The lines of a concave curve, each rounded up.
+fn concave(curve: &Curve) -> Vec<TokenBucket> {
+    let line = |piece: &crate::curve::Piece| {
+        let bucket = &piece.value - &piece.slope * &piece.start;
+        let rate = (&piece.slope * exact(NANOBITS_PER_BYTE)).ceil().to_integer();
+        TokenBucket {
+            bucket: ceil_bytes(&bucket).unwrap_or(Bytes(u64::MAX)),
+            rate: Rate(rate.to_u64().unwrap_or(u64::MAX)),
+        }
+    };
+    curve.pieces().iter().map(line).collect()
+}
+
+/// In which order hops can be looked at so that each comes after all that feed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// The hops that can be, in that order.
+    pub forward: Vec<usize>,
+    /// The hops that feed one another in circles, and those on the way from one circle to another.
+    pub circles: Vec<usize>,
+}
+
+impl Order {
+    /// Of so many hops, from pairs of which the first feeds the second.
+    pub fn of(hops: usize, feeds: &[(usize, usize)]) -> Order {
+        let back: Vec<_> = feeds.iter().map(|(from, to)| (*to, *from)).collect();
+        let (after, before) = (unreached(hops, feeds), unreached(hops, &back));
+        let in_circle: Vec<_> = (0..hops).map(|hop| after[hop] && before[hop]).collect();
+        let rest = feeds.iter().filter(|(from, to)| !in_circle[*from] && !in_circle[*to]);
+        let (forward, _) = sorted(hops, &rest.copied().collect::<Vec<_>>());
+        Order {
+            forward: forward.into_iter().filter(|hop| !in_circle[*hop]).collect(),
+            circles: (0..hops).filter(|hop| in_circle[*hop]).collect(),
+        }
+    }
+}
+
+/// Which hops lie on circles or behind them.
+fn unreached(hops: usize, feeds: &[(usize, usize)]) -> Vec<bool> {
+    sorted(hops, feeds).1
+}
+
+/// The hops that can be put in order, and whether each could not (Kahn 1962).
+fn sorted(hops: usize, feeds: &[(usize, usize)]) -> (Vec<usize>, Vec<bool>) {
+    let (mut fed_by, mut next) = (vec![0usize; hops], vec![Vec::new(); hops]);
+    for &(from, to) in feeds {
+        fed_by[to] += 1;
+        next[from].push(to);
+    }
+    let mut order: Vec<_> = (0..hops).filter(|hop| fed_by[*hop] == 0).collect();
+    let mut looked_at = 0;
+    while let Some(&hop) = order.get(looked_at) {
+        looked_at += 1;
+        for &to in &next[hop] {
+            fed_by[to] -= 1;
+            if fed_by[to] == 0 {
+                order.push(to);
+            }
+        }
+    }
+    (order, fed_by.into_iter().map(|left| left > 0).collect())
+}
