@@ -85,6 +85,12 @@ impl NetworkLink {
 }
 
 impl Network {
+    /// Both directions of all links, in their order.
+    pub fn hops(&self) -> impl Iterator<Item = Hop> + use<> {
+        let both = |link| [false, true].map(|backward| Hop { link, backward });
+        (0..self.links.len() as u32).flat_map(both)
+    }
+
     /// The nodes that a hop leads from and to, as positions in [`nodes`](Self::nodes).
     pub fn between(&self, hop: Hop) -> [u32; 2] {
         let [from, to] = self.links[hop.link as usize].between;

@@ -177,7 +177,7 @@ impl Paths {
     pub fn plan_at(&self, plan: &Plan, output: usize) -> Plan {
         let network = plan.network.as_ref().expect("outputs are those of a network");
         let output = &self.outputs[output];
-        let mut here = plan.at(&network.links[output.hop.link as usize], self.scheduler);
+        let mut here = plan.at(output.hop, self.scheduler);
         for (id, class) in (0..).map(ClassId).zip(&mut here.classes) {
             let Some(arrival) = &mut class.arrival else { continue };
             match output.class(id).map(|passing| &passing.arrival) {

@@ -1,6 +1,10 @@
 //! Time-driven priority as a plan has it: what all nodes have in common, and how their clocks differ
 //! from the common time reference.
 
+mod demand;
+
+pub use demand::{Demand, Stretch};
+
 use laxity::admit::tdp::Flow;
 use laxity::packet::ClassId;
 use laxity::sched::Late;
@@ -85,8 +89,20 @@ impl Plan {
         Some(packets.into())
     }
 
+    /// The smallest forwarding delay of the node at the end of a hop: a packet that is sent at the end
+    /// of a frame gets there before the frame begins in which it is sent on, also if both clocks are
+    /// wrong by as much as is to be borne.
+    ///
+    /// # Panics
+    /// If the plan has no network.
+    pub fn shortest_delay(&self, spec: &TdpSpec, hop: Hop) -> u32 {
+        let network = self.network.as_ref().expect("a plan with a network");
+        let way = network.links[hop.link as usize].delay.0 + 2 * self.clock_error(spec).0;
+        u32::try_from(way / spec.time.frame.0 + 2).unwrap_or(u32::MAX)
+    }
+
     /// The paths of the sources that feed a class.
-    pub fn paths(&self, class: ClassId) -> impl Iterator<Item = &[Hop]> {
+    pub fn paths_of(&self, class: ClassId) -> impl Iterator<Item = &[Hop]> {
         self.sources.iter().filter_map(move |source| match source {
             Source::Model(source) if source.class == class => Some(&source.path[..]),
             Source::Tcp(source) if source.class == class => Some(&source.path[..]),

@@ -115,7 +115,7 @@ pub fn check(plan: &Plan, scheduler: &Range<usize>) -> Read<()> {
                  `deadline` out for best effort",
             );
         };
-        let mut paths = plan.paths(id);
+        let mut paths = plan.paths_of(id);
         let path = paths.next();
         if paths.any(|other| Some(other) != path) {
             return refuse(

@@ -29,7 +29,9 @@ impl<W: Watcher> Simulation<'_, W> {
         if transit.sent >= self.run.plan.run.warm_up {
             flow.books.arrived += 1;
             flow.books.delay_sum += u128::from((now - transit.sent).0);
-            self.classes[transit.class.index()].delay.record(now - transit.sent);
+            let books = &mut self.classes[transit.class.index()];
+            books.delay.record(now - transit.sent);
+            books.transit.record(now - transit.began);
         }
         if now >= self.run.plan.run.warm_up {
             flow.books.delivered += bytes;
@@ -50,6 +52,8 @@ impl<W: Watcher> Simulation<'_, W> {
             at: back.start,
             end: back.end,
             sent: now,
+            began: Nanos::MAX,
+            frame: None,
             class,
             id,
             length: connection.ack_length(),

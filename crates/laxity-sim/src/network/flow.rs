@@ -7,6 +7,7 @@ use laxity::port::Delays;
 use laxity::units::Nanos;
 use laxity_plan::network::{TcpSource, TcpTimer, TcpVariant};
 
+use super::{Body, Transit};
 use crate::error::SourceProblem;
 use crate::source::random::{Generator, Sampler};
 use crate::source::{sampled, sampler};
@@ -31,7 +32,7 @@ pub(super) struct Flow {
 pub struct FlowBooks {
     /// Packets that it sent, retransmissions included, acknowledgements not.
     pub sent: u64,
-    /// Packets that were dropped on the way.
+    /// Packets that were dropped or lost on the way.
     pub dropped: u64,
     /// Packets that arrived.
     pub arrived: u64,
@@ -39,6 +40,14 @@ pub struct FlowBooks {
     pub delivered: u64,
     /// Delays' sum in ns, of the packets that arrived.
     pub delay_sum: u128,
+}
+
+impl FlowBooks {
+    /// A packet was dropped or lost; acknowledgements do not count.
+    pub(super) fn lose(&mut self, transit: &Transit, measured_from: Nanos) {
+        let counts = !matches!(transit.body, Body::Ack { .. }) && transit.sent >= measured_from;
+        self.dropped += u64::from(counts);
+    }
 }
 
 /// A TCP connection: both of its ends, and the transfers that it makes one after another.
@@ -171,6 +180,8 @@ impl Connection {
 pub struct ClassBooks {
     /// From a packet's first arrival at an output to its arrival at the receiver.
     pub delay: Delays,
+    /// From the beginning of its first transmission to there.
+    pub transit: Delays,
     /// How long transfers took.
     pub completion: Delays,
     /// Packets that broke the class's arrival curve where they entered the network.

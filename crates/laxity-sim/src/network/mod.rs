@@ -4,12 +4,18 @@
 //! Every output of every node has a link and a scheduler of its own. A packet arrives at an output,
 //! waits, is sent, and propagates to the next output of its path. Where nothing but the order of
 //! arrival counts, a packet's departure is known when it arrives, and takes one event a hop;
-//! elsewhere the link chooses when it is free, having seen every arrival of that instant.
+//! elsewhere the link chooses when it is free, having seen every arrival of that instant. Under
+//! time-driven priority nodes go by clocks of their own, and know the frames of packets only by the
+//! marks that these carry.
 
 mod agenda;
+mod clock;
 mod endpoints;
 mod flow;
+mod frames;
+mod losses;
 mod output;
+mod reserved;
 mod summary;
 mod topology;
 mod watcher;
@@ -20,7 +26,7 @@ mod tests;
 use laxity::packet::{ClassId, Ecn, FlowId, Packet};
 use laxity::police::Meter;
 use laxity::port::{Books, Promise};
-use laxity::scheduler::{DropReason, DropSink, Scheduler};
+use laxity::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, Police, SchedulerSpec, Source};
@@ -28,13 +34,17 @@ use laxity_plan::network::{Hop, Network};
 use rand::RngExt;
 use slab::Slab;
 
-pub use summary::{EndToEnd, FlowSummary, HopSummary, NetworkSummary, TcpSummary, jain};
+pub use summary::{
+    EndToEnd, FlowSummary, FramesSummary, HopSummary, NetworkSummary, TcpSummary, jain,
+};
 pub use watcher::Watcher;
 
 use self::agenda::{Agenda, Event, Slots};
 use self::flow::{ClassBooks, Connection, Flow, FlowBooks, Workload};
+use self::frames::Next;
+use self::output::{Discipline, Output};
 use self::summary::Measured;
-use self::topology::Topology;
+use self::topology::{Step, Topology};
 use crate::error::SimError;
 use crate::record::{Fate, Record};
 use crate::source::random::generator;
@@ -89,8 +99,11 @@ struct Transit {
     /// The position of the present output in all routes, and the end of its route.
     at: u32,
     end: u32,
-    /// When it set out.
+    /// When it set out, and when its first transmission began.
     sent: Nanos,
+    began: Nanos,
+    /// The frame in which the node before sent it, if both nodes are in step.
+    frame: Option<u64>,
     class: ClassId,
     id: FlowId,
     length: u32,
@@ -184,7 +197,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             };
             let mut connections = self.connections(index, source)?;
             for _ in 0..count {
-                let [path, back] = self.topology.add(path, matches!(source, Source::Tcp(_)));
+                let [path, back] = self.topology.add(class, path, matches!(source, Source::Tcp(_)));
                 let id = FlowId(of_class[class.index()]);
                 of_class[class.index()] += 1;
                 let (connection, books) = (connections.next(), FlowBooks::default());
@@ -232,6 +245,11 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         }
         for flow in 0..self.flows.len() {
             self.rearm(flow);
+        }
+        for (number, output) in self.topology.outputs.iter().enumerate() {
+            if output.is_padded() {
+                self.agenda.set(self.slots.slot(Event::Choice(number)), Nanos::ZERO);
+            }
         }
         Ok(())
     }
@@ -284,6 +302,8 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             at,
             end,
             sent: now,
+            began: Nanos::MAX,
+            frame: None,
             class,
             id,
             length,
@@ -303,7 +323,8 @@ impl<'a, W: Watcher> Simulation<'a, W> {
                 Police::Demote => transit.demoted = true,
                 Police::Drop => {
                     let packet = transit.packet(now, u64::MAX);
-                    let output = &self.topology.outputs[self.topology.routes[at as usize] as usize];
+                    let output =
+                        &self.topology.outputs[self.topology.routes[at as usize].output as usize];
                     self.books[output.books as usize].arrived(&packet);
                     self.books[output.books as usize].dropped(&packet, DropReason::Contract);
                     self.flows[flow].books.dropped += u64::from(now >= self.run.plan.run.warm_up);
@@ -319,55 +340,90 @@ impl<'a, W: Watcher> Simulation<'a, W> {
     fn arrive(&mut self, now: Nanos, key: u32) {
         let transit = &self.transits[key as usize];
         let packet = transit.packet(now, key.into());
-        let number = self.topology.routes[transit.at as usize] as usize;
-        let output = &mut self.topology.outputs[number];
-        self.books[output.books as usize].arrived(&packet);
-        let Some(scheduler) = &mut output.scheduler else {
-            let start = output.link.free_at().max(now);
-            return self.transmit(start, number, packet, None);
+        let step = self.topology.routes[transit.at as usize];
+        let frame = transit.frame.map(|frame| frame + u64::from(step.forwarding_delay));
+        let number = step.output as usize;
+        let frame = frame.or_else(|| self.shape(now, step, &packet));
+        let (output, mut drops) = self.output(number);
+        drops.books.arrived(&packet);
+        let free_at = output.link.free_at().max(now);
+        match &mut output.discipline {
+            Discipline::Arrival => return self.transmit(free_at, number, packet, None, 0),
+            Discipline::Scheduler(scheduler) => scheduler.enqueue(now, packet, &mut drops),
+            Discipline::Frames(frames) => {
+                let local = frames.clock.at(now);
+                match frame {
+                    Some(frame) => frames.tdp.enqueue_in(local, packet, frame, &mut drops),
+                    None => frames.tdp.enqueue(local, packet, &mut drops),
+                }
+            }
+        }
+        self.agenda.advance(self.slots.slot(Event::Choice(number)), free_at);
+    }
+
+    /// The frame that the edge of frames gives a packet of a reserved flow.
+    fn shape(&mut self, now: Nanos, step: Step, packet: &Packet) -> Option<u64> {
+        let shaper = self.topology.shapers.get_mut(step.shaper? as usize)?;
+        let Discipline::Frames(frames) = &self.topology.outputs[step.output as usize].discipline
+        else {
+            return None;
         };
-        let mut drops = Drops {
-            hop: hop_of(output.books),
-            books: &mut self.books[output.books as usize],
-            transits: &mut self.transits,
-            flows: &mut self.flows,
-            watcher: &mut *self.watcher,
-            measured_from: self.run.plan.run.warm_up,
-        };
-        scheduler.enqueue(now, packet, &mut drops);
-        let choice = self.slots.slot(Event::Choice(number));
-        self.agenda.advance(choice, output.link.free_at().max(now));
+        shaper.frame_of(frames.clock.at(now), packet)
     }
 
     /// A link that is free takes what its scheduler chooses.
     fn choose(&mut self, now: Nanos, number: usize) {
-        let output = &mut self.topology.outputs[number];
-        let Some(scheduler) = &mut output.scheduler else { return };
-        let mut drops = Drops {
-            hop: hop_of(output.books),
-            books: &mut self.books[output.books as usize],
-            transits: &mut self.transits,
-            flows: &mut self.flows,
-            watcher: &mut *self.watcher,
-            measured_from: self.run.plan.run.warm_up,
+        let (output, mut drops) = self.output(number);
+        let (chosen, waits_until) = match &mut output.discipline {
+            Discipline::Arrival => return,
+            Discipline::Scheduler(scheduler) => match scheduler.dequeue(now, &mut drops) {
+                Some(Dispatch { packet, deadline, .. }) => {
+                    let is_next = scheduler.backlog().packets > 0;
+                    (Some((packet, deadline, 0)), if is_next { now } else { Nanos::MAX })
+                }
+                None => {
+                    let ready = scheduler.next_ready(now).filter(|&ready| ready > now);
+                    (None, ready.unwrap_or(Nanos::MAX))
+                }
+            },
+            Discipline::Frames(frames) => match frames.next(now, &mut drops) {
+                Next::Packet { dispatch: Dispatch { packet, deadline, .. }, ds } => {
+                    (Some((packet, deadline, ds)), now)
+                }
+                Next::Padding { length, ds } => return self.pad(now, number, length, ds),
+                Next::Wait(ready) => (None, ready),
+            },
         };
-        let dispatch = scheduler.dequeue(now, &mut drops);
-        let choice = self.slots.slot(Event::Choice(number));
-        let Some(dispatch) = dispatch else {
-            let ready = scheduler.next_ready(now).filter(|&ready| ready > now);
-            return self.agenda.set(choice, ready.unwrap_or(Nanos::MAX));
-        };
-        let waits = scheduler.backlog().packets > 0;
-        self.transits[dispatch.packet.handle as usize].ecn = dispatch.packet.ecn;
-        self.transmit(now, number, dispatch.packet, dispatch.deadline);
+        if let Some((packet, deadline, ds)) = chosen {
+            self.transits[packet.handle as usize].ecn = packet.ecn;
+            self.transmit(now, number, packet, deadline, ds);
+        }
         let free_at = self.topology.outputs[number].link.free_at();
-        self.agenda.set(choice, if waits { free_at } else { Nanos::MAX });
+        self.agenda.set(self.slots.slot(Event::Choice(number)), waits_until.max(free_at));
     }
 
-    /// Sends a packet over an output's link from `start` on.
-    fn transmit(&mut self, start: Nanos, number: usize, packet: Packet, given: Option<Nanos>) {
+    /// Sends padding over a link.
+    fn pad(&mut self, now: Nanos, number: usize, length: u32, ds: u8) {
+        let output = &mut self.topology.outputs[number];
+        let departure = output.link.transmit(now, length);
+        self.launch(departure, number, None, ds);
+        self.agenda.set(self.slots.slot(Event::Choice(number)), departure);
+    }
+
+    /// Sends a packet over an output's link from `start` on, with this DS field.
+    fn transmit(
+        &mut self,
+        start: Nanos,
+        number: usize,
+        packet: Packet,
+        given: Option<Nanos>,
+        ds: u8,
+    ) {
         let output = &mut self.topology.outputs[number];
         let departure = output.link.transmit(start, packet.length);
+        if let Discipline::Frames(frames) = &mut output.discipline {
+            frames.sent(departure, given, ds);
+        }
         let books = &mut self.books[output.books as usize];
         books.dispatched(&packet);
         books.sent(&packet, departure);
@@ -377,17 +433,34 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         self.hops += 1;
         let fate = Fate::Sent { start, departure };
         self.watcher.hop(hop_of(output.books), &Record { packet, deadline: given, fate });
-        if let Some(arrival) = output.launch(departure, packet.handle as u32) {
+        let transit = &mut self.transits[packet.handle as usize];
+        transit.began = transit.began.min(start);
+        self.launch(departure, number, Some(packet.handle as u32), ds);
+    }
+
+    /// What a link has sent is under way, unless it is lost.
+    fn launch(&mut self, departure: Nanos, number: usize, packet: Option<u32>, ds: u8) {
+        let output = &mut self.topology.outputs[number];
+        if output.losses.as_mut().is_some_and(|losses| losses.next()) {
+            if let Some(packet) = packet {
+                let transit = self.transits.remove(packet as usize);
+                self.flows[transit.flow as usize].books.lose(&transit, self.run.plan.run.warm_up);
+            }
+        } else if let Some(arrival) = output.launch(departure, packet, ds) {
             self.agenda.set(self.slots.slot(Event::Wire(number)), arrival);
         }
     }
 
     /// The first packet on a wire comes to the next node.
     fn land(&mut self, now: Nanos, number: usize) {
-        let Some((key, next)) = self.topology.outputs[number].land() else { return };
+        let output = &mut self.topology.outputs[number];
+        let Some((flight, next)) = output.land() else { return };
         self.agenda.set(self.slots.slot(Event::Wire(number)), next.unwrap_or(Nanos::MAX));
+        let frame = output.input.as_mut().and_then(|input| input.receive(now, flight.ds));
+        let Some(key) = flight.packet else { return };
         let transit = &mut self.transits[key as usize];
         transit.at += 1;
+        transit.frame = frame;
         if transit.at < transit.end {
             return self.arrive(now, key);
         }
@@ -398,16 +471,37 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         }
     }
 
+    /// An output, and where the packets go that it drops.
+    fn output(&mut self, number: usize) -> (&mut Output, Drops<'_, W>) {
+        let output = &mut self.topology.outputs[number];
+        let drops = Drops {
+            hop: hop_of(output.books),
+            books: &mut self.books[output.books as usize],
+            transits: &mut self.transits,
+            flows: &mut self.flows,
+            watcher: &mut *self.watcher,
+            measured_from: self.run.plan.run.warm_up,
+        };
+        (output, drops)
+    }
+
     fn finish(self) -> NetworkSummary {
         let mut outputs = vec![0; self.books.len()];
+        let mut lost = vec![0; self.books.len()];
+        let mut frames = vec![None; self.books.len()];
         for output in &self.topology.outputs {
-            outputs[output.books as usize] += 1;
+            let books = output.books as usize;
+            outputs[books] += 1;
+            lost[books] += output.losses.as_ref().map_or(0, |losses| losses.lost);
+            frames[books] = output.frame_counts();
         }
         let measured = Measured {
             run: &self.run,
             books: &self.books,
             busy: &self.busy,
             outputs: &outputs,
+            lost: &lost,
+            frames: &frames,
             flows: &self.flows,
             classes: &self.classes,
             hops: self.hops,
@@ -446,9 +540,7 @@ impl<W: Watcher> DropSink for Drops<'_, W> {
     fn dropped(&mut self, packet: Packet, reason: DropReason) {
         self.books.dropped(&packet, reason);
         let transit = self.transits.remove(packet.handle as usize);
-        if !matches!(transit.body, Body::Ack { .. }) && transit.sent >= self.measured_from {
-            self.flows[transit.flow as usize].books.dropped += 1;
-        }
+        self.flows[transit.flow as usize].books.lose(&transit, self.measured_from);
         let fate = Fate::Dropped(reason);
         self.watcher.hop(self.hop, &Record { packet, deadline: None, fate });
     }

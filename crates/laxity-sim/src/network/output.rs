@@ -6,6 +6,9 @@ use laxity::link::Link;
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 
+use super::frames::{FrameCounts, Frames, Input};
+use super::losses::Losses;
+
 /// Where a node sends packets over one link.
 pub(super) struct Output {
     pub link: Link,
@@ -13,39 +16,71 @@ pub(super) struct Output {
     pub delay: Nanos,
     /// The position of its books, which it shares with the private links of other flows.
     pub books: u32,
-    /// What orders the packets that wait; none where they leave in the order in which they come,
-    /// for then their departures are known when they arrive.
-    pub scheduler: Option<Box<dyn Scheduler + Send>>,
-    /// Packets under way, with their times of arrival at the other end.
-    wire: VecDeque<(Nanos, u32)>,
+    pub discipline: Discipline,
+    /// Which packets are lost under way.
+    pub losses: Option<Box<Losses>>,
+    /// Where the link ends at a node that is in step with this one.
+    pub input: Option<Box<Input>>,
+    wire: VecDeque<Flight>,
+}
+
+/// What orders the packets that wait.
+pub(super) enum Discipline {
+    /// They leave in the order in which they come, so that departures are known on arrival.
+    Arrival,
+    Scheduler(Box<dyn Scheduler + Send>),
+    /// Time-driven priority.
+    Frames(Box<Frames>),
+}
+
+/// A packet under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flight {
+    /// When it arrives at the other end.
+    pub arrival: Nanos,
+    /// Its number; none for padding.
+    pub packet: Option<u32>,
+    /// The DS field with which it is sent.
+    pub ds: u8,
 }
 
 impl Output {
-    pub fn new(
-        link: Link,
-        delay: Nanos,
-        books: u32,
-        scheduler: Option<Box<dyn Scheduler + Send>>,
-    ) -> Self {
-        Output { link, delay, books, scheduler, wire: VecDeque::new() }
+    pub fn new(link: Link, delay: Nanos, books: u32, discipline: Discipline) -> Self {
+        let wire = VecDeque::new();
+        Output { link, delay, books, discipline, losses: None, input: None, wire }
     }
 
     /// A packet leaves with its last bit at `departure`; tells when it arrives if it is the only
     /// one under way.
-    pub fn launch(&mut self, departure: Nanos, packet: u32) -> Option<Nanos> {
+    pub fn launch(&mut self, departure: Nanos, packet: Option<u32>, ds: u8) -> Option<Nanos> {
         let arrival = departure.saturating_add(self.delay);
-        self.wire.push_back((arrival, packet));
+        self.wire.push_back(Flight { arrival, packet, ds });
         (self.wire.len() == 1).then_some(arrival)
     }
 
     /// The packet that arrives at the other end now, and when the next one does.
-    pub fn land(&mut self) -> Option<(u32, Option<Nanos>)> {
-        let (_, packet) = self.wire.pop_front()?;
-        Some((packet, self.wire.front().map(|(arrival, _)| *arrival)))
+    pub fn land(&mut self) -> Option<(Flight, Option<Nanos>)> {
+        let flight = self.wire.pop_front()?;
+        Some((flight, self.wire.front().map(|next| next.arrival)))
+    }
+
+    /// Whether it sends padding, even if nothing ever comes.
+    pub fn is_padded(&self) -> bool {
+        matches!(&self.discipline, Discipline::Frames(frames) if frames.padding.is_some())
+    }
+
+    /// What was counted of frames, if the output has any.
+    pub fn frame_counts(&self) -> Option<FrameCounts> {
+        let Discipline::Frames(frames) = &self.discipline else { return None };
+        let mut counts = frames.counts;
+        if let Some(input) = &self.input {
+            input.count(&mut counts);
+        }
+        Some(counts)
     }
 
     /// How many packets are under way.
     pub fn under_way(&self) -> usize {
-        self.wire.len()
+        self.wire.iter().filter(|flight| flight.packet.is_some()).count()
     }
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::NetworkRun;
 use super::flow::{ClassBooks, Connection, Flow};
+use super::frames::FrameCounts;
 use crate::summary::{ClassSummary, DelaySummary};
 use crate::tcp::Counts;
 
@@ -52,7 +53,7 @@ pub struct EndToEnd {
     pub flows: u64,
     /// Packets that set out, retransmissions included, acknowledgements not.
     pub sent: u64,
-    /// Packets that were dropped on the way.
+    /// Packets that were dropped or lost on the way.
     pub dropped: u64,
     /// Packets that broke the class's arrival curve where they set out.
     pub nonconforming: u64,
@@ -63,6 +64,8 @@ pub struct EndToEnd {
     pub fairness: Option<f64>,
     /// From a packet's arrival at the first output to its arrival at the receiver.
     pub delay_ns: Option<DelaySummary>,
+    /// From the beginning of a packet's first transmission to its arrival at the receiver.
+    pub transit_ns: Option<DelaySummary>,
     /// What its TCP endpoints did, if it has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpSummary>,
@@ -101,9 +104,41 @@ pub struct HopSummary {
     pub rate_bps: u64,
     /// The share of the measured time in which it was sending, 0 to 1; the mean of private links.
     pub utilization: f64,
+    /// Packets that were lost under way.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub lost: u64,
+    /// What happened to frames, under time-driven priority.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frames: Option<FramesSummary>,
     /// The classes that sent over it: delays from a packet's arrival at the node to its last bit out,
     /// propagation excluded.
     pub classes: Vec<ClassSummary>,
+}
+
+/// Frames of time-driven priority at one output and the input behind its link, over the whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct FramesSummary {
+    /// Padding packets that were sent.
+    pub padding: u64,
+    /// Reserved packets that ended after their frame.
+    pub late: u64,
+    /// Frames of which the node behind heard nothing.
+    pub silent: u64,
+    /// How often the node behind got out of step.
+    pub losses: u64,
+    /// Reserved packets that came while it was, and travelled on as best effort.
+    pub unknown: u64,
+}
+
+impl From<FrameCounts> for FramesSummary {
+    fn from(counts: FrameCounts) -> Self {
+        let FrameCounts { padding, late, silent, losses, unknown } = counts;
+        FramesSummary { padding, late, silent, losses, unknown }
+    }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// One flow from its sender to its receiver.
@@ -115,7 +150,7 @@ pub struct FlowSummary {
     pub flow: u32,
     /// Packets that set out.
     pub sent: u64,
-    /// Packets that were dropped on the way.
+    /// Packets that were dropped or lost on the way.
     pub dropped: u64,
     /// Bits a second that were delivered, each packet once.
     pub goodput_bps: f64,
@@ -130,6 +165,9 @@ pub(super) struct Measured<'a> {
     pub busy: &'a [Nanos],
     /// How many outputs share each of the books.
     pub outputs: &'a [u64],
+    /// Packets lost under way, and what was counted of frames, by books.
+    pub lost: &'a [u64],
+    pub frames: &'a [Option<FrameCounts>],
     pub flows: &'a [Flow],
     pub classes: &'a [ClassBooks],
     pub hops: u64,
@@ -200,15 +238,14 @@ impl Measured<'_> {
             goodput_bps: goodputs.clone().sum(),
             fairness: jain(goodputs),
             delay_ns: DelaySummary::of(&books.delay),
+            transit_ns: DelaySummary::of(&books.transit),
             tcp: tcp(flows, books),
         })
     }
 
     fn hops(&self, network: &Network) -> Vec<HopSummary> {
-        let both = |link| [false, true].map(|backward| Hop { link, backward });
-        let hops = (0..network.links.len() as u32).flat_map(both);
         let taken = |at: usize| self.books[at].accounts().iter().any(|account| account.arrived > 0);
-        let used = hops.zip(0..).filter(|&(_, at)| taken(at));
+        let used = network.hops().zip(0..).filter(|&(_, at)| taken(at));
         used.map(|(hop, at)| self.hop(network, hop, at)).collect()
     }
 
@@ -232,6 +269,8 @@ impl Measured<'_> {
             scheduler: plan.scheduling_at(hop, self.run.scheduler).scheduler.name().to_string(),
             rate_bps: link.rate.0,
             utilization: if time > 0.0 { self.busy[at].as_secs_f64() / time } else { 0.0 },
+            lost: self.lost[at],
+            frames: self.frames[at].map(FramesSummary::from),
             classes: sent_or_dropped.map(class).collect(),
         }
     }

@@ -4,14 +4,20 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use laxity::link::Link;
-use laxity::scheduler::Scheduler;
+use laxity::packet::ClassId;
+use laxity::sched::Tdp;
+use laxity::sched::tdp::{Shaper, Upstream};
 use laxity_plan::Plan;
 use laxity_plan::model::SchedulerSpec;
 use laxity_plan::network::{Hop, Network};
-
+use laxity_plan::tdp::TdpSpec;
 use rand::RngExt;
 
-use super::output::Output;
+use super::clock::NodeClock;
+use super::frames::{Frames, Input};
+use super::losses::Losses;
+use super::output::{Discipline, Output};
+use super::reserved::Reserved;
 use crate::source::random::generator;
 
 /// Outputs, and lists of them that packets pass.
@@ -22,16 +28,36 @@ pub(super) struct Topology<'a> {
     seed: u64,
     pub outputs: Vec<Output>,
     /// All routes, one behind another.
-    pub routes: Vec<u32>,
+    pub routes: Vec<Step>,
+    /// What gives frames to packets of reserved flows at the edges of time-driven priority.
+    pub shapers: Vec<Shaper>,
+    reserved: Option<Reserved>,
     /// The outputs that all flows share.
     shared: HashMap<Hop, u32>,
     /// The plan as the outputs met so far see it.
     seen: HashMap<Hop, Plan>,
 }
 
+/// One output of a route.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub output: u32,
+    /// d, if the packets of the flow come and go in frames.
+    pub forwarding_delay: u32,
+    /// What gives them frames, where they come without.
+    pub shaper: Option<u32>,
+}
+
 impl<'a> Topology<'a> {
-    /// Before any route; `scheduler` is the discipline of links that have none of their own.
+    /// Before any route; `scheduler` is the discipline of links and nodes that have none of their own.
     pub fn new(plan: &'a Plan, network: &'a Network, scheduler: SchedulerSpec, seed: u64) -> Self {
+        let (reserved, shapers) = match scheduler {
+            SchedulerSpec::Tdp(spec) => {
+                let (reserved, shapers) = Reserved::new(plan, spec);
+                (Some(reserved), shapers)
+            }
+            _ => (None, Vec::new()),
+        };
         Topology {
             plan,
             network,
@@ -39,49 +65,92 @@ impl<'a> Topology<'a> {
             seed,
             outputs: Vec::new(),
             routes: Vec::new(),
+            shapers,
+            reserved,
             shared: HashMap::new(),
             seen: HashMap::new(),
         }
     }
 
-    /// One flow's routes along a path and, if it `returns`, back: ranges of
+    /// One flow's routes along its class's path and, if it `returns`, back: ranges of
     /// [`routes`](Self::routes).
-    pub fn add(&mut self, path: &[Hop], returns: bool) -> [Range<u32>; 2] {
+    pub fn add(&mut self, class: ClassId, path: &[Hop], returns: bool) -> [Range<u32>; 2] {
         let mut private = HashMap::new();
-        let back: Vec<Hop> = path.iter().rev().map(|hop| hop.reversed()).collect();
-        [path, if returns { &back } else { &[] }].map(|path| {
-            let from = self.routes.len() as u32;
-            for &hop in path {
-                let output = self.output(hop, &mut private);
-                self.routes.push(output);
-            }
-            from..self.routes.len() as u32
-        })
+        let there = self.routes.len() as u32;
+        for (place, &hop) in path.iter().enumerate() {
+            let output = self.output(hop, &mut private);
+            let (forwarding_delay, shaper) = match &self.reserved {
+                Some(reserved) => reserved.step(class, place),
+                None => (0, None),
+            };
+            self.routes.push(Step { output, forwarding_delay, shaper });
+        }
+        let back = self.routes.len() as u32;
+        for hop in path.iter().rev().filter(|_| returns) {
+            let output = self.output(hop.reversed(), &mut private);
+            self.routes.push(Step { output, forwarding_delay: 0, shaper: None });
+        }
+        [there..back, back..self.routes.len() as u32]
     }
 
     fn output(&mut self, hop: Hop, private: &mut HashMap<Hop, u32>) -> u32 {
         let link = &self.network.links[hop.link as usize];
         let known = if link.private { private } else { &mut self.shared };
-        *known.entry(hop).or_insert_with(|| {
-            let here = self.seen.entry(hop);
-            let here = here.or_insert_with(|| self.plan.at(hop, self.scheduler));
-            let books = books_of(hop) as u32;
-            let seed = generator(self.seed, u64::MAX, self.outputs.len() as u64).random();
-            self.outputs.push(Output::new(
-                Link::new(link.rate),
-                link.delay,
-                books,
-                discipline(here, seed),
-            ));
-            (self.outputs.len() - 1) as u32
-        })
+        if let Some(&output) = known.get(&hop) {
+            return output;
+        }
+        let number = self.outputs.len() as u32;
+        known.insert(hop, number);
+        let seed = generator(self.seed, u64::MAX, number.into()).random();
+        let discipline = self.discipline(hop, seed);
+        let mut output =
+            Output::new(Link::new(link.rate), link.delay, books_of(hop) as u32, discipline);
+        let drawn = || generator(self.seed, u64::MAX - 1, number.into());
+        output.losses = link.loss.map(|loss| Box::new(Losses::new(loss, drawn())));
+        output.input = self.input(hop).map(Box::new);
+        self.outputs.push(output);
+        number
     }
-}
 
-/// The plan's discipline, with queues that draw from `seed`; none for FIFO without limits.
-fn discipline(here: &Plan, seed: u64) -> Option<Box<dyn Scheduler + Send>> {
-    let is_fifo = here.scheduler == SchedulerSpec::Fifo && here.limits_nothing();
-    (!is_fifo).then(|| here.scheduler(here.scheduler, seed))
+    /// The plan's discipline, with queues that draw from `seed`.
+    fn discipline(&mut self, hop: Hop, seed: u64) -> Discipline {
+        let here = self.seen.entry(hop).or_insert_with(|| self.plan.at(hop, self.scheduler));
+        match here.scheduler {
+            SchedulerSpec::Fifo if here.limits_nothing() => Discipline::Arrival,
+            SchedulerSpec::Tdp(spec) => {
+                let best_effort = here.scheduler(here.scheduler, seed);
+                let Some(reserved) = &self.reserved else {
+                    return Discipline::Scheduler(best_effort);
+                };
+                let settings = self.plan.tdp_settings(&spec, hop, reserved.ahead(hop));
+                let tdp = Tdp::reserving(settings, |frame| reserved.is_reserved(hop, frame));
+                let [from, to] = self.network.between(hop);
+                let min_packet = u32::try_from(self.plan.link.min_packet.0).unwrap_or(u32::MAX);
+                Discipline::Frames(Box::new(Frames {
+                    tdp: tdp.over(best_effort),
+                    clock: NodeClock::new(self.network.nodes[from as usize].clock),
+                    padding: self.is_in_step(&spec, to).then_some(min_packet),
+                    counts: Default::default(),
+                }))
+            }
+            _ => Discipline::Scheduler(here.scheduler(here.scheduler, seed)),
+        }
+    }
+
+    /// The input at the end of a hop between two nodes that have frames.
+    fn input(&self, hop: Hop) -> Option<Input> {
+        let SchedulerSpec::Tdp(spec) = self.scheduler else { return None };
+        let [_, to] = self.network.between(hop);
+        let is_marked = self.plan.has_frames(&spec, hop) && self.is_in_step(&spec, to);
+        let clock = NodeClock::new(self.network.nodes[to as usize].clock);
+        is_marked.then(|| Input::new(Upstream::new(spec.time), clock))
+    }
+
+    /// Whether a node has any output with frames.
+    fn is_in_step(&self, spec: &TdpSpec, node: u32) -> bool {
+        let from_it = |hop: &Hop| self.network.between(*hop)[0] == node;
+        self.network.hops().filter(from_it).any(|hop| self.plan.has_frames(spec, hop))
+    }
 }
 
 /// The position of a hop's books.

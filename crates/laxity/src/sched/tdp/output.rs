@@ -7,8 +7,8 @@ use core::mem;
 use super::settings::bytes_within;
 use super::{Mark, Settings};
 use crate::packet::Packet;
-use crate::sched::{Fifo, Late};
 use crate::sched::pace::{Moment, Pace};
+use crate::sched::{Fifo, Late};
 use crate::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink, Scheduler};
 use crate::units::Nanos;
 

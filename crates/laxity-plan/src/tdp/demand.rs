@@ -1,0 +1,170 @@
+//! What time-driven priority is asked to reserve in a plan's network.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use laxity::admit::tdp::{self, Answer, Flow, Ledger};
+use laxity::packet::ClassId;
+use laxity::sched::tdp::{Contract, Settings, capacity};
+use laxity::units::{Bytes, Nanos};
+
+use super::TdpSpec;
+use crate::model::{Class, Plan, SchedulerSpec};
+use crate::network::{Hop, Network};
+
+/// The outputs that have frames, and the flows that are to be given some.
+#[derive(Clone, Debug)]
+pub struct Demand {
+    /// What all nodes have in common.
+    pub spec: TdpSpec,
+    /// The outputs; flows count them in this order.
+    pub outputs: Vec<Hop>,
+    /// What can be reserved in a frame of each.
+    pub capacities: Vec<Bytes>,
+    /// What is to be reserved.
+    pub stretches: Vec<Stretch>,
+}
+
+/// A part of a class's path on which all outputs have frames: a packet gets one at the first of them,
+/// which is an edge, and is forwarded by the others.
+#[derive(Clone, Debug)]
+pub struct Stretch {
+    /// The class, whose packets of all streams share what is reserved.
+    pub class: ClassId,
+    /// The links of the path, by position.
+    pub hops: Range<usize>,
+    /// What is asked for.
+    pub flow: Flow,
+}
+
+impl Demand {
+    /// Reserves frames, as for as many stretches as it finds room for.
+    pub fn reserve(&self) -> (Ledger, Vec<Answer>) {
+        let mut ledger = Ledger::new(self.spec.period(), &self.capacities);
+        let flows: Vec<_> = self.stretches.iter().map(|stretch| stretch.flow.clone()).collect();
+        let answers = ledger.reserve_all(&flows);
+        (ledger, answers)
+    }
+}
+
+impl Plan {
+    /// What is to be reserved in the plan's network if `spec` is its discipline.
+    ///
+    /// # Panics
+    /// If it has no network.
+    pub fn tdp_demand(&self, spec: &TdpSpec) -> Demand {
+        let network = self.network.as_ref().expect("a plan with a network");
+        let frames = FramedNetwork { plan: self, network, spec };
+        let outputs: Vec<_> = network.hops().filter(|&hop| frames.has_frames(hop)).collect();
+        let margin = spec.guard + Nanos(2 * self.clock_error(spec).0);
+        let capacity =
+            |hop: &Hop| capacity(network.links[hop.link as usize].rate, &spec.time, margin);
+        let numbers: HashMap<Hop, u32> = outputs.iter().copied().zip(0..).collect();
+        let mut stretches = Vec::new();
+        for (id, class) in self.leaves().filter(|(_, class)| class.due_within().is_some()) {
+            let path = self.paths_of(id).next().unwrap_or_default();
+            let packets = self.tdp_packets(spec, class).and_then(|packets| packets.try_into().ok());
+            let Some(packets) = packets else { continue };
+            for hops in frames.stretches(path) {
+                let hop = |hop: &Hop| tdp::Hop {
+                    output: numbers[hop],
+                    delay: frames.forwarding_delay(network.between(*hop)[0]),
+                    spare: spec.spare,
+                    propagation: 0,
+                };
+                let path = path[hops.clone()].iter().map(hop).collect();
+                let flow = Flow { path, packets, packet: self.max_packet(class) };
+                stretches.push(Stretch { class: id, hops, flow });
+            }
+        }
+        let capacities = outputs.iter().map(capacity).collect();
+        Demand { spec: *spec, outputs, capacities, stretches }
+    }
+
+    /// The error of any node's clock that the network is to bear.
+    pub fn clock_error(&self, spec: &TdpSpec) -> Nanos {
+        let nodes = self.network.iter().flat_map(|network| &network.nodes);
+        let largest = nodes.map(|node| node.clock.largest_error()).max();
+        spec.clock_error.or(largest).unwrap_or_default()
+    }
+
+    /// Whether an output divides time into frames when `spec` is the plan's discipline.
+    ///
+    /// # Panics
+    /// If the plan has no network.
+    pub fn has_frames(&self, spec: &TdpSpec, hop: Hop) -> bool {
+        let scheduler = SchedulerSpec::Tdp(*spec);
+        self.scheduling_at(hop, scheduler).scheduler == scheduler
+    }
+
+    /// What an output with frames is told that gives or is given frames up to so many ahead.
+    ///
+    /// # Panics
+    /// If the plan has no network.
+    pub fn tdp_settings(&self, spec: &TdpSpec, hop: Hop, ahead: u32) -> Settings {
+        let network = self.network.as_ref().expect("a plan with a network");
+        Settings {
+            time: spec.time,
+            rate: network.links[hop.link as usize].rate,
+            delay: ahead,
+            guard: spec.guard,
+            late: spec.late,
+        }
+    }
+
+    /// How many frames ahead an edge gives out for a class: those of all the packets that it may send
+    /// at once, but no more than two super cycles.
+    pub fn frames_ahead(&self, class: &Class, contract: &Contract) -> u32 {
+        let at_once = self.packets_at_once(class);
+        let gap = u64::from(contract.slots.period).div_ceil(contract.slots.packets.into());
+        let ahead = (at_once + 1).saturating_mul(gap) + 1;
+        ahead.min(2 * u64::from(contract.slots.period)) as u32
+    }
+
+    /// The packets that a class may send at once: one a stream, or a whole bucket.
+    pub fn packets_at_once(&self, class: &Class) -> u64 {
+        let bucket = |arrival: &crate::model::Arrival| {
+            arrival.buckets.iter().map(|bucket| bucket.bucket.0).min()
+        };
+        match (class.gap, class.arrival.as_ref().and_then(bucket)) {
+            (None, Some(bucket)) => bucket.div_ceil(self.max_packet(class).0.max(1)),
+            _ => class.count.into(),
+        }
+    }
+}
+
+/// A network in which frames are the discipline.
+struct FramedNetwork<'a> {
+    plan: &'a Plan,
+    network: &'a Network,
+    spec: &'a TdpSpec,
+}
+
+impl FramedNetwork<'_> {
+    fn has_frames(&self, hop: Hop) -> bool {
+        self.plan.has_frames(self.spec, hop)
+    }
+
+    /// The parts of a path on which all outputs have frames.
+    fn stretches(&self, path: &[Hop]) -> Vec<Range<usize>> {
+        let mut stretches: Vec<Range<usize>> = Vec::new();
+        for (at, _) in path.iter().enumerate().filter(|(_, hop)| self.has_frames(**hop)) {
+            match stretches.last_mut() {
+                Some(last) if last.end == at => last.end = at + 1,
+                _ => stretches.push(at..at + 1),
+            }
+        }
+        stretches
+    }
+
+    /// d of a node: its own, the plan's, or the smallest that the links to it allow.
+    fn forwarding_delay(&self, node: u32) -> u32 {
+        let own = self.network.nodes[node as usize].forwarding_delay;
+        own.or(self.spec.forwarding_delay).unwrap_or_else(|| {
+            let to_it = |hop: &Hop| self.network.between(*hop)[1] == node && self.has_frames(*hop);
+            let hops = self.network.hops().filter(to_it);
+            let delays = hops.map(|hop| self.plan.shortest_delay(self.spec, hop));
+            delays.max().unwrap_or(2)
+        })
+    }
+}

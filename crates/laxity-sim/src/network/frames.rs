@@ -1,0 +1,111 @@
+//! Time-driven priority in a network: outputs that divide time into frames, and inputs that recover
+//! the frames of packets.
+
+use laxity::sched::Tdp;
+use laxity::sched::tdp::{Mark, Upstream};
+use laxity::scheduler::{Criterion, Dispatch, DropSink, Scheduler};
+use laxity::units::Nanos;
+
+use super::clock::NodeClock;
+
+/// An output of a node that has frames.
+pub(super) struct Frames {
+    pub tdp: Tdp<Box<dyn Scheduler + Send>>,
+    pub clock: NodeClock,
+    /// The length of padding, if there is anyone at the other end to be kept in step.
+    pub padding: Option<u32>,
+    pub counts: FrameCounts,
+}
+
+/// What was counted at an output and at the input behind its link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FrameCounts {
+    /// Padding packets.
+    pub padding: u64,
+    /// Packets that ended after their frame.
+    pub late: u64,
+    /// Frames of which the other end heard nothing.
+    pub silent: u64,
+    /// How often the other end got out of step.
+    pub losses: u64,
+    /// Reserved packets that came to the other end while that was out of step.
+    pub unknown: u64,
+}
+
+/// Where a link ends at a node that has frames.
+pub(super) struct Input {
+    upstream: Upstream,
+    clock: NodeClock,
+    unknown: u64,
+}
+
+/// What a link does next.
+pub(super) enum Next {
+    Padding {
+        length: u32,
+        ds: u8,
+    },
+    Packet {
+        dispatch: Dispatch,
+        ds: u8,
+    },
+    /// Nothing until then.
+    Wait(Nanos),
+}
+
+impl Frames {
+    /// What the free link does now.
+    pub fn next(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Next {
+        let local = self.clock.at(now);
+        if let Some(length) = self.padding
+            && self.tdp.pad(local, length, drops)
+        {
+            self.counts.padding += 1;
+            return Next::Padding { length, ds: self.tdp.mark().encode() };
+        }
+        match self.tdp.dequeue(local, drops) {
+            Some(dispatch) => {
+                let is_reserved = dispatch.criterion == Criterion::ReservedFrame;
+                let ds = if is_reserved { self.tdp.mark().encode() } else { 0 };
+                Next::Packet { dispatch, ds }
+            }
+            None => Next::Wait(self.ready(now, local)),
+        }
+    }
+
+    /// A packet has left with this DS field, which was due by `deadline`.
+    pub fn sent(&mut self, departure: Nanos, deadline: Option<Nanos>, ds: u8) {
+        let is_late = ds != 0 && deadline.is_some_and(|due| self.clock.at(departure) > due);
+        self.counts.late += u64::from(is_late);
+    }
+
+    /// When there is something to send again; with padding in the next frame at the latest.
+    fn ready(&self, now: Nanos, local: Nanos) -> Nanos {
+        let frame = self.padding.map(|_| self.tdp.frame_end());
+        let ready = self.tdp.next_ready(local).filter(|&ready| ready > local);
+        let next = ready.into_iter().chain(frame).min();
+        next.map_or(Nanos::MAX, |next| self.clock.when(now, next))
+    }
+}
+
+impl Input {
+    pub fn new(upstream: Upstream, clock: NodeClock) -> Self {
+        Input { upstream, clock, unknown: 0 }
+    }
+
+    /// The frame in which a packet was sent that arrives now with this DS field; none for best effort
+    /// and while out of step.
+    pub fn receive(&mut self, now: Nanos, ds: u8) -> Option<u64> {
+        let mark = Mark::decode(ds)?;
+        let frame = self.upstream.receive(self.clock.at(now), mark);
+        self.unknown += u64::from(frame.is_none());
+        frame
+    }
+
+    /// Adds what was counted here.
+    pub fn count(&self, counts: &mut FrameCounts) {
+        counts.silent = self.upstream.silent();
+        counts.losses = self.upstream.losses();
+        counts.unknown = self.unknown;
+    }
+}
