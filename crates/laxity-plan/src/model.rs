@@ -340,6 +340,8 @@ pub struct ModelSource {
     pub model: Model,
     /// When it begins. Default 0.
     pub start: Nanos,
+    /// The time over which the copies' beginnings are spread at random. Default none.
+    pub stagger: Nanos,
     /// When it ends. Default never.
     pub stop: Option<Nanos>,
 }
@@ -358,6 +360,8 @@ pub enum Model {
     Constant {
         /// Its rate.
         rate: Rate,
+        /// By how much each packet is later than that. Default not at all.
+        jitter: Option<Dist<Nanos>>,
     },
     /// Exponential spacing around the one that gives the rate.
     Poisson {

@@ -265,6 +265,9 @@ pub struct Source {
     pub count: Option<At<Count>>,
     /// When it begins. Default 0s.
     pub start: Option<Quantity<Nanos>>,
+    /// The time over which the beginnings of its copies, or of its connections, are spread at random.
+    /// Default 0s.
+    pub stagger: Option<Quantity<Nanos>>,
     /// When it ends. Default never.
     pub stop: Option<Quantity<Nanos>>,
     /// `greedy`: length of a burst.
@@ -273,6 +276,9 @@ pub struct Source {
     pub spacing: Option<At<Distribution<Nanos>>>,
     /// `constant`, `poisson`: the mean rate. `on-off`, `pareto-on-off`: the rate while on.
     pub rate: Option<Quantity<Rate>>,
+    /// `constant`: by how much each packet is later than the rate has it, though never before another
+    /// one. Default not at all.
+    pub jitter: Option<At<Distribution<Nanos>>>,
     /// `on-off`: length of an on period. `pareto-on-off`: its mean.
     pub on: Option<At<Distribution<Nanos>>>,
     /// `on-off`: length of an off period. `pareto-on-off`: its mean.
@@ -306,8 +312,6 @@ pub struct Source {
     pub min_timeout: Option<Quantity<Nanos>>,
     /// `tcp`: one tick of a coarse retransmission timer, in place of `min-timeout`.
     pub tick: Option<Quantity<Nanos>>,
-    /// `tcp`: the time over which the connections' beginnings are spread at random. Default 0s.
-    pub stagger: Option<Quantity<Nanos>>,
     /// `capture`, `csv`: the recording; a relative path counts from the plan's folder.
     pub file: Option<At<String>>,
     /// `capture`: which frames take part, such as `udp`. Default all.

@@ -46,18 +46,24 @@ struct Context<'a> {
 /// The keys that a model takes besides `model`.
 fn keys(model: ModelKind) -> &'static [&'static str] {
     match model {
-        ModelKind::Greedy => {
-            &["class", "packet", "count", "start", "stop", "path", "laps", "burst", "spacing"]
+        ModelKind::Greedy => &[
+            "class", "packet", "count", "start", "stagger", "stop", "path", "laps", "burst",
+            "spacing",
+        ],
+        ModelKind::Constant => &[
+            "class", "packet", "count", "start", "stagger", "stop", "path", "laps", "rate",
+            "jitter",
+        ],
+        ModelKind::Poisson => {
+            &["class", "packet", "count", "start", "stagger", "stop", "path", "laps", "rate"]
         }
-        ModelKind::Constant | ModelKind::Poisson => {
-            &["class", "packet", "count", "start", "stop", "path", "laps", "rate"]
-        }
-        ModelKind::OnOff => {
-            &["class", "packet", "count", "start", "stop", "path", "laps", "rate", "on", "off"]
-        }
+        ModelKind::OnOff => &[
+            "class", "packet", "count", "start", "stagger", "stop", "path", "laps", "rate", "on",
+            "off",
+        ],
         ModelKind::ParetoOnOff => &[
-            "class", "packet", "count", "start", "stop", "path", "laps", "rate", "on", "off",
-            "shape",
+            "class", "packet", "count", "start", "stagger", "stop", "path", "laps", "rate", "on",
+            "off", "shape",
         ],
         ModelKind::Backlogged => &["class", "packet", "count", "start", "stop", "window"],
         ModelKind::Tcp => &[
@@ -94,7 +100,10 @@ impl Context<'_> {
         let model = match raw.model.value.0 {
             ModelKind::Capture | ModelKind::Csv => return self.recording(&raw, &span),
             ModelKind::Greedy => self.greedy(&raw, &span)?,
-            ModelKind::Constant => Model::Constant { rate: rate()? },
+            ModelKind::Constant => Model::Constant {
+                rate: rate()?,
+                jitter: raw.jitter.as_ref().map(|raw| distribution("jitter", raw)).transpose()?,
+            },
             ModelKind::Poisson => Model::Poisson { rate: rate()? },
             ModelKind::OnOff => Model::OnOff {
                 rate: rate()?,
@@ -126,6 +135,7 @@ impl Context<'_> {
             packet: self.packet(packet, &self.plan.classes[class.index()])?,
             model,
             start,
+            stagger: raw.stagger.as_ref().map_or(Nanos::ZERO, |stagger| stagger.value.0),
             stop: raw.stop.as_ref().map(|stop| after(stop, start)).transpose()?,
         }))
     }
@@ -300,6 +310,7 @@ fn check_keys(raw: &raw::Source, text: &str) -> Read<()> {
         ("burst", span(&raw.burst)),
         ("spacing", span(&raw.spacing)),
         ("rate", span(&raw.rate)),
+        ("jitter", span(&raw.jitter)),
         ("on", span(&raw.on)),
         ("off", span(&raw.off)),
         ("shape", span(&raw.shape)),

@@ -7,6 +7,7 @@ use std::collections::binary_heap::PeekMut;
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
 use laxity_plan::model::ModelSource;
+use rand::RngExt;
 
 use super::random::{Generator, generator};
 use super::{Arrival, Arrivals};
@@ -26,12 +27,16 @@ pub(super) trait Pattern {
     fn next_packet(&self, copy: &mut Self::Copy) -> (Nanos, u32);
 }
 
+/// Where the generators of beginnings are apart from those of packets.
+const STARTS: u64 = 1 << 63;
+
 /// The copies of one source, each a flow of its own, merged by time and, at equal times, by the
 /// copy's number.
 pub(super) struct Copies<P: Pattern> {
     pattern: P,
     class: ClassId,
-    start: Nanos,
+    /// When each copy begins.
+    starts: Starts,
     stop: Nanos,
     copies: Vec<P::Copy>,
     /// The next packet of every copy that goes on: (time, copy, length).
@@ -41,16 +46,40 @@ pub(super) struct Copies<P: Pattern> {
 impl<P: Pattern> Copies<P> {
     /// All copies of a source, which is the plan's `index`-th.
     pub(super) fn new(pattern: P, source: &ModelSource, seed: u64, index: usize) -> Self {
-        let mut copies: Vec<P::Copy> = (0..u64::from(source.count))
-            .map(|copy| pattern.begin(generator(seed, index as u64, copy)))
-            .collect();
-        let (start, stop) = (source.start, source.stop.unwrap_or(Nanos::MAX));
+        let all = 0..u64::from(source.count);
+        let starts = match source.stagger {
+            Nanos::ZERO => Starts::Together(source.start),
+            stagger => {
+                let drawn =
+                    |copy| generator(seed, STARTS | index as u64, copy).random_range(0..=stagger.0);
+                let start = |copy| source.start.saturating_add(Nanos(drawn(copy)));
+                Starts::Apart(all.clone().map(start).collect())
+            }
+        };
+        let mut copies: Vec<P::Copy> =
+            all.map(|copy| pattern.begin(generator(seed, index as u64, copy))).collect();
+        let stop = source.stop.unwrap_or(Nanos::MAX);
         let next = (0..).zip(&mut copies).filter_map(|(number, copy)| {
-            let (time, length) = advance(&pattern, copy, start, stop)?;
+            let (time, length) = advance(&pattern, copy, starts.of(number), stop)?;
             Some(Reverse((time, number, length)))
         });
         let next = next.collect();
-        Copies { class: source.class, start, stop, next, copies, pattern }
+        Copies { class: source.class, starts, stop, next, copies, pattern }
+    }
+}
+
+/// When copies begin.
+enum Starts {
+    Together(Nanos),
+    Apart(Box<[Nanos]>),
+}
+
+impl Starts {
+    fn of(&self, copy: u32) -> Nanos {
+        match self {
+            Starts::Together(start) => *start,
+            Starts::Apart(starts) => starts[copy as usize],
+        }
     }
 }
 
@@ -71,7 +100,7 @@ impl<P: Pattern> Arrivals for Copies<P> {
         let Some(mut first) = self.next.peek_mut() else { return Ok(None) };
         let Reverse((time, number, length)) = *first;
         let copy = &mut self.copies[number as usize];
-        match advance(&self.pattern, copy, self.start, self.stop) {
+        match advance(&self.pattern, copy, self.starts.of(number), self.stop) {
             Some((time, length)) => *first = Reverse((time, number, length)),
             None => {
                 PeekMut::pop(first);

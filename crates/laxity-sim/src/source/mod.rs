@@ -107,8 +107,9 @@ fn model_arrivals(
             let greedy = Greedy::new(plan, source, lengths, burst, spacing)?;
             Box::new(Copies::new(greedy, source, seed, index))
         }
-        Model::Constant { rate } => {
-            Box::new(Copies::new(Constant { lengths, rate }, source, seed, index))
+        Model::Constant { rate, jitter } => {
+            let jitter = jitter.map(|jitter| sampler("jitter", jitter)).transpose()?;
+            Box::new(Copies::new(Constant { lengths, rate, jitter }, source, seed, index))
         }
         Model::Poisson { rate } => {
             Box::new(Copies::new(Poisson::new(lengths, rate), source, seed, index))

@@ -11,10 +11,12 @@ use super::sampler;
 use crate::error::SourceProblem;
 
 /// One packet after another: the first at once, each of the others when its predecessor is through
-/// at the rate. Rounding does not accumulate.
+/// at the rate, and all of them as much later as the jitter has it, but in their order. Rounding does
+/// not accumulate, nor does jitter.
 pub(super) struct Constant {
     pub(super) lengths: Lengths,
     pub(super) rate: Rate,
+    pub(super) jitter: Option<Sampler<Nanos>>,
 }
 
 /// One copy of a constant source.
@@ -22,19 +24,23 @@ pub(super) struct Pace {
     generator: Generator,
     /// A link that is never idle ends its transmissions exactly when the packets are due.
     clock: Link,
+    /// When the packet before was sent.
+    last: Nanos,
 }
 
 impl Pattern for Constant {
     type Copy = Pace;
 
     fn begin(&self, generator: Generator) -> Pace {
-        Pace { generator, clock: Link::new(self.rate) }
+        Pace { generator, clock: Link::new(self.rate), last: Nanos::ZERO }
     }
 
     fn next_packet(&self, copy: &mut Pace) -> (Nanos, u32) {
         let (now, length) = (copy.clock.free_at(), self.lengths.draw(&mut copy.generator));
         copy.clock.transmit(now, length);
-        (now, length)
+        let late = self.jitter.as_ref().map(|jitter| jitter.draw(&mut copy.generator));
+        copy.last = copy.last.max(now.saturating_add(late.unwrap_or_default()));
+        (copy.last, length)
     }
 }
 
@@ -100,7 +106,11 @@ impl OnOff {
         if on.is_always_zero() {
             return Err(SourceProblem::NeverOn { field: "on" });
         }
-        Ok(OnOff { constant: Constant { lengths, rate }, on, off: sampler("off", off)? })
+        Ok(OnOff {
+            constant: Constant { lengths, rate, jitter: None },
+            on,
+            off: sampler("off", off)?,
+        })
     }
 }
 

@@ -52,6 +52,7 @@ pub(crate) fn fed_by(model: Model, packet: Dist<Bytes>) -> Plan {
         packet,
         model,
         start: Nanos::ZERO,
+        stagger: Nanos::ZERO,
         stop: None,
     }));
     plan

@@ -76,7 +76,7 @@ fn sources_of_every_model() {
     assert_eq!(greedy.model, Model::Greedy { burst, spacing });
 
     let constant = model(&sources[1]);
-    assert_eq!(constant.model, Model::Constant { rate: Rate(1_000_000) });
+    assert_eq!(constant.model, Model::Constant { rate: Rate(1_000_000), jitter: None });
     assert_eq!((constant.count, constant.packet), (20, Dist::Uniform(Bytes(100), Bytes(1500))));
     assert_eq!((constant.start, constant.stop), (Nanos(1000 * MS), Some(Nanos(9000 * MS))));
 

@@ -216,7 +216,7 @@ fn a_key_that_does_not_belong() {
         "\"poisson\"",
         burst,
         "`burst` does not belong to `model = \"poisson\"`",
-        "start, stop, path, laps, rate",
+        "start, stagger, stop, path, laps, rate",
     );
     refused(
         "file = \"/",

@@ -96,7 +96,7 @@ pub fn in_phase(plan: &Plan, seed: u64) -> Plan {
     for (index, source) in (0..).zip(&mut plan.sources) {
         let Source::Model(source) = source else { continue };
         let period = match (&source.model, source.packet) {
-            (Model::Constant { rate }, Dist::Constant(packet)) => rate.time_for(packet),
+            (Model::Constant { rate, .. }, Dist::Constant(packet)) => rate.time_for(packet),
             (&Model::OnOff { on: Dist::Constant(on), off: Dist::Constant(off), .. }, _) => on + off,
             _ => continue,
         };

@@ -128,7 +128,8 @@ fn bursts_far_too_short_for_the_tokens_do_not_stop_the_clock() {
 
 #[test]
 fn a_constant_rate_is_exact_and_does_not_drift() {
-    let plan = fed_by(Model::Constant { rate: Rate(3_000_001) }, Dist::Constant(Bytes(997)));
+    let plan =
+        fed_by(Model::Constant { rate: Rate(3_000_001), jitter: None }, Dist::Constant(Bytes(997)));
     let mut stream = arrivals(&plan, 1, 0).unwrap();
     for number in 0..1_000_000u64 {
         let due = Rate(3_000_001).time_for(Bytes(997 * number));
@@ -204,7 +205,10 @@ fn tiny_periods_do_not_stop_the_clock() {
 
 #[test]
 fn sources_begin_and_end_when_told() {
-    let mut plan = fed_by(Model::Constant { rate: Rate(8_000_000) }, Dist::Constant(Bytes(1000)));
+    let mut plan = fed_by(
+        Model::Constant { rate: Rate(8_000_000), jitter: None },
+        Dist::Constant(Bytes(1000)),
+    );
     (model(&mut plan).start, model(&mut plan).stop) = (ms(5), Some(ms(8)));
     assert_eq!(times(&sent(&plan, 1, Nanos::MAX)), [5, 6, 7]);
     model(&mut plan).stop = Some(ms(5));
@@ -313,7 +317,10 @@ fn cost_of_a_packet() {
     model(&mut plan).count = 1000;
     measure("greedy, 1000 copies", &plan);
     let rate = Rate(8_000_000);
-    measure("constant", &fed_by(Model::Constant { rate }, Dist::Constant(Bytes(500))));
+    measure(
+        "constant",
+        &fed_by(Model::Constant { rate, jitter: None }, Dist::Constant(Bytes(500))),
+    );
     measure("poisson", &fed_by(Model::Poisson { rate }, Dist::Uniform(Bytes(40), Bytes(1500))));
     let on = Dist::Pareto(ms(20), 1.5);
     measure("on-off", &fed_by(Model::OnOff { rate, on, off: on }, Dist::Constant(Bytes(500))));
