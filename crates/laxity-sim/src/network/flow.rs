@@ -21,6 +21,8 @@ pub(super) struct Flow {
     pub path: Range<u32>,
     /// Where acknowledgements go.
     pub back: Range<u32>,
+    /// How long its packets take at the most, if that is proved.
+    pub bound: Option<Nanos>,
     /// Present for TCP.
     pub connection: Option<Box<Connection>>,
     pub books: FlowBooks,
@@ -171,6 +173,10 @@ impl Connection {
 pub struct ClassBooks {
     /// From a packet's first arrival at an output to its arrival at the receiver.
     pub delay: Delays,
+    /// Packets that took longer than promised from end to end, without those demoted to best effort.
+    pub deadline_misses: u64,
+    /// Packets that took longer than proved, without those demoted.
+    pub bound_misses: u64,
     /// How long transfers took.
     pub completion: Delays,
     /// Packets that broke the class's arrival curve where they entered the network.

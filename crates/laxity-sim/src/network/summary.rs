@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::NetworkRun;
 use super::flow::{ClassBooks, Connection, Flow};
+use super::topology::hops;
 use crate::summary::{ClassSummary, DelaySummary};
 use crate::tcp::Counts;
 
@@ -63,6 +64,14 @@ pub struct EndToEnd {
     pub fairness: Option<f64>,
     /// From a packet's arrival at the first output to its arrival at the receiver.
     pub delay_ns: Option<DelaySummary>,
+    /// The delay that it is promised from end to end.
+    pub deadline_ns: Option<u64>,
+    /// Packets that took longer, without those demoted to best effort.
+    pub deadline_misses: u64,
+    /// The delay that is proved from end to end: the longest of its paths.
+    pub bound_ns: Option<u64>,
+    /// Packets that took longer than proved for their path, without those demoted to best effort.
+    pub bound_misses: u64,
     /// What its TCP endpoints did, if it has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpSummary>,
@@ -200,15 +209,22 @@ impl Measured<'_> {
             goodput_bps: goodputs.clone().sum(),
             fairness: jain(goodputs),
             delay_ns: DelaySummary::of(&books.delay),
+            deadline_ns: self.run.plan.classes[id.index()].end_to_end.map(|deadline| deadline.0),
+            deadline_misses: books.deadline_misses,
+            bound_ns: flows
+                .iter()
+                .map(|flow| flow.bound)
+                .reduce(|a, b| Some(a?.max(b?)))
+                .flatten()
+                .map(|bound| bound.0),
+            bound_misses: books.bound_misses,
             tcp: tcp(flows, books),
         })
     }
 
     fn hops(&self, network: &Network) -> Vec<HopSummary> {
-        let both = |link| [false, true].map(|backward| Hop { link, backward });
-        let hops = (0..network.links.len() as u32).flat_map(both);
         let taken = |at: usize| self.books[at].accounts().iter().any(|account| account.arrived > 0);
-        let used = hops.zip(0..).filter(|&(_, at)| taken(at));
+        let used = hops(network).zip(0..).filter(|&(_, at)| taken(at));
         used.map(|(hop, at)| self.hop(network, hop, at)).collect()
     }
 

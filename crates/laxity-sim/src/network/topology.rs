@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use laxity::link::Link;
+use laxity::packet::ClassId;
 use laxity::scheduler::Scheduler;
 use laxity_plan::Plan;
 use laxity_plan::model::SchedulerSpec;
 use laxity_plan::network::{Hop, Network};
+use laxity_plan::paths::Paths;
 
 use rand::RngExt;
 
@@ -20,12 +22,14 @@ pub(super) struct Topology<'a> {
     network: &'a Network,
     scheduler: SchedulerSpec,
     seed: u64,
+    /// What comes to every output, as far as it is known.
+    pub paths: Paths,
     pub outputs: Vec<Output>,
     /// All routes, one behind another.
     pub routes: Vec<u32>,
     /// The outputs that all flows share.
     shared: HashMap<Hop, u32>,
-    /// The plan as the links met so far see it.
+    /// The plan as links met so far see it to which nothing is known to come.
     seen: HashMap<u32, Plan>,
 }
 
@@ -37,6 +41,7 @@ impl<'a> Topology<'a> {
             network,
             scheduler,
             seed,
+            paths: plan.paths(scheduler),
             outputs: Vec::new(),
             routes: Vec::new(),
             shared: HashMap::new(),
@@ -44,35 +49,38 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// One flow's routes along a path and, if it `returns`, back: ranges of
+    /// One flow's routes along a path of its class and, if it `returns`, back: ranges of
     /// [`routes`](Self::routes).
-    pub fn add(&mut self, path: &[Hop], returns: bool) -> [Range<u32>; 2] {
+    pub fn add(&mut self, class: ClassId, path: &[Hop], returns: bool) -> [Range<u32>; 2] {
         let mut private = HashMap::new();
         let back: Vec<Hop> = path.iter().rev().map(|hop| hop.reversed()).collect();
-        [path, if returns { &back } else { &[] }].map(|path| {
+        [(path, false), (if returns { &back } else { &[] }, true)].map(|(path, acks)| {
             let from = self.routes.len() as u32;
-            for &hop in path {
-                let output = self.output(hop, &mut private);
+            let known = self.paths.route(class, path, acks);
+            for (at, &hop) in path.iter().enumerate() {
+                let known = known.map(|route| self.paths.routes[route].outputs[at]);
+                let output = self.output(hop, known, &mut private);
                 self.routes.push(output);
             }
             from..self.routes.len() as u32
         })
     }
 
-    fn output(&mut self, hop: Hop, private: &mut HashMap<Hop, u32>) -> u32 {
+    fn output(&mut self, hop: Hop, known: Option<usize>, private: &mut HashMap<Hop, u32>) -> u32 {
         let link = &self.network.links[hop.link as usize];
-        let known = if link.private { private } else { &mut self.shared };
-        *known.entry(hop).or_insert_with(|| {
-            let here = self.seen.entry(hop.link);
-            let here = here.or_insert_with(|| self.plan.at(link, self.scheduler));
-            let books = books_of(hop) as u32;
+        let outputs = if link.private { private } else { &mut self.shared };
+        *outputs.entry(hop).or_insert_with(|| {
+            let told = known.filter(|&output| self.paths.outputs[output].is_told());
             let seed = generator(self.seed, u64::MAX, self.outputs.len() as u64).random();
-            self.outputs.push(Output::new(
-                Link::new(link.rate),
-                link.delay,
-                books,
-                discipline(here, seed),
-            ));
+            let scheduler = match told {
+                Some(output) => discipline(&self.paths.plan_at(self.plan, output), seed),
+                None => {
+                    let here = self.seen.entry(hop.link);
+                    discipline(here.or_insert_with(|| self.plan.at(link, self.scheduler)), seed)
+                }
+            };
+            let books = books_of(hop) as u32;
+            self.outputs.push(Output::new(Link::new(link.rate), link.delay, books, scheduler));
             (self.outputs.len() - 1) as u32
         })
     }
@@ -87,4 +95,10 @@ fn discipline(here: &Plan, seed: u64) -> Option<Box<dyn Scheduler + Send>> {
 /// The position of a hop's books.
 pub(super) fn books_of(hop: Hop) -> usize {
     2 * hop.link as usize + usize::from(hop.backward)
+}
+
+/// Both directions of all links, in the order of their books.
+pub(super) fn hops(network: &Network) -> impl Iterator<Item = Hop> {
+    let both = |link| [false, true].map(|backward| Hop { link, backward });
+    (0..network.links.len() as u32).flat_map(both)
 }
