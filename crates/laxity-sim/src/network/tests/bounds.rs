@@ -106,9 +106,9 @@ impl DrawnSource {
     fn nodes(&self) -> Vec<usize> {
         let mut nodes = vec![self.from];
         for skip in &self.skips {
-            let next = nodes[nodes.len() - 1] + 1 + usize::from(*skip);
-            if next < NODES {
-                nodes.push(next);
+            let last = nodes[nodes.len() - 1];
+            if last < NODES - 1 {
+                nodes.push((last + 1 + usize::from(*skip)).min(NODES - 1));
             }
         }
         nodes
