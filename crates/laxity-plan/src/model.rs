@@ -164,9 +164,12 @@ pub struct Class {
     pub children: Vec<ClassId>,
     /// The service curves that the plan gives it.
     pub curves: Curves,
-    /// The delay that real-time packets are promised; best effort without.
+    /// The delay that real-time packets are promised, in a network at every output; best effort
+    /// without.
     pub deadline: Option<Nanos>,
-    /// Its side of the contract; always present when there is a deadline.
+    /// The delay that packets are promised over the whole of their path through a network.
+    pub end_to_end: Option<Nanos>,
+    /// Its side of the contract; always present when there is a deadline, but for networks.
     pub arrival: Option<Arrival>,
     /// Its share among classes that are shared by weight. Default 1.
     pub weight: Weight,

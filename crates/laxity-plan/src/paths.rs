@@ -16,7 +16,7 @@ use laxity::admit::path::Order;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
-use crate::model::{Arrival, Class, Plan, SchedulerSpec, Source, TokenBucket};
+use crate::model::{Plan, SchedulerSpec, Source, TokenBucket};
 use crate::network::{Hop, Network};
 
 /// The outputs of a network and the paths through them, with what each guarantees.
@@ -30,8 +30,11 @@ pub struct Paths {
     pub circles: Vec<usize>,
     /// What links have that have none of their own.
     scheduler: SchedulerSpec,
-    numbers: HashMap<(Hop, Option<usize>), usize>,
+    numbers: HashMap<RouteKey, usize>,
 }
+
+/// A class, its path, and whether its acknowledgements are meant.
+type RouteKey = (ClassId, Vec<Hop>, bool);
 
 /// Where a node sends packets over a link.
 #[derive(Clone, Debug)]
@@ -118,6 +121,11 @@ impl Output {
         Some(&self.classes[at])
     }
 
+    /// Whether it is known of any class what comes.
+    pub fn is_told(&self) -> bool {
+        self.classes.iter().any(|passing| passing.arrival.is_some())
+    }
+
     /// What comes in the long run of the classes of which that is known.
     pub fn long_run(&self) -> Rate {
         let slowest =
@@ -138,44 +146,46 @@ impl Plan {
             numbers: HashMap::new(),
         };
         if let Some(network) = &self.network {
-            paths.lay(self, network);
+            Outputs { plan: self, network, paths: &mut paths, numbers: HashMap::new() }.lay();
             paths.walk(self, network);
         }
         paths
     }
 
-    /// Whether it is known what a class sends: it says so, and none of its sources is TCP.
-    fn is_told(&self, class: ClassId) -> bool {
-        let is_tcp = |source: &Source| matches!(source, Source::Tcp(tcp) if tcp.class == class);
-        self.classes[class.index()].arrival.is_some() && !self.sources.iter().any(is_tcp)
+    /// Which classes it is known of what they send: they say so, and none of their sources is TCP.
+    fn told(&self) -> Vec<bool> {
+        let mut told: Vec<_> = self.classes.iter().map(|class| class.arrival.is_some()).collect();
+        for source in &self.sources {
+            if let Source::Tcp(source) = source {
+                told[source.class.index()] = false;
+            }
+        }
+        told
     }
 }
 
 impl Paths {
-    /// The output that a flow of a class and path passes at a hop.
-    pub fn output(
-        &self,
-        network: &Network,
-        class: ClassId,
-        path: &[Hop],
-        hop: Hop,
-    ) -> Option<usize> {
-        let private = match network.links[hop.link as usize].private {
-            true => Some(self.routes.iter().position(|of| of.class == class && of.path == path)?),
-            false => None,
-        };
-        self.numbers.get(&(hop, private)).copied()
+    /// The number of the route of a class's packets, or acknowledgements, along a path.
+    pub fn route(&self, class: ClassId, path: &[Hop], acks: bool) -> Option<usize> {
+        self.numbers.get(&(class, path.to_vec(), acks)).copied()
     }
 
-    /// The route of a class and path.
-    pub fn route(&self, class: ClassId, path: &[Hop]) -> Option<&Route> {
-        self.routes.iter().find(|route| route.class == class && route.path == path)
+    /// How long packets of each class take over each link that they pass, if it is known: of a
+    /// private one, over any flow's.
+    pub fn bounds(&self) -> HashMap<(Hop, ClassId), Option<Nanos>> {
+        let mut bounds: HashMap<_, Option<Nanos>> = HashMap::new();
+        for output in &self.outputs {
+            for Passing { class, bound, .. } in &output.classes {
+                let worst = bounds.entry((output.hop, *class)).or_insert(Some(Nanos::ZERO));
+                *worst = worst.and_then(|worst| Some(bound.ok()?.max(worst)));
+            }
+        }
+        bounds
     }
 
     /// The plan as an output sees it: its link, the discipline there, and of each class what comes
     /// there, as far as it is known.
     pub fn plan_at(&self, plan: &Plan, output: usize) -> Plan {
-        let network = plan.network.as_ref().expect("outputs are those of a network");
         let output = &self.outputs[output];
         let mut here = plan.at(output.hop, self.scheduler);
         for (id, class) in (0..).map(ClassId).zip(&mut here.classes) {
@@ -189,69 +199,72 @@ impl Paths {
         here
     }
 
-    /// Finds out which outputs there are, and who passes them.
-    fn lay(&mut self, plan: &Plan, network: &Network) {
-        for source in &plan.sources {
+    /// In which order outputs can be looked at. Classes of which nothing is known put them in none.
+    fn order(&self, told: &[bool]) -> Order {
+        let told = self.routes.iter().filter(|route| told[route.class.index()]);
+        let pairs = told.flat_map(|route| route.outputs.windows(2).map(|pair| (pair[0], pair[1])));
+        let mut feeds: Vec<_> = pairs.collect();
+        feeds.sort_unstable();
+        feeds.dedup();
+        Order::of(self.outputs.len(), &feeds)
+    }
+}
+
+/// Finds out which outputs there are, and who passes them.
+struct Outputs<'a> {
+    plan: &'a Plan,
+    network: &'a Network,
+    paths: &'a mut Paths,
+    /// By hop and, where links are private, route.
+    numbers: HashMap<(Hop, Option<usize>), usize>,
+}
+
+impl Outputs<'_> {
+    fn lay(&mut self) {
+        for source in &self.plan.sources {
             match source {
-                Source::Model(source) => {
-                    self.add(plan, network, source.class, &source.path, source.count, false);
-                }
+                Source::Model(source) => self.add(source.class, &source.path, source.count, false),
                 Source::Tcp(source) => {
                     let back: Vec<_> = source.path.iter().rev().map(|hop| hop.reversed()).collect();
-                    self.add(plan, network, source.class, &source.path, source.count, false);
-                    self.add(plan, network, source.class, &back, source.count, true);
+                    self.add(source.class, &source.path, source.count, false);
+                    self.add(source.class, &back, source.count, true);
                 }
                 Source::Recording { .. } => {}
             }
         }
     }
 
-    fn add(
-        &mut self,
-        plan: &Plan,
-        network: &Network,
-        class: ClassId,
-        path: &[Hop],
-        flows: u32,
-        acks: bool,
-    ) {
-        let same =
-            |route: &&mut Route| (route.class, &*route.path, route.acks) == (class, path, acks);
-        if let Some(route) = self.routes.iter_mut().find(same) {
-            route.flows += flows;
+    fn add(&mut self, class: ClassId, path: &[Hop], flows: u32, acks: bool) {
+        let number = self.paths.routes.len();
+        let key = (class, path.to_vec(), acks);
+        let known = *self.paths.numbers.entry(key).or_insert(number);
+        if let Some(route) = self.paths.routes.get_mut(known) {
+            route.flows = route.flows.saturating_add(flows);
             return;
         }
-        let number = self.routes.len();
-        let output = |&hop: &Hop| {
-            let private = network.links[hop.link as usize].private.then_some(number);
-            let output = *self.numbers.entry((hop, private)).or_insert_with(|| {
-                self.outputs.push(Output { hop, private, classes: Vec::new() });
-                self.outputs.len() - 1
-            });
-            let classes = &mut self.outputs[output].classes;
-            if let Err(at) = classes.binary_search_by_key(&class, |passing| passing.class) {
-                let bound = Err(Unproved::Before);
-                classes.insert(at, Passing { class, arrival: None, bound });
-            }
-            output
-        };
-        let outputs = path.iter().map(output).collect();
-        let longest = plan.max_packet(&plan.classes[class.index()]);
-        let takes = |hop: &Hop| network.links[hop.link as usize].takes(longest);
+        let outputs = path.iter().map(|hop| self.output(class, *hop, number)).collect();
+        let longest = self.plan.max_packet(&self.plan.classes[class.index()]);
+        let takes = |hop: &Hop| self.network.links[hop.link as usize].takes(longest);
         let empty = path.iter().map(takes).fold(Nanos::ZERO, Nanos::saturating_add);
         let (sum, once) = (Err(Unproved::Before), Err(Unproved::Before));
         let path = path.to_vec();
-        self.routes.push(Route { class, path, flows, acks, outputs, sum, once, empty });
+        self.paths.routes.push(Route { class, path, flows, acks, outputs, sum, once, empty });
     }
 
-    /// In which order outputs can be looked at. Classes of which nothing is known put them in none.
-    fn order(&self, plan: &Plan) -> Order {
-        let told = self.routes.iter().filter(|route| plan.is_told(route.class));
-        let pairs = told.flat_map(|route| route.outputs.windows(2).map(|pair| (pair[0], pair[1])));
-        let mut feeds: Vec<_> = pairs.collect();
-        feeds.sort_unstable();
-        feeds.dedup();
-        Order::of(self.outputs.len(), &feeds)
+    /// The output of a route at a hop.
+    fn output(&mut self, class: ClassId, hop: Hop, route: usize) -> usize {
+        let private = self.network.links[hop.link as usize].private.then_some(route);
+        let outputs = &mut self.paths.outputs;
+        let number = *self.numbers.entry((hop, private)).or_insert_with(|| {
+            outputs.push(Output { hop, private, classes: Vec::new() });
+            outputs.len() - 1
+        });
+        let classes = &mut outputs[number].classes;
+        if let Err(at) = classes.binary_search_by_key(&class, |passing| passing.class) {
+            let bound = Err(Unproved::Before);
+            classes.insert(at, Passing { class, arrival: None, bound });
+        }
+        number
     }
 }
 

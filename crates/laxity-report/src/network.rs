@@ -2,9 +2,12 @@
 
 mod figures;
 mod html;
+pub mod proof;
+mod verdict;
 
 pub use figures::{delays, flows, goodput};
 pub use html::{compare_html, html};
+pub use verdict::{broken_promises, promised_anything};
 
 use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary};
 use laxity_sim::summary::{ClassSummary, DelaySummary};
@@ -37,7 +40,7 @@ pub fn compare_table(runs: &[NetworkSummary]) -> String {
     table(&header, &rows)
 }
 
-const END_TO_END_HEADER: [&str; 11] = [
+const END_TO_END_HEADER: [&str; 12] = [
     "end to end",
     "flows",
     "sent",
@@ -49,6 +52,7 @@ const END_TO_END_HEADER: [&str; 11] = [
     "p50",
     "p99",
     "max",
+    "bound ms",
 ];
 
 fn end_to_end_row(class: &EndToEnd) -> Vec<String> {
@@ -63,7 +67,11 @@ fn end_to_end_row(class: &EndToEnd) -> Vec<String> {
         delay(class.delay_ns, |d| d.mean),
         delay(class.delay_ns, |d| d.p50 as f64),
         delay(class.delay_ns, |d| d.p99 as f64),
-        delay(class.delay_ns, |d| d.max as f64),
+        alarmed(
+            delay(class.delay_ns, |d| d.max as f64),
+            class.bound_misses + class.deadline_misses,
+        ),
+        bound(class.bound_ns),
     ]
 }
 
@@ -94,7 +102,7 @@ fn tcp_row(class: &EndToEnd) -> Option<Vec<String>> {
     ])
 }
 
-const HOP_HEADER: [&str; 12] = [
+const HOP_HEADER: [&str; 13] = [
     "hop",
     "scheduler",
     "rate Mbit/s",
@@ -107,6 +115,7 @@ const HOP_HEADER: [&str; 12] = [
     "mean ms",
     "p99",
     "max",
+    "bound ms",
 ];
 
 /// A row a class; the first names the hop.
@@ -127,7 +136,8 @@ fn hop_rows(hop: &HopSummary) -> Vec<Vec<String>> {
             class.deadline_ns.map_or(NOTHING.to_owned(), |_| class.deadline_misses.to_string()),
             delay(class.delay_ns, |d| d.mean),
             delay(class.delay_ns, |d| d.p99 as f64),
-            delay(class.delay_ns, |d| d.max as f64),
+            alarmed(delay(class.delay_ns, |d| d.max as f64), class.bound_misses),
+            bound(class.bound_ns),
         ];
         head.into_iter().chain(cells).collect()
     };
@@ -138,12 +148,13 @@ fn hop_rows(hop: &HopSummary) -> Vec<Vec<String>> {
 type Show = fn(&EndToEnd) -> String;
 
 fn compare_rows(class: &EndToEnd, runs: &[NetworkSummary]) -> Vec<Vec<String>> {
-    let measures: [(&str, Show); 6] = [
+    let measures: [(&str, Show); 7] = [
         ("goodput Mbit/s", |class| megabits(class.goodput_bps)),
         ("fairness", fairness),
         ("mean ms", |class| delay(class.delay_ns, |d| d.mean)),
         ("p99 ms", |class| delay(class.delay_ns, |d| d.p99 as f64)),
         ("max ms", |class| delay(class.delay_ns, |d| d.max as f64)),
+        ("bound ms", |class| bound(class.bound_ns)),
         ("dropped", |class| class.dropped.to_string()),
     ];
     let of = |run: &NetworkSummary, show: Show| {
@@ -164,6 +175,15 @@ fn fairness(class: &EndToEnd) -> String {
         Some(index) if class.flows > 1 => format!("{index:.3}"),
         _ => NOTHING.to_owned(),
     }
+}
+
+fn bound(ns: Option<u64>) -> String {
+    ns.map_or(NOTHING.to_owned(), |ns| millis(ns as f64))
+}
+
+/// A cell that is marked if packets were later than they may be.
+fn alarmed(cell: String, misses: u64) -> String {
+    if misses > 0 { cell + "!" } else { cell }
 }
 
 fn delay(delay: Option<DelaySummary>, value: fn(&DelaySummary) -> f64) -> String {

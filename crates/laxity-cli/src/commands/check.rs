@@ -1,6 +1,7 @@
 //! `laxity check`: what a plan promises, proved.
 
 mod mends;
+mod network;
 mod text;
 
 use laxity::admit::arrival_curve;
@@ -21,7 +22,6 @@ use laxity_report::edf::BestEffortView;
 use laxity_report::hfsc::{LeftView, Place, Remark, places};
 use serde::Serialize;
 
-use super::network;
 use crate::args::Check;
 use crate::failure::Failure;
 use crate::{Promises, print, print_json, traffic};
@@ -29,10 +29,10 @@ use crate::{Promises, print, print_json, traffic};
 /// Carries the command out.
 pub fn run(arguments: &Check) -> Result<Promises, Failure> {
     let plan = Plan::read(&arguments.plan)?;
-    if plan.network.is_some() {
-        return Err(network::unproved());
-    }
     let scheduler = traffic::scheduler(&plan, arguments.scheduler.as_deref())?;
+    if plan.network.is_some() {
+        return network::check_network(arguments, &plan, scheduler);
+    }
     let answer = Answer::of(&plan, scheduler);
     if arguments.json {
         print_json(&answer)?;

@@ -34,7 +34,7 @@ pub fn run(arguments: &Run, plan: &Plan) -> Result<Promises, Failure> {
     } else {
         print(&text(&summary, arguments))?;
     }
-    Ok(Promises::Kept)
+    Ok(Promises::kept_if(network::broken_promises(&summary).is_empty()))
 }
 
 /// `laxity compare`.
@@ -66,14 +66,6 @@ pub fn compare(
         print(&format!("{table}\n{}", report.unwrap_or_default()))?;
     }
     Ok(Promises::Kept)
-}
-
-/// Refuses to prove a network.
-pub fn unproved() -> Failure {
-    Failure::input(
-        "the plan is a network, which is simulated and not proved: use `laxity run`, or check the \
-         plan of one of its links",
-    )
 }
 
 fn simulate<W: Watcher>(
@@ -144,6 +136,14 @@ fn text(summary: &NetworkSummary, arguments: &Run) -> String {
         quantity::count(summary.hop_departures),
         network::tables(summary),
     );
+    let broken = network::broken_promises(summary);
+    if broken.is_empty() && network::promised_anything(summary) {
+        text += "\nEvery promise was kept.\n";
+    }
+    for promise in broken {
+        let word = if promise.proved { "BROKEN" } else { "LATE" };
+        text += &format!("\n{word}: {promise}\n");
+    }
     if let Some(folder) = &arguments.out {
         text += &format!("\nReport: {}\n", folder.join("report.html").display());
     }

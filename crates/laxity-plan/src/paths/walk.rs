@@ -34,7 +34,8 @@ struct Seen {
 impl Paths {
     /// Looks at every output, and then from end to end.
     pub(super) fn walk(&mut self, plan: &Plan, network: &Network) {
-        let order = self.order(plan);
+        let told = plan.told();
+        let order = self.order(&told);
         let mut passing = vec![Vec::new(); self.outputs.len()];
         for (number, route) in self.routes.iter().enumerate() {
             route.outputs.iter().for_each(|&output| passing[output].push(number));
@@ -42,7 +43,7 @@ impl Paths {
         let mut walk = Walk {
             plan,
             network,
-            told: (0..plan.classes.len() as u32).map(|id| plan.is_told(ClassId(id))).collect(),
+            told,
             passing,
             seen: self.outputs.iter().map(|output| vec![None; output.classes.len()]).collect(),
             so_far: vec![(Nanos::ZERO, Ok(Nanos::ZERO)); self.routes.len()],
@@ -71,12 +72,41 @@ impl Walk<'_> {
     fn look(&mut self, paths: &mut Paths, number: usize) {
         for at in 0..paths.outputs[number].classes.len() {
             let class = paths.outputs[number].classes[at].class;
-            paths.outputs[number].classes[at].arrival = self.arrival(paths, number, class).ok();
+            let arrival = self.arrival(paths, number, class);
+            let passing = &mut paths.outputs[number].classes[at];
+            (passing.bound, passing.arrival) = match arrival {
+                Ok(arrival) => (Err(Unproved::Before), Some(arrival)),
+                Err(why) => (Err(why), None),
+            };
         }
+        if paths.outputs[number].is_told() {
+            self.ask(paths, number);
+        }
+        let output = &paths.outputs[number];
+        let link = &self.network.links[output.hop.link as usize];
+        let least = self.least(link.rate);
+        for &route in &self.passing[number] {
+            let bound = output.class(paths.routes[route].class).map(|passing| passing.bound);
+            let (shortest, longest) = &mut self.so_far[route];
+            *shortest = shortest.saturating_add(least).saturating_add(link.delay);
+            *longest = match (*longest, bound) {
+                (Ok(before), Some(Ok(delay))) => {
+                    Ok(before.saturating_add(delay).saturating_add(link.delay))
+                }
+                (Ok(_), Some(Err(Unproved::Output(Unbounded::NoArrival)))) => {
+                    Err(Unbounded::NoArrival.into())
+                }
+                _ => Err(Unproved::Before),
+            };
+        }
+    }
+
+    /// Asks the scheduler of an output to which it is known what comes.
+    fn ask(&mut self, paths: &mut Paths, number: usize) {
         let here = paths.plan_at(self.plan, number);
         let bounds = self.bounds(paths, number, &here);
         let services = self.services(&paths.outputs[number], &here);
-        let least = here.link.rate.time_for(here.link.min_packet).saturating_sub(ROUNDING);
+        let least = self.least(here.link.rate);
         let output = &mut paths.outputs[number];
         for (at, (passing, bound)) in output.classes.iter_mut().zip(bounds).enumerate() {
             let packet = here.max_packet(&here.classes[passing.class.index()]);
@@ -88,18 +118,11 @@ impl Walk<'_> {
                     Seen { guarantee, leaving }
                 });
         }
-        for &route in &self.passing[number] {
-            let bound = output.class(paths.routes[route].class).map(|passing| passing.bound);
-            let propagation = self.network.links[output.hop.link as usize].delay;
-            let (shortest, longest) = &mut self.so_far[route];
-            *shortest = shortest.saturating_add(least).saturating_add(propagation);
-            *longest = match (*longest, bound) {
-                (Ok(before), Some(Ok(delay))) => {
-                    Ok(before.saturating_add(delay).saturating_add(propagation))
-                }
-                _ => Err(Unproved::Before),
-            };
-        }
+    }
+
+    /// What a packet takes at the least at this rate.
+    fn least(&self, rate: Rate) -> Nanos {
+        rate.time_for(self.plan.link.min_packet).saturating_sub(ROUNDING)
     }
 
     /// What comes of a class to an output.
@@ -178,20 +201,12 @@ impl Walk<'_> {
         let bound = |passing: &super::Passing| {
             let class = passing.class;
             match &passing.arrival {
-                None => Err(self.unknown(paths, number, class)),
+                None => passing.bound,
                 Some(_) if waits_behind_unknown(output, here, class) => Err(Unproved::Company),
                 Some(_) => all[class.index()],
             }
         };
         output.classes.iter().map(bound).collect()
-    }
-
-    /// Why it is not known what comes.
-    fn unknown(&self, paths: &Paths, number: usize, class: ClassId) -> Unproved {
-        match self.arrival(paths, number, class) {
-            Err(Unproved::Output(why)) => why.into(),
-            _ => Unproved::Before,
-        }
     }
 
     /// How long packets take that share one queue. Together, those that come over one link come no

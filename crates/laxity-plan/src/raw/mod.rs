@@ -185,6 +185,8 @@ pub struct Class {
     pub upper_limit: Option<At<Curve>>,
     /// The delay that its packets are promised; needs `arrival`.
     pub deadline: Option<Quantity<Nanos>>,
+    /// The delay that its packets are promised over the whole of their path; in a network.
+    pub end_to_end: Option<Quantity<Nanos>>,
     /// Its side of the contract: the traffic that it may send.
     pub arrival: Option<At<Arrivals>>,
     /// Its share where classes share by weight, more than 0 and at most 4000. Default 1.

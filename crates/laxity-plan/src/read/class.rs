@@ -67,6 +67,11 @@ fn read(
     if let (Some(deadline), Some(At { span, .. })) = (deadline, &raw.deadline) {
         check_deadline(deadline, arrival.as_ref(), span, link, in_network)?;
     }
+    let end_to_end = raw.end_to_end.as_ref().map(positive("end-to-end")).transpose()?;
+    if let (Some(At { span, .. }), false) = (&raw.end_to_end, in_network) {
+        let help = "one link has one delay: write `deadline`";
+        return Err(Fault::at(span, "`end-to-end` without a network").help(help));
+    }
     let police = match (&raw.police, &arrival) {
         (Some(police), None) => {
             let message = "`police` without `arrival`: there is no contract to break";
@@ -82,6 +87,7 @@ fn read(
         children,
         curves,
         deadline,
+        end_to_end,
         arrival,
         weight: raw.weight.map_or(Ok(Weight::ONE), weight)?,
         police,

@@ -140,6 +140,7 @@ fn check_interior(name: &str, class: &raw::Class) -> Read<()> {
     }
     let of_packets = [
         ("deadline", span(&class.deadline)),
+        ("end-to-end", span(&class.end_to_end)),
         ("arrival", span(&class.arrival)),
         ("police", span(&class.police)),
         ("queue", span(&class.queue)),

@@ -84,9 +84,9 @@ fn classes(summary: &NetworkSummary) -> Markup {
                     @for title in ["Flows", "Sent", "Dropped", "Goodput, Mbit/s", "Fairness"] {
                         th.number rowspan="2" { (title) }
                     }
-                    th.group colspan="6" { "Delay, ms" }
+                    th.group colspan="7" { "Delay, ms" }
                 }
-                tr { @for title in ["min", "mean", "p50", "p99", "p99.9", "max"] { th.number { (title) } } }
+                tr { @for title in ["min", "mean", "p50", "p99", "p99.9", "max", "bound"] { th.number { (title) } } }
             }
             tbody { @for (at, class) in summary.classes.iter().enumerate() {
                 tr {
@@ -99,10 +99,11 @@ fn classes(summary: &NetworkSummary) -> Markup {
                     @for value in class.delay_ns.map_or([None; 6], |d| {
                         [d.min as f64, d.mean, d.p50 as f64, d.p99 as f64, d.p99_9 as f64, d.max as f64].map(Some)
                     }) { td.number { (cell(value)) } }
+                    td.number { (cell(class.bound_ns.map(|ns| ns as f64))) }
                 }
             } }
         } }
-        p.note { "Fairness is Jain's index of the flows' goodputs: 1 when all are alike, 1/n when one of n has everything." }
+        p.note { "Fairness is Jain's index of the flows' goodputs: 1 when all are alike, 1/n when one of n has everything. A bound is what is proved: no packet of a class that keeps to its arrival curve takes longer on any of its paths." }
     }
 }
 
@@ -139,7 +140,7 @@ fn hops(hops: &[HopSummary]) -> Markup {
             thead { tr {
                 @for title in ["Link", "From", "To", "Scheduler"] { th { (title) } }
                 th.number { "Rate" } th.number { "Used" } th { "Class" }
-                @for title in ["Sent", "Dropped", "Missed", "Mean, ms", "p99", "Max"] { th.number { (title) } }
+                @for title in ["Sent", "Dropped", "Missed", "Mean, ms", "p99", "Max", "Bound"] { th.number { (title) } }
             } }
             tbody { @for hop in hops { @for (at, class) in hop.classes.iter().enumerate() {
                 tr {
@@ -158,6 +159,7 @@ fn hops(hops: &[HopSummary]) -> Markup {
                     @for value in class.delay_ns.map_or([None; 3], |d| {
                         [d.mean, d.p99 as f64, d.max as f64].map(Some)
                     }) { td.number { (cell(value)) } }
+                    td.number { (cell(class.bound_ns.map(|ns| ns as f64))) }
                 }
             } } }
         } }

@@ -28,10 +28,16 @@ impl<W: Watcher> Simulation<'_, W> {
         }
         if transit.sent >= self.run.plan.run.warm_up {
             flow.books.arrived += 1;
-            flow.books.delay_sum += u128::from((now - transit.sent).0);
+            let delay = now - transit.sent;
+            flow.books.delay_sum += u128::from(delay.0);
+            let exceeds =
+                |limit: Option<Nanos>| !transit.demoted && limit.is_some_and(|limit| delay > limit);
+            let promised = self.run.plan.classes[transit.class.index()].end_to_end;
             let books = &mut self.classes[transit.class.index()];
-            books.delay.record(now - transit.sent);
+            books.delay.record(delay);
             books.transit.record(now - transit.began);
+            books.deadline_misses += u64::from(exceeds(promised));
+            books.bound_misses += u64::from(exceeds(flow.bound));
         }
         if now >= self.run.plan.run.warm_up {
             flow.books.delivered += bytes;

@@ -22,6 +22,8 @@ pub(super) struct Flow {
     pub path: Range<u32>,
     /// Where acknowledgements go.
     pub back: Range<u32>,
+    /// How long its packets take at the most, if that is proved.
+    pub bound: Option<Nanos>,
     /// Present for TCP.
     pub connection: Option<Box<Connection>>,
     pub books: FlowBooks,
@@ -182,6 +184,10 @@ pub struct ClassBooks {
     pub delay: Delays,
     /// From the beginning of its first transmission to there.
     pub transit: Delays,
+    /// Packets that took longer than promised from end to end, without those demoted to best effort.
+    pub deadline_misses: u64,
+    /// Packets that took longer than proved, without those demoted.
+    pub bound_misses: u64,
     /// How long transfers took.
     pub completion: Delays,
     /// Packets that broke the class's arrival curve where they entered the network.

@@ -23,6 +23,8 @@ mod watcher;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
+
 use laxity::packet::{ClassId, Ecn, FlowId, Packet};
 use laxity::police::Meter;
 use laxity::port::{Books, Promise};
@@ -157,8 +159,11 @@ impl<'a, W: Watcher> Simulation<'a, W> {
     ) -> Result<Self, SimError> {
         let plan = run.plan;
         let topology = Topology::new(plan, network, run.scheduler, run.seed);
-        let promises = deadlines(plan);
-        let books = vec![Books::new(&promises, plan.run.warm_up); 2 * network.links.len()];
+        let bounds = topology.paths.bounds();
+        let books: Vec<_> = network
+            .hops()
+            .map(|hop| Books::new(&promises(plan, &bounds, hop), plan.run.warm_up))
+            .collect();
         let mut simulation = Simulation {
             run,
             network,
@@ -196,12 +201,14 @@ impl<'a, W: Watcher> Simulation<'a, W> {
                 Source::Recording { .. } => continue,
             };
             let mut connections = self.connections(index, source)?;
+            let route = self.topology.paths.route(class, path, false);
+            let bound = route.and_then(|route| self.topology.paths.routes[route].bound().ok());
             for _ in 0..count {
                 let [path, back] = self.topology.add(class, path, matches!(source, Source::Tcp(_)));
                 let id = FlowId(of_class[class.index()]);
                 of_class[class.index()] += 1;
                 let (connection, books) = (connections.next(), FlowBooks::default());
-                self.flows.push(Flow { class, id, path, back, connection, books });
+                self.flows.push(Flow { class, id, path, back, bound, connection, books });
             }
             if let Source::Model(_) = source {
                 let arrivals = arrivals(plan, self.run.seed, index)?;
@@ -526,10 +533,17 @@ impl Transit {
     }
 }
 
-/// What is asked for at every hop; a network is not proved.
-fn deadlines(plan: &Plan) -> Vec<Promise> {
-    let promise = |class: &Class| Promise { deadline: class.deadline, bound: None };
-    plan.classes.iter().map(promise).collect()
+/// What is asked for at a hop, and proved.
+fn promises(
+    plan: &Plan,
+    bounds: &HashMap<(Hop, ClassId), Option<Nanos>>,
+    hop: Hop,
+) -> Vec<Promise> {
+    let promise = |(id, class): (ClassId, &Class)| Promise {
+        deadline: class.deadline,
+        bound: bounds.get(&(hop, id)).copied().flatten(),
+    };
+    (0..).map(ClassId).zip(&plan.classes).map(promise).collect()
 }
 
 fn hop_of(books: u32) -> Hop {

@@ -66,6 +66,14 @@ pub struct EndToEnd {
     pub delay_ns: Option<DelaySummary>,
     /// From the beginning of a packet's first transmission to its arrival at the receiver.
     pub transit_ns: Option<DelaySummary>,
+    /// The delay that it is promised from end to end.
+    pub deadline_ns: Option<u64>,
+    /// Packets that took longer, without those demoted to best effort.
+    pub deadline_misses: u64,
+    /// The delay that is proved from end to end: the longest of its paths.
+    pub bound_ns: Option<u64>,
+    /// Packets that took longer than proved for their path, without those demoted to best effort.
+    pub bound_misses: u64,
     /// What its TCP endpoints did, if it has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpSummary>,
@@ -239,6 +247,15 @@ impl Measured<'_> {
             fairness: jain(goodputs),
             delay_ns: DelaySummary::of(&books.delay),
             transit_ns: DelaySummary::of(&books.transit),
+            deadline_ns: self.run.plan.classes[id.index()].end_to_end.map(|deadline| deadline.0),
+            deadline_misses: books.deadline_misses,
+            bound_ns: flows
+                .iter()
+                .map(|flow| flow.bound)
+                .reduce(|a, b| Some(a?.max(b?)))
+                .flatten()
+                .map(|bound| bound.0),
+            bound_misses: books.bound_misses,
             tcp: tcp(flows, books),
         })
     }

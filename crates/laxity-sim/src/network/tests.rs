@@ -1,3 +1,5 @@
+mod bounds;
+
 use std::path::Path;
 
 use laxity::packet::{ClassId, FlowId, Packet};

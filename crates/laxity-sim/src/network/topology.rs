@@ -10,6 +10,7 @@ use laxity::sched::tdp::{Shaper, Upstream};
 use laxity_plan::Plan;
 use laxity_plan::model::SchedulerSpec;
 use laxity_plan::network::{Hop, Network};
+use laxity_plan::paths::Paths;
 use laxity_plan::tdp::TdpSpec;
 use rand::RngExt;
 
@@ -26,6 +27,8 @@ pub(super) struct Topology<'a> {
     network: &'a Network,
     scheduler: SchedulerSpec,
     seed: u64,
+    /// What comes to every output, as far as it is known.
+    pub paths: Paths,
     pub outputs: Vec<Output>,
     /// All routes, one behind another.
     pub routes: Vec<Step>,
@@ -34,7 +37,7 @@ pub(super) struct Topology<'a> {
     reserved: Option<Reserved>,
     /// The outputs that all flows share.
     shared: HashMap<Hop, u32>,
-    /// The plan as the outputs met so far see it.
+    /// The plan as outputs met so far see it to which nothing is known to come.
     seen: HashMap<Hop, Plan>,
 }
 
@@ -63,6 +66,7 @@ impl<'a> Topology<'a> {
             network,
             scheduler,
             seed,
+            paths: plan.paths(scheduler),
             outputs: Vec::new(),
             routes: Vec::new(),
             shapers,
@@ -72,37 +76,46 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// One flow's routes along its class's path and, if it `returns`, back: ranges of
+    /// One flow's routes along a path of its class and, if it `returns`, back: ranges of
     /// [`routes`](Self::routes).
     pub fn add(&mut self, class: ClassId, path: &[Hop], returns: bool) -> [Range<u32>; 2] {
         let mut private = HashMap::new();
-        let there = self.routes.len() as u32;
-        for (place, &hop) in path.iter().enumerate() {
-            let output = self.output(hop, &mut private);
-            let (forwarding_delay, shaper) = match &self.reserved {
-                Some(reserved) => reserved.step(class, place),
-                None => (0, None),
-            };
-            self.routes.push(Step { output, forwarding_delay, shaper });
-        }
-        let back = self.routes.len() as u32;
-        for hop in path.iter().rev().filter(|_| returns) {
-            let output = self.output(hop.reversed(), &mut private);
-            self.routes.push(Step { output, forwarding_delay: 0, shaper: None });
-        }
-        [there..back, back..self.routes.len() as u32]
+        let back: Vec<Hop> = path.iter().rev().map(|hop| hop.reversed()).collect();
+        [(path, false), (if returns { &back } else { &[] }, true)].map(|(path, acks)| {
+            let from = self.routes.len() as u32;
+            let known = self.paths.route(class, path, acks);
+            for (place, &hop) in path.iter().enumerate() {
+                let known = known.map(|route| self.paths.routes[route].outputs[place]);
+                let output = self.output(hop, known, &mut private);
+                let reserved = self.reserved.as_ref().filter(|_| !acks);
+                let (forwarding_delay, shaper) =
+                    reserved.map(|reserved| reserved.step(class, place)).unwrap_or_default();
+                self.routes.push(Step { output, forwarding_delay, shaper });
+            }
+            from..self.routes.len() as u32
+        })
     }
 
-    fn output(&mut self, hop: Hop, private: &mut HashMap<Hop, u32>) -> u32 {
+    fn output(&mut self, hop: Hop, known: Option<usize>, private: &mut HashMap<Hop, u32>) -> u32 {
         let link = &self.network.links[hop.link as usize];
-        let known = if link.private { private } else { &mut self.shared };
-        if let Some(&output) = known.get(&hop) {
+        let known_outputs = if link.private { private } else { &mut self.shared };
+        if let Some(&output) = known_outputs.get(&hop) {
             return output;
         }
         let number = self.outputs.len() as u32;
-        known.insert(hop, number);
+        known_outputs.insert(hop, number);
         let seed = generator(self.seed, u64::MAX, number.into()).random();
-        let discipline = self.discipline(hop, seed);
+        let told = known.filter(|&output| self.paths.outputs[output].is_told());
+        let discipline = match told {
+            Some(output) => self.discipline(hop, &self.paths.plan_at(self.plan, output), seed),
+            None => {
+                let here = self.seen.remove(&hop);
+                let here = here.unwrap_or_else(|| self.plan.at(hop, self.scheduler));
+                let discipline = self.discipline(hop, &here, seed);
+                self.seen.insert(hop, here);
+                discipline
+            }
+        };
         let mut output =
             Output::new(Link::new(link.rate), link.delay, books_of(hop) as u32, discipline);
         let drawn = || generator(self.seed, u64::MAX - 1, number.into());
@@ -112,9 +125,8 @@ impl<'a> Topology<'a> {
         number
     }
 
-    /// The plan's discipline, with queues that draw from `seed`.
-    fn discipline(&mut self, hop: Hop, seed: u64) -> Discipline {
-        let here = self.seen.entry(hop).or_insert_with(|| self.plan.at(hop, self.scheduler));
+    /// The discipline of an output that sees the plan like this, with queues that draw from `seed`.
+    fn discipline(&self, hop: Hop, here: &Plan, seed: u64) -> Discipline {
         match here.scheduler {
             SchedulerSpec::Fifo if here.limits_nothing() => Discipline::Arrival,
             SchedulerSpec::Tdp(spec) => {

@@ -1,0 +1,416 @@
+//! What is proved of a network, before anything is sent.
+
+use laxity::packet::ClassId;
+use laxity::units::{Nanos, Rate};
+use laxity_plan::Plan;
+use laxity_plan::model::{Class, SchedulerSpec};
+use laxity_plan::network::{Hop, Network};
+use laxity_plan::paths::{Output, Paths, Route, Unproved};
+use serde::Serialize;
+
+use super::NAME_LIMIT;
+use crate::admission::{Admission, Test, listed};
+use crate::quantity::{NOTHING, megabits, millis, percent, shortened, time};
+use crate::table::table;
+
+/// What is proved of every path and output of a network.
+#[derive(Clone, Debug, Serialize)]
+pub struct Proof {
+    /// The discipline of links that have none of their own.
+    pub scheduler: &'static str,
+    /// Whether everything that is promised holds; absent when nothing is promised and nothing known.
+    pub admitted: Option<bool>,
+    /// Why, in a few sentences.
+    pub statement: String,
+    /// The classes from end to end, a path each.
+    pub paths: Vec<PathProof>,
+    /// The outputs on these paths.
+    pub outputs: Vec<OutputProof>,
+    /// The outputs that feed one another in circles, `from → to`.
+    pub circles: Vec<String>,
+}
+
+/// A class along a path.
+#[derive(Clone, Debug, Serialize)]
+pub struct PathProof {
+    /// The class.
+    pub class: String,
+    /// The nodes from the sender to the receiver.
+    pub nodes: Vec<String>,
+    /// How many flows take it.
+    pub flows: u32,
+    /// The delay that is promised from end to end.
+    pub deadline_ns: Option<u64>,
+    /// The lesser one of the next two.
+    pub bound_ns: Option<u64>,
+    /// How much earlier than promised that is.
+    pub slack_ns: Option<u64>,
+    /// The bounds of all outputs, and propagation.
+    pub sum_ns: Option<u64>,
+    /// The same where outputs in a row that serve the same packets are one.
+    pub once_ns: Option<u64>,
+    /// What the longest packet takes through the empty network.
+    pub empty_ns: u64,
+    /// The output that adds most to the sum, or that has no bound: `from → to`.
+    pub binding: Option<String>,
+    /// Why there is no bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unbounded: Option<String>,
+    /// The outputs on the way.
+    pub hops: Vec<HopProof>,
+}
+
+/// An output as a class sees it on its path.
+#[derive(Clone, Debug, Serialize)]
+pub struct HopProof {
+    /// The link.
+    pub link: String,
+    /// From a packet's arrival at the node to its last bit out.
+    pub bound_ns: Option<u64>,
+    /// From there to the next node.
+    pub propagation_ns: u64,
+}
+
+/// An output and the classes that pass it.
+#[derive(Clone, Debug, Serialize)]
+pub struct OutputProof {
+    /// The link.
+    pub link: String,
+    /// The node that sends.
+    pub from: String,
+    /// The node that receives.
+    pub to: String,
+    /// Whether every flow has such a link to itself.
+    pub private: bool,
+    /// The discipline.
+    pub scheduler: &'static str,
+    /// Bits a second.
+    pub rate_bps: u64,
+    /// What comes in the long run of the classes of which that is known.
+    pub long_run_bps: u64,
+    /// Whether its scheduler can keep what it promises; absent where nothing is known of what comes.
+    pub fits: Option<bool>,
+    /// Why not, in the scheduler's own terms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why_not: Option<String>,
+    /// The classes.
+    pub classes: Vec<PassingProof>,
+}
+
+/// A class at an output.
+#[derive(Clone, Debug, Serialize)]
+pub struct PassingProof {
+    /// Its name.
+    pub name: String,
+    /// What may come at once, and in the long run; absent where that is not known.
+    pub burst_bytes: Option<u64>,
+    /// Bits a second.
+    pub rate_bps: Option<u64>,
+    /// The delay that it is promised at every output.
+    pub deadline_ns: Option<u64>,
+    /// The delay that is proved.
+    pub bound_ns: Option<u64>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unbounded: Option<String>,
+}
+
+impl Proof {
+    /// Of a plan's network, where `scheduler` is the discipline of links that have none of their own.
+    ///
+    /// # Panics
+    /// If the plan has no network.
+    pub fn of(plan: &Plan, scheduler: SchedulerSpec) -> Proof {
+        let network = plan.network.as_ref().expect("a plan with a network");
+        let paths = plan.paths(scheduler);
+        let view = View { plan, network, scheduler, paths: &paths };
+        let routes = || paths.routes.iter().filter(|route| !route.acks);
+        let mut proof = Proof {
+            scheduler: scheduler.name(),
+            admitted: None,
+            statement: String::new(),
+            paths: routes().map(|route| view.path(route)).collect(),
+            outputs: (0..paths.outputs.len()).map(|output| view.output(output)).collect(),
+            circles: paths
+                .circles
+                .iter()
+                .map(|output| view.ends(paths.outputs[*output].hop))
+                .collect(),
+        };
+        let broken = proof.broken(plan);
+        let promised = plan.leaves().any(|(_, class)| is_promised(class));
+        proof.statement = match (promised, broken.is_empty()) {
+            (true, true) => {
+                String::from("Every promise holds, at every output and from end to end.")
+            }
+            (false, true) => String::from(
+                "No class that tells what it sends has a deadline. One that keeps to its arrival curve is \
+                 delayed no longer than its bound.",
+            ),
+            (_, false) => format!("Not every promise holds: {}.", listed(&broken)),
+        };
+        let is_known = proof.paths.iter().any(|path| path.bound_ns.is_some());
+        proof.admitted = (promised || is_known || !broken.is_empty()).then_some(broken.is_empty());
+        proof
+    }
+
+    /// What is promised and not proved.
+    fn broken(&self, plan: &Plan) -> Vec<String> {
+        let whole = self.paths.iter().filter_map(|path| {
+            let deadline = path.deadline_ns?;
+            let what = format!("{} from end to end, {}", path.class, path.nodes.join(" → "));
+            unkept(&what, deadline, path.bound_ns, path.unbounded.as_deref())
+        });
+        let promised = |class: &PassingProof| {
+            plan.class(&class.name).is_some_and(|id| is_told(&plan.classes[id.index()]))
+        };
+        let single = self.outputs.iter().flat_map(|output| {
+            let unfit = output.why_not.as_ref().filter(|_| output.fits == Some(false));
+            let unfit = unfit.map(|why| {
+                format!("at {} → {}: {}", output.from, output.to, why.trim_end_matches('.'))
+            });
+            let late = output.classes.iter().filter(|class| promised(class)).filter_map(|class| {
+                let what = format!("{} at {} → {}", class.name, output.from, output.to);
+                unkept(&what, class.deadline_ns?, class.bound_ns, class.unbounded.as_deref())
+            });
+            unfit.into_iter().chain(late)
+        });
+        whole.chain(single).collect()
+    }
+
+    /// The answer as tables: paths, then outputs.
+    pub fn tables(&self) -> String {
+        let paths: Vec<_> = self.paths.iter().map(path_row).collect();
+        let outputs: Vec<_> = self.outputs.iter().flat_map(output_rows).collect();
+        format!("{}\n\n{}", table(&PATH_HEADER, &paths), table(&OUTPUT_HEADER, &outputs))
+    }
+
+    /// What is said beside the tables: why bounds are missing, and circles.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks: Vec<String> = Vec::new();
+        for path in &self.paths {
+            let Some(why) = &path.unbounded else { continue };
+            let at = path.binding.as_ref().map_or(String::new(), |at| format!(" at {at}"));
+            let remark = format!("{} has no bound{at}: {why}", path.class);
+            if !remarks.contains(&remark) {
+                remarks.push(remark);
+            }
+        }
+        if !self.circles.is_empty() {
+            remarks.push(format!(
+                "what leaves these outputs comes back to them, so that no order proves one after another: {}",
+                self.circles.join(", ")
+            ));
+        }
+        remarks
+    }
+}
+
+/// Whether a class's deadlines are promises: a network takes them without `arrival`, for order only.
+fn is_told(class: &Class) -> bool {
+    class.arrival.is_some()
+}
+
+fn is_promised(class: &Class) -> bool {
+    class.end_to_end.is_some() || class.deadline.is_some() && is_told(class)
+}
+
+/// What is wrong with a bound, if anything.
+fn unkept(what: &str, deadline: u64, bound: Option<u64>, why: Option<&str>) -> Option<String> {
+    match bound {
+        Some(bound) if bound <= deadline => None,
+        Some(bound) => Some(format!(
+            "{what}, is to take no more than {}, but may take {}",
+            time(deadline as f64),
+            time(bound as f64)
+        )),
+        None => Some(format!("{what}, may take any time: {}", why.unwrap_or("nothing is known"))),
+    }
+}
+
+/// What is looked at.
+struct View<'a> {
+    plan: &'a Plan,
+    network: &'a Network,
+    scheduler: SchedulerSpec,
+    paths: &'a Paths,
+}
+
+impl View<'_> {
+    fn name(&self, class: ClassId) -> String {
+        self.plan.classes[class.index()].name.clone()
+    }
+
+    fn ends(&self, hop: Hop) -> String {
+        self.network.ends(hop).join(" → ")
+    }
+
+    fn path(&self, route: &Route) -> PathProof {
+        let ends = || route.path.iter().map(|hop| self.network.ends(*hop));
+        let nodes = ends().take(1).map(|[from, _]| from).chain(ends().map(|[_, to]| to));
+        let class = &self.plan.classes[route.class.index()];
+        let (deadline, bound) = (class.end_to_end, route.bound());
+        let early = |bound: Nanos| deadline?.0.checked_sub(bound.0);
+        let bounds = || route.outputs.iter().map(|output| self.bound(*output, route.class));
+        let unproved = bounds().position(|bound| bound.is_err());
+        let slowest =
+            || (0..route.path.len()).max_by_key(|at| bounds().nth(*at).and_then(Result::ok));
+        let hop = |(hop, bound): (&Hop, Result<Nanos, Unproved>)| {
+            let link = &self.network.links[hop.link as usize];
+            HopProof {
+                link: link.name.clone(),
+                bound_ns: bound.ok().map(|bound| bound.0),
+                propagation_ns: link.delay.0,
+            }
+        };
+        PathProof {
+            class: class.name.clone(),
+            nodes: nodes.map(str::to_string).collect(),
+            flows: route.flows,
+            deadline_ns: deadline.map(|deadline| deadline.0),
+            bound_ns: bound.ok().map(|bound| bound.0),
+            slack_ns: bound.ok().and_then(early),
+            sum_ns: route.sum.ok().map(|sum| sum.0),
+            once_ns: route.once.ok().map(|once| once.0),
+            empty_ns: route.empty.0,
+            binding: unproved.or_else(slowest).map(|at| self.ends(route.path[at])),
+            unbounded: bound.err().map(|why| why.to_string()),
+            hops: route.path.iter().zip(bounds()).map(hop).collect(),
+        }
+    }
+
+    fn bound(&self, output: usize, class: ClassId) -> Result<Nanos, Unproved> {
+        self.paths.outputs[output].class(class).map_or(Err(Unproved::Before), |of| of.bound)
+    }
+
+    fn output(&self, number: usize) -> OutputProof {
+        let output = &self.paths.outputs[number];
+        let link = &self.network.links[output.hop.link as usize];
+        let [from, to] = self.network.ends(output.hop).map(str::to_string);
+        let why_not = output.is_told().then(|| self.why_not(number));
+        OutputProof {
+            link: link.name.clone(),
+            from,
+            to,
+            private: output.private.is_some(),
+            scheduler: self.plan.scheduling_at(output.hop, self.scheduler).scheduler.name(),
+            rate_bps: link.rate.0,
+            long_run_bps: output.long_run().0,
+            fits: why_not.as_ref().map(Option::is_none),
+            why_not: why_not.flatten(),
+            classes: self.passing(output),
+        }
+    }
+
+    fn passing(&self, output: &Output) -> Vec<PassingProof> {
+        let of = |passing: &laxity_plan::paths::Passing| {
+            let lines = passing.arrival.as_ref();
+            let least = |of: fn(&laxity::police::TokenBucket) -> u64| lines?.iter().map(of).min();
+            PassingProof {
+                name: self.name(passing.class),
+                burst_bytes: least(|line| line.bucket.0),
+                rate_bps: least(|line| line.rate.0),
+                deadline_ns: self.plan.classes[passing.class.index()].deadline.map(|of| of.0),
+                bound_ns: passing.bound.ok().map(|bound| bound.0),
+                unbounded: passing.bound.err().map(|why| why.to_string()),
+            }
+        };
+        output.classes.iter().map(of).collect()
+    }
+
+    /// Why an output's scheduler cannot keep what it promises.
+    fn why_not(&self, number: usize) -> Option<String> {
+        let here = self.paths.plan_at(self.plan, number);
+        let Some(admission) = Admission::of(&here, here.scheduler) else {
+            let (asked, rate) = (self.paths.outputs[number].long_run(), here.link.rate);
+            return (asked > rate).then(|| overloaded(asked, rate));
+        };
+        let fits = match &admission.test {
+            Test::Edf(test) => test.admitted,
+            Test::Hfsc(test) => test.admitted,
+            Test::Wf2q(test) => test.overbooked.is_empty(),
+            _ => true,
+        };
+        (!fits).then_some(admission.statement)
+    }
+}
+
+fn overloaded(asked: Rate, rate: Rate) -> String {
+    let (asked, rate) = crate::admission::two_rates(asked, rate);
+    format!("{asked} may come in the long run, the link sends {rate}")
+}
+
+/// The longest path that is shown whole, in characters.
+const PATH_LIMIT: usize = 48;
+
+const PATH_HEADER: [&str; 10] = [
+    "class",
+    "path",
+    "flows",
+    "end-to-end [ms]",
+    "bound [ms]",
+    "slack [ms]",
+    "hops added [ms]",
+    "bursts once [ms]",
+    "empty [ms]",
+    "binding hop",
+];
+
+fn path_row(path: &PathProof) -> Vec<String> {
+    vec![
+        shortened(&path.class, NAME_LIMIT),
+        shortened(&path.nodes.join(" → "), PATH_LIMIT),
+        path.flows.to_string(),
+        shown(path.deadline_ns),
+        shown(path.bound_ns),
+        shown(path.slack_ns),
+        shown(path.sum_ns),
+        shown(path.once_ns),
+        millis(path.empty_ns as f64),
+        path.binding.as_ref().map_or(NOTHING.to_string(), |hop| shortened(hop, NAME_LIMIT)),
+    ]
+}
+
+const OUTPUT_HEADER: [&str; 9] = [
+    "hop",
+    "scheduler",
+    "rate Mbit/s",
+    "load",
+    "fits",
+    "class",
+    "burst [b]",
+    "deadline [ms]",
+    "bound [ms]",
+];
+
+/// A row a class; the first names the hop.
+fn output_rows(output: &OutputProof) -> Vec<Vec<String>> {
+    let fits = match output.fits {
+        Some(true) => "yes",
+        Some(false) => "NO",
+        None => NOTHING,
+    };
+    let head = [
+        shortened(&format!("{} → {}", output.from, output.to), NAME_LIMIT),
+        output.scheduler.to_string(),
+        megabits(output.rate_bps as f64),
+        percent(output.long_run_bps as f64 / output.rate_bps as f64),
+        fits.to_string(),
+    ];
+    let heads = std::iter::once(head).chain(std::iter::repeat_with(Default::default));
+    let row = |(head, class): ([String; 5], &PassingProof)| {
+        let burst = class.burst_bytes.map_or(NOTHING.to_string(), crate::quantity::count);
+        let cells = [
+            shortened(&class.name, NAME_LIMIT),
+            burst,
+            shown(class.deadline_ns),
+            shown(class.bound_ns),
+        ];
+        head.into_iter().chain(cells).collect()
+    };
+    heads.zip(&output.classes).map(row).collect()
+}
+
+fn shown(ns: Option<u64>) -> String {
+    ns.map_or(NOTHING.to_string(), |ns| millis(ns as f64))
+}

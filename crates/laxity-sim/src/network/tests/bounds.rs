@@ -1,0 +1,222 @@
+//! What is proved of networks, against what packets take in them.
+
+use std::fmt::Write;
+
+use super::*;
+
+/// A network whose paths lead from lower nodes to higher ones.
+#[derive(Clone, Debug)]
+struct Drawn {
+    classes: Vec<DrawnClass>,
+    links: Vec<DrawnLink>,
+    sources: Vec<DrawnSource>,
+}
+
+#[derive(Clone, Debug)]
+struct DrawnClass {
+    bucket: u64,
+    rate: u64,
+    peak: bool,
+    deadline: Option<u64>,
+    told: bool,
+    weight: u8,
+}
+
+#[derive(Clone, Debug)]
+struct DrawnLink {
+    megabits: u64,
+    delay: u64,
+    private: bool,
+    scheduler: &'static str,
+}
+
+#[derive(Clone, Debug)]
+struct DrawnSource {
+    class: usize,
+    count: u64,
+    from: usize,
+    /// Whether each next node is passed by.
+    skips: Vec<bool>,
+    burst: u64,
+    start: u64,
+    packet: (u64, u64),
+}
+
+/// Every node has links to the next two.
+const NODES: usize = 5;
+
+const SCHEDULERS: [&str; 9] = [
+    r#"{ kind = "fifo" }"#,
+    r#"{ kind = "edf", best-effort = "background" }"#,
+    r#"{ kind = "edf" }"#,
+    r#"{ kind = "edf", best-effort = "two-line" }"#,
+    r#"{ kind = "wfq" }"#,
+    r#"{ kind = "wf2q" }"#,
+    r#"{ kind = "drr" }"#,
+    r#"{ kind = "hfsc" }"#,
+    r#"{ kind = "hfsc" }"#,
+];
+
+impl Drawn {
+    fn text(&self) -> String {
+        let mut text = String::from(
+            "link = { rate = \"10mbit\", max-packet = \"1000b\" }\nscheduler.kind = \"fifo\"\n",
+        );
+        for (number, class) in self.classes.iter().enumerate() {
+            let DrawnClass { bucket, rate, peak, deadline, told, weight } = class;
+            let peak = if *peak { r#", packet = "1000b", peak = "4mbit""# } else { "" };
+            writeln!(text, "[class.c{number}]\nweight = {weight}").unwrap();
+            if *told {
+                let arrival = format!("bucket = \"{bucket}b\", rate = \"{rate}kbit\"{peak}");
+                writeln!(text, "arrival = {{ {arrival} }}\npolice = \"drop\"").unwrap();
+            }
+            if let Some(deadline) = deadline.filter(|_| *told) {
+                writeln!(text, "deadline = \"{deadline}ms\"").unwrap();
+            }
+        }
+        for (number, link) in self.links.iter().enumerate() {
+            let (from, to) = (number / 2, number / 2 + 1 + number % 2);
+            let DrawnLink { megabits, delay, private, scheduler } = link;
+            writeln!(
+                text,
+                "[network.l{number}]\nbetween = [\"n{from}\", \"n{to}\"]\nrate = \"{megabits}mbit\"\n\
+                 delay = \"{delay}us\"\nprivate = {private}\nscheduler = {scheduler}"
+            )
+            .unwrap();
+        }
+        for source in &self.sources {
+            let DrawnSource { class, count, burst, start, packet: (low, high), .. } = source;
+            let path: Vec<_> = source.nodes().iter().map(|node| format!("n{node}")).collect();
+            let model = match self.classes[*class].told {
+                true => format!("model = \"greedy\"\nburst = \"{burst}ms\"\nspacing = \"40ms\""),
+                false => String::from("model = \"poisson\"\nrate = \"3mbit\""),
+            };
+            writeln!(
+                text,
+                "[[source]]\nclass = \"c{class}\"\ncount = {count}\n{model}\nstart = \"{start}ms\"\n\
+                 packet = {{ uniform = [\"{low}b\", \"{high}b\"] }}\npath = {path:?}"
+            )
+            .unwrap();
+        }
+        text
+    }
+}
+
+impl DrawnSource {
+    fn nodes(&self) -> Vec<usize> {
+        let mut nodes = vec![self.from];
+        for skip in &self.skips {
+            let last = nodes[nodes.len() - 1];
+            if last < NODES - 1 {
+                nodes.push((last + 1 + usize::from(*skip)).min(NODES - 1));
+            }
+        }
+        nodes
+    }
+}
+
+fn class() -> impl Strategy<Value = DrawnClass> {
+    let deadline = prop_oneof![3 => (4..30u64).prop_map(Some), 1 => Just(None)];
+    (1_000..6_000u64, 100..500u64, any::<bool>(), deadline, 0..8u8, 1..4u8).prop_map(
+        |(bucket, rate, peak, deadline, told, weight)| DrawnClass {
+            bucket,
+            rate,
+            peak,
+            deadline,
+            told: told > 0,
+            weight,
+        },
+    )
+}
+
+fn link() -> impl Strategy<Value = DrawnLink> {
+    (4..12u64, 0..2_000u64, 0..6u8, 0..SCHEDULERS.len()).prop_map(
+        |(megabits, delay, private, scheduler)| DrawnLink {
+            megabits,
+            delay,
+            private: private == 0,
+            scheduler: SCHEDULERS[scheduler],
+        },
+    )
+}
+
+fn source(classes: usize) -> impl Strategy<Value = DrawnSource> {
+    let packet = prop_oneof![(100..1_000u64).prop_map(|low| (low, low + 1)), Just((40, 1_000))];
+    let skips = proptest::collection::vec(any::<bool>(), 1..NODES);
+    (0..classes, 1..3u64, 0..NODES - 1, skips, 5..60u64, 0..10u64, packet).prop_map(
+        |(class, count, from, skips, burst, start, packet)| DrawnSource {
+            class,
+            count,
+            from,
+            skips,
+            burst,
+            start,
+            packet,
+        },
+    )
+}
+
+fn drawn() -> impl Strategy<Value = Drawn> {
+    let classes = proptest::collection::vec(class(), 1..5);
+    classes.prop_flat_map(|classes| {
+        let links = proptest::collection::vec(link(), 2 * NODES);
+        let sources = proptest::collection::vec(source(classes.len()), 1..7);
+        (Just(classes), links, sources).prop_map(|(classes, links, sources)| Drawn {
+            classes,
+            links,
+            sources,
+        })
+    })
+}
+
+/// How many of a run's classes have a bound from end to end, and how many do not.
+fn keeps_its_bounds(text: &str, duration: Nanos) -> Result<[usize; 2], TestCaseError> {
+    let plan = plan(text);
+    let (summary, _) = run(&plan, duration, 1);
+    for hop in &summary.hops {
+        for class in &hop.classes {
+            let what = (&hop.from, &hop.to, &hop.scheduler, &class.name, class.bound_ns);
+            prop_assert_eq!(class.bound_misses, 0, "{:?} {:?}\n{}", what, class.delay_ns, text);
+        }
+    }
+    for class in &summary.classes {
+        let (name, bound) = (&class.name, class.bound_ns);
+        prop_assert_eq!(
+            class.bound_misses,
+            0,
+            "{} {:?} {:?}\n{}",
+            name,
+            bound,
+            class.delay_ns,
+            text
+        );
+    }
+    let bounded = summary.classes.iter().filter(|class| class.bound_ns.is_some()).count();
+    Ok([bounded, summary.classes.len() - bounded])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    /// No packet takes longer than proved, at any hop or from end to end.
+    #[test]
+    fn no_packet_is_later_than_proved(drawn in drawn()) {
+        keeps_its_bounds(&drawn.text(), Nanos(250 * MS))?;
+    }
+}
+
+/// The networks that are drawn are not all without bounds.
+#[test]
+fn many_networks_are_proved() {
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    let mut runner = TestRunner::deterministic();
+    let (mut bounded, mut unbounded) = (0, 0);
+    for _ in 0..40 {
+        let drawn = drawn().new_tree(&mut runner).unwrap().current();
+        let [with, without] = keeps_its_bounds(&drawn.text(), Nanos(MS)).unwrap();
+        bounded += with;
+        unbounded += without;
+    }
+    assert!(bounded >= 30 && unbounded >= 10, "{bounded} {unbounded}");
+}
