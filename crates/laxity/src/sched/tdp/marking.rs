@@ -59,7 +59,7 @@ impl Mark {
 /// - Who is out of step, as everyone is at first, knows no frames until the cycle turns from one
 ///   packet to the next within less than two frames' time: that is frame 0 or, if that was silent,
 ///   frame 1. It is the one nearest to the node's own time, so a lag may be up to a cycle either way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Upstream {
     time: CommonTime,
     last: Option<Last>,
@@ -69,14 +69,14 @@ pub struct Upstream {
 }
 
 /// The packet before.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Last {
     mark: Mark,
     arrival: Nanos,
 }
 
 /// What is known while in step.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Step {
     /// The frame of the packet before.
     frame: u64,
@@ -102,19 +102,20 @@ impl Upstream {
     /// told in the order in which they arrive. `None` while out of step.
     #[inline]
     pub fn receive(&mut self, now: Nanos, mark: Mark) -> Option<u64> {
-        let last = self.last.replace(Last { mark, arrival: now });
-        if let Some(step) = &self.step
-            && last.is_some_and(|last| last.mark == mark)
+        if let (Some(step), Some(last)) = (&self.step, &mut self.last)
+            && last.mark == mark
             && step.is_usual(now, self.time.frame)
         {
+            last.arrival = now;
             return Some(step.frame);
         }
-        self.recover(now, mark, last)
+        self.recover(now, mark)
     }
 
-    /// The frame of a packet that is the first of its frame or has a lag like none before.
+    /// The frame of any packet, such as the first of its frame or one with a lag like none before.
     #[inline(never)]
-    fn recover(&mut self, now: Nanos, mark: Mark, last: Option<Last>) -> Option<u64> {
+    pub(super) fn recover(&mut self, now: Nanos, mark: Mark) -> Option<u64> {
+        let last = self.last.replace(Last { mark, arrival: now });
         if let Some(step) = &mut self.step
             && last.is_some_and(|last| last.mark == mark)
             && step.is_near(step.start, now, self.time.frame)
