@@ -2,6 +2,7 @@
 //! section II.C).
 
 use alloc::vec::Vec;
+use core::num::NonZeroU32;
 
 use super::{CommonTime, Tdp};
 use crate::packet::Packet;
@@ -26,38 +27,6 @@ impl Slots {
     pub fn offset(&self, i: u32) -> u32 {
         (u64::from(i) * u64::from(self.period) / u64::from(self.packets)) as u32
     }
-
-    /// The first slot that is in this frame or later.
-    fn first_from(&self, frame: u64) -> Slot {
-        let (period, packets) = (u64::from(self.period), u64::from(self.packets));
-        // Slots begin a period early, so that none is before the first of them.
-        let since = frame + period - u64::from(self.start);
-        let index = (since % period * packets).div_ceil(period);
-        let before = Slot { periods: since / period, index: index as u32 };
-        if index < packets { before } else { Slot { periods: before.periods + 1, index: 0 } }
-    }
-
-    fn frame(&self, slot: Slot) -> u64 {
-        let frame = slot.periods * u64::from(self.period) + u64::from(self.start);
-        (frame + u64::from(self.offset(slot.index))).saturating_sub(self.period.into())
-    }
-
-    fn after(&self, slot: Slot) -> Slot {
-        let index = slot.index + 1;
-        if index < self.packets {
-            Slot { index, ..slot }
-        } else {
-            Slot { periods: slot.periods + 1, index: 0 }
-        }
-    }
-}
-
-/// One of the packets that a flow may send.
-#[derive(Clone, Copy, Debug, Default)]
-struct Slot {
-    /// Counted from one period before `start`.
-    periods: u64,
-    index: u32,
 }
 
 /// What was reserved for a flow.
@@ -85,20 +54,64 @@ pub struct Edge {
     flows: Vec<Option<Flow>>,
 }
 
+/// The contract of a flow and the first slot after those that were given, in half a cache line.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
-    contract: Contract,
-    /// The first slot after those that were given.
-    next: Slot,
+    start: u32,
+    /// k.
+    packets: NonZeroU32,
+    /// From a packet's slot to that of the next one there are `n div k` frames ...
+    gap: u32,
+    /// ... and `n mod k` parts of a frame, of which k are one.
+    gap_parts: u32,
+    longest: u32,
+    /// How many parts after the beginning of `frame` the slot is.
+    parts: u32,
+    frame: u64,
+}
+
+impl Flow {
+    /// None for flows without packets.
+    fn new(Contract { slots, packet }: Contract) -> Option<Flow> {
+        let packets = NonZeroU32::new(slots.packets)?;
+        Some(Flow {
+            start: slots.start,
+            packets,
+            gap: slots.period / packets,
+            gap_parts: slots.period % packets,
+            longest: u32::try_from(packet.0).unwrap_or(u32::MAX),
+            parts: 0,
+            frame: 0,
+        })
+    }
+
+    /// Goes to the first slot that is in this frame or later.
+    #[cold]
+    fn skip_to(&mut self, frame: u64) {
+        let packets = u64::from(self.packets.get());
+        let period = u64::from(self.gap) * packets + u64::from(self.gap_parts);
+        // The frame's number within the period, which may have begun before frame 0.
+        let number = (frame + period - u64::from(self.start)) % period;
+        let parts = (number * packets).div_ceil(period) * period;
+        self.frame = frame + parts / packets - number;
+        self.parts = (parts % packets) as u32;
+    }
+
+    /// Goes to the next slot.
+    fn step(&mut self) {
+        let parts = u64::from(self.parts) + u64::from(self.gap_parts);
+        let packets = u64::from(self.packets.get());
+        let is_more = parts >= packets;
+        self.frame += u64::from(self.gap) + u64::from(is_more);
+        self.parts = if is_more { parts - packets } else { parts } as u32;
+    }
 }
 
 impl Edge {
     /// For these flows, by class, of which those without a contract are best effort. `ahead` frames
     /// after the current one are given at most: no more than the output's forwarding delay.
     pub fn new(time: CommonTime, ahead: u32, contracts: &[Option<Contract>]) -> Self {
-        let flow = |contract: &Option<Contract>| {
-            contract.map(|contract| Flow { contract, next: Slot::default() })
-        };
+        let flow = |contract: &Option<Contract>| contract.and_then(Flow::new);
         Edge { time, ahead: ahead.into(), flows: contracts.iter().map(flow).collect() }
     }
 
@@ -106,17 +119,16 @@ impl Edge {
     /// without a contract and demoted packets travel.
     pub fn frame_of(&mut self, now: Nanos, packet: &Packet) -> Option<u64> {
         let flow = self.flows.get_mut(packet.class.index())?.as_mut()?;
-        let Contract { slots, packet: longest } = flow.contract;
-        if packet.demoted || u64::from(packet.length) > longest.0 {
+        if packet.demoted || packet.length > flow.longest {
             return None;
         }
         let current = self.time.frame_at(now);
-        if slots.frame(flow.next) <= current {
-            flow.next = slots.first_from(current + 1);
+        if flow.frame <= current {
+            flow.skip_to(current + 1);
         }
-        let frame = slots.frame(flow.next);
+        let frame = flow.frame;
         if frame - current <= self.ahead {
-            flow.next = slots.after(flow.next);
+            flow.step();
         }
         Some(frame)
     }
