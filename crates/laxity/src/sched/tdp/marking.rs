@@ -83,7 +83,7 @@ struct Step {
     /// When that began, by the node's own clock.
     start: Nanos,
     /// The least and the greatest of the lags, those of long ago forgotten as far as they are more
-    /// than a frame from later ones.
+    /// than a frame from later ones; so these are a frame apart at most.
     least: i64,
     greatest: i64,
 }
@@ -104,7 +104,7 @@ impl Upstream {
     pub fn receive(&mut self, now: Nanos, mark: Mark) -> Option<u64> {
         if let (Some(step), Some(last)) = (&self.step, &mut self.last)
             && last.mark == mark
-            && step.is_usual(now, self.time.frame)
+            && step.is_usual(now)
         {
             last.arrival = now;
             return Some(step.frame);
@@ -194,11 +194,9 @@ impl Step {
         lag(now, start).abs_diff(self.middle()) < frame.0
     }
 
-    /// Whether a packet of its frame that arrives now tells nothing new: its lag is among those before,
-    /// which are less than a frame apart.
-    fn is_usual(&self, now: Nanos, frame: Nanos) -> bool {
-        let is_among = (self.least..=self.greatest).contains(&lag(now, self.start));
-        is_among && self.greatest.abs_diff(self.least) < frame.0
+    /// Whether a packet of its frame that arrives now tells nothing new: its lag is among those before.
+    fn is_usual(&self, now: Nanos) -> bool {
+        (self.least..=self.greatest).contains(&lag(now, self.start))
     }
 
     /// A packet of its frame arrives now.
