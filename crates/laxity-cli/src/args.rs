@@ -217,11 +217,13 @@ Each figure is the median over several runs of the time for one packet in and on
   together    all classes wake at one instant with a packet each, and sleep when all are sent
 Of dwcs each class is a stream; with dwcs/late the link carries half of them, so that half of the
 packets are dropped for being late, and the time is that for each packet sent or dropped.
+Of tdp each class is a flow with a packet a cycle, in frames of 12 packets, all reserved.
 
 Example: laxity bench --only edf --classes 1000")]
 pub struct Bench {
     /// Measure this alone: fifo, heap-edf (the reference), drr, wfq, wf2q, edf, hfsc, hfsc/groups
-    /// (as many groups as leaves in each), dwcs, dwcs/late (every stream late), or the deadline of a best-effort packet:
+    /// (as many groups as leaves in each), dwcs, dwcs/late (every stream late), tdp (time-driven
+    /// priority within a network), tdp/edge (at its edge), or the deadline of a best-effort packet:
     /// deadline/shifted-line, deadline/two-line, deadline/exact.
     #[arg(long, value_name = "DISCIPLINE")]
     pub only: Option<String>,

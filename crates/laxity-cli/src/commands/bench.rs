@@ -2,6 +2,7 @@
 
 mod load;
 mod reference;
+mod tdp;
 
 use laxity::aqm::{Choke, Fraction, Limit, Managed, Measure, Policy, Red, Spacing};
 use laxity::packet::ClassId;
@@ -50,6 +51,10 @@ enum Discipline {
     Dwcs,
     /// Streams that are due twice as often as the link can send.
     DwcsLate,
+    /// The output of a router within a TDP network, which is told the frames of packets.
+    Tdp,
+    /// That of a router at its edge, which looks up what is reserved for each flow.
+    TdpEdge,
     /// The deadline of a best-effort packet alone, on the plan of Chakraborty, Gries and Thiele
     /// (2002).
     BestEffortDeadline(Way),
@@ -94,7 +99,7 @@ pub fn run(arguments: &Bench) -> Result<Promises, Failure> {
 }
 
 impl Discipline {
-    const ALL: [Discipline; 16] = [
+    const ALL: [Discipline; 18] = [
         Discipline::Fifo,
         Discipline::DropTail,
         Discipline::Red,
@@ -108,6 +113,8 @@ impl Discipline {
         Discipline::HfscInGroups,
         Discipline::Dwcs,
         Discipline::DwcsLate,
+        Discipline::Tdp,
+        Discipline::TdpEdge,
         Discipline::BestEffortDeadline(Way::ShiftedLine),
         Discipline::BestEffortDeadline(Way::TwoLine),
         Discipline::BestEffortDeadline(Way::Exact),
@@ -128,6 +135,8 @@ impl Discipline {
             Discipline::HfscInGroups => "hfsc/groups",
             Discipline::Dwcs => "dwcs",
             Discipline::DwcsLate => "dwcs/late",
+            Discipline::Tdp => "tdp",
+            Discipline::TdpEdge => "tdp/edge",
             Discipline::BestEffortDeadline(Way::ShiftedLine) => "deadline/shifted-line",
             Discipline::BestEffortDeadline(Way::TwoLine) => "deadline/two-line",
             Discipline::BestEffortDeadline(_) => "deadline/exact",
@@ -160,6 +169,8 @@ impl Discipline {
             Discipline::BestEffortDeadline(_) => &Mode::ALL[..3],
             // A packet that does not wait is not late.
             Discipline::DwcsLate => &[Mode::Backlogged],
+            // Nothing is sent in the frame in which it comes.
+            Discipline::Tdp | Discipline::TdpEdge => &[Mode::Backlogged],
             // Without a queue nobody asks who gets in.
             Discipline::DropTail | Discipline::Red | Discipline::Choke => &[Mode::Backlogged],
             _ => &Mode::ALL,
@@ -204,6 +215,8 @@ impl Discipline {
             }
             Discipline::Dwcs => load::schedule(dwcs(classes, 2.0), classes, mode, RUNS),
             Discipline::DwcsLate => load::schedule(dwcs(classes, 0.5), classes, mode, RUNS),
+            Discipline::Tdp => load::schedule(tdp::core(classes), classes, mode, RUNS),
+            Discipline::TdpEdge => load::schedule(tdp::edge(classes), classes, mode, RUNS),
             Discipline::Edf => {
                 let deadlines: Vec<_> = load::deadlines(classes).into_iter().map(Some).collect();
                 let edf = Edf::new(&deadlines, BestEffort::by_arrival(Assign::Background));

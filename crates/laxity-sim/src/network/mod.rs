@@ -370,12 +370,12 @@ impl<'a, W: Watcher> Simulation<'a, W> {
 
     /// The frame that the edge of frames gives a packet of a reserved flow.
     fn shape(&mut self, now: Nanos, step: Step, packet: &Packet) -> Option<u64> {
-        let shaper = self.topology.shapers.get_mut(step.shaper? as usize)?;
+        let flow = step.edge_flow? as usize;
         let Discipline::Frames(frames) = &self.topology.outputs[step.output as usize].discipline
         else {
             return None;
         };
-        shaper.frame_of(frames.clock.at(now), packet)
+        self.topology.edge.as_mut()?.frame_of_flow(flow, frames.clock.at(now), packet)
     }
 
     /// A link that is free takes what its scheduler chooses.

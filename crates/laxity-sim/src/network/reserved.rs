@@ -1,10 +1,10 @@
 //! What is reserved in a network of time-driven priority, as its outputs and routes need it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use laxity::admit::tdp::Ledger;
 use laxity::packet::ClassId;
-use laxity::sched::tdp::{Contract, Shaper};
+use laxity::sched::tdp::{Contract, Edge};
 use laxity_plan::Plan;
 use laxity_plan::network::Hop;
 use laxity_plan::tdp::TdpSpec;
@@ -16,37 +16,46 @@ pub(super) struct Reserved {
     outputs: HashMap<Hop, u32>,
     /// By output, how far ahead packets come.
     ahead: Vec<u32>,
-    /// By class and place on its path: the forwarding delay, or the shaper.
+    /// By class and place on its path: the forwarding delay, and the flow's number at the edge.
     steps: HashMap<(ClassId, usize), (u32, Option<u32>)>,
 }
 
 impl Reserved {
-    /// What is reserved for the plan's flows, and their shapers.
-    pub fn new(plan: &Plan, spec: TdpSpec) -> (Reserved, Vec<Shaper>) {
+    /// What is reserved for the plan's flows, and the edge of all of them.
+    pub fn new(plan: &Plan, spec: TdpSpec) -> (Reserved, Edge) {
         let demand = plan.tdp_demand(&spec);
         let (ledger, answers) = demand.reserve();
-        let mut ahead = vec![0; demand.outputs.len()];
-        let (mut steps, mut shapers) = (HashMap::new(), Vec::new());
+        let (mut steps, mut contracts) = (HashMap::new(), Vec::new());
+        let (mut delays, mut edges) = (vec![0; demand.outputs.len()], BTreeSet::new());
+        let mut at_edge = 0;
         for (stretch, answer) in demand.stretches.iter().zip(answers) {
             let Ok(reservation) = answer else { continue };
             let contract = Contract { slots: reservation.slots, packet: stretch.flow.packet };
             let class = &plan.classes[stretch.class.index()];
-            let at_edge = plan.frames_ahead(class, &contract);
+            at_edge = at_edge.max(plan.frames_ahead(class, &contract));
             let hops = stretch.flow.path.iter().zip(&reservation.delays);
             for (place, (hop, &delay)) in stretch.hops.clone().zip(hops) {
                 let is_edge = place == stretch.hops.start;
-                let shaper = is_edge.then_some(shapers.len() as u32);
-                steps.insert((stretch.class, place), (delay, shaper));
-                let ahead = &mut ahead[hop.output as usize];
-                *ahead = (*ahead).max(if is_edge { at_edge } else { delay });
+                let edge_flow = is_edge.then_some(contracts.len() as u32);
+                steps.insert((stretch.class, place), (delay, edge_flow));
+                let longest = &mut delays[hop.output as usize];
+                *longest = delay.max(*longest);
+                if is_edge {
+                    edges.insert(hop.output);
+                }
             }
-            shapers.push(Shaper::new(spec.time, at_edge, contract));
+            contracts.push(Some(contract));
         }
+        for &output in &edges {
+            let longest = &mut delays[output as usize];
+            *longest = at_edge.max(*longest);
+        }
+        let edge = Edge::new(spec.time, at_edge, &contracts);
         let outputs = demand.outputs.into_iter().zip(0..).collect();
-        (Reserved { spec, ledger, outputs, ahead, steps }, shapers)
+        (Reserved { spec, ledger, outputs, ahead: delays, steps }, edge)
     }
 
-    /// The forwarding delay of an output on a class's path, and the shaper if it is an edge.
+    /// The forwarding delay of an output on a class's path, and the flow's number there if it is an edge.
     pub fn step(&self, class: ClassId, place: usize) -> (u32, Option<u32>) {
         self.steps.get(&(class, place)).copied().unwrap_or_default()
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use laxity::link::Link;
 use laxity::packet::ClassId;
 use laxity::sched::Tdp;
-use laxity::sched::tdp::{Shaper, Upstream};
+use laxity::sched::tdp::{Edge, Upstream};
 use laxity_plan::Plan;
 use laxity_plan::model::SchedulerSpec;
 use laxity_plan::network::{Hop, Network};
@@ -32,8 +32,8 @@ pub(super) struct Topology<'a> {
     pub outputs: Vec<Output>,
     /// All routes, one behind another.
     pub routes: Vec<Step>,
-    /// What gives frames to packets of reserved flows at the edges of time-driven priority.
-    pub shapers: Vec<Shaper>,
+    /// What gives frames to packets of reserved flows where they come without.
+    pub edge: Option<Edge>,
     reserved: Option<Reserved>,
     /// The outputs that all flows share.
     shared: HashMap<Hop, u32>,
@@ -47,19 +47,19 @@ pub(super) struct Step {
     pub output: u32,
     /// d, if the packets of the flow come and go in frames.
     pub forwarding_delay: u32,
-    /// What gives them frames, where they come without.
-    pub shaper: Option<u32>,
+    /// The number of their flow at the edge, where they come without.
+    pub edge_flow: Option<u32>,
 }
 
 impl<'a> Topology<'a> {
     /// Before any route; `scheduler` is the discipline of links and nodes that have none of their own.
     pub fn new(plan: &'a Plan, network: &'a Network, scheduler: SchedulerSpec, seed: u64) -> Self {
-        let (reserved, shapers) = match scheduler {
+        let (reserved, edge) = match scheduler {
             SchedulerSpec::Tdp(spec) => {
-                let (reserved, shapers) = Reserved::new(plan, spec);
-                (Some(reserved), shapers)
+                let (reserved, edge) = Reserved::new(plan, spec);
+                (Some(reserved), Some(edge))
             }
-            _ => (None, Vec::new()),
+            _ => (None, None),
         };
         Topology {
             plan,
@@ -69,7 +69,7 @@ impl<'a> Topology<'a> {
             paths: plan.paths(scheduler),
             outputs: Vec::new(),
             routes: Vec::new(),
-            shapers,
+            edge,
             reserved,
             shared: HashMap::new(),
             seen: HashMap::new(),
@@ -88,9 +88,9 @@ impl<'a> Topology<'a> {
                 let known = known.map(|route| self.paths.routes[route].outputs[place]);
                 let output = self.output(hop, known, &mut private);
                 let reserved = self.reserved.as_ref().filter(|_| !acks);
-                let (forwarding_delay, shaper) =
+                let (forwarding_delay, edge_flow) =
                     reserved.map(|reserved| reserved.step(class, place)).unwrap_or_default();
-                self.routes.push(Step { output, forwarding_delay, shaper });
+                self.routes.push(Step { output, forwarding_delay, edge_flow });
             }
             from..self.routes.len() as u32
         })

@@ -182,7 +182,7 @@ fn median(runs: usize, mut run: impl FnMut() -> u64) -> f64 {
 }
 
 /// The numbers below `count` in an order without pattern, the same every time.
-fn shuffled(count: u32) -> Vec<u32> {
+pub fn shuffled(count: u32) -> Vec<u32> {
     let mut numbers: Vec<_> = (0..count).collect();
     // Sorting by a mixing function (Steele, Lea, Flood 2014) shuffles.
     numbers.sort_by_key(|&number| {

@@ -2,6 +2,7 @@
 //! section II.C).
 
 use alloc::vec::Vec;
+use core::num::NonZeroU32;
 
 use super::{CommonTime, Tdp};
 use crate::packet::Packet;
@@ -26,38 +27,6 @@ impl Slots {
     pub fn offset(&self, i: u32) -> u32 {
         (u64::from(i) * u64::from(self.period) / u64::from(self.packets)) as u32
     }
-
-    /// The first slot that is in this frame or later.
-    fn first_from(&self, frame: u64) -> Slot {
-        let (period, packets) = (u64::from(self.period), u64::from(self.packets));
-        // Slots begin a period early, so that none is before the first of them.
-        let since = frame + period - u64::from(self.start);
-        let index = (since % period * packets).div_ceil(period);
-        let before = Slot { periods: since / period, index: index as u32 };
-        if index < packets { before } else { Slot { periods: before.periods + 1, index: 0 } }
-    }
-
-    fn frame(&self, slot: Slot) -> u64 {
-        let frame = slot.periods * u64::from(self.period) + u64::from(self.start);
-        (frame + u64::from(self.offset(slot.index))).saturating_sub(self.period.into())
-    }
-
-    fn after(&self, slot: Slot) -> Slot {
-        let index = slot.index + 1;
-        if index < self.packets {
-            Slot { index, ..slot }
-        } else {
-            Slot { periods: slot.periods + 1, index: 0 }
-        }
-    }
-}
-
-/// One of the packets that a flow may send.
-#[derive(Clone, Copy, Debug, Default)]
-struct Slot {
-    /// Counted from one period before `start`.
-    periods: u64,
-    index: u32,
 }
 
 /// What was reserved for a flow.
@@ -69,7 +38,7 @@ pub struct Contract {
     pub packet: Bytes,
 }
 
-/// Gives frames to the packets of one reserved flow in an edge router.
+/// Gives frames to packets of reserved flows in an edge router, one class a flow.
 ///
 /// A packet gets the first frame of its flow after the current one that no packet before it got; until
 /// then the output holds it. Of a flow whose packets come no closer than n/k frames' time, each gets a
@@ -78,59 +47,95 @@ pub struct Contract {
 /// What exceeds a reservation is policed: a packet that is longer than was reserved is best effort. If a
 /// packet's frame would be more than `ahead` frames away, that is what it is told, but the frame stays
 /// free; an output that reaches no further drops it.
-#[derive(Clone, Copy, Debug)]
-pub struct Shaper {
-    time: CommonTime,
-    ahead: u64,
-    contract: Contract,
-    /// The first slot after those that were given.
-    next: Slot,
-}
-
-impl Shaper {
-    /// For a flow of this contract. `ahead` frames after the current one are given at most: no more
-    /// than the output's forwarding delay.
-    pub fn new(time: CommonTime, ahead: u32, contract: Contract) -> Self {
-        Shaper { time, ahead: ahead.into(), contract, next: Slot::default() }
-    }
-
-    /// The frame of a packet that arrives now; `None` for best effort, as which demoted packets and
-    /// those that are too long travel.
-    pub fn frame_of(&mut self, now: Nanos, packet: &Packet) -> Option<u64> {
-        let Contract { slots, packet: longest } = self.contract;
-        if packet.demoted || u64::from(packet.length) > longest.0 {
-            return None;
-        }
-        let current = self.time.frame_at(now);
-        if slots.frame(self.next) <= current {
-            self.next = slots.first_from(current + 1);
-        }
-        let frame = slots.frame(self.next);
-        if frame - current <= self.ahead {
-            self.next = slots.after(self.next);
-        }
-        Some(frame)
-    }
-}
-
-/// The [shapers](Shaper) of an edge router's flows, one class a flow.
 #[derive(Clone, Debug)]
 pub struct Edge {
-    shapers: Vec<Option<Shaper>>,
+    time: CommonTime,
+    ahead: u64,
+    flows: Vec<Option<Flow>>,
+}
+
+/// The contract of a flow and the first slot after those that were given, in half a cache line.
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    start: u32,
+    /// k.
+    packets: NonZeroU32,
+    /// From a packet's slot to that of the next one there are `n div k` frames ...
+    gap: u32,
+    /// ... and `n mod k` parts of a frame, of which k are one.
+    gap_parts: u32,
+    longest: u32,
+    /// How many parts after the beginning of `frame` the slot is.
+    parts: u32,
+    frame: u64,
+}
+
+impl Flow {
+    /// None for flows without packets.
+    fn new(Contract { slots, packet }: Contract) -> Option<Flow> {
+        let packets = NonZeroU32::new(slots.packets)?;
+        Some(Flow {
+            start: slots.start,
+            packets,
+            gap: slots.period / packets,
+            gap_parts: slots.period % packets,
+            longest: u32::try_from(packet.0).unwrap_or(u32::MAX),
+            parts: 0,
+            frame: 0,
+        })
+    }
+
+    /// Goes to the first slot that is in this frame or later.
+    #[cold]
+    fn skip_to(&mut self, frame: u64) {
+        let packets = u64::from(self.packets.get());
+        let period = u64::from(self.gap) * packets + u64::from(self.gap_parts);
+        // The frame's number within the period, which may have begun before frame 0.
+        let number = (frame + period - u64::from(self.start)) % period;
+        let parts = (number * packets).div_ceil(period) * period;
+        self.frame = frame + parts / packets - number;
+        self.parts = (parts % packets) as u32;
+    }
+
+    /// Goes to the next slot.
+    fn step(&mut self) {
+        let parts = u64::from(self.parts) + u64::from(self.gap_parts);
+        let packets = u64::from(self.packets.get());
+        let is_more = parts >= packets;
+        self.frame += u64::from(self.gap) + u64::from(is_more);
+        self.parts = if is_more { parts - packets } else { parts } as u32;
+    }
 }
 
 impl Edge {
-    /// For these flows, by class, of which those without a contract are best effort; `ahead` as for
-    /// each [`Shaper`].
+    /// For these flows, by class, of which those without a contract are best effort. `ahead` frames
+    /// after the current one are given at most: no more than the output's forwarding delay.
     pub fn new(time: CommonTime, ahead: u32, contracts: &[Option<Contract>]) -> Self {
-        let shaper = |contract: &Option<Contract>| Some(Shaper::new(time, ahead, (*contract)?));
-        Edge { shapers: contracts.iter().map(shaper).collect() }
+        let flow = |contract: &Option<Contract>| contract.and_then(Flow::new);
+        Edge { time, ahead: ahead.into(), flows: contracts.iter().map(flow).collect() }
     }
 
     /// The frame of a packet that arrives now; `None` for best effort, as which all of a class
-    /// without a contract travels, too.
+    /// without a contract and demoted packets travel.
     pub fn frame_of(&mut self, now: Nanos, packet: &Packet) -> Option<u64> {
-        self.shapers.get_mut(packet.class.index())?.as_mut()?.frame_of(now, packet)
+        self.frame_of_flow(packet.class.index(), now, packet)
+    }
+
+    /// The same where flows are not classes, for a packet of the flow of this number.
+    pub fn frame_of_flow(&mut self, flow: usize, now: Nanos, packet: &Packet) -> Option<u64> {
+        let flow = self.flows.get_mut(flow)?.as_mut()?;
+        if packet.demoted || packet.length > flow.longest {
+            return None;
+        }
+        let current = self.time.frame_at(now);
+        if flow.frame <= current {
+            flow.skip_to(current + 1);
+        }
+        let frame = flow.frame;
+        if frame - current <= self.ahead {
+            flow.step();
+        }
+        Some(frame)
     }
 }
 

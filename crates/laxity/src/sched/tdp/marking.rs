@@ -59,7 +59,7 @@ impl Mark {
 /// - Who is out of step, as everyone is at first, knows no frames until the cycle turns from one
 ///   packet to the next within less than two frames' time: that is frame 0 or, if that was silent,
 ///   frame 1. It is the one nearest to the node's own time, so a lag may be up to a cycle either way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Upstream {
     time: CommonTime,
     last: Option<Last>,
@@ -69,21 +69,21 @@ pub struct Upstream {
 }
 
 /// The packet before.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Last {
     mark: Mark,
     arrival: Nanos,
 }
 
 /// What is known while in step.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Step {
     /// The frame of the packet before.
     frame: u64,
     /// When that began, by the node's own clock.
     start: Nanos,
     /// The least and the greatest of the lags, those of long ago forgotten as far as they are more
-    /// than a frame from later ones.
+    /// than a frame from later ones; so these are a frame apart at most.
     least: i64,
     greatest: i64,
 }
@@ -102,19 +102,20 @@ impl Upstream {
     /// told in the order in which they arrive. `None` while out of step.
     #[inline]
     pub fn receive(&mut self, now: Nanos, mark: Mark) -> Option<u64> {
-        let last = self.last.replace(Last { mark, arrival: now });
-        if let Some(step) = &self.step
-            && last.is_some_and(|last| last.mark == mark)
-            && step.is_usual(now, self.time.frame)
+        if let (Some(step), Some(last)) = (&self.step, &mut self.last)
+            && last.mark == mark
+            && step.is_usual(now)
         {
+            last.arrival = now;
             return Some(step.frame);
         }
-        self.recover(now, mark, last)
+        self.recover(now, mark)
     }
 
-    /// The frame of a packet that is the first of its frame or has a lag like none before.
+    /// The frame of any packet, such as the first of its frame or one with a lag like none before.
     #[inline(never)]
-    fn recover(&mut self, now: Nanos, mark: Mark, last: Option<Last>) -> Option<u64> {
+    pub(super) fn recover(&mut self, now: Nanos, mark: Mark) -> Option<u64> {
+        let last = self.last.replace(Last { mark, arrival: now });
         if let Some(step) = &mut self.step
             && last.is_some_and(|last| last.mark == mark)
             && step.is_near(step.start, now, self.time.frame)
@@ -193,11 +194,9 @@ impl Step {
         lag(now, start).abs_diff(self.middle()) < frame.0
     }
 
-    /// Whether a packet of its frame that arrives now tells nothing new: its lag is among those before,
-    /// which are less than a frame apart.
-    fn is_usual(&self, now: Nanos, frame: Nanos) -> bool {
-        let is_among = (self.least..=self.greatest).contains(&lag(now, self.start));
-        is_among && self.greatest.abs_diff(self.least) < frame.0
+    /// Whether a packet of its frame that arrives now tells nothing new: its lag is among those before.
+    fn is_usual(&self, now: Nanos) -> bool {
+        (self.least..=self.greatest).contains(&lag(now, self.start))
     }
 
     /// A packet of its frame arrives now.

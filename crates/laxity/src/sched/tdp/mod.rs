@@ -24,7 +24,7 @@ mod settings;
 mod tests;
 mod time;
 
-pub use edge::{Assigned, Contract, Edge, Shaper, Slots};
+pub use edge::{Assigned, Contract, Edge, Slots};
 pub use marking::{Mark, Upstream};
 pub use output::Tdp;
 pub use settings::{Settings, capacity};

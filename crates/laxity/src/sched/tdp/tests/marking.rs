@@ -129,6 +129,30 @@ proptest! {
             before = frame;
         }
     }
+
+    /// What is concluded from a usual packet without further ado is what would be concluded anyway,
+    /// even if time goes back.
+    #[test]
+    fn usual_packets_tell_nothing_new(
+        frame in prop_oneof![1..6u64, Just(1_000)], frames in 3..10u32,
+        packets in vec((-1_000..3_000i64, 0..8u8), 1..300),
+    ) {
+        let time = CommonTime { frame: Nanos(frame), frames, cycles: 1 };
+        let (mut input, mut all) = (Upstream::new(time), Upstream::new(time));
+        let mut now = Nanos::ZERO;
+        let mut mark = time.mark(0);
+        for (gap, choice) in packets {
+            now = Nanos(now.0.saturating_add_signed(gap * frame as i64 / 2_000));
+            mark = match choice {
+                0 => Mark { odd_cycle: !mark.odd_cycle, odd_frame: false },
+                1 => Mark { odd_frame: !mark.odd_frame, ..mark },
+                2..6 => time.mark(time.frame_at(now)),
+                _ => mark,
+            };
+            prop_assert_eq!(input.receive(now, mark), all.recover(now, mark));
+            prop_assert_eq!(&input, &all);
+        }
+    }
 }
 
 /// A link's delay that jumps by two frames looks the same to the bits until the cycle turns, two
