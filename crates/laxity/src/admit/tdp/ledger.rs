@@ -139,7 +139,7 @@ impl Ledger {
     }
 
     /// The outputs and frames that a flow uses, with for how many packets.
-    fn uses(&self, flow: &Flow, reservation: &Reservation) -> Vec<(u32, u32, u64)> {
+    pub(super) fn uses(&self, flow: &Flow, reservation: &Reservation) -> Vec<(u32, u32, u64)> {
         let Reservation { slots, delays } = reservation;
         assert_eq!((slots.packets, slots.period), (flow.packets, self.period));
         assert_eq!(delays.len(), flow.path.len());

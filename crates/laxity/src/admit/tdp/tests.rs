@@ -141,3 +141,30 @@ fn a_thousand_flows_over_fifty_nodes_are_placed() {
         assert_eq!(ledger.verify(placed), Ok(()));
     }
 }
+
+/// Forty flows over up to four outputs of a ring of ten that has no room for all.
+#[test]
+fn exchanges_leave_fewer_out() {
+    let (mut in_rounds, mut in_all) = (0, 0);
+    for seed in 0..8 {
+        let mut random = Pcg32::new(seed, 2);
+        let mut below = |bound: u32| random.next_u32() % bound;
+        let mut flow = |_| {
+            let (from, hops) = (below(10), 1 + below(4));
+            let hop =
+                |at| Hop { output: (from + at) % 10, delay: 2, spare: 0, propagation: at % 2 };
+            let path = (0..hops).map(hop).collect();
+            let packets = 1 + below(4);
+            Flow { path, packets, packet: Bytes(u64::from(300 + 400 * below(4))) }
+        };
+        let flows: Vec<Flow> = (0..40).map(&mut flow).collect();
+        let mut ledger = Ledger::new(20, &[Bytes(1500); 10]);
+        let blocked = |answers: &[Answer]| answers.iter().filter(|one| one.is_err()).count();
+        let before = blocked(&ledger.in_rounds(&flows).1);
+        let after = blocked(&ledger.reserve_all(&flows));
+        assert!(after <= before);
+        in_rounds += before;
+        in_all += after;
+    }
+    assert!(in_all < in_rounds, "{in_all} and {in_rounds}");
+}

@@ -196,6 +196,14 @@ proptest! {
             .collect();
         prop_assert_eq!(first_full(&capacities, &sums(period, placed.iter().copied())), None);
         prop_assert_eq!(ledger.verify(placed.iter().copied()), Ok(()));
+        // Nobody who is left out has room, whatever the choice.
+        for (flow, answer) in flows.iter().zip(&answers) {
+            let Err(blocked) = answer else { continue };
+            prop_assert_eq!(ledger.clone().reserve(flow), Err(blocked.clone()));
+            let mut fits = choices(period, flow).into_iter()
+                .filter(|choice| ledger.clone().reserve_as(flow, choice).is_ok());
+            prop_assert_eq!(fits.next(), None);
+        }
         for (flow, reservation) in placed {
             ledger.release(flow, reservation);
         }

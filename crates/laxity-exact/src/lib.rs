@@ -1,0 +1,104 @@
+//! Exact assignment of frames for [time-driven priority](laxity::sched::tdp): a largest set of flows
+//! that have room together, and so a smallest set whose removal mends a plan that does not fit.
+//!
+//! [`Ledger::reserve_all`](laxity::admit::tdp::Ledger::reserve_all) is quick and leaves few flows out,
+//! but does not know whether they are as few as can be. Here a bound says at once how many can be
+//! placed at most; only if fewer were placed, a solver is asked whether there is room for more.
+//!
+//! The solver is [Pumpkin](https://docs.rs/pumpkin-solver), of TU Delft: constraint programming with
+//! lazy clause generation, in Rust alone, maintained, under MIT or Apache-2.0. It takes capacities as
+//! the linear inequalities that they are, learns from conflicts, and can be stopped after a number of
+//! steps instead of a time, so that answers are always the same. HiGHS and SCIP need CMake and more;
+//! SAT solvers would need the inequalities spelled out, and the mixed-integer solvers in Rust do not
+//! learn, which proofs of infeasibility live on.
+//!
+//! # Size
+//! There is one variable for each flow and frame that it can start in, one more for each hop with
+//! spare delay and frame, and one inequality for each frame of each output. Forty flows over a ring of ten
+//! outputs with 20 frames are decided in seconds, twice as many often are; where hundreds compete, an
+//! answer that the effort cuts short still has its bound.
+
+mod bound;
+mod model;
+#[cfg(test)]
+mod tests;
+
+use laxity::admit::tdp::{Flow, Ledger, Reservation};
+use laxity::units::Bytes;
+
+use model::Answer;
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// By flow; nothing for those that are left out.
+    pub reservations: Vec<Option<Reservation>>,
+    /// More flows than this cannot be placed: that is proved.
+    pub most: usize,
+}
+
+impl Assignment {
+    /// How many flows are placed.
+    pub fn placed(&self) -> usize {
+        self.reservations.iter().flatten().count()
+    }
+
+    /// Whether it is proved that no more flows can be placed; otherwise the effort was not enough.
+    pub fn is_optimal(&self) -> bool {
+        self.placed() == self.most
+    }
+
+    /// The flows that are left out, by number: no smaller set makes room for the others, if the
+    /// assignment is optimal.
+    pub fn left_out(&self) -> impl Iterator<Item = usize> + '_ {
+        let left_out = self.reservations.iter().enumerate().filter(|(_, one)| one.is_none());
+        left_out.map(|(flow, _)| flow)
+    }
+}
+
+/// Places as many flows as there is room for, in frames of so many a period at outputs of these
+/// [capacities](laxity::sched::tdp::capacity).
+///
+/// The solver takes at most `effort` steps in all, each a decision or a conflict and together with what
+/// follows from it: some ten thousand a second. With none, the answer is that of
+/// [`Ledger::reserve_all`], with a bound. Whatever the effort, the same input has the same answer.
+///
+/// # Panics
+/// As [`Ledger::reserve`].
+pub fn assign(period: u32, capacities: &[Bytes], flows: &[Flow], effort: u64) -> Assignment {
+    let mut ledger = Ledger::new(period, capacities);
+    let reservations = ledger.reserve_all(flows).into_iter().map(Result::ok).collect();
+    let most = bound::most(period, capacities, flows);
+    let mut found = Assignment { reservations, most };
+    let mut left = effort;
+    // Most often a bound is met or nearly so: first half of what is left goes there each time.
+    while !found.is_optimal() {
+        let mut share = left / 2;
+        left -= share;
+        let answer = model::place(period, capacities, flows, found.most, &mut share);
+        left += share;
+        if !found.learn(answer, found.most) {
+            break;
+        }
+    }
+    while !found.is_optimal() {
+        let wanted = found.placed() + 1;
+        let answer = model::place(period, capacities, flows, wanted, &mut left);
+        if !found.learn(answer, wanted) {
+            break;
+        }
+    }
+    found
+}
+
+impl Assignment {
+    /// Takes the answer to whether so many flows have room; tells whether there was one.
+    fn learn(&mut self, answer: Answer, wanted: usize) -> bool {
+        match answer {
+            Answer::Placed(reservations) => self.reservations = reservations,
+            Answer::Impossible => self.most = wanted - 1,
+            Answer::Unknown => return false,
+        }
+        true
+    }
+}
