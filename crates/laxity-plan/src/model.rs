@@ -216,6 +216,11 @@ impl Class {
         self.deadline.or(self.gap)
     }
 
+    /// Whether it is promised anything that time-driven priority reserves frames for.
+    pub fn wants_frames(&self) -> bool {
+        self.due_within().is_some() || self.end_to_end.is_some()
+    }
+
     /// Whether it has packets of its own, rather than classes below it.
     pub fn is_leaf(&self) -> bool {
         self.children.is_empty()

@@ -2,8 +2,10 @@
 //! from the common time reference.
 
 mod demand;
+mod promise;
 
 pub use demand::{Demand, Stretch};
+pub use promise::{ClockMargin, FramedBound, Framing, MarginBinding, Unframed};
 
 use laxity::admit::tdp::Flow;
 use laxity::packet::ClassId;

@@ -106,7 +106,7 @@ pub fn check(plan: &Plan, scheduler: &Range<usize>) -> Read<()> {
         );
     }
     let mut uses = 0u64;
-    for (id, class) in plan.leaves().filter(|(_, class)| class.due_within().is_some()) {
+    for (id, class) in plan.leaves().filter(|(_, class)| class.wants_frames()) {
         let name = shown(&class.name);
         let Some(packets) = plan.tdp_packets(&spec, class) else {
             return refuse(

@@ -61,7 +61,7 @@ impl Plan {
             |hop: &Hop| capacity(network.links[hop.link as usize].rate, &spec.time, margin);
         let numbers: HashMap<Hop, u32> = outputs.iter().copied().zip(0..).collect();
         let mut stretches = Vec::new();
-        for (id, class) in self.leaves().filter(|(_, class)| class.due_within().is_some()) {
+        for (id, class) in self.leaves().filter(|(_, class)| class.wants_frames()) {
             let path = self.paths_of(id).next().unwrap_or_default();
             let packets = self.tdp_packets(spec, class).and_then(|packets| packets.try_into().ok());
             let Some(packets) = packets else { continue };

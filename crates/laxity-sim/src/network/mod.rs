@@ -202,7 +202,10 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             };
             let mut connections = self.connections(index, source)?;
             let route = self.topology.paths.route(class, path, false);
-            let bound = route.and_then(|route| self.topology.paths.routes[route].bound().ok());
+            let bound = match &self.topology.reserved {
+                Some(reserved) => reserved.bound(class),
+                None => route.and_then(|route| self.topology.paths.routes[route].bound().ok()),
+            };
             for _ in 0..count {
                 let [path, back] = self.topology.add(class, path, matches!(source, Source::Tcp(_)));
                 let id = FlowId(of_class[class.index()]);

@@ -5,9 +5,10 @@ use std::collections::{BTreeSet, HashMap};
 use laxity::admit::tdp::Ledger;
 use laxity::packet::ClassId;
 use laxity::sched::tdp::{Contract, Edge};
+use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::network::Hop;
-use laxity_plan::tdp::TdpSpec;
+use laxity_plan::tdp::{Framing, TdpSpec};
 
 pub(super) struct Reserved {
     spec: TdpSpec,
@@ -18,13 +19,16 @@ pub(super) struct Reserved {
     ahead: Vec<u32>,
     /// By class and place on its path: the forwarding delay, and the flow's number at the edge.
     steps: HashMap<(ClassId, usize), (u32, Option<u32>)>,
+    /// How long packets of the classes take at most that are promised it.
+    bounds: HashMap<ClassId, Nanos>,
 }
 
 impl Reserved {
     /// What is reserved for the plan's flows, and the edge of all of them.
     pub fn new(plan: &Plan, spec: TdpSpec) -> (Reserved, Edge) {
-        let demand = plan.tdp_demand(&spec);
-        let (ledger, answers) = demand.reserve();
+        let framing = Framing::of(plan, &spec);
+        let bounds = framing.bounds(plan);
+        let Framing { demand, ledger, answers } = framing;
         let (mut steps, mut contracts) = (HashMap::new(), Vec::new());
         let (mut delays, mut edges) = (vec![0; demand.outputs.len()], BTreeSet::new());
         let mut at_edge = 0;
@@ -52,12 +56,20 @@ impl Reserved {
         }
         let edge = Edge::new(spec.time, at_edge, &contracts);
         let outputs = demand.outputs.into_iter().zip(0..).collect();
-        (Reserved { spec, ledger, outputs, ahead: delays, steps }, edge)
+        let bounds =
+            bounds.into_iter().filter_map(|(class, bound)| Some((class, bound.ok()?.delay())));
+        let bounds = bounds.collect();
+        (Reserved { spec, ledger, outputs, ahead: delays, steps, bounds }, edge)
     }
 
     /// The forwarding delay of an output on a class's path, and the flow's number there if it is an edge.
     pub fn step(&self, class: ClassId, place: usize) -> (u32, Option<u32>) {
         self.steps.get(&(class, place)).copied().unwrap_or_default()
+    }
+
+    /// How long a class's packets take at most, if that is promised.
+    pub fn bound(&self, class: ClassId) -> Option<Nanos> {
+        self.bounds.get(&class).copied()
     }
 
     /// How many frames ahead packets come to an output.

@@ -34,7 +34,7 @@ pub(super) struct Topology<'a> {
     pub routes: Vec<Step>,
     /// What gives frames to packets of reserved flows where they come without.
     pub edge: Option<Edge>,
-    reserved: Option<Reserved>,
+    pub reserved: Option<Reserved>,
     /// The outputs that all flows share.
     shared: HashMap<Hop, u32>,
     /// The plan as outputs met so far see it to which nothing is known to come.
