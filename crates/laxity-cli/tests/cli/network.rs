@@ -93,8 +93,7 @@ fn networks_are_compared() {
 fn what_a_network_cannot_do_is_said() {
     let folder = Folder::with_plan(NETWORK);
     for (arguments, says) in [
-        (&["check", "plan.toml"][..], "a network, which is simulated and not proved"),
-        (&["run", "plan.toml", "--arrivals", "x.csv"], "--arrivals feeds one link"),
+        (&["run", "plan.toml", "--arrivals", "x.csv"][..], "--arrivals feeds one link"),
         (&["run", "plan.toml", "--out", "out", "--packets", "parquet"], "csv or none"),
     ] {
         refused(&folder, arguments, &[says]);
@@ -103,6 +102,81 @@ fn what_a_network_cannot_do_is_said() {
         NETWORK.replacen("\"router\", \"server\"]\n\n[[source]]", "\"sever\"]\n\n[[source]]", 1);
     let folder = Folder::with_plan(&astray);
     refused(&folder, &["run", "plan.toml"], &["no link joins a node `sever`", "`server`?"]);
+}
+
+/// Nothing is known of TCP, and nothing is promised.
+#[test]
+fn a_network_without_contracts_has_no_bounds() {
+    let folder = Folder::with_plan(NETWORK);
+    let text = folder.laxity(&["check", "plan.toml"]).printed(0);
+    assert!(text.contains("tcp has no bound at host → router: it has no arrival curve"), "{text}");
+    assert!(!text.contains("dmitted"), "{text}");
+    let without = &NETWORK[..NETWORK.find("[[source]]").unwrap()];
+    let folder = Folder::with_plan(without);
+    refused(&folder, &["check", "plan.toml"], &["the plan has no [[source]]"]);
+}
+
+#[test]
+fn paths_are_proved_and_measured() {
+    let plan = std::fs::read_to_string(repository("examples/two-hops.toml")).unwrap();
+    let folder = Folder::with_plan(&plan);
+    let text = folder.laxity(&["check", "plan.toml"]).printed(0);
+    for wanted in ["Admitted. Every promise holds", "office → edge → cloud", "bursts once [ms]"]
+    {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    let proof = folder.laxity(&["check", "plan.toml", "--json"]).json(0);
+    let [voice, branch, video, web, _] = &proof["paths"].as_array().unwrap()[..] else {
+        panic!("{proof}")
+    };
+    let of = |path: &Value, key: &str| path[key].as_u64().unwrap();
+    for path in [voice, branch, video] {
+        assert_eq!(of(path, "bound_ns"), of(path, "once_ns").min(of(path, "sum_ns")));
+        assert_eq!(of(path, "slack_ns"), of(path, "deadline_ns") - of(path, "bound_ns"));
+        assert!(of(path, "empty_ns") < of(path, "bound_ns"));
+    }
+    assert!(of(video, "once_ns") < of(video, "sum_ns"), "{video}");
+    assert_eq!(
+        (&web["bound_ns"], &web["unbounded"]),
+        (&Value::Null, &"it has no arrival curve".into())
+    );
+
+    let run = ["run", "plan.toml", "--duration", "3s", "--out", "out"];
+    let text = folder.laxity(&run).printed(0);
+    assert!(text.contains("bound ms") && text.contains("Every promise was kept."), "{text}");
+    let summary = folder.json("out/summary.json");
+    let bound = of(voice, "bound_ns").max(of(branch, "bound_ns"));
+    assert_eq!(of(&summary["classes"][0], "bound_ns"), bound);
+    assert!(of(&summary["classes"][0]["delay_ns"], "max") <= bound);
+    assert!(folder.text("out/report.html").contains("A bound is what is proved"));
+    let compare = ["compare", "plan.toml", "--schedulers", "hfsc,wf2q", "--duration", "1s"];
+    assert!(folder.laxity(&compare).printed(0).contains("bound ms"));
+}
+
+#[test]
+fn what_is_promised_and_not_proved_is_told() {
+    let plan = std::fs::read_to_string(repository("examples/two-hops.toml")).unwrap();
+    let tight = plan.replace("end-to-end = \"80ms\"", "end-to-end = \"7ms\"");
+    let folder = Folder::with_plan(&tight);
+    let text = folder.laxity(&["check", "plan.toml"]).printed(1);
+    assert!(
+        text.contains("NOT ADMITTED. Not every promise holds: video from end to end"),
+        "{text}"
+    );
+    let text = folder.laxity(&["run", "plan.toml", "--duration", "1s"]).printed(1);
+    assert!(text.contains("LATE: video:") && text.contains("missed the deadline of"), "{text}");
+
+    let full = plan.replace("rate = \"16mbit\"", "rate = \"4mbit\"");
+    let folder = Folder::with_plan(&full);
+    let text = folder.laxity(&["check", "plan.toml"]).printed(1);
+    for wanted in ["at edge → cloud", "more is promised than there is"] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+
+    let deadline = plan.replace("end-to-end = \"80ms\"", "deadline = \"5ms\"");
+    let folder = Folder::with_plan(&deadline);
+    let text = folder.laxity(&["check", "plan.toml"]).printed(1);
+    assert!(text.contains("video at office → edge, is to take no more than"), "{text}");
 }
 
 /// GPS over EDF is proved, and what is proved is kept.

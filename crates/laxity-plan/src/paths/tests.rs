@@ -1,1 +1,147 @@
 //! Paths whose bounds are worked out by hand.
+
+use std::path::Path;
+
+use super::*;
+
+const MS: u64 = 1_000_000;
+
+fn plan(text: &str) -> Plan {
+    Plan::parse(&format!("version = 1\n{text}"), "plan.toml", Path::new("")).unwrap()
+}
+
+fn paths(text: &str) -> Paths {
+    let plan = plan(text);
+    plan.paths(plan.scheduler)
+}
+
+/// One packet of each of these classes takes 1 ms.
+const LINK: &str = "link = { rate = \"8mbit\", delay = \"2ms\", max-packet = \"1000b\" }\n";
+
+fn source(class: &str, path: &[&str]) -> String {
+    format!(
+        "[[source]]\nclass = \"{class}\"\nmodel = \"constant\"\nrate = \"1mbit\"\npacket = \"1000b\"\n\
+         path = {path:?}\n"
+    )
+}
+
+/// Within so many nanoseconds, which hops may add.
+fn about(bound: Result<Nanos, Unproved>, expected: u64) -> bool {
+    bound.is_ok_and(|bound| (expected..=expected + 10).contains(&bound.0))
+}
+
+#[test]
+fn a_burst_waits_at_the_slowest_hop() {
+    let text = format!(
+        "{LINK}scheduler.kind = \"fifo\"
+        class.a.arrival = {{ bucket = \"6000b\", rate = \"1mbit\" }}
+        network.one = {{ between = [\"a\", \"b\"], rate = \"4mbit\" }}
+        network.two.between = [\"b\", \"c\"]\n{}",
+        source("a", &["a", "b", "c"])
+    );
+    let paths = paths(&text);
+    let [route] = &paths.routes[..] else { panic!("one route") };
+    // Six packets of 2 ms, the last of which takes 1 ms more, and two times 2 ms on the way.
+    assert!(about(route.once, 17 * MS), "{route:?}");
+    assert_eq!(route.empty, Nanos(7 * MS));
+    // Over the first link packets come too slowly to wait for one another at the second.
+    let [first, second] = [0, 1].map(|output| paths.outputs[output].classes[0].bound);
+    assert!(about(first, 12 * MS) && about(second, MS), "{first:?} {second:?}");
+    assert!(about(route.sum, 17 * MS) && about(route.bound(), 17 * MS));
+}
+
+#[test]
+fn classes_of_which_nothing_is_known_spoil_queues_and_not_curves() {
+    let text = |scheduler: &str, other: &str| {
+        format!(
+            "{LINK}scheduler.kind = \"{scheduler}\"
+            class.a = {{ arrival = {{ bucket = \"4000b\", rate = \"1mbit\" }}, deadline = \"30ms\" }}
+            class.b = {other}
+            network.one.between = [\"a\", \"b\"]
+            network.two.between = [\"b\", \"c\"]\n{}{}",
+            source("a", &["a", "b", "c"]),
+            source("b", &["b", "c"])
+        )
+    };
+    for (scheduler, other, proved) in [
+        ("fifo", "{}", false),
+        ("hfsc", "{}", true),
+        ("wfq", "{}", true),
+        ("edf", "{}", true),
+        ("edf", "{ deadline = \"20ms\" }", false),
+        ("dwcs", "{}", false),
+    ] {
+        let paths = paths(&text(scheduler, other));
+        let [a, b] = &paths.routes[..] else { panic!("two routes") };
+        assert_eq!(a.bound().is_ok(), proved, "{scheduler} {other}: {:?}", a.bound());
+        assert_eq!(b.bound(), Err(Unbounded::NoArrival.into()));
+        if scheduler == "fifo" {
+            assert_eq!(a.bound(), Err(Unproved::Company));
+            assert!(paths.outputs[0].classes[0].bound.is_ok(), "it is alone there");
+        }
+    }
+}
+
+/// Three outputs in a ring, each of which feeds the next, and one behind it.
+#[test]
+fn circles_are_found_and_spoil_what_is_behind() {
+    let text = format!(
+        "{LINK}scheduler.kind = \"hfsc\"
+        class.a = {{ arrival = {{ bucket = \"4000b\", rate = \"1mbit\" }}, curve = \"2mbit\" }}
+        class.b = {{ arrival = {{ bucket = \"4000b\", rate = \"1mbit\" }}, curve = \"2mbit\" }}
+        network.one.between = [\"a\", \"b\"]
+        network.two.between = [\"b\", \"c\"]
+        network.three.between = [\"c\", \"a\"]
+        network.out.between = [\"a\", \"d\"]\n{}{}{}{}{}",
+        source("a", &["a", "b", "c"]),
+        source("a", &["b", "c", "a", "d"]),
+        source("a", &["c", "a", "b"]),
+        source("b", &["a", "d"]),
+        source("b", &["c", "b", "a"])
+    );
+    let paths = paths(&text);
+    let on_circle: Vec<_> = paths.circles.iter().map(|of| paths.outputs[*of].hop.link).collect();
+    assert_eq!(on_circle, [0, 1, 2]);
+    let bounds: Vec<_> = paths.routes.iter().map(Route::bound).collect();
+    assert_eq!(bounds[0], Err(Unproved::Circle));
+    assert_eq!(bounds[2], Err(Unproved::Circle));
+    assert!(bounds[1].is_err());
+    assert!(bounds[3].is_ok() && bounds[4].is_ok(), "{bounds:?}");
+    let last = paths.outputs[paths.routes[1].outputs[2]].classes[0].bound;
+    assert_eq!(last, Err(Unproved::Before));
+}
+
+#[test]
+fn an_output_is_told_what_comes_there() {
+    let text = format!(
+        "{LINK}scheduler.kind = \"hfsc\"
+        class.a = {{ arrival = {{ bucket = \"4000b\", rate = \"1mbit\" }}, curve = \"2mbit\" }}
+        class.b = {{ arrival = {{ bucket = \"4000b\", rate = \"1mbit\" }}, curve = \"2mbit\" }}
+        network.access = {{ between = [\"a\", \"b\"], private = true }}
+        network.two.between = [\"b\", \"c\"]\n{}{}",
+        source("a", &["a", "b", "c"]).replace("\npath", "\ncount = 3\npath"),
+        source("b", &["a", "b"])
+    );
+    let plan = plan(&text);
+    let paths = plan.paths(plan.scheduler);
+    assert_eq!(paths.outputs.len(), 3, "a private link each, and one that is shared");
+    let shared = paths.routes[0].outputs[1];
+    let here = paths.plan_at(&plan, shared);
+    let lines = &here.classes[0].arrival.as_ref().unwrap().buckets;
+    let slowest = lines.iter().min_by_key(|line| line.rate).unwrap();
+    // At its private link a flow has all of the class's burst: 4 ms, of which the shortest packet
+    // takes 40 us. In that time 495 bytes more come.
+    assert_eq!(slowest.rate, Rate(1_000_000));
+    assert_eq!(slowest.bucket, Bytes(4_000 + 496));
+    assert_eq!(here.classes[1].arrival.as_ref().unwrap().buckets, [NOTHING]);
+    assert!(paths.routes.iter().all(|route| route.bound().is_ok()));
+    let bounds = paths.bounds();
+    assert_eq!(bounds[&(paths.routes[0].path[0], ClassId(0))], Some(Nanos(4 * MS)));
+}
+
+#[test]
+fn no_network_has_no_paths() {
+    let paths =
+        paths(&format!("{}scheduler.kind = \"fifo\"\nclass.a = {{}}", "link.rate = \"8mbit\"\n"));
+    assert!(paths.outputs.is_empty() && paths.routes.is_empty());
+}
