@@ -59,9 +59,12 @@ pub struct Check {
     pub plan: PathBuf,
     /// Check this discipline instead of the plan's: fifo, wfq, wf2q, drr, hfsc, edf,
     /// edf/background, edf/total-bandwidth, edf/shifted-line, edf/two-line, edf/two-line-fast,
-    /// edf/exact, dwcs, dwcs/loss-first, dwcs/deadline-first.
+    /// edf/exact, dwcs, dwcs/loss-first, dwcs/deadline-first, and tdp where the plan has it.
     #[arg(long, value_name = "KIND")]
     pub scheduler: Option<String>,
+    /// For tdp: leave out as few flows as can be, by an exact solver.
+    #[arg(long)]
+    pub exact: bool,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

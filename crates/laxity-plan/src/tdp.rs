@@ -4,7 +4,7 @@
 mod demand;
 mod promise;
 
-pub use demand::{Demand, Stretch};
+pub use demand::{Demand, Reserved, Stretch};
 pub use promise::{ClockMargin, FramedBound, Framing, MarginBinding, Unframed};
 
 use laxity::admit::tdp::Flow;
@@ -12,6 +12,8 @@ use laxity::packet::ClassId;
 use laxity::sched::Late;
 use laxity::sched::tdp::CommonTime;
 use laxity::units::Nanos;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use crate::model::{BestEffortOrder, Class, Plan, Source};
 use crate::network::Hop;
@@ -34,6 +36,19 @@ pub struct TdpSpec {
     pub order: BestEffortOrder,
     /// What becomes of packets that miss their frame. Default send.
     pub late: Late,
+    /// How frames are assigned to flows. Default quick.
+    pub assignment: Assignment,
+}
+
+/// `assignment = …`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Assignment {
+    /// By rules of thumb, which may leave out more flows than need be.
+    Quick,
+    /// By a solver, so that as few flows as possible are left out; it takes seconds where that is
+    /// hard to tell.
+    Exact,
 }
 
 /// `clock = { … }`: a clock that is set now and then, and runs at a rate of its own in between.

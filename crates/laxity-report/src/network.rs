@@ -1,6 +1,7 @@
 //! Results of networks: tables, figures and the HTML report.
 
 mod figures;
+pub mod framing;
 mod html;
 pub mod proof;
 mod verdict;

@@ -24,6 +24,7 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::model::{BestEffort, BestEffortOrder, Police};
 use crate::network::TcpVariant;
+use crate::tdp::Assignment;
 pub use curve::{Curve, Pieces};
 pub use dist::Distribution;
 pub use lists::{Classes, Links, Nodes, Sources};
@@ -143,6 +144,8 @@ pub struct Scheduler {
     /// `tdp`: the error of nodes' clocks that the network is to bear. Default the largest that the
     /// nodes' clocks have.
     pub clock_error: Option<Quantity<Nanos>>,
+    /// `tdp`: how frames are assigned to flows. Default quick.
+    pub assignment: Option<At<Word<Assignment>>>,
 }
 
 /// `kind = …`.

@@ -224,6 +224,7 @@ fn check_options(raw: &raw::Scheduler, spec: SchedulerSpec) -> Read<()> {
         ("spare", span(&raw.spare), tdp),
         ("guard", span(&raw.guard), tdp),
         ("clock-error", span(&raw.clock_error), tdp),
+        ("assignment", span(&raw.assignment), tdp),
     ];
     let kind = spec.name().split('/').next().unwrap_or_default();
     let astray =

@@ -9,7 +9,7 @@ use super::{Read, positive, zero};
 use crate::error::{Fault, shown};
 use crate::model::{BestEffortOrder, Late, Plan, SchedulerSpec};
 use crate::raw::{self, At, Count};
-use crate::tdp::TdpSpec;
+use crate::tdp::{Assignment, TdpSpec};
 
 /// The shortest and the longest frame.
 const FRAMES: [Nanos; 2] = [Nanos(100), Nanos(1_000_000_000)];
@@ -43,6 +43,7 @@ pub fn read(raw: &raw::Scheduler, span: &Range<usize>) -> Read<TdpSpec> {
         clock_error,
         order: raw.best_effort_order.as_ref().map_or(BestEffortOrder::Wfq, |order| order.value.0),
         late: raw.late.as_ref().map_or(Late::Send, |late| late.value.0.into()),
+        assignment: raw.assignment.as_ref().map_or(Assignment::Quick, |at| at.value.0),
     })
 }
 

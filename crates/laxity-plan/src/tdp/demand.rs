@@ -8,7 +8,7 @@ use laxity::packet::ClassId;
 use laxity::sched::tdp::{Contract, Settings, capacity};
 use laxity::units::{Bytes, Nanos};
 
-use super::TdpSpec;
+use super::{Assignment, TdpSpec};
 use crate::model::{Class, Plan, SchedulerSpec};
 use crate::network::{Hop, Network};
 
@@ -37,13 +37,42 @@ pub struct Stretch {
     pub flow: Flow,
 }
 
+/// The steps that the solver takes at most: seconds.
+const EFFORT: u64 = 100_000;
+
+/// What was reserved.
+#[derive(Clone, Debug)]
+pub struct Reserved {
+    /// Every frame of every output.
+    pub ledger: Ledger,
+    /// What each stretch was given, or why nothing.
+    pub answers: Vec<Answer>,
+    /// How many stretches can be given frames at most, where that was asked.
+    pub most: Option<usize>,
+}
+
 impl Demand {
-    /// Reserves frames, as for as many stretches as it finds room for.
-    pub fn reserve(&self) -> (Ledger, Vec<Answer>) {
+    /// Reserves frames, for as many stretches as it finds room for.
+    pub fn reserve(&self) -> Reserved {
         let mut ledger = Ledger::new(self.spec.period(), &self.capacities);
         let flows: Vec<_> = self.stretches.iter().map(|stretch| stretch.flow.clone()).collect();
-        let answers = ledger.reserve_all(&flows);
-        (ledger, answers)
+        if self.spec.assignment == Assignment::Quick {
+            let answers = ledger.reserve_all(&flows);
+            return Reserved { ledger, answers, most: None };
+        }
+        let found = laxity_exact::assign(self.spec.period(), &self.capacities, &flows, EFFORT);
+        for (flow, reservation) in flows.iter().zip(&found.reservations) {
+            if let Some(reservation) = reservation {
+                let reserved = ledger.reserve_as(flow, reservation);
+                debug_assert!(reserved.is_ok(), "the solver overfills a frame");
+            }
+        }
+        let answer = |(flow, reservation): (&Flow, Option<_>)| match reservation {
+            Some(reservation) => Ok(reservation),
+            None => ledger.reserve(flow),
+        };
+        let answers = flows.iter().zip(found.reservations).map(answer).collect();
+        Reserved { ledger, answers, most: Some(found.most) }
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use laxity::admit::tdp::{Answer, Ledger, Reservation};
+use laxity::admit::tdp::{Answer, Reservation};
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 
-use super::{Demand, Stretch, TdpSpec};
+use super::{Demand, Reserved, Stretch, TdpSpec};
 use crate::model::{Class, Plan};
 use crate::network::Hop;
 
@@ -15,10 +15,8 @@ use crate::network::Hop;
 pub struct Framing {
     /// What was asked for.
     pub demand: Demand,
-    /// What is reserved.
-    pub ledger: Ledger,
-    /// What each stretch was given.
-    pub answers: Vec<Answer>,
+    /// What was reserved for it.
+    pub reserved: Reserved,
 }
 
 /// What a class is promised over its path.
@@ -77,13 +75,13 @@ impl Framing {
     /// If the plan has no network.
     pub fn of(plan: &Plan, spec: &TdpSpec) -> Framing {
         let demand = plan.tdp_demand(spec);
-        let (ledger, answers) = demand.reserve();
-        Framing { demand, ledger, answers }
+        let reserved = demand.reserve();
+        Framing { demand, reserved }
     }
 
     /// The stretches of a class, with what they were given.
     pub fn stretches(&self, class: ClassId) -> impl Iterator<Item = (&Stretch, &Answer)> {
-        let both = self.demand.stretches.iter().zip(&self.answers);
+        let both = self.demand.stretches.iter().zip(&self.reserved.answers);
         both.filter(move |(stretch, _)| stretch.class == class)
     }
 
@@ -141,7 +139,7 @@ impl Framing {
                 margin = ClockMargin { error: Nanos(error), binding };
             }
         };
-        for (stretch, answer) in self.demand.stretches.iter().zip(&self.answers) {
+        for (stretch, answer) in self.demand.stretches.iter().zip(&self.reserved.answers) {
             let Ok(reservation) = answer else { continue };
             let outputs =
                 || stretch.flow.path.iter().map(|hop| self.demand.outputs[hop.output as usize]);
@@ -152,7 +150,8 @@ impl Framing {
             }
         }
         for (number, &output) in (0..).zip(&self.demand.outputs) {
-            let fullest = (0..spec.period()).map(|at| self.ledger.reserved(number, at)).max();
+            let fullest =
+                (0..spec.period()).map(|at| self.reserved.ledger.reserved(number, at)).max();
             let settings = plan.tdp_settings(spec, output, 0);
             let takes = settings.rate.time_for(fullest.unwrap_or_default());
             let spare = frame.saturating_sub(spec.guard).saturating_sub(takes);

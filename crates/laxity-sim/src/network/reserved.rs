@@ -28,11 +28,11 @@ impl Reserved {
     pub fn new(plan: &Plan, spec: TdpSpec) -> (Reserved, Edge) {
         let framing = Framing::of(plan, &spec);
         let bounds = framing.bounds(plan);
-        let Framing { demand, ledger, answers } = framing;
+        let Framing { demand, reserved } = framing;
         let (mut steps, mut contracts) = (HashMap::new(), Vec::new());
         let (mut delays, mut edges) = (vec![0; demand.outputs.len()], BTreeSet::new());
         let mut at_edge = 0;
-        for (stretch, answer) in demand.stretches.iter().zip(answers) {
+        for (stretch, answer) in demand.stretches.iter().zip(reserved.answers) {
             let Ok(reservation) = answer else { continue };
             let contract = Contract { slots: reservation.slots, packet: stretch.flow.packet };
             let class = &plan.classes[stretch.class.index()];
@@ -59,6 +59,7 @@ impl Reserved {
         let bounds =
             bounds.into_iter().filter_map(|(class, bound)| Some((class, bound.ok()?.delay())));
         let bounds = bounds.collect();
+        let ledger = reserved.ledger;
         (Reserved { spec, ledger, outputs, ahead: delays, steps, bounds }, edge)
     }
 

@@ -1,0 +1,428 @@
+//! What is proved of a network of time-driven priority: which frames are whose, and what follows.
+
+use laxity::admit::tdp::Blocked;
+use laxity::packet::ClassId;
+use laxity::units::{Bytes, Nanos};
+use laxity_plan::Plan;
+use laxity_plan::model::Class;
+use laxity_plan::network::{Hop, Network};
+use laxity_plan::tdp::{Framing, MarginBinding, Stretch, TdpSpec};
+use serde::Serialize;
+
+use super::NAME_LIMIT;
+use crate::admission::listed;
+use crate::quantity::{NOTHING, count, millis, percent, shortened, time};
+use crate::table::table;
+
+/// What is proved of every class and output.
+#[derive(Clone, Debug, Serialize)]
+pub struct FramingProof {
+    /// The discipline: tdp.
+    pub scheduler: &'static str,
+    /// Whether every class that is promised frames has them, within its deadline, and clocks are good
+    /// enough.
+    pub admitted: bool,
+    /// Why, in a few sentences.
+    pub statement: String,
+    /// T_f.
+    pub frame_ns: u64,
+    /// The frames after which reservations repeat.
+    pub period_frames: u32,
+    /// The classes that are promised frames.
+    pub classes: Vec<FramedClass>,
+    /// The outputs that have frames.
+    pub outputs: Vec<FramedOutput>,
+    /// How good clocks must be.
+    pub clocks: Clocks,
+    /// The classes without whom the others fit; absent where all do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leave_out: Option<LeaveOut>,
+}
+
+/// A class that is promised frames.
+#[derive(Clone, Debug, Serialize)]
+pub struct FramedClass {
+    /// Its name.
+    pub class: String,
+    /// The nodes from the sender to the receiver.
+    pub nodes: Vec<String>,
+    /// How many packets it may send in a period, and how long.
+    pub packets: u32,
+    /// The longest.
+    pub packet_bytes: u64,
+    /// Its stretches with frames, in the order of its path.
+    pub stretches: Vec<FramedStretch>,
+    /// The delay that is promised from end to end.
+    pub deadline_ns: Option<u64>,
+    /// The delay that is proved from end to end.
+    pub bound_ns: Option<u64>,
+    /// How much earlier than promised that is.
+    pub slack_ns: Option<u64>,
+    /// Of the bound: what packets wait at edges.
+    pub shaping_ns: Option<u64>,
+    /// Of the bound: forwarding delays and last frames.
+    pub transit_ns: Option<u64>,
+    /// By less than this the time varies from a packet's first transmission in a stretch to its last bit
+    /// out of it.
+    pub jitter_ns: u64,
+    /// Why there is no bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unbounded: Option<String>,
+}
+
+/// Outputs in a row that have frames, on the path of a class.
+#[derive(Clone, Debug, Serialize)]
+pub struct FramedStretch {
+    /// The frame of the period in which the first output sends the first packet; absent where there was
+    /// no room.
+    pub start: Option<u32>,
+    /// The forwarding delays of the outputs behind it, in frames.
+    pub delays: Vec<u32>,
+    /// Full frames of which any choice needs one: `from → to, frame n`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub full: Vec<String>,
+}
+
+/// An output that has frames.
+#[derive(Clone, Debug, Serialize)]
+pub struct FramedOutput {
+    /// The link.
+    pub link: String,
+    /// The node that sends.
+    pub from: String,
+    /// The node that receives.
+    pub to: String,
+    /// What can be reserved in a frame.
+    pub capacity_bytes: u64,
+    /// What is, frame by frame.
+    pub reserved_bytes: Vec<u64>,
+    /// The share of all frames' capacity that is.
+    pub reserved: f64,
+    /// The share of the fullest frame's.
+    pub fullest: f64,
+}
+
+/// How good clocks must be.
+#[derive(Clone, Debug, Serialize)]
+pub struct Clocks {
+    /// The largest error of any node's clock by the plan, or that it is to bear.
+    pub error_ns: u64,
+    /// The largest that every promise bears.
+    pub borne_ns: u64,
+    /// What breaks first.
+    pub binding: String,
+}
+
+/// Who is left out.
+#[derive(Clone, Debug, Serialize)]
+pub struct LeaveOut {
+    /// The classes.
+    pub classes: Vec<String>,
+    /// How many must be left out at least, if that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fewest: Option<usize>,
+}
+
+impl FramingProof {
+    /// Of a plan's network.
+    ///
+    /// # Panics
+    /// If it has none.
+    pub fn of(plan: &Plan, spec: &TdpSpec) -> FramingProof {
+        let network = plan.network.as_ref().expect("a plan with a network");
+        let framing = Framing::of(plan, spec);
+        let view = View { plan, network, spec, framing: &framing };
+        let clocks = view.clocks();
+        let classes = view.classes();
+        let leave_out = view.leave_out();
+        let mut wrong: Vec<String> = classes.iter().filter_map(broken).collect();
+        if clocks.error_ns > clocks.borne_ns {
+            wrong.push(format!(
+                "clocks may be wrong by {}, and no more than {} is borne, as {}",
+                time(clocks.error_ns as f64),
+                time(clocks.borne_ns as f64),
+                clocks.binding
+            ));
+        }
+        FramingProof {
+            scheduler: "tdp",
+            admitted: wrong.is_empty(),
+            statement: statement(&wrong, leave_out.as_ref()),
+            frame_ns: spec.time.frame.0,
+            period_frames: spec.period(),
+            classes,
+            outputs: view.outputs(),
+            clocks,
+            leave_out,
+        }
+    }
+
+    /// The answer as tables: classes, then outputs with a picture of their frames.
+    pub fn tables(&self) -> String {
+        let classes: Vec<_> = self.classes.iter().map(class_row).collect();
+        let outputs: Vec<_> = self.outputs.iter().map(output_row).collect();
+        format!("{}\n\n{}", table(&CLASS_HEADER, &classes), table(&OUTPUT_HEADER, &outputs))
+    }
+
+    /// What is said beside the tables.
+    pub fn remarks(&self) -> Vec<String> {
+        let clocks = format!(
+            "clocks may be wrong by up to {} ({} is to be borne): {}",
+            time(self.clocks.borne_ns as f64),
+            time(self.clocks.error_ns as f64),
+            self.clocks.binding
+        );
+        let unbounded = self.classes.iter().filter_map(|class| {
+            let full: Vec<_> =
+                class.stretches.iter().flat_map(|stretch| stretch.full.iter().cloned()).collect();
+            let full = match full.is_empty() {
+                true => String::new(),
+                false => format!("; full are {}", listed(&full)),
+            };
+            Some(format!("{} has no bound: {}{full}", class.class, class.unbounded.as_ref()?))
+        });
+        std::iter::once(clocks).chain(unbounded).collect()
+    }
+}
+
+fn statement(wrong: &[String], leave_out: Option<&LeaveOut>) -> String {
+    let mends = leave_out.map(|out| {
+        let names = listed(&out.classes);
+        match out.fewest {
+            Some(fewest) if fewest == out.classes.len() => {
+                format!(" Without {names} the others fit, and no fewer can be left out.")
+            }
+            Some(fewest) => {
+                format!(" Without {names} the others fit; at least {fewest} must be left out.")
+            }
+            None => format!(
+                " Without {names} the others fit; whether fewer would do, `assignment = \"exact\"` tells."
+            ),
+        }
+    });
+    match wrong.is_empty() {
+        true => "Every class has its frames, and no frame is reserved beyond its capacity.".into(),
+        false => {
+            format!("Not every promise holds: {}.{}", listed(wrong), mends.unwrap_or_default())
+        }
+    }
+}
+
+fn broken(class: &FramedClass) -> Option<String> {
+    let name = &class.class;
+    match (class.deadline_ns, class.bound_ns) {
+        (_, None) => {
+            let why = class.unbounded.as_deref().unwrap_or("nothing is known");
+            (class.deadline_ns.is_some() || class.is_blocked())
+                .then(|| format!("{name} may take any time: {why}"))
+        }
+        (Some(deadline), Some(bound)) if bound > deadline => Some(format!(
+            "{name} is to take no more than {}, but may take {}",
+            time(deadline as f64),
+            time(bound as f64)
+        )),
+        _ => None,
+    }
+}
+
+impl FramedClass {
+    fn is_blocked(&self) -> bool {
+        self.stretches.iter().any(|stretch| stretch.start.is_none())
+    }
+}
+
+/// What is looked at.
+struct View<'a> {
+    plan: &'a Plan,
+    network: &'a Network,
+    spec: &'a TdpSpec,
+    framing: &'a Framing,
+}
+
+impl View<'_> {
+    fn ends(&self, hop: Hop) -> String {
+        self.network.ends(hop).join(" → ")
+    }
+
+    fn classes(&self) -> Vec<FramedClass> {
+        let bounds = self.framing.bounds(self.plan);
+        let framed = self.plan.leaves().filter(|(_, class)| class.wants_frames());
+        framed
+            .filter_map(|(id, class)| {
+                let bound = bounds.get(&id)?;
+                let deadline = class.end_to_end.or(class.deadline);
+                let delay = bound.as_ref().ok().map(|bound| bound.delay());
+                let early = |bound: Nanos| deadline?.0.checked_sub(bound.0);
+                let packets = self.plan.tdp_packets(self.spec, class).unwrap_or_default();
+                Some(FramedClass {
+                    class: class.name.clone(),
+                    nodes: self.nodes(id),
+                    packets: u32::try_from(packets).unwrap_or(u32::MAX),
+                    packet_bytes: self.plan.max_packet(class).0,
+                    stretches: self.stretches(id),
+                    deadline_ns: deadline.map(|deadline| deadline.0),
+                    bound_ns: delay.map(|delay| delay.0),
+                    slack_ns: delay.and_then(early),
+                    shaping_ns: bound.as_ref().ok().map(|bound| bound.shaping.0),
+                    transit_ns: bound.as_ref().ok().map(|bound| bound.transit.0),
+                    jitter_ns: 2 * self.spec.time.frame.0,
+                    unbounded: bound.as_ref().err().map(|why| why.to_string()),
+                })
+            })
+            .collect()
+    }
+
+    fn nodes(&self, class: ClassId) -> Vec<String> {
+        let path = self.plan.paths_of(class).next().unwrap_or_default();
+        let ends = || path.iter().map(|hop| self.network.ends(*hop));
+        let nodes = ends().take(1).map(|[from, _]| from).chain(ends().map(|[_, to]| to));
+        nodes.map(str::to_owned).collect()
+    }
+
+    fn stretches(&self, class: ClassId) -> Vec<FramedStretch> {
+        let full = |blocked: &Blocked| {
+            let name = |full: &laxity::admit::tdp::Full| {
+                let output = self.framing.demand.outputs[full.output as usize];
+                format!("{}, frame {}", self.ends(output), full.frame)
+            };
+            blocked.full.iter().map(name).collect()
+        };
+        let stretches = self.framing.stretches(class);
+        stretches
+            .map(|(_, answer): (&Stretch, _)| match answer {
+                Ok(reservation) => FramedStretch {
+                    start: Some(reservation.slots.start),
+                    delays: reservation.delays[1..].to_vec(),
+                    full: Vec::new(),
+                },
+                Err(blocked) => {
+                    FramedStretch { start: None, delays: Vec::new(), full: full(blocked) }
+                }
+            })
+            .collect()
+    }
+
+    fn outputs(&self) -> Vec<FramedOutput> {
+        let demand = &self.framing.demand;
+        let output = |(number, (&hop, &Bytes(capacity))): (u32, (&Hop, &Bytes))| {
+            let reserved: Vec<u64> = (0..self.spec.period())
+                .map(|frame| self.framing.reserved.ledger.reserved(number, frame).0)
+                .collect();
+            let [from, to] = self.network.ends(hop).map(str::to_owned);
+            let share = |bytes: u64, frames: u64| match capacity.saturating_mul(frames) {
+                0 => 0.0,
+                all => bytes as f64 / all as f64,
+            };
+            FramedOutput {
+                link: self.network.links[hop.link as usize].name.clone(),
+                from,
+                to,
+                capacity_bytes: capacity,
+                reserved: share(reserved.iter().sum(), self.spec.period().into()),
+                fullest: share(reserved.iter().copied().max().unwrap_or(0), 1),
+                reserved_bytes: reserved,
+            }
+        };
+        (0..).zip(demand.outputs.iter().zip(&demand.capacities)).map(output).collect()
+    }
+
+    fn clocks(&self) -> Clocks {
+        let margin = self.framing.clock_margin(self.plan);
+        let binding = match margin.binding {
+            MarginBinding::Late(hop) => {
+                format!("packets would come over {} when their frame has begun", self.ends(hop))
+            }
+            MarginBinding::Full(hop) => {
+                format!("the fullest frame of {} would outlast it", self.ends(hop))
+            }
+            MarginBinding::Marks => "marks would be taken for those of other frames".to_owned(),
+        };
+        let error = self.plan.clock_error(self.spec);
+        Clocks { error_ns: error.0, borne_ns: margin.error.0, binding }
+    }
+
+    fn leave_out(&self) -> Option<LeaveOut> {
+        let blocked = |class: &Class| {
+            let id = self.plan.class(&class.name)?;
+            let mut answers = self.framing.stretches(id).map(|(_, answer)| answer);
+            answers.any(|answer| answer.is_err()).then(|| class.name.clone())
+        };
+        let classes: Vec<_> = self.plan.classes.iter().filter_map(blocked).collect();
+        let all = self.framing.demand.stretches.len();
+        let fewest = self.framing.reserved.most.map(|most| all - most);
+        (!classes.is_empty()).then_some(LeaveOut { classes, fewest })
+    }
+}
+
+const CLASS_HEADER: [&str; 10] = [
+    "class",
+    "hops",
+    "packets a period",
+    "first frame",
+    "delays",
+    "edge ms",
+    "transit ms",
+    "bound ms",
+    "end-to-end ms",
+    "slack ms",
+];
+
+fn class_row(class: &FramedClass) -> Vec<String> {
+    let ms = |nanos: Option<u64>| nanos.map_or(NOTHING.to_owned(), |nanos| millis(nanos as f64));
+    let starts: Vec<_> = class
+        .stretches
+        .iter()
+        .map(|stretch| stretch.start.map_or("full".to_owned(), |start| start.to_string()))
+        .collect();
+    vec![
+        shortened(&class.class, NAME_LIMIT),
+        class.nodes.len().saturating_sub(1).to_string(),
+        format!("{} x {} b", class.packets, class.packet_bytes),
+        starts.join(", "),
+        delays(class),
+        ms(class.shaping_ns),
+        ms(class.transit_ns),
+        ms(class.bound_ns),
+        ms(class.deadline_ns),
+        ms(class.slack_ns),
+    ]
+}
+
+/// The range of forwarding delays.
+fn delays(class: &FramedClass) -> String {
+    let all = || class.stretches.iter().flat_map(|stretch| &stretch.delays);
+    match (all().min(), all().max()) {
+        (Some(least), Some(most)) if least == most => least.to_string(),
+        (Some(least), Some(most)) => format!("{least}–{most}"),
+        _ => NOTHING.to_owned(),
+    }
+}
+
+const OUTPUT_HEADER: [&str; 5] =
+    ["output", "bytes a frame", "reserved", "fullest frame", "frames of a period"];
+
+/// As many frames as are drawn, at most.
+const MOST_DRAWN: usize = 64;
+
+fn output_row(output: &FramedOutput) -> Vec<String> {
+    vec![
+        shortened(&format!("{} → {}", output.from, output.to), NAME_LIMIT),
+        count(output.capacity_bytes),
+        percent(output.reserved),
+        percent(output.fullest),
+        drawn(output),
+    ]
+}
+
+/// A bar for each frame or, of many, for each group of them, as high as its fullest one.
+fn drawn(output: &FramedOutput) -> String {
+    const BARS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let group = output.reserved_bytes.len().div_ceil(MOST_DRAWN).max(1);
+    let fullest = output.reserved_bytes.chunks(group).map(|group| group.iter().max());
+    let bar = |bytes: Option<&u64>| {
+        let bytes = bytes.copied().unwrap_or_default();
+        let eighths = (8 * bytes).div_ceil(output.capacity_bytes.max(1)).min(8);
+        BARS[eighths as usize]
+    };
+    fullest.map(bar).collect()
+}
