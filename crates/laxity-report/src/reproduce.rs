@@ -5,6 +5,8 @@ mod dwcs;
 mod edf_choke;
 mod hfsc;
 mod low_delay_best_effort;
+#[cfg_attr(not(test), expect(dead_code, reason = "only a part of the experiments is there"))]
+mod tdp;
 mod verdict;
 
 use laxity::units::Nanos;

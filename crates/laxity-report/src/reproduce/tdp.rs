@@ -1,0 +1,3 @@
+//! Time-driven priority (Baldi et al. 2006).
+
+mod blocking;
