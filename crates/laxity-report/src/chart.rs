@@ -182,6 +182,20 @@ impl Chart {
     }
 }
 
+/// What is drawn by hand: `content` of this height and [`WIDTH`], below a title and a legend of names
+/// in their styles.
+pub(crate) fn drawing(
+    title: &str,
+    legend: &[(String, Style)],
+    height: f64,
+    content: &maud::Markup,
+) -> String {
+    svg::drawing(title, legend, height, content)
+}
+
+/// How wide every figure is.
+pub(crate) use svg::WIDTH;
+
 /// Several small charts in columns under one title and one legend, as an SVG document.
 pub fn panels(title: &str, charts: &[Chart], columns: usize) -> String {
     svg::panels(title, charts, columns)

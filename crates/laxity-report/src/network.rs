@@ -1,5 +1,6 @@
 //! Results of networks: tables, figures and the HTML report.
 
+pub mod drawing;
 mod figures;
 pub mod framing;
 mod html;

@@ -5,7 +5,6 @@ mod dwcs;
 mod edf_choke;
 mod hfsc;
 mod low_delay_best_effort;
-#[cfg_attr(not(test), expect(dead_code, reason = "only a part of the experiments is there"))]
 mod tdp;
 mod verdict;
 
@@ -26,7 +25,7 @@ pub struct Paper {
 }
 
 /// All papers.
-pub const PAPERS: [Paper; 4] = [
+pub const PAPERS: [Paper; 5] = [
     Paper {
         name: "low-delay-best-effort",
         citation: "Chakraborty, Gries, Thiele: Supporting a Low Delay Best-Effort Class in the \
@@ -50,6 +49,12 @@ pub const PAPERS: [Paper; 4] = [
         citation: "West, Schwan, Poellabauer: Scalable Scheduling Support for Loss and Delay \
                    Constrained Media Streams (RTAS 1999)",
         repeat: dwcs::repeat,
+    },
+    Paper {
+        name: "tdp",
+        citation: "Baldi, Marchetto, Galante, Risso, Scopigno, Stirano: Time Driven Priority Router \
+                   Implementation and First Experiments (ICC 2006)",
+        repeat: tdp::repeat,
     },
 ];
 

@@ -8,7 +8,7 @@ mod frame;
 
 use frame::{Area, frame};
 
-const WIDTH: f64 = 1040.0;
+pub(crate) const WIDTH: f64 = 1040.0;
 const FRAME_HEIGHT: f64 = 390.0;
 /// Panels in few rows are higher, so that the figure is about as high as `PANELS_HEIGHT`.
 const PANEL_HEIGHT: (f64, f64) = (176.0, 300.0);
@@ -44,6 +44,23 @@ pub(super) fn panels(title: &str, charts: &[Chart], columns: usize) -> String {
     let drawn =
         html! { @for (at, chart) in charts.iter().enumerate() { (frame(chart, place(at), true)) } };
     document(title, height, html! { (legend) (drawn) })
+}
+
+pub(super) fn drawing(
+    title: &str,
+    names: &[(String, Style)],
+    height: f64,
+    content: &Markup,
+) -> String {
+    let series = |(name, style): &(String, Style)| super::Series {
+        name: name.clone(),
+        style: *style,
+        ..Default::default()
+    };
+    let named = Chart { series: names.iter().map(series).collect(), ..Chart::default() };
+    let (legend, top) = legend(&[named]);
+    let moved = format!("translate(0 {top:.0})");
+    document(title, top + height, html! { (legend) g transform=(moved) { (content) } })
 }
 
 fn document(title: &str, height: f64, content: Markup) -> String {

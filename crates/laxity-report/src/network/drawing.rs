@@ -1,0 +1,215 @@
+//! Drawings of networks: who is joined to whom, and whose frames are whose.
+
+use std::collections::BTreeSet;
+use std::f64::consts::TAU;
+
+use laxity::packet::ClassId;
+use laxity_plan::Plan;
+use laxity_plan::network::{Hop, Network};
+use laxity_plan::tdp::Framing;
+use maud::{Markup, html};
+
+use crate::chart::{self, Style, WIDTH};
+use crate::quantity::shortened;
+
+/// The longest name that is written whole.
+const NAME_LIMIT: usize = 12;
+/// How far apart the lines of two classes over one link are.
+const APART: f64 = 6.0;
+
+/// The nodes on a circle, the links between them, and over each link an arrow for every class that
+/// takes it in that direction.
+///
+/// # Panics
+/// If the plan has no network.
+pub fn topology(plan: &Plan) -> String {
+    let network = plan.network.as_ref().expect("a plan with a network");
+    let classes = travelling(plan);
+    let radius = (40.0 + 18.0 * network.nodes.len() as f64).clamp(120.0, 300.0);
+    let height = 2.0 * radius + 70.0;
+    let place = |node: u32| {
+        let angle = TAU * (f64::from(node) + 0.5) / network.nodes.len() as f64;
+        let x = WIDTH / 2.0 - 1.4 * radius * angle.cos();
+        (x, height / 2.0 - radius * angle.sin())
+    };
+    let content = html! {
+        @for hop in network.hops().filter(|hop| !hop.backward) {
+            @let [(x1, y1), (x2, y2)] = network.between(hop).map(place);
+            line x1=(round(x1)) y1=(round(y1)) x2=(round(x2)) y2=(round(y2))
+                stroke="currentColor" stroke-opacity="0.25" stroke-width="1.2" {}
+        }
+        @for hop in network.hops() { (arrows(plan, network, &classes, hop, &place)) }
+        @for (number, node) in (0..).zip(&network.nodes) {
+            @let (x, y) = place(number);
+            circle cx=(round(x)) cy=(round(y)) r="24" fill="#fff" stroke="currentColor"
+                stroke-width="1.4" {}
+            text x=(round(x)) y=(round(y + 4.5)) text-anchor="middle" fill="#222" {
+                (shortened(&node.name, NAME_LIMIT))
+            }
+        }
+    };
+    let legend: Vec<_> = classes.iter().map(|&class| named(plan, class)).collect();
+    chart::drawing("Nodes, links and the classes that take them", &legend, height, &content)
+}
+
+/// An arrow for each class, to the right of the link as the class goes.
+fn arrows(
+    plan: &Plan,
+    network: &Network,
+    classes: &[ClassId],
+    hop: Hop,
+    place: &dyn Fn(u32) -> (f64, f64),
+) -> Markup {
+    let [(x1, y1), (x2, y2)] = network.between(hop).map(place);
+    let length = (x2 - x1).hypot(y2 - y1).max(1.0);
+    let (along_x, along_y) = ((x2 - x1) / length, (y2 - y1) / length);
+    let takes = |class: &&ClassId| plan.paths_of(**class).any(|path| path.contains(&hop));
+    html! {
+        @for (at, &class) in classes.iter().filter(takes).enumerate() {
+            @let aside = APART * (at as f64 + 1.0);
+            @let point = |along: f64, more: f64| {
+                let aside = aside + more;
+                format!(
+                    "{:.1} {:.1}",
+                    x1 + along * along_x - aside * along_y,
+                    y1 + along * along_y + aside * along_x,
+                )
+            };
+            @let (from, to) = (30.0, length - 30.0);
+            @let head = 0.6 * length;
+            @let data = format!(
+                "M{}L{}M{}L{}L{}",
+                point(from, 0.0), point(to, 0.0),
+                point(head - 7.0, -3.5), point(head, 0.0), point(head - 7.0, 3.5),
+            );
+            @let (_, style) = named(plan, class);
+            path d=(data) fill="none" stroke=(style.colour()) stroke-width="1.6"
+                stroke-linejoin="round" {}
+        }
+    }
+}
+
+/// A row for every output that has frames and anything reserved, a column for every frame of the
+/// period (of the first 120), filled as far as each class has reserved it.
+pub fn frames(plan: &Plan, framing: &Framing) -> String {
+    const LABEL: f64 = 96.0;
+    const ROW: f64 = 52.0;
+    const MOST: u32 = 120;
+    let demand = &framing.demand;
+    let period = demand.spec.period();
+    let shown = period.min(MOST);
+    let width = (WIDTH - LABEL) / f64::from(shown);
+    let uses = uses(framing);
+    let outputs: Vec<u32> = (0..demand.outputs.len() as u32)
+        .filter(|at| uses.iter().any(|of| of.output == *at))
+        .collect();
+    let network = plan.network.as_ref().expect("a plan with a network");
+    let content = html! {
+        @for (row, &output) in outputs.iter().enumerate() {
+            @let bottom = ROW * (row as f64 + 1.0) - 10.0;
+            @let tall = ROW - 14.0;
+            @let capacity = demand.capacities[output as usize].0.max(1) as f64;
+            text x="0" y=(round(bottom - tall / 2.0 + 4.0)) {
+                (network.ends(demand.outputs[output as usize]).map(|end| shortened(end, NAME_LIMIT)).join(" → "))
+            }
+            rect x=(round(LABEL)) y=(round(bottom - tall)) width=(round(width * f64::from(shown)))
+                height=(round(tall)) fill="none" stroke="currentColor" stroke-opacity="0.3" {}
+            @for frame in 0..shown {
+                (stack(&uses, plan, (output, frame), |bytes| tall * bytes as f64 / capacity,
+                    LABEL + width * f64::from(frame), bottom, width))
+            }
+        }
+        @let below = ROW * outputs.len() as f64 + 10.0;
+        @for frame in (0..=shown).step_by(10) {
+            text x=(round(LABEL + width * f64::from(frame))) y=(round(below)) text-anchor="middle"
+                fill-opacity="0.75" { (frame) }
+        }
+    };
+    let classes: BTreeSet<ClassId> = uses.iter().map(|of| of.class).collect();
+    let legend: Vec<_> = classes.into_iter().map(|class| named(plan, class)).collect();
+    let title = format!(
+        "What is reserved of {} a cycle{}",
+        if shown == period {
+            "the frames of".to_owned()
+        } else {
+            format!("the first {shown} frames of")
+        },
+        if demand.spec.time.cycles > 1 { " (super cycle)" } else { "" },
+    );
+    let height = ROW * outputs.len() as f64 + 24.0;
+    chart::drawing(&title, &legend, height, &content)
+}
+
+/// The reservations of one frame of one output, on top of one another.
+fn stack(
+    uses: &[Use],
+    plan: &Plan,
+    (output, frame): (u32, u32),
+    tall: impl Fn(u64) -> f64,
+    x: f64,
+    bottom: f64,
+    width: f64,
+) -> Markup {
+    let from = uses.partition_point(|of| (of.output, of.frame) < (output, frame));
+    let here = uses[from..].iter().take_while(|of| (of.output, of.frame) == (output, frame));
+    let mut below = 0;
+    html! {
+        @for one in here {
+            @let (y, height) = (bottom - tall(below + one.bytes), tall(one.bytes));
+            @let (_, style) = named(plan, one.class);
+            rect x=(round(x + 0.4)) y=(round(y)) width=(round((width - 0.8).max(0.3)))
+                height=(round(height)) fill=(style.colour()) fill-opacity="0.85" stroke="#fff"
+                stroke-width="0.5" {}
+            @let _ = below += one.bytes;
+        }
+    }
+}
+
+/// A packet's place in a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Use {
+    output: u32,
+    frame: u32,
+    class: ClassId,
+    bytes: u64,
+}
+
+/// All places that are reserved, sorted.
+fn uses(framing: &Framing) -> Vec<Use> {
+    let demand = &framing.demand;
+    let period = u64::from(demand.spec.period());
+    let mut uses = Vec::new();
+    for (stretch, answer) in demand.stretches.iter().zip(&framing.reserved.answers) {
+        let Ok(reservation) = answer else { continue };
+        let mut lag = 0;
+        for (at, (hop, delay)) in stretch.flow.path.iter().zip(&reservation.delays).enumerate() {
+            lag += if at > 0 { u64::from(*delay) + u64::from(hop.propagation) } else { 0 };
+            let slots = reservation.slots;
+            let first = u64::from(slots.start) + lag;
+            uses.extend((0..slots.packets).map(|packet| Use {
+                output: hop.output,
+                frame: ((first + u64::from(slots.offset(packet))) % period) as u32,
+                class: stretch.class,
+                bytes: stretch.flow.packet.0,
+            }));
+        }
+    }
+    uses.sort_unstable();
+    uses
+}
+
+/// The classes that take any path, in the plan's order.
+fn travelling(plan: &Plan) -> Vec<ClassId> {
+    let leaves = plan.leaves().map(|(id, _)| id);
+    leaves.filter(|id| plan.paths_of(*id).next().is_some()).collect()
+}
+
+/// A class's name and its style in every figure.
+fn named(plan: &Plan, class: ClassId) -> (String, Style) {
+    let place = plan.leaves().position(|(id, _)| id == class).unwrap_or_default();
+    (plan.classes[class.index()].name.clone(), Style::of(place))
+}
+
+fn round(value: f64) -> String {
+    format!("{value:.1}")
+}
