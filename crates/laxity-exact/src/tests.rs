@@ -161,6 +161,19 @@ proptest! {
         prop_assert!(found.is_optimal());
         let most = most(&mut Ledger::new(period, &capacities), period, &flows);
         prop_assert_eq!(found.placed(), most);
+        // The solver is right where it was not needed, too.
+        match model::place(period, &capacities, &flows, most, &mut 1_000_000) {
+            Answer::Placed(reservations) => {
+                let found = Assignment { reservations, most };
+                check(period, &capacities, &flows, &found);
+                prop_assert!(found.is_optimal());
+            }
+            _ => prop_assert!(false, "{most} can be placed"),
+        }
+        if most < flows.len() {
+            let more = model::place(period, &capacities, &flows, most + 1, &mut 1_000_000);
+            prop_assert!(matches!(more, Answer::Impossible));
+        }
         // With less effort, what is said is still true, and said again.
         for effort in [0, 10, 40] {
             let hasty = assign(period, &capacities, &flows, effort);

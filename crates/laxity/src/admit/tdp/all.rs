@@ -61,7 +61,12 @@ impl Ledger {
 
     /// Tries each flow that is left out once more, also with one other placed anew; tells whether any
     /// found room.
-    fn add_left_out(&mut self, flows: &[Flow], answers: &mut [Answer], tries: &mut usize) -> bool {
+    pub(super) fn add_left_out(
+        &mut self,
+        flows: &[Flow],
+        answers: &mut [Answer],
+        tries: &mut usize,
+    ) -> bool {
         let mut found = false;
         for at in 0..flows.len() {
             if answers[at].is_ok() {
@@ -122,7 +127,12 @@ impl Ledger {
 
     /// Leaves out one flow for two or more others, if that is found to be possible: first tried are
     /// those that take most.
-    fn replace_one(&mut self, flows: &[Flow], answers: &mut [Answer], tries: &mut usize) -> bool {
+    pub(super) fn replace_one(
+        &mut self,
+        flows: &[Flow],
+        answers: &mut [Answer],
+        tries: &mut usize,
+    ) -> bool {
         let order = by_use(flows);
         let left_out: Vec<usize> =
             order.iter().copied().filter(|&at| answers[at].is_err()).collect();

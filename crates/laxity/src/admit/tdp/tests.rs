@@ -168,3 +168,62 @@ fn exchanges_leave_fewer_out() {
     }
     assert!(in_all < in_rounds, "{in_all} and {in_rounds}");
 }
+
+/// Flows with a packet a period over these outputs.
+fn flow(outputs: &[u32], packet: u64) -> Flow {
+    let hop = |&output| Hop { output, delay: 0, spare: 0, propagation: 0 };
+    Flow { path: outputs.iter().map(hop).collect(), packets: 1, packet: Bytes(packet) }
+}
+
+/// Reserves for the first of these flows in frame 0, and for none of the others.
+fn first_placed(ledger: &mut Ledger, flows: &[Flow]) -> Vec<Answer> {
+    let slots = Slots { start: 0, packets: 1, period: 2 };
+    let first = Reservation { slots, delays: vec![0; flows[0].path.len()] };
+    ledger.reserve_as(&flows[0], &first).unwrap();
+    let blocked = |_| Err(Blocked { full: Vec::new(), certain: true });
+    [Ok(first)].into_iter().chain(flows[1..].iter().map(blocked)).collect()
+}
+
+fn starts(answers: &[Answer]) -> Vec<Option<u32>> {
+    answers.iter().map(|answer| Some(answer.as_ref().ok()?.slots.start)).collect()
+}
+
+/// The second flow passes an output of which the other frame is taken.
+#[test]
+fn who_is_in_the_way_moves() {
+    let flows = [flow(&[0], 2), flow(&[0, 1], 2)];
+    let mut ledger = Ledger::new(2, &[Bytes(3); 2]);
+    let slots = Slots { start: 1, packets: 1, period: 2 };
+    ledger.reserve_as(&flow(&[1], 2), &Reservation { slots, delays: vec![0] }).unwrap();
+    let mut answers = first_placed(&mut ledger, &flows);
+    let (before, tried) = (ledger.clone(), answers.clone());
+    assert!(!ledger.add_left_out(&flows, &mut answers, &mut 0));
+    assert_eq!((starts(&answers), ledger.reserved(0, 1)), (starts(&tried), before.reserved(0, 1)));
+    assert!(ledger.add_left_out(&flows, &mut answers, &mut 1));
+    assert_eq!(starts(&answers), [Some(1), Some(0)]);
+    assert_eq!([0, 1].map(|frame| ledger.reserved(0, frame)), [Bytes(2); 2]);
+}
+
+/// One flow takes both frames' room for two others each.
+#[test]
+fn one_flow_goes_for_several() {
+    let large = Flow { packets: 2, ..flow(&[0], 3) };
+    let flows = [large.clone(), flow(&[0], 2), flow(&[0], 2), flow(&[1], 4)];
+    let mut ledger = Ledger::new(2, &[Bytes(3); 2]);
+    let mut answers = ledger.reserve_all(&flows[..1]);
+    let blocked = || Err(Blocked { full: Vec::new(), certain: true });
+    answers.extend([blocked(), blocked(), blocked()]);
+    assert!(ledger.replace_one(&flows, &mut answers, &mut 10));
+    let mut placed = starts(&answers);
+    placed.sort();
+    assert_eq!(placed, [None, None, Some(0), Some(1)]);
+    assert!(answers[0].is_err() && answers[3].is_err());
+    // One for one is no gain: all stays as it was.
+    let flows = [large, flow(&[0], 2), flow(&[1], 4)];
+    let mut ledger = Ledger::new(2, &[Bytes(3); 2]);
+    let mut answers = ledger.reserve_all(&flows[..1]);
+    answers.extend([blocked(), blocked()]);
+    assert!(!ledger.replace_one(&flows, &mut answers, &mut 10));
+    assert_eq!(starts(&answers), [Some(0), None, None]);
+    assert_eq!([0, 1].map(|frame| ledger.reserved(0, frame)), [Bytes(3); 2]);
+}
