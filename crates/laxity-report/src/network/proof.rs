@@ -4,14 +4,14 @@ mod tables;
 
 use laxity::packet::ClassId;
 use laxity::police::TokenBucket;
-use laxity::units::{Nanos, Rate};
+use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, SchedulerSpec};
 use laxity_plan::network::{Hop, Network};
 use laxity_plan::paths::{Output, Passing, Paths, Route, Unproved};
 use serde::Serialize;
 
-use crate::admission::{Admission, Test, listed, two_rates};
+use crate::admission::{Admission, Test, listed};
 use crate::quantity::time;
 
 /// What is proved of every path and output of a network.
@@ -89,7 +89,8 @@ pub struct OutputProof {
     pub rate_bps: u64,
     /// What comes in the long run of the classes of which that is known.
     pub long_run_bps: u64,
-    /// Whether its scheduler can keep what it promises; absent where nothing is known of what comes.
+    /// Whether its scheduler can keep what it promises; absent where nothing is known of what
+    /// comes, and of one that promises nothing.
     pub fits: Option<bool>,
     /// Why not, in the scheduler's own terms.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -281,7 +282,7 @@ impl View<'_> {
         let output = &self.paths.outputs[number];
         let link = &self.network.links[output.hop.link as usize];
         let [from, to] = self.network.ends(output.hop).map(str::to_string);
-        let why_not = output.is_told().then(|| self.why_not(number));
+        let why_not = output.is_told().then(|| self.why_not(number)).flatten();
         OutputProof {
             link: link.name.clone(),
             from,
@@ -313,24 +314,16 @@ impl View<'_> {
         output.classes.iter().map(of).collect()
     }
 
-    /// Why an output's scheduler cannot keep what it promises.
-    fn why_not(&self, number: usize) -> Option<String> {
+    /// Why an output's scheduler cannot keep what it promises, if so; `None` if it promises nothing.
+    fn why_not(&self, number: usize) -> Option<Option<String>> {
         let here = self.paths.plan_at(self.plan, number);
-        let Some(admission) = Admission::of(&here, here.scheduler) else {
-            let (asked, rate) = (self.paths.outputs[number].long_run(), here.link.rate);
-            return (asked > rate).then(|| overloaded(asked, rate));
-        };
+        let admission = Admission::of(&here, here.scheduler)?;
         let fits = match &admission.test {
             Test::Edf(test) => test.admitted,
             Test::Hfsc(test) => test.admitted,
             Test::Wf2q(test) => test.overbooked.is_empty(),
             _ => true,
         };
-        (!fits).then_some(admission.statement)
+        Some((!fits).then_some(admission.statement))
     }
-}
-
-fn overloaded(asked: Rate, rate: Rate) -> String {
-    let (asked, rate) = two_rates(asked, rate);
-    format!("{asked} may come in the long run, the link sends {rate}")
 }
