@@ -160,6 +160,9 @@ fn an_output_is_told_what_comes_there() {
     // takes 40 us. In that time 495 bytes more come.
     assert_eq!(slowest.rate, Rate(1_000_000));
     assert_eq!(slowest.bucket, Bytes(4_000 + 496));
+    // Three links send at once, each a packet and, for rounding, a byte.
+    let fastest = lines.iter().max_by_key(|line| line.rate).unwrap();
+    assert_eq!((fastest.rate, fastest.bucket), (Rate(24_000_000), Bytes(3 * 1_001)));
     assert_eq!(here.classes[1].arrival.as_ref().unwrap().buckets, [NOTHING]);
     assert!(paths.routes.iter().all(|route| route.bound().is_ok()));
     let bounds = paths.bounds();
