@@ -247,6 +247,29 @@ mod tests {
     }
 
     #[test]
+    fn what_exceeds_its_bound_is_a_broken_promise() {
+        let (mut summary, _) = run();
+        assert!(broken_promises(&summary).is_empty() && !promised_anything(&summary));
+        let voice = &mut summary.classes[1];
+        (voice.bound_ns, voice.bound_misses) = (Some(1_000_000), 2);
+        let said = |summary: &NetworkSummary| -> Vec<String> {
+            let broken = broken_promises(summary);
+            broken.iter().map(|broken| broken.to_string().replace('\u{a0}', " ")).collect()
+        };
+        assert_eq!(said(&summary), ["voice: 2 packets exceeded the proved bound of 1 ms"]);
+        assert!(tables(&summary).contains('!'));
+        summary.classes[1].nonconforming = 1;
+        assert!(broken_promises(&summary).is_empty(), "it is owed nothing");
+        (summary.classes[1].deadline_ns, summary.classes[1].deadline_misses) = (Some(500_000), 3);
+        let broken = broken_promises(&summary);
+        assert_eq!(broken.iter().map(|broken| broken.proved).collect::<Vec<_>>(), [false, true]);
+        let hop = &mut summary.hops[0];
+        let voice = hop.classes.iter_mut().find(|class| class.name == "voice").unwrap();
+        (voice.bound_ns, voice.bound_misses) = (Some(1_000_000), 1);
+        assert!(said(&summary)[2].starts_with("voice at a → b: 1 packet exceeded"));
+    }
+
+    #[test]
     fn reports_escape_names_and_load_nothing() {
         let (summary, series) = run();
         let both = [(&summary, &series), (&summary, &series)];

@@ -5,6 +5,8 @@ use std::fs::File;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::SchedulerSpec;
+use laxity_report::network::proof::Proof;
+use laxity_report::verdict::Broken;
 use laxity_report::{network, quantity};
 use laxity_sim::network::{NetworkRun, NetworkSummary, Watcher};
 use laxity_sim::series::{Series, SeriesRecorder};
@@ -29,12 +31,15 @@ pub fn run(arguments: &Run, plan: &Plan) -> Result<Promises, Failure> {
             summary
         }
     };
+    let proof = Proof::of(plan, scheduler);
+    let refused = Some(&proof).filter(|proof| proof.admitted == Some(false));
     if arguments.json {
         print_json(&summary)?;
     } else {
-        print(&text(&summary, arguments))?;
+        print(&text(&summary, refused, arguments))?;
     }
-    Ok(Promises::kept_if(network::broken_promises(&summary).is_empty()))
+    let broken = network::broken_promises(&summary);
+    Ok(Promises::kept_if(refused.is_none() && broken.is_empty()))
 }
 
 /// `laxity compare`.
@@ -63,9 +68,20 @@ pub fn compare(
         let report = arguments.out.as_ref();
         let report = report.map(|out| format!("Report: {}\n", out.join("report.html").display()));
         let table = network::compare_table(&summaries);
-        print(&format!("{table}\n{}", report.unwrap_or_default()))?;
+        let broken = summaries.iter().flat_map(|summary| {
+            let told = |promise| format!("{}: BROKEN: {promise}\n", summary.scheduler);
+            broken_proofs(summary).map(told)
+        });
+        let broken: String = broken.collect();
+        print(&format!("{table}\n{broken}{}", report.unwrap_or_default()))?;
     }
-    Ok(Promises::Kept)
+    let kept = |summary| broken_proofs(summary).next().is_none();
+    Ok(Promises::kept_if(summaries.iter().all(kept)))
+}
+
+/// What was proved and did not hold. Under other schedulers than the plan's own, nothing else is promised.
+fn broken_proofs(summary: &NetworkSummary) -> impl Iterator<Item = Broken> + use<> {
+    network::broken_promises(summary).into_iter().filter(|promise| promise.proved)
 }
 
 fn simulate<W: Watcher>(
@@ -126,7 +142,7 @@ fn ran(summary: &NetworkSummary) -> Ran<'_> {
     Ran { scheduler: &summary.scheduler, seed: summary.seed, duration_ns: summary.duration_ns }
 }
 
-fn text(summary: &NetworkSummary, arguments: &Run) -> String {
+fn text(summary: &NetworkSummary, refused: Option<&Proof>, arguments: &Run) -> String {
     let mut text = format!(
         "{}\n{}, {} simulated, seed {}, {} hops taken\n\n{}\n",
         summary.title.as_deref().unwrap_or("Network"),
@@ -136,6 +152,9 @@ fn text(summary: &NetworkSummary, arguments: &Run) -> String {
         quantity::count(summary.hop_departures),
         network::tables(summary),
     );
+    if let Some(proof) = refused {
+        text += &format!("\nNOT ADMITTED. {}\n", proof.statement);
+    }
     let broken = network::broken_promises(summary);
     if broken.is_empty() && network::promised_anything(summary) {
         text += "\nEvery promise was kept.\n";

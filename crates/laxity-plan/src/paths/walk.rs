@@ -1,5 +1,7 @@
 //! From output to output.
 
+use std::collections::HashSet;
+
 use laxity::admit::path::{Hop as Guarantee, delayed, lowest, pay_bursts_once, sent_by, together};
 use laxity::admit::{Service, Unbounded, arrival_curve};
 use laxity::curve::{Curve, ceil_nanos};
@@ -19,6 +21,7 @@ struct Walk<'a> {
     passing: Vec<Vec<usize>>,
     /// What each class of each output is guaranteed there and leaves it under.
     seen: Vec<Vec<Option<Seen>>>,
+    on_circle: HashSet<usize>,
     /// How long each route's packets take up to the output that is looked at, at the least and at
     /// the most.
     so_far: Vec<(Nanos, Result<Nanos, Unproved>)>,
@@ -45,6 +48,7 @@ impl Paths {
             network,
             told,
             passing,
+            on_circle: HashSet::new(),
             seen: self.outputs.iter().map(|output| vec![None; output.classes.len()]).collect(),
             so_far: vec![(Nanos::ZERO, Ok(Nanos::ZERO)); self.routes.len()],
         };
@@ -52,8 +56,11 @@ impl Paths {
             for passing in &mut self.outputs[output].classes {
                 passing.bound = Err(Unproved::Circle);
             }
-            for &route in &walk.passing[output] {
-                walk.so_far[route].1 = Err(Unproved::Circle);
+        }
+        walk.on_circle = order.circles.iter().copied().collect();
+        for (route, so_far) in self.routes.iter().zip(&mut walk.so_far) {
+            if walk.on_circle.contains(&route.outputs[0]) {
+                so_far.1 = Err(Unproved::Circle);
             }
         }
         for &output in &order.forward {
@@ -93,11 +100,12 @@ impl Walk<'_> {
                 (Ok(before), Some(Ok(delay))) => {
                     Ok(before.saturating_add(delay).saturating_add(link.delay))
                 }
-                (Ok(_), Some(Err(Unproved::Output(Unbounded::NoArrival)))) => {
-                    Err(Unbounded::NoArrival.into())
-                }
                 _ => Err(Unproved::Before),
             };
+            let next = after(&paths.routes[route], number);
+            if next.is_some_and(|next| self.on_circle.contains(&next)) {
+                *longest = Err(Unproved::Circle);
+            }
         }
     }
 
@@ -139,7 +147,7 @@ impl Walk<'_> {
         let shortest = routes().map(|route| self.so_far[route].0).min().unwrap_or_default();
         let mut longest = Nanos::ZERO;
         for route in routes() {
-            longest = longest.max(self.so_far[route].1?);
+            longest = longest.max(self.so_far[route].1.map_err(|_| Unproved::Before)?);
         }
         let mut lines = delayed(entered, longest.saturating_sub(shortest));
         let mut from: Vec<_> = routes().map(|route| before(&paths.routes[route], number)).collect();
@@ -307,18 +315,19 @@ impl Walk<'_> {
         Ok(once)
     }
 
-    /// Whether the packets of a route's class at two outputs are the same ones.
-    fn same_packets(&self, paths: &Paths, route: usize, a: usize, b: usize) -> bool {
+    /// Whether the packets of a route's class at an output are those that another has just sent.
+    fn same_packets(&self, paths: &Paths, route: usize, from: usize, to: usize) -> bool {
+        let class = paths.routes[route].class;
         let flows = |output: usize| match paths.outputs[output].private {
             Some(_) => (vec![route], 1),
             None => {
-                let routes: Vec<_> =
-                    self.routes(paths, output, paths.routes[route].class).collect();
+                let routes: Vec<_> = self.routes(paths, output, class).collect();
                 let flows = routes.iter().map(|&route| u64::from(paths.routes[route].flows)).sum();
                 (routes, flows)
             }
         };
-        flows(a) == flows(b)
+        let come_from_there = |route: usize| before(&paths.routes[route], to) == Some(from);
+        flows(from) == flows(to) && flows(to).0.into_iter().all(come_from_there)
     }
 }
 
@@ -330,6 +339,12 @@ const ROUNDING: Nanos = Nanos(2);
 fn before(route: &Route, output: usize) -> Option<usize> {
     let at = route.outputs.iter().position(|other| *other == output)?;
     Some(route.outputs[at.checked_sub(1)?])
+}
+
+/// The output that a route goes on to from another.
+fn after(route: &Route, output: usize) -> Option<usize> {
+    let at = route.outputs.iter().position(|other| *other == output)?;
+    route.outputs.get(at + 1).copied()
 }
 
 /// Whether a class's delay depends on others of which nothing is known: in one queue on all, by

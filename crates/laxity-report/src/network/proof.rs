@@ -1,17 +1,18 @@
 //! What is proved of a network, before anything is sent.
 
+mod tables;
+
 use laxity::packet::ClassId;
-use laxity::units::{Nanos, Rate};
+use laxity::police::TokenBucket;
+use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, SchedulerSpec};
 use laxity_plan::network::{Hop, Network};
-use laxity_plan::paths::{Output, Paths, Route, Unproved};
+use laxity_plan::paths::{Output, Passing, Paths, Route, Unproved};
 use serde::Serialize;
 
-use super::NAME_LIMIT;
 use crate::admission::{Admission, Test, listed};
-use crate::quantity::{NOTHING, megabits, millis, percent, shortened, time};
-use crate::table::table;
+use crate::quantity::time;
 
 /// What is proved of every path and output of a network.
 #[derive(Clone, Debug, Serialize)]
@@ -88,7 +89,8 @@ pub struct OutputProof {
     pub rate_bps: u64,
     /// What comes in the long run of the classes of which that is known.
     pub long_run_bps: u64,
-    /// Whether its scheduler can keep what it promises; absent where nothing is known of what comes.
+    /// Whether its scheduler can keep what it promises; absent where nothing is known of what
+    /// comes, and of one that promises nothing.
     pub fits: Option<bool>,
     /// Why not, in the scheduler's own terms.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +104,7 @@ pub struct OutputProof {
 pub struct PassingProof {
     /// Its name.
     pub name: String,
-    /// What may come at once, and in the long run; absent where that is not known.
+    /// The burst and the rate of its arrival curve there in the long run; absent where that is not known.
     pub burst_bytes: Option<u64>,
     /// Bits a second.
     pub rate_bps: Option<u64>,
@@ -176,13 +178,6 @@ impl Proof {
             unfit.into_iter().chain(late)
         });
         whole.chain(single).collect()
-    }
-
-    /// The answer as tables: paths, then outputs.
-    pub fn tables(&self) -> String {
-        let paths: Vec<_> = self.paths.iter().map(path_row).collect();
-        let outputs: Vec<_> = self.outputs.iter().flat_map(output_rows).collect();
-        format!("{}\n\n{}", table(&PATH_HEADER, &paths), table(&OUTPUT_HEADER, &outputs))
     }
 
     /// What is said beside the tables: why bounds are missing, and circles.
@@ -287,7 +282,7 @@ impl View<'_> {
         let output = &self.paths.outputs[number];
         let link = &self.network.links[output.hop.link as usize];
         let [from, to] = self.network.ends(output.hop).map(str::to_string);
-        let why_not = output.is_told().then(|| self.why_not(number));
+        let why_not = output.is_told().then(|| self.why_not(number)).flatten();
         OutputProof {
             link: link.name.clone(),
             from,
@@ -303,13 +298,14 @@ impl View<'_> {
     }
 
     fn passing(&self, output: &Output) -> Vec<PassingProof> {
-        let of = |passing: &laxity_plan::paths::Passing| {
+        let of = |passing: &Passing| {
             let lines = passing.arrival.as_ref();
-            let least = |of: fn(&laxity::police::TokenBucket) -> u64| lines?.iter().map(of).min();
+            let long_run: Option<&TokenBucket> =
+                lines.and_then(|lines| lines.iter().min_by_key(|line| line.rate));
             PassingProof {
                 name: self.name(passing.class),
-                burst_bytes: least(|line| line.bucket.0),
-                rate_bps: least(|line| line.rate.0),
+                burst_bytes: long_run.map(|line| line.bucket.0),
+                rate_bps: long_run.map(|line| line.rate.0),
                 deadline_ns: self.plan.classes[passing.class.index()].deadline.map(|of| of.0),
                 bound_ns: passing.bound.ok().map(|bound| bound.0),
                 unbounded: passing.bound.err().map(|why| why.to_string()),
@@ -318,99 +314,16 @@ impl View<'_> {
         output.classes.iter().map(of).collect()
     }
 
-    /// Why an output's scheduler cannot keep what it promises.
-    fn why_not(&self, number: usize) -> Option<String> {
+    /// Why an output's scheduler cannot keep what it promises, if so; `None` if it promises nothing.
+    fn why_not(&self, number: usize) -> Option<Option<String>> {
         let here = self.paths.plan_at(self.plan, number);
-        let Some(admission) = Admission::of(&here, here.scheduler) else {
-            let (asked, rate) = (self.paths.outputs[number].long_run(), here.link.rate);
-            return (asked > rate).then(|| overloaded(asked, rate));
-        };
+        let admission = Admission::of(&here, here.scheduler)?;
         let fits = match &admission.test {
             Test::Edf(test) => test.admitted,
             Test::Hfsc(test) => test.admitted,
             Test::Wf2q(test) => test.overbooked.is_empty(),
             _ => true,
         };
-        (!fits).then_some(admission.statement)
+        Some((!fits).then_some(admission.statement))
     }
-}
-
-fn overloaded(asked: Rate, rate: Rate) -> String {
-    let (asked, rate) = crate::admission::two_rates(asked, rate);
-    format!("{asked} may come in the long run, the link sends {rate}")
-}
-
-/// The longest path that is shown whole, in characters.
-const PATH_LIMIT: usize = 48;
-
-const PATH_HEADER: [&str; 10] = [
-    "class",
-    "path",
-    "flows",
-    "end-to-end [ms]",
-    "bound [ms]",
-    "slack [ms]",
-    "hops added [ms]",
-    "bursts once [ms]",
-    "empty [ms]",
-    "binding hop",
-];
-
-fn path_row(path: &PathProof) -> Vec<String> {
-    vec![
-        shortened(&path.class, NAME_LIMIT),
-        shortened(&path.nodes.join(" → "), PATH_LIMIT),
-        path.flows.to_string(),
-        shown(path.deadline_ns),
-        shown(path.bound_ns),
-        shown(path.slack_ns),
-        shown(path.sum_ns),
-        shown(path.once_ns),
-        millis(path.empty_ns as f64),
-        path.binding.as_ref().map_or(NOTHING.to_string(), |hop| shortened(hop, NAME_LIMIT)),
-    ]
-}
-
-const OUTPUT_HEADER: [&str; 9] = [
-    "hop",
-    "scheduler",
-    "rate Mbit/s",
-    "load",
-    "fits",
-    "class",
-    "burst [b]",
-    "deadline [ms]",
-    "bound [ms]",
-];
-
-/// A row a class; the first names the hop.
-fn output_rows(output: &OutputProof) -> Vec<Vec<String>> {
-    let fits = match output.fits {
-        Some(true) => "yes",
-        Some(false) => "NO",
-        None => NOTHING,
-    };
-    let head = [
-        shortened(&format!("{} → {}", output.from, output.to), NAME_LIMIT),
-        output.scheduler.to_string(),
-        megabits(output.rate_bps as f64),
-        percent(output.long_run_bps as f64 / output.rate_bps as f64),
-        fits.to_string(),
-    ];
-    let heads = std::iter::once(head).chain(std::iter::repeat_with(Default::default));
-    let row = |(head, class): ([String; 5], &PassingProof)| {
-        let burst = class.burst_bytes.map_or(NOTHING.to_string(), crate::quantity::count);
-        let cells = [
-            shortened(&class.name, NAME_LIMIT),
-            burst,
-            shown(class.deadline_ns),
-            shown(class.bound_ns),
-        ];
-        head.into_iter().chain(cells).collect()
-    };
-    heads.zip(&output.classes).map(row).collect()
-}
-
-fn shown(ns: Option<u64>) -> String {
-    ns.map_or(NOTHING.to_string(), |ns| millis(ns as f64))
 }

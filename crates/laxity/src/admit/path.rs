@@ -5,7 +5,7 @@
 //! takes between d and D for a packet under the arrival curve `A(t + D - d)`, and one that serves the
 //! class by the curve S under the deconvolution of A by S (Le Boudec, Thiran 2001, Theorem 1.4.3);
 //! and it comes no faster than the link before it sends, but for the packet whose last bit counts
-//! (section 1.5). The least of the three is [what leaves](leaving).
+//! (section 1.5). The least of the three is [what leaves](Hop::leaving).
 //!
 //! A path then takes no longer than its hops together, each with the arrival curve that it sees. Where
 //! several hops in a row serve the very same packets by curves of their own, they do so together by

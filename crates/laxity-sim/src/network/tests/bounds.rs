@@ -288,7 +288,7 @@ fn the_bound_of_bursts_that_meet_is_taken() {
 /// Service curves are nearly taken where others always have packets, over two hops.
 #[test]
 fn bounds_of_service_curves_are_nearly_taken() {
-    for (kind, at_least) in [("hfsc", 0.8), ("wf2q", 0.8), ("wfq", 0.8), ("drr", 0.6)] {
+    for (kind, at_least) in [("hfsc", 0.8), ("wf2q", 0.8), ("wfq", 0.95), ("drr", 0.75)] {
         let taken = taken(&format!(
             r#"
             link = {{ rate = "10mbit", max-packet = "1000b" }}
@@ -318,7 +318,6 @@ fn bounds_of_service_curves_are_nearly_taken() {
             path = ["b", "c"]
             "#
         ));
-        eprintln!("{kind} {taken}");
         assert!(taken > at_least, "{kind}: {taken}");
     }
 }
@@ -343,6 +342,5 @@ fn bounds_of_deadlines_are_nearly_taken() {
         ]
         "#,
     );
-    eprintln!("edf {taken}");
-    assert!(taken > 0.5, "{taken}");
+    assert!(taken > 0.75, "{taken}");
 }

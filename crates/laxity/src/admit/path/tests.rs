@@ -121,7 +121,7 @@ proptest! {
     ) {
         let packet = Bytes(LONGEST.into());
         let (first, mut packets) = (arrival.clone(), entered.clone());
-        let (mut hops, mut sum) = (Vec::new(), Nanos::ZERO);
+        let mut hops = Vec::new();
         for server in &servers {
             let mut meter = Meter::new(arrival.iter().copied());
             prop_assert!(packets.iter().all(|(now, length)| meter.admit(*now, *length)));
@@ -135,7 +135,6 @@ proptest! {
             arrival = hop.leaving(&arrival, shortest(&packets, &left), packet, server.link);
             packets = left;
             hops.push(hop);
-            sum = sum + delay;
             let once = pay_bursts_once(&first, packet, &hops).unwrap();
             prop_assert!(longest(&entered, &packets) <= once);
         }
@@ -156,7 +155,7 @@ proptest! {
             let delay = service.delay(&arrival).unwrap();
             let hop = Hop { delay, service: Some(service) };
             arrival = hop.leaving(&arrival, Nanos::ZERO, packet, Rate(180_000_000));
-            sum = sum + delay;
+            sum += delay;
             hops.push(hop);
         }
         let rounding = Nanos(2 * hops.len() as u64);

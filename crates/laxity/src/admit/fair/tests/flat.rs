@@ -10,7 +10,7 @@ use super::{
     Bounds, ClassId, Hierarchy, LARGEST, Member, Proportions, Rate, Share, Traffic, arrival,
     conforming, late, proportions, rates,
 };
-use crate::admit::fair::{Turn, Weighted, drr, wfq};
+use crate::admit::fair::{Turn, Weighted, drr, drr_services, wfq};
 use crate::police::TokenBucket;
 use crate::sched::{Drr, Wf2q, Wfq};
 use crate::scheduler::Scheduler;
@@ -128,6 +128,22 @@ proptest! {
         });
         let worst = worst.fold(0.0, f64::max);
         prop_assert!((bound.0 as f64 - worst).abs() <= 2.0 + worst * 1e-9, "{worst} {bound:?}");
+    }
+
+    /// A line is nowhere before the turns that it stands for, nor behind them by more than one turn
+    /// and a byte, for turns count whole bytes.
+    #[test]
+    fn the_line_of_drr_is_just_above_its_turns(
+        (rate, classes, _) in systems(), quanta in vec(1..3_000u32, 5),
+    ) {
+        let turns = turns(&quanta, &classes);
+        let Ok(bound) = drr(rate, &turns)[0] else { return Ok(()) };
+        let service = drr_services(rate, &turns)[0].clone().unwrap();
+        let by_line = service.delay(&turns[0].traffic.arrival).unwrap();
+        let others = turns.iter().skip(1).map(|class| u64::from(class.quantum)).sum::<u64>();
+        let byte = 1 + others.div_ceil(turns[0].quantum.into());
+        let turn = rate.time_for(Bytes(others + byte)).saturating_add(Nanos(2));
+        prop_assert!(bound <= by_line && by_line <= bound.saturating_add(turn), "{bound} {by_line}");
     }
 }
 
