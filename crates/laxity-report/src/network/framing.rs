@@ -2,7 +2,7 @@
 
 use laxity::admit::tdp::Blocked;
 use laxity::packet::ClassId;
-use laxity::units::{Bytes, Nanos};
+use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 use laxity_plan::Plan;
 use laxity_plan::model::Class;
 use laxity_plan::network::{Hop, Network};
@@ -34,6 +34,9 @@ pub struct FramingProof {
     pub outputs: Vec<FramedOutput>,
     /// How good clocks must be.
     pub clocks: Clocks,
+    /// The longest packet of any class.
+    #[serde(skip)]
+    max_packet: u64,
     /// The classes without whom the others fit; absent where all do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leave_out: Option<LeaveOut>,
@@ -100,6 +103,9 @@ pub struct FramedOutput {
     pub reserved: f64,
     /// The share of the fullest frame's.
     pub fullest: f64,
+    /// The longest best-effort packet that finds room in every period, whatever reserved packets come;
+    /// absent where any does.
+    pub best_effort_bytes: Option<u64>,
 }
 
 /// How good clocks must be.
@@ -153,6 +159,7 @@ impl FramingProof {
             classes,
             outputs: view.outputs(),
             clocks,
+            max_packet: plan.link.max_packet.0,
             leave_out,
         }
     }
@@ -162,6 +169,19 @@ impl FramingProof {
         let classes: Vec<_> = self.classes.iter().map(class_row).collect();
         let outputs: Vec<_> = self.outputs.iter().map(output_row).collect();
         format!("{}\n\n{}", table(&CLASS_HEADER, &classes), table(&OUTPUT_HEADER, &outputs))
+    }
+
+    /// Where best effort may find no room.
+    fn crowded(&self) -> Option<String> {
+        let room = |output: &FramedOutput| Some((output.best_effort_bytes?, output));
+        let longest =
+            self.outputs.iter().filter_map(room).filter(|(bytes, _)| *bytes < self.max_packet);
+        let (bytes, output) = longest.min_by_key(|(bytes, _)| *bytes)?;
+        Some(format!(
+            "best-effort packets of more than {bytes} b find room on {} → {} only where reserved packets fail \
+             to come; `guard` lets them run into reserved frames",
+            output.from, output.to
+        ))
     }
 
     /// What is said beside the tables.
@@ -181,7 +201,7 @@ impl FramingProof {
             };
             Some(format!("{} has no bound: {}{full}", class.class, class.unbounded.as_ref()?))
         });
-        std::iter::once(clocks).chain(unbounded).collect()
+        std::iter::once(clocks).chain(unbounded).chain(self.crowded()).collect()
     }
 }
 
@@ -320,10 +340,28 @@ impl View<'_> {
                 capacity_bytes: capacity,
                 reserved: share(reserved.iter().sum(), self.spec.period().into()),
                 fullest: share(reserved.iter().copied().max().unwrap_or(0), 1),
+                best_effort_bytes: self.best_effort(hop, &reserved),
                 reserved_bytes: reserved,
             }
         };
         (0..).zip(demand.outputs.iter().zip(&demand.capacities)).map(output).collect()
+    }
+
+    /// The longest packet that fits behind a frame's reserved packets and ends by the guard of the
+    /// next reserved frame.
+    fn best_effort(&self, hop: Hop, reserved: &[u64]) -> Option<u64> {
+        let settings = self.plan.tdp_settings(self.spec, hop, 0);
+        let next = |frame: usize| {
+            let ahead =
+                (1..=reserved.len()).find(|more| reserved[(frame + more) % reserved.len()] > 0);
+            let time =
+                u128::from(self.spec.time.frame.0) * ahead? as u128 + u128::from(self.spec.guard.0);
+            let bytes = time * u128::from(settings.rate.0) / u128::from(NANOBITS_PER_BYTE);
+            Some(u64::try_from(bytes).unwrap_or(u64::MAX))
+        };
+        let room = |(frame, bytes): (usize, &u64)| Some(next(frame)?.saturating_sub(*bytes));
+        let rooms: Option<Vec<u64>> = reserved.iter().enumerate().map(room).collect();
+        rooms?.into_iter().max()
     }
 
     fn clocks(&self) -> Clocks {
@@ -398,8 +436,14 @@ fn delays(class: &FramedClass) -> String {
     }
 }
 
-const OUTPUT_HEADER: [&str; 5] =
-    ["output", "bytes a frame", "reserved", "fullest frame", "frames of a period"];
+const OUTPUT_HEADER: [&str; 6] = [
+    "output",
+    "bytes a frame",
+    "reserved",
+    "fullest frame",
+    "best effort up to b",
+    "frames of a period",
+];
 
 /// As many frames as are drawn, at most.
 const MOST_DRAWN: usize = 64;
@@ -410,6 +454,7 @@ fn output_row(output: &FramedOutput) -> Vec<String> {
         count(output.capacity_bytes),
         percent(output.reserved),
         percent(output.fullest),
+        output.best_effort_bytes.map_or("any".to_owned(), count),
         drawn(output),
     ]
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::mem;
 
 use super::settings::bytes_within;
-use super::{Mark, Settings};
+use super::{CommonTime, Mark, Settings};
 use crate::packet::Packet;
 use crate::sched::pace::{Moment, Pace};
 use crate::sched::{Fifo, Late};
@@ -21,7 +21,8 @@ use crate::units::Nanos;
 /// frame, whether or not anything has come for that frame yet. So everything that is accepted leaves
 /// within its frame, if the link is asked as soon as it is free. Best effort is ordered by a scheduler of
 /// its own, first come, first served unless it is put [over](Self::over) another; the packet that this
-/// chooses is held until there is time for it.
+/// chooses is held until there is time for it, and dropped for [`DropReason::Frame`] if there was none
+/// for a super cycle: it fits only where reserved packets fail to come.
 ///
 /// A packet that is told a frame which has begun comes too late (section II.B, rule i), one that is
 /// told a frame more than d + 1 ahead has no queue, and a best-effort packet that is longer than what
@@ -49,8 +50,8 @@ pub struct Tdp<B = Fifo> {
     overdue: VecDeque<Overdue>,
     overdue_bytes: u64,
     best_effort: B,
-    /// What best effort has chosen to send next.
-    chosen: Option<Dispatch>,
+    /// What best effort has chosen to send next, and until when that waits for room.
+    chosen: Option<(Dispatch, Nanos)>,
     /// Without best effort.
     backlog: Backlog,
 }
@@ -308,30 +309,42 @@ impl<B: Scheduler> Tdp<B> {
     }
 
     fn next_best_effort(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
-        if self.chosen.is_none() {
-            if now >= self.now.best_effort_until {
+        self.choose_best_effort(now, drops);
+        let (chosen, until) = self.chosen?;
+        if !self.is_open(now, chosen.packet.length) {
+            if now < until {
                 return None;
             }
-            self.chosen = self.best_effort.dequeue(now, drops);
+            self.chosen = None;
+            drops.dropped(chosen.packet, DropReason::Frame);
+            self.choose_best_effort(now, drops);
         }
-        if !self.is_open(now, self.chosen?.packet.length) {
+        let (Dispatch { packet, deadline, .. }, _) = self.chosen?;
+        if !self.is_open(now, packet.length) {
             return None;
         }
-        let Dispatch { packet, deadline, .. } = self.chosen.take()?;
+        self.chosen = None;
         Some(Dispatch { packet, deadline, criterion: Criterion::Background })
+    }
+
+    /// Lets best effort choose, if it has not and there is time for anything at all.
+    fn choose_best_effort(&mut self, now: Nanos, drops: &mut dyn DropSink) {
+        if self.chosen.is_none() && now < self.now.best_effort_until {
+            let CommonTime { frame, frames, cycles } = self.settings.time;
+            let super_cycle = frame.0.saturating_mul(u64::from(frames) * u64::from(cycles));
+            let until = now.saturating_add(Nanos(super_cycle));
+            self.chosen = self.best_effort.dequeue(now, drops).map(|chosen| (chosen, until));
+        }
     }
 
     /// When best effort may have a packet to send.
     fn best_effort_ready(&self, now: Nanos) -> Option<Nanos> {
-        let is_open = match &self.chosen {
-            Some(dispatch) => self.is_open(now, dispatch.packet.length),
-            None => now < self.now.best_effort_until,
-        };
-        let ready = match &self.chosen {
-            Some(_) => now,
-            None => self.best_effort.next_ready(now)?,
-        };
-        Some(if is_open { ready } else { ready.max(self.now.reserved_from) })
+        match &self.chosen {
+            Some((chosen, _)) if self.is_open(now, chosen.packet.length) => Some(now),
+            Some((_, until)) => Some(now.max(self.now.reserved_from.min(*until))),
+            None if now < self.now.best_effort_until => self.best_effort.next_ready(now),
+            None => Some(self.best_effort.next_ready(now)?.max(self.now.reserved_from)),
+        }
     }
 }
 
@@ -377,7 +390,7 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
 
     fn backlog(&self) -> Backlog {
         let Backlog { packets, bytes } = self.best_effort.backlog();
-        let chosen = self.chosen.map_or(0, |chosen| u64::from(chosen.packet.length));
+        let chosen = self.chosen.map_or(0, |(chosen, _)| u64::from(chosen.packet.length));
         Backlog {
             packets: self.backlog.packets + packets + usize::from(self.chosen.is_some()),
             bytes: self.backlog.bytes + bytes + chosen,

@@ -22,13 +22,15 @@ pub struct Reference {
     reserved: Vec<bool>,
     /// In the order in which they came, or became late.
     waiting: Vec<Waiting>,
+    /// The best-effort packet that is to be sent next, by its handle, and until when it may wait.
+    chosen: Option<(u64, Nanos)>,
 }
 
 pub type Dropped = Vec<(u64, DropReason)>;
 
 impl Reference {
     pub fn new(settings: Settings, reserved: &[bool]) -> Self {
-        Reference { settings, reserved: reserved.to_vec(), waiting: Vec::new() }
+        Reference { settings, reserved: reserved.to_vec(), waiting: Vec::new(), chosen: None }
     }
 
     fn capacity(&self) -> u64 {
@@ -118,17 +120,40 @@ impl Reference {
         let current = self.frame(now);
         let late = self.waiting.iter().position(|one| one.is_late);
         let due = || self.waiting.iter().position(|one| one.frame == Some(current));
-        let best_effort = || {
-            let first = self.waiting.iter().position(|one| one.frame.is_none())?;
-            let length = self.waiting[first].packet.length;
-            self.fits(now, current, length).then_some(first)
-        };
-        let chosen = late.or_else(due).or_else(best_effort).map(|place| {
+        let chosen = late.or_else(due).or_else(|| self.best_effort(now, &mut dropped));
+        let chosen = chosen.map(|place| {
             let one = self.waiting.remove(place);
             let end = one.frame.map(|frame| Nanos((frame + 1) * self.settings.time.frame.0));
             (one.packet.handle, end)
         });
         (chosen, dropped)
+    }
+
+    /// The place of the best-effort packet to be sent now.
+    fn best_effort(&mut self, now: Nanos, dropped: &mut Dropped) -> Option<usize> {
+        let current = self.frame(now);
+        loop {
+            let first = self.waiting.iter().position(|one| one.frame.is_none())?;
+            let packet = self.waiting[first].packet;
+            let is_chosen = self.chosen.is_some_and(|(handle, _)| handle == packet.handle);
+            if !is_chosen {
+                // Nothing is chosen when nothing could be sent, not even a packet without length.
+                if !self.fits(now + Nanos(1), current, 0) {
+                    return None;
+                }
+                let time = self.settings.time;
+                let super_cycle = time.frame.0 * u64::from(time.frames * time.cycles);
+                self.chosen = Some((packet.handle, now + Nanos(super_cycle)));
+            }
+            if self.fits(now, current, packet.length) {
+                return Some(first);
+            }
+            if self.chosen.is_some_and(|(_, until)| now < until) {
+                return None;
+            }
+            self.waiting.remove(first);
+            dropped.push((packet.handle, DropReason::Frame));
+        }
     }
 
     /// Whether anything reserved is to be sent now.
