@@ -173,10 +173,9 @@ impl FramingProof {
 
     /// Where best effort may find no room.
     fn crowded(&self) -> Option<String> {
-        let room = |output: &FramedOutput| Some((output.best_effort_bytes?, output));
-        let longest =
-            self.outputs.iter().filter_map(room).filter(|(bytes, _)| *bytes < self.max_packet);
-        let (bytes, output) = longest.min_by_key(|(bytes, _)| *bytes)?;
+        let limited = self.outputs.iter().filter(|output| output.best_effort_bytes.is_some());
+        let output = limited.min_by_key(|output| output.best_effort_bytes)?;
+        let bytes = output.best_effort_bytes.filter(|bytes| *bytes < self.max_packet)?;
         Some(format!(
             "best-effort packets of more than {bytes} b find room on {} → {} only where reserved packets fail \
              to come; `guard` lets them run into reserved frames",
