@@ -2,6 +2,7 @@
 
 pub mod drawing;
 mod figures;
+mod frames;
 pub mod framing;
 mod html;
 pub mod proof;
@@ -28,6 +29,9 @@ pub fn tables(summary: &NetworkSummary) -> String {
     let mut text = table(&END_TO_END_HEADER, &classes);
     if !tcp.is_empty() {
         text += &format!("\n\n{}", table(&TCP_HEADER, &tcp));
+    }
+    if frames::are_shown(summary) {
+        text += &format!("\n\n{}", frames::tables(summary));
     }
     text + &format!("\n\n{}", table(&HOP_HEADER, &hops))
 }
@@ -204,39 +208,77 @@ mod tests {
     use super::*;
 
     /// Two connections and a constant stream over one link.
-    fn run() -> (NetworkSummary, Series) {
-        let text = r#"
-            version = 1
-            link = { rate = "10mbit", delay = "5ms", max-packet = "1000b" }
-            scheduler.kind = "edf"
-            class."<tcp>" = {}
-            class.voice.deadline = "20ms"
-            network.only.between = ["a", "b"]
-            [[source]]
-            class = "<tcp>"
-            model = "tcp"
-            count = 2
-            packet = "1000b"
-            transfer = "50kB"
-            window = 20
-            path = ["a", "b"]
-            [[source]]
-            class = "voice"
-            model = "constant"
-            rate = "64kbit"
-            packet = "160b"
-            path = ["a", "b"]
-        "#;
-        let plan = Plan::parse(text, "plan.toml", Path::new("")).unwrap();
-        let mut series = SeriesRecorder::new(&plan);
+    const ONE_LINK: &str = r#"
+        version = 1
+        link = { rate = "10mbit", delay = "5ms", max-packet = "1000b" }
+        scheduler.kind = "edf"
+        class."<tcp>" = {}
+        class.voice.deadline = "20ms"
+        network.only.between = ["a", "b"]
+        [[source]]
+        class = "<tcp>"
+        model = "tcp"
+        count = 2
+        packet = "1000b"
+        transfer = "50kB"
+        window = 20
+        path = ["a", "b"]
+        [[source]]
+        class = "voice"
+        model = "constant"
+        rate = "64kbit"
+        packet = "160b"
+        path = ["a", "b"]
+    "#;
+
+    /// A flow in reserved frames over two links that lose packets now and then.
+    const FRAMES: &str = r#"
+        version = 1
+        link = { rate = "10mbit", max-packet = "500b" }
+        scheduler = { kind = "tdp", frame = "1ms", frames = 10 }
+        class."<cam>" = { gap = "2ms" }
+        class.rest = {}
+        network.one = { between = ["a", "b"], loss = { share = 0.01 } }
+        network.two = { between = ["b", "c"] }
+        [[source]]
+        class = "<cam>"
+        model = "constant"
+        rate = "2mbit"
+        packet = "500b"
+        path = ["a", "b", "c"]
+        [[source]]
+        class = "rest"
+        model = "poisson"
+        rate = "2mbit"
+        packet = "200b"
+        path = ["a", "b"]
+    "#;
+
+    fn plan(text: &str) -> Plan {
+        Plan::parse(text, "plan.toml", Path::new("")).unwrap()
+    }
+
+    fn run(plan: &Plan) -> (NetworkSummary, Series) {
+        let mut series = SeriesRecorder::new(plan);
         let duration = Nanos(2_000_000_000);
-        let run = NetworkRun { plan: &plan, scheduler: plan.scheduler, duration, seed: 1 };
+        let run = NetworkRun { plan, scheduler: plan.scheduler, duration, seed: 1 };
         (run.simulate(&mut series, &mut |_| {}).unwrap(), series.finish())
     }
 
     #[test]
+    fn frames_and_losses_are_shown_where_there_are_any() {
+        let (summary, _) = run(&plan(FRAMES));
+        let text = tables(&summary);
+        for wanted in ["padding sent", "out of step", "lost", "from the first link on ms"] {
+            assert!(text.contains(wanted), "{wanted} in\n{text}");
+        }
+        assert!(summary.hops[0].lost > 10 && summary.hops[1].lost == 0);
+        assert!(!tables(&run(&plan(ONE_LINK)).0).contains("padding"));
+    }
+
+    #[test]
     fn tables_show_ends_and_hops() {
-        let (summary, _) = run();
+        let (summary, _) = run(&plan(ONE_LINK));
         let text = tables(&summary);
         for wanted in ["end to end", "a → b", "b → a", "voice", "edf/exact", "transfers"] {
             assert!(text.contains(wanted), "{wanted} in\n{text}");
@@ -248,7 +290,7 @@ mod tests {
 
     #[test]
     fn what_exceeds_its_bound_is_a_broken_promise() {
-        let (mut summary, _) = run();
+        let (mut summary, _) = run(&plan(ONE_LINK));
         assert!(broken_promises(&summary).is_empty() && !promised_anything(&summary));
         let voice = &mut summary.classes[1];
         (voice.bound_ns, voice.bound_misses) = (Some(1_000_000), 2);
@@ -271,14 +313,17 @@ mod tests {
 
     #[test]
     fn reports_escape_names_and_load_nothing() {
-        let (summary, series) = run();
-        let both = [(&summary, &series), (&summary, &series)];
-        for text in [html(&summary, &series), compare_html(&both)] {
-            assert!(text.contains("&lt;tcp&gt;") && !text.contains("<tcp>"));
-            let text = text.replace("http://www.w3.org/2000/svg", "");
-            for outside in ["http:", "https:", "url(", "@import", "src=", "<link", "<script", "NaN"]
-            {
-                assert!(!text.contains(outside), "{outside}");
+        for (text, name) in [(ONE_LINK, "tcp"), (FRAMES, "cam")] {
+            let plan = plan(text);
+            let (summary, series) = run(&plan);
+            let both = [(&summary, &series), (&summary, &series)];
+            for text in [html(&plan, plan.scheduler, &summary, &series), compare_html(&both)] {
+                assert!(text.contains(&format!("&lt;{name}&gt;")));
+                assert!(!text.contains(&format!("<{name}>")));
+                let text = text.replace("http://www.w3.org/2000/svg", "");
+                let outside =
+                    ["http:", "https:", "url(", "@import", "src=", "<link", "<script", "NaN"];
+                assert_eq!(outside.into_iter().find(|outside| text.contains(outside)), None);
             }
         }
         compare_html(&[]);

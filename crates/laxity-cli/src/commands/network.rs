@@ -26,7 +26,7 @@ pub fn run(arguments: &Run, plan: &Plan) -> Result<Promises, Failure> {
             let mut output = Output::new(folder)?;
             let (summary, series) = traced(arguments, plan, scheduler, &mut output)?;
             output.write_json("summary.json", &summary)?;
-            output.write("report.html", &network::html(&summary, &series))?;
+            output.write("report.html", &network::html(plan, scheduler, &summary, &series))?;
             output.finish(&arguments.plan.display().to_string(), &ran(&summary))?;
             summary
         }

@@ -94,11 +94,12 @@ fn arrows(
 pub fn frames(plan: &Plan, framing: &Framing) -> String {
     const LABEL: f64 = 96.0;
     const ROW: f64 = 52.0;
+    const MARGIN: f64 = 12.0;
     const MOST: u32 = 120;
     let demand = &framing.demand;
     let period = demand.spec.period();
     let shown = period.min(MOST);
-    let width = (WIDTH - LABEL) / f64::from(shown);
+    let width = (WIDTH - LABEL - MARGIN) / f64::from(shown);
     let uses = uses(framing);
     let outputs: Vec<u32> = (0..demand.outputs.len() as u32)
         .filter(|at| uses.iter().any(|of| of.output == *at))

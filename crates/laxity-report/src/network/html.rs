@@ -1,16 +1,27 @@
 //! A network's results as one HTML file.
 
+use laxity_plan::Plan;
+use laxity_plan::model::SchedulerSpec;
+use laxity_plan::tdp::Framing;
 use laxity_sim::network::{HopSummary, NetworkSummary};
 use laxity_sim::series::Series;
 use maud::{Markup, html};
 
-use super::{fairness, figures};
+use super::{drawing, fairness, figures, frames};
 use crate::html::tables::swatch;
 use crate::html::{cell, facts, figure, page};
 use crate::quantity::{NOTHING, count, megabits, percent, rate, time};
 
-/// One run as an HTML file.
-pub fn html(summary: &NetworkSummary, series: &Series) -> String {
+/// One run of a plan under this discipline as an HTML file.
+///
+/// # Panics
+/// If the plan has no network.
+pub fn html(
+    plan: &Plan,
+    scheduler: SchedulerSpec,
+    summary: &NetworkSummary,
+    series: &Series,
+) -> String {
     page(
         summary.title.as_deref().unwrap_or("Network"),
         &html! {
@@ -22,9 +33,16 @@ pub fn html(summary: &NetworkSummary, series: &Series) -> String {
             @if summary.classes.iter().any(|class| class.tcp.is_some()) {
                 section { h2 { "TCP" } (tcp(summary)) }
             }
+            @if frames::are_shown(summary) {
+                section { h2 { "Frames and losses" } (frames::section(summary)) }
+            }
             section { h2 { "Hop by hop" } (hops(&summary.hops)) }
             section {
                 h2 { "Figures" }
+                (figure(&drawing::topology(plan), TOPOLOGY))
+                @if let SchedulerSpec::Tdp(spec) = scheduler {
+                    (figure(&drawing::frames(plan, &Framing::of(plan, &spec)), FRAMES))
+                }
                 (figure(&figures::goodput(summary, series), GOODPUT))
                 (figure(&figures::delays(summary, series), DELAYS))
                 (figure(&figures::flows(summary), FLOWS))
@@ -53,6 +71,9 @@ pub fn compare_html(runs: &[(&NetworkSummary, &Series)]) -> String {
     )
 }
 
+const TOPOLOGY: &str = "The nodes, the links between them, and the classes that take these.";
+const FRAMES: &str = "What is reserved of the frames of each output, by class. A full box is what a frame \
+    carries.";
 const GOODPUT: &str = "How fast each class's receivers got what they had not got before, averaged \
     over short intervals.";
 const DELAYS: &str = "For each delay, the share of a class's packets that took longer from their \

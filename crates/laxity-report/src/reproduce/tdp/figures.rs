@@ -67,8 +67,11 @@ fn jitter(measured: &Measured, plan: &Plan) -> String {
             style: Style::default().dashed(Dash::Dashed),
         };
         Chart {
-            title: format!("{scenario}: {}", flows.join(", ")),
-            x: Axis { range: Some((0.5, 5.5)), ..Axis::linear("Flow", Unit::Count) },
+            title: (*scenario).to_owned(),
+            x: Axis {
+                range: Some((0.5, 5.5)),
+                ..Axis::linear(&format!("Flow: {}", flows.join(", ")), Unit::Count)
+            },
             y: Axis::log("Jitter", Unit::Time),
             series: vec![
                 papers("FIFO, the paper's PC routers", 4, 0),

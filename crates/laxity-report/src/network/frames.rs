@@ -1,0 +1,73 @@
+//! What happened to frames: padding, marks and their recovery, losses under way, and jitter.
+
+use laxity_sim::network::{EndToEnd, FramesSummary, HopSummary, NetworkSummary};
+use laxity_sim::summary::DelaySummary;
+use maud::{Markup, html};
+
+use super::NAME_LIMIT;
+use crate::quantity::{NOTHING, count, millis, shortened};
+use crate::table::table;
+
+const OUTPUTS: [&str; 7] =
+    ["frames", "padding sent", "sent late", "lost", "silent frames", "out of step", "unknown"];
+const CLASSES: [&str; 3] = ["jitter", "end to end ms", "from the first link on ms"];
+
+/// Whether links lose packets or outputs have frames, so that the tables say anything.
+pub fn are_shown(summary: &NetworkSummary) -> bool {
+    summary.hops.iter().any(|hop| hop.frames.is_some() || hop.lost > 0)
+}
+
+/// Outputs and classes as text.
+pub fn tables(summary: &NetworkSummary) -> String {
+    let outputs: Vec<_> = outputs(summary).map(output_row).collect();
+    let classes: Vec<_> = summary.classes.iter().map(class_row).collect();
+    format!("{}\n\n{}", table(&OUTPUTS, &outputs), table(&CLASSES, &classes))
+}
+
+/// The same as HTML.
+pub fn section(summary: &NetworkSummary) -> Markup {
+    let of = |header: &[&str], rows: Vec<Vec<String>>| {
+        html! {
+            div.wide { table {
+                thead { tr { @for (at, title) in header.iter().enumerate() {
+                    @if at == 0 { th { (title) } } @else { th.number { (title) } }
+                } } }
+                tbody { @for row in &rows { tr { @for (at, value) in row.iter().enumerate() {
+                    @if at == 0 { th scope="row" { (value) } } @else { td.number { (value) } }
+                } } } }
+            } }
+        }
+    };
+    html! {
+        (of(&OUTPUTS, outputs(summary).map(output_row).collect()))
+        p.note { "Late packets ended after their frame. Lost ones never came to the node behind, which then may hear nothing of a frame (silent), and after a whole cycle of silence gets out of step until the next cycle turns; what comes meanwhile has no known frame and travels as best effort." }
+        (of(&CLASSES, summary.classes.iter().map(class_row).collect()))
+        p.note { "Jitter is the longest delay less the shortest. What has frames reserved varies by less than two of them from its first transmission on." }
+    }
+}
+
+fn outputs(summary: &NetworkSummary) -> impl Iterator<Item = &HopSummary> {
+    summary.hops.iter().filter(|hop| hop.frames.is_some() || hop.lost > 0)
+}
+
+fn output_row(hop: &HopSummary) -> Vec<String> {
+    let of = |value: fn(&FramesSummary) -> u64| {
+        hop.frames.as_ref().map_or(NOTHING.to_owned(), |frames| count(value(frames)))
+    };
+    vec![
+        shortened(&format!("{} → {}", hop.from, hop.to), NAME_LIMIT),
+        of(|frames| frames.padding),
+        of(|frames| frames.late),
+        count(hop.lost),
+        of(|frames| frames.silent),
+        of(|frames| frames.losses),
+        of(|frames| frames.unknown),
+    ]
+}
+
+fn class_row(class: &EndToEnd) -> Vec<String> {
+    let spread = |delay: Option<DelaySummary>| {
+        delay.map_or(NOTHING.to_owned(), |delay| millis((delay.max - delay.min) as f64))
+    };
+    vec![shortened(&class.name, NAME_LIMIT), spread(class.delay_ns), spread(class.transit_ns)]
+}
