@@ -5,6 +5,7 @@ use std::fs::File;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::SchedulerSpec;
+use laxity_report::network::framing::FramingProof;
 use laxity_report::network::proof::Proof;
 use laxity_report::verdict::Broken;
 use laxity_report::{network, quantity};
@@ -31,12 +32,11 @@ pub fn run(arguments: &Run, plan: &Plan) -> Result<Promises, Failure> {
             summary
         }
     };
-    let proof = Proof::of(plan, scheduler);
-    let refused = Some(&proof).filter(|proof| proof.admitted == Some(false));
+    let refused = refused(plan, scheduler);
     if arguments.json {
         print_json(&summary)?;
     } else {
-        print(&text(&summary, refused, arguments))?;
+        print(&text(&summary, refused.as_deref(), arguments))?;
     }
     let broken = network::broken_promises(&summary);
     Ok(Promises::kept_if(refused.is_none() && broken.is_empty()))
@@ -142,7 +142,17 @@ fn ran(summary: &NetworkSummary) -> Ran<'_> {
     Ran { scheduler: &summary.scheduler, seed: summary.seed, duration_ns: summary.duration_ns }
 }
 
-fn text(summary: &NetworkSummary, refused: Option<&Proof>, arguments: &Run) -> String {
+/// Why a plan is not admitted.
+fn refused(plan: &Plan, scheduler: SchedulerSpec) -> Option<String> {
+    if let SchedulerSpec::Tdp(spec) = scheduler {
+        let proof = FramingProof::of(plan, &spec);
+        return (!proof.admitted).then_some(proof.statement);
+    }
+    let proof = Proof::of(plan, scheduler);
+    (proof.admitted == Some(false)).then_some(proof.statement)
+}
+
+fn text(summary: &NetworkSummary, refused: Option<&str>, arguments: &Run) -> String {
     let mut text = format!(
         "{}\n{}, {} simulated, seed {}, {} hops taken\n\n{}\n",
         summary.title.as_deref().unwrap_or("Network"),
@@ -152,8 +162,8 @@ fn text(summary: &NetworkSummary, refused: Option<&Proof>, arguments: &Run) -> S
         quantity::count(summary.hop_departures),
         network::tables(summary),
     );
-    if let Some(proof) = refused {
-        text += &format!("\nNOT ADMITTED. {}\n", proof.statement);
+    if let Some(statement) = refused {
+        text += &format!("\nNOT ADMITTED. {statement}\n");
     }
     let broken = network::broken_promises(summary);
     if broken.is_empty() && network::promised_anything(summary) {

@@ -7,6 +7,7 @@ use laxity::scheduler::{Criterion, Dispatch, DropSink, Scheduler};
 use laxity::units::Nanos;
 
 use super::clock::NodeClock;
+use super::output::Flight;
 
 /// An output of a node that has frames.
 pub(super) struct Frames {
@@ -93,12 +94,12 @@ impl Input {
         Input { upstream, clock, unknown: 0 }
     }
 
-    /// The frame in which a packet was sent that arrives now with this DS field; none for best effort
-    /// and while out of step.
-    pub fn receive(&mut self, now: Nanos, ds: u8) -> Option<u64> {
-        let mark = Mark::decode(ds)?;
+    /// The frame in which a packet was sent that arrives now; none for best effort and while out of
+    /// step.
+    pub fn receive(&mut self, now: Nanos, flight: &Flight) -> Option<u64> {
+        let mark = Mark::decode(flight.ds)?;
         let frame = self.upstream.receive(self.clock.at(now), mark);
-        self.unknown += u64::from(frame.is_none());
+        self.unknown += u64::from(frame.is_none() && flight.packet.is_some());
         frame
     }
 
