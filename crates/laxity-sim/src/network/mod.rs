@@ -466,7 +466,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         let output = &mut self.topology.outputs[number];
         let Some((flight, next)) = output.land() else { return };
         self.agenda.set(self.slots.slot(Event::Wire(number)), next.unwrap_or(Nanos::MAX));
-        let frame = output.input.as_mut().and_then(|input| input.receive(now, flight.ds));
+        let frame = output.input.as_mut().and_then(|input| input.receive(now, &flight));
         let Some(key) = flight.packet else { return };
         let transit = &mut self.transits[key as usize];
         transit.at += 1;
