@@ -2,10 +2,12 @@
 //! from the common time reference.
 
 mod demand;
+mod margin;
 mod promise;
 
-pub use demand::{Demand, Reserved, Stretch};
-pub use promise::{ClockMargin, FramedBound, Framing, MarginBinding, Unframed};
+pub use demand::{Demand, MOST_AHEAD, Reserved, Stretch};
+pub use margin::{ClockMargin, MarginBinding};
+pub use promise::{FramedBound, Framing, Unframed};
 
 use laxity::admit::tdp::Flow;
 use laxity::packet::ClassId;

@@ -12,6 +12,9 @@ use super::{Assignment, TdpSpec};
 use crate::model::{Class, Plan, SchedulerSpec};
 use crate::network::{Hop, Network};
 
+/// The most frames ahead that an edge gives out: it has a queue for each.
+pub const MOST_AHEAD: u32 = 1 << 17;
+
 /// The outputs that have frames, and the flows that are to be given some.
 #[derive(Clone, Debug)]
 pub struct Demand {
@@ -142,21 +145,23 @@ impl Plan {
     }
 
     /// How many frames ahead an edge gives out for a class: those of all the packets that it may send
-    /// at once, but no more than two super cycles.
+    /// at once, and of those that have come early from a stretch before; but no more than
+    /// [`MOST_AHEAD`].
     pub fn frames_ahead(&self, class: &Class, contract: &Contract) -> u32 {
         let at_once = self.packets_at_once(class);
         let gap = u64::from(contract.slots.period).div_ceil(contract.slots.packets.into());
-        let ahead = (at_once + 1).saturating_mul(gap) + 1;
-        ahead.min(2 * u64::from(contract.slots.period)) as u32
+        // A private link after a stretch takes up to two frames and two gaps, its packets come in the
+        // course of a frame, and clocks differ by less than one.
+        let ahead = at_once.saturating_add(2).saturating_mul(gap).saturating_add(5);
+        ahead.min(MOST_AHEAD.into()) as u32
     }
 
-    /// The packets that a class may send at once: one a stream, or a whole bucket.
+    /// The packets that a class may send ahead of its rate: one a stream, or the bucket of that rate.
     pub fn packets_at_once(&self, class: &Class) -> u64 {
-        let bucket = |arrival: &crate::model::Arrival| {
-            arrival.buckets.iter().map(|bucket| bucket.bucket.0).min()
-        };
-        match (class.gap, class.arrival.as_ref().and_then(bucket)) {
-            (None, Some(bucket)) => bucket.div_ceil(self.max_packet(class).0.max(1)),
+        let buckets = class.arrival.iter().flat_map(|arrival| &arrival.buckets);
+        let slowest = buckets.min_by_key(|bucket| (bucket.rate, bucket.bucket));
+        match (class.gap, slowest) {
+            (None, Some(slowest)) => slowest.bucket.0.div_ceil(self.max_packet(class).0.max(1)),
             _ => class.count.into(),
         }
     }

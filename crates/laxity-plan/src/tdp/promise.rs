@@ -4,9 +4,11 @@ use std::collections::HashMap;
 
 use laxity::admit::tdp::{Answer, Reservation};
 use laxity::packet::ClassId;
+use laxity::sched::tdp::Contract;
 use laxity::units::Nanos;
 
-use super::{Demand, Reserved, Stretch, TdpSpec};
+use super::margin::Margins;
+use super::{ClockMargin, Demand, MOST_AHEAD, Reserved, Stretch, TdpSpec};
 use crate::model::{Class, Plan};
 use crate::network::Hop;
 
@@ -43,29 +45,19 @@ pub enum Unframed {
     /// There was no room for it on this stretch.
     #[error("no frames are left for it")]
     Blocked(usize),
-    /// Its packets pass an output, at this place on the path, that has no frames and is shared.
-    #[error("it passes an output without frames that others share")]
+    /// Its packets pass an output, at this place on the path, that has no frames and is shared, if only
+    /// with those that come round again.
+    #[error("it passes an output without frames where other packets come, too")]
     Shared(usize),
-}
-
-/// How clocks may be wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClockMargin {
-    /// The largest error of any node's clock that every promise bears.
-    pub error: Nanos,
-    /// What breaks first.
-    pub binding: MarginBinding,
-}
-
-/// What bears no larger error of clocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MarginBinding {
-    /// Packets would come over this link when their frame has begun.
-    Late(Hop),
-    /// This output's fullest frame would not fit into one that is shorter as its clock is set.
-    Full(Hop),
-    /// Marks would be taken for those of another frame.
-    Marks,
+    /// It may send more at once than the edge of this stretch holds.
+    #[error("an edge holds no bursts that are so long")]
+    Burst(usize),
+    /// Its packets come over this link when their frame has begun.
+    #[error("a forwarding delay is too short for the link and the error of clocks")]
+    Late(usize),
+    /// On this link marks may be taken for those of another frame.
+    #[error("the error of clocks is too large for marks to be told apart")]
+    Marks(usize),
 }
 
 impl Framing {
@@ -86,16 +78,28 @@ impl Framing {
     }
 
     /// What the classes that are to have frames are promised, as long as they keep to what they say
-    /// they send, in packets of their largest length.
+    /// they send, in packets of their largest length, and clocks to the error that is to be borne.
     pub fn bounds(&self, plan: &Plan) -> HashMap<ClassId, Result<FramedBound, Unframed>> {
+        let margins = Margins::new(plan, self);
         let classes: Vec<_> = self.demand.stretches.iter().map(|stretch| stretch.class).collect();
-        classes.into_iter().map(|class| (class, self.bound(plan, class))).collect()
+        classes.into_iter().map(|class| (class, self.bound(plan, &margins, class))).collect()
     }
 
-    fn bound(&self, plan: &Plan, id: ClassId) -> Result<FramedBound, Unframed> {
+    /// How wrong clocks may be.
+    pub fn clock_margin(&self, plan: &Plan) -> ClockMargin {
+        Margins::new(plan, self).all()
+    }
+
+    fn bound(
+        &self,
+        plan: &Plan,
+        margins: &Margins<'_>,
+        id: ClassId,
+    ) -> Result<FramedBound, Unframed> {
         let spec = &self.demand.spec;
         let class = &plan.classes[id.index()];
         let path = plan.paths_of(id).next().unwrap_or_default();
+        let links = plan.network.as_ref().map_or(&[][..], |network| &network.links);
         let mut given: HashMap<usize, (&Stretch, Option<&Reservation>)> = HashMap::new();
         for (stretch, answer) in self.stretches(id) {
             given.insert(stretch.hops.start, (stretch, answer.as_ref().ok()));
@@ -106,59 +110,58 @@ impl Framing {
         let mut frame_before = false;
         while let Some(&hop) = path.get(at) {
             let Some((stretch, reservation)) = given.get(&at) else {
+                let is_once = path.iter().filter(|other| **other == hop).count() == 1;
                 let wait = private_wait(plan, spec, class, hop, frame_before);
+                let wait = wait.filter(|_| is_once);
                 beside = beside.saturating_add(wait.ok_or(Unframed::Shared(at))?.0);
                 at += 1;
                 continue;
             };
             let reservation = reservation.ok_or(Unframed::Blocked(at))?;
+            is_held(plan, class, stretch, reservation)?;
+            margins.bear_errors(stretch, reservation)?;
             let bounds = stretch.flow.bounds(&spec.time, reservation);
-            // A stretch after another gets what comes of one frame or two at once.
-            let more = plan.packets_at_once(class) + u64::from(frame_before) - 1;
-            let gap = bounds.shaping.0 - spec.time.frame.0;
-            shaping =
-                shaping.saturating_add(bounds.shaping.0).saturating_add(more.saturating_mul(gap));
+            let waits = match frame_before {
+                true => wait_between(spec, reservation),
+                false => {
+                    let more = plan.packets_at_once(class) - 1;
+                    let gap = bounds.shaping.0 - spec.time.frame.0;
+                    bounds.shaping.0.saturating_add(more.saturating_mul(gap))
+                }
+            };
+            shaping = shaping.saturating_add(waits);
             transit = transit.saturating_add(bounds.transit.0);
             let clocks = 2 * plan.clock_error(spec).0;
-            let propagation = plan.propagation(path[stretch.hops.end - 1]).0;
+            let last = path[stretch.hops.end - 1];
+            let propagation = links[last.link as usize].delay.0;
             beside = beside.saturating_add(clocks).saturating_add(propagation);
             frame_before = true;
             at = stretch.hops.end;
         }
         Ok(FramedBound { shaping: Nanos(shaping), transit: Nanos(transit), beside: Nanos(beside) })
     }
+}
 
-    /// How wrong clocks may be.
-    pub fn clock_margin(&self, plan: &Plan) -> ClockMargin {
-        let spec = &self.demand.spec;
-        let frame = spec.time.frame;
-        // Both clocks may step from one side to the other, and lags bear half a frame more.
-        let mut margin = ClockMargin { error: Nanos(frame.0 / 8), binding: MarginBinding::Marks };
-        let mut bind = |error: u64, binding| {
-            if error < margin.error.0 {
-                margin = ClockMargin { error: Nanos(error), binding };
-            }
-        };
-        for (stretch, answer) in self.demand.stretches.iter().zip(&self.reserved.answers) {
-            let Ok(reservation) = answer else { continue };
-            let outputs =
-                || stretch.flow.path.iter().map(|hop| self.demand.outputs[hop.output as usize]);
-            for (before, delay) in outputs().zip(&reservation.delays[1..]) {
-                let ready = u64::from(delay - 1).saturating_mul(frame.0);
-                let spare = ready.saturating_sub(plan.propagation(before).0 + 1);
-                bind(spare / 2, MarginBinding::Late(before));
-            }
-        }
-        for (number, &output) in (0..).zip(&self.demand.outputs) {
-            let fullest =
-                (0..spec.period()).map(|at| self.reserved.ledger.reserved(number, at)).max();
-            let settings = plan.tdp_settings(spec, output, 0);
-            let takes = settings.rate.time_for(fullest.unwrap_or_default());
-            let spare = frame.saturating_sub(spec.guard).saturating_sub(takes);
-            bind(spare.0 / 2, MarginBinding::Full(output));
-        }
-        margin
+/// Whether the edge of a stretch holds all that the class may send at once.
+fn is_held(
+    plan: &Plan,
+    class: &Class,
+    stretch: &Stretch,
+    Reservation { slots, .. }: &Reservation,
+) -> Result<(), Unframed> {
+    let contract = Contract { slots: *slots, packet: stretch.flow.packet };
+    match plan.frames_ahead(class, &contract) {
+        MOST_AHEAD => Err(Unframed::Burst(stretch.hops.start)),
+        _ => Ok(()),
     }
+}
+
+/// How long packets wait at most, at the edge of a stretch after another, once they have come as late
+/// as those of their frames do. From one on that finds its slot free, up to n/k frames away, each
+/// takes the next slot; and over any number of slots both patterns are equally long but for a frame.
+fn wait_between(spec: &TdpSpec, Reservation { slots, .. }: &Reservation) -> u64 {
+    let frames = u64::from(slots.period.div_ceil(slots.packets)) + 1;
+    spec.time.start(frames).0
 }
 
 /// How long packets of a class take over a private link without frames, propagation included.
@@ -181,11 +184,4 @@ fn private_wait(
     let length = u128::from(spec.time.frame.0) * u128::from(spec.period());
     let keeps_up = u128::from(longest.0) * u128::from(packets) <= length;
     keeps_up.then(|| Nanos(longest.0.saturating_mul(at_once)).saturating_add(link.delay))
-}
-
-impl Plan {
-    /// How long bits take over the link of a hop.
-    fn propagation(&self, hop: Hop) -> Nanos {
-        self.network.as_ref().map_or(Nanos::ZERO, |network| network.links[hop.link as usize].delay)
-    }
 }

@@ -37,6 +37,9 @@ pub(super) struct FrameCounts {
 pub(super) struct Input {
     upstream: Upstream,
     clock: NodeClock,
+    /// Propagation, which the node knows as whoever chose its forwarding delay does: marks alone do
+    /// not tell cycles that are two apart.
+    delay: Nanos,
     unknown: u64,
 }
 
@@ -90,15 +93,16 @@ impl Frames {
 }
 
 impl Input {
-    pub fn new(upstream: Upstream, clock: NodeClock) -> Self {
-        Input { upstream, clock, unknown: 0 }
+    pub fn new(upstream: Upstream, clock: NodeClock, delay: Nanos) -> Self {
+        Input { upstream, clock, delay, unknown: 0 }
     }
 
     /// The frame in which a packet was sent that arrives now; none for best effort and while out of
     /// step.
     pub fn receive(&mut self, now: Nanos, flight: &Flight) -> Option<u64> {
         let mark = Mark::decode(flight.ds)?;
-        let frame = self.upstream.receive(self.clock.at(now), mark);
+        let sent = self.clock.at(now).saturating_sub(self.delay);
+        let frame = self.upstream.receive(sent, mark);
         self.unknown += u64::from(frame.is_none() && flight.packet.is_some());
         frame
     }

@@ -1,4 +1,5 @@
 mod bounds;
+mod tdp;
 
 use std::path::Path;
 

@@ -155,7 +155,8 @@ impl<'a> Topology<'a> {
         let [_, to] = self.network.between(hop);
         let is_marked = self.plan.has_frames(&spec, hop) && self.is_in_step(&spec, to);
         let clock = NodeClock::new(self.network.nodes[to as usize].clock);
-        is_marked.then(|| Input::new(Upstream::new(spec.time), clock))
+        let delay = self.network.links[hop.link as usize].delay;
+        is_marked.then(|| Input::new(Upstream::new(spec.time), clock, delay))
     }
 
     /// Whether a node has any output with frames.

@@ -1,0 +1,126 @@
+//! How wrong clocks may be for time-driven priority.
+
+use laxity::admit::tdp::Reservation;
+use laxity::units::Nanos;
+
+use super::{Framing, Stretch, TdpSpec, Unframed};
+use crate::model::Plan;
+use crate::network::{Hop, NetworkLink};
+
+/// How clocks may be wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClockMargin {
+    /// The largest error of any node's clock that every promise bears.
+    pub error: Nanos,
+    /// What breaks first.
+    pub binding: MarginBinding,
+}
+
+/// What bears no larger error of clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarginBinding {
+    /// Packets would come over this link when their frame has begun.
+    Late(Hop),
+    /// This output's fullest frame would not fit into one that is shorter as its clock is set.
+    Full(Hop),
+    /// Marks would be taken for those of another frame.
+    Marks,
+}
+
+/// How wrong clocks may be at each output of a network.
+pub(super) struct Margins<'a> {
+    plan: &'a Plan,
+    framing: &'a Framing,
+    /// How long outputs send in the frames of which most is reserved.
+    fullest: Vec<Nanos>,
+}
+
+impl<'a> Margins<'a> {
+    pub fn new(plan: &'a Plan, framing: &'a Framing) -> Self {
+        let mut margins = Margins { plan, framing, fullest: Vec::new() };
+        let fullest = |output| {
+            let frames = 0..framing.demand.spec.period();
+            let fullest = frames.map(|frame| framing.reserved.ledger.reserved(output, frame)).max();
+            margins.link(output).rate.time_for(fullest.unwrap_or_default())
+        };
+        margins.fullest = (0..framing.demand.outputs.len() as u32).map(fullest).collect();
+        margins
+    }
+
+    /// Whether a stretch bears the error that clocks are to have.
+    pub fn bear_errors(&self, stretch: &Stretch, given: &Reservation) -> Result<(), Unframed> {
+        let error = self.plan.clock_error(&self.framing.demand.spec);
+        for (place, (output, delay)) in stretch.hops.clone().zip(links(stretch, given)) {
+            if self.of_delay(output, delay).is_none_or(|margin| margin < error) {
+                return Err(Unframed::Late(place));
+            }
+            if self.of_marks(output) < error {
+                return Err(Unframed::Marks(place));
+            }
+        }
+        Ok(())
+    }
+
+    /// What all that is reserved bears.
+    pub fn all(&self) -> ClockMargin {
+        let Framing { demand, reserved } = self.framing;
+        let frame = demand.spec.time.frame;
+        let mut margin = ClockMargin { error: Nanos(frame.0 / 4), binding: MarginBinding::Marks };
+        let mut bind = |error: Nanos, binding| {
+            if error < margin.error {
+                margin = ClockMargin { error, binding };
+            }
+        };
+        for (stretch, answer) in demand.stretches.iter().zip(&reserved.answers) {
+            let Ok(reservation) = answer else { continue };
+            for (output, delay) in links(stretch, reservation) {
+                let late = self.of_delay(output, delay).unwrap_or_default();
+                bind(late, MarginBinding::Late(demand.outputs[output as usize]));
+                bind(self.of_marks(output), MarginBinding::Marks);
+            }
+        }
+        for (&takes, &output) in self.fullest.iter().zip(&demand.outputs) {
+            if takes > Nanos::ZERO {
+                let spare = frame.saturating_sub(demand.spec.guard).saturating_sub(takes);
+                bind(Nanos(spare.0 / 2), MarginBinding::Full(output));
+            }
+        }
+        margin
+    }
+
+    /// With which error packets still come over an output's link before their frame begins, so many
+    /// frames after the one in which they were sent; none if not even with perfect clocks.
+    fn of_delay(&self, output: u32, delay: u32) -> Option<Nanos> {
+        let ready = self.framing.demand.spec.time.start(u64::from(delay).saturating_sub(1));
+        let way = self.link(output).delay.0.checked_add(1)?;
+        Some(Nanos(ready.0.checked_sub(way)? / 2))
+    }
+
+    /// With which error all lags of an output's marked packets are less than a frame apart, so that
+    /// their frames are [told](laxity::sched::tdp::Upstream) from their marks.
+    fn of_marks(&self, output: u32) -> Nanos {
+        let TdpSpec { time, guard, .. } = self.framing.demand.spec;
+        let rate = self.link(output).rate;
+        // The first packet of a frame that is marked begins with it, or is padding after best effort
+        // that was under way; the last one is reserved.
+        let shortest = rate.time_for(self.plan.link.min_packet);
+        let reserved = guard.saturating_add(self.fullest[output as usize]);
+        let apart = reserved.saturating_sub(shortest).max(rate.time_for(self.plan.link.max_packet));
+        // Both clocks may step from one side to the other, and links round to nanoseconds.
+        Nanos(time.frame.saturating_sub(apart).saturating_sub(Nanos(2)).0 / 4)
+    }
+
+    fn link(&self, output: u32) -> &'a NetworkLink {
+        let network = self.plan.network.as_ref().expect("a plan with a network");
+        &network.links[self.framing.demand.outputs[output as usize].link as usize]
+    }
+}
+
+/// The outputs of a stretch that are followed by another, with the forwarding delay of that.
+fn links<'a>(
+    stretch: &'a Stretch,
+    given: &'a Reservation,
+) -> impl Iterator<Item = (u32, u32)> + 'a {
+    let outputs = stretch.flow.path.iter().map(|hop| hop.output);
+    outputs.zip(given.delays.iter().copied().skip(1))
+}
