@@ -12,6 +12,8 @@ use super::clock::NodeClock;
 pub(super) struct Frames {
     pub tdp: Tdp<Box<dyn Scheduler + Send>>,
     pub clock: NodeClock,
+    /// Whether nothing that comes late goes before what is due.
+    pub is_settled: bool,
     /// The length of padding, if there is anyone at the other end to be kept in step.
     pub padding: Option<u32>,
     pub counts: FrameCounts,
@@ -71,6 +73,14 @@ impl Frames {
             }
             None => Next::Wait(self.ready(now, local)),
         }
+    }
+
+    /// What follows in the frame when the link is free at `later`, if that is known already, and the
+    /// DS field with which it is sent.
+    pub fn next_ahead(&mut self, later: Nanos) -> Option<(Dispatch, u8)> {
+        let later = self.is_settled.then(|| self.clock.at(later))?;
+        let dispatch = self.tdp.dequeue_ahead(later)?;
+        Some((dispatch, self.tdp.mark().encode()))
     }
 
     /// A packet has left with this DS field, which was due by `deadline`.

@@ -19,6 +19,8 @@ pub(super) struct Reserved {
     ahead: Vec<u32>,
     /// By class and place on its path: the forwarding delay, and the flow's number at the edge.
     steps: HashMap<(ClassId, usize), (u32, Option<u32>)>,
+    /// Whether no clock is so wrong that packets come late.
+    pub is_punctual: bool,
     /// How long packets of the classes take at most that are promised it.
     bounds: HashMap<ClassId, Nanos>,
 }
@@ -28,6 +30,9 @@ impl Reserved {
     pub fn new(plan: &Plan, spec: TdpSpec) -> (Reserved, Edge) {
         let framing = Framing::of(plan, &spec);
         let bounds = framing.bounds(plan);
+        let nodes = plan.network.iter().flat_map(|network| &network.nodes);
+        let error = nodes.map(|node| node.clock.largest_error()).max();
+        let is_punctual = error.unwrap_or_default() < framing.clock_margin(plan).error;
         let Framing { demand, ledger, answers } = framing;
         let (mut steps, mut contracts) = (HashMap::new(), Vec::new());
         let (mut delays, mut edges) = (vec![0; demand.outputs.len()], BTreeSet::new());
@@ -59,7 +64,7 @@ impl Reserved {
         let bounds =
             bounds.into_iter().filter_map(|(class, bound)| Some((class, bound.ok()?.delay())));
         let bounds = bounds.collect();
-        (Reserved { spec, ledger, outputs, ahead: delays, steps, bounds }, edge)
+        (Reserved { spec, ledger, outputs, ahead: delays, steps, is_punctual, bounds }, edge)
     }
 
     /// The forwarding delay of an output on a class's path, and the flow's number there if it is an edge.

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use laxity::link::Link;
 use laxity::packet::ClassId;
-use laxity::sched::Tdp;
 use laxity::sched::tdp::{Edge, Upstream};
+use laxity::sched::{Late, Tdp};
 use laxity_plan::Plan;
 use laxity_plan::model::SchedulerSpec;
 use laxity_plan::network::{Hop, Network};
@@ -141,6 +141,7 @@ impl<'a> Topology<'a> {
                 Discipline::Frames(Box::new(Frames {
                     tdp: tdp.over(best_effort),
                     clock: NodeClock::new(self.network.nodes[from as usize].clock),
+                    is_settled: reserved.is_punctual || spec.late == Late::Drop,
                     padding: self.is_in_step(&spec, to).then_some(min_packet),
                     counts: Default::default(),
                 }))

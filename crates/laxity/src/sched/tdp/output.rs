@@ -193,6 +193,19 @@ impl<B: Scheduler> Tdp<B> {
         is_due
     }
 
+    /// The reserved packet that follows in this frame when the link is free at `later`, asked for ahead
+    /// of that time, so that packets may still be taken in at earlier ones. What is due in a frame has
+    /// come before it begins, and only a late packet would go before it: this is for outputs to which
+    /// none comes, or that drop them.
+    #[inline]
+    pub fn dequeue_ahead(&mut self, later: Nanos) -> Option<Dispatch> {
+        if later >= self.now.end || !self.overdue.is_empty() {
+            return None;
+        }
+        let packet = self.next_due()?;
+        Some(self.dispatch_reserved(packet, self.now.end))
+    }
+
     /// The mark of reserved and padding packets that were sent last: that of the frame in which the
     /// last operation was.
     pub fn mark(&self) -> Mark {
