@@ -1,5 +1,6 @@
 //! The transmitter of a link: when a packet's last bit leaves.
 
+use crate::sched::pace::Pace;
 use crate::units::{NANOBITS_PER_BYTE, Nanos, Rate};
 
 /// A link that sends one packet at a time at a constant rate.
@@ -10,6 +11,7 @@ use crate::units::{NANOBITS_PER_BYTE, Nanos, Rate};
 #[derive(Clone, Debug)]
 pub struct Link {
     rate: Rate,
+    pace: Pace,
     /// When the last transmission ends, rounded up.
     free_at: Nanos,
     /// By how much `free_at` is rounded up, in `1/rate` of a nanosecond.
@@ -17,9 +19,10 @@ pub struct Link {
 }
 
 impl Link {
-    /// An idle link.
+    /// An idle link of a rate of 1 bit/s to [`Rate::LIMIT`]; others count as the nearer of these.
     pub fn new(rate: Rate) -> Self {
-        Link { rate, free_at: Nanos::ZERO, rounding: 0 }
+        let rate = rate.clamp(Rate(1), Rate::LIMIT);
+        Link { rate, pace: Pace::new(rate), free_at: Nanos::ZERO, rounding: 0 }
     }
 
     /// Its rate.
@@ -37,13 +40,30 @@ impl Link {
     pub fn transmit(&mut self, now: Nanos, length: u32) -> Nanos {
         debug_assert!(now >= self.free_at);
         let carried = if now == self.free_at { self.rounding } else { 0 };
+        let work = u64::from(length).checked_mul(NANOBITS_PER_BYTE);
+        let work = work.and_then(|work| work.checked_sub(carried));
+        let (nanos, rounding) = match work {
+            Some(work) => self.round_up(work),
+            None => self.round_up_any(length, carried),
+        };
+        self.rounding = rounding;
+        self.free_at = now.saturating_add(Nanos(nanos));
+        self.free_at
+    }
+
+    /// How long work takes, rounded up, and by how much.
+    fn round_up(&self, work: u64) -> (u64, u64) {
+        let (nanos, rest) = self.pace.divide(work);
+        if rest == 0 { (nanos, 0) } else { (nanos + 1, self.rate.0 - rest) }
+    }
+
+    /// The same for a packet of 2 GB or one that fits into what was rounded up.
+    #[cold]
+    fn round_up_any(&self, length: u32, carried: u64) -> (u64, u64) {
         let rate = i128::from(self.rate.0);
         let work = i128::from(length) * i128::from(NANOBITS_PER_BYTE) - i128::from(carried);
-        // Below zero only when the whole packet fits into what was rounded up.
         let nanos = (work.max(0) + rate - 1) / rate;
-        self.rounding = (nanos * rate - work) as u64;
-        self.free_at = now.saturating_add(Nanos(nanos as u64));
-        self.free_at
+        (nanos as u64, (nanos * rate - work) as u64)
     }
 }
 

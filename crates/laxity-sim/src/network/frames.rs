@@ -77,6 +77,13 @@ impl Frames {
         }
     }
 
+    /// What follows in the frame when the link is free at `later`, if that is known already, and the
+    /// DS field with which it is sent.
+    pub fn next_ahead(&mut self, later: Nanos) -> Option<(Dispatch, u8)> {
+        let dispatch = self.tdp.dequeue_ahead(self.clock.at(later))?;
+        Some((dispatch, self.tdp.mark().encode()))
+    }
+
     /// A packet has left with this DS field, which was due by `deadline`.
     pub fn sent(&mut self, departure: Nanos, deadline: Option<Nanos>, ds: u8) {
         let is_late = ds != 0 && deadline.is_some_and(|due| self.clock.at(departure) > due);

@@ -244,10 +244,11 @@ impl<'a, W: Watcher> Simulation<'a, W> {
     }
 
     fn begin(&mut self) -> Result<(), SimError> {
+        let with_timers = self.flows.iter().rposition(|flow| flow.connection.is_some());
         self.slots = Slots {
             sources: self.sources.len(),
             outputs: self.topology.outputs.len(),
-            flows: self.flows.len(),
+            flows: with_timers.map_or(0, |last| last + 1),
         };
         self.agenda = Agenda::new(self.slots.count(), self.slots.slot(Event::Choice(0)));
         for source in 0..self.sources.len() {
@@ -354,11 +355,15 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         let frame = transit.frame.map(|frame| frame + u64::from(step.forwarding_delay));
         let number = step.output as usize;
         let frame = frame.or_else(|| self.shape(now, step, &packet));
-        let (output, mut drops) = self.output(number);
-        drops.books.arrived(&packet);
+        let output = &self.topology.outputs[number];
+        self.books[output.books as usize].arrived(&packet);
         let free_at = output.link.free_at().max(now);
+        if let Discipline::Arrival = output.discipline {
+            return self.transmit(free_at, number, packet, None, 0);
+        }
+        let (output, mut drops) = self.output(number);
         match &mut output.discipline {
-            Discipline::Arrival => return self.transmit(free_at, number, packet, None, 0),
+            Discipline::Arrival => {}
             Discipline::Scheduler(scheduler) => scheduler.enqueue(now, packet, &mut drops),
             Discipline::Frames(frames) => {
                 let local = frames.clock.at(now);
@@ -407,9 +412,26 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         if let Some((packet, deadline, ds)) = chosen {
             self.transits[packet.handle as usize].ecn = packet.ecn;
             self.transmit(now, number, packet, deadline, ds);
+            self.transmit_ahead(number);
         }
         let free_at = self.topology.outputs[number].link.free_at();
         self.agenda.set(self.slots.slot(Event::Choice(number)), waits_until.max(free_at));
+    }
+
+    /// Sends what follows in the frame, as far as that is known.
+    fn transmit_ahead(&mut self, number: usize) {
+        loop {
+            let output = &mut self.topology.outputs[number];
+            let Discipline::Frames(frames) = &mut output.discipline else { return };
+            let start = output.link.free_at();
+            if start >= self.run.duration {
+                return;
+            }
+            let Some((Dispatch { packet, deadline, .. }, ds)) = frames.next_ahead(start) else {
+                return;
+            };
+            self.transmit(start, number, packet, deadline, ds);
+        }
     }
 
     /// Sends padding over a link.

@@ -9,7 +9,7 @@ mod fifo;
 pub mod hfsc;
 mod hierarchy;
 mod late;
-mod pace;
+pub(crate) mod pace;
 mod servers;
 pub mod tdp;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::units::{NANOBITS_PER_BYTE, Rate};
 
 /// A rate at which work is done, with what it takes to divide by it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     rate: u64,
     /// 2^64 / rate, rounded down.
     reciprocal: u64,
@@ -13,7 +13,7 @@ pub(super) struct Pace {
 /// When some amount of work is due at a pace: a number of nanoseconds and of `1/rate` parts of the
 /// next one. Of one pace, moments compare as they follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Moment(i128);
+pub(crate) struct Moment(i128);
 
 /// Binary digits for the parts of a nanosecond: `Rate::LIMIT` has one less.
 const PARTS: u32 = 44;
@@ -79,7 +79,7 @@ impl Pace {
     }
 
     /// Quotient and remainder: the product with the reciprocal is at most one below.
-    fn divide(self, work: u64) -> (u64, u64) {
+    pub fn divide(self, work: u64) -> (u64, u64) {
         let quotient = ((u128::from(work) * u128::from(self.reciprocal)) >> 64) as u64;
         let rest = work - quotient * self.rate;
         let more = u64::from(rest >= self.rate);

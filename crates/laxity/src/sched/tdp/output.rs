@@ -27,8 +27,9 @@ use crate::units::Nanos;
 /// A packet that is told a frame which has begun comes too late (section II.B, rule i), one that is
 /// told a frame more than d + 1 ahead has no queue, and a best-effort packet that is longer than what
 /// lies between reserved frames can never be sent: these are dropped for [`DropReason::Frame`]. Late
-/// packets that are not to be dropped go before all others, up to one frame's capacity of them. What
-/// does not fit into the capacity of a frame is dropped for [`DropReason::QueueFull`].
+/// packets that are not to be dropped, up to one frame's capacity of them, go before best effort, under
+/// the same condition, so that they make no other late. What does not fit into the capacity of a frame is
+/// dropped for [`DropReason::QueueFull`].
 ///
 /// Every operation takes constant time, and a frame's beginning the time of one look at each of the
 /// frames that have gone by, at d + 2 at most.
@@ -189,9 +190,21 @@ impl<B: Scheduler> Tdp<B> {
     /// the next node without a mark, too, so that it is padded here.
     pub fn pad(&mut self, now: Nanos, length: u32, drops: &mut dyn DropSink) -> bool {
         self.advance(now, drops);
-        let is_due = !self.now.has_mark && !self.has_reserved() && self.is_open(now, length);
+        let is_due = !self.now.has_mark && !self.has_reserved(now) && self.is_open(now, length);
         self.now.has_mark |= is_due;
         is_due
+    }
+
+    /// The reserved packet that follows in this frame when the link is free at `later`, asked for ahead
+    /// of that time, so that packets may still be taken in at earlier ones: what is due in a frame has
+    /// come before it begins, and nothing goes before it.
+    #[inline]
+    pub fn dequeue_ahead(&mut self, later: Nanos) -> Option<Dispatch> {
+        if later >= self.now.end {
+            return None;
+        }
+        let packet = self.next_due()?;
+        Some(self.dispatch_reserved(packet, self.now.end))
     }
 
     /// The mark of reserved and padding packets that were sent last: that of the frame in which the
@@ -279,8 +292,9 @@ impl<B: Scheduler> Tdp<B> {
     }
 
     /// Whether anything reserved is to be sent in the current frame.
-    fn has_reserved(&self) -> bool {
-        !self.overdue.is_empty() || self.sent < self.due.len()
+    fn has_reserved(&self, now: Nanos) -> bool {
+        let late = self.overdue.front();
+        self.sent < self.due.len() || late.is_some_and(|late| self.is_open(now, late.packet.length))
     }
 
     fn next_due(&mut self) -> Option<Packet> {
@@ -289,11 +303,30 @@ impl<B: Scheduler> Tdp<B> {
         Some(packet)
     }
 
+    /// The first of the late packets that are not too old, if there is time for it.
     #[cold]
-    fn next_overdue(&mut self) -> Option<Dispatch> {
-        let Overdue { packet, deadline } = self.overdue.pop_front()?;
-        self.overdue_bytes -= u64::from(packet.length);
-        Some(self.dispatch_reserved(packet, deadline))
+    fn next_overdue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        let super_cycle = self.super_cycle();
+        while let Some(&Overdue { packet, deadline }) = self.overdue.front() {
+            let is_open = self.is_open(now, packet.length);
+            let is_old = now >= deadline.saturating_add(super_cycle);
+            if !is_open && !is_old {
+                break;
+            }
+            self.overdue.pop_front();
+            self.overdue_bytes -= u64::from(packet.length);
+            if is_open {
+                return Some(self.dispatch_reserved(packet, deadline));
+            }
+            self.backlog.remove(packet.length);
+            drops.dropped(packet, DropReason::Frame);
+        }
+        None
+    }
+
+    fn super_cycle(&self) -> Nanos {
+        let CommonTime { frame, frames, cycles } = self.settings.time;
+        Nanos(frame.0.saturating_mul(u64::from(frames) * u64::from(cycles)))
     }
 
     fn dispatch_reserved(&mut self, packet: Packet, deadline: Nanos) -> Dispatch {
@@ -330,9 +363,7 @@ impl<B: Scheduler> Tdp<B> {
     /// Lets best effort choose, if it has not and there is time for anything at all.
     fn choose_best_effort(&mut self, now: Nanos, drops: &mut dyn DropSink) {
         if self.chosen.is_none() && now < self.now.best_effort_until {
-            let CommonTime { frame, frames, cycles } = self.settings.time;
-            let super_cycle = frame.0.saturating_mul(u64::from(frames) * u64::from(cycles));
-            let until = now.saturating_add(Nanos(super_cycle));
+            let until = now.saturating_add(self.super_cycle());
             self.chosen = self.best_effort.dequeue(now, drops).map(|chosen| (chosen, until));
         }
     }
@@ -361,23 +392,28 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
     #[inline]
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         self.advance(now, drops);
-        if !self.overdue.is_empty() {
-            return self.next_overdue();
+        if let Some(packet) = self.next_due() {
+            return Some(self.dispatch_reserved(packet, self.now.end));
         }
-        match self.next_due() {
-            Some(packet) => Some(self.dispatch_reserved(packet, self.now.end)),
-            None => self.next_best_effort(now, drops),
+        if !self.overdue.is_empty()
+            && let Some(late) = self.next_overdue(now, drops)
+        {
+            return Some(late);
         }
+        self.next_best_effort(now, drops)
     }
 
     /// At once, too, where a frame has begun since the last operation: what is left of earlier ones is
     /// still to be dropped.
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {
         let has_late = now >= self.now.end && self.backlog.packets > 0;
-        if has_late || self.has_reserved() {
+        if has_late || self.has_reserved(now) {
             return Some(now);
         }
-        let best_effort = self.best_effort_ready(now);
+        let too_old = |late: &Overdue| late.deadline.saturating_add(self.super_cycle());
+        let late =
+            self.overdue.front().map(|late| too_old(late).min(self.now.reserved_from).max(now));
+        let best_effort = late.into_iter().chain(self.best_effort_ready(now)).min();
         if best_effort == Some(now) || self.backlog.packets == 0 {
             return best_effort;
         }

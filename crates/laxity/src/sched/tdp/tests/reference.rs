@@ -118,15 +118,38 @@ impl Reference {
         let mut dropped = Vec::new();
         self.end_frames(now, &mut dropped);
         let current = self.frame(now);
-        let late = self.waiting.iter().position(|one| one.is_late);
-        let due = || self.waiting.iter().position(|one| one.frame == Some(current));
-        let chosen = late.or_else(due).or_else(|| self.best_effort(now, &mut dropped));
+        let is_due = |one: &Waiting| !one.is_late && one.frame == Some(current);
+        let due = self.waiting.iter().position(is_due);
+        let chosen = due.or_else(|| self.late(now, &mut dropped));
+        let chosen = chosen.or_else(|| self.best_effort(now, &mut dropped));
         let chosen = chosen.map(|place| {
             let one = self.waiting.remove(place);
             let end = one.frame.map(|frame| Nanos((frame + 1) * self.settings.time.frame.0));
             (one.packet.handle, end)
         });
         (chosen, dropped)
+    }
+
+    fn super_cycle(&self) -> Nanos {
+        let time = self.settings.time;
+        Nanos(time.frame.0 * u64::from(time.frames * time.cycles))
+    }
+
+    /// The place of the late packet to be sent now.
+    fn late(&mut self, now: Nanos, dropped: &mut Dropped) -> Option<usize> {
+        loop {
+            let first = self.waiting.iter().position(|one| one.is_late)?;
+            let Waiting { packet, frame, .. } = self.waiting[first];
+            if self.fits(now, self.frame(now), packet.length) {
+                return Some(first);
+            }
+            let ended = Nanos((frame? + 1) * self.settings.time.frame.0);
+            if now < ended + self.super_cycle() {
+                return None;
+            }
+            self.waiting.remove(first);
+            dropped.push((packet.handle, DropReason::Frame));
+        }
     }
 
     /// The place of the best-effort packet to be sent now.
@@ -141,9 +164,7 @@ impl Reference {
                 if !self.fits(now + Nanos(1), current, 0) {
                     return None;
                 }
-                let time = self.settings.time;
-                let super_cycle = time.frame.0 * u64::from(time.frames * time.cycles);
-                self.chosen = Some((packet.handle, now + Nanos(super_cycle)));
+                self.chosen = Some((packet.handle, now + self.super_cycle()));
             }
             if self.fits(now, current, packet.length) {
                 return Some(first);
@@ -158,7 +179,10 @@ impl Reference {
 
     /// Whether anything reserved is to be sent now.
     pub fn has_reserved(&self, now: Nanos) -> bool {
-        self.waiting.iter().any(|one| one.is_late || one.frame == Some(self.frame(now)))
+        let is_due = |one: &Waiting| !one.is_late && one.frame == Some(self.frame(now));
+        let late = self.waiting.iter().find(|one| one.is_late);
+        let goes = |one: &Waiting| self.fits(now, self.frame(now), one.packet.length);
+        self.waiting.iter().any(is_due) || late.is_some_and(goes)
     }
 
     pub fn fits_now(&self, now: Nanos, length: u32) -> bool {
