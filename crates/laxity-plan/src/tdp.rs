@@ -4,6 +4,8 @@
 mod demand;
 mod margin;
 mod promise;
+#[cfg(test)]
+mod promises;
 
 pub use demand::{Demand, MOST_AHEAD, Reserved, Stretch};
 pub use margin::{ClockMargin, MarginBinding};

@@ -8,6 +8,7 @@ mod outside;
 mod queues;
 mod refused;
 mod streams;
+mod tdp;
 
 use std::path::Path;
 

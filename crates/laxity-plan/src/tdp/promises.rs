@@ -1,0 +1,166 @@
+//! Promises and margins of small networks, by arithmetic.
+
+use std::path::Path;
+
+use laxity::packet::ClassId;
+use laxity::units::Nanos;
+
+use super::{ClockMargin, FramedBound, Framing, MarginBinding, TdpSpec, Unframed};
+use crate::Plan;
+use crate::model::SchedulerSpec;
+use crate::network::Hop;
+
+/// A chain of three nodes behind a host: frames of 100 us, ten to a cycle. A packet of 500 bytes takes
+/// 40 us, one of 100 bytes 8 us.
+const CHAIN: &str = r#"
+version = 1
+link = { rate = "100mbit", max-packet = "500b", min-packet = "100b" }
+[scheduler]
+kind = "tdp"
+frame = "100us"
+frames = 10
+[network.access]
+between = ["host", "a"]
+private = true
+[network.one]
+between = ["a", "b"]
+delay = "130us"
+[network.two]
+between = ["b", "c"]
+delay = "20us"
+[class.voice]
+gap = "500us"
+[[source]]
+class = "voice"
+model = "constant"
+rate = "8mbit"
+packet = "500b"
+path = ["host", "a", "b", "c"]
+"#;
+
+fn framing(text: &str) -> (Plan, Framing) {
+    let plan = Plan::parse(text, "plan.toml", Path::new("")).unwrap();
+    let SchedulerSpec::Tdp(spec) = plan.scheduler else { panic!("{:?}", plan.scheduler) };
+    let framing = Framing::of(&plan, &spec);
+    (plan, framing)
+}
+
+fn bound(text: &str) -> Result<FramedBound, Unframed> {
+    let (plan, framing) = framing(text);
+    framing.bounds(&plan)[&ClassId(0)].clone()
+}
+
+fn margin(text: &str) -> ClockMargin {
+    let (plan, framing) = framing(text);
+    framing.clock_margin(&plan)
+}
+
+fn us(us: u64) -> Nanos {
+    Nanos(1_000 * us)
+}
+
+#[test]
+fn a_chain_is_promised_its_frames() {
+    // One of two slots of ten frames, after the current frame; three frames from a to b, and one more
+    // to the end of b's; 40 us from the host, and 20 us to c.
+    let expected =
+        FramedBound { shaping: us(100 + 500), transit: us(300 + 100), beside: us(40 + 20) };
+    assert_eq!(bound(CHAIN), Ok(expected));
+    assert_eq!(expected.delay(), us(1_060));
+    // Clocks that are 1 us off, either way, from the arrival at a to the end of b's frame.
+    let clocks = CHAIN.replace("frames = 10", "frames = 10\nclock-error = \"1us\"");
+    assert_eq!(bound(&clocks), Ok(FramedBound { beside: us(40 + 20 + 2), ..expected }));
+    // Three streams may come at once, at the host's link and at a.
+    let three = CHAIN.replace("gap =", "count = 3\ngap =");
+    let gap = 1_000_000u64.div_ceil(6);
+    let shaping = Nanos(100_000 + 3 * gap);
+    assert_eq!(bound(&three), Ok(FramedBound { shaping, beside: us(120 + 20), ..expected }));
+}
+
+/// A burst is what the reserved rate does not carry off, whatever the peak rate is.
+#[test]
+fn bursts_are_those_of_the_reserved_rate() {
+    let arrival = |bucket: &str, more: &str| {
+        let arrival = format!(
+            "end-to-end = \"1s\"\n\
+             arrival = {{ bucket = \"{bucket}\", rate = \"8mbit\", packet = \"500b\"{more} }}"
+        );
+        bound(&CHAIN.replace("gap = \"500us\"", &arrival))
+    };
+    for more in ["", ", peak = \"20mbit\""] {
+        let bound = arrival("2000b", more).unwrap();
+        assert_eq!((bound.shaping, bound.beside), (us(100 + 4 * 500), us(4 * 40 + 20)));
+    }
+    assert_eq!(arrival("100MB", ""), Err(Unframed::Burst(1)));
+}
+
+#[test]
+fn what_is_not_kept_is_not_promised() {
+    let delay = |frames: u32| {
+        CHAIN.replace("frames = 10", &format!("frames = 10\nforwarding-delay = {frames}"))
+    };
+    assert_eq!(bound(&delay(2)), Err(Unframed::Late(1)));
+    assert!(bound(&delay(3)).is_ok());
+    assert_eq!(margin(&delay(2)).error, Nanos::ZERO);
+    assert_eq!(margin(&delay(2)).binding, MarginBinding::Late(Hop { link: 1, backward: false }));
+    let shared = CHAIN.replace("private = true", "scheduler.kind = \"fifo\"");
+    assert_eq!(bound(&shared), Err(Unframed::Shared(0)));
+    let full = CHAIN.replace("500us", "45us");
+    assert_eq!(bound(&full), Err(Unframed::Blocked(1)));
+    let clocks = CHAIN.replace("frames = 10", "frames = 10\nclock-error = \"16us\"");
+    assert_eq!(bound(&clocks), Err(Unframed::Marks(1)));
+    // A private link that is passed twice is shared with what comes round.
+    let round = r#"["host", "a", "b", "a", "host", "a"]"#;
+    assert_eq!(
+        bound(&CHAIN.replace(r#"["host", "a", "b", "c"]"#, round)),
+        Err(Unframed::Shared(0))
+    );
+}
+
+#[test]
+fn margins_are_the_least_of_what_binds() {
+    // From one frame's end to the beginning of the frame three later 200 us pass, and 130 us on the
+    // way; full frames have 60 us left; marks come at least 8 us and at most 48 us after their frames
+    // begin, or 40 us of best effort later.
+    assert_eq!(
+        margin(CHAIN),
+        ClockMargin { error: Nanos(59_998 / 4), binding: MarginBinding::Marks }
+    );
+    let late = CHAIN.replace("130us", "180us");
+    let binding = MarginBinding::Late(Hop { link: 1, backward: false });
+    assert_eq!(margin(&late), ClockMargin { error: Nanos(19_999 / 2), binding });
+    // Nothing follows the one link: marks do not matter, and full frames do.
+    let single =
+        CHAIN.replace(r#""b", "c"]"#, r#""b", "c"]"#).replace(r#""a", "b", "c"]"#, r#""a", "b"]"#);
+    let full =
+        single.replace("500us", "90us").replace("frames = 10", "frames = 10\nguard = \"10us\"");
+    let binding = MarginBinding::Full(Hop { link: 1, backward: false });
+    assert_eq!(margin(&full), ClockMargin { error: us((100 - 10 - 80) / 2), binding });
+    // A link whose longest packet takes a frame bears no error.
+    let slow = CHAIN.replace("max-packet = \"500b\"", "max-packet = \"1300b\"");
+    let slow = slow.replace(
+        "gap = \"500us\"",
+        "end-to-end = \"1s\"\narrival = { bucket = \"500b\", rate = \"8mbit\", packet = \"500b\" }",
+    );
+    assert_eq!(margin(&slow), ClockMargin { error: Nanos::ZERO, binding: MarginBinding::Marks });
+    assert!(bound(&slow).is_ok(), "perfect clocks are promised their frames");
+}
+
+#[test]
+fn forwarding_delays_are_the_shortest_that_suffice() {
+    let (plan, framing) = framing(CHAIN);
+    let hops = |link, backward| Hop { link, backward };
+    let spec = |error| TdpSpec { clock_error: Some(Nanos(error)), ..framing.demand.spec };
+    let delay = |error, link, backward| plan.shortest_delay(&spec(error), hops(link, backward));
+    assert_eq!([delay(0, 1, false), delay(0, 1, true), delay(0, 2, false)], [3, 3, 2]);
+    assert_eq!([delay(34_999, 1, false), delay(35_000, 1, false)], [3, 4]);
+    let outputs: Vec<_> =
+        framing.demand.outputs.iter().map(|hop| (hop.link, hop.backward)).collect();
+    assert_eq!(
+        outputs,
+        [(1, false), (1, true), (2, false), (2, true)],
+        "none where links are private"
+    );
+    let stretch = &framing.demand.stretches[0];
+    assert_eq!((stretch.hops.clone(), stretch.flow.packets), (1..3, 2));
+}
