@@ -5,6 +5,7 @@ mod bad_input;
 mod bad_recordings;
 mod dwcs;
 mod folder;
+mod frames;
 mod import;
 mod network;
 mod outputs;

@@ -24,8 +24,9 @@ use toml::de::{DeTable, DeValue, Deserializer};
 use crate::error::{Fault, PlanError};
 use crate::matching::Match;
 use crate::model::{
-    BestEffort, BestEffortOrder, Late, LinkSpec, Plan, RunSpec, SchedulerSpec, Scheduling,
+    BestEffort, BestEffortOrder, Class, Late, LinkSpec, Plan, RunSpec, SchedulerSpec, Scheduling,
 };
+use crate::network::Network;
 use crate::raw::{self, Measure, Quantity, SchedulerKind};
 
 /// What every step of reading gives.
@@ -34,6 +35,8 @@ type Read<T> = Result<T, Fault>;
 /// The most classes that a plan has, and the most streams and the most sources that all of its
 /// counts make.
 const MOST: usize = 1_000_000;
+/// The most classes of a network, each counted at every output.
+const MOST_BOOKS: usize = 4_000_000;
 /// The largest packet that a link may carry.
 const LARGEST_PACKET: Bytes = Bytes(1_000_000_000);
 /// The longest that a largest packet may take on the link.
@@ -81,6 +84,7 @@ fn plan(text: &str, folder: &Path) -> Read<Plan> {
         text,
     };
     let classes = class::all(raw.class, &context)?;
+    check_books(&classes, network.as_ref(), &raw.scheduler.span)?;
     let (title, sources) = (raw.title, Vec::new());
     let mut plan = Plan { title, link, network, scheduler, queue, classes, sources, run };
     plan.sources = source::all(raw.source, &plan, folder, text)?;
@@ -104,6 +108,18 @@ fn check_version(root: &DeTable<'_>) -> Read<()> {
             "`version` is not 1, the only version of plans there is",
         )
         .help(HELP)),
+    }
+}
+
+/// Refuses networks of which too much would be measured: every class at every output.
+fn check_books(classes: &[Class], network: Option<&Network>, at: &Range<usize>) -> Read<()> {
+    let outputs = network.map_or(0, |network| 2 * network.links.len());
+    match outputs.saturating_mul(classes.len()) {
+        books if books > MOST_BOOKS => {
+            Err(Fault::at(at, format!("{} classes at {outputs} outputs of links", classes.len()))
+                .help(format!("classes times outputs are at most {MOST_BOOKS}")))
+        }
+        _ => Ok(()),
     }
 }
 
