@@ -134,8 +134,7 @@ fn frames_need_a_network_and_a_plan_that_has_them() {
     let alone = Folder::with_plan(&alone.replace("end-to-end = \"10ms\"\n", ""));
     refused(&alone, &["check", "plan.toml"], &["`kind = \"tdp\"` without a network"]);
     let fifo = repository("examples/dumbbell.toml");
-    let fifo = fifo.to_str().unwrap();
-    refused(&folder, &["run", fifo, "--scheduler", "tdp"], &["tdp where the plan has it"]);
+    refused(&folder, &["run", &fifo, "--scheduler", "tdp"], &["tdp where the plan has it"]);
 }
 
 /// The promises of the repository's plans, and the first of the paper's scenarios for a second.
@@ -146,8 +145,8 @@ fn the_examples_are_admitted() {
         ["examples/time-frames.toml", "papers/tdp/scenario-1.toml", "papers/tdp/scenario-2.toml"]
     {
         let plan = repository(plan);
-        folder.laxity(&["check", plan.to_str().unwrap()]).printed(0);
-        let run = ["run", plan.to_str().unwrap(), "--duration", "1s", "--json"];
+        folder.laxity(&["check", &plan]).printed(0);
+        let run = ["run", &plan, "--duration", "1s", "--json"];
         folder.laxity(&run).json(0);
     }
 }

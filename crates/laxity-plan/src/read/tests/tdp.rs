@@ -7,7 +7,7 @@ use laxity::units::Nanos;
 use super::*;
 use crate::model::{BestEffortOrder, Dist, Model, SchedulerSpec, Source};
 use crate::network::WireLoss;
-use crate::tdp::{Clock, TdpSpec};
+use crate::tdp::{Assignment, Clock, TdpSpec};
 
 /// A ring of three with a reserved flow.
 const RING: &str = r#"
@@ -65,6 +65,7 @@ fn frames_and_their_defaults() {
         clock_error: None,
         order: BestEffortOrder::Wfq,
         late: Late::Send,
+        assignment: Assignment::Quick,
     };
     assert_eq!(spec(&plan), defaults);
     let keys = r#"frames = 60
@@ -74,7 +75,8 @@ fn frames_and_their_defaults() {
         guard = "12us"
         clock-error = "1us"
         best-effort-order = "fifo"
-        late = "drop""#;
+        late = "drop"
+        assignment = "exact""#;
     let plan = ring("frames = 60", keys).unwrap();
     let expected = TdpSpec {
         time: CommonTime { cycles: 67, ..defaults.time },
@@ -84,6 +86,7 @@ fn frames_and_their_defaults() {
         clock_error: Some(Nanos(1_000)),
         order: BestEffortOrder::Fifo,
         late: Late::Drop,
+        assignment: Assignment::Exact,
     };
     assert_eq!(spec(&plan), expected);
     assert_eq!(expected.period(), 60 * 67);
