@@ -208,10 +208,19 @@ impl Delays {
         let square = u128::from(delay) * u128::from(delay);
         self.sum_of_squares = self.sum_of_squares.saturating_add(square);
         let (octave, bucket) = place(delay);
+        match self.octaves.get_mut(octave) {
+            Some(Some(counts)) => counts[bucket] += 1,
+            _ => self.open(octave)[bucket] += 1,
+        }
+    }
+
+    /// Makes the buckets of an octave that is first met.
+    #[cold]
+    fn open(&mut self, octave: usize) -> &mut [u64; PER_OCTAVE] {
         if self.octaves.len() <= octave {
             self.octaves.resize_with(octave + 1, || None);
         }
-        self.octaves[octave].get_or_insert_with(|| Box::new([0; PER_OCTAVE]))[bucket] += 1;
+        self.octaves[octave].insert(Box::new([0; PER_OCTAVE]))
     }
 
     /// How many were counted.

@@ -13,6 +13,7 @@ impl NodeClock {
     }
 
     /// What it shows at a time. Where it is set back, it stands still until that time comes again.
+    #[inline]
     pub fn at(&self, time: Nanos) -> Nanos {
         let Some(clock) = &self.0 else { return time };
         let shown = |time: u64| time.saturating_add_signed(clock.error(Nanos(time)));

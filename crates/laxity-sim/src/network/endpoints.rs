@@ -59,7 +59,6 @@ impl<W: Watcher> Simulation<'_, W> {
             end: back.end,
             sent: now,
             began: Nanos::MAX,
-            frame: None,
             class,
             id,
             length: connection.ack_length(),
@@ -68,7 +67,7 @@ impl<W: Watcher> Simulation<'_, W> {
             body: Body::Ack { transfer: connection.transfer, ack },
         };
         let key = self.transits.insert(transit) as u32;
-        self.arrive(now, key);
+        self.arrive(now, key, None);
     }
 
     /// An acknowledgement has come to its sender.

@@ -61,11 +61,14 @@ impl Frames {
     /// What the free link does now.
     pub fn next(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Next {
         let local = self.clock.at(now);
-        if let Some(length) = self.padding
-            && self.tdp.pad(local, length, drops)
-        {
-            self.counts.padding += 1;
-            return Next::Padding { length, ds: self.tdp.mark().encode() };
+        if let Some(length) = self.padding {
+            if self.tdp.pad(local, length, drops) {
+                self.counts.padding += 1;
+                return Next::Padding { length, ds: self.tdp.mark().encode() };
+            }
+            if self.tdp.is_done() {
+                return Next::Wait(self.clock.when(now, self.tdp.frame_end()));
+            }
         }
         match self.tdp.dequeue(local, drops) {
             Some(dispatch) => {
@@ -79,12 +82,14 @@ impl Frames {
 
     /// What follows in the frame when the link is free at `later`, if that is known already, and the
     /// DS field with which it is sent.
+    #[inline]
     pub fn next_ahead(&mut self, later: Nanos) -> Option<(Dispatch, u8)> {
         let dispatch = self.tdp.dequeue_ahead(self.clock.at(later))?;
         Some((dispatch, self.tdp.mark().encode()))
     }
 
     /// A packet has left with this DS field, which was due by `deadline`.
+    #[inline]
     pub fn sent(&mut self, departure: Nanos, deadline: Option<Nanos>, ds: u8) {
         let is_late = ds != 0 && deadline.is_some_and(|due| self.clock.at(departure) > due);
         self.counts.late += u64::from(is_late);
@@ -106,6 +111,7 @@ impl Input {
 
     /// The frame in which a packet was sent that arrives now; none for best effort and while out of
     /// step.
+    #[inline]
     pub fn receive(&mut self, now: Nanos, flight: &Flight) -> Option<u64> {
         let mark = Mark::decode(flight.ds)?;
         let sent = self.clock.at(now).saturating_sub(self.delay);

@@ -104,8 +104,6 @@ struct Transit {
     /// When it set out, and when its first transmission began.
     sent: Nanos,
     began: Nanos,
-    /// The frame in which the node before sent it, if both nodes are in step.
-    frame: Option<u64>,
     class: ClassId,
     id: FlowId,
     length: u32,
@@ -314,7 +312,6 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             end,
             sent: now,
             began: Nanos::MAX,
-            frame: None,
             class,
             id,
             length,
@@ -344,15 +341,16 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             }
         }
         let key = self.transits.insert(transit) as u32;
-        self.arrive(now, key);
+        self.arrive(now, key, None);
     }
 
-    /// A packet arrives at the next output of its route.
-    fn arrive(&mut self, now: Nanos, key: u32) {
+    /// A packet arrives at the next output of its route, sent in this frame by the node before if both
+    /// nodes are in step.
+    fn arrive(&mut self, now: Nanos, key: u32, sent_in: Option<u64>) {
         let transit = &self.transits[key as usize];
         let packet = transit.packet(now, key.into());
         let step = self.topology.routes[transit.at as usize];
-        let frame = transit.frame.map(|frame| frame + u64::from(step.forwarding_delay));
+        let frame = sent_in.map(|frame| frame + u64::from(step.forwarding_delay));
         let number = step.output as usize;
         let frame = frame.or_else(|| self.shape(now, step, &packet));
         let output = &self.topology.outputs[number];
@@ -422,8 +420,8 @@ impl<'a, W: Watcher> Simulation<'a, W> {
     fn transmit_ahead(&mut self, number: usize) {
         loop {
             let output = &mut self.topology.outputs[number];
-            let Discipline::Frames(frames) = &mut output.discipline else { return };
             let start = output.link.free_at();
+            let Discipline::Frames(frames) = &mut output.discipline else { return };
             if start >= self.run.duration {
                 return;
             }
@@ -488,13 +486,12 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         let output = &mut self.topology.outputs[number];
         let Some((flight, next)) = output.land() else { return };
         self.agenda.set(self.slots.slot(Event::Wire(number)), next.unwrap_or(Nanos::MAX));
-        let frame = output.input.as_mut().and_then(|input| input.receive(now, &flight));
+        let sent_in = output.input.as_mut().and_then(|input| input.receive(now, &flight));
         let Some(key) = flight.packet else { return };
         let transit = &mut self.transits[key as usize];
         transit.at += 1;
-        transit.frame = frame;
         if transit.at < transit.end {
-            return self.arrive(now, key);
+            return self.arrive(now, key, sent_in);
         }
         let transit = self.transits.remove(key as usize);
         match transit.body {

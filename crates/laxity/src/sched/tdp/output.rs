@@ -207,6 +207,12 @@ impl<B: Scheduler> Tdp<B> {
         Some(self.dispatch_reserved(packet, self.now.end))
     }
 
+    /// Whether nothing is left to send in this frame that has come.
+    pub fn is_done(&self) -> bool {
+        let is_sent = self.sent == self.due.len() && self.overdue.is_empty();
+        is_sent && self.chosen.is_none() && self.best_effort.backlog().packets == 0
+    }
+
     /// The mark of reserved and padding packets that were sent last: that of the frame in which the
     /// last operation was.
     pub fn mark(&self) -> Mark {

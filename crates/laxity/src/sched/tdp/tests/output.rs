@@ -21,6 +21,8 @@ enum Step {
     Dequeue,
     /// As soon as it says it is ready.
     DequeueReady,
+    /// So much ahead of time.
+    DequeueAhead(u64),
     Pad(u32),
 }
 
@@ -50,6 +52,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (1..1_500u32).prop_map(Step::BestEffort),
         4 => Just(Step::Dequeue),
         4 => Just(Step::DequeueReady),
+        4 => (0..300u64).prop_map(Step::DequeueAhead),
         1 => (1..200u32).prop_map(Step::Pad),
     ]
 }
@@ -98,6 +101,21 @@ proptest! {
                     }
                     expected
                 }
+                Step::DequeueAhead(more) => {
+                    let later = now + Nanos(more);
+                    let is_known = later < output.frame_end()
+                        && reference.has_reserved(now)
+                        && !reference.has_late();
+                    let (expected_sent, expected) =
+                        if is_known { reference.dequeue(later) } else { (None, Vec::new()) };
+                    let sent = output.dequeue_ahead(later);
+                    let sent = sent.map(|sent| (sent.packet.handle, sent.deadline));
+                    prop_assert_eq!(sent, expected_sent);
+                    if sent.is_some() {
+                        marked = Some(current);
+                    }
+                    expected
+                }
                 Step::Dequeue | Step::DequeueReady => {
                     if let Step::DequeueReady = step {
                         match output.next_ready(now) {
@@ -131,6 +149,9 @@ proptest! {
             prop_assert_eq!(dropped, expected);
             let backlog = output.backlog();
             prop_assert_eq!((backlog.packets, backlog.bytes), reference.packets());
+            if now < output.frame_end() {
+                prop_assert_eq!(output.is_done(), reference.is_done(now));
+            }
         }
     }
 

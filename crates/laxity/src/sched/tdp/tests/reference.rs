@@ -185,6 +185,15 @@ impl Reference {
         self.waiting.iter().any(is_due) || late.is_some_and(goes)
     }
 
+    pub fn has_late(&self) -> bool {
+        self.waiting.iter().any(|one| one.is_late)
+    }
+
+    /// Whether nothing is left but what is to be sent in later frames.
+    pub fn is_done(&self, now: Nanos) -> bool {
+        !self.has_reserved(now) && self.waiting.iter().all(|one| one.frame.is_some())
+    }
+
     pub fn fits_now(&self, now: Nanos, length: u32) -> bool {
         self.fits(now, self.frame(now), length)
     }
