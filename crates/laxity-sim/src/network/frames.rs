@@ -88,6 +88,21 @@ impl Frames {
         Some((dispatch, self.tdp.mark().encode()))
     }
 
+    /// Whether it looks again before a frame begins without being told: it does so at the beginning of
+    /// every frame if it sends padding.
+    pub fn looks_before(&self, frame: u64) -> bool {
+        self.padding.is_some() && frame > self.tdp.frame()
+    }
+
+    /// When it has something to do again that has sent a packet: in the next frame if it sends padding
+    /// and nothing is left for this one, else at once.
+    pub fn resumes(&self, now: Nanos) -> Nanos {
+        match self.padding.is_some() && self.tdp.is_done() {
+            true => self.clock.when(now, self.tdp.frame_end()),
+            false => now,
+        }
+    }
+
     /// A packet has left with this DS field, which was due by `deadline`.
     #[inline]
     pub fn sent(&mut self, departure: Nanos, deadline: Option<Nanos>, ds: u8) {

@@ -366,7 +366,12 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             Discipline::Frames(frames) => {
                 let local = frames.clock.at(now);
                 match frame {
-                    Some(frame) => frames.tdp.enqueue_in(local, packet, frame, &mut drops),
+                    Some(frame) => {
+                        frames.tdp.enqueue_in(local, packet, frame, &mut drops);
+                        if frames.looks_before(frame) {
+                            return;
+                        }
+                    }
                     None => frames.tdp.enqueue(local, packet, &mut drops),
                 }
             }
@@ -387,7 +392,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
     /// A link that is free takes what its scheduler chooses.
     fn choose(&mut self, now: Nanos, number: usize) {
         let (output, mut drops) = self.output(number);
-        let (chosen, waits_until) = match &mut output.discipline {
+        let (chosen, mut waits_until) = match &mut output.discipline {
             Discipline::Arrival => return,
             Discipline::Scheduler(scheduler) => match scheduler.dequeue(now, &mut drops) {
                 Some(Dispatch { packet, deadline, .. }) => {
@@ -410,23 +415,23 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         if let Some((packet, deadline, ds)) = chosen {
             self.transits[packet.handle as usize].ecn = packet.ecn;
             self.transmit(now, number, packet, deadline, ds);
-            self.transmit_ahead(number);
+            waits_until = waits_until.max(self.transmit_ahead(now, number));
         }
         let free_at = self.topology.outputs[number].link.free_at();
         self.agenda.set(self.slots.slot(Event::Choice(number)), waits_until.max(free_at));
     }
 
-    /// Sends what follows in the frame, as far as that is known.
-    fn transmit_ahead(&mut self, number: usize) {
+    /// Sends what follows in the frame, as far as that is known; tells when to look for more.
+    fn transmit_ahead(&mut self, now: Nanos, number: usize) -> Nanos {
         loop {
             let output = &mut self.topology.outputs[number];
             let start = output.link.free_at();
-            let Discipline::Frames(frames) = &mut output.discipline else { return };
+            let Discipline::Frames(frames) = &mut output.discipline else { return now };
             if start >= self.run.duration {
-                return;
+                return now;
             }
             let Some((Dispatch { packet, deadline, .. }, ds)) = frames.next_ahead(start) else {
-                return;
+                return frames.resumes(now);
             };
             self.transmit(start, number, packet, deadline, ds);
         }

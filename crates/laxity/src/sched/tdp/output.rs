@@ -213,6 +213,11 @@ impl<B: Scheduler> Tdp<B> {
         is_sent && self.chosen.is_none() && self.best_effort.backlog().packets == 0
     }
 
+    /// The frame in which the last operation was.
+    pub fn frame(&self) -> u64 {
+        self.now.frame
+    }
+
     /// The mark of reserved and padding packets that were sent last: that of the frame in which the
     /// last operation was.
     pub fn mark(&self) -> Mark {

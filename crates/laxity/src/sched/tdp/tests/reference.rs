@@ -191,7 +191,10 @@ impl Reference {
 
     /// Whether nothing is left but what is to be sent in later frames.
     pub fn is_done(&self, now: Nanos) -> bool {
-        !self.has_reserved(now) && self.waiting.iter().all(|one| one.frame.is_some())
+        let current = self.frame(now);
+        let is_later =
+            |one: &Waiting| !one.is_late && one.frame.is_some_and(|frame| frame > current);
+        self.waiting.iter().all(is_later)
     }
 
     pub fn fits_now(&self, now: Nanos, length: u32) -> bool {
