@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use laxity::packet::ClassId;
-use laxity::units::Nanos;
+use laxity::units::{Bytes, Nanos};
 
 use super::{ClockMargin, FramedBound, Framing, MarginBinding, TdpSpec, Unframed};
 use crate::Plan;
@@ -130,8 +130,7 @@ fn margins_are_the_least_of_what_binds() {
     let binding = MarginBinding::Late(Hop { link: 1, backward: false });
     assert_eq!(margin(&late), ClockMargin { error: Nanos(19_999 / 2), binding });
     // Nothing follows the one link: marks do not matter, and full frames do.
-    let single =
-        CHAIN.replace(r#""b", "c"]"#, r#""b", "c"]"#).replace(r#""a", "b", "c"]"#, r#""a", "b"]"#);
+    let single = CHAIN.replace(r#""a", "b", "c"]"#, r#""a", "b"]"#);
     let full =
         single.replace("500us", "90us").replace("frames = 10", "frames = 10\nguard = \"10us\"");
     let binding = MarginBinding::Full(Hop { link: 1, backward: false });
@@ -163,4 +162,8 @@ fn forwarding_delays_are_the_shortest_that_suffice() {
     );
     let stretch = &framing.demand.stretches[0];
     assert_eq!((stretch.hops.clone(), stretch.flow.packets), (1..3, 2));
+    // A frame is shorter by the guard, and by both errors of a clock that steps.
+    let less = "frames = 10\nguard = \"10us\"\nclock-error = \"5us\"";
+    let demand = self::framing(&CHAIN.replace("frames = 10", less)).1.demand;
+    assert_eq!(demand.capacities, [Bytes((100 - 10 - 2 * 5) * 100 / 8); 4]);
 }

@@ -87,8 +87,10 @@ fn check_losses(share: f64, run: f64, seed: u64) -> Counted {
     let hop = &summary.hops[0];
     assert!((lost..=lost + 6).contains(&hop.lost), "{} {lost}, padding and the last", hop.lost);
     let frames = hop.frames.unwrap();
-    let of_last = |count: u64, counted: u64| (counted..=counted + 6).contains(&count);
-    assert!(of_last(frames.silent, counted.silent), "{frames:?} {counted:?}");
+    // The last five may have been heard, one of them after as long a silence as is borne.
+    let of_last = |count: u64, counted: u64| (counted..=counted + 5).contains(&count);
+    let end_of_silence = counted.silent..=counted.silent + FRAMES - 1 + 5;
+    assert!(end_of_silence.contains(&frames.silent), "{frames:?} {counted:?}");
     assert!(of_last(frames.unknown, counted.unknown), "{frames:?} {counted:?}");
     assert!(
         (counted.losses..=counted.losses + 1).contains(&frames.losses),
@@ -135,7 +137,7 @@ fn a_cycle_without_losses_is_enough() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn any_losses_are_borne_or_noticed(share in 0.01..0.6f64, run in 2.0..40f64, seed: u64) {
