@@ -117,13 +117,14 @@ fn the_same_arrivals_go_without_frames_as_well() {
 
 #[test]
 fn clocks_that_are_too_wrong_are_seen() {
-    let wrong = FRAMES.replacen("[run]", "[node]\nb.clock = { behind = \"3ms\" }\n\n[run]", 1);
-    let folder = Folder::with_plan(&wrong);
-    let text = folder.laxity(&["check", "plan.toml"]).printed(1);
-    assert!(text.contains("clocks may be wrong by 3 ms"), "{}", text.replace('\u{a0}', " "));
-    let early = FRAMES.replacen("[run]", "[node]\nb.clock = { ahead = \"3ms\" }\n\n[run]", 1);
-    let folder = Folder::with_plan(&early);
-    let run = folder.laxity(&["run", "plan.toml", "--scheduler", "tdp", "--json"]).json(1);
+    let ideal = FRAMES.replacen("frames = 10", "frames = 10\nclock-error = \"0s\"", 1);
+    let wrong = |by: &str| {
+        let node = format!("[node]\nb.clock = {{ {by} }}\n\n[run]");
+        Folder::with_plan(&ideal.replacen("[run]", &node, 1))
+    };
+    let text = wrong("behind = \"300us\"").laxity(&["check", "plan.toml"]).printed(1);
+    assert!(text.replace('\u{a0}', " ").contains("clocks may be wrong by 300 µs"), "{text}");
+    let run = wrong("ahead = \"3ms\"").laxity(&["run", "plan.toml", "--json"]).json(1);
     assert!(run["hops"][1]["frames"]["late"].as_u64().unwrap() > 100, "{}", run["hops"][1]);
 }
 

@@ -115,9 +115,13 @@ impl Plan {
 
     /// The error of any node's clock that the network is to bear.
     pub fn clock_error(&self, spec: &TdpSpec) -> Nanos {
+        spec.clock_error.unwrap_or_else(|| self.largest_clock_error())
+    }
+
+    /// The largest error of any node's clock.
+    pub fn largest_clock_error(&self) -> Nanos {
         let nodes = self.network.iter().flat_map(|network| &network.nodes);
-        let largest = nodes.map(|node| node.clock.largest_error()).max();
-        spec.clock_error.or(largest).unwrap_or_default()
+        nodes.map(|node| node.clock.largest_error()).max().unwrap_or_default()
     }
 
     /// Whether an output divides time into frames when `spec` is the plan's discipline.

@@ -111,7 +111,7 @@ pub struct FramedOutput {
 /// How good clocks must be.
 #[derive(Clone, Debug, Serialize)]
 pub struct Clocks {
-    /// The largest error of any node's clock by the plan, or that it is to bear.
+    /// The largest error of any node's clock, or that the network is to bear.
     pub error_ns: u64,
     /// The largest that every promise bears.
     pub borne_ns: u64,
@@ -374,7 +374,7 @@ impl View<'_> {
             }
             MarginBinding::Marks => "marks would be taken for those of other frames".to_owned(),
         };
-        let error = self.plan.clock_error(self.spec);
+        let error = self.plan.clock_error(self.spec).max(self.plan.largest_clock_error());
         Clocks { error_ns: error.0, borne_ns: margin.error.0, binding }
     }
 

@@ -103,9 +103,7 @@ proptest! {
                 }
                 Step::DequeueAhead(more) => {
                     let later = now + Nanos(more);
-                    let is_known = later < output.frame_end()
-                        && reference.has_reserved(now)
-                        && !reference.has_late();
+                    let is_known = later < output.frame_end() && reference.has_due(now);
                     let (expected_sent, expected) =
                         if is_known { reference.dequeue(later) } else { (None, Vec::new()) };
                     let sent = output.dequeue_ahead(later);

@@ -179,14 +179,14 @@ impl Reference {
 
     /// Whether anything reserved is to be sent now.
     pub fn has_reserved(&self, now: Nanos) -> bool {
-        let is_due = |one: &Waiting| !one.is_late && one.frame == Some(self.frame(now));
         let late = self.waiting.iter().find(|one| one.is_late);
         let goes = |one: &Waiting| self.fits(now, self.frame(now), one.packet.length);
-        self.waiting.iter().any(is_due) || late.is_some_and(goes)
+        self.has_due(now) || late.is_some_and(goes)
     }
 
-    pub fn has_late(&self) -> bool {
-        self.waiting.iter().any(|one| one.is_late)
+    /// Whether anything is due in this frame.
+    pub fn has_due(&self, now: Nanos) -> bool {
+        self.waiting.iter().any(|one| !one.is_late && one.frame == Some(self.frame(now)))
     }
 
     /// Whether nothing is left but what is to be sent in later frames.
