@@ -3,10 +3,8 @@
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
-use super::circle::{Stamp, whole};
-
 /// The least and the greatest of the times that some slots have, and who has the least: of several
-/// the one with the lowest number. The times lie within [`REACH`](super::circle::REACH).
+/// the one with the lowest number. Times lie below 2^95.
 ///
 /// The least time is found by a tournament of four in every match, on memory whose addresses are
 /// known beforehand; changing a time replays a match a level, `log4(slots)` in all. A time that
@@ -15,7 +13,7 @@ use super::circle::{Stamp, whole};
 pub struct Extremes {
     /// The final is 0; the winners of 4i + 1 to 4i + 4 meet in i, and the slots in the last ones.
     matches: Vec<Match>,
-    /// The greatest whole time in each match or below; 0 if nobody has one.
+    /// The greatest time in each match or below; 0 if nobody has one.
     greatest: Vec<u128>,
     /// The first match of slots.
     first: usize,
@@ -23,7 +21,7 @@ pub struct Extremes {
     winner: Entrant,
 }
 
-/// A whole time, which the stamp gives the low bits of, and who has it: they compare as one number.
+/// A time and who has it: they compare as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entrant {
     high: u64,
@@ -37,9 +35,6 @@ struct Match {
     high: [u64; 4],
     low: [u64; 4],
 }
-
-/// The whole time of the first stamp is the stamp and this.
-const ORIGIN: u128 = 1 << 80;
 
 impl Entrant {
     /// Nobody: later than anyone.
@@ -133,35 +128,36 @@ impl Extremes {
     }
 
     /// The least time of all and whose it is, unless no slot has one.
-    pub fn least(&self) -> Option<(Stamp, u32)> {
-        Some((self.winner.time()? as Stamp, self.winner.low as u32))
+    pub fn least(&self) -> Option<(u128, u32)> {
+        Some((self.winner.time()?, self.winner.low as u32))
     }
 
-    /// The greatest time of all, unless no slot has one.
-    pub fn greatest(&self) -> Option<Stamp> {
-        let greatest = self.greatest[0];
-        (greatest > 0).then_some(greatest as Stamp)
+    /// The greatest time of all; 0 if no slot has one.
+    pub fn greatest(&self) -> u128 {
+        self.greatest[0]
     }
 
-    /// Gives a slot a time, whose owner has this number.
-    pub fn set(&mut self, slot: usize, time: Stamp, owner: u32) {
-        let near = match self.greatest[0] {
-            0 => ORIGIN + u128::from(time),
-            greatest => greatest,
-        };
-        let time = whole(time, near);
-        let before = self.replay(slot, Entrant::new(time, owner));
-        if before.time().is_none_or(|before| before <= time) {
+    /// The time of a slot, if it has one.
+    pub fn time(&self, slot: usize) -> Option<u128> {
+        self.matches[self.first + slot / 4].get(slot).time()
+    }
+
+    /// Gives a slot a time, whose owner has this number, and returns the time that it had.
+    pub fn set(&mut self, slot: usize, time: u128, owner: u32) -> Option<u128> {
+        let before = self.replay(slot, Entrant::new(time, owner)).time();
+        if before.is_none_or(|before| before <= time) {
             self.raise_greatest(slot, time);
         } else {
             self.find_greatest(slot);
         }
+        before
     }
 
-    /// Takes a slot's time away.
-    pub fn clear(&mut self, slot: usize) {
-        self.replay(slot, Entrant::NOBODY);
+    /// Takes a slot's time away and returns it.
+    pub fn clear(&mut self, slot: usize) -> Option<u128> {
+        let before = self.replay(slot, Entrant::NOBODY).time();
         self.find_greatest(slot);
+        before
     }
 
     /// Returns what the slot had before.
@@ -230,32 +226,32 @@ fn parent(at: usize) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::circle::REACH;
     use super::*;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn agrees_with_a_linear_scan(
-            origin in prop_oneof![Just(0), any::<u64>(), Just(u64::MAX - 10), Just(u64::MAX / 2)],
+            origin in prop_oneof![Just(0), 0..1u128 << 94, Just((1 << 64) - 10)],
             changes in prop::collection::vec(
-                (0usize..90, prop::option::of(prop_oneof![0..20u64, 0..=REACH])), 1..200,
+                (0usize..90, prop::option::of(prop_oneof![0..20u128, 0..1u128 << 94])), 1..200,
             ),
         ) {
             let mut extremes = Extremes::default();
             let mut times = std::vec![None; 90];
             for (slot, time) in changes {
                 extremes.grow(slot + 1);
-                match time {
-                    Some(time) => extremes.set(slot, origin.wrapping_add(time), 1_000 - slot as u32),
+                let time = time.map(|time| origin + time);
+                let before = match time {
+                    Some(time) => extremes.set(slot, time, 1_000 - slot as u32),
                     None => extremes.clear(slot),
-                }
+                };
+                prop_assert_eq!(before, times[slot]);
                 times[slot] = time;
+                prop_assert_eq!(extremes.time(slot), time);
                 let held = || times.iter().enumerate().filter_map(|(slot, time)| Some(((*time)?, 1_000 - slot as u32)));
-                let on_circle = |time: u64| origin.wrapping_add(time);
-                let least = held().min().map(|(time, owner)| (on_circle(time), owner));
-                prop_assert_eq!(extremes.least(), least);
-                prop_assert_eq!(extremes.greatest(), held().max().map(|(time, _)| on_circle(time)));
+                prop_assert_eq!(extremes.least(), held().min());
+                prop_assert_eq!(extremes.greatest(), held().max().map_or(0, |(time, _)| time));
             }
         }
     }

@@ -213,13 +213,11 @@ impl Hfsc {
         let mut at = Some(number);
         while let Some(number) = at {
             let class = &self.classes[number as usize];
-            let siblings = &self.siblings[class.siblings as usize];
+            let siblings = &mut self.siblings[class.siblings as usize];
             if siblings.is_limited() {
                 return;
             }
-            let standing = |number| Some((number, self.classes[number as usize].standing?));
-            let active: Vec<_> = siblings.members().filter_map(standing).collect();
-            self.siblings[class.siblings as usize].limit(active);
+            siblings.limit(|sibling| self.classes[sibling as usize].fit);
             at = class.parent;
         }
     }
@@ -252,9 +250,10 @@ impl Hfsc {
     }
 
     fn change_link_share(&mut self, now: Nanos, number: u32, curves: &Curves) {
+        let standing = self.virtual_time(number);
         let class = &mut self.classes[number as usize];
-        let virtual_time = match (&class.standing, &class.link_share) {
-            (Some(standing), _) => Some(standing.virtual_time),
+        let virtual_time = match (standing, &class.link_share) {
+            (Some(virtual_time), _) => Some(virtual_time),
             (None, Some(curve)) => curve.was_active().then(|| curve.reached()),
             (None, None) => None,
         };
@@ -263,7 +262,7 @@ impl Hfsc {
             virtual_time.into_iter().for_each(|time| curve.activate(time));
             curve
         });
-        let (is_active, shares) = (class.standing.is_some(), class.link_share.is_some());
+        let (is_active, shares) = (standing.is_some(), class.link_share.is_some());
         if is_active && !shares {
             self.leave(number);
         } else if shares && !is_active && !self.packets.is_empty(number as usize) {
@@ -275,8 +274,8 @@ impl Hfsc {
     pub(super) fn leave(&mut self, number: u32) {
         let mut at = number;
         loop {
-            self.stand(at, None);
             let class = &self.classes[at as usize];
+            self.siblings[class.siblings as usize].leave(class.place, at);
             match class.parent {
                 Some(parent) if self.siblings[class.siblings as usize].is_active() => {
                     return self.refit(parent);
@@ -302,7 +301,7 @@ impl Class {
             request: Request::default(),
             link_share: link_share.as_ref().map(RunningCurve::new),
             upper_limit: upper_limit.as_ref().map(limit),
-            standing: None,
+            fit: 0,
         }
     }
 }

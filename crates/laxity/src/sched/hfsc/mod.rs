@@ -88,8 +88,8 @@ struct Class {
     request: Request,
     link_share: Option<RunningCurve>,
     upper_limit: Option<Box<Limit>>,
-    /// While it is active and takes part in link-sharing.
-    standing: Option<Standing>,
+    /// When it may be served by link-sharing; while it is active there.
+    fit: Stamp,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,7 +249,7 @@ impl Hfsc {
         if next_length.is_some() {
             return;
         }
-        if class.standing.is_some() {
+        if self.virtual_time(leaf).is_some() {
             self.leave(leaf);
         }
         if self.classes[leaf as usize].state == State::Closed {
@@ -274,7 +274,7 @@ impl Hfsc {
                 limit.curve.activate(now);
             }
             let fit = class.fit(&self.siblings);
-            self.stand(at, Some(Standing { virtual_time, fit }));
+            self.stand(at, Standing { virtual_time, fit });
             match self.classes[at as usize].parent {
                 Some(parent) if !parent_was_active => at = parent,
                 Some(parent) => return self.refit(parent),
@@ -295,15 +295,16 @@ impl Hfsc {
             }
             if let Some(curve) = &mut class.link_share {
                 curve.serve(length);
-                if class.standing.is_some() {
-                    let siblings = class.siblings as usize;
-                    let virtual_time = self.siblings[siblings].within_reach(curve.reached());
-                    let standing = Standing { virtual_time, fit: class.fit(&self.siblings) };
+                let siblings = &self.siblings[class.siblings as usize];
+                if siblings.virtual_time_of(class.place).is_some() {
+                    let virtual_time = siblings.within_reach(curve.reached());
                     if active {
-                        self.stand(at, Some(standing));
+                        let fit = class.fit(&self.siblings);
+                        self.stand(at, Standing { virtual_time, fit });
                     } else {
-                        self.siblings[siblings].leave_behind(virtual_time);
-                        self.stand(at, None);
+                        let siblings = &mut self.siblings[class.siblings as usize];
+                        siblings.leave_behind(virtual_time);
+                        siblings.leave(class.place, at);
                     }
                 }
             }
@@ -319,9 +320,9 @@ impl Hfsc {
         let mut at = Some(class);
         while let Some(class) = at {
             let fit = self.classes[class as usize].fit(&self.siblings);
-            match self.classes[class as usize].standing {
-                Some(standing) if standing.fit != fit => {
-                    self.stand(class, Some(Standing { fit, ..standing }));
+            match self.virtual_time(class) {
+                Some(virtual_time) if self.classes[class as usize].fit != fit => {
+                    self.stand(class, Standing { virtual_time, fit });
                 }
                 _ => return,
             }
@@ -329,11 +330,16 @@ impl Hfsc {
         }
     }
 
-    fn stand(&mut self, number: u32, standing: Option<Standing>) {
+    fn stand(&mut self, number: u32, standing: Standing) {
         let class = &mut self.classes[number as usize];
-        let siblings = &mut self.siblings[class.siblings as usize];
-        siblings.update(class.place, number, class.standing, standing);
-        class.standing = standing;
+        class.fit = standing.fit;
+        self.siblings[class.siblings as usize].stand(class.place, number, standing);
+    }
+
+    /// The virtual time of a class that is active in link-sharing.
+    fn virtual_time(&self, number: u32) -> Option<u128> {
+        let class = &self.classes[number as usize];
+        self.siblings[class.siblings as usize].virtual_time_of(class.place)
     }
 }
 

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::queue::circle::{REACH, Stamp, whole};
+use crate::queue::circle::{REACH, Stamp};
 use crate::queue::{EligibleSet, Extremes};
 
 /// The classes that share what their parent gets.
@@ -14,8 +14,6 @@ pub(super) struct Siblings {
     free: Vec<u32>,
     /// Virtual times of the active ones, by place.
     virtual_times: Extremes,
-    /// The least of them; as long as there is one.
-    least: u128,
     /// The active ones with fit times for eligible times and virtual times for deadlines, once an
     /// upper limit holds for any of them or below.
     fitting: Option<Box<EligibleSet>>,
@@ -58,21 +56,18 @@ impl Siblings {
         self.free.push(place);
     }
 
-    /// The classes.
-    pub fn members(&self) -> impl Iterator<Item = u32> {
-        self.members.iter().copied().flatten()
-    }
-
     /// Whether upper limits count here.
     pub fn is_limited(&self) -> bool {
         self.fitting.is_some()
     }
 
-    /// Makes upper limits count, from the classes that are active and their standing.
-    pub fn limit(&mut self, active: Vec<(u32, Standing)>) {
+    /// Makes upper limits count, from when the classes that are active fit.
+    pub fn limit(&mut self, fit: impl Fn(u32) -> Stamp) {
         let mut fitting = EligibleSet::new();
-        for (class, Standing { virtual_time, fit }) in active {
-            fitting.insert(fit, virtual_time as Stamp, class);
+        for (place, class) in self.members.iter().enumerate() {
+            if let (Some(class), Some(virtual_time)) = (*class, self.virtual_times.time(place)) {
+                fitting.insert(fit(class), virtual_time as Stamp, class);
+            }
         }
         self.fitting = Some(Box::new(fitting));
     }
@@ -86,10 +81,15 @@ impl Siblings {
     /// classes. If there are none, the greatest that there ever was, so that no class is ahead of
     /// another for what lies before.
     pub fn virtual_time(&self) -> u128 {
-        match self.virtual_times.greatest() {
-            Some(greatest) => self.least + (whole(greatest, self.least) - self.least) / 2,
+        match self.virtual_times.least() {
+            Some((least, _)) => least + (self.virtual_times.greatest() - least) / 2,
             None => self.greatest,
         }
+    }
+
+    /// The virtual time of the class in a place, if it is active.
+    pub fn virtual_time_of(&self, place: u32) -> Option<u128> {
+        self.virtual_times.time(place as usize)
     }
 
     /// The class with the least virtual time among those that fit by `now`; among equals the lowest
@@ -109,42 +109,29 @@ impl Siblings {
     /// The virtual time that counts for one that a class has come to: real-time service may take it
     /// far ahead of its siblings, but no further than [`REACH`].
     pub fn within_reach(&self, virtual_time: u128) -> u128 {
-        match self.is_active() {
-            true => virtual_time.min(self.least + u128::from(REACH)),
-            false => virtual_time,
+        match self.virtual_times.least() {
+            Some((least, _)) => virtual_time.min(least + u128::from(REACH)),
+            None => virtual_time,
         }
     }
 
-    /// A class becomes active (`before` is `None`), stands elsewhere or becomes passive (`after` is
-    /// `None`). Where it stands is [within reach](Self::within_reach).
-    pub fn update(
-        &mut self,
-        place: u32,
-        class: u32,
-        before: Option<Standing>,
-        after: Option<Standing>,
-    ) {
-        match after {
-            Some(Standing { virtual_time, .. }) => {
-                let is_first = !self.is_active();
-                self.virtual_times.set(place as usize, virtual_time as Stamp, class);
-                self.leave_behind(virtual_time);
-                if is_first {
-                    self.least = virtual_time;
-                }
-            }
-            None => self.virtual_times.clear(place as usize),
-        }
-        if let Some((least, _)) = self.virtual_times.least() {
-            self.least = whole(least, self.least);
-        }
+    /// A class becomes active or stands elsewhere, [within reach](Self::within_reach).
+    pub fn stand(&mut self, place: u32, class: u32, Standing { virtual_time, fit }: Standing) {
+        let before = self.virtual_times.set(place as usize, virtual_time, class);
+        self.leave_behind(virtual_time);
         if let Some(fitting) = &mut self.fitting {
-            if let Some(Standing { virtual_time, .. }) = before {
-                fitting.remove(virtual_time as Stamp, class);
+            if let Some(before) = before {
+                fitting.remove(before as Stamp, class);
             }
-            if let Some(Standing { virtual_time, fit }) = after {
-                fitting.insert(fit, virtual_time as Stamp, class);
-            }
+            fitting.insert(fit, virtual_time as Stamp, class);
+        }
+    }
+
+    /// A class becomes passive.
+    pub fn leave(&mut self, place: u32, class: u32) {
+        let before = self.virtual_times.clear(place as usize);
+        if let (Some(fitting), Some(before)) = (&mut self.fitting, before) {
+            fitting.remove(before as Stamp, class);
         }
     }
 
