@@ -154,14 +154,16 @@ fn stack(
     let from = uses.partition_point(|of| (of.output, of.frame) < (output, frame));
     let here = uses[from..].iter().take_while(|of| (of.output, of.frame) == (output, frame));
     let mut below = 0;
+    let mut placed = Vec::new();
+    for one in here {
+        placed.push((bottom - tall(below + one.bytes), tall(one.bytes), named(plan, one.class).1));
+        below += one.bytes;
+    }
     html! {
-        @for one in here {
-            @let (y, height) = (bottom - tall(below + one.bytes), tall(one.bytes));
-            @let (_, style) = named(plan, one.class);
+        @for (y, height, style) in placed {
             rect x=(round(x + 0.4)) y=(round(y)) width=(round((width - 0.8).max(0.3)))
                 height=(round(height)) fill=(style.colour()) fill-opacity="0.85" stroke="#fff"
                 stroke-width="0.5" {}
-            @let _ = below += one.bytes;
         }
     }
 }
