@@ -330,18 +330,25 @@ impl<'a, W: Watcher> Simulation<'a, W> {
                 Police::Count => {}
                 Police::Demote => transit.demoted = true,
                 Police::Drop => {
-                    let packet = transit.packet(now, u64::MAX);
-                    let output =
-                        &self.topology.outputs[self.topology.routes[at as usize].output as usize];
-                    self.books[output.books as usize].arrived(&packet);
-                    self.books[output.books as usize].dropped(&packet, DropReason::Contract);
-                    self.flows[flow].books.dropped += u64::from(now >= self.run.plan.run.warm_up);
-                    return;
+                    return self.refuse(now, &transit);
                 }
             }
         }
         let key = self.transits.insert(transit) as u32;
         self.arrive(now, key, None);
+    }
+
+    /// A packet breaks the contract of its class where it sets out, and is dropped.
+    fn refuse(&mut self, now: Nanos, transit: &Transit) {
+        let step = self.topology.routes[transit.at as usize];
+        let number = self.topology.outputs[step.output as usize].books;
+        let (packet, reason) = (transit.packet(now, u64::MAX), DropReason::Contract);
+        let books = &mut self.books[number as usize];
+        books.arrived(&packet);
+        books.dropped(&packet, reason);
+        self.flows[transit.flow as usize].books.lose(transit, self.run.plan.run.warm_up);
+        let fate = Fate::Dropped(reason);
+        self.watcher.hop(hop_of(number), &Record { packet, deadline: None, fate });
     }
 
     /// A packet arrives at the next output of its route, sent in this frame by the node before if both

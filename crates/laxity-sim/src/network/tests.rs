@@ -4,6 +4,7 @@ mod tdp;
 use std::path::Path;
 
 use laxity::packet::{ClassId, FlowId, Packet};
+use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::network::Hop;
@@ -86,6 +87,29 @@ fn a_packet_takes_what_arithmetic_says() {
     assert_eq!(second.classes[0].delay_ns.unwrap().max, 2 * MS);
     assert!((first.utilization - 13.0 / 100.0).abs() < 1e-9, "{}", first.utilization);
     assert_eq!(summary.hops.len(), 2, "nothing came back");
+}
+
+#[test]
+fn what_breaks_a_contract_is_dropped_where_it_sets_out() {
+    let plan = plan(
+        r#"
+        link = { rate = "8mbit", max-packet = "1000b" }
+        scheduler.kind = "fifo"
+        class.a = { arrival = { bucket = "1000b", rate = "400kbit" }, police = "drop" }
+        network.first.between = ["a", "b"]
+        network.second.between = ["b", "c"]
+        source = [{ class = "a", model = "constant", rate = "800kbit", packet = "1000b", path = ["a", "b", "c"] }]
+        "#,
+    );
+    let (summary, diary) = run(&plan, Nanos(99 * MS), 1);
+    let dropped: Vec<_> = diary
+        .hops
+        .iter()
+        .filter(|(.., fate)| *fate == Fate::Dropped(DropReason::Contract))
+        .map(|(hop, ..)| hop.link)
+        .collect();
+    assert_eq!(dropped, [0; 5], "every second of ten, before the first link");
+    assert_eq!((summary.classes[0].sent, summary.classes[0].dropped), (10, 5));
 }
 
 #[test]
