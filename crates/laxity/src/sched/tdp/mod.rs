@@ -29,3 +29,8 @@ pub use marking::{Mark, Upstream};
 pub use output::Tdp;
 pub use settings::{Settings, capacity};
 pub use time::CommonTime;
+
+/// The examples of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../../docs/tdp.md")]
+pub struct Guide;
