@@ -203,12 +203,12 @@ impl Extremes {
 
     /// The greatest time in a match, from those in the matches below.
     fn greatest_in(&self, at: usize) -> u128 {
-        if at >= self.first {
-            let times = (0..4).filter_map(|side| self.matches[at].get(side).time());
-            return times.max().unwrap_or(0);
-        }
-        let below = self.greatest.iter().skip(4 * at + 1).take(4);
-        below.copied().max().unwrap_or(0)
+        let times = [0, 1, 2, 3].map(|side| match at < self.first {
+            true => self.greatest.get(4 * at + 1 + side).copied().unwrap_or(0),
+            false => self.matches[at].get(side).time().unwrap_or(0),
+        });
+        let later = |a, b| select_unpredictable(a < b, b, a);
+        later(later(times[0], times[1]), later(times[2], times[3]))
     }
 
     /// Bytes held.

@@ -7,10 +7,12 @@ pub(super) const MOST: usize = 16;
 /// A node with fewer entries, unless it is the root, is merged with a neighbour or given some of its
 /// entries.
 pub(super) const SPARSE: usize = 4;
-/// Entries that are moved together, wanted or not.
+/// Entries that are searched together.
 const BLOCK: usize = 4;
+/// Entries that are moved together, wanted or not: mostly all that have to move.
+const MOVED: usize = 8;
 /// Places of a column: what is moved along with the last entry goes somewhere.
-const PLACES: usize = MOST + BLOCK;
+const PLACES: usize = MOST + MOVED;
 
 /// A request on the lowest level, a child on any other.
 #[derive(Clone, Copy, Debug)]
@@ -176,9 +178,9 @@ impl Node {
             0 => entry.eligible,
             _ => earlier(self.least_eligible, entry.eligible),
         };
-        let mut from = place + (self.length - place).next_multiple_of(BLOCK);
+        let mut from = place + (self.length - place).next_multiple_of(MOVED);
         while from > place {
-            from -= BLOCK;
+            from -= MOVED;
             self.copy_block(from % MOST, from % MOST + 1);
         }
         self.put(place, entry);
@@ -192,7 +194,7 @@ impl Node {
         let mut to = place;
         while to < self.length {
             self.copy_block(to % MOST + 1, to % MOST);
-            to += BLOCK;
+            to += MOVED;
         }
         if removed.eligible == self.least_eligible {
             self.find_least_eligible();
@@ -251,9 +253,9 @@ impl Node {
     #[inline]
     fn copy_block(&mut self, from: usize, to: usize) {
         for column in [&mut self.deadlines, &mut self.names, &mut self.eligible] {
-            let mut block = [0; BLOCK];
-            block.copy_from_slice(&column[from..from + BLOCK]);
-            column[to..to + BLOCK].copy_from_slice(&block);
+            let mut block = [0; MOVED];
+            block.copy_from_slice(&column[from..from + MOVED]);
+            column[to..to + MOVED].copy_from_slice(&block);
         }
     }
 

@@ -3,10 +3,9 @@
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+use core::num::NonZeroU32;
 
-use super::{
-    Class, ClassSpec, Curves, Hfsc, Limit, Request, RunningCurve, Siblings, State, TOP, stamp,
-};
+use super::{Class, ClassSpec, Curves, Hfsc, Limit, RunningCurve, Siblings, State, TOP, stamp};
 use crate::packet::ClassId;
 use crate::queue::{EligibleSet, Fifos};
 use crate::sched::ancestry::{self, Broken};
@@ -159,8 +158,8 @@ impl Hfsc {
         let class = &mut self.classes[number as usize];
         class.state = State::Gone;
         if let Some(below) = class.below.take() {
-            self.siblings[below as usize] = Siblings::default();
-            self.free_siblings.push(below);
+            self.siblings[below.get() as usize] = Siblings::default();
+            self.free_siblings.push(below.get());
         }
         self.siblings[class.siblings as usize].remove(class.place);
         self.free.insert(number);
@@ -172,7 +171,7 @@ impl Hfsc {
     }
 
     fn is_parent(&self, class: &Class) -> bool {
-        class.below.is_some_and(|below| self.siblings[below as usize].count() > 0)
+        class.below.is_some_and(|below| self.siblings[below.get() as usize].count() > 0)
     }
 
     fn check_parent(&self, parent: ClassId) -> Result<(), HierarchyError> {
@@ -189,13 +188,14 @@ impl Hfsc {
     /// Where the classes below one are listed.
     fn below(&mut self, number: u32) -> u32 {
         if let Some(below) = self.classes[number as usize].below {
-            return below;
+            return below.get();
         }
         let below = self.free_siblings.pop().unwrap_or_else(|| {
             self.siblings.push(Siblings::default());
             (self.siblings.len() - 1) as u32
         });
-        self.classes[number as usize].below = Some(below);
+        self.siblings[below as usize] = Siblings::below(number);
+        self.classes[number as usize].below = NonZeroU32::new(below);
         below
     }
 
@@ -218,7 +218,7 @@ impl Hfsc {
                 return;
             }
             siblings.limit(|sibling| self.classes[sibling as usize].fit);
-            at = class.parent;
+            at = siblings.parent();
         }
     }
 
@@ -226,7 +226,7 @@ impl Hfsc {
         let class = &mut self.classes[number as usize];
         let head = self.packets.front(number as usize).map(|packet| packet.length);
         if class.real_time.is_some() && head.is_some() {
-            self.requests.remove(class.request.deadline, number);
+            self.requests.remove(class.deadline, number);
         }
         class.real_time = curves.real_time.as_ref().map(|curve| {
             let mut curve = RunningCurve::new(curve);
@@ -275,11 +275,10 @@ impl Hfsc {
         let mut at = number;
         loop {
             let class = &self.classes[at as usize];
-            self.siblings[class.siblings as usize].leave(class.place, at);
-            match class.parent {
-                Some(parent) if self.siblings[class.siblings as usize].is_active() => {
-                    return self.refit(parent);
-                }
+            let siblings = &mut self.siblings[class.siblings as usize];
+            siblings.leave(class.place, at);
+            match siblings.parent() {
+                Some(parent) if siblings.is_active() => return self.refit(parent),
                 Some(parent) => at = parent,
                 None => return,
             }
@@ -293,12 +292,11 @@ impl Class {
         let limit = |curve| Box::new(Limit { curve: RunningCurve::new(curve), fit: 0 });
         Class {
             state: State::Open,
-            parent: spec.parent.map(|parent| parent.0),
             siblings: TOP,
             place: 0,
             below: None,
             real_time: real_time.as_ref().map(RunningCurve::new),
-            request: Request::default(),
+            deadline: 0,
             link_share: link_share.as_ref().map(RunningCurve::new),
             upper_limit: upper_limit.as_ref().map(limit),
             fit: 0,

@@ -18,6 +18,7 @@ mod tests;
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+use core::num::NonZeroU32;
 
 use crate::packet::{ClassId, Packet};
 use crate::queue::circle::Stamp;
@@ -73,22 +74,23 @@ pub struct Hfsc {
 /// The top of the hierarchy among `siblings`.
 const TOP: u32 = 0;
 
+/// What a line or a convex curve needs lies within a cache line, and what else every packet needs on
+/// a third.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 struct Class {
-    state: State,
-    parent: Option<u32>,
+    real_time: Option<RunningCurve>,
     /// Where it is listed, and its place there.
     siblings: u32,
     place: u32,
     /// Where the classes below it are listed; `None` for one that has never had any.
-    below: Option<u32>,
-    real_time: Option<RunningCurve>,
+    below: Option<NonZeroU32>,
+    state: State,
     /// Of the packet at the head; as long as there is one.
-    request: Request,
-    link_share: Option<RunningCurve>,
+    deadline: Stamp,
     upper_limit: Option<Box<Limit>>,
-    /// When it may be served by link-sharing; while it is active there.
+    link_share: Option<RunningCurve>,
+    /// When it may be served by link-sharing, where there are limits; while it is active there.
     fit: Stamp,
 }
 
@@ -100,7 +102,7 @@ enum State {
     Gone,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+/// Of a packet at the head of a leaf's queue.
 struct Request {
     eligible: Stamp,
     deadline: Stamp,
@@ -122,8 +124,8 @@ impl Scheduler for Hfsc {
         let (leaf, criterion) = self.choose(now)?;
         let (packet, next_length) = self.packets.pop(leaf as usize)?;
         self.backlog.remove(packet.length);
-        let deadline = self.update_request(leaf, criterion, packet.length, next_length);
         self.update_virtual_times(leaf, packet.length, next_length.is_some());
+        let deadline = self.update_request(leaf, criterion, packet.length, next_length);
         if next_length.is_none() && self.classes[leaf as usize].state == State::Closed {
             self.release(leaf);
         }
@@ -190,7 +192,9 @@ impl Hfsc {
         loop {
             let class = self.siblings[siblings as usize].least(now)?;
             match self.classes[class as usize].below {
-                Some(below) if self.siblings[below as usize].is_active() => siblings = below,
+                Some(below) if self.siblings[below.get() as usize].is_active() => {
+                    siblings = below.get();
+                }
                 _ => return Some((class, Criterion::LinkSharing)),
             }
         }
@@ -202,8 +206,9 @@ impl Hfsc {
         let class = &mut self.classes[leaf as usize];
         if let Some(curve) = &mut class.real_time {
             curve.activate(u128::from(now.0));
-            class.request = Request::new(curve, length);
-            self.requests.insert(class.request.eligible, class.request.deadline, leaf);
+            let request = Request::new(curve, length);
+            class.deadline = request.deadline;
+            self.requests.insert(request.eligible, request.deadline, leaf);
         }
     }
 
@@ -218,7 +223,7 @@ impl Hfsc {
     ) -> Option<Stamp> {
         let class = &mut self.classes[leaf as usize];
         let curve = class.real_time.as_mut()?;
-        let deadline = class.request.deadline;
+        let deadline = class.deadline;
         let is_granted = criterion == Criterion::RealTime;
         if is_granted {
             curve.serve(length);
@@ -228,8 +233,9 @@ impl Hfsc {
             return Some(deadline);
         }
         if let Some(next) = next_length {
-            class.request = Request::new(curve, next);
-            self.requests.insert(class.request.eligible, class.request.deadline, leaf);
+            let request = Request::new(curve, next);
+            class.deadline = request.deadline;
+            self.requests.insert(request.eligible, request.deadline, leaf);
         }
         Some(deadline)
     }
@@ -240,10 +246,11 @@ impl Hfsc {
         if let Some(curve) = &class.real_time
             && next_length != Some(length)
         {
-            self.requests.remove(class.request.deadline, leaf);
+            self.requests.remove(class.deadline, leaf);
             if let Some(next) = next_length {
-                class.request = Request::new(curve, next);
-                self.requests.insert(class.request.eligible, class.request.deadline, leaf);
+                let request = Request::new(curve, next);
+                class.deadline = request.deadline;
+                self.requests.insert(request.eligible, request.deadline, leaf);
             }
         }
         if next_length.is_some() {
@@ -275,7 +282,7 @@ impl Hfsc {
             }
             let fit = class.fit(&self.siblings);
             self.stand(at, Standing { virtual_time, fit });
-            match self.classes[at as usize].parent {
+            match self.parent(at) {
                 Some(parent) if !parent_was_active => at = parent,
                 Some(parent) => return self.refit(parent),
                 None => return,
@@ -308,10 +315,9 @@ impl Hfsc {
                     }
                 }
             }
-            let class = &self.classes[at as usize];
-            let Some(parent) = class.parent else { return };
-            active = self.siblings[class.siblings as usize].is_active();
-            at = parent;
+            let siblings = &self.siblings[self.classes[at as usize].siblings as usize];
+            let Some(parent) = siblings.parent() else { return };
+            (at, active) = (parent, siblings.is_active());
         }
     }
 
@@ -326,14 +332,21 @@ impl Hfsc {
                 }
                 _ => return,
             }
-            at = self.classes[class as usize].parent;
+            at = self.parent(class);
         }
     }
 
     fn stand(&mut self, number: u32, standing: Standing) {
         let class = &mut self.classes[number as usize];
-        class.fit = standing.fit;
-        self.siblings[class.siblings as usize].stand(class.place, number, standing);
+        let siblings = &mut self.siblings[class.siblings as usize];
+        if siblings.is_limited() {
+            class.fit = standing.fit;
+        }
+        siblings.stand(class.place, number, standing);
+    }
+
+    fn parent(&self, number: u32) -> Option<u32> {
+        self.siblings[self.classes[number as usize].siblings as usize].parent()
     }
 
     /// The virtual time of a class that is active in link-sharing.
@@ -347,7 +360,7 @@ impl Class {
     /// When its own upper limit and those below let it be served by link-sharing.
     fn fit(&self, siblings: &[Siblings]) -> Stamp {
         let own = self.upper_limit.as_ref().map_or(0, |limit| limit.fit);
-        let below = self.below.map_or(0, |below| siblings[below as usize].first_fit());
+        let below = self.below.map_or(0, |below| siblings[below.get() as usize].first_fit());
         own.max(below)
     }
 }

@@ -12,6 +12,7 @@ use crate::units::Rate;
 /// served. As the amount grows, the moment moves on by the piece's slope; whole fractions are kept,
 /// and nothing drifts.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct RunningCurve {
     /// The first piece of a concave curve or a line, the second piece of a convex curve as if its
     /// flat piece were not.

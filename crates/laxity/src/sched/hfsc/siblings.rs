@@ -9,6 +9,8 @@ use crate::queue::{EligibleSet, Extremes};
 /// The classes that share what their parent gets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Siblings {
+    /// The class they are part of; `None` at the top.
+    parent: Option<u32>,
     /// The class in every place; `None` in places that are free.
     members: Vec<Option<u32>>,
     free: Vec<u32>,
@@ -30,6 +32,16 @@ pub(super) struct Standing {
 }
 
 impl Siblings {
+    /// No classes yet below this one.
+    pub fn below(parent: u32) -> Self {
+        Siblings { parent: Some(parent), ..Siblings::default() }
+    }
+
+    /// The class they are part of.
+    pub fn parent(&self) -> Option<u32> {
+        self.parent
+    }
+
     /// How many classes there are.
     pub fn count(&self) -> usize {
         self.members.len() - self.free.len()
