@@ -212,9 +212,13 @@ fn statement(wrong: &[String], leave_out: Option<&LeaveOut>) -> String {
             Some(fewest) if fewest == out.classes.len() => {
                 format!(" Without {names} the others fit, and no fewer can be left out.")
             }
-            Some(fewest) => {
-                format!(" Without {names} the others fit; at least {fewest} must be left out.")
+            Some(0) => {
+                format!(" Without {names} the others fit; whether all do was too hard to decide.")
             }
+            Some(fewest) => format!(
+                " Without {names} the others fit; at least {fewest} must be left out, and whether so few \
+                 are enough was too hard to decide."
+            ),
             None => format!(
                 " Without {names} the others fit; whether fewer would do, `assignment = \"exact\"` tells."
             ),
