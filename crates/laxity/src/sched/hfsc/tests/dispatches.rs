@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
-use super::cases::{Case, What, cases};
+use super::cases::{Case, Step, What, cases};
 use super::reference::Reference;
 use super::virtual_time;
 use crate::link::Link;
@@ -211,4 +211,20 @@ fn so_it_is_where_a_class_runs_away() {
     }
     beside.send_until(now, Nanos::MAX, false);
     assert!(furthest > u128::from(REACH) * 9 / 10 && furthest <= u128::from(REACH), "{furthest}");
+}
+
+/// Parents that are gone leave nothing behind for those that come after them.
+#[test]
+fn a_new_parent_is_none_that_is_gone() {
+    let rate = Rate(8_000_000);
+    let link_share = Some(ServiceCurve::linear(rate));
+    let curves = Curves { link_share, ..Curves::default() };
+    let class = |parent: Option<u32>| ClassSpec { parent: parent.map(ClassId), curves };
+    let gone = [2, 0, 3, 1].map(|number| What::Remove(ClassId(number)));
+    let new = [None, None, Some(0)].map(|parent| What::Add(class(parent)));
+    let packets = [What::Arrive { class: ClassId(2), length: 500 }; 2];
+    let steps = gone.into_iter().chain(new).chain(packets);
+    let steps = steps.map(|what| Step { at: Nanos::ZERO, after_choice: false, what }).collect();
+    let classes = [None, None, Some(0), Some(1)].map(class).to_vec();
+    Beside::run(&Case { rate, classes, steps });
 }
