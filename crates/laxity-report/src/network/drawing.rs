@@ -101,9 +101,7 @@ pub fn frames(plan: &Plan, framing: &Framing) -> String {
     let shown = period.min(MOST);
     let width = (WIDTH - LABEL - MARGIN) / f64::from(shown);
     let uses = uses(framing);
-    let outputs: Vec<u32> = (0..demand.outputs.len() as u32)
-        .filter(|at| uses.iter().any(|of| of.output == *at))
-        .collect();
+    let outputs: BTreeSet<u32> = uses.iter().map(|of| of.output).collect();
     let network = plan.network.as_ref().expect("a plan with a network");
     let content = html! {
         @for (row, &output) in outputs.iter().enumerate() {

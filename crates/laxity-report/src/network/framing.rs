@@ -352,20 +352,23 @@ impl View<'_> {
     }
 
     /// The longest packet that fits behind a frame's reserved packets and ends by the guard of the
-    /// next reserved frame.
+    /// next reserved frame; none if nothing is reserved.
     fn best_effort(&self, hop: Hop, reserved: &[u64]) -> Option<u64> {
         let settings = self.plan.tdp_settings(self.spec, hop, 0);
-        let next = |frame: usize| {
-            let ahead =
-                (1..=reserved.len()).find(|more| reserved[(frame + more) % reserved.len()] > 0);
-            let time =
-                u128::from(self.spec.time.frame.0) * ahead? as u128 + u128::from(self.spec.guard.0);
-            let bytes = time * u128::from(settings.rate.0) / u128::from(NANOBITS_PER_BYTE);
-            Some(u64::try_from(bytes).unwrap_or(u64::MAX))
-        };
-        let room = |(frame, bytes): (usize, &u64)| Some(next(frame)?.saturating_sub(*bytes));
-        let rooms: Option<Vec<u64>> = reserved.iter().enumerate().map(room).collect();
-        rooms?.into_iter().max()
+        let first = reserved.iter().position(|&bytes| bytes > 0)?;
+        let mut next = reserved.len() + first;
+        let mut longest = 0;
+        for (frame, &bytes) in reserved.iter().enumerate().rev() {
+            let frames = self.spec.time.start((next - frame) as u64);
+            let time = u128::from(frames.saturating_add(self.spec.guard).0);
+            let room = time * u128::from(settings.rate.0) / u128::from(NANOBITS_PER_BYTE);
+            let room = u64::try_from(room).unwrap_or(u64::MAX);
+            longest = longest.max(room.saturating_sub(bytes));
+            if bytes > 0 {
+                next = frame;
+            }
+        }
+        Some(longest)
     }
 
     fn clocks(&self) -> Clocks {
