@@ -332,6 +332,17 @@ pub enum Source {
     },
 }
 
+impl Source {
+    /// The class that it feeds, and by which path in a network; `None` for a recording.
+    pub fn feeds(&self) -> Option<(ClassId, &[Hop])> {
+        match self {
+            Source::Model(source) => Some((source.class, &source.path)),
+            Source::Tcp(source) => Some((source.class, &source.path)),
+            Source::Recording { .. } => None,
+        }
+    }
+}
+
 /// A traffic model that feeds one class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelSource {

@@ -124,18 +124,8 @@ impl Plan {
 
     /// The paths of the sources that feed a class.
     pub fn paths_of(&self, class: ClassId) -> impl Iterator<Item = &[Hop]> {
-        self.sources.iter().filter_map(move |source| match source {
-            Source::Model(source) if source.class == class => Some(&source.path[..]),
-            Source::Tcp(source) if source.class == class => Some(&source.path[..]),
-            _ => None,
-        })
-    }
-
-    /// Whether a class has TCP connections.
-    pub fn uses_tcp(&self, class: ClassId) -> bool {
-        let is_tcp =
-            |source: &Source| matches!(source, Source::Tcp(source) if source.class == class);
-        self.sources.iter().any(is_tcp)
+        let feeding = self.sources.iter().filter_map(Source::feeds);
+        feeding.filter(move |(fed, _)| *fed == class).map(|(_, path)| path)
     }
 }
 

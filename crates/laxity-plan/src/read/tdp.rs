@@ -1,13 +1,15 @@
 //! `kind = "tdp"`, and what a plan must say for it.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
+use laxity::packet::ClassId;
 use laxity::sched::tdp::CommonTime;
 use laxity::units::Nanos;
 
 use super::{Read, positive, zero};
 use crate::error::{Fault, shown};
-use crate::model::{BestEffortOrder, Late, Plan, SchedulerSpec};
+use crate::model::{BestEffortOrder, Late, Plan, SchedulerSpec, Source};
 use crate::raw::{self, At, Count};
 use crate::tdp::{Assignment, TdpSpec};
 
@@ -106,6 +108,12 @@ pub fn check(plan: &Plan, scheduler: &Range<usize>) -> Read<()> {
             "use fewer `frames` or `cycles`: 50 million frames of links at most",
         );
     }
+    let mut fed: HashMap<ClassId, Vec<&Source>> = HashMap::new();
+    for source in &plan.sources {
+        if let Some((class, _)) = source.feeds() {
+            fed.entry(class).or_default().push(source);
+        }
+    }
     let mut uses = 0u64;
     for (id, class) in plan.leaves().filter(|(_, class)| class.wants_frames()) {
         let name = shown(&class.name);
@@ -116,7 +124,8 @@ pub fn check(plan: &Plan, scheduler: &Range<usize>) -> Read<()> {
                  `deadline` out for best effort",
             );
         };
-        let mut paths = plan.paths_of(id);
+        let sources = || fed.get(&id).into_iter().flatten();
+        let mut paths = sources().filter_map(|source| Some(source.feeds()?.1));
         let path = paths.next();
         if paths.any(|other| Some(other) != path) {
             return refuse(
@@ -124,7 +133,7 @@ pub fn check(plan: &Plan, scheduler: &Range<usize>) -> Read<()> {
                 "frames are reserved for a class on one path: give every path a class of its own",
             );
         }
-        if plan.uses_tcp(id) {
+        if sources().any(|source| matches!(source, Source::Tcp(_))) {
             return refuse(
                 format!("class `{name}` has a deadline and TCP connections"),
                 "TCP cannot keep to reserved frames: leave `deadline` and `gap` out",

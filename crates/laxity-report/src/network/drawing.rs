@@ -1,10 +1,11 @@
 //! Drawings of networks: who is joined to whom, and whose frames are whose.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
 
 use laxity::packet::ClassId;
 use laxity_plan::Plan;
+use laxity_plan::model::Source;
 use laxity_plan::network::{Hop, Network};
 use laxity_plan::tdp::Framing;
 use maud::{Markup, html};
@@ -24,7 +25,8 @@ const APART: f64 = 6.0;
 /// If the plan has no network.
 pub fn topology(plan: &Plan) -> String {
     let network = plan.network.as_ref().expect("a plan with a network");
-    let classes = travelling(plan);
+    let takers = takers(plan);
+    let classes: BTreeSet<ClassId> = takers.values().flatten().copied().collect();
     let radius = (40.0 + 18.0 * network.nodes.len() as f64).clamp(120.0, 300.0);
     let height = 2.0 * radius + 70.0;
     let place = |node: u32| {
@@ -38,7 +40,7 @@ pub fn topology(plan: &Plan) -> String {
             line x1=(round(x1)) y1=(round(y1)) x2=(round(x2)) y2=(round(y2))
                 stroke="currentColor" stroke-opacity="0.25" stroke-width="1.2" {}
         }
-        @for hop in network.hops() { (arrows(plan, network, &classes, hop, &place)) }
+        @for (hop, classes) in &takers { (arrows(plan, network, classes, *hop, &place)) }
         @for (number, node) in (0..).zip(&network.nodes) {
             @let (x, y) = place(number);
             circle cx=(round(x)) cy=(round(y)) r="24" fill="#fff" stroke="currentColor"
@@ -56,16 +58,15 @@ pub fn topology(plan: &Plan) -> String {
 fn arrows(
     plan: &Plan,
     network: &Network,
-    classes: &[ClassId],
+    classes: &BTreeSet<ClassId>,
     hop: Hop,
     place: &dyn Fn(u32) -> (f64, f64),
 ) -> Markup {
     let [(x1, y1), (x2, y2)] = network.between(hop).map(place);
     let length = (x2 - x1).hypot(y2 - y1).max(1.0);
     let (along_x, along_y) = ((x2 - x1) / length, (y2 - y1) / length);
-    let takes = |class: &&ClassId| plan.paths_of(**class).any(|path| path.contains(&hop));
     html! {
-        @for (at, &class) in classes.iter().filter(takes).enumerate() {
+        @for (at, &class) in classes.iter().enumerate() {
             @let aside = APART * (at as f64 + 1.0);
             @let point = |along: f64, more: f64| {
                 let aside = aside + more;
@@ -199,10 +200,15 @@ fn uses(framing: &Framing) -> Vec<Use> {
     uses
 }
 
-/// The classes that take any path, in the plan's order.
-fn travelling(plan: &Plan) -> Vec<ClassId> {
-    let leaves = plan.leaves().map(|(id, _)| id);
-    leaves.filter(|id| plan.paths_of(*id).next().is_some()).collect()
+/// The classes that take each hop, in the plan's order.
+fn takers(plan: &Plan) -> BTreeMap<Hop, BTreeSet<ClassId>> {
+    let mut takers: BTreeMap<Hop, BTreeSet<ClassId>> = BTreeMap::new();
+    for (class, path) in plan.sources.iter().filter_map(Source::feeds) {
+        path.iter().for_each(|hop| {
+            takers.entry(*hop).or_default().insert(class);
+        });
+    }
+    takers
 }
 
 /// A class's name and its style in every figure.
