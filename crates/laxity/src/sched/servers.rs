@@ -61,6 +61,8 @@ struct Server {
     class: Option<u32>,
     /// Counts what was dispatched.
     virtual_time: Moment,
+    /// No head packet has a lower start time.
+    least: i128,
     /// The greatest finishing time of any class, rounded up.
     latest: u128,
     /// Start times, and finishing times for deadlines, of the head packets that wait.
@@ -121,19 +123,19 @@ impl Servers {
             let class = &mut self.classes[at as usize];
             let number = class.server;
             let server = &mut self.servers[number as usize];
-            let virtual_time = match number {
+            let mut virtual_time = match number {
                 LINK => self.sending.virtual_time_at(now).min(server.virtual_time),
                 _ => server.virtual_time,
             };
-            let mut start = virtual_time.ceil();
             if virtual_time == server.virtual_time && server.is_passive() {
                 // A new busy period: what classes had in the last one counts for none.
-                start = start.max(server.latest as i128);
-                server.virtual_time = server.virtual_time.max(Moment::at(start));
+                virtual_time = virtual_time.max(Moment::at(server.latest as i128));
+                server.virtual_time = virtual_time;
                 if number == LINK {
-                    self.sending = Sending { started: now, virtual_time: server.virtual_time };
+                    self.sending = Sending { started: now, virtual_time };
                 }
             }
+            let start = virtual_time.ceil();
             class.finish = class.finish.max(Moment::at(start));
             server.admit(at, class, length);
             match server.class {
@@ -241,6 +243,7 @@ impl Server {
             pace: Pace::new(rate),
             class,
             virtual_time: Moment::at(0),
+            least: 0,
             latest: 0,
             heads: EligibleSet::new(),
             head: None,
@@ -262,15 +265,28 @@ impl Server {
         self.head.is_none() && self.heads.is_empty()
     }
 
-    /// The class to serve: the virtual time is at least the least start time, and of those that
-    /// have started the first to finish is next. Where classes are promised more than the server
-    /// has, start times fall behind the virtual time, which waits for them at [`REACH`].
+    /// The class to serve: of those that have started the first to finish is next, and if none has,
+    /// the virtual time goes on to the least start time. Where classes are promised more than the
+    /// server has, start times fall behind the virtual time, which waits for them at [`REACH`].
     fn take_next(&mut self) -> Option<u32> {
+        if self.virtual_time > Moment::at(self.least + i128::from(REACH)) {
+            self.find_least()?;
+            let latest = Moment::at(self.least + i128::from(REACH));
+            self.virtual_time = self.virtual_time.min(latest);
+        }
+        let now = self.virtual_time.ceil() as Stamp;
+        self.heads.take_least_deadline(now).or_else(|| {
+            self.find_least()?;
+            self.virtual_time = Moment::at(self.least);
+            self.heads.take_least_deadline(self.virtual_time.ceil() as Stamp)
+        })
+    }
+
+    /// Looks for the least start time of head packets, if there are any.
+    fn find_least(&mut self) -> Option<()> {
         let least = self.heads.first_eligible()?;
-        let least = whole(least, self.virtual_time.ceil() as u128) as i128;
-        let latest = least + i128::from(REACH);
-        self.virtual_time = self.virtual_time.max(Moment::at(least)).min(Moment::at(latest));
-        self.heads.take_least_deadline(self.virtual_time.ceil() as Stamp)
+        self.least = whole(least, self.virtual_time.ceil() as u128) as i128;
+        Some(())
     }
 }
 

@@ -76,7 +76,7 @@ fn grow(
         let above = parent.map_or(rate, |parent| rates[parent]);
         let sum = per_mille[parent.map_or(0, |parent| parent + 1)];
         let parts = u128::from(above) * u128::from(classes[number].2) * u128::from(sum);
-        rates.push(((parts / u128::from(weights * 1000)) as u64).max(1));
+        rates.push(((parts / u128::from(weights * 1000)) as u64).clamp(1, Rate::LIMIT.0));
     }
     parents.into_iter().zip(rates).collect()
 }

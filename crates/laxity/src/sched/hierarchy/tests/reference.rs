@@ -191,7 +191,10 @@ impl Reference {
     fn choose(&mut self, node: usize) -> Option<usize> {
         let least = self.offering(node).map(|child| self.nodes[child].start.ceil()).min()?;
         let latest = &least + exact(REACH);
-        let virtual_time = self.nodes[node].virtual_time.clone().max(least).min(latest);
+        let virtual_time = match self.nodes[node].virtual_time.clone() {
+            none_started if none_started.ceil() < least => least,
+            virtual_time => virtual_time.min(latest),
+        };
         let has_started = |child: &usize| self.nodes[*child].start.ceil() <= virtual_time.ceil();
         let key = |child: &usize| (self.finish(*child).ceil(), *child);
         let chosen = self.offering(node).filter(has_started).min_by_key(key)?;

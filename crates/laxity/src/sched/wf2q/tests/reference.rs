@@ -33,6 +33,8 @@ struct Node {
     finish: Exact,
     /// The virtual time of its children: what was dispatched, in nanoseconds at its rate.
     virtual_time: Exact,
+    /// The greatest finishing time that any of its children ever had, rounded up.
+    latest: Exact,
 }
 
 impl Reference {
@@ -121,8 +123,7 @@ impl Reference {
         let is_over = virtual_time == self.nodes[parent].virtual_time;
         if is_over && self.offering(parent).all(|child| child == node) {
             // A busy period begins, and nothing is left of the one before.
-            let finishes = self.children(parent).map(|child| self.nodes[child].finish.ceil());
-            virtual_time = finishes.fold(virtual_time, Exact::max);
+            virtual_time = virtual_time.max(self.nodes[parent].latest.clone());
             self.nodes[parent].virtual_time = virtual_time.clone();
             if parent == self.link() {
                 self.sending = (now, virtual_time.clone());
@@ -143,13 +144,20 @@ impl Reference {
         let (packet, _) = node.head.expect("there is a packet to offer");
         node.finish = &start + node.time_for(packet);
         node.start = start;
+        let (parent, finish) = (node.parent, node.finish.ceil());
+        if let Some(parent) = parent.map(|parent| &mut self.nodes[parent]) {
+            parent.latest = parent.latest.clone().max(finish);
+        }
     }
 
     /// The child whose head packet is next, which becomes the node's own.
     fn choose(&mut self, node: usize) -> Option<usize> {
         let least = self.offering(node).map(|child| self.nodes[child].start.ceil()).min()?;
         let latest = &least + exact(REACH);
-        let virtual_time = self.nodes[node].virtual_time.clone().max(least).min(latest);
+        let virtual_time = match self.nodes[node].virtual_time.clone() {
+            none_started if none_started.ceil() < least => least,
+            virtual_time => virtual_time.min(latest),
+        };
         let has_started = |child: &usize| self.nodes[*child].start.ceil() <= virtual_time.ceil();
         let finish = |child: &usize| (self.nodes[*child].finish.ceil(), *child);
         let chosen = self.offering(node).filter(has_started).min_by_key(finish)?;
@@ -186,6 +194,7 @@ impl Node {
             start: exact(0),
             finish: exact(0),
             virtual_time: exact(0),
+            latest: exact(0),
         }
     }
 
