@@ -24,6 +24,8 @@ use node::{Entry, MOST, Node, SPARSE};
 pub struct EligibleSet {
     /// The requests with the least deadlines; empty only if there are none at all.
     front: Node,
+    /// The least eligible time of these, unless it has to be looked for.
+    front_eligible: Option<Stamp>,
     nodes: Vec<Node>,
     /// Nodes that are not in use.
     free: Vec<u32>,
@@ -64,6 +66,7 @@ impl EligibleSet {
     pub fn new() -> Self {
         EligibleSet {
             front: Node::EMPTY,
+            front_eligible: None,
             nodes: alloc::vec![Node::EMPTY],
             free: Vec::new(),
             root: 0,
@@ -78,7 +81,7 @@ impl EligibleSet {
 
     /// The earliest time at which any request is eligible.
     pub fn first_eligible(&self) -> Option<Stamp> {
-        let front = self.front.least_eligible()?;
+        let front = self.front_eligible.or_else(|| self.front.find_least_eligible())?;
         Some(match self.nodes[self.root as usize].least_eligible() {
             Some(behind) => earlier(front, behind),
             None => front,
@@ -92,18 +95,21 @@ impl EligibleSet {
         }
         let mut node = &self.nodes[self.root as usize];
         for _ in 0..self.height {
-            node = &self.nodes[node.child(node.first_eligible_by(now)?) as usize];
+            node = &self.nodes[node.child(node.any_eligible_by(now)?) as usize];
         }
-        Some(node.entry(node.first_eligible_by(now)?).slot)
+        Some(node.entry(node.any_eligible_by(now)?).slot)
     }
 
     /// Removes the request that [`least_deadline`](Self::least_deadline) finds, and returns its
     /// slot.
     pub fn take_least_deadline(&mut self, now: Stamp) -> Option<u32> {
-        match self.front.first_eligible_by(now) {
-            Some(place) => Some(self.take_from_front(place).slot),
-            None => self.take_eligible(now).map(|entry| entry.slot),
+        if self.front_eligible.is_none_or(|eligible| !is_before(now, eligible)) {
+            if let Some(place) = self.front.first_eligible_by(now) {
+                return Some(self.take_from_front(place).slot);
+            }
+            self.front_eligible = self.front.find_least_eligible();
         }
+        self.take_eligible(now).map(|entry| entry.slot)
     }
 
     /// Removes the request of a slot, which has this deadline.
@@ -127,9 +133,13 @@ impl EligibleSet {
                 return self.insert_behind(entry);
             }
         } else if self.front.is_full() {
-            let last = self.front.remove(MOST - 1);
+            let last = self.take_from_front(MOST - 1);
             self.insert_behind(last);
         }
+        self.front_eligible = match self.front.length() {
+            0 => Some(eligible),
+            _ => self.front_eligible.map(|least| earlier(least, eligible)),
+        };
         self.front.insert(self.front.place_behind(deadline, slot), entry);
     }
 
@@ -199,7 +209,10 @@ impl EligibleSet {
     }
 
     fn take_from_front(&mut self, place: usize) -> Entry {
-        let removed = self.front.remove(place);
+        let removed = self.front.take(place);
+        if self.front_eligible == Some(removed.eligible) {
+            self.front_eligible = None;
+        }
         if self.front.length() == 0 {
             self.take_first_node();
         }
@@ -214,7 +227,9 @@ impl EligibleSet {
             path.note(level, at, 0);
             at = self.nodes[at as usize].child(0);
         }
-        core::mem::swap(&mut self.front, &mut self.nodes[at as usize]);
+        self.front.clone_from(&self.nodes[at as usize]);
+        self.front_eligible = self.front.least_eligible();
+        self.nodes[at as usize].clear();
         let Some(above) = self.height.checked_sub(1) else { return };
         self.free.push(at);
         let (parent, _) = path.at(above);

@@ -122,11 +122,8 @@ impl Node {
         ((difference >> 64) as i64) < 0
     }
 
-    /// The first entry that is eligible by `now`.
+    /// The first entry that is eligible by `now`, where that is likely to be one of the first.
     pub fn first_eligible_by(&self, now: Stamp) -> Option<usize> {
-        if is_before(now, self.least_eligible) {
-            return None;
-        }
         self.eligible[..self.length.min(MOST)]
             .iter()
             .position(|&eligible| !is_before(now, eligible))
@@ -152,7 +149,7 @@ impl Node {
         }
         self.eligible[place % MOST] = eligible;
         if before == self.least_eligible {
-            self.find_least_eligible();
+            self.update_least_eligible();
         } else {
             self.least_eligible = earlier(self.least_eligible, eligible);
         }
@@ -189,15 +186,22 @@ impl Node {
 
     /// Takes an entry out.
     pub fn remove(&mut self, place: usize) -> Entry {
+        let removed = self.take(place);
+        if removed.eligible == self.least_eligible {
+            self.update_least_eligible();
+        }
+        removed
+    }
+
+    /// Takes an entry out of a node that is not asked for its
+    /// [least eligible time](Self::least_eligible).
+    pub fn take(&mut self, place: usize) -> Entry {
         let removed = self.entry(place);
         self.length -= 1;
         let mut to = place;
         while to < self.length {
             self.copy_block(to % MOST + 1, to % MOST);
             to += MOVED;
-        }
-        if removed.eligible == self.least_eligible {
-            self.find_least_eligible();
         }
         removed
     }
@@ -217,8 +221,8 @@ impl Node {
         }
         self.length += count;
         behind.length -= count;
-        self.find_least_eligible();
-        behind.find_least_eligible();
+        self.update_least_eligible();
+        behind.update_least_eligible();
     }
 
     /// Puts the last `count` entries in front of the node behind.
@@ -231,8 +235,8 @@ impl Node {
         for place in 0..count {
             behind.put(place, self.entry(self.length + place));
         }
-        self.find_least_eligible();
-        behind.find_least_eligible();
+        self.update_least_eligible();
+        behind.update_least_eligible();
     }
 
     fn put(&mut self, place: usize, entry: Entry) {
@@ -259,9 +263,13 @@ impl Node {
         }
     }
 
-    fn find_least_eligible(&mut self) {
-        let held = &self.eligible[..self.length.min(MOST)];
-        if let Some(least) = held.iter().copied().reduce(earlier) {
+    /// Looks for the least eligible time.
+    pub fn find_least_eligible(&self) -> Option<Stamp> {
+        self.eligible[..self.length.min(MOST)].iter().copied().reduce(earlier)
+    }
+
+    fn update_least_eligible(&mut self) {
+        if let Some(least) = self.find_least_eligible() {
             self.least_eligible = least;
         }
     }
