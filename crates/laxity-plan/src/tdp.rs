@@ -12,7 +12,6 @@ pub use margin::{ClockMargin, MarginBinding};
 pub use promise::{FramedBound, Framing, Unframed};
 
 use laxity::admit::tdp::Flow;
-use laxity::packet::ClassId;
 use laxity::sched::Late;
 use laxity::sched::tdp::CommonTime;
 use laxity::units::Nanos;
@@ -122,10 +121,14 @@ impl Plan {
         u32::try_from(way / spec.time.frame.0 + 2).unwrap_or(u32::MAX)
     }
 
-    /// The paths of the sources that feed a class.
-    pub fn paths_of(&self, class: ClassId) -> impl Iterator<Item = &[Hop]> {
-        let feeding = self.sources.iter().filter_map(Source::feeds);
-        feeding.filter(move |(fed, _)| *fed == class).map(|(_, path)| path)
+    /// The path of every class, by number: that of the first source that feeds it, and an empty one
+    /// where none does.
+    pub fn class_paths(&self) -> Vec<&[Hop]> {
+        let mut paths = vec![&[][..]; self.classes.len()];
+        for (class, path) in self.sources.iter().rev().filter_map(Source::feeds) {
+            paths[class.index()] = path;
+        }
+        paths
     }
 }
 

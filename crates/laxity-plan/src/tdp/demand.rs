@@ -24,7 +24,7 @@ pub struct Demand {
     pub outputs: Vec<Hop>,
     /// What can be reserved in a frame of each.
     pub capacities: Vec<Bytes>,
-    /// What is to be reserved.
+    /// What is to be reserved, by class and place on its path.
     pub stretches: Vec<Stretch>,
 }
 
@@ -92,9 +92,10 @@ impl Plan {
         let capacity =
             |hop: &Hop| capacity(network.links[hop.link as usize].rate, &spec.time, margin);
         let numbers: HashMap<Hop, u32> = outputs.iter().copied().zip(0..).collect();
+        let paths = self.class_paths();
         let mut stretches = Vec::new();
         for (id, class) in self.leaves().filter(|(_, class)| class.wants_frames()) {
-            let path = self.paths_of(id).next().unwrap_or_default();
+            let path = paths[id.index()];
             let packets = self.tdp_packets(spec, class).and_then(|packets| packets.try_into().ok());
             let Some(packets) = packets else { continue };
             for hops in frames.stretches(path) {

@@ -73,16 +73,22 @@ impl Framing {
 
     /// The stretches of a class, with what they were given.
     pub fn stretches(&self, class: ClassId) -> impl Iterator<Item = (&Stretch, &Answer)> {
-        let both = self.demand.stretches.iter().zip(&self.reserved.answers);
-        both.filter(move |(stretch, _)| stretch.class == class)
+        let stretches = &self.demand.stretches;
+        let first = stretches.partition_point(|stretch| stretch.class < class);
+        let both = stretches[first..].iter().zip(&self.reserved.answers[first..]);
+        both.take_while(move |(stretch, _)| stretch.class == class)
     }
 
     /// What the classes that are to have frames are promised, as long as they keep to what they say
     /// they send, in packets of their largest length, and clocks to the error that is to be borne.
     pub fn bounds(&self, plan: &Plan) -> HashMap<ClassId, Result<FramedBound, Unframed>> {
         let margins = Margins::new(plan, self);
-        let classes: Vec<_> = self.demand.stretches.iter().map(|stretch| stretch.class).collect();
-        classes.into_iter().map(|class| (class, self.bound(plan, &margins, class))).collect()
+        let paths = plan.class_paths();
+        let mut classes: Vec<_> =
+            self.demand.stretches.iter().map(|stretch| stretch.class).collect();
+        classes.dedup();
+        let bound = |class: ClassId| self.bound(plan, &margins, class, paths[class.index()]);
+        classes.into_iter().map(|class| (class, bound(class))).collect()
     }
 
     /// How wrong clocks may be.
@@ -95,10 +101,10 @@ impl Framing {
         plan: &Plan,
         margins: &Margins<'_>,
         id: ClassId,
+        path: &[Hop],
     ) -> Result<FramedBound, Unframed> {
         let spec = &self.demand.spec;
         let class = &plan.classes[id.index()];
-        let path = plan.paths_of(id).next().unwrap_or_default();
         let links = plan.network.as_ref().map_or(&[][..], |network| &network.links);
         let mut given: HashMap<usize, (&Stretch, Option<&Reservation>)> = HashMap::new();
         for (stretch, answer) in self.stretches(id) {

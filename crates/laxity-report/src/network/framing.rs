@@ -1,18 +1,19 @@
 //! What is proved of a network of time-driven priority: which frames are whose, and what follows.
 
+mod tables;
+#[cfg(test)]
+mod tests;
+
 use laxity::admit::tdp::Blocked;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 use laxity_plan::Plan;
-use laxity_plan::model::Class;
 use laxity_plan::network::{Hop, Network};
 use laxity_plan::tdp::{Framing, MarginBinding, Stretch, TdpSpec};
 use serde::Serialize;
 
-use super::NAME_LIMIT;
 use crate::admission::listed;
-use crate::quantity::{NOTHING, count, millis, percent, shortened, time};
-use crate::table::table;
+use crate::quantity::time;
 
 /// What is proved of every class and output.
 #[derive(Clone, Debug, Serialize)]
@@ -165,13 +166,6 @@ impl FramingProof {
         }
     }
 
-    /// The answer as tables: classes, then outputs with a picture of their frames.
-    pub fn tables(&self) -> String {
-        let classes: Vec<_> = self.classes.iter().map(class_row).collect();
-        let outputs: Vec<_> = self.outputs.iter().map(output_row).collect();
-        format!("{}\n\n{}", table(&CLASS_HEADER, &classes), table(&OUTPUT_HEADER, &outputs))
-    }
-
     /// Where best effort may find no room.
     fn crowded(&self) -> Option<String> {
         let limited = self.outputs.iter().filter(|output| output.best_effort_bytes.is_some());
@@ -270,6 +264,7 @@ impl View<'_> {
 
     fn classes(&self) -> Vec<FramedClass> {
         let bounds = self.framing.bounds(self.plan);
+        let paths = self.plan.class_paths();
         let framed = self.plan.leaves().filter(|(_, class)| class.wants_frames());
         framed
             .filter_map(|(id, class)| {
@@ -280,7 +275,7 @@ impl View<'_> {
                 let packets = self.plan.tdp_packets(self.spec, class).unwrap_or_default();
                 Some(FramedClass {
                     class: class.name.clone(),
-                    nodes: self.nodes(id),
+                    nodes: self.nodes(paths[id.index()]),
                     packets: u32::try_from(packets).unwrap_or(u32::MAX),
                     packet_bytes: self.plan.max_packet(class).0,
                     stretches: self.stretches(id),
@@ -296,8 +291,7 @@ impl View<'_> {
             .collect()
     }
 
-    fn nodes(&self, class: ClassId) -> Vec<String> {
-        let path = self.plan.paths_of(class).next().unwrap_or_default();
+    fn nodes(&self, path: &[Hop]) -> Vec<String> {
         let ends = || path.iter().map(|hop| self.network.ends(*hop));
         let nodes = ends().take(1).map(|[from, _]| from).chain(ends().map(|[_, to]| to));
         nodes.map(str::to_owned).collect()
@@ -387,166 +381,12 @@ impl View<'_> {
     }
 
     fn leave_out(&self) -> Option<LeaveOut> {
-        let blocked = |class: &Class| {
-            let id = self.plan.class(&class.name)?;
-            let mut answers = self.framing.stretches(id).map(|(_, answer)| answer);
-            answers.any(|answer| answer.is_err()).then(|| class.name.clone())
-        };
-        let classes: Vec<_> = self.plan.classes.iter().filter_map(blocked).collect();
+        let is_blocked =
+            |id: ClassId| self.framing.stretches(id).any(|(_, answer)| answer.is_err());
+        let blocked = self.plan.leaves().filter(|(id, _)| is_blocked(*id));
+        let classes: Vec<_> = blocked.map(|(_, class)| class.name.clone()).collect();
         let all = self.framing.demand.stretches.len();
         let fewest = self.framing.reserved.most.map(|most| all - most);
         (!classes.is_empty()).then_some(LeaveOut { classes, fewest })
-    }
-}
-
-const CLASS_HEADER: [&str; 10] = [
-    "class",
-    "hops",
-    "packets a period",
-    "first frame",
-    "delays",
-    "edge ms",
-    "transit ms",
-    "bound ms",
-    "end-to-end ms",
-    "slack ms",
-];
-
-fn class_row(class: &FramedClass) -> Vec<String> {
-    let ms = |nanos: Option<u64>| nanos.map_or(NOTHING.to_owned(), |nanos| millis(nanos as f64));
-    let starts: Vec<_> = class
-        .stretches
-        .iter()
-        .map(|stretch| stretch.start.map_or("full".to_owned(), |start| start.to_string()))
-        .collect();
-    vec![
-        shortened(&class.class, NAME_LIMIT),
-        class.nodes.len().saturating_sub(1).to_string(),
-        format!("{} x {} b", class.packets, class.packet_bytes),
-        starts.join(", "),
-        delays(class),
-        ms(class.shaping_ns),
-        ms(class.transit_ns),
-        ms(class.bound_ns),
-        ms(class.deadline_ns),
-        ms(class.slack_ns),
-    ]
-}
-
-/// The range of forwarding delays.
-fn delays(class: &FramedClass) -> String {
-    let all = || class.stretches.iter().flat_map(|stretch| &stretch.delays);
-    match (all().min(), all().max()) {
-        (Some(least), Some(most)) if least == most => least.to_string(),
-        (Some(least), Some(most)) => format!("{least}–{most}"),
-        _ => NOTHING.to_owned(),
-    }
-}
-
-const OUTPUT_HEADER: [&str; 6] = [
-    "output",
-    "bytes a frame",
-    "reserved",
-    "fullest frame",
-    "best effort up to b",
-    "frames of a period",
-];
-
-/// As many frames as are drawn, at most.
-const MOST_DRAWN: usize = 64;
-
-fn output_row(output: &FramedOutput) -> Vec<String> {
-    vec![
-        shortened(&format!("{} → {}", output.from, output.to), NAME_LIMIT),
-        count(output.capacity_bytes),
-        percent(output.reserved),
-        percent(output.fullest),
-        output.best_effort_bytes.map_or("any".to_owned(), count),
-        drawn(output),
-    ]
-}
-
-/// A bar for each frame or, of many, for each group of them, as high as its fullest one.
-fn drawn(output: &FramedOutput) -> String {
-    const BARS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let group = output.reserved_bytes.len().div_ceil(MOST_DRAWN).max(1);
-    let fullest = output.reserved_bytes.chunks(group).map(|group| group.iter().max());
-    let bar = |bytes: Option<&u64>| {
-        let bytes = bytes.copied().unwrap_or_default();
-        let eighths = (8 * bytes).div_ceil(output.capacity_bytes.max(1)).min(8);
-        BARS[eighths as usize]
-    };
-    fullest.map(bar).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use laxity_plan::model::SchedulerSpec;
-
-    use super::*;
-
-    fn proof(text: &str) -> FramingProof {
-        let plan = Plan::parse(&format!("version = 1\n{text}"), "plan.toml", "".as_ref()).unwrap();
-        let SchedulerSpec::Tdp(spec) = plan.scheduler else { panic!("no frames") };
-        FramingProof::of(&plan, &spec)
-    }
-
-    /// Three flows of 400 bytes a frame over one link that carries 1000.
-    const CROWDED: &str = r#"
-        link = { rate = "8mbit", max-packet = "400b" }
-        network = { one = { between = ["a", "b"] }, two = { between = ["b", "c"] } }
-        class.x = { gap = "1ms", end-to-end = "20ms" }
-        class.y = { gap = "1ms", end-to-end = "20ms" }
-        class.z = { gap = "1ms", end-to-end = "20ms" }
-        source = [
-            { class = "x", model = "constant", rate = "3.2mbit", packet = "400b", path = ["a", "b", "c"] },
-            { class = "y", model = "constant", rate = "3.2mbit", packet = "400b", path = ["a", "b", "c"] },
-            { class = "z", model = "constant", rate = "3.2mbit", packet = "400b", path = ["b", "c"] },
-        ]
-    "#;
-    const SPEC: &str = r#"scheduler = { kind = "tdp", frame = "1ms", frames = 4 }"#;
-
-    #[test]
-    fn a_flow_too_many_is_named_with_what_is_full() {
-        let crowded = proof(&format!("{SPEC}{CROWDED}"));
-        assert!(!crowded.admitted);
-        let out = crowded.leave_out.as_ref().unwrap();
-        assert_eq!((out.classes.len(), out.fewest), (1, None));
-        assert!(crowded.statement.contains("the others fit"), "{}", crowded.statement);
-        assert!(crowded.remarks().iter().any(|remark| remark.contains("b → c, frame 0")));
-        let exact = SPEC.replace("frames = 4", "frames = 4, assignment = \"exact\"");
-        let exact = proof(&format!("{exact}{CROWDED}"));
-        assert_eq!(exact.leave_out.as_ref().unwrap().fewest, Some(1));
-        assert!(exact.statement.contains("no fewer can be left out"), "{}", exact.statement);
-    }
-
-    #[test]
-    fn bounds_are_what_arithmetic_says() {
-        let two =
-            CROWDED.replace("class.z = { gap = \"1ms\", end-to-end = \"20ms\" }", "class.z = {}");
-        let proof = proof(&format!("{SPEC}{two}"));
-        assert!(proof.admitted, "{}", proof.statement);
-        let [x, _] = &proof.classes[..] else { panic!("two classes have frames") };
-        // Up to a frame and a gap at the edge; two frames on to b, and the frame there.
-        assert_eq!((x.shaping_ns, x.transit_ns), (Some(2_000_000), Some(3_000_000)));
-        assert_eq!((x.bound_ns, x.slack_ns), (Some(5_000_000), Some(15_000_000)));
-        let output = &proof.outputs[0];
-        assert_eq!((output.capacity_bytes, &output.reserved_bytes[..]), (1000, &[800; 4][..]));
-        assert_eq!(output.best_effort_bytes, Some(200));
-        assert!(proof.remarks().iter().any(|remark| remark.contains("more than 200 b")));
-        assert!(drawn(output).chars().all(|bar| bar == '▇'), "{}", drawn(output));
-        // Marks come from 40 bytes after a frame's beginning to its 800th: two clocks, either way.
-        assert_eq!((proof.clocks.error_ns, proof.clocks.borne_ns), (0, (240_000 - 2) / 4));
-    }
-
-    #[test]
-    fn clocks_beyond_what_is_borne_are_refused() {
-        let spec = SPEC.replace("frames = 4", "frames = 4, clock-error = \"0s\"");
-        let clock = "node.b.clock = { ahead = \"300us\" }\nclass.z = { gap";
-        let text = format!("{spec}{CROWDED}").replace("class.z = { gap", clock);
-        let proof = proof(&text);
-        assert!(!proof.admitted);
-        assert_eq!(proof.clocks.error_ns, 300_000);
-        assert!(proof.statement.contains("clocks may be wrong by 300"), "{}", proof.statement);
     }
 }

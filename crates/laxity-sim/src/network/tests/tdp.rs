@@ -25,13 +25,8 @@ fn spec(plan: &Plan) -> TdpSpec {
 
 /// Runs a plan and follows every packet.
 fn travel(plan: &Plan, duration: Nanos, seed: u64) -> (NetworkSummary, Vec<Trip>) {
-    let mut trips = Trips {
-        paths: (0..plan.classes.len() as u32)
-            .map(|class| plan.paths_of(ClassId(class)).next().unwrap_or_default())
-            .collect(),
-        under_way: HashMap::new(),
-        trips: Vec::new(),
-    };
+    let mut trips =
+        Trips { paths: plan.class_paths(), under_way: HashMap::new(), trips: Vec::new() };
     let run = NetworkRun { plan, scheduler: plan.scheduler, duration, seed };
     let summary = run.simulate(&mut trips, &mut |_| {}).unwrap();
     (summary, trips.trips)
@@ -94,12 +89,19 @@ struct Reference<'a> {
     network: &'a Network,
     spec: TdpSpec,
     framing: Framing,
+    paths: Vec<&'a [Hop]>,
 }
 
 impl<'a> Reference<'a> {
     fn new(plan: &'a Plan) -> Self {
         let (spec, network) = (spec(plan), plan.network.as_ref().unwrap());
-        Reference { plan, network, spec, framing: Framing::of(plan, &spec) }
+        Reference {
+            plan,
+            network,
+            spec,
+            framing: Framing::of(plan, &spec),
+            paths: plan.class_paths(),
+        }
     }
 
     /// Whether frames are reserved for a class wherever it is to have any.
@@ -110,7 +112,7 @@ impl<'a> Reference<'a> {
 
     /// Whether a class's path is one stretch.
     fn is_framed_throughout(&self, class: ClassId) -> bool {
-        let path = self.plan.paths_of(class).next().unwrap();
+        let path = self.paths[class.index()];
         self.framing.stretches(class).any(|(stretch, _)| stretch.hops == (0..path.len()))
     }
 
@@ -131,7 +133,7 @@ impl<'a> Reference<'a> {
         reservation: &Reservation,
         trips: &[Trip],
     ) -> Vec<(usize, u64)> {
-        let path = self.plan.paths_of(stretch.class).next().unwrap();
+        let path = self.paths[stretch.class.index()];
         let place = stretch.hops.start;
         let clock = self.clock(path[place]);
         let comes = |(number, trip): (usize, &Trip)| {
@@ -166,7 +168,7 @@ impl<'a> Reference<'a> {
             self.framing.demand.stretches.iter().zip(&self.framing.reserved.answers)
         {
             let Ok(reservation) = answer else { continue };
-            let path = self.plan.paths_of(stretch.class).next().unwrap();
+            let path = self.paths[stretch.class.index()];
             let of_class = trips.iter().filter(|trip| trip.class == stretch.class);
             let dropped: Vec<_> = of_class.filter(|trip| trip.dropped.is_some()).collect();
             assert!(dropped.is_empty(), "{:?}", dropped[0]);
@@ -193,7 +195,7 @@ impl<'a> Reference<'a> {
     fn check_order(&self, trips: &[Trip]) {
         let mut frames: BTreeMap<(Hop, Nanos), Vec<(Nanos, Sent)>> = BTreeMap::new();
         for trip in trips {
-            let path = self.plan.paths_of(trip.class).next().unwrap();
+            let path = self.paths[trip.class.index()];
             let mut comes = trip.set_out;
             for (sent, &hop) in trip.hops.iter().zip(path) {
                 if let Some(due) = sent.due {

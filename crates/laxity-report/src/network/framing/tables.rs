@@ -1,0 +1,95 @@
+//! The answer of a proof of frames as tables.
+
+use super::{FramedClass, FramedOutput, FramingProof};
+use crate::network::NAME_LIMIT;
+use crate::quantity::{NOTHING, count, millis, percent, shortened};
+use crate::table::table;
+
+impl FramingProof {
+    /// The answer as tables: classes, then outputs with a picture of their frames.
+    pub fn tables(&self) -> String {
+        let classes: Vec<_> = self.classes.iter().map(class_row).collect();
+        let outputs: Vec<_> = self.outputs.iter().map(output_row).collect();
+        format!("{}\n\n{}", table(&CLASS_HEADER, &classes), table(&OUTPUT_HEADER, &outputs))
+    }
+}
+
+const CLASS_HEADER: [&str; 10] = [
+    "class",
+    "hops",
+    "packets a period",
+    "first frame",
+    "delays",
+    "edge ms",
+    "transit ms",
+    "bound ms",
+    "end-to-end ms",
+    "slack ms",
+];
+
+fn class_row(class: &FramedClass) -> Vec<String> {
+    let ms = |nanos: Option<u64>| nanos.map_or(NOTHING.to_owned(), |nanos| millis(nanos as f64));
+    let starts: Vec<_> = class
+        .stretches
+        .iter()
+        .map(|stretch| stretch.start.map_or("full".to_owned(), |start| start.to_string()))
+        .collect();
+    vec![
+        shortened(&class.class, NAME_LIMIT),
+        class.nodes.len().saturating_sub(1).to_string(),
+        format!("{} x {} b", class.packets, class.packet_bytes),
+        starts.join(", "),
+        delays(class),
+        ms(class.shaping_ns),
+        ms(class.transit_ns),
+        ms(class.bound_ns),
+        ms(class.deadline_ns),
+        ms(class.slack_ns),
+    ]
+}
+
+/// The range of forwarding delays.
+fn delays(class: &FramedClass) -> String {
+    let all = || class.stretches.iter().flat_map(|stretch| &stretch.delays);
+    match (all().min(), all().max()) {
+        (Some(least), Some(most)) if least == most => least.to_string(),
+        (Some(least), Some(most)) => format!("{least}–{most}"),
+        _ => NOTHING.to_owned(),
+    }
+}
+
+const OUTPUT_HEADER: [&str; 6] = [
+    "output",
+    "bytes a frame",
+    "reserved",
+    "fullest frame",
+    "best effort up to b",
+    "frames of a period",
+];
+
+/// As many frames as are drawn, at most.
+const MOST_DRAWN: usize = 64;
+
+fn output_row(output: &FramedOutput) -> Vec<String> {
+    vec![
+        shortened(&format!("{} → {}", output.from, output.to), NAME_LIMIT),
+        count(output.capacity_bytes),
+        percent(output.reserved),
+        percent(output.fullest),
+        output.best_effort_bytes.map_or("any".to_owned(), count),
+        drawn(output),
+    ]
+}
+
+/// A bar for each frame or, of many, for each group of them, as high as its fullest one.
+pub(super) fn drawn(output: &FramedOutput) -> String {
+    const BARS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let group = output.reserved_bytes.len().div_ceil(MOST_DRAWN).max(1);
+    let fullest = output.reserved_bytes.chunks(group).map(|group| group.iter().max());
+    let bar = |bytes: Option<&u64>| {
+        let bytes = bytes.copied().unwrap_or_default();
+        let eighths = (8 * bytes).div_ceil(output.capacity_bytes.max(1)).min(8);
+        BARS[eighths as usize]
+    };
+    fullest.map(bar).collect()
+}
