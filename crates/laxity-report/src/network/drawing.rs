@@ -11,22 +11,24 @@ use laxity_plan::tdp::Framing;
 use maud::{Markup, html};
 
 use crate::chart::{self, Style, WIDTH};
-use crate::quantity::shortened;
+use crate::quantity::{count, shortened};
 
 /// The longest name that is written whole.
 const NAME_LIMIT: usize = 12;
 /// How far apart the lines of two classes over one link are.
 const APART: f64 = 6.0;
+/// As many classes as are told apart, at most.
+const MOST_CLASSES: usize = 21;
 
 /// The nodes on a circle, the links between them, and over each link an arrow for every class that
-/// takes it in that direction.
+/// takes it in that direction, or if there are too many to tell apart, one with their number.
 ///
 /// # Panics
 /// If the plan has no network.
 pub fn topology(plan: &Plan) -> String {
     let network = plan.network.as_ref().expect("a plan with a network");
     let takers = takers(plan);
-    let classes: BTreeSet<ClassId> = takers.values().flatten().copied().collect();
+    let shown = Shown::new(plan, takers.values().flatten().copied().collect());
     let radius = (40.0 + 18.0 * network.nodes.len() as f64).clamp(120.0, 300.0);
     let height = 2.0 * radius + 70.0;
     let place = |node: u32| {
@@ -40,7 +42,7 @@ pub fn topology(plan: &Plan) -> String {
             line x1=(round(x1)) y1=(round(y1)) x2=(round(x2)) y2=(round(y2))
                 stroke="currentColor" stroke-opacity="0.25" stroke-width="1.2" {}
         }
-        @for (hop, classes) in &takers { (arrows(plan, network, classes, *hop, &place)) }
+        @for (hop, classes) in &takers { (arrows(&shown, network, classes, *hop, &place)) }
         @for (number, node) in (0..).zip(&network.nodes) {
             @let (x, y) = place(number);
             circle cx=(round(x)) cy=(round(y)) r="24" fill="#fff" stroke="currentColor"
@@ -50,13 +52,13 @@ pub fn topology(plan: &Plan) -> String {
             }
         }
     };
-    let legend: Vec<_> = classes.iter().map(|&class| named(plan, class)).collect();
-    chart::drawing("Nodes, links and the classes that take them", &legend, height, &content)
+    let title = "Nodes, links and the classes that take them";
+    chart::drawing(title, &shown.legend(), height, &content)
 }
 
 /// An arrow for each class, to the right of the link as the class goes.
 fn arrows(
-    plan: &Plan,
+    shown: &Shown<'_>,
     network: &Network,
     classes: &BTreeSet<ClassId>,
     hop: Hop,
@@ -65,8 +67,10 @@ fn arrows(
     let [(x1, y1), (x2, y2)] = network.between(hop).map(place);
     let length = (x2 - x1).hypot(y2 - y1).max(1.0);
     let (along_x, along_y) = ((x2 - x1) / length, (y2 - y1) / length);
+    let styles: Vec<_> = classes.iter().map(|class| shown.style(*class)).collect();
+    let arrows = if shown.are_told_apart() { styles.len() } else { 1 };
     html! {
-        @for (at, &class) in classes.iter().enumerate() {
+        @for (at, style) in styles.iter().take(arrows).enumerate() {
             @let aside = APART * (at as f64 + 1.0);
             @let point = |along: f64, more: f64| {
                 let aside = aside + more;
@@ -83,15 +87,20 @@ fn arrows(
                 point(from, 0.0), point(to, 0.0),
                 point(head - 7.0, -3.5), point(head, 0.0), point(head - 7.0, 3.5),
             );
-            @let (_, style) = named(plan, class);
             path d=(data) fill="none" stroke=(style.colour()) stroke-width="1.6"
                 stroke-linejoin="round" {}
+        }
+        @if arrows < styles.len() {
+            @let (x, y) = (x1 + 0.4 * length * along_x, y1 + 0.4 * length * along_y);
+            text x=(round(x - 4.0 * APART * along_y)) y=(round(y + 4.0 * APART * along_x + 4.0))
+                text-anchor="middle" fill-opacity="0.75" { (count(styles.len() as u64)) }
         }
     }
 }
 
 /// A row for every output that has frames and anything reserved, a column for every frame of the
-/// period (of the first 120), filled as far as each class has reserved it.
+/// period (of the first 120), filled as far as each class has reserved it, or all of them together if
+/// there are too many to tell apart.
 pub fn frames(plan: &Plan, framing: &Framing) -> String {
     const LABEL: f64 = 96.0;
     const ROW: f64 = 52.0;
@@ -101,7 +110,11 @@ pub fn frames(plan: &Plan, framing: &Framing) -> String {
     let period = demand.spec.period();
     let shown = period.min(MOST);
     let width = (WIDTH - LABEL - MARGIN) / f64::from(shown);
-    let uses = uses(framing);
+    let mut uses = uses(framing);
+    let shown_classes = Shown::new(plan, uses.iter().map(|of| of.class).collect());
+    if !shown_classes.are_told_apart() {
+        join(&mut uses);
+    }
     let outputs: BTreeSet<u32> = uses.iter().map(|of| of.output).collect();
     let network = plan.network.as_ref().expect("a plan with a network");
     let content = html! {
@@ -115,7 +128,7 @@ pub fn frames(plan: &Plan, framing: &Framing) -> String {
             rect x=(round(LABEL)) y=(round(bottom - tall)) width=(round(width * f64::from(shown)))
                 height=(round(tall)) fill="none" stroke="currentColor" stroke-opacity="0.3" {}
             @for frame in 0..shown {
-                (stack(&uses, plan, (output, frame), |bytes| tall * bytes as f64 / capacity,
+                (stack(&uses, &shown_classes, (output, frame), |bytes| tall * bytes as f64 / capacity,
                     LABEL + width * f64::from(frame), bottom, width))
             }
         }
@@ -125,8 +138,6 @@ pub fn frames(plan: &Plan, framing: &Framing) -> String {
                 fill-opacity="0.75" { (frame) }
         }
     };
-    let classes: BTreeSet<ClassId> = uses.iter().map(|of| of.class).collect();
-    let legend: Vec<_> = classes.into_iter().map(|class| named(plan, class)).collect();
     let title = format!(
         "What is reserved of {} a cycle{}",
         if shown == period {
@@ -137,13 +148,13 @@ pub fn frames(plan: &Plan, framing: &Framing) -> String {
         if demand.spec.time.cycles > 1 { " (super cycle)" } else { "" },
     );
     let height = ROW * outputs.len() as f64 + 24.0;
-    chart::drawing(&title, &legend, height, &content)
+    chart::drawing(&title, &shown_classes.legend(), height, &content)
 }
 
 /// The reservations of one frame of one output, on top of one another.
 fn stack(
     uses: &[Use],
-    plan: &Plan,
+    shown: &Shown<'_>,
     (output, frame): (u32, u32),
     tall: impl Fn(u64) -> f64,
     x: f64,
@@ -155,7 +166,7 @@ fn stack(
     let mut below = 0;
     let mut placed = Vec::new();
     for one in here {
-        placed.push((bottom - tall(below + one.bytes), tall(one.bytes), named(plan, one.class).1));
+        placed.push((bottom - tall(below + one.bytes), tall(one.bytes), shown.style(one.class)));
         below += one.bytes;
     }
     html! {
@@ -200,6 +211,15 @@ fn uses(framing: &Framing) -> Vec<Use> {
     uses
 }
 
+/// Makes one place of all in a frame.
+fn join(uses: &mut Vec<Use>) {
+    uses.dedup_by(|next, of| {
+        let is_same = (next.output, next.frame) == (of.output, of.frame);
+        of.bytes += if is_same { next.bytes } else { 0 };
+        is_same
+    });
+}
+
 /// The classes that take each hop, in the plan's order.
 fn takers(plan: &Plan) -> BTreeMap<Hop, BTreeSet<ClassId>> {
     let mut takers: BTreeMap<Hop, BTreeSet<ClassId>> = BTreeMap::new();
@@ -211,12 +231,83 @@ fn takers(plan: &Plan) -> BTreeMap<Hop, BTreeSet<ClassId>> {
     takers
 }
 
-/// A class's name and its style in every figure.
-fn named(plan: &Plan, class: ClassId) -> (String, Style) {
-    let place = plan.leaves().position(|(id, _)| id == class).unwrap_or_default();
-    (plan.classes[class.index()].name.clone(), Style::of(place))
+/// The classes that a drawing shows, with their styles in every figure.
+struct Shown<'a> {
+    plan: &'a Plan,
+    classes: BTreeMap<ClassId, Style>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(plan: &'a Plan, classes: BTreeSet<ClassId>) -> Self {
+        let leaves = plan.leaves().map(|(class, _)| class).zip((0..).map(Style::of));
+        let classes = leaves.filter(|(class, _)| classes.contains(class)).collect();
+        Shown { plan, classes }
+    }
+
+    fn are_told_apart(&self) -> bool {
+        self.classes.len() <= MOST_CLASSES
+    }
+
+    fn style(&self, class: ClassId) -> Style {
+        let own = self.classes.get(&class).filter(|_| self.are_told_apart());
+        own.copied().unwrap_or(Style::of(0))
+    }
+
+    fn legend(&self) -> Vec<(String, Style)> {
+        if !self.are_told_apart() {
+            return vec![(format!("{} classes", count(self.classes.len() as u64)), Style::of(0))];
+        }
+        let name = |class: &ClassId| self.plan.classes[class.index()].name.clone();
+        self.classes.iter().map(|(class, style)| (name(class), *style)).collect()
+    }
 }
 
 fn round(value: f64) -> String {
     format!("{value:.1}")
+}
+
+#[cfg(test)]
+mod tests {
+    use laxity_plan::model::SchedulerSpec;
+
+    use super::*;
+
+    /// So many flows over one link, each with a packet of 100 bytes a cycle of a thousand times that.
+    fn plan(flows: usize) -> Plan {
+        let class = |flow: usize| format!("class.c{flow} = {{ gap = \"10ms\" }}\n");
+        let source = |flow: usize| {
+            format!(
+                "[[source]]\nclass = \"c{flow}\"\nmodel = \"constant\"\nrate = \"80kbit\"\n\
+                 packet = \"100b\"\npath = [\"a\", \"b\"]\n"
+            )
+        };
+        let text = format!(
+            "version = 1\nscheduler = {{ kind = \"tdp\", frame = \"1ms\", frames = 10 }}\n\
+             link = {{ rate = \"80mbit\", max-packet = \"100b\" }}\n\
+             network = {{ one = {{ between = [\"a\", \"b\"] }} }}\n{}{}",
+            (0..flows).map(class).collect::<String>(),
+            (0..flows).map(source).collect::<String>(),
+        );
+        Plan::parse(&text, "plan.toml", "".as_ref()).unwrap()
+    }
+
+    fn drawings(flows: usize) -> [String; 2] {
+        let plan = plan(flows);
+        let SchedulerSpec::Tdp(spec) = plan.scheduler else { panic!("no frames") };
+        [topology(&plan), frames(&plan, &Framing::of(&plan, &spec))]
+    }
+
+    #[test]
+    fn classes_that_cannot_be_told_apart_are_drawn_as_one() {
+        let filled = |drawing: &str| drawing.matches("fill-opacity=\"0.85\"").count();
+        let arrows = |drawing: &str| drawing.matches("stroke-width=\"1.6\"").count();
+        let [few, few_frames] = drawings(MOST_CLASSES);
+        assert_eq!(arrows(&few), MOST_CLASSES);
+        assert_eq!(filled(&few_frames), MOST_CLASSES);
+        assert!(few.contains(">c20<"), "{few}");
+        let [many, many_frames] = drawings(MOST_CLASSES + 1);
+        assert_eq!(arrows(&many), 1);
+        assert!(filled(&many_frames) <= 10);
+        assert!(many.contains(">22 classes<") && many.contains(">22<"), "{many}");
+    }
 }

@@ -1,5 +1,7 @@
 //! Were a network's promises kept?
 
+use std::collections::HashMap;
+
 use laxity_sim::network::{EndToEnd, NetworkSummary};
 
 use crate::verdict::{Broken, Promise};
@@ -9,9 +11,11 @@ use crate::verdict::{Broken, Promise};
 /// A class that is promised no delay is owed its bounds as long as it keeps to its arrival curve.
 pub fn broken_promises(summary: &NetworkSummary) -> Vec<Broken> {
     let whole = summary.classes.iter().flat_map(from_end_to_end);
+    let by_name: HashMap<_, _> =
+        summary.classes.iter().map(|class| (class.name.as_str(), class)).collect();
     let hops = summary.hops.iter().flat_map(|hop| {
         hop.classes.iter().filter_map(|class| {
-            let ends = summary.classes.iter().find(|ends| ends.name == class.name);
+            let ends = by_name.get(class.name.as_str()).copied();
             let (bound_ns, misses) = (class.bound_ns?, class.bound_misses);
             (misses > 0 && ends.is_some_and(is_owed)).then(|| Broken {
                 class: format!("{} at {} → {}", class.name, hop.from, hop.to),
