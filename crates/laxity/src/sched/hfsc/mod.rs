@@ -302,16 +302,17 @@ impl Hfsc {
             }
             if let Some(curve) = &mut class.link_share {
                 curve.serve(length);
-                let siblings = &self.siblings[class.siblings as usize];
+                let siblings = &mut self.siblings[class.siblings as usize];
                 if siblings.virtual_time_of(class.place).is_some() {
                     let virtual_time = siblings.within_reach(curve.reached());
-                    if active {
+                    if !active {
+                        siblings.leave_behind(virtual_time);
+                        siblings.leave(class.place, at);
+                    } else if siblings.is_limited() {
                         let fit = class.fit(&self.siblings);
                         self.stand(at, Standing { virtual_time, fit });
                     } else {
-                        let siblings = &mut self.siblings[class.siblings as usize];
-                        siblings.leave_behind(virtual_time);
-                        siblings.leave(class.place, at);
+                        siblings.stand(class.place, at, Standing { virtual_time, fit: 0 });
                     }
                 }
             }
