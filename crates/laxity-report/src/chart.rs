@@ -140,10 +140,13 @@ pub struct Style {
 }
 
 impl Style {
+    const DASHES: [Dash; 3] = [Dash::Solid, Dash::Dashed, Dash::Dotted];
+    /// As many subjects have styles of their own.
+    pub const COUNT: usize = COLOURS.len() * Style::DASHES.len();
+
     /// The style of a subject: its colour, and dashes once all colours are taken.
     pub fn of(subject: usize) -> Style {
-        let dashes = [Dash::Solid, Dash::Dashed, Dash::Dotted];
-        let dash = dashes[subject / COLOURS.len() % dashes.len()];
+        let dash = Style::DASHES[subject / COLOURS.len() % Style::DASHES.len()];
         Style { subject: Some(subject), dash, faint: false }
     }
 

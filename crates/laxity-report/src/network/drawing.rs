@@ -17,8 +17,6 @@ use crate::quantity::{count, shortened};
 const NAME_LIMIT: usize = 12;
 /// How far apart the lines of two classes over one link are.
 const APART: f64 = 6.0;
-/// As many classes as are told apart, at most.
-const MOST_CLASSES: usize = 21;
 
 /// The nodes on a circle, the links between them, and over each link an arrow for every class that
 /// takes it in that direction, or if there are too many to tell apart, one with their number.
@@ -111,8 +109,8 @@ pub fn frames(plan: &Plan, framing: &Framing) -> String {
     let shown = period.min(MOST);
     let width = (WIDTH - LABEL - MARGIN) / f64::from(shown);
     let mut uses = uses(framing);
-    let shown_classes = Shown::new(plan, uses.iter().map(|of| of.class).collect());
-    if !shown_classes.are_told_apart() {
+    let classes = Shown::new(plan, uses.iter().map(|of| of.class).collect());
+    if !classes.are_told_apart() {
         join(&mut uses);
     }
     let outputs: BTreeSet<u32> = uses.iter().map(|of| of.output).collect();
@@ -128,7 +126,7 @@ pub fn frames(plan: &Plan, framing: &Framing) -> String {
             rect x=(round(LABEL)) y=(round(bottom - tall)) width=(round(width * f64::from(shown)))
                 height=(round(tall)) fill="none" stroke="currentColor" stroke-opacity="0.3" {}
             @for frame in 0..shown {
-                (stack(&uses, &shown_classes, (output, frame), |bytes| tall * bytes as f64 / capacity,
+                (stack(&uses, &classes, (output, frame), |bytes| tall * bytes as f64 / capacity,
                     LABEL + width * f64::from(frame), bottom, width))
             }
         }
@@ -148,7 +146,7 @@ pub fn frames(plan: &Plan, framing: &Framing) -> String {
         if demand.spec.time.cycles > 1 { " (super cycle)" } else { "" },
     );
     let height = ROW * outputs.len() as f64 + 24.0;
-    chart::drawing(&title, &shown_classes.legend(), height, &content)
+    chart::drawing(&title, &classes.legend(), height, &content)
 }
 
 /// The reservations of one frame of one output, on top of one another.
@@ -245,7 +243,7 @@ impl<'a> Shown<'a> {
     }
 
     fn are_told_apart(&self) -> bool {
-        self.classes.len() <= MOST_CLASSES
+        self.classes.len() <= Style::COUNT
     }
 
     fn style(&self, class: ClassId) -> Style {
@@ -301,11 +299,11 @@ mod tests {
     fn classes_that_cannot_be_told_apart_are_drawn_as_one() {
         let filled = |drawing: &str| drawing.matches("fill-opacity=\"0.85\"").count();
         let arrows = |drawing: &str| drawing.matches("stroke-width=\"1.6\"").count();
-        let [few, few_frames] = drawings(MOST_CLASSES);
-        assert_eq!(arrows(&few), MOST_CLASSES);
-        assert_eq!(filled(&few_frames), MOST_CLASSES);
+        let [few, few_frames] = drawings(Style::COUNT);
+        assert_eq!(arrows(&few), Style::COUNT);
+        assert_eq!(filled(&few_frames), Style::COUNT);
         assert!(few.contains(">c20<"), "{few}");
-        let [many, many_frames] = drawings(MOST_CLASSES + 1);
+        let [many, many_frames] = drawings(Style::COUNT + 1);
         assert_eq!(arrows(&many), 1);
         assert!(filled(&many_frames) <= 10);
         assert!(many.contains(">22 classes<") && many.contains(">22<"), "{many}");
