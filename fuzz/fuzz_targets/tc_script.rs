@@ -5,11 +5,11 @@
 use std::path::Path;
 
 use laxity_plan::Plan;
-use laxity_plan::import::{Options, tc};
+use laxity_tc::{Options, tc};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     for link_rate in [None, "10mbit".parse().ok()] {
-        let options = Options { link_rate, device: None };
+        let options = Options { link_rate, ..Options::default() };
         match tc(text, "in", &options) {
             Ok(import) => {
                 assert!(Plan::parse(&import.plan, "out", Path::new("")).is_ok());

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use laxity_plan::Plan;
 use laxity_plan::matching::Match;
+use laxity_plan::model::Recording;
 use laxity_sim::source::read_recording;
 
 /// The plan whose classes recorded packets belong to.
@@ -30,7 +31,8 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
 
 /// Reads a recording to its end, holds its arrivals to what sources promise, and prints its error.
 pub fn read(file: &[u8], filter: Option<&Match>) {
-    let failed = match read_recording(file, Path::new("in"), &PLAN, filter) {
+    let recording = Recording { path: "in".into(), filter: filter.cloned(), sort: false };
+    let failed = match read_recording(file, &recording, &PLAN) {
         Err(error) => Some(error),
         Ok(mut arrivals) => {
             let mut previous = 0;

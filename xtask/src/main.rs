@@ -7,6 +7,7 @@ mod lint;
 mod no_std;
 mod peers;
 mod release;
+mod search;
 mod steps;
 mod workspace;
 
@@ -41,6 +42,11 @@ enum Command {
     ///
     /// Needs ns-2 2.35, Debian's package ns2; is skipped without.
     Peers(Peers),
+    /// Plans at the edge of admission, and traffic that is searched for harm.
+    ///
+    /// What stands behind goes to `laxity-search`: --help says what it takes.
+    #[command(disable_help_flag = true)]
+    Search(Search),
 }
 
 #[derive(Args)]
@@ -55,6 +61,13 @@ struct Peers {
     /// How many seeds each network runs with.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(2..))]
     seeds: u32,
+}
+
+#[derive(Args)]
+struct Search {
+    /// What `laxity-search` takes, such as --minutes 10.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
 }
 
 /// How long each fuzz target runs among all tests.
@@ -80,11 +93,13 @@ impl Command {
             Command::NoStd => vec![no_std::step()],
             Command::Fuzz(Fuzz { seconds }) => vec![fuzz::step(seconds)],
             Command::Peers(Peers { seeds }) => vec![peers::step(seeds)],
+            Command::Search(Search { arguments }) => vec![search::step(arguments)],
             Command::Test => {
                 let mut steps = lint::steps();
                 steps.push(licences::step());
                 steps.push(no_std::step());
                 steps.push(tests());
+                steps.extend(search::steps());
                 steps.extend(engine::steps());
                 steps.extend(release::steps());
                 steps.push(fuzz::step(FUZZ_SECONDS));

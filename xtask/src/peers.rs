@@ -23,7 +23,7 @@ struct Case {
     plan: &'static str,
 }
 
-const CASES: [Case; 4] = [
+const CASES: [Case; 7] = [
     Case {
         title: "DropTail: 32 TCP connections and 1.999 Mbit/s of UDP on 1 Mbit/s",
         duration: 200,
@@ -41,6 +41,24 @@ const CASES: [Case; 4] = [
         duration: 200,
         ns2: &["queue=red", "tcp=32", "access=10Mb", "bottleneck=1Mb"],
         plan: "alone.toml",
+    },
+    Case {
+        title: "RED: 32 SACK connections alone on 1 Mbit/s",
+        duration: 200,
+        ns2: &["queue=red", "variant=sack", "tcp=32", "access=10Mb", "bottleneck=1Mb"],
+        plan: "sack.toml",
+    },
+    Case {
+        title: "RED and ECN: 32 TCP connections with windows of 6 on 1 Mbit/s",
+        duration: 200,
+        ns2: &["queue=red", "ecn=1", "window=6", "tcp=32", "access=10Mb", "bottleneck=1Mb"],
+        plan: "ecn.toml",
+    },
+    Case {
+        title: "RED and ECN: 32 SACK connections alone on 1 Mbit/s",
+        duration: 200,
+        ns2: &["queue=red", "ecn=1", "variant=sack", "tcp=32", "access=10Mb", "bottleneck=1Mb"],
+        plan: "ecn-sack.toml",
     },
     Case {
         title: "DropTail: 100 TCP connections on 100 Mbit/s",
@@ -68,6 +86,8 @@ struct Run {
     /// Segments.
     retransmitted: u64,
     timeouts: u64,
+    /// Windows cut for echoes of congestion.
+    echoes: u64,
     /// Packets that were sent over a link, acknowledgements included.
     hops: u64,
     /// How long it ran: ns-2 from the first event on, because it takes longer to find the routes of
@@ -109,7 +129,7 @@ pub fn step(seeds: u32) -> Step {
         if !ns2::is_installed(workspace) {
             return Ok(Done::Skipped("ns-2 is not installed (Debian's package ns2)".into()));
         }
-        release::build(workspace)?;
+        release::build(workspace, release::DIST)?;
         let mut apart = Vec::new();
         for case in &CASES {
             apart.extend(compare(workspace, case, seeds)?);

@@ -8,11 +8,11 @@ use crate::workspace::Workspace;
 /// Built, and tried on what its users try first.
 pub fn steps() -> Vec<Step> {
     vec![
-        Step::new("release build", build),
+        Step::new("release build", |workspace| build(workspace, RELEASE)),
         Step::new("first example", |workspace| {
             let out = workspace.scratch("home-uplink")?.join("out");
             let run = ["run", "examples/home-uplink.toml", "--out"];
-            workspace.run(workspace.program(binary(workspace)).args(run).arg(&out))?;
+            workspace.run(workspace.program(binary(workspace, RELEASE)).args(run).arg(&out))?;
             for name in ["summary.json", "report.html", "manifest.json", "packets.csv"] {
                 let length = std::fs::metadata(out.join(name)).map_or(0, |file| file.len());
                 if length == 0 {
@@ -24,21 +24,24 @@ pub fn steps() -> Vec<Step> {
         Step::new("papers, shortened", |workspace| {
             let out = workspace.scratch("papers")?;
             let reproduce = ["reproduce", "--duration", "30s", "--seeds", "2", "--out"];
-            workspace.run(workspace.program(binary(workspace)).args(reproduce).arg(out))
+            workspace.run(workspace.program(binary(workspace, RELEASE)).args(reproduce).arg(out))
         }),
     ]
 }
 
-/// Builds it.
-pub fn build(workspace: &Workspace) -> Outcome {
-    workspace.run(workspace.cargo().args(["build", "--release", "--package", "laxity-cli"]))
+/// As it is tried first: quick to build.
+const RELEASE: &str = "release";
+
+/// As it is installed and measured.
+pub const DIST: &str = "dist";
+
+/// Builds it with a profile.
+pub fn build(workspace: &Workspace, profile: &str) -> Outcome {
+    let build = ["build", "--profile", profile, "--package", "laxity-cli"];
+    workspace.run(workspace.cargo().args(build))
 }
 
 /// Where it is.
-pub fn binary(workspace: &Workspace) -> PathBuf {
-    workspace
-        .target()
-        .join("release")
-        .join("laxity")
-        .with_extension(std::env::consts::EXE_EXTENSION)
+pub fn binary(workspace: &Workspace, profile: &str) -> PathBuf {
+    workspace.target().join(profile).join("laxity").with_extension(std::env::consts::EXE_EXTENSION)
 }

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use laxity::units::{Nanos, Rate, UnitError};
+use laxity_plan::Plan;
+
+use crate::input::Inputs;
 
 /// Schedule packets by deadline, and prove it.
 ///
@@ -20,9 +23,9 @@ pub struct Arguments {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done, and every promise was kept
-  1  it ran, but a plan does not fit, a promise was not kept (a deadline missed, a proved bound
-     exceeded, a promised class without room, a window with more losses than its class tolerates)
-     or a figure lies outside its tolerance
+  1  it ran, but a plan is not admitted, a promise was broken (a deadline missed, a proved bound
+     exceeded, packets of a promised class dropped, a window with more losses than its class
+     tolerates) or a figure lies outside its tolerance
   2  bad input or usage; nothing was written
   3  the system refused (permission, disk)";
 
@@ -51,16 +54,19 @@ pub enum Command {
     Schema(Schema),
 }
 
+/// The disciplines that a plan can be checked and run under.
+fn schedulers_help() -> String {
+    format!("Check this discipline instead of the plan's: {}", laxity_plan::discipline::accepted())
+}
+
 /// `laxity check`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: laxity check examples/home-uplink.toml")]
 pub struct Check {
-    /// The plan.
+    /// The plan; - reads standard input.
     pub plan: PathBuf,
-    /// Check this discipline instead of the plan's: fifo, wfq, wf2q, drr, hfsc, edf,
-    /// edf/background, edf/total-bandwidth, edf/shifted-line, edf/two-line, edf/two-line-fast,
-    /// edf/exact, dwcs, dwcs/loss-first, dwcs/deadline-first, and tdp where the plan has it.
-    #[arg(long, value_name = "KIND")]
+    /// Check this discipline instead of the plan's.
+    #[arg(long, value_name = "KIND", help = schedulers_help())]
     pub scheduler: Option<String>,
     /// For tdp: leave out as few flows as can be, by an exact solver.
     #[arg(long)]
@@ -79,16 +85,27 @@ pub struct Traffic {
     /// The seed of every random draw [default: the plan's, else 1].
     #[arg(long, allow_negative_numbers = true)]
     pub seed: Option<u64>,
-    /// Take packets from this CSV, pcap or pcapng file instead of the plan's sources.
+    /// Run with so many seeds, from that one on, side by side, and print of every figure the mean and
+    /// its 95 % confidence interval. --out then writes summary.json, with every seed's results, and
+    /// report.html with the means, but no packets and no figures over time.
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub seeds: Option<u64>,
+    /// Take packets from this CSV, pcap or pcapng file instead of the plan's sources; - reads
+    /// standard input.
     #[arg(long, value_name = "FILE")]
     pub arrivals: Option<PathBuf>,
+    /// Sort what is recorded by time, where the clock stepped back. Without, captures are put in
+    /// order within 100 ms, and an earlier frame, or an earlier line of a CSV, is refused.
+    #[arg(long)]
+    pub sort: bool,
 }
 
 /// `laxity run`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: laxity run examples/home-uplink.toml --out out/home-uplink")]
 pub struct Run {
-    /// The plan.
+    /// The plan; - reads standard input.
     pub plan: PathBuf,
     /// Run this discipline instead of the plan's; see `laxity check --help`.
     #[arg(long, value_name = "KIND")]
@@ -99,11 +116,18 @@ pub struct Run {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// The packet file that goes into the folder: one row for every packet.
-    #[arg(long, value_name = "FORMAT", default_value = "csv")]
+    #[arg(long, value_name = "FORMAT", default_value = "csv", conflicts_with = "seeds")]
     pub packets: PacketFile,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+impl Run {
+    /// The files that the command reads.
+    pub fn inputs(&self, plan: &Plan) -> Inputs {
+        Inputs::new(&self.plan, plan, self.traffic.arrivals.as_deref())
+    }
 }
 
 /// Forms of a packet file.
@@ -120,12 +144,13 @@ pub enum PacketFile {
 /// `laxity compare`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exits with 1 when a scheduler does not admit the plan or breaks what it proved. One that proves
-nothing may miss deadlines, and the table says how many.
+Exits with 1 when the plan's own scheduler, or edf, hfsc, dwcs or tdp, does not admit the plan or
+breaks a promise, and when any breaks what was proved under it. The others are references: what
+they miss is told and does not count.
 
 Example: laxity compare examples/home-uplink.toml --schedulers fifo,wfq,edf")]
 pub struct Compare {
-    /// The plan.
+    /// The plan; - reads standard input.
     pub plan: PathBuf,
     /// The disciplines; see `laxity check --help`.
     #[arg(long, value_name = "KIND", value_delimiter = ',', required = true)]
@@ -140,18 +165,32 @@ pub struct Compare {
     pub json: bool,
 }
 
+impl Compare {
+    /// The files that the command reads.
+    pub fn inputs(&self, plan: &Plan) -> Inputs {
+        Inputs::new(&self.plan, plan, self.traffic.arrivals.as_deref())
+    }
+}
+
 /// `laxity fit`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Prints for each class the `arrival = …` line that all its recorded packets keep to.
+Prints for each class the `arrival = …` line that all its recorded packets keep to. With --write these
+lines go into the plan, whose other lines stay as they are, and what changes is printed.
 
 Example: laxity fit examples/home-uplink.toml")]
 pub struct Fit {
-    /// The plan, whose classes' `match` tells the packets apart.
+    /// The plan, whose classes' `match` tells the packets apart; - reads standard input.
     pub plan: PathBuf,
-    /// The recording [default: the plan's sources].
+    /// The recording; - reads standard input [default: the plan's source].
     #[arg(long, value_name = "FILE")]
     pub arrivals: Option<PathBuf>,
+    /// Sort what is recorded by time; see `laxity run --help`.
+    #[arg(long)]
+    pub sort: bool,
+    /// Put the fitted curves into the plan file, as the `arrival` of classes that have packets.
+    #[arg(long)]
+    pub write: bool,
     /// How far the fitted rate lies above the recorded mean, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = laxity_sim::fit::DEFAULT_HEADROOM_PERCENT,
           value_parser = clap::value_parser!(u32).range(0..=10_000))]
@@ -164,7 +203,7 @@ pub struct Fit {
 /// What a plan is imported from.
 #[derive(Debug, Subcommand)]
 pub enum ImportFrom {
-    /// From a shell script or a `tc -batch` file that sets up hfsc or htb on Linux.
+    /// From a script that sets up hfsc or htb on Linux, or from what `tc … show` prints of one.
     Tc(ImportTc),
 }
 
@@ -174,9 +213,12 @@ pub enum ImportFrom {
 What the plan says in another way, or not at all, is listed on standard error and at the head of the
 plan. Nothing in the script is run.
 
-Example: laxity import tc examples/gateway.tc --out plan.toml")]
+Examples: laxity import tc examples/gateway.tc --out plan.toml
+          laxity import tc shaper.sh --arg start --set UPLINK=9500
+          (tc -s -d qdisc show dev eth0; tc class show dev eth0; tc filter show dev eth0) | laxity import tc -")]
 pub struct ImportTc {
-    /// The script; - reads standard input.
+    /// A shell script, a `tc -batch` file, or what `tc … show` or `tc -j … show` printed; - reads
+    /// standard input.
     #[arg(value_name = "FILE")]
     pub script: PathBuf,
     /// Write the plan into this file, which must not be there yet [default: standard output].
@@ -188,6 +230,29 @@ pub struct ImportTc {
     /// The interface whose set-up is wanted [default: the one with a hfsc or htb qdisc].
     #[arg(long, value_name = "NAME")]
     pub dev: Option<String>,
+    /// An argument of the script: $1, and given again $2 and so on.
+    #[arg(long = "arg", value_name = "VALUE", allow_hyphen_values = true)]
+    pub arguments: Vec<String>,
+    /// A variable of the script's environment, which also has this value where the script takes it
+    /// from another program; as often as needed.
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = variable)]
+    pub variables: Vec<(String, String)>,
+    /// A file that the script reads with `.` or `source`, found by its name; as often as needed.
+    #[arg(long = "source", value_name = "FILE")]
+    pub sources: Vec<PathBuf>,
+}
+
+/// `NAME=VALUE`.
+fn variable(text: &str) -> Result<(String, String), String> {
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
+    };
+    match text.split_once('=') {
+        Some((name, value)) if is_name(name) => Ok((name.into(), value.into())),
+        _ => Err("write it as in UPLINK=9500".into()),
+    }
 }
 
 /// `laxity reproduce`.
@@ -224,7 +289,7 @@ Of tdp each class is a flow with a packet a cycle, in frames of 12 packets, all 
 
 Example: laxity bench --only edf --classes 1000")]
 pub struct Bench {
-    /// Measure this alone: fifo, heap-edf (the reference), drr, wfq, wf2q, edf, hfsc, hfsc/groups
+    /// Measure this alone: fifo, heap-edf (the reference), drr, priority, fq-codel, wfq, wf2q, edf, hfsc, hfsc/groups
     /// (as many groups as leaves in each), dwcs, dwcs/late (every stream late), tdp (time-driven
     /// priority within a network), tdp/edge (at its edge), or the deadline of a best-effort packet:
     /// deadline/shifted-line, deadline/two-line, deadline/exact.

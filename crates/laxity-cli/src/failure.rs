@@ -1,5 +1,6 @@
 //! Commands that could not be carried out.
 
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, IsTerminal};
 use std::ops::Range;
@@ -7,14 +8,28 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use laxity_plan::{PlanError, UnknownScheduler};
+use laxity_report::visible::visible;
 use laxity_sim::error::SimError;
 use miette::{LabeledSpan, MietteDiagnostic, MietteHandlerOpts, NamedSource, Report};
+
+use crate::terminal;
 
 /// Has failures wrapped for a terminal only. To be called before there is any.
 pub fn wrap_for_terminals() {
     let options = MietteHandlerOpts::new().wrap_lines(io::stderr().is_terminal());
     let set = miette::set_hook(Box::new(move |_| Box::new(options.clone().build())));
     set.expect("nothing else sets it");
+}
+
+/// Ends the command as `clap` does. Its colours are lost where an argument might bring its own.
+pub fn usage(error: &clap::Error) -> ! {
+    let plain =
+        |argument: OsString| visible(&argument.to_string_lossy()) == argument.to_string_lossy();
+    if std::env::args_os().all(plain) {
+        error.exit()
+    }
+    terminal::remark(&error.render().to_string());
+    std::process::exit(error.exit_code())
 }
 
 /// Why a command did nothing.
@@ -27,12 +42,12 @@ pub struct Failure {
 impl Failure {
     /// Bad input or usage: exit code 2.
     pub fn input(message: impl Display) -> Self {
-        Failure { report: Report::msg(message.to_string()), code: 2 }
+        Failure::new(message, 2)
     }
 
     /// The system refused: exit code 3.
     pub fn refused(what: impl Display, error: &io::Error) -> Self {
-        Failure { report: Report::msg(format!("{what}: {error}")), code: 3 }
+        Failure::new(format!("{what}: {error}"), 3)
     }
 
     /// A folder that results cannot be written to: exit code 2, for it is the user's choice.
@@ -44,7 +59,12 @@ impl Failure {
         ))
     }
 
-    /// Prints the failure and tells the exit code.
+    fn new(message: impl Display, code: u8) -> Self {
+        Failure { report: Report::msg(visible(&message.to_string()).into_owned()), code }
+    }
+
+    /// Prints the failure and tells the exit code. What it holds is visible already, and its colours
+    /// are its own.
     pub fn report(self) -> ExitCode {
         eprintln!("{:?}", self.report);
         ExitCode::from(self.code)
@@ -58,13 +78,16 @@ impl From<PlanError> for Failure {
             Some(_) => 3,
         };
         let span = error.span().filter(|span| is_short_around(error.text(), span));
-        let mut diagnostic = MietteDiagnostic::new(match span {
-            Some(_) => error.message().to_string(),
-            None => error.to_string(),
-        });
-        diagnostic.help = error.help().map(str::to_string);
-        diagnostic.labels = span.map(|span| vec![LabeledSpan::underline(span)]);
-        let source = NamedSource::new(error.name(), error.text().to_string());
+        let message = match span {
+            Some(_) => visible(error.message()).into_owned(),
+            None => visible(&error.to_string()).into_owned(),
+        };
+        let mut diagnostic = MietteDiagnostic::new(message);
+        diagnostic.help = error.help().map(|help| visible(help).into_owned());
+        let shown = |at: usize| visible(&error.text()[..at]).len();
+        let shown = span.map(|span| shown(span.start)..shown(span.end));
+        diagnostic.labels = shown.map(|span| vec![LabeledSpan::underline(span)]);
+        let source = NamedSource::new(visible(error.name()), visible(error.text()).into_owned());
         Failure { report: Report::new(diagnostic).with_source_code(source), code }
     }
 }
@@ -82,7 +105,18 @@ fn is_short_around(text: &str, span: &Range<usize>) -> bool {
 impl From<SimError> for Failure {
     fn from(error: SimError) -> Self {
         let code = if error.is_bad_input() { 2 } else { 3 };
-        Failure { report: Report::msg(error.to_string()), code }
+        Failure::new(error, code)
+    }
+}
+
+impl From<laxity_api::Error> for Failure {
+    fn from(error: laxity_api::Error) -> Self {
+        match error {
+            laxity_api::Error::Plan(error) => error.into(),
+            laxity_api::Error::Scheduler(error) => error.into(),
+            laxity_api::Error::Simulation(error) => error.into(),
+            laxity_api::Error::Question(message) => Failure::input(message),
+        }
     }
 }
 

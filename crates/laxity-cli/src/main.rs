@@ -3,21 +3,25 @@
 mod args;
 mod commands;
 mod failure;
+mod input;
+mod interrupt;
 mod output;
 mod progress;
+mod staging;
+mod terminal;
 mod traffic;
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use args::{Arguments, Command};
-use failure::Failure;
+use laxity_api::Judged;
+use terminal::{print, print_json};
 
 fn main() -> ExitCode {
     failure::wrap_for_terminals();
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| failure::usage(&error));
     let done = match &arguments.command {
         Command::Check(check) => commands::check::run(check),
         Command::Run(run) => commands::run::run(run),
@@ -50,27 +54,14 @@ impl Promises {
     }
 }
 
+impl<'a, S: 'a> FromIterator<&'a Judged<S>> for Promises {
+    fn from_iter<I: IntoIterator<Item = &'a Judged<S>>>(runs: I) -> Promises {
+        Promises::kept_if(runs.into_iter().all(|run| run.verdict.kept))
+    }
+}
+
 impl From<Promises> for ExitCode {
     fn from(promises: Promises) -> ExitCode {
         ExitCode::from(promises as u8)
     }
-}
-
-/// Prints a result. A reader that has gone away, such as `head`, is no failure.
-fn print(text: &str) -> Result<(), Failure> {
-    match writeln!(io::stdout().lock(), "{}", text.trim_end()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::refused("standard output", &error))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Prints a result as JSON.
-fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    print(&json(value))
-}
-
-fn json(value: &impl serde::Serialize) -> String {
-    serde_json::to_string_pretty(value).expect("results have string keys")
 }

@@ -1,24 +1,27 @@
 //! The folder that a command's results go to: all of them or none.
 
-use std::fs;
+use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use laxity_report::manifest::{Manifest, WrittenFile};
+use laxity_report::manifest::{FILES, MANIFEST, Manifest, WrittenFile};
 use laxity_sim::summary::Summary;
 use serde::Serialize;
-use tempfile::TempDir;
 
 use crate::failure::Failure;
+use crate::input::Inputs;
+use crate::staging::{self, Staging};
+
+/// What the manifest of an earlier run is called while its files are replaced.
+const EARLIER: &str = "earlier-manifest.json";
 
 /// Files are written beside their final place and moved there by [`finish`](Self::finish); a
 /// command that fails before leaves nothing behind.
 #[derive(Debug)]
 pub struct Output {
     folder: PathBuf,
-    staging: TempDir,
-    /// The outermost folder that did not exist before.
-    created: Option<PathBuf>,
+    staging: Staging,
     names: Vec<String>,
 }
 
@@ -27,9 +30,9 @@ pub struct Output {
 pub struct Ran<'a> {
     /// The discipline, as `--scheduler` names it.
     pub scheduler: &'a str,
-    /// The seed of every random draw.
+    /// The seed of every random draw; the first of several.
     pub seed: u64,
-    /// How long traffic arrived.
+    /// How long was measured.
     pub duration_ns: u64,
 }
 
@@ -41,24 +44,25 @@ impl<'a> From<&'a Summary> for Ran<'a> {
 }
 
 impl Output {
-    /// Makes sure that the folder can be written to.
-    pub fn new(folder: &Path) -> Result<Self, Failure> {
-        let missing = folder
-            .ancestors()
-            .take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
-        let created = missing.last().map(Path::to_path_buf);
-        let unwritable = |error| Failure::unwritable(folder, &error);
-        fs::create_dir_all(folder).map_err(unwritable)?;
-        let staging = tempfile::Builder::new().prefix(".laxity-").tempdir_in(folder);
-        match staging {
-            Ok(staging) => {
-                Ok(Output { folder: folder.to_path_buf(), staging, created, names: Vec::new() })
-            }
-            Err(error) => {
-                remove(created.as_deref());
-                Err(unwritable(error))
+    /// Makes sure that the folder can be written to and that nothing which the command reads would
+    /// be written over, and clears what killed runs have left in it.
+    pub fn new(folder: &Path, inputs: &Inputs) -> Result<Self, Failure> {
+        for name in FILES {
+            let path = folder.join(name);
+            if let Some(input) = inputs.same_as(&path) {
+                return Err(Failure::input(format!(
+                    "{} is read by this command ({input}) and would be replaced by its results: \
+                     give --out another folder",
+                    path.display()
+                )));
             }
         }
+        let staging = Staging::new(folder);
+        let staging = staging.map_err(|error| Failure::unwritable(folder, &error))?;
+        for (left, _lock) in staging::left_behind(folder) {
+            clear(&left, folder);
+        }
+        Ok(Output { folder: folder.to_path_buf(), staging, names: Vec::new() })
     }
 
     /// Where to write a file of this name.
@@ -75,7 +79,7 @@ impl Output {
 
     /// Writes a result as JSON.
     pub fn write_json(&mut self, name: &str, value: &impl Serialize) -> Result<(), Failure> {
-        self.write(name, &(crate::json(value) + "\n"))
+        self.write(name, &(crate::terminal::json(value) + "\n"))
     }
 
     /// The system would not write a file.
@@ -84,50 +88,96 @@ impl Output {
     }
 
     /// Writes the manifest and moves every file to its place.
-    pub fn finish(mut self, plan: &str, ran: &Ran<'_>) -> Result<(), Failure> {
+    pub fn finish(mut self, plan: &Path, ran: &Ran<'_>) -> Result<(), Failure> {
         let measured = self.names.iter().map(|name| {
             WrittenFile::measure(self.staging.path(), name)
                 .map_err(|error| self.refused(name, &error))
         });
         let manifest = Manifest {
             version: env!("CARGO_PKG_VERSION").to_string(),
-            command: std::env::args().collect(),
-            plan: plan.to_string(),
+            command: std::env::args_os().map(|argument| argument.as_os_str().into()).collect(),
+            plan: plan.as_os_str().into(),
             scheduler: ran.scheduler.to_string(),
             seed: ran.seed,
             duration_ns: ran.duration_ns,
             files: measured.collect::<Result<_, _>>()?,
         };
-        self.write("manifest.json", &manifest.to_json())?;
+        self.write(MANIFEST, &manifest.to_json())?;
         self.publish()
     }
 
-    /// Moves every file to its place.
-    pub fn publish(mut self) -> Result<(), Failure> {
-        for name in &self.names {
-            let moved = fs::rename(self.staging.path().join(name), self.folder.join(name));
-            moved.map_err(|error| self.refused(name, &error))?;
+    /// Moves every file to its place in the order in which they were written, and removes those of
+    /// an earlier run that this one did not write. In between there is no manifest, so that none
+    /// stands beside files that are not its own.
+    pub fn publish(self) -> Result<(), Failure> {
+        let Output { folder, staging, names } = self;
+        let refused = |name: &str, error| Failure::refused(folder.join(name).display(), &error);
+        if let Some(name) = names.iter().find(|name| folder.join(name).is_dir()) {
+            return Err(refused(name, io::ErrorKind::IsADirectory.into()));
         }
-        self.created = None;
+        staging.keep(|staging| {
+            // Where there are no locks, two commands that end at once are on their own.
+            let lock = File::open(&folder);
+            let _ = lock.as_ref().map(File::lock);
+            let manifest = folder.join(MANIFEST);
+            if let Some(earlier) = Manifest::read(&manifest) {
+                fs::rename(&manifest, staging.join(EARLIER))
+                    .map_err(|error| refused(MANIFEST, error))?;
+                remove(&earlier, &folder, |file| !names.contains(&file.name));
+            }
+            for name in &names {
+                let moved = fs::rename(staging.join(name), folder.join(name));
+                moved.map_err(|error| refused(name, error))?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Removes what a killed run left behind in `left`. If it was killed while it published, what was of
+/// the earlier run and what it had moved goes too, for no manifest tells what they belong to.
+fn clear(left: &Path, folder: &Path) {
+    if !folder.join(MANIFEST).exists() {
+        if let Some(earlier) = Manifest::read(&left.join(EARLIER)) {
+            remove(&earlier, folder, |_| true);
+        }
+        if let Some(own) = Manifest::read(&left.join(MANIFEST)) {
+            remove(&own, folder, |file| !left.join(&file.name).exists());
+        }
+    }
+    staging::clear(left);
+}
+
+/// Removes files that a manifest lists, provided that they are as a command wrote them.
+fn remove(manifest: &Manifest, folder: &Path, is_stale: impl Fn(&WrittenFile) -> bool) {
+    for file in manifest.files.iter().filter(|file| FILES.contains(&&*file.name)) {
+        if is_stale(file) && file.is_in(folder) {
+            let _ = fs::remove_file(folder.join(&file.name));
+        }
+    }
+}
+
+/// Writes a file that must not be there yet, whole or not at all.
+///
+/// # Errors
+/// With [`AlreadyExists`](io::ErrorKind::AlreadyExists) if it is there.
+pub fn create(path: &Path, content: &str) -> io::Result<()> {
+    let name = path.file_name().unwrap_or(OsStr::new(""));
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if path.symlink_metadata().is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    fs::read_dir(folder)?;
+    for (left, _lock) in staging::left_behind(folder) {
+        staging::clear(&left);
+    }
+    Staging::new(folder)?.keep(|staging| {
+        let staged = staging.join(name);
+        fs::write(&staged, content)?;
+        tempfile::TempPath::try_from_path(staged)?.persist_noclobber(path)?;
         Ok(())
-    }
-}
-
-impl Drop for Output {
-    fn drop(&mut self) {
-        if self.created.is_some() {
-            let _ = fs::remove_dir_all(self.staging.path());
-            remove(self.created.as_deref());
-        }
-    }
-}
-
-/// Removes folders that this command created, which hold nothing but each other.
-fn remove(created: Option<&Path>) {
-    let Some(created) = created else { return };
-    let inner = fs::read_dir(created).ok().and_then(|mut entries| entries.next()?.ok());
-    if let Some(inner) = inner {
-        remove(Some(&inner.path()));
-    }
-    let _ = fs::remove_dir(created);
+    })
 }

@@ -3,13 +3,12 @@
 
 use laxity::admit::fair::Overbooked;
 use laxity::admit::hierarchy::{self, Inside, Member};
-use laxity::admit::{Traffic, Unbounded, delay_bound_of_all, edf};
-use laxity::curve::Curve;
+use laxity::admit::{Unbounded, edf};
 use laxity::packet::ClassId;
 use laxity::sched::{Hierarchy, Leaf, Share};
-use laxity::units::Nanos;
+use laxity::units::{Bytes, Nanos, Rate};
 
-use crate::model::{Class, LinkSpec, Plan, SchedulerSpec};
+use crate::model::{Class, LinkSpec, Plan, QueueSpec, SchedulerSpec};
 
 /// What the classes below shares are guaranteed.
 #[derive(Clone, Debug)]
@@ -22,13 +21,22 @@ pub struct Guarantees {
     pub edf: Vec<(ClassId, edf::Admission)>,
 }
 
+/// The link's shares and the schedulers below them. These are built from it, and what they guarantee
+/// is proved from it.
+struct Nested {
+    shares: Vec<Share>,
+    /// Where their rates sum to more than there is, from the top down.
+    overbooked: Vec<Overbooked>,
+    below: Vec<Below>,
+}
+
 /// A share of the link that has a scheduler to itself, and the plan as that sees it.
 struct Below {
     /// The class that has the share.
     class: ClassId,
     /// Its number among the shares.
     share: ClassId,
-    /// The share for a link, its classes numbered from 0.
+    /// The share for a link, as late as it may be; its classes numbered from 0.
     plan: Plan,
     /// The numbers of these classes in the whole plan.
     classes: Vec<ClassId>,
@@ -40,76 +48,38 @@ impl Plan {
         self.classes.iter().any(|class| class.inside.is_some())
     }
 
+    /// Whether its link is shared among such schedulers.
+    pub fn is_hierarchy_of_schedulers(&self) -> bool {
+        self.scheduler == SchedulerSpec::Wf2q && self.has_schedulers_below()
+    }
+
     /// The hierarchy of schedulers; queues draw from `seed`.
     pub(crate) fn hierarchy(&self, seed: u64) -> Hierarchy {
-        let (shares, below) = self.shares_and_below();
-        let leaf = |below: Below| Leaf {
-            share: below.share,
-            longest: u32::try_from(below.plan.link.max_packet.0).unwrap_or(u32::MAX),
-            scheduler: below
-                .plan
-                .scheduler(below.plan.scheduler, seed ^ u64::from(below.share.0 + 1) << 32),
-            classes: below.classes,
-        };
-        Hierarchy::new(self.link.rate, &shares, below.into_iter().map(leaf).collect())
+        self.nested().hierarchy(self.link.rate, seed)
     }
 
     /// What the classes are guaranteed.
     pub fn guarantees_below(&self) -> Guarantees {
-        let (shares, below) = self.shares_and_below();
-        let mut members: Vec<_> = shares
-            .iter()
-            .map(|&share| Member { share, inside: Inside::Nothing { packet: Default::default() } })
-            .collect();
-        for Below { share, plan, .. } in &below {
-            members[share.index()].inside = Inside::Nothing { packet: plan.link.max_packet };
-        }
-        let test = hierarchy::Hierarchy { rate: self.link.rate, members }.test();
+        let Nested { overbooked, below, .. } = self.nested();
         let mut guarantees = Guarantees {
-            overbooked: test.overbooked,
+            overbooked,
             bounds: vec![Err(Unbounded::NoGuarantee); self.classes.len()],
             edf: Vec::new(),
         };
-        for Below { class, share, mut plan, classes } in below {
-            let inside = match &test.leaves[share.index()] {
-                Err(why) => vec![Err(*why); classes.len()],
-                Ok(guarantee) => {
-                    plan.link.latency = guarantee.latency;
-                    if let SchedulerSpec::Edf { best_effort, .. } = plan.scheduler {
-                        guarantees.edf.push((class, plan.edf_admission(best_effort)));
-                    }
-                    plan.bounds_inside()
-                }
+        for Below { class, plan, classes, .. } in below {
+            let inside = match (plan.link.latency, plan.scheduler.room().below) {
+                (None, _) => vec![Err(Unbounded::NotAdmitted); classes.len()],
+                (Some(_), Some(bounds)) => bounds(&plan),
+                (Some(_), None) => vec![Err(Unbounded::NoGuarantee); classes.len()],
             };
+            if let (Some(_), SchedulerSpec::Edf(edf)) = (plan.link.latency, plan.scheduler) {
+                guarantees.edf.push((class, plan.edf_admission(edf.best_effort)));
+            }
             for (class, bound) in classes.into_iter().zip(inside) {
                 guarantees.bounds[class.index()] = bound;
             }
         }
-        let upper = self.upper();
-        for place in &mut guarantees.overbooked {
-            place.class = place.class.map(|share| upper[share.index()]);
-        }
         guarantees
-    }
-
-    /// The bounds of classes that have a share for a link: EDF's, or those of one queue.
-    fn bounds_inside(&self) -> Vec<Result<Nanos, Unbounded>> {
-        match self.scheduler {
-            SchedulerSpec::Edf { .. } => self.bounds(self.scheduler),
-            SchedulerSpec::Fifo => {
-                let traffic: Vec<Traffic> =
-                    self.leaves().map(|(_, class)| self.traffic(class)).collect();
-                let arrivals = traffic.iter().map(|traffic| &traffic.arrival[..]);
-                let line = Curve::line(self.link.rate);
-                let bound = delay_bound_of_all(arrivals, &line, self.link.latency);
-                let of = |class: &Class| match class.is_leaf() {
-                    true => bound,
-                    false => Err(Unbounded::NoGuarantee),
-                };
-                self.classes.iter().map(of).collect()
-            }
-            _ => vec![Err(Unbounded::NoGuarantee); self.classes.len()],
-        }
     }
 
     /// Whether a class has a share of the link or of the class above it, rather than a place in the
@@ -123,13 +93,13 @@ impl Plan {
     /// Where a class's packets wait beside others: the share whose scheduler they are in, if it is not
     /// the link's, and that scheduler.
     pub(crate) fn queued_at(&self, id: ClassId) -> (Option<ClassId>, SchedulerSpec) {
-        if self.scheduler != SchedulerSpec::Wf2q || !self.has_schedulers_below() {
+        if !self.is_hierarchy_of_schedulers() {
             return (None, self.scheduler);
         }
         let up = |id: &ClassId| self.classes[id.index()].parent;
         let mut ways = std::iter::successors(Some(id), up);
         let share = ways.find(|&id| self.has_share(id)).unwrap_or(id);
-        (Some(share), self.classes[share.index()].inside.unwrap_or_default().scheduler)
+        (Some(share), self.classes[share.index()].scheduling().scheduler)
     }
 
     /// The classes that are shares.
@@ -137,7 +107,8 @@ impl Plan {
         (0..self.classes.len() as u32).map(ClassId).filter(|&id| self.has_share(id)).collect()
     }
 
-    fn shares_and_below(&self) -> (Vec<Share>, Vec<Below>) {
+    /// The plan's shares, what they are sure of, and what is below them.
+    fn nested(&self) -> Nested {
         let (upper, all) = (self.upper(), self.wf2q_shares());
         let mut numbers = vec![None; self.classes.len()];
         for (number, class) in (0..).map(ClassId).zip(&upper) {
@@ -153,11 +124,26 @@ impl Plan {
             class.inside.is_some() || class.is_leaf()
         };
         let numbered = (0..).map(ClassId).zip(&upper).filter(|(_, class)| has_scheduler(class));
-        let below = numbered.map(|(share, &class)| self.below(class, share, &shares)).collect();
-        (shares, below)
+        let mut below: Vec<_> =
+            numbered.map(|(share, &class)| self.below(class, share, &shares)).collect();
+        let member =
+            |&share: &Share| Member { share, inside: Inside::Nothing { packet: Bytes(0) } };
+        let mut members: Vec<_> = shares.iter().map(member).collect();
+        for Below { share, plan, .. } in &below {
+            members[share.index()].inside = Inside::Nothing { packet: plan.link.max_packet };
+        }
+        let mut test = hierarchy::Hierarchy { rate: self.link.rate, members }.test();
+        for Below { share, plan, .. } in &mut below {
+            let guarantee = test.leaves[share.index()].as_ref();
+            plan.link.latency = guarantee.ok().map(|guarantee| guarantee.latency);
+        }
+        for place in &mut test.overbooked {
+            place.class = place.class.map(|share| upper[share.index()]);
+        }
+        Nested { shares, overbooked: test.overbooked, below }
     }
 
-    /// The plan as the scheduler of a class sees it.
+    /// The plan as the scheduler of a class sees it that is not sure of anything.
     fn below(&self, id: ClassId, share: ClassId, shares: &[Share]) -> Below {
         let class = &self.classes[id.index()];
         let mut classes = if class.is_leaf() { vec![id] } else { class.children.clone() };
@@ -168,27 +154,30 @@ impl Plan {
         }
         classes.sort_unstable();
         let local = |id: ClassId| classes.binary_search(&id).ok().map(|at| ClassId(at as u32));
+        let leaves = classes.iter().map(|id| &self.classes[id.index()]).filter(|c| c.is_leaf());
+        let link = LinkSpec {
+            rate: shares[share.index()].rate,
+            max_packet: leaves.map(|class| self.max_packet(class)).max().unwrap_or_default(),
+            latency: None,
+            ..self.link.clone()
+        };
+        let on_link = |queue: Option<QueueSpec>| queue.map(|queue| queue.on(&link));
         let inner = |id: &ClassId| {
             let class = &self.classes[id.index()];
             Class {
                 parent: class.parent.and_then(local),
                 children: class.children.iter().copied().filter_map(local).collect(),
                 inside: None,
+                queue: on_link(class.queue),
                 ..class.clone()
             }
         };
-        let leaves = classes.iter().map(|id| &self.classes[id.index()]).filter(|c| c.is_leaf());
-        let link = LinkSpec {
-            rate: shares[share.index()].rate,
-            max_packet: leaves.map(|class| self.max_packet(class)).max().unwrap_or_default(),
-            ..self.link.clone()
-        };
-        let inside = class.inside.unwrap_or_default();
+        let inside = class.scheduling();
         let plan = Plan {
             title: None,
             network: None,
             scheduler: inside.scheduler,
-            queue: inside.queue.map(|queue| queue.on(&link)),
+            queue: on_link(inside.queue),
             classes: classes.iter().map(inner).collect(),
             sources: Vec::new(),
             run: self.run,
@@ -197,3 +186,19 @@ impl Plan {
         Below { class: id, share, plan, classes }
     }
 }
+
+impl Nested {
+    /// The schedulers on a link of this rate; queues draw from `seed`.
+    fn hierarchy(self, rate: Rate, seed: u64) -> Hierarchy {
+        let leaf = |Below { share, plan, classes, .. }: Below| Leaf {
+            share,
+            longest: u32::try_from(plan.link.max_packet.0).unwrap_or(u32::MAX),
+            scheduler: plan.build_scheduler(seed ^ u64::from(share.0 + 1) << 32),
+            classes,
+        };
+        Hierarchy::new(rate, &self.shares, self.below.into_iter().map(leaf).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests;

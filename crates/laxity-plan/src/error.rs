@@ -16,7 +16,9 @@ pub struct PlanError {
 }
 
 impl PlanError {
-    pub(crate) fn new(name: &str, text: &str, mut fault: Fault) -> Self {
+    /// The error of a fault in a text that is called `name`. A span that is not within the text, or
+    /// ends inside a character, is made to fit.
+    pub fn new(name: &str, text: &str, mut fault: Fault) -> Self {
         fault.span = fault.span.map(|span| within(text, span));
         PlanError { name: name.into(), text: text.into(), fault: Box::new(fault), io: None }
     }
@@ -95,29 +97,39 @@ impl fmt::Debug for PlanError {
 
 impl std::error::Error for PlanError {}
 
-/// A fault in a plan whose name and text the finder need not know.
+/// A fault in a text whose name and whole the finder need not know. [`PlanError::new`] makes an error
+/// of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub struct Fault {
+    /// The bytes of the text that it is about.
     pub span: Option<Range<usize>>,
-    pub message: String,
-    pub help: Option<String>,
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
 }
 
 impl Fault {
+    /// A fault of these bytes, or of the text as a whole. The message has no full stop.
     pub fn new(span: Option<Range<usize>>, message: impl Into<String>) -> Self {
         Fault { span, message: message.into(), help: None }
     }
 
+    /// A fault of these bytes.
     pub fn at(span: &Range<usize>, message: impl Into<String>) -> Self {
         Fault::new(Some(span.clone()), message)
     }
 
+    /// Says what is accepted instead.
+    #[must_use]
     pub fn help(self, help: impl Into<String>) -> Self {
         Fault { help: Some(help.into()), ..self }
     }
 
     /// Adds the words that are accepted, and asks for the nearest if one is near the given word.
-    pub fn accepted<'a>(self, given: &str, known: impl Iterator<Item = &'a str> + Clone) -> Self {
+    pub(crate) fn accepted<'a>(
+        self,
+        given: &str,
+        known: impl Iterator<Item = &'a str> + Clone,
+    ) -> Self {
         let list = quoted_list(known.clone());
         match nearest(given, known) {
             Some(near) => self.help(format!("did you mean `{near}`? Accepted: {list}")),
@@ -126,7 +138,7 @@ impl Fault {
     }
 
     /// A name that no class has; asks for the nearest if one is near, else lists the names.
-    pub fn no_class<'a>(
+    pub(crate) fn no_class<'a>(
         given: &str,
         span: &Range<usize>,
         known: impl Iterator<Item = &'a str> + Clone,
@@ -165,7 +177,7 @@ pub(crate) fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> 
 }
 
 /// A text from outside as messages show it: in one piece if it is short, else its beginning.
-pub(crate) fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_string(),

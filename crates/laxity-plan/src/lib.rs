@@ -20,20 +20,20 @@
 
 pub mod below;
 mod build;
-mod error;
+pub mod discipline;
+pub mod error;
 mod guarantees;
-pub mod import;
 pub mod matching;
 pub mod model;
 pub mod network;
 pub mod paths;
 mod raw;
 mod read;
-mod scheduler;
+pub mod rewrite;
 mod shares;
 pub mod tdp;
 
+pub use discipline::UnknownScheduler;
 pub use error::PlanError;
 pub use model::Plan;
 pub use raw::schema;
-pub use scheduler::UnknownScheduler;

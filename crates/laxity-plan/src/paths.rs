@@ -16,8 +16,7 @@ use laxity::admit::path::Order;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
-use crate::model::{Plan, SchedulerSpec, Source, TokenBucket};
-use crate::network::{Hop, Network};
+use crate::model::{Hop, Network, Plan, Source, TokenBucket};
 
 /// The outputs of a network and the paths through them, with what each guarantees.
 #[derive(Clone, Debug)]
@@ -28,8 +27,6 @@ pub struct Paths {
     pub routes: Vec<Route>,
     /// The outputs that feed one another in circles, by number: nothing is known of what they send.
     pub circles: Vec<usize>,
-    /// What links have that have none of their own.
-    scheduler: SchedulerSpec,
     numbers: HashMap<RouteKey, usize>,
 }
 
@@ -135,14 +132,12 @@ impl Output {
 }
 
 impl Plan {
-    /// The outputs and paths of the plan's network, where `scheduler` is that of links that have none
-    /// of their own; nothing without a network.
-    pub fn paths(&self, scheduler: SchedulerSpec) -> Paths {
+    /// The outputs and paths of the plan's network; nothing without one.
+    pub fn paths(&self) -> Paths {
         let mut paths = Paths {
             outputs: Vec::new(),
             routes: Vec::new(),
             circles: Vec::new(),
-            scheduler,
             numbers: HashMap::new(),
         };
         if let Some(network) = &self.network {
@@ -187,7 +182,7 @@ impl Paths {
     /// there, as far as it is known.
     pub fn plan_at(&self, plan: &Plan, output: usize) -> Plan {
         let output = &self.outputs[output];
-        let mut here = plan.at(output.hop, self.scheduler);
+        let mut here = plan.at(output.hop);
         for (id, class) in (0..).map(ClassId).zip(&mut here.classes) {
             let Some(arrival) = &mut class.arrival else { continue };
             match output.class(id).map(|passing| &passing.arrival) {
@@ -229,7 +224,7 @@ impl Outputs<'_> {
                     self.add(source.class, &source.path, source.count, false);
                     self.add(source.class, &back, source.count, true);
                 }
-                Source::Recording { .. } => {}
+                Source::Recording(_) => {}
             }
         }
     }

@@ -1,13 +1,29 @@
-//! What the admission test of any discipline says about a plan.
+//! What the admission test of any discipline says about a plan: in general here, in each discipline's own
+//! terms in a room of its own.
 
-use laxity::admit::{Unbounded, dwcs, edf, fair, hfsc};
+mod answer;
+pub mod dwcs;
+pub mod edf;
+mod fair;
+pub mod hfsc;
+mod mends;
+mod priority;
+mod table;
+
+use laxity::admit::{self, Unbounded};
 use laxity::units::{Nanos, Rate};
 use laxity_plan::Plan;
-use laxity_plan::model::SchedulerSpec;
+use laxity_plan::discipline::Kind;
+
+pub use answer::{
+    Answer, BindingInterval, ClassAnswer, CurveAnswer, OverbookedClass, StreamsAnswer,
+};
+use table::Column;
+pub use table::text;
 
 use crate::figures::CurveFigure;
-use crate::html::AdmissionView;
 use crate::quantity;
+use crate::rooms;
 
 /// The answer of a discipline's admission test.
 #[derive(Clone, Debug)]
@@ -26,46 +42,115 @@ pub struct Admission {
 #[derive(Clone, Debug)]
 pub enum Test {
     /// EDF's.
-    Edf(edf::Admission),
+    Edf(admit::edf::Admission),
     /// H-FSC's.
-    Hfsc(hfsc::Admission),
+    Hfsc(admit::hfsc::Admission),
     /// WF2Q+'s.
-    Wf2q(fair::Guarantees),
+    Wf2q(admit::fair::Guarantees),
     /// That of DWCS.
-    Dwcs(dwcs::Admission),
+    Dwcs(admit::dwcs::Admission),
     /// Fair queueing by weight on one level, or above schedulers that the classes hold: delay bounds
     /// alone.
     Flat,
 }
 
-impl Admission {
-    /// Asks the test of a discipline; `None` if it has none.
-    pub fn of(plan: &Plan, spec: SchedulerSpec) -> Option<Admission> {
-        Some(match spec {
-            SchedulerSpec::Fifo | SchedulerSpec::Tdp(_) => return None,
-            SchedulerSpec::Edf { best_effort, .. } => {
-                let test = plan.edf_admission(best_effort);
-                Admission {
-                    admitted: Some(test.admitted),
-                    statement: crate::edf::statement(&test),
-                    bounds: plan.edf_bounds(&test),
-                    test: Test::Edf(test),
-                }
+/// The admission test's answer.
+#[derive(Clone, Debug, Default)]
+pub struct AdmissionView {
+    /// Whether everything that is promised holds, if that is known.
+    pub admitted: Option<bool>,
+    /// Its reason in a sentence.
+    pub statement: String,
+    /// Further results, each a name and a value with its unit.
+    pub details: Vec<(String, String)>,
+    /// What the plan may not mean, each a sentence.
+    pub remarks: Vec<String>,
+}
+
+/// What there is to say of plans under one discipline.
+struct Room {
+    /// Asks its admission test; `None` if it has none.
+    test: fn(&Plan) -> Option<Admission>,
+    /// Adds what it gives to classes.
+    classes: fn(&Plan, &mut [ClassAnswer]),
+    /// The columns that it adds to the table.
+    columns: fn(&Answer) -> Vec<Column>,
+    /// What the columns of mends mean, where a plan is refused.
+    mends: &'static str,
+}
+
+/// Of a discipline that has no admission test for plans on one link.
+const UNTESTED: Room =
+    Room { test: |_| None, classes: |_, _| {}, columns: |_| Vec::new(), mends: "" };
+
+/// The room of a plan's discipline.
+fn room(plan: &Plan) -> &'static Room {
+    match plan.scheduler.kind() {
+        Kind::Fifo | Kind::FqCodel | Kind::Tdp => &UNTESTED,
+        Kind::Wfq => &fair::WFQ,
+        Kind::Wf2q => &fair::WF2Q,
+        Kind::Drr => &fair::DRR,
+        Kind::Priority => &priority::ROOM,
+        Kind::Hfsc => &hfsc::ROOM,
+        Kind::Edf => &edf::ROOM,
+        Kind::Dwcs => &dwcs::ROOM,
+    }
+}
+
+impl Test {
+    /// Puts the test's own terms into the answer, and what classes could change.
+    fn complete(&self, plan: &Plan, answer: &mut Answer) {
+        match self {
+            Test::Edf(test) => {
+                answer.binding = test.binding.map(BindingInterval::from);
+                answer.best_effort = Some(edf::BestEffortView::of(plan));
+                edf::seek_mends(plan, test, &mut answer.classes);
             }
-            SchedulerSpec::Hfsc => crate::hfsc::admission(plan),
-            SchedulerSpec::Wf2q if plan.has_schedulers_below() => crate::fair::below(plan),
-            SchedulerSpec::Wf2q => crate::fair::hierarchy(plan),
-            SchedulerSpec::Dwcs(settings) => crate::dwcs::admission(plan, settings),
-            SchedulerSpec::Wfq | SchedulerSpec::Drr => crate::fair::flat(plan, spec),
-        })
+            Test::Hfsc(test) => {
+                answer.binding = test.binding.map(BindingInterval::from);
+                answer.long_run_bps = Some(test.long_run.0);
+                answer.places = Some(hfsc::places(plan, test));
+                answer.left = Some(hfsc::LeftView::of(plan));
+                answer.traps = Some(hfsc::Remark::all(plan));
+                hfsc::seek_mends(plan, test, &mut answer.classes);
+            }
+            Test::Wf2q(test) => {
+                let overbooked = test.overbooked.iter();
+                answer.overbooked =
+                    Some(overbooked.map(|place| OverbookedClass::of(plan, place)).collect());
+            }
+            Test::Dwcs(test) => answer.windows = Some(dwcs::WindowsView::of(plan, test)),
+            Test::Flat => {}
+        }
+    }
+}
+
+impl Admission {
+    /// Asks the test of the plan's discipline, and whether queues hold what may wait; `None` if the discipline
+    /// has no test.
+    pub fn of(plan: &Plan) -> Option<Admission> {
+        let mut admission = Admission::by_the_test(plan)?;
+        let too_small = rooms::too_small(plan, &admission.bounds);
+        if !too_small.is_empty() {
+            admission.admitted = Some(false);
+            let small: Vec<_> = too_small.iter().map(ToString::to_string).collect();
+            admission.statement +=
+                &format!(" Not every queue holds what may wait: {}.", listed(&small));
+        }
+        Some(admission)
+    }
+
+    /// The answer of the discipline's test alone.
+    pub(crate) fn by_the_test(plan: &Plan) -> Option<Admission> {
+        (room(plan).test)(plan)
     }
 
     /// The answer with what is left, for a report.
     pub fn view(&self, plan: &Plan) -> AdmissionView {
         let (details, remarks) = match &self.test {
-            Test::Edf(_) => (crate::edf::BestEffortView::of(plan).details(), Vec::new()),
-            Test::Hfsc(_) => crate::hfsc::details(plan),
-            Test::Dwcs(test) => (crate::dwcs::WindowsView::of(plan, test).details(), Vec::new()),
+            Test::Edf(_) => (edf::BestEffortView::of(plan).details(), Vec::new()),
+            Test::Hfsc(_) => hfsc::details(plan),
+            Test::Dwcs(test) => (dwcs::WindowsView::of(plan, test).details(), Vec::new()),
             Test::Wf2q(_) | Test::Flat => (Vec::new(), Vec::new()),
         };
         let statement = self.statement.clone();
@@ -75,23 +160,26 @@ impl Admission {
     /// The curves that were compared, if the discipline has any.
     pub fn figure(&self, plan: &Plan) -> Option<CurveFigure> {
         match &self.test {
-            Test::Edf(_) => crate::edf::residual_capacity(plan, crate::edf::usual_range(plan)),
-            Test::Hfsc(_) => crate::hfsc::promised_curves(plan),
+            Test::Edf(_) => edf::residual_capacity(plan, edf::usual_range(plan)),
+            Test::Hfsc(_) => hfsc::promised_curves(plan),
             Test::Dwcs(_) | Test::Wf2q(_) | Test::Flat => None,
         }
     }
 }
 
-/// Classes or places that a statement names; more are counted.
-const MOST_NAMED: usize = 3;
+/// What an admission test answers, as everything prints it.
+pub fn line(admitted: Option<bool>, statement: &str) -> String {
+    let word = match admitted {
+        Some(true) => "Admitted. ",
+        Some(false) => "NOT ADMITTED. ",
+        None => "",
+    };
+    format!("{word}{statement}")
+}
 
-/// Some parts of a sentence, and how many more there are.
+/// Parts of a sentence, all of them: who mends a plan needs to know every one.
 pub(crate) fn listed(parts: &[String]) -> String {
-    let (shown, more) = parts.split_at(parts.len().min(MOST_NAMED));
-    match more.len() {
-        0 => shown.join("; "),
-        more => format!("{}; and {more} more", shown.join("; ")),
-    }
+    parts.join("; ")
 }
 
 /// Whether all deadlines are within the classes' bounds, and a sentence that says so; `None` if no
@@ -138,12 +226,5 @@ mod tests {
         assert_eq!((asked.as_str(), given.as_str()), ("10.06\u{a0}Mbit/s", "10\u{a0}Mbit/s"));
         let (asked, given) = two_rates(Rate(10_000_001), Rate(10_000_000));
         assert_ne!(asked, given);
-    }
-
-    #[test]
-    fn long_lists_are_cut_short() {
-        let parts: Vec<_> = (0..5).map(|part| part.to_string()).collect();
-        assert_eq!(listed(&parts), "0; 1; 2; and 2 more");
-        assert_eq!(listed(&parts[..3]), "0; 1; 2");
     }
 }

@@ -1,11 +1,16 @@
 //! Charts as SVG: one description, one renderer, for HTML and for figure files alike.
 //!
 //! A chart's text and grid take the colour of the text around it, so that a page in dark colours
-//! needs no second rendering; in a file of its own it stands on white.
+//! needs no second rendering; in a file of its own it stands on white. What is scaled down to the
+//! width of a phone cannot be read, so that a figure is laid out again on [narrow](Paper::Narrow) paper.
 
+mod palette;
 mod path;
 mod ruler;
 mod svg;
+
+pub(crate) use palette::on_dark_paper;
+pub(crate) use svg::{Sheet, line as stroke, swatch, text_width};
 
 /// A chart. Points that are not finite are gaps.
 #[derive(Clone, Debug, Default)]
@@ -140,13 +145,13 @@ pub struct Style {
 }
 
 impl Style {
-    const DASHES: [Dash; 3] = [Dash::Solid, Dash::Dashed, Dash::Dotted];
+    const DASHES: [Dash; 4] = [Dash::Solid, Dash::Long, Dash::DashDotted, Dash::Short];
     /// As many subjects have styles of their own.
-    pub const COUNT: usize = COLOURS.len() * Style::DASHES.len();
+    pub const COUNT: usize = palette::HUES * Style::DASHES.len();
 
-    /// The style of a subject: its colour, and dashes once all colours are taken.
+    /// The style of a subject: a colour and, once those are taken that everybody tells apart, dashes.
     pub fn of(subject: usize) -> Style {
-        let dash = Style::DASHES[subject / COLOURS.len() % Style::DASHES.len()];
+        let dash = Style::DASHES[subject / palette::HUES % Style::DASHES.len()];
         Style { subject: Some(subject), dash, faint: false }
     }
 
@@ -155,9 +160,14 @@ impl Style {
         Style { dash, ..self }
     }
 
-    /// Its colour, as SVG and CSS write it.
-    pub fn colour(self) -> &'static str {
-        self.subject.map_or("currentColor", |subject| COLOURS[subject % COLOURS.len()])
+    /// Its colour on white paper, if it is not the text's.
+    pub fn colour(self) -> Option<&'static str> {
+        self.subject.map(palette::on_white_paper)
+    }
+
+    /// The name by which a page in dark colours knows its colour.
+    pub(crate) fn ink(self) -> Option<String> {
+        self.subject.map(palette::ink)
     }
 }
 
@@ -167,39 +177,77 @@ pub enum Dash {
     /// None.
     #[default]
     Solid,
-    /// Long ones.
+    /// Those of deadlines.
     Dashed,
-    /// Dots.
+    /// Dots, those of bounds.
     Dotted,
+    /// Long ones.
+    Long,
+    /// Long ones and dots in turn.
+    DashDotted,
+    /// Short ones.
+    Short,
 }
-
-/// The palette of Okabe and Ito, which colour-blind readers can tell apart, without its black
-/// (the text's colour) and with its yellow darkened for white paper.
-const COLOURS: [&str; 7] =
-    ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#a89a00"];
 
 impl Chart {
     /// The chart as an SVG document that scales to the width it is given.
     pub fn svg(&self) -> String {
-        svg::single(self)
+        svg::single(self, Paper::Wide)
     }
 }
 
-/// What is drawn by hand: `content` of this height and [`WIDTH`], below a title and a legend of names
-/// in their styles.
-pub(crate) fn drawing(
-    title: &str,
-    legend: &[(String, Style)],
-    height: f64,
-    content: &maud::Markup,
-) -> String {
-    svg::drawing(title, legend, height, content)
-}
-
-/// How wide every figure is.
-pub(crate) use svg::WIDTH;
-
 /// Several small charts in columns under one title and one legend, as an SVG document.
 pub fn panels(title: &str, charts: &[Chart], columns: usize) -> String {
-    svg::panels(title, charts, columns)
+    svg::panels(title, charts, columns, Paper::Wide)
+}
+
+/// What a figure is drawn on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paper {
+    /// As wide as a page, or a file of its own.
+    Wide,
+    /// As wide as a phone.
+    Narrow,
+}
+
+impl Paper {
+    /// How wide a figure is on it.
+    pub(crate) fn width(self) -> f64 {
+        match self {
+            Paper::Wide => 1040.0,
+            Paper::Narrow => 360.0,
+        }
+    }
+}
+
+/// What can be drawn on any paper.
+pub struct Figure<'a>(Box<dyn Fn(Paper) -> String + 'a>);
+
+impl<'a> Figure<'a> {
+    /// What this draws.
+    pub(crate) fn new(draw: impl Fn(Paper) -> String + 'a) -> Self {
+        Figure(Box::new(draw))
+    }
+
+    /// Several small charts in columns under one title and one legend.
+    pub(crate) fn panels(title: &str, charts: Vec<Chart>, columns: usize) -> Figure<'static> {
+        let title = title.to_owned();
+        Figure::new(move |paper| svg::panels(&title, &charts, columns, paper))
+    }
+
+    /// As an SVG document on wide paper.
+    pub fn svg(&self) -> String {
+        self.on(Paper::Wide)
+    }
+
+    /// As an SVG document.
+    pub(crate) fn on(&self, paper: Paper) -> String {
+        (self.0)(paper)
+    }
+}
+
+impl From<Chart> for Figure<'static> {
+    fn from(chart: Chart) -> Self {
+        Figure::new(move |paper| svg::single(&chart, paper))
+    }
 }

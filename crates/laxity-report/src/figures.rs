@@ -3,7 +3,7 @@
 use laxity_sim::series::{Bin, ClassSeries, Series};
 use laxity_sim::summary::{ClassSummary, Summary};
 
-use crate::chart::{self, Along, Axis, Chart, Dash, Mark, Marker, Style, Unit};
+use crate::chart::{self, Along, Axis, Chart, Dash, Figure, Mark, Marker, Style, Unit};
 use crate::quantity::{rate, shortened, time};
 use crate::verdict::too_late;
 
@@ -11,7 +11,7 @@ use crate::verdict::too_late;
 pub const MOST_CLASSES: usize = 24;
 
 /// Longest class name in a marker's label.
-const NAME_LIMIT: usize = 22;
+const NAME_LIMIT: usize = 16;
 /// Intervals of a small chart and of a large one.
 const PANEL_BINS: usize = 180;
 pub(crate) const CHART_BINS: usize = 240;
@@ -49,7 +49,7 @@ pub struct PacketDelays {
 }
 
 /// Largest and mean delay over time, a panel a class, with its bound and its deadline.
-pub fn delay_over_time(summary: &Summary, series: &Series) -> String {
+pub fn delay_over_time(summary: &Summary, series: &Series) -> Figure<'static> {
     let shown = pairs(summary, series);
     let coarse: Vec<(f64, Vec<Bin>)> = shown
         .iter()
@@ -99,11 +99,11 @@ pub fn delay_over_time(summary: &Summary, series: &Series) -> String {
             }
         })
         .collect();
-    chart::panels("Delay over time", &charts, 2)
+    Figure::panels("Delay over time", charts, 2)
 }
 
 /// The share of packets that are delayed for longer than a given time, with bounds and deadlines.
-pub fn exceedance(summary: &Summary, series: &Series) -> String {
+pub fn exceedance(summary: &Summary, series: &Series) -> Figure<'static> {
     let shown = pairs(summary, series);
     let lines = shown.iter().map(|(at, class, over_time)| chart::Series {
         name: class.name.clone(),
@@ -130,12 +130,12 @@ pub fn exceedance(summary: &Summary, series: &Series) -> String {
         series: lines.collect(),
         markers: markers.collect(),
     };
-    chart.svg()
+    chart.into()
 }
 
 /// The same for several schedulers, a panel a class, a line a scheduler.
-pub fn exceedance_compared(runs: &[(&Summary, &Series)]) -> String {
-    let Some((summary, series)) = runs.first() else { return chart::panels("", &[], 1) };
+pub fn exceedance_compared(runs: &[(&Summary, &Series)]) -> Figure<'static> {
+    let Some((summary, series)) = runs.first() else { return Figure::panels("", Vec::new(), 1) };
     let chart = |(at, class, _): &(usize, &ClassSummary, &ClassSeries)| {
         let line = |(run, (summary, series)): (usize, &(&Summary, &Series))| {
             let same = series.classes.get(*at).filter(|_| summary.classes.get(*at).is_some());
@@ -170,11 +170,11 @@ pub fn exceedance_compared(runs: &[(&Summary, &Series)]) -> String {
     for chart in &mut charts {
         (chart.x.range, chart.y.range) = (x, y);
     }
-    chart::panels("How many packets wait longer than a given delay", &charts, 2)
+    Figure::panels("How many packets wait longer than a given delay", charts, 2)
 }
 
 /// What each class sent over time, beside the link's rate.
-pub fn throughput(summary: &Summary, series: &Series) -> String {
+pub fn throughput(summary: &Summary, series: &Series) -> Figure<'static> {
     let line = |(at, class, over_time): &(usize, &ClassSummary, &ClassSeries)| {
         let (width, bins) = coarsened(over_time, series.bin_ns, CHART_BINS);
         let point =
@@ -203,11 +203,11 @@ pub fn throughput(summary: &Summary, series: &Series) -> String {
         series: pairs(summary, series).iter().map(line).collect(),
         markers: vec![link],
     };
-    chart.svg()
+    chart.into()
 }
 
 /// Curves of work over time.
-pub fn curves(figure: &CurveFigure) -> String {
+pub fn curves(figure: &CurveFigure) -> Figure<'static> {
     let line = |(at, curve): (usize, &NamedCurve)| chart::Series {
         name: curve.name.clone(),
         mark: Mark::Line,
@@ -221,11 +221,11 @@ pub fn curves(figure: &CurveFigure) -> String {
         series: figure.curves.iter().enumerate().map(line).collect(),
         markers: Vec::new(),
     };
-    chart.svg()
+    chart.into()
 }
 
 /// The delays of single packets over time, a panel each in so many columns, on equal axes.
-pub fn packet_delays(title: &str, sets: &[PacketDelays], columns: usize) -> String {
+pub fn packet_delays(title: &str, sets: &[PacketDelays], columns: usize) -> Figure<'static> {
     let all = || sets.iter().flat_map(|set| &set.packets);
     let from = all().map(|(at, _)| *at).min();
     let x = from
@@ -248,7 +248,7 @@ pub fn packet_delays(title: &str, sets: &[PacketDelays], columns: usize) -> Stri
         }],
         markers: Vec::new(),
     };
-    chart::panels(title, &sets.iter().map(chart).collect::<Vec<_>>(), columns)
+    Figure::panels(title, sets.iter().map(chart).collect(), columns)
 }
 
 /// The classes that a figure shows with their place in the plan.
@@ -316,16 +316,19 @@ fn common_range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::Paper;
     use crate::sample;
 
     #[test]
     fn bounds_and_deadlines_are_marked_in_their_class_s_colour() {
         let (summary, series) = sample::run(2, 1);
-        let svg = exceedance(&summary, &series).replace('\u{a0}', " ");
+        let svg = exceedance(&summary, &series).svg().replace('\u{a0}', " ");
         for wanted in ["rt-0 10 ms", "rt-0 9 ms", "rt-1 10 ms", ">bound<", ">deadline<", "be-0"] {
             assert!(svg.contains(wanted), "{wanted}");
         }
-        assert!(throughput(&summary, &series).replace('\u{a0}', " ").contains("link 10 Mbit/s"));
+        assert!(
+            throughput(&summary, &series).svg().replace('\u{a0}', " ").contains("link 10 Mbit/s")
+        );
     }
 
     #[test]
@@ -339,12 +342,14 @@ mod tests {
             throughput(&summary, &empty),
             exceedance_compared(&[(&summary, &empty)]),
         ] {
-            assert!(svg.contains("no data") && !svg.contains("NaN"));
+            for svg in [svg.on(Paper::Wide), svg.on(Paper::Narrow)] {
+                assert!(svg.contains("no data") && !svg.contains("NaN"));
+            }
         }
-        delay_over_time(&summary, &Series::default());
-        exceedance_compared(&[]);
-        curves(&CurveFigure::default());
-        packet_delays("none", &[PacketDelays::default()], 1);
+        delay_over_time(&summary, &Series::default()).svg();
+        exceedance_compared(&[]).svg();
+        curves(&CurveFigure::default()).svg();
+        packet_delays("none", &[PacketDelays::default()], 1).svg();
     }
 
     #[test]

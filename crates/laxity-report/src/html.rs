@@ -4,9 +4,12 @@ use laxity_sim::series::Series;
 use laxity_sim::summary::Summary;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::admission::{self, AdmissionView};
+use crate::chart::{Figure, Paper, on_dark_paper};
 use crate::figures::{self, CurveFigure, MOST_CLASSES, PacketDelays};
 use crate::quantity::{NOTHING, percent, rate, size, time};
-use crate::verdict::{Broken, broken_promises, promised_a_delay, promised_anything};
+use crate::verdict::{Judged, Verdict, excused, named, promised_a_delay};
+use crate::visible::visible;
 
 pub(crate) mod tables;
 
@@ -15,8 +18,8 @@ const STYLE: &str = include_str!("html/style.css");
 /// What a report of one run is made from.
 #[derive(Clone, Debug)]
 pub struct ReportInput<'a> {
-    /// What was measured.
-    pub summary: &'a Summary,
+    /// What was measured, and what came of the promises.
+    pub judged: &'a Judged<Summary>,
     /// The same over time, and the distributions.
     pub series: &'a Series,
     /// What the admission test said, if it was asked.
@@ -27,27 +30,15 @@ pub struct ReportInput<'a> {
     pub packets: Vec<PacketDelays>,
 }
 
-/// The admission test's answer.
-#[derive(Clone, Debug, Default)]
-pub struct AdmissionView {
-    /// Whether the classes fit the link, if that is known.
-    pub admitted: Option<bool>,
-    /// Its reason in a sentence.
-    pub statement: String,
-    /// Further results, each a name and a value with its unit.
-    pub details: Vec<(String, String)>,
-    /// What the plan may not mean, each a sentence.
-    pub remarks: Vec<String>,
-}
-
 /// One run as an HTML file.
 pub fn html(report: &ReportInput) -> String {
-    let ReportInput { summary, series, admission, curves, packets } = report;
+    let ReportInput { judged: Judged { summary, verdict }, series, admission, curves, packets } =
+        report;
     page(
         summary.title.as_deref().unwrap_or("Simulation"),
         &html! {
             (facts(&run_facts(summary)))
-            (verdict(summary))
+            (verdict_box(verdict))
             @if let Some(admission) = admission { (admission_section(admission)) }
             section {
                 @if promised_a_delay(summary) {
@@ -76,47 +67,44 @@ pub fn html(report: &ReportInput) -> String {
 }
 
 /// Several runs of the same traffic as an HTML file.
-pub fn compare_html(runs: &[(&Summary, &Series)]) -> String {
-    let Some((first, _)) = runs.first() else { return page("Comparison", &html! {}) };
-    let summaries: Vec<&Summary> = runs.iter().map(|(summary, _)| *summary).collect();
+pub fn compare_html(runs: &[Judged<Summary>], series: &[Series]) -> String {
+    let Some(Judged { summary: first, .. }) = runs.first() else {
+        return page("Comparison", &html! {});
+    };
+    let summaries: Vec<&Summary> = runs.iter().map(|run| &run.summary).collect();
+    let views: Vec<_> = summaries.iter().copied().zip(series).collect();
     page(
         first.title.as_deref().unwrap_or("Comparison"),
         &html! {
             (facts(&traffic_facts(first)))
             p { "The same packets, scheduled in " (runs.len()) " ways." }
-            section {
-                h2 { "Promises" }
-                @for summary in &summaries {
-                    h3 { (summary.scheduler) }
-                    (verdict(summary))
-                }
-            }
+            (promises(&named(runs)))
             section {
                 h2 { "Side by side" }
                 (tables::compared(&summaries))
             }
             section {
                 h2 { "Figures" }
-                (figure(&figures::exceedance_compared(runs), &compared_caption(first)))
+                (figure(&figures::exceedance_compared(&views), &compared_caption(first)))
             }
         },
     )
 }
 
 pub(crate) fn page(title: &str, content: &Markup) -> String {
-    html! {
+    let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) " – Laxity" }
-                style { (PreEscaped(STYLE)) (PreEscaped(highlights())) }
+                style { (PreEscaped(STYLE)) (PreEscaped(on_dark_paper())) (PreEscaped(highlights())) }
             }
             body { main { h1 { (title) } (content) } }
         }
-    }
-    .into_string()
+    };
+    visible(&page.into_string()).into_owned()
 }
 
 /// Pointing at a name in a legend dims every other line of the figure.
@@ -138,7 +126,8 @@ fn run_facts(summary: &Summary) -> Vec<(&'static str, String)> {
 fn traffic_facts(summary: &Summary) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         ("Link", rate(summary.link.rate_bps as f64)),
-        ("Duration", time(summary.duration_ns as f64)),
+        ("Traffic", time(summary.traffic_ns as f64)),
+        ("Measured for", time(summary.duration_ns as f64)),
     ];
     if summary.warm_up_ns > 0 {
         facts.push(("Warm-up", time(summary.warm_up_ns as f64)));
@@ -154,41 +143,47 @@ pub(crate) fn facts(facts: &[(&'static str, String)]) -> Markup {
     }
 }
 
-fn verdict(summary: &Summary) -> Markup {
-    let broken: Vec<Broken> = broken_promises(summary);
+/// What came of the promises of one run.
+pub(crate) fn verdict_box(verdict: &Verdict) -> Markup {
+    let is_spotless = verdict.admitted != Some(false) && verdict.broken.is_empty();
+    let (class, mark) = match (verdict.kept, is_spotless && verdict.promised) {
+        (true, true) => ("verdict kept", "✓ "),
+        (true, false) => ("verdict", ""),
+        (false, _) => ("verdict broken", "✗ "),
+    };
     html! {
-        @if !promised_anything(summary) {
-            p.verdict { "No class was promised a delay." }
-        } @else if broken.is_empty() {
-            p.verdict.kept { "✓ Every promise was kept." }
-        } @else if !broken.iter().any(|broken| broken.proved) {
-            div.verdict {
-                p { "Not proved, and not kept:" }
-                ul { @for one in &broken { li { (one) } } }
-            }
-        } @else {
-            div.verdict.broken {
-                p { "✗ Promises were broken:" }
-                ul { @for one in &broken { li { (one) } } }
+        div class=(class) {
+            @if let Some(headline) = verdict.headline() { p { (mark) (headline) } }
+            @if !verdict.broken.is_empty() {
+                ul { @for broken in &verdict.broken { li { (broken.line()) } } }
             }
         }
     }
 }
 
-fn admission_section(admission: &AdmissionView) -> Markup {
-    let answer = match admission.admitted {
-        Some(true) => "Admitted. ",
-        Some(false) => "Not admitted. ",
-        None => "",
-    };
+/// What came of the promises of each scheduler of a comparison.
+pub(crate) fn promises(runs: &[(&str, &Verdict)]) -> Markup {
+    html! {
+        section {
+            h2 { "Promises" }
+            @for (scheduler, verdict) in runs {
+                h3 { (scheduler) }
+                (verdict_box(verdict))
+            }
+            @if let Some(note) = excused(runs) { p.note { (note) } }
+        }
+    }
+}
+
+pub(crate) fn admission_section(admission: &AdmissionView) -> Markup {
     html! {
         section {
             h2 { "Admission" }
-            p { strong { (answer) } (admission.statement) }
+            p { (admission::line(admission.admitted, &admission.statement)) }
             @if !admission.details.is_empty() {
-                table { tbody {
+                div.wide { table { tbody {
                     @for (name, value) in &admission.details { tr { th scope="row" { (name) } td { (value) } } }
-                } }
+                } } }
             }
             @if !admission.remarks.is_empty() {
                 ul { @for remark in &admission.remarks { li { (remark) } } }
@@ -197,8 +192,16 @@ fn admission_section(admission: &AdmissionView) -> Markup {
     }
 }
 
-pub(crate) fn figure(svg: &str, caption: &str) -> Markup {
-    html! { figure { (PreEscaped(svg)) figcaption { (caption) } } }
+/// A figure laid out for a page and for a phone; the style sheet shows the one that fits.
+pub(crate) fn figure(drawn: &Figure, caption: &str) -> Markup {
+    html! {
+        figure {
+            @for (paper, class) in [(Paper::Wide, "wide on-page"), (Paper::Narrow, "wide on-phone")] {
+                div class=(class) { (PreEscaped(drawn.on(paper))) }
+            }
+            figcaption { (caption) }
+        }
+    }
 }
 
 const THROUGHPUT_CAPTION: &str = "How fast each class was sent, averaged over short intervals. \
@@ -258,7 +261,7 @@ mod tests {
 
     fn report(summary: &Summary, series: &Series) -> String {
         html(&ReportInput {
-            summary,
+            judged: &sample::judged(summary),
             series,
             admission: Some(AdmissionView {
                 admitted: Some(true),
@@ -279,7 +282,10 @@ mod tests {
         summary.scheduler = evil.into();
         summary.classes[0].name = evil.into();
         summary.classes[0].deadline_misses = 1;
-        for text in [report(&summary, &series), compare_html(&[(&summary, &series)])] {
+        for text in [
+            report(&summary, &series),
+            compare_html(&[sample::judged(&summary)], std::slice::from_ref(&series)),
+        ] {
             assert!(!text.contains("<script") && !text.contains("\" onload"));
             assert!(text.contains("&lt;script&gt;"));
         }
@@ -309,12 +315,15 @@ mod tests {
     fn windows_are_shown_where_losses_are_tolerated() {
         let (mut summary, series) = sample::run(1, 1);
         assert!(!report(&summary, &series).contains("May lose"));
-        assert!(!compare_html(&[(&summary, &series)]).contains("Windows violated"));
+        assert!(
+            !compare_html(&[sample::judged(&summary)], std::slice::from_ref(&series))
+                .contains("Windows violated")
+        );
         summary.classes[0].windows = Some(sample::windows(3));
         let text = report(&summary, &series);
         assert!(text.contains("May lose") && text.contains("1/80"));
         assert!(text.contains("3 windows of 19 lost more than tolerated"));
-        let text = compare_html(&[(&summary, &series)]);
+        let text = compare_html(&[sample::judged(&summary)], std::slice::from_ref(&series));
         assert!(text.contains("Windows violated") && text.contains("Longest run of losses"));
     }
 
@@ -327,6 +336,6 @@ mod tests {
         }
         let text = report(&summary, &Series::default());
         assert!(!text.contains("NaN") && !text.contains(">inf"));
-        compare_html(&[]);
+        compare_html(&[], &[]);
     }
 }

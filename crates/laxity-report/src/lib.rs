@@ -7,18 +7,16 @@
 
 pub mod admission;
 pub mod chart;
-pub mod dwcs;
-pub mod edf;
-mod fair;
 pub mod figures;
-pub mod hfsc;
 pub mod html;
 pub mod manifest;
 pub mod network;
 pub mod quantity;
-pub mod reproduce;
+pub mod rooms;
+pub mod seeds;
 pub mod table;
 pub mod verdict;
+pub mod visible;
 
 #[cfg(test)]
 mod sample;

@@ -10,7 +10,7 @@ mod verdict;
 
 pub use figures::{delays, flows, goodput};
 pub use html::{compare_html, html};
-pub use verdict::{broken_promises, promised_anything};
+pub use verdict::admission;
 
 use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary};
 use laxity_sim::summary::{ClassSummary, DelaySummary};
@@ -37,7 +37,7 @@ pub fn tables(summary: &NetworkSummary) -> String {
 }
 
 /// Several runs of the same network side by side: a group of rows a class, a column a scheduler.
-pub fn compare_table(runs: &[NetworkSummary]) -> String {
+pub fn compare_table(runs: &[&NetworkSummary]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let columns = runs.iter().map(|run| run.scheduler.clone());
     let header: Vec<String> =
@@ -46,11 +46,12 @@ pub fn compare_table(runs: &[NetworkSummary]) -> String {
     table(&header, &rows)
 }
 
-const END_TO_END_HEADER: [&str; 12] = [
+const END_TO_END_HEADER: [&str; 14] = [
     "end to end",
     "flows",
     "sent",
     "dropped",
+    "missed",
     "goodput Mbit/s",
     "fairness",
     "min ms",
@@ -58,7 +59,8 @@ const END_TO_END_HEADER: [&str; 12] = [
     "p50",
     "p99",
     "max",
-    "bound ms",
+    "bound",
+    "promised",
 ];
 
 fn end_to_end_row(class: &EndToEnd) -> Vec<String> {
@@ -67,17 +69,16 @@ fn end_to_end_row(class: &EndToEnd) -> Vec<String> {
         class.flows.to_string(),
         class.sent.to_string(),
         class.dropped.to_string(),
+        missed(class.deadline_ns, class.deadline_misses),
         megabits(class.goodput_bps),
         fairness(class),
         delay(class.delay_ns, |d| d.min as f64),
         delay(class.delay_ns, |d| d.mean),
         delay(class.delay_ns, |d| d.p50 as f64),
         delay(class.delay_ns, |d| d.p99 as f64),
-        alarmed(
-            delay(class.delay_ns, |d| d.max as f64),
-            class.bound_misses + class.deadline_misses,
-        ),
-        bound(class.bound_ns),
+        largest(class),
+        optional(class.bound_ns),
+        optional(class.deadline_ns),
     ]
 }
 
@@ -143,36 +144,60 @@ fn hop_rows(hop: &HopSummary) -> Vec<Vec<String>> {
             delay(class.delay_ns, |d| d.mean),
             delay(class.delay_ns, |d| d.p99 as f64),
             alarmed(delay(class.delay_ns, |d| d.max as f64), class.bound_misses),
-            bound(class.bound_ns),
+            optional(class.bound_ns),
         ];
         head.into_iter().chain(cells).collect()
     };
     heads.zip(&hop.classes).map(row).collect()
 }
 
-/// What a cell says about a class.
-type Show = fn(&EndToEnd) -> String;
+/// What a cell says about a class of a run.
+type Show = fn(&NetworkSummary, &EndToEnd) -> String;
 
-fn compare_rows(class: &EndToEnd, runs: &[NetworkSummary]) -> Vec<Vec<String>> {
-    let measures: [(&str, Show); 7] = [
-        ("goodput Mbit/s", |class| megabits(class.goodput_bps)),
-        ("fairness", fairness),
-        ("mean ms", |class| delay(class.delay_ns, |d| d.mean)),
-        ("p99 ms", |class| delay(class.delay_ns, |d| d.p99 as f64)),
-        ("max ms", |class| delay(class.delay_ns, |d| d.max as f64)),
-        ("bound ms", |class| bound(class.bound_ns)),
-        ("dropped", |class| class.dropped.to_string()),
+fn compare_rows(class: &EndToEnd, runs: &[&NetworkSummary]) -> Vec<Vec<String>> {
+    let promised = class.deadline_ns.map(|limit| format!(" (promised {})", millis(limit as f64)));
+    let at_hops = runs.iter().find_map(|run| missed_at_hops(run, &class.name));
+    let at_hops = at_hops.map(|(limit, _)| format!(" (deadline {})", millis(limit as f64)));
+    let measures: [(bool, String, Show); 9] = [
+        (true, "goodput Mbit/s".to_owned(), |_, class| megabits(class.goodput_bps)),
+        (true, "fairness".to_owned(), |_, class| fairness(class)),
+        (true, "mean ms".to_owned(), |_, class| delay(class.delay_ns, |d| d.mean)),
+        (true, "p99 ms".to_owned(), |_, class| delay(class.delay_ns, |d| d.p99 as f64)),
+        (true, format!("max ms{}", promised.as_deref().unwrap_or_default()), |_, class| {
+            largest(class)
+        }),
+        (true, "bound ms".to_owned(), |_, class| optional(class.bound_ns)),
+        (promised.is_some(), "missed".to_owned(), |_, class| {
+            missed(class.deadline_ns, class.deadline_misses)
+        }),
+        (
+            at_hops.is_some(),
+            format!("missed at hops{}", at_hops.as_deref().unwrap_or_default()),
+            |run, class| {
+                let at_hops = missed_at_hops(run, &class.name);
+                at_hops.map_or(NOTHING.to_owned(), |(_, misses)| misses.to_string())
+            },
+        ),
+        (true, "dropped".to_owned(), |_, class| class.dropped.to_string()),
     ];
     let of = |run: &NetworkSummary, show: Show| {
         let same = run.classes.iter().find(|other| other.name == class.name);
-        same.map_or(NOTHING.to_owned(), show)
+        same.map_or(NOTHING.to_owned(), |same| show(run, same))
     };
-    let row = |(at, (measure, show)): (usize, &(&str, Show))| {
-        let name = if at == 0 { shortened(&class.name, NAME_LIMIT) } else { String::new() };
-        let values = runs.iter().map(|run| of(run, *show));
-        [name, (*measure).to_owned()].into_iter().chain(values).collect()
-    };
-    measures.iter().enumerate().map(row).collect()
+    let mut rows = Vec::new();
+    for (_, measure, show) in measures.into_iter().filter(|(applies, ..)| *applies) {
+        let name = if rows.is_empty() { shortened(&class.name, NAME_LIMIT) } else { String::new() };
+        let values = runs.iter().map(|run| of(run, show));
+        rows.push([name, measure].into_iter().chain(values).collect());
+    }
+    rows
+}
+
+/// The deadline of a class at every output, and how often it was missed at all of them.
+pub(crate) fn missed_at_hops(run: &NetworkSummary, class: &str) -> Option<(u64, u64)> {
+    let at_hops = run.hops.iter().flat_map(|hop| &hop.classes).filter(|at| at.name == class);
+    let missed = at_hops.filter_map(|at| Some((at.deadline_ns?, at.deadline_misses)));
+    missed.reduce(|(limit, sum), (_, misses)| (limit, sum + misses))
 }
 
 /// Jain's index, where it says anything.
@@ -183,8 +208,18 @@ fn fairness(class: &EndToEnd) -> String {
     }
 }
 
-fn bound(ns: Option<u64>) -> String {
+fn optional(ns: Option<u64>) -> String {
     ns.map_or(NOTHING.to_owned(), |ns| millis(ns as f64))
+}
+
+fn largest(class: &EndToEnd) -> String {
+    let misses = class.bound_misses + class.deadline_misses;
+    alarmed(delay(class.delay_ns, |d| d.max as f64), misses)
+}
+
+/// How many packets were later than promised, marked if there are any.
+fn missed(deadline: Option<u64>, misses: u64) -> String {
+    deadline.map_or(NOTHING.to_owned(), |_| alarmed(misses.to_string(), misses))
 }
 
 /// A cell that is marked if packets were later than they may be.
@@ -206,6 +241,7 @@ mod tests {
     use laxity_sim::series::{Series, SeriesRecorder};
 
     use super::*;
+    use crate::verdict::{HeldTo, Judged, Measured};
 
     /// Two connections and a constant stream over one link.
     const ONE_LINK: &str = r#"
@@ -261,8 +297,8 @@ mod tests {
     fn run(plan: &Plan) -> (NetworkSummary, Series) {
         let mut series = SeriesRecorder::new(plan);
         let duration = Nanos(2_000_000_000);
-        let run = NetworkRun { plan, scheduler: plan.scheduler, duration, seed: 1 };
-        (run.simulate(&mut series, &mut |_| {}).unwrap(), series.finish())
+        let run = NetworkRun { plan, duration, seed: 1 };
+        (run.simulate(&mut series, &mut laxity_sim::to_the_end).unwrap(), series.finish())
     }
 
     #[test]
@@ -283,27 +319,28 @@ mod tests {
         for wanted in ["end to end", "a → b", "b → a", "voice", "edf/exact", "transfers"] {
             assert!(text.contains(wanted), "{wanted} in\n{text}");
         }
-        let text = compare_table(&[summary.clone(), summary]);
+        let text = compare_table(&[&summary, &summary]);
         assert_eq!(text.matches("edf/exact").count(), 2);
         assert_eq!(compare_table(&[]), "");
     }
 
     #[test]
     fn what_exceeds_its_bound_is_a_broken_promise() {
-        let (mut summary, _) = run(&plan(ONE_LINK));
-        assert!(broken_promises(&summary).is_empty() && !promised_anything(&summary));
+        let plan = plan(ONE_LINK);
+        let (mut summary, _) = run(&plan);
+        assert!(summary.broken(&plan).is_empty() && !summary.promised(&plan));
         let voice = &mut summary.classes[1];
         (voice.bound_ns, voice.bound_misses) = (Some(1_000_000), 2);
         let said = |summary: &NetworkSummary| -> Vec<String> {
-            let broken = broken_promises(summary);
+            let broken = summary.broken(&plan);
             broken.iter().map(|broken| broken.to_string().replace('\u{a0}', " ")).collect()
         };
         assert_eq!(said(&summary), ["voice: 2 packets exceeded the proved bound of 1 ms"]);
         assert!(tables(&summary).contains('!'));
         summary.classes[1].nonconforming = 1;
-        assert!(broken_promises(&summary).is_empty(), "it is owed nothing");
+        assert!(summary.broken(&plan).is_empty(), "it is owed nothing");
         (summary.classes[1].deadline_ns, summary.classes[1].deadline_misses) = (Some(500_000), 3);
-        let broken = broken_promises(&summary);
+        let broken = summary.broken(&plan);
         assert_eq!(broken.iter().map(|broken| broken.proved).collect::<Vec<_>>(), [false, true]);
         let hop = &mut summary.hops[0];
         let voice = hop.classes.iter_mut().find(|class| class.name == "voice").unwrap();
@@ -316,8 +353,11 @@ mod tests {
         for (text, name) in [(ONE_LINK, "tcp"), (FRAMES, "cam")] {
             let plan = plan(text);
             let (summary, series) = run(&plan);
-            let both = [(&summary, &series), (&summary, &series)];
-            for text in [html(&plan, plan.scheduler, &summary, &series), compare_html(&both)] {
+            let admission = admission(&plan);
+            let judged = Judged::new(&plan, HeldTo::Plan, Some(&admission), summary);
+            let one = html(&plan, &admission, &judged, &series);
+            let both = compare_html(&[judged.clone(), judged], &[series.clone(), series]);
+            for text in [one, both] {
                 assert!(text.contains(&format!("&lt;{name}&gt;")));
                 assert!(!text.contains(&format!("<{name}>")));
                 let text = text.replace("http://www.w3.org/2000/svg", "");
@@ -326,6 +366,6 @@ mod tests {
                 assert_eq!(outside.into_iter().find(|outside| text.contains(outside)), None);
             }
         }
-        compare_html(&[]);
+        compare_html(&[], &[]);
     }
 }

@@ -43,6 +43,11 @@ pub fn millis(ns: f64) -> String {
     column(ns / 1e6)
 }
 
+/// A bare number, for columns.
+pub fn number(value: f64) -> String {
+    column(value)
+}
+
 /// A rate in bit/s as a bare number of Mbit/s, for columns.
 pub fn megabits(bits_per_second: f64) -> String {
     column(bits_per_second / 1e6)

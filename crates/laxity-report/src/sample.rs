@@ -1,7 +1,10 @@
 //! Small synthetic results for tests.
 
+use laxity_plan::Plan;
 use laxity_sim::series::{Bin, ClassSeries, Series};
 use laxity_sim::summary::{ClassSummary, DelaySummary, LinkSummary, Summary, WindowSummary};
+
+use crate::verdict::{HeldTo, Judged};
 
 /// A run of `real_time` and `best_effort` classes in which every promise is kept.
 pub fn run(real_time: usize, best_effort: usize) -> (Summary, Series) {
@@ -15,6 +18,7 @@ pub fn run(real_time: usize, best_effort: usize) -> (Summary, Series) {
         version: "0.1.0",
         scheduler: "edf".into(),
         seed: 1,
+        traffic_ns: 1_000_000_000,
         duration_ns: 1_000_000_000,
         warm_up_ns: 0,
         link: LinkSummary { rate_bps: 10_000_000, utilization: 0.8 },
@@ -24,6 +28,17 @@ pub fn run(real_time: usize, best_effort: usize) -> (Summary, Series) {
     (summary, series)
 }
 
+/// A plan of one link; what the sample's classes were promised is in its summary.
+pub fn plan() -> Plan {
+    let text = "version = 1\nlink.rate = \"10mbit\"\nscheduler.kind = \"edf\"\nclass.one = {}";
+    Plan::parse(text, "plan.toml", "".as_ref()).unwrap()
+}
+
+/// The verdict on a summary where nobody asked for admission.
+pub fn judged(summary: &Summary) -> Judged<Summary> {
+    Judged::new(&plan(), HeldTo::Plan, None, summary.clone())
+}
+
 fn class(name: String, deadline_ns: Option<u64>) -> ClassSummary {
     ClassSummary {
         parent: None,
@@ -31,6 +46,7 @@ fn class(name: String, deadline_ns: Option<u64>) -> ClassSummary {
         arrived: 100,
         sent: 98,
         dropped: [("limit", 2)].into(),
+        queued: 0,
         nonconforming: 0,
         bytes_sent: 98_000,
         throughput_bps: 784_000.0,
@@ -67,8 +83,8 @@ fn class_series() -> ClassSeries {
 }
 
 /// Windows of sixty streams, so many of them violated.
-pub fn windows(violations: u64) -> WindowSummary {
-    WindowSummary {
+pub fn windows(violations: u64) -> Box<WindowSummary> {
+    Box::new(WindowSummary {
         loss: "1/80".into(),
         streams: 60,
         proved: true,
@@ -80,5 +96,5 @@ pub fn windows(violations: u64) -> WindowSummary {
         consecutive_violations: 0,
         longest_run: 2,
         deadline_misses: 9,
-    }
+    })
 }

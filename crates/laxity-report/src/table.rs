@@ -1,7 +1,11 @@
 //! Tables for the terminal.
 
-use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, LineStyle, Row, Table, presets};
+use comfy_table::{
+    Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, LineStyle, Row, Table, Width,
+    presets,
+};
 use laxity_sim::summary::{ClassSummary, DelaySummary, Summary, WindowSummary};
+use unicode_width::UnicodeWidthStr;
 
 use crate::quantity::{NOTHING, megabits, millis, shortened};
 use crate::verdict::too_late;
@@ -16,43 +20,67 @@ const ALARM: char = '!';
 /// a terminal. A table wider than the terminal continues below itself, so that no number is ever
 /// broken; the first column leads each part.
 pub fn table<H: AsRef<str>>(header: &[H], rows: &[Vec<String>]) -> String {
-    let mut width = Table::new();
-    width.set_content_arrangement(ContentArrangement::Disabled);
-    table_within(header, rows, width.width().map_or(usize::MAX, usize::from))
+    table_of(header, rows.len(), &|at| rows[at].clone())
 }
 
-/// Like [`table`], for a terminal of `width` columns.
-pub fn table_within<H: AsRef<str>>(header: &[H], rows: &[Vec<String>], width: usize) -> String {
-    let header: Vec<&str> = header.iter().map(AsRef::as_ref).collect();
-    let columns: Vec<Column> =
-        (0..header.len()).map(|at| Column::new(header[at], rows, at)).collect();
-    parts(&columns, width)
-        .iter()
-        .map(|part| draw(part, rows.len()))
-        .collect::<Vec<_>>()
-        .join("\n\n")
+/// The same of rows that are made when they are looked at, which is several times: of as many classes
+/// as a plan may have, the cells of all rows are too much to hold at once.
+pub fn table_of<H: AsRef<str>>(
+    header: &[H],
+    rows: usize,
+    row: &dyn Fn(usize) -> Vec<String>,
+) -> String {
+    let mut width = Table::new();
+    width.set_content_arrangement(ContentArrangement::Disabled);
+    table_within(header, rows, row, width.width().map_or(usize::MAX, usize::from))
+}
+
+/// Like [`table_of`], for a terminal of `width` columns.
+fn table_within<H: AsRef<str>>(
+    header: &[H],
+    rows: usize,
+    row: &dyn Fn(usize) -> Vec<String>,
+    width: usize,
+) -> String {
+    let mut columns: Vec<Column> =
+        header.iter().enumerate().map(|(at, name)| Column::new(name.as_ref(), at)).collect();
+    for at in 0..rows {
+        let row = row(at);
+        columns.iter_mut().zip(&row).for_each(|(column, cell)| column.measure(cell));
+    }
+    let mut text = String::new();
+    for part in parts(&columns, width) {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        draw(&part, rows, row, &mut text);
+    }
+    text.truncate(text.trim_end_matches('\n').len());
+    text
 }
 
 /// What a run measured, a class a row. Delays are in ms; `!` marks a broken promise. The windows of
 /// classes with a loss tolerance follow in a table of their own.
 pub fn class_table(summary: &Summary) -> String {
-    let classes = table(&CLASS_HEADER, &summary.classes.iter().map(class_row).collect::<Vec<_>>());
-    let windows: Vec<_> = summary.classes.iter().filter_map(window_row).collect();
-    match windows.is_empty() {
-        true => classes,
-        false => format!("{classes}\n\n{}", table(&WINDOW_HEADER, &windows)),
+    let classes = &summary.classes;
+    let mut text = table_of(&CLASS_HEADER, classes.len(), &|at| class_row(&classes[at]));
+    let windows: Vec<_> = classes.iter().filter_map(window_row).collect();
+    if !windows.is_empty() {
+        text += "\n\n";
+        text += &table(&WINDOW_HEADER, &windows);
     }
+    text
 }
 
 /// Several runs of the same classes side by side: a group of rows a class, a column a scheduler.
-pub fn compare_table(runs: &[Summary]) -> String {
+pub fn compare_table(runs: &[&Summary]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let header: Vec<String> = ["class".to_owned(), "measure".to_owned()]
         .into_iter()
         .chain(runs.iter().map(|run| run.scheduler.clone()))
         .collect();
     let rows: Vec<Vec<String>> =
-        first.classes.iter().flat_map(|class| compare_rows(class, runs)).collect();
+        (0..first.classes.len()).flat_map(|class| compare_rows(class, runs)).collect();
     table(&header, &rows)
 }
 
@@ -110,7 +138,8 @@ fn window_row(class: &ClassSummary) -> Option<Vec<String>> {
 /// What a cell says about a class.
 type Show = fn(&ClassSummary) -> String;
 
-fn compare_rows(class: &ClassSummary, runs: &[Summary]) -> Vec<Vec<String>> {
+fn compare_rows(at: usize, runs: &[&Summary]) -> Vec<Vec<String>> {
+    let class = &runs[0].classes[at];
     let deadline = class.deadline_ns.map(|limit| format!(" (deadline {})", millis(limit as f64)));
     let tolerance = class.windows.as_ref().map(|windows| format!(" (may lose {})", windows.loss));
     let measures: [(bool, String, Show); 8] = [
@@ -131,10 +160,7 @@ fn compare_rows(class: &ClassSummary, runs: &[Summary]) -> Vec<Vec<String>> {
             of_windows(class, |windows| windows.longest_run.to_string())
         }),
     ];
-    let of = |run: &Summary, show: Show| {
-        let same = run.classes.iter().find(|other| other.name == class.name);
-        same.map_or(NOTHING.to_owned(), show)
-    };
+    let of = |run: &&Summary, show: Show| run.classes.get(at).map_or(NOTHING.to_owned(), show);
     let mut rows = Vec::new();
     for (_, measure, show) in measures.into_iter().filter(|(applies, ..)| *applies) {
         let name = if rows.is_empty() { shortened(&class.name, NAME_LIMIT) } else { String::new() };
@@ -145,7 +171,7 @@ fn compare_rows(class: &ClassSummary, runs: &[Summary]) -> Vec<Vec<String>> {
 }
 
 fn of_windows(class: &ClassSummary, show: fn(&WindowSummary) -> String) -> String {
-    class.windows.as_ref().map_or(NOTHING.to_owned(), show)
+    class.windows.as_deref().map_or(NOTHING.to_owned(), show)
 }
 
 fn violations(windows: &WindowSummary) -> String {
@@ -182,35 +208,51 @@ fn optional(ns: Option<u64>) -> String {
 
 /// One column, its cells padded so that alarms do not push digits out of line.
 struct Column {
+    place: usize,
     header: String,
-    cells: Vec<String>,
     numeric: bool,
     alarmed: bool,
-    width: usize,
+    /// The widest cell that is marked, and the widest other one.
+    marked: usize,
+    unmarked: usize,
 }
 
 impl Column {
-    fn new(header: &str, rows: &[Vec<String>], at: usize) -> Column {
-        let cells: Vec<String> =
-            rows.iter().map(|row| row.get(at).cloned().unwrap_or_default()).collect();
-        let is_number = |cell: &String| {
-            cell.is_empty()
-                || cell == NOTHING
-                || cell.starts_with(|c: char| c.is_ascii_digit() || c == '-')
-        };
-        let numeric = at > 0 && cells.iter().all(is_number);
-        let alarmed = numeric && cells.iter().any(|cell| cell.ends_with(ALARM));
-        let widest = cells.iter().map(|cell| padded(cell, alarmed)).chain([header.to_owned()]);
-        let mut measure = Table::new();
-        measure.add_rows(widest.map(|cell| [cell]));
-        let width =
-            measure.column_max_content_widths().first().map_or(0, |width| usize::from(*width));
-        Column { header: header.to_owned(), cells, numeric, alarmed, width }
+    fn new(header: &str, place: usize) -> Column {
+        Column {
+            place,
+            header: header.to_owned(),
+            numeric: place > 0,
+            alarmed: false,
+            marked: 0,
+            unmarked: header.width(),
+        }
     }
 
-    fn cell(&self, row: usize) -> Cell {
-        let text = &self.cells[row];
-        let cell = Cell::new(padded(text, self.alarmed));
+    fn measure(&mut self, cell: &str) {
+        let is_number = cell.is_empty()
+            || cell == NOTHING
+            || cell.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+        self.numeric &= is_number;
+        if cell.ends_with(ALARM) {
+            self.alarmed = true;
+            self.marked = self.marked.max(cell.width());
+        } else {
+            self.unmarked = self.unmarked.max(cell.width());
+        }
+    }
+
+    /// Whether room is kept for marks behind digits.
+    fn makes_room(&self) -> bool {
+        self.numeric && self.alarmed
+    }
+
+    fn width(&self) -> usize {
+        self.marked.max(self.unmarked + usize::from(self.makes_room()))
+    }
+
+    fn cell(&self, text: &str) -> Cell {
+        let cell = Cell::new(padded(text, self.makes_room()));
         if text.ends_with(ALARM) { cell.fg(Color::Red) } else { cell }
     }
 }
@@ -222,11 +264,11 @@ fn padded(cell: &str, alarmed: bool) -> String {
 /// Cuts columns into parts that fit, each led by the first column.
 fn parts(columns: &[Column], width: usize) -> Vec<Vec<&Column>> {
     let Some((lead, rest)) = columns.split_first() else { return Vec::new() };
-    let room = width.saturating_sub(lead.width);
+    let room = width.saturating_sub(lead.width());
     let mut parts = vec![vec![lead]];
     let mut used = 0;
     for column in rest {
-        let needs = column.width + GAP;
+        let needs = column.width() + GAP;
         if used > 0 && used + needs > room {
             parts.push(vec![lead]);
             used = 0;
@@ -240,34 +282,68 @@ fn parts(columns: &[Column], width: usize) -> Vec<Vec<&Column>> {
 /// Blank columns between two columns.
 const GAP: usize = 2;
 
-fn draw(part: &[&Column], rows: usize) -> String {
-    let mut table = Table::new();
-    let rule = LineStyle::none().fill('─').junction('─');
-    table.load_style(presets::NOTHING.header_separator(rule));
-    table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(
-        part.iter().map(|column| padded(&column.header, column.alarmed)).collect::<Vec<_>>(),
-    );
-    table.add_rows(
-        (0..rows)
-            .map(|row| Row::from(part.iter().map(|column| column.cell(row)).collect::<Vec<_>>())),
-    );
-    for (at, (drawn, column)) in table.column_iter_mut().zip(part).enumerate() {
-        // The table itself puts one blank between columns.
-        drawn.set_padding((if at > 0 { GAP as u16 - 1 } else { 0 }, 0));
-        drawn.set_cell_alignment(if column.numeric {
-            CellAlignment::Right
-        } else {
-            CellAlignment::Left
-        });
+/// Rows that are drawn at once.
+const ROWS_AT_ONCE: usize = 1024;
+
+/// Adds a part of a table to a text, some rows at a time, all in the columns' widths.
+fn draw(part: &[&Column], rows: usize, row: &dyn Fn(usize) -> Vec<String>, text: &mut String) {
+    for from in (0..rows.max(1)).step_by(ROWS_AT_ONCE) {
+        let mut table = Table::new();
+        let rule = LineStyle::none().fill('─').junction('─');
+        table.load_style(presets::NOTHING.header_separator(rule));
+        table.set_content_arrangement(ContentArrangement::Disabled);
+        if from == 0 {
+            let header = part.iter().map(|column| padded(&column.header, column.makes_room()));
+            table.set_header(header.collect::<Vec<_>>());
+        }
+        table.add_rows((from..rows.min(from + ROWS_AT_ONCE)).map(|at| {
+            let row = row(at);
+            let cell =
+                |column: &&Column| column.cell(row.get(column.place).map_or("", String::as_str));
+            Row::from(part.iter().map(cell).collect::<Vec<_>>())
+        }));
+        for (at, (drawn, column)) in table.column_iter_mut().zip(part).enumerate() {
+            // The table itself puts one blank between columns.
+            let padding = if at > 0 { GAP - 1 } else { 0 };
+            drawn.set_padding((padding as u16, 0));
+            let width = u16::try_from(column.width() + padding).unwrap_or(u16::MAX);
+            drawn.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
+            drawn.set_cell_alignment(if column.numeric {
+                CellAlignment::Right
+            } else {
+                CellAlignment::Left
+            });
+        }
+        for line in table.lines() {
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
     }
-    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sample;
+
+    fn within(header: &[&str], rows: &[Vec<String>], width: usize) -> String {
+        table_within(header, rows.len(), &|at| rows[at].clone(), width)
+    }
+
+    #[test]
+    fn rows_drawn_apart_stand_in_the_same_columns() {
+        let rows: Vec<Vec<String>> = (0..3 * ROWS_AT_ONCE)
+            .map(|row| {
+                let alarm = if row == 2 * ROWS_AT_ONCE { "!" } else { "" };
+                vec![format!("c{row}"), format!("{row}{alarm}"), "wörd".to_owned()]
+            })
+            .collect();
+        let text = within(&["class", "count", "text"], &rows, 80);
+        assert_eq!(text.lines().count(), rows.len() + 2);
+        let columns = text.lines().filter_map(|line| line.find("wörd"));
+        assert_eq!(columns.clone().count(), rows.len());
+        assert!(columns.collect::<Vec<_>>().windows(2).all(|pair| pair[0] == pair[1]));
+    }
 
     #[test]
     fn numbers_line_up_and_alarms_do_not_push_them() {
@@ -278,18 +354,18 @@ class        max ms   bound
 ───────────────────────────
 voice          1.31      10
 a long name   12.00!      —";
-        assert_eq!(table_within(&["class", "max ms", "bound"], &rows, 80), expected);
+        assert_eq!(within(&["class", "max ms", "bound"], &rows, 80), expected);
     }
 
     #[test]
     fn a_narrow_terminal_gets_the_table_in_parts() {
         let (summary, _) = sample::run(2, 2);
         let rows: Vec<_> = summary.classes.iter().map(class_row).collect();
-        let text = table_within(&CLASS_HEADER, &rows, 40);
+        let text = within(&CLASS_HEADER, &rows, 40);
         assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
         assert_eq!(text.matches("rt-0").count(), text.matches("class").count());
         assert_eq!(text.matches("8.000").count(), 4, "{text}");
-        assert!(!table_within(&CLASS_HEADER, &rows, 1).is_empty());
+        assert!(!within(&CLASS_HEADER, &rows, 1).is_empty());
     }
 
     #[test]
@@ -300,7 +376,7 @@ a long name   12.00!      —";
         }
         summary.classes[0].name = "transactions".into();
         let rows: Vec<_> = summary.classes.iter().map(class_row).collect();
-        let text = table_within(&CLASS_HEADER, &rows, usize::MAX);
+        let text = within(&CLASS_HEADER, &rows, usize::MAX);
         assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
     }
 
@@ -320,7 +396,7 @@ a long name   12.00!      —";
         let mut fifo = edf.clone();
         fifo.scheduler = "fifo".into();
         fifo.classes[1].delay_ns = None;
-        let text = compare_table(&[edf, fifo]);
+        let text = compare_table(&[&edf, &fifo]);
         let mean = text.lines().find(|line| line.starts_with("be-0")).unwrap();
         assert_eq!(
             mean.split_whitespace().collect::<Vec<_>>(),
@@ -350,7 +426,7 @@ a long name   12.00!      —";
         dwcs.classes[0].windows = Some(sample::windows(0));
         let mut fifo = dwcs.clone();
         fifo.classes[0].windows = Some(sample::windows(3));
-        let text = compare_table(&[fifo, dwcs]);
+        let text = compare_table(&[&fifo, &dwcs]);
         let rows = |of: &str| text.lines().filter(|line| line.contains(of)).collect::<Vec<_>>();
         let violated = rows("windows violated");
         assert_eq!(violated.len(), 1, "the other class has no tolerance: {text}");

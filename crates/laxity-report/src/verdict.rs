@@ -1,242 +1,175 @@
-//! Were the promises kept?
+//! What came of a plan's promises, decided here once for links and networks: terminal, JSON, HTML
+//! and exit code are made from the same [`Verdict`].
+
+mod broken;
 
 use std::fmt;
 
-use laxity::scheduler::DropReason;
-use laxity_sim::summary::{ClassSummary, Summary};
+use laxity_plan::Plan;
+use laxity_plan::model::SchedulerSpec;
+use serde::Serialize;
 
-use crate::quantity::{count, time};
+use crate::admission::{self, AdmissionView};
 
-/// What a class was promised and did not get. `Display` says it in one line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
-    /// The class.
-    pub class: String,
-    /// The promise.
-    pub promise: Promise,
-    /// Whether the admission test had proved that it would be kept.
-    pub proved: bool,
-    /// Packets of the class that broke its arrival curve, which may be why.
-    pub nonconforming: u64,
+pub use broken::{Broken, Promise};
+pub(crate) use broken::{Owed, broken_by, promised_a_delay, too_late};
+
+/// What came of a plan's promises under a scheduler. `Display` says it in lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// Whether nothing stands against the scheduler: a command ends with exit code 0 if all its
+    /// verdicts say so, and with 1 otherwise.
+    pub kept: bool,
+    /// What the scheduler is held to.
+    pub held_to: HeldTo,
+    /// Whether the admission test admits the plan; absent without a test, and where it cannot tell.
+    pub admitted: Option<bool>,
+    /// The test's answer in a few sentences.
+    pub statement: Option<String>,
+    /// Whether any class was promised a delay or windows.
+    pub promised: bool,
+    /// What was promised and not kept, in the plan's order.
+    pub broken: Vec<Broken>,
 }
 
-/// A promise that was broken, and by how much.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Promise {
-    /// Packets left after their deadline.
-    Deadline {
-        /// The deadline in ns after arrival.
-        deadline_ns: u64,
-        /// How many packets missed it.
-        misses: u64,
-    },
-    /// Packets were delayed for longer than the admission test had proved possible.
-    Bound {
-        /// The bound in ns.
-        bound_ns: u64,
-        /// How many packets exceeded it.
-        misses: u64,
-    },
-    /// More packets of a sliding window were late or lost than the class's streams tolerate.
-    Windows {
-        /// In how many windows.
-        violations: u64,
-        /// Of how many.
-        windows: u64,
-    },
-    /// More packets of a consecutive window were, which the admission test had proved impossible.
-    Consecutive {
-        /// In how many windows.
-        violations: u64,
-        /// Of how many.
-        windows: u64,
-    },
-    /// Packets of a class that is promised a delay found its queue full.
-    Room {
-        /// How many.
-        dropped: u64,
-    },
-    /// Packets of such a class were dropped by its queue's management.
-    Management {
-        /// How many.
-        dropped: u64,
-    },
-    /// Packets of such a class were dropped when their deadline was over.
-    Late {
-        /// How many.
-        dropped: u64,
-    },
+/// What a scheduler is held to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HeldTo {
+    /// All that the plan promises: it has to be admitted, and nothing may be missed.
+    Plan,
+    /// What is proved under it: a reference of a comparison, which may refuse the plan and be late.
+    Proofs,
 }
 
-/// Every broken promise of a run, in the plan's order; empty when all were kept.
-pub fn broken_promises(summary: &Summary) -> Vec<Broken> {
-    summary.classes.iter().flat_map(broken_by).collect()
-}
-
-/// Whether any class was promised anything.
-pub fn promised_anything(summary: &Summary) -> bool {
-    promised_a_delay(summary) || summary.classes.iter().any(|class| class.windows.is_some())
-}
-
-/// Whether any class was promised a delay.
-pub(crate) fn promised_a_delay(summary: &Summary) -> bool {
-    summary.classes.iter().any(|class| class.deadline_ns.or(class.bound_ns).is_some())
-}
-
-fn broken_by(class: &ClassSummary) -> impl Iterator<Item = Broken> {
-    // A class that tolerates losses is promised its windows, not every deadline.
-    let deadline_ns = class.deadline_ns.filter(|_| class.windows.is_none());
-    let late = deadline_ns
-        .filter(|_| class.deadline_misses > 0)
-        .map(|deadline_ns| Promise::Deadline { deadline_ns, misses: class.deadline_misses });
-    let beyond = exceeded_bound(class);
-    let dropped = |reasons: &[DropReason]| {
-        let counts = reasons.iter().filter_map(|reason| class.dropped.get(reason.name()));
-        Some(counts.sum::<u64>()).filter(|&dropped| dropped > 0 && deadline_ns.is_some())
-    };
-    let full = dropped(&[DropReason::QueueFull]).map(|dropped| Promise::Room { dropped });
-    let managed = dropped(&[DropReason::Red, DropReason::Choke, DropReason::CoDel])
-        .map(|dropped| Promise::Management { dropped });
-    let too_late = dropped(&[DropReason::Late]).map(|dropped| Promise::Late { dropped });
-    let full = full.into_iter().chain(managed).chain(too_late);
-    let sliding = class.windows.iter().filter(|windows| windows.violations > 0);
-    let sliding = sliding.map(|of| (of.violations, of.windows));
-    let consecutive =
-        class.windows.iter().filter(|windows| windows.proved && windows.consecutive_violations > 0);
-    let consecutive = consecutive.map(|of| (of.consecutive_violations, of.consecutive_windows));
-    let violated = consecutive
-        .map(|(violations, windows)| Promise::Consecutive { violations, windows })
-        .chain(sliding.map(|(violations, windows)| Promise::Windows { violations, windows }));
-    let within_deadline = |bound| class.deadline_ns.is_none_or(|deadline| bound <= deadline);
-    let broken = move |promise| Broken {
-        class: class.name.clone(),
-        promise,
-        proved: match promise {
-            Promise::Bound { .. } | Promise::Consecutive { .. } => true,
-            Promise::Windows { .. } => false,
-            Promise::Deadline { .. }
-            | Promise::Room { .. }
-            | Promise::Management { .. }
-            | Promise::Late { .. } => class.bound_ns.is_some_and(within_deadline),
-        },
-        nonconforming: class.nonconforming,
-    };
-    late.into_iter().chain(beyond).chain(full).chain(violated).map(broken)
-}
-
-/// A class without a deadline is owed its bound only as long as it keeps to its arrival curve.
-fn exceeded_bound(class: &ClassSummary) -> Option<Promise> {
-    let owed = class.deadline_ns.is_some() || class.nonconforming == 0;
-    let (bound_ns, misses) = (class.bound_ns.filter(|_| owed)?, class.bound_misses);
-    (misses > 0).then_some(Promise::Bound { bound_ns, misses })
-}
-
-/// Whether packets of a class were later than its bound or its deadline.
-pub(crate) fn too_late(class: &ClassSummary) -> bool {
-    class.bound_misses > 0 || class.deadline_misses > 0
-}
-
-impl fmt::Display for Broken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (number, what) = match self.promise {
-            Promise::Deadline { deadline_ns, misses } => {
-                (misses, format!("missed the deadline of {}", time(deadline_ns as f64)))
-            }
-            Promise::Bound { bound_ns, misses } => {
-                (misses, format!("exceeded the proved bound of {}", time(bound_ns as f64)))
-            }
-            Promise::Room { dropped } => (dropped, "found the queue full".to_string()),
-            Promise::Management { dropped } => {
-                (dropped, "were dropped to keep the queue short".to_string())
-            }
-            Promise::Late { dropped } => (dropped, "were dropped for being late".to_string()),
-            Promise::Windows { violations, windows } => {
-                (violations, format!("of {} lost more than tolerated", count(windows)))
-            }
-            Promise::Consecutive { violations, windows } => {
-                (violations, format!("of {} lost more than was proved", count(windows)))
-            }
-        };
-        let counted = match (self.promise, number) {
-            (Promise::Windows { .. }, 1) => "window",
-            (Promise::Windows { .. }, _) => "windows",
-            (Promise::Consecutive { .. }, 1) => "consecutive window",
-            (Promise::Consecutive { .. }, _) => "consecutive windows",
-            (_, 1) => "packet",
-            _ => "packets",
-        };
-        write!(f, "{}: {} {counted} {what}", self.class, count(number))?;
-        match self.nonconforming {
-            0 => Ok(()),
-            1 => f.write_str(" (1 of its packets broke its arrival curve)"),
-            n => write!(f, " ({} of its packets broke its arrival curve)", count(n)),
+impl HeldTo {
+    /// In a comparison the plan's `own` scheduler is held to the plan, and so are those that exist to
+    /// keep promises. The others are there to be compared with.
+    pub fn in_comparison(own: SchedulerSpec, compared: SchedulerSpec) -> HeldTo {
+        match compared.room().is_held_to_promises || compared == own {
+            true => HeldTo::Plan,
+            false => HeldTo::Proofs,
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use laxity_sim::summary::WindowSummary;
-
-    use super::*;
-    use crate::sample;
-
-    #[test]
-    fn misses_of_the_deadline_and_of_the_bound_are_broken_promises() {
-        let (mut summary, _) = sample::run(1, 1);
-        assert!(broken_promises(&summary).is_empty());
-        let class = &mut summary.classes[0];
-        class.deadline_misses = 2;
-        (class.bound_ns, class.bound_misses) = (Some(1_000), 1);
-        assert!(broken_promises(&summary).iter().all(|broken| broken.proved));
-        let said: Vec<String> = broken_promises(&summary)
-            .iter()
-            .map(|b| b.to_string().replace('\u{a0}', " "))
-            .collect();
-        assert_eq!(said[0], "rt-0: 2 packets missed the deadline of 10 ms");
-        assert_eq!(said[1], "rt-0: 1 packet exceeded the proved bound of 1 µs");
+impl Verdict {
+    /// Of what was asked before, promised, and found broken.
+    pub(crate) fn new(
+        held_to: HeldTo,
+        admission: Option<&AdmissionView>,
+        promised: bool,
+        broken: Vec<Broken>,
+    ) -> Verdict {
+        let admitted = admission.and_then(|admission| admission.admitted);
+        let kept = match held_to {
+            HeldTo::Plan => admitted != Some(false) && broken.is_empty(),
+            HeldTo::Proofs => !broken.iter().any(|broken| broken.proved),
+        };
+        let statement = admission.map(|admission| admission.statement.clone());
+        Verdict { kept, held_to, admitted, statement, promised, broken }
     }
 
-    #[test]
-    fn a_deadline_below_the_bound_was_not_proved() {
-        let (mut summary, _) = sample::run(1, 1);
-        let class = &mut summary.classes[0];
-        class.deadline_misses = 2;
-        class.bound_ns = class.deadline_ns.map(|deadline| deadline + 1);
-        assert!(broken_promises(&summary).iter().all(|broken| !broken.proved));
+    /// Whether the admission test does not admit the plan.
+    pub fn is_refused(&self) -> bool {
+        self.admitted == Some(false)
     }
 
-    #[test]
-    fn a_class_that_tolerates_losses_is_owed_its_windows() {
-        let (mut summary, _) = sample::run(1, 1);
-        let class = &mut summary.classes[0];
-        (class.deadline_misses, class.windows) = (2, Some(sample::windows(0)));
-        class.dropped = [("queue-full", 2)].into();
-        assert!(broken_promises(&summary).is_empty());
-        summary.classes[0].windows = Some(sample::windows(3));
-        let [broken] = &broken_promises(&summary)[..] else { panic!("sliding windows alone") };
-        assert!(!broken.proved);
-        assert_eq!(broken.to_string(), "rt-0: 3 windows of 19 lost more than tolerated");
-        let violated = WindowSummary { consecutive_violations: 1, ..sample::windows(1) };
-        summary.classes[0].windows = Some(violated.clone());
-        let [broken, sliding] = &broken_promises(&summary)[..] else { panic!("both") };
-        assert!(broken.proved && !sliding.proved);
-        assert_eq!(broken.to_string(), "rt-0: 1 consecutive window of 1 lost more than was proved");
-        assert_eq!(sliding.to_string(), "rt-0: 1 window of 19 lost more than tolerated");
-        summary.classes[0].windows = Some(WindowSummary { proved: false, ..violated });
-        assert_eq!(broken_promises(&summary), std::slice::from_ref(sliding));
-        summary.classes[0].deadline_ns = None;
-        summary.classes[0].bound_ns = None;
-        assert!(promised_anything(&summary));
+    /// What is said before the list of broken promises, if anything: that the plan is not admitted,
+    /// or that nothing was broken.
+    pub fn headline(&self) -> Option<String> {
+        let refusal = self.is_refused().then(|| {
+            let statement = self.statement.as_deref().unwrap_or_default();
+            admission::line(self.admitted, statement)
+        });
+        let unbroken = match (self.is_refused(), self.promised) {
+            _ if !self.broken.is_empty() => None,
+            (true, true) => Some("This time nothing was missed."),
+            (true, false) => None,
+            (false, true) => Some("Every promise was kept."),
+            (false, false) => Some("No class was promised a delay."),
+        };
+        let parts: Vec<_> = refusal.into_iter().chain(unbroken.map(str::to_owned)).collect();
+        (!parts.is_empty()).then(|| parts.join(" "))
     }
 
-    #[test]
-    fn a_class_without_a_deadline_is_owed_its_bound_for_what_conforms() {
-        let (mut summary, _) = sample::run(1, 1);
-        let class = &mut summary.classes[1];
-        (class.bound_ns, class.bound_misses) = (Some(1_000), 1);
-        assert_eq!(broken_promises(&summary).len(), 1);
-        summary.classes[1].nonconforming = 1;
-        assert!(broken_promises(&summary).is_empty());
+    /// Everything that is said, line by line.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        self.headline().into_iter().chain(self.broken.iter().map(Broken::line))
     }
+
+    /// Whether more is said against the scheduler than it is held to.
+    fn is_excused(&self) -> bool {
+        self.held_to == HeldTo::Proofs
+            && self.kept
+            && (self.is_refused() || !self.broken.is_empty())
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.lines().try_for_each(|line| writeln!(f, "{line}"))
+    }
+}
+
+/// Results that promises are held against.
+pub trait Measured {
+    /// The discipline, as `--scheduler` names it.
+    fn scheduler(&self) -> &str;
+
+    /// Whether any class was promised a delay or windows.
+    fn promised(&self, plan: &Plan) -> bool;
+
+    /// Every broken promise, in the plan's order.
+    fn broken(&self, plan: &Plan) -> Vec<Broken>;
+}
+
+/// What was measured, with what came of the promises; its JSON is that of the results with `verdict`
+/// beside.
+#[derive(Clone, Debug, Serialize)]
+pub struct Judged<S> {
+    /// What was measured.
+    #[serde(flatten)]
+    pub summary: S,
+    /// What came of the promises.
+    pub verdict: Verdict,
+}
+
+impl<S: Measured> Judged<S> {
+    /// Results of a plan of which the admission test, if there is one, gave this answer.
+    pub fn new(
+        plan: &Plan,
+        held_to: HeldTo,
+        admission: Option<&AdmissionView>,
+        summary: S,
+    ) -> Judged<S> {
+        let verdict =
+            Verdict::new(held_to, admission, summary.promised(plan), summary.broken(plan));
+        Judged { summary, verdict }
+    }
+}
+
+/// The schedulers of a comparison with their verdicts.
+pub fn named<S: Measured>(runs: &[Judged<S>]) -> Vec<(&str, &Verdict)> {
+    runs.iter().map(|run| (run.summary.scheduler(), &run.verdict)).collect()
+}
+
+/// The verdicts of a comparison, line by line, each under its scheduler's name.
+pub fn compared(runs: &[(&str, &Verdict)]) -> Vec<String> {
+    let lines = runs.iter().flat_map(|(scheduler, verdict)| {
+        verdict.lines().map(move |line| format!("{scheduler}: {line}"))
+    });
+    lines.chain(excused(runs)).collect()
+}
+
+/// Which schedulers of a comparison are not held to what is said of them, as a sentence.
+pub(crate) fn excused(runs: &[(&str, &Verdict)]) -> Option<String> {
+    let excused = runs.iter().filter(|(_, verdict)| verdict.is_excused());
+    let names: Vec<_> = excused.map(|(scheduler, _)| *scheduler).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "Compared as references, held only to what is proved under them: {}.",
+            names.join(", ")
+        )
+    })
 }

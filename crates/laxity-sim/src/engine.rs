@@ -12,8 +12,9 @@ use laxity::police::Meter;
 use laxity::port::{Books, Port};
 use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::Nanos;
-use laxity_plan::model::{Plan, Police, QueueSpec, SchedulerSpec};
+use laxity_plan::model::{Plan, Police, QueueSpec};
 
+use crate::Progress;
 use crate::calendar::Calendar;
 use crate::error::SimError;
 use crate::record::{Fate, Observer, Record};
@@ -25,8 +26,6 @@ use crate::windows::Windows;
 pub struct Run<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// The discipline: the plan's own or another on the same arrivals.
-    pub scheduler: SchedulerSpec,
     /// When arrivals end; `None` lasts as long as the traffic does.
     pub duration: Option<Nanos>,
     /// The seed of every random draw.
@@ -62,16 +61,16 @@ impl<'a> Run<'a> {
     }
 
     /// Simulates until every packet that arrived has left. Each packet's fate is told to the
-    /// observer; `progress` hears the simulated time now and then.
+    /// observer; `progress` hears of it and may stop it.
     ///
     /// # Errors
     /// When a recording cannot be read on.
     pub fn simulate(
         self,
         observer: &mut dyn Observer,
-        progress: &mut dyn FnMut(Nanos),
+        progress: Progress<'_>,
     ) -> Result<Outcome, SimError> {
-        let scheduler = self.plan.scheduler(self.scheduler, self.seed);
+        let scheduler = self.plan.build_scheduler(self.seed);
         self.simulate_on(scheduler, observer, progress)
     }
 
@@ -84,7 +83,7 @@ impl<'a> Run<'a> {
         self,
         scheduler: Box<dyn Scheduler + Send>,
         observer: &mut dyn Observer,
-        progress: &mut dyn FnMut(Nanos),
+        progress: Progress<'_>,
     ) -> Result<Outcome, SimError> {
         let mut simulation = Simulation::new(self, scheduler, observer);
         simulation.start()?;
@@ -105,7 +104,6 @@ enum Event {
 
 struct Simulation<'a, 'o> {
     plan: &'a Plan,
-    scheduler: SchedulerSpec,
     seed: u64,
     end: Option<Nanos>,
     calendar: Calendar<Event>,
@@ -145,6 +143,7 @@ struct Outlet {
 struct Tally {
     arrived: u64,
     last_event: Nanos,
+    last_arrival: Nanos,
     nonconforming: Vec<u64>,
     /// Bytes that left within the measured time, by class.
     bytes_in_time: Vec<u64>,
@@ -159,12 +158,11 @@ impl<'a, 'o> Simulation<'a, 'o> {
         discipline: Box<dyn Scheduler + Send>,
         observer: &'o mut dyn Observer,
     ) -> Self {
-        let Run { plan, scheduler, duration, seed, arrivals, backlogged } = run;
+        let Run { plan, duration, seed, arrivals, backlogged } = run;
         let classes = plan.classes.len();
         let meter = |class: &laxity_plan::model::Class| class.arrival.as_ref().map(|a| a.meter());
         Simulation {
             plan,
-            scheduler,
             seed,
             end: duration,
             calendar: Calendar::new(),
@@ -180,10 +178,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
             windows: Windows::new(plan),
             meters: plan.classes.iter().map(meter).collect(),
             outlet: Outlet {
-                port: Port::new(
-                    discipline,
-                    Books::new(&plan.promises(scheduler), plan.run.warm_up),
-                ),
+                port: Port::new(discipline, Books::new(&plan.promises(), plan.run.warm_up)),
                 link: Link::new(plan.link.rate),
                 chooses_at: None,
             },
@@ -206,7 +201,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
         Ok(())
     }
 
-    fn run(&mut self, progress: &mut dyn FnMut(Nanos)) -> Result<(), SimError> {
+    fn run(&mut self, progress: Progress<'_>) -> Result<(), SimError> {
         let mut events = 0u64;
         while let Some(now) = self.next_time() {
             if now > Nanos::LIMIT {
@@ -228,7 +223,9 @@ impl<'a, 'o> Simulation<'a, 'o> {
             if events.is_multiple_of(1 << 16) {
                 let held = self.outlet.port.scheduler().footprint();
                 self.tally.footprint = self.tally.footprint.max(held);
-                progress(now);
+                if progress(now).is_break() {
+                    return Err(SimError::Stopped);
+                }
             }
         }
         Ok(())
@@ -271,6 +268,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
     fn arrive(&mut self, now: Nanos, class: ClassId, flow: FlowId, length: u32) {
         let handle = self.tally.arrived;
         self.tally.arrived += 1;
+        self.tally.last_arrival = now;
         let mut packet = Packet { class, flow, length, arrival: now, handle, ..Packet::default() };
         let port = &mut self.outlet.port;
         let (plan, observer) = (self.plan, &mut *self.observer);
@@ -353,11 +351,15 @@ impl<'a, 'o> Simulation<'a, 'o> {
     }
 
     fn finish(self) -> Outcome {
-        let port = &self.outlet.port;
+        let port = self.outlet.port;
+        let footprint = self.tally.footprint.max(port.scheduler().footprint());
+        // What is only there to simulate makes room for the summary.
+        let books = port.into_books();
+        drop((self.meters, self.calendar, self.fed));
         let last = self.tally.last_event;
         let recorded = self.backlogged.is_empty()
             && self.sources.iter().all(|source| source.arrivals.is_recording());
-        let end = match self.end {
+        let until = |last: Nanos| match self.end {
             Some(end) if recorded => end.min(last),
             Some(end) => end,
             None => last,
@@ -366,12 +368,12 @@ impl<'a, 'o> Simulation<'a, 'o> {
             bytes_in_time: &self.tally.bytes_in_time,
             nonconforming: &self.tally.nonconforming,
             busy: self.tally.busy,
-            end,
-            footprint: self.tally.footprint.max(port.scheduler().footprint()),
+            traffic: until(self.tally.last_arrival),
+            end: until(last),
+            footprint,
             windows: &self.windows,
         };
-        let summary =
-            Summary::new(self.plan, self.scheduler, self.seed, port.accounts(), &measured);
+        let summary = Summary::new(self.plan, self.seed, books.accounts(), &measured);
         let remarks = self.sources.iter().map(|source| source.arrivals.remarks()).sum();
         Outcome { summary, remarks }
     }

@@ -1,10 +1,13 @@
 //! Why a simulation cannot go on: where the fault is, what it is and what is accepted instead.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use laxity::units::Bytes;
+use laxity::units::{Bytes, Nanos};
 use thiserror::Error;
+
+use crate::source::{MOST_HELD, WINDOW};
 
 /// Why a source, a recording or a run cannot be had.
 #[derive(Debug, Error)]
@@ -53,12 +56,24 @@ pub enum SimError {
         /// What is wrong with it.
         problem: CaptureProblem,
     },
+    /// Whoever hears of the progress has stopped it.
+    #[error("the simulation was stopped")]
+    Stopped,
     /// The simulated clock has no more room.
     #[error(
         "simulated time passed {}: shorten the duration, or let less arrive than the link can send",
-        laxity::units::Nanos::LIMIT
+        Nanos::LIMIT
     )]
     EndOfTime,
+    /// A recording is too long to be held in memory as sorting needs.
+    #[error(
+        "the recording has more than {limit} packets, the most that are sorted: sort it beforehand, \
+         for example with `reordercap in out`"
+    )]
+    TooLongToSort {
+        /// The most packets that are held.
+        limit: usize,
+    },
     /// A recording is too long to be held in memory as fitting needs.
     #[error("the recording has more than {limit} packets: fit a shorter part of it")]
     TooLongToFit {
@@ -220,12 +235,15 @@ pub enum CsvProblem {
         accepted: &'static str,
     },
     /// Earlier than the line before.
-    #[error("time_ns {time} is before {previous} on the line before: sort the arrivals by time")]
+    #[error(
+        "time_ns {time} is before {previous} on the line before: sort the arrivals by time, or have \
+         them sorted by `--sort`, or by `sort = true` in the plan's source"
+    )]
     Unsorted {
         /// This line's time.
-        time: u64,
+        time: i64,
         /// The line before's.
-        previous: u64,
+        previous: i64,
     },
     /// Not a class of the plan.
     #[error("the plan has no class `{name}`: its classes are {classes}")]
@@ -312,14 +330,46 @@ pub enum CaptureProblem {
         /// The class.
         class: String,
     },
-    /// A stamp decades after the first.
+    /// A stamp earlier than frames are put in order for.
     #[error(
-        "it is stamped more than {limit} s after the first frame: the file's times are damaged"
+        "it is stamped {stamp}, and a frame before it {newest}, {back} later: frames are put in \
+         order within {WINDOW} (and {MOST_HELD} packets), so the clock stepped back; if all times are right, have the \
+         recording sorted by `--sort`, or by `sort = true` in the plan's source; if not, cut it \
+         before this frame, for example with `editcap -r`",
+        back = .newest.since(.stamp)
     )]
+    StepBack {
+        /// When the frame is stamped.
+        stamp: Stamp,
+        /// The latest stamp before it in the file.
+        newest: Stamp,
+    },
+    /// A stamp decades from the first.
+    #[error("it is stamped more than {limit} s from the first frame: the file's times are damaged")]
     Time {
         /// The longest recording that is read, in seconds.
         limit: u64,
     },
+}
+
+/// The time of a frame, in ns since the epoch of its capture; it displays as seconds, as capture
+/// tools print it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp(pub i128);
+
+impl Stamp {
+    /// How much later it is than another one.
+    fn since(self, earlier: &Stamp) -> Nanos {
+        Nanos(u64::try_from(self.0 - earlier.0).unwrap_or(0))
+    }
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let nanos = self.0.unsigned_abs();
+        write!(f, "{sign}{}.{:09} s", nanos / 1_000_000_000, nanos % 1_000_000_000)
+    }
 }
 
 /// The names of link types that are met in practice, in brackets.

@@ -35,16 +35,23 @@ pub struct FittedArrival {
     pub buckets: Vec<TokenBucket>,
 }
 
-impl fmt::Display for FittedArrival {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl FittedArrival {
+    /// What the key `arrival` of a class is to say, in TOML.
+    pub fn value(&self) -> String {
         let packet = self.packet.0;
         let lines = self.buckets.iter().map(|TokenBucket { bucket, rate }| {
             format!("{{ bucket = \"{}b\", rate = \"{rate}\", packet = \"{packet}b\" }}", bucket.0)
         });
         match lines.collect::<Vec<_>>().as_slice() {
-            [line] => write!(f, "arrival = {line}"),
-            lines => write!(f, "arrival = [\n  {},\n]", lines.join(",\n  ")),
+            [line] => line.clone(),
+            lines => format!("[\n  {},\n]", lines.join(",\n  ")),
         }
+    }
+}
+
+impl fmt::Display for FittedArrival {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "arrival = {}", self.value())
     }
 }
 

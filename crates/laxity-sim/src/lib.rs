@@ -2,6 +2,10 @@
 //! clock, fed by traffic models or recordings.
 #![deny(missing_docs)]
 
+use std::ops::ControlFlow;
+
+use laxity::units::Nanos;
+
 pub mod calendar;
 pub mod engine;
 pub mod error;
@@ -14,3 +18,11 @@ pub mod summary;
 pub mod tcp;
 pub mod trace;
 pub mod windows;
+
+/// Hears the simulated time now and then, and says whether to go on.
+pub type Progress<'a> = &'a mut dyn FnMut(Nanos) -> ControlFlow<()>;
+
+/// The progress of a run that nobody stops.
+pub fn to_the_end(_: Nanos) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}

@@ -12,7 +12,7 @@ pub struct Record {
     pub packet: Packet,
     /// When it is due: what its class is promised, or the deadline that best effort was given.
     pub deadline: Option<Nanos>,
-    /// Sent or dropped.
+    /// Sent, dropped or neither.
     pub fate: Fate,
 }
 
@@ -28,12 +28,15 @@ pub enum Fate {
     },
     /// It was dropped.
     Dropped(DropReason),
+    /// It was still waiting when the run ended, as in a network; that of a link lasts until all have
+    /// left.
+    Queued,
 }
 
 /// Someone who watches packets: a trace file, a recorder of series.
 pub trait Observer {
     /// Told once for every packet that arrives, in the order in which fates are decided: drops when
-    /// they happen, transmissions when they begin.
+    /// they happen, transmissions when they begin; and at last what is still queued at the end.
     fn record(&mut self, record: &Record);
 }
 

@@ -6,7 +6,7 @@ use laxity::packet::ClassId;
 use laxity::port::{Account, Delays};
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
-use laxity_plan::model::{Class, Plan, SchedulerSpec};
+use laxity_plan::model::{Class, Plan};
 use serde::Serialize;
 
 use crate::windows::Windows;
@@ -23,7 +23,10 @@ pub struct Summary {
     pub scheduler: String,
     /// The seed of every random draw.
     pub seed: u64,
-    /// How long traffic arrived.
+    /// How long traffic arrived: as long as it was asked for, or until the last packet of a recording.
+    pub traffic_ns: u64,
+    /// How long was measured, from the beginning: as long as traffic was asked for, or until the last
+    /// packet of a recording had left.
     pub duration_ns: u64,
     /// Packets that arrived before are sent but not measured.
     pub warm_up_ns: u64,
@@ -58,6 +61,9 @@ pub struct ClassSummary {
     pub sent: u64,
     /// Packets that were not, by reason; reasons that did not occur are left out.
     pub dropped: BTreeMap<&'static str, u64>,
+    /// Packets that were still waiting when the run ended.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub queued: u64,
     /// Packets that broke the class's arrival curve, whatever became of them.
     pub nonconforming: u64,
     /// Bytes of the packets sent.
@@ -68,17 +74,20 @@ pub struct ClassSummary {
     pub delay_ns: Option<DelaySummary>,
     /// The promised delay, for a real-time class.
     pub deadline_ns: Option<u64>,
-    /// Packets sent later than that, without those demoted to best effort.
+    /// Packets sent later than that, or still waiting then when a network's run ended, without those
+    /// demoted to best effort.
     pub deadline_misses: u64,
     /// The delay that the admission test proves, when it does.
     pub bound_ns: Option<u64>,
-    /// Packets sent later than that, without those demoted to best effort.
+    /// Packets sent later than that, or still waiting then when a network's run ended, without those
+    /// demoted to best effort.
     pub bound_misses: u64,
     /// The largest delay of a class that is promised one, without packets demoted to best effort.
     pub promised_max_ns: Option<u64>,
-    /// The windows of its streams, for a class with a loss tolerance.
+    /// The windows of its streams, for a class with a loss tolerance. Boxed, for few classes have one
+    /// and a plan may have a million classes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub windows: Option<WindowSummary>,
+    pub windows: Option<Box<WindowSummary>>,
 }
 
 /// The windows of a class's streams, packets counted in the order of their arrival.
@@ -134,6 +143,8 @@ pub(crate) struct Measured<'a> {
     pub nonconforming: &'a [u64],
     /// How long the link was sending within the measured time.
     pub busy: Nanos,
+    /// When traffic ended.
+    pub traffic: Nanos,
     /// When the measured time ended.
     pub end: Nanos,
     /// The most memory that the scheduler held, in bytes.
@@ -145,17 +156,16 @@ pub(crate) struct Measured<'a> {
 impl Summary {
     pub(crate) fn new(
         plan: &Plan,
-        scheduler: SchedulerSpec,
         seed: u64,
         accounts: &[Account],
         measured: &Measured<'_>,
     ) -> Summary {
         let seconds = measured.end.saturating_sub(plan.run.warm_up).as_secs_f64();
         let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
-        let proved = plan.keeps_windows(scheduler) && measured.windows.are_in_step();
+        let proved = plan.keeps_windows() && measured.windows.are_in_step();
         let windows = |id: ClassId, class: &Class| {
             let (loss, found) = (class.loss?, measured.windows.of(id)?);
-            Some(WindowSummary {
+            Some(Box::new(WindowSummary {
                 loss: loss.to_string(),
                 streams: class.count,
                 proved,
@@ -167,7 +177,7 @@ impl Summary {
                 consecutive_violations: found.consecutive.violations,
                 longest_run: found.counts.longest_run,
                 deadline_misses: found.deadline_misses,
-            })
+            }))
         };
         let classes = plan.leaves().map(|(id, class)| ClassSummary {
             parent: class.parent.map(|parent| plan.classes[parent.index()].name.clone()),
@@ -176,11 +186,15 @@ impl Summary {
             windows: windows(id, class),
             ..ClassSummary::of_account(class, &accounts[id.index()])
         });
+        // Of the right size at once: there may be a million.
+        let mut of_leaves = Vec::with_capacity(plan.leaves().count());
+        of_leaves.extend(classes);
         Summary {
             title: plan.title.clone(),
             version: env!("CARGO_PKG_VERSION"),
-            scheduler: scheduler.name().to_string(),
+            scheduler: plan.scheduler.name().to_string(),
             seed,
+            traffic_ns: measured.traffic.0,
             duration_ns: measured.end.0,
             warm_up_ns: plan.run.warm_up.0,
             link: LinkSummary {
@@ -188,9 +202,13 @@ impl Summary {
                 utilization: per_second(measured.busy.as_secs_f64()),
             },
             scheduler_bytes: measured.footprint,
-            classes: classes.collect(),
+            classes: of_leaves,
         }
     }
+}
+
+pub(crate) fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl ClassSummary {
@@ -202,6 +220,7 @@ impl ClassSummary {
             arrived: account.arrived,
             sent: account.sent,
             dropped: reasons.filter(|(_, count)| *count > 0).collect(),
+            queued: account.arrived - account.sent - account.dropped.iter().sum::<u64>(),
             nonconforming: 0,
             bytes_sent: account.bytes_sent,
             throughput_bps: 0.0,

@@ -30,5 +30,6 @@ fn outcome(record: &Record) -> (Option<Nanos>, Option<Nanos>, &'static str) {
     match record.fate {
         Fate::Sent { start, departure } => (Some(start), Some(departure), "sent"),
         Fate::Dropped(reason) => (None, None, reason.name()),
+        Fate::Queued => (None, None, "queued"),
     }
 }

@@ -19,6 +19,8 @@ pub struct Port<S> {
 #[derive(Clone, Debug)]
 pub struct Books {
     accounts: Vec<Account>,
+    /// Of packets of classes that there are not.
+    strays: Account,
     /// Packets that arrive before are counted in `queued` only.
     measured_from: Nanos,
 }
@@ -47,9 +49,9 @@ pub struct Account {
     pub dropped: [u64; DropReason::ALL.len()],
     /// Packets that are in the scheduler, measured or not.
     pub queued: u64,
-    /// Packets sent after their deadline.
+    /// Packets sent after their deadline, and those that still waited then.
     pub deadline_misses: u64,
-    /// Packets delayed for longer than the bound.
+    /// Packets delayed for longer than the bound, and those that waited longer.
     pub bound_misses: u64,
     /// The longest delay of any packet that was promised one.
     pub longest_promised: Nanos,
@@ -66,6 +68,16 @@ impl<S: Scheduler> Port<S> {
     /// The books, by class number.
     pub fn accounts(&self) -> &[Account] {
         self.books.accounts()
+    }
+
+    /// The books of all packets whose class has none of its own.
+    pub fn strays(&self) -> &Account {
+        self.books.strays()
+    }
+
+    /// The books alone, without the scheduler.
+    pub fn into_books(self) -> Books {
+        self.books
     }
 
     /// The scheduler.
@@ -117,7 +129,7 @@ impl Books {
     /// measured.
     pub fn new(promises: &[Promise], measured_from: Nanos) -> Self {
         let accounts = promises.iter().map(|&promise| Account::new(promise)).collect();
-        Books { accounts, measured_from }
+        Books { accounts, strays: Account::new(Promise::default()), measured_from }
     }
 
     /// The books, by class number.
@@ -125,23 +137,34 @@ impl Books {
         &self.accounts
     }
 
+    /// The books of all packets whose class has none of its own.
+    pub fn strays(&self) -> &Account {
+        &self.strays
+    }
+
+    fn account(&mut self, packet: &Packet) -> &mut Account {
+        self.accounts.get_mut(packet.class.index()).unwrap_or(&mut self.strays)
+    }
+
     /// A packet has arrived.
     pub fn arrived(&mut self, packet: &Packet) {
-        let account = &mut self.accounts[packet.class.index()];
+        let is_measured = packet.arrival >= self.measured_from;
+        let account = self.account(packet);
         account.queued += 1;
-        account.arrived += u64::from(packet.arrival >= self.measured_from);
+        account.arrived += u64::from(is_measured);
     }
 
     /// A packet that had arrived was dropped.
     pub fn dropped(&mut self, packet: &Packet, reason: DropReason) {
-        let account = &mut self.accounts[packet.class.index()];
+        let is_measured = packet.arrival >= self.measured_from;
+        let account = self.account(packet);
         account.queued -= 1;
-        account.dropped[reason as usize] += u64::from(packet.arrival >= self.measured_from);
+        account.dropped[reason as usize] += u64::from(is_measured);
     }
 
     /// A packet that had arrived goes to the link.
     pub fn dispatched(&mut self, packet: &Packet) {
-        self.accounts[packet.class.index()].queued -= 1;
+        self.account(packet).queued -= 1;
     }
 
     /// A packet that was dispatched leaves, with its last bit at `departure`.
@@ -149,21 +172,35 @@ impl Books {
         if packet.arrival < self.measured_from {
             return;
         }
-        let account = &mut self.accounts[packet.class.index()];
+        let account = self.account(packet);
         let delay = departure - packet.arrival;
         account.sent += 1;
         account.bytes_sent += u64::from(packet.length);
         if !packet.demoted {
-            let later_than = |limit: Option<Nanos>| limit.is_some_and(|limit| delay > limit);
-            account.deadline_misses += u64::from(later_than(account.promise.deadline));
-            account.bound_misses += u64::from(later_than(account.promise.bound));
+            account.miss(delay);
             account.longest_promised = account.longest_promised.max(delay);
         }
         account.delay.record(delay);
     }
+
+    /// A packet that had arrived is still waiting at the `end`: by then it has missed what it was
+    /// promised to be sent before.
+    pub fn waits(&mut self, packet: &Packet, end: Nanos) {
+        if packet.arrival < self.measured_from || packet.demoted {
+            return;
+        }
+        self.account(packet).miss(end - packet.arrival);
+    }
 }
 
 impl Account {
+    /// Counts what a packet has missed that was so long on its way.
+    fn miss(&mut self, delay: Nanos) {
+        let later_than = |limit: Option<Nanos>| limit.is_some_and(|limit| delay > limit);
+        self.deadline_misses += u64::from(later_than(self.promise.deadline));
+        self.bound_misses += u64::from(later_than(self.promise.bound));
+    }
+
     fn new(promise: Promise) -> Self {
         Account {
             promise,

@@ -5,6 +5,11 @@ use crate::units::Nanos;
 
 /// A packet scheduler. Every discipline is one, and so is anything that wraps another.
 ///
+/// A packet of a class that the scheduler does not have, whatever its number, is dropped at once as
+/// [`NoClass`](DropReason::NoClass) and leaves everything else as it is. What is made for no classes in
+/// particular, as [`Fifo::new`](crate::sched::Fifo::new), has all of them; what stands in front of
+/// another scheduler and lists classes has those that both have.
+///
 /// `now` never decreases from one call to the next. Operations take at most logarithmic time in
 /// the number of classes and never depend on how many packets wait; a discipline that does more
 /// says so.
@@ -26,6 +31,13 @@ pub trait Scheduler {
         (self.backlog().packets > 0).then_some(now)
     }
 
+    /// Whether the limit of its queue lets this packet in, behind what is queued there and so much
+    /// more `ahead` of it; `true` without a limit. It may be dropped for other reasons.
+    fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
+        let _ = (packet, ahead);
+        true
+    }
+
     /// What is queued.
     fn backlog(&self) -> Backlog;
 
@@ -44,6 +56,10 @@ impl<S: Scheduler + ?Sized> Scheduler for alloc::boxed::Box<S> {
 
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {
         (**self).next_ready(now)
+    }
+
+    fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
+        (**self).has_room(packet, ahead)
     }
 
     fn backlog(&self) -> Backlog {
@@ -154,6 +170,8 @@ pub enum Criterion {
     EligibleVirtualFinish,
     /// It was its class's turn.
     RoundRobin,
+    /// Nothing was waiting on a level before its own.
+    Priority,
     /// Its leaf was eligible and its deadline the earliest.
     RealTime,
     /// From the root down, its classes had the smallest virtual times.
@@ -174,7 +192,7 @@ pub enum DropReason {
     QueueFull,
     /// It broke its class's arrival curve, and the plan says to drop such packets.
     Contract,
-    /// Its class takes no packets: it is not a leaf, or was removed.
+    /// Its class takes no packets: there is none of this number, it is not a leaf, or was removed.
     NoClass,
     /// Its deadline had passed, and its class or stream does not want late packets.
     Late,
@@ -243,6 +261,11 @@ impl Backlog {
     pub fn add(&mut self, length: u32) {
         self.packets += 1;
         self.bytes += u64::from(length);
+    }
+
+    /// Both together.
+    pub fn and(self, other: Backlog) -> Backlog {
+        Backlog { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
     }
 
     /// Counts a packet out.

@@ -209,9 +209,11 @@ const SIZE: Quantity = Quantity {
         ("b", 1),
         ("B", 1),
         ("KB", 1_000),
+        ("TB", 1_000_000_000_000),
         ("KiB", 1 << 10),
         ("MiB", 1 << 20),
         ("GiB", 1 << 30),
+        ("TiB", 1 << 40),
     ],
 };
 
@@ -226,16 +228,19 @@ const RATE: Quantity = Quantity {
         ("kbit", 1_000),
         ("bit", 1),
         ("tbit", 1_000_000_000_000),
+        ("Tbit", 1_000_000_000_000),
         ("Gbit", 1_000_000_000),
         ("Mbit", 1_000_000),
         ("bit/s", 1),
         ("kbit/s", 1_000),
         ("Mbit/s", 1_000_000),
         ("Gbit/s", 1_000_000_000),
+        ("Tbit/s", 1_000_000_000_000),
         ("B/s", 8),
         ("kB/s", 8_000),
         ("MB/s", 8_000_000),
         ("GB/s", 8_000_000_000),
+        ("TB/s", 8_000_000_000_000),
     ],
 };
 
@@ -418,6 +423,22 @@ mod tests {
         assert!(matches!("11tbit".parse::<Rate>(), Err(TooLarge { .. })));
         assert!(matches!("9999999999999999999999999999mbit".parse::<Rate>(), Err(TooLarge { .. })));
         assert!(matches!("0.5b".parse::<Bytes>(), Err(TooFine { .. })));
+    }
+
+    #[test]
+    fn every_prefix_goes_with_every_unit() {
+        for (power, prefix) in (1..).zip(["k", "M", "G", "T"]) {
+            let bytes = 1000u64.pow(power);
+            let half = |unit: &str| alloc::format!("0.5{prefix}{unit}");
+            assert_eq!(half("B").parse(), Ok(Bytes(bytes / 2)));
+            let rate = Rate(bytes / 2);
+            assert_eq!(half("bit/s").parse(), Ok(rate));
+            assert_eq!(half("bit").parse(), Ok(rate));
+            assert_eq!(half("bit").to_ascii_lowercase().parse(), Ok(rate));
+            assert_eq!(half("B/s").parse(), Ok(Rate(bytes * 4)));
+            let binary = alloc::format!("0.5{}iB", prefix.to_ascii_uppercase());
+            assert_eq!(binary.parse(), Ok(Bytes(1024u64.pow(power) / 2)));
+        }
     }
 
     #[test]

@@ -5,16 +5,18 @@
 # Every flow has an access link to r1 and an exit link from r2 of its own. Each TCP connection begins at
 # a random time within the first second. It prints
 #
-#   connection BYTES RETRANSMITTED TIMEOUTS                  for each TCP connection
+#   connection BYTES RETRANSMITTED TIMEOUTS ECHOES           for each TCP connection, with measure=1
 #   stream BYTES                                             for the UDP stream
 #   bottleneck CLASS ARRIVED SENT DROPPED MEAN VARIANCE      with measure=1; 1 is TCP, 2 is UDP
 #   took MICROSECONDS
 #
-# with bytes that were acknowledged or arrived, packets, the time in the bottleneck's queue in s and s^2,
-# and how long the simulation ran, the network being built and routes found.
+# with bytes that arrived, each counted once, windows cut for echoes of congestion, packets, the time in
+# the bottleneck's queue in s and s^2, and how long the simulation ran, the network being built and routes
+# found.
 
 array set option {
     seed 1 seconds 200 tcp 32 udp 0 access 10Mb bottleneck 1Mb queue droptail limit 300 measure 1
+    variant newreno ecn 0 window 300
 }
 foreach argument $argv {
     set parts [split $argument =]
@@ -36,12 +38,13 @@ Agent/TCP set packetSize_ $length
 Agent/TCP set useHeaders_ false
 Agent/TCP set syn_ false
 Agent/TCP set delay_growth_ false
-Agent/TCP set window_ 300
+Agent/TCP set window_ $option(window)
 Agent/TCP set windowInit_ 1
 Agent/TCP set singledup_ 0
 Agent/TCP set tcpTick_ 0.1
 Agent/TCP set minrto_ 0
 Agent/TCP set maxrto_ 64
+Agent/TCP set ecn_ $option(ecn)
 Agent/TCPSink set packetSize_ 40
 
 # Packets are counted, not bytes.
@@ -54,6 +57,9 @@ Queue/RED set wait_ true
 Queue/RED set bytes_ false
 Queue/RED set queue_in_bytes_ false
 Queue/RED set mean_pktsize_ $length
+# Every packet that is capable of ECN is marked where chance would drop it.
+Queue/RED set setbit_ $option(ecn)
+Queue/RED set use_mark_p_ false
 
 # RED draws from the first generator. The beginnings come from one whose substreams are the seeds: the
 # first numbers of generators that are seeded alike are alike.
@@ -97,11 +103,38 @@ proc connect {sender source receiver sink class} {
     $source set fid_ $class
 }
 
+# Counts the segments of a flow that come to its receiver, each once, also behind a gap.
+proc watch {receiver flow} {
+    global ns r2 arrived
+    set arrived($flow) 0
+    set trace [$ns create-trace Recv {} $r2 $receiver]
+    $trace set callback_ 1
+    $trace proc handle line "arrive $flow \$line"
+    set end [[$ns link $r2 $receiver] set ttl_]
+    $trace target [$end target]
+    $end target $trace
+}
+
+# One line of a trace.
+proc arrive {flow line} {
+    global seen arrived
+    set segment $flow,[lindex $line 10]
+    if {![info exists seen($segment)]} {
+        set seen($segment) 1
+        incr arrived($flow)
+    }
+}
+
+switch $option(variant) {
+    newreno { set tcp {Agent/TCP/Newreno Agent/TCPSink} }
+    sack { set tcp {Agent/TCP/Sack1 Agent/TCPSink/Sack1} }
+}
 set connections {}
 for {set flow 0} {$flow < $option(tcp)} {incr flow} {
     foreach {sender receiver} [hosts] {}
-    set source [new Agent/TCP/Newreno]
-    connect $sender $source $receiver [new Agent/TCPSink] 1
+    set source [new [lindex $tcp 0]]
+    connect $sender $source $receiver [new [lindex $tcp 1]] 1
+    if {$option(measure)} { watch $receiver $flow }
     set ftp [new Application/FTP]
     $ftp attach-agent $source
     $ns at [$start uniform 0 1] "$ftp start"
@@ -129,13 +162,14 @@ if {$option(measure)} {
 }
 
 proc finish {} {
-    global option connections receivers monitor length begin
+    global option connections receivers monitor arrived length begin
     set took [expr {[clock microseconds] - $begin}]
-    foreach source $connections {
-        set acknowledged [expr {[$source set ack_] + 1}]
-        set told {}
-        foreach name {nrexmitpack_ nrexmit_} { lappend told [$source set $name] }
-        puts "connection [expr {$acknowledged * $length}] $told"
+    if {$option(measure)} {
+        foreach source $connections flow [lsort -integer [array names arrived]] {
+            set told {}
+            foreach name {nrexmitpack_ nrexmit_ necnresponses_} { lappend told [$source set $name] }
+            puts "connection [expr {$arrived($flow) * $length}] $told"
+        }
     }
     foreach sink $receivers { puts "stream [$sink set bytes_]" }
     if {$option(measure)} {

@@ -27,6 +27,7 @@ struct Class {
 struct Tcp {
     retransmitted: u64,
     timeouts: u64,
+    echoes: u64,
 }
 
 #[derive(Deserialize)]
@@ -57,7 +58,7 @@ struct Flow {
 
 /// Runs a network once.
 pub fn run(workspace: &Workspace, case: &Case, seed: u32) -> Result<Run, String> {
-    let mut command = workspace.program(release::binary(workspace));
+    let mut command = workspace.program(release::binary(workspace, release::DIST));
     command.arg("run").arg(beside(workspace, case.plan)).arg("--json");
     command.args(["--seed", &seed.to_string()]);
     command.args(["--duration", &format!("{}s", case.duration)]);
@@ -82,6 +83,7 @@ pub fn run(workspace: &Workspace, case: &Case, seed: u32) -> Result<Run, String>
         dropped: bottleneck.classes.iter().flat_map(|class| class.dropped.values()).sum(),
         retransmitted: senders().map(|tcp| tcp.retransmitted).sum(),
         timeouts: senders().map(|tcp| tcp.timeouts).sum(),
+        echoes: senders().map(|tcp| tcp.echoes).sum(),
         hops: summary.hop_departures,
         took,
     })

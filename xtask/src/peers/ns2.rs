@@ -31,17 +31,18 @@ fn read(printed: &str, seconds: u32) -> Result<Run, String> {
     let mut tcp = Vec::new();
     let mut udp = Vec::new();
     let mut waits = Vec::new();
-    let (mut dropped, mut retransmitted, mut timeouts, mut hops) = (0, 0, 0, 0);
+    let (mut dropped, mut retransmitted, mut timeouts, mut echoes, mut hops) = (0, 0, 0, 0, 0);
     for line in printed.lines() {
         let odd = || format!("ns-2 printed `{line}`");
         let mut words = line.split_whitespace();
         let name = words.next();
         let values: Result<Vec<f64>, _> = words.map(str::parse).collect();
         match (name, values.map_err(|_| odd())?.as_slice()) {
-            (Some("connection"), &[bytes, again, expired]) => {
+            (Some("connection"), &[bytes, again, expired, cut]) => {
                 tcp.push(bytes * 8.0 / f64::from(seconds));
                 retransmitted += again as u64;
                 timeouts += expired as u64;
+                echoes += cut as u64;
             }
             (Some("stream"), &[bytes]) => udp.push(bytes * 8.0 / f64::from(seconds)),
             (Some("bottleneck"), &[class, arrived, sent, lost, mean, variance]) => {
@@ -66,6 +67,7 @@ fn read(printed: &str, seconds: u32) -> Result<Run, String> {
         dropped,
         retransmitted,
         timeouts,
+        echoes,
         hops,
         took: Duration::ZERO,
     })
@@ -78,8 +80,8 @@ mod tests {
     #[test]
     fn what_the_script_prints() {
         let printed = "\
-connection 3000 10 5
-connection 1000 8 2
+connection 3000 10 5 1
+connection 1000 8 2 3
 stream 4000
 bottleneck 2 90 40 48 2.5 0.25
 bottleneck 1 9 4 5 2.5 0.25
@@ -89,7 +91,7 @@ took 1234
         assert_eq!((run.tcp, run.udp), (16_000.0, 16_000.0));
         assert_eq!(run.fairness, 64.0 / (3.0 * 26.0), "of 3, 1 and 4");
         assert_eq!(run.wait, Wait { mean: 2.5, deviation: 0.5 });
-        assert_eq!((run.dropped, run.retransmitted, run.timeouts), (53, 18, 7));
+        assert_eq!((run.dropped, run.retransmitted, run.timeouts, run.echoes), (53, 18, 7, 4));
         assert_eq!(run.hops, (90 + 2 * 40) + (9 + 5 * 4));
     }
 
@@ -101,11 +103,11 @@ took 1234
             ("warning: no such variable\n", true),
             ("stream\n", true),
             ("stream 12 13\n", true),
-            ("connection 3000 ten 5\n", true),
+            ("connection 3000 ten 5 1\n", true),
         ] {
             let printed = format!("{measured}{more}");
             assert_eq!(read(&printed, 1).is_err(), refused, "{more}");
         }
-        assert!(read("connection 3000 10 5\n", 1).is_err(), "a run that was not measured");
+        assert!(read("connection 3000 10 5 1\n", 1).is_err(), "a run that was not measured");
     }
 }

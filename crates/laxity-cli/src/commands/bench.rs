@@ -4,12 +4,13 @@ mod load;
 mod reference;
 mod tdp;
 
-use laxity::aqm::{Choke, Fraction, Limit, Managed, Measure, Policy, Red, Spacing};
+use laxity::aqm::{Choke, CoDel, Fraction, Limit, Managed, Measure, Policy, Red, Spacing};
 use laxity::packet::ClassId;
 use laxity::sched::dwcs::{Late, Settings, Stream, Streams};
 use laxity::sched::edf::{Assign, BestEffort, Deadlines};
+use laxity::sched::fq_codel;
 use laxity::sched::hfsc::{ClassSpec, Curves};
-use laxity::sched::{Drr, Dwcs, Edf, Fifo, Hfsc, Share, Wf2q, Wfq};
+use laxity::sched::{Drr, Dwcs, Edf, Fifo, FqCodel, Hfsc, Priority, Share, Wf2q, Wfq};
 use laxity::service::ServiceCurve;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity::window::Loss;
@@ -40,6 +41,10 @@ enum Discipline {
     Choke,
     HeapEdf,
     Drr,
+    /// Eight levels.
+    Priority,
+    /// A flow a class.
+    FqCodel,
     Wfq,
     Wf2q,
     Edf,
@@ -99,13 +104,15 @@ pub fn run(arguments: &Bench) -> Result<Promises, Failure> {
 }
 
 impl Discipline {
-    const ALL: [Discipline; 18] = [
+    const ALL: [Discipline; 20] = [
         Discipline::Fifo,
         Discipline::DropTail,
         Discipline::Red,
         Discipline::Choke,
         Discipline::HeapEdf,
         Discipline::Drr,
+        Discipline::Priority,
+        Discipline::FqCodel,
         Discipline::Wfq,
         Discipline::Wf2q,
         Discipline::Edf,
@@ -128,6 +135,8 @@ impl Discipline {
             Discipline::Choke => "fifo/choke",
             Discipline::HeapEdf => "heap-edf",
             Discipline::Drr => "drr",
+            Discipline::Priority => "priority",
+            Discipline::FqCodel => "fq-codel",
             Discipline::Wfq => "wfq",
             Discipline::Wf2q => "wf2q",
             Discipline::Edf => "edf",
@@ -190,6 +199,16 @@ impl Discipline {
             Discipline::Choke => {
                 let policy = Policy::Choke(Choke { red: red(classes), candidates: 1 });
                 load::schedule(managed(classes, policy), classes, mode, RUNS)
+            }
+            Discipline::Priority => {
+                let levels: Vec<_> = (0..classes).map(|class| class % 8).collect();
+                load::schedule(Priority::new(&levels), classes, mode, RUNS)
+            }
+            Discipline::FqCodel => {
+                let codel = CoDel { limit: Limit::None, ..fq_codel::Settings::RFC_8290.codel };
+                let settings = fq_codel::Settings { codel, ..fq_codel::Settings::RFC_8290 };
+                let scheduler = FqCodel::new(classes as usize, settings, 1);
+                load::schedule(scheduler, classes, mode, RUNS)
             }
             Discipline::HeapEdf => {
                 load::schedule(HeapEdf::new(load::deadlines(classes)), classes, mode, RUNS)

@@ -1,118 +1,78 @@
 //! `laxity fit`: arrival curves read off recorded traffic.
 
-use laxity::units::Nanos;
-use laxity_plan::Plan;
-use laxity_plan::model::Source;
-use laxity_report::{quantity, table};
-use laxity_sim::fit::{self, FittedArrival};
-use laxity_sim::source::open_recording;
-use serde::Serialize;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use laxity_api::fit::{Fitted, fit};
+use laxity_api::{Opener, Plan, remarks};
+use laxity_plan::rewrite::Change;
+use tempfile::NamedTempFile;
 
 use crate::args::Fit;
 use crate::failure::Failure;
-use crate::{Promises, print, print_json};
+use crate::{Promises, print, print_json, traffic};
 
 /// Carries the command out.
 pub fn run(arguments: &Fit) -> Result<Promises, Failure> {
-    let plan = Plan::read(&arguments.plan)?;
-    let mut recording = match (&arguments.arrivals, plan.sources.as_slice()) {
-        (Some(path), _) => open_recording(path, &plan, None)?,
-        (None, [Source::Recording { path, filter }]) => {
-            open_recording(path, &plan, filter.as_ref())?
-        }
-        (None, _) => {
-            return Err(Failure::input(
-                "the plan's source is not one recording: give the one to fit with --arrivals FILE",
-            ));
-        }
-    };
-    let fit = fit::Fit {
-        headroom_percent: arguments.headroom,
-        link: plan.link.rate,
-        from: plan.run.warm_up,
-    };
-    let fitted = fit.fit(recording.as_mut(), plan.classes.len())?;
-    if fitted.iter().all(Option::is_none) {
-        return Err(Failure::input("the recording has no packet of any class to fit a curve to"));
+    if arguments.write && arguments.plan.as_os_str() == "-" {
+        return Err(Failure::input("--write changes a plan file, and this one is standard input"));
     }
-    let classes: Vec<_> = plan
-        .leaves()
-        .map(|(id, class)| FittedClass::new(&class.name, fitted[id.index()].as_ref()))
-        .collect();
+    let plan = traffic::plan(&arguments.plan, arguments.arrivals.as_deref(), arguments.sort)?;
+    let opener = traffic::opener(arguments.arrivals.as_deref(), arguments.sort);
+    let opener = opener.as_ref().map(|open| open as &Opener<'_>);
+    let fitted = fit(&plan, opener, arguments.headroom)?;
+    let changes = match arguments.write {
+        true => Some(into_plan(&arguments.plan, &plan, &fitted)?),
+        false => None,
+    };
     if arguments.json {
-        print_json(&classes)?;
+        print_json(&fitted.classes(&plan))?;
     } else {
-        print(&text(&plan, &fit, &fitted))?;
+        let notes = remarks(&fitted.remarks);
+        let notes: String = notes.iter().map(|note| format!("Note: {note}.\n")).collect();
+        let changes = changes.map(|changes| told(&changes)).unwrap_or_default();
+        print(&(fitted.text(&plan) + &notes + &changes))?;
     }
     Ok(Promises::Kept)
 }
 
-/// One class of the JSON.
-#[derive(Serialize)]
-struct FittedClass<'a> {
-    name: &'a str,
-    packets: u64,
-    bytes: u64,
-    mean_bps: f64,
-    packet_bytes: Option<u64>,
-    buckets: Vec<Line>,
-}
-
-/// One token bucket of the JSON.
-#[derive(Serialize)]
-struct Line {
-    bucket_bytes: u64,
-    rate_bps: u64,
-}
-
-impl<'a> FittedClass<'a> {
-    fn new(name: &'a str, fitted: Option<&FittedArrival>) -> Self {
-        let lines = fitted.into_iter().flat_map(|fitted| &fitted.buckets);
-        FittedClass {
-            name,
-            packets: fitted.map_or(0, |fitted| fitted.packets),
-            bytes: fitted.map_or(0, |fitted| fitted.bytes),
-            mean_bps: fitted.map_or(0.0, |fitted| fitted.mean_bps),
-            packet_bytes: fitted.map(|fitted| fitted.packet.0),
-            buckets: lines
-                .map(|line| Line { bucket_bytes: line.bucket.0, rate_bps: line.rate.0 })
-                .collect(),
-        }
+/// Gives the classes of a plan file their fitted curves, all of them or none, and tells what that
+/// changed.
+fn into_plan(path: &Path, plan: &Plan, fitted: &Fitted) -> Result<Vec<Change>, Failure> {
+    let name = path.display().to_string();
+    let refused = |error: std::io::Error| Failure::refused(&name, &error);
+    // What a link stands for is changed, and not the link.
+    let file = fs::canonicalize(path).map_err(refused)?;
+    let text = fs::read_to_string(&file).map_err(refused)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let (edited, changes) = fitted.into_plan(plan, &text, &name, folder)?;
+    if !changes.is_empty() {
+        replace(&file, &edited).map_err(refused)?;
     }
+    Ok(changes)
 }
 
-fn text(plan: &Plan, fit: &fit::Fit, fitted: &[Option<FittedArrival>]) -> String {
-    let mut rows = Vec::new();
-    let mut lines = String::new();
-    for (id, class) in plan.leaves() {
-        let Some(fitted) = &fitted[id.index()] else {
-            let nothing = quantity::NOTHING.to_string();
-            rows.push(vec![class.name.clone(), "0".to_string(), nothing.clone(), nothing]);
-            continue;
+/// Writes a file beside its place and moves it there.
+fn replace(file: &Path, text: &str) -> std::io::Result<()> {
+    let mut beside = NamedTempFile::new_in(file.parent().unwrap_or(Path::new(".")))?;
+    beside.write_all(text.as_bytes())?;
+    beside.as_file().set_permissions(fs::metadata(file)?.permissions())?;
+    beside.persist(file)?;
+    Ok(())
+}
+
+/// The changes for people.
+fn told(changes: &[Change]) -> String {
+    if changes.is_empty() {
+        return "The plan says this already: nothing was changed.\n".into();
+    }
+    let told = changes.iter().map(|Change { class, old, new }| {
+        let lines = |sign: char, value: &str| -> String {
+            format!("arrival = {value}").lines().map(|line| format!("{sign} {line}\n")).collect()
         };
-        rows.push(vec![
-            class.name.clone(),
-            quantity::count(fitted.packets),
-            quantity::megabits(fitted.mean_bps),
-            fitted.packet.0.to_string(),
-        ]);
-        lines += &format!("[class.{}]\n{fitted}\n\n", toml_key(&class.name));
-    }
-    let header = ["class", "packets", "mean [Mbit/s]", "largest [B]"];
-    let from = match fit.from {
-        Nanos::ZERO => String::new(),
-        from => format!(" from {} on", quantity::time(from.0 as f64)),
-    };
-    format!(
-        "{}\n\nAll recorded packets{from} keep to these curves. The first rate lies {} % above the \
-         mean,\na second one is the link's.\n\n{lines}",
-        table::table(&header, &rows),
-        fit.headroom_percent
-    )
-}
-
-/// A class's name as TOML wants it: quoted unless it is plain.
-fn toml_key(name: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if name.chars().all(plain) { name.to_string() } else { format!("{name:?}") }
+        let old = old.as_deref().map(|old| lines('-', old)).unwrap_or_default();
+        format!("Changed in class {class}:\n{old}{}\n", lines('+', new))
+    });
+    told.collect()
 }

@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use laxity_papers::{PAPERS, Paper, Repetition, Settings};
 use laxity_report::quantity;
-use laxity_report::reproduce::{PAPERS, Paper, Repetition, Settings};
 
 use crate::args::Reproduce;
 use crate::failure::Failure;
+use crate::input::Inputs;
 use crate::output::Output;
 use crate::{Promises, print, print_json, progress};
 
@@ -16,7 +17,10 @@ pub fn run(arguments: &Reproduce) -> Result<Promises, Failure> {
     let papers = chosen(arguments.paper.as_deref())?;
     let mut repetitions = Vec::new();
     for paper in papers {
-        let output = arguments.out.as_ref().map(|folder| Output::new(&folder.join(paper.name)));
+        let output = arguments
+            .out
+            .as_ref()
+            .map(|folder| Output::new(&folder.join(paper.name), &Inputs::default()));
         let output = output.transpose()?;
         let repetition = repeat(paper, arguments)?;
         if let Some(output) = output {

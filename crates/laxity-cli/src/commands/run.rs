@@ -2,132 +2,139 @@
 
 use std::fs::File;
 
-use laxity_plan::Plan;
-use laxity_plan::model::SchedulerSpec;
-use laxity_report::admission::Admission;
+use laxity_api::{Judged, Plan, Ran, Traffic, nonconforming, remarks, run as simulate};
 use laxity_report::html::{ReportInput, html};
-use laxity_report::{quantity, table, verdict};
-use laxity_sim::engine::Outcome;
+use laxity_report::visible::line;
+use laxity_report::{quantity, table};
 use laxity_sim::record::Observer;
 use laxity_sim::series::{Series, SeriesRecorder};
 use laxity_sim::summary::Summary;
 use laxity_sim::trace::{CsvTrace, ParquetTrace};
 
-use super::network;
+use super::{network, seeds};
 use crate::args::{PacketFile, Run};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::{Promises, print, print_json, traffic};
+use crate::{Promises, print, print_json, progress, traffic};
 
 /// Carries the command out.
 pub fn run(arguments: &Run) -> Result<Promises, Failure> {
-    let plan = Plan::read(&arguments.plan)?;
-    if plan.network.is_some() {
-        return network::run(arguments, &plan);
-    }
-    let scheduler = traffic::scheduler(&plan, arguments.scheduler.as_deref())?;
-    let admission = Admission::of(&plan, scheduler);
-    let outcome = match &arguments.out {
-        None => traffic::simulate(&plan, scheduler, &arguments.traffic, &mut ())?,
+    let given = &arguments.traffic;
+    let plan = traffic::plan(&arguments.plan, given.arrivals.as_deref(), given.sort)?;
+    let plan = traffic::under(plan, arguments.scheduler.as_deref())?;
+    traffic::with(given, |traffic| match given.seeds {
+        Some(count) => seeds::run(arguments, &plan, traffic, traffic.seeds(&plan, count)?),
+        None if plan.network.is_some() => network::run(arguments, &plan, traffic),
+        None => run_link(arguments, &plan, traffic),
+    })
+}
+
+fn run_link(arguments: &Run, plan: &Plan, traffic: &Traffic<'_>) -> Result<Promises, Failure> {
+    let ran = match &arguments.out {
+        None => watched(plan, traffic, &mut ())?,
         Some(folder) => {
-            let mut output = Output::new(folder)?;
-            let (outcome, series) = traced(arguments, &plan, scheduler, &mut output)?;
-            let report = report(&plan, admission.as_ref(), &outcome.summary, &series);
-            output.write_json("summary.json", &outcome.summary)?;
+            let mut output = Output::new(folder, &arguments.inputs(plan))?;
+            let (ran, series) = traced(arguments, plan, traffic, &mut output)?;
+            let admission = ran.admission.as_ref();
+            let report = html(&ReportInput {
+                judged: &ran.judged,
+                series: &series,
+                admission: admission.map(|admission| admission.view(plan)),
+                curves: admission.and_then(|admission| admission.figure(plan)),
+                packets: Vec::new(),
+            });
+            output.write_json("summary.json", &ran.judged)?;
             output.write("report.html", &report)?;
-            output.finish(&arguments.plan.display().to_string(), &(&outcome.summary).into())?;
-            outcome
+            output.finish(&arguments.plan, &(&ran.judged.summary).into())?;
+            ran
         }
     };
-    let refused = admission.filter(|admission| admission.admitted == Some(false));
     if arguments.json {
-        print_json(&outcome.summary)?;
+        print_json(&ran.judged)?;
     } else {
-        print(&text(&plan, &outcome, refused.as_ref(), arguments))?;
+        print(&text(plan, &ran, arguments))?;
     }
-    let broken = verdict::broken_promises(&outcome.summary);
-    Ok(Promises::kept_if(refused.is_none() && broken.is_empty()))
+    Ok(Promises::kept_if(ran.judged.verdict.kept))
+}
+
+/// Simulates behind a progress bar.
+fn watched(
+    plan: &Plan,
+    traffic: &Traffic<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Ran, Failure> {
+    let bar = progress::through(plan.scheduler.name(), traffic.duration(plan)?);
+    let ran = simulate(plan, traffic, observer, &mut traffic::moving(&bar));
+    bar.finish_and_clear();
+    Ok(ran?)
 }
 
 /// Simulates with a recorder of series and, if wanted, a packet file.
 fn traced(
     arguments: &Run,
     plan: &Plan,
-    scheduler: SchedulerSpec,
+    traffic: &Traffic<'_>,
     output: &mut Output,
-) -> Result<(Outcome, Series), Failure> {
+) -> Result<(Ran, Series), Failure> {
     let names: Vec<_> = plan.classes.iter().map(|class| class.name.clone()).collect();
     let mut series = SeriesRecorder::new(plan);
     let mut simulate = |trace: &mut dyn Observer| {
         let mut observers: Vec<&mut dyn Observer> = vec![&mut series, trace];
-        traffic::simulate(plan, scheduler, &arguments.traffic, &mut observers)
+        watched(plan, traffic, &mut observers)
     };
-    let outcome = match arguments.packets {
+    let ran = match arguments.packets {
         PacketFile::None => simulate(&mut ())?,
         PacketFile::Csv => {
             let mut trace = CsvTrace::new(create(output, "packets.csv")?, names);
-            let outcome = simulate(&mut trace)?;
+            let ran = simulate(&mut trace)?;
             trace.finish().map_err(|error| output.refused("packets.csv", &error))?;
-            outcome
+            ran
         }
         PacketFile::Parquet => {
             let file = create(output, "packets.parquet")?;
             let refused = |error| output.refused("packets.parquet", &error);
             let mut trace = ParquetTrace::new(file, names).map_err(refused)?;
-            let outcome = simulate(&mut trace)?;
+            let ran = simulate(&mut trace)?;
             trace.finish().map_err(refused)?;
-            outcome
+            ran
         }
     };
-    Ok((outcome, series.finish()))
+    Ok((ran, series.finish()))
 }
 
 fn create(output: &mut Output, name: &str) -> Result<File, Failure> {
     File::create(output.path(name)).map_err(|error| output.refused(name, &error))
 }
 
-/// An admission test's answer comes with the capacity that it found.
-fn report(
-    plan: &Plan,
-    admission: Option<&Admission>,
-    summary: &Summary,
-    series: &Series,
-) -> String {
-    let curves = admission.and_then(|admission| admission.figure(plan));
-    let admission = admission.map(|admission| admission.view(plan));
-    html(&ReportInput { summary, series, admission, curves, packets: Vec::new() })
+/// How long traffic arrived, and how long was measured if that is longer.
+fn lasted(summary: &Summary) -> String {
+    let traffic = quantity::time(summary.traffic_ns as f64);
+    let measured = quantity::time(summary.duration_ns as f64);
+    match traffic == measured {
+        true => format!("{traffic} of traffic"),
+        false => format!("{traffic} of traffic, measured for {measured}"),
+    }
 }
 
-fn text(plan: &Plan, outcome: &Outcome, refused: Option<&Admission>, arguments: &Run) -> String {
-    let summary = &outcome.summary;
-    let mut text = format!(
-        "{}\n{} on {}, {} of traffic, seed {}, {} utilized\n\n{}\n\n",
-        summary.title.as_deref().unwrap_or("Simulation"),
+fn text(plan: &Plan, ran: &Ran, arguments: &Run) -> String {
+    let Judged { summary, verdict } = &ran.judged;
+    let head = format!(
+        "{}\n{} on {}, {}, seed {}, {} utilized\n\n",
+        line(summary.title.as_deref().unwrap_or("Simulation")),
         summary.scheduler,
         quantity::rate(summary.link.rate_bps as f64),
-        quantity::time(summary.duration_ns as f64),
+        lasted(summary),
         summary.seed,
         quantity::percent(summary.link.utilization),
-        table::class_table(summary),
     );
-    if let Some(admission) = refused {
-        text += &format!("NOT ADMITTED. {}\n", admission.statement);
-    }
-    let broken = verdict::broken_promises(summary);
-    match (verdict::promised_anything(summary), broken.is_empty()) {
-        (false, _) => text += "No class was promised a delay.\n",
-        (true, true) => text += "Every promise was kept.\n",
-        (true, false) => {
-            for promise in broken {
-                let word = if promise.proved { "BROKEN" } else { "LATE" };
-                text += &format!("{word}: {promise}\n");
-            }
-        }
-    }
-    for remark in traffic::nonconforming(plan, summary) {
+    // The table is nearly all of the text, and may be long: it is not copied.
+    let mut text = table::class_table(summary);
+    text.insert_str(0, &head);
+    text += &format!("\n\n{verdict}");
+    for remark in nonconforming(plan, summary) {
         text += &format!("Note: {remark}.\n");
     }
-    for remark in traffic::remarks(&outcome.remarks) {
+    for remark in remarks(&ran.remarks) {
         text += &format!("Note: {remark}.\n");
     }
     if let Some(folder) = &arguments.out {

@@ -237,3 +237,28 @@ fn runs_keep_what_was_proved() {
         assert!(scheduler != "hfsc" || report.contains("Left to give"));
     }
 }
+
+#[test]
+fn every_failure_is_named() {
+    for count in [1, 4, 9] {
+        let classes = (0..count).map(|class| {
+            format!(
+                "[class.late{class}]\nweight = 1\ndeadline = \"2ms\"\n\
+                 arrival = {{ bucket = \"3000b\", rate = \"10kbit\" }}\n"
+            )
+        });
+        let plan = format!(
+            "version = 1\n[link]\nrate = \"10mbit\"\n[scheduler]\nkind = \"drr\"\n{}[class.rest]\n",
+            classes.collect::<String>()
+        );
+        let folder = Folder::with_plan(&plan);
+        let printed = folder.laxity(&["check", "plan.toml"]).printed(1);
+        let answer = folder.laxity(&["check", "plan.toml", "--json"]).json(1);
+        let statement = answer["statement"].as_str().unwrap();
+        for class in 0..count {
+            let told = format!("late{class} is to take no more than");
+            assert!(statement.contains(&told), "{statement}");
+            assert!(printed.contains(&told), "{printed}");
+        }
+    }
+}

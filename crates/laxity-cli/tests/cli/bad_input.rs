@@ -1,6 +1,9 @@
 //! Plans and arguments that are refused: where the fault is and what is accepted is said on
 //! standard error, the exit code is 2, and nothing is printed or written.
 
+use std::ffi::OsStr;
+use std::fmt::Debug;
+
 use crate::folder::Folder;
 
 /// A sound plan. Each refused one is this with one thing changed.
@@ -26,7 +29,7 @@ packet = "100b"
 
 /// Runs the command in a folder and holds it to what every refusal keeps to. `says` is what
 /// standard error must contain, however it is wrapped.
-pub fn refused(folder: &Folder, arguments: &[&str], says: &[&str]) {
+pub fn refused(folder: &Folder, arguments: &[impl AsRef<OsStr> + Debug], says: &[&str]) {
     let before = folder.content();
     let ended = folder.laxity(arguments);
     let (text, case) = (plain(&ended.stderr), format!("{arguments:?}: {}", ended.stderr));
@@ -97,7 +100,7 @@ fn a_wrong_key_or_name() {
             "plan.toml:6:8",
             "unknown word `edff`",
             "did you mean `edf`?",
-            "`fifo`, `wfq`, `wf2q`, `drr`, `hfsc`, `edf`, `dwcs`",
+            "`fifo`, `wfq`, `wf2q`, `drr`, `hfsc`, `priority`, `fq-codel`, `edf`, `dwcs`",
         ],
     );
 }
@@ -190,7 +193,7 @@ fn a_wrong_argument() {
     };
     let kinds = [
         "`edff` is not a scheduler, did you mean `edf`?",
-        "fifo, wfq, wf2q, drr, hfsc, edf",
+        "fifo, wfq, wf2q, drr, hfsc, priority, fq-codel, edf",
         "two-line-fast, exact",
     ];
     run(&["--scheduler", "edff"], &kinds);
@@ -207,7 +210,7 @@ fn a_wrong_argument() {
     run(&["another.toml"], &["unexpected argument 'another.toml'"]);
     refused(&folder, &["runs"], &["unrecognized subcommand 'runs'", "'run'"]);
     refused(&folder, &["run"], &["<PLAN>"]);
-    refused(&folder, &[], &["Usage: laxity <COMMAND>"]);
+    refused(&folder, &[""; 0], &["Usage: laxity <COMMAND>"]);
     refused(&folder, &["compare", "plan.toml"], &["--schedulers"]);
     let paper = ["reproduce", "no-such-paper", "--out", "out"];
     refused(&folder, &paper, &["no-such-paper", "low-delay-best-effort"]);

@@ -92,6 +92,41 @@ fn a_wrong_frame_of_a_capture() {
     );
 }
 
+#[test]
+fn a_clock_that_steps_back() {
+    let voice = udp(60);
+    // One frame a second, of which the third and the fourth changed places.
+    let mut frames = pcap(1, &[&*voice; 5]);
+    let (third, fourth) = (24 + 2 * 76, 24 + 3 * 76);
+    frames.swap(third, fourth);
+    let stamps = ["in.pcap: frame 4", "2.000000000 s", "3.000000000 s", "1s later", "--sort"];
+    recording_refused("in.pcap", &frames, &stamps);
+    let csv = "time_ns,class,length\n5,voice,60\n4,voice,60\n9,voice,60\n";
+    recording_refused("in.csv", csv, &["in.csv:3", "4 is before 5", "--sort"]);
+
+    let folder = Folder::with_plan(PLAN).with("in.pcap", &frames).with("in.csv", csv);
+    for (file, furthest) in [("in.pcap", "1s"), ("in.csv", "1ns")] {
+        let sorted = ["--arrivals", file, "--sort"];
+        let note = format!("Note: 1 packet was recorded {furthest} out of order and put in order.");
+        let printed = folder.laxity(&[&["run", "plan.toml"], &sorted[..]].concat()).printed(0);
+        assert!(printed.contains(&note), "{printed}");
+        let compare = ["compare", "plan.toml", "--schedulers", "fifo,edf"];
+        let printed = folder.laxity(&[&compare, &sorted[..]].concat()).printed(0);
+        assert!(printed.contains(&note), "{printed}");
+        let printed = folder.laxity(&[&["fit", "plan.toml"], &sorted[..]].concat()).printed(0);
+        assert!(printed.contains(&note), "{printed}");
+    }
+    let model = &PLAN[PLAN.find("class = \"voice\"\nmodel").unwrap()..];
+    let source = |sort: &str| format!("model = \"capture\"\nfile = \"in.pcap\"\n{sort}");
+    let unsorted = Folder::with_plan(&PLAN.replace(model, &source(""))).with("in.pcap", &frames);
+    refused(&unsorted, &["run", "plan.toml", "--out", "out"], &stamps);
+    refused(&unsorted, &["fit", "plan.toml"], &stamps);
+    unsorted.laxity(&["run", "plan.toml", "--sort"]).printed(0);
+    let sorted = Folder::with_plan(&PLAN.replace(model, &source("sort = true\n")));
+    sorted.with("in.pcap", &frames).laxity(&["run", "plan.toml"]).printed(0);
+    refused(&folder, &["run", "plan.toml", "--sort", "--out", "out"], &["none is read"]);
+}
+
 /// A pcap file of whole frames.
 fn pcap(link_type: u32, frames: &[&[u8]]) -> Vec<u8> {
     let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect();

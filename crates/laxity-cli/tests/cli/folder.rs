@@ -1,9 +1,13 @@
 //! A folder to run the command in.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fmt::Debug;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::thread;
 
 use tempfile::TempDir;
 
@@ -46,23 +50,30 @@ impl Folder {
     }
 
     /// The command, to be run in the folder with these arguments.
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub fn command(&self, arguments: &[impl AsRef<OsStr>]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_laxity"));
         command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null());
         command
     }
 
-    /// Runs the command to its end. Whatever it does, it does not panic.
-    pub fn laxity(&self, arguments: &[&str]) -> Ended {
+    /// Runs the command to its end.
+    pub fn laxity(&self, arguments: &[impl AsRef<OsStr> + Debug]) -> Ended {
         let output = self.command(arguments).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        let ended = Ended {
-            code: output.status.code(),
-            stdout: text(output.stdout),
-            stderr: text(output.stderr),
-        };
-        assert!(!ended.stderr.contains("panicked"), "{arguments:?}: {}", ended.stderr);
-        ended
+        Ended::of(output, arguments)
+    }
+
+    /// The same with this on standard input.
+    pub fn laxity_reads(&self, arguments: &[impl AsRef<OsStr> + Debug], input: &[u8]) -> Ended {
+        let mut command = self.command(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        let output = thread::scope(|scope| {
+            // It may end before it has read everything.
+            scope.spawn(move || pipe.write_all(input));
+            child.wait_with_output().unwrap()
+        });
+        Ended::of(output, arguments)
     }
 
     /// Everything that is in the folder: the bytes of its files by their path, folders without.
@@ -74,6 +85,18 @@ impl Folder {
 }
 
 impl Ended {
+    /// Whatever the command did, it did not panic.
+    fn of(output: Output, arguments: &[impl Debug]) -> Ended {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let ended = Ended {
+            code: output.status.code(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        };
+        assert!(!ended.stderr.contains("panicked"), "{arguments:?}: {}", ended.stderr);
+        ended
+    }
+
     /// What is printed, if the command ended with this code and said nothing else.
     pub fn printed(self, code: i32) -> String {
         assert_eq!((self.code, self.stderr.as_str()), (Some(code), ""), "{}", self.stdout);

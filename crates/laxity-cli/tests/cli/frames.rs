@@ -135,7 +135,7 @@ fn frames_need_a_network_and_a_plan_that_has_them() {
     let alone = Folder::with_plan(&alone.replace("end-to-end = \"10ms\"\n", ""));
     refused(&alone, &["check", "plan.toml"], &["`kind = \"tdp\"` without a network"]);
     let fifo = repository("examples/dumbbell.toml");
-    refused(&folder, &["run", &fifo, "--scheduler", "tdp"], &["tdp where the plan has it"]);
+    refused(&folder, &["run", &fifo, "--scheduler", "tdp"], &["`frame` and `frames`"]);
 }
 
 /// The promises of the repository's plans, and the first of the paper's scenarios for a second.

@@ -43,7 +43,7 @@ fn a_plan_comes_out_with_notes_beside_it() {
     let folder = Folder::new().with("script.sh", SCRIPT);
     let printed = folder.laxity(&["import", "tc", "script.sh"]);
     assert_eq!(printed.code, Some(0));
-    let fq_codel = "5: 1:20: fq_codel: its limit of 100 packets is kept";
+    let fq_codel = "5: 1:20: fq_codel: its flows share one queue";
     for part in ["Read as:\n", "the link's rate is 10mbit", "Not mapped:\n", fq_codel] {
         assert!(printed.stderr.contains(part), "`{part}` is missing in {}", printed.stderr);
         assert!(printed.stdout.contains(part), "`{part}` is missing in {}", printed.stdout);
@@ -73,7 +73,7 @@ fn a_script_on_standard_input() {
     assert!(output.status.success());
     let named = folder.laxity(&["import", "tc", "script.sh"]).stdout;
     let printed = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(printed, named.replace("script.sh", "standard input"));
+    assert_eq!(printed, named.replace("script.sh", "<stdin>"));
 }
 
 #[test]
@@ -92,6 +92,21 @@ fn options_say_what_the_script_does_not() {
 }
 
 #[test]
+fn what_a_script_is_called_with() {
+    let script = SCRIPT.replace("eth0", "$1").replace("10mbit", "${UP}kbit");
+    let folder = Folder::new()
+        .with("called.sh", script.replacen("tc ", ". /etc/qos/rates.conf\ntc ", 1))
+        .with("rates.conf", "UP=10000\n");
+    let import = ["import", "tc", "called.sh"];
+    refused(&folder, &import, &["called.sh:3", "--set UP=VALUE"]);
+    let plan = |more: &[&str]| folder.laxity(&[&import[..], more].concat()).stdout;
+    assert!(plan(&["--set", "UP=10000"]).contains("[link]\nrate = \"10mbit\""));
+    assert!(plan(&["--arg", "eth0", "--source", "rates.conf"]).contains("rate = \"10mbit\""));
+    refused(&folder, &[&import[..], &["--set", "2=x"]].concat(), &["--set", "UPLINK=9500"]);
+    refused(&folder, &[&import[..], &["--source", "none"]].concat(), &["no such file"]);
+}
+
+#[test]
 fn a_script_that_tc_would_refuse() {
     let folder = Folder::new();
     let script = |old: &str, new: &str, says: &[&str]| {
@@ -100,7 +115,7 @@ fn a_script_that_tc_would_refuse() {
         refused(&folder, &["import", "tc", "script.sh", "--out", "plan.toml"], says);
     };
     script("m2 1mbit", "m2 1parsec", &["script.sh:3:58", "`1parsec` is not a rate", "kbit, mbit"]);
-    script("m2 1mbit", "m2 $RATE", &["script.sh:3:58", "`$RATE` has no value in the script"]);
+    script("m2 1mbit", "m2 ${RATE}kbit", &["script.sh:3:58", "--set RATE=VALUE"]);
     script("parent 1:1 ", "parent 1:7 ", &["script.sh:3:30", "there is no class 1:7"]);
     script("u32 match", "u32 mtach", &["script.sh:6:40", "`mtach` does not belong to u32"]);
     for file in ["none.sh", "."] {

@@ -4,21 +4,35 @@ mod admission;
 mod bad_input;
 mod bad_recordings;
 mod dwcs;
+mod escapes;
+mod fitting;
 mod folder;
 mod frames;
+mod golden;
 mod import;
+mod names;
 mod network;
 mod outputs;
+mod overwriting;
 mod packets;
+mod pages;
 mod promises;
+mod queued;
+mod seeds;
+#[cfg(unix)]
+mod signals;
+mod stdin;
+mod verdicts;
 
 /// Every discipline that a plan can be run under.
-const SCHEDULERS: [&str; 13] = [
+const SCHEDULERS: [&str; 15] = [
     "fifo",
     "wfq",
     "wf2q",
     "drr",
     "hfsc",
+    "priority",
+    "fq-codel",
     "edf/background",
     "edf/total-bandwidth",
     "edf/shifted-line",

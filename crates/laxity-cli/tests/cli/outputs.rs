@@ -76,7 +76,7 @@ fn counts<'a>(summary: &'a Value, of: &str) -> Vec<&'a Value> {
 #[test]
 fn a_run_is_the_same_from_its_own_arrivals() {
     let folder = Folder::with_plan(BUSY);
-    let first = folder.laxity(&["run", "plan.toml", "--out", "out", "--json"]).json(0);
+    let mut first = folder.laxity(&["run", "plan.toml", "--out", "out", "--json"]).json(0);
     let mut rows: Vec<Vec<String>> = folder
         .text("out/packets.csv")
         .lines()
@@ -88,7 +88,31 @@ fn a_run_is_the_same_from_its_own_arrivals() {
     let csv = "time_ns,class,length,flow\n".to_string() + &lines.collect::<String>();
     let folder = folder.with("arrivals.csv", csv);
     let again = ["run", "plan.toml", "--arrivals", "arrivals.csv", "--json"];
-    assert_eq!(folder.laxity(&again).json(0), first);
+    let mut again = folder.laxity(&again).json(0);
+    // A model's traffic lasts as long as it was asked for, a recording's until its last packet.
+    let [asked, recorded] = [&mut first, &mut again].map(|summary| summary["traffic_ns"].take());
+    assert_eq!(asked, first["duration_ns"]);
+    assert_eq!(recorded.to_string(), rows.last().unwrap()[4]);
+    assert_eq!(again, first);
+}
+
+#[test]
+fn traffic_and_the_time_until_it_has_left_are_told_apart() {
+    // Ten packets of 12 ms each in 0.9 s, and then as many at once.
+    let plan = "version = 1\n[link]\nrate = \"1mbit\"\n[scheduler]\nkind = \"fifo\"\n[class.a]\n";
+    let rows = (0..10).map(|at| format!("{},a,1500\n", at * 100_000_000));
+    let rows: String = rows.chain((0..10).map(|_| "1000000000,a,1500\n".to_string())).collect();
+    let csv = format!("time_ns,class,length\n{rows}");
+    let folder = Folder::with_plan(plan).with("in.csv", csv);
+    let run = ["run", "plan.toml", "--arrivals", "in.csv"];
+    let printed = folder.laxity(&run).printed(0).replace('\u{a0}', " ");
+    assert!(printed.contains("1 s of traffic, measured for 1.12 s"), "{printed}");
+    let summary = folder.laxity(&[&run[..], &["--json"]].concat()).json(0);
+    assert_eq!(summary["traffic_ns"], 1_000_000_000u64);
+    assert_eq!(summary["duration_ns"], 1_120_000_000u64);
+    let models = Folder::with_plan(PLAN).laxity(&["run", "plan.toml"]).printed(0);
+    let models = models.replace('\u{a0}', " ");
+    assert!(models.contains("10 s of traffic, seed"), "{models}");
 }
 
 #[test]

@@ -150,7 +150,8 @@ fn assert_every_way_of_ending_occurs(summary: &Value, scheduler: &str) {
         |reason: &str| classes.iter().any(|class| class["dropped"][reason] != Value::Null);
     assert!(dropped("queue-full") && dropped("contract"), "{summary}");
     let late = classes.iter().any(|class| class["deadline_misses"] != 0);
-    let has_deadlines = ["edf", "hfsc", "dwcs"].iter().any(|kind| scheduler.starts_with(kind));
+    let has_deadlines =
+        ["edf", "hfsc", "priority", "dwcs"].iter().any(|kind| scheduler.starts_with(kind));
     assert_eq!(late, !has_deadlines, "{scheduler}: {summary}");
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use laxity::aqm::{DropTail, Limit};
 use laxity::packet::{ClassId, Packet};
 use laxity::sched::edf::{Assign, BestEffort};
-use laxity::sched::{Edf, Fifo};
+use laxity::sched::{Edf, Fifo, Wfq};
 use laxity::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
 use laxity::units::{Bytes, Nanos, Rate};
 use proptest::prelude::*;
@@ -52,6 +52,27 @@ fn nothing_is_lost_or_doubled_whatever_the_ring() {
         assert_eq!(statistics.bytes_sent, 400 * packets);
         assert!(statistics.latency.count() >= 4 * packets / 32, "{statistics:?}");
     }
+}
+
+/// Packets of classes that there are not come back as such, and the others are sent.
+#[test]
+fn packets_of_no_class_do_no_harm() {
+    let engine =
+        Engine::start(Wfq::new(Rate(1_000_000), &[1, 2]), Kept::default(), Settings::default());
+    let engine = engine.unwrap();
+    let mut producer = engine.handle().producer().unwrap();
+    for (handle, class) in [0, 2, 1, u32::MAX, 70_000, 0].into_iter().enumerate() {
+        producer.send_or_wait(packet(class, 0, handle as u64), 7).unwrap();
+    }
+    drop(producer);
+    let Finished { sink, statistics, .. } = finish(engine);
+    let mut sent = sink.sent_by(0);
+    sent.sort_unstable();
+    assert_eq!(sent, [0, 2, 5]);
+    let dropped: Vec<_> =
+        sink.dropped.iter().map(|(packet, reason, _)| (packet.handle, *reason)).collect();
+    assert_eq!(dropped, [1, 3, 4].map(|handle| (handle, DropReason::NoClass)));
+    assert_eq!(statistics.received, 6);
 }
 
 /// A sink that says when it has a packet, and holds it until it is told to go on.

@@ -12,7 +12,7 @@ fn plan(text: &str) -> Plan {
 
 fn paths(text: &str) -> Paths {
     let plan = plan(text);
-    plan.paths(plan.scheduler)
+    plan.paths()
 }
 
 /// One packet of each of these classes takes 1 ms.
@@ -150,7 +150,7 @@ fn an_output_is_told_what_comes_there() {
         source("b", &["a", "b"])
     );
     let plan = plan(&text);
-    let paths = plan.paths(plan.scheduler);
+    let paths = plan.paths();
     assert_eq!(paths.outputs.len(), 3, "a private link each, and one that is shared");
     let shared = paths.routes[0].outputs[1];
     let here = paths.plan_at(&plan, shared);

@@ -9,8 +9,7 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::{Output, Paths, Route, Unproved};
-use crate::model::{Plan, SchedulerSpec, TokenBucket};
-use crate::network::Network;
+use crate::model::{Network, Plan, SchedulerSpec, TokenBucket};
 
 /// How far a walk has come.
 struct Walk<'a> {
@@ -200,26 +199,22 @@ impl Walk<'_> {
     /// How long an output takes for each of its classes.
     fn bounds(&self, paths: &Paths, number: usize, here: &Plan) -> Vec<Result<Nanos, Unproved>> {
         let output = &paths.outputs[number];
-        let all = match here.scheduler {
-            SchedulerSpec::Fifo => {
-                vec![self.fifo(paths, number, here.link.rate); here.classes.len()]
-            }
-            spec => here.bounds(spec).into_iter().map(|bound| Ok(bound?)).collect(),
+        let all = match here.scheduler.room().is_one_queue {
+            true => vec![self.one_queue(paths, number, here.link.rate); here.classes.len()],
+            false => here.bounds().into_iter().map(|bound| Ok(bound?)).collect(),
         };
-        let bound = |passing: &super::Passing| {
-            let class = passing.class;
-            match &passing.arrival {
-                None => passing.bound,
-                Some(_) if waits_behind_unknown(output, here, class) => Err(Unproved::Company),
-                Some(_) => all[class.index()],
-            }
+        let waiting = waiting_behind_unknown(output, here);
+        let bound = |(passing, waits): (&super::Passing, bool)| match (&passing.arrival, waits) {
+            (None, _) => passing.bound,
+            (Some(_), true) => Err(Unproved::Company),
+            (Some(_), false) => all[passing.class.index()],
         };
-        output.classes.iter().map(bound).collect()
+        output.classes.iter().zip(waiting).map(bound).collect()
     }
 
     /// How long packets take that share one queue. Together, those that come over one link come no
     /// faster than it sends.
-    fn fifo(&self, paths: &Paths, number: usize, rate: Rate) -> Result<Nanos, Unproved> {
+    fn one_queue(&self, paths: &Paths, number: usize, rate: Rate) -> Result<Nanos, Unproved> {
         let classes = || paths.outputs[number].classes.iter();
         let arrivals = classes().map(|passing| passing.arrival.as_deref().unwrap_or_default());
         let all = arrival_curve(&together(arrivals));
@@ -264,17 +259,13 @@ impl Walk<'_> {
 
     /// By what curves of their own an output serves its classes.
     fn services(&self, output: &Output, here: &Plan) -> Vec<Option<Service>> {
-        match here.scheduler {
-            SchedulerSpec::Fifo => {
-                let alone = output.classes.len() == 1;
-                let line = Service { curve: Curve::line(here.link.rate), late: Nanos::ZERO };
-                vec![alone.then_some(line); output.classes.len()]
-            }
-            spec => {
-                let all = here.services(spec);
-                output.classes.iter().map(|of| all[of.class.index()].clone()).collect()
-            }
+        if here.scheduler.room().is_one_queue {
+            let alone = output.classes.len() == 1;
+            let line = Service { curve: Curve::line(here.link.rate), late: Nanos::ZERO };
+            return vec![alone.then_some(line); output.classes.len()];
         }
+        let all = here.services();
+        output.classes.iter().map(|of| all[of.class.index()].clone()).collect()
     }
 
     /// The bounds of a route's outputs together.
@@ -347,17 +338,18 @@ fn after(route: &Route, output: usize) -> Option<usize> {
     route.outputs.get(at + 1).copied()
 }
 
-/// Whether a class's delay depends on others of which nothing is known: in one queue on all, by
-/// deadlines on those that have any.
-fn waits_behind_unknown(output: &Output, here: &Plan, class: ClassId) -> bool {
-    let (place, scheduler) = here.queued_at(class);
-    let unknown = output.classes.iter().filter(|passing| passing.arrival.is_none());
-    let mut beside = unknown.filter(|other| here.queued_at(other.class).0 == place);
-    match scheduler {
-        SchedulerSpec::Fifo => beside.next().is_some(),
-        SchedulerSpec::Edf { .. } => {
-            beside.any(|other| here.classes[other.class.index()].due_within().is_some())
+/// The classes whose delays depend on others of which nothing is known.
+fn waiting_behind_unknown(output: &Output, here: &Plan) -> Vec<bool> {
+    let waits_at = |scheduler: &SchedulerSpec| (scheduler.room().waits_behind)(here);
+    let at_the_link = waits_at(&here.scheduler);
+    let unknown: Vec<_> = output.classes.iter().filter(|of| of.arrival.is_none()).collect();
+    let waits = |class: ClassId| {
+        let (place, scheduler) = here.queued_at(class);
+        let mut beside = unknown.iter().filter(|other| here.queued_at(other.class).0 == place);
+        match place {
+            None => beside.any(|other| at_the_link(class, other.class)),
+            Some(_) => beside.any(|other| waits_at(&scheduler)(class, other.class)),
         }
-        _ => false,
-    }
+    };
+    output.classes.iter().map(|passing| waits(passing.class)).collect()
 }

@@ -124,7 +124,7 @@ pub trait Measure: FromStr<Err = UnitError> + Copy {
 impl Measure for Rate {
     const NAME: &'static str = "Rate";
     const EXPECTED: &'static str = "a rate such as \"10mbit\" or \"1.25MB/s\"";
-    const PATTERN: &'static str = r"^\s*[0-9]*\.?[0-9]*\s*((bit|kbit|[Mm]bit|[Gg]bit|tbit)|(bit|kbit|Mbit|Gbit|B|kB|MB|GB)/s)$";
+    const PATTERN: &'static str = r"^\s*[0-9]*\.?[0-9]*\s*((bit|kbit|[Mm]bit|[Gg]bit|[Tt]bit)|(bit|kbit|Mbit|Gbit|Tbit|B|kB|MB|GB|TB)/s)$";
     fn units(self) -> u64 {
         self.0
     }
@@ -142,7 +142,7 @@ impl Measure for Nanos {
 impl Measure for Bytes {
     const NAME: &'static str = "Size";
     const EXPECTED: &'static str = "a size such as \"1536b\" or \"30kB\"";
-    const PATTERN: &'static str = r"^\s*[0-9]*\.?[0-9]*\s*(b|B|kB|KB|MB|GB|KiB|MiB|GiB)$";
+    const PATTERN: &'static str = r"^\s*[0-9]*\.?[0-9]*\s*(b|B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB)$";
     fn units(self) -> u64 {
         self.0
     }

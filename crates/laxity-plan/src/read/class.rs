@@ -9,9 +9,7 @@ use super::hierarchy::Hierarchy;
 use super::queue::queue;
 use super::{MOST, Read, curve, matching, positive, scheduling, stream};
 use crate::error::{Fault, shown};
-use crate::model::{
-    Arrival, Class, LinkSpec, Police, SchedulerSpec, Scheduling, TokenBucket, Weight,
-};
+use crate::model::{Arrival, Class, LinkSpec, Police, Scheduling, TokenBucket, Weight};
 use crate::raw::{self, Arrivals, At, Number, Quantity, Table};
 
 /// The longest name of a class, in characters.
@@ -50,7 +48,10 @@ pub fn all(raw: raw::Classes, context: &Context<'_>) -> Read<Vec<Class>> {
     let read = |((name, class), (parent, children)): ((At<String>, Table<raw::Class>), _)| {
         read(name.value, class.0, parent, children, context)
     };
-    classes.into_iter().zip(places).map(read).collect()
+    let mut classes: Vec<Class> = classes.into_iter().zip(places).map(read).collect::<Read<_>>()?;
+    // Collecting keeps the room that the classes took as they were written, which is more.
+    classes.shrink_to_fit();
+    Ok(classes)
 }
 
 fn read(
@@ -90,6 +91,7 @@ fn read(
         end_to_end,
         arrival,
         weight: raw.weight.map_or(Ok(Weight::ONE), weight)?,
+        level: raw.level.as_deref().map(level).transpose()?,
         police,
         queue: raw.queue.as_ref().map(|at| queue(&at.value.0, &at.span, link)).transpose()?,
         matching: raw.matching.map(|expression| matching(&expression, text)).transpose()?,
@@ -97,7 +99,7 @@ fn read(
         gap: streams.gap,
         loss: streams.loss,
         late: streams.late,
-        inside: raw.scheduler.as_ref().map(|at| inside(at, link)).transpose()?,
+        inside: raw.scheduler.as_ref().map(|at| inside(at, link)).transpose()?.map(Box::new),
     })
 }
 
@@ -137,11 +139,12 @@ fn check_deadline(
 
 fn inside(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Read<Scheduling> {
     let scheduling = scheduling(at, link)?;
-    match scheduling.scheduler {
-        SchedulerSpec::Tdp(_) => Err(Fault::at(&at.span, "`kind = \"tdp\"` inside a class")
-            .help("frames are of links: write it in `[scheduler]` of a network")),
-        _ => Ok(scheduling),
+    if !scheduling.scheduler.room().is_of_networks {
+        return Ok(scheduling);
     }
+    let message = format!("`kind = \"{}\"` inside a class", scheduling.scheduler);
+    Err(Fault::at(&at.span, message)
+        .help("frames are of links: write it in `[scheduler]` of a network"))
 }
 
 fn check_name(At { value: name, span }: &At<String>) -> Read<()> {
@@ -171,6 +174,13 @@ fn weight(At { value: Number(weight), span }: At<Number>) -> Read<Weight> {
         0.0 => wrong(format!("`weight` is {weight}, less than a millionth")),
         millionths => Ok(Weight(millionths as u32)),
     }
+}
+
+fn level(At { value: raw::Count(level), span }: &At<raw::Count>) -> Read<u8> {
+    u8::try_from(*level).map_err(|_| {
+        Fault::at(span, format!("`level` is {level}"))
+            .help("0 to 255 are accepted, and 0 goes first")
+    })
 }
 
 /// All buckets of a class, with the peaks' among them, and the smallest `packet`.

@@ -13,7 +13,8 @@ use crate::raw::{self, At, Curve, Pieces, Quantity, Slope};
 /// What the keys `curve`, `real-time`, `link-share` and `upper-limit` of a class come to, `curve`
 /// standing for the first two.
 pub fn of_class(raw: &raw::Class, is_leaf: bool) -> Read<Curves> {
-    let raw::Class { curve, real_time, link_share, upper_limit, .. } = raw;
+    let [curve, real_time, link_share, upper_limit] =
+        [&raw.curve, &raw.real_time, &raw.link_share, &raw.upper_limit].map(Option::as_deref);
     let parts = [("real-time", real_time), ("link-share", link_share)];
     for (key, part) in parts {
         if let (Some(_), Some(At { span, .. })) = (curve, part) {
@@ -28,15 +29,11 @@ pub fn of_class(raw: &raw::Class, is_leaf: bool) -> Read<Curves> {
         return Err(Fault::at(span, message).help(help));
     }
     let read = |key| move |at: &At<Curve>| service_curve(at, key);
-    let curve = curve.as_ref().map(read("curve")).transpose()?;
+    let curve = curve.map(read("curve")).transpose()?;
     Ok(Curves {
-        real_time: real_time
-            .as_ref()
-            .map(read("real-time"))
-            .transpose()?
-            .or(curve.filter(|_| is_leaf)),
-        link_share: link_share.as_ref().map(read("link-share")).transpose()?.or(curve),
-        upper_limit: upper_limit.as_ref().map(read("upper-limit")).transpose()?,
+        real_time: real_time.map(read("real-time")).transpose()?.or(curve.filter(|_| is_leaf)),
+        link_share: link_share.map(read("link-share")).transpose()?.or(curve),
+        upper_limit: upper_limit.map(read("upper-limit")).transpose()?,
     })
 }
 

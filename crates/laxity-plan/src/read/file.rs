@@ -13,25 +13,31 @@ pub fn too_large() -> String {
     format!("the plan is larger than {} MiB, the most that is read", LIMIT >> 20)
 }
 
+/// The text of the file at `path`, which errors call `name`.
 pub fn text(path: &Path, name: &str) -> Result<String, PlanError> {
-    let failed = |error: io::Error| {
-        let message = match error.kind() {
-            io::ErrorKind::NotFound => "there is no such file".into(),
-            io::ErrorKind::IsADirectory => "this is a folder, not a plan file".into(),
-            io::ErrorKind::PermissionDenied => {
-                "this file may not be read (permission denied)".into()
-            }
-            _ => format!("the file cannot be read: {error}"),
-        };
-        PlanError::io(name, &error, message)
-    };
+    let file = File::open(path).map_err(|error| failed(&error, name))?;
+    text_of(file, name)
+}
+
+/// The same from any reader.
+pub fn text_of(input: impl Read, name: &str) -> Result<String, PlanError> {
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(failed)?;
-    file.take(LIMIT as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    let read = input.take(LIMIT as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|error| failed(&error, name))?;
     if bytes.len() > LIMIT {
         return Err(PlanError::new(name, "", Fault::new(None, too_large())));
     }
     String::from_utf8(bytes).map_err(|error| not_utf8(&error, name))
+}
+
+fn failed(error: &io::Error, name: &str) -> PlanError {
+    let message = match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".into(),
+        io::ErrorKind::IsADirectory => "this is a folder, not a plan file".into(),
+        io::ErrorKind::PermissionDenied => "this file may not be read (permission denied)".into(),
+        _ => format!("the file cannot be read: {error}"),
+    };
+    PlanError::io(name, error, message)
 }
 
 /// Points at the first bad byte in what is left of the text when such bytes are replaced.

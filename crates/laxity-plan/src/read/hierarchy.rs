@@ -6,6 +6,7 @@ use std::ops::Range;
 use laxity::packet::ClassId;
 
 use super::Read;
+use crate::discipline::Kind;
 use crate::error::{Fault, quoted_list};
 use crate::raw::{self, At, Table};
 
@@ -77,13 +78,13 @@ impl Hierarchy {
         classes: &[(At<String>, Table<raw::Class>)],
         all: &raw::Scheduler,
     ) -> Read<()> {
-        let scheduler = |class: usize| classes[class].1.0.scheduler.as_ref();
+        let scheduler = |class: usize| classes[class].1.0.scheduler.as_deref();
         let name = |class: usize| &classes[class].0.value;
         let up = |class: &usize| self.parents[*class].map(ClassId::index);
         for (class, At { span, .. }) in
             (0..classes.len()).filter_map(|class| Some((class, scheduler(class)?)))
         {
-            if !matches!(all.kind.0, raw::SchedulerKind::Wf2q) {
+            if all.kind.0 != Kind::Wf2q {
                 let message =
                     format!("class `{}` has a scheduler, and the link is not shared", name(class));
                 return Err(Fault::at(span, message).help(
@@ -138,18 +139,22 @@ fn check_interior(name: &str, class: &raw::Class) -> Read<()> {
     fn span<T>(key: &Option<At<T>>) -> Option<&Range<usize>> {
         key.as_ref().map(|at| &at.span)
     }
+    fn boxed<T>(key: &Option<Box<At<T>>>) -> Option<&Range<usize>> {
+        key.as_ref().map(|at| &at.span)
+    }
     let of_packets = [
         ("deadline", span(&class.deadline)),
         ("end-to-end", span(&class.end_to_end)),
-        ("arrival", span(&class.arrival)),
+        ("arrival", boxed(&class.arrival)),
         ("police", span(&class.police)),
-        ("queue", span(&class.queue)),
+        ("queue", boxed(&class.queue)),
         ("match", span(&class.matching)),
+        ("level", boxed(&class.level)),
         ("count", span(&class.count)),
         ("gap", span(&class.gap)),
         ("loss", span(&class.loss)),
         ("late", span(&class.late)),
-        ("real-time", span(&class.real_time)),
+        ("real-time", boxed(&class.real_time)),
     ];
     match of_packets.into_iter().find_map(|(key, span)| Some((key, span?))) {
         None => Ok(()),

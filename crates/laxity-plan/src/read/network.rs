@@ -5,12 +5,11 @@ use std::ops::Range;
 
 use laxity::units::Nanos;
 
-use super::{MOST, Read, check_transmission, positive, scheduling, tdp};
+use super::{MOST, Read, check_transmission, positive, scheduling};
+use crate::discipline::tdp;
 use crate::error::{Fault, shown};
-use crate::model::{LinkSpec, SchedulerSpec, Scheduling};
-use crate::network::{Hop, Network, NetworkLink, Node, WireLoss};
+use crate::model::{Clock, Hop, LinkSpec, Network, NetworkLink, Node, Scheduling, WireLoss};
 use crate::raw::{self, At, Count, Number, Table};
-use crate::tdp::Clock;
 
 /// The longest name of a link or a node, in characters.
 const LONGEST_NAME: usize = 64;
@@ -90,13 +89,12 @@ fn node(name: String, raw: &raw::Node, link: &LinkSpec) -> Read<Node> {
 /// The discipline of a link or a node, which time-driven priority is not: its frames are all nodes'.
 fn own_scheduling(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Read<Scheduling> {
     let scheduling = scheduling(at, link)?;
-    match scheduling.scheduler {
-        SchedulerSpec::Tdp(_) => {
-            Err(Fault::at(&at.span, "`kind = \"tdp\"` for a part of the network")
-                .help("write it in `[scheduler]`, and give what is not in step another discipline"))
-        }
-        _ => Ok(scheduling),
+    if !scheduling.scheduler.room().is_of_networks {
+        return Ok(scheduling);
     }
+    let message = format!("`kind = \"{}\"` for a part of the network", scheduling.scheduler);
+    Err(Fault::at(&at.span, message)
+        .help("write it in `[scheduler]`, and give what is not in step another discipline"))
 }
 
 fn wire_loss(raw: &raw::WireLoss) -> Read<WireLoss> {

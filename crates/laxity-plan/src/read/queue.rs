@@ -128,7 +128,7 @@ fn red(raw: &raw::Queue, span: &Range<usize>, limit: QueueLimit, link: &LinkSpec
     })
 }
 
-fn limit(key: &str, raw: &At<Limit>) -> Read<QueueLimit> {
+pub fn limit(key: &str, raw: &At<Limit>) -> Read<QueueLimit> {
     match raw.value {
         Limit::Packets(0) | Limit::Bytes(Bytes(0)) => Err(zero(key, &raw.span)),
         Limit::Packets(count) => Ok(QueueLimit::Packets(count)),

@@ -11,8 +11,7 @@ use laxity::units::{Bytes, Nanos};
 use super::network::Paths;
 use super::{MOST, Read, matching, tcp, zero};
 use crate::error::{Fault, quoted_list};
-use crate::model::{Class, Dist, Model, ModelSource, Plan, Police, Source};
-use crate::network::Hop;
+use crate::model::{Class, Dist, Hop, Model, ModelSource, Plan, Police, Recording, Source};
 use crate::raw::{self, At, Count, Distribution, Measure, ModelKind, Number, Quantity, Table};
 
 /// The shape of Pareto periods unless the plan gives one.
@@ -54,7 +53,7 @@ fn keys(model: ModelKind) -> &'static [&'static str] {
             "class", "packet", "count", "start", "stagger", "stop", "path", "laps", "rate",
             "jitter",
         ],
-        ModelKind::Poisson => {
+        ModelKind::Poisson | ModelKind::Correlated => {
             &["class", "packet", "count", "start", "stagger", "stop", "path", "laps", "rate"]
         }
         ModelKind::OnOff => &[
@@ -85,9 +84,10 @@ fn keys(model: ModelKind) -> &'static [&'static str] {
             "ecn",
             "min-timeout",
             "tick",
+            "jitter",
         ],
-        ModelKind::Capture => &["file", "match"],
-        ModelKind::Csv => &["file"],
+        ModelKind::Capture => &["file", "match", "sort"],
+        ModelKind::Csv => &["file", "sort"],
     }
 }
 
@@ -105,6 +105,7 @@ impl Context<'_> {
                 jitter: raw.jitter.as_ref().map(|raw| distribution("jitter", raw)).transpose()?,
             },
             ModelKind::Poisson => Model::Poisson { rate: rate()? },
+            ModelKind::Correlated => Model::Correlated { rate: rate()? },
             ModelKind::OnOff => Model::OnOff {
                 rate: rate()?,
                 on: longer("on", on()?)?,
@@ -147,7 +148,11 @@ impl Context<'_> {
             return Err(Fault::at(&file.span, "`file` is empty: write a path"));
         }
         let filter = raw.matching.as_ref().map(|filter| matching(filter, self.text)).transpose()?;
-        Ok(Source::Recording { path: self.folder.join(&file.value), filter })
+        Ok(Source::Recording(Recording {
+            path: self.folder.join(&file.value),
+            filter,
+            sort: raw.sort.as_ref().is_some_and(|sort| sort.value),
+        }))
     }
 
     fn greedy(&self, raw: &raw::Source, span: &Range<usize>) -> Read<Model> {
@@ -329,6 +334,7 @@ fn check_keys(raw: &raw::Source, text: &str) -> Read<()> {
         ("stagger", span(&raw.stagger)),
         ("file", span(&raw.file)),
         ("match", span(&raw.matching)),
+        ("sort", span(&raw.sort)),
     ];
     let keys = keys(raw.model.value.0);
     match written.into_iter().find(|(key, span)| span.is_some() && !keys.contains(key)) {

@@ -8,8 +8,7 @@ use laxity::units::{Bytes, Nanos};
 use super::source::{distribution, longer, need, packets};
 use super::{Read, positive};
 use crate::error::Fault;
-use crate::model::{Dist, Plan};
-use crate::network::{Hop, TcpSource, TcpTimer, TcpVariant};
+use crate::model::{Dist, Hop, Plan, TcpSource, TcpTimer, TcpVariant};
 use crate::raw::{self, At, Quantity};
 
 /// The widest receiver's window in segments unless the plan says otherwise: about 6 MB.
@@ -35,13 +34,15 @@ pub fn read(
         let message = "`pause` without `transfer`: a transfer without end is followed by none";
         return Err(Fault::at(&pause.span, message).help("add `transfer = \"100kB\"`"));
     }
+    let packet = packet(raw, plan, span)?;
     let window = packets(raw.window.as_ref(), "window", DEFAULT_WINDOW)?;
     Ok(TcpSource {
         class,
         count,
+        jitter: jitter(raw, plan, &path, packet)?,
         path,
         variant: raw.variant.as_ref().map_or(TcpVariant::Cubic, |variant| variant.value.0),
-        packet: packet(raw, plan, span)?,
+        packet,
         ack: raw.ack.as_ref().map_or(Ok(plan.link.min_packet), |ack| length(ack, "ack", plan))?,
         transfer: raw.transfer.as_ref().map(|raw| longer("transfer", raw)).transpose()?,
         pause: raw
@@ -83,6 +84,35 @@ fn length(raw: &Quantity<Bytes>, key: &str, plan: &Plan) -> Read<Bytes> {
             format!("`{key}` is {size}, above the link's `max-packet`, {max}"),
         )),
         false => Ok(size),
+    }
+}
+
+/// Unless the plan says otherwise up to a segment's time at the bottleneck, which takes senders out of
+/// step (Floyd, Jacobson 1992).
+fn jitter(raw: &raw::Source, plan: &Plan, path: &[Hop], packet: Bytes) -> Read<Dist<Nanos>> {
+    let Some(raw) = &raw.jitter else {
+        let rates = plan
+            .network
+            .iter()
+            .flat_map(|network| path.iter().map(|hop| network.links[hop.link as usize].rate));
+        let longest = rates.min().map_or(Nanos::ZERO, |slowest| slowest.time_for(packet));
+        return Ok(Dist::Uniform(Nanos::ZERO, longest));
+    };
+    let dist = distribution("jitter", raw)?;
+    let always = match dist {
+        Dist::Constant(time) | Dist::Normal(time, Nanos::ZERO) => time,
+        Dist::Uniform(from, to) if from == to => from,
+        _ => Nanos::ZERO,
+    };
+    match always {
+        Nanos::ZERO => Ok(dist),
+        always => {
+            let message = format!("`jitter` is always {always}, which takes no sender out of step");
+            Err(Fault::at(&raw.span, message).help(format!(
+                "write {{ uniform = [\"0s\", \"{always}\"] }}, or \"0s\" for none; what delays every \
+                 packet alike is a link's `delay`"
+            )))
+        }
     }
 }
 

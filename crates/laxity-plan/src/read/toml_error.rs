@@ -79,7 +79,7 @@ fn example(key: &str) -> &'static str {
         "bucket" => "write a size such as `bucket = \"300b\"`",
         "limit" => "write packets such as `limit = 100` or bytes such as `limit = \"64kB\"`",
         "model" => {
-            "write `model = …` with one of greedy, constant, poisson, on-off, pareto-on-off, backlogged, capture, csv"
+            "write `model = …` with one of greedy, constant, poisson, correlated, on-off, pareto-on-off, backlogged, capture, csv"
         }
         "kind" => {
             "a scheduler is `fifo`, `wfq`, `wf2q`, `drr`, `hfsc`, `edf` or `dwcs`; a queue is `droptail`, `red`, `choke` or `codel`"

@@ -8,9 +8,7 @@ use laxity::packet::ClassId;
 use laxity::sched::tdp::{Contract, Settings, capacity};
 use laxity::units::{Bytes, Nanos};
 
-use super::{Assignment, TdpSpec};
-use crate::model::{Class, Plan, SchedulerSpec};
-use crate::network::{Hop, Network};
+use crate::model::{Assignment, Class, Hop, Network, Plan, SchedulerSpec, TdpSpec};
 
 /// The most frames ahead that an edge gives out: it has a queue for each.
 pub const MOST_AHEAD: u32 = 1 << 17;
@@ -119,6 +117,12 @@ impl Plan {
         spec.clock_error.unwrap_or_else(|| self.largest_clock_error())
     }
 
+    /// The largest error that any clock may have: what the network is to bear, or more where a node's
+    /// clock is said to be worse.
+    pub fn worst_clock_error(&self, spec: &TdpSpec) -> Nanos {
+        self.clock_error(spec).max(self.largest_clock_error())
+    }
+
     /// The largest error of any node's clock.
     pub fn largest_clock_error(&self) -> Nanos {
         let nodes = self.network.iter().flat_map(|network| &network.nodes);
@@ -131,7 +135,7 @@ impl Plan {
     /// If the plan has no network.
     pub fn has_frames(&self, spec: &TdpSpec, hop: Hop) -> bool {
         let scheduler = SchedulerSpec::Tdp(*spec);
-        self.scheduling_at(hop, scheduler).scheduler == scheduler
+        self.scheduling_at(hop).scheduler == scheduler
     }
 
     /// What an output with frames is told that gives or is given frames up to so many ahead.

@@ -4,8 +4,7 @@ use laxity::admit::tdp::Reservation;
 use laxity::units::Nanos;
 
 use super::{Framing, Stretch, TdpSpec, Unframed};
-use crate::model::Plan;
-use crate::network::{Hop, NetworkLink};
+use crate::model::{Hop, NetworkLink, Plan};
 
 /// How clocks may be wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,9 +46,24 @@ impl<'a> Margins<'a> {
         margins
     }
 
-    /// Whether a stretch bears the error that clocks are to have.
+    /// Whether all that is reserved bears the error that clocks may have.
+    pub fn are_kept(&self) -> bool {
+        let Framing { demand, reserved } = self.framing;
+        let mut all = demand.stretches.iter().zip(&reserved.answers);
+        all.all(|(stretch, answer)| match answer {
+            Ok(given) => self.bear_errors(stretch, given).is_ok(),
+            Err(_) => true,
+        })
+    }
+
+    /// Whether a stretch bears the error that clocks may have.
     pub fn bear_errors(&self, stretch: &Stretch, given: &Reservation) -> Result<(), Unframed> {
-        let error = self.plan.clock_error(&self.framing.demand.spec);
+        let error = self.plan.worst_clock_error(&self.framing.demand.spec);
+        for (place, hop) in stretch.hops.clone().zip(&stretch.flow.path) {
+            if self.of_fullest(hop.output) < error {
+                return Err(Unframed::Full(place));
+            }
+        }
         for (place, (output, delay)) in stretch.hops.clone().zip(links(stretch, given)) {
             if self.of_delay(output, delay).is_none_or(|margin| margin < error) {
                 return Err(Unframed::Late(place));
@@ -79,13 +93,19 @@ impl<'a> Margins<'a> {
                 bind(self.of_marks(output), MarginBinding::Marks);
             }
         }
-        for (&takes, &output) in self.fullest.iter().zip(&demand.outputs) {
+        for ((number, &output), &takes) in (0..).zip(&demand.outputs).zip(&self.fullest) {
             if takes > Nanos::ZERO {
-                let spare = frame.saturating_sub(demand.spec.guard).saturating_sub(takes);
-                bind(Nanos(spare.0 / 2), MarginBinding::Full(output));
+                bind(self.of_fullest(number), MarginBinding::Full(output));
             }
         }
         margin
+    }
+
+    /// With which error an output's fullest frame still fits into one that is shorter as its clock is set.
+    fn of_fullest(&self, output: u32) -> Nanos {
+        let TdpSpec { time, guard, .. } = self.framing.demand.spec;
+        let takes = self.fullest[output as usize];
+        Nanos(time.frame.saturating_sub(guard).saturating_sub(takes).0 / 2)
     }
 
     /// With which error packets still come over an output's link before their frame begins, so many

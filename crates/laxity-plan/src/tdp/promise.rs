@@ -9,8 +9,7 @@ use laxity::units::Nanos;
 
 use super::margin::Margins;
 use super::{ClockMargin, Demand, MOST_AHEAD, Reserved, Stretch, TdpSpec};
-use crate::model::{Class, Plan};
-use crate::network::Hop;
+use crate::model::{Class, Hop, Plan};
 
 /// What is reserved in a network, and what follows from it.
 #[derive(Clone, Debug)]
@@ -58,6 +57,12 @@ pub enum Unframed {
     /// On this link marks may be taken for those of another frame.
     #[error("the error of clocks is too large for marks to be told apart")]
     Marks(usize),
+    /// This output's fullest frame does not fit into one that is shorter as its clock is set.
+    #[error("a full frame may be cut short by a clock that is set")]
+    Full(usize),
+    /// Packets of other classes miss their frames, and take the place of those of any.
+    #[error("packets of other classes may miss their frames and come in its own")]
+    Disturbed,
 }
 
 impl Framing {
@@ -83,11 +88,15 @@ impl Framing {
     /// they send, in packets of their largest length, and clocks to the error that is to be borne.
     pub fn bounds(&self, plan: &Plan) -> HashMap<ClassId, Result<FramedBound, Unframed>> {
         let margins = Margins::new(plan, self);
+        let is_kept = margins.are_kept();
         let paths = plan.class_paths();
         let mut classes: Vec<_> =
             self.demand.stretches.iter().map(|stretch| stretch.class).collect();
         classes.dedup();
-        let bound = |class: ClassId| self.bound(plan, &margins, class, paths[class.index()]);
+        let bound = |class: ClassId| {
+            let bound = self.bound(plan, &margins, class, paths[class.index()]);
+            bound.and_then(|bound| if is_kept { Ok(bound) } else { Err(Unframed::Disturbed) })
+        };
         classes.into_iter().map(|class| (class, bound(class))).collect()
     }
 
@@ -137,7 +146,7 @@ impl Framing {
             };
             shaping = shaping.saturating_add(waits);
             transit = transit.saturating_add(bounds.transit.0);
-            let clocks = 2 * plan.clock_error(spec).0;
+            let clocks = 2 * plan.worst_clock_error(spec).0;
             let last = path[stretch.hops.end - 1];
             let propagation = links[last.link as usize].delay.0;
             beside = beside.saturating_add(clocks).saturating_add(propagation);

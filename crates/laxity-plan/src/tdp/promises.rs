@@ -7,8 +7,7 @@ use laxity::units::{Bytes, Nanos};
 
 use super::{ClockMargin, FramedBound, Framing, MarginBinding, TdpSpec, Unframed};
 use crate::Plan;
-use crate::model::SchedulerSpec;
-use crate::network::Hop;
+use crate::model::{Hop, SchedulerSpec};
 
 /// A chain of three nodes behind a host: frames of 100 us, ten to a cycle. A packet of 500 bytes takes
 /// 40 us, one of 100 bytes 8 us.

@@ -7,6 +7,13 @@ use crate::quantity::{self, Units, joined, unit_for, with_unit};
 const LARGEST: f64 = 1e15;
 /// More decades than anyone measures; smaller values lie on the axis' lower end.
 const MOST_DECADES: i32 = 12;
+/// A logarithmic axis whose ends are less than this ratio apart has ticks at even steps, and so has one
+/// with too few ticks otherwise.
+const EVEN_BELOW: f64 = 4.0;
+/// More than a double tells.
+const MOST_DECIMALS: usize = 18;
+/// An axis with fewer labels does not say how it goes on.
+const FEWEST_TICKS: usize = 3;
 
 /// An axis with its range settled.
 pub(super) struct Ruler {
@@ -79,37 +86,66 @@ fn linear(low: f64, high: f64, unit: Unit, room: usize, snug: bool, given: bool)
         (low, high) =
             if high == 0.0 { (0.0, 1.0) } else { (low.min(low * 2.0).min(0.0), high.max(0.0)) };
     }
-    let (name, size) = unit_for(high.abs().max(low.abs()), units(unit));
-    let (mut from, mut to) = (low / size, high / size);
-    let least = if unit == Unit::Count { 1.0 } else { 0.0 };
-    let step = round_step(((to - from) / room.max(1) as f64).max(least));
-    if !snug && !given {
-        (from, to) = ((from / step).floor() * step, (to / step).ceil() * step);
-    }
-    let decimals = usize::try_from(-step.log10().floor() as i64).unwrap_or(0);
-    let first = (from / step - 1e-6).ceil() as i64;
-    let last = (to / step + 1e-6).floor() as i64;
-    let ticks = (first..=last).map(|n| {
-        let value = n as f64 * step;
-        Tick { at: value * size, label: joined(&format!("{value:.decimals$}"), name) }
-    });
-    Ruler {
-        from: from * size,
-        to: to * size,
-        scale: Scale::Linear,
-        ticks: ticks.collect(),
-        minor: vec![],
-    }
+    let (from, to, ticks) = even(low, high, unit, room, snug || given);
+    Ruler { from, to, scale: Scale::Linear, ticks, minor: vec![] }
 }
 
-/// The smallest of 1, 2, 5, 10, 20, … that is not below `least`.
-fn round_step(least: f64) -> f64 {
-    let power = 10f64.powi(least.log10().floor() as i32);
-    [1.0, 2.0, 5.0]
-        .into_iter()
-        .map(|m| m * power)
-        .find(|step| *step >= least * (1.0 - 1e-9))
-        .unwrap_or(10.0 * power)
+/// Ticks at even steps, and the range that they part: the one asked for or, unless it is `exact`, out
+/// to the next ticks.
+fn even(low: f64, high: f64, unit: Unit, room: usize, exact: bool) -> (f64, f64, Vec<Tick>) {
+    let (name, size) = unit_for(high.abs().max(low.abs()), units(unit));
+    let (low, high) = (low / size, high / size);
+    let ends = |step: f64| match exact {
+        true => (low, high),
+        false => ((low / step).floor() * step, (high / step).ceil() * step),
+    };
+    let steps = round_steps(low, high, unit);
+    let step = chosen(&steps, room, |step| multiples(*step, ends(*step)).count());
+    let (from, to) = ends(step);
+    let decimals = decimals(step);
+    let label = |value: f64| joined(&format!("{value:.decimals$}"), name);
+    let ticks =
+        multiples(step, (from, to)).map(|value| Tick { at: value * size, label: label(value) });
+    (from * size, to * size, ticks.collect())
+}
+
+/// Of candidates that label more and more sparsely the first with labels enough for `room`; with no
+/// more than two of these, the one before.
+fn chosen<T: Clone>(candidates: &[T], room: usize, labels: impl Fn(&T) -> usize) -> T {
+    let room = room.max(FEWEST_TICKS);
+    let fits = candidates.iter().position(|candidate| labels(candidate) <= room);
+    let at = fits.unwrap_or(candidates.len() - 1);
+    let tells = |at: &usize| labels(&candidates[*at]) >= FEWEST_TICKS;
+    candidates[(0..=at).rev().find(tells).unwrap_or(0)].clone()
+}
+
+/// Steps of 1, 2, 2.5 or 5 times a power of ten that part a range, the finest first. What is counted
+/// has whole steps.
+fn round_steps(low: f64, high: f64, unit: Unit) -> Vec<f64> {
+    let most = (high - low).log10().ceil() as i32;
+    let steps = (most - 3..=most).flat_map(|power| {
+        let size = 10f64.powi(power);
+        [1.0, 2.0, 2.5, 5.0].map(|step| step * size)
+    });
+    let is_whole = |step: &f64| unit != Unit::Count || step.fract() == 0.0;
+    let steps: Vec<f64> = steps.filter(is_whole).collect();
+    if steps.is_empty() { vec![1.0] } else { steps }
+}
+
+/// The multiples of a step within a range.
+fn multiples(step: f64, (from, to): (f64, f64)) -> impl Iterator<Item = f64> {
+    let first = (from / step - 1e-6).ceil() as i64;
+    let last = (to / step + 1e-6).floor() as i64;
+    (first..=last).map(move |n| n as f64 * step)
+}
+
+/// How many decimals tell multiples of a step apart.
+fn decimals(step: f64) -> usize {
+    let is_told = |decimals: &usize| {
+        let scaled = step * 10f64.powi(*decimals as i32);
+        (scaled - scaled.round()).abs() < 1e-6 * scaled
+    };
+    (0..MOST_DECIMALS).find(is_told).unwrap_or(MOST_DECIMALS)
 }
 
 fn log(low: f64, high: f64, unit: Unit, room: usize, given: bool) -> Ruler {
@@ -129,10 +165,18 @@ fn log(low: f64, high: f64, unit: Unit, room: usize, given: bool) -> Ruler {
     };
     let inside = |v: &f64| *v >= from * (1.0 - 1e-9) && *v <= to * (1.0 + 1e-9);
     let decades: Vec<f64> = steps(&[1.0]).filter(inside).collect();
-    let spacious: Vec<f64> = steps(&[1.0, 2.0, 5.0]).filter(inside).collect();
-    let labelled = if spacious.len() <= room { spacious } else { every(decades.clone(), room) };
-    let ticks =
-        labelled.into_iter().map(|at| Tick { at, label: with_unit(at, units(unit)) }).collect();
+    let parted: [&[f64]; 3] = [&[1.0, 2.0, 3.0, 5.0, 7.0], &[1.0, 2.0, 5.0], &[1.0, 3.0]];
+    let few = steps(parted[0]).filter(inside).count() < FEWEST_TICKS;
+    let ticks = if few || to < from * EVEN_BELOW {
+        even(from, to, unit, room, true).2
+    } else {
+        let mut candidates: Vec<Vec<f64>> =
+            parted.into_iter().map(|multiples| steps(multiples).filter(inside).collect()).collect();
+        let sparse = |n| decades.iter().copied().step_by(n).collect();
+        candidates.extend((1..=decades.len()).map(sparse));
+        let ticks = chosen(&candidates, room, Vec::len).into_iter();
+        ticks.map(|at| Tick { at, label: with_unit(at, units(unit)) }).collect()
+    };
     let minor = match decades.len() {
         few if few <= room => {
             steps(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]).filter(inside).collect()
@@ -142,14 +186,11 @@ fn log(low: f64, high: f64, unit: Unit, room: usize, given: bool) -> Ruler {
     Ruler { from, to, scale: Scale::Log, ticks, minor }
 }
 
-/// Every n-th value, so that no more than `room` are left.
-fn every(values: Vec<f64>, room: usize) -> Vec<f64> {
-    let step = values.len().div_ceil(room.max(1)).max(1);
-    values.into_iter().step_by(step).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
     use super::*;
 
     fn labels(ruler: &Ruler) -> Vec<String> {
@@ -170,7 +211,7 @@ mod tests {
         let axis = Axis::linear("", Unit::Count);
         assert_eq!(labels(&Ruler::new(&axis, [1.0, 3.0].into_iter(), 6, true)), ["1", "2", "3"]);
         let ruler = Ruler::new(&axis, [1.0, 1000.0].into_iter(), 4, true);
-        assert_eq!(labels(&ruler), ["500", "1000"]);
+        assert_eq!(labels(&ruler), ["250", "500", "750", "1000"]);
     }
 
     #[test]
@@ -200,6 +241,28 @@ mod tests {
                         assert!(odd.iter().all(|v| ruler.place(*v).is_none_or(f64::is_finite)));
                     }
                 }
+            }
+        }
+    }
+
+    proptest! {
+        /// From within a nanosecond to years, in a small chart and in a large one.
+        #[test]
+        fn an_axis_has_three_ticks_at_least_and_no_label_twice(
+            low in -12.0f64..6.0, ratio in 1e-6f64..9.0, room in 1usize..12, log: bool, given: bool, snug: bool,
+            unit in select(vec![Unit::Number, Unit::Time, Unit::Share, Unit::Rate, Unit::Size]),
+        ) {
+            let (low, high) = (10f64.powf(low), 10f64.powf(low + ratio));
+            let scale = if log { Scale::Log } else { Scale::Linear };
+            let range = given.then_some((low, high));
+            let axis = Axis { scale, range, ..Axis::linear("", unit) };
+            let ruler = Ruler::new(&axis, [low, high].into_iter(), room, snug);
+            let ticks = ruler.ticks.len();
+            prop_assert!(ticks >= 3 && ticks <= room.max(6), "{:?}", labels(&ruler));
+            prop_assert!(ruler.ticks.is_sorted_by(|a, b| a.at < b.at && a.label != b.label), "{:?}", labels(&ruler));
+            let places = ruler.ticks.iter().map(|tick| ruler.place(tick.at).unwrap());
+            for place in places {
+                prop_assert!((-1e-6..1.0 + 1e-6).contains(&place), "{place}");
             }
         }
     }

@@ -2,78 +2,148 @@
 
 use maud::{Markup, html};
 
-use super::{Chart, Dash, Mark, Style};
+use super::{Chart, Dash, Mark, Paper, Style};
+use crate::quantity::shortened;
+use crate::visible::visible;
 
 mod frame;
 
 use frame::{Area, frame};
 
-pub(crate) const WIDTH: f64 = 1040.0;
-const FRAME_HEIGHT: f64 = 390.0;
 /// Panels in few rows are higher, so that the figure is about as high as `PANELS_HEIGHT`.
 const PANEL_HEIGHT: (f64, f64) = (176.0, 300.0);
 const PANELS_HEIGHT: f64 = 500.0;
 const PANEL_GAP: f64 = 24.0;
 const TITLE_HEIGHT: f64 = 34.0;
+const TITLE_LINE: f64 = 22.0;
+const TITLE: f64 = 17.0;
+/// How much wider bold text is.
+const BOLD: f64 = 1.12;
+/// Sizes of text, and of labels that stand close.
+const TEXT: f64 = 12.5;
+const SMALL: f64 = 11.5;
 const KEY_HEIGHT: f64 = 21.0;
 const KEY_LINE: f64 = 24.0;
 const FONT: &str =
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
+/// The data of so many points that large dots would hide each other.
+const CROWD: usize = 3000;
 /// Longest legend entry that is shown whole.
 const KEY_LIMIT: usize = 40;
 
-pub(super) fn single(chart: &Chart) -> String {
-    let (legend, top) = legend(std::slice::from_ref(chart));
-    let area = Area { x: 0.0, y: top, width: WIDTH, height: FRAME_HEIGHT };
-    document(&chart.title, top + FRAME_HEIGHT, html! { (legend) (frame(chart, area, false)) })
+/// What is drawn by hand, below a title and a legend of names in their styles.
+pub(crate) struct Sheet<'a> {
+    pub paper: Paper,
+    pub title: &'a str,
+    pub legend: &'a [(String, Style)],
+    /// May be wider than the paper, which is then moved below the eye.
+    pub width: f64,
+    pub height: f64,
 }
 
-pub(super) fn panels(title: &str, charts: &[Chart], columns: usize) -> String {
-    let (legend, top) = legend(charts);
-    let columns = columns.min(charts.len()).max(1);
-    let width = (WIDTH - PANEL_GAP * (columns - 1) as f64) / columns as f64;
+pub(super) fn single(chart: &Chart, paper: Paper) -> String {
+    let head = Head::new(&chart.title, std::slice::from_ref(chart), paper);
+    let height = match paper {
+        Paper::Wide => 390.0,
+        Paper::Narrow => 300.0,
+    };
+    let area = Area { x: 0.0, y: head.height, width: paper.width(), height };
+    head.document((0.0, height), &frame(chart, area, false))
+}
+
+pub(super) fn panels(title: &str, charts: &[Chart], columns: usize, paper: Paper) -> String {
+    let head = Head::new(title, charts, paper);
+    let columns = match paper {
+        Paper::Wide => columns.min(charts.len()).max(1),
+        Paper::Narrow => 1,
+    };
+    let width = (paper.width() - PANEL_GAP * (columns - 1) as f64) / columns as f64;
     let rows = charts.len().div_ceil(columns) as f64;
     let height = (PANELS_HEIGHT / rows - PANEL_GAP).clamp(PANEL_HEIGHT.0, PANEL_HEIGHT.1);
     let place = |at: usize| Area {
         x: (at % columns) as f64 * (width + PANEL_GAP),
-        y: top + (at / columns) as f64 * (height + PANEL_GAP),
+        y: head.height + (at / columns) as f64 * (height + PANEL_GAP),
         width,
         height,
     };
-    let height = top + (rows * (height + PANEL_GAP) - PANEL_GAP).max(0.0);
     let drawn =
         html! { @for (at, chart) in charts.iter().enumerate() { (frame(chart, place(at), true)) } };
-    document(title, height, html! { (legend) (drawn) })
+    head.document((0.0, (rows * (height + PANEL_GAP) - PANEL_GAP).max(0.0)), &drawn)
 }
 
-pub(super) fn drawing(
-    title: &str,
-    names: &[(String, Style)],
+impl Sheet<'_> {
+    /// An SVG document with this content, which has the sheet's width and height.
+    pub fn document(&self, content: &Markup) -> String {
+        let series = |(name, style): &(String, Style)| super::Series {
+            name: name.clone(),
+            style: *style,
+            ..Default::default()
+        };
+        let named = Chart { series: self.legend.iter().map(series).collect(), ..Chart::default() };
+        let head = Head::new(self.title, &[named], self.paper);
+        let moved = format!("translate(0 {:.0})", head.height);
+        head.document((self.width, self.height), &html! { g transform=(moved) { (content) } })
+    }
+}
+
+/// What stands above a drawing.
+struct Head<'a> {
+    paper: Paper,
+    title: &'a str,
+    drawn: Markup,
     height: f64,
-    content: &Markup,
-) -> String {
-    let series = |(name, style): &(String, Style)| super::Series {
-        name: name.clone(),
-        style: *style,
-        ..Default::default()
-    };
-    let named = Chart { series: names.iter().map(series).collect(), ..Chart::default() };
-    let (legend, top) = legend(&[named]);
-    let moved = format!("translate(0 {top:.0})");
-    document(title, top + height, html! { (legend) g transform=(moved) { (content) } })
 }
 
-fn document(title: &str, height: f64, content: Markup) -> String {
-    let view = format!("0 0 {WIDTH} {height:.0}");
-    html! {
-        svg xmlns="http://www.w3.org/2000/svg" viewBox=(view) role="img" aria-label=(title)
-            font-family=(FONT) font-size="12.5" fill="currentColor" {
-            rect.paper width=(WIDTH) height=(format!("{height:.0}")) fill="#fff" {}
-            text x="0" y="20" font-size="17" font-weight="600" { (title) }
-            (content)
+impl<'a> Head<'a> {
+    fn new(title: &'a str, charts: &[Chart], paper: Paper) -> Self {
+        let lines = lines(title, BOLD * TITLE, paper.width());
+        let below = TITLE_HEIGHT + TITLE_LINE * (lines.len().max(1) - 1) as f64;
+        let (legend, height) = legend(charts, below, paper.width());
+        let drawn = html! {
+            @for (at, line) in lines.iter().enumerate() {
+                text x="0" y=(20.0 + TITLE_LINE * at as f64) font-size=(TITLE) font-weight="600" { (line) }
+            }
+            (legend)
+        };
+        Head { paper, title, drawn, height }
+    }
+
+    /// With a drawing of this width and height below, or that of the paper if it is wider.
+    fn document(&self, (width, height): (f64, f64), content: &Markup) -> String {
+        let (width, height) = (width.max(self.paper.width()), self.height + height);
+        let view = format!("0 0 {width:.0} {height:.0}");
+        let least = (width > self.paper.width()).then(|| format!("min-width:{width:.0}px"));
+        let document = html! {
+            svg xmlns="http://www.w3.org/2000/svg" viewBox=(view) role="img" aria-label=(self.title)
+                font-family=(FONT) font-size=(TEXT) fill="currentColor" style=[least] {
+                rect.paper width=(format!("{width:.0}")) height=(format!("{height:.0}")) fill="#fff" {}
+                (self.drawn)
+                (content)
+            }
+        };
+        visible(&document.into_string()).into_owned()
+    }
+}
+
+/// A text in lines of at most this width.
+fn lines(text: &str, size: f64, room: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let longer = lines.last().map(|line| format!("{line} {word}"));
+        match longer.filter(|longer| text_width(longer, size) <= room) {
+            Some(longer) => *lines.last_mut().expect("it is longer than one") = longer,
+            None => lines.push(fitted(word, size, room)),
         }
     }
-    .into_string()
+    lines
+}
+
+/// A text that is cut off where it would leave its room.
+fn fitted(text: &str, size: f64, room: f64) -> String {
+    let length = text.chars().count();
+    let cut = (1..=length).rev().map(|limit| shortened(text, limit));
+    let mut fitting = cut.filter(|short| text_width(short, size) <= room);
+    fitting.next().unwrap_or_default()
 }
 
 /// What a style stands for.
@@ -84,15 +154,15 @@ struct Key {
     style: Style,
 }
 
-/// The legend of charts drawn together, and where it ends.
-fn legend(charts: &[Chart]) -> (Markup, f64) {
+/// The legend of charts drawn together from a height on, and where it ends.
+fn legend(charts: &[Chart], from: f64, room: f64) -> (Markup, f64) {
     let keys = keys(charts);
-    let (mut x, mut y) = (0.0, TITLE_HEIGHT);
+    let (mut x, mut y) = (0.0, from);
     let mut placed = Vec::new();
     for key in &keys {
-        let name = crate::quantity::shortened(&key.name, KEY_LIMIT);
-        let width = KEY_LINE + 8.0 + text_width(&name, 12.5) + 20.0;
-        if x > 0.0 && x + width > WIDTH {
+        let name = fitted(&shortened(&key.name, KEY_LIMIT), TEXT, room - KEY_LINE - 8.0);
+        let width = KEY_LINE + 8.0 + text_width(&name, TEXT) + 20.0;
+        if x > 0.0 && x + width > room {
             (x, y) = (0.0, y + KEY_HEIGHT);
         }
         placed.push((x, y, name, key));
@@ -102,12 +172,12 @@ fn legend(charts: &[Chart]) -> (Markup, f64) {
         @for (x, y, name, key) in &placed {
             g class=(format!("key {}", group(key.style))) {
                 title { (key.name) }
-                (swatch(*x, y + 8.0, key))
+                (sample(*x, y + 8.0, key))
                 text x=(x + KEY_LINE + 7.0) y=(y + 12.5) { (name) }
             }
         }
     };
-    (drawn, if keys.is_empty() { TITLE_HEIGHT } else { y + KEY_HEIGHT + 8.0 })
+    (drawn, if keys.is_empty() { from } else { y + KEY_HEIGHT + 8.0 })
 }
 
 /// The legend's entries; one that stands for several colours takes the text's colour.
@@ -135,7 +205,7 @@ fn keys(charts: &[Chart]) -> Vec<Key> {
     keys
 }
 
-fn swatch(x: f64, y: f64, key: &Key) -> Markup {
+fn sample(x: f64, y: f64, key: &Key) -> Markup {
     match key.mark {
         Mark::Line | Mark::Step => {
             stroke(&format!("M{x:.1} {y:.1}h{KEY_LINE}"), key.mark, key.style)
@@ -146,25 +216,47 @@ fn swatch(x: f64, y: f64, key: &Key) -> Markup {
     }
 }
 
+/// A line in its style.
+pub(crate) fn line(data: &str, style: Style) -> Markup {
+    stroke(data, Mark::Line, style)
+}
+
 /// A path in its style.
 fn stroke(data: &str, mark: Mark, style: Style) -> Markup {
     let width = match mark {
-        Mark::Points => "3.6",
+        Mark::Points if data.len() > CROWD => "4.5",
+        Mark::Points => "7",
         Mark::Sticks => "0.8",
         Mark::Line | Mark::Step if style.faint => "1.2",
         Mark::Line | Mark::Step => "1.8",
     };
-    let dashes = match style.dash {
-        _ if mark == Mark::Points => None,
+    let dashes = dashes(style.dash).filter(|_| mark != Mark::Points);
+    let opacity = (style.faint || mark == Mark::Sticks).then_some("0.6");
+    html! {
+        path class=[style.ink()] d=(data) fill="none" color=[style.colour()]
+            stroke="currentColor" stroke-width=(width) stroke-linecap="round"
+            stroke-linejoin="round" stroke-dasharray=[dashes] stroke-opacity=[opacity] {}
+    }
+}
+
+/// Dashes as SVG writes them.
+fn dashes(dash: Dash) -> Option<&'static str> {
+    match dash {
         Dash::Solid => None,
         Dash::Dashed => Some("7 4"),
         Dash::Dotted => Some("1.5 4"),
-    };
-    let opacity = (style.faint || mark == Mark::Sticks).then_some("0.55");
+        Dash::Long => Some("9 5"),
+        Dash::DashDotted => Some("8 4 1 4"),
+        Dash::Short => Some("4 4"),
+    }
+}
+
+/// A short line in a style, for the tables beside figures.
+pub(crate) fn swatch(style: Style) -> Markup {
     html! {
-        path d=(data) fill="none" stroke=(style.colour()) stroke-width=(width)
-            stroke-linecap="round" stroke-linejoin="round" stroke-dasharray=[dashes]
-            stroke-opacity=[opacity] {}
+        svg.swatch width="28" height="10" viewBox="0 0 28 10" aria-hidden="true" {
+            (stroke("M2 5H26", Mark::Line, style))
+        }
     }
 }
 
@@ -174,10 +266,10 @@ fn group(style: Style) -> String {
 }
 
 /// How wide a text is at most in the usual fonts, about.
-fn text_width(text: &str, size: f64) -> f64 {
+pub(crate) fn text_width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {
         'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ' ' | '\u{a0}' => 0.36,
-        'm' | 'w' | 'M' | 'W' | '%' => 0.95,
+        'm' | 'w' | 'M' | 'W' | '%' => 1.0,
         c if c >= '\u{1100}' && !('\u{2000}'..'\u{2e80}').contains(&c) => 1.05,
         _ => 0.63,
     };

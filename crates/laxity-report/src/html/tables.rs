@@ -4,7 +4,7 @@ use laxity_sim::summary::{ClassSummary, DelaySummary, Summary, WindowSummary};
 use maud::{Markup, html};
 
 use super::cell;
-use crate::chart::Style;
+use crate::chart::{self, Style};
 use crate::quantity::{NOTHING, count, megabits, percent};
 use crate::verdict::too_late;
 
@@ -129,7 +129,7 @@ fn dropped(class: &ClassSummary) -> Markup {
     html! { @if reasons.is_empty() { (total) } @else { abbr title=(reasons.join(", ")) { (total) } } }
 }
 
-/// Several runs: a group of rows a class, a row a scheduler.
+/// Several runs: a class below its name, a row a scheduler.
 pub(super) fn compared(runs: &[&Summary]) -> Markup {
     let classes = runs.first().map(|run| &run.classes[..]).unwrap_or_default();
     let watched = classes.iter().any(|class| class.windows.is_some());
@@ -140,19 +140,19 @@ pub(super) fn compared(runs: &[&Summary]) -> Markup {
     html! {
         div.wide { table.grouped {
             thead { tr {
-                th { "Class" } th { "Scheduler" }
+                th { "Scheduler" }
                 @for title in &titles { th.number { (title) } }
             } }
             @for class in classes {
-                tbody { @for (at, run) in runs.iter().enumerate() {
-                    tr {
-                        @if at == 0 { th scope="rowgroup" rowspan=(runs.len()) { (class.name) } }
-                        td { (swatch(at)) (run.scheduler) }
+                tbody {
+                    tr.head { th scope="rowgroup" colspan=(titles.len() + 1) { span { (class.name) } } }
+                    @for (at, run) in runs.iter().enumerate() { tr {
+                        th scope="row" { (swatch(at)) (run.scheduler) }
                         @let same = run.classes.iter().find(|other| other.name == class.name);
                         (measures(same))
-                        @if watched { (losses(same.and_then(|class| class.windows.as_ref()))) }
-                    }
-                } }
+                        @if watched { (losses(same.and_then(|class| class.windows.as_deref()))) }
+                    } }
+                }
             }
         } }
     }
@@ -197,5 +197,5 @@ fn name(at: usize, class: &ClassSummary) -> Markup {
 
 /// The colour of a class or a scheduler in the figures.
 pub(crate) fn swatch(at: usize) -> Markup {
-    html! { span.swatch style=(format!("background:{}", Style::of(at).colour())) {} }
+    chart::swatch(Style::of(at))
 }

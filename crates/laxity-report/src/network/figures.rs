@@ -3,20 +3,31 @@
 use laxity_sim::network::NetworkSummary;
 use laxity_sim::series::{Bin, ClassSeries, Series};
 
-use crate::chart::{self, Axis, Chart, Mark, Style, Unit};
+use crate::chart::{self, Axis, Chart, Figure, Mark, Style, Unit};
 use crate::figures::{CHART_BINS, MOST_CLASSES, NS, coarsened, exceedance_points};
 
-/// What each class delivered over time, a packet once.
-pub fn goodput(summary: &NetworkSummary, series: &Series) -> String {
+/// With fewer packets in an interval one more or less would make another rate.
+const PACKETS_IN_INTERVAL: u64 = 20;
+
+/// What each class's receivers got over time, every byte once.
+pub fn goodput(summary: &NetworkSummary, series: &Series) -> Figure<'static> {
+    let bins = series.classes.iter().flat_map(|class| &class.bins);
+    let packets: u64 = bins.map(|bin| bin.packets).sum();
+    let most = (packets / PACKETS_IN_INTERVAL).clamp(12, CHART_BINS as u64) as usize;
+    let end = summary.duration_ns as f64 * NS;
     let line = |(at, name, over_time): (usize, &str, &ClassSeries)| {
-        let (width, bins) = coarsened(over_time, series.bin_ns, CHART_BINS);
-        let point =
-            |(at, bin): (usize, &Bin)| ((at as f64 + 0.5) * width, bin.bytes as f64 * 8.0 / width);
+        let (width, bins) = coarsened(over_time, series.bin_ns, most);
+        let point = |(at, bin): (usize, &Bin)| {
+            // The run may end within the last interval, and too soon for a rate.
+            let (from, to) = (at as f64 * width, ((at as f64 + 1.0) * width).min(end));
+            (to - from >= width / 2.0)
+                .then(|| ((from + to) / 2.0, bin.bytes as f64 * 8.0 / (to - from)))
+        };
         chart::Series {
             name: name.to_owned(),
             mark: Mark::Line,
             style: Style::of(at),
-            points: bins.iter().enumerate().map(point).collect(),
+            points: bins.iter().enumerate().filter_map(point).collect(),
         }
     };
     let chart = Chart {
@@ -29,11 +40,11 @@ pub fn goodput(summary: &NetworkSummary, series: &Series) -> String {
         series: shown(summary, series).map(line).collect(),
         markers: Vec::new(),
     };
-    chart.svg()
+    chart.into()
 }
 
 /// The share of packets that take longer than a given time from end to end.
-pub fn delays(summary: &NetworkSummary, series: &Series) -> String {
+pub fn delays(summary: &NetworkSummary, series: &Series) -> Figure<'static> {
     let line = |(at, name, over_time): (usize, &str, &ClassSeries)| chart::Series {
         name: name.to_owned(),
         mark: Mark::Step,
@@ -47,11 +58,11 @@ pub fn delays(summary: &NetworkSummary, series: &Series) -> String {
         series: shown(summary, series).map(line).collect(),
         markers: Vec::new(),
     };
-    chart.svg()
+    chart.into()
 }
 
 /// The goodput of every flow, by class, the fastest first.
-pub fn flows(summary: &NetworkSummary) -> String {
+pub fn flows(summary: &NetworkSummary) -> Figure<'static> {
     let class = |(at, class): (usize, &laxity_sim::network::EndToEnd)| {
         let flows = summary.flows.iter().filter(|flow| flow.class == class.name);
         let mut goodputs: Vec<f64> = flows.map(|flow| flow.goodput_bps).collect();
@@ -70,7 +81,7 @@ pub fn flows(summary: &NetworkSummary) -> String {
         series: summary.classes.iter().enumerate().take(MOST_CLASSES).map(class).collect(),
         markers: Vec::new(),
     };
-    chart.svg()
+    chart.into()
 }
 
 /// The classes that a figure shows: place among those with flows, name and series. A class without

@@ -1,6 +1,7 @@
 //! What is proved of a network of time-driven priority: which frames are whose, and what follows.
 
 mod tables;
+
 #[cfg(test)]
 mod tests;
 
@@ -8,12 +9,13 @@ use laxity::admit::tdp::Blocked;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 use laxity_plan::Plan;
-use laxity_plan::network::{Hop, Network};
-use laxity_plan::tdp::{Framing, MarginBinding, Stretch, TdpSpec};
+use laxity_plan::model::{Hop, Network, TdpSpec};
+use laxity_plan::tdp::{Framing, MarginBinding, Stretch};
 use serde::Serialize;
 
-use crate::admission::listed;
+use crate::admission::{self, AdmissionView, listed};
 use crate::quantity::time;
+use crate::visible::line;
 
 /// What is proved of every class and output.
 #[derive(Clone, Debug, Serialize)]
@@ -176,6 +178,16 @@ impl FramingProof {
              to come; `guard` lets them run into reserved frames",
             output.from, output.to
         ))
+    }
+
+    /// The answer without the tables.
+    pub fn view(&self) -> AdmissionView {
+        AdmissionView {
+            admitted: Some(self.admitted),
+            statement: self.statement.clone(),
+            details: Vec::new(),
+            remarks: self.remarks(),
+        }
     }
 
     /// What is said beside the tables.
@@ -376,7 +388,7 @@ impl View<'_> {
             }
             MarginBinding::Marks => "marks would be taken for those of other frames".to_owned(),
         };
-        let error = self.plan.clock_error(self.spec).max(self.plan.largest_clock_error());
+        let error = self.plan.worst_clock_error(self.spec);
         Clocks { error_ns: error.0, borne_ns: margin.error.0, binding }
     }
 
@@ -388,5 +400,29 @@ impl View<'_> {
         let all = self.framing.demand.stretches.len();
         let fewest = self.framing.reserved.most.map(|most| all - most);
         (!classes.is_empty()).then_some(LeaveOut { classes, fewest })
+    }
+}
+
+const FRAMES_EXPLAINED: &str = "A packet waits at the edge for a frame of its class (edge) and is then sent by one \
+    output after another in the frames that its forwarding delays say (transit). Bounds hold for classes that \
+    keep to what they say they send, in packets of their largest length; from its first transmission on a \
+    packet's time varies by less than two frames.\n";
+
+impl FramingProof {
+    /// The whole answer for people.
+    pub fn text(&self, plan: &Plan) -> String {
+        let mut text = format!(
+            "{}\ntdp, frames of {}, reserved for periods of {}\n\n{}\n\n{}\n",
+            line(plan.title.as_deref().unwrap_or("Network")),
+            time(self.frame_ns as f64),
+            self.period_frames,
+            self.tables(),
+            admission::line(Some(self.admitted), &self.statement),
+        );
+        text += FRAMES_EXPLAINED;
+        for remark in self.remarks() {
+            text += &format!("Note: {remark}.\n");
+        }
+        text
     }
 }

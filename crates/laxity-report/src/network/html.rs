@@ -8,24 +8,29 @@ use laxity_sim::series::Series;
 use maud::{Markup, html};
 
 use super::{drawing, fairness, figures, frames};
+use crate::admission::AdmissionView;
 use crate::html::tables::swatch;
-use crate::html::{cell, facts, figure, page};
+use crate::html::{admission_section, cell, facts, figure, page, promises, verdict_box};
 use crate::quantity::{NOTHING, count, megabits, percent, rate, time};
+use crate::verdict::{Judged, named};
 
-/// One run of a plan under this discipline as an HTML file.
+/// One run of a plan as an HTML file, with what was proved of it.
 ///
 /// # Panics
 /// If the plan has no network.
 pub fn html(
     plan: &Plan,
-    scheduler: SchedulerSpec,
-    summary: &NetworkSummary,
+    admission: &AdmissionView,
+    judged: &Judged<NetworkSummary>,
     series: &Series,
 ) -> String {
+    let Judged { summary, verdict } = judged;
     page(
         summary.title.as_deref().unwrap_or("Network"),
         &html! {
             (facts(&run_facts(summary)))
+            (verdict_box(verdict))
+            (admission_section(admission))
             section {
                 h2 { "From end to end" }
                 (classes(summary))
@@ -40,7 +45,7 @@ pub fn html(
             section {
                 h2 { "Figures" }
                 (figure(&drawing::topology(plan), TOPOLOGY))
-                @if let SchedulerSpec::Tdp(spec) = scheduler {
+                @if let SchedulerSpec::Tdp(spec) = plan.scheduler {
                     (figure(&drawing::frames(plan, &Framing::of(plan, &spec)), FRAMES))
                 }
                 (figure(&figures::goodput(summary, series), GOODPUT))
@@ -52,14 +57,17 @@ pub fn html(
 }
 
 /// Several runs of the same network as an HTML file.
-pub fn compare_html(runs: &[(&NetworkSummary, &Series)]) -> String {
-    let Some((first, _)) = runs.first() else { return page("Comparison", &html! {}) };
+pub fn compare_html(runs: &[Judged<NetworkSummary>], series: &[Series]) -> String {
+    let Some(Judged { summary: first, .. }) = runs.first() else {
+        return page("Comparison", &html! {});
+    };
     page(
         first.title.as_deref().unwrap_or("Comparison"),
         &html! {
             (facts(&common_facts(first)))
             p { "The same network under " (runs.len()) " schedulers." }
-            @for (summary, series) in runs {
+            (promises(&named(runs)))
+            @for (Judged { summary, .. }, series) in runs.iter().zip(series) {
                 section {
                     h2 { (summary.scheduler) }
                     (classes(summary))
@@ -75,7 +83,7 @@ const TOPOLOGY: &str = "The nodes, the links between them, and the classes that 
 const FRAMES: &str = "What is reserved of the frames of each output, by class. A full box is what a frame \
     carries.";
 const GOODPUT: &str = "How fast each class's receivers got what they had not got before, averaged \
-    over short intervals.";
+    over short intervals. A class that goes several ways may get more than one link carries.";
 const DELAYS: &str = "For each delay, the share of a class's packets that took longer from their \
     arrival at the first output to their arrival at the receiver. Curves further left are better.";
 const FLOWS: &str = "The goodput of every flow over the measured time. Level dots are fair.";
@@ -102,12 +110,12 @@ fn classes(summary: &NetworkSummary) -> Markup {
             thead {
                 tr {
                     th rowspan="2" { "Class" }
-                    @for title in ["Flows", "Sent", "Dropped", "Goodput, Mbit/s", "Fairness"] {
+                    @for title in ["Flows", "Sent", "Dropped", "Missed", "Goodput, Mbit/s", "Fairness"] {
                         th.number rowspan="2" { (title) }
                     }
-                    th.group colspan="7" { "Delay, ms" }
+                    th.group colspan="8" { "Delay, ms" }
                 }
-                tr { @for title in ["min", "mean", "p50", "p99", "p99.9", "max", "bound"] { th.number { (title) } } }
+                tr { @for title in ["min", "mean", "p50", "p99", "p99.9", "max", "bound", "promised"] { th.number { (title) } } }
             }
             tbody { @for (at, class) in summary.classes.iter().enumerate() {
                 tr {
@@ -115,12 +123,14 @@ fn classes(summary: &NetworkSummary) -> Markup {
                     td.number { (count(class.flows)) }
                     td.number { (count(class.sent)) }
                     td.number { (count(class.dropped)) }
+                    td.number { (missed(class.deadline_ns, class.deadline_misses)) }
                     td.number { (megabits(class.goodput_bps)) }
                     td.number { (fairness(class)) }
                     @for value in class.delay_ns.map_or([None; 6], |d| {
                         [d.min as f64, d.mean, d.p50 as f64, d.p99 as f64, d.p99_9 as f64, d.max as f64].map(Some)
                     }) { td.number { (cell(value)) } }
                     td.number { (cell(class.bound_ns.map(|ns| ns as f64))) }
+                    td.number { (cell(class.deadline_ns.map(|ns| ns as f64))) }
                 }
             } }
         } }
@@ -157,23 +167,19 @@ fn tcp(summary: &NetworkSummary) -> Markup {
 
 fn hops(hops: &[HopSummary]) -> Markup {
     html! {
-        div.wide { table {
+        div.wide { table.grouped {
             thead { tr {
-                @for title in ["Link", "From", "To", "Scheduler"] { th { (title) } }
-                th.number { "Rate" } th.number { "Used" } th { "Class" }
+                th { "Class" }
                 @for title in ["Sent", "Dropped", "Missed", "Mean, ms", "p99", "Max", "Bound"] { th.number { (title) } }
             } }
-            tbody { @for hop in hops { @for (at, class) in hop.classes.iter().enumerate() {
-                tr {
-                    @if at == 0 {
-                        @let rows = hop.classes.len();
-                        @for text in [&hop.link, &hop.from, &hop.to, &hop.scheduler] {
-                            td rowspan=(rows) { (text) }
-                        }
-                        td.number rowspan=(rows) { (rate(hop.rate_bps as f64)) }
-                        td.number rowspan=(rows) { (percent(hop.utilization)) }
-                    }
-                    td { (class.name) }
+            @for hop in hops { tbody {
+                tr.head { th scope="rowgroup" colspan="8" { span {
+                    (hop.from) " → " (hop.to)
+                    small { " over " (hop.link) ": " (hop.scheduler) " at " (rate(hop.rate_bps as f64)) ", "
+                        (percent(hop.utilization)) " used" }
+                } } }
+                @for class in &hop.classes { tr {
+                    th scope="row" { (class.name) }
                     td.number { (count(class.sent)) }
                     td.number { (count(class.dropped.values().sum())) }
                     td.number { (class.deadline_ns.map_or(NOTHING.to_owned(), |_| count(class.deadline_misses))) }
@@ -181,10 +187,20 @@ fn hops(hops: &[HopSummary]) -> Markup {
                         [d.mean, d.p99 as f64, d.max as f64].map(Some)
                     }) { td.number { (cell(value)) } }
                     td.number { (cell(class.bound_ns.map(|ns| ns as f64))) }
-                }
-            } } }
+                } }
+            } }
         } }
         p.note { "Delays at a hop last from a packet's arrival there to its last bit out; propagation comes on top. Private links of one name are taken together." }
+    }
+}
+
+/// How many packets were later than promised, if anything was.
+fn missed(deadline: Option<u64>, misses: u64) -> Markup {
+    html! {
+        @match deadline {
+            None => (NOTHING),
+            Some(_) => span.alarm[misses > 0] { (count(misses)) },
+        }
     }
 }
 

@@ -2,17 +2,19 @@
 
 mod tables;
 
+use laxity::admit::Unbounded;
 use laxity::packet::ClassId;
 use laxity::police::TokenBucket;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::model::{Class, SchedulerSpec};
-use laxity_plan::network::{Hop, Network};
+use laxity_plan::model::{Class, Hop, Network};
 use laxity_plan::paths::{Output, Passing, Paths, Route, Unproved};
 use serde::Serialize;
 
-use crate::admission::{Admission, Test, listed};
+use crate::admission::{self, Admission, AdmissionView, Test, listed};
 use crate::quantity::time;
+use crate::rooms::{self, QueueTooSmall};
+use crate::visible::line;
 
 /// What is proved of every path and output of a network.
 #[derive(Clone, Debug, Serialize)]
@@ -97,6 +99,9 @@ pub struct OutputProof {
     pub why_not: Option<String>,
     /// The classes.
     pub classes: Vec<PassingProof>,
+    /// Classes that are promised a delay but not room for all that may wait.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queues_too_small: Vec<QueueTooSmall>,
 }
 
 /// A class at an output.
@@ -118,17 +123,17 @@ pub struct PassingProof {
 }
 
 impl Proof {
-    /// Of a plan's network, where `scheduler` is the discipline of links that have none of their own.
+    /// Of a plan's network.
     ///
     /// # Panics
     /// If the plan has no network.
-    pub fn of(plan: &Plan, scheduler: SchedulerSpec) -> Proof {
+    pub fn of(plan: &Plan) -> Proof {
         let network = plan.network.as_ref().expect("a plan with a network");
-        let paths = plan.paths(scheduler);
-        let view = View { plan, network, scheduler, paths: &paths };
+        let paths = plan.paths();
+        let view = View { plan, network, paths: &paths };
         let routes = || paths.routes.iter().filter(|route| !route.acks);
         let mut proof = Proof {
-            scheduler: scheduler.name(),
+            scheduler: plan.scheduler.name(),
             admitted: None,
             statement: String::new(),
             paths: routes().map(|route| view.path(route)).collect(),
@@ -171,13 +176,27 @@ impl Proof {
             let unfit = unfit.map(|why| {
                 format!("at {} → {}: {}", output.from, output.to, why.trim_end_matches('.'))
             });
+            let small = output
+                .queues_too_small
+                .iter()
+                .map(|small| format!("at {} → {}: {small}", output.from, output.to));
             let late = output.classes.iter().filter(|class| promised(class)).filter_map(|class| {
                 let what = format!("{} at {} → {}", class.name, output.from, output.to);
                 unkept(&what, class.deadline_ns?, class.bound_ns, class.unbounded.as_deref())
             });
-            unfit.into_iter().chain(late)
+            unfit.into_iter().chain(late).chain(small)
         });
         whole.chain(single).collect()
+    }
+
+    /// The answer without the tables.
+    pub fn view(&self) -> AdmissionView {
+        AdmissionView {
+            admitted: self.admitted,
+            statement: self.statement.clone(),
+            details: Vec::new(),
+            remarks: self.remarks(),
+        }
     }
 
     /// What is said beside the tables: why bounds are missing, and circles.
@@ -202,7 +221,7 @@ impl Proof {
 }
 
 /// Whether a class's deadlines are promises: a network takes them without `arrival`, for order only.
-fn is_told(class: &Class) -> bool {
+pub(super) fn is_told(class: &Class) -> bool {
     class.arrival.is_some()
 }
 
@@ -227,7 +246,6 @@ fn unkept(what: &str, deadline: u64, bound: Option<u64>, why: Option<&str>) -> O
 struct View<'a> {
     plan: &'a Plan,
     network: &'a Network,
-    scheduler: SchedulerSpec,
     paths: &'a Paths,
 }
 
@@ -282,18 +300,20 @@ impl View<'_> {
         let output = &self.paths.outputs[number];
         let link = &self.network.links[output.hop.link as usize];
         let [from, to] = self.network.ends(output.hop).map(str::to_string);
-        let why_not = output.is_told().then(|| self.why_not(number)).flatten();
+        let here = output.is_told().then(|| self.paths.plan_at(self.plan, number));
+        let why_not = here.as_ref().and_then(why_not);
         OutputProof {
             link: link.name.clone(),
             from,
             to,
             private: output.private.is_some(),
-            scheduler: self.plan.scheduling_at(output.hop, self.scheduler).scheduler.name(),
+            scheduler: self.plan.scheduling_at(output.hop).scheduler.name(),
             rate_bps: link.rate.0,
             long_run_bps: output.long_run().0,
             fits: why_not.as_ref().map(Option::is_none),
             why_not: why_not.flatten(),
             classes: self.passing(output),
+            queues_too_small: here.map_or(Vec::new(), |here| too_small(&here, output)),
         }
     }
 
@@ -313,17 +333,49 @@ impl View<'_> {
         };
         output.classes.iter().map(of).collect()
     }
+}
 
-    /// Why an output's scheduler cannot keep what it promises, if so; `None` if it promises nothing.
-    fn why_not(&self, number: usize) -> Option<Option<String>> {
-        let here = self.paths.plan_at(self.plan, number);
-        let admission = Admission::of(&here, here.scheduler)?;
-        let fits = match &admission.test {
-            Test::Edf(test) => test.admitted,
-            Test::Hfsc(test) => test.admitted,
-            Test::Wf2q(test) => test.overbooked.is_empty(),
-            _ => true,
-        };
-        Some((!fits).then_some(admission.statement))
+/// The classes that an output's queues have no room for.
+fn too_small(here: &Plan, output: &Output) -> Vec<QueueTooSmall> {
+    let mut bounds = vec![Err(Unbounded::NoGuarantee); here.classes.len()];
+    for passing in &output.classes {
+        if let Ok(bound) = passing.bound {
+            bounds[passing.class.index()] = Ok(bound);
+        }
+    }
+    rooms::too_small(here, &bounds)
+}
+
+/// Why an output's scheduler cannot keep what it promises, if so; `None` if it promises nothing.
+fn why_not(here: &Plan) -> Option<Option<String>> {
+    let admission = Admission::by_the_test(here)?;
+    let fits = match &admission.test {
+        Test::Edf(test) => test.admitted,
+        Test::Hfsc(test) => test.admitted,
+        Test::Wf2q(test) => test.overbooked.is_empty(),
+        _ => true,
+    };
+    Some((!fits).then_some(admission.statement))
+}
+
+const EXPLAINED: &str = "A class's `deadline` is compared with its bound at every output, `end-to-end` with \
+    the bound of the whole path: the lesser one of all hops added and of hops in a row at which a burst \
+    waits once. Both hold for classes that keep to their arrival curves.\n";
+
+impl Proof {
+    /// The whole answer for people.
+    pub fn text(&self, plan: &Plan) -> String {
+        let mut text = format!(
+            "{}\n{} where links name no other\n\n{}\n\n{}\n",
+            line(plan.title.as_deref().unwrap_or("Network")),
+            self.scheduler,
+            self.tables(),
+            admission::line(self.admitted, &self.statement),
+        );
+        text += EXPLAINED;
+        for remark in self.remarks() {
+            text += &format!("Note: {remark}.\n");
+        }
+        text
     }
 }

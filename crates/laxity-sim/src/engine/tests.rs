@@ -1,8 +1,12 @@
 //! Whole runs against what theory and arithmetic say.
 
+mod theory;
+
 use std::path::Path;
 
 use laxity::scheduler::{Backlog, Criterion, Dispatch, DropSink};
+
+use laxity_plan::model::SchedulerSpec;
 
 use super::*;
 use crate::summary::ClassSummary;
@@ -17,9 +21,10 @@ fn plan(rest: &str) -> Plan {
 fn run(plan: &Plan, seed: u64, seconds: u64) -> (Outcome, Vec<Record>) {
     let duration = Some(Nanos(seconds * 1_000_000_000));
     let (arrivals, backlogged) = (Vec::new(), Vec::new());
-    let run = Run { plan, scheduler: plan.scheduler, duration, seed, arrivals, backlogged };
+    let run = Run { plan, duration, seed, arrivals, backlogged };
     let mut records = Records::default();
-    let outcome = run.with_sources().unwrap().simulate(&mut records, &mut |_| ()).unwrap();
+    let outcome =
+        run.with_sources().unwrap().simulate(&mut records, &mut crate::to_the_end).unwrap();
     (outcome, records.0)
 }
 
@@ -34,26 +39,6 @@ impl Observer for Records {
 
 fn class(outcome: &Outcome) -> &ClassSummary {
     &outcome.summary.classes[0]
-}
-
-/// Poisson arrivals of constant length: the mean wait is rho/(2 (1 - rho)) transmissions (Pollaczek
-/// and Khinchine), so at a load of 0.8 a packet of 1 ms takes 3 ms in the mean.
-#[test]
-fn a_queue_with_poisson_arrivals_waits_as_theory_says() {
-    let plan = plan(
-        r#"scheduler = { kind = "fifo" }
-        class.all = {}
-        source = [{ class = "all", model = "poisson", packet = "1000b", rate = "6.4mbit" }]"#,
-    );
-    let means = [1, 2, 3, 4, 5].map(|seed| {
-        let (outcome, _) = run(&plan, seed, 500);
-        assert!((outcome.summary.link.utilization - 0.8).abs() < 0.01);
-        class(&outcome).delay_ns.unwrap().mean / 1e6
-    });
-    // 400 000 packets a seed, correlated over tens of packets: the mean of five seeds is good to
-    // about 1 %.
-    let mean = means.iter().sum::<f64>() / 5.0;
-    assert!((mean - 3.0).abs() < 0.09, "{means:?}");
 }
 
 #[test]
@@ -73,7 +58,7 @@ fn every_packet_has_one_fate_and_no_two_are_on_the_link_at_once() {
         .iter()
         .filter_map(|record| match record.fate {
             Fate::Sent { start, departure } => Some((start, departure, record.packet)),
-            Fate::Dropped(_) => None,
+            Fate::Dropped(_) | Fate::Queued => None,
         })
         .collect();
     assert!(transmissions.windows(2).all(|pair| pair[0].1 <= pair[1].0));
@@ -183,7 +168,7 @@ fn the_same_arrivals_go_through_every_scheduler() {
     };
     let fifo = arrivals("fifo");
     assert!(fifo.len() > 1000);
-    for name in ["wfq", "wf2q", "drr", "hfsc", "edf/background", "edf/exact", "dwcs"] {
+    for name in ["wfq", "wf2q", "drr", "hfsc", "priority", "edf/background", "edf/exact", "dwcs"] {
         assert_eq!(arrivals(name), fifo, "{name}");
     }
 }
@@ -200,8 +185,7 @@ const CAMPUS: &str = r#"scheduler = { kind = "hfsc" }
 #[test]
 fn a_hierarchy_runs_under_every_scheduler_and_only_its_leaves_are_told() {
     let plan = plan(CAMPUS);
-    let with_options = [SchedulerSpec::EDF, SchedulerSpec::DWCS];
-    for scheduler in SchedulerSpec::PLAIN.into_iter().chain(with_options) {
+    for scheduler in SchedulerSpec::plain() {
         let (outcome, records) = run(&Plan { scheduler, ..plan.clone() }, 2, 2);
         let classes = &outcome.summary.classes;
         let told: Vec<_> =
@@ -209,7 +193,10 @@ fn a_hierarchy_runs_under_every_scheduler_and_only_its_leaves_are_told() {
         assert_eq!(told, [("calls", Some("site")), ("data", Some("site")), ("rest", None)]);
         for (number, class) in [0, 2, 3].into_iter().zip(classes) {
             let own = records.iter().filter(|record| record.packet.class == ClassId(number));
-            assert_eq!((class.arrived, class.sent), (own.count() as u64, class.arrived));
+            let dropped: u64 = class.dropped.values().sum();
+            assert_eq!((class.arrived, class.sent), (own.count() as u64, class.arrived - dropped));
+            // Controlled delay drops by its nature; nothing else does here.
+            assert!(dropped == 0 || scheduler == SchedulerSpec::FQ_CODEL, "{scheduler}: {class:?}");
             assert!(class.sent > 100, "{scheduler}: {class:?}");
         }
     }
@@ -298,12 +285,11 @@ fn the_link_waits_for_packets_that_are_held_back_and_sends_others_meanwhile() {
     for seed in 1..=3 {
         let duration = Some(Nanos(1_000_000_000));
         let (arrivals, backlogged) = (Vec::new(), Vec::new());
-        let run =
-            Run { plan: &plan, scheduler: plan.scheduler, duration, seed, arrivals, backlogged };
+        let run = Run { plan: &plan, duration, seed, arrivals, backlogged };
         let mut records = Records::default();
         let holding = Box::<Holding>::default();
         let run = run.with_sources().unwrap();
-        let outcome = run.simulate_on(holding, &mut records, &mut |_| ()).unwrap();
+        let outcome = run.simulate_on(holding, &mut records, &mut crate::to_the_end).unwrap();
         let sent: u64 = outcome.summary.classes.iter().map(|class| class.sent).sum();
         assert_eq!(records.0.len() as u64, sent);
         let mut free_at = Nanos::ZERO;
@@ -457,7 +443,7 @@ fn best_effort_in_a_share_of_its_own_takes_the_excess_alone() {
     for seed in 1..=5 {
         let plan = plan(&text(6, "20mbit"));
         let (outcome, records) = run(&plan, seed, 10);
-        let bounds = plan.bounds(plan.scheduler);
+        let bounds = plan.bounds();
         for (class, bound) in outcome.summary.classes.iter().zip(&bounds[1..]).take(2) {
             let largest = class.delay_ns.unwrap().max;
             assert!(Nanos(largest) <= bound.unwrap(), "{}: {largest} {bound:?}", class.name);
@@ -468,7 +454,7 @@ fn best_effort_in_a_share_of_its_own_takes_the_excess_alone() {
         let late = records.iter().filter(|record| record.packet.class == ClassId(3));
         let bytes = late.filter(|record| match record.fate {
             Fate::Sent { start, .. } => start >= Nanos(6_000_000_000),
-            Fate::Dropped(_) => false,
+            Fate::Dropped(_) | Fate::Queued => false,
         });
         let bits: u64 = bytes.map(|record| u64::from(record.packet.length) * 8).sum();
         assert!(bits as f64 > 4.0 * 0.999 * 8e6, "{bits}");

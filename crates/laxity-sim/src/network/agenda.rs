@@ -31,11 +31,15 @@ impl Agenda {
     /// Makes a slot's time this; [`Nanos::MAX`] is never.
     pub fn set(&mut self, slot: usize, time: Nanos) {
         if time == Nanos::MAX {
-            return self.times.clear(slot);
+            return self.clear(slot);
         }
         let behind = if slot < self.choices { 0 } else { BEHIND };
         self.entered += 1;
-        self.times.set(slot, (time.0, self.entered | behind));
+        let key = (time.0, self.entered | behind);
+        match self.times.winner() {
+            Some((next, _)) if next == slot => self.times.set(slot, key),
+            _ => self.times.set_among_many(slot, key),
+        }
     }
 
     /// Makes a slot's time this, if that is sooner.
@@ -47,7 +51,9 @@ impl Agenda {
 
     /// Nothing happens at a slot any more.
     pub fn clear(&mut self, slot: usize) {
-        self.times.clear(slot);
+        if self.times.key(slot) != NEVER {
+            self.times.clear(slot);
+        }
     }
 }
 

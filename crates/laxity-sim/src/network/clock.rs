@@ -1,7 +1,7 @@
 //! What a node's clock shows, and when it will show something.
 
 use laxity::units::Nanos;
-use laxity_plan::tdp::Clock;
+use laxity_plan::model::Clock;
 
 /// The clock of a node, which shows zero until its time has begun and never goes back.
 #[derive(Clone, Copy, Debug, Default)]

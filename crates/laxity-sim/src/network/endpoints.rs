@@ -18,26 +18,23 @@ impl<W: Watcher> Simulation<'_, W> {
         if let Body::Segment { number, transfer, reduced } = transit.body
             && let Some(connection) = &mut flow.connection
         {
-            let before = connection.receiver.delivered();
+            let before = connection.receiver.received();
             if connection.transfer == transfer {
                 let Transit { length, ecn, .. } = *transit;
                 reply =
                     connection.receiver.on_segment(now, &Segment { number, length, ecn, reduced });
             }
-            bytes *= connection.receiver.delivered() - before;
+            bytes *= connection.receiver.received() - before;
         }
         if transit.sent >= self.run.plan.run.warm_up {
             flow.books.arrived += 1;
             let delay = now - transit.sent;
             flow.books.delay_sum += u128::from(delay.0);
-            let exceeds =
-                |limit: Option<Nanos>| !transit.demoted && limit.is_some_and(|limit| delay > limit);
             let promised = self.run.plan.classes[transit.class.index()].end_to_end;
             let books = &mut self.classes[transit.class.index()];
             books.delay.record(delay);
             books.transit.record(now - transit.began);
-            books.deadline_misses += u64::from(exceeds(promised));
-            books.bound_misses += u64::from(exceeds(flow.bound));
+            books.miss(transit, delay, promised, flow.bound);
         }
         if now >= self.run.plan.run.warm_up {
             flow.books.delivered += bytes;
@@ -59,6 +56,7 @@ impl<W: Watcher> Simulation<'_, W> {
             end: back.end,
             sent: now,
             began: Nanos::MAX,
+            arrived: now,
             class,
             id,
             length: connection.ack_length(),
@@ -83,18 +81,25 @@ impl<W: Watcher> Simulation<'_, W> {
             let class = self.flows[number].class;
             self.classes[class.index()].completion.record(took);
         }
-        self.pump(now, number);
+        self.answer(now, number);
     }
 
     pub(super) fn wake_sender(&mut self, now: Nanos, number: usize) {
-        self.agenda.clear(self.slots.slot(Event::SenderTimer(number)));
+        let slot = self.slots.slot(Event::SenderTimer(number));
         let Some(connection) = &mut self.flows[number].connection else { return };
+        if connection.releases(now) {
+            self.agenda.set(slot, connection.next_timer().unwrap_or(Nanos::MAX));
+            return self.pump(now, number);
+        }
+        self.agenda.clear(slot);
+        if connection.next_timer().is_none_or(|timer| timer > now) {
+            return self.rearm(number);
+        }
         match connection.begins {
-            Some(begins) if begins <= now => connection.begin(now),
-            Some(_) => {}
+            Some(_) => connection.begin(now),
             None => connection.sender.on_timer(now),
         }
-        self.pump(now, number);
+        self.answer(now, number);
     }
 
     pub(super) fn wake_receiver(&mut self, now: Nanos, number: usize) {
@@ -104,6 +109,15 @@ impl<W: Watcher> Simulation<'_, W> {
             self.acknowledge(now, number, ack);
         }
         self.rearm_receiver(number);
+    }
+
+    /// A sender may send, as soon as its host gets to it: all that may be sent by then.
+    fn answer(&mut self, now: Nanos, number: usize) {
+        let Some(connection) = &mut self.flows[number].connection else { return };
+        match connection.begins.is_none() && connection.holds(now) {
+            true => self.rearm(number),
+            false => self.pump(now, number),
+        }
     }
 
     /// Lets a sender send what it may.

@@ -5,7 +5,8 @@ use std::ops::Range;
 use laxity::packet::{ClassId, FlowId};
 use laxity::port::Delays;
 use laxity::units::Nanos;
-use laxity_plan::network::{TcpSource, TcpTimer, TcpVariant};
+use laxity_plan::model::{TcpSource, TcpTimer, TcpVariant};
+use rand::RngExt;
 
 use super::{Body, Transit};
 use crate::error::SourceProblem;
@@ -38,7 +39,7 @@ pub struct FlowBooks {
     pub dropped: u64,
     /// Packets that arrived.
     pub arrived: u64,
-    /// Bytes delivered, each once and, for TCP, in order.
+    /// Bytes that arrived, each once: what a retransmission brings again does not count.
     pub delivered: u64,
     /// Delays' sum in ns, of the packets that arrived.
     pub delay_sum: u128,
@@ -65,6 +66,10 @@ pub(super) struct Connection {
     before: Counts,
     workload: Workload,
     generator: Generator,
+    /// From when on the sender's host has time for what may be sent, if it is busy.
+    sends_at: Option<Nanos>,
+    /// What its host draws from.
+    host: Generator,
 }
 
 /// What is sent over a connection.
@@ -76,6 +81,7 @@ pub(super) struct Workload {
     /// In bytes; without end when `None`.
     transfer: Option<Sampler<laxity::units::Bytes>>,
     pause: Sampler<Nanos>,
+    jitter: Sampler<Nanos>,
 }
 
 impl Workload {
@@ -84,7 +90,7 @@ impl Workload {
     pub fn new(source: &TcpSource) -> Result<Self, SourceProblem> {
         let timing = match source.timer {
             TcpTimer::Fine { min } => Timing::Rfc6298 { granularity: Nanos(1_000_000), min },
-            TcpTimer::Coarse { tick } => Timing::Ticks { tick },
+            TcpTimer::Coarse { tick } => Timing::Ticks { tick, phase: Nanos::ZERO },
         };
         let variant = match source.variant {
             TcpVariant::Newreno => Variant::NewReno,
@@ -111,13 +117,23 @@ impl Workload {
             ack_length: source.ack.0 as u32,
             transfer,
             pause: sampler("pause", source.pause)?,
+            jitter: sampler("jitter", source.jitter)?,
         })
     }
 }
 
 impl Connection {
-    /// A connection whose first transfer begins at `begins`.
-    pub fn new(workload: Workload, begins: Nanos, generator: Generator) -> Self {
+    /// A connection whose first transfer begins at `begins`. What its host draws, its clock's phase and
+    /// the jitter of sends, is apart from what it is asked to send.
+    pub fn new(
+        mut workload: Workload,
+        begins: Nanos,
+        generator: Generator,
+        mut host: Generator,
+    ) -> Self {
+        if let Timing::Ticks { tick, phase } = &mut workload.config.timing {
+            *phase = Nanos(host.random_range(0..tick.0.max(1)));
+        }
         Connection {
             sender: Sender::new(workload.config),
             receiver: Receiver::new(workload.acknowledging, false),
@@ -127,7 +143,23 @@ impl Connection {
             before: Counts::default(),
             workload,
             generator,
+            sends_at: None,
+            host,
         }
+    }
+
+    /// The sender may send: whether its host is too busy to do so at once.
+    pub fn holds(&mut self, now: Nanos) -> bool {
+        if self.sends_at.is_none() {
+            let late = self.workload.jitter.draw(&mut self.host);
+            self.sends_at = (late > Nanos::ZERO).then(|| now.saturating_add(late));
+        }
+        self.sends_at.is_some()
+    }
+
+    /// Whether the time has come for what was held.
+    pub fn releases(&mut self, now: Nanos) -> bool {
+        self.sends_at.take_if(|time| *time <= now).is_some()
     }
 
     /// Begins the next transfer.
@@ -156,7 +188,8 @@ impl Connection {
 
     /// When the sender has something to do without hearing of the receiver.
     pub fn next_timer(&self) -> Option<Nanos> {
-        self.begins.or(self.sender.next_timer())
+        let timer = self.begins.or(self.sender.next_timer());
+        timer.into_iter().chain(self.sends_at).min()
     }
 
     /// How long its acknowledgements are in bytes.
@@ -184,12 +217,29 @@ pub struct ClassBooks {
     pub delay: Delays,
     /// From the beginning of its first transmission to there.
     pub transit: Delays,
-    /// Packets that took longer than promised from end to end, without those demoted to best effort.
+    /// Packets that took longer than promised from end to end, or were longer under way at the end,
+    /// without those demoted to best effort.
     pub deadline_misses: u64,
-    /// Packets that took longer than proved, without those demoted.
+    /// Packets that took longer than proved, or were longer under way at the end, without those demoted.
     pub bound_misses: u64,
     /// How long transfers took.
     pub completion: Delays,
     /// Packets that broke the class's arrival curve where they entered the network.
     pub nonconforming: u64,
+}
+
+impl ClassBooks {
+    /// Counts what a packet has missed that was so long on its way.
+    pub(super) fn miss(
+        &mut self,
+        transit: &Transit,
+        delay: Nanos,
+        promised: Option<Nanos>,
+        bound: Option<Nanos>,
+    ) {
+        let exceeds =
+            |limit: Option<Nanos>| !transit.demoted && limit.is_some_and(|limit| delay > limit);
+        self.deadline_misses += u64::from(exceeds(promised));
+        self.bound_misses += u64::from(exceeds(bound));
+    }
 }

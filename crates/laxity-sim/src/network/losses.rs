@@ -1,6 +1,6 @@
 //! Packets that are lost under way.
 
-use laxity_plan::network::WireLoss;
+use laxity_plan::model::WireLoss;
 use rand::RngExt;
 
 use crate::source::random::Generator;

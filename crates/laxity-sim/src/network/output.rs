@@ -8,6 +8,7 @@ use laxity::units::Nanos;
 
 use super::frames::{FrameCounts, Frames, Input};
 use super::losses::Losses;
+use super::ties::Ties;
 
 /// Where a node sends packets over one link.
 pub(super) struct Output {
@@ -28,7 +29,7 @@ pub(super) struct Output {
 pub(super) enum Discipline {
     /// They leave in the order in which they come, so that departures are known on arrival.
     Arrival,
-    Scheduler(Box<dyn Scheduler + Send>),
+    Scheduler(Box<dyn Scheduler + Send>, Box<Ties>),
     /// Time-driven priority.
     Frames(Box<Frames>),
 }
@@ -79,8 +80,16 @@ impl Output {
         Some(counts)
     }
 
-    /// How many packets are under way.
-    pub fn under_way(&self) -> usize {
-        self.wire.iter().filter(|flight| flight.packet.is_some()).count()
+    /// Who gets in of those that come at one instant, where queues may have limits.
+    pub fn ties(&self) -> Option<&Ties> {
+        match &self.discipline {
+            Discipline::Scheduler(_, ties) => Some(ties),
+            Discipline::Arrival | Discipline::Frames(_) => None,
+        }
+    }
+
+    /// The packets that are under way.
+    pub fn under_way(&self) -> impl Iterator<Item = u32> + '_ {
+        self.wire.iter().filter_map(|flight| flight.packet)
     }
 }

@@ -7,8 +7,8 @@ use laxity::packet::ClassId;
 use laxity::sched::tdp::{Contract, Edge};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::network::Hop;
-use laxity_plan::tdp::{Framing, TdpSpec};
+use laxity_plan::model::{Hop, TdpSpec};
+use laxity_plan::tdp::Framing;
 
 pub(super) struct Reserved {
     spec: TdpSpec,

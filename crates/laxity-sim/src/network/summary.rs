@@ -3,14 +3,13 @@
 use laxity::packet::ClassId;
 use laxity::port::Books;
 use laxity::units::Nanos;
-use laxity_plan::model::Class;
-use laxity_plan::network::{Hop, Network};
+use laxity_plan::model::{Class, Hop, Network};
 use serde::Serialize;
 
 use super::NetworkRun;
 use super::flow::{ClassBooks, Connection, Flow};
 use super::frames::FrameCounts;
-use crate::summary::{ClassSummary, DelaySummary};
+use crate::summary::{ClassSummary, DelaySummary, is_zero};
 use crate::tcp::Counts;
 
 /// The results of one run of a network.
@@ -37,6 +36,9 @@ pub struct NetworkSummary {
     pub flows: Vec<FlowSummary>,
     /// Packets sent over links in all, measured or not.
     pub hop_departures: u64,
+    /// Packets that found a queue full which others reached, or the link made room in, at the same
+    /// instant: a draw decided who got in. Over the whole run.
+    pub ties_at_full_queues: u64,
     /// Packets that were propagating over a link at the end.
     pub under_way: usize,
 }
@@ -68,11 +70,13 @@ pub struct EndToEnd {
     pub transit_ns: Option<DelaySummary>,
     /// The delay that it is promised from end to end.
     pub deadline_ns: Option<u64>,
-    /// Packets that took longer, without those demoted to best effort.
+    /// Packets that took longer, or were longer under way when the run ended, without those demoted to
+    /// best effort.
     pub deadline_misses: u64,
     /// The delay that is proved from end to end: the longest of its paths.
     pub bound_ns: Option<u64>,
-    /// Packets that took longer than proved for their path, without those demoted to best effort.
+    /// Packets that took longer than proved for their path, or were longer under way when the run ended,
+    /// without those demoted to best effort.
     pub bound_misses: u64,
     /// What its TCP endpoints did, if it has any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,10 +149,6 @@ impl From<FrameCounts> for FramesSummary {
     }
 }
 
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
 /// One flow from its sender to its receiver.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowSummary {
@@ -179,12 +179,13 @@ pub(super) struct Measured<'a> {
     pub flows: &'a [Flow],
     pub classes: &'a [ClassBooks],
     pub hops: u64,
+    pub ties: u64,
     pub under_way: usize,
 }
 
 impl NetworkSummary {
     pub(super) fn new(measured: &Measured<'_>, network: &Network) -> NetworkSummary {
-        let NetworkRun { plan, scheduler, duration, seed } = *measured.run;
+        let NetworkRun { plan, duration, seed } = *measured.run;
         let mut flows = vec![Vec::new(); plan.classes.len()];
         for flow in measured.flows {
             flows[flow.class.index()].push(flow);
@@ -195,7 +196,7 @@ impl NetworkSummary {
         NetworkSummary {
             title: plan.title.clone(),
             version: env!("CARGO_PKG_VERSION"),
-            scheduler: scheduler.name().to_string(),
+            scheduler: plan.scheduler.name().to_string(),
             seed,
             duration_ns: duration.0,
             warm_up_ns: plan.run.warm_up.0,
@@ -203,6 +204,7 @@ impl NetworkSummary {
             hops: measured.hops(network),
             flows: measured.flows.iter().map(|flow| measured.flow(flow)).collect(),
             hop_departures: measured.hops,
+            ties_at_full_queues: measured.ties,
             under_way: measured.under_way,
         }
     }
@@ -283,7 +285,7 @@ impl Measured<'_> {
             link: link.name.clone(),
             from,
             to,
-            scheduler: plan.scheduling_at(hop, self.run.scheduler).scheduler.name().to_string(),
+            scheduler: plan.scheduling_at(hop).scheduler.name().to_string(),
             rate_bps: link.rate.0,
             utilization: if time > 0.0 { self.busy[at].as_secs_f64() / time } else { 0.0 },
             lost: self.lost[at],

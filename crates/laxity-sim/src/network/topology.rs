@@ -7,11 +7,10 @@ use laxity::link::Link;
 use laxity::packet::ClassId;
 use laxity::sched::Tdp;
 use laxity::sched::tdp::{Edge, Upstream};
+use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::model::SchedulerSpec;
-use laxity_plan::network::{Hop, Network};
+use laxity_plan::model::{Hop, Network, SchedulerSpec, TdpSpec};
 use laxity_plan::paths::Paths;
-use laxity_plan::tdp::TdpSpec;
 use rand::RngExt;
 
 use super::clock::NodeClock;
@@ -19,13 +18,13 @@ use super::frames::{Frames, Input};
 use super::losses::Losses;
 use super::output::{Discipline, Output};
 use super::reserved::Reserved;
-use crate::source::random::generator;
+use super::ties::Ties;
+use crate::source::random::{Generator, generator};
 
 /// Outputs, and lists of them that packets pass.
 pub(super) struct Topology<'a> {
     plan: &'a Plan,
     network: &'a Network,
-    scheduler: SchedulerSpec,
     seed: u64,
     /// What comes to every output, as far as it is known.
     pub paths: Paths,
@@ -52,9 +51,9 @@ pub(super) struct Step {
 }
 
 impl<'a> Topology<'a> {
-    /// Before any route; `scheduler` is the discipline of links and nodes that have none of their own.
-    pub fn new(plan: &'a Plan, network: &'a Network, scheduler: SchedulerSpec, seed: u64) -> Self {
-        let (reserved, edge) = match scheduler {
+    /// Before any route.
+    pub fn new(plan: &'a Plan, network: &'a Network, seed: u64) -> Self {
+        let (reserved, edge) = match plan.scheduler {
             SchedulerSpec::Tdp(spec) => {
                 let (reserved, edge) = Reserved::new(plan, spec);
                 (Some(reserved), Some(edge))
@@ -64,9 +63,8 @@ impl<'a> Topology<'a> {
         Topology {
             plan,
             network,
-            scheduler,
             seed,
-            paths: plan.paths(scheduler),
+            paths: plan.paths(),
             outputs: Vec::new(),
             routes: Vec::new(),
             edge,
@@ -104,35 +102,42 @@ impl<'a> Topology<'a> {
         }
         let number = self.outputs.len() as u32;
         known_outputs.insert(hop, number);
-        let seed = generator(self.seed, u64::MAX, number.into()).random();
         let told = known.filter(|&output| self.paths.outputs[output].is_told());
         let discipline = match told {
-            Some(output) => self.discipline(hop, &self.paths.plan_at(self.plan, output), seed),
+            Some(output) => self.discipline(hop, &self.paths.plan_at(self.plan, output), number),
             None => {
                 let here = self.seen.remove(&hop);
-                let here = here.unwrap_or_else(|| self.plan.at(hop, self.scheduler));
-                let discipline = self.discipline(hop, &here, seed);
+                let here = here.unwrap_or_else(|| self.plan.at(hop));
+                let discipline = self.discipline(hop, &here, number);
                 self.seen.insert(hop, here);
                 discipline
             }
         };
         let mut output =
             Output::new(Link::new(link.rate), link.delay, books_of(hop) as u32, discipline);
-        let drawn = || generator(self.seed, u64::MAX - 1, number.into());
-        output.losses = link.loss.map(|loss| Box::new(Losses::new(loss, drawn())));
+        output.losses = link.loss.map(|loss| Box::new(Losses::new(loss, self.drawn(1, number))));
         output.input = self.input(hop).map(Box::new);
         self.outputs.push(output);
         number
     }
 
-    /// The discipline of an output that sees the plan like this, with queues that draw from `seed`.
-    fn discipline(&self, hop: Hop, here: &Plan, seed: u64) -> Discipline {
+    /// What an output draws from for one of its purposes.
+    fn drawn(&self, purpose: u64, output: u32) -> Generator {
+        generator(self.seed, u64::MAX - purpose, output.into())
+    }
+
+    /// The discipline of the output of this number, which sees the plan like this.
+    fn discipline(&self, hop: Hop, here: &Plan, number: u32) -> Discipline {
+        let seed = self.drawn(0, number).random();
+        let queued = |scheduler| {
+            Discipline::Scheduler(scheduler, Box::new(Ties::new(self.drawn(2, number))))
+        };
         match here.scheduler {
             SchedulerSpec::Fifo if here.limits_nothing() => Discipline::Arrival,
             SchedulerSpec::Tdp(spec) => {
-                let best_effort = here.scheduler(here.scheduler, seed);
+                let best_effort = here.build_scheduler(seed);
                 let Some(reserved) = &self.reserved else {
-                    return Discipline::Scheduler(best_effort);
+                    return queued(best_effort);
                 };
                 let settings = self.plan.tdp_settings(&spec, hop, reserved.ahead(hop));
                 let tdp = Tdp::reserving(settings, |frame| reserved.is_reserved(hop, frame));
@@ -145,18 +150,23 @@ impl<'a> Topology<'a> {
                     counts: Default::default(),
                 }))
             }
-            _ => Discipline::Scheduler(here.scheduler(here.scheduler, seed)),
+            _ => queued(here.build_scheduler(seed)),
         }
     }
 
-    /// The input at the end of a hop between two nodes that have frames.
+    /// The input at the end of a hop between two nodes that have frames, which has heard padding before
+    /// the run begins.
     fn input(&self, hop: Hop) -> Option<Input> {
-        let SchedulerSpec::Tdp(spec) = self.scheduler else { return None };
-        let [_, to] = self.network.between(hop);
+        let SchedulerSpec::Tdp(spec) = self.plan.scheduler else { return None };
+        let [from, to] = self.network.between(hop);
         let is_marked = self.plan.has_frames(&spec, hop) && self.is_in_step(&spec, to);
-        let clock = NodeClock::new(self.network.nodes[to as usize].clock);
-        let delay = self.network.links[hop.link as usize].delay;
-        is_marked.then(|| Input::new(Upstream::new(spec.time), clock, delay))
+        let link = &self.network.links[hop.link as usize];
+        let [before, behind] = [from, to].map(|node| self.network.nodes[node as usize].clock);
+        let takes = i64::try_from(link.rate.time_for(self.plan.link.min_packet).0);
+        let ahead = behind.error(Nanos::ZERO).saturating_sub(before.error(Nanos::ZERO));
+        let lag = takes.unwrap_or(i64::MAX).saturating_add(ahead);
+        let upstream = || Upstream::in_step(spec.time, lag);
+        is_marked.then(|| Input::new(upstream(), NodeClock::new(behind), link.delay))
     }
 
     /// Whether a node has any output with frames.

@@ -2,21 +2,21 @@
 
 use laxity::packet::Packet;
 use laxity::units::Nanos;
-use laxity_plan::network::Hop;
+use laxity_plan::model::Hop;
 
 use crate::record::Record;
 use crate::series::SeriesRecorder;
 
 /// Someone who watches packets on their way.
 pub trait Watcher {
-    /// A packet was sent over a link, or dropped before it. Its handle is the same at every hop,
-    /// and another packet's once it has arrived.
+    /// A packet was sent over a link, or dropped before it, or waits for it at the end. Its handle is
+    /// the same at every hop, and another packet's once it has arrived.
     fn hop(&mut self, hop: Hop, record: &Record) {
         let _ = (hop, record);
     }
 
-    /// A packet, whose `arrival` is when it set out, has come to its receiver, which can deliver
-    /// `bytes` more for it: none of what was there before or is ahead of its turn.
+    /// A packet, whose `arrival` is when it set out, has come to its receiver, which did not have
+    /// so many `bytes` of it before.
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
         let _ = (packet, bytes, now);
     }
@@ -49,9 +49,9 @@ impl<W: Watcher> Watcher for &mut W {
     }
 }
 
-/// From end to end: bytes that are delivered, and delays of the packets that arrive.
+/// From end to end: bytes that arrive for the first time, and delays of the packets that arrive.
 impl Watcher for SeriesRecorder {
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
-        self.add(packet, bytes, now);
+        self.add(packet, bytes, now..now);
     }
 }

@@ -9,18 +9,17 @@ use laxity_plan::matching::{Headers, Match};
 use laxity_plan::model::Plan;
 
 use super::frames::{Frame, Frames};
-use super::{Arrival, Arrivals, Remarks};
-use crate::error::{CaptureProblem, SimError};
+use super::order::{Record, Records, Sighting, WINDOW};
+use crate::error::{CaptureProblem, SimError, Stamp};
 
 /// Turns a capture's frames into arrivals.
 ///
-/// - Times count from the capture's first frame, whether that takes part or not. A frame stamped
-///   before its predecessor arrives together with it, and is counted.
+/// - Times count from the capture's earliest frame, whether that takes part or not.
 /// - A frame belongs to the first class of the plan whose `match` it has; frames that belong to
 ///   none are counted and left out.
 /// - Lengths are the original ones, however little of a frame was kept. On Ethernet they are those
 ///   of the frame, elsewhere those of the IP packet.
-/// - Flows are numbered within each class in order of appearance, a flow being what has the same
+/// - Flows are numbered within each class in the order in which the file has them, a flow being what has the same
 ///   addresses, protocol and ports.
 pub(super) struct Capture<F> {
     frames: F,
@@ -28,8 +27,7 @@ pub(super) struct Capture<F> {
     classes: Vec<Class>,
     flows: Flows,
     first: Option<i128>,
-    previous: Nanos,
-    remarks: Remarks,
+    unmatched: u64,
 }
 
 struct Class {
@@ -51,63 +49,59 @@ impl<F: Frames> Capture<F> {
             classes: classes.collect(),
             flows: Flows::default(),
             first: None,
-            previous: Nanos::ZERO,
-            remarks: Remarks::default(),
+            unmatched: 0,
         }
     }
 }
 
-impl<F: Frames> Arrivals for Capture<F> {
-    fn is_recording(&self) -> bool {
-        true
-    }
+impl<F: Frames> Records for Capture<F> {
+    const WINDOW: Nanos = WINDOW;
 
-    fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
-        loop {
-            let Some(frame) = self.frames.next_frame()? else { return Ok(None) };
-            let (stamp, seen) = (frame.time, see(&frame));
-            let (headers, length) = match seen {
-                Ok(seen) => seen,
-                Err(problem) => return Err(self.frames.refuse(problem)),
-            };
-            let time = match time_after(*self.first.get_or_insert(stamp), stamp) {
-                Ok(time) => time,
-                Err(problem) => return Err(self.frames.refuse(problem)),
-            };
-            self.remarks.reordered += u64::from(time.is_none_or(|time| time < self.previous));
-            let time = time.unwrap_or(self.previous).max(self.previous);
-            self.previous = time;
-            if self.filter.as_ref().is_some_and(|filter| !filter.matches(&headers)) {
-                continue;
-            }
-            let matches = |class: &Class| {
-                class.matching.as_ref().is_some_and(|matching| matching.matches(&headers))
-            };
-            let Some(number) = self.classes.iter().position(matches) else {
-                self.remarks.unmatched += 1;
-                continue;
-            };
-            let class = &self.classes[number];
-            if u64::from(length) > class.longest {
-                let (class, limit) = (class.name.clone(), class.longest);
-                return Err(self.frames.refuse(CaptureProblem::TooLong { length, limit, class }));
-            }
-            let class = ClassId(number as u32);
-            let flow = self.flows.number(class, Conversation::of(&headers));
-            return Ok(Some(Arrival { time, class, flow, length }));
+    fn next_record(&mut self) -> Result<Option<Record>, SimError> {
+        let Some(frame) = self.frames.next_frame()? else { return Ok(None) };
+        let first = *self.first.get_or_insert(frame.time);
+        let seen = see(&frame).and_then(|seen| Ok((time_after(first, frame.time)?, seen)));
+        let (time, (headers, length)) = seen.map_err(|problem| self.frames.refuse(problem))?;
+        if self.filter.as_ref().is_some_and(|filter| !filter.matches(&headers)) {
+            return Ok(Some(Record { time, packet: None }));
         }
+        let matches = |class: &Class| {
+            class.matching.as_ref().is_some_and(|matching| matching.matches(&headers))
+        };
+        let Some(number) = self.classes.iter().position(matches) else {
+            self.unmatched += 1;
+            return Ok(Some(Record { time, packet: None }));
+        };
+        let class = &self.classes[number];
+        if u64::from(length) > class.longest {
+            let (class, limit) = (class.name.clone(), class.longest);
+            return Err(self.frames.refuse(CaptureProblem::TooLong { length, limit, class }));
+        }
+        let class = ClassId(number as u32);
+        let flow = self.flows.number(class, Conversation::of(&headers));
+        Ok(Some(Record { time, packet: Some(Sighting { class, flow, length }) }))
     }
 
-    fn remarks(&self) -> Remarks {
-        self.remarks
+    fn refuse_step(&self, time: i64, newest: i64) -> SimError {
+        let first = self.first.unwrap_or(0);
+        let stamp = |time: i64| Stamp(first + i128::from(time));
+        let (stamp, newest) = (stamp(time), stamp(newest));
+        self.frames.refuse(CaptureProblem::StepBack { stamp, newest })
+    }
+
+    fn origin(&self, earliest: i64) -> i64 {
+        earliest
+    }
+
+    fn unmatched(&self) -> u64 {
+        self.unmatched
     }
 }
 
-/// The time since the first frame; `None` when that is negative.
-fn time_after(first: i128, stamp: i128) -> Result<Option<Nanos>, CaptureProblem> {
-    let Ok(time) = u128::try_from(stamp - first) else { return Ok(None) };
-    match u64::try_from(time) {
-        Ok(time) if time <= Nanos::LIMIT.0 => Ok(Some(Nanos(time))),
+/// The time since the first frame, negative for one that is stamped before it.
+fn time_after(first: i128, stamp: i128) -> Result<i64, CaptureProblem> {
+    match i64::try_from(stamp - first) {
+        Ok(time) if time.unsigned_abs() <= Nanos::LIMIT.0 => Ok(time),
         _ => Err(CaptureProblem::Time { limit: Nanos::LIMIT.0 / 1_000_000_000 }),
     }
 }

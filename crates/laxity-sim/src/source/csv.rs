@@ -9,7 +9,7 @@ use laxity::packet::{ClassId, FlowId};
 use laxity::units::{Bytes, Nanos};
 use laxity_plan::model::Plan;
 
-use super::{Arrival, Arrivals};
+use super::order::{Record, Records, Sighting};
 use crate::error::{CsvProblem, SimError};
 
 /// No line is longer, so that a file without line ends cannot take all memory.
@@ -23,7 +23,6 @@ pub(super) struct CsvArrivals<R: Read> {
     classes: Vec<ClassLimit>,
     by_name: HashMap<Vec<u8>, ClassId>,
     record: ByteRecord,
-    previous: Nanos,
 }
 
 struct ClassLimit {
@@ -57,7 +56,6 @@ impl<R: Read> CsvArrivals<R> {
             by_name: by_name.map(|(id, class)| (class.name.clone().into_bytes(), id)).collect(),
             classes,
             record: ByteRecord::new(),
-            previous: Nanos::ZERO,
         };
         arrivals.read_record()?;
         arrivals.columns =
@@ -93,15 +91,12 @@ impl<R: Read> CsvArrivals<R> {
         SimError::Csv { path: self.path.clone(), line, problem }
     }
 
-    fn parse_record(&self) -> Result<Arrival, CsvProblem> {
+    fn parse_record(&self) -> Result<Record, CsvProblem> {
         let (record, columns) = (&self.record, &self.columns);
         if record.len() != columns.count {
             return Err(CsvProblem::FieldCount { found: record.len(), expected: columns.count });
         }
-        let time = Nanos(number(&record[columns.time], TIME)?);
-        if time < self.previous {
-            return Err(CsvProblem::Unsorted { time: time.0, previous: self.previous.0 });
-        }
+        let time = number(&record[columns.time], TIME)? as i64;
         let name = record[columns.class].trim_ascii();
         let class = *self.by_name.get(name).ok_or_else(|| self.unknown_class(name))?;
         let length = number(&record[columns.length], LENGTH)?;
@@ -117,7 +112,8 @@ impl<R: Read> CsvArrivals<R> {
             Some(flow) => number(&record[flow], FLOW)? as u32,
             None => 0,
         };
-        Ok(Arrival { time, class, flow: FlowId(flow), length: length as u32 })
+        let packet = Sighting { class, flow: FlowId(flow), length: length as u32 };
+        Ok(Record { time, packet: Some(packet) })
     }
 
     fn unknown_class(&self, name: &[u8]) -> CsvProblem {
@@ -129,18 +125,22 @@ impl<R: Read> CsvArrivals<R> {
     }
 }
 
-impl<R: Read> Arrivals for CsvArrivals<R> {
-    fn is_recording(&self) -> bool {
-        true
-    }
+impl<R: Read> Records for CsvArrivals<R> {
+    const WINDOW: Nanos = Nanos::ZERO;
 
-    fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
+    fn next_record(&mut self) -> Result<Option<Record>, SimError> {
         if !self.read_record()? {
             return Ok(None);
         }
-        let arrival = self.parse_record().map_err(|problem| self.refuse(problem))?;
-        self.previous = arrival.time;
-        Ok(Some(arrival))
+        self.parse_record().map(Some).map_err(|problem| self.refuse(problem))
+    }
+
+    fn refuse_step(&self, time: i64, newest: i64) -> SimError {
+        self.refuse(CsvProblem::Unsorted { time, previous: newest })
+    }
+
+    fn origin(&self, _: i64) -> i64 {
+        0
     }
 }
 

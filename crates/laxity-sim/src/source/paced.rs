@@ -1,4 +1,4 @@
-//! Sources that send at a rate: constant, Poisson and on-off.
+//! Sources that send at a rate: constant, Poisson, correlated and on-off.
 
 use laxity::link::Link;
 use laxity::units::{NANOBITS_PER_BYTE, Nanos, Rate};
@@ -44,19 +44,39 @@ impl Pattern for Constant {
     }
 }
 
-/// Exponential spacing: the gap before a packet has the mean that its length takes at the rate.
+/// A Poisson process: exponential gaps that do not depend on lengths.
 pub(super) struct Poisson {
     lengths: Lengths,
-    nanos_per_byte: f64,
+    /// The mean gap in ns.
+    mean: f64,
 }
 
 impl Poisson {
     pub(super) fn new(lengths: Lengths, rate: Rate) -> Self {
-        Poisson { lengths, nanos_per_byte: NANOBITS_PER_BYTE as f64 / rate.0 as f64 }
+        let mean = lengths.mean() * nanos_per_byte(rate);
+        Poisson { lengths, mean }
     }
 }
 
-/// One copy of a Poisson source.
+/// Exponential gaps, each with the mean that the length of the packet behind it takes at the rate:
+/// long packets come after long gaps, a correlated queue (Conolly 1968, *The waiting time process for a
+/// certain correlated queue*).
+pub(super) struct Correlated {
+    lengths: Lengths,
+    nanos_per_byte: f64,
+}
+
+impl Correlated {
+    pub(super) fn new(lengths: Lengths, rate: Rate) -> Self {
+        Correlated { lengths, nanos_per_byte: nanos_per_byte(rate) }
+    }
+}
+
+fn nanos_per_byte(rate: Rate) -> f64 {
+    NANOBITS_PER_BYTE as f64 / rate.0 as f64
+}
+
+/// One copy of a source with exponential gaps.
 pub(super) struct Exponential {
     generator: Generator,
     now: Nanos,
@@ -64,21 +84,44 @@ pub(super) struct Exponential {
     fraction: f64,
 }
 
+impl Exponential {
+    fn new(generator: Generator) -> Self {
+        Exponential { generator, now: Nanos::ZERO, fraction: 0.0 }
+    }
+
+    /// The time after the next gap, of a mean in ns.
+    fn after_gap(&mut self, mean: f64) -> Nanos {
+        let gap = mean * exponential(&mut self.generator) + self.fraction;
+        let whole = gap as u64;
+        self.fraction = gap - whole as f64;
+        self.now = self.now.saturating_add(Nanos(whole));
+        self.now
+    }
+}
+
 impl Pattern for Poisson {
     type Copy = Exponential;
 
     fn begin(&self, generator: Generator) -> Exponential {
-        Exponential { generator, now: Nanos::ZERO, fraction: 0.0 }
+        Exponential::new(generator)
     }
 
     fn next_packet(&self, copy: &mut Exponential) -> (Nanos, u32) {
         let length = self.lengths.draw(&mut copy.generator);
-        let mean = f64::from(length) * self.nanos_per_byte;
-        let gap = mean * exponential(&mut copy.generator) + copy.fraction;
-        let whole = gap as u64;
-        copy.fraction = gap - whole as f64;
-        copy.now = copy.now.saturating_add(Nanos(whole));
-        (copy.now, length)
+        (copy.after_gap(self.mean), length)
+    }
+}
+
+impl Pattern for Correlated {
+    type Copy = Exponential;
+
+    fn begin(&self, generator: Generator) -> Exponential {
+        Exponential::new(generator)
+    }
+
+    fn next_packet(&self, copy: &mut Exponential) -> (Nanos, u32) {
+        let length = self.lengths.draw(&mut copy.generator);
+        (copy.after_gap(f64::from(length) * self.nanos_per_byte), length)
     }
 }
 

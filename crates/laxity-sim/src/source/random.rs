@@ -1,5 +1,6 @@
 //! Named, seeded generators and the distributions that sources draw from.
 
+use std::f64::consts::SQRT_2;
 use std::marker::PhantomData;
 
 use laxity::units::{Bytes, Nanos};
@@ -28,7 +29,7 @@ pub fn generator(seed: u64, source: u64, copy: u64) -> Generator {
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// One step of SplitMix64 (Steele, Lea, Flood 2014).
-fn mix(state: u64) -> u64 {
+pub(crate) fn mix(state: u64) -> u64 {
     let z = state.wrapping_add(GOLDEN);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -139,6 +140,31 @@ impl<T: Quantity> Sampler<T> {
             Shape::Exponential { mean } => *mean == 0.0,
             Shape::Pareto(_) | Shape::LogNormal(_) | Shape::Weibull(_) => false,
         }
+    }
+}
+
+/// The probability that a draw, before it is rounded, is above `x`. Of a uniform distribution of whole
+/// numbers each is taken for the unit around it.
+pub fn survival<T: Quantity>(dist: &Dist<T>, x: f64) -> f64 {
+    match *dist {
+        Dist::Constant(value) => f64::from(u8::from(float(value) > x)),
+        Dist::Uniform(from, to) => {
+            let numbers = float(to) - float(from) + 1.0;
+            ((float(to) + 0.5 - x) / numbers).clamp(0.0, 1.0)
+        }
+        Dist::Normal(mean, deviation) => upper_tail(x - float(mean), float(deviation)),
+        Dist::Exponential(mean) => (-x / float(mean)).exp(),
+        Dist::Pareto(minimum, shape) => (float(minimum) / x).powf(shape).min(1.0),
+        Dist::LogNormal(median, sigma) => upper_tail(x.ln() - float(median).ln(), sigma),
+        Dist::Weibull(scale, shape) => (-(x / float(scale)).powf(shape)).exp(),
+    }
+}
+
+/// The probability that a normal draw of mean 0 is above `x`.
+fn upper_tail(x: f64, deviation: f64) -> f64 {
+    match deviation {
+        0.0 => f64::from(u8::from(x < 0.0)),
+        _ => libm::erfc(x / deviation / SQRT_2) / 2.0,
     }
 }
 

@@ -2,56 +2,58 @@
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
-use std::path::Path;
 
-use laxity_plan::matching::Match;
-use laxity_plan::model::Plan;
+use laxity_plan::model::{Plan, Recording};
 
 use super::Arrivals;
 use super::capture::Capture;
 use super::csv::CsvArrivals;
 use super::frames::{pcap, pcapng};
+use super::order::Ordered;
 use crate::error::{RecordingProblem, SimError};
 
 /// The arrivals of a recording: a pcap or pcapng capture, told by its magic number, or an arrivals
-/// CSV. Of a capture only frames that match `filter` take part.
+/// CSV.
 ///
 /// # Errors
 /// If the file cannot be read, is none of these, or its header is wrong.
-pub fn open_recording(
-    path: &Path,
-    plan: &Plan,
-    filter: Option<&Match>,
-) -> Result<Box<dyn Arrivals>, SimError> {
+pub fn open_recording(recording: &Recording, plan: &Plan) -> Result<Box<dyn Arrivals>, SimError> {
+    let path = &recording.path;
     let file =
-        File::open(path).map_err(|source| SimError::System { path: path.to_path_buf(), source })?;
-    read_recording(file, path, plan, filter)
+        File::open(path).map_err(|source| SimError::System { path: path.clone(), source })?;
+    read_recording(file, recording, plan)
 }
 
-/// The same from any reader; `path` is what errors call it.
+/// The same from any reader; the recording's path is what errors call it.
 ///
 /// # Errors
 /// If it cannot be read, is no recording, or its header is wrong.
 pub fn read_recording<'a>(
     mut input: impl Read + 'a,
-    path: &Path,
+    recording: &Recording,
     plan: &Plan,
-    filter: Option<&Match>,
 ) -> Result<Box<dyn Arrivals + 'a>, SimError> {
+    let Recording { path, filter, sort } = recording;
     let mut head = Vec::with_capacity(HEAD);
     input
         .by_ref()
         .take(HEAD as u64)
         .read_to_end(&mut head)
-        .map_err(|source| SimError::System { path: path.to_path_buf(), source })?;
-    let refuse = |problem| Err(SimError::Recording { path: path.to_path_buf(), problem });
+        .map_err(|source| SimError::System { path: path.clone(), source })?;
+    let refuse = |problem| Err(SimError::Recording { path: path.clone(), problem });
     let kind = Kind::of(&head);
     let input = Cursor::new(head).chain(input);
     match kind {
-        Kind::Pcap => Ok(Box::new(Capture::new(pcap::Reader::new(input, path)?, plan, filter))),
-        Kind::PcapNg => Ok(Box::new(Capture::new(pcapng::Reader::new(input, path), plan, filter))),
+        Kind::Pcap => {
+            let frames = pcap::Reader::new(input, path)?;
+            Ok(Box::new(Ordered::new(Capture::new(frames, plan, filter.as_ref()), *sort)))
+        }
+        Kind::PcapNg => {
+            let frames = pcapng::Reader::new(input, path);
+            Ok(Box::new(Ordered::new(Capture::new(frames, plan, filter.as_ref()), *sort)))
+        }
         Kind::Text if filter.is_some() => refuse(RecordingProblem::FilterOnCsv),
-        Kind::Text => Ok(Box::new(CsvArrivals::new(input, path, plan)?)),
+        Kind::Text => Ok(Box::new(Ordered::new(CsvArrivals::new(input, path, plan)?, *sort))),
         Kind::Empty => refuse(RecordingProblem::Empty),
         Kind::Other(what) => refuse(RecordingProblem::Foreign { what }),
     }

@@ -17,6 +17,7 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
         end_to_end: None,
         arrival: None,
         weight: Weight::ONE,
+        level: None,
         police: Police::Count,
         queue: None,
         matching: None,
@@ -33,7 +34,7 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
             rate: Rate(10_000_000),
             max_packet: Bytes(1536),
             min_packet: Bytes(40),
-            latency: Nanos::ZERO,
+            latency: Some(Nanos::ZERO),
         },
         scheduler: SchedulerSpec::Fifo,
         queue: None,
@@ -63,7 +64,7 @@ pub(crate) fn fed_by(model: Model, packet: Dist<Bytes>) -> Plan {
 pub(crate) fn model(plan: &mut Plan) -> &mut ModelSource {
     match &mut plan.sources[0] {
         Source::Model(source) => source,
-        Source::Recording { .. } | Source::Tcp(_) => unreachable!("the tests' plans have models"),
+        Source::Recording(_) | Source::Tcp(_) => unreachable!("the tests' plans have models"),
     }
 }
 

@@ -51,7 +51,7 @@ impl Config {
             receiver_window,
             limited_transmit: false,
             ecn: false,
-            timing: Timing::Ticks { tick: Nanos(100_000_000) },
+            timing: Timing::Ticks { tick: Nanos(100_000_000), phase: Nanos::ZERO },
         }
     }
 

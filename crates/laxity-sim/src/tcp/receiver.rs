@@ -26,6 +26,8 @@ pub struct Receiver {
     next: u64,
     /// Arrived beyond `next`.
     ahead: Ranges,
+    /// How many segments have arrived, each counted once.
+    distinct: u64,
     /// Segments of the last distinct blocks, the most recently changed first.
     recent: Blocks,
     /// When the delayed acknowledgement is due; none if there is none.
@@ -46,6 +48,7 @@ impl Receiver {
             selective,
             next: 0,
             ahead: Ranges::default(),
+            distinct: 0,
             recent: Blocks::default(),
             due: None,
             echo: false,
@@ -55,6 +58,12 @@ impl Receiver {
     /// How many segments were delivered, in order and each once.
     pub fn delivered(&self) -> u64 {
         self.next
+    }
+
+    /// How many segments have arrived, in whatever order and each counted once: as many as are
+    /// delivered as soon as no gap is left.
+    pub fn received(&self) -> u64 {
+        self.distinct
     }
 
     /// When [`Receiver::on_timer`] wants to be called.
@@ -71,6 +80,7 @@ impl Receiver {
         let in_order = segment.number == self.next && self.ahead.is_empty();
         if in_order {
             self.next += 1;
+            self.distinct += 1;
             if self.acknowledging == Acknowledging::Delayed && self.due.is_none() {
                 self.due = Some(now.saturating_add(Self::DELAY));
                 return None;
@@ -94,6 +104,7 @@ impl Receiver {
     }
 
     fn fill(&mut self) {
+        self.distinct += 1;
         self.next = self.ahead.around(self.next + 1).map_or(self.next + 1, |range| range.end);
         self.ahead.remove_below(self.next, |_| {});
     }
@@ -101,7 +112,7 @@ impl Receiver {
     /// RFC 2018 section 4: the block of the segment that has just arrived comes first, then those
     /// that came first most recently.
     fn hold(&mut self, number: u64) {
-        self.ahead.insert(number..number + 1, |_| {});
+        self.ahead.insert(number..number + 1, |_| self.distinct += 1);
         if !self.selective {
             return;
         }
@@ -180,6 +191,17 @@ mod tests {
         }
         let mut cumulative = Receiver::new(Acknowledging::Every, false);
         assert_eq!(replies(&mut cumulative, &[1, 0]), [Some((0, vec![])), Some((2, vec![]))]);
+    }
+
+    #[test]
+    fn segments_are_received_once_in_whatever_order() {
+        let mut receiver = Receiver::new(Acknowledging::Every, true);
+        for (number, received, delivered) in
+            [(0, 1, 1), (2, 2, 1), (2, 2, 1), (3, 3, 1), (0, 3, 1), (1, 4, 4), (1, 4, 4), (4, 5, 5)]
+        {
+            replies(&mut receiver, &[number]);
+            assert_eq!((receiver.received(), receiver.delivered()), (received, delivered));
+        }
     }
 
     #[test]

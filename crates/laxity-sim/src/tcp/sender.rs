@@ -110,7 +110,7 @@ impl Sender {
         }
         let news = self.note_blocks(ack);
         if ack.next > self.board.first() {
-            self.advance(now, ack.next);
+            self.advance(now, ack);
         } else if self.board.outstanding() > 0 && (news || !self.selective()) {
             self.duplicate(now);
         }
@@ -234,11 +234,14 @@ impl Sender {
         news
     }
 
-    fn advance(&mut self, now: Nanos, next: u64) {
+    /// New segments are acknowledged. The window does not grow on an echo of congestion (RFC 3168
+    /// section 6.1.2).
+    fn advance(&mut self, now: Nanos, ack: &Ack) {
+        let next = ack.next;
         if let Some((number, sent)) = self.timed
             && number < next
         {
-            self.timeout.measured(now.saturating_sub(sent));
+            self.timeout.measured(sent, now);
             self.timed = None;
         }
         let acked = next - self.board.first();
@@ -253,8 +256,10 @@ impl Sender {
                 if recovered {
                     self.phase = Phase::Open;
                 }
-                let limit = self.config.receiver_window;
-                self.window.grow(now, self.timeout.smoothed(), acked, limit);
+                if !ack.echo {
+                    let limit = self.config.receiver_window;
+                    self.window.grow(now, self.timeout.smoothed(), acked, limit);
+                }
             }
         }
         if self.board.outstanding() == 0 {

@@ -19,9 +19,15 @@ pub enum Timing {
     /// The clock of 2001, after V. Jacobson, Congestion Avoidance and Control, 1988, appendix A:
     /// the same estimators on whole ticks, with their rounding, no floor but two ticks, at first
     /// 3 s, at most 64 s, doubled at most six times.
+    ///
+    /// What is measured is how many ticks of the host's clock were crossed, at least one, as 4.3BSD
+    /// and its heirs count: a round trip shorter than a tick may cross one or none. The timer itself
+    /// runs for whole ticks from when it is started.
     Ticks {
         /// One tick, not zero; commonly 0.1 s or 0.5 s.
         tick: Nanos,
+        /// How far into a tick the host's clock is at time 0.
+        phase: Nanos,
     },
 }
 
@@ -52,8 +58,18 @@ impl Timing {
     fn unit(self) -> u64 {
         match self {
             Timing::Rfc6298 { .. } => 1,
-            Timing::Ticks { tick } => tick.0.max(1),
+            Timing::Ticks { tick, .. } => tick.0.max(1),
         }
+    }
+
+    /// How many units a clock counts between two times, at least one.
+    fn counted(self, from: Nanos, to: Nanos) -> u64 {
+        let phase = match self {
+            Timing::Rfc6298 { .. } => Nanos::ZERO,
+            Timing::Ticks { phase, .. } => phase,
+        };
+        let [from, to] = [from, to].map(|time| time.saturating_add(phase).0 / self.unit());
+        to.saturating_sub(from).max(1)
     }
 }
 
@@ -93,11 +109,10 @@ impl Timeout {
         self.doublings = (self.doublings + 1).min(self.timing.max_doublings());
     }
 
-    /// A measurement (RFC 6298, rules 2.2 and 2.3; Jacobson 1988).
-    pub(super) fn measured(&mut self, round_trip: Nanos) {
-        let unit = self.timing.unit();
-        let measured = (round_trip.0.min(Self::LONGEST) + unit / 2) / unit;
-        let measured = measured.max(1);
+    /// A measurement, from when the segment was sent to when it was acknowledged (RFC 6298, rules 2.2
+    /// and 2.3; Jacobson 1988).
+    pub(super) fn measured(&mut self, sent: Nanos, acknowledged: Nanos) {
+        let measured = self.timing.counted(sent, acknowledged).min(Self::LONGEST);
         if self.srtt8 == 0 {
             self.srtt8 = 8 * measured;
             self.var4 = 2 * measured;
@@ -126,6 +141,8 @@ impl Timeout {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn ms(ms: u64) -> Nanos {
@@ -134,7 +151,7 @@ mod tests {
 
     fn after(timing: Timing, measurements: &[u64]) -> Timeout {
         let mut timeout = Timeout::new(timing);
-        measurements.iter().for_each(|&measured| timeout.measured(ms(measured)));
+        measurements.iter().for_each(|&measured| timeout.measured(Nanos::ZERO, ms(measured)));
         timeout
     }
 
@@ -174,18 +191,18 @@ mod tests {
             [300, 600, 1_200, 2_400, 4_800, 9_600, 19_200, 38_400, 60_000, 60_000],
             "rules 5.5 and 2.5"
         );
-        timeout.measured(ms(100));
+        timeout.measured(ms(900), ms(1_000));
         assert_eq!(timeout.current(), ms(250), "section 5, last paragraph: 100 + 4 * 37.5");
     }
 
     #[test]
     fn ticks() {
-        let ticks = Timing::Ticks { tick: ms(100) };
+        let ticks = Timing::Ticks { tick: ms(100), phase: Nanos::ZERO };
         for (measurements, expected_ms, why) in [
             (&[][..], 3_000, "before any measurement"),
             (&[20], 300, "one tick at least: 1 + 4 / 2 ticks"),
-            (&[249], 600, "two ticks: 2 + 4 ticks"),
-            (&[250], 900, "rounded to three ticks: 3 + 6 ticks"),
+            (&[299], 600, "two ticks: 2 + 4 ticks"),
+            (&[300], 900, "a third is crossed: 3 + 6 ticks"),
             (&[20; 50], 300, "a deviation of two quarters loses no quarter of itself"),
             (&[20, 500], 700, "SRTT 12 / 8 is one whole tick, RTTVAR 2 + 4 quarters: 1 + 6 ticks"),
         ] {
@@ -195,5 +212,34 @@ mod tests {
         let mut timeout = Timeout::new(ticks);
         (0..10).for_each(|_| timeout.back_off());
         assert_eq!(timeout.current(), ms(64_000));
+    }
+
+    /// A clock that shows its ticks one by one.
+    fn crossed(tick: u64, phase: u64, sent: u64, acknowledged: u64) -> u64 {
+        let ticks = |time: &u64| (*time + phase).is_multiple_of(tick);
+        (sent + 1..=acknowledged).filter(ticks).count() as u64
+    }
+
+    proptest! {
+        #[test]
+        fn ticks_are_those_that_were_crossed(
+            tick in 1_u64..300, phase in 0_u64..300, sent in 0_u64..2_000, took in 0_u64..2_000,
+        ) {
+            let timing = Timing::Ticks { tick: Nanos(tick), phase: Nanos(phase % tick) };
+            let expected = crossed(tick, phase % tick, sent, sent + took).max(1);
+            prop_assert_eq!(timing.counted(Nanos(sent), Nanos(sent + took)), expected);
+        }
+    }
+
+    /// The smoothed round trip of segments that are sent at any time is the round trip, whatever
+    /// share of a tick that is.
+    #[test]
+    fn crossed_ticks_are_right_on_average() {
+        for round_trip in [130, 250, 490] {
+            let timing = Timing::Ticks { tick: ms(100), phase: ms(37) };
+            let counted = |sent: u64| timing.counted(ms(sent), ms(sent + round_trip));
+            let sum: u64 = (0..1_000).map(counted).sum();
+            assert_eq!(sum, 10 * round_trip);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use laxity_plan::Plan;
-use laxity_plan::network::{Hop, Network};
+use laxity_plan::model::{Hop, Network};
 
 use super::outcome;
 use crate::network::Watcher;
@@ -24,8 +24,8 @@ pub const HOP_COLUMNS: [&str; 11] = [
     "verdict",
 ];
 
-/// Writes a row for every packet that a link sends or that is dropped before it; a write that fails
-/// is told by [`finish`](Self::finish).
+/// Writes a row for every packet that a link sends, that is dropped before it, or that waits for it at
+/// the end; a write that fails is told by [`finish`](Self::finish).
 pub struct HopTrace<'a, W: Write> {
     writer: csv::Writer<W>,
     network: &'a Network,

@@ -35,6 +35,7 @@
 //! the number of them that fit into T. So many services, and more now and then, must be enough for the
 //! sum of `1 - x/y` over all streams. That more services than counted do no harm is tested, not proved.
 
+mod shed;
 #[cfg(test)]
 mod tests;
 
@@ -67,10 +68,12 @@ pub struct Admission {
     pub needed: Exact,
     /// Whether consecutive windows are kept, provided that deadlines fall together as told above.
     pub proof: Result<Proof, Unproved>,
-    /// What to leave out so that the rest fits; empty if nothing needs to be, or if no number of
-    /// streams is to blame.
+    /// What to leave out so that the rest is refused neither as [`Overloaded`](Unproved::Overloaded)
+    /// nor for [`TooFewServices`](Unproved::TooFewServices); empty if it is not.
     ///
-    /// The fewest streams: those that take most, of equal ones those of the last classes.
+    /// The fewest streams with a gap: those with longer packets than the rest, and then those that take
+    /// most, of equal ones those of the last classes. Where as few can be left out in several ways, the
+    /// rest is one of which windows are proved, if there is one, and has packets as long as can be.
     pub shed: Vec<Shed>,
 }
 
@@ -126,25 +129,21 @@ pub enum Unproved {
 /// Whether DWCS keeps the windows of these streams, classes numbered in their order, on a link of
 /// `rate`.
 pub fn dwcs(rate: Rate, settings: &Settings, classes: &[Windowed]) -> Admission {
-    let needs = |class: &Windowed| needed(class.streams.stream.loss);
-    let time = |class: &Windowed| exact_bytes(class.packet) / bytes_per_nano(rate);
-    let utilizations = with_gap(classes).map(|(id, class, gap)| Demand {
-        id,
-        count: class.streams.count,
-        each: needs(class) * time(class) / exact_nanos(gap),
-    });
-    let utilizations: Vec<_> = utilizations.collect();
-    let services = with_gap(classes).map(|(id, class, _)| Demand {
-        id,
-        count: class.streams.count,
-        each: needs(class),
-    });
-    let services: Vec<_> = services.collect();
-    let (utilization, needed) = (total(&utilizations), total(&services));
+    let demand = |each: fn(Rate, &Windowed, Nanos) -> Exact| {
+        let demand = move |(id, class, gap): (ClassId, &Windowed, Nanos)| Demand {
+            of: id,
+            count: class.streams.count.into(),
+            each: each(rate, class, gap),
+        };
+        total(&with_gap(classes).map(demand).collect::<Vec<_>>())
+    };
+    let utilization = demand(load);
+    let needed = demand(|_, class, _| needed(class.streams.stream.loss));
     let proof = prove(rate, settings, classes, &utilization, &needed);
     let shed = match proof {
-        Err(Unproved::TooFewServices { services: room }) => fewest(services, &exact(room)),
-        Err(Unproved::Overloaded) => fewest(utilizations, &Exact::one()),
+        Err(Unproved::TooFewServices { .. } | Unproved::Overloaded) => {
+            shed::fewest(rate, settings, classes)
+        }
         _ => Vec::new(),
     };
     Admission { utilization, needed, proof, shed }
@@ -166,12 +165,7 @@ fn prove(
     if *utilization > Exact::one() {
         return Err(Unproved::Overloaded);
     }
-    if settings.precedence != Precedence::DeadlineFirst {
-        return Err(Unproved::LossFirst);
-    }
-    if settings.check_every != 1 {
-        return Err(Unproved::ChecksRarely(settings.check_every));
-    }
+    provable(settings)?;
     let Some((_, _, first)) = with_gap(classes).next() else {
         return Ok(Proof { services: 0 });
     };
@@ -179,21 +173,38 @@ fn prove(
         if other != first {
             return Err(Unproved::UnequalGaps { first, class, other });
         }
-        if stream.late == Late::Send && !holds_for_sliding_windows(stream.loss) {
+        if sends_late(stream) {
             return Err(Unproved::SendsLate(class));
         }
     }
-    let services = services_between_deadlines(rate, first, classes);
+    let longest = with_gap(classes).map(|(_, class, _)| class.packet).max().unwrap_or_default();
+    let services = services_between_deadlines(rate, first, longest, longest_without_gap(classes));
     if *needed > exact(services) {
         return Err(Unproved::TooFewServices { services });
     }
     Ok(Proof { services })
 }
 
-/// How many packets are begun, at least, in a time of length `gap` while streams have some.
-fn services_between_deadlines(rate: Rate, gap: Nanos, classes: &[Windowed]) -> u64 {
-    let longest = with_gap(classes).map(|(_, class, _)| class.packet).max().unwrap_or_default();
-    let blocking = classes.iter().map(|class| class.packet).max().unwrap_or_default();
+/// Whether anything is proved of streams that are served like this.
+fn provable(settings: &Settings) -> Result<(), Unproved> {
+    if settings.precedence != Precedence::DeadlineFirst {
+        return Err(Unproved::LossFirst);
+    }
+    match settings.check_every {
+        1 => Ok(()),
+        rarely => Err(Unproved::ChecksRarely(rarely)),
+    }
+}
+
+/// Whether a stream may make others' packets late by its own late ones.
+fn sends_late(stream: &Stream) -> bool {
+    stream.late == Late::Send && !holds_for_sliding_windows(stream.loss)
+}
+
+/// How many packets are begun, at least, in a time of length `gap` while streams have some, which
+/// are no longer than `longest`, beside packets of this length that have no deadline.
+fn services_between_deadlines(rate: Rate, gap: Nanos, longest: Bytes, beside: Bytes) -> u64 {
+    let blocking = longest.max(beside);
     let after_blocking = exact_nanos(gap) * bytes_per_nano(rate) - exact_bytes(blocking);
     if after_blocking.is_negative() {
         return 0;
@@ -202,24 +213,23 @@ fn services_between_deadlines(rate: Rate, gap: Nanos, classes: &[Windowed]) -> u
     later.to_integer().to_u64().unwrap_or(u64::MAX).saturating_add(1)
 }
 
+fn longest_without_gap(classes: &[Windowed]) -> Bytes {
+    let without = classes.iter().filter(|class| class.streams.stream.gap.is_none());
+    without.map(|class| class.packet).max().unwrap_or_default()
+}
+
 /// What each of some streams takes.
-struct Demand {
-    id: ClassId,
-    count: u32,
+struct Demand<K> {
+    of: K,
+    count: u64,
     each: Exact,
 }
 
-impl Demand {
-    fn of_all(&self) -> Exact {
-        &self.each * exact(self.count.into())
-    }
-}
-
 /// Summed in halves: denominators grow with the number of terms, and sums of long ones are few then.
-fn total(demands: &[Demand]) -> Exact {
+fn total<K>(demands: &[Demand<K>]) -> Exact {
     match demands {
         [] => Exact::zero(),
-        [one] => one.of_all(),
+        [one] => &one.each * exact(one.count),
         _ => {
             let (first, second) = demands.split_at(demands.len() / 2);
             total(first) + total(second)
@@ -227,32 +237,10 @@ fn total(demands: &[Demand]) -> Exact {
     }
 }
 
-/// The fewest streams without which the rest takes no more than `room`.
-fn fewest(mut demands: Vec<Demand>, room: &Exact) -> Vec<Shed> {
-    demands.sort_by(|one, other| other.each.cmp(&one.each).then(other.id.cmp(&one.id)));
-    // Without all classes up to this one the rest fits, and without those before it alone it does
-    // not.
-    let (mut fits, mut exceeds) = (demands.len(), 0);
-    let excess = |left_out: usize| total(&demands[left_out..]) - room;
-    if !excess(0).is_positive() {
-        return Vec::new();
-    }
-    while fits - exceeds > 1 {
-        let middle = exceeds + (fits - exceeds) / 2;
-        if excess(middle).is_positive() {
-            exceeds = middle;
-        } else {
-            fits = middle;
-        }
-    }
-    let last = &demands[exceeds];
-    let enough = (excess(exceeds) / &last.each).ceil().to_integer().to_u32().unwrap_or(u32::MAX);
-    let whole =
-        demands[..exceeds].iter().map(|class| Shed { class: class.id, streams: class.count });
-    let part = Shed { class: last.id, streams: enough.min(last.count) };
-    let mut shed: Vec<_> = whole.chain([part]).collect();
-    shed.sort_by_key(|shed| shed.class);
-    shed
+/// (1 - x/y) C/T.
+fn load(rate: Rate, class: &Windowed, gap: Nanos) -> Exact {
+    let time = exact_bytes(class.packet) / bytes_per_nano(rate);
+    needed(class.streams.stream.loss) * time / exact_nanos(gap)
 }
 
 /// 1 - x/y.
@@ -262,7 +250,7 @@ fn needed(loss: Loss) -> Exact {
 
 fn with_gap(classes: &[Windowed]) -> impl Iterator<Item = (ClassId, &Windowed, Nanos)> {
     (0..).map(ClassId).zip(classes).filter_map(|(id, class)| {
-        let Stream { gap, .. } = class.streams.stream;
-        gap.map(|gap| (id, class, gap))
+        let Streams { stream: Stream { gap, .. }, count } = class.streams;
+        gap.filter(|_| count > 0).map(|gap| (id, class, gap))
     })
 }

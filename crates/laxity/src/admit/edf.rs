@@ -11,6 +11,10 @@
 //! The last term is the one packet with a later deadline that may be on the link when an interval
 //! begins; best effort counts there for every t.
 //!
+//! Where best effort has deadlines, what it has demanded is forgotten when nothing waits, and then any
+//! packet may be on the link yet: one whose own deadline is earlier, too. So intervals in which best effort
+//! may be due begin anew behind the largest packet of all.
+//!
 //! The same holds of a class of a [hierarchy](super::hierarchy), which has no link to itself but is
 //! served at least by the curve `beta(t) = r (t - theta)+` from any time on at which it begins to wait
 //! or one of its packets is chosen: `beta(t)` takes the place of `C t`. What is chosen by then and has a
@@ -93,7 +97,7 @@ impl System {
         };
         let from = exact_nanos(shortest);
         let slack = self.slack();
-        let unused = slack.sub(best_effort_demand);
+        let unused = self.slack_beside(best_effort_demand).sub(best_effort_demand);
         let least = unused.minimum_from(&from);
         let admitted = is_room(&least);
         // Best effort that fits may use up what the classes leave.
@@ -217,6 +221,28 @@ impl System {
             slope: Exact::zero(),
         });
         Curve::from_pieces(pieces.collect()).expect("deadlines are sorted")
+    }
+
+    /// The same where best effort has deadlines of its own: any packet, in intervals in which best effort
+    /// may be due.
+    fn blocking_beside(&self, best_effort_demand: &Curve) -> Curve {
+        let blocking = self.blocking();
+        let positive = |piece: &&Piece| piece.value.is_positive() || piece.slope.is_positive();
+        let Some(first) = best_effort_demand.pieces().iter().find(positive) else {
+            return blocking;
+        };
+        let packets = self.real_time.iter().map(|class| class.packet);
+        let largest = packets.chain(self.best_effort_packet).max().unwrap_or_default();
+        let before = |piece: &&Piece| piece.start < first.start;
+        let mut pieces: Vec<_> = blocking.pieces().iter().filter(before).cloned().collect();
+        let (start, value) = (first.start.clone(), exact_bytes(largest));
+        pieces.push(Piece { start, value, slope: Exact::zero() });
+        Curve::from_pieces(pieces).expect("pieces before another one")
+    }
+
+    /// What is served in an interval beyond what may have to be, best effort's own demand excepted.
+    fn slack_beside(&self, best_effort_demand: &Curve) -> Curve {
+        self.service().sub(&self.demand()).sub(&self.blocking_beside(best_effort_demand))
     }
 
     /// What is served in an interval beyond what may have to be.

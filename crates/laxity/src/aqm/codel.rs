@@ -1,7 +1,6 @@
 //! Controlled delay (Nichols, Jacobson, McGregor, Iyengar 2018, RFC 8289).
 
 use crate::packet::{Ecn, Packet};
-use crate::scheduler::Backlog;
 use crate::units::{Bytes, Nanos};
 
 use super::Limit;
@@ -22,11 +21,32 @@ pub struct CoDel {
     pub max_packet: Bytes,
 }
 
-/// CoDel at work: the pseudocode of section 5, told of one packet at a time, for what comes next
-/// may be a packet of another queue.
-#[derive(Clone, Debug)]
-pub(super) struct Controller {
-    codel: CoDel,
+impl CoDel {
+    /// The target that RFC 8289, section 4.2 recommends.
+    pub const TARGET: Nanos = Nanos(5_000_000);
+    /// The interval that RFC 8289, section 4.3 recommends.
+    pub const INTERVAL: Nanos = Nanos(100_000_000);
+
+    /// # Panics
+    /// If the interval is zero.
+    pub(crate) fn check(&self) {
+        assert!(self.interval > Nanos::ZERO, "an interval of no time");
+    }
+
+    /// Marks a packet, or says that it is to be dropped.
+    fn signal(&self, packet: &mut Packet) -> Fate {
+        if self.ecn && packet.ecn != Ecn::NotCapable {
+            packet.ecn = Ecn::Experienced;
+            return Fate::Sent;
+        }
+        Fate::Dropped
+    }
+}
+
+/// CoDel at work on a queue: the pseudocode of section 5, told of one packet at a time, for what
+/// comes next may be a packet of another queue.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Controller {
     /// When packets will have waited for too long for an interval; `None` while they do not.
     first_above: Option<Nanos>,
     dropping: bool,
@@ -40,91 +60,71 @@ pub(super) struct Controller {
 
 /// What becomes of a packet that leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(crate) enum Fate {
     Sent,
     Dropped,
 }
 
 impl Controller {
-    pub fn new(codel: CoDel) -> Self {
-        assert!(codel.interval > Nanos::ZERO, "an interval of no time");
-        Controller {
-            codel,
-            first_above: None,
-            dropping: false,
-            moves_on: false,
-            next_drop: Nanos::ZERO,
-            count: 0,
-            last_count: 0,
-        }
-    }
-
-    pub fn limit(&self) -> Limit {
-        self.codel.limit
-    }
-
-    /// A packet leaves a queue of which so much stays.
-    pub fn leave(&mut self, now: Nanos, packet: &mut Packet, left: Backlog) -> Fate {
-        let too_long = self.too_long(now, packet, left);
+    /// A packet leaves a queue of which so many bytes stay.
+    pub fn leave(&mut self, codel: &CoDel, now: Nanos, packet: &mut Packet, left: u64) -> Fate {
+        let too_long = self.too_long(codel, now, packet, left);
         let moves_on = core::mem::replace(&mut self.moves_on, false);
         if !too_long {
             self.dropping = false;
             return Fate::Sent;
         }
         if !self.dropping {
-            self.enter(now);
-            return self.signal(packet);
+            self.enter(codel, now);
+            return codel.signal(packet);
         }
         if moves_on {
-            self.next_drop = self.after(self.next_drop);
+            self.next_drop = self.after(codel, self.next_drop);
         }
         if now < self.next_drop {
             return Fate::Sent;
         }
         self.count = self.count.saturating_add(1);
-        let fate = self.signal(packet);
+        let fate = codel.signal(packet);
         match fate {
-            Fate::Sent => self.next_drop = self.after(self.next_drop),
+            Fate::Sent => self.next_drop = self.after(codel, self.next_drop),
             Fate::Dropped => self.moves_on = true,
         }
         fate
     }
 
+    /// The link is ready and the queue has nothing, for its last packet was not sent.
+    pub fn run_empty(&mut self) {
+        (self.first_above, self.dropping, self.moves_on) = (None, false, false);
+    }
+
     /// Whether packets have waited for too long throughout an interval.
-    fn too_long(&mut self, now: Nanos, packet: &Packet, left: Backlog) -> bool {
+    fn too_long(&mut self, codel: &CoDel, now: Nanos, packet: &Packet, left: u64) -> bool {
         let waited = now.saturating_sub(packet.arrival);
-        if waited < self.codel.target || left.bytes <= self.codel.max_packet.0 {
+        if waited < codel.target || left <= codel.max_packet.0 {
             self.first_above = None;
             return false;
         }
-        let first = self.first_above.get_or_insert(now.saturating_add(self.codel.interval));
+        let first = self.first_above.get_or_insert(now.saturating_add(codel.interval));
         now >= *first
     }
 
     /// The dropping state begins, at the rate that controlled the queue before if that was not long
     /// ago.
-    fn enter(&mut self, now: Nanos) {
+    fn enter(&mut self, codel: &CoDel, now: Nanos) {
         self.dropping = true;
         let more = self.count.saturating_sub(self.last_count);
-        let long = Nanos(self.codel.interval.0.saturating_mul(16));
+        let long = Nanos(codel.interval.0.saturating_mul(16));
         let is_recent = now.saturating_sub(self.next_drop) < long;
         self.count = if more > 1 && is_recent { more } else { 1 };
         self.last_count = self.count;
-        self.next_drop = self.after(now);
+        self.next_drop = self.after(codel, now);
     }
 
     /// The control law: `interval / sqrt(count)` later, rounded down.
-    fn after(&self, time: Nanos) -> Nanos {
+    fn after(&self, codel: &CoDel, time: Nanos) -> Nanos {
         let root = (u64::from(self.count) << 32).isqrt();
-        let step = (u128::from(self.codel.interval.0) << 16) / u128::from(root);
+        let step = (u128::from(codel.interval.0) << 16) / u128::from(root);
         time.saturating_add(Nanos(step as u64))
-    }
-
-    fn signal(&self, packet: &mut Packet) -> Fate {
-        if self.codel.ecn && packet.ecn != Ecn::NotCapable {
-            packet.ecn = Ecn::Experienced;
-            return Fate::Sent;
-        }
-        Fate::Dropped
     }
 }

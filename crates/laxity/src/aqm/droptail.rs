@@ -19,7 +19,7 @@ pub enum Limit {
 
 impl Limit {
     /// Whether a packet finds room where so much is queued.
-    pub(super) fn check(self, queued: Backlog, packet: &Packet) -> Result<(), DropReason> {
+    pub(crate) fn check(self, queued: Backlog, packet: &Packet) -> Result<(), DropReason> {
         let has_room = match self {
             Limit::None => true,
             Limit::Packets(limit) => (queued.packets as u64) < limit,
@@ -45,12 +45,23 @@ impl<S: Scheduler> DropTail<S> {
     }
 }
 
+impl<S> DropTail<S> {
+    /// Whether a packet's class is there and has room for it.
+    #[inline]
+    fn check(&self, packet: &Packet) -> Result<(), DropReason> {
+        let class = packet.class.index();
+        let limit = self.limits.get(class).zip(self.queued.get(class));
+        let (limit, queued) = limit.ok_or(DropReason::NoClass)?;
+        limit.check(*queued, packet)
+    }
+}
+
 impl<S: Scheduler> Scheduler for DropTail<S> {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        let class = packet.class.index();
-        if let Err(full) = self.limits[class].check(self.queued[class], &packet) {
-            return drops.dropped(packet, full);
+        if let Err(reason) = self.check(&packet) {
+            return drops.dropped(packet, reason);
         }
+        let class = packet.class.index();
         let queued = &mut self.queued;
         queued[class].add(packet.length);
         self.scheduler.enqueue(now, packet, &mut |packet: Packet, reason| {
@@ -73,6 +84,13 @@ impl<S: Scheduler> Scheduler for DropTail<S> {
         self.scheduler.next_ready(now)
     }
 
+    fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
+        let class = packet.class.index();
+        let limit = self.limits.get(class).zip(self.queued.get(class));
+        limit.is_none_or(|(limit, queued)| limit.check(queued.and(ahead), packet).is_ok())
+            && self.scheduler.has_room(packet, ahead)
+    }
+
     fn backlog(&self) -> Backlog {
         self.scheduler.backlog()
     }
@@ -86,11 +104,11 @@ impl<S: Scheduler> Scheduler for DropTail<S> {
 
 impl<S: Withdraw> Withdraw for DropTail<S> {
     fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
-        let class = packet.class.index();
-        if let Err(full) = self.limits[class].check(self.queued[class], &packet) {
-            drops.dropped(packet, full);
+        if let Err(reason) = self.check(&packet) {
+            drops.dropped(packet, reason);
             return None;
         }
+        let class = packet.class.index();
         let queued = &mut self.queued;
         queued[class].add(packet.length);
         self.scheduler.admit(now, packet, &mut |packet: Packet, reason| {

@@ -36,7 +36,8 @@ const NO_QUEUE: u32 = u32::MAX;
 
 impl<S: Withdraw> Managed<S> {
     /// Queues with these policies in front of a scheduler. `queue_of` has the place among them of
-    /// the queue that each class belongs to, in the order of the class numbers. Every queue draws
+    /// the queue that each class belongs to, if it belongs to one, in the order of the class numbers;
+    /// there are no others. Every queue draws
     /// random numbers of its own, made from `seed`.
     ///
     /// # Panics
@@ -82,6 +83,9 @@ impl<S: Withdraw> Managed<S> {
 
 impl<S: Withdraw> Scheduler for Managed<S> {
     fn enqueue(&mut self, now: Nanos, mut packet: Packet, drops: &mut dyn DropSink) {
+        if packet.class.index() >= self.books.queue_of.len() {
+            return drops.dropped(packet, DropReason::NoClass);
+        }
         let queue = self.books.queue_of(packet.class);
         if let Some(queue) = queue {
             let candidates = self.books.queues[queue].meet(now);
@@ -125,6 +129,12 @@ impl<S: Withdraw> Scheduler for Managed<S> {
 
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {
         self.scheduler.next_ready(now)
+    }
+
+    fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
+        let queue = self.books.queue_of(packet.class);
+        queue.is_none_or(|queue| self.books.queues[queue].has_room(packet, ahead))
+            && self.scheduler.has_room(packet, ahead)
     }
 
     fn backlog(&self) -> Backlog {

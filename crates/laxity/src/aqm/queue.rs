@@ -36,7 +36,7 @@ enum Manager {
     DropTail(Limit),
     Red(Detector),
     Choke(Drawing),
-    CoDel(Controller),
+    CoDel(CoDel, Controller),
 }
 
 /// CHOKe at work.
@@ -61,7 +61,10 @@ impl Queue {
                 random: of_choke,
                 held: Held::default(),
             }),
-            Policy::CoDel(codel) => Manager::CoDel(Controller::new(codel)),
+            Policy::CoDel(codel) => {
+                codel.check();
+                Manager::CoDel(codel, Controller::default())
+            }
         };
         Queue { manager, queued: Backlog::default() }
     }
@@ -77,7 +80,7 @@ impl Queue {
                 detector.average(now, self.queued);
                 if detector.detects() { *candidates } else { 0 }
             }
-            Manager::DropTail(_) | Manager::CoDel(_) => 0,
+            Manager::DropTail(_) | Manager::CoDel(..) => 0,
         }
     }
 
@@ -104,8 +107,18 @@ impl Queue {
                 detector.judge(packet, queued)
             }
             Manager::DropTail(limit) => limit.check(queued, packet),
-            Manager::CoDel(controller) => controller.limit().check(queued, packet),
+            Manager::CoDel(codel, _) => codel.limit.check(queued, packet),
         }
+    }
+
+    /// Whether a packet is within the limit, behind so much more than is queued.
+    pub fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
+        let limit = match &self.manager {
+            Manager::Red(detector) | Manager::Choke(Drawing { detector, .. }) => detector.limit(),
+            Manager::DropTail(limit) => *limit,
+            Manager::CoDel(codel, _) => codel.limit,
+        };
+        limit.check(self.queued.and(ahead), packet).is_ok()
     }
 
     /// Counts a packet in.
@@ -145,7 +158,9 @@ impl Queue {
     /// What becomes of a packet that has been counted out, for the link is ready for it.
     pub fn release(&mut self, now: Nanos, packet: &mut Packet) -> Fate {
         match &mut self.manager {
-            Manager::CoDel(controller) => controller.leave(now, packet, self.queued),
+            Manager::CoDel(codel, controller) => {
+                controller.leave(codel, now, packet, self.queued.bytes)
+            }
             _ => Fate::Sent,
         }
     }

@@ -127,6 +127,11 @@ impl Detector {
         self.idle_since = now;
     }
 
+    /// What the queue never exceeds.
+    pub fn limit(&self) -> Limit {
+        self.red.limit
+    }
+
     /// Whether the average is at least `min`.
     pub fn detects(&self) -> bool {
         self.average >= self.red.min << POINT

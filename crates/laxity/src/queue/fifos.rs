@@ -73,6 +73,11 @@ impl<K: Copy + Default, T: Copy + Default> Fifos<K, T> {
         self.queues.resize(queues.max(self.queues.len()), Queue::empty());
     }
 
+    /// How many queues there are.
+    pub fn queues(&self) -> usize {
+        self.queues.len()
+    }
+
     /// The first item of a queue.
     pub fn front(&self, queue: usize) -> Option<&T> {
         let record = &self.queues[queue];

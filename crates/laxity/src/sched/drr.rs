@@ -8,7 +8,9 @@ use alloc::vec::Vec;
 
 use crate::packet::Packet;
 use crate::queue::{Fifos, Withdrawn};
-use crate::scheduler::{Backlog, Criterion, Dispatch, DropSink, Place, Scheduler, Withdraw};
+use crate::scheduler::{
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+};
 use crate::units::Nanos;
 use rounds::Rounds;
 
@@ -130,8 +132,12 @@ impl Scheduler for Drr {
 }
 
 impl Withdraw for Drr {
-    fn admit(&mut self, _: Nanos, packet: Packet, _: &mut dyn DropSink) -> Option<Place> {
+    fn admit(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let class = packet.class.index();
+        if class >= self.classes.len() {
+            drops.dropped(packet, DropReason::NoClass);
+            return None;
+        }
         self.backlog.add(packet.length);
         let place = self.packets.push(class, packet.length, packet);
         if place.is_at_front() {

@@ -4,7 +4,9 @@ use alloc::collections::VecDeque;
 
 use crate::packet::Packet;
 use crate::queue::Fifos;
-use crate::scheduler::{Backlog, Criterion, Dispatch, DropSink, Place, Scheduler, Withdraw};
+use crate::scheduler::{
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+};
 use crate::units::Nanos;
 
 /// Sends packets in the order of their arrival, whatever their class.
@@ -14,6 +16,8 @@ pub struct Fifo {
     /// The packets behind those, from the first on that may be withdrawn: a list costs more than a
     /// row, and only who asks for places pays for it.
     listed: Fifos<(), Packet>,
+    /// How many classes there are.
+    classes: u64,
     backlog: Backlog,
 }
 
@@ -24,9 +28,23 @@ impl Default for Fifo {
 }
 
 impl Fifo {
-    /// An empty queue.
+    /// An empty queue for packets of any class.
     pub fn new() -> Self {
-        Fifo { packets: VecDeque::new(), listed: Fifos::new(1), backlog: Backlog::default() }
+        Fifo {
+            packets: VecDeque::new(),
+            listed: Fifos::new(1),
+            classes: u64::MAX,
+            backlog: Backlog::default(),
+        }
+    }
+
+    /// An empty queue for packets of so many classes.
+    pub fn of(classes: usize) -> Self {
+        Fifo { classes: classes as u64, ..Fifo::new() }
+    }
+
+    fn takes(&self, packet: &Packet) -> bool {
+        u64::from(packet.class.0) < self.classes
     }
 
     /// The packet that is sent next.
@@ -49,7 +67,9 @@ impl Fifo {
 
 impl Scheduler for Fifo {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        if self.backlog.packets == self.packets.len() {
+        if !self.takes(&packet) {
+            drops.dropped(packet, DropReason::NoClass);
+        } else if self.backlog.packets == self.packets.len() {
             self.packets.push_back(packet);
             self.backlog.add(packet.length);
         } else {
@@ -74,7 +94,11 @@ impl Scheduler for Fifo {
 }
 
 impl Withdraw for Fifo {
-    fn admit(&mut self, _: Nanos, packet: Packet, _: &mut dyn DropSink) -> Option<Place> {
+    fn admit(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        if !self.takes(&packet) {
+            drops.dropped(packet, DropReason::NoClass);
+            return None;
+        }
         self.backlog.add(packet.length);
         Some(self.listed.push(0, (), packet))
     }

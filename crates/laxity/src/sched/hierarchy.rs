@@ -142,10 +142,11 @@ impl Hierarchy {
 impl Scheduler for Hierarchy {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         let place = self.places.get(packet.class.index()).copied().flatten();
-        let Some(Place { leaf: number, class }) = place else {
+        let leaf =
+            place.and_then(|place| Some((place, self.leaves[place.leaf as usize].as_mut()?)));
+        let Some((Place { leaf: number, class }, leaf)) = leaf else {
             return drops.dropped(packet, DropReason::NoClass);
         };
-        let Some(leaf) = &mut self.leaves[number as usize] else { return };
         self.backlog.add(packet.length);
         let (classes, backlog) = (&leaf.classes, &mut self.backlog);
         leaf.scheduler.enqueue(now, Packet { class, ..packet }, &mut |packet: Packet, reason| {
@@ -178,6 +179,16 @@ impl Scheduler for Hierarchy {
         } else {
             self.wakes.winner().map(|(_, ready)| Nanos(ready).max(now))
         }
+    }
+
+    fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
+        let Some(Place { leaf, class }) = self.places.get(packet.class.index()).copied().flatten()
+        else {
+            return true;
+        };
+        let packet = Packet { class, ..*packet };
+        let leaf = &self.leaves[leaf as usize];
+        leaf.as_ref().is_none_or(|leaf| leaf.scheduler.has_room(&packet, ahead))
     }
 
     fn backlog(&self) -> Backlog {

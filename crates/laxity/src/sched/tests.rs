@@ -1,5 +1,7 @@
 //! What holds for every discipline: [`drive`] checks that packets are neither lost nor invented.
 
+mod conformance;
+
 use std::boxed::Box;
 use std::vec::Vec;
 
@@ -8,9 +10,10 @@ use proptest::prelude::*;
 
 use super::dwcs::{Late, Precedence, Settings, Stream, Streams};
 use super::edf::{Assign, BestEffort, Deadlines, Line};
+use super::fq_codel;
 use super::hfsc::{ClassSpec, Curves};
-use super::{Drr, Dwcs, Edf, Fifo, Hfsc, Hierarchy, Leaf, Share, Wf2q, Wfq};
-use crate::aqm::{DropTail, Limit};
+use super::{Drr, Dwcs, Edf, Fifo, FqCodel, Hfsc, Hierarchy, Leaf, Priority, Share, Wf2q, Wfq};
+use crate::aqm::{CoDel, DropTail, Limit};
 use crate::packet::{ClassId, Packet};
 use crate::scheduler::{DropReason, Scheduler, Withdraw};
 use crate::service::ServiceCurve;
@@ -95,6 +98,19 @@ fn dwcs(precedence: Precedence, late: Late) -> Dwcs {
     Dwcs::new(settings, &streams.collect::<Vec<_>>())
 }
 
+/// Two classes on one level, the others before and behind.
+fn priority() -> Priority {
+    Priority::new(&[3, 0, 7, 3])
+}
+
+/// Without drops of its own.
+fn fq_codel() -> FqCodel {
+    let codel = fq_codel::Settings::default().codel;
+    let codel = CoDel { limit: Limit::None, target: Nanos::MAX, ..codel };
+    let settings = fq_codel::Settings { queues: 3, codel, ..Default::default() };
+    FqCodel::new(CLASSES as usize, settings, 1)
+}
+
 /// One of each discipline from which packets can be withdrawn.
 pub(crate) fn disciplines() -> Vec<Box<dyn Withdraw + Send>> {
     Vec::from([
@@ -108,6 +124,8 @@ pub(crate) fn disciplines() -> Vec<Box<dyn Withdraw + Send>> {
         Box::new(hfsc()),
         Box::new(dwcs(Precedence::LossFirst, Late::Send)),
         Box::new(dwcs(Precedence::DeadlineFirst, Late::Send)),
+        Box::new(priority()),
+        Box::new(fq_codel()),
     ])
 }
 

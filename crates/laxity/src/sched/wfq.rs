@@ -8,7 +8,9 @@ use alloc::vec::Vec;
 
 use crate::packet::Packet;
 use crate::queue::{SortedFifos, WinnerTree};
-use crate::scheduler::{Backlog, Criterion, Dispatch, DropSink, Place, Scheduler, Withdraw};
+use crate::scheduler::{
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+};
 use crate::units::{NANOBITS_PER_BYTE, Nanos, Rate};
 
 /// Shares a link among classes by weight, sending the packet that would finish first if the link
@@ -60,8 +62,12 @@ impl Scheduler for Wfq {
 }
 
 impl Withdraw for Wfq {
-    fn admit(&mut self, now: Nanos, packet: Packet, _: &mut dyn DropSink) -> Option<Place> {
+    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let class = packet.class.index();
+        if class >= self.gps.classes.len() {
+            drops.dropped(packet, DropReason::NoClass);
+            return None;
+        }
         let finish = self.gps.arrive(now, class, packet.length);
         let place = self.packets.push(class, (finish, self.arrivals), packet);
         self.arrivals += 1;

@@ -11,7 +11,7 @@ const MS: u64 = 1_000_000;
 fn model(source: &Source) -> &ModelSource {
     match source {
         Source::Model(model) => model,
-        Source::Tcp(_) | Source::Recording { .. } => panic!("a recording"),
+        Source::Tcp(_) | Source::Recording(_) => panic!("a recording"),
     }
 }
 
@@ -23,7 +23,7 @@ fn the_link_and_its_scheduler() {
         rate: Rate(10_000_000),
         max_packet: Bytes(1536),
         min_packet: Bytes(40),
-        latency: Nanos::ZERO,
+        latency: Some(Nanos::ZERO),
     };
     assert_eq!(plan.link, link);
     assert_eq!(plan.scheduler, SchedulerSpec::EDF);
@@ -63,7 +63,7 @@ fn classes_in_the_order_of_the_file() {
 fn sources_of_every_model() {
     let plan = parse(PLAN).unwrap();
     let sources = &plan.sources;
-    assert_eq!(sources.len(), 8);
+    assert_eq!(sources.len(), 9);
 
     let greedy = model(&sources[0]);
     assert_eq!(
@@ -95,9 +95,11 @@ fn sources_of_every_model() {
 
     let path = Path::new("folder").join("traffic.pcap");
     let filter = Some("udp or tcp".parse().unwrap());
-    assert_eq!(sources[6], Source::Recording { path, filter });
+    assert_eq!(sources[6], Source::Recording(Recording { path, filter, sort: false }));
     let path = Path::new("/data/arrivals.csv").into();
-    assert_eq!(sources[7], Source::Recording { path, filter: None });
+    assert_eq!(sources[7], Source::Recording(Recording { path, filter: None, sort: true }));
+
+    assert_eq!(model(&sources[8]).model, Model::Correlated { rate: Rate(64_000) });
 }
 
 #[test]
@@ -147,7 +149,11 @@ fn every_way_with_best_effort() {
         let plan = with("\"exact\"", &format!("\"{}\"", way.name())).unwrap();
         assert_eq!(
             plan.scheduler,
-            SchedulerSpec::Edf { best_effort: way, order: BestEffortOrder::Wfq, late: Late::Send }
+            SchedulerSpec::Edf(EdfSpec {
+                best_effort: way,
+                order: BestEffortOrder::Wfq,
+                late: Late::Send
+            })
         );
     }
 }

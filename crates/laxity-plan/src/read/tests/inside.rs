@@ -42,9 +42,11 @@ fn schedulers_inside_classes() {
     let plan = parse(GPS_OVER_EDF).unwrap();
     let queue = Some(QueueSpec::DropTail(QueueLimit::Packets(50)));
     let rest = Scheduling { scheduler: SchedulerSpec::Fifo, queue };
-    assert_eq!(plan.classes[3].inside, Some(rest));
-    let inside = plan.classes[0].inside.unwrap();
-    assert!(matches!(inside.scheduler, SchedulerSpec::Edf { late: crate::model::Late::Drop, .. }));
+    assert_eq!(plan.classes[3].inside.as_deref(), Some(&rest));
+    let inside = plan.classes[0].inside.as_deref().unwrap();
+    assert!(
+        matches!(inside.scheduler, SchedulerSpec::Edf(edf) if edf.late == crate::model::Late::Drop)
+    );
     assert_eq!(plan.guaranteed_rates()[0], Rate(6_000_000));
 }
 
@@ -60,9 +62,9 @@ fn bounds_compose() {
     let latency = 1_333_334 + 800_000 + 3;
     let mut alone = plan.clone();
     alone.link.rate = Rate(6_000_000);
-    alone.link.latency = Nanos(latency);
+    alone.link.latency = Some(Nanos(latency));
     alone.classes.truncate(3);
-    let expected = alone.bounds(SchedulerSpec::EDF);
+    let expected = Plan { scheduler: SchedulerSpec::EDF, ..alone }.bounds();
     assert_eq!(guarantees.bounds[1..3], expected[1..3]);
     assert!(expected[1].unwrap() > Nanos(latency), "{expected:?}");
     assert_eq!(guarantees.bounds[3], Err(Unbounded::NoArrival), "nothing is known of the rest");

@@ -4,8 +4,9 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::*;
-use crate::model::{Dist, SchedulerSpec, Scheduling, Source};
-use crate::network::{Hop, NetworkLink, TcpSource, TcpTimer, TcpVariant};
+use crate::model::{
+    Dist, Hop, NetworkLink, SchedulerSpec, Scheduling, Source, TcpSource, TcpTimer, TcpVariant,
+};
 
 /// A dumbbell with one source of either kind.
 const NETWORK: &str = r#"
@@ -70,9 +71,9 @@ fn links_and_paths() {
     assert_eq!(calls.path, [Hop { link: 0, backward: false }]);
     assert_eq!(network.ends(Hop { link: 1, backward: true }), ["r2", "r1"]);
     let [access, slow] = [0, 1].map(|link| Hop { link, backward: false });
-    assert_eq!(plan.scheduling_at(slow, plan.scheduler).scheduler, SchedulerSpec::Drr);
-    assert_eq!(plan.scheduling_at(access, plan.scheduler), Scheduling::default());
-    let here = plan.at(slow, plan.scheduler);
+    assert_eq!(plan.scheduling_at(slow).scheduler, SchedulerSpec::Drr);
+    assert_eq!(plan.scheduling_at(access), Scheduling::default());
+    let here = plan.at(slow);
     assert_eq!((here.link.rate, here.scheduler), (Rate(1_000_000), SchedulerSpec::Drr));
 }
 
@@ -94,6 +95,8 @@ fn tcp_and_its_defaults() {
         limited_transmit: true,
         ecn: false,
         timer: TcpTimer::Fine { min: Nanos(200_000_000) },
+        // 1000 bytes over the bottleneck.
+        jitter: Dist::Uniform(Nanos::ZERO, Nanos(8_000_000)),
         start: Nanos::ZERO,
         stagger: Nanos::ZERO,
     };
@@ -109,6 +112,7 @@ fn tcp_and_its_defaults() {
         limited-transmit = false
         ecn = true
         tick = "100ms"
+        jitter = "0s"
         start = "1s"
         stagger = "500ms""#;
     let plan = parse(&NETWORK.replace("count = 3", keys)).unwrap();
@@ -123,6 +127,7 @@ fn tcp_and_its_defaults() {
         limited_transmit: false,
         ecn: true,
         timer: TcpTimer::Coarse { tick: Nanos(100_000_000) },
+        jitter: Dist::Constant(Nanos::ZERO),
         start: Nanos(1_000_000_000),
         stagger: Nanos(500_000_000),
         ..defaults
@@ -266,6 +271,26 @@ fn tcp_that_makes_no_sense() {
         "3\npacket = \"1500b\"",
         "\"1500b\"",
         "`packet` is 1.5kB, above the link's `max-packet`, 1kB",
+        "",
+    );
+    for (always, time) in [
+        ("\"2ms\"", "2ms"),
+        ("{ uniform = [\"2ms\", \"2ms\"] }", "2ms"),
+        ("{ normal = [\"30us\", \"0s\"] }", "30us"),
+    ] {
+        refused(
+            "count = 3",
+            &keys(&format!("jitter = {always}")),
+            always,
+            &format!("`jitter` is always {time}, which takes no sender out of step"),
+            &format!("{{ uniform = [\"0s\", \"{time}\"] }}"),
+        );
+    }
+    refused(
+        "count = 3",
+        &keys("jitter = { uniform = [\"2ms\", \"1ms\"] }"),
+        "{ uniform = [\"2ms\", \"1ms\"] }",
+        "`jitter` is uniform from 2ms to 1ms, and the first is larger",
         "",
     );
     refused(

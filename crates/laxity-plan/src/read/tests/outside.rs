@@ -139,9 +139,9 @@ mod files {
     fn that_are_plans() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/read/tests");
         let plan = Plan::read(&folder.join("plan.toml")).unwrap();
-        let crate::model::Source::Recording { path, .. } = &plan.sources[6] else {
+        let crate::model::Source::Recording(recording) = &plan.sources[6] else {
             panic!("a model")
         };
-        assert_eq!(path, &folder.join("traffic.pcap"));
+        assert_eq!(recording.path, folder.join("traffic.pcap"));
     }
 }

@@ -124,7 +124,7 @@ fn what_makes_no_sense_is_refused() {
 #[test]
 fn edf_drops_what_is_late_if_it_is_told_to() {
     let late = |scheduler: &str| match parse(&plan(scheduler, "")).unwrap().scheduler {
-        SchedulerSpec::Edf { late, .. } => late,
+        SchedulerSpec::Edf(edf) => edf.late,
         other => panic!("{other:?}"),
     };
     assert_eq!(late(""), Late::Send);

@@ -5,9 +5,9 @@ use laxity::sched::tdp::CommonTime;
 use laxity::units::Nanos;
 
 use super::*;
-use crate::model::{BestEffortOrder, Dist, Model, SchedulerSpec, Source};
-use crate::network::WireLoss;
-use crate::tdp::{Assignment, Clock, TdpSpec};
+use crate::model::{
+    Assignment, BestEffortOrder, Clock, Dist, Model, SchedulerSpec, Source, TdpSpec, WireLoss,
+};
 
 /// A ring of three with a reserved flow.
 const RING: &str = r#"

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{group, stroke, text_width};
+use super::{BOLD, SMALL, TEXT, fitted, group, stroke, text_width};
 use crate::chart::path::path;
 use crate::chart::ruler::Ruler;
 use crate::chart::{Along, Chart, Mark, Marker, Series, Unit};
@@ -12,9 +12,9 @@ const LEFT: f64 = 68.0;
 const LEFT_OF_RATES: f64 = 84.0;
 const RIGHT: f64 = 16.0;
 const LINE: f64 = 16.0;
-const SMALL: f64 = 11.5;
-/// Longest title of a small chart that is shown whole.
-const TITLE_LIMIT: usize = 36;
+/// More rows of labels than this would take the room of the chart; markers beyond are told by their
+/// colour, and when pointed at.
+const FLAG_ROWS: usize = 5;
 /// Lines at the frame's edge are drawn whole.
 const BLEED: f64 = 4.0;
 
@@ -71,7 +71,7 @@ pub(super) fn frame(chart: &Chart, outer: Area, titled: bool) -> Markup {
     };
     let x = Ruler::new(&chart.x, values(chart, Along::Y), (area.width / 85.0) as usize, true);
     let flags = flags(chart, &x, area);
-    let flag_rows = flags.iter().map(|flag| flag.row + 1).max().unwrap_or(0);
+    let flag_rows = flags.iter().filter_map(|flag| Some(flag.row? + 1)).max().unwrap_or(0);
     area.y += flag_rows as f64 * LINE;
     area.height = (area.height - flag_rows as f64 * LINE).max(60.0);
     let y = Ruler::new(&chart.y, values(chart, Along::X), (area.height / 34.0) as usize, false);
@@ -80,7 +80,7 @@ pub(super) fn frame(chart: &Chart, outer: Area, titled: bool) -> Markup {
         @if titled {
             text x=(px(area.x)) y=(px(outer.y + 13.0)) font-weight="600" {
                 title { (chart.title) }
-                (crate::quantity::shortened(&chart.title, TITLE_LIMIT))
+                (fitted(&chart.title, BOLD * TEXT, area.width + RIGHT))
             }
         } @else if !chart.y.label.is_empty() {
             text x=(px(outer.x)) y=(px(outer.y + 13.0)) opacity="0.75" { (chart.y.label) }
@@ -132,7 +132,7 @@ fn axes(plot: &Plot, x_label: &str, bottom: f64) -> Markup {
             }
             @for tick in &plot.x.ticks {
                 @if let Some(at) = plot.across(tick.at) {
-                    @let reach = (x + width + RIGHT - text_width(&tick.label, 12.5) / 2.0).min(at);
+                    @let reach = (x + width + RIGHT - text_width(&tick.label, TEXT) / 2.0).min(at);
                     text x=(px(reach)) y=(px(floor + 18.0)) text-anchor="middle" { (tick.label) }
                 }
             }
@@ -148,7 +148,8 @@ struct Flag<'a> {
     marker: &'a Marker,
     x: f64,
     label_from: f64,
-    row: usize,
+    /// None if there is no room for a label.
+    row: Option<usize>,
 }
 
 /// Places labels from right to left: one that would run into its right neighbour's rises a row, so
@@ -162,17 +163,24 @@ fn flags<'a>(chart: &'a Chart, ruler: &Ruler, area: Area) -> Vec<Flag<'a>> {
     let mut flags = Vec::new();
     for (x, marker) in placed {
         let width = text_width(&marker.label, SMALL);
-        let label_from =
-            if x + 4.0 + width > area.right() + RIGHT { x - 4.0 - width } else { x + 4.0 };
+        let label_from = if x + 4.0 + width > area.right() + RIGHT {
+            (x - 4.0 - width).max(area.x)
+        } else {
+            x + 4.0
+        };
         let fits = |end: &f64| label_from + width + 6.0 <= *end;
         let row = free_until.iter().position(fits).unwrap_or(free_until.len());
+        if row >= FLAG_ROWS {
+            flags.push(Flag { marker, x, label_from, row: None });
+            continue;
+        }
         if row == free_until.len() {
             free_until.push(0.0);
         }
         for end in &mut free_until[..=row] {
             *end = label_from.min(x);
         }
-        flags.push(Flag { marker, x, label_from, row });
+        flags.push(Flag { marker, x, label_from, row: Some(row) });
     }
     flags
 }
@@ -180,11 +188,12 @@ fn flags<'a>(chart: &'a Chart, ruler: &Ruler, area: Area) -> Vec<Flag<'a>> {
 fn flag_poles(flags: &[Flag], area: Area) -> Markup {
     html! {
         @for Flag { marker, x, label_from, row } in flags {
-            @let foot = area.y - *row as f64 * LINE - 4.0;
+            @let foot = area.y - row.unwrap_or(0) as f64 * LINE - 4.0;
             g class=(group(marker.style)) {
                 title { (marker.label) }
-                (stroke(&format!("M{x:.1} {:.1}V{:.1}", foot - 10.0, area.bottom()), Mark::Line, marker.style))
-                (label(*label_from, foot, "start", &marker.label))
+                @let top = if row.is_some() { foot - 10.0 } else { area.y };
+                (stroke(&format!("M{x:.1} {top:.1}V{:.1}", area.bottom()), Mark::Line, marker.style))
+                @if row.is_some() { (label(*label_from, foot, "start", &marker.label)) }
             }
         }
     }
@@ -255,9 +264,14 @@ fn line(series: &Series, plot: &Plot) -> Option<Markup> {
         let data = path(&points, mark, plot.area.bottom());
         (!data.is_empty()).then(|| stroke(&data, mark, series.style))
     };
+    let alone = |points| {
+        let data = path(&alone(points), Mark::Points, plot.area.bottom());
+        (!data.is_empty()).then(|| stroke(&data, Mark::Points, series.style))
+    };
     let (stems, marks) = match series.mark {
         Mark::Sticks => (part(Mark::Sticks), part(Mark::Points)?),
-        other => (None, part(other)?),
+        Mark::Points => (None, part(Mark::Points)?),
+        Mark::Line | Mark::Step => (alone(&points), part(series.mark)?),
     };
     Some(html! {
         g class=(format!("series {}", group(series.style))) {
@@ -266,6 +280,13 @@ fn line(series: &Series, plot: &Plot) -> Option<Markup> {
             (marks)
         }
     })
+}
+
+/// The points between gaps, which no line shows.
+fn alone(points: &[Option<(f64, f64)>]) -> Vec<Option<(f64, f64)>> {
+    let is_gap = |at: usize| points.get(at).is_none_or(Option::is_none);
+    let alone = |at: usize| points[at].filter(|_| is_gap(at.wrapping_sub(1)) && is_gap(at + 1));
+    (0..points.len()).map(alone).collect()
 }
 
 /// A coordinate, to a tenth of a pixel.

@@ -45,7 +45,7 @@ struct DrawnSource {
 /// Every node has links to the next two.
 const NODES: usize = 5;
 
-const SCHEDULERS: [&str; 9] = [
+const SCHEDULERS: [&str; 10] = [
     r#"{ kind = "fifo" }"#,
     r#"{ kind = "edf", best-effort = "background" }"#,
     r#"{ kind = "edf" }"#,
@@ -53,6 +53,7 @@ const SCHEDULERS: [&str; 9] = [
     r#"{ kind = "wfq" }"#,
     r#"{ kind = "wf2q" }"#,
     r#"{ kind = "drr" }"#,
+    r#"{ kind = "priority" }"#,
     r#"{ kind = "hfsc" }"#,
     r#"{ kind = "hfsc" }"#,
 ];

@@ -11,9 +11,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use laxity::admit::tdp::Reservation;
 use laxity::scheduler::DropReason;
-use laxity_plan::model::SchedulerSpec;
-use laxity_plan::network::Network;
-use laxity_plan::tdp::{Framing, MarginBinding, Reserved, Stretch, TdpSpec};
+use laxity_plan::model::{Network, SchedulerSpec, TdpSpec};
+use laxity_plan::tdp::{Framing, MarginBinding, Reserved, Stretch};
 
 use super::*;
 use crate::network::clock::NodeClock;
@@ -27,8 +26,8 @@ fn spec(plan: &Plan) -> TdpSpec {
 fn travel(plan: &Plan, duration: Nanos, seed: u64) -> (NetworkSummary, Vec<Trip>) {
     let mut trips =
         Trips { paths: plan.class_paths(), under_way: HashMap::new(), trips: Vec::new() };
-    let run = NetworkRun { plan, scheduler: plan.scheduler, duration, seed };
-    let summary = run.simulate(&mut trips, &mut |_| {}).unwrap();
+    let run = NetworkRun { plan, duration, seed };
+    let summary = run.simulate(&mut trips, &mut crate::to_the_end).unwrap();
     (summary, trips.trips)
 }
 
@@ -79,6 +78,7 @@ impl Watcher for Trips<'_> {
                 self.trips[number].hops.push(Sent { start, departure, due: record.deadline });
             }
             Fate::Dropped(reason) => self.trips[number].dropped = Some(reason),
+            Fate::Queued => {}
         }
     }
 }

@@ -137,23 +137,39 @@ fn a_constant_rate_is_exact_and_does_not_drift() {
     }
 }
 
-/// Over n packets whose lengths deviate by d around l, a Poisson process's rate deviates by at most
-/// sqrt(1 + (d/l)^2) / sqrt(n) of itself; five of these fail for one seed in two million.
+/// Over n packets whose lengths deviate by d around l, the rate deviates by at most
+/// sqrt(1 + (d/l)^2) / sqrt(n) of itself; five of these fail for one seed in two million. A gap exceeds
+/// its mean with probability 1/e: of a Poisson process one mean for all, whatever the length of the
+/// packet behind it; of a correlated one the mean that its packet's length takes.
 #[test]
-fn a_poisson_source_has_its_rate_and_exponential_gaps() {
+fn sources_with_exponential_gaps_have_their_rate_and_gaps() {
+    let rate = Rate(5_000_000);
     let lengths = Dist::Uniform(Bytes(40), Bytes(1500));
-    let plan = fed_by(Model::Poisson { rate: Rate(5_000_000) }, lengths);
-    for seed in 1..=5 {
-        let sent = sent(&plan, seed, seconds(100));
-        let count = sent.len() as f64;
-        assert!((rate(&sent, seconds(100)) / 5e6 - 1.0).abs() < 5.0 * 1.2 / count.sqrt());
-        // The gap before a packet exceeds its own mean with probability 1/e.
-        let long = sent.windows(2).filter(|pair| {
-            let mean = Rate(5_000_000).time_for(Bytes(pair[1].length.into()));
-            pair[1].time - pair[0].time > mean
-        });
-        let share = long.count() as f64 / count;
-        assert!((share - (-1f64).exp()).abs() < 5.0 * (0.2326 / count).sqrt(), "{share}");
+    for (model, is_correlated) in
+        [(Model::Poisson { rate }, false), (Model::Correlated { rate }, true)]
+    {
+        let plan = fed_by(model, lengths);
+        for seed in 1..=5 {
+            let sent = sent(&plan, seed, seconds(100));
+            let count = sent.len() as f64;
+            let measured = self::rate(&sent, seconds(100));
+            assert!((measured / 5e6 - 1.0).abs() < 5.0 * 1.2 / count.sqrt());
+            for of in [40..=400, 401..=1_100, 1_101..=1_500] {
+                let gaps = sent.windows(2).filter(|pair| of.contains(&pair[1].length));
+                let is_long = |pair: &&[Arrival]| {
+                    let length = if is_correlated { pair[1].length } else { 770 };
+                    pair[1].time - pair[0].time > rate.time_for(Bytes(length.into()))
+                };
+                let (all, long) =
+                    (gaps.clone().count() as f64, gaps.filter(is_long).count() as f64);
+                let off = (long / all - (-1f64).exp()).abs();
+                assert!(
+                    off < 5.0 * (0.2326 / all).sqrt(),
+                    "{is_correlated} {of:?}: {}",
+                    long / all
+                );
+            }
+        }
     }
 }
 

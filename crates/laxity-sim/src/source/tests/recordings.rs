@@ -1,17 +1,17 @@
 //! Recordings: what is read, what is refused and how, and that nothing panics.
 
 use std::io::{ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::{Bytes, Nanos};
 use laxity_plan::matching::Match;
-use laxity_plan::model::Plan;
+use laxity_plan::model::{Plan, Recording};
 use proptest::prelude::*;
 
 use crate::error::SimError;
 use crate::source::testing::{pcap, pcapng, plan, udp};
-use crate::source::{Arrival, Arrivals, Remarks, open_recording, read_recording};
+use crate::source::{Arrival, Arrivals, Remarks, WINDOW, open_recording, read_recording};
 
 fn matching(text: &str) -> Option<Match> {
     Some(text.parse().expect("the tests' matches are sound"))
@@ -26,7 +26,11 @@ fn av_plan() -> Plan {
 }
 
 fn open<'a>(file: &'a [u8], plan: &Plan) -> Result<Box<dyn Arrivals + 'a>, SimError> {
-    read_recording(file, Path::new("in"), plan, None)
+    read_recording(file, &recording(None), plan)
+}
+
+fn recording(filter: Option<Match>) -> Recording {
+    Recording { path: "in".into(), filter, sort: false }
 }
 
 fn all(arrivals: &mut dyn Arrivals) -> Result<Vec<Arrival>, SimError> {
@@ -75,7 +79,10 @@ fn a_wrong_line_of_a_csv_is_named_with_what_is_accepted() {
             "99999999999999999999,voice,100\n",
             "`99999999999999999999` is not a time_ns: write a whole number of nanoseconds, at most 31 years",
         ),
-        ("2,voice,100\n", "time_ns 2 is before 3 on the line before: sort the arrivals by time"),
+        (
+            "2,voice,100\n",
+            "time_ns 2 is before 3 on the line before: sort the arrivals by time, or have them sorted by `--sort`, or by `sort = true` in the plan's source",
+        ),
         ("5,vioce,100\n", "the plan has no class `vioce`: its classes are voice, ftp"),
         ("5,voice,1e2\n", "`1e2` is not a length: write a whole number of bytes"),
         ("5,voice,\n", "`` is not a length: write a whole number of bytes"),
@@ -120,7 +127,7 @@ fn a_line_without_end_is_refused() {
     let expected = "in:2: the line is longer than 65.536kB";
     for filling in [b'a', b'"', b','] {
         let file = b"time_ns,class,length\n\"".chain(std::io::repeat(filling));
-        let mut endless = read_recording(file, Path::new("in"), &plan(&["a"]), None).unwrap();
+        let mut endless = read_recording(file, &recording(None), &plan(&["a"])).unwrap();
         assert_eq!(endless.next_arrival().unwrap_err().to_string(), expected);
     }
 }
@@ -141,10 +148,9 @@ fn captures_give_original_lengths_and_times_since_the_first_frame() {
     for file in [pcap(1, &frames), pcapng(9, &frames)] {
         let mut recording = open(&file, &av_plan()).unwrap();
         assert_eq!(all(&mut *recording).unwrap(), expected);
-        assert_eq!(recording.remarks(), Remarks { unmatched: 1, reordered: 0 });
+        assert_eq!(recording.remarks(), Remarks { unmatched: 1, ..Remarks::default() });
         let filter = matching("udp dport 4010");
-        let mut filtered =
-            read_recording(&*file, Path::new("in"), &av_plan(), filter.as_ref()).unwrap();
+        let mut filtered = read_recording(&*file, &self::recording(filter), &av_plan()).unwrap();
         assert_eq!(all(&mut *filtered).unwrap(), [expected[1]]);
         assert_eq!(filtered.remarks(), Remarks::default());
     }
@@ -182,13 +188,27 @@ fn pcapng_stamps_count_in_the_units_of_their_interface() {
 }
 
 #[test]
-fn frames_out_of_order_arrive_with_their_predecessor_and_are_counted() {
+fn frames_out_of_order_are_put_in_order_and_counted() {
     let voice = udp(1, 4000);
     let file =
-        pcap(1, &[(50, 100, &voice), (90, 100, &voice), (80, 100, &voice), (40, 100, &voice)]);
+        pcap(1, &[(50, 100, &voice), (90, 101, &voice), (80, 102, &voice), (40, 103, &voice)]);
     let mut recording = open(&file, &av_plan()).unwrap();
-    let times: Vec<u64> = all(&mut *recording).unwrap().iter().map(|a| a.time.0).collect();
-    assert_eq!((times, recording.remarks().reordered), (vec![0, 40, 40, 40], 2));
+    let arrivals = all(&mut *recording).unwrap();
+    let seen: Vec<_> = arrivals.iter().map(|a| (a.time.0, a.length)).collect();
+    assert_eq!(seen, [(0, 103), (10, 100), (40, 102), (50, 101)]);
+    assert_eq!(recording.remarks(), Remarks { unmatched: 0, reordered: 2, furthest: Nanos(50) });
+}
+
+#[test]
+fn a_clock_that_steps_back_is_refused_with_both_stamps() {
+    let voice = udp(1, 4000);
+    let second = 1_000_000_000;
+    let frames: Vec<(u64, u32, &[u8])> =
+        [1, 2, 7, 9, 4].iter().map(|at| (at * second, 100, &*voice)).collect();
+    let expected = "in: frame 5: it is stamped 4.000000000 s, and a frame before it 9.000000000 s, 5s later: frames are put in order within 100ms (and 262144 packets), so the clock stepped back; if all times are right, have the recording sorted by `--sort`, or by `sort = true` in the plan's source; if not, cut it before this frame, for example with `editcap -r`";
+    for file in [pcap(1, &frames), pcapng(9, &frames)] {
+        assert_eq!(refusal(&file, &av_plan()), expected);
+    }
 }
 
 #[test]
@@ -226,7 +246,7 @@ fn damaged_captures_are_refused_with_the_frame() {
     assert!(refusal(&pcap(1, &[(0, 0, &[])]), &plan).contains("original length is 0 bytes"));
     assert!(refusal(&pcap(1, &[(0, 41, &voice)]), &plan).contains("more bytes than its original"));
     let late = pcap(1, &[(0, 100, &voice), (1_000_000_001_000_000_000, 100, &voice)]);
-    assert!(refusal(&late, &plan).contains("frame 2: it is stamped more than 1000000000 s after"));
+    assert!(refusal(&late, &plan).contains("frame 2: it is stamped more than 1000000000 s from"));
 }
 
 #[test]
@@ -241,20 +261,23 @@ fn foreign_files_are_refused_by_what_they_are() {
     assert_eq!(refusal(b"\x7fELF\x02\x01\x01\0", &plan), expected);
     assert!(refusal(b"{\"json\": true}", &plan).starts_with("in:1: column `{\"json\": true}` is"));
     let filter = matching("udp dport 4000");
-    let csv =
-        read_recording(&b"time_ns,class,length\n"[..], Path::new("in"), &plan, filter.as_ref());
+    let csv = read_recording(&b"time_ns,class,length\n"[..], &recording(filter), &plan);
     assert!(csv.err().unwrap().to_string().contains("leave `match` out"));
+}
+
+fn at(path: impl Into<PathBuf>) -> Recording {
+    Recording { path: path.into(), ..recording(None) }
 }
 
 #[test]
 fn a_file_that_is_not_there_is_a_wrong_name_and_one_that_is_forbidden_is_not() {
-    let missing = open_recording(Path::new("/nowhere/at/all"), &av_plan(), None).err().unwrap();
+    let missing = open_recording(&at("/nowhere/at/all"), &av_plan()).err().unwrap();
     assert!(missing.is_bad_input());
     assert!(missing.to_string().starts_with("/nowhere/at/all: "));
     let source = ErrorKind::PermissionDenied.into();
     assert!(!SimError::System { path: "in".into(), source }.is_bad_input());
     // A folder opens, but cannot be read.
-    assert!(open_recording(Path::new("/"), &av_plan(), None).err().unwrap().is_bad_input());
+    assert!(open_recording(&at("/"), &av_plan()).err().unwrap().is_bad_input());
 }
 
 #[test]
@@ -266,7 +289,7 @@ fn the_home_uplink_is_read() {
     for (class, text) in plan.classes.iter_mut().zip(matches) {
         class.matching = matching(text);
     }
-    let mut recording = open_recording(&path, &plan, None).unwrap();
+    let mut recording = open_recording(&at(path), &plan).unwrap();
     let arrivals = all(&mut *recording).unwrap();
     assert!(arrivals.is_sorted_by_key(|arrival| arrival.time));
     let of = |class| arrivals.iter().filter(move |arrival| arrival.class == ClassId(class));
@@ -276,7 +299,9 @@ fn the_home_uplink_is_read() {
     let uploaded: u64 = of(2).map(|arrival| u64::from(arrival.length)).sum();
     let flows = of(3).map(|arrival| arrival.flow).collect::<std::collections::HashSet<_>>();
     assert_eq!((uploaded, flows.len()), (10_556_705, 56));
-    assert_eq!(recording.remarks(), Remarks { unmatched: 5964, reordered: 1 });
+    let remarks = recording.remarks();
+    assert_eq!((remarks.unmatched, remarks.reordered), (5964, 1));
+    assert!(remarks.furthest < WINDOW, "{}", remarks.furthest);
 }
 
 fn csv_text() -> Vec<u8> {
@@ -289,7 +314,78 @@ fn recordings() -> [Vec<u8>; 3] {
     [pcap(1, &frames), pcapng(6, &frames), csv_text()]
 }
 
+/// A capture of packets of either class, told apart by their lengths, with frames of none between.
+fn captured(stamps: &[u64]) -> Vec<u8> {
+    let kinds = [udp(1, 4000), udp(2, 4010), udp(3, 53)];
+    let frames: Vec<(u64, u32, &[u8])> = stamps
+        .iter()
+        .map(|&stamp| (stamp, 60 + (stamp % 1000) as u32, &*kinds[stamp as usize % 3]))
+        .collect();
+    pcap(1, &frames)
+}
+
 proptest! {
+    #[test]
+    fn what_lies_within_the_window_arrives_as_if_it_had_been_in_order(
+        gaps in prop::collection::vec(1u64..40_000_000, 1..200),
+        late in prop::collection::vec(0..=WINDOW.0, 200),
+    ) {
+        let stamps: Vec<u64> = gaps.iter().scan(1, |now, gap| { *now += gap; Some(*now) }).collect();
+        // Each frame is written as late as its queue is: all within the window of one another.
+        let mut written: Vec<_> = stamps.iter().zip(&late).map(|(at, late)| (at + late, *at)).collect();
+        written.sort();
+        let written: Vec<u64> = written.into_iter().map(|(_, stamp)| stamp).collect();
+        let expected = read(&captured(&stamps), &av_plan()).unwrap();
+        let shuffled = captured(&written);
+        let mut recording = open(&shuffled, &av_plan()).unwrap();
+        prop_assert_eq!(all(&mut *recording).unwrap(), expected);
+
+        let newest_before = written.iter().scan(0, |newest, &at| {
+            Some(std::mem::replace(newest, at.max(*newest)))
+        });
+        let behind = written.iter().zip(newest_before).map(|(&at, newest)| newest.saturating_sub(at));
+        let behind: Vec<u64> = behind.filter(|behind| *behind > 0).collect();
+        let remarks = recording.remarks();
+        prop_assert_eq!(remarks.reordered, behind.len() as u64);
+        prop_assert_eq!(remarks.furthest.0, behind.into_iter().max().unwrap_or(0));
+    }
+
+    #[test]
+    fn what_is_shuffled_beyond_it_is_refused_unless_it_is_sorted(
+        stamps in prop::collection::btree_set(0u64..10_000_000_000, 2..100), seed in any::<u64>(),
+    ) {
+        let stamps: Vec<u64> = stamps.into_iter().collect();
+        let mut shuffled = stamps.clone();
+        shuffled.sort_by_key(|stamp| stamp.wrapping_mul(seed | 1).rotate_left(31));
+        let steps = shuffled.iter().scan(0, |newest, &at| {
+            *newest = at.max(*newest);
+            Some(*newest - at)
+        });
+        let first_step = steps.enumerate().find(|(_, behind)| *behind > WINDOW.0);
+        let file = captured(&shuffled);
+        let expected = read(&captured(&stamps), &av_plan()).unwrap();
+        match first_step {
+            None => prop_assert_eq!(&read(&file, &av_plan()).unwrap(), &expected),
+            Some((at, _)) => {
+                let told = refusal(&file, &av_plan());
+                prop_assert!(told.starts_with(&format!("in: frame {}: it is stamped", at + 1)), "{}", told);
+            }
+        }
+        let sorted = Recording { sort: true, ..recording(None) };
+        let mut sorted = read_recording(&*file, &sorted, &av_plan()).unwrap();
+        prop_assert_eq!(all(&mut *sorted).unwrap(), expected);
+
+        let rows = |stamps: &[u64]| -> String {
+            let rows = stamps.iter().map(|at| format!("{at},voice,{}\n", 1 + at % 99));
+            format!("time_ns,class,length\n{}", rows.collect::<String>())
+        };
+        let (csv, in_order) = (rows(&shuffled), rows(&stamps));
+        let sorted = Recording { sort: true, ..recording(None) };
+        let mut sorted = read_recording(csv.as_bytes(), &sorted, &av_plan()).unwrap();
+        prop_assert_eq!(all(&mut *sorted).unwrap(), read(in_order.as_bytes(), &av_plan()).unwrap());
+        prop_assert_eq!(read(csv.as_bytes(), &av_plan()).is_ok(), shuffled.is_sorted());
+    }
+
     #[test]
     fn random_bytes_never_panic(
         kind in 0..4usize, head in 0..120usize, bytes in prop::collection::vec(any::<u8>(), 0..400),

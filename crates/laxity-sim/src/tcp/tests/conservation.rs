@@ -18,10 +18,10 @@ fn variant() -> impl Strategy<Value = Variant> {
     prop::sample::select(vec![Variant::NewReno, Variant::Sack, Variant::Cubic])
 }
 
-fn config() -> impl Strategy<Value = Config> {
+pub(super) fn config() -> impl Strategy<Value = Config> {
     let timing = prop::sample::select(vec![
         Timing::Rfc6298 { granularity: ms(1), min: ms(200) },
-        Timing::Ticks { tick: ms(100) },
+        Timing::Ticks { tick: ms(100), phase: ms(30) },
     ]);
     (variant(), 0_u64..300, 1_u32..12, 1_u32..80, any::<(bool, bool)>(), timing).prop_map(
         |(variant, transfer, initial_window, receiver_window, (limited_transmit, ecn), timing)| {

@@ -206,28 +206,87 @@ proptest! {
             prop_assert_eq!(monitor.consecutive().violations, 0);
         }
     }
+}
 
-    #[test]
-    fn what_is_shed_makes_the_rest_fit(
-        gap in 1..40u64, classes in vec((any_loss(), 1..9u32, 1..9u64), 1..8),
-    ) {
-        let mut classes: Vec<_> = classes.into_iter().map(|(loss, count, packet)| {
-            let mut windowed = source(gap, loss).windowed;
-            windowed.streams.count = count;
-            Windowed { packet: Bytes(packet), ..windowed }
-        }).collect();
-        let admission = dwcs(RATE, &DEADLINE_FIRST, &classes);
-        let shed: u32 = admission.shed.iter().map(|shed| shed.streams).sum();
-        prop_assert_eq!(shed == 0, admission.proof.is_ok());
-        for Shed { class, streams } in admission.shed {
-            classes[class.index()].streams.count -= streams;
+/// Streams that send late packets or not, of one or two gaps, beside best effort or not.
+fn refused_sets() -> impl Strategy<Value = (Settings, Vec<Windowed>)> {
+    let gap = prop_oneof![4 => Just(0), 1 => Just(3u64)];
+    let late = prop::bool::weighted(0.1);
+    let class = (any_loss(), 1..4u32, prop_oneof![1..9u64, 6..200u64], gap, late);
+    let settings = prop_oneof![
+        4 => Just(DEADLINE_FIRST),
+        1 => Just(Settings::default()),
+        1 => Just(Settings { check_every: 3, ..DEADLINE_FIRST }),
+    ];
+    let best_effort = prop::option::of(1..200u64);
+    (settings, 1..60u64, vec(class, 1..6), best_effort).prop_map(
+        |(settings, gap, classes, best_effort)| {
+            let class = |(loss, count, packet, longer, sends_late)| {
+                let mut windowed = source(gap + longer, loss).windowed;
+                windowed.streams.count = count;
+                if sends_late {
+                    windowed.streams.stream.late = Late::Send;
+                }
+                Windowed { packet: Bytes(packet), ..windowed }
+            };
+            let best_effort = best_effort
+                .map(|packet| Windowed { packet: Bytes(packet), ..source(0, (1, 1)).windowed });
+            (settings, classes.into_iter().map(class).chain(best_effort).collect())
+        },
+    )
+}
+
+fn is_refused(settings: &Settings, classes: &[Windowed]) -> bool {
+    let proof = dwcs(RATE, settings, classes).proof;
+    matches!(proof, Err(Unproved::Overloaded | Unproved::TooFewServices { .. }))
+}
+
+/// The fewest streams that have to go, by trying all ways to keep some of each class.
+fn fewest_by_force(settings: &Settings, classes: &[Windowed]) -> u32 {
+    let mut fewest = u32::MAX;
+    let due = |class: &&Windowed| class.streams.stream.gap.is_some();
+    let ways: u32 = classes.iter().filter(due).map(|class| class.streams.count + 1).product();
+    for way in 0..ways {
+        let (mut rest, mut way, mut out) = (classes.to_vec(), way, 0);
+        for class in rest.iter_mut().filter(|class| class.streams.stream.gap.is_some()) {
+            let left_out = way % (class.streams.count + 1);
+            way /= class.streams.count + 1;
+            class.streams.count -= left_out;
+            out += left_out;
         }
-        let rest = dwcs(RATE, &DEADLINE_FIRST, &classes);
-        match admission.proof {
-            Err(Unproved::Overloaded) => prop_assert!(rest.utilization <= Exact::one()),
-            _ => prop_assert!(rest.proof.is_ok()),
+        if out < fewest && !is_refused(settings, &rest) {
+            fewest = out;
         }
     }
+    fewest
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn the_fewest_are_left_out((settings, mut classes) in refused_sets()) {
+        let admission = dwcs(RATE, &settings, &classes);
+        let shed: u32 = admission.shed.iter().map(|shed| shed.streams).sum();
+        prop_assert_eq!(shed, fewest_by_force(&settings, &classes));
+        for Shed { class, streams } in admission.shed {
+            prop_assert!(streams > 0);
+            classes[class.index()].streams.count -= streams;
+        }
+        prop_assert!(!is_refused(&settings, &classes));
+    }
+}
+
+/// Nine streams with packets of 2 bytes and one with packets of 9, which may lose half of them: in a
+/// gap of 20 bytes' time 2 services of the long packets are sure, and 10 of the short ones.
+#[test]
+fn one_long_packet_is_less_than_many_short_ones() {
+    let mut short = source(20, (0, 1)).windowed;
+    (short.streams.count, short.packet) = (9, Bytes(2));
+    let long = Windowed { packet: Bytes(9), ..source(20, (1, 2)).windowed };
+    let admission = dwcs(RATE, &DEADLINE_FIRST, &[short, long]);
+    assert_eq!(admission.proof, Err(Unproved::Overloaded));
+    assert_eq!(admission.shed, [Shed { class: ClassId(1), streams: 1 }]);
 }
 
 /// Sliding windows, the smallest example: two streams that may lose 1 of 2 and send a packet every

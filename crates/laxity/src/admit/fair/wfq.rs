@@ -26,17 +26,22 @@ const ROUNDING: Nanos = Nanos(1);
 /// The delay bound of each class under [`Wfq`](crate::sched::Wfq) on a link of `rate`.
 pub fn wfq(rate: Rate, classes: &[Weighted]) -> Vec<Result<Nanos, Unbounded>> {
     let bound = |(class, service): (&Weighted, Service)| service.delay(&class.traffic.arrival);
-    classes.iter().zip(wfq_services(rate, classes)).map(bound).collect()
+    classes.iter().zip(services(rate, classes)).map(bound).collect()
 }
 
 /// By what each class is served under [`Wfq`](crate::sched::Wfq) on a link of `rate`.
 pub fn wfq_services(rate: Rate, classes: &[Weighted]) -> Vec<Service> {
+    services(rate, classes).collect()
+}
+
+/// The same one after another, for a curve takes more room than the class.
+fn services(rate: Rate, classes: &[Weighted]) -> impl Iterator<Item = Service> {
     let largest = classes.iter().map(|class| class.traffic.packet).max().unwrap_or_default();
     let late = rate.time_for(largest).saturating_add(ROUNDING);
     let all = classes.iter().map(|class| exact(class.weight)).sum::<Exact>();
-    let service = |class: &Weighted| {
+    let service = move |class: &Weighted| {
         let curve = Curve::line(rate).scale(&(exact(class.weight) / &all));
         Service { curve, late }
     };
-    classes.iter().map(service).collect()
+    classes.iter().map(service)
 }

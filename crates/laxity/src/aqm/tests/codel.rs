@@ -8,16 +8,16 @@ use proptest::prelude::*;
 
 use super::{any_codel, packet};
 use crate::aqm::{CoDel, Limit, Managed, Policy};
-use crate::packet::Packet;
+use crate::packet::{Ecn, Packet};
 use crate::sched::Fifo;
 use crate::scheduler::{DropReason, Scheduler};
 use crate::testing::gaps;
 use crate::units::{Bytes, Nanos};
 
 /// `codel_queue_t`.
-struct Pseudocode {
+pub(crate) struct Pseudocode {
     codel: CoDel,
-    queue: VecDeque<Packet>,
+    pub queue: VecDeque<Packet>,
     first_above_time: u64,
     drop_next: u64,
     count: u64,
@@ -26,12 +26,28 @@ struct Pseudocode {
 }
 
 impl Pseudocode {
+    pub fn new(codel: CoDel) -> Self {
+        Pseudocode {
+            codel,
+            queue: VecDeque::new(),
+            first_above_time: 0,
+            drop_next: 0,
+            count: 0,
+            lastcount: 0,
+            dropping: false,
+        }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.queue.iter().map(|packet| u64::from(packet.length)).sum()
+    }
+
     fn dodequeue(&mut self, now: u64) -> (Option<Packet>, bool) {
         let Some(packet) = self.queue.pop_front() else {
             self.first_above_time = 0;
             return (None, false);
         };
-        let bytes = self.queue.iter().map(|packet| u64::from(packet.length)).sum::<u64>();
+        let bytes = self.bytes();
         if now - packet.arrival.0 < self.codel.target.0 || bytes <= self.codel.max_packet.0 {
             self.first_above_time = 0;
         } else if self.first_above_time == 0 {
@@ -42,15 +58,20 @@ impl Pseudocode {
         (Some(packet), false)
     }
 
-    fn deque(&mut self, now: u64, drops: &mut Vec<u64>) -> Option<Packet> {
+    /// A packet that is marked instead of dropped is sent.
+    pub fn deque(&mut self, now: u64, drops: &mut Vec<u64>) -> Option<Packet> {
         let (mut packet, mut ok_to_drop) = self.dodequeue(now);
         if self.dropping {
             if !ok_to_drop {
                 self.dropping = false;
             }
             while now >= self.drop_next && self.dropping {
-                drops.extend(packet.map(|packet| packet.handle));
                 self.count += 1;
+                if self.marks(&mut packet) {
+                    self.drop_next = self.control_law(self.drop_next);
+                    return packet;
+                }
+                drops.extend(packet.map(|packet| packet.handle));
                 (packet, ok_to_drop) = self.dodequeue(now);
                 if ok_to_drop {
                     self.drop_next = self.control_law(self.drop_next);
@@ -59,8 +80,10 @@ impl Pseudocode {
                 }
             }
         } else if ok_to_drop {
-            drops.extend(packet.map(|packet| packet.handle));
-            (packet, _) = self.dodequeue(now);
+            if !self.marks(&mut packet) {
+                drops.extend(packet.map(|packet| packet.handle));
+                (packet, _) = self.dodequeue(now);
+            }
             self.dropping = true;
             let delta = self.count - self.lastcount;
             let is_recent = now.saturating_sub(self.drop_next) < 16 * self.codel.interval.0;
@@ -69,6 +92,12 @@ impl Pseudocode {
             self.lastcount = self.count;
         }
         packet
+    }
+
+    fn marks(&self, packet: &mut Option<Packet>) -> bool {
+        let capable = packet.as_mut().filter(|packet| packet.ecn != Ecn::NotCapable);
+        let marked = capable.filter(|_| self.codel.ecn);
+        marked.map(|packet| packet.ecn = Ecn::Experienced).is_some()
     }
 
     /// With the root rounded down to 2^-16.
@@ -82,22 +111,14 @@ fn side_by_side(
     codel: CoDel,
     steps: impl IntoIterator<Item = (u64, bool, u32)>,
 ) -> Result<usize, TestCaseError> {
-    let codel = CoDel { ecn: false, limit: Limit::None, ..codel };
+    let codel = CoDel { limit: Limit::None, ..codel };
     let mut fifo = Managed::new(Fifo::new(), &[Policy::CoDel(codel)], &[Some(0)], 0);
-    let mut pseudocode = Pseudocode {
-        codel,
-        queue: VecDeque::new(),
-        first_above_time: 0,
-        drop_next: 0,
-        count: 0,
-        lastcount: 0,
-        dropping: false,
-    };
+    let mut pseudocode = Pseudocode::new(codel);
     let (mut now, mut count) = (0, 0);
     for (handle, (gap, arrives, length)) in (0..).zip(steps) {
         now += gap;
         if arrives {
-            let packet = packet(Nanos(now), 0, 0, length, handle);
+            let packet = packet(Nanos(now), 0, length % 2, length, handle);
             fifo.enqueue(Nanos(now), packet, &mut |_, _| panic!("there is no limit"));
             pseudocode.queue.push_back(packet);
             continue;

@@ -56,9 +56,10 @@ impl Mark {
 /// - After n_TF silent frames or more, the cycle may have turned twice, unseen: the input is out of
 ///   step. So it is when no frame of the mark has a lag within a frame of those before, or only one
 ///   earlier than that of the packet before: a link's delay or a clock has jumped.
-/// - Who is out of step, as everyone is at first, knows no frames until the cycle turns from one
-///   packet to the next within less than two frames' time: that is frame 0 or, if that was silent,
+/// - Who is out of step, as a [new](Self::new) input is, knows no frames until the cycle turns from
+///   one packet to the next within less than two frames' time: that is frame 0 or, if that was silent,
 ///   frame 1. It is the one nearest to the node's own time, so a lag may be up to a cycle either way.
+///   One that has listened [before](Self::in_step) frame 0 knows them at once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Upstream {
     time: CommonTime,
@@ -96,6 +97,16 @@ impl Upstream {
     pub fn new(time: CommonTime) -> Self {
         assert!(time.frames > 2, "a cycle has {} frames only", time.frames);
         Upstream { time, last: None, step: None, silent: 0, losses: 0 }
+    }
+
+    /// An input that has heard frames come to their end before frame 0, of which packets came so many
+    /// ns after their frames had begun, or before that if it is negative.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    pub fn in_step(time: CommonTime, lag: i64) -> Self {
+        let step = Step { frame: 0, start: Nanos::ZERO, least: lag, greatest: lag };
+        Upstream { step: Some(step), ..Upstream::new(time) }
     }
 
     /// The frame in which the node before sent this marked packet, which arrives `now`; packets are
@@ -157,7 +168,7 @@ impl Upstream {
 
     /// The frame of this mark whose lag is near those before.
     fn follow(&self, step: Step, now: Nanos, mark: Mark) -> Option<u64> {
-        let sent = now.0.checked_add_signed(step.middle().checked_neg()?)?;
+        let sent = now.0.saturating_add_signed(step.middle().checked_neg()?);
         let sent = self.time.frame_at(Nanos(sent));
         let is_it = |frame: &u64| {
             let is_near = step.is_near(self.time.start(*frame), now, self.time.frame);

@@ -435,6 +435,10 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
         best_effort.into_iter().chain(reserved).min()
     }
 
+    fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
+        self.best_effort.has_room(packet, ahead)
+    }
+
     fn backlog(&self) -> Backlog {
         let Backlog { packets, bytes } = self.best_effort.backlog();
         let chosen = self.chosen.map_or(0, |(chosen, _)| u64::from(chosen.packet.length));

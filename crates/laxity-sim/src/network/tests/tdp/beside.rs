@@ -177,3 +177,35 @@ fn the_wait_at_a_second_edge_is_bounded() {
         assert!(class.delay_ns.unwrap().max < class.bound_ns.unwrap());
     }
 }
+
+/// A flow that comes late over a long link goes on in a later frame, which other flows have filled: what
+/// is dropped then had frames of its own, so that nothing is proved of anyone.
+#[test]
+fn packets_that_miss_their_frames_take_those_of_others() {
+    let flow = |name: &str, path: &str| {
+        format!(
+            "[class.{name}]\ngap = \"400us\"\n[[source]]\nclass = \"{name}\"\nmodel = \"constant\"\n\
+             rate = \"20mbit\"\npacket = \"1000b\"\npath = {path}\n"
+        )
+    };
+    // With two frames from one node to the next, the link may take one frame, of 200 us.
+    let outcome = |delay: u64| {
+        let text = format!(
+            "link = {{ rate = \"100mbit\", max-packet = \"1000b\", min-packet = \"64b\" }}\n\
+             scheduler = {{ kind = \"tdp\", frame = \"200us\", frames = 10, forwarding-delay = 2 }}\n\
+             network.one = {{ between = [\"w\", \"x\"], delay = \"{delay}us\" }}\n\
+             network.two.between = [\"x\", \"y\"]\nnetwork.three.between = [\"y\", \"z\"]\n{}{}{}{}",
+            flow("late", "[\"w\", \"x\", \"y\", \"z\"]"),
+            flow("c", "[\"y\", \"z\"]"),
+            flow("d", "[\"y\", \"z\"]"),
+            flow("e", "[\"y\", \"z\"]"),
+        );
+        let (summary, _) = travel(&plan(&text), Nanos(100 * MS), 1);
+        let proved = summary.classes.iter().filter(|class| class.bound_ns.is_some()).count();
+        (proved, summary.classes[1..].iter().map(|class| class.dropped).sum::<u64>())
+    };
+    assert_eq!(outcome(199), (4, 0));
+    assert_eq!(outcome(200), (0, 0), "the last of a full frame would be late");
+    let (proved, dropped) = outcome(550);
+    assert!(proved == 0 && dropped > 200, "{proved} {dropped}");
+}

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use laxity::units::Nanos;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -93,10 +94,10 @@ impl Drawn {
         format!("path = {path:?}\nlaps = {laps}").replace("\nlaps = 1", "")
     }
 
-    /// When everyone is in step and reserved flows begin.
-    pub fn begin(&self) -> u64 {
+    /// How long so many cycles take, and a packet over the farthest link.
+    pub fn duration(&self, cycles: u64) -> Nanos {
         let farthest = self.links().iter().map(|(.., link)| link.delay).max().unwrap_or_default();
-        3 * self.frame * self.frames + farthest
+        Nanos(cycles * self.frame * self.frames + farthest)
     }
 
     pub fn text(&self) -> String {
@@ -165,7 +166,7 @@ impl Drawn {
         }
         .unwrap();
         writeln!(text, "[[source]]\nclass = \"c{number}\"\npacket = \"{length}b\"").unwrap();
-        writeln!(text, "start = \"{}ns\"\n{}", self.begin(), self.path(walk)).unwrap();
+        writeln!(text, "{}", self.path(walk)).unwrap();
         match kind {
             Kind::Streams(_) => {
                 writeln!(text, "model = \"constant\"\nrate = \"{rate}bit\"\nstagger = \"{gap}ns\"")

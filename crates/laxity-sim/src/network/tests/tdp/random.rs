@@ -6,8 +6,7 @@ use super::*;
 /// How many packets were checked at outputs, and how many classes had frames and how many had not.
 fn keeps_its_promises(drawn: &Drawn, cycles: u64) -> [usize; 3] {
     let plan = plan(&drawn.text());
-    let duration = Nanos(drawn.begin() + cycles * drawn.frame * drawn.frames);
-    let (summary, trips) = travel(&plan, duration, 1);
+    let (summary, trips) = travel(&plan, drawn.duration(cycles), 1);
     let reference = Reference::new(&plan);
     let checked = reference.check_frames(&trips);
     reference.check_order(&trips);

@@ -52,6 +52,19 @@ pub(super) fn blocking(system: &System, length: &Length) -> Bytes {
     later.map(|class| class.packet).chain(system.best_effort_packet).max().unwrap_or_default()
 }
 
+/// The same beside best effort that may be due in the interval: then it is any packet.
+fn blocking_beside(system: &System, best_effort: &Curve, length: &Length) -> Bytes {
+    let pieces = best_effort.pieces().iter();
+    let due = pieces.filter(|piece| piece.value.is_positive() || piece.slope.is_positive());
+    let is_due = due.map(|piece| &piece.start).min().is_some_and(|first| match length {
+        Length::At(t) => t >= first,
+        Length::Before(t) => t > first,
+    });
+    let packets = system.real_time.iter().map(|class| class.packet);
+    let any = packets.chain(system.best_effort_packet).max().unwrap_or_default();
+    if is_due { any } else { blocking(system, length) }
+}
+
 /// What the link can send in an interval beyond what it may have to.
 pub(super) fn slack(system: &System, length: &Length) -> Exact {
     let capacity = bytes_per_nano(system.rate) * length.value();
@@ -91,7 +104,11 @@ pub(super) fn tightest(system: &System, from: Nanos) -> Option<Length> {
 /// The least of what classes and best effort leave, in intervals from `from` on.
 fn least_unused(system: &System, best_effort: &Curve, from: Nanos) -> Exact {
     let bends: Vec<_> = best_effort.pieces().iter().map(|piece| piece.start.clone()).collect();
-    let unused = |length: &Length| slack(system, length) - best_effort.value(length.value());
+    let unused = |length: &Length| {
+        let more = exact_bytes(blocking_beside(system, best_effort, length))
+            - exact_bytes(blocking(system, length));
+        slack(system, length) - more - best_effort.value(length.value())
+    };
     lengths(system, &bends, from).iter().map(unused).min().unwrap()
 }
 

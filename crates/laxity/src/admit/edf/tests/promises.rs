@@ -8,12 +8,13 @@ use proptest::prelude::*;
 
 use super::admitted_systems;
 use super::worst_case::worst_case;
-use crate::admit::edf::System;
+use crate::admit::edf::{RealTime, System};
 use crate::packet::Packet;
+use crate::police::TokenBucket;
 use crate::sched::edf::BestEffort;
 use crate::sched::{Edf, Wfq};
 use crate::testing::{Arrival, LARGEST, Sent, Way, arrivals, conforming, drive};
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, Nanos, Rate};
 
 /// Classes of best effort.
 const BEST_EFFORT: usize = 2;
@@ -112,6 +113,67 @@ proptest! {
                     Some(_) => for class in 0..system.real_time.len() + BEST_EFFORT {
                         prop_assert!(in_order(best_effort(&system, &sent, Some(class as u32))));
                     },
+                }
+            }
+        }
+    }
+}
+
+/// A class of packets that are longer than those of best effort, and best effort that comes while one
+/// of them is sent and nothing waits, a second one right behind it.
+fn renewed() -> impl Strategy<Value = (System, Vec<Arrival>)> {
+    let class = (500..=1_500u64, 0..3_000u64, 10..80u64, 150..2_000u64);
+    let bursts = (1..20usize, 1..20usize, 0..20usize);
+    (class, 64..500u64, bursts, 0..1_000u64).prop_map(
+        |((packet, more, percent, deadline), short, (first, second, third), per_mille)| {
+            let rate = Rate(100_000_000);
+            let unit = rate.time_for(Bytes(packet)).0;
+            let bucket =
+                TokenBucket { bucket: Bytes(packet + more), rate: Rate(percent * 1_000_000) };
+            let system = System {
+                rate,
+                latency: Nanos::ZERO,
+                max_packet: Bytes(packet),
+                real_time: [RealTime {
+                    deadline: Nanos(unit * deadline / 100),
+                    arrival: [bucket].into(),
+                    packet: Bytes(packet),
+                }]
+                .into(),
+                best_effort_packet: Some(Bytes(short)),
+            };
+            let begun = rate.time_for(Bytes(short)).0 * first as u64 + 1;
+            let later = begun + unit * per_mille / 1_000;
+            let burst = |time, class, length: u64, count| {
+                let length = length as u32;
+                let arrival = Arrival { time: Nanos(time), class, length, ..Arrival::default() };
+                std::iter::repeat_n(arrival, count)
+            };
+            let wishes = burst(0, 1, short, first)
+                .chain(burst(0, 0, packet, 1))
+                .chain(burst(begun, 1, short, second))
+                .chain(burst(later, 1, short, third))
+                .chain(burst(later, 0, packet, 1));
+            let arrivals = conforming(&system, &wishes.collect::<Vec<_>>());
+            (system, arrivals)
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+    /// What is known of best effort ends when nothing waits, though a packet may be on the link yet.
+    #[test]
+    fn best_effort_that_is_forgotten_does_no_harm((system, arrivals) in renewed()) {
+        for way in Way::ALL {
+            let admission = system.test(&way.curve(&system));
+            if !admission.admitted {
+                continue;
+            }
+            for sent in send(&system, way, None, &arrivals) {
+                if is_real_time(&system, &sent.dispatch.packet) {
+                    prop_assert!(sent.delay() <= admission.classes[0].bound.unwrap(), "{way:?}");
                 }
             }
         }

@@ -1,0 +1,75 @@
+//! What a plan promises, proved.
+
+use laxity_plan::Plan;
+use laxity_plan::model::{Assignment, SchedulerSpec};
+use laxity_report::admission::{self, Answer};
+use laxity_report::network::framing::FramingProof;
+use laxity_report::network::proof::Proof;
+use serde::Serialize;
+
+use crate::Error;
+
+/// What is proved of a plan, in the form of `laxity check --json`.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Checked {
+    /// Of one link.
+    Link(Box<Answer>),
+    /// Of the paths of a network.
+    Network(Box<Proof>),
+    /// Of a network of time-driven priority.
+    Frames(Box<FramingProof>),
+}
+
+/// Proves what can be proved of a plan.
+///
+/// # Errors
+/// If the plan is a network that nobody sends over, so that paths are not known.
+pub fn check(plan: &Plan) -> Result<Checked, Error> {
+    if plan.network.is_none() {
+        return Ok(Checked::Link(Box::new(Answer::of(plan))));
+    }
+    if plan.sources.is_empty() {
+        return Err(Error::question(
+            "the plan has no [[source]], so it is not known who takes which path: add one with a `path`",
+        ));
+    }
+    Ok(match plan.scheduler {
+        SchedulerSpec::Tdp(spec) => Checked::Frames(Box::new(FramingProof::of(plan, &spec))),
+        _ => Checked::Network(Box::new(Proof::of(plan))),
+    })
+}
+
+impl Checked {
+    /// Whether everything that is promised holds; `None` if that is not known.
+    pub fn admitted(&self) -> Option<bool> {
+        match self {
+            Checked::Link(answer) => answer.admitted,
+            Checked::Network(proof) => proof.admitted,
+            Checked::Frames(proof) => Some(proof.admitted),
+        }
+    }
+
+    /// The same for people.
+    pub fn text(&self, plan: &Plan) -> String {
+        match self {
+            Checked::Link(answer) => admission::text(answer, plan),
+            Checked::Network(proof) => proof.text(plan),
+            Checked::Frames(proof) => proof.text(plan),
+        }
+    }
+}
+
+/// A plan that leaves out as few flows as can be, by an exact solver, where its discipline assigns frames.
+pub fn exactly(plan: Plan) -> Plan {
+    match plan.scheduler {
+        SchedulerSpec::Tdp(spec) => {
+            let spec = SchedulerSpec::Tdp(laxity_plan::model::TdpSpec {
+                assignment: Assignment::Exact,
+                ..spec
+            });
+            Plan { scheduler: spec, ..plan }
+        }
+        _ => plan,
+    }
+}

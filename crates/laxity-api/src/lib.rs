@@ -1,0 +1,56 @@
+//! One door to Laxity for every front end: a command, a notebook, a page in a browser.
+//!
+//! Each verb is a function from a typed question to a typed answer, which serialises to the JSON that the
+//! command prints. A front end parses what it is asked, calls the verb and shows the answer. What is
+//! the same for all (how long sources send when nobody says, when a verdict is kept, what a class could
+//! change to pass) is decided here or below, never in front of the door.
+//!
+//! | verb | question | answer |
+//! | --- | --- | --- |
+//! | [`check()`] | a plan | [`Checked`]: what is proved of it |
+//! | [`run()`], [`run_network()`] | a plan, [`Traffic`], who watches | what was measured, and the verdict |
+//! | [`over_seeds`] | plans, [`Traffic`], seeds | a mean and an interval of every figure |
+//! | [`fit`](mod@fit) | a plan and a recording | arrival curves |
+//! | [`import`] | a script of tc | a plan's text |
+//!
+//! A plan is asked about under its own scheduler; [`Plan::under`] gives it another.
+//!
+//! ```
+//! use laxity_api::{Checked, Plan, Traffic, check, run};
+//!
+//! let plan = Plan::parse(
+//!     r#"
+//!     version = 1
+//!     link = { rate = "10mbit" }
+//!     scheduler = { kind = "edf" }
+//!     class.voice = { deadline = "5ms", arrival = { bucket = "300b", rate = "80kB/s", packet = "300b" } }
+//!     class.web = {}
+//!     source = [{ class = "voice", model = "constant", packet = "200b", rate = "64kB/s" },
+//!               { class = "web", model = "poisson", packet = "1500b", rate = "1MB/s" }]
+//!     "#,
+//!     "example.toml",
+//!     std::path::Path::new("."),
+//! )?;
+//! assert_eq!(check(&plan)?.admitted(), Some(true));
+//! let ran = run(&plan, &Traffic::default(), &mut (), &mut laxity_api::to_the_end)?;
+//! assert!(ran.judged.verdict.kept);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![deny(missing_docs)]
+
+mod check;
+mod error;
+pub mod fit;
+mod run;
+mod seeds;
+mod traffic;
+
+pub use check::{Checked, check, exactly};
+pub use error::Error;
+pub use laxity_plan::{Plan, PlanError, UnknownScheduler};
+pub use laxity_report::verdict::{HeldTo, Judged, Verdict};
+pub use laxity_sim::{Progress, to_the_end};
+pub use laxity_tc::{Import, Options as ImportOptions, tc as import};
+pub use run::{NetworkRan, Ran, Simulated, run, run_network};
+pub use seeds::over_seeds;
+pub use traffic::{DEFAULT_DURATION, Opener, Traffic, nonconforming, remarks};

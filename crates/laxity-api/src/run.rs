@@ -1,0 +1,242 @@
+//! Simulations, each with its verdict.
+
+use laxity_plan::Plan;
+use laxity_report::admission::{Admission, AdmissionView};
+use laxity_report::network;
+use laxity_report::seeds::Figures;
+use laxity_report::verdict::{HeldTo, Judged};
+use laxity_sim::Progress;
+use laxity_sim::engine::{Outcome, Run};
+use laxity_sim::network::{NetworkRun, NetworkSummary, Watcher};
+use laxity_sim::record::Observer;
+use laxity_sim::source::Remarks;
+use laxity_sim::summary::Summary;
+use serde::Serialize;
+
+use crate::{Error, Traffic};
+
+/// What came of one link.
+pub struct Ran {
+    /// What was measured, with the verdict, in the form of `laxity run --json`.
+    pub judged: Judged<Summary>,
+    /// What was proved before.
+    pub admission: Option<Admission>,
+    /// What a recording held besides packets.
+    pub remarks: Remarks,
+}
+
+/// What came of a network.
+pub struct NetworkRan {
+    /// What was measured, with the verdict, in the form of `laxity run --json`.
+    pub judged: Judged<NetworkSummary>,
+    /// What was proved before.
+    pub admission: AdmissionView,
+}
+
+/// Simulates a plan of one link and holds it to what it promises. The observer hears of every packet.
+///
+/// # Errors
+/// If nothing arrives, the traffic cannot be had, or `progress` stops it.
+pub fn run(
+    plan: &Plan,
+    traffic: &Traffic<'_>,
+    observer: &mut dyn Observer,
+    progress: Progress<'_>,
+) -> Result<Ran, Error> {
+    held_to(HeldTo::Plan, plan, traffic, observer, progress)
+}
+
+impl Ran {
+    /// The same in a comparison with the plan as it is under its `own` scheduler.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn in_comparison(
+        own: &Plan,
+        plan: &Plan,
+        traffic: &Traffic<'_>,
+        observer: &mut dyn Observer,
+        progress: Progress<'_>,
+    ) -> Result<Ran, Error> {
+        let to = HeldTo::in_comparison(own.scheduler, plan.scheduler);
+        held_to(to, plan, traffic, observer, progress)
+    }
+}
+
+fn held_to(
+    to: HeldTo,
+    plan: &Plan,
+    traffic: &Traffic<'_>,
+    observer: &mut dyn Observer,
+    progress: Progress<'_>,
+) -> Result<Ran, Error> {
+    let outcome = simulate(plan, traffic, traffic.seed(plan), observer, progress)?;
+    let admission = Admission::of(plan);
+    let view = admission.as_ref().map(|admission| admission.view(plan));
+    let judged = Judged::new(plan, to, view.as_ref(), outcome.summary);
+    Ok(Ran { judged, admission, remarks: outcome.remarks })
+}
+
+/// Simulates a plan of a network and holds it to what it promises. The watcher hears of every packet.
+///
+/// # Errors
+/// If the plan has no sources, the traffic cannot be had, or `progress` stops it.
+pub fn run_network<W: Watcher>(
+    plan: &Plan,
+    traffic: &Traffic<'_>,
+    watcher: &mut W,
+    progress: Progress<'_>,
+) -> Result<NetworkRan, Error> {
+    network_held_to(HeldTo::Plan, plan, traffic, watcher, progress)
+}
+
+impl NetworkRan {
+    /// The same in a comparison with the plan as it is under its `own` scheduler.
+    ///
+    /// # Errors
+    /// As [`run_network`].
+    pub fn in_comparison<W: Watcher>(
+        own: &Plan,
+        plan: &Plan,
+        traffic: &Traffic<'_>,
+        watcher: &mut W,
+        progress: Progress<'_>,
+    ) -> Result<NetworkRan, Error> {
+        let to = HeldTo::in_comparison(own.scheduler, plan.scheduler);
+        network_held_to(to, plan, traffic, watcher, progress)
+    }
+}
+
+fn network_held_to<W: Watcher>(
+    to: HeldTo,
+    plan: &Plan,
+    traffic: &Traffic<'_>,
+    watcher: &mut W,
+    progress: Progress<'_>,
+) -> Result<NetworkRan, Error> {
+    let summary = simulate_network(plan, traffic, traffic.seed(plan), watcher, progress)?;
+    let admission = network::admission(plan);
+    let judged = Judged::new(plan, to, Some(&admission), summary);
+    Ok(NetworkRan { judged, admission })
+}
+
+/// What a simulation measures: one link or a network.
+pub trait Simulated: Figures + Serialize + Send {
+    /// One run with this seed.
+    ///
+    /// # Errors
+    /// As [`run`] and [`run_network`].
+    fn simulate(
+        plan: &Plan,
+        traffic: &Traffic<'_>,
+        seed: u64,
+        progress: Progress<'_>,
+    ) -> Result<Self, Error>
+    where
+        Self: Sized;
+
+    /// What the admission test says, if there is one.
+    fn admission(plan: &Plan) -> Option<AdmissionView>;
+
+    /// How long was measured.
+    fn duration_ns(&self) -> u64;
+}
+
+impl Simulated for Summary {
+    fn simulate(
+        plan: &Plan,
+        traffic: &Traffic<'_>,
+        seed: u64,
+        progress: Progress<'_>,
+    ) -> Result<Self, Error> {
+        Ok(simulate(plan, traffic, seed, &mut (), progress)?.summary)
+    }
+
+    fn admission(plan: &Plan) -> Option<AdmissionView> {
+        Admission::of(plan).map(|admission| admission.view(plan))
+    }
+
+    fn duration_ns(&self) -> u64 {
+        self.duration_ns
+    }
+}
+
+impl Simulated for NetworkSummary {
+    fn simulate(
+        plan: &Plan,
+        traffic: &Traffic<'_>,
+        seed: u64,
+        progress: Progress<'_>,
+    ) -> Result<Self, Error> {
+        simulate_network(plan, traffic, seed, &mut (), progress)
+    }
+
+    fn admission(plan: &Plan) -> Option<AdmissionView> {
+        Some(network::admission(plan))
+    }
+
+    fn duration_ns(&self) -> u64 {
+        self.duration_ns
+    }
+}
+
+fn simulate(
+    plan: &Plan,
+    traffic: &Traffic<'_>,
+    seed: u64,
+    observer: &mut dyn Observer,
+    progress: Progress<'_>,
+) -> Result<Outcome, Error> {
+    let outcome = prepare(plan, traffic, seed)?.simulate(observer, progress)?;
+    if outcome.summary.classes.iter().any(|class| class.arrived > 0) {
+        return Ok(outcome);
+    }
+    Err(Error::question(match (outcome.remarks.unmatched, plan.run.warm_up) {
+        (0, laxity::units::Nanos::ZERO) => {
+            "nothing arrived: the sources or the recording have no packet".to_string()
+        }
+        (0, warm_up) => {
+            format!("nothing arrived after the warm-up of {warm_up}: shorten it or send for longer")
+        }
+        (unmatched, _) => format!(
+            "none of the recording's {unmatched} frames matched a class: give the classes a `match`, \
+             such as match = \"udp dport 4000\""
+        ),
+    }))
+}
+
+fn prepare<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<'a>, Error> {
+    let duration = traffic.duration(plan)?;
+    let mut run = Run { plan, duration, seed, arrivals: Vec::new(), backlogged: Vec::new() };
+    if let Some(open) = traffic.arrivals {
+        run.arrivals.push(open(plan)?);
+        return Ok(run);
+    }
+    if plan.sources.is_empty() {
+        return Err(Error::question(
+            "the plan has no [[source]], so nothing would arrive: add one, or give --arrivals FILE",
+        ));
+    }
+    Ok(run.with_sources()?)
+}
+
+fn simulate_network<W: Watcher>(
+    plan: &Plan,
+    traffic: &Traffic<'_>,
+    seed: u64,
+    watcher: &mut W,
+    progress: Progress<'_>,
+) -> Result<NetworkSummary, Error> {
+    if traffic.arrivals.is_some() {
+        return Err(Error::question(
+            "--arrivals feeds one link, and the plan is a network: give it [[source]] tables",
+        ));
+    }
+    if plan.sources.is_empty() {
+        return Err(Error::question(
+            "the plan has no [[source]], so nothing would arrive: add one with a `path`",
+        ));
+    }
+    let run = NetworkRun { plan, duration: traffic.duration_of_network(plan)?, seed };
+    Ok(run.simulate(watcher, progress)?)
+}

@@ -1,0 +1,50 @@
+//! Runs under several seeds.
+
+use std::ops::{ControlFlow, RangeInclusive};
+
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_report::seeds::Seeds;
+use laxity_report::verdict::HeldTo;
+#[cfg(feature = "parallel")]
+use rayon::prelude::*;
+
+use crate::{Error, Simulated, Traffic};
+
+/// Runs each plan with every seed, side by side on all cores; what comes of them does not depend on who
+/// runs when. The plans are held to their promises as in a comparison with `own`; one that has the same
+/// scheduler is held to all of them. `progress` hears of each run's simulated time by how much it has
+/// gone on, and may stop them all.
+///
+/// # Errors
+/// At the first run that cannot be had, in the order of plans and seeds.
+pub fn over_seeds<S: Simulated>(
+    own: &Plan,
+    plans: &[Plan],
+    traffic: &Traffic<'_>,
+    seeds: RangeInclusive<u64>,
+    progress: &(dyn Fn(Nanos) -> ControlFlow<()> + Sync),
+) -> Result<Vec<Seeds<S>>, Error> {
+    let seeds: Vec<_> = seeds.collect();
+    let all = plans.iter().flat_map(|plan| seeds.iter().map(move |&seed| (plan, seed)));
+    let all: Vec<_> = all.collect();
+    let one = |&(plan, seed): &(&Plan, u64)| {
+        let mut heard = Nanos::ZERO;
+        S::simulate(plan, traffic, seed, &mut |now: Nanos| {
+            let on = now.saturating_sub(heard);
+            heard = now;
+            progress(on)
+        })
+    };
+    #[cfg(feature = "parallel")]
+    let results: Vec<_> = all.par_iter().map(one).collect();
+    #[cfg(not(feature = "parallel"))]
+    let results: Vec<_> = all.iter().map(one).collect();
+    let mut results = results.into_iter().collect::<Result<Vec<S>, Error>>()?.into_iter();
+    let judged = plans.iter().map(|plan| {
+        let held_to = HeldTo::in_comparison(own.scheduler, plan.scheduler);
+        let of_plan = results.by_ref().take(seeds.len()).collect();
+        Seeds::new(plan, held_to, S::admission(plan).as_ref(), of_plan)
+    });
+    Ok(judged.collect())
+}

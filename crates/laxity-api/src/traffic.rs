@@ -1,0 +1,125 @@
+//! The traffic of a simulation.
+
+use std::ops::RangeInclusive;
+
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_plan::model::{Police, QueueSpec, Source};
+use laxity_report::quantity;
+use laxity_sim::error::SimError;
+use laxity_sim::source::{Arrivals, Remarks};
+use laxity_sim::summary::Summary;
+
+use crate::Error;
+
+/// How long models send when nobody says.
+pub const DEFAULT_DURATION: Nanos = Nanos(10_000_000_000);
+
+/// Opens a recording, anew for every run.
+pub type Opener<'a> = dyn Fn(&Plan) -> Result<Box<dyn Arrivals>, SimError> + Sync + 'a;
+
+/// The traffic of a simulation, where it is not what the plan says.
+#[derive(Clone, Copy, Default)]
+pub struct Traffic<'a> {
+    /// How long sources send.
+    pub duration: Option<Nanos>,
+    /// The seed of every random draw; the first of several.
+    pub seed: Option<u64>,
+    /// A recording in place of the plan's sources; one link only.
+    pub arrivals: Option<&'a Opener<'a>>,
+}
+
+impl Traffic<'_> {
+    /// The seed that is asked for, or the plan's.
+    pub fn seed(&self, plan: &Plan) -> u64 {
+        self.seed.unwrap_or(plan.run.seed)
+    }
+
+    /// So many seeds from the first one on.
+    ///
+    /// # Errors
+    /// If nothing is drawn at random, so that all runs would be the same, or if there are not so many
+    /// seeds.
+    pub fn seeds(&self, plan: &Plan, count: u64) -> Result<RangeInclusive<u64>, Error> {
+        let recorded = |source: &Source| matches!(source, Source::Recording(_));
+        let is_recorded = self.arrivals.is_some()
+            || !plan.sources.is_empty() && plan.sources.iter().all(recorded);
+        let queues = plan.classes.iter().filter_map(|class| class.queue).chain(plan.queue);
+        let mut drawn =
+            queues.filter(|queue| matches!(queue, QueueSpec::Red(_) | QueueSpec::Choke(_)));
+        if is_recorded && drawn.next().is_none() {
+            return Err(Error::question(
+                "--seeds repeats random draws, and there are none: a recording is the same with every \
+                 seed, and no queue of the plan is `red` or `choke`. Leave --seeds out",
+            ));
+        }
+        let first = self.seed(plan);
+        match first.checked_add(count - 1) {
+            Some(last) => Ok(first..=last),
+            None => Err(Error::question(format!(
+                "{count} seeds from {first} on go beyond the largest, {}: begin earlier",
+                u64::MAX
+            ))),
+        }
+    }
+
+    /// How long traffic arrives: as is asked for, or as the plan says; by default
+    /// [some seconds](DEFAULT_DURATION) of models, and all of a recording, which is `None`.
+    ///
+    /// # Errors
+    /// If the plan's warm-up leaves nothing of it.
+    pub fn duration(&self, plan: &Plan) -> Result<Option<Nanos>, Error> {
+        let models = plan.sources.iter().any(|source| matches!(source, Source::Model(_)));
+        let unless_told = (self.arrivals.is_none() && models).then_some(DEFAULT_DURATION);
+        let duration = self.duration.or(plan.run.duration).or(unless_told);
+        match duration.is_some_and(|duration| duration <= plan.run.warm_up) {
+            true => Err(Error::question(format!(
+                "the warm-up of {} leaves nothing to measure: make the duration longer than that",
+                plan.run.warm_up
+            ))),
+            false => Ok(duration),
+        }
+    }
+
+    /// How long a network is simulated.
+    ///
+    /// # Errors
+    /// As [`duration`](Self::duration).
+    pub fn duration_of_network(&self, plan: &Plan) -> Result<Nanos, Error> {
+        Ok(self.duration(plan)?.unwrap_or(DEFAULT_DURATION))
+    }
+}
+
+/// What is worth telling about a recording besides its packets.
+pub fn remarks(remarks: &Remarks) -> Vec<String> {
+    let unmatched = match remarks.unmatched {
+        0 => None,
+        1 => Some("1 frame matched no class and was left out".to_string()),
+        frames => Some(format!("{frames} frames matched no class and were left out")),
+    };
+    let furthest = remarks.furthest;
+    let reordered = match remarks.reordered {
+        0 => None,
+        1 => Some(format!("1 packet was recorded {furthest} out of order and put in order")),
+        packets => Some(format!(
+            "{packets} packets were recorded out of order, by {furthest} at most, and put in order"
+        )),
+    };
+    unmatched.into_iter().chain(reordered).collect()
+}
+
+/// The packets that broke their class's contract, and what became of them.
+pub fn nonconforming(plan: &Plan, summary: &Summary) -> Vec<String> {
+    let treated = |police| match police {
+        Police::Count => "travelled with the others",
+        Police::Demote => "travelled as best effort, without a promise",
+        Police::Drop => "were dropped",
+    };
+    let classes = plan.leaves().map(|(_, class)| class).zip(&summary.classes);
+    let broke = classes.filter(|(_, measured)| measured.nonconforming > 0);
+    let told = broke.map(|(class, measured)| {
+        let (name, count) = (&class.name, quantity::count(measured.nonconforming));
+        format!("{count} packets of {name} broke its arrival curve and {}", treated(class.police))
+    });
+    told.collect()
+}

@@ -1,0 +1,20 @@
+//! One file a command.
+
+pub mod bench;
+pub mod check;
+pub mod compare;
+pub mod fit;
+pub mod import;
+mod network;
+pub mod reproduce;
+pub mod run;
+mod seeds;
+
+use crate::failure::Failure;
+use crate::{Promises, print_json};
+
+/// `laxity schema`.
+pub fn schema() -> Result<Promises, Failure> {
+    print_json(&laxity_plan::schema())?;
+    Ok(Promises::Kept)
+}

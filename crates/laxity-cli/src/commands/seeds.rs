@@ -1,0 +1,150 @@
+//! `laxity run` and `laxity compare` with several seeds, side by side on all cores.
+
+use std::ops::{ControlFlow, RangeInclusive};
+
+use laxity::units::Nanos;
+use laxity_api::{Plan, Simulated, Traffic, over_seeds};
+use laxity_report::quantity;
+use laxity_report::seeds::{self, Seeds};
+use laxity_report::visible::line;
+use laxity_sim::network::NetworkSummary;
+use laxity_sim::summary::Summary;
+
+use crate::args::{Compare, Run};
+use crate::failure::Failure;
+use crate::output::{Output, Ran};
+use crate::{Promises, input, print, print_json, progress};
+
+/// `laxity run --seeds`.
+pub fn run(
+    arguments: &Run,
+    plan: &Plan,
+    traffic: &Traffic<'_>,
+    seeds: RangeInclusive<u64>,
+) -> Result<Promises, Failure> {
+    match plan.network.is_some() {
+        true => run_of::<NetworkSummary>(arguments, plan, traffic, seeds),
+        false => run_of::<Summary>(arguments, plan, traffic, seeds),
+    }
+}
+
+/// `laxity compare --seeds`.
+pub fn compare(
+    arguments: &Compare,
+    plan: &Plan,
+    compared: &[Plan],
+    traffic: &Traffic<'_>,
+    seeds: RangeInclusive<u64>,
+) -> Result<Promises, Failure> {
+    match plan.network.is_some() {
+        true => comparison_of::<NetworkSummary>(arguments, plan, compared, traffic, seeds),
+        false => comparison_of::<Summary>(arguments, plan, compared, traffic, seeds),
+    }
+}
+
+fn run_of<S: Simulated>(
+    arguments: &Run,
+    plan: &Plan,
+    traffic: &Traffic<'_>,
+    range: RangeInclusive<u64>,
+) -> Result<Promises, Failure> {
+    let inputs = arguments.inputs(plan);
+    let output = arguments.out.as_deref().map(|folder| Output::new(folder, &inputs)).transpose()?;
+    input::keep(arguments.traffic.arrivals.as_deref())?;
+    let plans = std::slice::from_ref(plan);
+    let run = over::<S>(plan, plans, traffic, range)?.swap_remove(0);
+    let duration_ns = run.runs[0].summary.duration_ns();
+    let admission = S::admission(plan);
+    if let Some(mut output) = output {
+        let title = plan.title.as_deref();
+        output.write_json("summary.json", &run)?;
+        output.write("report.html", &seeds::html(title, duration_ns, admission.as_ref(), &run))?;
+        output.finish(&arguments.plan, &ran(&run, duration_ns))?;
+    }
+    if arguments.json {
+        print_json(&run)?;
+    } else {
+        let mut text = head(plan, &run, duration_ns);
+        text += &format!("{}\n\n{}", seeds::figures_table(&run), run.verdict);
+        text += &notes(std::slice::from_ref(&run));
+        if let Some(folder) = &arguments.out {
+            text += &format!("Report: {}\n", folder.join("report.html").display());
+        }
+        print(&text)?;
+    }
+    Ok(Promises::kept_if(run.verdict.kept))
+}
+
+fn comparison_of<S: Simulated>(
+    arguments: &Compare,
+    plan: &Plan,
+    compared: &[Plan],
+    traffic: &Traffic<'_>,
+    range: RangeInclusive<u64>,
+) -> Result<Promises, Failure> {
+    let inputs = arguments.inputs(plan);
+    let output = arguments.out.as_deref().map(|folder| Output::new(folder, &inputs)).transpose()?;
+    input::keep(arguments.traffic.arrivals.as_deref())?;
+    let runs = over::<S>(plan, compared, traffic, range)?;
+    let duration_ns = runs[0].runs[0].summary.duration_ns();
+    if let Some(mut output) = output {
+        let title = plan.title.as_deref();
+        output.write_json("summary.json", &runs)?;
+        output.write("report.html", &seeds::compare_html(title, duration_ns, &runs))?;
+        output.finish(&arguments.plan, &ran(&runs[0], duration_ns))?;
+    }
+    if arguments.json {
+        print_json(&runs)?;
+    } else {
+        let mut text = format!("{}\n\n", seeds::compare_table(&runs));
+        for line in seeds::compared(&runs) {
+            text += &format!("{line}\n");
+        }
+        text += &notes(&runs);
+        if let Some(folder) = &arguments.out {
+            text += &format!("Report: {}\n", folder.join("report.html").display());
+        }
+        print(&text)?;
+    }
+    Ok(Promises::kept_if(runs.iter().all(|run| run.verdict.kept)))
+}
+
+fn head<S>(plan: &Plan, run: &Seeds<S>, duration_ns: u64) -> String {
+    format!(
+        "{}\n{}, {} of traffic, seeds {}\n\n",
+        line(plan.title.as_deref().unwrap_or("Simulation")),
+        run.scheduler,
+        quantity::time(duration_ns as f64),
+        seeds::range(&run.seeds),
+    )
+}
+
+fn notes<S>(runs: &[Seeds<S>]) -> String {
+    let mut text = format!("Note: {}\n", seeds::explained(runs[0].seeds.len()));
+    if let Some(remark) = seeds::sameness(runs) {
+        text += &format!("Note: {remark}.\n");
+    }
+    text
+}
+
+fn ran<S>(run: &Seeds<S>, duration_ns: u64) -> Ran<'_> {
+    Ran { scheduler: &run.scheduler, seed: run.seeds[0], duration_ns }
+}
+
+/// Runs plans with every seed behind one progress bar.
+fn over<S: Simulated>(
+    own: &Plan,
+    plans: &[Plan],
+    traffic: &Traffic<'_>,
+    seeds: RangeInclusive<u64>,
+) -> Result<Vec<Seeds<S>>, Failure> {
+    let count = (plans.len() as u64).saturating_mul(seeds.end() - seeds.start() + 1);
+    let whole = traffic.duration(&plans[0])?.map(|of| Nanos(of.0.saturating_mul(count)));
+    let bar = progress::through("seeds", whole);
+    let runs = over_seeds(own, plans, traffic, seeds, &|on: Nanos| {
+        bar.inc(on.0);
+        ControlFlow::Continue(())
+    });
+    bar.finish_and_clear();
+    Ok(runs?)
+}

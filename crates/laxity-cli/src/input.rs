@@ -1,0 +1,172 @@
+//! The files that a command reads. `-` is standard input.
+
+use std::fs::{File, Metadata};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, stdin};
+use std::path::Path;
+#[cfg(not(unix))]
+use std::path::PathBuf;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use laxity_plan::Plan;
+use laxity_plan::model::{Recording, Source};
+use laxity_sim::error::SimError;
+use laxity_sim::source::{Arrivals, open_recording, read_recording};
+
+use crate::failure::Failure;
+
+/// What messages call standard input.
+const STDIN: &str = "<stdin>";
+
+/// Whether a path stands for standard input. A file of that name is `./-`.
+pub fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// A path as messages show it.
+pub fn shown(path: &Path) -> String {
+    if is_stdin(path) { STDIN.into() } else { path.display().to_string() }
+}
+
+/// Reads a plan. If it comes from standard input, `arrivals` may not, and its relative paths count
+/// from the working directory.
+pub fn plan(path: &Path, arrivals: Option<&Path>) -> Result<Plan, Failure> {
+    if !is_stdin(path) {
+        return Ok(Plan::read(path)?);
+    }
+    if arrivals.is_some_and(is_stdin) {
+        return Err(Failure::input(
+            "the plan and --arrivals are both -, and standard input can be read but once: give \
+             one of them as a file",
+        ));
+    }
+    Ok(Plan::read_from(stdin().lock(), STDIN, Path::new(""))?)
+}
+
+/// Opens a recording in place of the plan's sources.
+pub fn recording(recording: &Recording, plan: &Plan) -> Result<Box<dyn Arrivals>, SimError> {
+    if !is_stdin(&recording.path) {
+        return open_recording(recording, plan);
+    }
+    let named = Recording { path: STDIN.into(), ..recording.clone() };
+    match KEPT.get() {
+        None => read_recording(stdin(), &named, plan),
+        Some(file) => read_recording(Kept { file, at: 0 }, &named, plan),
+    }
+}
+
+/// Standard input, for a command that goes through it more than once.
+static KEPT: OnceLock<Mutex<File>> = OnceLock::new();
+
+/// Has a recording on standard input kept in a file without a name, to be opened any number of
+/// times.
+pub fn keep(arrivals: Option<&Path>) -> Result<(), Failure> {
+    if arrivals.is_some_and(is_stdin) && KEPT.get().is_none() {
+        let file = tempfile::tempfile().and_then(|mut file| {
+            io::copy(&mut stdin().lock(), &mut file)?;
+            Ok(file)
+        });
+        let file = file.map_err(|error| Failure::refused(STDIN, &error))?;
+        KEPT.get_or_init(|| Mutex::new(file));
+    }
+    Ok(())
+}
+
+/// Reads what was kept, from a place of its own.
+struct Kept {
+    file: &'static Mutex<File>,
+    at: u64,
+}
+
+impl Read for Kept {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(self.at))?;
+        let read = file.read(buffer)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+/// Reads a text of at most `limit` bytes, and one more if there are more. Comments may be in any
+/// encoding.
+pub fn text(path: &Path, limit: u64) -> Result<String, Failure> {
+    let (name, mut bytes) = (shown(path), Vec::new());
+    let read = match is_stdin(path) {
+        true => stdin().lock().take(limit + 1).read_to_end(&mut bytes),
+        false => File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes)),
+    };
+    match read.map_err(|error| (error.kind(), error)) {
+        Ok(_) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Err((ErrorKind::NotFound, _)) => {
+            Err(Failure::input(format!("{name}: there is no such file")))
+        }
+        Err((ErrorKind::IsADirectory, _)) => {
+            Err(Failure::input(format!("{name}: this is a folder, not a script")))
+        }
+        Err((_, error)) => Err(Failure::refused(name, &error)),
+    }
+}
+
+/// The files that a command reads, told by what they are and not by their names.
+#[derive(Debug, Default)]
+pub struct Inputs(Vec<(Identity, String)>);
+
+impl Inputs {
+    /// The plan, `--arrivals`, and the recordings of the plan's sources.
+    pub fn new(path: &Path, plan: &Plan, arrivals: Option<&Path>) -> Inputs {
+        let given =
+            [(path, "the plan")].into_iter().chain(arrivals.map(|path| (path, "--arrivals")));
+        let given = given.filter_map(|(path, what)| {
+            let identity = if is_stdin(path) { of_stdin() } else { identity(path) };
+            Some((identity?, format!("{what}, {}", shown(path))))
+        });
+        let recordings = plan.sources.iter().filter_map(|source| match source {
+            Source::Recording(Recording { path, .. }) => {
+                Some((identity(path)?, format!("a `file` of the plan, {}", path.display())))
+            }
+            _ => None,
+        });
+        Inputs(given.chain(recordings).collect())
+    }
+
+    /// Which of them a path leads to, if one.
+    pub fn same_as(&self, path: &Path) -> Option<&str> {
+        let found = identity(path)?;
+        let mut inputs = self.0.iter().filter(|(identity, _)| *identity == found);
+        inputs.next().map(|(_, what)| &**what)
+    }
+}
+
+#[cfg(unix)]
+type Identity = (u64, u64);
+
+#[cfg(unix)]
+fn identity(path: &Path) -> Option<Identity> {
+    path.metadata().ok().map(device_and_inode)
+}
+
+#[cfg(unix)]
+fn of_stdin() -> Option<Identity> {
+    use std::os::fd::AsFd;
+    let stdin = File::from(stdin().as_fd().try_clone_to_owned().ok()?);
+    stdin.metadata().ok().map(device_and_inode)
+}
+
+#[cfg(unix)]
+fn device_and_inode(metadata: Metadata) -> Identity {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.dev(), metadata.ino())
+}
+
+#[cfg(not(unix))]
+type Identity = PathBuf;
+
+#[cfg(not(unix))]
+fn identity(path: &Path) -> Option<Identity> {
+    path.canonicalize().ok()
+}
+
+#[cfg(not(unix))]
+fn of_stdin() -> Option<Identity> {
+    None
+}

@@ -1,0 +1,55 @@
+//! Signals that end the command: what is unfinished is removed first.
+
+#[cfg(not(unix))]
+pub fn watch() {}
+
+#[cfg(unix)]
+pub use unix::watch;
+
+#[cfg(unix)]
+mod unix {
+    use std::fs;
+    use std::io::{IsTerminal, Write, stderr};
+    use std::sync::Once;
+    use std::thread;
+
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+    use signal_hook::low_level::{emulate_default_handler, signal_name};
+
+    use crate::staging;
+
+    /// From now on a signal that asks the process to end has it remove what is unfinished, and then
+    /// end as by that signal. A thread waits for signals, so that they are heard whatever the
+    /// command is at.
+    pub fn watch() {
+        static WATCH: Once = Once::new();
+        WATCH.call_once(|| {
+            let ignored = ignored();
+            let heard = [SIGHUP, SIGINT, SIGTERM];
+            let heard = heard.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+            // Without it signals still end the process, and the next run clears up.
+            let Ok(mut signals) = Signals::new(heard) else { return };
+            thread::spawn(move || signals.forever().next().map(end));
+        });
+    }
+
+    fn end(signal: i32) {
+        let removed = staging::abandon_all();
+        let mut stderr = stderr();
+        let before = if stderr.is_terminal() { "\n" } else { "" };
+        let name = signal_name(signal).unwrap_or("a signal");
+        let after = if removed { "; what it had not finished is removed" } else { "" };
+        let _ = writeln!(stderr, "{before}laxity: stopped by {name}{after}");
+        let _ = emulate_default_handler(signal);
+        std::process::exit(128 + signal);
+    }
+
+    /// The signals that whoever started the command wants ignored, as `nohup` does: bit n - 1 is
+    /// signal n (proc(5), SigIgn). None where the system does not tell.
+    fn ignored() -> u64 {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+    }
+}

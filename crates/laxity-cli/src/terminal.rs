@@ -1,0 +1,61 @@
+//! The one way to standard output and standard error. Text from outside goes out with its control
+//! characters made visible, so that no plan, script or file name has a terminal obey it.
+
+use std::io::{self, ErrorKind, Write};
+
+use laxity_report::visible::{self, visible};
+
+use crate::failure::Failure;
+
+/// Prints a result. A reader that has gone away, such as `head`, is no failure.
+pub fn print(text: &str) -> Result<(), Failure> {
+    write(&visible(text.trim_end()))
+}
+
+/// Prints a result as JSON.
+pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let shown = serde_json::to_writer_pretty(Visible(&mut out), value).map_err(io::Error::from);
+    told(shown.and_then(|()| writeln!(out)).and_then(|()| out.flush()))
+}
+
+/// Passes JSON on, piece by piece, so that it is never held whole.
+struct Visible<W>(W);
+
+impl<W: Write> Write for Visible<W> {
+    /// A piece is whole characters, as serde_json writes them.
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        let text = std::str::from_utf8(piece).map_err(io::Error::other)?;
+        self.0.write_all(visible::json(text).as_bytes())?;
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+fn write(text: &str) -> Result<(), Failure> {
+    told(writeln!(io::stdout().lock(), "{text}"))
+}
+
+/// A reader that has gone away, such as `head`, is no failure.
+fn told(written: io::Result<()>) -> Result<(), Failure> {
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::refused("standard output", &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Says something beside the result. Like every reader that has gone away, one of this is no
+/// failure.
+pub fn remark(text: &str) {
+    let _ = io::stderr().lock().write_all(visible(text).as_bytes());
+}
+
+/// A result as JSON.
+pub fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("results have string keys")
+}

@@ -1,0 +1,56 @@
+//! The experiments of West, Schwan and Poellabauer (1999): Figures 2 to 8.
+
+mod checks;
+mod cost;
+mod handover;
+mod linear;
+mod misses;
+mod pairs;
+mod rates;
+mod spread;
+mod streams;
+
+use laxity::units::Nanos;
+use laxity_sim::error::SimError;
+
+use super::claims::Measured;
+use super::{Findings, Part, Settings, Step};
+use streams::PACKETS_A_SECOND;
+
+const CLAIMS: &str = include_str!("../../../papers/dwcs/claims.toml");
+
+/// What the paper serves at every point of its figures.
+const PACKETS: u64 = 5_000_000;
+
+/// 100 seconds, in which 480 streams have found their rates and each of 760 has sent ten windows of
+/// the longest.
+const AT_LEAST: u64 = 100 * PACKETS_A_SECOND;
+
+/// Repeats the experiments. Time is logical, a packet a unit; a duration is so many seconds of the
+/// paper's server, and at least 100 of them. The times of Figure 5 are taken when everything else is done.
+pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
+    let &Settings { seeds, duration, progress } = settings;
+    let packets = duration.map_or(PACKETS, |duration| {
+        let packets = u128::from(duration.0) * u128::from(PACKETS_A_SECOND) / 1_000_000_000;
+        u64::try_from(packets).unwrap_or(u64::MAX).max(AT_LEAST)
+    });
+    let runs = misses::runs(seeds)
+        + spread::runs(seeds)
+        + rates::runs(seeds)
+        + checks::runs(seeds)
+        + cost::runs()
+        + handover::runs();
+    let step = || progress(runs);
+    let measured = &mut Measured::default();
+    let parts = [
+        misses::repeat(seeds, packets, &step, measured),
+        spread::repeat(seeds, &step, measured)?,
+        rates::repeat(seeds, packets, &step, measured),
+        checks::repeat(seeds, packets, &step, measured),
+        cost::repeat(duration.is_some(), &step, measured),
+        handover::repeat(duration.is_some(), &step, measured),
+    ];
+    let nanos = u128::from(packets) * 1_000_000_000 / u128::from(PACKETS_A_SECOND);
+    let duration = Nanos(nanos as u64);
+    Ok(Findings::of(duration, seeds, CLAIMS, measured, parts))
+}

@@ -1,0 +1,149 @@
+//! Figures 6 to 8: looking for missed deadlines less often.
+
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::streams::{Load, Tally};
+use super::{Part, Step};
+use crate::claims::Measured;
+use crate::median;
+use laxity_report::chart::{self, Axis, Chart, Mark, Series, Style, Unit};
+use laxity_report::quantity;
+use laxity_report::table;
+
+const MISSES: &str = "deadlines missed, p = 12 in % of p = 1, T = 500 (Fig. 7b)";
+const VIOLATIONS: &str = "violations, p = 12 in % of p = 1, T = 500 (Fig. 8b)";
+
+const GAPS: [u64; 2] = [200, 500];
+const STREAMS: [u32; 3] = [160, 480, 640];
+/// p: a check every so many services.
+const EVERY: [u32; 6] = [1, 2, 4, 6, 8, 12];
+const PAPERS_END: [u32; 2] = [EVERY[0], EVERY[5]];
+
+/// How many runs there are.
+pub fn runs(seeds: u64) -> u64 {
+    seeds * cases().count() as u64
+}
+
+fn cases() -> impl Iterator<Item = (Load, u32)> {
+    let loads = GAPS.into_iter().flat_map(|gap| STREAMS.map(|streams| Load { streams, gap }));
+    loads.flat_map(|load| EVERY.map(|every| (load, every)))
+}
+
+/// What checking so often came to.
+struct Outcome {
+    load: Load,
+    every: u32,
+    /// Deadlines missed, violations and ns a packet, of every seed.
+    seeds: Vec<([u64; 2], f64)>,
+}
+
+impl Outcome {
+    fn mean(&self, count: usize) -> f64 {
+        let counts = self.seeds.iter().map(|(counts, _)| counts[count] as f64);
+        counts.sum::<f64>() / self.seeds.len() as f64
+    }
+
+    fn nanos(&self) -> f64 {
+        median(self.seeds.iter().map(|(_, nanos)| *nanos).collect())
+    }
+}
+
+/// Serves so many packets in every case.
+pub fn repeat(seeds: u64, packets: u64, step: Step<'_>, measured: &mut Measured) -> Part {
+    let cases: Vec<_> = cases().collect();
+    let outcomes: Vec<_> = cases
+        .into_par_iter()
+        .map(|(load, every)| {
+            let seeds = (1..=seeds).map(|seed| {
+                let mut tally = Tally::new(load);
+                let begin = Instant::now();
+                load.serve(&mut load.dwcs(every), seed, packets, |served| tally.count(served));
+                let nanos = begin.elapsed().as_nanos() as f64 / packets as f64;
+                step();
+                (tally.totals(), nanos)
+            });
+            Outcome { load, every, seeds: seeds.collect() }
+        })
+        .collect();
+    for streams in STREAMS {
+        let of_load = |every: u32| {
+            let is_it = |outcome: &&Outcome| {
+                (outcome.load.gap, outcome.load.streams, outcome.every) == (GAPS[1], streams, every)
+            };
+            outcomes.iter().find(is_it).expect("every case was run")
+        };
+        let [always, seldom] = PAPERS_END.map(of_load);
+        for ((before, _), (after, _)) in always.seeds.iter().zip(&seldom.seeds) {
+            let of = format!("{streams} streams");
+            for (count, what) in [MISSES, VIOLATIONS].into_iter().enumerate() {
+                measured.add(what, &of, after[count] as f64 / before[count] as f64 * 100.0);
+            }
+        }
+    }
+    let nanos = |outcome: &Outcome| outcome.nanos() * 1e-9;
+    let share = |count| move |outcome: &Outcome| outcome.mean(count) / packets as f64;
+    Part {
+        figures: vec![
+            ("figure-6".to_string(), figure("A service", Unit::Time, &outcomes, &nanos)),
+            (
+                "figure-7".to_string(),
+                figure("Deadlines missed a packet", Unit::Count, &outcomes, &share(0)),
+            ),
+            (
+                "figure-8".to_string(),
+                figure("Violations a packet", Unit::Count, &outcomes, &share(1)),
+            ),
+        ],
+        tables: vec![("Figures 6 to 8: means of the seeds".to_string(), checks_table(&outcomes))],
+    }
+}
+
+fn figure(
+    title: &str,
+    unit: Unit,
+    outcomes: &[Outcome],
+    value: &dyn Fn(&Outcome) -> f64,
+) -> String {
+    let highest = outcomes.iter().map(value).fold(0.0, f64::max);
+    let panels = GAPS.map(|gap| Chart {
+        title: format!("Deadlines {gap} services apart"),
+        x: Axis::linear("Services for every check", Unit::Count),
+        y: Axis { range: Some((0.0, highest * 1.05)), ..Axis::linear("", unit) },
+        series: STREAMS
+            .iter()
+            .enumerate()
+            .map(|(at, &streams)| {
+                let of =
+                    |outcome: &&Outcome| (outcome.load.gap, outcome.load.streams) == (gap, streams);
+                let shown = outcomes.iter().filter(of);
+                Series {
+                    name: format!("{streams} streams"),
+                    mark: Mark::Line,
+                    style: Style::of(at),
+                    points: shown
+                        .map(|outcome| (f64::from(outcome.every), value(outcome)))
+                        .collect(),
+                }
+            })
+            .collect(),
+        markers: Vec::new(),
+    });
+    chart::panels(title, &panels, 2)
+}
+
+fn checks_table(outcomes: &[Outcome]) -> String {
+    let row = |outcome: &Outcome| {
+        vec![
+            outcome.load.gap.to_string(),
+            outcome.load.streams.to_string(),
+            outcome.every.to_string(),
+            quantity::count(outcome.mean(0).round() as u64),
+            quantity::count(outcome.mean(1).round() as u64),
+            format!("{:.0}", outcome.nanos()),
+        ]
+    };
+    let header = ["T", "streams", "p", "missed", "violations", "ns a packet"];
+    table::table(&header, &outcomes.iter().map(row).collect::<Vec<_>>())
+}

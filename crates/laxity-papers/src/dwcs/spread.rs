@@ -1,0 +1,156 @@
+//! Figure 3: whose losses come in runs.
+
+use laxity::packet::FlowId;
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_plan::model::{QueueLimit, QueueSpec, SchedulerSpec};
+use laxity_sim::engine::Run;
+use laxity_sim::error::SimError;
+use laxity_sim::record::{Fate, Observer, Record};
+use laxity_sim::summary::WindowSummary;
+use rayon::prelude::*;
+
+use super::{Part, Step};
+use crate::claims::Measured;
+use laxity_report::chart::{Axis, Chart, Mark, Series, Style, Unit};
+use laxity_report::quantity;
+use laxity_report::table;
+
+const LONGEST: &str = "longest run of losses, tolerance 1/3 (Fig. 3) [packets]";
+const LOST: &str = "lost, tolerance 1/3 (Fig. 3) [% of the packets]";
+const VIOLATED: &str = "windows violated, tolerance 1/3 (Fig. 3) [% of the windows]";
+
+const PLAN: &str = include_str!("../../../../papers/dwcs/spread.toml");
+/// Under FIFO so many packets have room: what comes later is as good as lost in the queue.
+const ROOM: u64 = 24;
+/// Packets of a stream that the figure shows, after so many.
+const SHOWN: usize = 480;
+const SKIPPED: usize = 120;
+const SCHEDULERS: [&str; 2] = ["FIFO", "DWCS"];
+
+/// How many runs there are.
+pub fn runs(seeds: u64) -> u64 {
+    seeds * SCHEDULERS.len() as u64
+}
+
+/// Repeats the experiment.
+pub fn repeat(seeds: u64, step: Step<'_>, measured: &mut Measured) -> Result<Part, SimError> {
+    let seeds: Vec<_> = (1..=seeds).collect();
+    let runs = seeds.par_iter().map(|&seed| {
+        let watched = SCHEDULERS.map(|scheduler| {
+            let watch = Watch::run(scheduler, seed);
+            step();
+            watch
+        });
+        let [fifo, dwcs] = watched;
+        Ok([fifo?, dwcs?])
+    });
+    let runs = runs.collect::<Result<Vec<_>, SimError>>()?;
+    for watches in &runs {
+        for (scheduler, Watch { windows, .. }) in SCHEDULERS.iter().zip(watches) {
+            let percent = |part: u64, of: u64| part as f64 / of as f64 * 100.0;
+            measured.add(LONGEST, scheduler, windows.longest_run as f64);
+            measured.add(LOST, scheduler, percent(windows.lost, windows.packets));
+            measured.add(VIOLATED, scheduler, percent(windows.violations, windows.windows));
+        }
+    }
+    Ok(Part {
+        figures: vec![("figure-3".to_string(), figure(&runs[0]))],
+        tables: vec![("Figure 3: first seed".to_string(), losses_table(&runs[0]))],
+    })
+}
+
+/// What became of the packets of all streams, and of the first one's one by one.
+struct Watch {
+    windows: WindowSummary,
+    /// Whether each packet of the first stream was lost.
+    lost: Vec<bool>,
+}
+
+impl Watch {
+    fn run(scheduler: &str, seed: u64) -> Result<Watch, SimError> {
+        let mut plan = Plan::parse(PLAN, "spread.toml", ".".as_ref()).expect("the plan is valid");
+        if scheduler == "FIFO" {
+            plan.scheduler = SchedulerSpec::Fifo;
+            plan.classes[0].queue = Some(QueueSpec::DropTail(QueueLimit::Packets(ROOM)));
+        }
+        let (duration, arrivals, backlogged) = (plan.run.duration, vec![], vec![]);
+        let run = Run { plan: &plan, duration, seed, arrivals, backlogged };
+        let mut first = FirstStream::default();
+        let summary =
+            run.with_sources()?.simulate(&mut first, &mut laxity_sim::to_the_end)?.summary;
+        let windows = summary.classes[0].windows.clone().expect("the class tolerates losses");
+        let gap = plan.classes[0].gap.expect("the class has deadlines");
+        Ok(Watch { windows: *windows, lost: first.lost(gap) })
+    }
+}
+
+/// The packets of the first stream: their number, arrival, and when they were begun, if they were.
+#[derive(Default)]
+struct FirstStream(Vec<(u64, Nanos, Option<Nanos>)>);
+
+impl Observer for FirstStream {
+    fn record(&mut self, record: &Record) {
+        let packet = record.packet;
+        if packet.flow == FlowId(0) {
+            let begun = match record.fate {
+                Fate::Sent { start, .. } => Some(start),
+                Fate::Dropped(_) | Fate::Queued => None,
+            };
+            self.0.push((packet.handle, packet.arrival, begun));
+        }
+    }
+}
+
+impl FirstStream {
+    /// Which were dropped or begun after their deadline: a gap after that of the packet before, or
+    /// after their arrival.
+    fn lost(mut self, gap: Nanos) -> Vec<bool> {
+        self.0.sort_unstable();
+        let mut due = Nanos::ZERO;
+        let lost = self.0.into_iter().map(|(_, arrival, begun)| {
+            due = due.max(arrival) + gap;
+            let late = begun.map(|begun| begun.saturating_sub(due));
+            due += Nanos(late.unwrap_or(Nanos::ZERO).0.div_ceil(gap.0) * gap.0);
+            late != Some(Nanos::ZERO)
+        });
+        lost.collect()
+    }
+}
+
+/// At every lost packet, how many were lost in a row up to it.
+fn figure(watches: &[Watch; 2]) -> String {
+    let series = SCHEDULERS.iter().zip(watches).enumerate().map(|(at, (scheduler, watch))| {
+        let mut run = 0;
+        let shown = watch.lost.iter().skip(SKIPPED).take(SHOWN).enumerate();
+        let points = shown.filter_map(|(packet, lost)| {
+            run = if *lost { run + 1 } else { 0 };
+            lost.then_some((packet as f64 + 1.0, f64::from(run)))
+        });
+        Series {
+            name: scheduler.to_string(),
+            mark: Mark::Sticks,
+            style: Style::of(at),
+            points: points.collect(),
+        }
+    });
+    Chart {
+        title: "Consecutive losses of a stream that bears one of three".to_string(),
+        x: Axis::linear("Packet of the stream", Unit::Count),
+        y: Axis::linear("", Unit::Count),
+        series: series.collect(),
+        markers: Vec::new(),
+    }
+    .svg()
+}
+
+fn losses_table(watches: &[Watch; 2]) -> String {
+    let row = |(scheduler, watch): (&&str, &Watch)| {
+        let WindowSummary { packets, lost, windows, violations, longest_run, .. } = &watch.windows;
+        let counts = [packets, lost, windows, violations, longest_run];
+        let counts = counts.into_iter().map(|count| quantity::count(*count));
+        [scheduler.to_string()].into_iter().chain(counts).collect()
+    };
+    let header = ["", "packets", "lost", "windows", "violated", "longest run"];
+    table::table(&header, &SCHEDULERS.iter().zip(watches).map(row).collect::<Vec<_>>())
+}

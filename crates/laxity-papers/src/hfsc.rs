@@ -1,0 +1,52 @@
+//! The experiments of Stoica, Zhang and Ng (2000): Figures 2, 3, 4 and 10 to 13.
+
+mod conflict;
+mod cost;
+mod decoupling;
+mod delay;
+mod punishment;
+mod sced;
+mod service;
+mod sharing;
+mod system;
+
+use laxity_plan::Plan;
+use laxity_sim::error::SimError;
+
+use super::claims::Measured;
+use super::{Findings, Part, Settings, Step};
+
+const DELAY: &str = include_str!("../../../papers/hfsc/plan.toml");
+const LINK_SHARING: &str = include_str!("../../../papers/hfsc/link-sharing.toml");
+const DECOUPLING: &str = include_str!("../../../papers/hfsc/decoupling.toml");
+const PUNISHMENT: &str = include_str!("../../../papers/hfsc/punishment.toml");
+const CONFLICT: &str = include_str!("../../../papers/hfsc/conflict.toml");
+const CLAIMS: &str = include_str!("../../../papers/hfsc/claims.toml");
+
+/// Repeats the experiments. The worked examples last as long as their plans say; times are taken
+/// when everything else is done.
+pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
+    let &Settings { seeds, duration, progress } = settings;
+    let runs = decoupling::runs()
+        + punishment::runs()
+        + conflict::runs()
+        + delay::runs(seeds)
+        + sharing::runs(seeds)
+        + cost::runs();
+    let step = || progress(runs);
+    let measured = &mut Measured::default();
+    let parts = [
+        decoupling::repeat(seeds, &step, measured)?,
+        punishment::repeat(&step, measured)?,
+        conflict::repeat(&step, measured)?,
+        delay::repeat(seeds, duration, &step, measured)?,
+        sharing::repeat(seeds, duration, &step, measured)?,
+        cost::repeat(duration.is_some(), &step, measured)?,
+    ];
+    let duration = duration.or(read(DELAY).run.duration).unwrap_or_default();
+    Ok(Findings::of(duration, seeds, CLAIMS, measured, parts))
+}
+
+fn read(plan: &str) -> Plan {
+    Plan::parse(plan, "plan.toml", ".".as_ref()).expect("the paper's plans are valid")
+}

@@ -1,0 +1,118 @@
+//! Service that classes got over time, and how far it fell behind their curves.
+
+use laxity::curve::exact;
+use laxity::packet::ClassId;
+use laxity::service::ServiceCurve;
+use laxity::units::Nanos;
+use laxity_sim::record::{Observer, Record};
+use num_traits::ToPrimitive;
+
+use super::system::Sent;
+use laxity_report::chart::{self, Axis, Chart, Dash, Mark, Style, Unit};
+
+/// Keeps every packet of a short run.
+#[derive(Debug, Default)]
+pub struct Services {
+    /// In the order of departure.
+    pub packets: Vec<Sent>,
+}
+
+impl Observer for Services {
+    fn record(&mut self, record: &Record) {
+        self.packets.extend(Sent::of(record));
+    }
+}
+
+impl Services {
+    /// The packets of some classes.
+    pub fn of<'a>(&'a self, classes: &'a [ClassId]) -> impl Iterator<Item = &'a Sent> {
+        self.packets.iter().filter(|sent| classes.contains(&sent.class))
+    }
+
+    /// What had been sent of some classes whenever one of their packets left: times and bytes.
+    pub fn steps<'a>(&'a self, classes: &'a [ClassId]) -> impl Iterator<Item = (Nanos, u64)> {
+        self.of(classes).scan(0, |sum, sent| {
+            *sum += u64::from(sent.length);
+            Some((sent.departure, *sum))
+        })
+    }
+
+    /// By how much the service of classes that were backlogged from a time on lagged behind a curve
+    /// that begins there, at the worst: in ms from when the curve asks for a packet's last byte to
+    /// when that left. Below zero if it was always early.
+    pub fn behind_ms(&self, classes: &[ClassId], curve: ServiceCurve, from: Nanos) -> f64 {
+        let curve = curve.curve();
+        let lag = |(left, bytes): (Nanos, u64)| {
+            let due = curve.inverse(&exact(bytes)).and_then(|due| due.to_f64());
+            (left.0 as f64 - from.0 as f64 - due.unwrap_or(f64::NAN)) / 1e6
+        };
+        self.steps(classes).map(lag).fold(f64::NEG_INFINITY, f64::max)
+    }
+}
+
+/// A panel of service over time.
+pub fn panel(title: &str, until: Nanos, bytes: f64, series: Vec<chart::Series>) -> Chart {
+    let time = Axis { range: Some((0.0, until.as_secs_f64())), ..Axis::linear("", Unit::Time) };
+    let service = Axis { range: Some((0.0, bytes)), ..Axis::linear("", Unit::Size) };
+    Chart { title: title.to_string(), x: time, y: service, series, markers: Vec::new() }
+}
+
+/// What was sent, as a staircase.
+pub fn sent(
+    name: &str,
+    subject: usize,
+    steps: impl Iterator<Item = (Nanos, u64)>,
+) -> chart::Series {
+    let points = steps.map(|(at, bytes)| (at.as_secs_f64(), bytes as f64));
+    chart::Series {
+        name: name.to_string(),
+        mark: Mark::Step,
+        style: Style::of(subject),
+        points: [(0.0, 0.0)].into_iter().chain(points).collect(),
+    }
+}
+
+/// What a curve asks for from a time on, up to another.
+pub fn asked(
+    name: &str,
+    subject: usize,
+    curve: ServiceCurve,
+    from: Nanos,
+    until: Nanos,
+) -> chart::Series {
+    let at = |t: Nanos| {
+        let work = curve.curve().value(&laxity::curve::exact_nanos(t)).to_f64();
+        ((from + t).as_secs_f64(), work.unwrap_or(f64::NAN))
+    };
+    let corners = [Nanos::ZERO, curve.d(), until.saturating_sub(from)];
+    chart::Series {
+        name: name.to_string(),
+        mark: Mark::Line,
+        style: Style::of(subject).dashed(Dash::Dashed),
+        points: corners.map(at).to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use laxity::units::Rate;
+
+    #[test]
+    fn service_lags_behind_a_curve_by_its_latest_packet() {
+        let sent = |class, departure: u64| Sent {
+            class: ClassId(class),
+            length: 1000,
+            arrival: Nanos::ZERO,
+            departure: Nanos(departure * 1_000_000),
+        };
+        let services = Services { packets: vec![sent(0, 11), sent(1, 12), sent(0, 14)] };
+        // A packet of each ms from 10 ms on: the second is 2 ms late, both classes' together the third
+        // by 1 ms.
+        let line = ServiceCurve::linear(Rate(8_000_000));
+        let behind = |classes: &[ClassId]| services.behind_ms(classes, line, Nanos(10_000_000));
+        assert_eq!(behind(&[ClassId(0)]), 2.0);
+        assert_eq!(behind(&[ClassId(0), ClassId(1)]), 1.0);
+        assert_eq!(behind(&[ClassId(2)]), f64::NEG_INFINITY);
+    }
+}

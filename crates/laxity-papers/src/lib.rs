@@ -1,0 +1,238 @@
+//! Experiments of papers, repeated: the paper's figure, ours, the tolerance, the verdict.
+#![deny(missing_docs)]
+
+mod claims;
+mod dwcs;
+mod edf_choke;
+mod hfsc;
+mod low_delay_best_effort;
+mod tdp;
+mod verdict;
+
+use laxity::units::Nanos;
+use laxity_sim::error::SimError;
+use serde::Serialize;
+
+use claims::{Claims, Measured};
+pub use verdict::Verdict;
+
+/// A paper whose experiment can be repeated.
+pub struct Paper {
+    /// Its name on the command line and in `papers/`.
+    pub name: &'static str,
+    /// Its authors, title and year.
+    pub citation: &'static str,
+    repeat: fn(&Settings<'_>) -> Result<Findings, SimError>,
+}
+
+/// All papers.
+pub const PAPERS: [Paper; 5] = [
+    Paper {
+        name: "low-delay-best-effort",
+        citation: "Chakraborty, Gries, Thiele: Supporting a Low Delay Best-Effort Class in the \
+                   Presence of Real-Time Traffic (RTAS 2002)",
+        repeat: low_delay_best_effort::repeat,
+    },
+    Paper {
+        name: "edf-choke",
+        citation: "Hei, Tsang: The Earliest Deadline First Scheduling with Active Buffer Management \
+                   for Real-Time Traffic in the Internet (2001)",
+        repeat: edf_choke::repeat,
+    },
+    Paper {
+        name: "hfsc",
+        citation: "Stoica, Zhang, Ng: A Hierarchical Fair Service Curve Algorithm for \
+                   Link-Sharing, Real-Time, and Priority Services (SIGCOMM 1997, ToN 2000)",
+        repeat: hfsc::repeat,
+    },
+    Paper {
+        name: "dwcs",
+        citation: "West, Schwan, Poellabauer: Scalable Scheduling Support for Loss and Delay \
+                   Constrained Media Streams (RTAS 1999)",
+        repeat: dwcs::repeat,
+    },
+    Paper {
+        name: "tdp",
+        citation: "Baldi, Marchetto, Galante, Risso, Scopigno, Stirano: Time Driven Priority Router \
+                   Implementation and First Experiments (ICC 2006)",
+        repeat: tdp::repeat,
+    },
+];
+
+/// How to repeat an experiment.
+pub struct Settings<'a> {
+    /// Seeds 1 up to this one.
+    pub seeds: u64,
+    /// How long to simulate, if not as long as the paper did.
+    pub duration: Option<Nanos>,
+    /// Called once for every simulation that is done, with how many there are in all.
+    pub progress: &'a (dyn Fn(u64) + Sync),
+}
+
+/// What an experiment showed.
+struct Findings {
+    /// How much traffic each run had.
+    duration: Nanos,
+    /// How many seeds were run.
+    seeds: u64,
+    verdicts: Vec<Verdict>,
+    figures: Vec<(String, String)>,
+    tables: Vec<(String, String)>,
+}
+
+/// What one of several experiments shows beside what it measures.
+struct Part {
+    figures: Vec<(String, String)>,
+    tables: Vec<(String, String)>,
+}
+
+/// Called once for every run that is done.
+type Step<'a> = &'a (dyn Fn() + Sync);
+
+impl Findings {
+    /// What several experiments showed together, held against their paper's claims.
+    fn of(
+        duration: Nanos,
+        seeds: u64,
+        claims: &str,
+        measured: &Measured,
+        parts: impl IntoIterator<Item = Part>,
+    ) -> Findings {
+        let claims: Claims = toml::from_str(claims).expect("the paper's claims are valid");
+        let mut findings = Findings {
+            duration,
+            seeds,
+            verdicts: claims.judge(measured),
+            figures: Vec::new(),
+            tables: Vec::new(),
+        };
+        for part in parts {
+            findings.figures.extend(part.figures);
+            findings.tables.extend(part.tables);
+        }
+        findings
+    }
+}
+
+/// Not a number if there are no values.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// What came of a repetition.
+#[derive(Clone, Debug, Serialize)]
+pub struct Repetition {
+    /// The paper's name.
+    pub paper: &'static str,
+    /// The paper.
+    pub citation: &'static str,
+    /// How many seeds were run.
+    pub seeds: u64,
+    /// How much traffic each run had.
+    pub duration_ns: u64,
+    /// The comparisons.
+    pub verdicts: Vec<Verdict>,
+    /// Figures as SVG: file name without ending, and content.
+    #[serde(skip)]
+    pub figures: Vec<(String, String)>,
+    /// Tables in the paper's layout: heading and text.
+    #[serde(skip)]
+    pub tables: Vec<(String, String)>,
+}
+
+impl Paper {
+    /// The paper of a name.
+    pub fn named(name: &str) -> Option<&'static Paper> {
+        PAPERS.iter().find(|paper| paper.name == name)
+    }
+
+    /// Repeats its experiment.
+    ///
+    /// # Errors
+    /// If its plan cannot be simulated.
+    pub fn repeat(&self, settings: &Settings<'_>) -> Result<Repetition, SimError> {
+        let Findings { duration, seeds, verdicts, figures, tables } = (self.repeat)(settings)?;
+        Ok(Repetition {
+            paper: self.name,
+            citation: self.citation,
+            seeds,
+            duration_ns: duration.0,
+            verdicts,
+            figures,
+            tables,
+        })
+    }
+}
+
+impl Repetition {
+    /// Whether every figure lies within its tolerance.
+    pub fn holds(&self) -> bool {
+        self.verdicts.iter().all(|verdict| verdict.holds)
+    }
+
+    /// The verdicts as a table.
+    pub fn verdict_table(&self) -> String {
+        verdict::verdict_table(&self.verdicts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    #[test]
+    fn the_low_delay_best_effort_experiment_holds_in_short_form() {
+        let paper = Paper::named("low-delay-best-effort").unwrap();
+        let duration = Some(Nanos(60_000_000_000));
+        let settings = Settings { seeds: 3, duration, progress: &|_| () };
+        let repetition = paper.repeat(&settings).unwrap();
+        assert!(repetition.holds(), "{}", repetition.verdict_table());
+        assert_eq!(repetition.verdicts.len(), 9 + 2 + 3 + 5);
+        assert!(repetition.figures.iter().all(|(_, svg)| svg.starts_with("<svg")));
+    }
+
+    /// Repeats a paper's experiments with two seeds of half a minute, and counts the runs.
+    fn in_short_form(name: &str) -> Repetition {
+        let (announced, done) = (AtomicU64::new(0), AtomicU64::new(0));
+        let progress = |runs| {
+            announced.store(runs, Ordering::Relaxed);
+            done.fetch_add(1, Ordering::Relaxed);
+        };
+        let duration = Some(Nanos(30_000_000_000));
+        let settings = Settings { seeds: 2, duration, progress: &progress };
+        let repetition = Paper::named(name).unwrap().repeat(&settings).unwrap();
+        assert!(!repetition.figures.iter().any(|(_, svg)| svg.contains("no data")));
+        assert_eq!(announced.into_inner(), done.into_inner());
+        repetition
+    }
+
+    #[test]
+    fn the_hfsc_experiments_hold_in_short_form() {
+        let repetition = in_short_form("hfsc");
+        assert!(repetition.holds(), "{}", repetition.verdict_table());
+        assert_eq!(repetition.verdicts.len(), 6 + 8 + 4 + 8 + 15 + 2 + 6);
+        assert_eq!(repetition.figures.len(), 7);
+    }
+
+    #[test]
+    fn the_edf_choke_experiments_hold() {
+        let repetition = in_short_form("edf-choke");
+        assert!(repetition.holds(), "{}", repetition.verdict_table());
+        assert_eq!(repetition.verdicts.len(), 6 + 3 + 6);
+        assert_eq!((repetition.figures.len(), repetition.tables.len()), (3, 3));
+        assert_eq!((repetition.seeds, repetition.duration_ns), (6, 200_000_000_000));
+    }
+
+    #[test]
+    fn the_dwcs_experiments_hold_in_short_form() {
+        let repetition = in_short_form("dwcs");
+        // Times are judged where the release is tried, not without optimization.
+        let (timed, counted): (Vec<_>, Vec<_>) =
+            repetition.verdicts.iter().partition(|verdict| verdict.what.contains("(Fig. 5"));
+        assert!(counted.iter().all(|verdict| verdict.holds), "{}", repetition.verdict_table());
+        assert_eq!((timed.len(), counted.len()), (6, 2 + 8 + 7 + 2 + 2 + 1 + 3 + 1));
+        assert_eq!(repetition.figures.len(), 9);
+    }
+}

@@ -1,0 +1,162 @@
+//! The experiments of Baldi et al. (2006): Tables I and II, best effort beside what is reserved
+//! (section II.B), and what they leave to others, how many demands find frames.
+
+mod blocking;
+mod figures;
+mod shown;
+
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_plan::model::SchedulerSpec;
+use laxity_sim::error::SimError;
+use rayon::prelude::*;
+
+use self::blocking::Curve;
+use self::shown::Shown;
+use super::claims::Measured;
+use super::{Findings, Part, Settings, Step};
+use laxity_report::table;
+
+const SCENARIOS: [(&str, &str); 2] = [
+    ("1002-byte packets (Table I)", include_str!("../../../papers/tdp/scenario-1.toml")),
+    ("482-byte packets (Table II)", include_str!("../../../papers/tdp/scenario-2.toml")),
+];
+const BEST_EFFORT: &str = include_str!("../../../papers/tdp/best-effort.toml");
+const CLAIMS: &str = include_str!("../../../papers/tdp/claims.toml");
+
+const JITTER: &str = "jitter from end to end [ms]";
+const RATIO: &str = "jitter under FIFO / under TDP";
+const TRANSIT: &str = "TDP's jitter from the first transmission on [ms]";
+const LOST: &str = "packets lost under TDP";
+const LATE: &str = "packets later than their frame";
+const BOUND: &str = "longest delay under TDP / its bound";
+const LOAD: &str = "reserved load of the ring's links";
+const FILLED: &str = "use of the busy links beside best effort";
+const REFUSED: &str = "demands refused at 70 % load";
+
+/// Best effort is simulated for less: its queues are as full after a moment as for ever.
+const BEST_EFFORT_LASTS: Nanos = Nanos(5_000_000_000);
+/// Refusals differ from seed to seed: there are never fewer.
+const FEWEST_SEEDS_OF_DEMANDS: u64 = 20;
+
+/// Repeats the experiments.
+pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
+    let duration =
+        settings.duration.unwrap_or(plan(SCENARIOS[0].1).run.duration.unwrap_or_default());
+    let of_demands = settings.seeds.max(FEWEST_SEEDS_OF_DEMANDS);
+    let runs = settings.seeds * (2 * SCENARIOS.len() as u64 + 1) + blocking::runs(of_demands);
+    let step: Step<'_> = &|| (settings.progress)(runs);
+    let mut measured = Measured::default();
+    let mut parts = Vec::new();
+    for (name, text) in SCENARIOS {
+        let tdp = plan(text);
+        let fifo = Plan { scheduler: SchedulerSpec::Fifo, ..tdp.clone() };
+        let [fifo, tdp] = [fifo, tdp].map(|plan| run_all(&plan, duration, settings.seeds, step));
+        let (fifo, tdp) = (fifo?, tdp?);
+        add(&mut measured, name, &fifo, &tdp);
+        parts.push(part(name, &fifo, &measured));
+    }
+    let plan = plan(BEST_EFFORT);
+    let lasts = duration.min(BEST_EFFORT_LASTS);
+    for shown in run_all(&plan, lasts, settings.seeds, step)? {
+        shown.links.iter().for_each(|(link, share)| measured.add(FILLED, link, *share));
+        measured.add(LOST, "beside best effort", shown.reserved().map(|of| of.dropped).sum());
+        measured.add(LATE, "beside best effort", shown.late);
+        for flow in shown.reserved() {
+            measured.add(
+                TRANSIT,
+                &format!("{} beside best effort", flow.name),
+                flow.transit_jitter,
+            );
+        }
+    }
+    let curves = blocking::measure(of_demands, step);
+    for curve in &curves {
+        refusals(curve).for_each(|(of, refused)| measured.add(REFUSED, &of, refused));
+    }
+    parts.push(Part { figures: figures::all(&measured, &curves), tables: Vec::new() });
+    Ok(Findings::of(duration, settings.seeds, CLAIMS, &measured, parts))
+}
+
+fn plan(text: &str) -> Plan {
+    Plan::parse(text, "plan.toml", ".".as_ref()).expect("the paper's plans are valid")
+}
+
+/// A run for every seed.
+fn run_all(
+    plan: &Plan,
+    duration: Nanos,
+    seeds: u64,
+    step: Step<'_>,
+) -> Result<Vec<Shown>, SimError> {
+    let run = |seed| {
+        let shown = Shown::of(plan, duration, seed);
+        step();
+        shown
+    };
+    (1..=seeds).into_par_iter().map(run).collect()
+}
+
+/// What both schedulers made of the same arrivals, seed by seed.
+fn add(measured: &mut Measured, scenario: &str, fifo: &[Shown], tdp: &[Shown]) {
+    for (fifo, tdp) in fifo.iter().zip(tdp) {
+        for (fifo, tdp) in fifo.flows.iter().zip(&tdp.flows) {
+            let flow = &tdp.name;
+            measured.add(JITTER, &format!("{flow}, FIFO, {scenario}"), fifo.jitter);
+            measured.add(JITTER, &format!("{flow}, TDP, {scenario}"), tdp.jitter);
+            measured.add(RATIO, &format!("{flow}, {scenario}"), fifo.jitter / tdp.jitter);
+            measured.add(TRANSIT, &format!("{flow}, {scenario}"), tdp.transit_jitter);
+            measured.add(BOUND, &format!("{flow}, {scenario}"), tdp.longest / tdp.bound);
+        }
+        measured.add(LOST, scenario, tdp.flows.iter().map(|flow| flow.dropped).sum());
+        measured.add(LATE, scenario, tdp.late);
+        let ring = tdp.links.iter().filter(|(link, _)| RING.contains(&link.as_str()));
+        ring.for_each(|(link, share)| {
+            measured.add(LOAD, &format!("{link}, {scenario}"), *share);
+        });
+    }
+}
+
+/// The links that all flows share but one.
+const RING: [&str; 4] = ["r1 → r2", "r2 → r3", "r3 → r4", "r4 → r1"];
+
+/// A table like the paper's, of means over the seeds.
+fn part(scenario: &str, shown: &[Shown], measured: &Measured) -> Part {
+    let header = [
+        "flow",
+        "FIFO ms",
+        "largest",
+        "TDP ms",
+        "largest",
+        "from the first link on",
+        "longest / bound",
+    ];
+    let flows = shown.first().map_or(&[][..], |shown| &shown.flows);
+    let row = |flow: &shown::Flow| {
+        let name = &flow.name;
+        let jitter = |of: &str| {
+            let of = format!("{name}, {of}, {scenario}");
+            [measured.mean(JITTER, &of), measured.largest(JITTER, &of)]
+                .map(|jitter| format!("{jitter:.2}"))
+        };
+        let of = format!("{name}, {scenario}");
+        let transit = format!("{:.2}", measured.largest(TRANSIT, &of));
+        let bound = format!("{:.3}", measured.largest(BOUND, &of));
+        let cells = jitter("FIFO").into_iter().chain(jitter("TDP")).chain([transit, bound]);
+        std::iter::once(name.clone()).chain(cells).collect()
+    };
+    let rows: Vec<_> = flows.iter().map(row).collect();
+    let heading = format!("Jitter of {scenario}");
+    Part { figures: Vec::new(), tables: vec![(heading, table::table(&header, &rows))] }
+}
+
+/// What each seed refused where the claims look at it.
+fn refusals(curve: &Curve) -> impl Iterator<Item = (String, f64)> + '_ {
+    let name = match curve.spare {
+        0 => format!("{}, immediate", curve.network.name()),
+        spare => format!("{}, {spare} spare", curve.network.name()),
+    };
+    let at = curve.points.iter().find(|point| (point.load - 0.7).abs() < 0.01);
+    let refused = at.map_or(&[][..], |point| &point.refused);
+    refused.iter().map(move |refused| (name.clone(), *refused))
+}

@@ -1,0 +1,76 @@
+//! One run, and what is measured of it.
+
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_sim::error::SimError;
+use laxity_sim::network::{EndToEnd, NetworkRun, NetworkSummary};
+
+/// What one run showed.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// The classes, in the plan's order.
+    pub flows: Vec<Flow>,
+    /// Each direction of a link that was used, and the share of time in which it was sending.
+    pub links: Vec<(String, f64)>,
+    /// Packets that were sent after their frame.
+    pub late: f64,
+}
+
+/// What became of one class. Times are in ms.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    pub name: String,
+    /// The longest delay from end to end less the shortest.
+    pub jitter: f64,
+    /// The same from the first transmission on.
+    pub transit_jitter: f64,
+    pub longest: f64,
+    /// The delay that is promised; not a number if none is.
+    pub bound: f64,
+    pub dropped: f64,
+    is_reserved: bool,
+}
+
+impl Shown {
+    pub fn of(plan: &Plan, duration: Nanos, seed: u64) -> Result<Shown, SimError> {
+        let run = NetworkRun { plan, duration, seed };
+        let summary = run.simulate(&mut (), &mut laxity_sim::to_the_end)?;
+        Ok(Shown::from(plan, &summary))
+    }
+
+    fn from(plan: &Plan, summary: &NetworkSummary) -> Shown {
+        let hops = || summary.hops.iter();
+        let link = |hop: &laxity_sim::network::HopSummary| {
+            (format!("{} → {}", hop.from, hop.to), hop.utilization)
+        };
+        Shown {
+            flows: summary.classes.iter().map(|class| Flow::of(plan, class)).collect(),
+            links: hops().map(link).collect(),
+            late: hops().filter_map(|hop| hop.frames).map(|frames| frames.late as f64).sum(),
+        }
+    }
+
+    /// The classes that are promised frames.
+    pub fn reserved(&self) -> impl Iterator<Item = &Flow> {
+        self.flows.iter().filter(|flow| flow.is_reserved)
+    }
+}
+
+impl Flow {
+    fn of(plan: &Plan, class: &EndToEnd) -> Flow {
+        let ms = |nanos: u64| nanos as f64 / 1e6;
+        let spread = |delay: Option<laxity_sim::summary::DelaySummary>| {
+            delay.map_or(f64::NAN, |delay| ms(delay.max - delay.min))
+        };
+        let id = plan.class(&class.name);
+        Flow {
+            name: class.name.clone(),
+            jitter: spread(class.delay_ns),
+            transit_jitter: spread(class.transit_ns),
+            longest: class.delay_ns.map_or(f64::NAN, |delay| ms(delay.max)),
+            bound: class.bound_ns.map_or(f64::NAN, ms),
+            dropped: class.dropped as f64,
+            is_reserved: id.is_some_and(|id| plan.classes[id.index()].wants_frames()),
+        }
+    }
+}

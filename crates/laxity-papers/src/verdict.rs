@@ -1,0 +1,131 @@
+//! A figure of a paper against ours.
+
+use serde::Serialize;
+
+use laxity_report::quantity::NOTHING;
+use laxity_report::table;
+
+/// One figure of the paper against ours.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verdict {
+    /// What is compared.
+    pub what: String,
+    /// Of which class or scheduler.
+    pub of: String,
+    /// The paper's figure; absent where the paper has none.
+    pub paper: Option<f64>,
+    /// Our mean over the seeds.
+    pub ours: f64,
+    /// The least and the largest of the seeds.
+    pub range: (f64, f64),
+    /// The accepted interval; infinite where there is no limit.
+    pub accepted: (f64, f64),
+    /// Whether every seed has to lie in it, not only the mean.
+    pub every_seed: bool,
+    /// Whether ours does.
+    pub holds: bool,
+}
+
+impl Verdict {
+    /// Holds the mean of one measurement a seed against the accepted interval.
+    pub(super) fn of_mean(
+        what: &str,
+        of: &str,
+        paper: Option<f64>,
+        measured: &[f64],
+        accepted: (f64, f64),
+    ) -> Verdict {
+        let ours = measured.iter().sum::<f64>() / measured.len() as f64;
+        let least = measured.iter().copied().fold(f64::INFINITY, f64::min);
+        let largest = measured.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Verdict {
+            what: what.to_string(),
+            of: of.to_string(),
+            paper,
+            ours,
+            range: (least, largest),
+            accepted,
+            every_seed: false,
+            holds: within(accepted, ours),
+        }
+    }
+
+    /// The same about every single measurement.
+    pub(super) fn of_every_seed(
+        what: &str,
+        of: &str,
+        paper: Option<f64>,
+        measured: &[f64],
+        accepted: (f64, f64),
+    ) -> Verdict {
+        let holds = !measured.is_empty() && measured.iter().all(|value| within(accepted, *value));
+        let mean = Verdict::of_mean(what, of, paper, measured, accepted);
+        Verdict { every_seed: true, holds, ..mean }
+    }
+}
+
+fn within((least, most): (f64, f64), value: f64) -> bool {
+    (least..=most).contains(&value)
+}
+
+/// The verdicts as a table.
+pub(super) fn verdict_table(verdicts: &[Verdict]) -> String {
+    let rows = verdicts.iter().map(|verdict| {
+        vec![
+            verdict.what.clone(),
+            verdict.of.clone(),
+            verdict.paper.map_or(NOTHING.to_string(), number),
+            number(verdict.ours),
+            format!("{} – {}", number(verdict.range.0), number(verdict.range.1)),
+            accepted(verdict),
+            if verdict.holds { "holds" } else { "FAILS!" }.to_string(),
+        ]
+    });
+    let header = ["figure", "of", "paper", "ours", "seeds", "accepted", "verdict"];
+    table::table(&header, &rows.collect::<Vec<_>>())
+}
+
+/// Two digits behind the point, four of what is small.
+fn number(value: f64) -> String {
+    if value.abs() < 0.5 { format!("{value:.4}") } else { format!("{value:.2}") }
+}
+
+fn accepted(verdict: &Verdict) -> String {
+    let interval = match verdict.accepted {
+        (least, f64::INFINITY) => format!("≥ {}", number(least)),
+        (least, most) if least <= 0.0 => format!("≤ {}", number(most)),
+        (least, most) => format!("{} – {}", number(least), number(most)),
+    };
+    if verdict.every_seed { format!("all {interval}") } else { interval }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_about_the_mean_over_seeds() {
+        let held = Verdict::of_mean("x", "y", Some(1.0), &[0.9, 1.3], (0.9, 1.1));
+        assert!(held.holds && held.range == (0.9, 1.3) && (held.ours - 1.1).abs() < 1e-12);
+        assert!(!Verdict::of_mean("x", "y", Some(1.0), &[1.2, 1.3], (0.9, 1.1)).holds);
+        assert!(!Verdict::of_mean("x", "y", None, &[f64::NAN], (0.0, 1.0)).holds);
+    }
+
+    #[test]
+    fn a_verdict_about_every_seed_fails_with_one() {
+        let of =
+            |measured: &[f64]| Verdict::of_every_seed("x", "y", None, measured, (0.0, 1.0)).holds;
+        assert!(of(&[0.5, 1.0]));
+        assert!(!of(&[0.1, 1.1]) && !of(&[0.1, f64::NAN]) && !of(&[]));
+    }
+
+    #[test]
+    fn the_table_says_what_is_accepted_of_whom() {
+        let verdict = |accepted| Verdict::of_mean("x", "y", None, &[2.0], accepted);
+        let every = Verdict { every_seed: true, ..verdict((0.0, 3.0)) };
+        let table = verdict_table(&[verdict((1.0, 3.0)), verdict((1.0, f64::INFINITY)), every]);
+        for wanted in ["1.00 – 3.00", "≥ 1.00", "all ≤ 3.00"] {
+            assert!(table.contains(wanted), "{table}");
+        }
+    }
+}

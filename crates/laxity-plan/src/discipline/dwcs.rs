@@ -1,0 +1,127 @@
+//! Dynamic window-constrained scheduling.
+
+use std::ops::Range;
+
+use laxity::admit::dwcs::{Admission, Windowed, dwcs};
+use laxity::admit::{Service, Unbounded};
+use laxity::sched::Dwcs;
+use laxity::sched::dwcs::{Precedence, Settings, Stream, Streams, Violation};
+use laxity::scheduler::Withdraw;
+use laxity::units::{Bytes, Nanos};
+use laxity::window::Loss;
+
+use super::{Discipline, Room, nothing};
+use crate::error::Fault;
+use crate::model::{Class, Plan, SchedulerSpec};
+use crate::raw;
+use crate::read::{Read, zero};
+
+pub const ROOM: Room = Room {
+    keys: &["precedence", "violation", "check-every"],
+    names: &["dwcs/loss-first", "dwcs/deadline-first"],
+    way: "ORDER",
+    plain: Some(SchedulerSpec::DWCS),
+    in_the_way,
+    read,
+    check: |_, _| Ok(()),
+    below: None,
+    // Nothing is proved that could hang on others.
+    waits_behind: |_| Box::new(|_, _| false),
+    keeps_windows,
+    has_levels: false,
+    is_one_queue: false,
+    is_held_to_promises: true,
+    is_of_networks: false,
+};
+
+impl Discipline for Settings {
+    fn name(&self) -> &'static str {
+        match self.precedence {
+            Precedence::LossFirst => ROOM.names[0],
+            Precedence::DeadlineFirst => ROOM.names[1],
+        }
+    }
+
+    fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
+        Box::new(Dwcs::new(*self, &plan.dwcs_streams()))
+    }
+
+    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
+        nothing(plan)
+    }
+
+    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
+        vec![None; plan.classes.len()]
+    }
+}
+
+impl SchedulerSpec {
+    /// DWCS as a plan gets it that says no more.
+    pub const DWCS: SchedulerSpec = SchedulerSpec::Dwcs(Settings {
+        precedence: Precedence::LossFirst,
+        violation: Violation::Reset,
+        check_every: 1,
+    });
+}
+
+impl Plan {
+    /// The classes as DWCS takes them. A class without `gap` has its `deadline` for one. A class
+    /// without `loss` may lose nothing if its packets are due at all, otherwise everything.
+    pub fn dwcs_streams(&self) -> Vec<Streams> {
+        let [nothing, everything] =
+            [0, 1].map(|lost| Loss::new(lost, 1).expect("at most the one packet of the window"));
+        let streams = |class: &Class| {
+            let gap = class.gap.or(class.deadline);
+            let loss = class.loss.unwrap_or(if gap.is_some() { nothing } else { everything });
+            Streams { stream: Stream { gap, loss, late: class.late }, count: class.count }
+        };
+        self.classes.iter().map(streams).collect()
+    }
+
+    /// The answer of DWCS's admission test.
+    pub fn dwcs_admission(&self, settings: Settings) -> Admission {
+        let windowed = |(streams, class): (Streams, &Class)| Windowed {
+            streams,
+            packet: if class.is_leaf() { self.max_packet(class) } else { Bytes(0) },
+        };
+        let classes: Vec<_> =
+            self.dwcs_streams().into_iter().zip(&self.classes).map(windowed).collect();
+        dwcs(self.link.rate, &settings, &classes)
+    }
+}
+
+/// That can be said of streams with both `gap` and `loss` only, and not where packets may be dropped
+/// that are not late.
+fn keeps_windows(plan: &Plan) -> bool {
+    let SchedulerSpec::Dwcs(settings) = plan.scheduler else { return false };
+    let is_watched =
+        |class: &Class| class.gap.and(class.loss).is_some() && !plan.drops_in_time(class);
+    let is_watched = |class: &Class| class.due_within().is_none() || is_watched(class);
+    plan.classes.iter().all(is_watched) && plan.dwcs_admission(settings).proof.is_ok()
+}
+
+fn in_the_way(spec: SchedulerSpec, name: &str) -> SchedulerSpec {
+    let SchedulerSpec::Dwcs(settings) = spec else { return spec };
+    let orders = [Precedence::LossFirst, Precedence::DeadlineFirst].into_iter();
+    let mut ways = orders.map(|precedence| Settings { precedence, ..settings });
+    ways.find(|way| way.name() == name).map_or(spec, SchedulerSpec::Dwcs)
+}
+
+fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Read<SchedulerSpec> {
+    let check_every = match &raw.check_every {
+        None => 1,
+        Some(raw::At { value: raw::Count(0), span }) => return Err(zero("check-every", span)),
+        Some(raw::At { value: raw::Count(services), span }) => {
+            u32::try_from(*services).map_err(|_| {
+                let message =
+                    format!("`check-every` is {services}, above the largest, {}", u32::MAX);
+                Fault::at(span, message)
+            })?
+        }
+    };
+    Ok(SchedulerSpec::Dwcs(Settings {
+        precedence: raw.precedence.as_ref().map_or(Precedence::LossFirst, |at| at.value.0.into()),
+        violation: raw.violation.as_ref().map_or(Violation::Reset, |at| at.value.0.into()),
+        check_every,
+    }))
+}

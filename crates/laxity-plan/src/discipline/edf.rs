@@ -1,0 +1,231 @@
+//! Earliest deadline first, with deadlines for best effort.
+
+use std::ops::Range;
+
+use laxity::admit::{Service, Unbounded, edf};
+use laxity::curve::Curve;
+use laxity::sched::Edf;
+use laxity::sched::edf::{
+    Assign, BestEffort as BestEffortStage, Deadlines, Line, TwoLineFast, TwoLines,
+};
+use laxity::scheduler::Withdraw;
+use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
+
+use super::{Discipline, Room};
+use crate::model::{
+    BestEffort, BestEffortOrder, Class, EdfSpec, Late, Plan, Police, SchedulerSpec, TokenBucket,
+};
+use crate::raw;
+use crate::read::Read;
+
+pub const ROOM: Room = Room {
+    keys: &["best-effort", "best-effort-order", "late"],
+    names: &[
+        "edf/background",
+        "edf/total-bandwidth",
+        "edf/shifted-line",
+        "edf/two-line",
+        "edf/two-line-fast",
+        "edf/exact",
+    ],
+    way: "WAY",
+    plain: Some(SchedulerSpec::EDF),
+    in_the_way,
+    read,
+    check: |_, _| Ok(()),
+    below: Some(|plan| plan.bounds()),
+    waits_behind: |plan| Box::new(|_, other| plan.classes[other.index()].due_within().is_some()),
+    keeps_windows: |_| false,
+    has_levels: false,
+    is_one_queue: false,
+    is_held_to_promises: true,
+    is_of_networks: false,
+};
+
+impl Discipline for EdfSpec {
+    fn name(&self) -> &'static str {
+        ROOM.names[self.best_effort as usize]
+    }
+
+    fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
+        let assign = plan.assign(self.best_effort);
+        let stage = match self.order {
+            BestEffortOrder::Fifo => BestEffortStage::by_arrival(assign),
+            BestEffortOrder::Wfq => BestEffortStage::ordered_by(Box::new(plan.wfq()), assign),
+        };
+        let deadlines: Vec<_> = plan.classes.iter().map(Class::due_within).collect();
+        Box::new(Edf::new(&deadlines, stage).with_late(self.late))
+    }
+
+    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
+        plan.edf_bounds(&plan.edf_admission(self.best_effort))
+    }
+
+    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
+        vec![None; plan.classes.len()]
+    }
+}
+
+impl SchedulerSpec {
+    /// EDF as a plan gets it that says no more.
+    pub const EDF: SchedulerSpec = SchedulerSpec::Edf(EdfSpec {
+        best_effort: BestEffort::Exact,
+        order: BestEffortOrder::Wfq,
+        late: Late::Send,
+    });
+}
+
+impl BestEffort {
+    /// Every way, from the plainest to the best.
+    pub const ALL: [BestEffort; 6] = [
+        BestEffort::Background,
+        BestEffort::TotalBandwidth,
+        BestEffort::ShiftedLine,
+        BestEffort::TwoLine,
+        BestEffort::TwoLineFast,
+        BestEffort::Exact,
+    ];
+
+    /// Its word in a plan.
+    pub fn name(self) -> &'static str {
+        &ROOM.names[self as usize]["edf/".len()..]
+    }
+}
+
+impl Plan {
+    fn assign(&self, way: BestEffort) -> Assign {
+        match self.best_effort(way) {
+            BestEffort::Background => Assign::Background,
+            BestEffort::TwoLineFast => Assign::TwoLineFast(TwoLineFast::new(self.two_lines())),
+            way => {
+                let deadlines = Deadlines::new(&self.best_effort_curve(way));
+                Assign::Curve(deadlines.expect("whole rates, sizes and times make a fit curve"))
+            }
+        }
+    }
+
+    /// How best effort is served that is to be served in some way: in the background where it is not
+    /// known what is left for it, because a real-time class does not tell what it sends, or because the
+    /// link is sure of nothing.
+    fn best_effort(&self, way: BestEffort) -> BestEffort {
+        let is_told = self.real_time().count() == self.due().count();
+        match is_told && self.link.latency.is_some() {
+            true => way,
+            false => BestEffort::Background,
+        }
+    }
+
+    /// The two lines of Algorithms 2 and 3.
+    pub fn two_lines(&self) -> TwoLines {
+        let system = self.edf_system();
+        let from = system.shortest_deadline().unwrap_or_default();
+        TwoLines::below(&system.effective_residual_capacity(), from)
+    }
+
+    /// The line of the shifted-line way.
+    pub fn shifted_line(&self) -> Line {
+        Line::shifted(&self.edf_system().effective_residual_capacity(), self.link.max_packet)
+    }
+
+    /// The curve that a way's best-effort deadlines are made from: how much best-effort work any
+    /// interval may demand ahead of real-time packets. Zero for background service.
+    pub fn best_effort_curve(&self, way: BestEffort) -> Curve {
+        let system = self.edf_system();
+        let residual = || system.effective_residual_capacity();
+        match self.best_effort(way) {
+            BestEffort::Background => Curve::zero(),
+            BestEffort::TotalBandwidth => {
+                let from = system.shortest_deadline().unwrap_or_default();
+                Line::through_origin(&residual(), from).curve()
+            }
+            BestEffort::ShiftedLine => self.shifted_line().curve(),
+            BestEffort::TwoLine | BestEffort::TwoLineFast => self.two_lines().curve(),
+            BestEffort::Exact => residual(),
+        }
+    }
+
+    /// The plan as EDF's admission test sees it.
+    pub fn edf_system(&self) -> edf::System {
+        let sends_best_effort =
+            |class: &&Class| class.due_within().is_none() || class.police == Police::Demote;
+        let best_effort = self.leaves().map(|(_, class)| class).filter(sends_best_effort);
+        edf::System {
+            rate: self.link.rate,
+            latency: self.link.latency.unwrap_or(Nanos::MAX),
+            max_packet: self.link.max_packet,
+            real_time: self.real_time().map(|(_, class)| class).collect(),
+            best_effort_packet: best_effort.map(|class| self.max_packet(class)).max(),
+        }
+    }
+
+    /// The classes whose packets have deadlines.
+    fn due(&self) -> impl Iterator<Item = &Class> {
+        self.classes.iter().filter(|class| class.due_within().is_some())
+    }
+
+    /// The real-time classes that tell what they send, with their places among all classes.
+    fn real_time(&self) -> impl Iterator<Item = (usize, edf::RealTime)> {
+        self.classes.iter().enumerate().filter_map(|(index, class)| {
+            let deadline = class.due_within()?;
+            let arrival = self.contract(class)?;
+            // A packet larger than a bucket never conforms.
+            let buckets = arrival.iter().map(|line| line.bucket);
+            let packet = buckets.fold(self.max_packet(class), Bytes::min);
+            Some((index, edf::RealTime { deadline, arrival, packet }))
+        })
+    }
+
+    /// The numbers of the real-time classes, in the order of [`edf_system`](Self::edf_system).
+    pub fn real_time_classes(&self) -> Vec<usize> {
+        self.real_time().map(|(index, _)| index).collect()
+    }
+
+    /// What EDF, serving best effort this way, guarantees.
+    pub fn edf_admission(&self, way: BestEffort) -> edf::Admission {
+        let system = self.edf_system();
+        match system.best_effort_packet {
+            Some(_) => system.test(&self.best_effort_curve(way)),
+            None => system.test(&Curve::zero()),
+        }
+    }
+
+    /// The delay bound of every class by the answer of EDF's test. A class without `arrival` has
+    /// none: the test only assumes what it sends.
+    pub fn edf_bounds(&self, admission: &edf::Admission) -> Vec<Result<Nanos, Unbounded>> {
+        let mut bounds = vec![Err(Unbounded::NoGuarantee); self.classes.len()];
+        for (class, guarantee) in self.real_time_classes().into_iter().zip(&admission.classes) {
+            bounds[class] = match &self.classes[class].arrival {
+                Some(_) => guarantee.bound.ok_or(Unbounded::NotAdmitted),
+                None => Err(Unbounded::NoArrival),
+            };
+        }
+        bounds
+    }
+
+    /// The token buckets that a class's deadlines hold for: its `arrival`, or of a class with a
+    /// `gap` alone, for each of its streams a packet at once and one a gap.
+    pub fn contract(&self, class: &Class) -> Option<Vec<TokenBucket>> {
+        if let Some(arrival) = &class.arrival {
+            return Some(arrival.buckets.clone());
+        }
+        let packets = self.max_packet(class).0 * u64::from(class.count);
+        let bits_in_a_second = u128::from(packets) * u128::from(NANOBITS_PER_BYTE);
+        let rate = bits_in_a_second.div_ceil(class.gap?.0.into());
+        let rate = Rate(u64::try_from(rate).unwrap_or(u64::MAX));
+        Some(vec![TokenBucket { bucket: Bytes(packets), rate }])
+    }
+}
+
+fn in_the_way(spec: SchedulerSpec, name: &str) -> SchedulerSpec {
+    let SchedulerSpec::Edf(edf) = spec else { return spec };
+    let mut ways = BestEffort::ALL.into_iter().map(|best_effort| EdfSpec { best_effort, ..edf });
+    ways.find(|way| way.name() == name).map_or(spec, SchedulerSpec::Edf)
+}
+
+fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Read<SchedulerSpec> {
+    Ok(SchedulerSpec::Edf(EdfSpec {
+        best_effort: raw.best_effort.as_ref().map_or(BestEffort::Exact, |way| way.value.0),
+        order: raw.best_effort_order.as_ref().map_or(BestEffortOrder::Wfq, |order| order.value.0),
+        late: raw.late.as_ref().map_or(Late::Send, |late| late.value.0.into()),
+    }))
+}

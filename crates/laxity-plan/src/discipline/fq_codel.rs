@@ -1,0 +1,95 @@
+//! Flow queues with controlled delay, FQ-CoDel.
+
+use std::ops::Range;
+
+use laxity::admit::{Service, Unbounded};
+use laxity::aqm::CoDel;
+use laxity::sched::FqCodel;
+use laxity::sched::fq_codel::Settings;
+use laxity::scheduler::Withdraw;
+use laxity::units::{Bytes, Nanos};
+
+use super::{Discipline, Room, nothing};
+use crate::error::Fault;
+use crate::model::{Plan, SchedulerSpec};
+use crate::raw::{self, At, Count};
+use crate::read::{Read, positive, queue_limit, zero};
+
+/// The most queues.
+const MOST_QUEUES: u64 = 65_536;
+
+pub const ROOM: Room = Room {
+    keys: &["quantum", "limit", "target", "interval", "flows", "ecn"],
+    names: &["fq-codel"],
+    way: "",
+    plain: Some(SchedulerSpec::FQ_CODEL),
+    in_the_way: |spec, _| spec,
+    read,
+    check: |_, _| Ok(()),
+    below: None,
+    // Nothing is proved that could hang on others.
+    waits_behind: |_| Box::new(|_, _| false),
+    keeps_windows: |_| false,
+    has_levels: false,
+    is_one_queue: false,
+    is_held_to_promises: false,
+    is_of_networks: false,
+};
+
+impl Discipline for Settings {
+    fn name(&self) -> &'static str {
+        "fq-codel"
+    }
+
+    fn build(&self, plan: &Plan, seed: u64) -> Box<dyn Withdraw + Send> {
+        let codel = CoDel { max_packet: plan.link.max_packet, ..self.codel };
+        Box::new(FqCodel::new(plan.classes.len(), Settings { codel, ..*self }, seed))
+    }
+
+    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
+        nothing(plan)
+    }
+
+    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
+        vec![None; plan.classes.len()]
+    }
+}
+
+impl SchedulerSpec {
+    /// FQ-CoDel as a plan gets it that says no more (RFC 8290, section 5.2).
+    pub const FQ_CODEL: SchedulerSpec = SchedulerSpec::FqCodel(Settings::RFC_8290);
+}
+
+fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Read<SchedulerSpec> {
+    let usual = Settings::RFC_8290;
+    let time =
+        |key, written: &Option<_>, default| written.as_ref().map_or(Ok(default), positive(key));
+    let codel = CoDel {
+        target: time("target", &raw.target, usual.codel.target)?,
+        interval: time("interval", &raw.interval, usual.codel.interval)?,
+        limit: match &raw.limit {
+            Some(limit) => queue_limit("limit", limit)?.into(),
+            None => usual.codel.limit,
+        },
+        ecn: raw.ecn.as_ref().map_or(usual.codel.ecn, |ecn| ecn.value),
+        ..usual.codel
+    };
+    let queues = raw.flows.as_ref().map_or(Ok(usual.queues), queues)?;
+    let quantum = raw.quantum.as_ref().map_or(Ok(usual.quantum), |written| {
+        let Bytes(quantum) = positive("quantum")(written)?;
+        u32::try_from(quantum).map_err(|_| {
+            Fault::at(&written.span, format!("`quantum` is {quantum} bytes"))
+                .help(format!("at most {} bytes are accepted", u32::MAX))
+        })
+    })?;
+    Ok(SchedulerSpec::FqCodel(Settings { queues, quantum, codel }))
+}
+
+fn queues(At { value: Count(queues), span }: &At<Count>) -> Read<usize> {
+    match *queues {
+        0 => Err(zero("flows", span)),
+        1..=MOST_QUEUES => Ok(*queues as usize),
+        _ => Err(Fault::at(span, format!("`flows` is {queues}"))
+            .help(format!("flows are hashed into 1 to {MOST_QUEUES} queues"))),
+    }
+}

@@ -1,0 +1,87 @@
+//! Hierarchical fair service curves.
+
+use laxity::admit::{Service, Unbounded, hfsc};
+use laxity::sched::hfsc::{ClassSpec, Curves};
+use laxity::scheduler::Withdraw;
+use laxity::service::ServiceCurve;
+use laxity::units::{Nanos, Rate};
+
+use super::{Discipline, Room, proved};
+use crate::model::{Class, Plan, SchedulerSpec};
+
+pub const ROOM: Room = Room {
+    keys: &[],
+    names: &["hfsc"],
+    way: "",
+    plain: Some(SchedulerSpec::Hfsc),
+    in_the_way: |spec, _| spec,
+    read: |_, _| Ok(SchedulerSpec::Hfsc),
+    check: |_, _| Ok(()),
+    below: None,
+    waits_behind: |_| Box::new(|_, _| false),
+    keeps_windows: |_| false,
+    has_levels: true,
+    is_one_queue: false,
+    is_held_to_promises: true,
+    is_of_networks: false,
+};
+
+/// `kind = "hfsc"`.
+pub struct Hfsc;
+
+impl Discipline for Hfsc {
+    fn name(&self) -> &'static str {
+        "hfsc"
+    }
+
+    fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
+        let hfsc = laxity::sched::Hfsc::new(&plan.hfsc_classes());
+        Box::new(hfsc.expect("reading refuses what is no hierarchy"))
+    }
+
+    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
+        plan.hfsc_system().test().bounds
+    }
+
+    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
+        proved(plan.hfsc_system().services())
+    }
+}
+
+impl Plan {
+    /// The classes as H-FSC takes them. A class without curves shares at its guaranteed rate. A
+    /// leaf with a deadline and no real-time curve gets the one that its contract asks for.
+    pub fn hfsc_classes(&self) -> Vec<ClassSpec> {
+        let rates = self.guaranteed_rates();
+        let spec = |(class, rate): (&Class, Rate)| {
+            let Curves { real_time, link_share, upper_limit } = class.curves;
+            let link_share = match (real_time, link_share) {
+                (None, None) => Some(ServiceCurve::linear(rate)),
+                _ => link_share,
+            };
+            let real_time = real_time.or_else(|| self.promised_curve(class));
+            let curves = Curves { real_time, link_share, upper_limit };
+            ClassSpec { parent: class.parent, curves }
+        };
+        self.classes.iter().zip(rates).map(spec).collect()
+    }
+
+    /// The plan as H-FSC's admission test sees it.
+    pub fn hfsc_system(&self) -> hfsc::System {
+        let class = |(spec, class)| hfsc::Class { spec, traffic: self.traffic(class) };
+        let classes = self.hfsc_classes().into_iter().zip(&self.classes).map(class);
+        hfsc::System { rate: self.link.rate, classes: classes.collect() }
+    }
+
+    /// The service that keeps a class's deadline for its slowest token bucket. H-FSC is late by up
+    /// to one packet's time on the link (Stoica, Zhang, Ng 2000, Theorem 2), so the curve is due that
+    /// much before the deadline; but never sooner than the link could send the burst.
+    fn promised_curve(&self, class: &Class) -> Option<ServiceCurve> {
+        let slowest =
+            class.arrival.as_ref()?.buckets.iter().min_by_key(|line| (line.rate, line.bucket))?;
+        let late = self.link.rate.time_for(self.link.max_packet);
+        let fastest = self.link.rate.time_for(slowest.bucket);
+        let delay = class.deadline?.saturating_sub(late).max(fastest);
+        Some(ServiceCurve::for_burst(slowest.bucket, delay, slowest.rate))
+    }
+}

@@ -1,0 +1,82 @@
+//! Static priority.
+
+use laxity::admit::priority::{Ranked, priority, priority_services};
+use laxity::admit::{Service, Unbounded};
+use laxity::packet::ClassId;
+use laxity::scheduler::Withdraw;
+use laxity::units::Nanos;
+
+use super::{Discipline, Room, of_leaves, proved};
+use crate::model::{Class, Plan, Police, SchedulerSpec};
+
+pub const ROOM: Room = Room {
+    keys: &[],
+    names: &["priority"],
+    way: "",
+    plain: Some(SchedulerSpec::Priority),
+    in_the_way: |spec, _| spec,
+    read: |_, _| Ok(SchedulerSpec::Priority),
+    check: |_, _| Ok(()),
+    below: None,
+    waits_behind: |plan| {
+        let levels = plan.priority_levels();
+        Box::new(move |class, other| levels[other.index()] <= levels[class.index()])
+    },
+    keeps_windows: |_| false,
+    has_levels: false,
+    is_one_queue: false,
+    is_held_to_promises: false,
+    is_of_networks: false,
+};
+
+/// `kind = "priority"`.
+pub struct Priority;
+
+impl Discipline for Priority {
+    fn name(&self) -> &'static str {
+        "priority"
+    }
+
+    fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
+        Box::new(laxity::sched::Priority::new(&plan.priority_levels()))
+    }
+
+    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
+        of_leaves(plan, priority(plan.link.rate, &ranked(plan)))
+    }
+
+    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
+        proved(of_leaves(plan, priority_services(plan.link.rate, &ranked(plan))))
+    }
+}
+
+impl Plan {
+    /// The level of each class, of which the lowest goes first: its `level`, and behind all of these the
+    /// classes without one. In a plan that has no `level` the classes are in the order of their
+    /// deadlines (deadline-monotonic: Leung, Whitehead 1982), best effort behind them.
+    pub fn priority_levels(&self) -> Vec<u32> {
+        if self.classes.iter().any(|class| class.level.is_some()) {
+            let last = self.classes.iter().filter_map(|class| class.level).max();
+            let behind = last.map_or(0, |level| u32::from(level) + 1);
+            let level = |class: &Class| class.level.map_or(behind, u32::from);
+            return self.classes.iter().map(level).collect();
+        }
+        let mut deadlines: Vec<_> = self.classes.iter().filter_map(Class::due_within).collect();
+        deadlines.sort_unstable();
+        deadlines.dedup();
+        let earlier = |due: Nanos| deadlines.partition_point(|other| *other < due);
+        let level = |class: &Class| class.due_within().map_or(deadlines.len(), earlier) as u32;
+        self.classes.iter().map(level).collect()
+    }
+}
+
+/// The leaves as the bounds see them.
+fn ranked(plan: &Plan) -> Vec<Ranked> {
+    let levels = plan.priority_levels();
+    let ranked = |(id, class): (ClassId, &Class)| Ranked {
+        level: levels[id.index()],
+        traffic: plan.traffic(class),
+        demotes: class.police == Police::Demote,
+    };
+    plan.leaves().map(ranked).collect()
+}

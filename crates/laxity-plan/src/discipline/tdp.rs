@@ -1,0 +1,205 @@
+//! Time-driven priority: `kind = "tdp"`, and what a plan must say for it.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use laxity::admit::{Service, Unbounded};
+use laxity::packet::ClassId;
+use laxity::sched::tdp::CommonTime;
+use laxity::scheduler::Withdraw;
+use laxity::units::Nanos;
+
+use super::{Discipline, Room, fifo, nothing, wfq};
+use crate::error::{Fault, shown};
+use crate::model::{Assignment, BestEffortOrder, Late, Plan, SchedulerSpec, Source, TdpSpec};
+use crate::raw::{self, At, Count};
+use crate::read::{Read, positive, zero};
+
+/// The shortest and the longest frame.
+const FRAMES: [Nanos; 2] = [Nanos(100), Nanos(1_000_000_000)];
+/// The most frames of a super cycle.
+const MOST_FRAMES: u64 = 1 << 16;
+/// The most frames that a node delays packets by.
+const LONGEST_DELAY: u64 = 1000;
+/// The most frames of a super cycle, times the links of a network, both ways.
+const MOST_CELLS: usize = 50_000_000;
+/// The most packets of a super cycle, times the links that they pass.
+const MOST_USES: u64 = 10_000_000;
+
+pub const ROOM: Room = Room {
+    keys: &[
+        "best-effort-order",
+        "late",
+        "frame",
+        "frames",
+        "cycles",
+        "forwarding-delay",
+        "spare",
+        "guard",
+        "clock-error",
+        "assignment",
+    ],
+    names: &["tdp"],
+    way: "",
+    plain: None,
+    in_the_way: |spec, _| spec,
+    read,
+    check,
+    below: None,
+    // Nothing is proved that could hang on others.
+    waits_behind: |_| Box::new(|_, _| false),
+    keeps_windows: |_| false,
+    has_levels: false,
+    is_one_queue: false,
+    is_held_to_promises: true,
+    is_of_networks: true,
+};
+
+impl Discipline for TdpSpec {
+    fn name(&self) -> &'static str {
+        "tdp"
+    }
+
+    /// What orders the packets that have no frame.
+    fn build(&self, plan: &Plan, seed: u64) -> Box<dyn Withdraw + Send> {
+        match self.order {
+            BestEffortOrder::Fifo => fifo::Fifo.build(plan, seed),
+            BestEffortOrder::Wfq => wfq::Wfq.build(plan, seed),
+        }
+    }
+
+    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
+        nothing(plan)
+    }
+
+    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
+        vec![None; plan.classes.len()]
+    }
+}
+
+fn read(raw: &raw::Scheduler, span: &Range<usize>) -> Read<SchedulerSpec> {
+    let time = time(raw, span)?;
+    let guard = raw.guard.as_ref().map_or(Nanos::ZERO, |guard| guard.value.0);
+    let clock_error = raw.clock_error.as_ref().map(|error| error.value.0);
+    let margins = [(&raw.guard, guard), (&raw.clock_error, clock_error.unwrap_or_default())];
+    for (written, margin) in margins {
+        if let Some(At { span, .. }) = written
+            && margin >= time.frame
+        {
+            return Err(Fault::at(span, format!("{margin} of a frame of {}", time.frame))
+                .help("it is less than a frame"));
+        }
+    }
+    Ok(SchedulerSpec::Tdp(TdpSpec {
+        time,
+        forwarding_delay: raw.forwarding_delay.as_ref().map(forwarding_delay).transpose()?,
+        spare: raw.spare.as_ref().map_or(Ok(0), |spare| frames("spare", spare, 0..=64))?,
+        guard,
+        clock_error,
+        order: raw.best_effort_order.as_ref().map_or(BestEffortOrder::Wfq, |order| order.value.0),
+        late: raw.late.as_ref().map_or(Late::Send, |late| late.value.0.into()),
+        assignment: raw.assignment.as_ref().map_or(Assignment::Quick, |at| at.value.0),
+    }))
+}
+
+fn time(raw: &raw::Scheduler, span: &Range<usize>) -> Read<CommonTime> {
+    let (Some(frame), Some(frames)) = (&raw.frame, &raw.frames) else {
+        let missing = if raw.frame.is_none() { "frame" } else { "frames" };
+        return Err(Fault::at(span, format!("`{missing}` is missing")).help(
+            "write how long a time frame is and how many make a cycle, such as `frame = \"250us\"` \
+             and `frames = 60`",
+        ));
+    };
+    let length = positive("frame")(frame)?;
+    let [shortest, longest] = FRAMES;
+    if !(shortest..=longest).contains(&length) {
+        return Err(Fault::at(&frame.span, format!("a frame of {length}"))
+            .help(format!("a frame lasts {shortest} to {longest}")));
+    }
+    let of_cycle = self::frames("frames", frames, 3..=MOST_FRAMES)?;
+    let most = MOST_FRAMES / u64::from(of_cycle);
+    let cycles = raw.cycles.as_ref().map_or(Ok(1), |at| self::frames("cycles", at, 1..=most))?;
+    Ok(CommonTime { frame: length, frames: of_cycle, cycles })
+}
+
+/// d of a node or of all.
+pub fn forwarding_delay(raw: &At<Count>) -> Read<u32> {
+    frames("forwarding-delay", raw, 2..=LONGEST_DELAY)
+}
+
+fn frames(
+    key: &str,
+    At { value: Count(count), span }: &At<Count>,
+    range: std::ops::RangeInclusive<u64>,
+) -> Read<u32> {
+    match u32::try_from(*count) {
+        Ok(frames) if range.contains(count) => Ok(frames),
+        Ok(0) => Err(zero(key, span)),
+        _ => Err(Fault::at(span, format!("`{key}` is {count}")).help(format!(
+            "{} to {} are accepted",
+            range.start(),
+            range.end()
+        ))),
+    }
+}
+
+/// Refuses what could be said of a plan under another discipline but not under time-driven priority.
+fn check(plan: &Plan, scheduler: &Range<usize>) -> Read<()> {
+    let SchedulerSpec::Tdp(spec) = plan.scheduler else { return Ok(()) };
+    let refuse = |message: String, help: &str| Err(Fault::at(scheduler, message).help(help));
+    let Some(network) = &plan.network else {
+        return refuse(
+            "`kind = \"tdp\"` without a network".into(),
+            "time frames are for networks: add links, such as `[network.uplink]` with \
+             `between = [\"a\", \"b\"]`",
+        );
+    };
+    let cells = (spec.period() as usize).saturating_mul(2 * network.links.len());
+    if cells > MOST_CELLS {
+        return refuse(
+            format!("{} links with {} frames each, both ways", network.links.len(), spec.period()),
+            "use fewer `frames` or `cycles`: 50 million frames of links at most",
+        );
+    }
+    let mut fed: HashMap<ClassId, Vec<&Source>> = HashMap::new();
+    for source in &plan.sources {
+        if let Some((class, _)) = source.feeds() {
+            fed.entry(class).or_default().push(source);
+        }
+    }
+    let mut uses = 0u64;
+    for (id, class) in plan.leaves().filter(|(_, class)| class.wants_frames()) {
+        let name = shown(&class.name);
+        let Some(packets) = plan.tdp_packets(&spec, class) else {
+            return refuse(
+                format!("class `{name}` has a deadline, and does not say what it sends"),
+                "add `gap = \"20ms\"`, the time between its packets, or `arrival`, or leave \
+                 `deadline` out for best effort",
+            );
+        };
+        let sources = || fed.get(&id).into_iter().flatten();
+        let mut paths = sources().filter_map(|source| Some(source.feeds()?.1));
+        let path = paths.next();
+        if paths.any(|other| Some(other) != path) {
+            return refuse(
+                format!("class `{name}` takes several paths"),
+                "frames are reserved for a class on one path: give every path a class of its own",
+            );
+        }
+        if sources().any(|source| matches!(source, Source::Tcp(_))) {
+            return refuse(
+                format!("class `{name}` has a deadline and TCP connections"),
+                "TCP cannot keep to reserved frames: leave `deadline` and `gap` out",
+            );
+        }
+        let hops = path.map_or(0, |path| path.len() as u64);
+        uses = uses.saturating_add(hops.saturating_mul(packets));
+    }
+    if uses > MOST_USES {
+        return refuse(
+            format!("{uses} frames of links to be reserved"),
+            "10 million packets of a super cycle, each at every link of its path, at most",
+        );
+    }
+    Ok(())
+}

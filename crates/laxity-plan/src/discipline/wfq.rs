@@ -1,0 +1,66 @@
+//! Weighted fair queueing.
+
+use laxity::admit::fair::{Weighted, wfq, wfq_services};
+use laxity::admit::{Service, Unbounded};
+use laxity::packet::ClassId;
+use laxity::scheduler::Withdraw;
+use laxity::units::Nanos;
+
+use super::{Discipline, Room, of_leaves, proved};
+use crate::model::{Class, Plan, SchedulerSpec};
+
+pub const ROOM: Room = Room {
+    keys: &[],
+    names: &["wfq"],
+    way: "",
+    plain: Some(SchedulerSpec::Wfq),
+    in_the_way: |spec, _| spec,
+    read: |_, _| Ok(SchedulerSpec::Wfq),
+    check: |_, _| Ok(()),
+    below: None,
+    waits_behind: |_| Box::new(|_, _| false),
+    keeps_windows: |_| false,
+    has_levels: false,
+    is_one_queue: false,
+    is_held_to_promises: false,
+    is_of_networks: false,
+};
+
+/// `kind = "wfq"`.
+pub struct Wfq;
+
+impl Discipline for Wfq {
+    fn name(&self) -> &'static str {
+        "wfq"
+    }
+
+    fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
+        Box::new(plan.wfq())
+    }
+
+    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
+        of_leaves(plan, wfq(plan.link.rate, &weighted(plan)))
+    }
+
+    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
+        let services = wfq_services(plan.link.rate, &weighted(plan));
+        proved(of_leaves(plan, services.into_iter().map(Ok)))
+    }
+}
+
+impl Plan {
+    /// Weighted fair queueing of the plan's classes.
+    pub(super) fn wfq(&self) -> laxity::sched::Wfq {
+        laxity::sched::Wfq::new(self.link.rate, &self.flat_weights())
+    }
+}
+
+/// The leaves as the bounds see them.
+fn weighted(plan: &Plan) -> Vec<Weighted> {
+    let weights = plan.flat_weights();
+    let weighted = |(id, class): (ClassId, &Class)| Weighted {
+        weight: weights[id.index()],
+        traffic: plan.traffic(class),
+    };
+    plan.leaves().map(weighted).collect()
+}

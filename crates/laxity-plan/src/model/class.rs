@@ -1,0 +1,110 @@
+//! Classes of traffic, and what each is promised and promises.
+
+use laxity::packet::ClassId;
+use laxity::police::TokenBucket;
+use laxity::sched::Late;
+use laxity::sched::hfsc::Curves;
+use laxity::units::{Bytes, Nanos};
+use laxity::window::Loss;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{QueueSpec, Scheduling};
+use crate::matching::Match;
+
+/// `[class.NAME]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class {
+    /// Its name in the plan, in tables and in traces.
+    pub name: String,
+    /// The class that it is part of; `None` at the top.
+    pub parent: Option<ClassId>,
+    /// The classes that are part of it, in the order of the file; none for a leaf.
+    pub children: Vec<ClassId>,
+    /// The service curves that the plan gives it.
+    pub curves: Curves,
+    /// The delay that real-time packets are promised, in a network at every output; best effort
+    /// without.
+    pub deadline: Option<Nanos>,
+    /// The delay that packets are promised over the whole of their path through a network.
+    pub end_to_end: Option<Nanos>,
+    /// Its side of the contract; always present when there is a deadline, but for networks.
+    pub arrival: Option<Arrival>,
+    /// Its share among classes that are shared by weight. Default 1.
+    pub weight: Weight,
+    /// Its level under static priority; 0 goes first, and what has none last of all.
+    pub level: Option<u8>,
+    /// What happens to packets that break `arrival`. Default count.
+    pub police: Police,
+    /// How much of it may be queued. Default no limit.
+    pub queue: Option<QueueSpec>,
+    /// Which packets of a capture or a live link are its own.
+    pub matching: Option<Match>,
+    /// How many alike streams it has; a packet belongs to the one that its flow number modulo this
+    /// says. Default 1.
+    pub count: u32,
+    /// The time between the deadlines of two packets of a stream.
+    pub gap: Option<Nanos>,
+    /// How many of a stream's consecutive packets may be late or lost; only with `gap` or
+    /// `deadline`.
+    pub loss: Option<Loss>,
+    /// What DWCS does with late packets. Default drop with `loss`, send without.
+    pub late: Late,
+    /// The scheduler that it holds: for its own packets, or for the classes below it. Boxed, for few
+    /// classes have one and a plan may have a million classes.
+    pub inside: Option<Box<Scheduling>>,
+}
+
+impl Class {
+    /// The delay by which deadlines order its packets: what it is promised, or else its streams'
+    /// gap; best effort without either.
+    pub fn due_within(&self) -> Option<Nanos> {
+        self.deadline.or(self.gap)
+    }
+
+    /// Whether it is promised anything that time-driven priority reserves frames for.
+    pub fn wants_frames(&self) -> bool {
+        self.due_within().is_some() || self.end_to_end.is_some()
+    }
+
+    /// The scheduler that it holds: first come, first served where it names none.
+    pub fn scheduling(&self) -> Scheduling {
+        self.inside.as_deref().copied().unwrap_or_default()
+    }
+
+    /// Whether it has packets of its own, rather than classes below it.
+    pub fn is_leaf(&self) -> bool {
+        self.children.is_empty()
+    }
+}
+
+/// A weight in millionths, so that sums and comparisons are exact: 0.5 is `Weight(500_000)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Weight(pub u32);
+
+impl Weight {
+    /// One.
+    pub const ONE: Weight = Weight(1_000_000);
+}
+
+/// `arrival = { bucket, rate }`, `{ bucket, rate, packet, peak }` or a list of them: the traffic
+/// of any interval is at most the minimum of all these token buckets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arrival {
+    /// At least one; a TSpec with `packet` and `peak` adds the bucket (`packet`, `peak`).
+    pub buckets: Vec<TokenBucket>,
+    /// The largest packet of the class, if the plan gives one.
+    pub packet: Option<Bytes>,
+}
+
+/// `police = …`: what happens to a packet that breaks its class's arrival curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Police {
+    /// It is counted and travels on.
+    Count,
+    /// It travels as best effort.
+    Demote,
+    /// It is dropped.
+    Drop,
+}

@@ -1,0 +1,161 @@
+//! Networks: links between nodes, and their clocks.
+
+use laxity::units::{Bytes, Nanos, Rate};
+
+use super::Scheduling;
+
+/// The tables `[network.NAME]` of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Network {
+    /// The nodes, in the order in which links mention them.
+    pub nodes: Vec<Node>,
+    /// The links, in the order of the file. Never empty.
+    pub links: Vec<NetworkLink>,
+}
+
+/// `[network.NAME]`: a link between two nodes, for both directions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetworkLink {
+    /// Its name.
+    pub name: String,
+    /// The two nodes, as positions in [`Network::nodes`].
+    pub between: [u32; 2],
+    /// Bits a second, in each direction. Default that of `[link]`.
+    pub rate: Rate,
+    /// Propagation. Default that of `[link]`.
+    pub delay: Nanos,
+    /// Whether every flow has such a link of its own. Default no.
+    pub private: bool,
+    /// The discipline at both of its ends. `None` for that of the nodes, and for a private link for
+    /// FIFO without limits.
+    pub scheduling: Option<Scheduling>,
+    /// Packets that are lost under way.
+    pub loss: Option<WireLoss>,
+}
+
+/// `loss = { … }` of a link: losses in runs, each as likely to begin at any packet that is not in one
+/// and to end after any packet of one (Gilbert 1960).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WireLoss {
+    /// The share of packets that are lost, between 0 and 1.
+    pub share: f64,
+    /// The mean number of consecutive packets that are lost, at least 1 and such that `share` can be
+    /// reached. Default as independent losses have it.
+    pub run: f64,
+}
+
+/// A node, with what `[node.NAME]` says of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// The discipline of its outputs where the links have none of their own. `None` for the plan's.
+    pub scheduling: Option<Scheduling>,
+    /// d in time-driven priority. `None` for the plan's.
+    pub forwarding_delay: Option<u32>,
+    /// Its clock in time-driven priority. Default the common time reference.
+    pub clock: Clock,
+}
+
+/// `clock = { … }`: a clock that is set now and then, and runs at a rate of its own in between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// What it shows just after it was set, less the common time, in ns.
+    pub offset: i64,
+    /// How much faster than the common time it runs, in billionths.
+    pub drift: i64,
+    /// How often it is set, not zero: at multiples of this of the common time.
+    pub sync: Nanos,
+}
+
+/// One link of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hop {
+    /// Its position in [`Network::links`].
+    pub link: u32,
+    /// Whether it is taken from its second node to its first.
+    pub backward: bool,
+}
+
+impl Hop {
+    /// The same link the other way.
+    pub fn reversed(self) -> Hop {
+        Hop { backward: !self.backward, ..self }
+    }
+}
+
+impl NetworkLink {
+    /// How long a packet takes to the other end if nothing is in its way.
+    pub fn takes(&self, packet: Bytes) -> Nanos {
+        self.rate.time_for(packet).saturating_add(self.delay)
+    }
+}
+
+impl Network {
+    /// Both directions of all links, in their order.
+    pub fn hops(&self) -> impl Iterator<Item = Hop> + use<> {
+        let both = |link| [false, true].map(|backward| Hop { link, backward });
+        (0..self.links.len() as u32).flat_map(both)
+    }
+
+    /// The nodes that a hop leads from and to, as positions in [`nodes`](Self::nodes).
+    pub fn between(&self, hop: Hop) -> [u32; 2] {
+        let [from, to] = self.links[hop.link as usize].between;
+        if hop.backward { [to, from] } else { [from, to] }
+    }
+
+    /// The names of these nodes.
+    pub fn ends(&self, hop: Hop) -> [&str; 2] {
+        self.between(hop).map(|node| &*self.nodes[node as usize].name)
+    }
+
+    /// The discipline at the beginning of a hop, where `otherwise` is that of links and nodes that
+    /// have none of their own: the link's, for a private link else FIFO without limits, or the node's.
+    pub fn scheduling(&self, hop: Hop, otherwise: Scheduling) -> Scheduling {
+        let link = &self.links[hop.link as usize];
+        let [from, _] = self.between(hop);
+        match (link.scheduling, link.private) {
+            (Some(own), _) => own,
+            (None, true) => Scheduling::default(),
+            (None, false) => self.nodes[from as usize].scheduling.unwrap_or(otherwise),
+        }
+    }
+}
+
+impl Default for Clock {
+    /// The common time reference itself.
+    fn default() -> Self {
+        Clock { offset: 0, drift: 0, sync: Nanos(1_000_000_000) }
+    }
+}
+
+impl Clock {
+    /// What it shows, less the common time, in ns.
+    pub fn error(&self, time: Nanos) -> i64 {
+        let since = i128::from(time.0 % self.sync.0);
+        let drifted = (since * i128::from(self.drift)).div_euclid(1_000_000_000);
+        self.offset.saturating_add(i64::try_from(drifted).unwrap_or(i64::MAX))
+    }
+
+    /// The largest error, in either direction.
+    pub fn largest_error(&self) -> Nanos {
+        let last = self.error(self.sync.saturating_sub(Nanos(1)));
+        Nanos(self.offset.unsigned_abs().max(last.unsigned_abs()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_drifts_until_it_is_set() {
+        let clock = Clock { offset: -500, drift: 2_000, sync: Nanos(1_000_000) };
+        let errors = [0, 499_999, 500_000, 999_999, 1_000_000].map(|time| clock.error(Nanos(time)));
+        assert_eq!(errors, [-500, -500, -499, -499, -500]);
+        assert_eq!(clock.largest_error(), Nanos(500));
+        let slow = Clock { offset: 100, drift: -50_000, sync: Nanos(1_000_000_000) };
+        assert_eq!(slow.largest_error(), Nanos(50_000 - 100));
+        assert_eq!(Clock::default().largest_error(), Nanos::ZERO);
+    }
+}

@@ -1,0 +1,199 @@
+//! The traffic of a simulation.
+
+use std::path::PathBuf;
+
+use laxity::packet::ClassId;
+use laxity::units::{Bytes, Nanos, Rate};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::Hop;
+use crate::matching::Match;
+
+/// `[[source]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// Packets drawn from a model.
+    Model(ModelSource),
+    /// Connections over a network.
+    Tcp(TcpSource),
+    /// Packets read from a file.
+    Recording(Recording),
+}
+
+impl Source {
+    /// The class that it feeds, and by which path in a network; `None` for a recording.
+    pub fn feeds(&self) -> Option<(ClassId, &[Hop])> {
+        match self {
+            Source::Model(source) => Some((source.class, &source.path)),
+            Source::Tcp(source) => Some((source.class, &source.path)),
+            Source::Recording(_) => None,
+        }
+    }
+}
+
+/// A capture, or arrivals as CSV.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    /// Where it is, as seen from the working directory (a relative path in a plan counts from the
+    /// plan's folder, and is resolved already).
+    pub path: PathBuf,
+    /// Which of its frames take part; all when `None`. Captures only.
+    pub filter: Option<Match>,
+    /// Whether it is read whole and sorted by time before anything arrives.
+    pub sort: bool,
+}
+
+/// A traffic model that feeds one class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelSource {
+    /// The class it feeds.
+    pub class: ClassId,
+    /// How many independent copies there are, each a flow of its own. Default as many as the class
+    /// has streams.
+    pub count: u32,
+    /// The links that its packets take; none where there is one link only.
+    pub path: Vec<Hop>,
+    /// Lengths of its packets.
+    pub packet: Dist<Bytes>,
+    /// When it sends.
+    pub model: Model,
+    /// When it begins. Default 0.
+    pub start: Nanos,
+    /// The time over which the copies' beginnings are spread at random. Default none.
+    pub stagger: Nanos,
+    /// When it ends. Default never.
+    pub stop: Option<Nanos>,
+}
+
+/// When a source sends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Model {
+    /// Inside a burst as fast as its class's arrival curve allows, between bursts not at all.
+    Greedy {
+        /// Length of a burst.
+        burst: Dist<Nanos>,
+        /// Pause between bursts.
+        spacing: Dist<Nanos>,
+    },
+    /// One packet after another, spaced so that the rate is constant.
+    Constant {
+        /// Its rate.
+        rate: Rate,
+        /// By how much each packet is later than that. Default not at all.
+        jitter: Option<Dist<Nanos>>,
+    },
+    /// A Poisson process: exponential gaps that depend neither on one another nor on lengths, with the
+    /// mean that gives the rate.
+    Poisson {
+        /// Mean rate.
+        rate: Rate,
+    },
+    /// Exponential gaps, each with the mean that the length of the packet behind it takes at the
+    /// rate (a correlated queue: Conolly 1968).
+    Correlated {
+        /// Mean rate.
+        rate: Rate,
+    },
+    /// Constant rate while on, silent while off. Pareto on-off is this with Pareto periods.
+    OnOff {
+        /// Rate while on.
+        rate: Rate,
+        /// Length of an on period.
+        on: Dist<Nanos>,
+        /// Length of an off period.
+        off: Dist<Nanos>,
+    },
+    /// Always a packet waiting: the next arrives when the transmission of one begins.
+    Backlogged {
+        /// How many packets it keeps queued. Default 2.
+        window: u32,
+    },
+}
+
+/// `model = "tcp"`: greedy or repeated transfers by TCP.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TcpSource {
+    /// The class of its segments and of their acknowledgements.
+    pub class: ClassId,
+    /// How many connections there are, each a flow of its own. Default as many as the class has
+    /// streams.
+    pub count: u32,
+    /// The links from sender to receiver; acknowledgements come back the same way.
+    pub path: Vec<Hop>,
+    /// How losses are found and windows grow. Default cubic.
+    pub variant: TcpVariant,
+    /// Length of every segment, headers included.
+    pub packet: Bytes,
+    /// Length of every acknowledgement. Default the link's shortest packet.
+    pub ack: Bytes,
+    /// What one transfer holds; without end when `None`.
+    pub transfer: Option<Dist<Bytes>>,
+    /// The time from the end of one transfer to the beginning of the next.
+    pub pause: Dist<Nanos>,
+    /// The receiver's window in segments. Default 4000.
+    pub window: u32,
+    /// The initial window in segments. Default 10.
+    pub initial_window: u32,
+    /// Whether every second segment is acknowledged. Default yes.
+    pub delayed_acks: bool,
+    /// Whether the first two duplicate acknowledgements let new segments go. Default yes.
+    pub limited_transmit: bool,
+    /// Whether queues may mark its segments instead of dropping them. Default no.
+    pub ecn: bool,
+    /// The retransmission timer.
+    pub timer: TcpTimer,
+    /// The time from when a sender may send until it does. Default uniform, from none to what a
+    /// segment takes on the slowest link of the path (Floyd, Jacobson 1992).
+    pub jitter: Dist<Nanos>,
+    /// When the first connection may begin. Default 0.
+    pub start: Nanos,
+    /// The time over which the connections' beginnings are spread at random. Default none.
+    pub stagger: Nanos,
+}
+
+/// `variant = …`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TcpVariant {
+    /// Fast recovery on cumulative acknowledgements (RFC 6582).
+    Newreno,
+    /// Recovery by SACK blocks (RFC 6675).
+    Sack,
+    /// Recovery by SACK blocks, the window of RFC 9438.
+    Cubic,
+}
+
+/// How the retransmission timeout is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TcpTimer {
+    /// RFC 6298 with a shortest timeout: `min-timeout = "200ms"`, the default.
+    Fine {
+        /// The shortest timeout.
+        min: Nanos,
+    },
+    /// The clock of 2001: `tick = "100ms"`.
+    Coarse {
+        /// One tick.
+        tick: Nanos,
+    },
+}
+
+/// A distribution of times or sizes. Draws are rounded to whole units; negative ones become 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Dist<T> {
+    /// `"5ms"`.
+    Constant(T),
+    /// `{ uniform = [from, to] }`.
+    Uniform(T, T),
+    /// `{ normal = [mean, deviation] }`.
+    Normal(T, T),
+    /// `{ exponential = mean }`.
+    Exponential(T),
+    /// `{ pareto = [minimum, shape] }`.
+    Pareto(T, f64),
+    /// `{ lognormal = [median, sigma] }`.
+    LogNormal(T, f64),
+    /// `{ weibull = [scale, shape] }`.
+    Weibull(T, f64),
+}

@@ -1,0 +1,15 @@
+//! What the bounds of static priority say about a plan.
+
+use super::table::cell;
+use super::{Room, fair};
+use crate::quantity;
+
+pub(super) const ROOM: Room = Room {
+    test: |plan| Some(fair::flat(plan)),
+    classes: |plan, answers| {
+        let levels = plan.priority_levels();
+        answers.iter_mut().for_each(|answer| answer.level = Some(levels[answer.id.index()]));
+    },
+    columns: |_| vec![("level", cell(|class| class.level, |level| quantity::count(level.into())))],
+    mends: "",
+};

@@ -1,0 +1,106 @@
+//! What is proved of a plan on one link, for people.
+
+use laxity::packet::ClassId;
+use laxity_plan::Plan;
+
+use super::answer::{Answer, ClassAnswer};
+use super::dwcs::WindowsView;
+use super::edf::BestEffortView;
+use super::hfsc::{LeftView, Remark};
+use super::{line as statement, room};
+use crate::quantity::{self, NOTHING};
+use crate::table;
+use crate::visible::line;
+
+/// A column of the table: its heading, and what it says about a class.
+pub(super) type Column = (&'static str, Box<dyn Fn(&ClassAnswer) -> String>);
+
+/// The whole answer.
+pub fn text(answer: &Answer, plan: &Plan) -> String {
+    let mut columns: Vec<Column> = vec![
+        ("deadline [ms]", millis(|class| class.deadline_ns)),
+        ("bound [ms]", millis(|class| class.bound_ns)),
+        ("slack [ms]", millis(|class| class.slack_ns)),
+    ];
+    columns.extend((room(plan).columns)(answer));
+    let header: Vec<_> =
+        ["class"].into_iter().chain(columns.iter().map(|(name, _)| *name)).collect();
+    let rows = rows(answer, plan);
+    let row = |at: usize| {
+        let (level, class) = rows[at];
+        let indented = format!("{}{}", "  ".repeat(level), class.name);
+        [indented].into_iter().chain(columns.iter().map(|(_, cell)| cell(class))).collect()
+    };
+    let title = line(plan.title.as_deref().unwrap_or("Plan"));
+    let link = quantity::rate(plan.link.rate.0 as f64);
+    let mut text = table::table_of(&header, rows.len(), &row);
+    text.insert_str(0, &format!("{title}\n{} on {link}\n\n", answer.scheduler));
+    text += &format!("\n\n{}\n", statement(answer.admitted, &answer.statement));
+    if answer.admitted == Some(false) {
+        text += room(plan).mends;
+    }
+    for line in Remark::lines(answer.traps.as_deref().unwrap_or_default()) {
+        text += &format!("{line}\n");
+    }
+    let best_effort = answer.best_effort.iter().flat_map(BestEffortView::details);
+    let left = answer.left.iter().flat_map(LeftView::details);
+    let windows = answer.windows.iter().flat_map(WindowsView::details);
+    for (name, value) in best_effort.chain(left).chain(windows) {
+        text += &format!("{name}: {value}\n");
+    }
+    text
+}
+
+/// A time in milliseconds.
+pub(super) fn millis(time: fn(&ClassAnswer) -> Option<u64>) -> Box<dyn Fn(&ClassAnswer) -> String> {
+    cell(time, |ns| quantity::millis(ns as f64))
+}
+
+/// A rate in Mbit/s.
+pub(super) fn megabits(
+    rate: fn(&ClassAnswer) -> Option<u64>,
+) -> Box<dyn Fn(&ClassAnswer) -> String> {
+    cell(rate, |bps| quantity::megabits(bps as f64))
+}
+
+/// Anything that a class may have.
+pub(super) fn cell<T: 'static>(
+    of: fn(&ClassAnswer) -> Option<T>,
+    show: impl Fn(T) -> String + 'static,
+) -> Box<dyn Fn(&ClassAnswer) -> String> {
+    Box::new(move |class| of(class).map_or(NOTHING.to_string(), &show))
+}
+
+/// What a class could change: wanted of some, and sought for the most demanding of these.
+pub(super) fn mend(
+    wanted: fn(&ClassAnswer) -> bool,
+    of: fn(&ClassAnswer) -> Option<u64>,
+    show: fn(u64) -> String,
+) -> Box<dyn Fn(&ClassAnswer) -> String> {
+    Box::new(move |class| match of(class) {
+        Some(mend) => show(mend),
+        None if wanted(class) && !class.mends_sought => "not sought".to_string(),
+        None => NOTHING.to_string(),
+    })
+}
+
+/// The classes, and how many levels they stand below those of their parents that are there too.
+fn rows<'a>(answer: &'a Answer, plan: &Plan) -> Vec<(usize, &'a ClassAnswer)> {
+    let mut by_class: Vec<Option<&ClassAnswer>> = vec![None; plan.classes.len()];
+    for class in &answer.classes {
+        by_class[class.id.index()] = Some(class);
+    }
+    let mut rows = Vec::new();
+    let mut to_come: Vec<(ClassId, usize)> = plan.top().map(|class| (class, 0)).collect();
+    to_come.reverse();
+    while let Some((id, level)) = to_come.pop() {
+        let shown = by_class[id.index()];
+        if let Some(class) = shown {
+            rows.push((level, class));
+        }
+        let below = level + usize::from(shown.is_some());
+        let children = plan.classes[id.index()].children.iter().rev();
+        to_come.extend(children.map(|child| (*child, below)));
+    }
+    rows
+}

@@ -1,0 +1,189 @@
+//! The figures of a summary, one list from which tables, JSON and reports are made.
+
+use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary};
+use laxity_sim::summary::{ClassSummary, DelaySummary, Summary};
+
+use crate::quantity;
+use crate::verdict::Measured;
+
+/// A figure of a run.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// The class, or `link`.
+    pub class: String,
+    /// The output of a network, `from → to`.
+    pub at: Option<String>,
+    /// What it is, as the summary calls it.
+    pub name: &'static str,
+    /// How tables show it.
+    pub shown: Shown,
+    /// Its value in the unit of its name, if the run has it.
+    pub value: Option<f64>,
+}
+
+/// How tables show a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// As it is.
+    Number,
+    /// Nanoseconds as milliseconds.
+    Millis,
+    /// Bits a second as Mbit/s.
+    Megabits,
+    /// A share in percent.
+    Percent,
+}
+
+impl Shown {
+    /// A value as a bare number for a column.
+    pub fn text(self, value: f64) -> String {
+        match self {
+            Shown::Number => quantity::number(value),
+            Shown::Millis => quantity::millis(value),
+            Shown::Megabits => quantity::megabits(value),
+            Shown::Percent => quantity::number(value * 100.0),
+        }
+    }
+
+    /// A figure's name with the unit of its column.
+    pub fn label(self, name: &str) -> String {
+        let name = name.trim_end_matches("_bps").trim_start_matches("delay_ns.");
+        let name = name.replace("deadline_misses", "missed").replace("_ns", "");
+        let name = name.replace("p99_9", "p99.9").replace(['_', '.'], " ");
+        let name = name.replace("p99 9", "p99.9");
+        match self {
+            Shown::Number => name,
+            Shown::Millis => format!("{name} ms"),
+            Shown::Megabits => format!("{name} Mbit/s"),
+            Shown::Percent => format!("{name} %"),
+        }
+    }
+}
+
+/// Results of which figures can be told.
+pub trait Figures: Measured {
+    /// The seed of every random draw.
+    fn seed(&self) -> u64;
+
+    /// All figures, in a fixed order.
+    fn figures(&self) -> Vec<Figure>;
+}
+
+impl Figures for Summary {
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn figures(&self) -> Vec<Figure> {
+        let mut list = List::of("link", None);
+        list.add("utilization", Shown::Percent, self.link.utilization);
+        let mut all = list.figures;
+        for class in &self.classes {
+            let mut list = List::of(&class.name, None);
+            list.counts(class);
+            list.add("throughput_bps", Shown::Megabits, class.throughput_bps);
+            list.delays(class.delay_ns.as_ref());
+            if let Some(windows) = &class.windows {
+                list.count("windows.lost", windows.lost);
+                list.count("windows.violations", windows.violations);
+                list.count("windows.longest_run", windows.longest_run);
+            }
+            all.extend(list.figures);
+        }
+        all
+    }
+}
+
+impl Figures for NetworkSummary {
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn figures(&self) -> Vec<Figure> {
+        let whole = self.classes.iter().flat_map(from_end_to_end);
+        whole.chain(self.hops.iter().flat_map(at_hop)).collect()
+    }
+}
+
+fn from_end_to_end(class: &EndToEnd) -> Vec<Figure> {
+    let mut list = List::of(&class.name, None);
+    list.count("sent", class.sent);
+    list.count("dropped", class.dropped);
+    if class.deadline_ns.is_some() {
+        list.count("deadline_misses", class.deadline_misses);
+    }
+    list.add("goodput_bps", Shown::Megabits, class.goodput_bps);
+    if class.flows > 1 {
+        list.add("fairness", Shown::Number, class.fairness);
+    }
+    list.delays(class.delay_ns.as_ref());
+    if let Some(tcp) = &class.tcp {
+        list.count("tcp.retransmitted", tcp.retransmitted);
+        list.count("tcp.recoveries", tcp.recoveries);
+        list.count("tcp.timeouts", tcp.timeouts);
+        list.count("tcp.completed", tcp.completed);
+        let completion = tcp.completion_ns.map(|delay| delay.mean);
+        list.add("tcp.completion_ns.mean", Shown::Millis, completion);
+    }
+    list.figures
+}
+
+fn at_hop(hop: &HopSummary) -> Vec<Figure> {
+    let at = format!("{} → {}", hop.from, hop.to);
+    let mut list = List::of("link", Some(&at));
+    list.add("utilization", Shown::Percent, hop.utilization);
+    let mut all = list.figures;
+    for class in &hop.classes {
+        let mut list = List::of(&class.name, Some(&at));
+        list.counts(class);
+        list.delays(class.delay_ns.as_ref());
+        all.extend(list.figures);
+    }
+    all
+}
+
+/// The figures of one class.
+struct List<'a> {
+    class: &'a str,
+    at: Option<&'a str>,
+    figures: Vec<Figure>,
+}
+
+impl<'a> List<'a> {
+    fn of(class: &'a str, at: Option<&'a str>) -> Self {
+        List { class, at, figures: Vec::new() }
+    }
+
+    fn add(&mut self, name: &'static str, shown: Shown, value: impl Into<Option<f64>>) {
+        let (class, at) = (self.class.to_owned(), self.at.map(str::to_owned));
+        self.figures.push(Figure { class, at, name, shown, value: value.into() });
+    }
+
+    fn count(&mut self, name: &'static str, value: u64) {
+        self.add(name, Shown::Number, value as f64);
+    }
+
+    fn counts(&mut self, class: &ClassSummary) {
+        self.count("arrived", class.arrived);
+        self.count("sent", class.sent);
+        self.count("dropped", class.dropped.values().sum());
+        if class.deadline_ns.is_some() {
+            self.count("deadline_misses", class.deadline_misses);
+        }
+    }
+
+    fn delays(&mut self, delay: Option<&DelaySummary>) {
+        type Of = fn(&DelaySummary) -> f64;
+        let parts: [(&'static str, Of); 6] = [
+            ("delay_ns.min", |d| d.min as f64),
+            ("delay_ns.mean", |d| d.mean),
+            ("delay_ns.p50", |d| d.p50 as f64),
+            ("delay_ns.p99", |d| d.p99 as f64),
+            ("delay_ns.p99_9", |d| d.p99_9 as f64),
+            ("delay_ns.max", |d| d.max as f64),
+        ];
+        for (name, of) in parts {
+            self.add(name, Shown::Millis, delay.map(of));
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Means over seeds as one HTML file.
+
+use maud::{Markup, html};
+
+use super::{Estimate, Seeds, explained, lead, named, range};
+use crate::admission::AdmissionView;
+use crate::html::{admission_section, facts, page, promises, verdict_box};
+use crate::quantity::{NOTHING, time};
+
+/// One scheduler under several seeds, with the answer of the admission test.
+pub fn html<S>(
+    title: Option<&str>,
+    duration_ns: u64,
+    admission: Option<&AdmissionView>,
+    seeds: &Seeds<S>,
+) -> String {
+    page(
+        title.unwrap_or("Simulation"),
+        &html! {
+            (about(&[("Scheduler", seeds.scheduler.clone())], duration_ns, &seeds.seeds))
+            (verdict_box(&seeds.verdict))
+            @if let Some(admission) = admission { (admission_section(admission)) }
+            section {
+                h2 { "Means over all seeds" }
+                (figures(std::slice::from_ref(seeds)))
+            }
+        },
+    )
+}
+
+/// Several schedulers under the same seeds.
+pub fn compare_html<S>(title: Option<&str>, duration_ns: u64, runs: &[Seeds<S>]) -> String {
+    let seeds = runs.first().map_or(&[][..], |run| &run.seeds);
+    page(
+        title.unwrap_or("Comparison"),
+        &html! {
+            (about(&[], duration_ns, seeds))
+            p { "The same sources under " (runs.len()) " schedulers, with the same seeds." }
+            (promises(&named(runs)))
+            section {
+                h2 { "Side by side" }
+                (figures(runs))
+            }
+        },
+    )
+}
+
+fn about(first: &[(&'static str, String)], duration_ns: u64, seeds: &[u64]) -> Markup {
+    let more = [("Duration", time(duration_ns as f64)), ("Seeds", range(seeds))];
+    facts(&first.iter().cloned().chain(more).collect::<Vec<_>>())
+}
+
+fn figures<S>(runs: &[Seeds<S>]) -> Markup {
+    let first = runs.first().map_or(&[][..], |run| &run.figures);
+    html! {
+        div.wide { table {
+            thead { tr {
+                th { "Class" } th { "Figure" }
+                @for run in runs { th.number { (run.scheduler) } th.number { "±" } }
+            } }
+            tbody { @for (at, one) in first.iter().enumerate() {
+                @let [subject, figure] = lead(first, at);
+                tr {
+                    th scope="row" { (subject) }
+                    td { (figure) }
+                    @for run in runs {
+                        @let same = run.like(at, one);
+                        td.number { (same.map_or(NOTHING.to_owned(), |same| same.shown.text(same.mean))) }
+                        td.number { (same.map_or(NOTHING.to_owned(), Estimate::spread)) }
+                    }
+                }
+            } }
+        } }
+        p.note { (explained(runs.first().map_or(0, |run| run.seeds.len()))) }
+    }
+}

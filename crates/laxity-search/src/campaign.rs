@@ -1,0 +1,124 @@
+//! Cases one after another on all cores, until the time is over.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::case::{self, Outcome};
+use crate::discipline::Discipline;
+use crate::harm::Budget;
+use crate::save::{self, Saved};
+use crate::shrink;
+
+/// What is to be searched.
+#[derive(Clone, Debug)]
+pub struct Campaign {
+    /// The kinds of plans, in turn.
+    pub disciplines: Vec<Discipline>,
+    /// What all cases are drawn from.
+    pub seed: u64,
+    /// The number of the first case of each discipline.
+    pub first: u64,
+    /// How many cases of each discipline at most.
+    pub cases: u64,
+    /// After how long no case is begun.
+    pub time: Duration,
+    /// How many are searched side by side.
+    pub threads: usize,
+    /// Where counterexamples go.
+    pub folder: PathBuf,
+}
+
+/// What a campaign has come to.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// By discipline, in the order of [`Campaign::disciplines`].
+    pub rows: Vec<Outcome>,
+    /// What was broken.
+    pub saved: Vec<Saved>,
+    /// Why counterexamples could not be written.
+    pub failures: Vec<String>,
+}
+
+/// What is spent on one plan: some tenths of a second.
+pub fn budget(discipline: Discipline) -> Budget {
+    let packets = match discipline {
+        // Its networks begin anew, and a packet of theirs costs as much as thirty of a link's.
+        Discipline::Tdp => 20_000,
+        _ => 250_000,
+    };
+    Budget { packets, patience: 150 }
+}
+
+/// Counterexamples of a discipline after which no more are saved: they are likely the same.
+const MOST_SAVED: usize = 20;
+
+impl Campaign {
+    /// Searches until the time is over or `stop` is set; tells `progress` what there is after each case.
+    pub fn run(&self, stop: &AtomicBool, progress: &(dyn Fn(&Tally) + Sync)) -> Tally {
+        let rows = vec![Outcome::default(); self.disciplines.len()];
+        let tally = Mutex::new(Tally { rows, ..Tally::default() });
+        let next = AtomicU64::new(0);
+        let turns = self.cases.saturating_mul(self.disciplines.len() as u64);
+        let begin = Instant::now();
+        std::thread::scope(|scope| {
+            for _ in 0..self.threads {
+                scope.spawn(|| {
+                    while begin.elapsed() < self.time && !stop.load(Ordering::Relaxed) {
+                        let turn = next.fetch_add(1, Ordering::Relaxed);
+                        if turn >= turns {
+                            break;
+                        }
+                        self.case(turn, &tally, progress);
+                    }
+                });
+            }
+        });
+        tally.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn case(&self, turn: u64, tally: &Mutex<Tally>, progress: &(dyn Fn(&Tally) + Sync)) {
+        let kinds = self.disciplines.len() as u64;
+        let (row, number) = ((turn % kinds) as usize, self.first + turn / kinds);
+        let discipline = self.disciplines[row];
+        let mut outcome = case::run(discipline, self.seed, number, budget(discipline), None);
+        let broken = outcome.broken.take().map(|broken| shrink::shrunk(broken, None));
+        let lock = || tally.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut tally = lock();
+        tally.rows[row].add(&outcome);
+        if let Some(broken) = broken {
+            tally.rows[row].counterexamples += 1;
+            let known = tally.saved.iter().filter(|saved| saved.discipline == discipline).count();
+            if known < MOST_SAVED {
+                match self.save(discipline, number, &broken) {
+                    Ok(saved) => tally.saved.push(saved),
+                    Err(error) => tally.failures.push(error.to_string()),
+                }
+            }
+        }
+        progress(&tally);
+    }
+
+    fn save(
+        &self,
+        discipline: Discipline,
+        number: u64,
+        broken: &case::Broken,
+    ) -> std::io::Result<Saved> {
+        let name = format!("{discipline}-{}-{number}", self.seed);
+        save::save(Path::new(&self.folder), &name, discipline, broken)
+    }
+}
+
+impl Outcome {
+    /// Adds what came of another case.
+    pub fn add(&mut self, other: &Outcome) {
+        self.plans += other.plans;
+        self.admitted += other.admitted;
+        self.runs += other.runs;
+        self.packets += other.packets;
+        self.closest = self.closest.max(other.closest);
+        self.counterexamples += other.counterexamples;
+    }
+}

@@ -1,0 +1,201 @@
+//! One numbered case: a plan is drawn, pushed to the edge and searched.
+
+use rand::{RngExt, SeedableRng};
+
+use crate::Generator;
+use crate::arrival::Arrival;
+use crate::course::Course;
+use crate::discipline::Discipline;
+use crate::draft::Draft;
+use crate::edge;
+use crate::harm::{self, Budget};
+use crate::judge::{Break, What};
+use crate::plans;
+use crate::plants::Plant;
+use crate::replay::{self, Replayed};
+use crate::subject::Subject;
+
+/// What came of a case.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Plans that were drawn.
+    pub plans: u64,
+    /// Those of them that were admitted and searched.
+    pub admitted: u64,
+    /// How many times traffic was let loose.
+    pub runs: u64,
+    /// How many packets that were.
+    pub packets: u64,
+    /// How near a packet came to what is proved of it, or a stream's window; 1 is where it breaks.
+    pub closest: f64,
+    /// How many plans were broken; of a single case see [`broken`](Self::broken).
+    pub counterexamples: u64,
+    /// What breaks, if anything.
+    pub broken: Option<Broken>,
+}
+
+/// A plan and packets that break what is proved of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Broken {
+    /// The plan.
+    pub draft: Draft,
+    /// The packets.
+    pub arrivals: Vec<Arrival>,
+    /// The names of feeds that do not keep to their contracts.
+    pub rogues: Vec<u16>,
+    /// What they break.
+    pub what: Break,
+}
+
+/// The generator of a case: nothing but its discipline, the seed and its number count.
+pub fn generator(discipline: Discipline, seed: u64, number: u64) -> Generator {
+    let mut draw = Generator::seed_from_u64(seed);
+    for name in [discipline as u64, number] {
+        draw = Generator::seed_from_u64(draw.random::<u64>() ^ name);
+    }
+    draw
+}
+
+/// Draws and searches one plan.
+pub fn run(
+    discipline: Discipline,
+    seed: u64,
+    number: u64,
+    budget: Budget,
+    plant: Option<&'static Plant>,
+) -> Outcome {
+    let mut draw = generator(discipline, seed, number);
+    let mut outcome = Outcome { plans: 1, ..Outcome::default() };
+    let Some(draft) = edge::loosened(plans::draw(discipline, &mut draw)) else { return outcome };
+    let edge = edge::pushed(draft, draw.random_range(0..=MOST_PUSHED), &mut draw);
+    let Ok(subject) = Subject::of(&edge.inside, plant) else { return outcome };
+    outcome.admitted = 1;
+    let found = harm::search(&subject, budget, &mut draw);
+    outcome.runs = found.runs;
+    outcome.packets = found.packets;
+    outcome.closest = found.closest;
+    let (nearest, rogues) = (found.nearest.0, names(&subject, found.nearest.1));
+    outcome.broken = match found.broken {
+        Some(counterexample) => {
+            let rogues = names(&subject, counterexample.rogues);
+            let (arrivals, what) = (counterexample.arrivals, counterexample.what);
+            let broken = Broken { draft: edge.inside, arrivals, rogues, what };
+            Some(alone(&broken, counterexample.last, plant).unwrap_or(broken))
+        }
+        None if plant.is_none() && (1..MOST_REPLAYED).contains(&nearest.len()) => {
+            let nearest = from_the_start(&subject, &nearest);
+            verdict(&subject, &edge.inside, &nearest, &rogues)
+                .or_else(|| refusal(&edge.outside?, &nearest, &rogues))
+        }
+        None => None,
+    };
+    outcome
+}
+
+/// The most packets that are run a second time, by Laxity's own simulator.
+const MOST_REPLAYED: usize = 400;
+
+/// The most numbers of a plan that are pushed to the edge.
+const MOST_PUSHED: usize = 3;
+
+/// Whether the last run alone breaks the same.
+fn alone(broken: &Broken, last: usize, plant: Option<&'static Plant>) -> Option<Broken> {
+    let subject = Subject::of(&broken.draft, plant).ok()?;
+    let arrivals = from_the_start(&subject, &broken.arrivals[last..]);
+    let what = breaks(&subject, &arrivals, &broken.rogues)?;
+    what.what.is_like(&broken.what.what).then(|| Broken { arrivals, what, ..broken.clone() })
+}
+
+/// What arrivals break of a subject whose schedulers have no history; nothing if they do not keep to
+/// the contracts.
+pub fn breaks(subject: &Subject, arrivals: &[Arrival], rogues: &[u16]) -> Option<Break> {
+    let rogues = bits(subject, rogues);
+    let conforms = crate::arrival::conforms(subject, arrivals, rogues);
+    if !subject.is_promising() || !conforms {
+        return None;
+    }
+    Course::new(subject, rogues).run(arrivals).err()
+}
+
+/// The same arrivals, the first of them at the beginning of time or, of streams, at their first gap.
+pub fn from_the_start(subject: &Subject, arrivals: &[Arrival]) -> Vec<Arrival> {
+    let first = arrivals.first().map_or(0, |arrival| arrival.time);
+    let gaps = subject.plan.classes.iter().filter_map(|class| class.gap);
+    let step = gaps.map(|gap| gap.0).max().filter(|_| subject.keeps_windows).unwrap_or(1);
+    let by = first.saturating_sub(subject.begins) / step * step;
+    arrivals.iter().map(|arrival| Arrival { time: arrival.time - by, ..*arrival }).collect()
+}
+
+/// Whether `run` finds a broken proof, or other delays, where none was found here.
+fn verdict(
+    subject: &Subject,
+    draft: &Draft,
+    arrivals: &[Arrival],
+    rogues: &[u16],
+) -> Option<Broken> {
+    let mut course = Course::new(subject, bits(subject, rogues));
+    let broken = |what| {
+        let (arrivals, rogues) = (arrivals.to_vec(), rogues.to_vec());
+        Some(Broken { draft: draft.clone(), arrivals, rogues, what })
+    };
+    if let Err(what) = course.run(arrivals) {
+        return broken(what);
+    }
+    let verdict = |what| Break { at: 0, class: 0, what: What::Verdict(what) };
+    match replay::run(draft, arrivals) {
+        Err(error) => broken(verdict(error)),
+        Ok(replayed) => broken(verdict(disagreement(subject, &replayed, &course, rogues)?)),
+    }
+}
+
+/// What `run` and `check` say that is not what was found here.
+fn disagreement(
+    subject: &Subject,
+    replayed: &Replayed,
+    course: &Course,
+    rogues: &[u16],
+) -> Option<String> {
+    if let Some(broken) = replayed.broken.first() {
+        return Some(broken.clone());
+    }
+    if replayed.admitted != subject.admitted {
+        return Some(format!("`run` says admitted {:?}", replayed.admitted));
+    }
+    // Sliding windows are measured, and not proved.
+    let is_promised = subject.admitted == Some(true) && !subject.keeps_windows;
+    if is_promised && rogues.is_empty() && !replayed.kept {
+        return Some("admitted, and not every promise was kept".to_string());
+    }
+    // In a network packets that come over two links at one instant may take turns in either order.
+    let is_link = subject.plan.network.is_none();
+    (is_link && replayed.longest != course.longest())
+        .then(|| format!("delays of {:?} ns, here {:?}", replayed.longest, course.longest()))
+}
+
+/// Whether a plan a step beyond the edge is refused by `check` and still said to break a proof.
+fn refusal(outside: &Draft, arrivals: &[Arrival], rogues: &[u16]) -> Option<Broken> {
+    let subject = Subject::of(outside, None).ok()?;
+    let proves_nothing =
+        subject.outputs.iter().all(|output| output.bounds.iter().all(Option::is_none));
+    if !proves_nothing {
+        return None;
+    }
+    let what = replay::run(outside, arrivals).ok()?.broken.first()?.clone();
+    let what = Break { at: 0, class: 0, what: What::Verdict(what) };
+    let (arrivals, rogues) = (arrivals.to_vec(), rogues.to_vec());
+    Some(Broken { draft: outside.clone(), arrivals, rogues, what })
+}
+
+/// The names of the feeds of classes that are given as bits.
+fn names(subject: &Subject, rogues: u64) -> Vec<u16> {
+    let is_rogue = |name: &u16| {
+        subject.feed(*name).is_some_and(|feed| feed.class < 64 && rogues >> feed.class & 1 == 1)
+    };
+    subject.names().into_iter().filter(is_rogue).collect()
+}
+
+/// And the other way round.
+fn bits(subject: &Subject, names: &[u16]) -> u64 {
+    let classes = names.iter().filter_map(|name| subject.feed(*name));
+    classes.fold(0, |bits, feed| bits | 1 << feed.class)
+}

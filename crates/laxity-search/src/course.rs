@@ -1,0 +1,298 @@
+//! The course that packets run: links, wires and the judge at every output.
+
+use std::collections::VecDeque;
+
+use laxity::packet::{ClassId, FlowId, Packet};
+use laxity::scheduler::DropReason;
+use laxity::units::Nanos;
+
+use crate::arrival::{Arrival, BYTE};
+use crate::framed;
+use crate::judge::{Books, Break, Waiting, What};
+use crate::subject::{Built, Subject};
+
+/// A subject at work. Time goes on from one run to the next.
+pub struct Course<'a> {
+    subject: &'a Subject,
+    ports: Vec<Port>,
+    travels: Vec<Travel>,
+    drops: Vec<(Packet, DropReason)>,
+    /// The classes that do not keep to their contracts, and have no bounds, a bit each.
+    rogues: u64,
+    /// How near each class has come to what is proved of it.
+    closest: Vec<f64>,
+    /// The longest delay of each class at an output, in ns.
+    longest: Vec<u64>,
+    packets: u64,
+}
+
+struct Port {
+    scheduler: Built,
+    books: Books,
+    link: Link,
+    delay: u64,
+    /// When it next looks for a packet.
+    looks_at: u64,
+    /// Packets under way behind it: when they come to the next output, and their handles.
+    wire: VecDeque<(u64, u64)>,
+}
+
+/// A link by exact arithmetic: a busy period's bytes end where their sum says.
+struct Link {
+    rate: u64,
+    busy_from: u64,
+    bytes: u64,
+    free_at: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Travel {
+    set_out: u64,
+    feed: u16,
+    hop: u16,
+    flow: u16,
+    length: u32,
+}
+
+impl Link {
+    fn send(&mut self, now: u64, length: u32) -> u64 {
+        if now != self.free_at {
+            (self.busy_from, self.bytes) = (now, 0);
+        }
+        self.bytes += u64::from(length);
+        let takes = match self.bytes.checked_mul(BYTE) {
+            Some(work) => work.div_ceil(self.rate),
+            None => (u128::from(self.bytes) * u128::from(BYTE)).div_ceil(self.rate.into()) as u64,
+        };
+        self.free_at = self.busy_from + takes;
+        self.free_at
+    }
+}
+
+impl<'a> Course<'a> {
+    /// A subject without history, some of whose classes do not keep to their contracts.
+    pub fn new(subject: &'a Subject, rogues: u64) -> Self {
+        let outputs = subject.outputs.iter().zip(subject.schedulers()).enumerate();
+        let port =
+            |(number, (output, scheduler)): (usize, (&crate::subject::Output, Built))| Port {
+                scheduler,
+                books: Books::new(subject, number, output),
+                link: Link { rate: output.rate, busy_from: 0, bytes: 0, free_at: 0 },
+                delay: output.delay,
+                looks_at: u64::MAX,
+                wire: VecDeque::new(),
+            };
+        Course {
+            subject,
+            ports: outputs.map(port).collect(),
+            travels: Vec::new(),
+            drops: Vec::new(),
+            rogues,
+            closest: vec![0.0; subject.plan.classes.len()],
+            longest: vec![0; subject.plan.classes.len()],
+            packets: 0,
+        }
+    }
+
+    /// Lets packets arrive, in the order of time and none before all earlier ones have left, and waits
+    /// until all have left. Gives when that is.
+    ///
+    /// # Errors
+    /// At the first thing that is broken.
+    pub fn run(&mut self, arrivals: &[Arrival]) -> Result<u64, Break> {
+        self.closest.fill(0.0);
+        self.travels.clear();
+        self.packets += arrivals.len() as u64;
+        if self.subject.is_framed() {
+            return self.run_in_frames(arrivals);
+        }
+        let mut rest = arrivals.iter().peekable();
+        let mut last = 0;
+        loop {
+            let coming = rest.peek().map_or(u64::MAX, |arrival| arrival.time);
+            let now = self.ports.iter().fold(coming, |now, port| {
+                let wire = port.wire.front().map_or(u64::MAX, |(time, _)| *time);
+                now.min(port.looks_at).min(wire)
+            });
+            if now == u64::MAX {
+                break;
+            }
+            last = now;
+            while let Some(arrival) = rest.next_if(|arrival| arrival.time == now) {
+                self.set_out(arrival)?;
+            }
+            for output in 0..self.ports.len() {
+                while let Some((_, handle)) =
+                    self.ports[output].wire.pop_front_if(|(time, _)| *time == now)
+                {
+                    self.land(now, handle)?;
+                }
+            }
+            for output in 0..self.ports.len() {
+                if self.ports[output].looks_at == now {
+                    self.choose(now, output)?;
+                }
+            }
+        }
+        match self.ports.iter().position(|port| port.books.holds().0 > 0) {
+            Some(output) => Err(self.ports[output].books.broken(last, 0, What::Idle { output })),
+            None => Ok(last),
+        }
+    }
+
+    fn run_in_frames(&mut self, arrivals: &[Arrival]) -> Result<u64, Break> {
+        let closest = &mut self.closest;
+        framed::run(self.subject, arrivals, |class, delay, bound| {
+            closest[class] = closest[class].max(delay as f64 / bound as f64);
+        })
+    }
+
+    /// How near a class has come, since the last run began, to what is proved of it: 1 is where that
+    /// would be broken.
+    pub fn closest(&self, class: usize) -> f64 {
+        self.closest[class]
+    }
+
+    /// The nearest of all classes.
+    pub fn nearest(&self) -> f64 {
+        self.closest.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// The longest delay of each class at any output, in ns.
+    pub fn longest(&self) -> &[u64] {
+        &self.longest
+    }
+
+    /// How many packets have arrived in all.
+    pub fn packets(&self) -> u64 {
+        self.packets
+    }
+
+    fn set_out(&mut self, arrival: &Arrival) -> Result<(), Break> {
+        let &Arrival { time, feed, flow, length } = arrival;
+        let handle = self.travels.len() as u64;
+        self.travels.push(Travel { set_out: time, feed, hop: 0, flow, length });
+        self.arrive(time, handle)
+    }
+
+    /// A packet arrives at the next output of its way.
+    fn arrive(&mut self, now: u64, handle: u64) -> Result<(), Break> {
+        let Travel { feed, hop, flow, length, .. } = self.travels[handle as usize];
+        let feed = self.subject.feed(feed).expect("a feed of the subject");
+        let output = feed.outputs[usize::from(hop)];
+        let port = &mut self.ports[output];
+        let flow = u32::from(flow);
+        port.books.arrived(feed.class, flow, Waiting { handle, arrival: now, length });
+        let packet = Packet {
+            class: ClassId(feed.class as u32),
+            flow: FlowId(flow),
+            length,
+            arrival: Nanos(now),
+            handle,
+            ..Packet::default()
+        };
+        let drops = &mut self.drops;
+        port.scheduler.enqueue(Nanos(now), packet, &mut |packet, reason| {
+            drops.push((packet, reason));
+        });
+        port.looks_at = port.looks_at.min(port.link.free_at.max(now));
+        if self.drops.is_empty() { Ok(()) } else { self.note_drops(now, output) }
+    }
+
+    fn note_drops(&mut self, now: u64, output: usize) -> Result<(), Break> {
+        for (packet, reason) in self.drops.drain(..) {
+            let used = self.ports[output].books.dropped(now, &packet, reason)?;
+            let closest = &mut self.closest[packet.class.index()];
+            *closest = closest.max(used);
+        }
+        Ok(())
+    }
+
+    /// An output whose link is free sends what its scheduler chooses.
+    fn choose(&mut self, now: u64, output: usize) -> Result<(), Break> {
+        let port = &mut self.ports[output];
+        port.looks_at = u64::MAX;
+        let drops = &mut self.drops;
+        let dispatch = port.scheduler.dequeue(Nanos(now), &mut |packet, reason| {
+            drops.push((packet, reason));
+        });
+        if !self.drops.is_empty() {
+            self.note_drops(now, output)?;
+        }
+        let port = &mut self.ports[output];
+        let Some(dispatch) = dispatch else { return self.wait(now, output) };
+        let (waiting, used) = port.books.sent(now, &dispatch)?;
+        let departure = port.link.send(now, waiting.length);
+        let class = dispatch.packet.class.index();
+        let backlog = port.scheduler.backlog();
+        if (backlog.packets, backlog.bytes) != port.books.holds() {
+            return Err(port.books.broken(now, class, What::Books { output }));
+        }
+        // A single link looks again when it is free, whether anything waits or not; those of a
+        // network do if anything does.
+        if backlog.packets > 0 || self.subject.plan.network.is_none() {
+            port.looks_at = departure;
+        }
+        let delay = departure - waiting.arrival;
+        let bound = port.books.bound(class);
+        let behind = departure + port.delay;
+        self.longest[class] = self.longest[class].max(delay);
+        self.closest[class] = self.closest[class].max(used);
+        self.hold(departure, class, delay, bound, |delay, bound| What::Bound {
+            output,
+            delay,
+            bound,
+        })?;
+        self.go_on(behind, output, waiting.handle)
+    }
+
+    /// Nothing is sent although the link is free.
+    fn wait(&mut self, now: u64, output: usize) -> Result<(), Break> {
+        let port = &mut self.ports[output];
+        if port.books.holds().0 == 0 {
+            return Ok(());
+        }
+        match port.scheduler.next_ready(Nanos(now)) {
+            Some(Nanos(ready)) if ready > now && port.books.may_idle() => {
+                port.looks_at = ready;
+                Ok(())
+            }
+            _ => Err(port.books.broken(now, 0, What::Idle { output })),
+        }
+    }
+
+    /// A packet that leaves an output goes on to the next or has come to its receiver.
+    fn go_on(&mut self, time: u64, output: usize, handle: u64) -> Result<(), Break> {
+        let travel = &mut self.travels[handle as usize];
+        travel.hop += 1;
+        let feed = self.subject.feed(travel.feed).expect("a feed of the subject");
+        if usize::from(travel.hop) < feed.outputs.len() {
+            self.ports[output].wire.push_back((time, handle));
+            return Ok(());
+        }
+        let delay = time - travel.set_out;
+        self.hold(time, feed.class, delay, feed.bound, |delay, bound| What::Path { delay, bound })
+    }
+
+    fn land(&mut self, now: u64, handle: u64) -> Result<(), Break> {
+        self.arrive(now, handle)
+    }
+
+    /// Holds a delay against its bound.
+    fn hold(
+        &mut self,
+        at: u64,
+        class: usize,
+        delay: u64,
+        bound: Option<u64>,
+        what: impl Fn(u64, u64) -> What,
+    ) -> Result<(), Break> {
+        let Some(bound) = bound.filter(|_| self.rogues >> class & 1 == 0) else { return Ok(()) };
+        if delay > bound {
+            return Err(Break { at, class, what: what(delay, bound) });
+        }
+        let near = delay as f64 / bound as f64;
+        self.closest[class] = self.closest[class].max(near);
+        Ok(())
+    }
+}

@@ -1,0 +1,149 @@
+//! The search for harm: traffic is changed a little, and what brings a class nearer to its bound stays.
+
+mod traffic;
+
+use rand::RngExt;
+
+pub use traffic::{Scene, Traffic};
+
+use crate::Generator;
+use crate::arrival::Arrival;
+use crate::course::Course;
+use crate::judge::Break;
+use crate::subject::Subject;
+
+/// How long a search goes on.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Packets in all.
+    pub packets: u64,
+    /// Runs in a row that bring nothing, after which traffic is drawn anew.
+    pub patience: u32,
+}
+
+/// What a search has come to.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// How many times traffic was let loose.
+    pub runs: u64,
+    /// How many packets that were.
+    pub packets: u64,
+    /// How near any class has come to what is proved.
+    pub closest: f64,
+    /// The traffic that came nearest, and who did not keep to contracts.
+    pub nearest: (Vec<Arrival>, u64),
+    /// What was broken, if anything.
+    pub broken: Option<Counterexample>,
+}
+
+/// Arrivals that break something.
+#[derive(Clone, Debug)]
+pub struct Counterexample {
+    /// The arrivals since the schedulers were built.
+    pub arrivals: Vec<Arrival>,
+    /// Where the last run of them begins.
+    pub last: usize,
+    /// The classes that do not keep to their contracts, a bit each.
+    pub rogues: u64,
+    /// What is broken.
+    pub what: Break,
+}
+
+/// Packets that a subject takes before its schedulers are built anew.
+const LIFE: usize = 20_000;
+
+/// When its schedulers are built anew at the latest, in ns: nanoseconds end in 584 years, and what a
+/// class of few bits a second may send soon takes as long.
+const AGE: u64 = 1 << 62;
+
+/// Searches until something breaks or the budget is spent.
+pub fn search(subject: &Subject, budget: Budget, draw: &mut Generator) -> Found {
+    let scene = Scene::of(subject);
+    let mut found = Found::default();
+    if scene.judged.is_empty() {
+        return found;
+    }
+    while found.packets < budget.packets && found.broken.is_none() {
+        climb(subject, &scene, budget, draw, &mut found);
+    }
+    found
+}
+
+/// One climb from traffic that is drawn to traffic that no small change makes worse.
+fn climb(
+    subject: &Subject,
+    scene: &Scene,
+    budget: Budget,
+    draw: &mut Generator,
+    found: &mut Found,
+) {
+    let target = scene.judged[draw.random_range(0..scene.judged.len())];
+    let rogues = scene.rogues(draw, target);
+    let mut life = Life::new(subject, scene, rogues);
+    let mut best = Traffic::draw(scene, draw, target, rogues);
+    let mut height = match life.run(&best, target, found) {
+        Some(height) => height,
+        None => return,
+    };
+    let mut in_vain = 0;
+    while in_vain < budget.patience && found.packets < budget.packets {
+        let mut other = best.clone();
+        for _ in 0..1 + draw.random_range(0..3u32) * draw.random_range(0..2) {
+            other.change(scene, draw, rogues);
+        }
+        let Some(reached) = life.run(&other, target, found) else { return };
+        in_vain = if reached > height { 0 } else { in_vain + 1 };
+        if reached >= height {
+            (best, height) = (other, reached);
+        }
+    }
+}
+
+/// Schedulers from when they are built to when they have seen enough.
+struct Life<'a> {
+    scene: &'a Scene<'a>,
+    subject: &'a Subject,
+    rogues: u64,
+    course: Course<'a>,
+    ledger: traffic::Ledger,
+    /// All that has arrived.
+    log: Vec<Arrival>,
+}
+
+impl<'a> Life<'a> {
+    fn new(subject: &'a Subject, scene: &'a Scene<'a>, rogues: u64) -> Self {
+        let ledger = traffic::Ledger::new(subject, rogues);
+        let course = Course::new(subject, rogues);
+        Life { scene, subject, rogues, course, ledger, log: Vec::with_capacity(2 * LIFE) }
+    }
+
+    /// Lets traffic loose and gives how near the target came to its bound; `None` if anything broke.
+    fn run(&mut self, traffic: &Traffic, target: usize, found: &mut Found) -> Option<f64> {
+        let is_old = self.log.len() > LIFE || self.ledger.end() > AGE;
+        if is_old || self.scene.begins_anew {
+            self.course = Course::new(self.subject, self.rogues);
+            self.ledger = traffic::Ledger::new(self.subject, self.rogues);
+            self.log.clear();
+        }
+        let begin = self.log.len();
+        self.ledger.play(traffic, &mut self.log);
+        let run = &self.log[begin..];
+        found.runs += 1;
+        found.packets += run.len() as u64;
+        match self.course.run(run) {
+            Ok(end) => self.ledger.ends(end),
+            Err(what) => {
+                let arrivals = self.log.clone();
+                let (last, rogues) = (begin, self.rogues);
+                found.broken = Some(Counterexample { arrivals, last, rogues, what });
+                return None;
+            }
+        }
+        let nearest = self.course.nearest();
+        if nearest > found.closest {
+            found.closest = nearest;
+            found.nearest = (self.log[begin..].to_vec(), self.rogues);
+        }
+        Some(self.course.closest(target))
+    }
+}

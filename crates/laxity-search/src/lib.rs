@@ -1,0 +1,23 @@
+//! A standing adversary: plans at the edge of what is admitted, and traffic that keeps its contracts and
+//! is searched for harm.
+#![deny(missing_docs)]
+
+pub mod arrival;
+pub mod campaign;
+pub mod case;
+pub mod course;
+pub mod discipline;
+pub mod draft;
+pub mod edge;
+mod framed;
+pub mod harm;
+pub mod judge;
+pub mod plans;
+pub mod plants;
+pub mod replay;
+pub mod save;
+pub mod shrink;
+pub mod subject;
+
+/// The generator of all random draws.
+pub type Generator = rand_pcg::Pcg64Mcg;

@@ -1,0 +1,118 @@
+//! `laxity-search`: searches for traffic that breaks what Laxity promises.
+
+use std::io::{IsTerminal, stderr};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use laxity_report::quantity::count;
+use laxity_report::table::table;
+use laxity_search::campaign::{Campaign, Tally};
+use laxity_search::case::Outcome;
+use laxity_search::discipline::Discipline;
+use signal_hook::consts::SIGINT;
+use signal_hook::flag;
+
+/// Draws plans at the edge of admission and searches for traffic that breaks what is proved of them.
+///
+/// Exits with 1 if anything is broken.
+#[derive(Parser)]
+#[command(max_term_width = 100)]
+struct Arguments {
+    /// How long.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    minutes: u32,
+    /// What plans and traffic are drawn from: the same seed searches the same cases, in any time and on any
+    /// number of threads.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// One kind of plans: edf, hfsc, wf2q, nested, wfq, drr, priority, dwcs, network or
+    /// tdp.
+    #[arg(long, value_name = "DISCIPLINE")]
+    only: Option<Discipline>,
+    /// The number of the first case of each kind.
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    first: u64,
+    /// How many cases of each kind at most.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    cases: Option<u64>,
+    /// Threads; as many as there are cores by default.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Where counterexamples go.
+    #[arg(long, value_name = "FOLDER", default_value = "target/counterexamples")]
+    out: PathBuf,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let all = std::thread::available_parallelism().map_or(1, usize::from);
+    let campaign = Campaign {
+        disciplines: arguments.only.map_or(Discipline::ALL.to_vec(), |only| vec![only]),
+        seed: arguments.seed,
+        first: arguments.first,
+        cases: arguments.cases.unwrap_or(u64::MAX),
+        time: Duration::from_secs(60 * u64::from(arguments.minutes)),
+        threads: arguments.threads.map_or(all, usize::from),
+        folder: arguments.out,
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    // The first Ctrl-C asks for the table, the second one for nothing.
+    let asked = flag::register_conditional_shutdown(SIGINT, 130, stop.clone())
+        .and_then(|_| flag::register(SIGINT, stop.clone()));
+    if let Err(error) = asked {
+        eprintln!("Ctrl-C will not print what was found: {error}");
+    }
+    let bar = bar();
+    let tally = campaign.run(&stop, &|tally| {
+        let sum = |of: fn(&Outcome) -> u64| tally.rows.iter().map(of).sum::<u64>();
+        bar.set_message(format!(
+            "{} plans, {} packets, {} broken",
+            sum(|row| row.plans),
+            sum(|row| row.packets),
+            sum(|row| row.counterexamples)
+        ));
+    });
+    bar.finish_and_clear();
+    println!("{}", summary(&campaign, &tally));
+    for saved in &tally.saved {
+        let seen = if saved.replayed { "" } else { " (where `run` finds nothing)" };
+        println!("\n{}: {}\n  {}{seen}", saved.discipline, saved.what, saved.command);
+    }
+    tally.failures.iter().for_each(|failure| eprintln!("a counterexample is not saved: {failure}"));
+    match tally.rows.iter().all(|row| row.counterexamples == 0) {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}
+
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::new_spinner();
+    let style = ProgressStyle::with_template("{spinner} {elapsed_precise} {msg}");
+    bar.set_style(style.expect("the template is well formed"));
+    match stderr().is_terminal() {
+        true => bar.enable_steady_tick(Duration::from_millis(200)),
+        false => bar.set_draw_target(ProgressDrawTarget::hidden()),
+    }
+    bar
+}
+
+fn summary(campaign: &Campaign, tally: &Tally) -> String {
+    let mut whole = Outcome::default();
+    tally.rows.iter().for_each(|row| whole.add(row));
+    let names = campaign.disciplines.iter().map(|discipline| discipline.name()).chain(["all"]);
+    let row = |(name, row): (&str, &Outcome)| {
+        let counts = [row.plans, row.admitted, row.runs, row.packets].map(count);
+        let [plans, admitted, runs, packets] = counts;
+        let (closest, broken) = (format!("{:.4}", row.closest), count(row.counterexamples));
+        vec![name.to_string(), plans, admitted, runs, packets, closest, broken]
+    };
+    let rows: Vec<_> = names.zip(tally.rows.iter().chain([&whole])).map(row).collect();
+    let header =
+        ["", "plans", "admitted", "runs", "packets", "closest delay/bound", "counterexamples"];
+    table(&header, &rows)
+}

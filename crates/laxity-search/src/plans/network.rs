@@ -1,0 +1,82 @@
+//! Networks of links under different disciplines, with paths that meet and part.
+
+use rand::RngExt;
+
+use super::{arrival, chance, edf_keys, link, pick, time};
+use crate::Generator;
+use crate::draft::{ClassDraft, CurveDraft, Draft, LinkDraft, PathDraft};
+
+pub fn draw(draw: &mut Generator) -> Draft {
+    let mut draft = link("kind = \"fifo\"", draw);
+    let nodes = draw.random_range(2..=4u16);
+    // Half of all networks go by deadlines everywhere, with best effort that is free beside.
+    let by_deadlines = chance(2, draw);
+    // Links lead from each node to the next, some also to the one after.
+    for from in 0..nodes {
+        for to in [from + 1, from + 2] {
+            if to <= nodes && (to == from + 1 || chance(3, draw)) {
+                let rate = draft.rate * draw.random_range(50..=150u64) / 100;
+                let delay = if chance(2, draw) { 0 } else { draw.random_range(0..3_000_000u64) };
+                let scheduler = if by_deadlines { edf_keys(draw) } else { scheduler(draw) };
+                draft.links.push(LinkDraft { between: [from, to], rate, delay, scheduler });
+            }
+        }
+    }
+    let classes = draw.random_range(1..=4usize);
+    for name in 0..classes {
+        let mut class = class(name, classes, &draft, draw);
+        if by_deadlines && name > 0 && name + 1 == classes {
+            class = ClassDraft::named(name);
+        }
+        draft.classes.push(class);
+        for _ in 0..draw.random_range(1..=2u32) {
+            let nodes = way(&draft, nodes, draw);
+            let path = PathDraft { name: draft.paths.len() as u16, class: name as u16, nodes };
+            if !draft.paths.iter().any(|one| (one.class, &one.nodes) == (path.class, &path.nodes)) {
+                draft.paths.push(path);
+            }
+        }
+    }
+    draft
+}
+
+fn scheduler(draw: &mut Generator) -> String {
+    match draw.random_range(0..8u32) {
+        0 | 1 => "kind = \"fifo\"".to_string(),
+        2 | 3 => edf_keys(draw),
+        _ => format!("kind = \"{}\"", pick(&["wfq", "drr", "wf2q", "hfsc"], draw)),
+    }
+}
+
+fn class(name: usize, count: usize, draft: &Draft, draw: &mut Generator) -> ClassDraft {
+    let share = draft.rate / 2 / count as u64;
+    let told = name == 0 || !chance(4, draw);
+    let arrival = told.then(|| arrival(draft.max_packet, share, draw));
+    let bucket = arrival.map_or(draft.max_packet, |arrival| arrival.bucket);
+    let late = time((bucket + draft.max_packet) * count as u64, draft.rate / 2);
+    let due = told && !chance(3, draw);
+    let whole = due && chance(2, draw);
+    let curve = chance(2, draw).then(|| CurveDraft::line(share));
+    ClassDraft {
+        arrival,
+        deadline: due.then(|| late * draw.random_range(2..6u64)),
+        end_to_end: whole.then(|| late * draw.random_range(5..20u64)),
+        curve,
+        weight: (curve.is_none()).then(|| draw.random_range(1..=40u64) * 100_000),
+        ..ClassDraft::named(name)
+    }
+}
+
+/// A way along links, from any node on.
+fn way(draft: &Draft, nodes: u16, draw: &mut Generator) -> Vec<u16> {
+    let mut way = vec![draw.random_range(0..nodes)];
+    loop {
+        let at = way[way.len() - 1];
+        let next: Vec<_> =
+            draft.links.iter().map(|link| link.between).filter(|[from, _]| *from == at).collect();
+        if next.is_empty() || way.len() > 1 && chance(4, draw) {
+            return way;
+        }
+        way.push(pick(&next, draw)[1]);
+    }
+}

@@ -1,0 +1,194 @@
+//! Faults in the plans that schedulers are built from.
+
+use laxity::sched::dwcs::Precedence;
+use laxity::service::ServiceCurve;
+use laxity::units::{Bytes, Nanos, Rate};
+use laxity_plan::Plan;
+use laxity_plan::model::{Class, Loss, SchedulerSpec};
+
+use crate::subject::{Conduct, Subject};
+
+fn each(subject: &mut Subject, spoil: impl Fn(&mut Plan)) {
+    subject.outputs.iter_mut().for_each(|output| spoil(&mut output.plan));
+}
+
+/// Exchanges something between the first two classes that it differs in.
+fn exchange(
+    plan: &mut Plan,
+    differ: impl Fn(&Class, &Class) -> bool,
+    swap: fn(&mut Class, &mut Class),
+) {
+    let count = plan.classes.len();
+    let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));
+    for (a, b) in pairs {
+        if differ(&plan.classes[a], &plan.classes[b]) {
+            let (front, back) = plan.classes.split_at_mut(b);
+            return swap(&mut front[a], &mut back[0]);
+        }
+    }
+}
+
+/// No packet blocks.
+pub fn no_blocking(subject: &mut Subject) {
+    each(subject, |plan| {
+        plan.link.max_packet = Bytes(1);
+        for arrival in plan.classes.iter_mut().filter_map(|class| class.arrival.as_mut()) {
+            arrival.packet = Some(Bytes(1));
+        }
+    });
+}
+
+/// A quarter faster than it is.
+pub fn faster_link(subject: &mut Subject) {
+    each(subject, |plan| plan.link.rate = Rate(plan.link.rate.0 / 4 * 5));
+}
+
+/// The first class with a deadline sends next to nothing.
+pub fn class_left_out(subject: &mut Subject) {
+    each(subject, |plan| {
+        let class = plan.classes.iter_mut().find(|class| class.deadline.is_some());
+        for bucket in
+            class.into_iter().flat_map(|class| &mut class.arrival).flat_map(|of| &mut of.buckets)
+        {
+            (bucket.bucket, bucket.rate) = (Bytes(1), Rate(1));
+        }
+    });
+}
+
+pub fn exchanged_deadlines(subject: &mut Subject) {
+    each(subject, |plan| {
+        let differ =
+            |a: &Class, b: &Class| a.deadline != b.deadline && a.deadline.and(b.deadline).is_some();
+        exchange(plan, differ, |a, b| std::mem::swap(&mut a.deadline, &mut b.deadline));
+    });
+}
+
+/// The first class with a deadline comes after others that are due at the same instant.
+pub fn ties(subject: &mut Subject) {
+    each(subject, |plan| {
+        if let Some(due) = plan.classes.iter_mut().find_map(|class| class.deadline.as_mut()) {
+            *due += Nanos(1);
+        }
+    });
+}
+
+pub fn exchanged_curves(subject: &mut Subject) {
+    each(subject, |plan| {
+        let differ = |a: &Class, b: &Class| {
+            a.is_leaf() && b.is_leaf() && a.parent == b.parent && a.curves != b.curves
+        };
+        exchange(plan, differ, |a, b| std::mem::swap(&mut a.curves, &mut b.curves));
+    });
+}
+
+/// Their second slope always.
+pub fn straight_curves(subject: &mut Subject) {
+    each(subject, |plan| {
+        for class in &mut plan.classes {
+            let curve = &mut class.curves.real_time;
+            *curve = curve.map(|curve| ServiceCurve::linear(curve.m2()));
+        }
+    });
+}
+
+pub fn no_real_time(subject: &mut Subject) {
+    each(subject, |plan| {
+        for class in plan.classes.iter_mut().filter(|class| class.is_leaf()) {
+            let curves = &mut class.curves;
+            curves.link_share = curves.link_share.or(curves.real_time);
+            curves.real_time = None;
+        }
+    });
+}
+
+/// That of the last class.
+pub fn doubled_rate(subject: &mut Subject) {
+    each(subject, |plan| {
+        let curve = plan.classes.last_mut().and_then(|class| class.curves.link_share.as_mut());
+        if let Some(curve) = curve {
+            *curve = ServiceCurve::linear(Rate(2 * curve.m2().0));
+        }
+    });
+}
+
+pub fn exchanged_shares(subject: &mut Subject) {
+    each(subject, |plan| {
+        let differ = |a: &Class, b: &Class| {
+            a.parent.or(b.parent).is_none() && a.curves.link_share != b.curves.link_share
+        };
+        exchange(plan, differ, |a, b| std::mem::swap(&mut a.curves, &mut b.curves));
+    });
+}
+
+pub fn exchanged_weights(subject: &mut Subject) {
+    each(subject, |plan| {
+        let differ = |a: &Class, b: &Class| a.weight != b.weight;
+        exchange(plan, differ, |a, b| std::mem::swap(&mut a.weight, &mut b.weight));
+    });
+}
+
+pub fn exchanged_levels(subject: &mut Subject) {
+    each(subject, |plan| {
+        let differ = |a: &Class, b: &Class| a.level != b.level;
+        exchange(plan, differ, |a, b| std::mem::swap(&mut a.level, &mut b.level));
+    });
+}
+
+pub fn looser_windows(subject: &mut Subject) {
+    each(subject, |plan| {
+        for class in &mut plan.classes {
+            class.loss = class.loss.map(|loss| {
+                let lost = (loss.lost() + 1).min(loss.of());
+                Loss::new(lost, loss.of()).expect("no more than the window")
+            });
+        }
+    });
+}
+
+pub fn longer_gaps(subject: &mut Subject) {
+    each(subject, |plan| {
+        for gap in plan.classes.iter_mut().filter_map(|class| class.gap.as_mut()) {
+            *gap = Nanos(gap.0 / 4 * 5);
+        }
+    });
+}
+
+/// Of the class that can lose least.
+pub fn another_stream(subject: &mut Subject) {
+    let classes = subject.plan.classes.iter().enumerate();
+    let needs = |class: &Class| class.loss.map(|loss| loss.lost() * 1_000 / loss.of());
+    let least = classes.filter(|(_, class)| class.gap.is_some());
+    let Some((least, _)) = least.min_by_key(|(_, class)| needs(class)) else { return };
+    subject.plan.classes[least].count += 1;
+    subject.outputs.iter_mut().for_each(|output| output.plan.classes[least].count += 1);
+    if let Conduct::InStep { streams, .. } = &mut subject.contracts[least].conduct {
+        *streams += 1;
+    }
+}
+
+pub fn loss_first(subject: &mut Subject) {
+    each(subject, |plan| {
+        if let SchedulerSpec::Dwcs(settings) = &mut plan.scheduler {
+            settings.precedence = Precedence::LossFirst;
+        }
+    });
+}
+
+/// Not for what comes to them.
+pub fn for_what_enters(subject: &mut Subject) {
+    let entered = subject.plan.clone();
+    each(subject, |plan| {
+        for (class, entered) in plan.classes.iter_mut().zip(&entered.classes) {
+            class.arrival.clone_from(&entered.arrival);
+        }
+    });
+}
+
+/// Of the rates of all classes.
+pub fn half_reserved(subject: &mut Subject) {
+    for arrival in subject.simulated.classes.iter_mut().filter_map(|class| class.arrival.as_mut()) {
+        for bucket in &mut arrival.buckets {
+            bucket.rate = Rate(bucket.rate.0.div_ceil(2));
+        }
+    }
+}

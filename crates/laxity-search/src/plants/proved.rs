@@ -1,0 +1,98 @@
+//! Faults in what is proved.
+
+use laxity::packet::ClassId;
+use laxity::units::{Bytes, Rate};
+use laxity_plan::model::SchedulerSpec;
+
+use crate::subject::{Subject, share_of};
+
+/// Takes time from the bounds of an output: as much as is said of each class.
+fn less(subject: &mut Subject, time: impl Fn(&Subject, usize, usize) -> u64) {
+    let before = subject.clone();
+    for (number, output) in subject.outputs.iter_mut().enumerate() {
+        for (class, bound) in output.bounds.iter_mut().enumerate() {
+            *bound = bound.map(|bound| bound.saturating_sub(time(&before, number, class)).max(1));
+        }
+    }
+}
+
+fn takes(bytes: u64, rate: u64) -> u64 {
+    Rate(rate.max(1)).time_for(Bytes(bytes)).0
+}
+
+/// The longest packet of all on the link.
+pub fn less_a_packet(subject: &mut Subject) {
+    less(subject, |subject, output, _| {
+        takes(subject.plan.link.max_packet.0, subject.outputs[output].rate)
+    });
+}
+
+/// The longest packet of those on levels behind.
+pub fn less_a_packet_behind(subject: &mut Subject) {
+    less(subject, |subject, output, class| {
+        let plan = &subject.plan;
+        let levels = plan.priority_levels();
+        let behind = plan.classes.iter().zip(&levels).filter(|(_, level)| **level > levels[class]);
+        let longest = behind.map(|(other, _)| plan.max_packet(other).0).max().unwrap_or(0);
+        takes(longest, subject.outputs[output].rate)
+    });
+}
+
+/// The class's longest packet at the rate that it is guaranteed.
+pub fn less_own_packet(subject: &mut Subject) {
+    less(subject, |subject, _, class| {
+        let rate = subject.plan.guaranteed_rates()[class].0;
+        takes(subject.plan.max_packet(&subject.plan.classes[class]).0, rate)
+    });
+}
+
+/// What each level above adds: two of the longest packets at its rate.
+pub fn less_levels(subject: &mut Subject) {
+    less(subject, |subject, _, class| {
+        let plan = &subject.plan;
+        let rates = plan.guaranteed_rates();
+        let up = |id: &usize| plan.classes[*id].parent.map(ClassId::index);
+        let above = std::iter::successors(up(&class), up);
+        let longest = plan.max_packet(&plan.classes[class]).0;
+        above.map(|above| 2 * takes(longest, rates[above].0)).sum()
+    });
+}
+
+/// The longest packet inside a share at the share's rate, and the longest one on the link.
+pub fn less_latency(subject: &mut Subject) {
+    less(subject, |subject, output, class| {
+        let plan = &subject.plan;
+        let share = share_of(plan, ClassId(class as u32)).map_or(class, ClassId::index);
+        let longest = plan.max_packet(&plan.classes[class]).0;
+        let link = takes(plan.link.max_packet.0, subject.outputs[output].rate);
+        takes(longest, plan.guaranteed_rates()[share].0) + link
+    });
+}
+
+/// What all others may send in a round.
+pub fn less_a_round(subject: &mut Subject) {
+    less(subject, |subject, output, class| {
+        let quanta = subject.plan.drr_quanta();
+        let others = quanta.iter().enumerate().filter(|(other, _)| *other != class);
+        let bytes = others.map(|(_, quantum)| u64::from(*quantum)).sum();
+        takes(bytes, subject.outputs[output].rate)
+    });
+}
+
+/// The class's longest packet on the last link of each path.
+pub fn shorter_paths(subject: &mut Subject) {
+    for feed in subject.feeds.iter_mut().flatten() {
+        let last = feed.outputs[feed.outputs.len() - 1];
+        let packet = subject.plan.max_packet(&subject.plan.classes[feed.class]).0;
+        let less = takes(packet, subject.outputs[last].rate);
+        feed.bound = feed.bound.map(|bound| bound.saturating_sub(less).max(1));
+    }
+}
+
+/// A frame of time-driven priority.
+pub fn less_a_frame(subject: &mut Subject) {
+    let SchedulerSpec::Tdp(spec) = subject.plan.scheduler else { return };
+    for feed in subject.feeds.iter_mut().flatten() {
+        feed.bound = feed.bound.map(|bound| bound.saturating_sub(spec.time.frame.0).max(1));
+    }
+}

@@ -1,0 +1,134 @@
+//! The same packets under Laxity's own simulator, as `laxity run` has it.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_plan::model::Recording;
+use laxity_report::admission::Admission;
+use laxity_report::network;
+use laxity_report::verdict::{HeldTo, Judged, Verdict};
+use laxity_sim::engine::Run;
+use laxity_sim::network::NetworkRun;
+use laxity_sim::source::read_recording;
+
+use crate::arrival::Arrival;
+use crate::draft::{Draft, PathDraft};
+
+/// What `laxity run` measures.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Replayed {
+    /// What `check` says.
+    pub admitted: Option<bool>,
+    /// Whether it says that every promise was kept.
+    pub kept: bool,
+    /// What was proved and did not hold, in its words.
+    pub broken: Vec<String>,
+    /// The longest delay of each class at any output, in ns, by number.
+    pub longest: Vec<u64>,
+}
+
+/// How long after all others a packet sets out that no run waits for, in ns.
+const SILENCE: u64 = 1_000_000_000_000;
+
+/// The plan and the recording that `laxity run` takes. A network is fed by no recording: there every
+/// packet is a source of the plan.
+pub fn files(draft: &Draft, arrivals: &[Arrival]) -> (String, Option<String>) {
+    if draft.links.is_empty() {
+        return (draft.text(), Some(csv(arrivals)));
+    }
+    let once = |text: &mut String, path: &PathDraft, length: u64, time: u64| {
+        let after = time + 1;
+        let keys = format!("rate = \"1bit\"\nstart = \"{time}ns\"\nstop = \"{after}ns\"");
+        draft.source(text, path, length, &keys);
+    };
+    let text = draft.text_with(|text| {
+        for arrival in arrivals {
+            let path = draft.paths.iter().find(|path| path.name == arrival.feed);
+            once(text, path.expect("a path of the plan"), arrival.length.into(), arrival.time);
+        }
+        // Whoever sends nothing is proved for all the same: it sets out when all is over.
+        let over = arrivals.last().map_or(0, |arrival| arrival.time) + SILENCE;
+        let is_silent =
+            |path: &&PathDraft| arrivals.iter().all(|arrival| arrival.feed != path.name);
+        for path in draft.paths.iter().filter(is_silent) {
+            once(text, path, draft.longest(path.class), over);
+        }
+    });
+    (text, None)
+}
+
+fn csv(arrivals: &[Arrival]) -> String {
+    let streams = arrivals.iter().any(|arrival| arrival.flow > 0);
+    let mut text = String::from("time_ns,class,length");
+    text += if streams { ",flow\n" } else { "\n" };
+    for Arrival { time, feed, flow, length } in arrivals {
+        let flow = if streams { format!(",{flow}") } else { String::new() };
+        let _ = writeln!(text, "{time},c{feed},{length}{flow}");
+    }
+    text
+}
+
+/// Runs it.
+///
+/// # Errors
+/// If Laxity refuses what it is given.
+pub fn run(draft: &Draft, arrivals: &[Arrival]) -> Result<Replayed, String> {
+    let (text, recording) = files(draft, arrivals);
+    let said = |error: &dyn std::error::Error| error.to_string();
+    let plan = Plan::parse(&text, "searched.toml", Path::new(".")).map_err(|error| said(&error))?;
+    match recording {
+        Some(recording) => on_a_link(&plan, &recording).map_err(|error| said(&error)),
+        None => on_a_network(&plan, arrivals).map_err(|error| said(&error)),
+    }
+}
+
+fn on_a_link(plan: &Plan, recording: &str) -> Result<Replayed, laxity_sim::error::SimError> {
+    let csv = Recording { path: "searched.csv".into(), filter: None, sort: false };
+    // The recording outlives the run, which owns what it reads.
+    let recording = std::io::Cursor::new(recording.to_string().into_bytes());
+    let arrivals = vec![read_recording(recording, &csv, plan)?];
+    let run = Run { plan, duration: None, seed: 1, arrivals, backlogged: Vec::new() };
+    let outcome = run.simulate(&mut (), &mut laxity_sim::to_the_end)?;
+    let view = Admission::of(plan).map(|admission| admission.view(plan));
+    let Judged { summary, verdict } =
+        Judged::new(plan, HeldTo::Plan, view.as_ref(), outcome.summary);
+    let mut longest = vec![0; plan.classes.len()];
+    for ((id, _), class) in plan.leaves().zip(&summary.classes) {
+        longest[id.index()] = class.delay_ns.map_or(0, |delay| delay.max);
+    }
+    Ok(Replayed::new(&verdict, longest))
+}
+
+fn on_a_network(
+    plan: &Plan,
+    arrivals: &[Arrival],
+) -> Result<Replayed, laxity_sim::error::SimError> {
+    let last = arrivals.last().map_or(0, |arrival| arrival.time);
+    let duration = Nanos(last + 10_000_000_000);
+    let run = NetworkRun { plan, duration, seed: 1 };
+    let summary = run.simulate(&mut (), &mut laxity_sim::to_the_end)?;
+    let mut longest = vec![0; plan.classes.len()];
+    for class in summary.hops.iter().flat_map(|hop| &hop.classes) {
+        let (id, delay) = (plan.class(&class.name), class.delay_ns.map_or(0, |delay| delay.max));
+        if let Some(id) = id {
+            longest[id.index()] = longest[id.index()].max(delay);
+        }
+    }
+    let view = network::admission(plan);
+    let judged = Judged::new(plan, HeldTo::Plan, Some(&view), summary);
+    Ok(Replayed::new(&judged.verdict, longest))
+}
+
+impl Replayed {
+    fn new(verdict: &Verdict, longest: Vec<u64>) -> Replayed {
+        let broken = verdict.broken.iter().filter(|broken| broken.proved);
+        Replayed {
+            admitted: verdict.admitted,
+            kept: verdict.kept,
+            broken: broken.map(ToString::to_string).collect(),
+            longest,
+        }
+    }
+}

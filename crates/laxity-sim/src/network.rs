@@ -1,0 +1,682 @@
+//! Networks: packets that take several links one after another, and the TCP endpoints that answer
+//! one another across them.
+//!
+//! Every output of every node has a link and a scheduler of its own. A packet arrives at an output,
+//! waits, is sent, and propagates to the next output of its path. Where nothing but the order of
+//! arrival counts, a packet's departure is known when it arrives, and takes one event a hop;
+//! elsewhere the link chooses when it is free, having seen every arrival of that instant. Under
+//! time-driven priority nodes go by clocks of their own, and know the frames of packets only by the
+//! marks that these carry.
+
+mod agenda;
+mod clock;
+mod endpoints;
+mod flow;
+mod frames;
+mod losses;
+mod output;
+mod reserved;
+mod summary;
+mod ties;
+mod topology;
+mod watcher;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use laxity::packet::{ClassId, Ecn, FlowId, Packet};
+use laxity::police::Meter;
+use laxity::port::{Books, Promise};
+use laxity::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_plan::model::{Class, Hop, Network, Police, Source};
+use rand::RngExt;
+use slab::Slab;
+
+pub use summary::{
+    EndToEnd, FlowSummary, FramesSummary, HopSummary, NetworkSummary, TcpSummary, jain,
+};
+pub use watcher::Watcher;
+
+use self::agenda::{Agenda, Event, Slots};
+use self::flow::{ClassBooks, Connection, Flow, FlowBooks, Workload};
+use self::frames::Next;
+use self::output::{Discipline, Output};
+use self::summary::Measured;
+use self::ties::Ties;
+use self::topology::{Step, Topology};
+use crate::Progress;
+use crate::error::SimError;
+use crate::record::{Fate, Record};
+use crate::source::random::generator;
+use crate::source::{Arrival, Arrivals, arrivals};
+use crate::tcp::Ack;
+
+/// What to simulate.
+#[derive(Clone, Copy, Debug)]
+pub struct NetworkRun<'a> {
+    /// A plan with a network.
+    pub plan: &'a Plan,
+    /// When the simulation ends, whatever is under way then.
+    pub duration: Nanos,
+    /// The seed of every random draw.
+    pub seed: u64,
+}
+
+/// Where the generators of hosts are apart from those of what they are asked to send.
+const HOSTS: u64 = 1 << 62;
+
+/// What is known of a network's outputs and flows while it runs.
+struct Simulation<'a, W> {
+    run: NetworkRun<'a>,
+    network: &'a Network,
+    topology: Topology<'a>,
+    /// By twice the number of a link, and one for the way back.
+    books: Vec<Books>,
+    flows: Vec<Flow>,
+    classes: Vec<ClassBooks>,
+    meters: Vec<Option<Meter>>,
+    sources: Vec<Feed>,
+    transits: Slab<Transit>,
+    agenda: Agenda,
+    slots: Slots,
+    /// How long links were sending within the measured time, by books.
+    busy: Vec<Nanos>,
+    hops: u64,
+    watcher: &'a mut W,
+}
+
+/// A source of packets without feedback.
+struct Feed {
+    arrivals: Box<dyn Arrivals>,
+    pending: Option<Arrival>,
+    /// The flow of its first copy.
+    first_flow: u32,
+}
+
+/// A packet on its way through the network.
+#[derive(Clone, Copy, Debug)]
+struct Transit {
+    flow: u32,
+    /// The position of the present output in all routes, and the end of its route.
+    at: u32,
+    end: u32,
+    /// When it set out, and when its first transmission began.
+    sent: Nanos,
+    began: Nanos,
+    /// When it came to the present output.
+    arrived: Nanos,
+    class: ClassId,
+    id: FlowId,
+    length: u32,
+    demoted: bool,
+    ecn: Ecn,
+    body: Body,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Body {
+    Datagram,
+    Segment { number: u64, transfer: u32, reduced: bool },
+    Ack { transfer: u32, ack: Ack },
+}
+
+/// Where packets go that are dropped before a link.
+struct Drops<'a, W> {
+    hop: Hop,
+    books: &'a mut Books,
+    transits: &'a mut Slab<Transit>,
+    flows: &'a mut [Flow],
+    watcher: &'a mut W,
+    measured_from: Nanos,
+}
+
+impl<'a> NetworkRun<'a> {
+    /// Simulates; `progress` hears of it and may stop it.
+    ///
+    /// # Errors
+    /// If a source makes no sense.
+    ///
+    /// # Panics
+    /// If the plan has no network.
+    pub fn simulate<W: Watcher>(
+        self,
+        watcher: &mut W,
+        progress: Progress<'_>,
+    ) -> Result<NetworkSummary, SimError> {
+        let network = self.plan.network.as_ref().expect("a plan with a network");
+        let mut simulation = Simulation::new(self, network, watcher)?;
+        simulation.run(progress)?;
+        simulation.close();
+        Ok(simulation.finish())
+    }
+}
+
+impl<'a, W: Watcher> Simulation<'a, W> {
+    fn new(
+        run: NetworkRun<'a>,
+        network: &'a Network,
+        watcher: &'a mut W,
+    ) -> Result<Self, SimError> {
+        let plan = run.plan;
+        let topology = Topology::new(plan, network, run.seed);
+        let bounds = topology.paths.bounds();
+        let books: Vec<_> = network
+            .hops()
+            .map(|hop| Books::new(&promises(plan, &bounds, hop), plan.run.warm_up))
+            .collect();
+        let mut simulation = Simulation {
+            run,
+            network,
+            topology,
+            busy: vec![Nanos::ZERO; books.len()],
+            books,
+            flows: Vec::new(),
+            classes: vec![ClassBooks::default(); plan.classes.len()],
+            meters: plan
+                .classes
+                .iter()
+                .map(|class| Some(class.arrival.as_ref()?.meter()))
+                .collect(),
+            sources: Vec::new(),
+            transits: Slab::new(),
+            agenda: Agenda::new(0, 0),
+            slots: Slots { sources: 0, outputs: 0, flows: 0 },
+            hops: 0,
+            watcher,
+        };
+        simulation.connect()?;
+        simulation.begin()?;
+        Ok(simulation)
+    }
+
+    /// Makes the sources' flows.
+    fn connect(&mut self) -> Result<(), SimError> {
+        let plan = self.run.plan;
+        let mut of_class = vec![0; plan.classes.len()];
+        for (index, source) in plan.sources.iter().enumerate() {
+            let first_flow = self.flows.len() as u32;
+            let (class, path, count) = match source {
+                Source::Model(source) => (source.class, &source.path, source.count),
+                Source::Tcp(source) => (source.class, &source.path, source.count),
+                Source::Recording(_) => continue,
+            };
+            let mut connections = self.connections(index, source)?;
+            let route = self.topology.paths.route(class, path, false);
+            let bound = match &self.topology.reserved {
+                Some(reserved) => reserved.bound(class),
+                None => route.and_then(|route| self.topology.paths.routes[route].bound().ok()),
+            };
+            for _ in 0..count {
+                let [path, back] = self.topology.add(class, path, matches!(source, Source::Tcp(_)));
+                let id = FlowId(of_class[class.index()]);
+                of_class[class.index()] += 1;
+                let (connection, books) = (connections.next(), FlowBooks::default());
+                self.flows.push(Flow { class, id, path, back, bound, connection, books });
+            }
+            if let Source::Model(_) = source {
+                let arrivals = arrivals(plan, self.run.seed, index)?;
+                self.sources.push(Feed { arrivals, pending: None, first_flow });
+            }
+        }
+        Ok(())
+    }
+
+    /// The connections of a TCP source; none of another.
+    fn connections(
+        &self,
+        index: usize,
+        source: &Source,
+    ) -> Result<impl Iterator<Item = Box<Connection>> + use<W>, SimError> {
+        let (workload, start, stagger, count) = match source {
+            Source::Tcp(source) => {
+                let workload = Workload::new(source)
+                    .map_err(|problem| SimError::Source { number: index + 1, problem })?;
+                (Some(workload), source.start, source.stagger, source.count)
+            }
+            _ => (None, Nanos::ZERO, Nanos::ZERO, 0),
+        };
+        let seed = self.run.seed;
+        Ok((0..count).zip(std::iter::repeat(workload).flatten()).map(move |(copy, workload)| {
+            let [mut asked, host] =
+                [0, HOSTS].map(|of| generator(seed, of | index as u64, copy.into()));
+            let begins = start.saturating_add(Nanos(asked.random_range(0..=stagger.0)));
+            Box::new(Connection::new(workload, begins, asked, host))
+        }))
+    }
+
+    fn begin(&mut self) -> Result<(), SimError> {
+        let with_timers = self.flows.iter().rposition(|flow| flow.connection.is_some());
+        self.slots = Slots {
+            sources: self.sources.len(),
+            outputs: self.topology.outputs.len(),
+            flows: with_timers.map_or(0, |last| last + 1),
+        };
+        self.agenda = Agenda::new(self.slots.count(), self.slots.slot(Event::Choice(0)));
+        for source in 0..self.sources.len() {
+            self.await_arrival(source)?;
+        }
+        for flow in 0..self.flows.len() {
+            self.rearm(flow);
+        }
+        for (number, output) in self.topology.outputs.iter().enumerate() {
+            if output.is_padded() {
+                self.agenda.set(self.slots.slot(Event::Choice(number)), Nanos::ZERO);
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, progress: Progress<'_>) -> Result<(), SimError> {
+        let mut events = 0u64;
+        while let Some((slot, now)) = self.agenda.next()
+            && now < self.run.duration
+        {
+            match self.slots.event(slot) {
+                Event::Source(source) => self.emit(now, source)?,
+                Event::Wire(output) => self.land(now, output),
+                Event::SenderTimer(flow) => self.wake_sender(now, flow),
+                Event::ReceiverTimer(flow) => self.wake_receiver(now, flow),
+                Event::Choice(output) => self.choose(now, output),
+            }
+            events += 1;
+            if events.is_multiple_of(1 << 16) && progress(now).is_break() {
+                return Err(SimError::Stopped);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks up a source's next packet.
+    fn await_arrival(&mut self, source: usize) -> Result<(), SimError> {
+        let feed = &mut self.sources[source];
+        feed.pending = feed.arrivals.next_arrival()?;
+        let time = feed.pending.map_or(Nanos::MAX, |arrival| arrival.time);
+        self.agenda.set(self.slots.slot(Event::Source(source)), time);
+        Ok(())
+    }
+
+    fn emit(&mut self, now: Nanos, source: usize) -> Result<(), SimError> {
+        let Feed { pending, first_flow, .. } = &mut self.sources[source];
+        let (arrived, first_flow) = (pending.take(), *first_flow);
+        self.await_arrival(source)?;
+        if let Some(arrival) = arrived {
+            let flow = (first_flow + arrival.flow.0) as usize;
+            self.set_out(now, flow, arrival.length, Ecn::NotCapable, Body::Datagram);
+        }
+        Ok(())
+    }
+
+    /// A packet of a flow sets out for the receiver, unless it breaks a contract that drops it.
+    fn set_out(&mut self, now: Nanos, flow: usize, length: u32, ecn: Ecn, body: Body) {
+        let Flow { class, id, ref path, ref mut books, .. } = self.flows[flow];
+        let (at, end) = (path.start, path.end);
+        books.sent += u64::from(now >= self.run.plan.run.warm_up);
+        let mut transit = Transit {
+            flow: flow as u32,
+            at,
+            end,
+            sent: now,
+            began: Nanos::MAX,
+            arrived: now,
+            class,
+            id,
+            length,
+            demoted: false,
+            ecn,
+            body,
+        };
+        let conforms = match &mut self.meters[class.index()] {
+            Some(meter) => meter.admit(now, length),
+            None => true,
+        };
+        if !conforms {
+            self.classes[class.index()].nonconforming +=
+                u64::from(now >= self.run.plan.run.warm_up);
+            match self.run.plan.classes[class.index()].police {
+                Police::Count => {}
+                Police::Demote => transit.demoted = true,
+                Police::Drop => {
+                    return self.refuse(now, &transit);
+                }
+            }
+        }
+        let key = self.transits.insert(transit) as u32;
+        self.arrive(now, key, None);
+    }
+
+    /// A packet breaks the contract of its class where it sets out, and is dropped.
+    fn refuse(&mut self, now: Nanos, transit: &Transit) {
+        let step = self.topology.routes[transit.at as usize];
+        let number = self.topology.outputs[step.output as usize].books;
+        let (packet, reason) = (transit.packet(now, u64::MAX), DropReason::Contract);
+        let books = &mut self.books[number as usize];
+        books.arrived(&packet);
+        books.dropped(&packet, reason);
+        self.flows[transit.flow as usize].books.lose(transit, self.run.plan.run.warm_up);
+        let fate = Fate::Dropped(reason);
+        self.watcher.hop(hop_of(number), &Record { packet, deadline: None, fate });
+    }
+
+    /// A packet arrives at the next output of its route, sent in this frame by the node before if both
+    /// nodes are in step.
+    fn arrive(&mut self, now: Nanos, key: u32, sent_in: Option<u64>) {
+        let transit = &mut self.transits[key as usize];
+        transit.arrived = now;
+        let packet = transit.packet(now, key.into());
+        // What its sender sends with it comes at this instant, too.
+        let may_lead = transit.sent == now;
+        let step = self.topology.routes[transit.at as usize];
+        let frame = sent_in.map(|frame| frame + u64::from(step.forwarding_delay));
+        let number = step.output as usize;
+        let frame = frame.or_else(|| self.shape(now, step, &packet));
+        let output = &self.topology.outputs[number];
+        self.books[output.books as usize].arrived(&packet);
+        let free_at = output.link.free_at().max(now);
+        if let Discipline::Arrival = output.discipline {
+            // What would be begun after the end waits at the end, as under every discipline.
+            if free_at < self.run.duration {
+                self.transmit(free_at, number, packet, None, 0);
+            }
+            return;
+        }
+        let is_alone = self.agenda.next().is_none_or(|(_, next)| next > now);
+        let (output, mut drops) = self.output(number);
+        match &mut output.discipline {
+            Discipline::Arrival => {}
+            Discipline::Scheduler(scheduler, _) if is_alone => {
+                scheduler.enqueue(now, packet, &mut drops);
+                if free_at == now && !may_lead {
+                    return self.choose(now, number);
+                }
+            }
+            Discipline::Scheduler(_, ties) => {
+                ties.join(packet);
+                return self.agenda.advance(self.slots.slot(Event::Choice(number)), now);
+            }
+            Discipline::Frames(frames) => {
+                let local = frames.clock.at(now);
+                match frame {
+                    Some(frame) => {
+                        frames.tdp.enqueue_in(local, packet, frame, &mut drops);
+                        if frames.looks_before(frame) {
+                            return;
+                        }
+                    }
+                    None => frames.tdp.enqueue(local, packet, &mut drops),
+                }
+            }
+        }
+        self.agenda.advance(self.slots.slot(Event::Choice(number)), free_at);
+    }
+
+    /// The frame that the edge of frames gives a packet of a reserved flow.
+    fn shape(&mut self, now: Nanos, step: Step, packet: &Packet) -> Option<u64> {
+        let flow = step.edge_flow? as usize;
+        let Discipline::Frames(frames) = &self.topology.outputs[step.output as usize].discipline
+        else {
+            return None;
+        };
+        self.topology.edge.as_mut()?.frame_of_flow(flow, frames.clock.at(now), packet)
+    }
+
+    /// Those that came to an output at one instant get in, and the link takes what its scheduler
+    /// chooses if it is free.
+    fn choose(&mut self, now: Nanos, number: usize) {
+        let (output, mut drops) = self.output(number);
+        let free_at = output.link.free_at();
+        if let Discipline::Scheduler(scheduler, ties) = &mut output.discipline
+            && ties.any_together()
+        {
+            ties.admit(now, free_at <= now, scheduler, &mut drops);
+        }
+        if free_at > now {
+            return self.agenda.set(self.slots.slot(Event::Choice(number)), free_at);
+        }
+        let (chosen, mut waits_until) = match &mut output.discipline {
+            Discipline::Arrival => return,
+            Discipline::Scheduler(scheduler, _) => match scheduler.dequeue(now, &mut drops) {
+                Some(Dispatch { packet, deadline, .. }) => {
+                    let is_next = scheduler.backlog().packets > 0;
+                    (Some((packet, deadline, 0)), if is_next { now } else { Nanos::MAX })
+                }
+                None => {
+                    let ready = scheduler.next_ready(now).filter(|&ready| ready > now);
+                    (None, ready.unwrap_or(Nanos::MAX))
+                }
+            },
+            Discipline::Frames(frames) => match frames.next(now, &mut drops) {
+                Next::Packet { dispatch: Dispatch { packet, deadline, .. }, ds } => {
+                    (Some((packet, deadline, ds)), now)
+                }
+                Next::Padding { length, ds } => return self.pad(now, number, length, ds),
+                Next::Wait(ready) => (None, ready),
+            },
+        };
+        if let Some((packet, deadline, ds)) = chosen {
+            self.transits[packet.handle as usize].ecn = packet.ecn;
+            self.transmit(now, number, packet, deadline, ds);
+            waits_until = waits_until.max(self.transmit_ahead(now, number));
+        }
+        if self.topology.outputs[number].ties().is_some_and(Ties::any_behind) {
+            self.admit_behind(now, number);
+            waits_until = now;
+        }
+        let free_at = self.topology.outputs[number].link.free_at();
+        self.agenda.set(self.slots.slot(Event::Choice(number)), waits_until.max(free_at));
+    }
+
+    /// What came to an output behind what its link has taken gets in, or not.
+    fn admit_behind(&mut self, now: Nanos, number: usize) {
+        let (output, mut drops) = self.output(number);
+        if let Discipline::Scheduler(scheduler, ties) = &mut output.discipline {
+            ties.admit_behind(now, scheduler, &mut drops);
+        }
+    }
+
+    /// Sends what follows in the frame, as far as that is known; tells when to look for more.
+    fn transmit_ahead(&mut self, now: Nanos, number: usize) -> Nanos {
+        loop {
+            let output = &mut self.topology.outputs[number];
+            let start = output.link.free_at();
+            let Discipline::Frames(frames) = &mut output.discipline else { return now };
+            if start >= self.run.duration {
+                return now;
+            }
+            let Some((Dispatch { packet, deadline, .. }, ds)) = frames.next_ahead(start) else {
+                return frames.resumes(now);
+            };
+            self.transmit(start, number, packet, deadline, ds);
+        }
+    }
+
+    /// Sends padding over a link.
+    fn pad(&mut self, now: Nanos, number: usize, length: u32, ds: u8) {
+        let output = &mut self.topology.outputs[number];
+        let departure = output.link.transmit(now, length);
+        self.launch(departure, number, None, ds);
+        self.agenda.set(self.slots.slot(Event::Choice(number)), departure);
+    }
+
+    /// Sends a packet over an output's link from `start` on, with this DS field.
+    fn transmit(
+        &mut self,
+        start: Nanos,
+        number: usize,
+        packet: Packet,
+        given: Option<Nanos>,
+        ds: u8,
+    ) {
+        let output = &mut self.topology.outputs[number];
+        let departure = output.link.transmit(start, packet.length);
+        if let Discipline::Frames(frames) = &mut output.discipline {
+            frames.sent(departure, given, ds);
+        }
+        let books = &mut self.books[output.books as usize];
+        books.dispatched(&packet);
+        books.sent(&packet, departure);
+        let until = departure.min(self.run.duration);
+        let from = start.max(self.run.plan.run.warm_up);
+        self.busy[output.books as usize] += until.saturating_sub(from);
+        self.hops += 1;
+        let fate = Fate::Sent { start, departure };
+        self.watcher.hop(hop_of(output.books), &Record { packet, deadline: given, fate });
+        let transit = &mut self.transits[packet.handle as usize];
+        transit.began = transit.began.min(start);
+        self.launch(departure, number, Some(packet.handle as u32), ds);
+    }
+
+    /// What a link has sent is under way, unless it is lost.
+    fn launch(&mut self, departure: Nanos, number: usize, packet: Option<u32>, ds: u8) {
+        let output = &mut self.topology.outputs[number];
+        if output.losses.as_mut().is_some_and(|losses| losses.next()) {
+            if let Some(packet) = packet {
+                let transit = self.transits.remove(packet as usize);
+                self.flows[transit.flow as usize].books.lose(&transit, self.run.plan.run.warm_up);
+            }
+        } else if let Some(arrival) = output.launch(departure, packet, ds) {
+            self.agenda.set(self.slots.slot(Event::Wire(number)), arrival);
+        }
+    }
+
+    /// The first packet on a wire comes to the next node.
+    fn land(&mut self, now: Nanos, number: usize) {
+        let output = &mut self.topology.outputs[number];
+        let Some((flight, next)) = output.land() else { return };
+        self.agenda.set(self.slots.slot(Event::Wire(number)), next.unwrap_or(Nanos::MAX));
+        let sent_in = output.input.as_mut().and_then(|input| input.receive(now, &flight));
+        let Some(key) = flight.packet else { return };
+        let transit = &mut self.transits[key as usize];
+        transit.at += 1;
+        if transit.at < transit.end {
+            return self.arrive(now, key, sent_in);
+        }
+        let transit = self.transits.remove(key as usize);
+        match transit.body {
+            Body::Ack { transfer, ack } => self.hear(now, transit.flow as usize, transfer, &ack),
+            _ => self.receive(now, &transit),
+        }
+    }
+
+    /// An output, and where the packets go that it drops.
+    fn output(&mut self, number: usize) -> (&mut Output, Drops<'_, W>) {
+        let output = &mut self.topology.outputs[number];
+        let drops = Drops {
+            hop: hop_of(output.books),
+            books: &mut self.books[output.books as usize],
+            transits: &mut self.transits,
+            flows: &mut self.flows,
+            watcher: &mut *self.watcher,
+            measured_from: self.run.plan.run.warm_up,
+        };
+        (output, drops)
+    }
+
+    /// Counts what packets have missed that have not come to their receivers by the end, and tells of
+    /// those that still wait for a link: those that are on none.
+    fn close(&mut self) {
+        let end = self.run.duration;
+        let outputs = &self.topology.outputs;
+        let mut waits = vec![true; self.transits.capacity()];
+        for packet in outputs.iter().flat_map(Output::under_way) {
+            waits[packet as usize] = false;
+        }
+        for (key, transit) in &self.transits {
+            let (class, flow) = (transit.class.index(), &self.flows[transit.flow as usize]);
+            if transit.is_measured(self.run.plan) {
+                let promised = self.run.plan.classes[class].end_to_end;
+                self.classes[class].miss(transit, end - transit.sent, promised, flow.bound);
+            }
+            if waits[key] {
+                let output = self.topology.routes[transit.at as usize].output;
+                let books = outputs[output as usize].books;
+                let packet = transit.packet(transit.arrived, key as u64);
+                self.books[books as usize].waits(&packet, end);
+                let record = Record { packet, deadline: None, fate: Fate::Queued };
+                self.watcher.hop(hop_of(books), &record);
+            }
+        }
+    }
+
+    fn finish(self) -> NetworkSummary {
+        let mut outputs = vec![0; self.books.len()];
+        let mut lost = vec![0; self.books.len()];
+        let mut frames = vec![None; self.books.len()];
+        for output in &self.topology.outputs {
+            let books = output.books as usize;
+            outputs[books] += 1;
+            lost[books] += output.losses.as_ref().map_or(0, |losses| losses.lost);
+            frames[books] = output.frame_counts();
+        }
+        let measured = Measured {
+            run: &self.run,
+            books: &self.books,
+            busy: &self.busy,
+            outputs: &outputs,
+            lost: &lost,
+            frames: &frames,
+            flows: &self.flows,
+            classes: &self.classes,
+            hops: self.hops,
+            ties: self
+                .topology
+                .outputs
+                .iter()
+                .filter_map(Output::ties)
+                .map(|ties| ties.count)
+                .sum(),
+            under_way: self.topology.outputs.iter().map(|output| output.under_way().count()).sum(),
+        };
+        NetworkSummary::new(&measured, self.network)
+    }
+}
+
+impl Transit {
+    /// Whether what becomes of it counts from end to end: acknowledgements do not.
+    fn is_measured(&self, plan: &Plan) -> bool {
+        !matches!(self.body, Body::Ack { .. }) && self.sent >= plan.run.warm_up
+    }
+
+    /// As an output sees it that it reaches now.
+    fn packet(&self, now: Nanos, handle: u64) -> Packet {
+        Packet {
+            class: self.class,
+            flow: self.id,
+            length: self.length,
+            demoted: self.demoted,
+            ecn: self.ecn,
+            arrival: now,
+            handle,
+        }
+    }
+}
+
+/// What is asked for at a hop, and proved.
+fn promises(
+    plan: &Plan,
+    bounds: &HashMap<(Hop, ClassId), Option<Nanos>>,
+    hop: Hop,
+) -> Vec<Promise> {
+    let promise = |(id, class): (ClassId, &Class)| Promise {
+        deadline: class.deadline,
+        bound: bounds.get(&(hop, id)).copied().flatten(),
+    };
+    (0..).map(ClassId).zip(&plan.classes).map(promise).collect()
+}
+
+fn hop_of(books: u32) -> Hop {
+    Hop { link: books / 2, backward: books % 2 == 1 }
+}
+
+impl<W: Watcher> DropSink for Drops<'_, W> {
+    fn dropped(&mut self, packet: Packet, reason: DropReason) {
+        self.books.dropped(&packet, reason);
+        let transit = self.transits.remove(packet.handle as usize);
+        self.flows[transit.flow as usize].books.lose(&transit, self.measured_from);
+        let fate = Fate::Dropped(reason);
+        self.watcher.hop(self.hop, &Record { packet, deadline: None, fate });
+    }
+}

@@ -1,0 +1,126 @@
+//! Runs that end while packets are under way.
+
+use super::*;
+
+/// When packets set out and when they were heard of last, at the first link and at the receiver.
+#[derive(Default)]
+struct Times {
+    /// When each came to the first link, and when it had left that; none if it waited at the end.
+    first: Vec<(Nanos, Option<Nanos>)>,
+    /// Packets that waited for the second link at the end: when they came there.
+    second: Vec<(Nanos, Option<Nanos>)>,
+    /// By flow, how long those took that have come, in the order in which they set out.
+    received: Vec<Nanos>,
+}
+
+impl Watcher for Times {
+    fn hop(&mut self, hop: Hop, record: &Record) {
+        let left = match record.fate {
+            Fate::Sent { departure, .. } => Some(departure),
+            Fate::Queued => None,
+            Fate::Dropped(reason) => panic!("dropped: {reason:?}"),
+        };
+        let at = if hop.link == 0 { &mut self.first } else { &mut self.second };
+        at.push((record.packet.arrival, left));
+    }
+
+    fn delivered(&mut self, packet: &Packet, _: u64, now: Nanos) {
+        self.received.push(now - packet.arrival);
+    }
+}
+
+/// How many took longer than this, or have taken longer by the end.
+fn late(times: &[(Nanos, Option<Nanos>)], end: Nanos, limit: Nanos) -> u64 {
+    let is_late = |&&(from, to): &&(Nanos, Option<Nanos>)| to.unwrap_or(end) - from > limit;
+    times.iter().filter(is_late).count() as u64
+}
+
+proptest! {
+    /// What waits past its deadline has missed it, though it is never sent; what still waits within it
+    /// has not.
+    #[test]
+    fn deadlines_that_pass_before_the_end_are_missed(
+        kind in prop::sample::select(vec!["fifo", "edf", "wfq", "drr"]),
+        rates in [1_000..20_000u64, 1_000..20_000, 1_000..20_000], delay in 0..3_000u64,
+        deadline in 500..30_000u64, whole in 500..60_000u64, end in 1_000..80_000u64, seed: u64,
+        warm_up in prop_oneof![Just(0u64), 0..40_000u64],
+    ) {
+        let [first, second, sent] = rates;
+        let plan = plan(&format!(
+            r#"
+            link = {{ rate = "{first}kbit", delay = "{delay}us", max-packet = "1000b" }}
+            scheduler.kind = "{kind}"
+            run.warm-up = "{}us"
+            network.one.between = ["a", "b"]
+            network.two = {{ between = ["b", "c"], rate = "{second}kbit" }}
+            [class.voice]
+            deadline = "{deadline}us"
+            end-to-end = "{whole}us"
+            [[source]]
+            class = "voice"
+            model = "poisson"
+            rate = "{sent}kbit"
+            packet = "1000b"
+            path = ["a", "b", "c"]
+            "#,
+            warm_up.min(end),
+        ));
+        let (mut times, end) = (Times::default(), Nanos(end * 1_000));
+        let run = NetworkRun { plan: &plan, duration: end, seed };
+        let summary = run.simulate(&mut times, &mut crate::to_the_end).unwrap();
+        let from = plan.run.warm_up;
+        let [deadline, whole] = [deadline, whole].map(|us| Nanos(us * 1_000));
+        // One flow: packets come in the order in which they set out.
+        times.first.sort();
+        let set_out = times.first.iter().map(|&(set_out, _)| set_out);
+        let ends = times.received.iter().map(|took| Some(*took)).chain(std::iter::repeat(None));
+        let trips: Vec<_> = set_out
+            .zip(ends)
+            .map(|(set_out, took)| (set_out, took.map(|took| set_out + took)))
+            .filter(|trip| trip.0 >= from)
+            .collect();
+        prop_assert_eq!(summary.classes[0].deadline_misses, late(&trips, end, whole));
+        for (at, times) in [&times.first, &times.second].into_iter().enumerate() {
+            let measured: Vec<_> = times.iter().copied().filter(|hop| hop.0 >= from).collect();
+            let missed = summary.hops.get(at).map_or(0, |hop| {
+                hop.classes.iter().map(|class| class.deadline_misses).sum()
+            });
+            prop_assert_eq!(missed, late(&measured, end, deadline), "at {}", at);
+        }
+    }
+}
+
+/// A link that is alone sends all that has come, however long after the end of traffic, so that
+/// nothing that is late goes uncounted.
+#[test]
+fn a_link_ends_when_all_have_left() {
+    for (kind, seed) in [("fifo", 1), ("edf", 2), ("wfq", 3), ("drr", 4), ("wf2q", 5)] {
+        let plan = plan(&format!(
+            r#"
+            link = {{ rate = "1mbit", max-packet = "1000b" }}
+            scheduler.kind = "{kind}"
+            [class.voice]
+            deadline = "20ms"
+            arrival = {{ bucket = "1000b", rate = "2mbit" }}
+            [[source]]
+            class = "voice"
+            model = "constant"
+            rate = "2mbit"
+            packet = "1000b"
+            "#
+        ));
+        let run = Run {
+            plan: &plan,
+            duration: Some(Nanos(100 * MS)),
+            seed,
+            arrivals: Vec::new(),
+            backlogged: Vec::new(),
+        };
+        let run = run.with_sources().unwrap();
+        let summary = run.simulate(&mut (), &mut crate::to_the_end).unwrap().summary;
+        let class = &summary.classes[0];
+        // One each 4 ms, of 8 ms: the i-th takes 8 + 4 i ms, so that all but four are late.
+        assert_eq!((class.arrived, class.sent, class.queued), (25, 25, 0), "{kind}");
+        assert_eq!(class.deadline_misses, 25 - 4, "{kind}");
+    }
+}

@@ -1,0 +1,94 @@
+//! Packets that come to an output at one instant, where its queues do not hold all of them.
+
+use laxity::packet::Packet;
+use laxity::scheduler::{Backlog, DropSink, Scheduler};
+use laxity::units::Nanos;
+use rand::RngExt;
+
+use crate::source::random::{Generator, mix};
+
+/// What of packets that come at one instant, and of the link that takes one at that instant, is first,
+/// is nothing that a simulation knows. Where there is room for all it does not matter; where there is
+/// not, it is drawn, or the same flows would lose again and again.
+pub(super) struct Ties {
+    /// What came at this instant, in this order.
+    together: Vec<Packet>,
+    /// What came, as it was drawn, after the link had taken a packet, and waits for that.
+    behind: Vec<Packet>,
+    generator: Generator,
+    /// Packets that found a queue full which others reached, or the link made room in, at the same
+    /// instant.
+    pub count: u64,
+}
+
+impl Ties {
+    pub fn new(generator: Generator) -> Self {
+        Ties { together: Vec::new(), behind: Vec::new(), generator, count: 0 }
+    }
+
+    /// A packet comes at an instant at which more may happen.
+    pub fn join(&mut self, packet: Packet) {
+        self.together.push(packet);
+    }
+
+    /// Whether anything came at this instant that is not yet let in.
+    pub fn any_together(&self) -> bool {
+        !self.together.is_empty()
+    }
+
+    /// Whether anything waits for the link to take a packet.
+    pub fn any_behind(&self) -> bool {
+        !self.behind.is_empty()
+    }
+
+    /// What came at this instant gets in, or not, before the link takes a packet if it is `free` to.
+    /// What came behind that is held back.
+    pub fn admit(
+        &mut self,
+        now: Nanos,
+        free: bool,
+        scheduler: &mut dyn Scheduler,
+        drops: &mut dyn DropSink,
+    ) {
+        let mut all = Backlog::default();
+        self.together.iter().for_each(|packet| all.add(packet.length));
+        let has_room = |packet: &Packet| {
+            let mut others = all;
+            others.remove(packet.length);
+            scheduler.has_room(packet, others)
+        };
+        if self.together.iter().all(has_room) {
+            let together = self.together.drain(..);
+            return together.for_each(|packet| scheduler.enqueue(now, packet, drops));
+        }
+        let [salt, taken] = [self.generator.random(), self.generator.random()];
+        // Those of one flow stay in their order.
+        self.together.sort_by_cached_key(|packet| turn(salt, packet));
+        let turns = [self.together.first(), self.together.last()];
+        let [first, last] = turns.map(|packet| packet.map(|packet| turn(salt, packet)));
+        for packet in self.together.drain(..) {
+            let is_full = !scheduler.has_room(&packet, Backlog::default());
+            self.count += u64::from(is_full && (free || first != last));
+            if is_full && free && turn(salt, &packet) > taken {
+                self.behind.push(packet);
+            } else {
+                scheduler.enqueue(now, packet, drops);
+            }
+        }
+    }
+
+    /// The link has taken a packet, if it could, and what came behind that gets in, or not.
+    pub fn admit_behind(
+        &mut self,
+        now: Nanos,
+        scheduler: &mut dyn Scheduler,
+        drops: &mut dyn DropSink,
+    ) {
+        self.behind.drain(..).for_each(|packet| scheduler.enqueue(now, packet, drops));
+    }
+}
+
+/// When it is the turn of a packet's flow.
+fn turn(salt: u64, packet: &Packet) -> u64 {
+    mix(salt ^ mix(u64::from(packet.class.0) << 32 | u64::from(packet.flow.0)))
+}

@@ -1,0 +1,6 @@
+mod conservation;
+mod echoes;
+mod formula;
+mod pipe;
+mod speed;
+mod traces;

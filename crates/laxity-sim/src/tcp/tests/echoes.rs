@@ -1,0 +1,56 @@
+//! Windows under echoes of congestion (RFC 3168 section 6.1.2).
+
+use laxity::units::Nanos;
+use proptest::prelude::*;
+
+use super::conservation::config;
+use crate::tcp::{Ack, Config, Sender};
+
+/// What happens next to a sender whose segments arrive in order.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// At most so many segments are acknowledged.
+    Ack {
+        segments: u64,
+        echo: bool,
+    },
+    Timeout,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        20 => (1_u64..4, any::<bool>()).prop_map(|(segments, echo)| Step::Ack { segments, echo }),
+        1 => Just(Step::Timeout),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Without a duplicate acknowledgement no window is ever inflated: whatever it grows by is slow
+    /// start or congestion avoidance, before and after timeouts, and neither may go on under an echo.
+    #[test]
+    fn windows_do_not_grow_on_echoes(config in config(), steps in prop::collection::vec(step(), 1..300)) {
+        let mut sender = Sender::new(Config { transfer: None, ecn: true, ..config });
+        let (mut now, mut next) = (Nanos::ZERO, 0);
+        for step in steps {
+            while let Some(segment) = sender.poll_send(now) {
+                next = next.max(segment.number + 1);
+            }
+            now += Nanos(20_000_000);
+            let before = sender.congestion_window();
+            match step {
+                Step::Ack { segments, echo } => {
+                    let acknowledged = (sender.acknowledged() + segments).min(next);
+                    sender.on_ack(now, &Ack { next: acknowledged, echo, ..Ack::default() });
+                    let after = sender.congestion_window();
+                    prop_assert!(!echo || after <= before, "from {before} to {after}");
+                }
+                Step::Timeout => {
+                    now = now.max(sender.next_timer().unwrap_or(now));
+                    sender.on_timer(now);
+                }
+            }
+        }
+    }
+}

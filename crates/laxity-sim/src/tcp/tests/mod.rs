@@ -1,5 +1,0 @@
-mod conservation;
-mod formula;
-mod pipe;
-mod speed;
-mod traces;

@@ -1,0 +1,270 @@
+//! Filters are asked one after the other; the classes of a plan are, too, but each with all that it
+//! takes. This finds the order of the classes, and says the rest with `not`.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use laxity_plan::matching::{Expr, Match};
+
+use crate::notes::Notes;
+use crate::packets::Packets;
+
+/// Packets and the class that they go to, unless an earlier one takes them.
+#[derive(Debug)]
+pub struct Rule {
+    pub packets: Packets,
+    /// `None` for those that no class takes.
+    pub class: Option<usize>,
+    pub line: usize,
+    /// It is what another filter leaves, so it need not be reached.
+    pub is_rest: bool,
+}
+
+/// The order of the classes that packets go to, and what each takes. The default class is last and
+/// takes what is left.
+#[derive(Debug)]
+pub struct Arrangement {
+    pub order: Vec<usize>,
+    pub matches: Vec<Option<Match>>,
+}
+
+/// Arranges `count` classes, of which `leaves` take packets, under rules in the order in which they
+/// are asked.
+pub fn arrange(
+    mut rules: Vec<Rule>,
+    leaves: &[usize],
+    count: usize,
+    default: Option<usize>,
+    notes: &mut Notes,
+) -> Arrangement {
+    drop_unreached(&mut rules, notes);
+    let order = sorted(&rules, leaves, count, default);
+    let mut place = vec![usize::MAX; count];
+    order.iter().enumerate().for_each(|(at, class)| place[*class] = at);
+    let mut matches: Vec<ClassMatch> = Vec::new();
+    matches.resize_with(count, ClassMatch::default);
+    for (at, rule) in rules.iter().enumerate() {
+        let Some(class) = rule.class.filter(|class| Some(*class) != default) else { continue };
+        let later = |before: &&Rule| {
+            before.class != rule.class
+                && before.class.is_none_or(|other| place[other] > place[class])
+                && before.packets.overlaps(&rule.packets)
+        };
+        let taken: Vec<&Rule> = rules[..at].iter().filter(later).collect();
+        if let Some(first) = taken.first() {
+            let text =
+                format!("with `not`, since line {} takes some of its packets first", first.line);
+            notes.reading(rule.line, format!("filter: {text}"));
+        }
+        matches[class].add(rule, &taken, notes);
+    }
+    let mut matches: Vec<_> = matches.into_iter().map(|class| class.finish(notes)).collect();
+    default.into_iter().for_each(|class| matches[class] = Some(Match::ANY));
+    Arrangement { order, matches }
+}
+
+/// Takes out the rules of which an earlier one takes every packet.
+fn drop_unreached(rules: &mut Vec<Rule>, notes: &mut Notes) {
+    let mut kept: Vec<Rule> = Vec::with_capacity(rules.len());
+    for rule in rules.drain(..) {
+        if rule.packets.is_empty {
+            notes.not_mapped(rule.line, "filter: it asks for what excludes itself");
+            continue;
+        }
+        match kept.iter().find(|before| before.packets.contains(&rule.packets)) {
+            None => kept.push(rule),
+            Some(before) if before.class == rule.class || rule.is_rest => {}
+            Some(before) => notes.reading(
+                rule.line,
+                format!(
+                    "filter: never reached, since line {} takes its packets first",
+                    before.line
+                ),
+            ),
+        }
+    }
+    *rules = kept;
+}
+
+/// Each class before those of which it takes packets first, as far as that goes; else in the order
+/// of the script, the default class last.
+fn sorted(rules: &[Rule], leaves: &[usize], count: usize, default: Option<usize>) -> Vec<usize> {
+    let mut before: Vec<(usize, usize)> = Vec::new();
+    for (at, rule) in rules.iter().enumerate() {
+        let Some(class) = rule.class.filter(|class| Some(*class) != default) else { continue };
+        let first = rules[..at].iter().filter(|first| {
+            first.class != rule.class
+                && first.class != default
+                && first.packets.overlaps(&rule.packets)
+        });
+        before.extend(first.filter_map(|first| Some((first.class?, class))));
+    }
+    before.sort_unstable();
+    before.dedup();
+    let mut waits = vec![0usize; count];
+    before.iter().for_each(|(_, class)| waits[*class] += 1);
+    let rest: Vec<usize> = leaves.iter().copied().filter(|leaf| Some(*leaf) != default).collect();
+    let mut ready: BinaryHeap<_> =
+        rest.iter().copied().filter(|class| waits[*class] == 0).map(Reverse).collect();
+    let mut in_circles = rest.iter().copied();
+    let (mut order, mut done) = (Vec::with_capacity(leaves.len()), vec![false; count]);
+    while order.len() < rest.len() {
+        let next = ready.pop().map(|Reverse(class)| class).or_else(|| in_circles.next());
+        let Some(class) = next else { break };
+        if std::mem::replace(&mut done[class], true) {
+            continue;
+        }
+        order.push(class);
+        let from = before.partition_point(|(first, _)| *first < class);
+        for (_, later) in before[from..].iter().take_while(|(first, _)| *first == class) {
+            waits[*later] -= 1;
+            if waits[*later] == 0 {
+                ready.push(Reverse(*later));
+            }
+        }
+    }
+    order.extend(default.filter(|default| leaves.contains(default)));
+    order
+}
+
+/// What a class takes, as its rules come.
+#[derive(Debug, Default)]
+struct ClassMatch {
+    /// Those that nothing is excluded from, like ones joined.
+    plain: Vec<(Packets, usize)>,
+    /// The others.
+    limited: Vec<(Expr, usize)>,
+}
+
+impl ClassMatch {
+    fn add(&mut self, rule: &Rule, taken: &[&Rule], notes: &mut Notes) {
+        if !taken.is_empty() {
+            let taken = taken.iter().map(|rule| rule.packets.expression()).collect();
+            let not = Expr::Not(Box::new(Expr::either(taken)));
+            let expression = match rule.packets.expression() {
+                Expr::Any => not,
+                packets => Expr::all(vec![packets, not]),
+            };
+            if reads_back(&expression).is_none() {
+                notes.not_mapped(
+                    rule.line,
+                    "filter: too many others take some of its packets first",
+                );
+                return;
+            }
+            self.limited.push((expression, rule.line));
+            return;
+        }
+        if let Some((last, _)) = self.plain.last_mut()
+            && let Some(both) = last.or(&rule.packets)
+        {
+            *last = both;
+        } else {
+            self.plain.push((rule.packets.clone(), rule.line));
+        }
+    }
+
+    fn finish(self, notes: &mut Notes) -> Option<Match> {
+        let plain = self.plain.iter().map(|(packets, line)| (packets.expression(), *line));
+        let mut parts: Vec<(Expr, usize)> = plain.chain(self.limited).collect();
+        if parts.iter().any(|(part, _)| *part == Expr::Any) {
+            return Some(Match::ANY);
+        }
+        while !parts.is_empty() {
+            let whole = Expr::either(parts.iter().map(|(part, _)| part.clone()).collect());
+            if let Some(read) = reads_back(&whole) {
+                return Some(read);
+            }
+            // Too large as a whole: what fits is kept.
+            let half = parts.len() / 2;
+            let lost = parts.split_off(half);
+            let line = lost.first().map_or(0, |(_, line)| *line);
+            let text = format!("{} filters from here on: a match has no room for them", lost.len());
+            notes.not_mapped(line, text);
+        }
+        None
+    }
+}
+
+/// The match that an expression is printed as, if it keeps to the limits of those that are read.
+fn reads_back(expression: &Expr) -> Option<Match> {
+    expression.to_string().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packets::{Field, one};
+    use laxity_plan::matching::{Headers, IpHeaders, Numbers, Ports};
+    use proptest::prelude::*;
+
+    const CLASSES: usize = 4;
+
+    fn rules() -> impl Strategy<Value = Vec<Rule>> {
+        let ports = || prop::option::of((0u16..5, 0u16..5));
+        let rule = (ports(), ports(), prop::option::of(0..CLASSES));
+        let rule = rule.prop_map(|(source, destination, class)| {
+            let mut packets = Packets::default();
+            for (field, range) in
+                [(Field::SourcePort, source), (Field::DestinationPort, destination)]
+            {
+                if let Some((a, b)) = range {
+                    packets.with(field, &Numbers::new(vec![(a.min(b), a.max(b))]));
+                }
+            }
+            Rule { packets, class, line: 1, is_rest: false }
+        });
+        prop::collection::vec(rule, 0..8)
+    }
+
+    fn takes(packets: &Packets) -> Match {
+        reads_back(&packets.expression()).expect("a few tests keep to the limits")
+    }
+
+    fn headers(source: u16, destination: u16) -> Headers {
+        let address = [10, 0, 0, 1].into();
+        Headers {
+            vlan: None,
+            ip: Some(IpHeaders { source: address, destination: address, protocol: 17, dscp: 0 }),
+            ports: Some(Ports { source, destination }),
+        }
+    }
+
+    proptest! {
+        /// Whatever the rules, the first class of the plan that a packet matches is the one that the
+        /// first rule sends it to.
+        #[test]
+        fn packets_go_where_the_first_rule_sends_them(
+            rules in rules(),
+            default in prop::option::of(0..CLASSES),
+        ) {
+            let classes: Vec<usize> = (0..CLASSES).collect();
+            let asked: Vec<_> = rules.iter().map(|rule| (takes(&rule.packets), rule.class)).collect();
+            let arranged = arrange(rules, &classes, CLASSES, default, &mut Notes::default());
+            let mut seen = arranged.order.clone();
+            seen.sort_unstable();
+            prop_assert_eq!(seen, classes);
+            for (source, destination) in (0..6).flat_map(|s| (0..6).map(move |d| (s, d))) {
+                let headers = headers(source, destination);
+                let taken = |class: &&usize| {
+                    arranged.matches[**class].as_ref().is_some_and(|rule| rule.matches(&headers))
+                };
+                let first = asked.iter().find(|(packets, _)| packets.matches(&headers));
+                let expected = first.map_or(default, |(_, class)| class.or(default));
+                prop_assert_eq!(arranged.order.iter().find(taken).copied(), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_class_that_takes_the_rest_comes_after_the_others() {
+        let rule =
+            |packets: Packets, class| Rule { packets, class: Some(class), line: 1, is_rest: false };
+        let mut voice = Packets::default();
+        voice.with(Field::DestinationPort, &one(4000));
+        let rules = vec![rule(voice, 1), rule(Packets::default(), 0)];
+        let arranged = arrange(rules, &[0, 1], 2, None, &mut Notes::default());
+        assert_eq!(arranged.order, [1, 0]);
+        assert_eq!(arranged.matches[0], Some(Match::ANY));
+    }
+}

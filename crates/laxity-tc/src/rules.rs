@@ -1,0 +1,102 @@
+//! The filters of a set-up as rules, in the order in which Linux asks them.
+
+use std::collections::HashSet;
+
+use laxity_plan::error::Fault;
+
+use crate::error::Read;
+use crate::notes::Notes;
+use crate::order::Rule;
+use crate::packets::Packets;
+use crate::setup::{Filter, MOST_FILTERS, Root, Setup};
+
+/// All filters as rules. A filter that sends packets to a class with classes below it sends them to
+/// the filters there.
+pub fn of(
+    setup: &Setup,
+    root: &Root,
+    default: Option<usize>,
+    notes: &mut Notes,
+) -> Read<Vec<Rule>> {
+    let mut filters: Vec<&Filter> = setup.filters.iter().collect();
+    filters.sort_by_key(|filter| (filter.at, filter.rank));
+    let major = root.major;
+    let rules = Vec::new();
+    let mut walk = Walk { setup, major, filters, default, rules, reached: HashSet::new(), notes };
+    walk.chain(0, None, &Packets::default())?;
+    let Walk { rules, reached, filters, notes, .. } = walk;
+    for filter in filters.iter().filter(|filter| !reached.contains(&filter.at)) {
+        let text =
+            format!("filter: no other filter sends packets to {:x}, where it hangs", filter.at);
+        notes.not_mapped(filter.line, text);
+    }
+    Ok(rules)
+}
+
+struct Walk<'a> {
+    setup: &'a Setup,
+    major: Option<u16>,
+    /// By the class that they hang at, then in the order in which they are asked.
+    filters: Vec<&'a Filter>,
+    default: Option<usize>,
+    rules: Vec<Rule>,
+    /// Where filters hang that are asked.
+    reached: HashSet<u16>,
+    notes: &'a mut Notes,
+}
+
+impl Walk<'_> {
+    /// The filters at the qdisc or a class, for packets that were sent there.
+    fn chain(&mut self, at: u16, class: Option<usize>, sent: &Packets) -> Read<()> {
+        self.reached.insert(at);
+        let from = self.filters.partition_point(|filter| filter.at < at);
+        let to = self.filters.partition_point(|filter| filter.at <= at);
+        for index in from..to {
+            let filter = self.filters[index];
+            self.filter(filter, class, sent.and(&filter.packets))?;
+        }
+        Ok(())
+    }
+
+    fn filter(&mut self, filter: &Filter, at: Option<usize>, packets: Packets) -> Read<()> {
+        let own = self.major == Some(filter.class.major);
+        let class = self.setup.find(filter.class.minor).filter(|_| own);
+        let class = class.filter(|class| at.is_none_or(|at| self.is_below(*class, at)));
+        let Some(class) = class else {
+            let text = format!(
+                "filter: {} is no class there: its packets count as unfiltered",
+                filter.class
+            );
+            self.notes.not_mapped(filter.line, text);
+            return self.add(packets, self.default, filter.line, false);
+        };
+        if self.setup.classes[class].is_leaf {
+            return self.add(packets, Some(class), filter.line, false);
+        }
+        self.chain(filter.class.minor, Some(class), &packets)?;
+        // What none of the filters there takes is not asked about again.
+        self.add(packets, self.default, filter.line, true)
+    }
+
+    fn is_below(&self, class: usize, above: usize) -> bool {
+        let up = |class: &usize| self.setup.classes[*class].parent;
+        std::iter::successors(up(&class), up).any(|class| class == above)
+    }
+
+    fn add(
+        &mut self,
+        packets: Packets,
+        class: Option<usize>,
+        line: usize,
+        is_rest: bool,
+    ) -> Read<()> {
+        if self.rules.len() == MOST_FILTERS {
+            let message = format!(
+                "the script's filters come to more than {MOST_FILTERS}, the most that are read"
+            );
+            return Err(Fault::new(None, message));
+        }
+        self.rules.push(Rule { packets, class, line, is_rest });
+        Ok(())
+    }
+}

@@ -1,0 +1,404 @@
+//! The set-up of one interface as the commands leave it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use laxity_plan::error::Fault;
+
+use crate::args::Args;
+use crate::command::Word;
+use crate::curves::{self, Curves};
+use crate::error::{Read, plain};
+use crate::filter::{Place, Protocol, Selection, Written};
+use crate::notes::Notes;
+use crate::packets::Packets;
+use crate::queue::{self, Queue};
+use crate::units::{self, Handle};
+use crate::{htb, units::whole};
+
+/// Priorities that are given to filters without one begin below this one.
+const FIRST_GIVEN: u32 = 0xc000;
+/// Priorities from here on are looked at to find the next one to give.
+const GIVEN_FROM: u32 = 0x8000;
+
+/// The most filters; arranging them takes a time that grows with their square.
+pub const MOST_FILTERS: usize = 4096;
+
+/// All that the commands for one interface leave.
+#[derive(Debug)]
+pub struct Setup {
+    pub device: String,
+    pub root: Option<Root>,
+    /// A root that is neither hfsc nor htb: its kind and place.
+    pub other_root: Option<(String, Range<usize>)>,
+    pub classes: Vec<Class>,
+    by_minor: HashMap<u16, usize>,
+    pub filters: Vec<Filter>,
+    /// By the class that filters hang at (0 for the qdisc) and by priority.
+    priorities: HashMap<u16, BTreeMap<u32, Priority>>,
+    pub notes: Notes,
+}
+
+/// The qdisc at the root.
+#[derive(Debug)]
+pub struct Root {
+    pub discipline: Discipline,
+    /// Its own half of class names; taken from the first class if it is not written.
+    pub major: Option<u16>,
+    /// The class of what no filter takes.
+    pub default: Option<u32>,
+    pub line: usize,
+    pub span: Range<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discipline {
+    Hfsc,
+    Htb,
+}
+
+#[derive(Debug)]
+pub struct Class {
+    pub handle: Handle,
+    /// Which class it is part of; `None` at the qdisc.
+    pub parent: Option<usize>,
+    pub is_leaf: bool,
+    /// How many classes are above it.
+    pub depth: usize,
+    pub curves: Curves,
+    /// htb: the order in which what is left over is offered.
+    pub priority: u32,
+    pub queue: Option<(usize, Queue)>,
+    pub comment: Option<String>,
+    pub line: usize,
+    pub span: Range<usize>,
+}
+
+/// A filter whose packets a plan can name.
+#[derive(Debug)]
+pub struct Filter {
+    /// The class that it hangs at, 0 for the qdisc.
+    pub at: u16,
+    /// In which order those at one place are asked.
+    pub rank: (u32, usize),
+    pub packets: Packets,
+    pub class: Handle,
+    pub line: usize,
+}
+
+/// The filters of one priority are of one kind and one protocol.
+#[derive(Debug)]
+struct Priority {
+    kind: String,
+    protocol: Protocol,
+    masks: Vec<Vec<String>>,
+}
+
+/// A command's line and words, for what is kept of it.
+pub struct Origin {
+    pub line: usize,
+    pub span: Range<usize>,
+    pub comment: Option<String>,
+}
+
+impl Setup {
+    pub fn new(device: String) -> Self {
+        Setup {
+            device,
+            root: None,
+            other_root: None,
+            classes: Vec::new(),
+            by_minor: HashMap::new(),
+            filters: Vec::new(),
+            priorities: HashMap::new(),
+            notes: Notes::default(),
+        }
+    }
+
+    /// The class of this minor number.
+    pub fn find(&self, minor: u16) -> Option<usize> {
+        self.by_minor.get(&minor).copied()
+    }
+
+    /// `tc qdisc add … root`.
+    pub fn set_root(
+        &mut self,
+        major: Option<u16>,
+        adds: bool,
+        kind: &Word,
+        args: &mut Args<'_>,
+        origin: Origin,
+    ) -> Read<()> {
+        let discipline = match kind.text.as_str() {
+            "hfsc" => Discipline::Hfsc,
+            "htb" => Discipline::Htb,
+            other => {
+                self.other_root = Some((plain(other), kind.span.clone()));
+                return Ok(());
+            }
+        };
+        let mut default = None;
+        while let Some(word) = args.next() {
+            match word {
+                word if word.means("default") => {
+                    default = Some(whole(args.value("default")?, 16, "a class")?);
+                }
+                word if discipline == Discipline::Htb && word.means("offload") => {}
+                word if discipline == Discipline::Htb
+                    && ["r2q", "debug", "direct_qlen"].iter().any(|name| word.means(name)) =>
+                {
+                    args.value(&word.text)?;
+                }
+                word => {
+                    return Err(word.no_keyword(&format!("qdisc {}", kind.text), "default CLASS"));
+                }
+            }
+        }
+        match &mut self.root {
+            Some(root) if adds => {
+                let text =
+                    format!("this adds the root again, which is there since line {}", root.line);
+                self.notes.not_read(origin.line, text);
+            }
+            Some(root) if root.discipline == discipline => root.default = default,
+            root => {
+                *root =
+                    Some(Root { discipline, major, default, line: origin.line, span: origin.span });
+                self.classes.clear();
+                self.by_minor.clear();
+                self.filters.clear();
+                self.priorities.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// The major number of the root's classes, this one if it is not known yet.
+    fn is_own(&mut self, major: u16) -> bool {
+        self.root.as_mut().is_some_and(|root| *root.major.get_or_insert(major) == major)
+    }
+
+    /// `tc class add`, `change` (which needs it to be there) and `replace`.
+    pub fn add_class(
+        &mut self,
+        verb: Verb,
+        handle: Option<&Word>,
+        parent: Option<&Word>,
+        kind: &Word,
+        args: &mut Args<'_>,
+        origin: Origin,
+    ) -> Read<()> {
+        let Some(discipline) = self.root.as_ref().map(|root| root.discipline) else {
+            return match self.other_root {
+                Some(_) => Ok(()),
+                None => Err(Fault::at(&origin.span, "a class before its qdisc").help(
+                    "the script begins with a line such as `tc qdisc add dev eth0 root handle 1: hfsc`",
+                )),
+            };
+        };
+        let Some(word) = handle else {
+            return Err(Fault::at(&origin.span, "this class has no `classid`")
+                .help("add one such as `classid 1:10`"));
+        };
+        let named = parent.filter(|word| word.text != "root");
+        let above = named.map(units::handle).transpose()?;
+        let mut handle = units::handle(word)?;
+        if handle.major == 0 {
+            let root = self.root.as_ref().and_then(|root| root.major);
+            handle.major = above.map(|above| above.major).or(root).unwrap_or(0);
+        }
+        if !self.is_own(handle.major) || above.is_some_and(|above| !self.is_own(above.major)) {
+            let text = format!("class {handle} is not one of the root's");
+            self.notes.not_mapped(origin.line, text);
+            return Ok(());
+        }
+        if handle.minor == 0 {
+            return Err(word.fault("the name of a class", "its minor number is not zero"));
+        }
+        let (curves, priority) = self.curves(discipline, handle, kind, args, origin.line)?;
+        match (self.find(handle.minor), verb) {
+            (Some(class), Verb::Add) => {
+                let since = self.classes[class].line;
+                let text = format!("this adds {handle} again, which is there since line {since}");
+                self.notes.not_read(origin.line, text);
+            }
+            (Some(class), _) => {
+                let class = &mut self.classes[class];
+                (class.curves, class.priority) = (curves, priority);
+            }
+            (None, Verb::Change) => {
+                return Err(Fault::at(&word.span, format!("there is no class {handle} to change")));
+            }
+            (None, _) => {
+                let parent = self.parent(named.zip(above))?;
+                let depth = parent.map_or(0, |parent| self.classes[parent].depth + 1);
+                parent.into_iter().for_each(|parent| self.classes[parent].is_leaf = false);
+                self.by_minor.insert(handle.minor, self.classes.len());
+                let Origin { line, span, comment } = origin;
+                let (is_leaf, queue) = (true, None);
+                self.classes.push(Class {
+                    handle,
+                    parent,
+                    is_leaf,
+                    depth,
+                    curves,
+                    priority,
+                    queue,
+                    comment,
+                    line,
+                    span,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn curves(
+        &mut self,
+        discipline: Discipline,
+        handle: Handle,
+        kind: &Word,
+        args: &mut Args<'_>,
+        line: usize,
+    ) -> Read<(Curves, u32)> {
+        match (kind.text.as_str(), discipline) {
+            ("hfsc", Discipline::Hfsc) => {
+                let (curves, bent) = curves::hfsc(args)?;
+                for text in bent {
+                    self.notes.not_mapped(line, format!("{handle} {text}"));
+                }
+                Ok((curves, 0))
+            }
+            ("htb", Discipline::Htb) => {
+                let class = htb::class(args)?;
+                if !class.lost.is_empty() {
+                    let lost = class.lost.join(", ");
+                    self.notes.not_mapped(line, format!("{handle}: {lost} of htb"));
+                }
+                Ok((class.curves, class.priority))
+            }
+            _ => {
+                let root = if discipline == Discipline::Hfsc { "hfsc" } else { "htb" };
+                Err(kind.fault("the kind of this class", &format!("its qdisc is {root}")))
+            }
+        }
+    }
+
+    /// The class that a new one is part of; `None` for the qdisc itself.
+    fn parent(&self, parent: Option<(&Word, Handle)>) -> Read<Option<usize>> {
+        match parent {
+            None | Some((_, Handle { minor: 0, .. })) => Ok(None),
+            Some((word, above)) => self.find(above.minor).map(Some).ok_or_else(|| {
+                Fault::at(&word.span, format!("there is no class {above} at this line"))
+                    .help("a class is added after the one that it is part of")
+            }),
+        }
+    }
+
+    /// `tc qdisc add … parent CLASS`.
+    pub fn add_queue(
+        &mut self,
+        above: Handle,
+        kind: &Word,
+        args: Args<'_>,
+        line: usize,
+    ) -> Read<()> {
+        let class = if self.is_own(above.major) { self.find(above.minor) } else { None };
+        let Some(class) = class else {
+            let text =
+                format!("qdisc {} at {above}, which is no class of the root", plain(&kind.text));
+            self.notes.not_mapped(line, text);
+            return Ok(());
+        };
+        match queue::read(kind, args)? {
+            Ok(queue) => self.classes[class].queue = Some((line, queue)),
+            Err(text) => self.notes.not_mapped(line, format!("{above}: {text}")),
+        }
+        Ok(())
+    }
+
+    /// `tc filter add`.
+    pub fn add_filter(&mut self, filter: &Written<'_>, line: usize) -> Read<()> {
+        let selected = filter.selected()?;
+        if self.root.is_none() {
+            return Ok(());
+        }
+        if self.filters.len() == MOST_FILTERS {
+            let message =
+                format!("the script has more than {MOST_FILTERS} filters, the most that are read");
+            return Err(Fault::at(&filter.args.span(), message));
+        }
+        let at = match &filter.place {
+            Place::Root => Some(0),
+            Place::At(at) => self.is_own(at.major).then_some(at.minor),
+            Place::Elsewhere => None,
+        };
+        let taken = match at {
+            None => Err("it does not hang at the root or a class of it".into()),
+            Some(_) if filter.chain != 0 => Err("filters of other chains are not followed".into()),
+            Some(at) => self.take_filter(at, filter, selected, line),
+        };
+        if let Err(text) = taken {
+            self.notes.not_mapped(line, format!("filter: {text}"));
+        }
+        Ok(())
+    }
+
+    fn take_filter(
+        &mut self,
+        at: u16,
+        filter: &Written<'_>,
+        selected: Result<Selection, String>,
+        line: usize,
+    ) -> Result<(), String> {
+        let kind = filter.kind.map_or("", |kind| kind.text.as_str());
+        let (number, priority) = self.priority(at, filter.priority, kind, &filter.protocol)?;
+        let selection = selected?;
+        let class = selection.class.ok_or("it names no class")?;
+        let known = priority.masks.iter().position(|mask| *mask == selection.mask);
+        let group = known.unwrap_or(priority.masks.len());
+        if known.is_none() {
+            priority.masks.push(selection.mask);
+        }
+        for text in selection.lost {
+            self.notes.not_mapped(line, format!("filter: {text}"));
+        }
+        let rank = (number, group);
+        self.filters.push(Filter { at, rank, packets: selection.packets, class, line });
+        Ok(())
+    }
+
+    /// The filters of this priority, or of the one that a filter without a priority gets: one
+    /// before all that were given so far (Linux, net/sched/cls_api.c).
+    fn priority(
+        &mut self,
+        at: u16,
+        number: u32,
+        kind: &str,
+        protocol: &Protocol,
+    ) -> Result<(u32, &mut Priority), String> {
+        let here = self.priorities.entry(at).or_default();
+        let number = match number {
+            0 => here.range(GIVEN_FROM..).next().map_or(FIRST_GIVEN, |(first, _)| first - 1),
+            number => number,
+        };
+        let new = || Priority { kind: kind.into(), protocol: protocol.clone(), masks: Vec::new() };
+        let priority = here.entry(number).or_insert_with(new);
+        match priority.kind == kind && priority.protocol == *protocol {
+            true => Ok((number, priority)),
+            false => Err(format!(
+                "Linux refuses it: priority {number} is for {} of protocol {} already",
+                plain(&priority.kind),
+                priority.protocol
+            )),
+        }
+    }
+}
+
+/// What is done to a qdisc, class or filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    Add,
+    Change,
+    Replace,
+}

@@ -1,0 +1,67 @@
+//! A shell script or a `tc -batch` file as the commands of `tc` that it comes to.
+//!
+//! The script is interpreted, and nothing is run on the machine: variables, arithmetic, loops,
+//! functions and what can be computed from them are followed; what other programs print, and which
+//! files there are, is not known. A value that is not known is a fault only where a set-up depends
+//! on it.
+
+mod arithmetic;
+mod builtins;
+mod call;
+mod compound;
+mod control;
+mod decide;
+mod escapes;
+mod expand;
+mod options;
+mod output;
+mod parameters;
+mod parser;
+mod pattern;
+mod programs;
+mod regex;
+mod run;
+mod simple;
+mod state;
+mod syntax;
+mod tests_of;
+mod value;
+mod words;
+
+use laxity_plan::error::Fault;
+
+use crate::command::Command;
+use crate::error::Read;
+use crate::notes::Notes;
+pub use call::Call;
+
+/// The commands of `tc` that a script comes to, and what is to be said about the others. The script
+/// is the part of the text up to `end`.
+pub fn commands(
+    text: &str,
+    end: usize,
+    name: &str,
+    call: &Call,
+    notes: &mut Notes,
+) -> Read<Vec<Command>> {
+    let mut shell = run::Shell::new(text, name, call);
+    let done = shell.script(0..end);
+    shell.told(notes);
+    done?;
+    if shell.asks.get() && !shell.commands.iter().any(Command::sets_up) {
+        let message = "without arguments the script sets nothing up";
+        return Err(Fault::new(None, message)
+            .help("say what it is called with, one --arg for each argument, such as --arg start"));
+    }
+    Ok(shell.commands)
+}
+
+/// What a script without arguments prints.
+#[cfg(test)]
+pub fn printed(script: &str) -> Read<String> {
+    let call = Call { arguments: Some(Vec::new()), ..Call::default() };
+    let mut shell = run::Shell::new(script, "sh", &call);
+    shell.printed.push(value::Value::default());
+    shell.script(0..script.len())?;
+    Ok(shell.printed.pop().unwrap_or_default().text)
+}

@@ -1,0 +1,16 @@
+//! How a script is called.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// What a script is called with.
+#[derive(Clone, Debug, Default)]
+pub struct Call {
+    /// Its arguments; `None` if they are not given.
+    pub arguments: Option<Vec<String>>,
+    /// The environment. A variable of it also has this value where the script gives it one that is
+    /// not known.
+    pub variables: BTreeMap<String, String>,
+    /// Files that the script may read with `.` or `source`: name, and place in the text.
+    pub files: Vec<(String, Range<usize>)>,
+}

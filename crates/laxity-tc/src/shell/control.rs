@@ -1,0 +1,164 @@
+//! Conditions and loops (POSIX.1-2017, Shell Command Language, section 2.9.4).
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::pattern::Pattern;
+use super::run::{Flow, Shell, Way, undecided};
+use super::syntax::{List, RawWord, Text};
+use super::value::{Status, Value, Variable};
+use crate::error::Read;
+
+impl Shell<'_> {
+    /// The first condition that holds decides.
+    pub fn conditions(&mut self, ways: &[(List, List)], otherwise: &List) -> Read<Flow> {
+        let Some(((condition, body), rest)) = ways.split_first() else {
+            self.status = Status::SUCCESS;
+            return self.list(otherwise);
+        };
+        let flow = self.condition(condition)?;
+        if flow != Flow::Next {
+            return Ok(flow);
+        }
+        match &self.status {
+            Status::Known(0) => self.list(body),
+            Status::Known(_) => self.conditions(rest, otherwise),
+            Status::Unknown(doubt) => {
+                let doubt = Rc::clone(doubt);
+                self.either(&doubt, &[Way::List(body), Way::Conditions(rest, otherwise)])
+            }
+        }
+    }
+
+    pub fn case(&mut self, word: &RawWord, ways: &[(Vec<RawWord>, List)]) -> Read<Flow> {
+        let value = self.text(&word.parts, &word.span)?;
+        self.status = Status::SUCCESS;
+        if let Some(doubt) = value.unknown_because().cloned() {
+            let is_all = |(patterns, _): &(Vec<RawWord>, List)| {
+                patterns.iter().any(|pattern| pattern.plain() == Some("*"))
+            };
+            let mut all: Vec<Way> = ways.iter().map(|(_, body)| Way::List(body)).collect();
+            if !ways.iter().any(is_all) {
+                all.push(Way::Status(Status::SUCCESS));
+            }
+            return self.either(&doubt, &all);
+        }
+        let chars: Vec<char> = value.text.chars().collect();
+        for (patterns, body) in ways {
+            for raw in patterns {
+                let pattern = self.pattern(&raw.parts, &raw.span)?;
+                let matcher = Pattern::new(&pattern.text);
+                self.work(&raw.span, matcher.work(chars.len()))?;
+                if matcher.matches(&chars) {
+                    return self.list(body);
+                }
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    pub fn for_each(
+        &mut self,
+        name: &str,
+        words: Option<&[RawWord]>,
+        body: &List,
+        span: &Range<usize>,
+    ) -> Read<Flow> {
+        let values: Vec<Value> = match words {
+            Some(words) => self.fields(words)?.into_iter().map(|(value, _)| value).collect(),
+            None => match &self.state.arguments().known {
+                Some(known) => known.to_vec(),
+                None => vec![Value::unknown("$@", "give its arguments, each with --arg")],
+            },
+        };
+        self.status = Status::SUCCESS;
+        for value in values {
+            self.step(span, 0)?;
+            self.assign(name, Variable::One(value), span)?;
+            let flow = self.list(body)?;
+            if let Some(flow) = after_turn(flow) {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    pub fn counted(
+        &mut self,
+        [first, condition, next]: &[Text; 3],
+        body: &List,
+        span: &Range<usize>,
+    ) -> Read<Flow> {
+        let first = self.text(first, span)?;
+        let _ = self.arithmetic(&first, span)?;
+        self.status = Status::SUCCESS;
+        loop {
+            self.step(span, 0)?;
+            let holds = self.text(condition, span)?;
+            let always = holds.text.trim().is_empty();
+            match self.arithmetic(&holds, span)? {
+                Ok(0) if !always => return Ok(Flow::Next),
+                Err(doubt) => return Err(undecided(span, &doubt)),
+                Ok(_) => {}
+            }
+            let flow = self.list(body)?;
+            if let Some(flow) = after_turn(flow) {
+                return Ok(flow);
+            }
+            let next = self.text(next, span)?;
+            let _ = self.arithmetic(&next, span)?;
+        }
+    }
+
+    pub fn while_holds(
+        &mut self,
+        until: bool,
+        condition: &List,
+        body: &List,
+        span: &Range<usize>,
+    ) -> Read<Flow> {
+        let mut last = Status::SUCCESS;
+        loop {
+            self.step(span, 0)?;
+            let flow = self.condition(condition)?;
+            if flow != Flow::Next {
+                return Ok(after_turn(flow).unwrap_or(Flow::Next));
+            }
+            match &self.status {
+                Status::Known(status) if (*status == 0) == until => {
+                    self.status = last;
+                    return Ok(Flow::Next);
+                }
+                Status::Known(_) => {}
+                Status::Unknown(doubt) => {
+                    // Twice, so that what one turn leaves unknown is so for the next one.
+                    let doubt = Rc::clone(doubt);
+                    for _ in 0..2 {
+                        let ways = [Way::List(body), Way::Status(last.clone())];
+                        let flow = self.either(&doubt, &ways)?;
+                        if flow != Flow::Next {
+                            return Ok(after_turn(flow).unwrap_or(Flow::Next));
+                        }
+                    }
+                    return Ok(Flow::Next);
+                }
+            }
+            let flow = self.list(body)?;
+            if let Some(flow) = after_turn(flow) {
+                return Ok(flow);
+            }
+            last = self.status.clone();
+        }
+    }
+}
+
+/// What a loop does after one of its turns: `None` if the next one follows.
+fn after_turn(flow: Flow) -> Option<Flow> {
+    match flow {
+        Flow::Next | Flow::Continue(0 | 1) => None,
+        Flow::Break(0 | 1) => Some(Flow::Next),
+        Flow::Break(loops) => Some(Flow::Break(loops - 1)),
+        Flow::Continue(loops) => Some(Flow::Continue(loops - 1)),
+        flow => Some(flow),
+    }
+}

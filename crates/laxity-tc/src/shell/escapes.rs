@@ -1,0 +1,49 @@
+//! What backslashes stand for in the texts of `echo`, `printf` and `$'…'`.
+
+/// A text with `\n` and the like put in, and whether `\c` ended it.
+pub fn escapes(text: &str) -> (String, bool) {
+    let mut all = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        all.push_str(&rest[..at]);
+        let after = &rest[at + 1..];
+        if after.starts_with('c') {
+            return (all, true);
+        }
+        let (one, left) = one_escape(after);
+        match one {
+            Some(one) => all.push_str(&one),
+            None => all.push_str(&rest[at..rest.len() - left.len()]),
+        }
+        rest = left;
+    }
+    all.push_str(rest);
+    (all, false)
+}
+
+/// What follows a backslash, and the rest; `None` if the two are plain.
+pub fn one_escape(text: &str) -> (Option<String>, &str) {
+    let Some(sign) = text.chars().next() else { return (None, text) };
+    let after = &text[sign.len_utf8()..];
+    let one = match sign {
+        'n' => '\n',
+        't' => '\t',
+        'r' => '\r',
+        'a' => '\u{7}',
+        'b' => '\u{8}',
+        'e' => '\u{1b}',
+        'f' => '\u{c}',
+        'v' => '\u{b}',
+        '\\' => '\\',
+        '"' => '"',
+        '\'' => '\'',
+        '0'..='7' => {
+            let most = if sign == '0' { 4 } else { 3 };
+            let length = text.bytes().take(most).take_while(|b| (b'0'..b'8').contains(b)).count();
+            let code = u32::from_str_radix(&text[..length], 8).unwrap_or(0) & 0xff;
+            return (char::from_u32(code).map(String::from), &text[length..]);
+        }
+        _ => return (None, after),
+    };
+    (Some(one.into()), after)
+}

@@ -1,0 +1,236 @@
+//! What words come to (POSIX.1-2017, Shell Command Language, section 2.6). Names of files are not
+//! looked up: a pattern stays as it is.
+
+use std::ops::Range;
+
+use super::pattern;
+use super::run::Shell;
+use super::syntax::{Part, RawWord, Text};
+use super::value::{Value, Variable};
+use crate::error::{Read, plain};
+
+/// A part of a word after its expansion.
+#[derive(Clone, Debug)]
+pub enum Piece {
+    /// Text; `splits` if spaces in it end the word, `is_pattern` if its signs have a meaning.
+    Text { value: Value, splits: bool, is_pattern: bool },
+    /// The word ends here, as between the arguments of `$@`.
+    Break,
+    /// `"$@"` without arguments: quotes around it make no word.
+    Nothing,
+}
+
+impl Shell<'_> {
+    /// Words as commands get them, each with where it is written.
+    pub fn fields(&mut self, words: &[RawWord]) -> Read<Vec<(Value, Range<usize>)>> {
+        let mut fields = Vec::new();
+        // A word that comes to nothing may be why the next one is wrong.
+        let mut vanished: Option<Value> = None;
+        for word in words {
+            let declares = fields.first().is_some_and(|(first, _): &(Value, _)| {
+                ["local", "export", "readonly", "declare", "typeset"].contains(&first.text.as_str())
+            });
+            let ranges = braces(word);
+            if !ranges.is_empty() {
+                let span = || word.span.clone();
+                self.step(&word.span, 16 * ranges.len())?;
+                fields.extend(ranges.into_iter().map(|text| (Value::new(text), span())));
+                continue;
+            }
+            let pieces = self.pieces(&word.parts, &word.span)?;
+            if declares {
+                fields.push((joined(&pieces), word.span.clone()));
+                continue;
+            }
+            let before = fields.len();
+            let separators = self.separators();
+            split(&pieces, &separators, |field| fields.push((field, word.span.clone())));
+            if fields.len() == before {
+                vanished = vanished.or_else(|| {
+                    let value = joined(&pieces);
+                    value.doubt.is_some().then_some(value)
+                });
+            } else if let Some(value) = vanished.take() {
+                fields[before].0.doubts(value.doubt.as_ref());
+            }
+        }
+        if let (Some(value), Some((last, _))) = (vanished, fields.last_mut()) {
+            last.doubts(value.doubt.as_ref());
+        }
+        Ok(fields)
+    }
+
+    /// Text in which nothing is split.
+    pub fn text(&mut self, parts: &Text, span: &Range<usize>) -> Read<Value> {
+        Ok(joined(&self.pieces(parts, span)?))
+    }
+
+    /// Text as a pattern; what was quoted has no meaning in it.
+    pub fn pattern(&mut self, parts: &Text, span: &Range<usize>) -> Read<Value> {
+        let mut all = Value::default();
+        for piece in self.pieces(parts, span)? {
+            match piece {
+                Piece::Text { value, is_pattern: true, .. } => all.push(&value),
+                Piece::Text { value, .. } => {
+                    let text = pattern::escaped(&value.text);
+                    all.push(&Value { text, doubt: value.doubt });
+                }
+                Piece::Break => all.push(&Value::new(" ")),
+                Piece::Nothing => {}
+            }
+        }
+        Ok(all)
+    }
+
+    /// What separates the words of an unquoted value.
+    fn separators(&self) -> String {
+        match self.state.variable("IFS") {
+            Some(Variable::One(value)) => value.text.clone(),
+            _ => " \t\n".into(),
+        }
+    }
+
+    pub fn pieces(&mut self, parts: &Text, span: &Range<usize>) -> Read<Vec<Piece>> {
+        self.deeper(span, |shell| {
+            let mut pieces = Vec::with_capacity(parts.len());
+            for part in parts {
+                shell.piece(part, &mut pieces)?;
+            }
+            Ok(pieces)
+        })
+    }
+
+    fn piece(&mut self, part: &Part, pieces: &mut Vec<Piece>) -> Read<()> {
+        let text =
+            |value, quoted: bool| Piece::Text { value, splits: !quoted, is_pattern: !quoted };
+        match part {
+            Part::Text(plain) => {
+                let value = Value::new(plain.clone());
+                pieces.push(Piece::Text { value, splits: false, is_pattern: true });
+            }
+            Part::Quoted(plain) => pieces.push(text(Value::new(plain.clone()), true)),
+            Part::Parameter { parameter, quoted, span } => {
+                let before = pieces.len();
+                self.parameter(parameter, *quoted, span, pieces)?;
+                self.charge(&pieces[before..], span)?;
+            }
+            Part::Command { list, quoted, span } => {
+                let value = self.substitute(list, span)?;
+                pieces.push(text(value, *quoted));
+                self.charge(&pieces[pieces.len() - 1..], span)?;
+            }
+            Part::Arithmetic { text: inside, quoted, span } => {
+                let expression = self.text(inside, span)?;
+                let value = match self.arithmetic(&expression, span)? {
+                    Ok(number) => Value { text: number.to_string(), doubt: None },
+                    Err(doubt) => Value { text: plain(self.written(span)), doubt: Some(doubt) },
+                };
+                pieces.push(text(value, *quoted));
+            }
+        }
+        Ok(())
+    }
+
+    fn charge(&mut self, pieces: &[Piece], span: &Range<usize>) -> Read<()> {
+        let length = |piece: &Piece| match piece {
+            Piece::Text { value, .. } => value.text.len(),
+            _ => 1,
+        };
+        let bytes = pieces.iter().map(length).sum();
+        self.step(span, bytes)
+    }
+}
+
+/// All pieces as one text.
+pub fn joined(pieces: &[Piece]) -> Value {
+    let mut all = Value::default();
+    for piece in pieces {
+        match piece {
+            Piece::Text { value, .. } => all.push(value),
+            Piece::Break => all.push(&Value::new(" ")),
+            Piece::Nothing => {}
+        }
+    }
+    all
+}
+
+/// The words that pieces come to.
+pub fn split(pieces: &[Piece], separators: &str, mut done: impl FnMut(Value)) {
+    let is_space = |c: char| separators.contains(c) && " \t\n".contains(c);
+    let mut word: Option<Value> = None;
+    let nothing = pieces.iter().any(|piece| matches!(piece, Piece::Nothing));
+    // A separator that is no space ends a word even if nothing stands before it.
+    let mut after_space = false;
+    // Why a value is empty that the next word would have begun with.
+    let mut empty = None;
+    for piece in pieces {
+        match piece {
+            Piece::Nothing => {}
+            Piece::Break => {
+                word.take().into_iter().for_each(&mut done);
+                after_space = false;
+            }
+            Piece::Text { value, splits: false, .. } => {
+                if !(nothing && value.text.is_empty()) {
+                    let word = word.get_or_insert_default();
+                    word.push(value);
+                    word.doubts(empty.take());
+                    after_space = false;
+                }
+            }
+            Piece::Text { value, .. } if value.unknown_because().is_some() => {
+                word.get_or_insert_default().push(value);
+                after_space = false;
+            }
+            Piece::Text { value, .. } => {
+                for c in value.text.chars() {
+                    if !separators.contains(c) {
+                        let part = Value { text: c.into(), doubt: value.doubt.clone() };
+                        word.get_or_insert_default().push(&part);
+                        after_space = false;
+                    } else if is_space(c) {
+                        after_space |= word.is_some();
+                        word.take().into_iter().for_each(&mut done);
+                    } else if !std::mem::replace(&mut after_space, false) {
+                        done(word.take().unwrap_or_default());
+                    }
+                }
+                match &mut word {
+                    Some(word) => word.doubts(value.doubt.as_ref()),
+                    None => empty = value.doubt.as_ref(),
+                }
+            }
+        }
+    }
+    word.into_iter().for_each(done);
+}
+
+/// The most words that `{1..N}` comes to.
+const MOST_IN_BRACES: i64 = 10_000;
+
+/// What `a{1..3}b` and `a{x,y}b` come to, as in bash; nothing for other words.
+fn braces(word: &RawWord) -> Vec<String> {
+    let expanded = || {
+        let text = word.plain()?;
+        let (before, rest) = text.split_once('{')?;
+        let (inside, after) = rest.split_once('}')?;
+        if after.contains('{') || inside.contains('{') {
+            return None;
+        }
+        let parts: Vec<String> = match inside.split_once("..") {
+            Some((first, last)) => {
+                let (first, last): (i64, i64) = (first.parse().ok()?, last.parse().ok()?);
+                if first.abs_diff(last) > MOST_IN_BRACES as u64 {
+                    return None;
+                }
+                let down = (last..=first).rev().map(|number| number.to_string());
+                let up = (first..=last).map(|number| number.to_string());
+                if first <= last { up.collect() } else { down.collect() }
+            }
+            None if inside.contains(',') => inside.split(',').map(str::to_string).collect(),
+            None => return None,
+        };
+        Some(parts.into_iter().map(|part| format!("{before}{part}{after}")).collect())
+    };
+    expanded().unwrap_or_default()
+}

@@ -1,0 +1,374 @@
+//! `$NAME` and `${NAME…}` (POSIX.1-2017, Shell Command Language, section 2.6.2).
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use laxity_plan::error::Fault;
+
+use super::expand::{Piece, joined};
+use super::pattern::Pattern;
+use super::run::Shell;
+use super::syntax::{Operation, Parameter, Text};
+use super::value::{Status, Value, Variable};
+use crate::error::{Read, plain};
+
+impl Shell<'_> {
+    /// The value of a variable or argument; empty without one.
+    pub fn value(&self, name: &str) -> Value {
+        self.set_value(name).unwrap_or_else(|| match name.bytes().all(|b| b.is_ascii_digit()) {
+            true => Value::default(),
+            false => Value::unset(name),
+        })
+    }
+
+    /// The value of a variable or argument that has one.
+    fn set_value(&self, name: &str) -> Option<Value> {
+        let arguments = self.state.arguments();
+        let is_argument = matches!(name, "#" | "@" | "*")
+            || name != "0" && name.bytes().all(|byte| byte.is_ascii_digit());
+        if is_argument && arguments.known.is_none() {
+            self.asks.set(true);
+        }
+        let own = |text: &str| Some(Value::new(text));
+        match name {
+            "?" => Some(match &self.status {
+                Status::Known(status) => Value::new(status.to_string()),
+                Status::Unknown(doubt) => {
+                    Value { text: "$?".into(), doubt: Some(Rc::clone(doubt)) }
+                }
+            }),
+            "$" | "PPID" => Some(Value::unknown("$$", "the script is not run")),
+            "!" => None,
+            "-" => own(""),
+            "#" => Some(match &arguments.known {
+                Some(known) => Value::new(known.len().to_string()),
+                None => Value::unknown("$#", CALLED),
+            }),
+            "0" => own(self.name),
+            // tc needs it.
+            "UID" | "EUID" => own("0"),
+            _ if name.bytes().all(|byte| byte.is_ascii_digit()) => {
+                let number: usize = name.parse().ok()?;
+                match &arguments.known {
+                    Some(known) => known.get(number.checked_sub(1)?).cloned(),
+                    None => {
+                        Some(Value::unknown(&format!("${}", number + arguments.shifted), CALLED))
+                    }
+                }
+            }
+            _ => match self.state.variable(name)? {
+                Variable::One(value) => Some(value.clone()),
+                Variable::Many(values) => values.first().cloned(),
+            },
+        }
+    }
+
+    pub fn parameter(
+        &mut self,
+        parameter: &Parameter,
+        quoted: bool,
+        span: &Range<usize>,
+        pieces: &mut Vec<Piece>,
+    ) -> Read<()> {
+        let index = match &parameter.index {
+            None => None,
+            Some(index) => Some(self.text(index, span)?),
+        };
+        let all = index.as_ref().map_or(parameter.name.as_str(), |index| index.text.as_str());
+        if matches!(all, "@" | "*") && matches!(parameter.operation, Operation::Value) {
+            let values = self.several(parameter, index.is_some());
+            self.all(values, all == "*", quoted, pieces);
+            return Ok(());
+        }
+        let value = match (&parameter.operation, &index) {
+            (Operation::Length, _) if matches!(all, "@" | "*") => {
+                Some(match self.several(parameter, index.is_some()) {
+                    Ok(values) => Value::new(values.len().to_string()),
+                    Err(unknown) => unknown,
+                })
+            }
+            (_, Some(index)) => self.element(&parameter.name, index, span)?,
+            (_, None) if matches!(all, "@" | "*") => {
+                let mut joined_values = Vec::new();
+                let values = self.several(parameter, false);
+                self.all(values, true, true, &mut joined_values);
+                Some(joined(&joined_values)).filter(|value| !value.text.is_empty())
+            }
+            (_, None) => self.set_value(&parameter.name),
+        };
+        let name = &parameter.name;
+        let pushed = match &parameter.operation {
+            Operation::Value => value.unwrap_or_else(|| self.value(name)),
+            Operation::Length if matches!(all, "@" | "*") => value.unwrap_or_default(),
+            Operation::Length => {
+                let value = value.unwrap_or_else(|| self.value(name));
+                self.mapped(value, span, |text| text.chars().count().to_string())
+            }
+            Operation::Indirect => {
+                let inner = value.unwrap_or_else(|| self.value(name));
+                match inner.unknown_because() {
+                    Some(_) => inner,
+                    None => self.value(&inner.text),
+                }
+            }
+            Operation::Default { sign, or_empty, word } => {
+                let word = (*sign, *or_empty, word);
+                return self.default(name, value, word, quoted, span, pieces);
+            }
+            Operation::Strip { from_end, longest, pattern } => {
+                let value = value.unwrap_or_else(|| self.value(name));
+                self.stripped(value, (*from_end, *longest), pattern, span)?
+            }
+            Operation::Replace { all, anchor, pattern, with } => {
+                let value = value.unwrap_or_else(|| self.value(name));
+                self.replaced(value, (*all, *anchor), (pattern, with), span)?
+            }
+            Operation::Slice { offset, length } => {
+                let value = value.unwrap_or_else(|| self.value(name));
+                self.slice(value, offset, length.as_ref(), span)?
+            }
+            Operation::Case { upper, all } => {
+                let value = value.unwrap_or_else(|| self.value(name));
+                self.mapped(value, span, |text| {
+                    let length = text.chars().next().map_or(0, char::len_utf8);
+                    let (first, rest) = text.split_at(if *all { text.len() } else { length });
+                    match upper {
+                        true => format!("{}{rest}", first.to_uppercase()),
+                        false => format!("{}{rest}", first.to_lowercase()),
+                    }
+                })
+            }
+        };
+        pieces.push(Piece::Text { value: pushed, splits: !quoted, is_pattern: !quoted });
+        Ok(())
+    }
+
+    /// All arguments or all elements of an array, or why they are not known.
+    fn several(&self, parameter: &Parameter, is_array: bool) -> Result<Vec<Value>, Value> {
+        if is_array {
+            return Ok(match self.state.variable(&parameter.name) {
+                None => Vec::new(),
+                Some(Variable::One(value)) => vec![value.clone()],
+                Some(Variable::Many(values)) => values.clone(),
+            });
+        }
+        match &self.state.arguments().known {
+            Some(known) => Ok(known.to_vec()),
+            None => Err(Value::unknown("$@", CALLED)),
+        }
+    }
+
+    fn all(
+        &self,
+        values: Result<Vec<Value>, Value>,
+        joins: bool,
+        quoted: bool,
+        pieces: &mut Vec<Piece>,
+    ) {
+        let (splits, is_pattern) = (!quoted, !quoted);
+        let values = match values {
+            Ok(values) if values.is_empty() && !joins => return pieces.push(Piece::Nothing),
+            Ok(values) => values,
+            Err(value) => return pieces.push(Piece::Text { value, splits, is_pattern }),
+        };
+        let between = match self.state.variable("IFS") {
+            Some(Variable::One(value)) => value.text.chars().next().map(String::from),
+            _ => Some(" ".into()),
+        };
+        for (at, value) in values.into_iter().enumerate() {
+            if at > 0 {
+                pieces.push(match joins && quoted {
+                    true => {
+                        let value = Value::new(between.clone().unwrap_or_default());
+                        Piece::Text { value, splits, is_pattern }
+                    }
+                    false => Piece::Break,
+                });
+            }
+            pieces.push(Piece::Text { value, splits, is_pattern });
+        }
+    }
+
+    fn element(&mut self, name: &str, index: &Value, span: &Range<usize>) -> Read<Option<Value>> {
+        let at = match self.arithmetic(index, span)? {
+            Err(doubt) => {
+                return Ok(Some(Value { text: plain(self.written(span)), doubt: Some(doubt) }));
+            }
+            Ok(at) => usize::try_from(at).unwrap_or(usize::MAX),
+        };
+        Ok(match self.state.variable(name) {
+            Some(Variable::One(value)) if at == 0 => Some(value.clone()),
+            Some(Variable::Many(values)) => values.get(at).cloned(),
+            _ => None,
+        })
+    }
+
+    /// A value of which another one is made; not known if that is not.
+    fn mapped(&self, value: Value, span: &Range<usize>, map: impl Fn(&str) -> String) -> Value {
+        match value.unknown_because() {
+            Some(_) => Value { text: plain(self.written(span)), doubt: value.doubt },
+            None => Value { text: map(&value.text), doubt: value.doubt },
+        }
+    }
+
+    fn default(
+        &mut self,
+        name: &str,
+        value: Option<Value>,
+        (sign, or_empty, word): (char, bool, &Text),
+        quoted: bool,
+        span: &Range<usize>,
+        pieces: &mut Vec<Piece>,
+    ) -> Read<()> {
+        let is_argument = name.bytes().all(|byte| byte.is_ascii_digit());
+        // What it is without an argument is what the script itself proposes.
+        let value = value.filter(|value| !(is_argument && value.unknown_because().is_some()));
+        let unknown = value.as_ref().is_some_and(|value| value.unknown_because().is_some());
+        let has_value = value.as_ref().is_some_and(|value| !or_empty || !value.text.is_empty());
+        if unknown && sign == '+' {
+            let doubt = value.and_then(|value| value.doubt);
+            let value = Value { text: plain(self.written(span)), doubt };
+            pieces.push(Piece::Text { value, splits: !quoted, is_pattern: !quoted });
+            return Ok(());
+        }
+        if has_value != (sign == '+') {
+            if let Some(value) = value.filter(|_| sign != '+') {
+                pieces.push(Piece::Text { value, splits: !quoted, is_pattern: !quoted });
+            } else {
+                let value = Value::default();
+                pieces.push(Piece::Text { value, splits: !quoted, is_pattern: !quoted });
+            }
+            return Ok(());
+        }
+        let mut word = self.pieces(word, span)?;
+        match sign {
+            '?' => {
+                let said = joined(&word);
+                let message = format!("the script needs `${name}`: {}", plain(&said.text));
+                return Err(Fault::at(span, message)
+                    .help(format!("give it as in --set {name}=VALUE, or --arg VALUE for `$1`")));
+            }
+            '=' => self.assign(name, Variable::One(joined(&word)), span)?,
+            _ => {}
+        }
+        if !quoted {
+            for piece in &mut word {
+                if let Piece::Text { splits, is_pattern: true, .. } = piece {
+                    *splits = true;
+                }
+            }
+        }
+        pieces.extend(word);
+        Ok(())
+    }
+
+    fn stripped(
+        &mut self,
+        value: Value,
+        (from_end, longest): (bool, bool),
+        pattern: &Text,
+        span: &Range<usize>,
+    ) -> Read<Value> {
+        let pattern = self.pattern(pattern, span)?;
+        if value.unknown_because().is_some() || pattern.unknown_because().is_some() {
+            let doubt = value.unknown_because().or(pattern.unknown_because()).cloned();
+            return Ok(Value { text: plain(self.written(span)), doubt });
+        }
+        let pattern = Pattern::new(&pattern.text);
+        let chars: Vec<char> = value.text.chars().collect();
+        let all = chars.len();
+        let upward = longest == from_end;
+        for step in 0..=all {
+            self.work(span, pattern.work(all))?;
+            let cut = if upward { step } else { all - step };
+            let (part, rest) = match from_end {
+                true => (&chars[cut..], &chars[..cut]),
+                false => (&chars[..cut], &chars[cut..]),
+            };
+            if pattern.matches(part) {
+                return Ok(Value { text: rest.iter().collect(), doubt: value.doubt });
+            }
+        }
+        Ok(value)
+    }
+
+    fn replaced(
+        &mut self,
+        value: Value,
+        (all, anchor): (bool, Option<char>),
+        (pattern, with): (&Text, &Text),
+        span: &Range<usize>,
+    ) -> Read<Value> {
+        let pattern = self.pattern(pattern, span)?;
+        let with = self.text(with, span)?;
+        let unknown = [&value, &pattern, &with].into_iter().find_map(Value::unknown_because);
+        if let Some(doubt) = unknown {
+            let doubt = Some(Rc::clone(doubt));
+            return Ok(Value { text: plain(self.written(span)), doubt });
+        }
+        let matcher = Pattern::new(&pattern.text);
+        let chars: Vec<char> = value.text.chars().collect();
+        let (mut text, mut at, mut over) = (String::new(), 0, pattern.text.is_empty());
+        while at < chars.len() {
+            let mut length = None;
+            if !over && (anchor != Some('#') || at == 0) {
+                for end in (at + 1..=chars.len()).rev() {
+                    self.work(span, matcher.work(end - at))?;
+                    let in_place = anchor != Some('%') || end == chars.len();
+                    if in_place && matcher.matches(&chars[at..end]) {
+                        length = Some(end - at);
+                        break;
+                    }
+                }
+            }
+            match length {
+                Some(length) => {
+                    self.step(span, with.text.len())?;
+                    text.push_str(&with.text);
+                    at += length;
+                    over = !all;
+                }
+                None => {
+                    text.push(chars[at]);
+                    at += 1;
+                }
+            }
+        }
+        Ok(Value { text, doubt: value.doubt })
+    }
+
+    fn slice(
+        &mut self,
+        value: Value,
+        offset: &Text,
+        length: Option<&Text>,
+        span: &Range<usize>,
+    ) -> Read<Value> {
+        let offset = self.text(offset, span)?;
+        let offset = self.arithmetic(&offset, span)?;
+        let length = match length {
+            None => Ok(i64::MAX),
+            Some(length) => {
+                let length = self.text(length, span)?;
+                self.arithmetic(&length, span)?
+            }
+        };
+        let (offset, length) = match (offset, length, value.unknown_because()) {
+            (Ok(offset), Ok(length), None) => (offset, length),
+            (Err(doubt), ..) | (_, Err(doubt), _) => {
+                return Ok(Value { text: plain(self.written(span)), doubt: Some(doubt) });
+            }
+            _ => return Ok(Value { text: plain(self.written(span)), doubt: value.doubt }),
+        };
+        let count = value.text.chars().count() as i64;
+        let from = if offset < 0 { offset.saturating_add(count) } else { offset };
+        let to =
+            if length < 0 { count.saturating_add(length) } else { from.saturating_add(length) };
+        let (from, to) = (from.clamp(0, count), to.clamp(0, count));
+        let text = value.text.chars().skip(from as usize).take((to - from).max(0) as usize);
+        Ok(Value { text: text.collect(), doubt: value.doubt })
+    }
+}
+
+/// How to say what the script is called with.
+const CALLED: &str = "say what the script is called with, one --arg for each argument";

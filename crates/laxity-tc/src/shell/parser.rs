@@ -1,0 +1,477 @@
+//! From the text of a script to its commands (POSIX.1-2017, Shell Command Language, section 2.10,
+//! and what bash adds to it).
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use laxity_plan::error::{Fault, shown};
+
+use super::syntax::{
+    AndOr, Assigned, Assignment, Here, Kind, List, Node, Pipeline, RawWord, Redirect, Redirection,
+};
+use crate::error::Read;
+
+/// How deep commands, quotes and expansions may stand inside each other.
+pub const DEEPEST: usize = 64;
+/// The most words of one command, which is held as a whole.
+const MOST_WORDS: usize = 100_000;
+
+/// Reads commands from a part of a text.
+pub struct Parser<'a> {
+    pub text: &'a str,
+    pub at: usize,
+    pub end: usize,
+    /// Where all of this stands in the script, if it is not itself a part of it.
+    within: Option<Range<usize>>,
+    depth: usize,
+    /// Texts after `<<` whose line is not over yet: number, last line, whether tabs are cut off
+    /// and whether it is taken as it is written.
+    pending: Vec<(usize, String, bool, bool)>,
+    pub script: &'a mut Parsed,
+}
+
+/// What commands refer to, by number or by place.
+#[derive(Debug, Default)]
+pub struct Parsed {
+    pub here: Vec<Rc<Here>>,
+    /// Comments by the place of the line's end.
+    pub comments: BTreeMap<usize, String>,
+}
+
+impl<'a> Parser<'a> {
+    pub fn new(
+        text: &'a str,
+        part: Range<usize>,
+        within: Option<Range<usize>>,
+        script: &'a mut Parsed,
+    ) -> Self {
+        let (at, end) = (part.start, part.end);
+        Parser { text, at, end, within, depth: 0, pending: Vec::new(), script }
+    }
+
+    /// All commands up to the end.
+    pub fn all(&mut self) -> Read<List> {
+        let list = self.list()?;
+        self.here_texts()?;
+        match self.at < self.end {
+            true => Err(self.unexpected()),
+            false => Ok(list),
+        }
+    }
+
+    /// Goes one level deeper for as long as a part is read.
+    pub fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        if self.depth == DEEPEST {
+            let message = format!("more than {DEEPEST} commands and quotations inside each other");
+            return Err(Fault::at(&self.span(self.at), message)
+                .help("write what stands inside on lines of its own"));
+        }
+        self.depth += 1;
+        let read = read(self);
+        self.depth -= 1;
+        read
+    }
+
+    /// Where in the script a part stands that began here.
+    pub fn span(&self, start: usize) -> Range<usize> {
+        self.within.clone().unwrap_or(start..self.at.max(start))
+    }
+
+    pub fn within(&self) -> Option<Range<usize>> {
+        self.within.clone()
+    }
+
+    pub fn rest(&self) -> &'a str {
+        &self.text[self.at..self.end]
+    }
+
+    pub fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    pub fn bump(&mut self) -> Option<char> {
+        let next = self.peek()?;
+        self.at += next.len_utf8();
+        Some(next)
+    }
+
+    pub fn eat(&mut self, sign: &str) -> bool {
+        let found = self.rest().starts_with(sign);
+        if found {
+            self.at += sign.len();
+        }
+        found
+    }
+
+    pub fn unexpected(&self) -> Fault {
+        let word = self.rest().split_whitespace().next().unwrap_or_default();
+        let end = self.at + word.len();
+        let span = self.within.clone().unwrap_or(self.at..end);
+        Fault::at(&span, format!("`{}` does not belong here", crate::error::plain(word)))
+            .help("read are scripts of sh and bash, batch files of tc, and what `tc … show` prints")
+    }
+
+    /// Spaces, continued lines and comments.
+    pub fn blanks(&mut self) {
+        loop {
+            let rest = self.rest();
+            let spaces = rest.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
+            self.at += spaces;
+            if self.eat("\\\n") || self.eat("\\\r\n") {
+                continue;
+            }
+            if !self.rest().starts_with('#') {
+                return;
+            }
+            let rest = self.rest();
+            let comment = &rest[..rest.find('\n').unwrap_or(rest.len())];
+            self.at += comment.len();
+            if self.within.is_none() {
+                let text = comment.trim_start_matches('#').trim().to_string();
+                self.script.comments.insert(self.at, text);
+            }
+        }
+    }
+
+    /// Blanks and the ends of lines.
+    pub fn newlines(&mut self) -> Read<()> {
+        loop {
+            self.blanks();
+            if !self.rest().starts_with('\n') {
+                return Ok(());
+            }
+            self.newline()?;
+        }
+    }
+
+    fn newline(&mut self) -> Read<()> {
+        self.at += 1;
+        self.here_texts()
+    }
+
+    fn here_texts(&mut self) -> Read<()> {
+        for (number, last, cuts, as_written) in std::mem::take(&mut self.pending) {
+            let start = self.at;
+            let mut end = start;
+            let mut text = String::new();
+            loop {
+                let rest = &self.text[end..self.end];
+                let Some(line) = rest.split_inclusive('\n').next() else { break };
+                end += line.len();
+                let cut = if cuts { line.trim_start_matches('\t') } else { line };
+                // Scripts that were indented later close it so, too.
+                if cut.trim_end_matches(['\n', '\r']) == last || line.trim() == last {
+                    break;
+                }
+                text.push_str(cut);
+            }
+            self.at = end;
+            let span = self.span(start);
+            let parts = match as_written {
+                true => vec![super::syntax::Part::Quoted(text)],
+                false => {
+                    let within = Some(span.clone());
+                    let length = text.len();
+                    let mut parser = Parser::new(&text, 0..length, within, self.script);
+                    parser.depth = self.depth;
+                    parser.deeper(|parser| parser.text_until(None))?
+                }
+            };
+            self.script.here[number] = Rc::new(Here { text: parts, span });
+        }
+        Ok(())
+    }
+
+    /// Commands of another text that stands in the script where this one does.
+    pub fn apart(&mut self, text: &str, span: Range<usize>) -> Read<List> {
+        let mut parser = Parser::new(text, 0..text.len(), Some(span), self.script);
+        parser.depth = self.depth;
+        parser.all()
+    }
+
+    /// Commands up to what closes them.
+    pub fn list(&mut self) -> Read<List> {
+        self.deeper(|parser| {
+            let mut list = Vec::new();
+            loop {
+                parser.newlines()?;
+                let rest = parser.rest();
+                if rest.is_empty() || rest.starts_with(')') || rest.starts_with(";;") {
+                    return Ok(list);
+                }
+                let closing = ["then", "elif", "else", "fi", "do", "done", "esac", "}"];
+                if closing.contains(&parser.keyword()) {
+                    return Ok(list);
+                }
+                list.push(parser.and_or()?);
+                parser.blanks();
+                if !parser.rest().starts_with(";;") && !parser.eat(";") && !parser.eat("&") {
+                    match parser.peek() {
+                        None | Some('\n' | ')' | ';') => {}
+                        _ if closing.contains(&parser.keyword()) => {}
+                        _ => return Err(parser.unexpected()),
+                    }
+                }
+            }
+        })
+    }
+
+    /// The word that stands here, if it is plain.
+    pub fn keyword(&self) -> &'a str {
+        let rest = self.rest();
+        let end = |c: char| c.is_whitespace() || ";&|<>()\"'`$\\".contains(c);
+        let word = &rest[..rest.find(end).unwrap_or(rest.len())];
+        match rest[word.len()..].starts_with(['"', '\'', '`', '$', '\\']) {
+            true => "",
+            false => word,
+        }
+    }
+
+    /// Takes a word that has to stand here.
+    pub fn expect(&mut self, word: &str, opening: &str, start: usize) -> Read<()> {
+        self.newlines()?;
+        if self.keyword() == word || word == ")" && self.rest().starts_with(')') {
+            self.at += word.len();
+            return Ok(());
+        }
+        if self.at < self.end {
+            return Err(self.unexpected().help(format!("`{opening}` goes on with `{word}`")));
+        }
+        let span = self.within.clone().unwrap_or(start..start + opening.len());
+        Err(Fault::at(&span, format!("this `{opening}` has no `{word}`"))
+            .help(format!("`{opening}` goes on with `{word}`")))
+    }
+
+    fn and_or(&mut self) -> Read<AndOr> {
+        let first = self.pipeline()?;
+        let mut rest = Vec::new();
+        loop {
+            self.blanks();
+            let and = self.eat("&&");
+            if !and && !self.eat("||") {
+                return Ok(AndOr { first, rest });
+            }
+            self.newlines()?;
+            rest.push((and, self.pipeline()?));
+        }
+    }
+
+    fn pipeline(&mut self) -> Read<Pipeline> {
+        let mut negated = false;
+        while self.keyword() == "!" || self.keyword() == "time" {
+            negated ^= self.rest().starts_with('!');
+            self.at += self.keyword().len();
+            self.blanks();
+        }
+        let mut commands = vec![self.command()?];
+        loop {
+            self.blanks();
+            if self.rest().starts_with("||") || !self.eat("|") {
+                return Ok(Pipeline { negated, commands });
+            }
+            self.eat("&");
+            self.newlines()?;
+            commands.push(self.command()?);
+        }
+    }
+
+    pub fn command(&mut self) -> Read<Node> {
+        self.blanks();
+        let start = self.at;
+        let kind = self.deeper(|parser| parser.compound())?;
+        let Some(kind) = kind else { return self.simple() };
+        let mut redirects = Vec::new();
+        if !matches!(kind, Kind::Function(..)) {
+            while let Some(redirect) = self.redirect()? {
+                redirects.push(redirect);
+            }
+        }
+        Ok(Node { kind, redirects, span: self.span(start) })
+    }
+
+    /// Words up to the end of the command, or up to a closing sign that is left.
+    pub fn words(&mut self, closing: &[char]) -> Read<Vec<RawWord>> {
+        let mut words = Vec::new();
+        loop {
+            if closing.is_empty() {
+                self.blanks()
+            } else {
+                self.newlines()?
+            }
+            match self.peek() {
+                None | Some('\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')') => return Ok(words),
+                Some(_) => words.push(self.word()?),
+            }
+            self.limit(&words)?;
+        }
+    }
+
+    fn limit(&self, words: &[RawWord]) -> Read<()> {
+        if words.len() <= MOST_WORDS {
+            return Ok(());
+        }
+        let message = format!("this command has more than {MOST_WORDS} words");
+        Err(Fault::at(&self.span(self.at), message))
+    }
+
+    /// Assignments, words and redirections, or a function by its name and `()`.
+    fn simple(&mut self) -> Read<Node> {
+        let start = self.at;
+        let (mut assignments, mut words, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
+        loop {
+            self.blanks();
+            if let Some(redirect) = self.redirect()? {
+                redirects.push(redirect);
+                continue;
+            }
+            match self.peek() {
+                Some('(') if assignments.is_empty() && redirects.is_empty() => {
+                    if let [word] = &words[..]
+                        && let Some(name) = RawWord::plain(word)
+                    {
+                        let name = name.to_string();
+                        self.at += 1;
+                        self.blanks();
+                        if !self.eat(")") {
+                            return Err(self.unexpected());
+                        }
+                        let kind = self.deeper(|parser| parser.function(name))?;
+                        return Ok(Node { kind, redirects, span: self.span(start) });
+                    }
+                    return Err(self.unexpected());
+                }
+                None | Some('\n' | ';' | '&' | '|' | ')') => break,
+                Some('(') => return Err(self.unexpected()),
+                Some(_) => {}
+            }
+            let declares = || {
+                let first: Option<&RawWord> = words.first();
+                let names = ["local", "export", "readonly", "declare", "typeset"];
+                first.and_then(RawWord::plain).is_some_and(|word| names.contains(&word))
+            };
+            let begins = self.at;
+            match words.is_empty() || declares() {
+                true => match self.assignment()? {
+                    Some(assignment) if words.is_empty() => assignments.push(assignment),
+                    Some(assignment) => words.push(declared(assignment, self.span(begins))),
+                    None => words.push(self.word()?),
+                },
+                false => words.push(self.word()?),
+            }
+            self.limit(&words)?;
+        }
+        if assignments.is_empty() && words.is_empty() && redirects.is_empty() {
+            return Err(self.unexpected());
+        }
+        let end = self.text[..self.at].trim_end_matches([' ', '\t', '\r']).len().max(start);
+        let span = self.within.clone().unwrap_or(start..end);
+        Ok(Node { kind: Kind::Simple(assignments, words), redirects, span })
+    }
+
+    /// `NAME=value`, `NAME+=value`, `NAME[index]=value`, `NAME=(…)`.
+    fn assignment(&mut self) -> Read<Option<Assignment>> {
+        let start = self.at;
+        let length = super::syntax::name_length(self.rest());
+        if length == 0 || self.rest().starts_with(|c: char| c.is_ascii_digit()) {
+            return Ok(None);
+        }
+        let name = self.rest()[..length].to_string();
+        self.at += length;
+        let mut index = None;
+        if self.rest().starts_with('[') {
+            let closes = self
+                .rest()
+                .split(['\n', ' '])
+                .next()
+                .is_some_and(|word| word.contains("]=") || word.contains("]+="));
+            if !closes {
+                self.at = start;
+                return Ok(None);
+            }
+            self.at += 1;
+            index = Some(self.text_until(Some("]"))?);
+        }
+        let adds = self.eat("+=");
+        if !adds && !self.eat("=") {
+            self.at = start;
+            return Ok(None);
+        }
+        let value = if self.eat("(") {
+            let words = self.words(&[')'])?;
+            self.expect(")", "(", start)?;
+            Assigned::Array(words)
+        } else {
+            Assigned::Word(match self.peek() {
+                None | Some(' ' | '\t' | '\r' | '\n' | ';' | '&' | '|' | ')' | '<' | '>') => {
+                    RawWord { parts: Vec::new(), span: self.span(self.at) }
+                }
+                Some('(') => return Err(self.unexpected()),
+                Some(_) => self.word()?,
+            })
+        };
+        Ok(Some(Assignment { name, index, adds, value }))
+    }
+
+    fn redirect(&mut self) -> Read<Option<Redirect>> {
+        self.blanks();
+        let start = self.at;
+        let rest = self.rest();
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let fd = rest[..digits].parse().ok();
+        let sign = &rest[digits..];
+        let known = ["<<<", "<<-", "<<", "<>", "<&", "<", "&>>", "&>", ">>", ">&", ">|", ">"];
+        let Some(sign) = known.into_iter().find(|known| sign.starts_with(known)) else {
+            return Ok(None);
+        };
+        if digits > 0 && sign.starts_with('&')
+            || sign == "<" && self.text[self.at..].starts_with("<(")
+        {
+            return Ok(None);
+        }
+        self.at += digits + sign.len();
+        self.blanks();
+        if matches!(self.peek(), None | Some('\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')')) {
+            let span = self.span(start);
+            return Err(Fault::at(
+                &span,
+                format!("`{}` names no file", shown(&self.text[start..self.at])),
+            )
+            .help("a redirection goes on with the name of a file"));
+        }
+        if matches!(sign, "<<" | "<<-") {
+            let (last, as_written) = self.here_end()?;
+            let number = self.script.here.len();
+            let nothing = Here { text: Vec::new(), span: self.span(start) };
+            self.script.here.push(Rc::new(nothing));
+            self.pending.push((number, last, sign == "<<-", as_written));
+            return Ok(Some(Redirect { fd, kind: Redirection::Here(number) }));
+        }
+        let word = self.word()?;
+        let kind = match sign {
+            "<<<" => Redirection::HereWord(word),
+            "<" | "<>" | "<&" => Redirection::In(word),
+            _ => Redirection::Out,
+        };
+        Ok(Some(Redirect { fd, kind }))
+    }
+}
+
+/// An assignment after `local` and the like, as a word of this command.
+fn declared(assignment: Assignment, span: Range<usize>) -> RawWord {
+    use super::syntax::Part;
+    let sign = if assignment.adds { "+=" } else { "=" };
+    let mut parts = vec![Part::Text(format!("{}{sign}", assignment.name))];
+    match assignment.value {
+        Assigned::Word(word) => parts.extend(word.parts),
+        Assigned::Array(words) => {
+            for (at, word) in words.into_iter().enumerate() {
+                if at > 0 {
+                    parts.push(Part::Quoted(" ".into()));
+                }
+                parts.extend(word.parts);
+            }
+        }
+    }
+    RawWord { parts, span }
+}

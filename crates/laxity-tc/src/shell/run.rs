@@ -1,0 +1,422 @@
+//! Commands carried out one after the other (POSIX.1-2017, Shell Command Language, section 2.9).
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use laxity_plan::error::Fault;
+
+use super::call::Call;
+use super::parser::{Parsed, Parser};
+use super::state::{Arguments, Input, State};
+use super::syntax::{AndOr, Kind, List, Node, Pipeline, Redirection};
+use super::value::{Status, Value, Variable};
+use crate::command::{Command, Doubt};
+use crate::error::{Read, plain};
+use crate::notes::Notes;
+
+/// The most steps that a script takes: commands, turns of loops, and so on.
+const MOST_STEPS: usize = 500_000;
+/// What all values of a script may come to, in bytes.
+const MOST_EXPANDED: usize = 64 << 20;
+/// The most work on patterns: characters of patterns times those that they are compared with.
+const MOST_WORK: usize = 256 << 20;
+/// How deep commands, functions and expansions may be inside each other.
+const DEEPEST: usize = 100;
+
+/// A script as it is carried out.
+pub struct Shell<'a> {
+    pub text: &'a str,
+    pub name: &'a str,
+    pub call: &'a Call,
+    pub state: State,
+    pub status: Status,
+    /// Texts that are being printed into, the innermost last.
+    pub printed: Vec<Value>,
+    /// What is read, the innermost last.
+    pub inputs: Vec<Input>,
+    pub parsed: Parsed,
+    pub commands: Vec<Command>,
+    /// What is not done, by its line: the first of each.
+    pub passed_over: BTreeMap<usize, String>,
+    pub readings: BTreeMap<usize, String>,
+    /// Variables of the functions that are being carried out, as they were before.
+    pub locals: Vec<Vec<(String, Option<Variable>)>>,
+    /// How many conditions are being tested, in which `set -e` does not count.
+    pub tested: usize,
+    pub ends_on_failure: bool,
+    /// How many times the output of commands was put in.
+    pub substituted: usize,
+    /// The script wants to know what it is called with, and that is not given.
+    pub asks: Cell<bool>,
+    lines: Vec<usize>,
+    steps: usize,
+    expanded: usize,
+    worked: usize,
+    depth: usize,
+}
+
+/// What comes after a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    Next,
+    /// So many loops end.
+    Break(usize),
+    /// So many loops less one end, and the one around them goes on.
+    Continue(usize),
+    Return,
+    Exit,
+}
+
+impl<'a> Shell<'a> {
+    pub fn new(text: &'a str, name: &'a str, call: &'a Call) -> Self {
+        let mut state = State::default();
+        for (name, value) in &call.variables {
+            state.set_variable(name, Some(Variable::One(Value::new(value.clone()))));
+        }
+        let known = call.arguments.as_ref();
+        let known = known.map(|known| Rc::new(known.iter().map(Value::new).collect()));
+        state.set_arguments(Arguments { known, shifted: 0 });
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        Shell {
+            text,
+            name,
+            call,
+            state,
+            status: Status::SUCCESS,
+            printed: Vec::new(),
+            inputs: Vec::new(),
+            parsed: Parsed::default(),
+            commands: Vec::new(),
+            passed_over: BTreeMap::new(),
+            readings: BTreeMap::new(),
+            locals: Vec::new(),
+            tested: 0,
+            ends_on_failure: false,
+            substituted: 0,
+            asks: Cell::new(false),
+            lines: ends.map(|(at, _)| at).collect(),
+            steps: 0,
+            expanded: 0,
+            worked: 0,
+            depth: 0,
+        }
+    }
+
+    /// Carries out a part of the text.
+    pub fn script(&mut self, part: Range<usize>) -> Read<Flow> {
+        let list = Parser::new(self.text, part, None, &mut self.parsed).all()?;
+        self.list(&list)
+    }
+
+    pub fn told(&mut self, notes: &mut Notes) {
+        for (line, text) in std::mem::take(&mut self.passed_over) {
+            notes.not_read(line, text);
+        }
+        for (line, text) in std::mem::take(&mut self.readings) {
+            notes.reading(line, text);
+        }
+    }
+
+    /// The line of a place, from 1.
+    pub fn line(&self, at: usize) -> usize {
+        self.lines.partition_point(|end| *end < at) + 1
+    }
+
+    /// A part of the script as it is written.
+    pub fn written(&self, span: &Range<usize>) -> &'a str {
+        self.text.get(span.clone()).unwrap_or_default()
+    }
+
+    /// Counts a step and what it makes.
+    pub fn step(&mut self, span: &Range<usize>, bytes: usize) -> Read<()> {
+        self.steps += 1;
+        self.expanded = self.expanded.saturating_add(bytes);
+        if self.steps > MOST_STEPS {
+            let message = format!("the script takes more than {MOST_STEPS} steps up to here");
+            return Err(Fault::at(span, message).help("give the commands without such a loop"));
+        }
+        if self.expanded > MOST_EXPANDED {
+            let message = format!(
+                "the values up to here come to more than {} MiB, the most that is read",
+                MOST_EXPANDED >> 20
+            );
+            return Err(Fault::at(span, message));
+        }
+        Ok(())
+    }
+
+    /// Counts work on a pattern.
+    pub fn work(&mut self, span: &Range<usize>, work: usize) -> Read<()> {
+        self.worked = self.worked.saturating_add(work);
+        match self.worked > MOST_WORK {
+            true => Err(Fault::at(span, "this pattern and its text are too long together")),
+            false => Ok(()),
+        }
+    }
+
+    /// Goes one level deeper for as long as something is done.
+    pub fn deeper<T>(
+        &mut self,
+        span: &Range<usize>,
+        done: impl FnOnce(&mut Self) -> Read<T>,
+    ) -> Read<T> {
+        if self.depth == DEEPEST {
+            let message = format!("more than {DEEPEST} functions and commands inside each other");
+            return Err(Fault::at(span, message).help("a function that calls itself has to end"));
+        }
+        self.depth += 1;
+        let done = done(self);
+        self.depth -= 1;
+        done
+    }
+
+    pub fn list(&mut self, list: &List) -> Read<Flow> {
+        for and_or in list {
+            let flow = self.and_or(and_or)?;
+            if flow != Flow::Next {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// A list of which only the status counts.
+    pub fn condition(&mut self, list: &List) -> Read<Flow> {
+        self.tested += 1;
+        let flow = self.list(list);
+        self.tested -= 1;
+        flow
+    }
+
+    fn and_or(&mut self, and_or: &AndOr) -> Read<Flow> {
+        let last = and_or.rest.len();
+        let mut flow = self.part_of_and_or(&and_or.first, last == 0)?;
+        for (at, (and, pipeline)) in and_or.rest.iter().enumerate() {
+            if flow != Flow::Next {
+                break;
+            }
+            flow = match &self.status {
+                Status::Known(status) if (*status == 0) == *and => {
+                    self.part_of_and_or(pipeline, at + 1 == last)?
+                }
+                Status::Known(_) => flow,
+                Status::Unknown(doubt) => {
+                    let (doubt, skipped) = (Rc::clone(doubt), Status::of(!*and));
+                    self.either(&doubt, &[Way::Pipeline(pipeline), Way::Status(skipped)])?
+                }
+            };
+        }
+        Ok(flow)
+    }
+
+    fn part_of_and_or(&mut self, pipeline: &Pipeline, is_last: bool) -> Read<Flow> {
+        if !is_last {
+            self.tested += 1;
+        }
+        let flow = self.pipeline(pipeline);
+        if !is_last {
+            self.tested -= 1;
+        }
+        let flow = flow?;
+        let failed = matches!(self.status, Status::Known(status) if status != 0);
+        let ends = self.ends_on_failure && self.tested == 0 && failed && is_last;
+        Ok(if flow == Flow::Next && ends && !pipeline.negated { Flow::Exit } else { flow })
+    }
+
+    pub fn pipeline(&mut self, pipeline: &Pipeline) -> Read<Flow> {
+        self.tested += usize::from(pipeline.negated);
+        let flow = match &pipeline.commands[..] {
+            [command] => self.node(command),
+            commands => self.connected(commands),
+        };
+        self.tested -= usize::from(pipeline.negated);
+        if pipeline.negated {
+            self.status = std::mem::replace(&mut self.status, Status::SUCCESS).negated();
+        }
+        flow
+    }
+
+    /// Each command reads what the one before it prints, and changes nothing for those after it.
+    fn connected(&mut self, commands: &[Node]) -> Read<Flow> {
+        let mut input = None;
+        for (at, command) in commands.iter().enumerate() {
+            let is_last = at + 1 == commands.len();
+            let reads = input.is_some();
+            self.inputs.extend(input.take());
+            if !is_last {
+                self.printed.push(Value::default());
+            }
+            let done = self.apart(|shell| shell.node(command));
+            if reads {
+                self.inputs.pop();
+            }
+            if !is_last {
+                let value = self.printed.pop().unwrap_or_default();
+                input = Some(Input { value, at: 0, span: Some(command.span.clone()) });
+            }
+            done?;
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Does something that changes no variables for what comes after it.
+    pub fn apart(&mut self, done: impl FnOnce(&mut Self) -> Read<Flow>) -> Read<Flow> {
+        let mark = self.state.mark();
+        let locals = std::mem::take(&mut self.locals);
+        let flow = done(self);
+        self.locals = locals;
+        self.state.take_back(mark);
+        flow.map(|_| Flow::Next)
+    }
+
+    /// What commands print.
+    pub fn substitute(&mut self, list: &List, span: &Range<usize>) -> Read<Value> {
+        self.printed.push(Value::default());
+        self.substituted += 1;
+        let done = self.deeper(span, |shell| shell.apart(|shell| shell.list(list)));
+        let mut value = self.printed.pop().unwrap_or_default();
+        done?;
+        let length = value.text.trim_end_matches('\n').len();
+        value.text.truncate(length);
+        if value.unknown_because().is_some() {
+            value.text = plain(self.written(span));
+        }
+        Ok(value)
+    }
+
+    pub fn node(&mut self, node: &Node) -> Read<Flow> {
+        self.step(&node.span, 0)?;
+        let (inputs, printed) = (self.inputs.len(), self.printed.len());
+        for redirect in &node.redirects {
+            match &redirect.kind {
+                Redirection::Out if redirect.fd.is_none_or(|fd| fd == 1) => {
+                    self.printed.push(Value::default());
+                }
+                Redirection::Out => {}
+                kind => {
+                    let input = self.input(kind, &node.span)?;
+                    self.inputs.push(input);
+                }
+            }
+        }
+        let flow = self.deeper(&node.span, |shell| shell.kind(node));
+        self.inputs.truncate(inputs);
+        self.printed.truncate(printed);
+        flow
+    }
+
+    fn input(&mut self, kind: &Redirection, span: &Range<usize>) -> Read<Input> {
+        Ok(match kind {
+            Redirection::Here(number) => {
+                let here = Rc::clone(&self.parsed.here[*number]);
+                let value = self.text(&here.text, &here.span)?;
+                Input { value, at: 0, span: Some(here.span.clone()) }
+            }
+            Redirection::HereWord(word) => {
+                let mut value = self.text(&word.parts, &word.span)?;
+                value.text.push('\n');
+                Input { value, at: 0, span: Some(word.span.clone()) }
+            }
+            Redirection::In(word) => {
+                let file = self.text(&word.parts, &word.span)?;
+                let known = file.unknown_because().is_none();
+                let value = match known.then(|| self.file(&file.text)).flatten() {
+                    Some(part) => Value::new(&self.text[part]),
+                    None => Value::unknown(
+                        self.written(span),
+                        format!("give the file `{}` with --source", plain(&file.text)),
+                    ),
+                };
+                Input { value, at: 0, span: None }
+            }
+            Redirection::Out => Input::default(),
+        })
+    }
+
+    /// A file that was given beside the script, by its name without folders.
+    pub fn file(&self, path: &str) -> Option<Range<usize>> {
+        let name = path.rsplit('/').next()?;
+        let known = |(known, _): &&(String, _)| known.rsplit('/').next() == Some(name);
+        self.call.files.iter().find(known).map(|(_, part)| part.clone())
+    }
+
+    fn kind(&mut self, node: &Node) -> Read<Flow> {
+        match &node.kind {
+            Kind::Simple(assignments, words) => self.simple(assignments, words, node),
+            Kind::Group(list) => self.list(list),
+            Kind::Subshell(list) => self.apart(|shell| shell.list(list)),
+            Kind::Function(name, body) => {
+                self.state.set_function(name, Some(Rc::clone(body)));
+                self.status = Status::SUCCESS;
+                Ok(Flow::Next)
+            }
+            Kind::If(ways, otherwise) => self.conditions(ways, otherwise),
+            Kind::Case(word, ways) => self.case(word, ways),
+            Kind::For(name, words, body) => self.for_each(name, words.as_deref(), body, &node.span),
+            Kind::Counted(parts, body) => self.counted(parts, body, &node.span),
+            Kind::While(until, condition, body) => {
+                self.while_holds(*until, condition, body, &node.span)
+            }
+            Kind::Test(words) => {
+                self.status = self.double_test(words, &node.span)?;
+                Ok(Flow::Next)
+            }
+            Kind::Arithmetic(text) => {
+                let value = self.text(text, &node.span)?;
+                self.status = match self.arithmetic(&value, &node.span)? {
+                    Ok(number) => Status::of(number != 0),
+                    Err(doubt) => Status::Unknown(doubt),
+                };
+                Ok(Flow::Next)
+            }
+        }
+    }
+
+    /// Gives a variable a value; the one that was given for it if this one is not known.
+    pub fn assign(&mut self, name: &str, value: Variable, span: &Range<usize>) -> Read<()> {
+        let length = match &value {
+            Variable::One(value) => value.text.len(),
+            Variable::Many(values) => values.iter().map(|value| value.text.len() + 1).sum(),
+        };
+        self.step(span, length)?;
+        let value = match (&value, self.call.variables.get(name)) {
+            (Variable::One(one), Some(given)) if one.unknown_because().is_some() => {
+                Variable::One(Value::new(given.clone()))
+            }
+            _ => named(name, value),
+        };
+        self.state.set_variable(name, Some(value));
+        Ok(())
+    }
+}
+
+/// A value that is not known, with how to give it: by the name of its variable.
+fn named(name: &str, value: Variable) -> Variable {
+    match value {
+        Variable::One(Value { text, doubt: Some(doubt) })
+            if doubt.is_unknown && !doubt.help.contains("--") =>
+        {
+            let help = format!("give it as in --set {name}=VALUE");
+            let doubt = Doubt { is_unknown: true, why: doubt.why.clone(), help };
+            Variable::One(Value { text, doubt: Some(Rc::new(doubt)) })
+        }
+        value => value,
+    }
+}
+
+/// Ways to go on, of which it is not known which one is taken.
+pub enum Way<'a> {
+    List(&'a List),
+    Pipeline(&'a Pipeline),
+    Conditions(&'a [(List, List)], &'a List),
+    /// Nothing is done.
+    Status(Status),
+}
+
+/// A set-up depends on what is not known.
+pub fn undecided(span: &Range<usize>, doubt: &Doubt) -> Fault {
+    Fault::at(span, format!("{}, and what is set up depends on it here", doubt.why))
+        .help(doubt.advice())
+}

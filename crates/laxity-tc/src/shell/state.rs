@@ -1,0 +1,158 @@
+//! What a script knows while it is carried out: variables, functions, arguments, what is read and
+//! what is printed; and how to take all of it back.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::syntax::Node;
+use super::value::{Value, Variable};
+use crate::command::Doubt;
+
+/// All that commands change, and what it was before as long as someone may want it back.
+#[derive(Debug, Default)]
+pub struct State {
+    variables: HashMap<String, Variable>,
+    functions: HashMap<String, Rc<Node>>,
+    arguments: Arguments,
+    changes: Vec<Change>,
+    marks: usize,
+}
+
+/// `$1` and so on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arguments {
+    /// `None` if it is not said what the script is called with.
+    pub known: Option<Rc<Vec<Value>>>,
+    /// How many were shifted away before those that are known or asked for.
+    pub shifted: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Name {
+    Variable(String),
+    Function(String),
+    Arguments,
+}
+
+#[derive(Debug)]
+enum Change {
+    Variable(String, Option<Variable>),
+    Function(String, Option<Rc<Node>>),
+    Arguments(Arguments),
+}
+
+/// A point in time to which things can be taken back.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark(usize);
+
+impl State {
+    pub fn variable(&self, name: &str) -> Option<&Variable> {
+        self.variables.get(name)
+    }
+
+    pub fn set_variable(&mut self, name: &str, value: Option<Variable>) -> Option<Variable> {
+        let before = match value {
+            Some(value) => self.variables.insert(name.to_string(), value),
+            None => self.variables.remove(name),
+        };
+        if self.marks > 0 {
+            self.changes.push(Change::Variable(name.to_string(), before.clone()));
+        }
+        before
+    }
+
+    pub fn function(&self, name: &str) -> Option<Rc<Node>> {
+        self.functions.get(name).cloned()
+    }
+
+    pub fn set_function(&mut self, name: &str, body: Option<Rc<Node>>) {
+        let before = match body {
+            Some(body) => self.functions.insert(name.to_string(), body),
+            None => self.functions.remove(name),
+        };
+        if self.marks > 0 {
+            self.changes.push(Change::Function(name.to_string(), before));
+        }
+    }
+
+    pub fn arguments(&self) -> &Arguments {
+        &self.arguments
+    }
+
+    pub fn set_arguments(&mut self, arguments: Arguments) -> Arguments {
+        let before = std::mem::replace(&mut self.arguments, arguments);
+        if self.marks > 0 {
+            self.changes.push(Change::Arguments(before.clone()));
+        }
+        before
+    }
+
+    /// From here on all can be taken back.
+    pub fn mark(&mut self) -> Mark {
+        self.marks += 1;
+        Mark(self.changes.len())
+    }
+
+    /// Takes all back to the mark, and tells what was changed to what.
+    pub fn take_back(&mut self, mark: Mark) -> HashMap<Name, Option<Variable>> {
+        let mut changed = HashMap::new();
+        while self.changes.len() > mark.0 {
+            match self.changes.pop() {
+                Some(Change::Variable(name, before)) => {
+                    let now = match before {
+                        Some(before) => self.variables.insert(name.clone(), before),
+                        None => self.variables.remove(&name),
+                    };
+                    changed.entry(Name::Variable(name)).or_insert(now);
+                }
+                Some(Change::Function(name, before)) => {
+                    match before {
+                        Some(before) => self.functions.insert(name.clone(), before),
+                        None => self.functions.remove(&name),
+                    };
+                    changed.entry(Name::Function(name)).or_insert(None);
+                }
+                Some(Change::Arguments(before)) => {
+                    self.arguments = before;
+                    changed.entry(Name::Arguments).or_insert(None);
+                }
+                None => break,
+            }
+        }
+        self.marks -= 1;
+        if self.marks == 0 {
+            self.changes.clear();
+        }
+        changed
+    }
+}
+
+/// What a command reads: a text that is known, or why it is not.
+#[derive(Clone, Debug, Default)]
+pub struct Input {
+    pub value: Value,
+    pub at: usize,
+    /// Where the text stands in the script, if it does.
+    pub span: Option<Range<usize>>,
+}
+
+impl Input {
+    /// The next line without its end; `None` at the end of the text.
+    pub fn line(&mut self) -> Option<&str> {
+        let rest = &self.value.text[self.at..];
+        let line = rest.split_inclusive('\n').next()?;
+        self.at += line.len();
+        Some(line.trim_end_matches('\n'))
+    }
+
+    pub fn rest(&mut self) -> Value {
+        let rest = self.value.text[self.at..].to_string();
+        self.at = self.value.text.len();
+        Value { text: rest, doubt: self.value.doubt.clone() }
+    }
+
+    pub fn unknown_because(&self) -> Option<&Rc<Doubt>> {
+        self.value.unknown_because()
+    }
+}

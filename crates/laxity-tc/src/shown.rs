@@ -1,0 +1,69 @@
+//! What `tc qdisc show`, `tc class show` and `tc filter show` print, as text and as JSON, several
+//! after one another, as the commands that set it up.
+
+mod item;
+mod json;
+mod text;
+
+use std::collections::{HashMap, HashSet};
+
+use laxity_plan::error::Fault;
+
+use crate::command::Command;
+use crate::error::Read;
+use crate::notes::Notes;
+use item::{Object, Shown};
+
+/// The most qdiscs, classes and filters that are read.
+const MOST_SHOWN: usize = 100_000;
+
+/// The commands for what is shown; `None` if the text is something else.
+pub fn commands(text: &str, notes: &mut Notes) -> Read<Option<Vec<Command>>> {
+    let Some(mut shown) = text::read(text, notes)? else { return Ok(None) };
+    let mut tables = HashSet::new();
+    for table in shown.iter().filter(|shown| shown.is_table) {
+        if !tables.insert((table.device.clone(), table.parent.clone(), table.before.clone())) {
+            let text = "the u32 filters of this priority are in several tables: those that hang at a \
+                        class are shown as if they hung at the qdisc, and are read so";
+            notes.not_mapped(table.line, text);
+        }
+    }
+    // What only heads others, or what Linux sets up itself.
+    shown.retain(|shown| !shown.kind.is_empty());
+    if shown.len() > MOST_SHOWN {
+        let message = format!("more than {MOST_SHOWN} qdiscs, classes and filters are shown");
+        return Err(Fault::new(None, message));
+    }
+    let of = |object| shown.iter().filter(move |shown: &&Shown| shown.object == object);
+    let mut commands = Vec::new();
+    let (roots, leaves): (Vec<&Shown>, Vec<&Shown>) =
+        of(Object::Qdisc).partition(|qdisc| qdisc.parent.is_none());
+    commands.extend(roots.into_iter().map(Shown::command));
+    // A class after the one that it is part of, and else by their numbers.
+    let mut classes: Vec<&Shown> = of(Object::Class).collect();
+    let number = |class: &&Shown| {
+        let (major, minor) = class.handle.split_once(':').unwrap_or_default();
+        let half = |text| u32::from_str_radix(text, 16).unwrap_or(0);
+        (class.device.clone(), half(major), half(minor))
+    };
+    classes.sort_by_cached_key(number);
+    let key = |class: &Shown, handle: &str| (class.device.clone(), handle.to_string());
+    let mut below = HashMap::<_, Vec<&Shown>>::new();
+    let all: HashSet<_> = classes.iter().map(|class| key(class, &class.handle)).collect();
+    let mut waiting = Vec::new();
+    for class in classes {
+        match class.parent.as_ref().map(|parent| key(class, parent)) {
+            Some(parent) if all.contains(&parent) => below.entry(parent).or_default().push(class),
+            _ => waiting.push(class),
+        }
+    }
+    waiting.reverse();
+    while let Some(class) = waiting.pop() {
+        commands.push(class.command());
+        let part = below.remove(&key(class, &class.handle)).unwrap_or_default();
+        waiting.extend(part.into_iter().rev());
+    }
+    commands.extend(leaves.into_iter().map(Shown::command));
+    commands.extend(of(Object::Filter).map(Shown::command));
+    Ok(Some(commands))
+}

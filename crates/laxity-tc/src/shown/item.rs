@@ -1,0 +1,109 @@
+//! One thing that `tc` shows, and the command that sets it up.
+
+use std::ops::Range;
+
+use crate::command::{Command, Word};
+
+/// The interface of a set-up that is shown without saying of which one.
+const UNNAMED: &str = "the-interface";
+
+/// One qdisc, class or filter.
+#[derive(Debug)]
+pub struct Shown {
+    pub object: Object,
+    pub kind: String,
+    /// Of the class or qdisc.
+    pub handle: String,
+    pub parent: Option<String>,
+    pub device: Option<String>,
+    /// What stands behind, in the words of the command that sets it up.
+    pub options: Vec<String>,
+    /// What a filter has before its kind.
+    pub before: Vec<String>,
+    /// It is the head of a table of u32 filters.
+    pub is_table: bool,
+    pub span: Range<usize>,
+    pub line: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Object {
+    Qdisc,
+    Class,
+    Filter,
+}
+
+impl Shown {
+    /// The command that sets this up.
+    pub fn command(&self) -> Command {
+        let object = match self.object {
+            Object::Qdisc => "qdisc",
+            Object::Class => "class",
+            Object::Filter => "filter",
+        };
+        let mut words = vec![object, "add", "dev", self.device.as_deref().unwrap_or(UNNAMED)];
+        match &self.parent {
+            Some(parent) => words.extend(["parent", parent]),
+            None => words.push("root"),
+        }
+        let name = if self.object == Object::Class { "classid" } else { "handle" };
+        if self.object != Object::Filter && self.handle != "0:" {
+            words.extend([name, &self.handle]);
+        }
+        words.extend(self.before.iter().map(String::as_str));
+        words.push(&self.kind);
+        words.extend(self.options.iter().map(String::as_str));
+        let word = |text: &str| Word { text: text.into(), span: self.span.clone(), doubt: None };
+        let words = words.into_iter().map(word).collect();
+        Command { words, line: self.line, comment: None }
+    }
+
+    /// The options of this qdisc or class as they are given, among the words that are shown of it.
+    pub fn given(&self, words: &[&str]) -> Vec<String> {
+        let pairs = |names: &[&str]| {
+            let mut kept = Vec::new();
+            for (at, word) in words.iter().enumerate() {
+                if names.contains(word)
+                    && let Some(value) = words.get(at + 1)
+                {
+                    kept.extend([word.to_string(), limit(value)]);
+                }
+            }
+            kept
+        };
+        match (self.object, self.kind.as_str()) {
+            (Object::Qdisc, "hfsc" | "htb") => pairs(&["default"]),
+            (Object::Class, "hfsc") => words.iter().map(|word| word.to_string()).collect(),
+            (Object::Class, "htb") => pairs(&["prio", "rate", "ceil"]),
+            (_, kind) => {
+                let mut all = pairs(&[
+                    "limit",
+                    "min",
+                    "max",
+                    "probability",
+                    "target",
+                    "interval",
+                    "bandwidth",
+                    "ewma",
+                    "rate",
+                    "delay",
+                ]);
+                let ecn = words.contains(&"ecn");
+                match (ecn, kind) {
+                    (true, _) => all.push("ecn".into()),
+                    (false, "fq_codel") => all.push("noecn".into()),
+                    _ => {}
+                }
+                all
+            }
+        }
+    }
+}
+
+/// `limit 50p` is shown for `limit 50`.
+fn limit(value: &str) -> String {
+    match value.strip_suffix('p').filter(|digits| digits.bytes().all(|b| b.is_ascii_digit())) {
+        Some(packets) => packets.into(),
+        None => value.into(),
+    }
+}

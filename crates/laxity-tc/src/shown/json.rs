@@ -1,0 +1,316 @@
+//! What `tc -j … show` prints. Some releases of iproute2 leave parts of it as text, such as
+//! `"options":{default 30 }`, and repeat keys, such as one `match` for each of a filter's.
+
+use laxity_plan::error::Fault;
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+
+use super::item::{Object, Shown};
+use crate::error::Read;
+
+/// A value; objects keep keys that are repeated.
+#[derive(Debug)]
+enum Json {
+    Nothing,
+    Text(String),
+    Number(String),
+    Several(Vec<Json>),
+    Object(Vec<(String, Json)>),
+}
+
+/// Whether a text that begins with `[` is JSON rather than a test of a shell.
+pub fn begins(text: &str) -> bool {
+    let inside = text[1..].trim_start();
+    inside.starts_with('{') || inside.starts_with(']')
+}
+
+/// The items of the list that the text begins with, and how long it is.
+pub fn read(text: &str, at: usize, line: usize, device: Option<&str>) -> Read<(Vec<Shown>, usize)> {
+    let length = list_length(text).unwrap_or(text.len());
+    let mended = mended(&text[..length]);
+    let list: Json = serde_json::from_str(&mended).map_err(|error| {
+        Fault::at(&(at..at + length), format!("this is no JSON of tc: {error}"))
+            .help("give the text that it shows without -j")
+    })?;
+    let Json::Several(items) = list else { return Ok((Vec::new(), length)) };
+    let shown = items.iter().filter_map(|item| shown(item, at..at + length, line));
+    let shown =
+        shown.map(|item| Shown { device: item.device.clone().or(device.map(Into::into)), ..item });
+    Ok((shown.collect(), length))
+}
+
+/// How long the list is that a text begins with, brackets in quotes apart.
+fn list_length(text: &str) -> Option<usize> {
+    let (mut open, mut quoted, mut escaped) = (0usize, false, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '[' => open += 1,
+            ']' => {
+                open = open.checked_sub(1)?;
+                if open == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The same with options that are plain text as a text.
+fn mended(text: &str) -> String {
+    let mut all = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\"options\"") {
+        let head = at + "\"options\"".len();
+        let after = rest[head..].trim_start_matches([' ', ':', '\n', '\t']);
+        let begins = rest.len() - after.len();
+        let inside = after.strip_prefix('{').map(str::trim_start).unwrap_or_default();
+        let plain = inside.starts_with(|c: char| c.is_ascii_alphanumeric());
+        let end = inside.find(['}', '"']).filter(|end| plain && inside[*end..].starts_with('}'));
+        match end {
+            Some(end) => {
+                all.push_str(&rest[..begins]);
+                let words: Vec<&str> = inside[..end].split_whitespace().collect();
+                all.push_str(&format!("\"{}\"", words.join(" ").replace('\\', "")));
+                rest = &inside[end + 1..];
+            }
+            None => {
+                all.push_str(&rest[..head]);
+                rest = &rest[head..];
+            }
+        }
+    }
+    all.push_str(rest);
+    all
+}
+
+fn shown(item: &Json, span: std::ops::Range<usize>, line: usize) -> Option<Shown> {
+    let text_of = |key| item.get(key).and_then(Json::word);
+    let nothing = Json::Nothing;
+    let options = item.get("options").unwrap_or(&nothing);
+    let (object, kind) = match (text_of("class"), text_of("protocol")) {
+        (Some(kind), _) => (Object::Class, kind),
+        (None, Some(_)) => (Object::Filter, text_of("kind")?),
+        (None, None) => (Object::Qdisc, text_of("kind")?),
+    };
+    let parent = text_of("parent").filter(|_| item.get("root").is_none());
+    let mut all = Shown {
+        object,
+        handle: text_of("handle").unwrap_or_default(),
+        parent,
+        device: text_of("dev"),
+        options: Vec::new(),
+        before: Vec::new(),
+        is_table: options.get("ht_divisor").is_some(),
+        kind,
+        span,
+        line,
+    };
+    match object {
+        Object::Filter => filter(item, options, &mut all),
+        Object::Class
+            if !["hfsc", "htb"].contains(&all.kind.as_str()) || all.handle.ends_with(':') =>
+        {
+            return None;
+        }
+        Object::Class => all.options = class(item),
+        Object::Qdisc => {
+            let words = options.words(&all.kind);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            all.options = all.given(&words);
+        }
+    }
+    Some(all)
+}
+
+/// Rates are bytes a second here, and times microseconds.
+fn class(item: &Json) -> Vec<String> {
+    let mut words = Vec::new();
+    for name in ["rt", "ls", "sc", "ul"] {
+        let Some(curve) = item.get(name) else { continue };
+        words.push(name.to_string());
+        for key in ["m1", "d", "m2"] {
+            let Some(value) = curve.get(key).and_then(Json::word) else { continue };
+            words.extend([key.into(), if key == "d" { value } else { format!("{value}bps") }]);
+        }
+    }
+    for key in ["prio", "rate", "ceil"] {
+        let Some(value) = item.get(key).and_then(Json::word) else { continue };
+        words.extend([key.into(), if key == "prio" { value } else { format!("{value}bps") }]);
+    }
+    words
+}
+
+fn filter(item: &Json, options: &Json, shown: &mut Shown) {
+    let mut head = |key: &str, name: &str| {
+        if let Some(value) = item.get(key).and_then(Json::word) {
+            shown.before.extend([name.to_string(), value]);
+        }
+    };
+    head("protocol", "protocol");
+    head("pref", "pref");
+    if item.get("chain").and_then(Json::word).is_some_and(|chain| chain != "0") {
+        head("chain", "chain");
+    }
+    if let Json::Text(words) = options {
+        // Of `fw`: `handle 0x6 classid 1:22`.
+        let words: Vec<&str> = words.split_whitespace().collect();
+        for pair in words.windows(2) {
+            match pair {
+                ["handle", value] => shown.before.extend(["handle".into(), value.to_string()]),
+                ["classid" | "flowid", value] => {
+                    shown.options.extend(["classid".into(), value.to_string()]);
+                }
+                _ => {}
+            }
+        }
+    }
+    let class = ["classid", "flowid"].into_iter().find_map(|key| options.get(key)?.word());
+    if let Some(class) = class {
+        shown.options.extend(["classid".into(), class]);
+    }
+    if shown.kind == "fw"
+        && let Some(handle) = options.get("handle").and_then(Json::word)
+    {
+        shown.before.extend(["handle".into(), handle]);
+    }
+    let Json::Object(entries) = options else {
+        if shown.options.is_empty() {
+            shown.kind.clear();
+        }
+        return;
+    };
+    if shown.options.is_empty() {
+        shown.kind.clear();
+    }
+    for (key, value) in entries {
+        match (shown.kind.as_str(), key.as_str()) {
+            ("u32", "match") => {
+                let part = |key| value.get(key).and_then(Json::word).unwrap_or_default();
+                let (bits, mask, place) = (part("value"), part("mask"), part("off"));
+                let words =
+                    ["match", "u32", &format!("0x{bits}"), &format!("0x{mask}"), "at", &place];
+                shown.options.extend(words.map(str::to_string));
+            }
+            ("flower", "keys") => {
+                let Json::Object(keys) = value else { continue };
+                for (key, value) in keys.iter().filter(|(key, _)| key != "eth_type") {
+                    let range = value.get("start").zip(value.get("end"));
+                    let range = range.and_then(|(start, end)| Some((start.word()?, end.word()?)));
+                    let text = range.map(|(start, end)| format!("{start}-{end}"));
+                    shown.options.push(key.clone());
+                    shown.options.extend(text.or(value.word()));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Json {
+    fn get(&self, key: &str) -> Option<&Json> {
+        match self {
+            Json::Object(entries) => {
+                entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+            }
+            _ => None,
+        }
+    }
+
+    fn word(&self) -> Option<String> {
+        match self {
+            Json::Text(text) | Json::Number(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    /// Options of a qdisc of this kind as they are shown as text.
+    fn words(&self, kind: &str) -> Vec<String> {
+        match self {
+            Json::Text(text) => text.split_whitespace().map(str::to_string).collect(),
+            Json::Object(entries) => {
+                let mut words = Vec::new();
+                for (key, value) in entries {
+                    match value {
+                        Json::Text(text) if text == "true" => words.push(key.clone()),
+                        // Times are microseconds, and half a tick below what was written.
+                        Json::Number(number) if key == "target" || key == "interval" => {
+                            let time: u64 = number.parse().unwrap_or(0);
+                            let time = if time % 10 == 9 { time + 1 } else { time };
+                            words.extend([key.clone(), format!("{time}us")]);
+                        }
+                        Json::Number(number) if key == "rate" && kind != "sfq" => {
+                            words.extend([key.clone(), format!("{number}bps")]);
+                        }
+                        value => words.extend(
+                            value.word().map(|text| [key.clone(), text]).into_iter().flatten(),
+                        ),
+                    }
+                }
+                words
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Json;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("what tc shows")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
+        Ok(if value { Json::Text("true".into()) } else { Json::Nothing })
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Json, E> {
+        Ok(Json::Number(value.to_string()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
+        Ok(Json::Number(value.to_string()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
+        Ok(Json::Number(value.to_string()))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Json, E> {
+        Ok(Json::Text(value.into()))
+    }
+
+    fn visit_unit<E>(self) -> Result<Json, E> {
+        Ok(Json::Nothing)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Json, A::Error> {
+        let mut all = Vec::new();
+        while let Some(value) = list.next_element()? {
+            all.push(value);
+        }
+        Ok(Json::Several(all))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json, A::Error> {
+        let mut all = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            all.push(entry);
+        }
+        Ok(Json::Object(all))
+    }
+}

@@ -1,0 +1,194 @@
+//! The text that `tc … show` prints: an item begins in a line with `qdisc`, `class` or `filter`, and
+//! what belongs to it follows in lines of its own. Statistics are passed over.
+
+use std::ops::Range;
+
+use super::item::{Object, Shown};
+use super::json;
+use crate::error::Read;
+use crate::notes::Notes;
+
+/// Flags of filters that are no options of them.
+const FLAGS: [&str; 5] = ["not_in_hw", "in_hw", "skip_hw", "skip_sw", "terminal"];
+
+/// All that is shown; `None` if the text begins nowhere as what `tc` shows does.
+pub fn read(text: &str, notes: &mut Notes) -> Read<Option<Vec<Shown>>> {
+    let (mut shown, mut at, mut line) = (Vec::new(), 0, 1);
+    let mut device = None;
+    // The item whose further lines may follow.
+    let mut open: Option<usize> = None;
+    let mut found = false;
+    while at < text.len() {
+        let rest = &text[at..];
+        let one = rest.split_inclusive('\n').next().unwrap_or(rest);
+        let trimmed = one.trim();
+        if trimmed.starts_with('[') && json::begins(&rest[rest.find('[').unwrap_or(0)..]) {
+            let (items, length) = json::read(&text[at..], at, line, device.as_deref())?;
+            found = true;
+            shown.extend(items);
+            line += text[at..at + length].matches('\n').count();
+            at += length;
+            open = None;
+            continue;
+        }
+        let words: Vec<&str> = trimmed.split_whitespace().collect();
+        let span = at..at + one.trim_end().len();
+        if let Some(item) = item(&words, span, line) {
+            found = true;
+            open = Some(shown.len());
+            shown.push(Shown { device: item.device.clone().or(device.clone()), ..item });
+        } else if let Some(asked) = asked(&words) {
+            device = asked;
+            open = None;
+        } else if let (Some(item), false) = (open, words.is_empty()) {
+            further(&mut shown[item], &words, notes);
+        }
+        at += one.len();
+        line += 1;
+    }
+    Ok(found.then_some(shown))
+}
+
+/// The interface of a command that was pasted with its output.
+fn asked(words: &[&str]) -> Option<Option<String>> {
+    let is_tc = |word: &&str| *word == "tc" || word.ends_with("/tc");
+    let at = words.iter().position(is_tc)?;
+    let asks = ["show", "list", "ls"];
+    words.iter().position(|word| asks.contains(word))?;
+    let dev = words[at..].iter().position(|word| *word == "dev");
+    let name = dev.and_then(|dev| words.get(at + dev + 1));
+    let options = ["qdisc", "class", "filter", "show"];
+    let last = words.last().filter(|last| dev.is_none() && !options.contains(last));
+    Some(name.or(last).map(|name| name.to_string()))
+}
+
+/// The item that begins with these words.
+fn item(words: &[&str], span: Range<usize>, line: usize) -> Option<Shown> {
+    let (object, kind, rest) = match words {
+        ["qdisc", kind, rest @ ..] => (Object::Qdisc, *kind, rest),
+        ["class", kind, rest @ ..] => (Object::Class, *kind, rest),
+        ["filter", rest @ ..] => (Object::Filter, "", rest),
+        _ => return None,
+    };
+    let mut shown = Shown {
+        object,
+        kind: kind.into(),
+        handle: String::new(),
+        parent: None,
+        device: None,
+        options: Vec::new(),
+        before: Vec::new(),
+        is_table: false,
+        span,
+        line,
+    };
+    if object == Object::Filter {
+        return filter(shown, rest);
+    }
+    let (handle, mut rest) = rest.split_first()?;
+    if !handle.contains(':') || kind.starts_with("add") {
+        return None;
+    }
+    shown.handle = handle.to_string();
+    loop {
+        match rest {
+            ["dev", device, left @ ..] => {
+                shown.device = Some(device.to_string());
+                rest = left;
+            }
+            ["parent", parent, left @ ..] => {
+                shown.parent = Some(parent.to_string());
+                rest = left;
+            }
+            ["leaf" | "refcnt", _, left @ ..] => rest = left,
+            ["root" | "[Unknown" | "offloaded" | "deleted", left @ ..] => rest = left,
+            _ => break,
+        }
+    }
+    shown.options = shown.given(rest);
+    // Linux itself sets up classes such as `hfsc 1:` and those of other qdiscs.
+    let is_own = ["hfsc", "htb"].contains(&kind) && !handle.ends_with(':');
+    if object == Object::Class && !is_own {
+        shown.kind.clear();
+    }
+    Some(shown)
+}
+
+fn filter(mut shown: Shown, words: &[&str]) -> Option<Shown> {
+    let mut words = words.iter();
+    let mut kind = None;
+    while let Some(word) = words.next() {
+        match *word {
+            "dev" => shown.device = words.next().map(|device| device.to_string()),
+            "parent" => shown.parent = words.next().map(|parent| parent.to_string()),
+            "protocol" | "pref" => {
+                shown.before.push((*word).into());
+                shown.before.push((*words.next()?).into());
+            }
+            "add" | "change" | "replace" | "del" | "delete" => return None,
+            other => {
+                kind = Some(other.to_string());
+                break;
+            }
+        }
+    }
+    shown.kind = kind?;
+    // The first line of a priority says nothing of its filters.
+    let rest: Vec<&str> = words.copied().collect();
+    if shown.kind == "u32" && !rest.iter().any(|word| word.trim_start_matches('*') == "flowid") {
+        shown.is_table = rest.contains(&"divisor");
+        let linked = rest.contains(&"link");
+        shown.kind = if linked { "u32" } else { "" }.into();
+        shown.options = if linked { vec!["link".into(), "0:".into()] } else { Vec::new() };
+        return Some(shown);
+    }
+    for (at, word) in rest.iter().enumerate() {
+        let value = || rest.get(at + 1).map(|value| value.to_string());
+        match word.trim_start_matches('*') {
+            "flowid" | "classid" => {
+                shown.options.push("classid".into());
+                shown.options.extend(value());
+            }
+            "handle" if shown.kind == "fw" => {
+                shown.before.push("handle".into());
+                shown.before.extend(value());
+            }
+            "chain" if value().is_some_and(|chain| chain != "0") => {
+                shown.before.push("chain".into());
+                shown.before.extend(value());
+            }
+            _ => {}
+        }
+    }
+    if shown.options.is_empty() && shown.kind != "u32" {
+        shown.kind.clear();
+    }
+    Some(shown)
+}
+
+/// A further line of an item.
+fn further(shown: &mut Shown, words: &[&str], notes: &mut Notes) {
+    match (shown.object, shown.kind.as_str(), words) {
+        (Object::Qdisc, _, ["linklayer" | "overhead" | "mpu", ..]) => {
+            let text = format!("stab ({}): frames count as a capture gives them", words.join(" "));
+            notes.not_mapped(shown.line, crate::error::plain(&text));
+        }
+        (Object::Filter, "u32", ["match", bits, "at", place, ..]) => {
+            if let Some((value, mask)) = bits.split_once('/') {
+                let words =
+                    ["match", "u32", &format!("0x{value}"), &format!("0x{mask}"), "at", place]
+                        .map(str::to_string);
+                shown.options.extend(words);
+            }
+        }
+        (Object::Filter, "flower", [key, value])
+            if *key != "eth_type" && !key.starts_with("action") =>
+        {
+            shown.options.extend([key.to_string(), value.to_string()]);
+        }
+        (Object::Filter, "flower", [key]) if !FLAGS.contains(key) => {
+            shown.options.push(key.to_string())
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,55 @@
+//! Scripts as people write them, and what becomes of them.
+
+mod curves;
+mod filters;
+mod random;
+mod refused;
+mod scripts;
+mod shells;
+mod shown;
+
+use std::path::Path;
+
+use laxity_plan::Plan;
+use laxity_plan::model::Class;
+
+use super::{Import, NoteKind, Options, tc};
+
+/// A set-up of hfsc with room for more lines: the link, and classes 1:10 and 1:20 below 1:1, of
+/// which 1:20 is the default.
+const HEAD: &str = "\
+tc qdisc add dev eth0 root handle 1: hfsc default 20
+tc class add dev eth0 parent 1: classid 1:1 hfsc sc m2 10mbit ul m2 10mbit
+tc class add dev eth0 parent 1:1 classid 1:10 hfsc sc m2 1mbit # voice
+tc class add dev eth0 parent 1:1 classid 1:20 hfsc ls m2 9mbit # rest
+";
+
+fn import(script: &str) -> Import {
+    tc(script, "folder/script.sh", &Options::default()).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+/// The plan of a script, read back.
+fn plan(script: &str) -> Plan {
+    read(&import(script))
+}
+
+fn read(import: &Import) -> Plan {
+    Plan::parse(&import.plan, "plan.toml", Path::new("")).unwrap()
+}
+
+fn class<'a>(plan: &'a Plan, name: &str) -> &'a Class {
+    &plan.classes[plan.class(name).unwrap_or_else(|| panic!("no class {name}")).index()]
+}
+
+/// The line and message with which a script is refused, and the help.
+fn refusal(script: &str) -> (usize, String, String) {
+    let error = tc(script, "script.sh", &Options::default()).unwrap_err();
+    let help = error.help().unwrap_or_default().to_string();
+    (error.line().unwrap_or(0), error.message().to_string(), help)
+}
+
+/// The notes of one kind, each `LINE: TEXT`.
+fn notes(import: &Import, kind: NoteKind) -> Vec<String> {
+    let of_kind = import.notes.iter().filter(|note| note.kind == kind);
+    of_kind.map(|note| format!("{}: {}", note.line, note.text)).collect()
+}

@@ -1,0 +1,154 @@
+//! Whatever a script holds: it is imported as a plan that reads back, or refused.
+
+use std::path::Path;
+
+use laxity_plan::Plan;
+use proptest::prelude::*;
+
+use super::HEAD;
+use crate::{Options, tc};
+
+/// Words that scripts are made of.
+const WORDS: [&str; 80] = [
+    "tc",
+    "qdisc",
+    "class",
+    "filter",
+    "add",
+    "change",
+    "replace",
+    "del",
+    "dev",
+    "eth0",
+    "root",
+    "handle",
+    "parent",
+    "classid",
+    "flowid",
+    "1:",
+    "1:1",
+    "1:2",
+    "1:10",
+    "1:20",
+    "1:30",
+    "2:1",
+    "hfsc",
+    "htb",
+    "default",
+    "20",
+    "10",
+    "sc",
+    "rt",
+    "ls",
+    "ul",
+    "m1",
+    "d",
+    "m2",
+    "umax",
+    "dmax",
+    "rate",
+    "ceil",
+    "1mbit",
+    "500kbit",
+    "0",
+    "10ms",
+    "1500b",
+    "pfifo",
+    "limit",
+    "protocol",
+    "ip",
+    "ipv6",
+    "802.1q",
+    "prio",
+    "u32",
+    "match",
+    "ip6",
+    "dport",
+    "sport",
+    "src",
+    "dst",
+    "80",
+    "443",
+    "0xffff",
+    "0xfc",
+    "10.0.0.0/8",
+    "fd00::/8",
+    "flower",
+    "ip_proto",
+    "udp",
+    "tcp",
+    "dst_port",
+    "matchall",
+    "at",
+    "9",
+    "u8",
+    "\\\n",
+    "\n",
+    "\n",
+    "\n",
+    "# voice\n",
+    "A=$A$B",
+    "\"$A",
+    "'",
+];
+
+fn tried(script: &str) -> Result<(), TestCaseError> {
+    for link_rate in [None, "10mbit".parse().ok(), "1bit".parse().ok()] {
+        match tc(script, "script.sh", &Options { link_rate, ..Options::default() }) {
+            Ok(import) => {
+                let read = Plan::parse(&import.plan, "plan.toml", Path::new(""));
+                prop_assert!(read.is_ok(), "{:?}\n{}", read, import.plan);
+            }
+            Err(error) => {
+                prop_assert!(!error.message().starts_with("no plan came"), "{error}\n{script}");
+                prop_assert!(error.to_string().len() < 2000);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A class of which each part is one of a few.
+fn class() -> impl Strategy<Value = String> {
+    let parents = prop::sample::select(vec!["1:", "1:1", "1:10", "1:20", "1:30", "1:31"]);
+    let names = prop::sample::select(vec!["1:30", "1:31", "1:32", "1:33", "1:34"]);
+    let rate = prop::sample::select(vec!["0", "1", "500kbit", "1mbit", "10mbit", "9tbit", "3bps"]);
+    let time = prop::sample::select(vec!["0", "1", "10ms", "0.5s"]);
+    let curve = (0..4u8, rate.clone(), time, rate).prop_map(|(form, a, d, b)| match form {
+        0 => format!("m2 {a}"),
+        1 => format!("m1 {a} d {d} m2 {b}"),
+        2 => format!("umax 1500 dmax {d} rate {a}"),
+        _ => format!("dmax {d} rate {a}"),
+    });
+    let kind = prop::sample::select(vec!["sc", "rt", "ls"]);
+    (parents, names, kind, curve.clone(), prop::option::of(curve)).prop_map(
+        |(parent, name, kind, curve, limit)| {
+            let limit = limit.map_or(String::new(), |limit| format!("ul {limit}"));
+            format!(
+                "tc class add dev eth0 parent {parent} classid {name} hfsc {kind} {curve} {limit}\n"
+            )
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn words_in_any_order(words in prop::collection::vec(prop::sample::select(&WORDS[..]), 0..60)) {
+        let words = words.join(" ");
+        tried(&words)?;
+        tried(&format!("{HEAD}{words}"))?;
+    }
+
+    #[test]
+    fn classes_in_any_order(classes in prop::collection::vec(class(), 1..8)) {
+        tried(&format!("{HEAD}{}", classes.concat()))?;
+    }
+
+    #[test]
+    fn any_text(text in "(?s).{0,200}") {
+        tried(&text)?;
+        tried(&format!("{HEAD}{text}"))?;
+    }
+}

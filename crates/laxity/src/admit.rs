@@ -1,0 +1,191 @@
+//! Admission: does a set of classes fit on a link, what delay is each guaranteed, and if it does
+//! not fit, why not. One file a discipline.
+
+pub mod dwcs;
+pub mod edf;
+pub mod fair;
+pub mod hfsc;
+pub mod hierarchy;
+pub mod path;
+pub mod priority;
+pub mod tdp;
+mod tree;
+
+use alloc::vec::Vec;
+
+use num_traits::{One, Signed, ToPrimitive, Zero};
+
+use crate::curve::{
+    Curve, Exact, Minimum, bytes_per_nano, ceil_bytes, ceil_nanos, exact, floor_bytes,
+};
+use crate::police::TokenBucket;
+use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
+
+/// What a class sends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Its arrival curve, as token buckets; none if nothing is known of it.
+    pub arrival: Vec<TokenBucket>,
+    /// Its largest packet.
+    pub packet: Bytes,
+}
+
+/// An interval and the work that may have to be done in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// How long it is.
+    pub length: Nanos,
+    /// What can be sent in it, rounded down.
+    pub capacity: Bytes,
+    /// What may have to be sent in it, rounded up.
+    pub demand: Bytes,
+}
+
+impl Interval {
+    /// `None` if it is longer than can be told.
+    fn new(length: &Exact, capacity: &Exact, demand: &Exact) -> Option<Interval> {
+        Some(Interval {
+            length: ceil_nanos(length)?,
+            capacity: floor_bytes(capacity)?,
+            demand: ceil_bytes(demand)?,
+        })
+    }
+
+    /// The interval of this length on a link of this rate, with so much capacity unused.
+    fn on_link(rate: Rate, length: &Exact, unused: &Exact) -> Option<Interval> {
+        let capacity = length * bytes_per_nano(rate);
+        Interval::new(length, &capacity, &(&capacity - unused))
+    }
+}
+
+/// Why a class has no delay bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unbounded {
+    /// More is promised than there is, so nothing is guaranteed.
+    #[error("more is promised than there is")]
+    NotAdmitted,
+    /// It is not guaranteed any service.
+    #[error("it has no real-time curve")]
+    NoGuarantee,
+    /// Nothing is known of its traffic.
+    #[error("it has no arrival curve")]
+    NoArrival,
+    /// Nothing is known of the traffic of a class that goes before it or in turn with it.
+    #[error("a class that goes before it or in turn with it has no arrival curve")]
+    UnknownBefore,
+    /// In the long run more may arrive than it is guaranteed.
+    #[error("more may arrive in the long run than it is guaranteed")]
+    Outgrown,
+}
+
+/// The arrival curve of traffic that keeps to all of some token buckets: the minimum of their
+/// lines; zero if there are none.
+pub fn arrival_curve(buckets: &[TokenBucket]) -> Curve {
+    let lines: Vec<_> =
+        buckets.iter().map(|line| Curve::token_bucket(line.bucket, line.rate)).collect();
+    lines.into_iter().reduce(|lowest, line| lowest.minimum(&line)).unwrap_or_else(Curve::zero)
+}
+
+/// By what a class is served: the packet that ends with the x-th byte of a period in which the class
+/// has packets has left once the curve has come to x, and `late` after that. Under static priority it is
+/// a period in which the class or those before it have packets, and `x` counts from the first of the
+/// class in it; elsewhere it does not matter what others send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Service {
+    /// From the beginning of the period. It does not fall.
+    pub curve: Curve,
+    /// In addition.
+    pub late: Nanos,
+}
+
+impl Service {
+    /// The delay of traffic that is served in this way, rounded up.
+    ///
+    /// # Errors
+    /// If the traffic is more than is served, or nothing is known of it.
+    pub fn delay(&self, arrival: &[TokenBucket]) -> Result<Nanos, Unbounded> {
+        delay_bound_of_all([arrival], &self.curve, self.late)
+    }
+}
+
+/// The delay of all of this traffic that is served in order of arrival, by this curve, then at most
+/// `late` more: the horizontal distance of the arrival curves' sum from it (Cruz 1991), rounded up.
+///
+/// # Errors
+/// If the traffic is more than is served, or nothing is known of some.
+pub fn delay_bound_of_all<'a>(
+    traffic: impl IntoIterator<Item = &'a [TokenBucket]>,
+    service: &Curve,
+    late: Nanos,
+) -> Result<Nanos, Unbounded> {
+    let arrival = |buckets: &[TokenBucket]| match buckets {
+        [] => Err(Unbounded::NoArrival),
+        _ => Ok(arrival_curve(buckets)),
+    };
+    let arrivals = traffic.into_iter().map(arrival).collect::<Result<Vec<_>, _>>()?;
+    let distance = Curve::horizontal_distance(&Curve::sum(&arrivals), service);
+    let bound = distance.and_then(|distance| ceil_nanos(&distance)).ok_or(Unbounded::Outgrown)?;
+    Ok(bound.saturating_add(late))
+}
+
+/// Whether a capacity is never exceeded, by the least that is left of it.
+fn is_room(least: &Option<Minimum>) -> bool {
+    least.as_ref().is_some_and(|least| !least.value.is_negative())
+}
+
+/// The first whole nanosecond from `from` on at which a curve that falls without end is negative.
+fn first_below_zero(curve: &Curve, from: &Exact) -> Exact {
+    let ends = curve.pieces().iter().skip(1).map(|next| Some(&next.start)).chain([None]);
+    for (piece, end) in curve.pieces().iter().zip(ends) {
+        if end.is_some_and(|end| end <= from) {
+            continue;
+        }
+        let start = if piece.start < *from { from } else { &piece.start };
+        let value = curve.value(start);
+        if value.is_negative() {
+            return start.ceil();
+        }
+        if piece.slope.is_negative() {
+            let crossing = (start - value / &piece.slope).floor() + Exact::one();
+            if end.is_none_or(|end| crossing < *end) {
+                return crossing;
+            }
+        }
+    }
+    from.clone()
+}
+
+/// The steepest slope with which a line that starts at `value` at time `from` stays under a curve
+/// from there on or up to time `until`; `None` if none does.
+fn steepest_from(
+    curve: &Curve,
+    from: &Exact,
+    value: &Exact,
+    until: Option<&Exact>,
+) -> Option<Exact> {
+    let first = curve.value(from) - value;
+    if first.is_negative() {
+        return None;
+    }
+    let slope_to = |t: &Exact, height: &Exact| (height - value) / (t - from);
+    let mut steepest = match until {
+        Some(until) => slope_to(until, &curve.value_before(until)),
+        None => curve.final_slope().clone(),
+    };
+    if first.is_zero() {
+        steepest = steepest.min(curve.slope_after(from));
+    }
+    let inside = |t: &Exact| t > from && until.is_none_or(|until| t < until);
+    for piece in curve.pieces().iter().filter(|piece| inside(&piece.start)) {
+        let lower = piece.value.clone().min(curve.value_before(&piece.start));
+        steepest = steepest.min(slope_to(&piece.start, &lower));
+    }
+    Some(steepest)
+}
+
+/// A slope in whole bits a second, rounded down; `None` if that is not above zero.
+fn floor_rate(slope: &Exact) -> Option<Rate> {
+    let bits = (slope * exact(NANOBITS_PER_BYTE)).floor().to_integer();
+    let bits = if bits.is_positive() { bits.to_u64().unwrap_or(u64::MAX) } else { 0 };
+    (bits > 0).then_some(Rate(bits))
+}

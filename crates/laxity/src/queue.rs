@@ -1,0 +1,16 @@
+//! The ordered queues that schedulers are made of, each with its cost.
+
+mod bitmap;
+pub mod circle;
+mod eligible_set;
+mod extremes;
+mod fifos;
+mod sorted_fifos;
+mod winner_tree;
+
+pub use bitmap::Bitmap;
+pub use eligible_set::EligibleSet;
+pub use extremes::Extremes;
+pub use fifos::{Fifos, Withdrawn};
+pub use sorted_fifos::SortedFifos;
+pub use winner_tree::WinnerTree;

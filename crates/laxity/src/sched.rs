@@ -1,0 +1,34 @@
+//! One discipline a file or folder. A file holds the algorithm and nothing else; who counts and
+//! measures is [`port`](crate::port).
+
+mod ancestry;
+mod drr;
+pub mod dwcs;
+pub mod edf;
+mod fifo;
+pub mod fq_codel;
+pub mod hfsc;
+mod hierarchy;
+mod late;
+pub(crate) mod pace;
+mod priority;
+mod servers;
+pub mod tdp;
+#[cfg(test)]
+pub(crate) mod tests;
+mod wf2q;
+mod wfq;
+
+pub use drr::Drr;
+pub use dwcs::Dwcs;
+pub use edf::Edf;
+pub use fifo::Fifo;
+pub use fq_codel::FqCodel;
+pub use hfsc::Hfsc;
+pub use hierarchy::{Hierarchy, Leaf};
+pub use late::Late;
+pub use priority::Priority;
+pub use servers::Share;
+pub use tdp::Tdp;
+pub use wf2q::Wf2q;
+pub use wfq::Wfq;

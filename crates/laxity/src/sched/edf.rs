@@ -1,0 +1,295 @@
+//! Earliest deadline first, non-preemptive, with deadlines for best effort (Chakraborty, Gries,
+//! Thiele 2002).
+//!
+//! A packet of a real-time class is due at its arrival plus the class's deadline. Best-effort
+//! classes pass through a scheduler of their own that puts them in order; the packet at the head of
+//! that order gets a deadline out of the capacity that the real-time classes leave, and competes
+//! with them by it.
+
+mod deadline;
+mod lines;
+mod two_line_fast;
+
+#[cfg(test)]
+mod tests;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use crate::packet::Packet;
+use crate::queue::SortedFifos;
+use crate::sched::Late;
+use crate::scheduler::{
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+};
+use crate::units::Nanos;
+
+pub use deadline::Deadlines;
+pub use lines::{Line, TwoLines};
+pub use two_line_fast::TwoLineFast;
+
+/// The scheduler.
+pub struct Edf {
+    /// By class number.
+    classes: Vec<Class>,
+    /// One queue for each relative deadline, sorted by absolute deadline: classes with the same
+    /// relative one are due in the order of their arrival. The longest comes first, so that of two
+    /// packets due at one instant the one that arrived first is preferred.
+    queues: SortedFifos<u64, Packet>,
+    best_effort: BestEffort,
+    late: Late,
+    backlog: Backlog,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Class {
+    /// Relative; [`Nanos::MAX`] for best effort.
+    deadline: Nanos,
+    queue: u32,
+}
+
+/// How best-effort packets are ordered among themselves and against real-time ones.
+pub struct BestEffort {
+    order: Box<dyn Withdraw + Send>,
+    /// Whether `order` keeps the order of arrival, so that a deadline may count from it.
+    by_arrival: bool,
+    assign: Assign,
+    head: Option<Head>,
+}
+
+struct Head {
+    packet: Packet,
+    /// `None` behind all real-time packets.
+    deadline: Option<Nanos>,
+    /// When its deadline counts from.
+    since: Nanos,
+}
+
+/// Where the deadlines of best-effort packets come from.
+#[derive(Clone, Debug)]
+pub enum Assign {
+    /// From nowhere: best effort is served when nothing real-time waits, the paper's standard
+    /// scheme.
+    Background,
+    /// Algorithm 1 on a curve: the effective residual capacity itself, or a line (sections 4.1 and
+    /// 4.2) or two (Algorithm 2) below it.
+    Curve(Deadlines),
+    /// Algorithm 3.
+    TwoLineFast(TwoLineFast),
+}
+
+impl BestEffort {
+    /// Best-effort packets in the order in which they arrive. Their deadlines count from their
+    /// arrival.
+    pub fn by_arrival(assign: Assign) -> Self {
+        let order = Box::new(super::Fifo::new());
+        BestEffort { order, by_arrival: true, assign, head: None }
+    }
+
+    /// Best-effort packets in the order of another scheduler. A packet's deadline counts from when
+    /// it comes to the head of that order: only then is its place in the sequence known.
+    pub fn ordered_by(order: Box<dyn Withdraw + Send>, assign: Assign) -> Self {
+        BestEffort { order, by_arrival: false, assign, head: None }
+    }
+
+    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        let place = self.order.admit(now, packet, drops);
+        if self.head.is_none() {
+            self.promote(now, drops);
+        }
+        place
+    }
+
+    /// The head has left the order, where another packet may have its place now.
+    fn withdraw(
+        &mut self,
+        now: Nanos,
+        place: Place,
+        handle: u64,
+        drops: &mut dyn DropSink,
+    ) -> Option<Packet> {
+        match self.head.take_if(|head| head.packet.handle == handle) {
+            Some(head) => {
+                self.promote(now, drops);
+                Some(head.packet)
+            }
+            None => self.order.withdraw(now, place, handle, drops),
+        }
+    }
+
+    /// Brings the next packet to the head and gives it its deadline.
+    fn promote(&mut self, now: Nanos, drops: &mut dyn DropSink) {
+        self.head = self.order.dequeue(now, drops).map(|Dispatch { packet, .. }| {
+            let since = if self.by_arrival { packet.arrival } else { now };
+            let deadline = match &mut self.assign {
+                Assign::Background => None,
+                Assign::Curve(deadlines) => Some(deadlines.assign(since, packet.length)),
+                Assign::TwoLineFast(deadlines) => Some(deadlines.assign(since, packet.length)),
+            };
+            Head { packet, deadline: deadline.filter(|&d| d < Nanos::MAX), since }
+        });
+    }
+
+    fn reset(&mut self) {
+        match &mut self.assign {
+            Assign::Background => {}
+            Assign::Curve(deadlines) => deadlines.reset(),
+            Assign::TwoLineFast(deadlines) => deadlines.reset(),
+        }
+    }
+}
+
+impl Edf {
+    /// Classes by their relative deadlines, in the order of the class numbers; those without one
+    /// are best effort.
+    pub fn new(deadlines: &[Option<Nanos>], best_effort: BestEffort) -> Self {
+        let mut relative_deadlines: Vec<Nanos> = deadlines.iter().flatten().copied().collect();
+        relative_deadlines.sort_unstable_by(|a, b| b.cmp(a));
+        relative_deadlines.dedup();
+        let class = |deadline: &Option<Nanos>| {
+            let deadline = deadline.unwrap_or(Nanos::MAX);
+            let queue = relative_deadlines.partition_point(|&longer| longer > deadline) as u32;
+            Class { deadline, queue }
+        };
+        Edf {
+            classes: deadlines.iter().map(class).collect(),
+            queues: SortedFifos::new(relative_deadlines.len(), u64::MAX),
+            best_effort,
+            late: Late::Send,
+            backlog: Backlog::default(),
+        }
+    }
+
+    /// The same scheduler with this done to real-time packets whose deadline is over before they
+    /// are chosen. Best-effort packets are promised nothing and never late.
+    pub fn with_late(self, late: Late) -> Self {
+        Edf { late, ..self }
+    }
+
+    /// Of two packets due at one instant the one that came first goes first.
+    fn best_effort_is_first(&self, queue: usize, real_time_deadline: u64) -> bool {
+        let Some(Head { deadline: Some(deadline), since, .. }) = self.best_effort.head else {
+            return false;
+        };
+        if deadline.0 != real_time_deadline {
+            return deadline.0 < real_time_deadline;
+        }
+        let class = self.queues.front(queue).map(|packet| self.classes[packet.class.index()]);
+        class.is_some_and(|class| since.0 < real_time_deadline - class.deadline.0)
+    }
+
+    #[cold]
+    fn drop_late(&mut self, now: Nanos, drops: &mut dyn DropSink) {
+        while let Some((queue, _)) = self.queues.least().filter(|&(_, deadline)| deadline < now.0) {
+            if let Some(packet) = self.queues.pop(queue) {
+                self.leave(packet.length);
+                drops.dropped(packet, DropReason::Late);
+            }
+        }
+    }
+
+    /// Counts a packet out.
+    fn leave(&mut self, length: u32) {
+        self.backlog.remove(length);
+        if self.backlog.packets == 0 {
+            self.best_effort.reset();
+        }
+    }
+
+    fn dequeue_real_time(&mut self, queue: usize, deadline: u64) -> Option<Dispatch> {
+        let packet = self.queues.pop(queue)?;
+        let criterion = Criterion::EarliestDeadline;
+        Some(Dispatch { packet, deadline: Some(Nanos(deadline)), criterion })
+    }
+
+    fn dequeue_best_effort(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        let Head { packet, deadline, .. } = self.best_effort.head.take()?;
+        self.best_effort.promote(now, drops);
+        let criterion = match deadline {
+            Some(_) => Criterion::EarliestDeadline,
+            None => Criterion::Background,
+        };
+        Some(Dispatch { packet, deadline, criterion })
+    }
+}
+
+impl Withdraw for Edf {
+    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        let Some(&class) = self.classes.get(packet.class.index()) else {
+            drops.dropped(packet, DropReason::NoClass);
+            return None;
+        };
+        self.backlog.add(packet.length);
+        if packet.demoted || class.deadline == Nanos::MAX {
+            let backlog = &mut self.backlog;
+            let place = self.best_effort.admit(now, packet, &mut |packet: Packet, reason| {
+                backlog.remove(packet.length);
+                drops.dropped(packet, reason);
+            });
+            return place.map(|Place(place)| Place(place << 1 | 1));
+        }
+        let deadline = now.saturating_add(class.deadline);
+        let Place(place) = self.queues.push(class.queue as usize, deadline.0, packet);
+        Some(Place(place << 1))
+    }
+
+    /// The next best-effort packet gets a deadline of its own when it becomes the head in place of
+    /// one that is withdrawn; the capacity that was set aside for that one is not given out again.
+    fn withdraw(
+        &mut self,
+        now: Nanos,
+        Place(place): Place,
+        handle: u64,
+        drops: &mut dyn DropSink,
+    ) -> Option<Packet> {
+        let within = Place(place >> 1);
+        let packet = if place & 1 == 1 {
+            let backlog = &mut self.backlog;
+            let mut drops = |packet: Packet, reason| {
+                backlog.remove(packet.length);
+                drops.dropped(packet, reason);
+            };
+            self.best_effort.withdraw(now, within, handle, &mut drops)?
+        } else {
+            let class = self.queues.get(within).class;
+            self.queues.withdraw(self.classes[class.index()].queue as usize, within)?
+        };
+        self.leave(packet.length);
+        Some(packet)
+    }
+}
+
+impl Scheduler for Edf {
+    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        self.admit(now, packet, drops);
+    }
+
+    fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        if self.late == Late::Drop {
+            self.drop_late(now, drops);
+        }
+        let dispatch = match self.queues.least() {
+            Some((queue, deadline)) if !self.best_effort_is_first(queue, deadline) => {
+                self.dequeue_real_time(queue, deadline)
+            }
+            _ => self.dequeue_best_effort(now, drops),
+        }?;
+        self.leave(dispatch.packet.length);
+        Some(dispatch)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn footprint(&self) -> usize {
+        let deadlines = match &self.best_effort.assign {
+            Assign::Curve(deadlines) => deadlines.footprint(),
+            Assign::Background | Assign::TwoLineFast(_) => 0,
+        };
+        self.queues.footprint()
+            + self.best_effort.order.footprint()
+            + deadlines
+            + self.classes.capacity() * size_of::<Class>()
+    }
+}

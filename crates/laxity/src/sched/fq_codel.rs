@@ -1,0 +1,296 @@
+//! Flow queues with controlled delay, FQ-CoDel (Høiland-Jørgensen, McKenney, Täht, Gettys, Dumazet
+//! 2018, RFC 8290).
+
+#[cfg(test)]
+mod tests;
+
+use alloc::vec::Vec;
+
+use crate::aqm::{CoDel, Controller, Fate, Limit};
+use crate::packet::Packet;
+use crate::queue::{Fifos, WinnerTree};
+use crate::scheduler::{
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+};
+use crate::units::{Bytes, Nanos};
+
+/// How [`FqCodel`] is set. By default as RFC 8290, section 5.2 has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How many queues the flows are hashed into, more than zero.
+    pub queues: usize,
+    /// How many bytes a queue may send in its turn, more than zero.
+    pub quantum: u32,
+    /// CoDel on each queue. Its limit is of all of them together.
+    pub codel: CoDel,
+}
+
+impl Settings {
+    /// As RFC 8290, section 5.2 has it, with ECN, on a link of packets of up to 1514 bytes.
+    pub const RFC_8290: Settings = Settings {
+        queues: 1_024,
+        quantum: 1_514,
+        codel: CoDel {
+            target: CoDel::TARGET,
+            interval: CoDel::INTERVAL,
+            limit: Limit::Packets(10_240),
+            ecn: true,
+            max_packet: Bytes(1_514),
+        },
+    };
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings::RFC_8290
+    }
+}
+
+/// Hashes flows into queues that take turns, with CoDel on each, and prefers those that have just
+/// begun to send: a queue that gets its first packet comes before all that have had a turn. Nothing is
+/// promised.
+///
+/// A flow is what has the same class and flow number. A queue whose credits are used up waits for its
+/// next turn: at zero already, so that a queue of packets as long as the quantum sends one a turn.
+///
+/// Beyond the limit packets are dropped from the head of the queue with the most bytes, of several the
+/// first, one at a time until the rest is within the limit (section 4.1). RFC 8290 lets up to 64 be
+/// dropped at once to pay for the search of that queue, for which there is no need here.
+///
+/// A packet takes constant time, and logarithmic time in the number of queues where its queue grows
+/// beyond what it has been since the limit was reached last or where packets are dropped beyond the limit.
+/// That is amortised over all packets, and holds as long as none is longer than the quantum: otherwise
+/// its queue is passed over once for every quantum in it. A packet that is withdrawn was never there to
+/// CoDel.
+#[derive(Clone, Debug)]
+pub struct FqCodel {
+    settings: Settings,
+    /// How many classes there are.
+    classes: usize,
+    salt: u64,
+    queues: Vec<Queue>,
+    packets: Fifos<(), Packet>,
+    /// What no queue has more bytes than, inverted, so that the most win. It is made true where a queue
+    /// wins, and not for every packet that leaves.
+    fattest: WinnerTree<u64>,
+    new: List,
+    old: List,
+    backlog: Backlog,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    control: Controller,
+    /// Bytes queued.
+    bytes: u64,
+    /// Bytes that it may send before it is passed over.
+    credits: i64,
+    /// Whether it is in a list.
+    is_active: bool,
+    /// The queue behind in that, or `NONE`.
+    next: u32,
+}
+
+/// Queues that take turns. Each knows the next.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    first: u32,
+    last: u32,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl FqCodel {
+    /// Empty queues for the flows of so many classes. Which flows share a queue depends on `seed`.
+    ///
+    /// # Panics
+    /// If there are no queues or 2^31 of them, or the quantum or CoDel's interval is zero.
+    pub fn new(classes: usize, settings: Settings, seed: u64) -> Self {
+        assert!(settings.queues > 0, "there is no queue");
+        assert!(settings.quantum > 0, "a quantum is zero");
+        settings.codel.check();
+        FqCodel {
+            settings,
+            classes,
+            salt: mix(seed),
+            queues: alloc::vec![Queue::default(); settings.queues],
+            packets: Fifos::new(settings.queues),
+            fattest: WinnerTree::new(settings.queues, !0),
+            new: List::EMPTY,
+            old: List::EMPTY,
+            backlog: Backlog::default(),
+        }
+    }
+
+    /// The queue of a packet's flow.
+    fn queue_of(&self, packet: &Packet) -> usize {
+        let flow = u64::from(packet.class.0) << 32 | u64::from(packet.flow.0);
+        let hash = mix(flow ^ self.salt) >> 32;
+        ((u128::from(hash) * self.queues.len() as u128) >> 32) as usize
+    }
+
+    /// The first packet of a queue that CoDel lets pass.
+    fn take(&mut self, queue: usize, now: Nanos, drops: &mut dyn DropSink) -> Option<Packet> {
+        while let Some((mut packet, _)) = self.packets.pop(queue) {
+            let left = self.count_out(queue, packet.length);
+            let control = &mut self.queues[queue].control;
+            match control.leave(&self.settings.codel, now, &mut packet, left) {
+                Fate::Sent => return Some(packet),
+                Fate::Dropped => drops.dropped(packet, DropReason::CoDel),
+            }
+        }
+        self.queues[queue].control.run_empty();
+        None
+    }
+
+    /// Drops the first packet of the queue that has the most bytes.
+    fn drop_from_fattest(&mut self, drops: &mut dyn DropSink) -> Option<Packet> {
+        let queue = loop {
+            let (queue, key) = self.fattest.winner()?;
+            let bytes = self.queues[queue].bytes;
+            if bytes == !key {
+                break queue;
+            }
+            self.fattest.set(queue, !bytes);
+        };
+        let (packet, _) = self.packets.pop(queue)?;
+        self.count_out(queue, packet.length);
+        drops.dropped(packet, DropReason::QueueFull);
+        Some(packet)
+    }
+
+    fn count_in(&mut self, queue: usize, length: u32) {
+        self.backlog.add(length);
+        let bytes = &mut self.queues[queue].bytes;
+        *bytes += u64::from(length);
+        if *bytes > !self.fattest.key(queue) {
+            self.fattest.set_among_many(queue, !*bytes);
+        }
+    }
+
+    /// Returns the bytes that stay in the queue.
+    fn count_out(&mut self, queue: usize, length: u32) -> u64 {
+        self.backlog.remove(length);
+        let bytes = &mut self.queues[queue].bytes;
+        *bytes -= u64::from(length);
+        *bytes
+    }
+}
+
+impl Scheduler for FqCodel {
+    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        self.admit(now, packet, drops);
+    }
+
+    /// RFC 8290, section 4.2.
+    fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        loop {
+            let is_new = self.new.first != NONE;
+            let list = if is_new { &mut self.new } else { &mut self.old };
+            let number = list.first;
+            let queue = self.queues.get_mut(number as usize)?;
+            if queue.credits <= 0 {
+                queue.credits += i64::from(self.settings.quantum);
+                list.pop(&self.queues);
+                self.old.push(number, &mut self.queues);
+                continue;
+            }
+            if let Some(packet) = self.take(number as usize, now, drops) {
+                self.queues[number as usize].credits -= i64::from(packet.length);
+                return Some(Dispatch { packet, deadline: None, criterion: Criterion::RoundRobin });
+            }
+            if is_new {
+                // A queue that comes and goes waits for a turn of those that stay.
+                self.new.pop(&self.queues);
+                self.old.push(number, &mut self.queues);
+            } else {
+                self.old.pop(&self.queues);
+                self.queues[number as usize].is_active = false;
+            }
+        }
+    }
+
+    fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
+        self.settings.codel.limit.check(self.backlog.and(ahead), packet).is_ok()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn footprint(&self) -> usize {
+        self.queues.capacity() * size_of::<Queue>()
+            + self.packets.footprint()
+            + self.fattest.footprint()
+    }
+}
+
+impl Withdraw for FqCodel {
+    /// RFC 8290, section 4.1.
+    fn admit(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        if packet.class.index() >= self.classes {
+            drops.dropped(packet, DropReason::NoClass);
+            return None;
+        }
+        let mut others = self.backlog;
+        let number = self.queue_of(&packet);
+        let place = self.packets.push(number, (), packet);
+        self.count_in(number, packet.length);
+        let queue = &mut self.queues[number];
+        if !queue.is_active {
+            queue.is_active = true;
+            queue.credits = i64::from(self.settings.quantum);
+            self.new.push(number as u32, &mut self.queues);
+        }
+        while self.settings.codel.limit.check(others, &packet).is_err() {
+            let dropped = self.drop_from_fattest(drops)?;
+            if self.packets.is_empty(number) {
+                // It was the packet itself, the last of its queue.
+                return None;
+            }
+            others.remove(dropped.length);
+        }
+        Some(place)
+    }
+
+    /// Its queue keeps its turn and its credits.
+    fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
+        let queue = self.queue_of(self.packets.get(place));
+        let (packet, _) = self.packets.withdraw(queue, place)?;
+        self.count_out(queue, packet.length);
+        Some(packet)
+    }
+}
+
+impl List {
+    const EMPTY: List = List { first: NONE, last: NONE };
+
+    /// Puts a queue that is in no list behind the others.
+    fn push(&mut self, queue: u32, queues: &mut [Queue]) {
+        queues[queue as usize].next = NONE;
+        match self.first {
+            NONE => self.first = queue,
+            _ => queues[self.last as usize].next = queue,
+        }
+        self.last = queue;
+    }
+
+    /// Takes out the first queue, which there is.
+    fn pop(&mut self, queues: &[Queue]) {
+        self.first = queues[self.first as usize].next;
+    }
+}
+
+/// A permutation of all numbers in which each bit depends on all (the finaliser of SplitMix64:
+/// Steele, Lea, Flood 2014).
+fn mix(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+/// The example of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../docs/fq-codel.md")]
+pub struct Guide;

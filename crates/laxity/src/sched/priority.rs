@@ -1,0 +1,113 @@
+//! Static priority: the head-of-line priorities of Cobham (1954).
+
+#[cfg(test)]
+mod tests;
+
+use alloc::vec::Vec;
+
+use crate::packet::Packet;
+use crate::queue::{Bitmap, Fifos, Withdrawn};
+use crate::scheduler::{
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+};
+use crate::units::Nanos;
+
+/// Sends the packets of the lowest level that has any, in the order of their arrival; a transmission
+/// that has begun is not interrupted.
+///
+/// A demoted packet comes after those of every level, so that who breaks a contract delays nobody
+/// who keeps one by more than the packet on the link.
+///
+/// A packet takes constant time, and what a bitmap of the levels takes: a word for up to 64 levels,
+/// and another for every factor of 64.
+#[derive(Clone, Debug)]
+pub struct Priority {
+    /// The rank of each class's level among all levels.
+    ranks: Vec<u32>,
+    /// By rank; the last is that of demoted packets.
+    packets: Fifos<(), Packet>,
+    /// The ranks that have packets.
+    waiting: Bitmap,
+    backlog: Backlog,
+}
+
+impl Priority {
+    /// A scheduler for classes on these levels, of which the lowest goes first. Levels without classes
+    /// cost nothing.
+    pub fn new(levels: &[u32]) -> Self {
+        let mut sorted = levels.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let rank = |level: &u32| sorted.partition_point(|other| other < level) as u32;
+        Priority {
+            ranks: levels.iter().map(rank).collect(),
+            packets: Fifos::new(sorted.len() + 1),
+            waiting: Bitmap::new(sorted.len() + 1),
+            backlog: Backlog::default(),
+        }
+    }
+
+    /// The rank of demoted packets.
+    fn background(&self) -> usize {
+        self.packets.queues() - 1
+    }
+
+    fn rank(&self, packet: &Packet) -> Option<usize> {
+        let rank = *self.ranks.get(packet.class.index())? as usize;
+        Some(if packet.demoted { self.background() } else { rank })
+    }
+}
+
+impl Scheduler for Priority {
+    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        self.admit(now, packet, drops);
+    }
+
+    fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
+        let rank = self.waiting.least()?;
+        let (packet, next) = self.packets.pop(rank)?;
+        if next.is_none() {
+            self.waiting.remove(rank);
+        }
+        self.backlog.remove(packet.length);
+        let is_background = rank == self.background();
+        let criterion = if is_background { Criterion::Background } else { Criterion::Priority };
+        Some(Dispatch { packet, deadline: None, criterion })
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn footprint(&self) -> usize {
+        self.ranks.capacity() * size_of::<u32>()
+            + self.packets.footprint()
+            + self.waiting.footprint()
+    }
+}
+
+impl Withdraw for Priority {
+    fn admit(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        let Some(rank) = self.rank(&packet) else {
+            drops.dropped(packet, DropReason::NoClass);
+            return None;
+        };
+        self.backlog.add(packet.length);
+        let place = self.packets.push(rank, (), packet);
+        if place.is_at_front() {
+            self.waiting.insert(rank);
+        }
+        Some(place)
+    }
+
+    /// The order of the others stays.
+    fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
+        let rank = self.rank(self.packets.get(place))?;
+        let (packet, withdrawn) = self.packets.withdraw(rank, place)?;
+        if withdrawn == Withdrawn::Front(None) {
+            self.waiting.remove(rank);
+        }
+        self.backlog.remove(packet.length);
+        Some(packet)
+    }
+}
