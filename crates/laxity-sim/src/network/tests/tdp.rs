@@ -8,6 +8,7 @@ mod losses;
 mod random;
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 use laxity::admit::tdp::Reservation;
 use laxity::scheduler::DropReason;
@@ -126,7 +127,8 @@ impl<'a> Reference<'a> {
     }
 
     /// In which frame each trip of a class is to be sent by the first output of a stretch: the first
-    /// of its slots that begins after the packet has come and that no packet before it got.
+    /// of its slots that begins after the packet has come and that no packet before it got. What the
+    /// edge drops gets none.
     fn first_frames(
         &self,
         stretch: &Stretch,
@@ -137,6 +139,9 @@ impl<'a> Reference<'a> {
         let place = stretch.hops.start;
         let clock = self.clock(path[place]);
         let comes = |(number, trip): (usize, &Trip)| {
+            if trip.dropped.is_some() && trip.hops.len() == place {
+                return None;
+            }
             let comes = match place.checked_sub(1) {
                 None => trip.set_out,
                 Some(before) => trip.hops.get(before)?.departure + self.link_delay(path[before]),
@@ -170,7 +175,13 @@ impl<'a> Reference<'a> {
             let Ok(reservation) = answer else { continue };
             let path = self.paths[stretch.class.index()];
             let of_class = trips.iter().filter(|trip| trip.class == stretch.class);
-            let dropped: Vec<_> = of_class.filter(|trip| trip.dropped.is_some()).collect();
+            // Outputs that reserve no frames for the class may have no room for its packets, or bunch
+            // them so that the edge of the stretch behind overflows.
+            let Range { start, end } = stretch.hops;
+            let kept = start + usize::from(start > 0)..end;
+            let dropped: Vec<_> = of_class
+                .filter(|trip| trip.dropped.is_some() && kept.contains(&trip.hops.len()))
+                .collect();
             assert!(dropped.is_empty(), "{:?}", dropped[0]);
             for (number, mut frame) in self.first_frames(stretch, reservation, trips) {
                 for (at, place) in stretch.hops.clone().enumerate() {
