@@ -60,8 +60,8 @@ impl Default for Settings {
 /// A packet takes constant time, and logarithmic time in the number of queues where its queue grows
 /// beyond what it has been since the limit was reached last or where packets are dropped beyond the limit.
 /// That is amortised over all packets, and holds as long as none is longer than the quantum: otherwise
-/// its queue is passed over once for every quantum in it. A packet that is withdrawn was never there to
-/// CoDel.
+/// all queues may be passed over for it, some three times, however many quanta it has. A packet that is
+/// withdrawn was never there to CoDel.
 #[derive(Clone, Debug)]
 pub struct FqCodel {
     settings: Settings,
@@ -159,6 +159,22 @@ impl FqCodel {
         Some(packet)
     }
 
+    /// Gives all old queues the credits of the turns in which none of them may send, if there are any.
+    fn skip_turns(&mut self) {
+        let quantum = i64::from(self.settings.quantum);
+        let mut turns = i64::MAX;
+        let mut number = self.old.first;
+        while let Some(queue) = self.queues.get(number as usize) {
+            turns = turns.min((-queue.credits).max(0) / quantum);
+            number = queue.next;
+        }
+        number = self.old.first;
+        while let Some(queue) = self.queues.get_mut(number as usize) {
+            queue.credits += turns * quantum;
+            number = queue.next;
+        }
+    }
+
     fn count_in(&mut self, queue: usize, length: u32) {
         self.backlog.add(length);
         let bytes = &mut self.queues[queue].bytes;
@@ -184,12 +200,22 @@ impl Scheduler for FqCodel {
 
     /// RFC 8290, section 4.2.
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        // The old queue since which all were passed over.
+        let mut first_passed = NONE;
         loop {
             let is_new = self.new.first != NONE;
             let list = if is_new { &mut self.new } else { &mut self.old };
             let number = list.first;
             let queue = self.queues.get_mut(number as usize)?;
             if queue.credits <= 0 {
+                if number == first_passed {
+                    self.skip_turns();
+                    first_passed = NONE;
+                    continue;
+                }
+                if !is_new && first_passed == NONE {
+                    first_passed = number;
+                }
                 queue.credits += i64::from(self.settings.quantum);
                 list.pop(&self.queues);
                 self.old.push(number, &mut self.queues);
@@ -206,6 +232,7 @@ impl Scheduler for FqCodel {
             } else {
                 self.old.pop(&self.queues);
                 self.queues[number as usize].is_active = false;
+                first_passed = NONE;
             }
         }
     }

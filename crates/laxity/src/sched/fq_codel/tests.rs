@@ -265,6 +265,29 @@ fn a_flood_pays_for_the_limit() {
     assert_eq!(dropped, std::vec![(ClassId(0), DropReason::QueueFull); 200]);
 }
 
+/// Turns in which nothing can be sent are not taken one by one.
+#[test]
+fn a_tiny_quantum_costs_no_turn_for_every_byte() {
+    let mut none = |packet: Packet, _| panic!("{packet:?} is dropped");
+    let codel = CoDel { limit: Limit::Bytes(u64::MAX), ..Settings::default().codel };
+    let mut scheduler = FqCodel::new(3, Settings { quantum: 1, codel, ..Settings::default() }, 1);
+    for (class, length) in [(0, 4), (1, 2), (2, 1)] {
+        for _ in 0..40 / length {
+            let length = length * 100_000_000;
+            let packet = Packet { class: ClassId(class), length, ..Packet::default() };
+            scheduler.enqueue(Nanos::ZERO, packet, &mut none);
+        }
+    }
+    let sent = std::iter::from_fn(|| scheduler.dequeue(Nanos::ZERO, &mut none));
+    let sent: Vec<_> = sent.map(|sent| sent.packet.class.0).collect();
+    assert_eq!(sent.len(), 70);
+    // As many bytes of each.
+    for (class, of_seven) in [(0, 1), (1, 2), (2, 4)] {
+        let count = sent[..56].iter().filter(|sent| **sent == class).count();
+        assert!((of_seven * 8 - 1..=of_seven * 8 + 1).contains(&count), "{class} {sent:?}");
+    }
+}
+
 /// Flows spread over the queues as balls thrown at random do, and another seed throws them anew.
 #[test]
 fn flows_are_spread() {
