@@ -19,6 +19,9 @@ pub struct Arrival {
     pub length: u32,
 }
 
+/// When the first packet may arrive, in ns.
+pub const FIRST: u64 = 1;
+
 /// One byte as tokens count it: a rate in bit/s times a time in ns.
 pub const BYTE: u64 = 8_000_000_000;
 

@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 
 use crate::Generator;
-use crate::arrival::Arrival;
+use crate::arrival::{Arrival, FIRST};
 use crate::course::Course;
 use crate::discipline::Discipline;
 use crate::draft::Draft;
@@ -122,7 +122,7 @@ pub fn from_the_start(subject: &Subject, arrivals: &[Arrival]) -> Vec<Arrival> {
     let first = arrivals.first().map_or(0, |arrival| arrival.time);
     let gaps = subject.plan.classes.iter().filter_map(|class| class.gap);
     let step = gaps.map(|gap| gap.0).max().filter(|_| subject.keeps_windows).unwrap_or(1);
-    let by = first.saturating_sub(subject.begins) / step * step;
+    let by = first.saturating_sub(FIRST) / step * step;
     arrivals.iter().map(|arrival| Arrival { time: arrival.time - by, ..*arrival }).collect()
 }
 

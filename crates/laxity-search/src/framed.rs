@@ -12,12 +12,12 @@ use crate::arrival::Arrival;
 use crate::judge::{Break, What};
 use crate::subject::Subject;
 
-/// When all nodes are in step and reserved traffic may begin, in ns; at once without frames.
-pub fn begins(plan: &Plan) -> u64 {
-    let SchedulerSpec::Tdp(spec) = plan.scheduler else { return 1 };
+/// Long enough for a packet to come to its receiver where nothing is promised, in ns.
+fn unpromised(plan: &Plan) -> u64 {
+    let SchedulerSpec::Tdp(spec) = plan.scheduler else { return 0 };
     let links = plan.network.iter().flat_map(|network| &network.links);
     let farthest = links.map(|link| link.delay.0).max().unwrap_or(0);
-    3 * spec.time.frame.0 * u64::from(spec.time.frames) + farthest
+    10 * (3 * spec.time.frame.0 * u64::from(spec.time.frames) + farthest)
 }
 
 /// Lets packets arrive in a network without history. Gives the delays of each class's packets beside
@@ -34,7 +34,7 @@ pub fn run(
     plan.sources = arrivals.iter().map(|arrival| source(subject, arrival)).collect();
     let last = arrivals.last().map_or(0, |arrival| arrival.time);
     let bounds = subject.feeds.iter().flatten().filter_map(|feed| feed.bound);
-    let duration = Nanos(last + 2 * bounds.max().unwrap_or(0) + 10 * subject.begins);
+    let duration = Nanos(last + 2 * bounds.max().unwrap_or(0) + unpromised(&plan));
     let run = NetworkRun { plan: &plan, duration, seed: 1 };
     let mut judge = Judge {
         subject,

@@ -7,7 +7,6 @@ use std::collections::VecDeque;
 use std::fmt;
 
 use laxity::packet::ClassId;
-use laxity::sched::Late;
 use laxity::scheduler::{Dispatch, DropReason};
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, SchedulerSpec};
@@ -320,7 +319,7 @@ impl Books {
 impl Rules {
     fn of(here: &Plan, whole: &Plan) -> Rules {
         let ids = || (0..whole.classes.len() as u32).map(ClassId);
-        let nested = here.scheduler == SchedulerSpec::Wf2q && here.has_schedulers_below();
+        let nested = here.is_hierarchy_of_schedulers();
         let place = |id: ClassId| {
             let share = share_of(whole, id).filter(|_| nested);
             let spec = match share {
@@ -334,10 +333,8 @@ impl Rules {
             _ => None,
         };
         let class = |id: ClassId| &whole.classes[id.index()];
-        let may_drop = |id: ClassId| match place(id).1 {
-            SchedulerSpec::Dwcs(_) => class(id).due_within().is_some(),
-            SchedulerSpec::Edf(edf) if edf.late == Late::Drop => false,
-            _ => false,
+        let may_drop = |id: ClassId| {
+            matches!(place(id).1, SchedulerSpec::Dwcs(_)) && class(id).due_within().is_some()
         };
         // H-FSC holds back what is above its limit, and what has no share in what others leave.
         let held_back = |class: &Class| {

@@ -13,7 +13,6 @@ use laxity_report::admission::Admission;
 use laxity_report::network::{self, proof::Proof};
 
 use crate::draft::Draft;
-use crate::framed;
 use crate::plants::Plant;
 
 /// A scheduler as a plan builds it.
@@ -30,8 +29,6 @@ pub struct Subject {
     pub admitted: Option<bool>,
     /// The plan that is simulated where schedulers are not driven one by one.
     pub simulated: Plan,
-    /// When traffic may begin, in ns.
-    pub begins: u64,
     /// Where packets wait for a link; none where schedulers are not driven one by one.
     pub outputs: Vec<Output>,
     /// The ways that packets take, by the name of their class or path; `None` for names that nothing has.
@@ -138,7 +135,6 @@ impl Subject {
             outputs: vec![output],
             feeds,
             simulated: plan.clone(),
-            begins: 1,
             plan,
             plant: None,
         }
@@ -178,7 +174,6 @@ impl Subject {
             outputs,
             feeds,
             simulated: plan.clone(),
-            begins: 1,
             plan,
             plant: None,
         }
@@ -211,7 +206,6 @@ impl Subject {
             outputs: Vec::new(),
             feeds,
             simulated: plan.clone(),
-            begins: framed::begins(&plan),
             plan,
             plant: None,
         }

@@ -31,7 +31,7 @@ fn from_tc(arguments: &ImportTc) -> Result<Promises, Failure> {
         variables: arguments.variables.iter().cloned().collect(),
         sources: sources?,
     };
-    let import = laxity_tc::tc(&script, &name, &options)?;
+    let import = laxity_api::import(&script, &name, &options)?;
     match &arguments.out {
         None => print(&import.plan)?,
         Some(out) => {

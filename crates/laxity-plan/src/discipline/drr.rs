@@ -31,7 +31,7 @@ pub struct Drr;
 
 impl Discipline for Drr {
     fn name(&self) -> &'static str {
-        "drr"
+        ROOM.names[0]
     }
 
     fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {

@@ -30,7 +30,7 @@ pub struct Fifo;
 
 impl Discipline for Fifo {
     fn name(&self) -> &'static str {
-        "fifo"
+        ROOM.names[0]
     }
 
     fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {

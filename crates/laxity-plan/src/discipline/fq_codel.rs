@@ -38,7 +38,7 @@ pub const ROOM: Room = Room {
 
 impl Discipline for Settings {
     fn name(&self) -> &'static str {
-        "fq-codel"
+        ROOM.names[0]
     }
 
     fn build(&self, plan: &Plan, seed: u64) -> Box<dyn Withdraw + Send> {

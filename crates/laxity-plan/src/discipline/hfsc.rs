@@ -31,7 +31,7 @@ pub struct Hfsc;
 
 impl Discipline for Hfsc {
     fn name(&self) -> &'static str {
-        "hfsc"
+        ROOM.names[0]
     }
 
     fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {

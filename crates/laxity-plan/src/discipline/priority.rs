@@ -34,7 +34,7 @@ pub struct Priority;
 
 impl Discipline for Priority {
     fn name(&self) -> &'static str {
-        "priority"
+        ROOM.names[0]
     }
 
     fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {

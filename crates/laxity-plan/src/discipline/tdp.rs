@@ -57,7 +57,7 @@ pub const ROOM: Room = Room {
 
 impl Discipline for TdpSpec {
     fn name(&self) -> &'static str {
-        "tdp"
+        ROOM.names[0]
     }
 
     /// What orders the packets that have no frame.

@@ -31,7 +31,7 @@ pub struct Wf2q;
 
 impl Discipline for Wf2q {
     fn name(&self) -> &'static str {
-        "wf2q"
+        ROOM.names[0]
     }
 
     fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {

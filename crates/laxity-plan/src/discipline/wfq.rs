@@ -31,7 +31,7 @@ pub struct Wfq;
 
 impl Discipline for Wfq {
     fn name(&self) -> &'static str {
-        "wfq"
+        ROOM.names[0]
     }
 
     fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {

@@ -30,8 +30,8 @@ pub fn queue(raw: &raw::Queue, span: &Range<usize>, link: &LinkSpec) -> Read<Que
                 written.as_ref().map_or(Ok(Nanos(default)), positive(key))
             };
             QueueSpec::CoDel(CoDel {
-                target: time("target", &raw.target, 5_000_000)?,
-                interval: time("interval", &raw.interval, 100_000_000)?,
+                target: time("target", &raw.target, CoDel::TARGET.0)?,
+                interval: time("interval", &raw.interval, CoDel::INTERVAL.0)?,
                 limit: limit.into(),
                 ecn: raw.ecn.as_ref().is_some_and(|ecn| ecn.value),
                 max_packet: link.max_packet,

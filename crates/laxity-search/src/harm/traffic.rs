@@ -6,7 +6,7 @@ use rand::seq::IndexedRandom;
 use crate::Generator;
 use laxity_plan::model::SchedulerSpec;
 
-use crate::arrival::{Allowance, Arrival, BYTE};
+use crate::arrival::{Allowance, Arrival, BYTE, FIRST};
 use crate::subject::{Conduct, Subject};
 
 /// Trains of packets, each sent as soon as its class's contract allows.
@@ -308,7 +308,7 @@ impl Ledger {
         Ledger {
             allowances: subject.contracts.iter().enumerate().map(allowance).collect(),
             classes: subject.feeds.iter().map(class).collect(),
-            end: subject.begins,
+            end: FIRST,
             wanted: Vec::new(),
             ranked: Vec::new(),
         }
