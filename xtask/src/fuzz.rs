@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use crate::steps::{Done, Outcome, Step};
+use crate::outcome::{Done, Outcome};
+use crate::steps::Step;
 use crate::workspace::Workspace;
 
 /// As cargo-fuzz has them.

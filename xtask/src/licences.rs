@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use cargo_metadata::{DependencyKind, Metadata, Package, PackageId};
 use spdx::{Expression, ParseMode};
 
-use crate::steps::{Done, Step};
+use crate::outcome::Done;
+use crate::steps::Step;
 
 /// What asks for no more than that its notice is kept. MPL-2.0 is not among them because nothing
 /// needs it.

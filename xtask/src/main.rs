@@ -5,6 +5,7 @@ mod fuzz;
 mod licences;
 mod lint;
 mod no_std;
+mod outcome;
 mod peers;
 mod release;
 mod search;

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::steps::{Done, Outcome, Step};
+use crate::outcome::{Done, Outcome};
+use crate::steps::Step;
 use crate::workspace::Workspace;
 
 /// No dependency asks for `std`, and the crate is built for a bare target if there is one.

@@ -8,8 +8,9 @@ mod ns2;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::outcome::Done;
 use crate::release;
-use crate::steps::{Done, Step};
+use crate::steps::Step;
 use crate::workspace::Workspace;
 
 /// A network as both are told of it.

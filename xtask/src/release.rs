@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::steps::{Done, Outcome, Step};
+use crate::outcome::{Done, Outcome};
+use crate::steps::Step;
 use crate::workspace::Workspace;
 
 /// Built, and tried on what its users try first.

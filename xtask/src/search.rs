@@ -1,6 +1,7 @@
 //! The standing adversary: traffic that is searched for harm, and faults that it has to find.
 
-use crate::steps::{Outcome, Step};
+use crate::outcome::Outcome;
+use crate::steps::Step;
 use crate::workspace::Workspace;
 
 /// Optimised, and built faster than a release.

@@ -3,24 +3,13 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use crate::outcome::{Done, Outcome};
 use crate::workspace::Workspace;
 
 /// One thing that must succeed.
 pub struct Step {
     name: &'static str,
     run: Box<dyn Fn(&Workspace) -> Outcome>,
-}
-
-/// How a step ended, or why it failed.
-pub type Outcome = Result<Done, String>;
-
-/// How a step that did not fail ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Done {
-    /// It held.
-    Passed,
-    /// It could not be tried on this machine, for this reason.
-    Skipped(String),
 }
 
 impl Step {

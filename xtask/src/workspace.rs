@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use cargo_metadata::{Metadata, MetadataCommand};
 
-use crate::steps::{Done, Outcome};
+use crate::outcome::{Done, Outcome};
 
 /// This workspace.
 pub struct Workspace {

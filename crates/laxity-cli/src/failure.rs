@@ -1,6 +1,5 @@
 //! Commands that could not be carried out.
 
-use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, IsTerminal};
 use std::ops::Range;
@@ -12,24 +11,11 @@ use laxity_report::visible::visible;
 use laxity_sim::error::SimError;
 use miette::{LabeledSpan, MietteDiagnostic, MietteHandlerOpts, NamedSource, Report};
 
-use crate::terminal;
-
 /// Has failures wrapped for a terminal only. To be called before there is any.
 pub fn wrap_for_terminals() {
     let options = MietteHandlerOpts::new().wrap_lines(io::stderr().is_terminal());
     let set = miette::set_hook(Box::new(move |_| Box::new(options.clone().build())));
     set.expect("nothing else sets it");
-}
-
-/// Ends the command as `clap` does. Its colours are lost where an argument might bring its own.
-pub fn usage(error: &clap::Error) -> ! {
-    let plain =
-        |argument: OsString| visible(&argument.to_string_lossy()) == argument.to_string_lossy();
-    if std::env::args_os().all(plain) {
-        error.exit()
-    }
-    terminal::remark(&error.render().to_string());
-    std::process::exit(error.exit_code())
 }
 
 /// Why a command did nothing.

@@ -1,7 +1,7 @@
 //! Signals that end the command: what is unfinished is removed first.
 
 #[cfg(not(unix))]
-pub fn watch() {}
+pub fn watch(_: fn() -> bool) {}
 
 #[cfg(unix)]
 pub use unix::watch;
@@ -17,12 +17,10 @@ mod unix {
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::{emulate_default_handler, signal_name};
 
-    use crate::staging;
-
-    /// From now on a signal that asks the process to end has it remove what is unfinished, and then
-    /// end as by that signal. A thread waits for signals, so that they are heard whatever the
-    /// command is at.
-    pub fn watch() {
+    /// From now on a signal that asks the process to end has it abandon what is unfinished, and then
+    /// end as by that signal. `abandon` tells whether there was anything. A thread waits for signals, so
+    /// that they are heard whatever the command is at.
+    pub fn watch(abandon: fn() -> bool) {
         static WATCH: Once = Once::new();
         WATCH.call_once(|| {
             let ignored = ignored();
@@ -30,12 +28,12 @@ mod unix {
             let heard = heard.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
             // Without it signals still end the process, and the next run clears up.
             let Ok(mut signals) = Signals::new(heard) else { return };
-            thread::spawn(move || signals.forever().next().map(end));
+            thread::spawn(move || signals.forever().next().map(|signal| end(signal, abandon)));
         });
     }
 
-    fn end(signal: i32) {
-        let removed = staging::abandon_all();
+    fn end(signal: i32, abandon: fn() -> bool) {
+        let removed = abandon();
         let mut stderr = stderr();
         let before = if stderr.is_terminal() { "\n" } else { "" };
         let name = signal_name(signal).unwrap_or("a signal");

@@ -11,17 +11,19 @@ mod staging;
 mod terminal;
 mod traffic;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use args::{Arguments, Command};
 use laxity_api::Judged;
+use laxity_report::visible::visible;
 use terminal::{print, print_json};
 
 fn main() -> ExitCode {
     failure::wrap_for_terminals();
-    let arguments = Arguments::try_parse().unwrap_or_else(|error| failure::usage(&error));
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| usage(&error));
     let done = match &arguments.command {
         Command::Check(check) => commands::check::run(check),
         Command::Run(run) => commands::run::run(run),
@@ -36,6 +38,17 @@ fn main() -> ExitCode {
         Ok(kept) => kept.into(),
         Err(failure) => failure.report(),
     }
+}
+
+/// Ends the command as `clap` does. Its colours are lost where an argument might bring its own.
+fn usage(error: &clap::Error) -> ! {
+    let plain =
+        |argument: OsString| visible(&argument.to_string_lossy()) == argument.to_string_lossy();
+    if std::env::args_os().all(plain) {
+        error.exit()
+    }
+    terminal::remark(&error.render().to_string());
+    std::process::exit(error.exit_code())
 }
 
 /// What a command that ran came to.

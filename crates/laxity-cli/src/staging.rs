@@ -43,7 +43,7 @@ impl Staging {
     /// # Errors
     /// If one of them cannot be created.
     pub fn new(folder: &Path) -> io::Result<Staging> {
-        interrupt::watch();
+        interrupt::watch(abandon_all);
         let mut unfinished = unfinished();
         let missing = folder
             .ancestors()
@@ -88,7 +88,7 @@ impl Drop for Staging {
 
 /// Removes everything that is unfinished; tells whether there was anything. No other thread makes or
 /// publishes anything from then on: this one is to end the process.
-pub fn abandon_all() -> bool {
+fn abandon_all() -> bool {
     let mut unfinished = unfinished();
     let any = !unfinished.is_empty();
     unfinished.drain(..).for_each(|made| made.remove());

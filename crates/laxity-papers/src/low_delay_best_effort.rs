@@ -13,8 +13,9 @@ use rayon::prelude::*;
 
 use self::claims::{Claims, Runs, STANDARD, each, mean};
 use super::{Findings, Settings};
+use laxity_report::admission::curves::curves;
 use laxity_report::admission::edf;
-use laxity_report::figures::{PacketDelays, curves, packet_delays};
+use laxity_report::figures::{PacketDelays, packet_delays};
 use laxity_report::table;
 
 const PLAN: &str = include_str!("../../../papers/low-delay-best-effort/plan.toml");

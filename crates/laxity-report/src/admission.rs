@@ -2,6 +2,9 @@
 //! terms in a room of its own.
 
 mod answer;
+mod cells;
+mod class;
+pub mod curves;
 pub mod dwcs;
 pub mod edf;
 mod fair;
@@ -15,13 +18,12 @@ use laxity::units::{Nanos, Rate};
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
 
-pub use answer::{
-    Answer, BindingInterval, ClassAnswer, CurveAnswer, OverbookedClass, StreamsAnswer,
-};
-use table::Column;
+pub use answer::{Answer, BindingInterval, OverbookedClass};
+use cells::Column;
+pub use class::{ClassAnswer, CurveAnswer, StreamsAnswer};
+use curves::CurveFigure;
 pub use table::text;
 
-use crate::figures::CurveFigure;
 use crate::quantity;
 use crate::rooms;
 

@@ -17,26 +17,6 @@ const PANEL_BINS: usize = 180;
 pub(crate) const CHART_BINS: usize = 240;
 pub(crate) const NS: f64 = 1e-9;
 
-/// Named curves over time, such as a residual capacity and its approximations.
-#[derive(Clone, Debug, Default)]
-pub struct CurveFigure {
-    /// What they show.
-    pub title: String,
-    /// What to see in them.
-    pub caption: String,
-    /// The curves.
-    pub curves: Vec<NamedCurve>,
-}
-
-/// A polyline with its name.
-#[derive(Clone, Debug, Default)]
-pub struct NamedCurve {
-    /// Its name.
-    pub name: String,
-    /// Its corners: time in ms, work in kB.
-    pub points: Vec<(f64, f64)>,
-}
-
 /// The delays of a class's packets, one by one.
 #[derive(Clone, Debug, Default)]
 pub struct PacketDelays {
@@ -206,24 +186,6 @@ pub fn throughput(summary: &Summary, series: &Series) -> Figure<'static> {
     chart.into()
 }
 
-/// Curves of work over time.
-pub fn curves(figure: &CurveFigure) -> Figure<'static> {
-    let line = |(at, curve): (usize, &NamedCurve)| chart::Series {
-        name: curve.name.clone(),
-        mark: Mark::Line,
-        style: Style::of(at),
-        points: curve.points.iter().map(|(ms, kilobytes)| (ms / 1e3, kilobytes * 1e3)).collect(),
-    };
-    let chart = Chart {
-        title: figure.title.clone(),
-        x: Axis::linear("Length of the interval", Unit::Time),
-        y: Axis::linear("Work", Unit::Size),
-        series: figure.curves.iter().enumerate().map(line).collect(),
-        markers: Vec::new(),
-    };
-    chart.into()
-}
-
 /// The delays of single packets over time, a panel each in so many columns, on equal axes.
 pub fn packet_delays(title: &str, sets: &[PacketDelays], columns: usize) -> Figure<'static> {
     let all = || sets.iter().flat_map(|set| &set.packets);
@@ -348,7 +310,6 @@ mod tests {
         }
         delay_over_time(&summary, &Series::default()).svg();
         exceedance_compared(&[]).svg();
-        curves(&CurveFigure::default()).svg();
         packet_delays("none", &[PacketDelays::default()], 1).svg();
     }
 

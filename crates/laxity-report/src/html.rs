@@ -4,9 +4,10 @@ use laxity_sim::series::Series;
 use laxity_sim::summary::Summary;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::admission::curves::{CurveFigure, curves as drawn};
 use crate::admission::{self, AdmissionView};
 use crate::chart::{Figure, Paper, on_dark_paper};
-use crate::figures::{self, CurveFigure, MOST_CLASSES, PacketDelays};
+use crate::figures::{self, MOST_CLASSES, PacketDelays};
 use crate::quantity::{NOTHING, percent, rate, size, time};
 use crate::verdict::{Judged, Verdict, excused, named, promised_a_delay};
 use crate::visible::visible;
@@ -57,7 +58,7 @@ pub fn html(report: &ReportInput) -> String {
                 (figure(&figures::exceedance(summary, series), &exceedance_caption(summary)))
                 (figure(&figures::delay_over_time(summary, series), &delay_caption(summary)))
                 (figure(&figures::throughput(summary, series), THROUGHPUT_CAPTION))
-                @if let Some(curves) = curves { (figure(&figures::curves(curves), &curves.caption)) }
+                @if let Some(curves) = curves { (figure(&drawn(curves), &curves.caption)) }
                 @if !packets.is_empty() {
                     (figure(&figures::packet_delays("Delays of single packets", packets, 1), PACKETS_CAPTION))
                 }

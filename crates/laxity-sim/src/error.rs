@@ -7,8 +7,6 @@ use std::path::PathBuf;
 use laxity::units::{Bytes, Nanos};
 use thiserror::Error;
 
-use crate::source::{MOST_HELD, WINDOW};
-
 /// Why a source, a recording or a run cannot be had.
 #[derive(Debug, Error)]
 pub enum SimError {
@@ -333,7 +331,7 @@ pub enum CaptureProblem {
     /// A stamp earlier than frames are put in order for.
     #[error(
         "it is stamped {stamp}, and a frame before it {newest}, {back} later: frames are put in \
-         order within {WINDOW} (and {MOST_HELD} packets), so the clock stepped back; if all times are right, have the \
+         order within {window} (and {held} packets), so the clock stepped back; if all times are right, have the \
          recording sorted by `--sort`, or by `sort = true` in the plan's source; if not, cut it \
          before this frame, for example with `editcap -r`",
         back = .newest.since(.stamp)
@@ -343,6 +341,10 @@ pub enum CaptureProblem {
         stamp: Stamp,
         /// The latest stamp before it in the file.
         newest: Stamp,
+        /// How far back frames are put in order.
+        window: Nanos,
+        /// How many are held for that at most.
+        held: usize,
     },
     /// A stamp decades from the first.
     #[error("it is stamped more than {limit} s from the first frame: the file's times are damaged")]

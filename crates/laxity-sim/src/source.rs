@@ -22,7 +22,6 @@ use laxity_plan::model::{Dist, Model, ModelSource, Plan, Source};
 
 pub use self::backlogged::Backlogged;
 pub use self::lengths::Lengths;
-pub(crate) use self::order::MOST_HELD;
 pub use self::order::WINDOW;
 pub use self::recording::{open_recording, read_recording};
 

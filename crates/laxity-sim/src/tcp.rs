@@ -48,6 +48,9 @@ pub use timing::Timing;
 
 use std::ops::Range;
 
+/// One segment: windows are counted in 1/2^16 segments.
+const ONE: u64 = 1 << 16;
+
 /// A segment of data on its way to the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {

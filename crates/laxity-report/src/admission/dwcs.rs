@@ -9,8 +9,8 @@ use laxity_plan::model::{Class, SchedulerSpec};
 use num_traits::ToPrimitive;
 use serde::Serialize;
 
-use super::answer::{ClassAnswer, StreamsAnswer};
-use super::table::{cell, millis};
+use super::cells::{cell, millis};
+use super::class::{ClassAnswer, StreamsAnswer};
 use super::{Admission, Room, Test, listed};
 use crate::quantity;
 

@@ -10,11 +10,12 @@ use laxity_plan::model::{BestEffort, Class, SchedulerSpec};
 use num_traits::ToPrimitive;
 use serde::Serialize;
 
-use super::answer::ClassAnswer;
+use super::cells::mend;
+use super::class::ClassAnswer;
+use super::curves::{CurveFigure, NamedCurve};
 use super::mends::most_demanding;
-use super::table::mend;
 use super::{Admission, Room, Test as Of};
-use crate::figures::{CurveFigure, NamedCurve};
+
 use crate::quantity;
 
 pub(super) const ROOM: Room = Room {

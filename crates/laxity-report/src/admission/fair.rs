@@ -6,8 +6,8 @@ use laxity::packet::ClassId;
 use laxity::units::Bytes;
 use laxity_plan::Plan;
 
-use super::answer::ClassAnswer;
-use super::table::{Column, cell, megabits};
+use super::cells::{Column, cell, megabits};
+use super::class::ClassAnswer;
 use super::{Admission, Room, Test, deadlines, listed, two_rates};
 use crate::quantity;
 

@@ -15,12 +15,13 @@ use laxity_plan::Plan;
 use num_traits::ToPrimitive;
 use serde::Serialize;
 
-use super::answer::{ClassAnswer, CurveAnswer};
+use super::cells::{Column, cell, mend};
+use super::class::{ClassAnswer, CurveAnswer};
+use super::curves::{CurveFigure, NamedCurve};
 use super::edf::corners;
 use super::mends::most_demanding;
-use super::table::{Column, cell, mend};
 use super::{Admission, Room, Test, deadlines, listed, two_rates};
-use crate::figures::{CurveFigure, NamedCurve};
+
 use crate::quantity;
 
 pub use remarks::Remark;

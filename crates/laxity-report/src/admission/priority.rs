@@ -1,6 +1,6 @@
 //! What the bounds of static priority say about a plan.
 
-use super::table::cell;
+use super::cells::cell;
 use super::{Room, fair};
 use crate::quantity;
 

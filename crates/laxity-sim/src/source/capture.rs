@@ -9,7 +9,7 @@ use laxity_plan::matching::{Headers, Match};
 use laxity_plan::model::Plan;
 
 use super::frames::{Frame, Frames};
-use super::order::{Record, Records, Sighting, WINDOW};
+use super::order::{MOST_HELD, Record, Records, Sighting, WINDOW};
 use crate::error::{CaptureProblem, SimError, Stamp};
 
 /// Turns a capture's frames into arrivals.
@@ -86,7 +86,12 @@ impl<F: Frames> Records for Capture<F> {
         let first = self.first.unwrap_or(0);
         let stamp = |time: i64| Stamp(first + i128::from(time));
         let (stamp, newest) = (stamp(time), stamp(newest));
-        self.frames.refuse(CaptureProblem::StepBack { stamp, newest })
+        self.frames.refuse(CaptureProblem::StepBack {
+            stamp,
+            newest,
+            window: WINDOW,
+            held: MOST_HELD,
+        })
     }
 
     fn origin(&self, earliest: i64) -> i64 {

@@ -5,10 +5,9 @@
 pub mod pcap;
 pub mod pcapng;
 
-use std::io::{BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::recording::read_full;
 use crate::error::{CaptureProblem, RecordingProblem, SimError};
 
 /// The most bytes of one frame that a capture holds: libpcap's limit.
@@ -97,14 +96,14 @@ impl<R: Read> Input<R> {
     /// Reads over `count` bytes.
     fn skip(&mut self, count: u64) -> Result<(), SimError> {
         let mut rest = (&mut self.input).take(count);
-        let skipped = std::io::copy(&mut rest, &mut std::io::sink());
+        let skipped = io::copy(&mut rest, &mut io::sink());
         match skipped.map_err(|error| self.failed(error))? {
             skipped if skipped < count => Err(self.refuse(CaptureProblem::Truncated)),
             _ => Ok(()),
         }
     }
 
-    fn failed(&self, source: std::io::Error) -> SimError {
+    fn failed(&self, source: io::Error) -> SimError {
         SimError::System { path: self.path.clone(), source }
     }
 
@@ -129,4 +128,18 @@ impl<R: Read> Input<R> {
         }
         Ok(())
     }
+}
+
+/// Reads as much of `buffer` as there is left.
+pub(super) fn read_full(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match input.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }

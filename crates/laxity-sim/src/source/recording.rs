@@ -1,7 +1,7 @@
 //! Recordings: which kind of file is this?
 
 use std::fs::File;
-use std::io::{self, Cursor, Read};
+use std::io::{Cursor, Read};
 
 use laxity_plan::model::{Plan, Recording};
 
@@ -88,18 +88,4 @@ impl Kind {
             _ => Kind::Text,
         }
     }
-}
-
-/// Reads as much of `buffer` as there is left.
-pub(super) fn read_full(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match input.read(&mut buffer[filled..]) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }

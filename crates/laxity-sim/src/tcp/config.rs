@@ -2,7 +2,6 @@
 
 use laxity::units::Nanos;
 
-use super::sender::Sender;
 use super::timing::Timing;
 
 /// How a sender finds losses and how its window grows.
@@ -40,6 +39,9 @@ pub struct Config {
 }
 
 impl Config {
+    /// The widest window in segments; wider ones are taken as this.
+    pub const WIDEST: u32 = 1 << 30;
+
     /// A greedy sender of 2001, as simulations of that time have it: NewReno, an initial window of
     /// one segment, no limited transmit, a timer in ticks of 0.1 s.
     pub const fn classic(length: u32, receiver_window: u32) -> Self {
@@ -64,7 +66,7 @@ impl Config {
             length,
             transfer: None,
             initial_window: 10,
-            receiver_window: Sender::WIDEST,
+            receiver_window: Config::WIDEST,
             limited_transmit: true,
             ecn: false,
             timing: Timing::Rfc6298 { granularity: Nanos(1_000_000), min: Nanos(200_000_000) },

@@ -5,7 +5,7 @@
 
 use laxity::units::Nanos;
 
-use super::window::ONE;
+use super::ONE;
 
 /// What CUBIC remembers beside the window.
 #[derive(Clone, Debug, Default)]

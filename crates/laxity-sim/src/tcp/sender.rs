@@ -5,8 +5,8 @@ use laxity::units::Nanos;
 use super::config::{Config, Counts, Variant};
 use super::scoreboard::Scoreboard;
 use super::timing::Timeout;
-use super::window::{ONE, Window};
-use super::{Ack, Ecn, Segment};
+use super::window::Window;
+use super::{Ack, Ecn, ONE, Segment};
 
 /// The sending end of a transfer.
 #[derive(Clone, Debug)]
@@ -50,13 +50,10 @@ enum Phase {
 }
 
 impl Sender {
-    /// The widest window in segments; wider ones are taken as this.
-    pub const WIDEST: u32 = 1 << 30;
-
     /// A sender that has sent nothing.
     pub fn new(config: Config) -> Self {
-        let receiver_window = config.receiver_window.clamp(1, Self::WIDEST);
-        let initial = config.initial_window.clamp(1, Self::WIDEST);
+        let receiver_window = config.receiver_window.clamp(1, Config::WIDEST);
+        let initial = config.initial_window.clamp(1, Config::WIDEST);
         let config = Config { receiver_window, ..config };
         Sender {
             config,

@@ -2,10 +2,8 @@
 
 use laxity::units::Nanos;
 
+use super::ONE;
 use super::cubic::Cubic;
-
-/// One segment: windows are counted in 1/2^16 segments.
-pub(super) const ONE: u64 = 1 << 16;
 
 /// Congestion window and slow-start threshold (RFC 5681; RFC 9438).
 #[derive(Clone, Debug)]

@@ -1,0 +1,52 @@
+//! Curves of a proof, drawn.
+
+use crate::chart::{self, Axis, Chart, Figure, Mark, Style, Unit};
+
+/// Named curves over time, such as a residual capacity and its approximations.
+#[derive(Clone, Debug, Default)]
+pub struct CurveFigure {
+    /// What they show.
+    pub title: String,
+    /// What to see in them.
+    pub caption: String,
+    /// The curves.
+    pub curves: Vec<NamedCurve>,
+}
+
+/// A polyline with its name.
+#[derive(Clone, Debug, Default)]
+pub struct NamedCurve {
+    /// Its name.
+    pub name: String,
+    /// Its corners: time in ms, work in kB.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Curves of work over time.
+pub fn curves(figure: &CurveFigure) -> Figure<'static> {
+    let line = |(at, curve): (usize, &NamedCurve)| chart::Series {
+        name: curve.name.clone(),
+        mark: Mark::Line,
+        style: Style::of(at),
+        points: curve.points.iter().map(|(ms, kilobytes)| (ms / 1e3, kilobytes * 1e3)).collect(),
+    };
+    let chart = Chart {
+        title: figure.title.clone(),
+        x: Axis::linear("Length of the interval", Unit::Time),
+        y: Axis::linear("Work", Unit::Size),
+        series: figure.curves.iter().enumerate().map(line).collect(),
+        markers: Vec::new(),
+    };
+    chart.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_curve_is_drawn() {
+        let svg = curves(&CurveFigure::default()).svg();
+        assert!(svg.contains("no data") && !svg.contains("NaN"));
+    }
+}
