@@ -26,17 +26,17 @@ pub enum Checked {
 /// # Errors
 /// If the plan is a network that nobody sends over, so that paths are not known.
 pub fn check(plan: &Plan) -> Result<Checked, Error> {
-    if plan.network.is_none() {
+    let Some(networked) = plan.networked() else {
         return Ok(Checked::Link(Box::new(Answer::of(plan))));
-    }
+    };
     if plan.sources.is_empty() {
         return Err(Error::question(
             "the plan has no [[source]], so it is not known who takes which path: add one with a `path`",
         ));
     }
-    Ok(match plan.scheduler {
-        SchedulerSpec::Tdp(spec) => Checked::Frames(Box::new(FramingProof::of(plan, &spec))),
-        _ => Checked::Network(Box::new(Proof::of(plan))),
+    Ok(match networked.framed() {
+        Some(framed) => Checked::Frames(Box::new(FramingProof::of(framed))),
+        None => Checked::Network(Box::new(Proof::of(networked))),
     })
 }
 

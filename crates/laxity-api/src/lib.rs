@@ -47,6 +47,7 @@ mod traffic;
 
 pub use check::{Checked, check, exactly};
 pub use error::Error;
+pub use laxity_plan::network::Networked;
 pub use laxity_plan::{Plan, PlanError, UnknownScheduler};
 pub use laxity_report::verdict::{HeldTo, Judged, Verdict};
 pub use laxity_sim::{Progress, to_the_end};

@@ -1,6 +1,7 @@
 //! Simulations, each with its verdict.
 
 use laxity_plan::Plan;
+use laxity_plan::network::Networked;
 use laxity_report::admission::{Admission, AdmissionView};
 use laxity_report::network;
 use laxity_report::seeds::Figures;
@@ -82,12 +83,12 @@ fn held_to(
 /// # Errors
 /// If the plan has no sources, the traffic cannot be had, or `progress` stops it.
 pub fn run_network<W: Watcher>(
-    plan: &Plan,
+    on: Networked<'_>,
     traffic: &Traffic<'_>,
     watcher: &mut W,
     progress: Progress<'_>,
 ) -> Result<NetworkRan, Error> {
-    network_held_to(HeldTo::Plan, plan, traffic, watcher, progress)
+    network_held_to(HeldTo::Plan, on, traffic, watcher, progress)
 }
 
 impl NetworkRan {
@@ -97,26 +98,26 @@ impl NetworkRan {
     /// As [`run_network`].
     pub fn in_comparison<W: Watcher>(
         own: &Plan,
-        plan: &Plan,
+        on: Networked<'_>,
         traffic: &Traffic<'_>,
         watcher: &mut W,
         progress: Progress<'_>,
     ) -> Result<NetworkRan, Error> {
-        let to = HeldTo::in_comparison(own.scheduler, plan.scheduler);
-        network_held_to(to, plan, traffic, watcher, progress)
+        let to = HeldTo::in_comparison(own.scheduler, on.plan.scheduler);
+        network_held_to(to, on, traffic, watcher, progress)
     }
 }
 
 fn network_held_to<W: Watcher>(
     to: HeldTo,
-    plan: &Plan,
+    on: Networked<'_>,
     traffic: &Traffic<'_>,
     watcher: &mut W,
     progress: Progress<'_>,
 ) -> Result<NetworkRan, Error> {
-    let summary = simulate_network(plan, traffic, traffic.seed(plan), watcher, progress)?;
-    let admission = network::admission(plan);
-    let judged = Judged::new(plan, to, Some(&admission), summary);
+    let summary = simulate_network(on, traffic, traffic.seed(on.plan), watcher, progress)?;
+    let admission = network::admission(on);
+    let judged = Judged::new(on.plan, to, Some(&admission), summary);
     Ok(NetworkRan { judged, admission })
 }
 
@@ -168,11 +169,11 @@ impl Simulated for NetworkSummary {
         seed: u64,
         progress: Progress<'_>,
     ) -> Result<Self, Error> {
-        simulate_network(plan, traffic, seed, &mut (), progress)
+        simulate_network(networked(plan)?, traffic, seed, &mut (), progress)
     }
 
     fn admission(plan: &Plan) -> Option<AdmissionView> {
-        Some(network::admission(plan))
+        plan.networked().map(network::admission)
     }
 
     fn duration_ns(&self) -> u64 {
@@ -220,8 +221,14 @@ fn prepare<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<'
     Ok(run.with_sources()?)
 }
 
+fn networked(plan: &Plan) -> Result<Networked<'_>, Error> {
+    plan.networked().ok_or_else(|| {
+        Error::question("the plan is one link, and a network was asked for: run it as a link")
+    })
+}
+
 fn simulate_network<W: Watcher>(
-    plan: &Plan,
+    on: Networked<'_>,
     traffic: &Traffic<'_>,
     seed: u64,
     watcher: &mut W,
@@ -232,11 +239,11 @@ fn simulate_network<W: Watcher>(
             "--arrivals feeds one link, and the plan is a network: give it [[source]] tables",
         ));
     }
-    if plan.sources.is_empty() {
+    if on.plan.sources.is_empty() {
         return Err(Error::question(
             "the plan has no [[source]], so nothing would arrive: add one with a `path`",
         ));
     }
-    let run = NetworkRun { plan, duration: traffic.duration_of_network(plan)?, seed };
+    let run = NetworkRun { on, duration: traffic.duration_of_network(on.plan)?, seed };
     Ok(run.simulate(watcher, progress)?)
 }

@@ -8,6 +8,7 @@ mod shown;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::SchedulerSpec;
+use laxity_plan::network::Networked;
 use laxity_sim::error::SimError;
 use rayon::prelude::*;
 
@@ -80,6 +81,10 @@ pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
 
 fn plan(text: &str) -> Plan {
     Plan::parse(text, "plan.toml", ".".as_ref()).expect("the paper's plans are valid")
+}
+
+fn networked(plan: &Plan) -> Networked<'_> {
+    plan.networked().expect("the paper's plans are networks")
 }
 
 /// A run for every seed.

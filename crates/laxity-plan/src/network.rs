@@ -1,38 +1,53 @@
 //! A network's plan as each output of it sees it.
 
-use crate::model::{Class, Hop, LinkSpec, Plan, QueueSpec, Scheduling};
+use crate::model::{Class, Hop, LinkSpec, Network, NetworkLink, Plan, QueueSpec, Scheduling};
+
+/// A plan that has a network, with that.
+#[derive(Clone, Copy, Debug)]
+pub struct Networked<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// Its network.
+    pub network: &'a Network,
+}
 
 impl Plan {
-    /// The discipline at the beginning of a hop of its network.
-    ///
-    /// # Panics
-    /// If it has no network.
-    pub fn scheduling_at(&self, hop: Hop) -> Scheduling {
-        let network = self.network.as_ref().expect("a plan with a network");
-        network.scheduling(hop, Scheduling { scheduler: self.scheduler, queue: self.queue })
+    /// The plan with its network, if it has one.
+    pub fn networked(&self) -> Option<Networked<'_>> {
+        Some(Networked { plan: self, network: self.network.as_ref()? })
+    }
+}
+
+impl<'a> Networked<'a> {
+    /// The link of a hop.
+    pub fn link(&self, hop: Hop) -> &'a NetworkLink {
+        &self.network.links[hop.link as usize]
     }
 
-    /// The plan as the output at the beginning of a hop of its network sees it. A private link without
-    /// a discipline of its own does not limit queues either.
-    ///
-    /// # Panics
-    /// If it has no network.
+    /// The discipline at the beginning of a hop.
+    pub fn scheduling(&self, hop: Hop) -> Scheduling {
+        let Plan { scheduler, queue, .. } = *self.plan;
+        self.network.scheduling(hop, Scheduling { scheduler, queue })
+    }
+
+    /// The plan as the output at the beginning of a hop sees it. A private link without a discipline of
+    /// its own does not limit queues either.
     pub fn at(&self, hop: Hop) -> Plan {
-        let network = self.network.as_ref().expect("a plan with a network");
-        let link = &network.links[hop.link as usize];
-        let own = LinkSpec { rate: link.rate, ..self.link.clone() };
+        let Networked { plan, .. } = self;
+        let link = self.link(hop);
+        let own = LinkSpec { rate: link.rate, ..plan.link.clone() };
         let is_plain = link.private && link.scheduling.is_none();
         let on = |queue: Option<QueueSpec>| Some(queue?.on(&own)).filter(|_| !is_plain);
         let class = |class: &Class| Class { queue: on(class.queue), ..class.clone() };
-        let Scheduling { scheduler, queue } = self.scheduling_at(hop);
+        let Scheduling { scheduler, queue } = self.scheduling(hop);
         Plan {
             title: None,
             network: None,
             scheduler,
             queue: on(queue),
-            classes: self.classes.iter().map(class).collect(),
+            classes: plan.classes.iter().map(class).collect(),
             sources: Vec::new(),
-            run: self.run,
+            run: plan.run,
             link: own,
         }
     }

@@ -16,7 +16,8 @@ use laxity::admit::path::Order;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
-use crate::model::{Hop, Network, Plan, Source, TokenBucket};
+use crate::model::{Hop, Plan, Source, TokenBucket};
+use crate::network::Networked;
 
 /// The outputs of a network and the paths through them, with what each guarantees.
 #[derive(Clone, Debug)]
@@ -69,12 +70,12 @@ pub struct Route {
     /// The outputs on the way, by number.
     pub outputs: Vec<usize>,
     /// The bounds of all outputs together, and propagation.
-    pub sum: Result<Nanos, Unproved>,
+    pub hop_by_hop: Result<Nanos, Unproved>,
     /// The same where outputs in a row that serve the same packets are taken as one: a burst waits at
     /// the slowest of them only.
-    pub once: Result<Nanos, Unproved>,
+    pub burst_once: Result<Nanos, Unproved>,
     /// What the longest packet takes through the empty network.
-    pub empty: Nanos,
+    pub unloaded: Nanos,
 }
 
 /// Why there is no bound.
@@ -85,10 +86,10 @@ pub enum Unproved {
     Output(#[from] Unbounded),
     /// Its packets wait with others of which nothing is known.
     #[error("it waits behind a class of which nothing is known there")]
-    Company,
+    UnknownNeighbour,
     /// An output before has no bound, so what comes of the class is not known.
     #[error("an output before has no bound")]
-    Before,
+    UnboundedUpstream,
     /// The output is on a circle.
     #[error("the outputs feed one another in a circle")]
     Circle,
@@ -104,9 +105,9 @@ fn said(why: Unbounded) -> String {
 impl Route {
     /// The better one of its bounds.
     pub fn bound(&self) -> Result<Nanos, Unproved> {
-        match (self.sum, self.once) {
-            (Ok(sum), Ok(once)) => Ok(sum.min(once)),
-            (sum, _) => sum,
+        match (self.hop_by_hop, self.burst_once) {
+            (Ok(hop_by_hop), Ok(burst_once)) => Ok(hop_by_hop.min(burst_once)),
+            (hop_by_hop, _) => hop_by_hop,
         }
     }
 }
@@ -119,7 +120,7 @@ impl Output {
     }
 
     /// Whether it is known of any class what comes.
-    pub fn is_told(&self) -> bool {
+    pub fn knows_arrivals(&self) -> bool {
         self.classes.iter().any(|passing| passing.arrival.is_some())
     }
 
@@ -131,31 +132,31 @@ impl Output {
     }
 }
 
-impl Plan {
-    /// The outputs and paths of the plan's network; nothing without one.
-    pub fn paths(&self) -> Paths {
+impl Networked<'_> {
+    /// The network's outputs, and the paths through them.
+    pub fn paths(self) -> Paths {
         let mut paths = Paths {
             outputs: Vec::new(),
             routes: Vec::new(),
             circles: Vec::new(),
             numbers: HashMap::new(),
         };
-        if let Some(network) = &self.network {
-            Outputs { plan: self, network, paths: &mut paths, numbers: HashMap::new() }.lay();
-            paths.walk(self, network);
-        }
+        Outputs { on: self, paths: &mut paths, numbers: HashMap::new() }.lay();
+        paths.walk(self);
         paths
     }
+}
 
-    /// Which classes it is known of what they send: they say so, and none of their sources is TCP.
-    fn told(&self) -> Vec<bool> {
-        let mut told: Vec<_> = self.classes.iter().map(|class| class.arrival.is_some()).collect();
+impl Plan {
+    /// Of which classes it is known what they send: they say so, and none of their sources is TCP.
+    fn knows_arrivals(&self) -> Vec<bool> {
+        let mut knows: Vec<_> = self.classes.iter().map(|class| class.arrival.is_some()).collect();
         for source in &self.sources {
             if let Source::Tcp(source) = source {
-                told[source.class.index()] = false;
+                knows[source.class.index()] = false;
             }
         }
-        told
+        knows
     }
 }
 
@@ -180,9 +181,9 @@ impl Paths {
 
     /// The plan as an output sees it: its link, the discipline there, and of each class what comes
     /// there, as far as it is known.
-    pub fn plan_at(&self, plan: &Plan, output: usize) -> Plan {
+    pub fn plan_at(&self, on: Networked<'_>, output: usize) -> Plan {
         let output = &self.outputs[output];
-        let mut here = plan.at(output.hop);
+        let mut here = on.at(output.hop);
         for (id, class) in (0..).map(ClassId).zip(&mut here.classes) {
             let Some(arrival) = &mut class.arrival else { continue };
             match output.class(id).map(|passing| &passing.arrival) {
@@ -195,9 +196,9 @@ impl Paths {
     }
 
     /// In which order outputs can be looked at. Classes of which nothing is known put them in none.
-    fn order(&self, told: &[bool]) -> Order {
-        let told = self.routes.iter().filter(|route| told[route.class.index()]);
-        let pairs = told.flat_map(|route| route.outputs.windows(2).map(|pair| (pair[0], pair[1])));
+    fn order(&self, knows: &[bool]) -> Order {
+        let known = self.routes.iter().filter(|route| knows[route.class.index()]);
+        let pairs = known.flat_map(|route| route.outputs.windows(2).map(|pair| (pair[0], pair[1])));
         let mut feeds: Vec<_> = pairs.collect();
         feeds.sort_unstable();
         feeds.dedup();
@@ -207,8 +208,7 @@ impl Paths {
 
 /// Finds out which outputs there are, and who passes them.
 struct Outputs<'a> {
-    plan: &'a Plan,
-    network: &'a Network,
+    on: Networked<'a>,
     paths: &'a mut Paths,
     /// By hop and, where links are private, route.
     numbers: HashMap<(Hop, Option<usize>), usize>,
@@ -216,7 +216,7 @@ struct Outputs<'a> {
 
 impl Outputs<'_> {
     fn lay(&mut self) {
-        for source in &self.plan.sources {
+        for source in &self.on.plan.sources {
             match source {
                 Source::Model(source) => self.add(source.class, &source.path, source.count, false),
                 Source::Tcp(source) => {
@@ -238,17 +238,24 @@ impl Outputs<'_> {
             return;
         }
         let outputs = path.iter().map(|hop| self.output(class, *hop, number)).collect();
-        let longest = self.plan.max_packet(&self.plan.classes[class.index()]);
-        let takes = |hop: &Hop| self.network.links[hop.link as usize].takes(longest);
-        let empty = path.iter().map(takes).fold(Nanos::ZERO, Nanos::saturating_add);
-        let (sum, once) = (Err(Unproved::Before), Err(Unproved::Before));
-        let path = path.to_vec();
-        self.paths.routes.push(Route { class, path, flows, acks, outputs, sum, once, empty });
+        let plan = self.on.plan;
+        let longest = plan.max_packet(&plan.classes[class.index()]);
+        let takes = |hop: &Hop| self.on.link(*hop).takes(longest);
+        self.paths.routes.push(Route {
+            class,
+            path: path.to_vec(),
+            flows,
+            acks,
+            outputs,
+            hop_by_hop: Err(Unproved::UnboundedUpstream),
+            burst_once: Err(Unproved::UnboundedUpstream),
+            unloaded: path.iter().map(takes).fold(Nanos::ZERO, Nanos::saturating_add),
+        });
     }
 
     /// The output of a route at a hop.
     fn output(&mut self, class: ClassId, hop: Hop, route: usize) -> usize {
-        let private = self.network.links[hop.link as usize].private.then_some(route);
+        let private = self.on.link(hop).private.then_some(route);
         let outputs = &mut self.paths.outputs;
         let number = *self.numbers.entry((hop, private)).or_insert_with(|| {
             outputs.push(Output { hop, private, classes: Vec::new() });
@@ -256,12 +263,12 @@ impl Outputs<'_> {
         });
         let classes = &mut outputs[number].classes;
         if let Err(at) = classes.binary_search_by_key(&class, |passing| passing.class) {
-            let bound = Err(Unproved::Before);
+            let bound = Err(Unproved::UnboundedUpstream);
             classes.insert(at, Passing { class, arrival: None, bound });
         }
         number
     }
 }
 
-/// What a class sends that does not come.
+/// The arrival curve of a class that does not pass an output.
 const NOTHING: TokenBucket = TokenBucket { bucket: Bytes(0), rate: Rate(0) };

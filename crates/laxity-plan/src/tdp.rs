@@ -10,37 +10,67 @@ pub use demand::{Demand, MOST_AHEAD, Reserved, Stretch};
 pub use margin::{ClockMargin, MarginBinding};
 pub use promise::{FramedBound, Framing, Unframed};
 
+use std::ops::Deref;
+
 use laxity::admit::tdp::Flow;
 
-use crate::model::{Class, Hop, Plan, Source, TdpSpec};
+use crate::model::{Class, Hop, Plan, SchedulerSpec, Source, TdpSpec};
+use crate::network::Networked;
 
-impl Plan {
+/// A network whose plan's discipline is time-driven priority.
+#[derive(Clone, Copy, Debug)]
+pub struct Framed<'a> {
+    /// The plan and its network.
+    pub on: Networked<'a>,
+    /// What the plan says of frames.
+    pub spec: &'a TdpSpec,
+}
+
+impl<'a> Deref for Framed<'a> {
+    type Target = Networked<'a>;
+
+    fn deref(&self) -> &Networked<'a> {
+        &self.on
+    }
+}
+
+impl<'a> Networked<'a> {
+    /// The network with its frames, if they are the plan's discipline.
+    pub fn framed(self) -> Option<Framed<'a>> {
+        match &self.plan.scheduler {
+            SchedulerSpec::Tdp(spec) => Some(Framed { on: self, spec }),
+            _ => None,
+        }
+    }
+}
+
+impl Framed<'_> {
     /// How many packets time-driven priority reserves for a class in a super cycle: for each stream
     /// one every `gap`, or as many as make up the rate of `arrival` if they are of its largest packet.
     /// `None` if the class does not say what it sends.
-    pub fn tdp_packets(&self, spec: &TdpSpec, class: &Class) -> Option<u64> {
+    pub fn packets(&self, class: &Class) -> Option<u64> {
+        let Framed { spec, .. } = self;
         let length = u128::from(spec.time.frame.0) * u128::from(spec.period());
         if let Some(gap) = class.gap {
             let packets = (length * u128::from(class.count)).div_ceil(gap.0.into());
             return u64::try_from(packets).ok();
         }
         let slowest = class.arrival.as_ref()?.buckets.iter().map(|bucket| bucket.rate).min()?;
-        let packets = Flow::packets_for(slowest, self.max_packet(class), &spec.time, spec.period());
+        let packets =
+            Flow::packets_for(slowest, self.plan.max_packet(class), &spec.time, spec.period());
         Some(packets.into())
     }
 
     /// The smallest forwarding delay of the node at the end of a hop: a packet that is sent at the end
     /// of a frame gets there before the frame begins in which it is sent on, also if both clocks are
     /// wrong by as much as is to be borne.
-    ///
-    /// # Panics
-    /// If the plan has no network.
-    pub fn shortest_delay(&self, spec: &TdpSpec, hop: Hop) -> u32 {
-        let network = self.network.as_ref().expect("a plan with a network");
-        let way = network.links[hop.link as usize].delay.0 + 2 * self.clock_error(spec).0;
-        u32::try_from(way / spec.time.frame.0 + 2).unwrap_or(u32::MAX)
+    pub fn shortest_delay(&self, hop: Hop) -> u32 {
+        let way = self.link(hop).delay.0 + 2 * self.clock_error().0;
+        u32::try_from(way / self.spec.time.frame.0 + 2).unwrap_or(u32::MAX)
     }
+}
 
+impl Plan {
     /// The path of every class, by number: that of the first source that feeds it, and an empty one
     /// where none does.
     pub fn class_paths(&self) -> Vec<&[Hop]> {

@@ -6,6 +6,7 @@ use std::path::Path;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::Recording;
+use laxity_plan::network::Networked;
 use laxity_report::admission::Admission;
 use laxity_report::network;
 use laxity_report::verdict::{HeldTo, Judged, Verdict};
@@ -78,10 +79,11 @@ pub fn run(draft: &Draft, arrivals: &[Arrival]) -> Result<Replayed, String> {
     let (text, recording) = files(draft, arrivals);
     let said = |error: &dyn std::error::Error| error.to_string();
     let plan = Plan::parse(&text, "searched.toml", Path::new(".")).map_err(|error| said(&error))?;
-    match recording {
-        Some(recording) => on_a_link(&plan, &recording).map_err(|error| said(&error)),
-        None => on_a_network(&plan, arrivals).map_err(|error| said(&error)),
-    }
+    let replayed = match plan.networked() {
+        None => on_a_link(&plan, &recording.unwrap_or_default()),
+        Some(on) => on_a_network(on, arrivals),
+    };
+    replayed.map_err(|error| said(&error))
 }
 
 fn on_a_link(plan: &Plan, recording: &str) -> Result<Replayed, laxity_sim::error::SimError> {
@@ -102,13 +104,14 @@ fn on_a_link(plan: &Plan, recording: &str) -> Result<Replayed, laxity_sim::error
 }
 
 fn on_a_network(
-    plan: &Plan,
+    on: Networked<'_>,
     arrivals: &[Arrival],
 ) -> Result<Replayed, laxity_sim::error::SimError> {
     let last = arrivals.last().map_or(0, |arrival| arrival.time);
     let duration = Nanos(last + 10_000_000_000);
-    let run = NetworkRun { plan, duration, seed: 1 };
+    let run = NetworkRun { on, duration, seed: 1 };
     let summary = run.simulate(&mut (), &mut laxity_sim::to_the_end)?;
+    let Networked { plan, .. } = on;
     let mut longest = vec![0; plan.classes.len()];
     for class in summary.hops.iter().flat_map(|hop| &hop.classes) {
         let (id, delay) = (plan.class(&class.name), class.delay_ns.map_or(0, |delay| delay.max));
@@ -116,7 +119,7 @@ fn on_a_network(
             longest[id.index()] = longest[id.index()].max(delay);
         }
     }
-    let view = network::admission(plan);
+    let view = network::admission(on);
     let judged = Judged::new(plan, HeldTo::Plan, Some(&view), summary);
     Ok(Replayed::new(&judged.verdict, longest))
 }

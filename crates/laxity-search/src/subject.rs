@@ -7,7 +7,8 @@ use laxity::police::TokenBucket;
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 use laxity_plan::model::{Class, SchedulerSpec};
-use laxity_plan::tdp::Framing;
+use laxity_plan::network::Networked;
+use laxity_plan::tdp::{Framed, Framing};
 use laxity_plan::{Plan, PlanError};
 use laxity_report::admission::Admission;
 use laxity_report::network::{self, proof::Proof};
@@ -101,12 +102,10 @@ impl Subject {
     /// If the plan is refused.
     pub fn of(draft: &Draft, plant: Option<&'static Plant>) -> Result<Subject, PlanError> {
         let plan = Plan::parse(&draft.text(), "searched.toml", Path::new("."))?;
-        let mut subject = match plan.network {
-            None => Subject::on_a_link(draft, plan),
-            Some(_) if matches!(plan.scheduler, SchedulerSpec::Tdp(_)) => {
-                Subject::in_frames(draft, plan)
-            }
-            Some(_) => Subject::on_a_network(draft, plan),
+        let mut subject = match (plan.networked(), plan.networked().and_then(Networked::framed)) {
+            (None, _) => Subject::on_a_link(draft, &plan),
+            (Some(_), Some(framed)) => Subject::in_frames(draft, framed),
+            (Some(on), None) => Subject::on_a_network(draft, on),
         };
         subject.plant = plant;
         if let Some(plant) = plant {
@@ -115,8 +114,8 @@ impl Subject {
         Ok(subject)
     }
 
-    fn on_a_link(draft: &Draft, plan: Plan) -> Subject {
-        let admitted = Admission::of(&plan).and_then(|admission| admission.admitted);
+    fn on_a_link(draft: &Draft, plan: &Plan) -> Subject {
+        let admitted = Admission::of(plan).and_then(|admission| admission.admitted);
         let bounds = plan.bounds().into_iter().map(|bound| bound.ok().map(|Nanos(ns)| ns));
         let rate = plan.link.rate.0;
         let output = Output { plan: plan.clone(), rate, delay: 0, bounds: bounds.collect() };
@@ -131,26 +130,26 @@ impl Subject {
             draft: draft.clone(),
             admitted,
             keeps_windows: plan.keeps_windows(),
-            contracts: contracts(&plan),
+            contracts: contracts(plan),
             outputs: vec![output],
             feeds,
             simulated: plan.clone(),
-            plan,
+            plan: plan.clone(),
             plant: None,
         }
     }
 
-    fn on_a_network(draft: &Draft, plan: Plan) -> Subject {
-        let paths = plan.paths();
+    fn on_a_network(draft: &Draft, on: Networked<'_>) -> Subject {
+        let Networked { plan, .. } = on;
+        let paths = on.paths();
         let ns = |time: Nanos| time.0;
         let mut outputs = Vec::new();
         for (number, output) in paths.outputs.iter().enumerate() {
-            let here = match output.is_told() {
-                true => paths.plan_at(&plan, number),
-                false => plan.at(output.hop),
+            let here = match output.knows_arrivals() {
+                true => paths.plan_at(on, number),
+                false => on.at(output.hop),
             };
-            let network = plan.network.as_ref().expect("a plan with a network");
-            let delay = network.links[output.hop.link as usize].delay.0;
+            let delay = on.link(output.hop).delay.0;
             let bound = |class| Some(ns(output.class(ClassId(class))?.bound.ok()?));
             let bounds = (0..plan.classes.len() as u32).map(bound).collect();
             outputs.push(Output { rate: here.link.rate.0, plan: here, delay, bounds });
@@ -168,22 +167,20 @@ impl Subject {
         }
         Subject {
             draft: draft.clone(),
-            admitted: Proof::of(&plan).admitted,
+            admitted: Proof::of(on).admitted,
             keeps_windows: false,
-            contracts: contracts(&plan),
+            contracts: contracts(plan),
             outputs,
             feeds,
             simulated: plan.clone(),
-            plan,
+            plan: plan.clone(),
             plant: None,
         }
     }
 
-    fn in_frames(draft: &Draft, plan: Plan) -> Subject {
-        let SchedulerSpec::Tdp(spec) = plan.scheduler else {
-            return Subject::on_a_network(draft, plan);
-        };
-        let bounds = Framing::of(&plan, &spec).bounds(&plan);
+    fn in_frames(draft: &Draft, framed: Framed<'_>) -> Subject {
+        let Networked { plan, .. } = framed.on;
+        let bounds = Framing::of(framed).bounds();
         let mut feeds = Vec::new();
         for (path, source) in draft.paths.iter().zip(&plan.sources) {
             let (class, _) = source.feeds().expect("a path's source");
@@ -191,7 +188,7 @@ impl Subject {
             let feed = Feed { class: class.index(), outputs: Vec::new(), bound };
             set(&mut feeds, path.name, Some(feed));
         }
-        let mut contracts = contracts(&plan);
+        let mut contracts = contracts(plan);
         // Frames are reserved for packets of the largest length.
         for (contract, class) in contracts.iter_mut().zip(&plan.classes) {
             if class.wants_frames() {
@@ -200,13 +197,13 @@ impl Subject {
         }
         Subject {
             draft: draft.clone(),
-            admitted: network::admission(&plan).admitted,
+            admitted: network::admission(framed.on).admitted,
             keeps_windows: false,
             contracts,
             outputs: Vec::new(),
             feeds,
             simulated: plan.clone(),
-            plan,
+            plan: plan.clone(),
             plant: None,
         }
     }

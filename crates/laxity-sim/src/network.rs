@@ -32,7 +32,8 @@ use laxity::port::{Books, Promise};
 use laxity::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::model::{Class, Hop, Network, Police, Source};
+use laxity_plan::model::{Class, Hop, Police, Source};
+use laxity_plan::network::Networked;
 use rand::RngExt;
 use slab::Slab;
 
@@ -58,8 +59,8 @@ use crate::tcp::Ack;
 /// What to simulate.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkRun<'a> {
-    /// A plan with a network.
-    pub plan: &'a Plan,
+    /// The network.
+    pub on: Networked<'a>,
     /// When the simulation ends, whatever is under way then.
     pub duration: Nanos,
     /// The seed of every random draw.
@@ -72,7 +73,6 @@ const HOSTS: u64 = 1 << 62;
 /// What is known of a network's outputs and flows while it runs.
 struct Simulation<'a, W> {
     run: NetworkRun<'a>,
-    network: &'a Network,
     topology: Topology<'a>,
     /// By twice the number of a link, and one for the way back.
     books: Vec<Books>,
@@ -139,16 +139,12 @@ impl<'a> NetworkRun<'a> {
     ///
     /// # Errors
     /// If a source makes no sense.
-    ///
-    /// # Panics
-    /// If the plan has no network.
     pub fn simulate<W: Watcher>(
         self,
         watcher: &mut W,
         progress: Progress<'_>,
     ) -> Result<NetworkSummary, SimError> {
-        let network = self.plan.network.as_ref().expect("a plan with a network");
-        let mut simulation = Simulation::new(self, network, watcher)?;
+        let mut simulation = Simulation::new(self, watcher)?;
         simulation.run(progress)?;
         simulation.close();
         Ok(simulation.finish())
@@ -156,13 +152,9 @@ impl<'a> NetworkRun<'a> {
 }
 
 impl<'a, W: Watcher> Simulation<'a, W> {
-    fn new(
-        run: NetworkRun<'a>,
-        network: &'a Network,
-        watcher: &'a mut W,
-    ) -> Result<Self, SimError> {
-        let plan = run.plan;
-        let topology = Topology::new(plan, network, run.seed);
+    fn new(run: NetworkRun<'a>, watcher: &'a mut W) -> Result<Self, SimError> {
+        let Networked { plan, network } = run.on;
+        let topology = Topology::new(run.on, run.seed);
         let bounds = topology.paths.bounds();
         let books: Vec<_> = network
             .hops()
@@ -170,7 +162,6 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             .collect();
         let mut simulation = Simulation {
             run,
-            network,
             topology,
             busy: vec![Nanos::ZERO; books.len()],
             books,
@@ -195,7 +186,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
 
     /// Makes the sources' flows.
     fn connect(&mut self) -> Result<(), SimError> {
-        let plan = self.run.plan;
+        let plan = self.run.on.plan;
         let mut of_class = vec![0; plan.classes.len()];
         for (index, source) in plan.sources.iter().enumerate() {
             let first_flow = self.flows.len() as u32;
@@ -314,7 +305,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
     fn set_out(&mut self, now: Nanos, flow: usize, length: u32, ecn: Ecn, body: Body) {
         let Flow { class, id, ref path, ref mut books, .. } = self.flows[flow];
         let (at, end) = (path.start, path.end);
-        books.sent += u64::from(now >= self.run.plan.run.warm_up);
+        books.sent += u64::from(now >= self.run.on.plan.run.warm_up);
         let mut transit = Transit {
             flow: flow as u32,
             at,
@@ -335,8 +326,8 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         };
         if !conforms {
             self.classes[class.index()].nonconforming +=
-                u64::from(now >= self.run.plan.run.warm_up);
-            match self.run.plan.classes[class.index()].police {
+                u64::from(now >= self.run.on.plan.run.warm_up);
+            match self.run.on.plan.classes[class.index()].police {
                 Police::Count => {}
                 Police::Demote => transit.demoted = true,
                 Police::Drop => {
@@ -356,7 +347,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         let books = &mut self.books[number as usize];
         books.arrived(&packet);
         books.dropped(&packet, reason);
-        self.flows[transit.flow as usize].books.lose(transit, self.run.plan.run.warm_up);
+        self.flows[transit.flow as usize].books.lose(transit, self.run.on.plan.run.warm_up);
         let fate = Fate::Dropped(reason);
         self.watcher.hop(hop_of(number), &Record { packet, deadline: None, fate });
     }
@@ -519,7 +510,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         books.dispatched(&packet);
         books.sent(&packet, departure);
         let until = departure.min(self.run.duration);
-        let from = start.max(self.run.plan.run.warm_up);
+        let from = start.max(self.run.on.plan.run.warm_up);
         self.busy[output.books as usize] += until.saturating_sub(from);
         self.hops += 1;
         let fate = Fate::Sent { start, departure };
@@ -535,7 +526,9 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         if output.losses.as_mut().is_some_and(|losses| losses.next()) {
             if let Some(packet) = packet {
                 let transit = self.transits.remove(packet as usize);
-                self.flows[transit.flow as usize].books.lose(&transit, self.run.plan.run.warm_up);
+                self.flows[transit.flow as usize]
+                    .books
+                    .lose(&transit, self.run.on.plan.run.warm_up);
             }
         } else if let Some(arrival) = output.launch(departure, packet, ds) {
             self.agenda.set(self.slots.slot(Event::Wire(number)), arrival);
@@ -547,7 +540,9 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         let output = &mut self.topology.outputs[number];
         let Some((flight, next)) = output.land() else { return };
         self.agenda.set(self.slots.slot(Event::Wire(number)), next.unwrap_or(Nanos::MAX));
-        let sent_in = output.input.as_mut().and_then(|input| input.receive(now, &flight));
+        let is_padding = flight.packet.is_none();
+        let input = output.input.as_mut();
+        let sent_in = input.and_then(|input| input.receive(now, flight.ds, is_padding));
         let Some(key) = flight.packet else { return };
         let transit = &mut self.transits[key as usize];
         transit.at += 1;
@@ -570,7 +565,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             transits: &mut self.transits,
             flows: &mut self.flows,
             watcher: &mut *self.watcher,
-            measured_from: self.run.plan.run.warm_up,
+            measured_from: self.run.on.plan.run.warm_up,
         };
         (output, drops)
     }
@@ -586,8 +581,8 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         }
         for (key, transit) in &self.transits {
             let (class, flow) = (transit.class.index(), &self.flows[transit.flow as usize]);
-            if transit.is_measured(self.run.plan) {
-                let promised = self.run.plan.classes[class].end_to_end;
+            if transit.is_measured(self.run.on.plan) {
+                let promised = self.run.on.plan.classes[class].end_to_end;
                 self.classes[class].miss(transit, end - transit.sent, promised, flow.bound);
             }
             if waits[key] {
@@ -630,7 +625,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
                 .sum(),
             under_way: self.topology.outputs.iter().map(|output| output.under_way().count()).sum(),
         };
-        NetworkSummary::new(&measured, self.network)
+        NetworkSummary::new(&measured)
     }
 }
 

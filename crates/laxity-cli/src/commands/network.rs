@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use laxity_api::{Judged, NetworkRan, Plan, Traffic, run_network};
+use laxity_api::{Judged, NetworkRan, Networked, Plan, Traffic, run_network};
 use laxity_report::visible::line;
 use laxity_report::{network, quantity, verdict};
 use laxity_sim::network::{NetworkSummary, Watcher};
@@ -15,14 +15,14 @@ use crate::output::{Output, Ran};
 use crate::{Promises, print, print_json, progress, traffic};
 
 /// `laxity run`.
-pub fn run(arguments: &Run, plan: &Plan, traffic: &Traffic<'_>) -> Result<Promises, Failure> {
+pub fn run(arguments: &Run, on: Networked<'_>, traffic: &Traffic<'_>) -> Result<Promises, Failure> {
     let judged = match &arguments.out {
-        None => watched(plan, traffic, &mut ())?.judged,
+        None => watched(on, traffic, &mut ())?.judged,
         Some(folder) => {
-            let mut output = Output::new(folder, &arguments.inputs(plan))?;
+            let mut output = Output::new(folder, &arguments.inputs(on.plan))?;
             let (NetworkRan { judged, admission }, series) =
-                traced(arguments, plan, traffic, &mut output)?;
-            let report = network::html(plan, &admission, &judged, &series);
+                traced(arguments, on, traffic, &mut output)?;
+            let report = network::html(on, &admission, &judged, &series);
             output.write_json("summary.json", &judged)?;
             output.write("report.html", &report)?;
             output.finish(&arguments.plan, &ran(&judged.summary))?;
@@ -47,10 +47,10 @@ pub fn compare(
     let inputs = arguments.inputs(plan);
     let output = arguments.out.as_deref().map(|folder| Output::new(folder, &inputs)).transpose()?;
     let (mut runs, mut series): (Vec<Judged<NetworkSummary>>, Vec<Series>) = Default::default();
-    for one in compared {
-        let mut recorder = SeriesRecorder::new(one);
-        let duration = traffic.duration_of_network(one)?;
-        let bar = progress::through(one.scheduler.name(), Some(duration));
+    for one in compared.iter().filter_map(Plan::networked) {
+        let mut recorder = SeriesRecorder::new(one.plan);
+        let duration = traffic.duration_of_network(one.plan)?;
+        let bar = progress::through(one.plan.scheduler.name(), Some(duration));
         let moving = &mut traffic::moving(&bar);
         let ran = NetworkRan::in_comparison(plan, one, traffic, &mut recorder, moving);
         bar.finish_and_clear();
@@ -80,13 +80,13 @@ pub fn compare(
 
 /// Simulates behind a progress bar.
 fn watched<W: Watcher>(
-    plan: &Plan,
+    on: Networked<'_>,
     traffic: &Traffic<'_>,
     watcher: &mut W,
 ) -> Result<NetworkRan, Failure> {
-    let duration = traffic.duration_of_network(plan)?;
-    let bar = progress::through(plan.scheduler.name(), Some(duration));
-    let ran = run_network(plan, traffic, watcher, &mut traffic::moving(&bar));
+    let duration = traffic.duration_of_network(on.plan)?;
+    let bar = progress::through(on.plan.scheduler.name(), Some(duration));
+    let ran = run_network(on, traffic, watcher, &mut traffic::moving(&bar));
     bar.finish_and_clear();
     Ok(ran?)
 }
@@ -94,20 +94,19 @@ fn watched<W: Watcher>(
 /// Simulates with a recorder of series and, if wanted, a packet file.
 fn traced(
     arguments: &Run,
-    plan: &Plan,
+    on: Networked<'_>,
     traffic: &Traffic<'_>,
     output: &mut Output,
 ) -> Result<(NetworkRan, Series), Failure> {
-    let network = plan.network.as_ref().expect("a plan with a network");
-    let mut series = SeriesRecorder::new(plan);
+    let mut series = SeriesRecorder::new(on.plan);
     let ran = match arguments.packets {
-        PacketFile::None => watched(plan, traffic, &mut series)?,
+        PacketFile::None => watched(on, traffic, &mut series)?,
         PacketFile::Csv => {
             let path = output.path("packets.csv");
             let file = File::create(path).map_err(|error| output.refused("packets.csv", &error))?;
-            let mut trace = HopTrace::new(file, plan, network);
+            let mut trace = HopTrace::new(file, on);
             let watcher = &mut (&mut series, &mut trace);
-            let ran = watched(plan, traffic, watcher)?;
+            let ran = watched(on, traffic, watcher)?;
             trace.finish().map_err(|error| output.refused("packets.csv", &error))?;
             ran
         }

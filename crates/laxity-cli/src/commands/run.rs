@@ -22,10 +22,10 @@ pub fn run(arguments: &Run) -> Result<Promises, Failure> {
     let given = &arguments.traffic;
     let plan = traffic::plan(&arguments.plan, given.arrivals.as_deref(), given.sort)?;
     let plan = traffic::under(plan, arguments.scheduler.as_deref())?;
-    traffic::with(given, |traffic| match given.seeds {
-        Some(count) => seeds::run(arguments, &plan, traffic, traffic.seeds(&plan, count)?),
-        None if plan.network.is_some() => network::run(arguments, &plan, traffic),
-        None => run_link(arguments, &plan, traffic),
+    traffic::with(given, |traffic| match (given.seeds, plan.networked()) {
+        (Some(count), _) => seeds::run(arguments, &plan, traffic, traffic.seeds(&plan, count)?),
+        (None, Some(networked)) => network::run(arguments, networked, traffic),
+        (None, None) => run_link(arguments, &plan, traffic),
     })
 }
 

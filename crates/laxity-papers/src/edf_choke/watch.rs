@@ -58,7 +58,11 @@ impl Shown {
         let plan = combination.plan(text);
         let duration = plan.run.duration.unwrap_or_default();
         let mut watch = Watch::new(&plan, duration);
-        let run = NetworkRun { plan: &plan, duration, seed };
+        let run = NetworkRun {
+            on: plan.networked().expect("the paper's plans are networks"),
+            duration,
+            seed,
+        };
         let summary = run.simulate(&mut watch, &mut laxity_sim::to_the_end)?;
         Ok(watch.shown(combination, &summary))
     }

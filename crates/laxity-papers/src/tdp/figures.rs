@@ -1,11 +1,10 @@
 //! The testbed, its frames, and the tables as figures.
 
 use laxity_plan::Plan;
-use laxity_plan::model::SchedulerSpec;
 use laxity_plan::tdp::Framing;
 
 use super::blocking::{self, Curve};
-use super::{JITTER, SCENARIOS, plan};
+use super::{JITTER, SCENARIOS, networked, plan};
 use crate::claims::Measured;
 use laxity_report::chart::{self, Along, Axis, Chart, Dash, Mark, Marker, Series, Style, Unit};
 use laxity_report::network::drawing;
@@ -20,14 +19,14 @@ const PAPER: [[[f64; 5]; 2]; 2] = [
 pub fn all(measured: &Measured, curves: &[Curve]) -> Vec<(String, String)> {
     let plans = SCENARIOS.map(|(_, text)| plan(text));
     let mut figures = vec![
-        ("figure-4".to_string(), drawing::topology(&plans[0]).svg()),
+        ("figure-4".to_string(), drawing::topology(networked(&plans[0])).svg()),
         ("tables-1-2".to_string(), jitter(measured, &plans[0])),
         ("blocking".to_string(), blocking::figure(curves)),
     ];
     for (number, plan) in (1..).zip(&plans) {
-        if let SchedulerSpec::Tdp(spec) = &plan.scheduler {
-            let framing = Framing::of(plan, spec);
-            figures.push((format!("frames-{number}"), drawing::frames(plan, &framing).svg()));
+        if let Some(framed) = networked(plan).framed() {
+            let drawing = drawing::frames(&Framing::of(framed)).svg();
+            figures.push((format!("frames-{number}"), drawing));
         }
     }
     figures

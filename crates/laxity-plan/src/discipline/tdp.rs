@@ -14,6 +14,7 @@ use crate::error::{Fault, shown};
 use crate::model::{Assignment, BestEffortOrder, Late, Plan, SchedulerSpec, Source, TdpSpec};
 use crate::raw::{self, At, Count};
 use crate::read::{Read, positive, zero};
+use crate::tdp::Framed;
 
 /// The shortest and the longest frame.
 const FRAMES: [Nanos; 2] = [Nanos(100), Nanos(1_000_000_000)];
@@ -147,13 +148,14 @@ fn frames(
 fn check(plan: &Plan, scheduler: &Range<usize>) -> Read<()> {
     let SchedulerSpec::Tdp(spec) = plan.scheduler else { return Ok(()) };
     let refuse = |message: String, help: &str| Err(Fault::at(scheduler, message).help(help));
-    let Some(network) = &plan.network else {
+    let Some(networked) = plan.networked() else {
         return refuse(
             "`kind = \"tdp\"` without a network".into(),
             "time frames are for networks: add links, such as `[network.uplink]` with \
              `between = [\"a\", \"b\"]`",
         );
     };
+    let network = networked.network;
     let cells = (spec.period() as usize).saturating_mul(2 * network.links.len());
     if cells > MOST_CELLS {
         return refuse(
@@ -161,6 +163,7 @@ fn check(plan: &Plan, scheduler: &Range<usize>) -> Read<()> {
             "use fewer `frames` or `cycles`: 50 million frames of links at most",
         );
     }
+    let framed = Framed { on: networked, spec: &spec };
     let mut fed: HashMap<ClassId, Vec<&Source>> = HashMap::new();
     for source in &plan.sources {
         if let Some((class, _)) = source.feeds() {
@@ -170,7 +173,7 @@ fn check(plan: &Plan, scheduler: &Range<usize>) -> Read<()> {
     let mut uses = 0u64;
     for (id, class) in plan.leaves().filter(|(_, class)| class.wants_frames()) {
         let name = shown(&class.name);
-        let Some(packets) = plan.tdp_packets(&spec, class) else {
+        let Some(packets) = framed.packets(class) else {
             return refuse(
                 format!("class `{name}` has a deadline, and does not say what it sends"),
                 "add `gap = \"20ms\"`, the time between its packets, or `arrival`, or leave \

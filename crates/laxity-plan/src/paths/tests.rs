@@ -12,7 +12,7 @@ fn plan(text: &str) -> Plan {
 
 fn paths(text: &str) -> Paths {
     let plan = plan(text);
-    plan.paths()
+    plan.networked().unwrap().paths()
 }
 
 /// One packet of each of these classes takes 1 ms.
@@ -42,12 +42,12 @@ fn a_burst_waits_at_the_slowest_hop() {
     let paths = paths(&text);
     let [route] = &paths.routes[..] else { panic!("one route") };
     // Six packets of 2 ms, the last of which takes 1 ms more, and two times 2 ms on the way.
-    assert!(about(route.once, 17 * MS), "{route:?}");
-    assert_eq!(route.empty, Nanos(7 * MS));
+    assert!(about(route.burst_once, 17 * MS), "{route:?}");
+    assert_eq!(route.unloaded, Nanos(7 * MS));
     // Over the first link packets come too slowly to wait for one another at the second.
     let [first, second] = [0, 1].map(|output| paths.outputs[output].classes[0].bound);
     assert!(about(first, 12 * MS) && about(second, MS), "{first:?} {second:?}");
-    assert!(about(route.sum, 17 * MS) && about(route.bound(), 17 * MS));
+    assert!(about(route.hop_by_hop, 17 * MS) && about(route.bound(), 17 * MS));
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn classes_of_which_nothing_is_known_spoil_queues_and_not_curves() {
         assert_eq!(a.bound().is_ok(), proved, "{scheduler} {other}: {:?}", a.bound());
         assert_eq!(b.bound(), Err(Unbounded::NoArrival.into()));
         if scheduler == "fifo" {
-            assert_eq!(a.bound(), Err(Unproved::Company));
+            assert_eq!(a.bound(), Err(Unproved::UnknownNeighbour));
             assert!(paths.outputs[0].classes[0].bound.is_ok(), "it is alone there");
         }
     }
@@ -110,7 +110,7 @@ fn circles_are_found_and_spoil_what_is_behind() {
     assert!(bounds[1].is_err());
     assert!(bounds[3].is_ok() && bounds[4].is_ok(), "{bounds:?}");
     let last = paths.outputs[paths.routes[1].outputs[2]].classes[0].bound;
-    assert_eq!(last, Err(Unproved::Before));
+    assert_eq!(last, Err(Unproved::UnboundedUpstream));
     let first = paths.outputs[paths.routes[5].outputs[0]].classes[0].bound;
     assert!(first.is_ok(), "it is before the circle");
 }
@@ -131,10 +131,10 @@ fn a_detour_between_two_outputs_parts_them() {
     };
     let route = |others: &[&[&str]]| paths(&text(others)).routes[0].clone();
     let alone = route(&[]);
-    assert!(alone.once.unwrap().0 + 25 * MS < alone.sum.unwrap().0, "{alone:?}");
+    assert!(alone.burst_once.unwrap().0 + 25 * MS < alone.hop_by_hop.unwrap().0, "{alone:?}");
     for others in [&["a", "b", "d", "b", "c"][..], &["a", "b", "d"], &["b", "c"]] {
         let parted = route(&[others]);
-        assert_eq!(parted.once, parted.sum, "{others:?}");
+        assert_eq!(parted.burst_once, parted.hop_by_hop, "{others:?}");
     }
 }
 
@@ -150,10 +150,10 @@ fn an_output_is_told_what_comes_there() {
         source("b", &["a", "b"])
     );
     let plan = plan(&text);
-    let paths = plan.paths();
+    let paths = plan.networked().unwrap().paths();
     assert_eq!(paths.outputs.len(), 3, "a private link each, and one that is shared");
     let shared = paths.routes[0].outputs[1];
-    let here = paths.plan_at(&plan, shared);
+    let here = paths.plan_at(plan.networked().unwrap(), shared);
     let lines = &here.classes[0].arrival.as_ref().unwrap().buckets;
     let slowest = lines.iter().min_by_key(|line| line.rate).unwrap();
     // At its private link a flow has all of the class's burst: 4 ms, of which the shortest packet
@@ -167,11 +167,4 @@ fn an_output_is_told_what_comes_there() {
     assert!(paths.routes.iter().all(|route| route.bound().is_ok()));
     let bounds = paths.bounds();
     assert_eq!(bounds[&(paths.routes[0].path[0], ClassId(0))], Some(Nanos(4 * MS)));
-}
-
-#[test]
-fn no_network_has_no_paths() {
-    let paths =
-        paths(&format!("{}scheduler.kind = \"fifo\"\nclass.a = {{}}", "link.rate = \"8mbit\"\n"));
-    assert!(paths.outputs.is_empty() && paths.routes.is_empty());
 }

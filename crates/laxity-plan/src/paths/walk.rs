@@ -9,13 +9,14 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::{Output, Paths, Route, Unproved};
-use crate::model::{Network, Plan, SchedulerSpec, TokenBucket};
+use crate::model::{Plan, SchedulerSpec, TokenBucket};
+use crate::network::Networked;
 
 /// How far a walk has come.
 struct Walk<'a> {
-    plan: &'a Plan,
-    network: &'a Network,
-    told: Vec<bool>,
+    on: Networked<'a>,
+    /// By class, whether it is known what its sources send.
+    knows_arrivals: Vec<bool>,
     /// The routes that pass each output, by number.
     passing: Vec<Vec<usize>>,
     /// What each class of each output is guaranteed there and leaves it under.
@@ -35,17 +36,16 @@ struct Seen {
 
 impl Paths {
     /// Looks at every output, and then from end to end.
-    pub(super) fn walk(&mut self, plan: &Plan, network: &Network) {
-        let told = plan.told();
-        let order = self.order(&told);
+    pub(super) fn walk(&mut self, on: Networked<'_>) {
+        let knows_arrivals = on.plan.knows_arrivals();
+        let order = self.order(&knows_arrivals);
         let mut passing = vec![Vec::new(); self.outputs.len()];
         for (number, route) in self.routes.iter().enumerate() {
             route.outputs.iter().for_each(|&output| passing[output].push(number));
         }
         let mut walk = Walk {
-            plan,
-            network,
-            told,
+            on,
+            knows_arrivals,
             passing,
             on_circle: HashSet::new(),
             seen: self.outputs.iter().map(|output| vec![None; output.classes.len()]).collect(),
@@ -67,8 +67,8 @@ impl Paths {
         }
         self.circles = order.circles;
         for route in 0..self.routes.len() {
-            self.routes[route].sum = walk.sum(self, route);
-            self.routes[route].once = walk.once(self, route);
+            self.routes[route].hop_by_hop = walk.hop_by_hop(self, route);
+            self.routes[route].burst_once = walk.burst_once(self, route);
         }
     }
 }
@@ -81,15 +81,15 @@ impl Walk<'_> {
             let arrival = self.arrival(paths, number, class);
             let passing = &mut paths.outputs[number].classes[at];
             (passing.bound, passing.arrival) = match arrival {
-                Ok(arrival) => (Err(Unproved::Before), Some(arrival)),
+                Ok(arrival) => (Err(Unproved::UnboundedUpstream), Some(arrival)),
                 Err(why) => (Err(why), None),
             };
         }
-        if paths.outputs[number].is_told() {
+        if paths.outputs[number].knows_arrivals() {
             self.ask(paths, number);
         }
         let output = &paths.outputs[number];
-        let link = &self.network.links[output.hop.link as usize];
+        let link = self.on.link(output.hop);
         let least = self.least(link.rate);
         for &route in &self.passing[number] {
             let bound = output.class(paths.routes[route].class).map(|passing| passing.bound);
@@ -99,7 +99,7 @@ impl Walk<'_> {
                 (Ok(before), Some(Ok(delay))) => {
                     Ok(before.saturating_add(delay).saturating_add(link.delay))
                 }
-                _ => Err(Unproved::Before),
+                _ => Err(Unproved::UnboundedUpstream),
             };
             let next = after(&paths.routes[route], number);
             if next.is_some_and(|next| self.on_circle.contains(&next)) {
@@ -110,7 +110,7 @@ impl Walk<'_> {
 
     /// Asks the scheduler of an output to which it is known what comes.
     fn ask(&mut self, paths: &mut Paths, number: usize) {
-        let here = paths.plan_at(self.plan, number);
+        let here = paths.plan_at(self.on, number);
         let bounds = self.bounds(paths, number, &here);
         let services = self.services(&paths.outputs[number], &here);
         let least = self.least(here.link.rate);
@@ -129,7 +129,7 @@ impl Walk<'_> {
 
     /// What a packet takes at the least at this rate.
     fn least(&self, rate: Rate) -> Nanos {
-        rate.time_for(self.plan.link.min_packet).saturating_sub(ROUNDING)
+        rate.time_for(self.on.plan.link.min_packet).saturating_sub(ROUNDING)
     }
 
     /// What comes of a class to an output.
@@ -139,14 +139,14 @@ impl Walk<'_> {
         number: usize,
         class: ClassId,
     ) -> Result<Vec<TokenBucket>, Unproved> {
-        let entered = self.plan.classes[class.index()].arrival.as_ref();
-        let entered = entered.filter(|_| self.told[class.index()]);
+        let entered = self.on.plan.classes[class.index()].arrival.as_ref();
+        let entered = entered.filter(|_| self.knows_arrivals[class.index()]);
         let entered = &entered.ok_or(Unbounded::NoArrival)?.buckets;
         let routes = || self.routes(paths, number, class);
         let shortest = routes().map(|route| self.so_far[route].0).min().unwrap_or_default();
         let mut longest = Nanos::ZERO;
         for route in routes() {
-            longest = longest.max(self.so_far[route].1.map_err(|_| Unproved::Before)?);
+            longest = longest.max(self.so_far[route].1.map_err(|_| Unproved::UnboundedUpstream)?);
         }
         let mut lines = delayed(entered, longest.saturating_sub(shortest));
         let mut from: Vec<_> = routes().map(|route| before(&paths.routes[route], number)).collect();
@@ -206,7 +206,7 @@ impl Walk<'_> {
         let waiting = waiting_behind_unknown(output, here);
         let bound = |(passing, waits): (&super::Passing, bool)| match (&passing.arrival, waits) {
             (None, _) => passing.bound,
-            (Some(_), true) => Err(Unproved::Company),
+            (Some(_), true) => Err(Unproved::UnknownNeighbour),
             (Some(_), false) => all[passing.class.index()],
         };
         output.classes.iter().zip(waiting).map(bound).collect()
@@ -243,17 +243,18 @@ impl Walk<'_> {
     ) -> Option<Curve> {
         let part = |&(from, class): &(Option<usize>, ClassId)| match from {
             Some(from) => self.leaving(paths, from, number, class),
-            None => Some(self.plan.classes[class.index()].arrival.as_ref()?.buckets.clone()),
+            None => Some(self.on.plan.classes[class.index()].arrival.as_ref()?.buckets.clone()),
         };
         let parts: Option<Vec<_>> = classes.iter().map(part).collect();
         let sum = arrival_curve(&together(parts?.iter().map(Vec::as_slice)));
         let Some(from) = classes[0].0.filter(|from| paths.outputs[*from].private.is_none()) else {
             return Some(sum);
         };
-        let longest =
-            |(_, class): &(_, ClassId)| self.plan.max_packet(&self.plan.classes[class.index()]);
+        let longest = |(_, class): &(_, ClassId)| {
+            self.on.plan.max_packet(&self.on.plan.classes[class.index()])
+        };
         let packet = classes.iter().map(longest).max().unwrap_or_default();
-        let link = &self.network.links[paths.outputs[from].hop.link as usize];
+        let link = self.on.link(paths.outputs[from].hop);
         Some(sum.minimum(&arrival_curve(&[sent_by(link.rate, packet)])))
     }
 
@@ -269,23 +270,24 @@ impl Walk<'_> {
     }
 
     /// The bounds of a route's outputs together.
-    fn sum(&self, paths: &Paths, route: usize) -> Result<Nanos, Unproved> {
+    fn hop_by_hop(&self, paths: &Paths, route: usize) -> Result<Nanos, Unproved> {
         let route = &paths.routes[route];
         let mut sum = Nanos::ZERO;
         for &number in &route.outputs {
             let output = &paths.outputs[number];
-            let bound = output.class(route.class).map_or(Err(Unproved::Before), |of| of.bound);
-            let propagation = self.network.links[output.hop.link as usize].delay;
+            let bound =
+                output.class(route.class).map_or(Err(Unproved::UnboundedUpstream), |of| of.bound);
+            let propagation = self.on.link(output.hop).delay;
             sum = sum.saturating_add(bound?).saturating_add(propagation);
         }
         Ok(sum)
     }
 
     /// The bounds of runs of outputs that the same packets of the class pass.
-    fn once(&self, paths: &Paths, number: usize) -> Result<Nanos, Unproved> {
-        let all = self.sum(paths, number)?;
+    fn burst_once(&self, paths: &Paths, number: usize) -> Result<Nanos, Unproved> {
+        let all = self.hop_by_hop(paths, number)?;
         let route = &paths.routes[number];
-        let packet = self.plan.max_packet(&self.plan.classes[route.class.index()]);
+        let packet = self.on.plan.max_packet(&self.on.plan.classes[route.class.index()]);
         let mut once = all;
         for run in route.outputs.chunk_by(|a, b| self.same_packets(paths, number, *a, *b)) {
             let place = |output: usize| {
@@ -300,7 +302,8 @@ impl Walk<'_> {
                 place(run[0]).and_then(|at| paths.outputs[run[0]].classes[at].arrival.as_ref());
             let one_by_one =
                 hops.iter().map(|hop| hop.delay).fold(Nanos::ZERO, Nanos::saturating_add);
-            let together = pay_bursts_once(arrival.ok_or(Unproved::Before)?, packet, hops)?;
+            let together =
+                pay_bursts_once(arrival.ok_or(Unproved::UnboundedUpstream)?, packet, hops)?;
             once = once.saturating_sub(one_by_one.saturating_sub(together));
         }
         Ok(once)

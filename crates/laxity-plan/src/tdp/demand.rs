@@ -8,7 +8,8 @@ use laxity::packet::ClassId;
 use laxity::sched::tdp::{Contract, Settings, capacity};
 use laxity::units::{Bytes, Nanos};
 
-use crate::model::{Assignment, Class, Hop, Network, Plan, SchedulerSpec, TdpSpec};
+use super::Framed;
+use crate::model::{Assignment, Class, Hop, Plan, TdpSpec};
 
 /// The most frames ahead that an edge gives out: it has a queue for each.
 pub const MOST_AHEAD: u32 = 1 << 17;
@@ -16,8 +17,6 @@ pub const MOST_AHEAD: u32 = 1 << 17;
 /// The outputs that have frames, and the flows that are to be given some.
 #[derive(Clone, Debug)]
 pub struct Demand {
-    /// What all nodes have in common.
-    pub spec: TdpSpec,
     /// The outputs; flows count them in this order.
     pub outputs: Vec<Hop>,
     /// What can be reserved in a frame of each.
@@ -54,14 +53,14 @@ pub struct Reserved {
 
 impl Demand {
     /// Reserves frames, for as many stretches as it finds room for.
-    pub fn reserve(&self) -> Reserved {
-        let mut ledger = Ledger::new(self.spec.period(), &self.capacities);
+    pub fn reserve(&self, spec: &TdpSpec) -> Reserved {
+        let mut ledger = Ledger::new(spec.period(), &self.capacities);
         let flows: Vec<_> = self.stretches.iter().map(|stretch| stretch.flow.clone()).collect();
-        if self.spec.assignment == Assignment::Quick {
+        if spec.assignment == Assignment::Quick {
             let answers = ledger.reserve_all(&flows);
             return Reserved { ledger, answers, most: None };
         }
-        let found = laxity_exact::assign(self.spec.period(), &self.capacities, &flows, EFFORT);
+        let found = laxity_exact::assign(spec.period(), &self.capacities, &flows, EFFORT);
         for (flow, reservation) in flows.iter().zip(&found.reservations) {
             if let Some(reservation) = reservation {
                 let reserved = ledger.reserve_as(flow, reservation);
@@ -77,82 +76,89 @@ impl Demand {
     }
 }
 
-impl Plan {
-    /// What is to be reserved in the plan's network if `spec` is its discipline.
-    ///
-    /// # Panics
-    /// If it has no network.
-    pub fn tdp_demand(&self, spec: &TdpSpec) -> Demand {
-        let network = self.network.as_ref().expect("a plan with a network");
-        let frames = FramedNetwork { plan: self, network, spec };
-        let outputs: Vec<_> = network.hops().filter(|&hop| frames.has_frames(hop)).collect();
-        let margin = spec.guard + Nanos(2 * self.clock_error(spec).0);
-        let capacity =
-            |hop: &Hop| capacity(network.links[hop.link as usize].rate, &spec.time, margin);
+impl Framed<'_> {
+    /// What is to be reserved.
+    pub fn demand(&self) -> Demand {
+        let Framed { spec, .. } = self;
+        let network = self.network;
+        let outputs: Vec<_> = network.hops().filter(|&hop| self.has_frames(hop)).collect();
+        let margin = spec.guard + Nanos(2 * self.clock_error().0);
+        let capacity = |hop: &Hop| capacity(self.link(*hop).rate, &spec.time, margin);
         let numbers: HashMap<Hop, u32> = outputs.iter().copied().zip(0..).collect();
-        let paths = self.class_paths();
+        let paths = self.plan.class_paths();
         let mut stretches = Vec::new();
-        for (id, class) in self.leaves().filter(|(_, class)| class.wants_frames()) {
+        for (id, class) in self.plan.leaves().filter(|(_, class)| class.wants_frames()) {
             let path = paths[id.index()];
-            let packets = self.tdp_packets(spec, class).and_then(|packets| packets.try_into().ok());
+            let packets = self.packets(class).and_then(|packets| packets.try_into().ok());
             let Some(packets) = packets else { continue };
-            for hops in frames.stretches(path) {
+            for hops in self.stretches(path) {
                 let hop = |hop: &Hop| tdp::Hop {
                     output: numbers[hop],
-                    delay: frames.forwarding_delay(network.between(*hop)[0]),
+                    delay: self.forwarding_delay(network.between(*hop)[0]),
                     spare: spec.spare,
                     propagation: 0,
                 };
                 let path = path[hops.clone()].iter().map(hop).collect();
-                let flow = Flow { path, packets, packet: self.max_packet(class) };
+                let flow = Flow { path, packets, packet: self.plan.max_packet(class) };
                 stretches.push(Stretch { class: id, hops, flow });
             }
         }
         let capacities = outputs.iter().map(capacity).collect();
-        Demand { spec: *spec, outputs, capacities, stretches }
+        Demand { outputs, capacities, stretches }
+    }
+
+    /// The parts of a path on which all outputs have frames.
+    fn stretches(&self, path: &[Hop]) -> Vec<Range<usize>> {
+        let mut stretches: Vec<Range<usize>> = Vec::new();
+        for (at, _) in path.iter().enumerate().filter(|(_, hop)| self.has_frames(**hop)) {
+            match stretches.last_mut() {
+                Some(last) if last.end == at => last.end = at + 1,
+                _ => stretches.push(at..at + 1),
+            }
+        }
+        stretches
+    }
+
+    /// d of a node: its own, the plan's, or the smallest that the links to it allow.
+    fn forwarding_delay(&self, node: u32) -> u32 {
+        let own = self.network.nodes[node as usize].forwarding_delay;
+        own.or(self.spec.forwarding_delay).unwrap_or_else(|| {
+            let to_it = |hop: &Hop| self.network.between(*hop)[1] == node && self.has_frames(*hop);
+            let delays = self.network.hops().filter(to_it).map(|hop| self.shortest_delay(hop));
+            delays.max().unwrap_or(2)
+        })
+    }
+
+    /// Whether an output divides time into frames.
+    pub fn has_frames(&self, hop: Hop) -> bool {
+        self.scheduling(hop).scheduler == self.plan.scheduler
+    }
+
+    /// What an output with frames is told that gives or is given frames up to so many ahead.
+    pub fn settings(&self, hop: Hop, ahead: u32) -> Settings {
+        let TdpSpec { time, guard, late, .. } = *self.spec;
+        Settings { time, rate: self.link(hop).rate, delay: ahead, guard, late }
     }
 
     /// The error of any node's clock that the network is to bear.
-    pub fn clock_error(&self, spec: &TdpSpec) -> Nanos {
-        spec.clock_error.unwrap_or_else(|| self.largest_clock_error())
+    pub fn clock_error(&self) -> Nanos {
+        self.spec.clock_error.unwrap_or_else(|| self.largest_clock_error())
     }
 
     /// The largest error that any clock may have: what the network is to bear, or more where a node's
     /// clock is said to be worse.
-    pub fn worst_clock_error(&self, spec: &TdpSpec) -> Nanos {
-        self.clock_error(spec).max(self.largest_clock_error())
+    pub fn worst_clock_error(&self) -> Nanos {
+        self.clock_error().max(self.largest_clock_error())
     }
 
     /// The largest error of any node's clock.
-    pub fn largest_clock_error(&self) -> Nanos {
-        let nodes = self.network.iter().flat_map(|network| &network.nodes);
-        nodes.map(|node| node.clock.largest_error()).max().unwrap_or_default()
+    fn largest_clock_error(&self) -> Nanos {
+        let errors = self.network.nodes.iter().map(|node| node.clock.largest_error());
+        errors.max().unwrap_or_default()
     }
+}
 
-    /// Whether an output divides time into frames when `spec` is the plan's discipline.
-    ///
-    /// # Panics
-    /// If the plan has no network.
-    pub fn has_frames(&self, spec: &TdpSpec, hop: Hop) -> bool {
-        let scheduler = SchedulerSpec::Tdp(*spec);
-        self.scheduling_at(hop).scheduler == scheduler
-    }
-
-    /// What an output with frames is told that gives or is given frames up to so many ahead.
-    ///
-    /// # Panics
-    /// If the plan has no network.
-    pub fn tdp_settings(&self, spec: &TdpSpec, hop: Hop, ahead: u32) -> Settings {
-        let network = self.network.as_ref().expect("a plan with a network");
-        Settings {
-            time: spec.time,
-            rate: network.links[hop.link as usize].rate,
-            delay: ahead,
-            guard: spec.guard,
-            late: spec.late,
-        }
-    }
-
+impl Plan {
     /// How many frames ahead an edge gives out for a class: those of all the packets that it may send
     /// at once, and of those that have come early from a stretch before; but no more than
     /// [`MOST_AHEAD`].
@@ -173,41 +179,5 @@ impl Plan {
             (None, Some(slowest)) => slowest.bucket.0.div_ceil(self.max_packet(class).0.max(1)),
             _ => class.count.into(),
         }
-    }
-}
-
-/// A network in which frames are the discipline.
-struct FramedNetwork<'a> {
-    plan: &'a Plan,
-    network: &'a Network,
-    spec: &'a TdpSpec,
-}
-
-impl FramedNetwork<'_> {
-    fn has_frames(&self, hop: Hop) -> bool {
-        self.plan.has_frames(self.spec, hop)
-    }
-
-    /// The parts of a path on which all outputs have frames.
-    fn stretches(&self, path: &[Hop]) -> Vec<Range<usize>> {
-        let mut stretches: Vec<Range<usize>> = Vec::new();
-        for (at, _) in path.iter().enumerate().filter(|(_, hop)| self.has_frames(**hop)) {
-            match stretches.last_mut() {
-                Some(last) if last.end == at => last.end = at + 1,
-                _ => stretches.push(at..at + 1),
-            }
-        }
-        stretches
-    }
-
-    /// d of a node: its own, the plan's, or the smallest that the links to it allow.
-    fn forwarding_delay(&self, node: u32) -> u32 {
-        let own = self.network.nodes[node as usize].forwarding_delay;
-        own.or(self.spec.forwarding_delay).unwrap_or_else(|| {
-            let to_it = |hop: &Hop| self.network.between(*hop)[1] == node && self.has_frames(*hop);
-            let hops = self.network.hops().filter(to_it);
-            let delays = hops.map(|hop| self.plan.shortest_delay(self.spec, hop));
-            delays.max().unwrap_or(2)
-        })
     }
 }

@@ -4,7 +4,7 @@ use laxity::admit::tdp::Reservation;
 use laxity::units::Nanos;
 
 use super::{Framing, Stretch, TdpSpec, Unframed};
-use crate::model::{Hop, NetworkLink, Plan};
+use crate::model::{Hop, NetworkLink};
 
 /// How clocks may be wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,17 +28,16 @@ pub enum MarginBinding {
 
 /// How wrong clocks may be at each output of a network.
 pub(super) struct Margins<'a> {
-    plan: &'a Plan,
-    framing: &'a Framing,
+    framing: &'a Framing<'a>,
     /// How long outputs send in the frames of which most is reserved.
     fullest: Vec<Nanos>,
 }
 
 impl<'a> Margins<'a> {
-    pub fn new(plan: &'a Plan, framing: &'a Framing) -> Self {
-        let mut margins = Margins { plan, framing, fullest: Vec::new() };
+    pub fn new(framing: &'a Framing<'a>) -> Self {
+        let mut margins = Margins { framing, fullest: Vec::new() };
         let fullest = |output| {
-            let frames = 0..framing.demand.spec.period();
+            let frames = 0..framing.framed.spec.period();
             let fullest = frames.map(|frame| framing.reserved.ledger.reserved(output, frame)).max();
             margins.link(output).rate.time_for(fullest.unwrap_or_default())
         };
@@ -48,7 +47,7 @@ impl<'a> Margins<'a> {
 
     /// Whether all that is reserved bears the error that clocks may have.
     pub fn are_kept(&self) -> bool {
-        let Framing { demand, reserved } = self.framing;
+        let Framing { demand, reserved, .. } = self.framing;
         let mut all = demand.stretches.iter().zip(&reserved.answers);
         all.all(|(stretch, answer)| match answer {
             Ok(given) => self.bear_errors(stretch, given).is_ok(),
@@ -58,7 +57,7 @@ impl<'a> Margins<'a> {
 
     /// Whether a stretch bears the error that clocks may have.
     pub fn bear_errors(&self, stretch: &Stretch, given: &Reservation) -> Result<(), Unframed> {
-        let error = self.plan.worst_clock_error(&self.framing.demand.spec);
+        let error = self.framing.framed.worst_clock_error();
         for (place, hop) in stretch.hops.clone().zip(&stretch.flow.path) {
             if self.of_fullest(hop.output) < error {
                 return Err(Unframed::Full(place));
@@ -77,8 +76,8 @@ impl<'a> Margins<'a> {
 
     /// What all that is reserved bears.
     pub fn all(&self) -> ClockMargin {
-        let Framing { demand, reserved } = self.framing;
-        let frame = demand.spec.time.frame;
+        let Framing { framed, demand, reserved } = self.framing;
+        let frame = framed.spec.time.frame;
         let mut margin = ClockMargin { error: Nanos(frame.0 / 4), binding: MarginBinding::Marks };
         let mut bind = |error: Nanos, binding| {
             if error < margin.error {
@@ -103,7 +102,7 @@ impl<'a> Margins<'a> {
 
     /// With which error an output's fullest frame still fits into one that is shorter as its clock is set.
     fn of_fullest(&self, output: u32) -> Nanos {
-        let TdpSpec { time, guard, .. } = self.framing.demand.spec;
+        let TdpSpec { time, guard, .. } = *self.framing.framed.spec;
         let takes = self.fullest[output as usize];
         Nanos(time.frame.saturating_sub(guard).saturating_sub(takes).0 / 2)
     }
@@ -111,7 +110,7 @@ impl<'a> Margins<'a> {
     /// With which error packets still come over an output's link before their frame begins, so many
     /// frames after the one in which they were sent; none if not even with perfect clocks.
     fn of_delay(&self, output: u32, delay: u32) -> Option<Nanos> {
-        let ready = self.framing.demand.spec.time.start(u64::from(delay).saturating_sub(1));
+        let ready = self.framing.framed.spec.time.start(u64::from(delay).saturating_sub(1));
         let way = self.link(output).delay.0.checked_add(1)?;
         Some(Nanos(ready.0.checked_sub(way)? / 2))
     }
@@ -119,20 +118,21 @@ impl<'a> Margins<'a> {
     /// With which error all lags of an output's marked packets are less than a frame apart, so that
     /// their frames are [told](laxity::sched::tdp::Upstream) from their marks.
     fn of_marks(&self, output: u32) -> Nanos {
-        let TdpSpec { time, guard, .. } = self.framing.demand.spec;
+        let TdpSpec { time, guard, .. } = *self.framing.framed.spec;
         let rate = self.link(output).rate;
         // The first packet of a frame that is marked begins with it, or is padding after best effort
         // that was under way; the last one is reserved.
-        let shortest = rate.time_for(self.plan.link.min_packet);
+        let shortest = rate.time_for(self.framing.framed.plan.link.min_packet);
         let reserved = guard.saturating_add(self.fullest[output as usize]);
-        let apart = reserved.saturating_sub(shortest).max(rate.time_for(self.plan.link.max_packet));
+        let apart = reserved
+            .saturating_sub(shortest)
+            .max(rate.time_for(self.framing.framed.plan.link.max_packet));
         // Both clocks may step from one side to the other, and links round to nanoseconds.
         Nanos(time.frame.saturating_sub(apart).saturating_sub(Nanos(2)).0 / 4)
     }
 
     fn link(&self, output: u32) -> &'a NetworkLink {
-        let network = self.plan.network.as_ref().expect("a plan with a network");
-        &network.links[self.framing.demand.outputs[output as usize].link as usize]
+        self.framing.framed.link(self.framing.demand.outputs[output as usize])
     }
 }
 

@@ -8,12 +8,14 @@ use laxity::sched::tdp::Contract;
 use laxity::units::Nanos;
 
 use super::margin::Margins;
-use super::{ClockMargin, Demand, MOST_AHEAD, Reserved, Stretch, TdpSpec};
+use super::{ClockMargin, Demand, Framed, MOST_AHEAD, Reserved, Stretch, TdpSpec};
 use crate::model::{Class, Hop, Plan};
 
 /// What is reserved in a network, and what follows from it.
 #[derive(Clone, Debug)]
-pub struct Framing {
+pub struct Framing<'a> {
+    /// Where.
+    pub framed: Framed<'a>,
     /// What was asked for.
     pub demand: Demand,
     /// What was reserved for it.
@@ -65,15 +67,12 @@ pub enum Unframed {
     Disturbed,
 }
 
-impl Framing {
-    /// Reserves what a plan's network is asked for.
-    ///
-    /// # Panics
-    /// If the plan has no network.
-    pub fn of(plan: &Plan, spec: &TdpSpec) -> Framing {
-        let demand = plan.tdp_demand(spec);
-        let reserved = demand.reserve();
-        Framing { demand, reserved }
+impl<'a> Framing<'a> {
+    /// Reserves what is asked for.
+    pub fn of(framed: Framed<'a>) -> Framing<'a> {
+        let demand = framed.demand();
+        let reserved = demand.reserve(framed.spec);
+        Framing { framed, demand, reserved }
     }
 
     /// The stretches of a class, with what they were given.
@@ -86,35 +85,33 @@ impl Framing {
 
     /// What the classes that are to have frames are promised, as long as they keep to what they say
     /// they send, in packets of their largest length, and clocks to the error that is to be borne.
-    pub fn bounds(&self, plan: &Plan) -> HashMap<ClassId, Result<FramedBound, Unframed>> {
-        let margins = Margins::new(plan, self);
+    pub fn bounds(&self) -> HashMap<ClassId, Result<FramedBound, Unframed>> {
+        let margins = Margins::new(self);
         let is_kept = margins.are_kept();
-        let paths = plan.class_paths();
+        let paths = self.framed.plan.class_paths();
         let mut classes: Vec<_> =
             self.demand.stretches.iter().map(|stretch| stretch.class).collect();
         classes.dedup();
         let bound = |class: ClassId| {
-            let bound = self.bound(plan, &margins, class, paths[class.index()]);
+            let bound = self.bound(&margins, class, paths[class.index()]);
             bound.and_then(|bound| if is_kept { Ok(bound) } else { Err(Unframed::Disturbed) })
         };
         classes.into_iter().map(|class| (class, bound(class))).collect()
     }
 
     /// How wrong clocks may be.
-    pub fn clock_margin(&self, plan: &Plan) -> ClockMargin {
-        Margins::new(plan, self).all()
+    pub fn clock_margin(&self) -> ClockMargin {
+        Margins::new(self).all()
     }
 
     fn bound(
         &self,
-        plan: &Plan,
         margins: &Margins<'_>,
         id: ClassId,
         path: &[Hop],
     ) -> Result<FramedBound, Unframed> {
-        let spec = &self.demand.spec;
-        let class = &plan.classes[id.index()];
-        let links = plan.network.as_ref().map_or(&[][..], |network| &network.links);
+        let Framed { on, spec } = self.framed;
+        let class = &on.plan.classes[id.index()];
         let mut given: HashMap<usize, (&Stretch, Option<&Reservation>)> = HashMap::new();
         for (stretch, answer) in self.stretches(id) {
             given.insert(stretch.hops.start, (stretch, answer.as_ref().ok()));
@@ -126,29 +123,29 @@ impl Framing {
         while let Some(&hop) = path.get(at) {
             let Some((stretch, reservation)) = given.get(&at) else {
                 let is_once = path.iter().filter(|other| **other == hop).count() == 1;
-                let wait = private_wait(plan, spec, class, hop, frame_before);
+                let wait = private_wait(self.framed, class, hop, frame_before);
                 let wait = wait.filter(|_| is_once);
                 beside = beside.saturating_add(wait.ok_or(Unframed::Shared(at))?.0);
                 at += 1;
                 continue;
             };
             let reservation = reservation.ok_or(Unframed::Blocked(at))?;
-            is_held(plan, class, stretch, reservation)?;
+            is_held(on.plan, class, stretch, reservation)?;
             margins.bear_errors(stretch, reservation)?;
             let bounds = stretch.flow.bounds(&spec.time, reservation);
             let waits = match frame_before {
                 true => wait_between(spec, reservation),
                 false => {
-                    let more = plan.packets_at_once(class) - 1;
+                    let more = on.plan.packets_at_once(class) - 1;
                     let gap = bounds.shaping.0 - spec.time.frame.0;
                     bounds.shaping.0.saturating_add(more.saturating_mul(gap))
                 }
             };
             shaping = shaping.saturating_add(waits);
             transit = transit.saturating_add(bounds.transit.0);
-            let clocks = 2 * plan.worst_clock_error(spec).0;
+            let clocks = 2 * self.framed.worst_clock_error().0;
             let last = path[stretch.hops.end - 1];
-            let propagation = links[last.link as usize].delay.0;
+            let propagation = on.link(last).delay.0;
             beside = beside.saturating_add(clocks).saturating_add(propagation);
             frame_before = true;
             at = stretch.hops.end;
@@ -180,22 +177,17 @@ fn wait_between(spec: &TdpSpec, Reservation { slots, .. }: &Reservation) -> u64 
 }
 
 /// How long packets of a class take over a private link without frames, propagation included.
-fn private_wait(
-    plan: &Plan,
-    spec: &TdpSpec,
-    class: &Class,
-    hop: Hop,
-    frame_before: bool,
-) -> Option<Nanos> {
-    let link = &plan.network.as_ref()?.links[hop.link as usize];
+fn private_wait(framed: Framed<'_>, class: &Class, hop: Hop, frame_before: bool) -> Option<Nanos> {
+    let link = framed.link(hop);
     if !link.private || link.scheduling.is_some() {
         return None;
     }
-    let packets = plan.tdp_packets(spec, class)?;
+    let Framed { on, spec } = framed;
+    let packets = framed.packets(class)?;
     // In two frames there is one slot more than they are long.
     let of_two_frames = (2 * packets).div_ceil(spec.period().into()) + 1;
-    let at_once = if frame_before { of_two_frames } else { plan.packets_at_once(class) };
-    let longest = link.rate.time_for(plan.max_packet(class));
+    let at_once = if frame_before { of_two_frames } else { on.plan.packets_at_once(class) };
+    let longest = link.rate.time_for(on.plan.max_packet(class));
     let length = u128::from(spec.time.frame.0) * u128::from(spec.period());
     let keeps_up = u128::from(longest.0) * u128::from(packets) <= length;
     keeps_up.then(|| Nanos(longest.0.saturating_mul(at_once)).saturating_add(link.delay))

@@ -5,9 +5,9 @@ use std::path::Path;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos};
 
-use super::{ClockMargin, FramedBound, Framing, MarginBinding, TdpSpec, Unframed};
+use super::{ClockMargin, Framed, FramedBound, Framing, MarginBinding, TdpSpec, Unframed};
 use crate::Plan;
-use crate::model::{Hop, SchedulerSpec};
+use crate::model::Hop;
 
 /// A chain of three nodes behind a host: frames of 100 us, ten to a cycle. A packet of 500 bytes takes
 /// 40 us, one of 100 bytes 8 us.
@@ -37,21 +37,20 @@ packet = "500b"
 path = ["host", "a", "b", "c"]
 "#;
 
-fn framing(text: &str) -> (Plan, Framing) {
-    let plan = Plan::parse(text, "plan.toml", Path::new("")).unwrap();
-    let SchedulerSpec::Tdp(spec) = plan.scheduler else { panic!("{:?}", plan.scheduler) };
-    let framing = Framing::of(&plan, &spec);
-    (plan, framing)
+fn plan(text: &str) -> Plan {
+    Plan::parse(text, "plan.toml", Path::new("")).unwrap()
+}
+
+fn framed(plan: &Plan) -> Framed<'_> {
+    plan.networked().unwrap().framed().unwrap()
 }
 
 fn bound(text: &str) -> Result<FramedBound, Unframed> {
-    let (plan, framing) = framing(text);
-    framing.bounds(&plan)[&ClassId(0)].clone()
+    Framing::of(framed(&plan(text))).bounds()[&ClassId(0)].clone()
 }
 
 fn margin(text: &str) -> ClockMargin {
-    let (plan, framing) = framing(text);
-    framing.clock_margin(&plan)
+    Framing::of(framed(&plan(text))).clock_margin()
 }
 
 fn us(us: u64) -> Nanos {
@@ -146,23 +145,26 @@ fn margins_are_the_least_of_what_binds() {
 
 #[test]
 fn forwarding_delays_are_the_shortest_that_suffice() {
-    let (plan, framing) = framing(CHAIN);
-    let hops = |link, backward| Hop { link, backward };
-    let spec = |error| TdpSpec { clock_error: Some(Nanos(error)), ..framing.demand.spec };
-    let delay = |error, link, backward| plan.shortest_delay(&spec(error), hops(link, backward));
+    let plan = plan(CHAIN);
+    let framed = framed(&plan);
+    let delay = |error, link, backward| {
+        let spec = TdpSpec { clock_error: Some(Nanos(error)), ..*framed.spec };
+        Framed { spec: &spec, ..framed }.shortest_delay(Hop { link, backward })
+    };
     assert_eq!([delay(0, 1, false), delay(0, 1, true), delay(0, 2, false)], [3, 3, 2]);
     assert_eq!([delay(34_999, 1, false), delay(35_000, 1, false)], [3, 4]);
-    let outputs: Vec<_> =
-        framing.demand.outputs.iter().map(|hop| (hop.link, hop.backward)).collect();
+    let demand = framed.demand();
+    let outputs: Vec<_> = demand.outputs.iter().map(|hop| (hop.link, hop.backward)).collect();
     assert_eq!(
         outputs,
         [(1, false), (1, true), (2, false), (2, true)],
         "none where links are private"
     );
-    let stretch = &framing.demand.stretches[0];
+    let stretch = &demand.stretches[0];
     assert_eq!((stretch.hops.clone(), stretch.flow.packets), (1..3, 2));
     // A frame is shorter by the guard, and by both errors of a clock that steps.
     let less = "frames = 10\nguard = \"10us\"\nclock-error = \"5us\"";
-    let demand = self::framing(&CHAIN.replace("frames = 10", less)).1.demand;
+    let plan = self::plan(&CHAIN.replace("frames = 10", less));
+    let demand = self::framed(&plan).demand();
     assert_eq!(demand.capacities, [Bytes((100 - 10 - 2 * 5) * 100 / 8); 4]);
 }

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use laxity::packet::ClassId;
 use laxity_plan::Plan;
-use laxity_plan::tdp::Framing;
+use laxity_plan::network::Networked;
+use laxity_plan::tdp::{Framed, Framing};
 use maud::{Markup, html};
 
 use crate::chart::{Figure, Paper, Sheet, Style, text_width};
@@ -20,20 +21,18 @@ const NAME_LIMIT: usize = 12;
 /// A row for every output that has frames and anything reserved, a column for every frame of the
 /// period (of the first 120), filled as far as each class has reserved it, or all of them together if
 /// there are too many to tell apart.
-///
-/// # Panics
-/// If the plan has no network.
-pub fn frames<'a>(plan: &'a Plan, framing: &'a Framing) -> Figure<'a> {
-    Figure::new(|paper| frames_on(paper, plan, framing))
+pub fn frames<'a>(framing: &'a Framing<'a>) -> Figure<'a> {
+    Figure::new(|paper| frames_on(paper, framing))
 }
 
-fn frames_on(paper: Paper, plan: &Plan, framing: &Framing) -> String {
+fn frames_on(paper: Paper, framing: &Framing<'_>) -> String {
     const ROW: f64 = 52.0;
     const MARGIN: f64 = 12.0;
     const MOST: u32 = 120;
     const LEAST_WIDTH: f64 = 4.0;
     let demand = &framing.demand;
-    let period = demand.spec.period();
+    let Framed { on: Networked { plan, network }, spec } = framing.framed;
+    let period = spec.period();
     let shown = period.min(MOST);
     let mut uses = uses(framing);
     let classes = Shown::new(plan, uses.iter().map(|of| of.class).collect());
@@ -41,7 +40,6 @@ fn frames_on(paper: Paper, plan: &Plan, framing: &Framing) -> String {
         join(&mut uses);
     }
     let outputs: BTreeSet<u32> = uses.iter().map(|of| of.output).collect();
-    let network = plan.network.as_ref().expect("a plan with a network");
     let name = |output: u32| {
         let ends = network.ends(demand.outputs[output as usize]);
         ends.map(|end| shortened(end, NAME_LIMIT)).join(" → ")
@@ -78,7 +76,7 @@ fn frames_on(paper: Paper, plan: &Plan, framing: &Framing) -> String {
         } else {
             format!("the first {shown} frames of")
         },
-        if demand.spec.time.cycles > 1 { " (super cycle)" } else { "" },
+        if spec.time.cycles > 1 { " (super cycle)" } else { "" },
     );
     let height = ROW * outputs.len() as f64 + 24.0;
     let width = label + width * f64::from(shown) + MARGIN;
@@ -122,9 +120,9 @@ struct Use {
 }
 
 /// All places that are reserved, sorted.
-fn uses(framing: &Framing) -> Vec<Use> {
+fn uses(framing: &Framing<'_>) -> Vec<Use> {
     let demand = &framing.demand;
-    let period = u64::from(demand.spec.period());
+    let period = u64::from(framing.framed.spec.period());
     let mut uses = Vec::new();
     for (stretch, answer) in demand.stretches.iter().zip(&framing.reserved.answers) {
         let Ok(reservation) = answer else { continue };
@@ -191,7 +189,6 @@ fn round(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use laxity_plan::model::SchedulerSpec;
 
     use super::topology::MOST_ARROWS;
     use super::*;
@@ -217,9 +214,9 @@ mod tests {
 
     fn drawings(flows: usize) -> [String; 2] {
         let plan = plan(flows);
-        let SchedulerSpec::Tdp(spec) = plan.scheduler else { panic!("no frames") };
-        let framing = Framing::of(&plan, &spec);
-        [topology(&plan).svg(), frames(&plan, &framing).svg()]
+        let networked = plan.networked().unwrap();
+        let framing = Framing::of(networked.framed().unwrap());
+        [topology(networked).svg(), frames(&framing).svg()]
     }
 
     #[test]

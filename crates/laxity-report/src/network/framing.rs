@@ -9,8 +9,9 @@ use laxity::admit::tdp::Blocked;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 use laxity_plan::Plan;
-use laxity_plan::model::{Hop, Network, TdpSpec};
-use laxity_plan::tdp::{Framing, MarginBinding, Stretch};
+use laxity_plan::model::Hop;
+use laxity_plan::network::Networked;
+use laxity_plan::tdp::{Framed, Framing, MarginBinding, Stretch};
 use serde::Serialize;
 
 use crate::admission::{self, AdmissionView, listed};
@@ -133,14 +134,11 @@ pub struct LeaveOut {
 }
 
 impl FramingProof {
-    /// Of a plan's network.
-    ///
-    /// # Panics
-    /// If it has none.
-    pub fn of(plan: &Plan, spec: &TdpSpec) -> FramingProof {
-        let network = plan.network.as_ref().expect("a plan with a network");
-        let framing = Framing::of(plan, spec);
-        let view = View { plan, network, spec, framing: &framing };
+    /// Of a network.
+    pub fn of(framed: Framed<'_>) -> FramingProof {
+        let Framed { on: Networked { plan, .. }, spec } = framed;
+        let framing = Framing::of(framed);
+        let view = View { framed, framing: &framing };
         let clocks = view.clocks();
         let classes = view.classes();
         let leave_out = view.leave_out();
@@ -263,40 +261,38 @@ impl FramedClass {
 
 /// What is looked at.
 struct View<'a> {
-    plan: &'a Plan,
-    network: &'a Network,
-    spec: &'a TdpSpec,
-    framing: &'a Framing,
+    framed: Framed<'a>,
+    framing: &'a Framing<'a>,
 }
 
 impl View<'_> {
     fn ends(&self, hop: Hop) -> String {
-        self.network.ends(hop).join(" → ")
+        self.framed.network.ends(hop).join(" → ")
     }
 
     fn classes(&self) -> Vec<FramedClass> {
-        let bounds = self.framing.bounds(self.plan);
-        let paths = self.plan.class_paths();
-        let framed = self.plan.leaves().filter(|(_, class)| class.wants_frames());
+        let bounds = self.framing.bounds();
+        let paths = self.framed.plan.class_paths();
+        let framed = self.framed.plan.leaves().filter(|(_, class)| class.wants_frames());
         framed
             .filter_map(|(id, class)| {
                 let bound = bounds.get(&id)?;
                 let deadline = class.end_to_end.or(class.deadline);
                 let delay = bound.as_ref().ok().map(|bound| bound.delay());
                 let early = |bound: Nanos| deadline?.0.checked_sub(bound.0);
-                let packets = self.plan.tdp_packets(self.spec, class).unwrap_or_default();
+                let packets = self.framed.packets(class).unwrap_or_default();
                 Some(FramedClass {
                     class: class.name.clone(),
                     nodes: self.nodes(paths[id.index()]),
                     packets: u32::try_from(packets).unwrap_or(u32::MAX),
-                    packet_bytes: self.plan.max_packet(class).0,
+                    packet_bytes: self.framed.plan.max_packet(class).0,
                     stretches: self.stretches(id),
                     deadline_ns: deadline.map(|deadline| deadline.0),
                     bound_ns: delay.map(|delay| delay.0),
                     slack_ns: delay.and_then(early),
                     shaping_ns: bound.as_ref().ok().map(|bound| bound.shaping.0),
                     transit_ns: bound.as_ref().ok().map(|bound| bound.transit.0),
-                    jitter_ns: 2 * self.spec.time.frame.0,
+                    jitter_ns: 2 * self.framed.spec.time.frame.0,
                     unbounded: bound.as_ref().err().map(|why| why.to_string()),
                 })
             })
@@ -304,7 +300,7 @@ impl View<'_> {
     }
 
     fn nodes(&self, path: &[Hop]) -> Vec<String> {
-        let ends = || path.iter().map(|hop| self.network.ends(*hop));
+        let ends = || path.iter().map(|hop| self.framed.network.ends(*hop));
         let nodes = ends().take(1).map(|[from, _]| from).chain(ends().map(|[_, to]| to));
         nodes.map(str::to_owned).collect()
     }
@@ -335,20 +331,20 @@ impl View<'_> {
     fn outputs(&self) -> Vec<FramedOutput> {
         let demand = &self.framing.demand;
         let output = |(number, (&hop, &Bytes(capacity))): (u32, (&Hop, &Bytes))| {
-            let reserved: Vec<u64> = (0..self.spec.period())
+            let reserved: Vec<u64> = (0..self.framed.spec.period())
                 .map(|frame| self.framing.reserved.ledger.reserved(number, frame).0)
                 .collect();
-            let [from, to] = self.network.ends(hop).map(str::to_owned);
+            let [from, to] = self.framed.network.ends(hop).map(str::to_owned);
             let share = |bytes: u64, frames: u64| match capacity.saturating_mul(frames) {
                 0 => 0.0,
                 all => bytes as f64 / all as f64,
             };
             FramedOutput {
-                link: self.network.links[hop.link as usize].name.clone(),
+                link: self.framed.link(hop).name.clone(),
                 from,
                 to,
                 capacity_bytes: capacity,
-                reserved: share(reserved.iter().sum(), self.spec.period().into()),
+                reserved: share(reserved.iter().sum(), self.framed.spec.period().into()),
                 fullest: share(reserved.iter().copied().max().unwrap_or(0), 1),
                 best_effort_bytes: self.best_effort(hop, &reserved),
                 reserved_bytes: reserved,
@@ -360,13 +356,13 @@ impl View<'_> {
     /// The longest packet that fits behind a frame's reserved packets and ends by the guard of the
     /// next reserved frame; none if nothing is reserved.
     fn best_effort(&self, hop: Hop, reserved: &[u64]) -> Option<u64> {
-        let settings = self.plan.tdp_settings(self.spec, hop, 0);
+        let settings = self.framed.settings(hop, 0);
         let first = reserved.iter().position(|&bytes| bytes > 0)?;
         let mut next = reserved.len() + first;
         let mut longest = 0;
         for (frame, &bytes) in reserved.iter().enumerate().rev() {
-            let frames = self.spec.time.start((next - frame) as u64);
-            let time = u128::from(frames.saturating_add(self.spec.guard).0);
+            let frames = self.framed.spec.time.start((next - frame) as u64);
+            let time = u128::from(frames.saturating_add(self.framed.spec.guard).0);
             let room = time * u128::from(settings.rate.0) / u128::from(NANOBITS_PER_BYTE);
             let room = u64::try_from(room).unwrap_or(u64::MAX);
             longest = longest.max(room.saturating_sub(bytes));
@@ -378,7 +374,7 @@ impl View<'_> {
     }
 
     fn clocks(&self) -> Clocks {
-        let margin = self.framing.clock_margin(self.plan);
+        let margin = self.framing.clock_margin();
         let binding = match margin.binding {
             MarginBinding::Late(hop) => {
                 format!("packets would come over {} when their frame has begun", self.ends(hop))
@@ -388,14 +384,14 @@ impl View<'_> {
             }
             MarginBinding::Marks => "marks would be taken for those of other frames".to_owned(),
         };
-        let error = self.plan.worst_clock_error(self.spec);
+        let error = self.framed.worst_clock_error();
         Clocks { error_ns: error.0, borne_ns: margin.error.0, binding }
     }
 
     fn leave_out(&self) -> Option<LeaveOut> {
         let is_blocked =
             |id: ClassId| self.framing.stretches(id).any(|(_, answer)| answer.is_err());
-        let blocked = self.plan.leaves().filter(|(id, _)| is_blocked(*id));
+        let blocked = self.framed.plan.leaves().filter(|(id, _)| is_blocked(*id));
         let classes: Vec<_> = blocked.map(|(_, class)| class.name.clone()).collect();
         let all = self.framing.demand.stretches.len();
         let fewest = self.framing.reserved.most.map(|most| all - most);

@@ -1,7 +1,6 @@
 //! A network's results as one HTML file.
 
-use laxity_plan::Plan;
-use laxity_plan::model::SchedulerSpec;
+use laxity_plan::network::Networked;
 use laxity_plan::tdp::Framing;
 use laxity_sim::network::{HopSummary, NetworkSummary};
 use laxity_sim::series::Series;
@@ -14,12 +13,9 @@ use crate::html::{admission_section, cell, facts, figure, page, promises, verdic
 use crate::quantity::{NOTHING, count, megabits, percent, rate, time};
 use crate::verdict::{Judged, named};
 
-/// One run of a plan as an HTML file, with what was proved of it.
-///
-/// # Panics
-/// If the plan has no network.
+/// One run of a network as an HTML file, with what was proved of it.
 pub fn html(
-    plan: &Plan,
+    on: Networked<'_>,
     admission: &AdmissionView,
     judged: &Judged<NetworkSummary>,
     series: &Series,
@@ -44,9 +40,9 @@ pub fn html(
             section { h2 { "Hop by hop" } (hops(&summary.hops)) }
             section {
                 h2 { "Figures" }
-                (figure(&drawing::topology(plan), TOPOLOGY))
-                @if let SchedulerSpec::Tdp(spec) = plan.scheduler {
-                    (figure(&drawing::frames(plan, &Framing::of(plan, &spec)), FRAMES))
+                (figure(&drawing::topology(on), TOPOLOGY))
+                @if let Some(framed) = on.framed() {
+                    (figure(&drawing::frames(&Framing::of(framed)), FRAMES))
                 }
                 (figure(&figures::goodput(summary, series), GOODPUT))
                 (figure(&figures::delays(summary, series), DELAYS))

@@ -7,7 +7,8 @@ use laxity::packet::ClassId;
 use laxity::police::TokenBucket;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::model::{Class, Hop, Network};
+use laxity_plan::model::{Class, Hop};
+use laxity_plan::network::Networked;
 use laxity_plan::paths::{Output, Passing, Paths, Route, Unproved};
 use serde::Serialize;
 
@@ -123,14 +124,11 @@ pub struct PassingProof {
 }
 
 impl Proof {
-    /// Of a plan's network.
-    ///
-    /// # Panics
-    /// If the plan has no network.
-    pub fn of(plan: &Plan) -> Proof {
-        let network = plan.network.as_ref().expect("a plan with a network");
-        let paths = plan.paths();
-        let view = View { plan, network, paths: &paths };
+    /// Of a network.
+    pub fn of(on: Networked<'_>) -> Proof {
+        let Networked { plan, .. } = on;
+        let paths = on.paths();
+        let view = View { on, paths: &paths };
         let routes = || paths.routes.iter().filter(|route| !route.acks);
         let mut proof = Proof {
             scheduler: plan.scheduler.name(),
@@ -169,7 +167,7 @@ impl Proof {
             unkept(&what, deadline, path.bound_ns, path.unbounded.as_deref())
         });
         let promised = |class: &PassingProof| {
-            plan.class(&class.name).is_some_and(|id| is_told(&plan.classes[id.index()]))
+            plan.class(&class.name).is_some_and(|id| tells_arrivals(&plan.classes[id.index()]))
         };
         let single = self.outputs.iter().flat_map(|output| {
             let unfit = output.why_not.as_ref().filter(|_| output.fits == Some(false));
@@ -221,12 +219,12 @@ impl Proof {
 }
 
 /// Whether a class's deadlines are promises: a network takes them without `arrival`, for order only.
-pub(super) fn is_told(class: &Class) -> bool {
+pub(super) fn tells_arrivals(class: &Class) -> bool {
     class.arrival.is_some()
 }
 
 fn is_promised(class: &Class) -> bool {
-    class.end_to_end.is_some() || class.deadline.is_some() && is_told(class)
+    class.end_to_end.is_some() || class.deadline.is_some() && tells_arrivals(class)
 }
 
 /// What is wrong with a bound, if anything.
@@ -244,24 +242,23 @@ fn unkept(what: &str, deadline: u64, bound: Option<u64>, why: Option<&str>) -> O
 
 /// What is looked at.
 struct View<'a> {
-    plan: &'a Plan,
-    network: &'a Network,
+    on: Networked<'a>,
     paths: &'a Paths,
 }
 
 impl View<'_> {
     fn name(&self, class: ClassId) -> String {
-        self.plan.classes[class.index()].name.clone()
+        self.on.plan.classes[class.index()].name.clone()
     }
 
     fn ends(&self, hop: Hop) -> String {
-        self.network.ends(hop).join(" → ")
+        self.on.network.ends(hop).join(" → ")
     }
 
     fn path(&self, route: &Route) -> PathProof {
-        let ends = || route.path.iter().map(|hop| self.network.ends(*hop));
+        let ends = || route.path.iter().map(|hop| self.on.network.ends(*hop));
         let nodes = ends().take(1).map(|[from, _]| from).chain(ends().map(|[_, to]| to));
-        let class = &self.plan.classes[route.class.index()];
+        let class = &self.on.plan.classes[route.class.index()];
         let (deadline, bound) = (class.end_to_end, route.bound());
         let early = |bound: Nanos| deadline?.0.checked_sub(bound.0);
         let bounds = || route.outputs.iter().map(|output| self.bound(*output, route.class));
@@ -269,7 +266,7 @@ impl View<'_> {
         let slowest =
             || (0..route.path.len()).max_by_key(|at| bounds().nth(*at).and_then(Result::ok));
         let hop = |(hop, bound): (&Hop, Result<Nanos, Unproved>)| {
-            let link = &self.network.links[hop.link as usize];
+            let link = self.on.link(*hop);
             HopProof {
                 link: link.name.clone(),
                 bound_ns: bound.ok().map(|bound| bound.0),
@@ -283,9 +280,9 @@ impl View<'_> {
             deadline_ns: deadline.map(|deadline| deadline.0),
             bound_ns: bound.ok().map(|bound| bound.0),
             slack_ns: bound.ok().and_then(early),
-            sum_ns: route.sum.ok().map(|sum| sum.0),
-            once_ns: route.once.ok().map(|once| once.0),
-            empty_ns: route.empty.0,
+            sum_ns: route.hop_by_hop.ok().map(|sum| sum.0),
+            once_ns: route.burst_once.ok().map(|once| once.0),
+            empty_ns: route.unloaded.0,
             binding: unproved.or_else(slowest).map(|at| self.ends(route.path[at])),
             unbounded: bound.err().map(|why| why.to_string()),
             hops: route.path.iter().zip(bounds()).map(hop).collect(),
@@ -293,21 +290,23 @@ impl View<'_> {
     }
 
     fn bound(&self, output: usize, class: ClassId) -> Result<Nanos, Unproved> {
-        self.paths.outputs[output].class(class).map_or(Err(Unproved::Before), |of| of.bound)
+        self.paths.outputs[output]
+            .class(class)
+            .map_or(Err(Unproved::UnboundedUpstream), |of| of.bound)
     }
 
     fn output(&self, number: usize) -> OutputProof {
         let output = &self.paths.outputs[number];
-        let link = &self.network.links[output.hop.link as usize];
-        let [from, to] = self.network.ends(output.hop).map(str::to_string);
-        let here = output.is_told().then(|| self.paths.plan_at(self.plan, number));
+        let link = self.on.link(output.hop);
+        let [from, to] = self.on.network.ends(output.hop).map(str::to_string);
+        let here = output.knows_arrivals().then(|| self.paths.plan_at(self.on, number));
         let why_not = here.as_ref().and_then(why_not);
         OutputProof {
             link: link.name.clone(),
             from,
             to,
             private: output.private.is_some(),
-            scheduler: self.plan.scheduling_at(output.hop).scheduler.name(),
+            scheduler: self.on.scheduling(output.hop).scheduler.name(),
             rate_bps: link.rate.0,
             long_run_bps: output.long_run().0,
             fits: why_not.as_ref().map(Option::is_none),
@@ -326,7 +325,7 @@ impl View<'_> {
                 name: self.name(passing.class),
                 burst_bytes: long_run.map(|line| line.bucket.0),
                 rate_bps: long_run.map(|line| line.rate.0),
-                deadline_ns: self.plan.classes[passing.class.index()].deadline.map(|of| of.0),
+                deadline_ns: self.on.plan.classes[passing.class.index()].deadline.map(|of| of.0),
                 bound_ns: passing.bound.ok().map(|bound| bound.0),
                 unbounded: passing.bound.err().map(|why| why.to_string()),
             }

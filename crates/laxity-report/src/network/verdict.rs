@@ -3,23 +3,20 @@
 use std::collections::HashMap;
 
 use laxity_plan::Plan;
-use laxity_plan::model::SchedulerSpec;
+use laxity_plan::network::Networked;
 use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary};
 use laxity_sim::summary::ClassSummary;
 
 use super::framing::FramingProof;
-use super::proof::{Proof, is_told};
+use super::proof::{Proof, tells_arrivals};
 use crate::admission::AdmissionView;
 use crate::verdict::{Broken, Measured, Owed, Promise, broken_by};
 
-/// What is proved of a plan's network, before anything is sent.
-///
-/// # Panics
-/// If the plan has no network.
-pub fn admission(plan: &Plan) -> AdmissionView {
-    match plan.scheduler {
-        SchedulerSpec::Tdp(spec) => FramingProof::of(plan, &spec).view(),
-        _ => Proof::of(plan).view(),
+/// What is proved of a network, before anything is sent.
+pub fn admission(on: Networked<'_>) -> AdmissionView {
+    match on.framed() {
+        Some(framed) => FramingProof::of(framed).view(),
+        None => Proof::of(on).view(),
     }
 }
 
@@ -46,7 +43,7 @@ impl Measured for NetworkSummary {
 
 /// Whether a class's `deadline` is promised: a network takes it without `arrival`, for order only.
 fn tells(plan: &Plan, class: &str) -> bool {
-    plan.class(class).is_some_and(|id| is_told(&plan.classes[id.index()]))
+    plan.class(class).is_some_and(|id| tells_arrivals(&plan.classes[id.index()]))
 }
 
 fn from_end_to_end(class: &EndToEnd) -> impl Iterator<Item = Broken> {

@@ -26,17 +26,17 @@ impl<W: Watcher> Simulation<'_, W> {
             }
             bytes *= connection.receiver.received() - before;
         }
-        if transit.sent >= self.run.plan.run.warm_up {
+        if transit.sent >= self.run.on.plan.run.warm_up {
             flow.books.arrived += 1;
             let delay = now - transit.sent;
             flow.books.delay_sum += u128::from(delay.0);
-            let promised = self.run.plan.classes[transit.class.index()].end_to_end;
+            let promised = self.run.on.plan.classes[transit.class.index()].end_to_end;
             let books = &mut self.classes[transit.class.index()];
             books.delay.record(delay);
             books.transit.record(now - transit.began);
             books.miss(transit, delay, promised, flow.bound);
         }
-        if now >= self.run.plan.run.warm_up {
+        if now >= self.run.on.plan.run.warm_up {
             flow.books.delivered += bytes;
         }
         self.watcher.delivered(&transit.packet(transit.sent, u64::MAX), bytes, now);
@@ -76,7 +76,7 @@ impl<W: Watcher> Simulation<'_, W> {
         }
         connection.sender.on_ack(now, ack);
         if let Some(took) = connection.complete(now)
-            && now >= self.run.plan.run.warm_up
+            && now >= self.run.on.plan.run.warm_up
         {
             let class = self.flows[number].class;
             self.classes[class.index()].completion.record(took);

@@ -7,7 +7,6 @@ use laxity::scheduler::{Criterion, Dispatch, DropSink, Scheduler};
 use laxity::units::Nanos;
 
 use super::clock::NodeClock;
-use super::output::Flight;
 
 /// An output of a node that has frames.
 pub(super) struct Frames {
@@ -124,14 +123,14 @@ impl Input {
         Input { upstream, clock, delay, unknown: 0 }
     }
 
-    /// The frame in which a packet was sent that arrives now; none for best effort and while out of
-    /// step.
+    /// The frame in which a packet, or padding, was sent that arrives now with this DS field; none for
+    /// best effort and while out of step.
     #[inline]
-    pub fn receive(&mut self, now: Nanos, flight: &Flight) -> Option<u64> {
-        let mark = Mark::decode(flight.ds)?;
+    pub fn receive(&mut self, now: Nanos, ds: u8, is_padding: bool) -> Option<u64> {
+        let mark = Mark::decode(ds)?;
         let sent = self.clock.at(now).saturating_sub(self.delay);
         let frame = self.upstream.receive(sent, mark);
-        self.unknown += u64::from(frame.is_none() && flight.packet.is_some());
+        self.unknown += u64::from(frame.is_none() && !is_padding);
         frame
     }
 

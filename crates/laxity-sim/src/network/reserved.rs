@@ -6,9 +6,9 @@ use laxity::admit::tdp::Ledger;
 use laxity::packet::ClassId;
 use laxity::sched::tdp::{Contract, Edge};
 use laxity::units::Nanos;
-use laxity_plan::Plan;
 use laxity_plan::model::{Hop, TdpSpec};
-use laxity_plan::tdp::Framing;
+use laxity_plan::network::Networked;
+use laxity_plan::tdp::{Framed, Framing};
 
 pub(super) struct Reserved {
     spec: TdpSpec,
@@ -25,10 +25,11 @@ pub(super) struct Reserved {
 
 impl Reserved {
     /// What is reserved for the plan's flows, and the edge of all of them.
-    pub fn new(plan: &Plan, spec: TdpSpec) -> (Reserved, Edge) {
-        let framing = Framing::of(plan, &spec);
-        let bounds = framing.bounds(plan);
-        let Framing { demand, reserved } = framing;
+    pub fn new(framed: Framed<'_>) -> (Reserved, Edge) {
+        let Framed { on: Networked { plan, .. }, spec } = framed;
+        let framing = Framing::of(framed);
+        let bounds = framing.bounds();
+        let Framing { demand, reserved, .. } = framing;
         let (mut steps, mut contracts) = (HashMap::new(), Vec::new());
         let (mut delays, mut edges) = (vec![0; demand.outputs.len()], BTreeSet::new());
         let mut at_edge = 0;
@@ -60,7 +61,7 @@ impl Reserved {
             bounds.into_iter().filter_map(|(class, bound)| Some((class, bound.ok()?.delay())));
         let bounds = bounds.collect();
         let ledger = reserved.ledger;
-        (Reserved { spec, ledger, outputs, ahead: delays, steps, bounds }, edge)
+        (Reserved { spec: *spec, ledger, outputs, ahead: delays, steps, bounds }, edge)
     }
 
     /// The forwarding delay of an output on a class's path, and the flow's number there if it is an edge.

@@ -3,7 +3,8 @@
 use laxity::packet::ClassId;
 use laxity::port::Books;
 use laxity::units::Nanos;
-use laxity_plan::model::{Class, Hop, Network};
+use laxity_plan::model::{Class, Hop};
+use laxity_plan::network::Networked;
 use serde::Serialize;
 
 use super::NetworkRun;
@@ -184,8 +185,8 @@ pub(super) struct Measured<'a> {
 }
 
 impl NetworkSummary {
-    pub(super) fn new(measured: &Measured<'_>, network: &Network) -> NetworkSummary {
-        let NetworkRun { plan, duration, seed } = *measured.run;
+    pub(super) fn new(measured: &Measured<'_>) -> NetworkSummary {
+        let NetworkRun { on: Networked { plan, .. }, duration, seed } = *measured.run;
         let mut flows = vec![Vec::new(); plan.classes.len()];
         for flow in measured.flows {
             flows[flow.class.index()].push(flow);
@@ -201,7 +202,7 @@ impl NetworkSummary {
             duration_ns: duration.0,
             warm_up_ns: plan.run.warm_up.0,
             classes: plan.leaves().enumerate().filter_map(end_to_end).collect(),
-            hops: measured.hops(network),
+            hops: measured.hops(),
             flows: measured.flows.iter().map(|flow| measured.flow(flow)).collect(),
             hop_departures: measured.hops,
             ties_at_full_queues: measured.ties,
@@ -212,7 +213,7 @@ impl NetworkSummary {
 
 impl Measured<'_> {
     fn seconds(&self) -> f64 {
-        self.run.duration.saturating_sub(self.run.plan.run.warm_up).as_secs_f64()
+        self.run.duration.saturating_sub(self.run.on.plan.run.warm_up).as_secs_f64()
     }
 
     fn goodput(&self, flow: &Flow) -> f64 {
@@ -225,7 +226,7 @@ impl Measured<'_> {
     fn flow(&self, flow: &Flow) -> FlowSummary {
         let books = &flow.books;
         FlowSummary {
-            class: self.run.plan.classes[flow.class.index()].name.clone(),
+            class: self.run.on.plan.classes[flow.class.index()].name.clone(),
             flow: flow.id.0,
             sent: books.sent,
             dropped: books.dropped,
@@ -239,7 +240,7 @@ impl Measured<'_> {
         let books = &self.classes[id.index()];
         let goodputs = flows.iter().map(|flow| self.goodput(flow));
         (!flows.is_empty()).then(|| EndToEnd {
-            name: self.run.plan.classes[id.index()].name.clone(),
+            name: self.run.on.plan.classes[id.index()].name.clone(),
             place,
             flows: flows.len() as u64,
             sent: flows.iter().map(|flow| flow.books.sent).sum(),
@@ -249,7 +250,7 @@ impl Measured<'_> {
             fairness: jain(goodputs),
             delay_ns: DelaySummary::of(&books.delay),
             transit_ns: DelaySummary::of(&books.transit),
-            deadline_ns: self.run.plan.classes[id.index()].end_to_end.map(|deadline| deadline.0),
+            deadline_ns: self.run.on.plan.classes[id.index()].end_to_end.map(|deadline| deadline.0),
             deadline_misses: books.deadline_misses,
             bound_ns: flows
                 .iter()
@@ -262,17 +263,17 @@ impl Measured<'_> {
         })
     }
 
-    fn hops(&self, network: &Network) -> Vec<HopSummary> {
+    fn hops(&self) -> Vec<HopSummary> {
         let taken = |at: usize| self.books[at].accounts().iter().any(|account| account.arrived > 0);
-        let used = network.hops().zip(0..).filter(|&(_, at)| taken(at));
-        used.map(|(hop, at)| self.hop(network, hop, at)).collect()
+        let used = self.run.on.network.hops().zip(0..).filter(|&(_, at)| taken(at));
+        used.map(|(hop, at)| self.hop(hop, at)).collect()
     }
 
-    fn hop(&self, network: &Network, hop: Hop, at: usize) -> HopSummary {
-        let plan = self.run.plan;
-        let link = &network.links[hop.link as usize];
-        let [from, to] = network.ends(hop).map(str::to_string);
-        let accounts = plan.classes.iter().zip(self.books[at].accounts());
+    fn hop(&self, hop: Hop, at: usize) -> HopSummary {
+        let on = self.run.on;
+        let link = on.link(hop);
+        let [from, to] = on.network.ends(hop).map(str::to_string);
+        let accounts = on.plan.classes.iter().zip(self.books[at].accounts());
         let sent_or_dropped = accounts.filter(|(_, account)| account.arrived > 0);
         let time = self.seconds() * self.outputs[at] as f64;
         let class = |(class, account)| {
@@ -285,7 +286,7 @@ impl Measured<'_> {
             link: link.name.clone(),
             from,
             to,
-            scheduler: plan.scheduling_at(hop).scheduler.name().to_string(),
+            scheduler: on.scheduling(hop).scheduler.name().to_string(),
             rate_bps: link.rate.0,
             utilization: if time > 0.0 { self.busy[at].as_secs_f64() / time } else { 0.0 },
             lost: self.lost[at],

@@ -9,8 +9,10 @@ use laxity::sched::Tdp;
 use laxity::sched::tdp::{Edge, Upstream};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::model::{Hop, Network, SchedulerSpec, TdpSpec};
+use laxity_plan::model::{Hop, SchedulerSpec};
+use laxity_plan::network::Networked;
 use laxity_plan::paths::Paths;
+use laxity_plan::tdp::Framed;
 use rand::RngExt;
 
 use super::clock::NodeClock;
@@ -23,8 +25,7 @@ use crate::source::random::{Generator, generator};
 
 /// Outputs, and lists of them that packets pass.
 pub(super) struct Topology<'a> {
-    plan: &'a Plan,
-    network: &'a Network,
+    on: Networked<'a>,
     seed: u64,
     /// What comes to every output, as far as it is known.
     pub paths: Paths,
@@ -52,19 +53,12 @@ pub(super) struct Step {
 
 impl<'a> Topology<'a> {
     /// Before any route.
-    pub fn new(plan: &'a Plan, network: &'a Network, seed: u64) -> Self {
-        let (reserved, edge) = match plan.scheduler {
-            SchedulerSpec::Tdp(spec) => {
-                let (reserved, edge) = Reserved::new(plan, spec);
-                (Some(reserved), Some(edge))
-            }
-            _ => (None, None),
-        };
+    pub fn new(on: Networked<'a>, seed: u64) -> Self {
+        let (reserved, edge) = on.framed().map(Reserved::new).unzip();
         Topology {
-            plan,
-            network,
+            on,
             seed,
-            paths: plan.paths(),
+            paths: on.paths(),
             outputs: Vec::new(),
             routes: Vec::new(),
             edge,
@@ -95,19 +89,19 @@ impl<'a> Topology<'a> {
     }
 
     fn output(&mut self, hop: Hop, known: Option<usize>, private: &mut HashMap<Hop, u32>) -> u32 {
-        let link = &self.network.links[hop.link as usize];
+        let link = self.on.link(hop);
         let known_outputs = if link.private { private } else { &mut self.shared };
         if let Some(&output) = known_outputs.get(&hop) {
             return output;
         }
         let number = self.outputs.len() as u32;
         known_outputs.insert(hop, number);
-        let told = known.filter(|&output| self.paths.outputs[output].is_told());
-        let discipline = match told {
-            Some(output) => self.discipline(hop, &self.paths.plan_at(self.plan, output), number),
+        let known = known.filter(|&output| self.paths.outputs[output].knows_arrivals());
+        let discipline = match known {
+            Some(output) => self.discipline(hop, &self.paths.plan_at(self.on, output), number),
             None => {
                 let here = self.seen.remove(&hop);
-                let here = here.unwrap_or_else(|| self.plan.at(hop));
+                let here = here.unwrap_or_else(|| self.on.at(hop));
                 let discipline = self.discipline(hop, &here, number);
                 self.seen.insert(hop, here);
                 discipline
@@ -134,19 +128,19 @@ impl<'a> Topology<'a> {
         };
         match here.scheduler {
             SchedulerSpec::Fifo if here.limits_nothing() => Discipline::Arrival,
-            SchedulerSpec::Tdp(spec) => {
+            SchedulerSpec::Tdp(_) => {
                 let best_effort = here.build_scheduler(seed);
-                let Some(reserved) = &self.reserved else {
+                let Some((framed, reserved)) = self.on.framed().zip(self.reserved.as_ref()) else {
                     return queued(best_effort);
                 };
-                let settings = self.plan.tdp_settings(&spec, hop, reserved.ahead(hop));
+                let settings = framed.settings(hop, reserved.ahead(hop));
                 let tdp = Tdp::reserving(settings, |frame| reserved.is_reserved(hop, frame));
-                let [from, to] = self.network.between(hop);
-                let min_packet = u32::try_from(self.plan.link.min_packet.0).unwrap_or(u32::MAX);
+                let [from, to] = self.on.network.between(hop);
+                let min_packet = u32::try_from(self.on.plan.link.min_packet.0).unwrap_or(u32::MAX);
                 Discipline::Frames(Box::new(Frames {
                     tdp: tdp.over(best_effort),
-                    clock: NodeClock::new(self.network.nodes[from as usize].clock),
-                    padding: self.is_in_step(&spec, to).then_some(min_packet),
+                    clock: NodeClock::new(self.on.network.nodes[from as usize].clock),
+                    padding: is_in_step(framed, to).then_some(min_packet),
                     counts: Default::default(),
                 }))
             }
@@ -157,23 +151,23 @@ impl<'a> Topology<'a> {
     /// The input at the end of a hop between two nodes that have frames, which has heard padding before
     /// the run begins.
     fn input(&self, hop: Hop) -> Option<Input> {
-        let SchedulerSpec::Tdp(spec) = self.plan.scheduler else { return None };
-        let [from, to] = self.network.between(hop);
-        let is_marked = self.plan.has_frames(&spec, hop) && self.is_in_step(&spec, to);
-        let link = &self.network.links[hop.link as usize];
-        let [before, behind] = [from, to].map(|node| self.network.nodes[node as usize].clock);
-        let takes = i64::try_from(link.rate.time_for(self.plan.link.min_packet).0);
+        let framed = self.on.framed()?;
+        let [from, to] = self.on.network.between(hop);
+        let is_marked = framed.has_frames(hop) && is_in_step(framed, to);
+        let link = self.on.link(hop);
+        let [before, behind] = [from, to].map(|node| self.on.network.nodes[node as usize].clock);
+        let takes = i64::try_from(link.rate.time_for(self.on.plan.link.min_packet).0);
         let ahead = behind.error(Nanos::ZERO).saturating_sub(before.error(Nanos::ZERO));
         let lag = takes.unwrap_or(i64::MAX).saturating_add(ahead);
-        let upstream = || Upstream::in_step(spec.time, lag);
+        let upstream = || Upstream::in_step(framed.spec.time, lag);
         is_marked.then(|| Input::new(upstream(), NodeClock::new(behind), link.delay))
     }
+}
 
-    /// Whether a node has any output with frames.
-    fn is_in_step(&self, spec: &TdpSpec, node: u32) -> bool {
-        let from_it = |hop: &Hop| self.network.between(*hop)[0] == node;
-        self.network.hops().filter(from_it).any(|hop| self.plan.has_frames(spec, hop))
-    }
+/// Whether a node has any output with frames.
+fn is_in_step(framed: Framed<'_>, node: u32) -> bool {
+    let from_it = |hop: &Hop| framed.network.between(*hop)[0] == node;
+    framed.network.hops().filter(from_it).any(|hop| framed.has_frames(hop))
 }
 
 /// The position of a hop's books.

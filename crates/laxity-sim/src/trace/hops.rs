@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use laxity_plan::Plan;
-use laxity_plan::model::{Hop, Network};
+use laxity_plan::model::Hop;
+use laxity_plan::network::Networked;
 
 use super::outcome;
 use crate::network::Watcher;
@@ -28,17 +28,16 @@ pub const HOP_COLUMNS: [&str; 11] = [
 /// the end; a write that fails is told by [`finish`](Self::finish).
 pub struct HopTrace<'a, W: Write> {
     writer: csv::Writer<W>,
-    network: &'a Network,
-    plan: &'a Plan,
+    on: Networked<'a>,
     failed: Option<csv::Error>,
 }
 
 impl<'a, W: Write> HopTrace<'a, W> {
-    /// A file with its header, for a plan with this network.
-    pub fn new(writer: W, plan: &'a Plan, network: &'a Network) -> Self {
+    /// A file with its header.
+    pub fn new(writer: W, on: Networked<'a>) -> Self {
         let mut writer = csv::WriterBuilder::new().buffer_capacity(1 << 18).from_writer(writer);
         let failed = writer.write_record(HOP_COLUMNS).err();
-        HopTrace { writer, network, plan, failed }
+        HopTrace { writer, on, failed }
     }
 
     /// Writes what is still in memory.
@@ -55,11 +54,11 @@ impl<'a, W: Write> HopTrace<'a, W> {
     fn row(&mut self, hop: Hop, record: &Record) -> csv::Result<()> {
         let packet = &record.packet;
         let (start, departure, verdict) = outcome(record);
-        let [from, to] = self.network.ends(hop);
-        for name in [&self.network.links[hop.link as usize].name, from, to] {
+        let [from, to] = self.on.network.ends(hop);
+        for name in [&self.on.link(hop).name, from, to] {
             self.writer.write_field(name)?;
         }
-        self.writer.write_field(&self.plan.classes[packet.class.index()].name)?;
+        self.writer.write_field(&self.on.plan.classes[packet.class.index()].name)?;
         let mut digits = itoa::Buffer::new();
         let numbers =
             [Some(packet.flow.0.into()), Some(packet.length.into()), Some(packet.arrival.0)];

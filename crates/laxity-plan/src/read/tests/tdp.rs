@@ -8,6 +8,7 @@ use super::*;
 use crate::model::{
     Assignment, BestEffortOrder, Clock, Dist, Model, SchedulerSpec, Source, TdpSpec, WireLoss,
 };
+use crate::tdp::Framed;
 
 /// A ring of three with a reserved flow.
 const RING: &str = r#"
@@ -121,9 +122,10 @@ fn nodes_with_clocks_and_links_with_losses() {
     let loss = |run| Some(WireLoss { share: 0.2, run });
     assert_eq!(losses, [None, loss(1.25), loss(4.0)]);
     // The largest error is b's after two seconds, 3 us and one more.
-    assert_eq!(plan.clock_error(&spec(&plan)), Nanos(4_000));
-    let told = TdpSpec { clock_error: Some(Nanos(7)), ..spec(&plan) };
-    assert_eq!(plan.clock_error(&told), Nanos(7));
+    let framed = plan.networked().unwrap().framed().unwrap();
+    assert_eq!(framed.clock_error(), Nanos(4_000));
+    let spec = TdpSpec { clock_error: Some(Nanos(7)), ..spec(&plan) };
+    assert_eq!(Framed { spec: &spec, ..framed }.clock_error(), Nanos(7));
 }
 
 #[test]

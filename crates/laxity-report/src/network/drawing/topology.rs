@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use laxity::packet::ClassId;
 use laxity_plan::Plan;
 use laxity_plan::model::{Hop, Network, Source};
+use laxity_plan::network::Networked;
 use maud::{Markup, html};
 
 use super::layout::{self, Place};
@@ -22,15 +23,11 @@ const NODE_HEIGHT: f64 = 34.0;
 
 /// The nodes as they are joined, the links between them, and over each link an arrow for every class
 /// that takes it in that direction, or if there are too many to tell apart, one with their number.
-///
-/// # Panics
-/// If the plan has no network.
-pub fn topology(plan: &Plan) -> Figure<'_> {
-    Figure::new(|paper| topology_on(paper, plan))
+pub fn topology(on: Networked<'_>) -> Figure<'_> {
+    Figure::new(move |paper| topology_on(paper, on))
 }
 
-fn topology_on(paper: Paper, plan: &Plan) -> String {
-    let network = plan.network.as_ref().expect("a plan with a network");
+fn topology_on(paper: Paper, Networked { plan, network }: Networked<'_>) -> String {
     let takers = takers(plan);
     let shown = Shown::new(plan, takers.values().flatten().copied().collect());
     let title = "Nodes, links and the classes that take them";

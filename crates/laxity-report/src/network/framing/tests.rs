@@ -1,12 +1,9 @@
-use laxity_plan::model::SchedulerSpec;
-
 use super::tables::drawn;
 use super::*;
 
 fn proof(text: &str) -> FramingProof {
     let plan = Plan::parse(&format!("version = 1\n{text}"), "plan.toml", "".as_ref()).unwrap();
-    let SchedulerSpec::Tdp(spec) = plan.scheduler else { panic!("no frames") };
-    FramingProof::of(&plan, &spec)
+    FramingProof::of(plan.networked().unwrap().framed().unwrap())
 }
 
 /// Three flows of 400 bytes a frame over one link that carries 1000.

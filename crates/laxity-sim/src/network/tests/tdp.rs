@@ -27,7 +27,7 @@ fn spec(plan: &Plan) -> TdpSpec {
 fn travel(plan: &Plan, duration: Nanos, seed: u64) -> (NetworkSummary, Vec<Trip>) {
     let mut trips =
         Trips { paths: plan.class_paths(), under_way: HashMap::new(), trips: Vec::new() };
-    let run = NetworkRun { plan, duration, seed };
+    let run = NetworkRun { on: plan.networked().unwrap(), duration, seed };
     let summary = run.simulate(&mut trips, &mut crate::to_the_end).unwrap();
     (summary, trips.trips)
 }
@@ -89,7 +89,7 @@ struct Reference<'a> {
     plan: &'a Plan,
     network: &'a Network,
     spec: TdpSpec,
-    framing: Framing,
+    framing: Framing<'a>,
     paths: Vec<&'a [Hop]>,
 }
 
@@ -100,7 +100,7 @@ impl<'a> Reference<'a> {
             plan,
             network,
             spec,
-            framing: Framing::of(plan, &spec),
+            framing: Framing::of(plan.networked().unwrap().framed().unwrap()),
             paths: plan.class_paths(),
         }
     }
@@ -230,7 +230,7 @@ impl<'a> Reference<'a> {
 
     /// Checks that no frame is reserved beyond its capacity, from nothing.
     fn check_ledger(&self) {
-        let Framing { demand, reserved: Reserved { ledger, answers, .. } } = &self.framing;
+        let Framing { demand, reserved: Reserved { ledger, answers, .. }, .. } = &self.framing;
         let flows = demand.stretches.iter().zip(answers);
         let flows =
             flows.filter_map(|(stretch, answer)| Some((&stretch.flow, answer.as_ref().ok()?)));

@@ -11,7 +11,7 @@ fn bears_its_clocks(drawn: &Drawn, cycles: u64) -> bool {
     let error = spec(&plan).clock_error.unwrap();
     let nodes = &reference.network.nodes;
     assert!(nodes.iter().all(|node| node.clock.largest_error() <= error));
-    if reference.framing.clock_margin(&plan).error < error {
+    if reference.framing.clock_margin().error < error {
         return false;
     }
     let (summary, trips) = travel(&plan, drawn.duration(cycles), 1);
@@ -124,7 +124,7 @@ fn chain(clocks: [&str; 2], packet: u64, frames: u64, delay: &str, start: &str) 
 /// The margin in ns with what binds it, and what was counted at both outputs.
 fn margin_and_counts(plan: &Plan) -> (u64, MarginBinding, [crate::network::FramesSummary; 2]) {
     let summary = travel(plan, Nanos(40 * MS), 1).0;
-    let margin = Reference::new(plan).framing.clock_margin(plan);
+    let margin = Reference::new(plan).framing.clock_margin();
     let hops = [0, 1].map(|hop: usize| summary.hops[hop].frames.unwrap());
     (margin.error.0, margin.binding, hops)
 }
