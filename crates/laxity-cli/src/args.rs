@@ -203,7 +203,8 @@ pub struct Fit {
 /// What a plan is imported from.
 #[derive(Debug, Subcommand)]
 pub enum ImportFrom {
-    /// From a script that sets up hfsc or htb on Linux, or from what `tc … show` prints of one.
+    /// From a script that sets up hfsc, htb, prio or fq_codel on Linux, or from what `tc … show`
+    /// prints of one.
     Tc(ImportTc),
 }
 
@@ -227,7 +228,8 @@ pub struct ImportTc {
     /// The rate of the link, such as 10mbit [default: that of the one class at the top].
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub link_rate: Option<Rate>,
-    /// The interface whose set-up is wanted [default: the one with a hfsc or htb qdisc].
+    /// The interface whose set-up is wanted [default: the one with a hfsc or htb qdisc, or else
+    /// the one with prio, or else with fq_codel].
     #[arg(long, value_name = "NAME")]
     pub dev: Option<String>,
     /// An argument of the script: $1, and given again $2 and so on.

@@ -23,6 +23,8 @@ pub struct Commands {
     pub notes: Notes,
 }
 
+/// The roots that are read.
+const READ: &str = "hfsc, htb, prio or fq_codel";
 /// Options of `tc` itself that have a value.
 const WITH_VALUE: [&str; 6] = ["-n", "-net", "-netns", "-cf", "-conf", "-loop"];
 
@@ -196,7 +198,9 @@ impl Commands {
     /// The set-up that is imported, and all notes.
     pub fn finish(mut self) -> Read<(Setup, Notes)> {
         let roots = self.setups.iter().enumerate();
-        let mut roots = roots.filter_map(|(at, setup)| Some((at, setup.root.as_ref()?)));
+        let roots = roots.filter_map(|(at, setup)| Some((at, setup.root.as_ref()?)));
+        let least = roots.clone().map(|(_, root)| root.discipline.rank()).min();
+        let mut roots = roots.filter(|(_, root)| Some(root.discipline.rank()) == least);
         let Some((at, _)) = roots.next() else { return Err(self.nothing()) };
         if let Some((second, root)) = roots.next() {
             let [first, second] = [at, second].map(|at| plain(&self.setups[at].device));
@@ -225,7 +229,9 @@ impl Commands {
             (_, Some((device, kind, span))) => {
                 let fault = Fault::at(
                     span,
-                    format!("the root of {device} is {kind}: hfsc and htb are read"),
+                    format!(
+                        "the root of {device} is {kind}: hfsc, htb, prio and fq_codel are read"
+                    ),
                 );
                 match others::closest(kind) {
                     Some(closest) => fault.help(format!("the plan that comes closest: {closest}")),
@@ -233,10 +239,10 @@ impl Commands {
                 }
             }
             (Some(only), None) => {
-                let message = format!("the script has no hfsc or htb set-up of {}", plain(only));
+                let message = format!("the script has no {READ} set-up of {}", plain(only));
                 Fault::new(None, message).help(help)
             }
-            (None, None) => Fault::new(None, "the script has no hfsc or htb set-up").help(help),
+            (None, None) => Fault::new(None, format!("the script has no {READ} set-up")).help(help),
         }
     }
 }

@@ -23,6 +23,7 @@ const LOWEST_RATE: Rate = Rate(4);
 /// What a plan is written from.
 pub struct Draft {
     setup: Setup,
+    discipline: Discipline,
     link: Rate,
     /// The one class at the top, if it is the link itself.
     whole: Option<usize>,
@@ -67,7 +68,7 @@ impl Draft {
         }
         let names = names(&setup);
         queues(&setup, notes);
-        Ok(Draft { setup, link, whole, curves, names, arranged })
+        Ok(Draft { setup, discipline: root.discipline, link, whole, curves, names, arranged })
     }
 
     /// The plan, with notes at its head.
@@ -90,9 +91,10 @@ impl Draft {
         }
         let _ = write!(
             text,
-            "version = 1\ntitle = {}\n\n[link]\nrate = \"{}\"\n\n[scheduler]\nkind = \"hfsc\"\n",
+            "version = 1\ntitle = {}\n\n[link]\nrate = \"{}\"\n\n[scheduler]\n{}",
             quoted(&format!("Imported from {name}")),
-            self.link
+            self.link,
+            scheduler(&self.discipline)
         );
         let mut written = vec![false; self.setup.classes.len()];
         for leaf in &self.arranged.order {
@@ -116,6 +118,9 @@ impl Draft {
         if let Some(parent) = class.parent.filter(|parent| Some(*parent) != self.whole) {
             let _ = writeln!(text, "parent = {}", quoted(&self.names[parent]));
         }
+        if let Some(level) = class.level {
+            let _ = writeln!(text, "level = {level}");
+        }
         let Curves { real_time, link_share, upper_limit } = self.curves[at];
         let both = real_time.filter(|curve| Some(*curve) == link_share);
         let keys = match both {
@@ -136,6 +141,15 @@ impl Draft {
         if let Some(queue) = queue.and_then(|(_, queue)| queue_words(queue)) {
             let _ = writeln!(text, "queue = {{ {queue} }}");
         }
+    }
+}
+
+/// The keys of `[scheduler]`.
+fn scheduler(discipline: &Discipline) -> String {
+    match discipline {
+        Discipline::Hfsc { .. } | Discipline::Htb { .. } => "kind = \"hfsc\"\n".into(),
+        Discipline::Prio(_) => "kind = \"priority\"\n".into(),
+        Discipline::FqCodel(fq_codel) => fq_codel.toml(),
     }
 }
 
@@ -182,6 +196,11 @@ fn link_rate(
 ) -> Read<Rate> {
     let help = "say it with --link-rate, such as --link-rate 10mbit";
     let (rate, class, what) = match (given, top) {
+        (None, _) if !root.discipline.has_rates() => {
+            let kind = root.discipline.name();
+            let message = format!("the link's rate is not known: {kind} has none");
+            return Err(Fault::at(&root.span, message).help(help));
+        }
         (Some(given), _) if given < LOWEST_RATE => {
             let message = format!("a link of {given} takes more than an hour for one packet");
             return Err(Fault::new(None, message).help(format!("give at least {LOWEST_RATE}")));
@@ -251,7 +270,7 @@ fn curves(
         let mut curves = class.curves;
         if !class.is_leaf {
             let Curves { real_time, link_share, .. } = curves;
-            if discipline == Discipline::Hfsc
+            if matches!(discipline, Discipline::Hfsc { .. })
                 && real_time != link_share
                 && real_time.is_some()
                 && whole != Some(at)
@@ -273,7 +292,7 @@ fn curves(
         limits.push(own.map_or(above, |own| own.min(above)));
         all.push(curves);
     }
-    if discipline == Discipline::Htb {
+    if let Discipline::Htb { .. } = discipline {
         priorities(setup, notes);
     }
     all
@@ -290,15 +309,17 @@ fn priorities(setup: &Setup, notes: &mut Notes) {
 }
 
 fn default_class(setup: &Setup, root: &Root, notes: &mut Notes) -> Option<usize> {
-    let default = root.default.filter(|minor| *minor != 0);
+    let (default, fate) = match root.discipline {
+        Discipline::Hfsc { default } => (default, "drops"),
+        Discipline::Htb { default } => (default, "sends unshaped"),
+        Discipline::Prio(prio) => return setup.find(prio.usual() + 1),
+        Discipline::FqCodel(_) => return Some(0),
+    };
+    let default = default.filter(|minor| *minor != 0);
     let minor = default.and_then(|minor| u16::try_from(minor).ok());
     let class =
         minor.and_then(|minor| setup.find(minor)).filter(|class| setup.classes[*class].is_leaf);
     if class.is_none() {
-        let fate = match root.discipline {
-            Discipline::Hfsc => "drops",
-            Discipline::Htb => "sends unshaped",
-        };
         let why = match default {
             None => "there is no default class".into(),
             Some(minor) => format!("the default class {minor:x} is none that has packets"),

@@ -28,11 +28,13 @@ mod curves;
 mod draft;
 mod error;
 mod filter;
+mod fq_codel;
 mod htb;
 mod notes;
 mod order;
 mod others;
 mod packets;
+mod prio;
 mod queue;
 mod rules;
 mod setup;
@@ -58,7 +60,8 @@ pub use texts::{LARGEST_SCRIPT, Source};
 pub struct Options {
     /// The rate of the link. Default: that of the one class at the top.
     pub link_rate: Option<Rate>,
-    /// The interface whose set-up is wanted. Default: the one with a hfsc or htb qdisc.
+    /// The interface whose set-up is wanted. Default: the one with a hfsc or htb qdisc, or
+    /// else the one with prio, or else with fq_codel.
     pub device: Option<String>,
     /// What the script is called with: `$1` and so on. Default: not known.
     pub arguments: Option<Vec<String>>,
@@ -78,7 +81,7 @@ pub struct Import {
     pub notes: Vec<Note>,
 }
 
-/// Writes the plan for a hfsc or htb set-up. `name` is what the script is called in the plan and in
+/// Writes the plan for a set-up of hfsc, htb, prio or fq_codel. `name` is what the script is called in the plan and in
 /// errors. Nothing is run, and no file is opened.
 ///
 /// # Errors

@@ -16,6 +16,8 @@ pub struct Rule {
     /// `None` for those that no class takes.
     pub class: Option<usize>,
     pub line: usize,
+    /// What it is, for notes.
+    pub of: &'static str,
     /// It is what another filter leaves, so it need not be reached.
     pub is_rest: bool,
 }
@@ -54,7 +56,7 @@ pub fn arrange(
         if let Some(first) = taken.first() {
             let text =
                 format!("with `not`, since line {} takes some of its packets first", first.line);
-            notes.reading(rule.line, format!("filter: {text}"));
+            notes.reading(rule.line, format!("{}: {text}", rule.of));
         }
         matches[class].add(rule, &taken, notes);
     }
@@ -146,10 +148,8 @@ impl ClassMatch {
                 packets => Expr::all(vec![packets, not]),
             };
             if reads_back(&expression).is_none() {
-                notes.not_mapped(
-                    rule.line,
-                    "filter: too many others take some of its packets first",
-                );
+                let text = format!("{}: too many others take some of its packets first", rule.of);
+                notes.not_mapped(rule.line, text);
                 return;
             }
             self.limited.push((expression, rule.line));
@@ -212,7 +212,7 @@ mod tests {
                     packets.with(field, &Numbers::new(vec![(a.min(b), a.max(b))]));
                 }
             }
-            Rule { packets, class, line: 1, is_rest: false }
+            Rule { packets, class, line: 1, of: "filter", is_rest: false }
         });
         prop::collection::vec(rule, 0..8)
     }
@@ -258,8 +258,9 @@ mod tests {
 
     #[test]
     fn a_class_that_takes_the_rest_comes_after_the_others() {
+        let (line, of, is_rest) = (1, "filter", false);
         let rule =
-            |packets: Packets, class| Rule { packets, class: Some(class), line: 1, is_rest: false };
+            |packets: Packets, class| Rule { packets, class: Some(class), line, of, is_rest };
         let mut voice = Packets::default();
         voice.with(Field::DestinationPort, &one(4000));
         let rules = vec![rule(voice, 1), rule(Packets::default(), 0)];

@@ -1,7 +1,7 @@
 //! Qdiscs that no plan has, and the words of a plan that come nearest to each.
 
 /// Kinds of qdisc and what comes nearest.
-const CLOSEST: [(&str, &str); 22] = [
+const CLOSEST: [(&str, &str); 21] = [
     (
         "cake",
         "cake shapes and takes turns among flows: `[link] rate` is its bandwidth, `[scheduler] kind = \"drr\"` with `queue = { kind = \"codel\", limit = 10240 }` and a class for each of its tins, or `kind = \"hfsc\"` if the tins have rates",
@@ -17,10 +17,6 @@ const CLOSEST: [(&str, &str); 22] = [
     (
         "pfifo_fast",
         "pfifo_fast sends three bands strictly in order: `[scheduler] kind = \"edf\"`, with a short `deadline` and an `arrival` for the first",
-    ),
-    (
-        "fq_codel",
-        "fq_codel takes turns among flows: `[scheduler] kind = \"drr\"` with `queue = { kind = \"codel\", limit = 10240, ecn = true }`",
     ),
     (
         "fq_pie",

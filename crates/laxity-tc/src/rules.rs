@@ -8,10 +8,10 @@ use crate::error::Read;
 use crate::notes::Notes;
 use crate::order::Rule;
 use crate::packets::Packets;
-use crate::setup::{Filter, MOST_FILTERS, Root, Setup};
+use crate::setup::{Discipline, Filter, MOST_FILTERS, Root, Setup};
 
-/// All filters as rules. A filter that sends packets to a class with classes below it sends them to
-/// the filters there.
+/// All filters as rules, and those by which prio sorts what no filter takes. A filter that sends
+/// packets to a class with classes below it sends them to the filters there.
 pub fn of(
     setup: &Setup,
     root: &Root,
@@ -20,22 +20,29 @@ pub fn of(
 ) -> Read<Vec<Rule>> {
     let mut filters: Vec<&Filter> = setup.filters.iter().collect();
     filters.sort_by_key(|filter| (filter.at, filter.rank));
-    let major = root.major;
-    let rules = Vec::new();
-    let mut walk = Walk { setup, major, filters, default, rules, reached: HashSet::new(), notes };
+    let (rules, reached) = (Vec::new(), HashSet::new());
+    let mut walk = Walk { setup, root, filters, default, rules, reached, notes };
     walk.chain(0, None, &Packets::default())?;
-    let Walk { rules, reached, filters, notes, .. } = walk;
+    let Walk { mut rules, reached, filters, notes, .. } = walk;
     for filter in filters.iter().filter(|filter| !reached.contains(&filter.at)) {
         let text =
             format!("filter: no other filter sends packets to {:x}, where it hangs", filter.at);
         notes.not_mapped(filter.line, text);
+    }
+    if let Discipline::Prio(prio) = root.discipline {
+        let line = root.line;
+        let unfiltered = prio.unfiltered(line, notes).into_iter().map(|(packets, band)| {
+            let class = setup.find(band + 1);
+            Rule { packets, class, line, of: "priomap", is_rest: true }
+        });
+        rules.extend(unfiltered);
     }
     Ok(rules)
 }
 
 struct Walk<'a> {
     setup: &'a Setup,
-    major: Option<u16>,
+    root: &'a Root,
     /// By the class that they hang at, then in the order in which they are asked.
     filters: Vec<&'a Filter>,
     default: Option<usize>,
@@ -59,7 +66,13 @@ impl Walk<'_> {
     }
 
     fn filter(&mut self, filter: &Filter, at: Option<usize>, packets: Packets) -> Read<()> {
-        let own = self.major == Some(filter.class.major);
+        let own = match self.root.discipline {
+            Discipline::Hfsc { .. } | Discipline::Htb { .. } | Discipline::FqCodel(_) => {
+                self.root.major == Some(filter.class.major)
+            }
+            // It looks at the minor number only.
+            Discipline::Prio(_) => true,
+        };
         let class = self.setup.find(filter.class.minor).filter(|_| own);
         let class = class.filter(|class| at.is_none_or(|at| self.is_below(*class, at)));
         let Some(class) = class else {
@@ -96,7 +109,7 @@ impl Walk<'_> {
             );
             return Err(Fault::new(None, message));
         }
-        self.rules.push(Rule { packets, class, line, is_rest });
+        self.rules.push(Rule { packets, class, line, of: "filter", is_rest });
         Ok(())
     }
 }

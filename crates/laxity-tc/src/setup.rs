@@ -10,8 +10,10 @@ use crate::command::Word;
 use crate::curves::{self, Curves};
 use crate::error::{Read, plain};
 use crate::filter::{Place, Protocol, Selection, Written};
+use crate::fq_codel::FqCodel;
 use crate::notes::Notes;
 use crate::packets::Packets;
+use crate::prio::Prio;
 use crate::queue::{self, Queue};
 use crate::units::{self, Handle};
 use crate::{htb, units::whole};
@@ -24,12 +26,15 @@ const GIVEN_FROM: u32 = 0x8000;
 /// The most filters; arranging them takes a time that grows with their square.
 pub const MOST_FILTERS: usize = 4096;
 
+/// What Linux calls the first qdisc that is given no handle.
+const UNNAMED: u16 = 0x8001;
+
 /// All that the commands for one interface leave.
 #[derive(Debug)]
 pub struct Setup {
     pub device: String,
     pub root: Option<Root>,
-    /// A root that is neither hfsc nor htb: its kind and place.
+    /// A root that is none of those that are read: its kind and place.
     pub other_root: Option<(String, Range<usize>)>,
     pub classes: Vec<Class>,
     by_minor: HashMap<u16, usize>,
@@ -45,16 +50,47 @@ pub struct Root {
     pub discipline: Discipline,
     /// Its own half of class names; taken from the first class if it is not written.
     pub major: Option<u16>,
-    /// The class of what no filter takes.
-    pub default: Option<u32>,
     pub line: usize,
     pub span: Range<usize>,
 }
 
+/// The roots that are read; `default` is the class of what no filter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discipline {
-    Hfsc,
-    Htb,
+    Hfsc { default: Option<u32> },
+    Htb { default: Option<u32> },
+    Prio(Prio),
+    FqCodel(FqCodel),
+}
+
+impl Discipline {
+    /// The qdisc's name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Discipline::Hfsc { .. } => "hfsc",
+            Discipline::Htb { .. } => "htb",
+            Discipline::Prio(_) => "prio",
+            Discipline::FqCodel(_) => "fq_codel",
+        }
+    }
+
+    /// Whether a rate of the link may be among its classes'.
+    pub fn has_rates(&self) -> bool {
+        match self {
+            Discipline::Hfsc { .. } | Discipline::Htb { .. } => true,
+            Discipline::Prio(_) | Discipline::FqCodel(_) => false,
+        }
+    }
+
+    /// The one with the least is meant, of several interfaces or of one: Linux itself gives fq_codel
+    /// to any.
+    pub fn rank(&self) -> u32 {
+        match self {
+            Discipline::Hfsc { .. } | Discipline::Htb { .. } => 0,
+            Discipline::Prio(_) => 1,
+            Discipline::FqCodel(_) => 2,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -68,7 +104,10 @@ pub struct Class {
     pub curves: Curves,
     /// htb: the order in which what is left over is offered.
     pub priority: u32,
+    /// prio: its band, from 0.
+    pub level: Option<u16>,
     pub queue: Option<(usize, Queue)>,
+    /// What it is called by, if it fits for a name.
     pub comment: Option<String>,
     pub line: usize,
     pub span: Range<usize>,
@@ -129,48 +168,88 @@ impl Setup {
         args: &mut Args<'_>,
         origin: Origin,
     ) -> Read<()> {
-        let discipline = match kind.text.as_str() {
-            "hfsc" => Discipline::Hfsc,
-            "htb" => Discipline::Htb,
-            other => {
+        let before = self.root.as_ref().map(|root| root.discipline);
+        let discipline = match (kind.text.as_str(), before) {
+            ("hfsc", _) => Discipline::Hfsc { default: default_class("hfsc", &[], args)? },
+            ("htb", _) => Discipline::Htb { default: default_class("htb", &HTB, args)? },
+            ("prio", _) => Discipline::Prio(Prio::read(kind, args)?),
+            ("fq_codel", before) => {
+                let before = match before {
+                    Some(Discipline::FqCodel(before)) => before,
+                    _ => FqCodel::DEFAULT,
+                };
+                let (fq_codel, lost) = before.read(args)?;
+                for text in lost {
+                    self.notes.not_mapped(origin.line, format!("fq_codel: {text}"));
+                }
+                Discipline::FqCodel(fq_codel)
+            }
+            (other, _) => {
                 self.other_root = Some((plain(other), kind.span.clone()));
                 return Ok(());
             }
         };
-        let mut default = None;
-        while let Some(word) = args.next() {
-            match word {
-                word if word.means("default") => {
-                    default = Some(whole(args.value("default")?, 16, "a class")?);
-                }
-                word if discipline == Discipline::Htb && word.means("offload") => {}
-                word if discipline == Discipline::Htb
-                    && ["r2q", "debug", "direct_qlen"].iter().any(|name| word.means(name)) =>
-                {
-                    args.value(&word.text)?;
-                }
-                word => {
-                    return Err(word.no_keyword(&format!("qdisc {}", kind.text), "default CLASS"));
-                }
-            }
-        }
         match &mut self.root {
-            Some(root) if adds => {
+            // A script may give the interface back what it had before, or begin with that.
+            Some(root) if root.discipline.rank() < discipline.rank() => {
+                let kept = root.discipline.name();
+                let text = format!("{} instead of {kept}, which is kept", discipline.name());
+                self.notes.not_read(origin.line, text);
+            }
+            Some(root) if adds && root.discipline.rank() == discipline.rank() => {
                 let text =
                     format!("this adds the root again, which is there since line {}", root.line);
                 self.notes.not_read(origin.line, text);
             }
-            Some(root) if root.discipline == discipline => root.default = default,
+            Some(root) if root.discipline.name() == discipline.name() => {
+                root.discipline = discipline;
+                self.add_own_classes();
+            }
             root => {
-                *root =
-                    Some(Root { discipline, major, default, line: origin.line, span: origin.span });
+                let Origin { line, span, .. } = origin;
+                *root = Some(Root { discipline, major, line, span });
                 self.classes.clear();
                 self.by_minor.clear();
                 self.filters.clear();
                 self.priorities.clear();
+                self.add_own_classes();
             }
         }
         Ok(())
+    }
+
+    /// The classes that a root has without being told: the bands of prio, and one of what fq_codel
+    /// sends.
+    fn add_own_classes(&mut self) {
+        let Some(root) = &mut self.root else { return };
+        let (minors, comment) = match root.discipline {
+            Discipline::Hfsc { .. } | Discipline::Htb { .. } => return,
+            Discipline::Prio(prio) => (1..=prio.bands, None),
+            Discipline::FqCodel(_) => (0..=0, Some("all")),
+        };
+        let major = *root.major.get_or_insert(UNNAMED);
+        let last = usize::from(*minors.end());
+        for minor in minors.skip(self.classes.len()) {
+            if minor > 0 {
+                self.by_minor.insert(minor, self.classes.len());
+            }
+            self.classes.push(Class {
+                handle: Handle { major, minor },
+                parent: None,
+                is_leaf: true,
+                depth: 0,
+                curves: Curves::default(),
+                priority: 0,
+                level: minor.checked_sub(1),
+                queue: None,
+                comment: comment.map(str::to_string),
+                line: root.line,
+                span: root.span.clone(),
+            });
+        }
+        // Bands that a change takes away.
+        self.classes.truncate(last.max(1));
+        self.by_minor.retain(|minor, _| usize::from(*minor) <= last);
     }
 
     /// The major number of the root's classes, this one if it is not known yet.
@@ -243,6 +322,7 @@ impl Setup {
                     depth,
                     curves,
                     priority,
+                    level: None,
                     queue,
                     comment,
                     line,
@@ -262,14 +342,14 @@ impl Setup {
         line: usize,
     ) -> Read<(Curves, u32)> {
         match (kind.text.as_str(), discipline) {
-            ("hfsc", Discipline::Hfsc) => {
+            ("hfsc", Discipline::Hfsc { .. }) => {
                 let (curves, bent) = curves::hfsc(args)?;
                 for text in bent {
                     self.notes.not_mapped(line, format!("{handle} {text}"));
                 }
                 Ok((curves, 0))
             }
-            ("htb", Discipline::Htb) => {
+            ("htb", Discipline::Htb { .. }) => {
                 let class = htb::class(args)?;
                 if !class.lost.is_empty() {
                     let lost = class.lost.join(", ");
@@ -277,9 +357,14 @@ impl Setup {
                 }
                 Ok((class.curves, class.priority))
             }
-            _ => {
-                let root = if discipline == Discipline::Hfsc { "hfsc" } else { "htb" };
-                Err(kind.fault("the kind of this class", &format!("its qdisc is {root}")))
+            (_, Discipline::Hfsc { .. } | Discipline::Htb { .. }) => {
+                let accepted = format!("its qdisc is {}", discipline.name());
+                Err(kind.fault("the kind of this class", &accepted))
+            }
+            (_, Discipline::Prio(_) | Discipline::FqCodel(_)) => {
+                let message = format!("{} has classes of its own making only", discipline.name());
+                Err(Fault::at(&kind.span, message)
+                    .help("Linux takes no other: leave this line out"))
             }
         }
     }
@@ -320,7 +405,10 @@ impl Setup {
     /// `tc filter add`.
     pub fn add_filter(&mut self, filter: &Written<'_>, line: usize) -> Read<()> {
         let selected = filter.selected()?;
-        if self.root.is_none() {
+        let Some(root) = &self.root else { return Ok(()) };
+        if let Discipline::FqCodel(_) = root.discipline {
+            let text = "filter: it chooses a queue of fq_codel, into which a plan hashes flows";
+            self.notes.not_mapped(line, text);
             return Ok(());
         }
         if self.filters.len() == MOST_FILTERS {
@@ -393,6 +481,29 @@ impl Setup {
             )),
         }
     }
+}
+
+/// Options of htb at the root that have one value and no effect on a plan.
+const HTB: [&str; 3] = ["r2q", "debug", "direct_qlen"];
+
+/// The words after hfsc or htb at the root, of which some have `ignored` values.
+fn default_class(kind: &str, ignored: &[&str], args: &mut Args<'_>) -> Read<Option<u32>> {
+    let mut default = None;
+    while let Some(word) = args.next() {
+        match word {
+            word if word.means("default") => {
+                default = Some(whole(args.value("default")?, 16, "a class")?);
+            }
+            word if kind == "htb" && word.means("offload") => {}
+            word if ignored.iter().any(|name| word.means(name)) => {
+                args.value(&word.text)?;
+            }
+            word => {
+                return Err(word.no_keyword(&format!("qdisc {kind}"), "default CLASS"));
+            }
+        }
+    }
+    Ok(default)
 }
 
 /// What is done to a qdisc, class or filter.

@@ -2,6 +2,8 @@
 
 mod curves;
 mod filters;
+mod fq_codel;
+mod prio;
 mod random;
 mod refused;
 mod scripts;
@@ -10,6 +12,7 @@ mod shown;
 
 use std::path::Path;
 
+use laxity::units::Rate;
 use laxity_plan::Plan;
 use laxity_plan::model::Class;
 
@@ -26,6 +29,12 @@ tc class add dev eth0 parent 1:1 classid 1:20 hfsc ls m2 9mbit # rest
 
 fn import(script: &str) -> Import {
     tc(script, "folder/script.sh", &Options::default()).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+/// The same with a link of this many bits a second.
+fn import_at(rate: u64, script: &str) -> Import {
+    let options = Options { link_rate: Some(Rate(rate)), ..Options::default() };
+    tc(script, "folder/script.sh", &options).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
 /// The plan of a script, read back.

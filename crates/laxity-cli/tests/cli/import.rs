@@ -88,7 +88,11 @@ fn options_say_what_the_script_does_not() {
     let two = ["import", "tc", "two.sh"];
     refused(&folder, &two, &["two.sh:7:1", "sets up eth0 and ifb0", "--dev eth0"]);
     assert_eq!(folder.laxity(&[&two[..], &["--dev", "ifb0"]].concat()).code, Some(0));
-    refused(&folder, &[&two[..], &["--dev", "eth1"]].concat(), &["no hfsc or htb set-up of eth1"]);
+    refused(
+        &folder,
+        &[&two[..], &["--dev", "eth1"]].concat(),
+        &["no hfsc, htb, prio or fq_codel set-up of eth1"],
+    );
 }
 
 #[test]

@@ -73,16 +73,27 @@ impl Shown {
         };
         match (self.object, self.kind.as_str()) {
             (Object::Qdisc, "hfsc" | "htb") => pairs(&["default"]),
+            (Object::Qdisc, "prio") => {
+                let is_of_map = |word: &&&str| {
+                    ["bands", "priomap"].contains(word) || word.bytes().all(|b| b.is_ascii_digit())
+                };
+                words.iter().take_while(is_of_map).map(|word| word.to_string()).collect()
+            }
             (Object::Class, "hfsc") => words.iter().map(|word| word.to_string()).collect(),
             (Object::Class, "htb") => pairs(&["prio", "rate", "ceil"]),
             (_, kind) => {
                 let mut all = pairs(&[
                     "limit",
+                    "flows",
+                    "quantum",
                     "min",
                     "max",
                     "probability",
                     "target",
                     "interval",
+                    "ce_threshold",
+                    "memory_limit",
+                    "drop_batch",
                     "bandwidth",
                     "ewma",
                     "rate",

@@ -247,6 +247,10 @@ impl Json {
                         Json::Number(number) if key == "rate" && kind != "sfq" => {
                             words.extend([key.clone(), format!("{number}bps")]);
                         }
+                        Json::Several(values) => {
+                            words.push(key.clone());
+                            words.extend(values.iter().filter_map(Json::word));
+                        }
                         value => words.extend(
                             value.word().map(|text| [key.clone(), text]).into_iter().flatten(),
                         ),
