@@ -3,8 +3,8 @@
 use std::ops::RangeInclusive;
 
 use laxity::units::Nanos;
-use laxity_plan::Plan;
-use laxity_plan::model::{Police, QueueSpec, Source};
+use laxity_plan::model::{Police, Source};
+use laxity_plan::{Plan, aqm};
 use laxity_report::quantity;
 use laxity_sim::error::SimError;
 use laxity_sim::source::{Arrivals, Remarks};
@@ -45,13 +45,15 @@ impl Traffic<'_> {
         let is_recorded = self.arrivals.is_some()
             || !plan.sources.is_empty() && plan.sources.iter().all(recorded);
         let queues = plan.classes.iter().filter_map(|class| class.queue).chain(plan.queue);
-        let mut drawn =
-            queues.filter(|queue| matches!(queue, QueueSpec::Red(_) | QueueSpec::Choke(_)));
+        let mut drawn = queues.filter(|queue| queue.room().draws);
         if is_recorded && drawn.next().is_none() {
-            return Err(Error::question(
+            let drawing = aqm::Kind::ALL.iter().filter(|kind| kind.room().draws);
+            let drawing: Vec<_> = drawing.map(|kind| format!("`{}`", kind.word())).collect();
+            return Err(Error::question(format!(
                 "--seeds repeats random draws, and there are none: a recording is the same with every \
-                 seed, and no queue of the plan is `red` or `choke`. Leave --seeds out",
-            ));
+                 seed, and no queue of the plan is {}. Leave --seeds out",
+                drawing.join(" or ")
+            )));
         }
         let first = self.seed(plan);
         match first.checked_add(count - 1) {

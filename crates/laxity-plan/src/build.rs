@@ -1,10 +1,10 @@
 //! From a plan to what acts on it: a scheduler behind its queues.
 
-use laxity::aqm::{Choke, Limit, Managed, Policy};
+use laxity::aqm::Managed;
 use laxity::police::Meter;
 use laxity::scheduler::Scheduler;
 
-use crate::model::{Arrival, Plan, QueueSpec};
+use crate::model::{Arrival, Plan};
 
 impl Plan {
     /// The plan's classes under its discipline, behind their queues, which draw random numbers made
@@ -13,12 +13,13 @@ impl Plan {
         if self.is_hierarchy_of_schedulers() {
             return Box::new(self.hierarchy(seed));
         }
-        let mut policies: Vec<_> = self.queue.iter().map(QueueSpec::policy).collect();
+        let mut policies: Vec<_> =
+            self.queue.iter().map(|queue| queue.management().policy()).collect();
         let mut queue_of = vec![self.queue.map(|_| 0); self.classes.len()];
         for (class, queue_of) in self.classes.iter().zip(&mut queue_of) {
             if let Some(queue) = &class.queue {
                 *queue_of = Some(policies.len());
-                policies.push(queue.policy());
+                policies.push(queue.management().policy());
             }
         }
         if policies.is_empty() {
@@ -35,26 +36,6 @@ impl Plan {
     /// Whether any number of packets may be queued.
     pub fn limits_nothing(&self) -> bool {
         self.queue.is_none() && self.classes.iter().all(|class| class.queue.is_none())
-    }
-}
-
-impl QueueSpec {
-    /// What the queue never exceeds.
-    pub fn limit(&self) -> Limit {
-        match *self {
-            QueueSpec::DropTail(limit) => limit.into(),
-            QueueSpec::Red(red) | QueueSpec::Choke(Choke { red, .. }) => red.limit,
-            QueueSpec::CoDel(codel) => codel.limit,
-        }
-    }
-
-    fn policy(&self) -> Policy {
-        match *self {
-            QueueSpec::DropTail(limit) => Policy::DropTail(limit.into()),
-            QueueSpec::Red(red) => Policy::Red(red),
-            QueueSpec::Choke(choke) => Policy::Choke(choke),
-            QueueSpec::CoDel(codel) => Policy::CoDel(codel),
-        }
     }
 }
 

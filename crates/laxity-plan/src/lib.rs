@@ -18,11 +18,13 @@
 //! # Ok::<(), laxity_plan::PlanError>(())
 //! ```
 
+pub mod aqm;
 pub mod below;
 mod build;
 pub mod discipline;
 pub mod error;
 mod guarantees;
+mod keys;
 pub mod matching;
 pub mod model;
 pub mod network;
@@ -31,6 +33,7 @@ mod raw;
 mod read;
 pub mod rewrite;
 mod shares;
+mod source;
 pub mod tdp;
 
 pub use discipline::UnknownScheduler;

@@ -1,7 +1,8 @@
 //! The plan as it is written: one field for every key, in the order of the reference.
 //!
 //! These types are the single list of what a plan may say. Reading refuses every key that is not
-//! here, and [`schema`] turns them, with their comments, into the JSON Schema for editors.
+//! here, and [`schema`] turns them, with their comments, into the JSON Schema for editors. What a key
+//! means that some queue managements or models of sources have is said in their rooms.
 
 mod curve;
 mod dist;
@@ -24,12 +25,14 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::discipline::Kind;
+use crate::keys::Written;
 use crate::model::{Assignment, BestEffort, BestEffortOrder, Police, TcpVariant};
+use crate::source;
 pub use curve::{Curve, Pieces};
 pub use dist::Distribution;
 pub use lists::{Classes, Links, Nodes, Sources};
 pub use network::{Clock, NetworkLink, Node, WireLoss};
-pub use queue::{Queue, QueueKind, Spacing};
+pub use queue::{Queue, Spacing};
 pub use stream::{Late, Loss, Precedence, Violation};
 pub use values::{At, Count, Measure, Number, Quantity, Slope, Table, Unit, Word};
 
@@ -162,10 +165,7 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// The keys that not every discipline takes, and where they stand.
-    pub fn options(&self) -> [(&'static str, Option<&Range<usize>>); 20] {
-        fn span<T>(key: &Option<At<T>>) -> Option<&Range<usize>> {
-            key.as_ref().map(|at| &at.span)
-        }
+    pub fn options(&self) -> [Written<'_>; 20] {
         // Taken apart, so that none is forgotten.
         let Scheduler {
             kind: _,
@@ -307,13 +307,15 @@ pub struct Run {
 }
 
 /// Traffic: a model that feeds one class, or a recording. Which keys apply depends on `model`.
+// What the keys of some models mean is said in the rooms of these models.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(transform = source::describe)]
 pub struct Source {
     /// The class that it feeds; models only, a recording is sorted by the classes' `match`.
     pub class: Option<At<String>>,
     /// When it sends.
-    pub model: At<Word<ModelKind>>,
+    pub model: At<Word<source::Kind>>,
     /// Lengths of its packets.
     pub packet: Option<At<Distribution<Bytes>>>,
     /// How many independent copies there are. Default as many as the class has streams.
@@ -325,83 +327,107 @@ pub struct Source {
     pub stagger: Option<Quantity<Nanos>>,
     /// When it ends. Default never.
     pub stop: Option<Quantity<Nanos>>,
-    /// `greedy`: length of a burst.
     pub burst: Option<At<Distribution<Nanos>>>,
-    /// `greedy`: pause between bursts.
     pub spacing: Option<At<Distribution<Nanos>>>,
-    /// `constant`, `poisson`, `correlated`: the mean rate. `on-off`, `pareto-on-off`: the rate while on.
     pub rate: Option<Quantity<Rate>>,
-    /// `constant`: by how much each packet is later than the rate has it, though never before another
-    /// one. Default not at all. `tcp`: the time from when a sender may send until it does. Default
-    /// uniform, from none to what a segment takes on the slowest link of the path.
     pub jitter: Option<At<Distribution<Nanos>>>,
-    /// `on-off`: length of an on period. `pareto-on-off`: its mean.
     pub on: Option<At<Distribution<Nanos>>>,
-    /// `on-off`: length of an off period. `pareto-on-off`: its mean.
     pub off: Option<At<Distribution<Nanos>>>,
-    /// `pareto-on-off`: shape of both periods, more than 1. Default 1.5.
     pub shape: Option<At<Number>>,
-    /// `backlogged`: how many packets it keeps queued. Default 2. `tcp`: the receiver's window in
-    /// segments. Default 4000.
     pub window: Option<At<Count>>,
     /// In a network: the nodes that its packets pass, from the first to the last.
     pub path: Option<At<Vec<At<String>>>>,
     /// How often its packets pass the path, which then ends where it begins. Default 1.
     pub laps: Option<At<Count>>,
-    /// `tcp`: how losses are found and windows grow. Default cubic.
     pub variant: Option<At<Word<TcpVariant>>>,
-    /// `tcp`: length of an acknowledgement. Default the link's `min-packet`.
     pub ack: Option<Quantity<Bytes>>,
-    /// `tcp`: how much one transfer holds. Default without end.
     pub transfer: Option<At<Distribution<Bytes>>>,
-    /// `tcp`: the time between two transfers of a connection; needs `transfer`. Default 0s.
     pub pause: Option<At<Distribution<Nanos>>>,
-    /// `tcp`: the initial window in segments. Default 10.
     pub initial_window: Option<At<Count>>,
-    /// `tcp`: whether only every second segment is acknowledged. Default true.
     pub delayed_acks: Option<At<bool>>,
-    /// `tcp`: whether the first two duplicate acknowledgements let a new segment go. Default true.
     pub limited_transmit: Option<At<bool>>,
-    /// `tcp`: whether queues may mark segments instead of dropping them. Default false.
     pub ecn: Option<At<bool>>,
-    /// `tcp`: the shortest retransmission timeout, by RFC 6298. Default 200ms.
     pub min_timeout: Option<Quantity<Nanos>>,
-    /// `tcp`: one tick of a coarse retransmission timer, in place of `min-timeout`.
     pub tick: Option<Quantity<Nanos>>,
-    /// `capture`, `csv`: the recording; a relative path counts from the plan's folder.
     pub file: Option<At<String>>,
-    /// `capture`: which frames take part, such as `udp`. Default all.
     #[serde(rename = "match")]
     pub matching: Option<At<String>>,
-    /// `capture`, `csv`: whether it is read whole and sorted by time before anything arrives, for
-    /// recordings whose clock stepped back. Default false.
     pub sort: Option<At<bool>>,
 }
 
-/// `model = …`.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ModelKind {
-    /// Inside a burst as fast as the class's arrival curve allows, between bursts not at all.
-    Greedy,
-    /// One packet after another at a constant rate.
-    Constant,
-    /// Independent exponential gaps, whatever the packets' lengths.
-    Poisson,
-    /// Exponential gaps in proportion to the lengths of the packets behind them.
-    Correlated,
-    /// Constant rate while on, silent while off.
-    OnOff,
-    /// On-off with Pareto periods.
-    ParetoOnOff,
-    /// Always a packet waiting.
-    Backlogged,
-    /// Connections over a network, each with an endpoint at both ends of the path.
-    Tcp,
-    /// A pcap or pcapng file.
-    Capture,
-    /// A CSV file with the columns time_ns, class, length and optionally flow.
-    Csv,
+impl Source {
+    /// The keys that not every model takes, and where they stand.
+    pub fn options(&self) -> [Written<'_>; 29] {
+        // Taken apart, so that none is forgotten.
+        let Source {
+            model: _,
+            class,
+            packet,
+            count,
+            start,
+            stop,
+            laps,
+            burst,
+            spacing,
+            rate,
+            jitter,
+            on,
+            off,
+            shape,
+            window,
+            path,
+            variant,
+            ack,
+            transfer,
+            pause,
+            initial_window,
+            delayed_acks,
+            limited_transmit,
+            ecn,
+            min_timeout,
+            tick,
+            stagger,
+            file,
+            matching,
+            sort,
+        } = self;
+        [
+            ("class", span(class)),
+            ("packet", span(packet)),
+            ("count", span(count)),
+            ("start", span(start)),
+            ("stop", span(stop)),
+            ("laps", span(laps)),
+            ("burst", span(burst)),
+            ("spacing", span(spacing)),
+            ("rate", span(rate)),
+            ("jitter", span(jitter)),
+            ("on", span(on)),
+            ("off", span(off)),
+            ("shape", span(shape)),
+            ("window", span(window)),
+            ("path", span(path)),
+            ("variant", span(variant)),
+            ("ack", span(ack)),
+            ("transfer", span(transfer)),
+            ("pause", span(pause)),
+            ("initial-window", span(initial_window)),
+            ("delayed-acks", span(delayed_acks)),
+            ("limited-transmit", span(limited_transmit)),
+            ("ecn", span(ecn)),
+            ("min-timeout", span(min_timeout)),
+            ("tick", span(tick)),
+            ("stagger", span(stagger)),
+            ("file", span(file)),
+            ("match", span(matching)),
+            ("sort", span(sort)),
+        ]
+    }
+}
+
+/// Where a key stands, if it is written.
+fn span<T>(key: &Option<At<T>>) -> Option<&Range<usize>> {
+    key.as_ref().map(|at| &at.span)
 }
 
 impl<'de> Deserialize<'de> for Arrivals {

@@ -5,10 +5,7 @@ mod curve;
 mod file;
 mod hierarchy;
 mod network;
-mod queue;
-mod source;
 mod stream;
-mod tcp;
 #[cfg(test)]
 mod tests;
 mod toml_error;
@@ -18,21 +15,24 @@ use std::ops::Range;
 use std::path::Path;
 
 use laxity::units::{Bytes, Nanos, Rate};
-pub use queue::limit as queue_limit;
+pub use network::Paths;
 use toml::de::{DeTable, DeValue, Deserializer};
 
+use crate::aqm;
 use crate::discipline::Kind;
 use crate::error::{Fault, PlanError};
+use crate::keys::astray;
 use crate::matching::Match;
 use crate::model::{Class, LinkSpec, Network, Plan, RunSpec, Scheduling};
 use crate::raw::{self, Measure, Quantity};
+use crate::source;
 
 /// What every step of reading gives.
 pub type Read<T> = Result<T, Fault>;
 
 /// The most classes that a plan has, and the most streams and the most sources that all of its
 /// counts make.
-const MOST: usize = 1_000_000;
+pub const MOST: usize = 1_000_000;
 /// The most classes of a network, each counted at every output.
 const MOST_BOOKS: usize = 4_000_000;
 /// The largest packet that a link may carry.
@@ -180,7 +180,7 @@ fn delay(raw: &raw::Plan) -> Read<Nanos> {
 /// A discipline, with the queue of the classes that have none of their own.
 fn scheduling(at: &raw::At<raw::Table<raw::Scheduler>>, link: &LinkSpec) -> Read<Scheduling> {
     let queue = at.value.0.queue.as_ref();
-    let queue = queue.map(|at| queue::queue(&at.value.0, &at.span, link)).transpose()?;
+    let queue = queue.map(|at| aqm::queue(&at.value.0, &at.span, link)).transpose()?;
     let raw::At { value: raw::Table(raw), span } = at;
     let kind = raw.kind.0;
     let scheduler = (kind.room().read)(raw, span)?;
@@ -190,11 +190,8 @@ fn scheduling(at: &raw::At<raw::Table<raw::Scheduler>>, link: &LinkSpec) -> Read
 
 /// Refuses the options of another discipline.
 fn check_options(raw: &raw::Scheduler, kind: Kind) -> Read<()> {
-    let astray = raw.options().into_iter().find_map(|(key, span)| {
-        let astray = span.filter(|_| !kind.room().keys.contains(&key));
-        astray.map(|span| (key, span))
-    });
-    let Some((key, span)) = astray else { return Ok(()) };
+    let takes = |key: &str| kind.room().keys.contains(&key);
+    let Some((key, span)) = astray(raw.options(), takes) else { return Ok(()) };
     let owners = Kind::ALL.iter().filter(|kind| kind.room().keys.contains(&key));
     let owners: Vec<_> = owners.map(|owner| format!("`kind = \"{}\"`", owner.word())).collect();
     let message = format!("`{key}` does not belong to `kind = \"{}\"`", kind.word());
@@ -227,7 +224,7 @@ pub fn zero(key: &str, span: &Range<usize>) -> Fault {
 }
 
 /// Reads a match expression; its error points into the string.
-fn matching(raw: &raw::At<String>, text: &str) -> Read<Match> {
+pub fn matching(raw: &raw::At<String>, text: &str) -> Read<Match> {
     raw.value.parse().map_err(|error: crate::matching::MatchError| {
         let quoted = text.get(raw.span.clone()).unwrap_or_default();
         let plain = quoted.len() == raw.value.len() + 2 && quoted[1..].starts_with(&raw.value);

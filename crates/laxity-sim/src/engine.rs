@@ -12,7 +12,7 @@ use laxity::police::Meter;
 use laxity::port::{Books, Port};
 use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::Nanos;
-use laxity_plan::model::{Plan, Police, QueueSpec};
+use laxity_plan::model::{Plan, Police};
 
 use crate::Progress;
 use crate::calendar::Calendar;
@@ -408,7 +408,7 @@ fn is_retried(plan: &Plan, packet: &Packet, reason: DropReason) -> bool {
     let queue = &plan.classes[packet.class.index()].queue;
     match reason {
         DropReason::Red | DropReason::Choke => true,
-        DropReason::QueueFull => !matches!(queue, Some(QueueSpec::DropTail(_))),
+        DropReason::QueueFull => !queue.is_some_and(|queue| queue.room().is_a_limit),
         _ => false,
     }
 }

@@ -10,10 +10,11 @@ use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, Nanos};
 
 use super::{Discipline, Room, nothing};
+use crate::aqm;
 use crate::error::Fault;
 use crate::model::{Plan, SchedulerSpec};
 use crate::raw::{self, At, Count};
-use crate::read::{Read, positive, queue_limit, zero};
+use crate::read::{Read, positive, zero};
 
 /// The most queues.
 const MOST_QUEUES: u64 = 65_536;
@@ -68,7 +69,7 @@ fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Read<SchedulerSpec> {
         target: time("target", &raw.target, usual.codel.target)?,
         interval: time("interval", &raw.interval, usual.codel.interval)?,
         limit: match &raw.limit {
-            Some(limit) => queue_limit("limit", limit)?.into(),
+            Some(limit) => aqm::limit("limit", limit)?.into(),
             None => usual.codel.limit,
         },
         ecn: raw.ecn.as_ref().map_or(usual.codel.ecn, |ecn| ecn.value),

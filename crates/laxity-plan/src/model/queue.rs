@@ -1,9 +1,7 @@
 //! How much may be queued, and what becomes of the rest.
 
 use laxity::aqm::{Choke, CoDel, Limit, Red};
-use laxity::units::{Bytes, Nanos};
-
-use super::LinkSpec;
+use laxity::units::Bytes;
 
 /// `queue = { kind = … }`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,20 +14,6 @@ pub enum QueueSpec {
     Choke(Choke),
     /// Controlled delay.
     CoDel(CoDel),
-}
-
-impl QueueSpec {
-    /// The same on another link, whose packets take another time.
-    pub(crate) fn on(self, link: &LinkSpec) -> QueueSpec {
-        let transmission = link.rate.time_for(link.max_packet).max(Nanos(1));
-        match self {
-            QueueSpec::Red(red) => QueueSpec::Red(Red { transmission, ..red }),
-            QueueSpec::Choke(Choke { red, candidates }) => {
-                QueueSpec::Choke(Choke { red: Red { transmission, ..red }, candidates })
-            }
-            other => other,
-        }
-    }
 }
 
 /// How much a queue holds.

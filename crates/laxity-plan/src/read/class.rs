@@ -6,8 +6,8 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::hierarchy::Hierarchy;
-use super::queue::queue;
 use super::{MOST, Read, curve, matching, positive, scheduling, stream};
+use crate::aqm::queue;
 use crate::error::{Fault, shown};
 use crate::model::{Arrival, Class, LinkSpec, Police, Scheduling, TokenBucket, Weight};
 use crate::raw::{self, Arrivals, At, Number, Quantity, Table};

@@ -1,15 +1,17 @@
-//! Sources of `model = "tcp"`.
+//! Connections of TCP.
 
 use std::ops::Range;
 
-use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos};
 
-use super::source::{distribution, longer, need, packets};
-use super::{Read, positive};
+use super::Room;
+use super::context::Context;
+use super::values::{distribution, longer, need, packets};
 use crate::error::Fault;
-use crate::model::{Dist, Hop, Plan, TcpSource, TcpTimer, TcpVariant};
+use crate::keys::Key;
+use crate::model::{Dist, Hop, Plan, Source, TcpSource, TcpTimer, TcpVariant};
 use crate::raw::{self, At, Quantity};
+use crate::read::{Read, positive};
 
 /// The widest receiver's window in segments unless the plan says otherwise: about 6 MB.
 const DEFAULT_WINDOW: u32 = 4000;
@@ -18,13 +20,51 @@ const DEFAULT_INITIAL_WINDOW: u32 = 10;
 /// Common systems'.
 const DEFAULT_MIN_TIMEOUT: Nanos = Nanos(200_000_000);
 
-/// Reads the keys that are TCP's own; class, count and path are every source's.
-pub fn read(
-    raw: &raw::Source,
-    plan: &Plan,
-    (class, count, path): (ClassId, u32, Vec<Hop>),
-    span: &Range<usize>,
-) -> Read<TcpSource> {
+pub const ROOM: Room = Room {
+    keys: &[&[
+        Key::common("class"),
+        Key::common("packet"),
+        Key::common("count"),
+        Key::common("start"),
+        Key::common("stagger"),
+        Key::common("path"),
+        Key::common("laps"),
+        Key::new("variant", "how losses are found and windows grow. Default cubic."),
+        Key::new("ack", "length of an acknowledgement. Default the link's `min-packet`."),
+        Key::new("transfer", "how much one transfer holds. Default without end."),
+        Key::new(
+            "pause",
+            "the time between two transfers of a connection; needs `transfer`. Default 0s.",
+        ),
+        Key::new("window", "the receiver's window in\nsegments. Default 4000."),
+        Key::new("initial-window", "the initial window in segments. Default 10."),
+        Key::new(
+            "delayed-acks",
+            "whether only every second segment is acknowledged. Default true.",
+        ),
+        Key::new(
+            "limited-transmit",
+            "whether the first two duplicate acknowledgements let a new segment go. Default true.",
+        ),
+        Key::new(
+            "ecn",
+            "whether queues may mark segments instead of dropping them. Default false.",
+        ),
+        Key::new("min-timeout", "the shortest retransmission timeout, by RFC 6298. Default 200ms."),
+        Key::new("tick", "one tick of a coarse retransmission timer, in place of `min-timeout`."),
+        Key::new(
+            "jitter",
+            "the time from when a sender may send until it does. Default\n\
+             uniform, from none to what a segment takes on the slowest link of the path.",
+        ),
+    ]],
+    read,
+};
+
+fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Read<Source> {
+    let (class, count) = context.class_and_count(raw, span)?;
+    let path = context.path(raw, count, span)?;
+    let plan = context.plan;
     if plan.network.is_none() {
         let message = "`model = \"tcp\"` without a network: acknowledgements need a way back";
         return Err(Fault::at(&raw.model.span, message)
@@ -36,7 +76,7 @@ pub fn read(
     }
     let packet = packet(raw, plan, span)?;
     let window = packets(raw.window.as_ref(), "window", DEFAULT_WINDOW)?;
-    Ok(TcpSource {
+    Ok(Source::Tcp(TcpSource {
         class,
         count,
         jitter: jitter(raw, plan, &path, packet)?,
@@ -61,7 +101,7 @@ pub fn read(
         timer: timer(raw)?,
         start: raw.start.as_ref().map_or(Nanos::ZERO, |start| start.value.0),
         stagger: raw.stagger.as_ref().map_or(Nanos::ZERO, |stagger| stagger.value.0),
-    })
+    }))
 }
 
 fn packet(raw: &raw::Source, plan: &Plan, span: &Range<usize>) -> Read<Bytes> {

@@ -1,0 +1,14 @@
+//! A pcap or pcapng file.
+
+use super::Room;
+use super::recording::{FILE, SORT, read};
+use crate::keys::Key;
+
+pub const ROOM: Room = Room {
+    keys: &[&[
+        FILE,
+        Key::new("match", "which frames take part, such as `udp`. Default all."),
+        SORT,
+    ]],
+    read,
+};

@@ -1,0 +1,177 @@
+//! What sources are read in, and the keys that most models have.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+
+use laxity::packet::ClassId;
+use laxity::units::{Bytes, Nanos};
+
+use super::values::{longer, need};
+use crate::error::{Fault, quoted_list};
+use crate::model::{Class, Dist, Hop, Model, ModelSource, Plan, Source};
+use crate::raw::{self, At, Count, Distribution, Quantity};
+use crate::read::{MOST, Paths, Read, zero};
+
+/// The plan without its sources, and how many of these there are so far.
+pub struct Context<'a> {
+    pub plan: &'a Plan,
+    /// The classes' positions by name.
+    names: HashMap<&'a str, usize>,
+    paths: Paths<'a>,
+    /// Where a relative file counts from.
+    pub folder: &'a Path,
+    /// The plan as it is written.
+    pub text: &'a str,
+    /// How many there are so far, copies included.
+    sources: usize,
+    /// How many packets backlogged sources keep queued.
+    pub queued: u64,
+    /// How many links all flows take, one after another.
+    hops: usize,
+}
+
+impl<'a> Context<'a> {
+    pub fn new(plan: &'a Plan, folder: &'a Path, text: &'a str) -> Self {
+        let names =
+            plan.classes.iter().enumerate().map(|(at, class)| (class.name.as_str(), at)).collect();
+        let paths = Paths::new(plan.network.as_ref());
+        Context { plan, names, paths, folder, text, sources: 0, queued: 0, hops: 0 }
+    }
+
+    /// A source of this model, with the keys that all models have that feed a class.
+    pub fn model(&mut self, raw: &raw::Source, span: &Range<usize>, model: Model) -> Read<Source> {
+        let (class, count) = self.class_and_count(raw, span)?;
+        let packet = need(&raw.packet, "packet", "\"100b\"", span)?;
+        let start = raw.start.as_ref().map_or(Nanos::ZERO, |start| start.value.0);
+        Ok(Source::Model(ModelSource {
+            class,
+            count,
+            path: self.path(raw, count, span)?,
+            packet: self.packet(packet, &self.plan.classes[class.index()])?,
+            model,
+            start,
+            stagger: raw.stagger.as_ref().map_or(Nanos::ZERO, |stagger| stagger.value.0),
+            stop: raw.stop.as_ref().map(|stop| after(stop, start)).transpose()?,
+        }))
+    }
+
+    /// The class that it feeds, and how many copies there are of it.
+    pub fn class_and_count(
+        &mut self,
+        raw: &raw::Source,
+        span: &Range<usize>,
+    ) -> Read<(ClassId, u32)> {
+        let class = self.class(raw, span)?;
+        let count = self.count(raw.count.as_ref(), &self.plan.classes[class.index()], span)?;
+        Ok((class, count))
+    }
+
+    /// The class that it feeds.
+    pub fn class(&self, raw: &raw::Source, source: &Range<usize>) -> Read<ClassId> {
+        let At { value: name, span } = need(&raw.class, "class", "\"voice\"", source)?;
+        if let Some(at) = self.names.get(name.as_str()) {
+            let class = &self.plan.classes[*at];
+            return match class.is_leaf() {
+                true => Ok(ClassId(*at as u32)),
+                false => Err(self.interior(class, span)),
+            };
+        }
+        Err(Fault::no_class(name, span, self.plan.classes.iter().map(|class| class.name.as_str())))
+    }
+
+    fn interior(&self, class: &Class, span: &Range<usize>) -> Fault {
+        let below = class.children.iter().map(|child| &*self.plan.classes[child.index()].name);
+        let message =
+            format!("class `{}` has classes below it, and no packets of its own", class.name);
+        Fault::at(span, message)
+            .help(format!("feed a class without any; below it are {}", quoted_list(below)))
+    }
+
+    /// As many copies as are asked for, or as the class has streams.
+    fn count(
+        &mut self,
+        raw: Option<&At<Count>>,
+        class: &Class,
+        source: &Range<usize>,
+    ) -> Read<u32> {
+        let (count, span) = match raw {
+            Some(At { value: Count(0), span }) => return Err(zero("count", span)),
+            Some(At { value: Count(count), span }) => (*count, span),
+            None => (class.count.into(), source),
+        };
+        self.sources = self.sources.saturating_add(usize::try_from(count).unwrap_or(usize::MAX));
+        let fits = u32::try_from(count).ok().filter(|_| self.sources <= MOST);
+        fits.ok_or_else(|| {
+            let message = format!("too many sources: all `count`s together are at most {MOST}");
+            let fault = Fault::at(span, message);
+            match raw {
+                Some(_) => fault,
+                None => fault.help(format!(
+                    "this source has as many copies as its class has streams, {count}: write a \
+                     smaller `count`"
+                )),
+            }
+        })
+    }
+
+    /// The path of each of `count` copies.
+    pub fn path(&mut self, raw: &raw::Source, count: u32, span: &Range<usize>) -> Read<Vec<Hop>> {
+        let path = self.paths.read(raw, span)?;
+        self.hops = self.hops.saturating_add(path.len().saturating_mul(count as usize));
+        if self.hops > MOST {
+            let at = raw.path.as_ref().map_or(span, |path| &path.span);
+            let message =
+                format!("too many hops: all paths, times their `count`s, are at most {MOST} links");
+            return Err(Fault::at(at, message));
+        }
+        Ok(path)
+    }
+
+    /// Refuses a model that knows one link only.
+    pub fn outside_networks(&self, raw: &raw::Source) -> Read<()> {
+        match self.plan.network {
+            None => Ok(()),
+            Some(_) => {
+                Err(Fault::at(&raw.model.span, "this model feeds a single link, no network").help(
+                    "in a network write another, such as \"tcp\", \"constant\" or \"on-off\"",
+                ))
+            }
+        }
+    }
+
+    fn packet(&self, raw: &At<Distribution<Bytes>>, class: &Class) -> Read<Dist<Bytes>> {
+        let packet = longer("packet", raw)?;
+        let (max, min) = (self.plan.max_packet(class), self.plan.link.min_packet);
+        let shortest = match packet {
+            Dist::Constant(length) | Dist::Uniform(length, _) | Dist::Pareto(length, _) => length,
+            Dist::Normal(..) | Dist::Exponential(_) | Dist::LogNormal(..) | Dist::Weibull(..) => {
+                min
+            }
+        };
+        if shortest > max {
+            let message = format!(
+                "`packet` is {shortest}, above {max}, the largest packet of class `{}`",
+                class.name
+            );
+            let help = "the largest packet is `packet` in the class's `arrival`, or else `max-packet` in `[link]`";
+            return Err(Fault::at(&raw.span, message).help(help));
+        }
+        match packet {
+            Dist::Constant(length) if length < min => {
+                let message = format!("`packet` is {length}, below the link's `min-packet`, {min}");
+                let help = "write a lower `min-packet` in `[link]` (its default is 40b)";
+                Err(Fault::at(&raw.span, message).help(help))
+            }
+            _ => Ok(packet),
+        }
+    }
+}
+
+fn after(stop: &Quantity<Nanos>, start: Nanos) -> Read<Nanos> {
+    let At { value: raw::Unit(stop), span } = stop;
+    match *stop > start {
+        true => Ok(*stop),
+        false => Err(Fault::at(span, format!("`stop` is {stop}, not after `start`, {start}"))),
+    }
+}

@@ -1,0 +1,18 @@
+//! Independent exponential gaps.
+
+use std::ops::Range;
+
+use super::context::Context;
+use super::values::rate;
+use super::{Room, STREAM};
+use crate::keys::Key;
+use crate::model::{Model, Source};
+use crate::raw;
+use crate::read::Read;
+
+pub const ROOM: Room = Room { keys: &[STREAM, &[Key::new("rate", "the mean rate.")]], read };
+
+fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Read<Source> {
+    let rate = rate(raw, span)?;
+    context.model(raw, span, Model::Poisson { rate })
+}

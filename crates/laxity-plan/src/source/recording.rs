@@ -1,0 +1,36 @@
+//! Recordings, whose classes are in them.
+
+use std::ops::Range;
+
+use super::context::Context;
+use super::values::need;
+use crate::error::Fault;
+use crate::keys::Key;
+use crate::model::{Recording, Source};
+use crate::raw;
+use crate::read::{Read, matching};
+
+/// The recording itself.
+pub const FILE: Key =
+    Key::new("file", "the recording; a relative path counts from the plan's folder.");
+/// For recordings whose clock stepped back.
+pub const SORT: Key = Key::new(
+    "sort",
+    "whether it is read whole and sorted by time before anything arrives, for\n\
+     recordings whose clock stepped back. Default false.",
+);
+
+/// A recording in any format.
+pub fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Read<Source> {
+    context.outside_networks(raw)?;
+    let file = need(&raw.file, "file", "\"traffic.pcap\"", span)?;
+    if file.value.is_empty() {
+        return Err(Fault::at(&file.span, "`file` is empty: write a path"));
+    }
+    let filter = raw.matching.as_ref().map(|filter| matching(filter, context.text)).transpose()?;
+    Ok(Source::Recording(Recording {
+        path: context.folder.join(&file.value),
+        filter,
+        sort: raw.sort.as_ref().is_some_and(|sort| sort.value),
+    }))
+}

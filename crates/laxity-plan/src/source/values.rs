@@ -1,0 +1,100 @@
+//! Values of several models.
+
+use std::fmt::Display;
+use std::ops::Range;
+
+use laxity::units::{Nanos, Rate};
+
+use crate::error::Fault;
+use crate::model::Dist;
+use crate::raw::{self, At, Count, Distribution, Measure};
+use crate::read::{MOST, Read, zero};
+
+/// The largest shape or sigma of a distribution.
+pub const LARGEST_SHAPE: f64 = 100.0;
+
+/// The value of a key that the model cannot do without.
+pub fn need<'a, T>(
+    value: &'a Option<At<T>>,
+    key: &str,
+    example: &str,
+    span: &Range<usize>,
+) -> Read<&'a At<T>> {
+    value.as_ref().ok_or_else(|| {
+        Fault::at(span, format!("`{key}` is missing"))
+            .help(format!("this source needs one, such as `{key} = {example}`"))
+    })
+}
+
+/// The rate of a model that has one.
+pub fn rate(raw: &raw::Source, span: &Range<usize>) -> Read<Rate> {
+    Ok(need(&raw.rate, "rate", "\"10mbit\"", span)?.value.0)
+}
+
+/// How long the source is on.
+pub fn on<'a>(raw: &'a raw::Source, span: &Range<usize>) -> Read<&'a At<Distribution<Nanos>>> {
+    need(&raw.on, "on", "\"500ms\"", span)
+}
+
+/// How long it is off.
+pub fn off<'a>(raw: &'a raw::Source, span: &Range<usize>) -> Read<&'a At<Distribution<Nanos>>> {
+    need(&raw.off, "off", "\"500ms\"", span)
+}
+
+/// How many packets a window holds.
+pub fn packets(raw: Option<&At<Count>>, key: &str, default: u32) -> Read<u32> {
+    let Some(At { value: Count(count), span }) = raw else { return Ok(default) };
+    match u32::try_from(*count) {
+        Ok(0) => Err(zero(key, span)),
+        Ok(packets) if packets as usize <= MOST => Ok(packets),
+        _ => Err(Fault::at(span, format!("`{key}` is {count}, above the largest, {MOST}"))),
+    }
+}
+
+/// Reads a distribution of what cannot always be zero.
+pub fn longer<T: Measure + Ord + Display>(key: &str, raw: &At<Distribution<T>>) -> Read<Dist<T>> {
+    let dist = distribution(key, raw)?;
+    let size = match dist {
+        Dist::Uniform(_, size) | Dist::Constant(size) | Dist::Normal(size, _) => size,
+        Dist::Exponential(size) | Dist::Pareto(size, _) => size,
+        Dist::LogNormal(size, _) | Dist::Weibull(size, _) => size,
+    };
+    match size.units() {
+        0 => Err(zero(key, &raw.span)),
+        _ => Ok(dist),
+    }
+}
+
+/// Refuses a distribution that cannot be drawn from.
+pub fn distribution<T: Measure + Ord + Display>(
+    key: &str,
+    raw: &At<Distribution<T>>,
+) -> Read<Dist<T>> {
+    let At { value: Distribution(dist), span } = raw;
+    let wrong = |message: String, help: String| Err(Fault::at(span, message).help(help));
+    match dist {
+        Dist::Uniform(from, to) if from > to => {
+            let message =
+                format!("`{key}` is uniform from {from} to {to}, and the first is larger");
+            wrong(message, format!("write {{ uniform = [\"{to}\", \"{from}\"] }}"))
+        }
+        Dist::Pareto(_, shape) | Dist::Weibull(_, shape)
+            if *shape <= 0.0 || *shape > LARGEST_SHAPE =>
+        {
+            wrong(
+                format!("`{key}` has the shape {shape}"),
+                format!("a shape is above 0 and at most {LARGEST_SHAPE}"),
+            )
+        }
+        Dist::LogNormal(_, sigma) if *sigma < 0.0 || *sigma > LARGEST_SHAPE => wrong(
+            format!("`{key}` has the sigma {sigma}"),
+            format!("a sigma is from 0 to {LARGEST_SHAPE}"),
+        ),
+        Dist::Pareto(scale, _) | Dist::LogNormal(scale, _) | Dist::Weibull(scale, _)
+            if scale.units() == 0 =>
+        {
+            Err(zero(key, span))
+        }
+        _ => Ok(*dist),
+    }
+}
