@@ -59,6 +59,11 @@ fn schedulers_help() -> String {
     format!("Check this discipline instead of the plan's: {}", laxity_plan::discipline::accepted())
 }
 
+/// What `laxity bench` measures.
+fn bench_help() -> String {
+    format!("Measure this alone: {}", crate::commands::bench::accepted())
+}
+
 /// `laxity check`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: laxity check examples/home-uplink.toml")]
@@ -291,11 +296,8 @@ Of tdp each class is a flow with a packet a cycle, in frames of 12 packets, all 
 
 Example: laxity bench --only edf --classes 1000")]
 pub struct Bench {
-    /// Measure this alone: fifo, heap-edf (the reference), drr, priority, fq-codel, wfq, wf2q, edf, hfsc, hfsc/groups
-    /// (as many groups as leaves in each), dwcs, dwcs/late (every stream late), tdp (time-driven
-    /// priority within a network), tdp/edge (at its edge), or the deadline of a best-effort packet:
-    /// deadline/shifted-line, deadline/two-line, deadline/exact.
-    #[arg(long, value_name = "DISCIPLINE")]
+    /// Measure this alone.
+    #[arg(long, value_name = "DISCIPLINE", help = bench_help())]
     pub only: Option<String>,
     /// Measure with so many classes alone.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]

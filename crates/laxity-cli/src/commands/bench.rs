@@ -6,7 +6,7 @@ mod tdp;
 
 use laxity::aqm::{Choke, CoDel, Fraction, Limit, Managed, Measure, Policy, Red, Spacing};
 use laxity::packet::ClassId;
-use laxity::sched::dwcs::{Late, Settings, Stream, Streams};
+use laxity::sched::dwcs::{Settings, Stream, Streams};
 use laxity::sched::edf::{Assign, BestEffort, Deadlines};
 use laxity::sched::fq_codel;
 use laxity::sched::hfsc::{ClassSpec, Curves};
@@ -15,7 +15,10 @@ use laxity::service::ServiceCurve;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity::window::Loss;
 use laxity_plan::Plan;
-use laxity_plan::model::BestEffort as Way;
+use laxity_plan::discipline::Kind;
+use laxity_plan::model::{
+    BestEffort as Way, BestEffortOrder as Order, EdfSpec, Late, SchedulerSpec,
+};
 use laxity_report::table;
 use serde::Serialize;
 
@@ -29,10 +32,11 @@ use reference::HeapEdf;
 const RUNS: usize = 7;
 const SIZES: [u32; 9] = [1, 10, 100, 1_000, 10_000, 16_000, 60_000, 100_000, 1_000_000];
 
-/// What is measured, by name.
+/// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Discipline {
-    Fifo,
+enum Case {
+    /// A discipline of plans.
+    Of(Kind),
     /// FIFO behind one managed queue without a limit: what the books cost.
     DropTail,
     /// The same with random early detection, half-way between its thresholds.
@@ -40,24 +44,10 @@ enum Discipline {
     /// The same, and each packet is compared with another.
     Choke,
     HeapEdf,
-    Drr,
-    /// Eight levels.
-    Priority,
-    /// A flow a class.
-    FqCodel,
-    Wfq,
-    Wf2q,
-    Edf,
-    /// Every leaf at the top.
-    Hfsc,
     /// About as many groups as there are leaves in each.
     HfscInGroups,
-    /// Streams whose deadlines can all be kept.
-    Dwcs,
     /// Streams that are due twice as often as the link can send.
     DwcsLate,
-    /// The output of a router within a TDP network, which is told the frames of packets.
-    Tdp,
     /// That of a router at its edge, which looks up what is reserved for each flow.
     TdpEdge,
     /// The deadline of a best-effort packet alone, on the plan of Chakraborty, Gries and Thiele
@@ -68,7 +58,7 @@ enum Discipline {
 /// One figure.
 #[derive(Clone, Debug, Serialize)]
 struct Figure {
-    discipline: &'static str,
+    discipline: String,
     classes: u32,
     mode: &'static str,
     /// Median over the runs.
@@ -78,20 +68,20 @@ struct Figure {
 
 /// Carries the command out.
 pub fn run(arguments: &Bench) -> Result<Promises, Failure> {
-    let disciplines = Discipline::chosen(arguments.only.as_deref())?;
-    let cases: Vec<_> = disciplines
-        .iter()
-        .flat_map(|&discipline| {
-            let sizes = discipline.sizes(arguments.classes);
-            sizes.into_iter().flat_map(move |classes| {
-                discipline.modes().iter().map(move |&mode| (discipline, classes, mode))
+    let chosen = Case::chosen(arguments.only.as_deref())?;
+    let cases: Vec<_> = chosen
+        .into_iter()
+        .flat_map(|case| {
+            let sizes = case.sizes(arguments.classes).into_iter();
+            sizes.flat_map(move |classes| {
+                case.modes().iter().map(move |&mode| (case, classes, mode))
             })
         })
         .collect();
     let bar = progress::steps("measuring", cases.len() as u64);
-    let figures = cases.into_iter().map(|(discipline, classes, mode)| {
+    let figures = cases.into_iter().map(|(case, classes, mode)| {
         bar.inc(1);
-        discipline.measure(classes, mode)
+        case.measure(classes, mode)
     });
     let figures: Vec<_> = figures.collect();
     bar.finish_and_clear();
@@ -103,70 +93,93 @@ pub fn run(arguments: &Bench) -> Result<Promises, Failure> {
     Ok(Promises::Kept)
 }
 
-impl Discipline {
-    const ALL: [Discipline; 20] = [
-        Discipline::Fifo,
-        Discipline::DropTail,
-        Discipline::Red,
-        Discipline::Choke,
-        Discipline::HeapEdf,
-        Discipline::Drr,
-        Discipline::Priority,
-        Discipline::FqCodel,
-        Discipline::Wfq,
-        Discipline::Wf2q,
-        Discipline::Edf,
-        Discipline::Hfsc,
-        Discipline::HfscInGroups,
-        Discipline::Dwcs,
-        Discipline::DwcsLate,
-        Discipline::Tdp,
-        Discipline::TdpEdge,
-        Discipline::BestEffortDeadline(Way::ShiftedLine),
-        Discipline::BestEffortDeadline(Way::TwoLine),
-        Discipline::BestEffortDeadline(Way::Exact),
-    ];
+/// What can be measured, in words.
+pub fn accepted() -> String {
+    let told = Case::all().map(|case| match case.about() {
+        "" => case.name(),
+        about => format!("{} ({about})", case.name()),
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
 
-    fn name(self) -> &'static str {
-        match self {
-            Discipline::Fifo => "fifo",
-            Discipline::DropTail => "fifo/droptail",
-            Discipline::Red => "fifo/red",
-            Discipline::Choke => "fifo/choke",
-            Discipline::HeapEdf => "heap-edf",
-            Discipline::Drr => "drr",
-            Discipline::Priority => "priority",
-            Discipline::FqCodel => "fq-codel",
-            Discipline::Wfq => "wfq",
-            Discipline::Wf2q => "wf2q",
-            Discipline::Edf => "edf",
-            Discipline::Hfsc => "hfsc",
-            Discipline::HfscInGroups => "hfsc/groups",
-            Discipline::Dwcs => "dwcs",
-            Discipline::DwcsLate => "dwcs/late",
-            Discipline::Tdp => "tdp",
-            Discipline::TdpEdge => "tdp/edge",
-            Discipline::BestEffortDeadline(Way::ShiftedLine) => "deadline/shifted-line",
-            Discipline::BestEffortDeadline(Way::TwoLine) => "deadline/two-line",
-            Discipline::BestEffortDeadline(_) => "deadline/exact",
+impl Case {
+    /// All of them: each discipline that a plan can have, and behind it its variants.
+    fn all() -> impl Iterator<Item = Case> {
+        Kind::ALL.iter().flat_map(|kind| [&[Case::Of(*kind)], Case::beside(*kind)].concat())
+    }
+
+    /// What is measured besides a discipline as it is.
+    fn beside(kind: Kind) -> &'static [Case] {
+        match kind {
+            Kind::Fifo => &[Case::DropTail, Case::Red, Case::Choke],
+            Kind::Hfsc => &[Case::HfscInGroups],
+            Kind::Edf => &[
+                Case::HeapEdf,
+                Case::BestEffortDeadline(Way::ShiftedLine),
+                Case::BestEffortDeadline(Way::TwoLine),
+                Case::BestEffortDeadline(Way::Exact),
+            ],
+            Kind::Dwcs => &[Case::DwcsLate],
+            Kind::Tdp => &[Case::TdpEdge],
+            Kind::Wfq | Kind::Wf2q | Kind::Drr | Kind::Priority | Kind::FqCodel => &[],
         }
     }
 
-    fn chosen(only: Option<&str>) -> Result<Vec<Discipline>, Failure> {
-        let Some(only) = only else { return Ok(Discipline::ALL.to_vec()) };
-        match Discipline::ALL.into_iter().find(|discipline| discipline.name() == only) {
-            Some(discipline) => Ok(vec![discipline]),
-            None => Err(Failure::input(format!(
-                "`{only}` is not a discipline that is measured: accepted are {}",
-                Discipline::ALL.map(Discipline::name).join(", ")
-            ))),
+    fn name(self) -> String {
+        match self {
+            Case::Of(kind) => kind.word().into(),
+            Case::DropTail => "fifo/droptail".into(),
+            Case::Red => "fifo/red".into(),
+            Case::Choke => "fifo/choke".into(),
+            Case::HeapEdf => "heap-edf".into(),
+            Case::HfscInGroups => "hfsc/groups".into(),
+            Case::DwcsLate => "dwcs/late".into(),
+            Case::TdpEdge => "tdp/edge".into(),
+            Case::BestEffortDeadline(way) => {
+                let edf = EdfSpec { best_effort: way, order: Order::Fifo, late: Late::Send };
+                SchedulerSpec::Edf(edf).name().replace(Kind::Edf.word(), "deadline")
+            }
+        }
+    }
+
+    /// What its name does not say.
+    fn about(self) -> &'static str {
+        match self {
+            Case::Of(Kind::Priority) => "eight levels",
+            Case::Of(Kind::FqCodel) => "a flow a class",
+            Case::Of(Kind::Hfsc) => "every leaf at the top",
+            Case::Of(Kind::Dwcs) => "streams whose deadlines can all be kept",
+            Case::Of(Kind::Tdp) => "time-driven priority within a network",
+            Case::Of(Kind::Fifo | Kind::Wfq | Kind::Wf2q | Kind::Drr | Kind::Edf)
+            | Case::DropTail
+            | Case::Red
+            | Case::Choke => "",
+            Case::HeapEdf => "the reference",
+            Case::HfscInGroups => "as many groups as leaves in each",
+            Case::DwcsLate => "every stream late",
+            Case::TdpEdge => "at its edge",
+            Case::BestEffortDeadline(_) => "a best-effort deadline alone",
+        }
+    }
+
+    fn chosen(only: Option<&str>) -> Result<Vec<Case>, Failure> {
+        let Some(only) = only else { return Ok(Case::all().collect()) };
+        match Case::all().find(|case| case.name() == only) {
+            Some(case) => Ok(vec![case]),
+            None => {
+                let names: Vec<_> = Case::all().map(Case::name).collect();
+                Err(Failure::input(format!(
+                    "`{only}` is not a discipline that is measured: accepted are {}",
+                    names.join(", ")
+                )))
+            }
         }
     }
 
     fn sizes(self, only: Option<u32>) -> Vec<u32> {
         match (self, only) {
             // The paper's plan has six classes, three of them best effort.
-            (Discipline::BestEffortDeadline(_), _) => vec![6],
+            (Case::BestEffortDeadline(_), _) => vec![6],
             (_, Some(classes)) => vec![classes],
             (_, None) => SIZES.to_vec(),
         }
@@ -175,73 +188,85 @@ impl Discipline {
     fn modes(self) -> &'static [Mode] {
         match self {
             // One deadline after the other; there are no classes that could wake.
-            Discipline::BestEffortDeadline(_) => &Mode::ALL[..3],
+            Case::BestEffortDeadline(_) => &Mode::ALL[..3],
             // A packet that does not wait is not late.
-            Discipline::DwcsLate => &[Mode::Backlogged],
+            Case::DwcsLate => &[Mode::Backlogged],
             // Nothing is sent in the frame in which it comes.
-            Discipline::Tdp | Discipline::TdpEdge => &[Mode::Backlogged],
+            Case::Of(Kind::Tdp) | Case::TdpEdge => &[Mode::Backlogged],
             // Without a queue nobody asks who gets in.
-            Discipline::DropTail | Discipline::Red | Discipline::Choke => &[Mode::Backlogged],
-            _ => &Mode::ALL,
+            Case::DropTail | Case::Red | Case::Choke => &[Mode::Backlogged],
+            Case::Of(
+                Kind::Fifo
+                | Kind::Wfq
+                | Kind::Wf2q
+                | Kind::Drr
+                | Kind::Hfsc
+                | Kind::Priority
+                | Kind::FqCodel
+                | Kind::Edf
+                | Kind::Dwcs,
+            )
+            | Case::HeapEdf
+            | Case::HfscInGroups => &Mode::ALL,
         }
     }
 
     fn measure(self, classes: u32, mode: Mode) -> Figure {
         let ns_per_packet = match self {
-            Discipline::Fifo => load::schedule(Fifo::new(), classes, mode, RUNS),
-            Discipline::DropTail => {
+            Case::Of(Kind::Fifo) => load::schedule(Fifo::new(), classes, mode, RUNS),
+            Case::DropTail => {
                 let policy = Policy::DropTail(Limit::None);
                 load::schedule(managed(classes, policy), classes, mode, RUNS)
             }
-            Discipline::Red => {
+            Case::Red => {
                 load::schedule(managed(classes, Policy::Red(red(classes))), classes, mode, RUNS)
             }
-            Discipline::Choke => {
+            Case::Choke => {
                 let policy = Policy::Choke(Choke { red: red(classes), candidates: 1 });
                 load::schedule(managed(classes, policy), classes, mode, RUNS)
             }
-            Discipline::Priority => {
+            Case::Of(Kind::Priority) => {
                 let levels: Vec<_> = (0..classes).map(|class| class % 8).collect();
                 load::schedule(Priority::new(&levels), classes, mode, RUNS)
             }
-            Discipline::FqCodel => {
+            Case::Of(Kind::FqCodel) => {
                 let codel = CoDel { limit: Limit::None, ..fq_codel::Settings::RFC_8290.codel };
                 let settings = fq_codel::Settings { codel, ..fq_codel::Settings::RFC_8290 };
                 let scheduler = FqCodel::new(classes as usize, settings, 1);
                 load::schedule(scheduler, classes, mode, RUNS)
             }
-            Discipline::HeapEdf => {
+            Case::HeapEdf => {
                 load::schedule(HeapEdf::new(load::deadlines(classes)), classes, mode, RUNS)
             }
-            Discipline::Wfq => {
+            Case::Of(Kind::Wfq) => {
                 let weights: Vec<_> = (0..classes).map(|class| u64::from(1 + class % 7)).collect();
                 load::schedule(Wfq::new(LINK, &weights), classes, mode, RUNS)
             }
-            Discipline::Drr => {
+            Case::Of(Kind::Drr) => {
                 let quanta: Vec<_> = (0..classes).map(|class| 1_500 * (1 + class % 7)).collect();
                 load::schedule(Drr::new(&quanta), classes, mode, RUNS)
             }
-            Discipline::Wf2q => {
+            Case::Of(Kind::Wf2q) => {
                 let unit = (LINK.0 / u64::from(classes) / 4).max(1);
                 let share =
                     |class| Share { parent: None, rate: Rate(unit * (1 + u64::from(class) % 7)) };
                 let shares: Vec<_> = (0..classes).map(share).collect();
                 load::schedule(Wf2q::new(LINK, &shares), classes, mode, RUNS)
             }
-            Discipline::Hfsc => load::schedule(hfsc(classes, 0), classes, mode, RUNS),
-            Discipline::HfscInGroups => {
+            Case::Of(Kind::Hfsc) => load::schedule(hfsc(classes, 0), classes, mode, RUNS),
+            Case::HfscInGroups => {
                 load::schedule(hfsc(classes, classes.isqrt()), classes, mode, RUNS)
             }
-            Discipline::Dwcs => load::schedule(dwcs(classes, 2.0), classes, mode, RUNS),
-            Discipline::DwcsLate => load::schedule(dwcs(classes, 0.5), classes, mode, RUNS),
-            Discipline::Tdp => load::schedule(tdp::core(classes), classes, mode, RUNS),
-            Discipline::TdpEdge => load::schedule(tdp::edge(classes), classes, mode, RUNS),
-            Discipline::Edf => {
+            Case::Of(Kind::Dwcs) => load::schedule(dwcs(classes, 2.0), classes, mode, RUNS),
+            Case::DwcsLate => load::schedule(dwcs(classes, 0.5), classes, mode, RUNS),
+            Case::Of(Kind::Tdp) => load::schedule(tdp::core(classes), classes, mode, RUNS),
+            Case::TdpEdge => load::schedule(tdp::edge(classes), classes, mode, RUNS),
+            Case::Of(Kind::Edf) => {
                 let deadlines: Vec<_> = load::deadlines(classes).into_iter().map(Some).collect();
                 let edf = Edf::new(&deadlines, BestEffort::by_arrival(Assign::Background));
                 load::schedule(edf, classes, mode, RUNS)
             }
-            Discipline::BestEffortDeadline(way) => load::assign(&paper_deadlines(way), mode, RUNS),
+            Case::BestEffortDeadline(way) => load::assign(&paper_deadlines(way), mode, RUNS),
         };
         Figure { discipline: self.name(), classes, mode: mode.name(), ns_per_packet, runs: RUNS }
     }
@@ -314,11 +339,10 @@ fn paper_deadlines(way: Way) -> Deadlines {
 
 fn text(figures: &[Figure]) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
-    let same = |a: &Figure, b: &Figure| (a.discipline, a.classes) == (b.discipline, b.classes);
+    let same = |a: &Figure, b: &Figure| (&a.discipline, a.classes) == (&b.discipline, b.classes);
     for of_one_size in figures.chunk_by(same) {
         let Figure { discipline, classes, .. } = &of_one_size[0];
-        let mut row =
-            vec![discipline.to_string(), laxity_report::quantity::count((*classes).into())];
+        let mut row = vec![discipline.clone(), laxity_report::quantity::count((*classes).into())];
         row.extend(of_one_size.iter().map(|figure| format!("{:.1}", figure.ns_per_packet)));
         row.resize(2 + Mode::ALL.len(), laxity_report::quantity::NOTHING.to_string());
         rows.push(row);
