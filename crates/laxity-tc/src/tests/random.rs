@@ -9,7 +9,7 @@ use super::HEAD;
 use crate::{Options, tc};
 
 /// Words that scripts are made of.
-const WORDS: [&str; 80] = [
+const WORDS: [&str; 86] = [
     "tc",
     "qdisc",
     "class",
@@ -34,6 +34,12 @@ const WORDS: [&str; 80] = [
     "2:1",
     "hfsc",
     "htb",
+    "fq_codel",
+    "bands",
+    "priomap",
+    "quantum",
+    "target",
+    "ecn",
     "default",
     "20",
     "10",
@@ -131,6 +137,26 @@ fn class() -> impl Strategy<Value = String> {
     )
 }
 
+/// A root of prio or fq_codel, or what hangs at one.
+fn line() -> impl Strategy<Value = String> {
+    let at = prop::sample::select(vec!["1:", "1:1", "1:2", "1:3", "1:16", "1:17", ":2", "2:1"]);
+    let number = prop::sample::select(vec!["0", "1", "2", "3", "16", "17", "65537", "4294967295"]);
+    let verb = prop::sample::select(vec!["add", "replace", "change"]);
+    (0..6u8, verb, at, number.clone(), number).prop_map(|(form, verb, at, a, b)| {
+        let root = format!("tc qdisc {verb} dev eth0 root handle 1:");
+        match form {
+            0 => format!("{root} prio bands {a} priomap {b} {a}\n"),
+            1 => format!("{root} prio\n"),
+            2 => format!("{root} fq_codel limit {a} flows {b} quantum {a} target {b} ecn\n"),
+            3 => format!("tc qdisc {verb} dev eth0 parent {at} pfifo limit {a}\n"),
+            4 => format!("tc filter add dev eth0 u32 match ip tos 0x{b} 0xfc flowid {at}\n"),
+            _ => format!(
+                "tc filter add dev eth0 protocol ip prio {a} u32 match ip dport {b} 0xfff0 flowid {at}\n"
+            ),
+        }
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
@@ -144,6 +170,14 @@ proptest! {
     #[test]
     fn classes_in_any_order(classes in prop::collection::vec(class(), 1..8)) {
         tried(&format!("{HEAD}{}", classes.concat()))?;
+    }
+
+    #[test]
+    fn other_roots_in_any_order(lines in prop::collection::vec(line(), 0..8), prio in any::<bool>()) {
+        let kind = if prio { "prio bands 4" } else { "fq_codel" };
+        let root = format!("tc qdisc add dev eth0 root handle 1: {kind}\n");
+        tried(&format!("{root}{}", lines.concat()))?;
+        tried(&format!("{root}{}{HEAD}", lines.concat()))?;
     }
 
     #[test]
