@@ -44,7 +44,8 @@ impl Traffic<'_> {
         let recorded = |source: &Source| matches!(source, Source::Recording(_));
         let is_recorded = self.arrivals.is_some()
             || !plan.sources.is_empty() && plan.sources.iter().all(recorded);
-        let queues = plan.classes.iter().filter_map(|class| class.queue).chain(plan.queue);
+        let queues =
+            plan.classes.iter().filter_map(|class| class.queue.as_deref()).chain(&plan.queue);
         let mut drawn = queues.filter(|queue| queue.room().draws);
         if is_recorded && drawn.next().is_none() {
             let drawing = aqm::Kind::ALL.iter().filter(|kind| kind.room().draws);

@@ -50,9 +50,10 @@ fn run_all(command: &[&str], classes: usize, told: &mut dyn FnMut(&str)) {
 }
 
 /// The commands one after another, the one that takes less first: later ones are measured against it.
+/// Trees of schedulers have places for the next power of two of classes, which are half as many again here.
 #[test]
-fn a_class_takes_a_kilobyte_to_check_and_half_as_much_again_to_run() {
-    let commands = [(&["check"][..], 1024), (&["run", "--duration", "1ms"], 1536)];
+fn a_class_takes_a_kilobyte_to_check_and_to_run() {
+    let commands = [(&["check"][..], 1024), (&["run", "--duration", "1ms"], 1152)];
     commands.iter().for_each(|(command, _)| run_all(command, FEW, &mut |_| ()));
     let few = peak();
     for (command, limit) in commands {

@@ -168,7 +168,7 @@ impl Plan {
                 parent: class.parent.and_then(local),
                 children: class.children.iter().copied().filter_map(local).collect(),
                 inside: None,
-                queue: on_link(class.queue),
+                queue: on_link(class.queue.as_deref().copied()).map(Box::new),
                 ..class.clone()
             }
         };

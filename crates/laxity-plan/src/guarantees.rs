@@ -9,12 +9,12 @@ use crate::model::{Class, Plan};
 impl Plan {
     /// What every class is promised: its deadline, and where the discipline's admission test proves
     /// one, its bound.
-    pub fn promises(&self) -> Vec<Promise> {
+    pub fn promises(&self) -> impl Iterator<Item = Promise> {
         let promise = |(class, bound): (&Class, Result<Nanos, Unbounded>)| Promise {
             deadline: class.deadline,
             bound: bound.ok(),
         };
-        self.classes.iter().zip(self.bounds()).map(promise).collect()
+        self.classes.iter().zip(self.bounds()).map(promise)
     }
 
     /// The delay bound of every class.

@@ -79,7 +79,7 @@ impl Plan {
 
     /// Whether packets of a class may be dropped before they are late: by a queue or its police.
     pub fn drops_in_time(&self, class: &Class) -> bool {
-        class.queue.or(self.queue).is_some() || class.police == Police::Drop
+        class.queue.is_some() || self.queue.is_some() || class.police == Police::Drop
     }
 
     /// The largest packet of a class: its own `packet` limit, or else the link's.

@@ -38,7 +38,10 @@ impl<'a> Networked<'a> {
         let own = LinkSpec { rate: link.rate, ..plan.link.clone() };
         let is_plain = link.private && link.scheduling.is_none();
         let on = |queue: Option<QueueSpec>| Some(queue?.on(&own)).filter(|_| !is_plain);
-        let class = |class: &Class| Class { queue: on(class.queue), ..class.clone() };
+        let class = |class: &Class| Class {
+            queue: on(class.queue.as_deref().copied()).map(Box::new),
+            ..class.clone()
+        };
         let Scheduling { scheduler, queue } = self.scheduling(hop);
         Plan {
             title: None,

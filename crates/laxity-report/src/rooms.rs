@@ -42,7 +42,7 @@ fn needs_more(plan: &Plan, class: &Class, bound: Nanos) -> Option<QueueTooSmall>
     class.deadline.or(class.end_to_end)?;
     let waiting = arrival_curve(&class.arrival.as_ref()?.buckets);
     let needed = ceil_bytes(&waiting.value(&exact(bound.0)))?;
-    let holds = match class.queue?.limit() {
+    let holds = match class.queue.as_ref()?.limit() {
         Limit::None => return None,
         Limit::Bytes(bytes) => Bytes(bytes),
         Limit::Packets(packets) => Bytes(packets.saturating_mul(plan.link.min_packet.0)),

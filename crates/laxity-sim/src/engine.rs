@@ -178,7 +178,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
             windows: Windows::new(plan),
             meters: plan.classes.iter().map(meter).collect(),
             outlet: Outlet {
-                port: Port::new(discipline, Books::new(&plan.promises(), plan.run.warm_up)),
+                port: Port::new(discipline, Books::new(plan.promises(), plan.run.warm_up)),
                 link: Link::new(plan.link.rate),
                 chooses_at: None,
             },
@@ -408,7 +408,7 @@ fn is_retried(plan: &Plan, packet: &Packet, reason: DropReason) -> bool {
     let queue = &plan.classes[packet.class.index()].queue;
     match reason {
         DropReason::Red | DropReason::Choke => true,
-        DropReason::QueueFull => !queue.is_some_and(|queue| queue.room().is_a_limit),
+        DropReason::QueueFull => !queue.as_ref().is_some_and(|queue| queue.room().is_a_limit),
         _ => false,
     }
 }

@@ -158,7 +158,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         let bounds = topology.paths.bounds();
         let books: Vec<_> = network
             .hops()
-            .map(|hop| Books::new(&promises(plan, &bounds, hop), plan.run.warm_up))
+            .map(|hop| Books::new(promises(plan, &bounds, hop), plan.run.warm_up))
             .collect();
         let mut simulation = Simulation {
             run,
@@ -654,12 +654,12 @@ fn promises(
     plan: &Plan,
     bounds: &HashMap<(Hop, ClassId), Option<Nanos>>,
     hop: Hop,
-) -> Vec<Promise> {
-    let promise = |(id, class): (ClassId, &Class)| Promise {
+) -> impl Iterator<Item = Promise> {
+    let promise = move |(id, class): (ClassId, &Class)| Promise {
         deadline: class.deadline,
         bound: bounds.get(&(hop, id)).copied().flatten(),
     };
-    (0..).map(ClassId).zip(&plan.classes).map(promise).collect()
+    (0..).map(ClassId).zip(&plan.classes).map(promise)
 }
 
 fn hop_of(books: u32) -> Hop {

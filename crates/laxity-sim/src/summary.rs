@@ -213,14 +213,14 @@ pub(crate) fn is_zero(count: &u64) -> bool {
 
 impl ClassSummary {
     pub(crate) fn of_account(class: &Class, account: &Account) -> ClassSummary {
-        let reasons = DropReason::ALL.into_iter().map(DropReason::name).zip(account.dropped);
+        let reasons = DropReason::ALL.into_iter().map(DropReason::name).zip(account.dropped());
         ClassSummary {
             name: class.name.clone(),
             parent: None,
             arrived: account.arrived,
             sent: account.sent,
             dropped: reasons.filter(|(_, count)| *count > 0).collect(),
-            queued: account.arrived - account.sent - account.dropped.iter().sum::<u64>(),
+            queued: account.arrived - account.sent - account.dropped().iter().sum::<u64>(),
             nonconforming: 0,
             bytes_sent: account.bytes_sent,
             throughput_bps: 0.0,

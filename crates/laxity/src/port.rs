@@ -45,8 +45,9 @@ pub struct Account {
     pub sent: u64,
     /// Their bytes.
     pub bytes_sent: u64,
-    /// Packets that were dropped, in the order of [`DropReason::ALL`].
-    pub dropped: [u64; DropReason::ALL.len()],
+    /// Packets that were dropped, in the order of [`DropReason::ALL`]. Boxed, for few classes lose any
+    /// and there may be a million.
+    dropped: Option<Box<Dropped>>,
     /// Packets that are in the scheduler, measured or not.
     pub queued: u64,
     /// Packets sent after their deadline, and those that still waited then.
@@ -58,6 +59,9 @@ pub struct Account {
     /// From a packet's last bit in to its last bit out.
     pub delay: Delays,
 }
+
+/// Packets by reason.
+type Dropped = [u64; DropReason::ALL.len()];
 
 impl<S: Scheduler> Port<S> {
     /// A port with these books.
@@ -127,8 +131,8 @@ impl<S: Scheduler> Port<S> {
 impl Books {
     /// Books of classes that are promised this; packets that arrive before `measured_from` are not
     /// measured.
-    pub fn new(promises: &[Promise], measured_from: Nanos) -> Self {
-        let accounts = promises.iter().map(|&promise| Account::new(promise)).collect();
+    pub fn new(promises: impl IntoIterator<Item = Promise>, measured_from: Nanos) -> Self {
+        let accounts = promises.into_iter().map(Account::new).collect();
         Books { accounts, strays: Account::new(Promise::default()), measured_from }
     }
 
@@ -159,7 +163,9 @@ impl Books {
         let is_measured = packet.arrival >= self.measured_from;
         let account = self.account(packet);
         account.queued -= 1;
-        account.dropped[reason as usize] += u64::from(is_measured);
+        if is_measured {
+            account.dropped.get_or_insert_default()[reason as usize] += 1;
+        }
     }
 
     /// A packet that had arrived goes to the link.
@@ -194,6 +200,11 @@ impl Books {
 }
 
 impl Account {
+    /// Packets that were dropped, in the order of [`DropReason::ALL`].
+    pub fn dropped(&self) -> Dropped {
+        self.dropped.as_deref().copied().unwrap_or_default()
+    }
+
     /// Counts what a packet has missed that was so long on its way.
     fn miss(&mut self, delay: Nanos) {
         let later_than = |limit: Option<Nanos>| limit.is_some_and(|limit| delay > limit);
@@ -207,7 +218,7 @@ impl Account {
             arrived: 0,
             sent: 0,
             bytes_sent: 0,
-            dropped: [0; DropReason::ALL.len()],
+            dropped: None,
             queued: 0,
             deadline_misses: 0,
             bound_misses: 0,

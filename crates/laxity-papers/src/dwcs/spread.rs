@@ -72,7 +72,7 @@ impl Watch {
         let mut plan = Plan::parse(PLAN, "spread.toml", ".".as_ref()).expect("the plan is valid");
         if scheduler == "FIFO" {
             plan.scheduler = SchedulerSpec::Fifo;
-            plan.classes[0].queue = Some(QueueSpec::DropTail(QueueLimit::Packets(ROOM)));
+            plan.classes[0].queue = Some(Box::new(QueueSpec::DropTail(QueueLimit::Packets(ROOM))));
         }
         let (duration, arrivals, backlogged) = (plan.run.duration, vec![], vec![]);
         let run = Run { plan: &plan, duration, seed, arrivals, backlogged };

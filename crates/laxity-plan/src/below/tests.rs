@@ -366,7 +366,7 @@ fn queues_in_a_share_see_its_rate() {
         class.y = {{ parent = 'x', queue = {red} }}"
     ));
     let inside = &plan.nested().below[1].plan;
-    assert_eq!(inside.classes[0].queue, inside.queue);
+    assert_eq!(inside.classes[0].queue.as_deref(), inside.queue.as_ref());
     let Some(QueueSpec::Red(red)) = inside.queue else { panic!("{:?}", inside.queue) };
     assert_eq!(red.transmission, Nanos(12_000_000));
 }

@@ -36,8 +36,8 @@ pub struct Class {
     pub level: Option<u8>,
     /// What happens to packets that break `arrival`. Default count.
     pub police: Police,
-    /// How much of it may be queued. Default no limit.
-    pub queue: Option<QueueSpec>,
+    /// How much of it may be queued. Default no limit. Boxed, for few classes have one.
+    pub queue: Option<Box<QueueSpec>>,
     /// Which packets of a capture or a live link are its own.
     pub matching: Option<Match>,
     /// How many alike streams it has; a packet belongs to the one that its flow number modulo this

@@ -93,7 +93,12 @@ fn read(
         weight: raw.weight.map_or(Ok(Weight::ONE), weight)?,
         level: raw.level.as_deref().map(level).transpose()?,
         police,
-        queue: raw.queue.as_ref().map(|at| queue(&at.value.0, &at.span, link)).transpose()?,
+        queue: raw
+            .queue
+            .as_ref()
+            .map(|at| queue(&at.value.0, &at.span, link))
+            .transpose()?
+            .map(Box::new),
         matching: raw.matching.map(|expression| matching(&expression, text)).transpose()?,
         count: streams.count,
         gap: streams.gap,

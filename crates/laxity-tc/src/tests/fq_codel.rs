@@ -29,7 +29,7 @@ fn defaults_are_those_of_the_rfc() {
     assert_eq!(plan.scheduler, SchedulerSpec::FQ_CODEL);
     assert_eq!(plan.link.rate, Rate(50 * MBIT));
     let [class] = &plan.classes[..] else { panic!("{:?}", plan.classes) };
-    assert_eq!((class.name.as_str(), class.level, class.queue), ("all", None, None));
+    assert_eq!((class.name.as_str(), class.level, &class.queue), ("all", None, &None));
     assert_eq!(class.matching.as_ref().unwrap().to_string(), "any");
     assert!(import.notes.is_empty(), "{:?}", import.notes);
 }

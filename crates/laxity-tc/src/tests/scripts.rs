@@ -95,7 +95,8 @@ fn qdiscs_of_leaves() {
         let line = format!("tc qdisc add dev eth0 parent 1:10 handle 10: {qdisc}\n");
         let import = import(&format!("{HEAD}{line}"));
         let told = notes(&import, NoteKind::NotMapped);
-        (class(&read(&import), "voice").queue, told.last().cloned().unwrap_or_default())
+        let queue = class(&read(&import), "voice").queue.as_deref().copied();
+        (queue, told.last().cloned().unwrap_or_default())
     };
     let packets = |limit| Some(QueueSpec::DropTail(QueueLimit::Packets(limit)));
     let bytes = |limit| Some(QueueSpec::DropTail(QueueLimit::Bytes(Bytes(limit))));

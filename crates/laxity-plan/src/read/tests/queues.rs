@@ -78,9 +78,10 @@ fn every_kind_is_read() {
     for (keys, expected) in cases {
         let queue = format!("queue = {{ {keys} }}");
         let own = parse(&plan("", &queue)).unwrap();
-        assert_eq!((own.queue, own.classes[0].queue), (None, Some(expected)), "{keys}");
+        let of_class = own.classes[0].queue.as_deref();
+        assert_eq!((own.queue, of_class), (None, Some(&expected)), "{keys}");
         let shared = parse(&plan(&queue, "")).unwrap();
-        assert_eq!((shared.queue, shared.classes[0].queue), (Some(expected), None), "{keys}");
+        assert_eq!((shared.queue, &shared.classes[0].queue), (Some(expected), &None), "{keys}");
     }
 }
 

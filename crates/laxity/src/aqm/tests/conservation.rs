@@ -38,7 +38,7 @@ proptest! {
         for scheduler in disciplines() {
             let managed: Box<dyn Scheduler> =
                 Box::new(Managed::new(scheduler, &policies, &queue_of, seed));
-            let mut port = Port::new(managed, Books::new(&[Promise::default(); 4], Nanos::ZERO));
+            let mut port = Port::new(managed, Books::new([Promise::default(); 4], Nanos::ZERO));
             let mut inside = BTreeMap::new();
             let mut now = Nanos::ZERO;
             let then = core::iter::repeat_n((1_000, 6, 1, 0, 0), steps.len());
@@ -68,7 +68,7 @@ proptest! {
             }
             prop_assert!(inside.is_empty());
             for account in port.accounts() {
-                let dropped = account.dropped.iter().sum::<u64>();
+                let dropped = account.dropped().iter().sum::<u64>();
                 prop_assert_eq!(account.arrived, account.sent + dropped);
             }
         }

@@ -176,7 +176,7 @@ struct Bench {
 
 impl Bench {
     fn new(scheduler: Any) -> Self {
-        let books = Books::new(&[Promise::default(); CLASSES as usize], Nanos::ZERO);
+        let books = Books::new([Promise::default(); CLASSES as usize], Nanos::ZERO);
         Bench {
             port: Port::new(scheduler, books),
             link: Link::new(RATE),
@@ -220,7 +220,7 @@ impl Bench {
         let is_stray = u64::from(packet.class.0 >= CLASSES);
         assert_eq!(self.port.strays().arrived, strays.arrived + is_stray);
         let no_class = DropReason::NoClass as usize;
-        assert_eq!(self.port.strays().dropped[no_class], strays.dropped[no_class] + is_stray);
+        assert_eq!(self.port.strays().dropped()[no_class], strays.dropped()[no_class] + is_stray);
     }
 
     /// Lets the link send what is ready before `end`.
@@ -293,7 +293,8 @@ fn conform(name: &str, scheduler: Any, arrivals: &[Arrival], keeps_order: bool) 
     assert!(bench.queued.is_empty(), "{name} keeps packets");
     assert_eq!(bench.sent.len() as u64 + bench.dropped, arrivals.len() as u64, "{name}");
     let balanced = |account: &Account| {
-        account.queued == 0 && account.arrived == account.sent + account.dropped.iter().sum::<u64>()
+        account.queued == 0
+            && account.arrived == account.sent + account.dropped().iter().sum::<u64>()
     };
     assert!(bench.port.accounts().iter().chain([bench.port.strays()]).all(balanced), "{name}");
     for class in (0..CLASSES).filter(|_| keeps_order) {
