@@ -63,7 +63,8 @@ fn dwcs() -> Dwcs {
         },
         count: STREAMS,
     };
-    Dwcs::new(Default::default(), &(0..CLASSES).map(streams).collect::<Vec<_>>())
+    let classes: Vec<_> = (0..CLASSES).map(streams).collect();
+    Dwcs::new(Default::default(), &classes).expect("streams with a gap")
 }
 
 fn show<S: Scheduler + Send + 'static>(

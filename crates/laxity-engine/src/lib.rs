@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use laxity::packet::{ClassId, Packet};
-//! use laxity::sched::dwcs::{Dwcs, Late, Settings as Dwc, Stream, Streams};
+//! use laxity::sched::dwcs::{Dwcs, DwcsSettings, Late, Stream, Streams};
 //! use laxity::scheduler::{Dispatch, DropReason};
 //! use laxity_engine::{Engine, Settings, Sink};
 //!
@@ -25,7 +25,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // A thousand streams of a packet each 20 ms; one packet of any eight may be late.
 //! let stream = Stream { gap: Some("20ms".parse()?), loss: "1/8".parse()?, late: Late::Drop };
-//! let scheduler = Dwcs::new(Dwc::default(), &[Streams { stream, count: 1_000 }]);
+//! let scheduler = Dwcs::new(DwcsSettings::default(), &[Streams { stream, count: 1_000 }])?;
 //! let engine = Engine::start(scheduler, Printer, Settings::default())?;
 //!
 //! let mut producer = engine.handle().producer()?; // one for each thread that sends

@@ -196,7 +196,8 @@ impl Nested {
             scheduler: plan.build_scheduler(seed ^ u64::from(share.0 + 1) << 32),
             classes,
         };
-        Hierarchy::new(rate, &self.shares, self.below.into_iter().map(leaf).collect())
+        let leaves = self.below.into_iter().map(leaf).collect();
+        Hierarchy::new(rate, &self.shares, leaves).expect("a leaf for each class with a scheduler")
     }
 }
 

@@ -25,12 +25,9 @@ impl Plan {
         if policies.is_empty() {
             return self.scheduler.discipline().build(self, seed);
         }
-        Box::new(Managed::new(
-            self.scheduler.discipline().build(self, seed),
-            &policies,
-            &queue_of,
-            seed,
-        ))
+        let scheduler = self.scheduler.discipline().build(self, seed);
+        let managed = Managed::new(scheduler, &policies, &queue_of, seed);
+        Box::new(managed.expect("reading refuses what no queue management takes"))
     }
 
     /// Whether any number of packets may be queued.

@@ -13,6 +13,7 @@ extern crate std;
 pub mod admit;
 pub mod aqm;
 pub mod curve;
+pub mod error;
 pub mod link;
 pub mod packet;
 pub mod police;

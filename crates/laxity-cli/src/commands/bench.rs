@@ -6,9 +6,9 @@ mod tdp;
 
 use laxity::aqm::{Choke, CoDel, Fraction, Limit, Managed, Measure, Policy, Red, Spacing};
 use laxity::packet::ClassId;
-use laxity::sched::dwcs::{Settings, Stream, Streams};
+use laxity::sched::dwcs::{DwcsSettings, Stream, Streams};
 use laxity::sched::edf::{Assign, BestEffort, Deadlines};
-use laxity::sched::fq_codel;
+use laxity::sched::fq_codel::FqCodelSettings;
 use laxity::sched::hfsc::{ClassSpec, Curves};
 use laxity::sched::{Drr, Dwcs, Edf, Fifo, FqCodel, Hfsc, Priority, Share, Wf2q, Wfq};
 use laxity::service::ServiceCurve;
@@ -230,28 +230,32 @@ impl Case {
                 load::schedule(Priority::new(&levels), classes, mode, RUNS)
             }
             Case::Of(Kind::FqCodel) => {
-                let codel = CoDel { limit: Limit::None, ..fq_codel::Settings::RFC_8290.codel };
-                let settings = fq_codel::Settings { codel, ..fq_codel::Settings::RFC_8290 };
-                let scheduler = FqCodel::new(classes as usize, settings, 1);
-                load::schedule(scheduler, classes, mode, RUNS)
+                let codel = CoDel { limit: Limit::None, ..FqCodelSettings::RFC_8290.codel };
+                let settings = FqCodelSettings { codel, ..FqCodelSettings::RFC_8290 };
+                let fq_codel = FqCodel::new(classes as usize, settings, 1);
+                let fq_codel = fq_codel.expect("RFC 8290 has queues, a quantum and an interval");
+                load::schedule(fq_codel, classes, mode, RUNS)
             }
             Case::HeapEdf => {
                 load::schedule(HeapEdf::new(load::deadlines(classes)), classes, mode, RUNS)
             }
             Case::Of(Kind::Wfq) => {
                 let weights: Vec<_> = (0..classes).map(|class| u64::from(1 + class % 7)).collect();
-                load::schedule(Wfq::new(LINK, &weights), classes, mode, RUNS)
+                let wfq = Wfq::new(LINK, &weights).expect("weights from 1 to 7");
+                load::schedule(wfq, classes, mode, RUNS)
             }
             Case::Of(Kind::Drr) => {
                 let quanta: Vec<_> = (0..classes).map(|class| 1_500 * (1 + class % 7)).collect();
-                load::schedule(Drr::new(&quanta), classes, mode, RUNS)
+                let drr = Drr::new(&quanta).expect("quanta of a packet and more");
+                load::schedule(drr, classes, mode, RUNS)
             }
             Case::Of(Kind::Wf2q) => {
                 let unit = (LINK.0 / u64::from(classes) / 4).max(1);
                 let share =
                     |class| Share { parent: None, rate: Rate(unit * (1 + u64::from(class) % 7)) };
                 let shares: Vec<_> = (0..classes).map(share).collect();
-                load::schedule(Wf2q::new(LINK, &shares), classes, mode, RUNS)
+                let wf2q = Wf2q::new(LINK, &shares).expect("no class has a parent");
+                load::schedule(wf2q, classes, mode, RUNS)
             }
             Case::Of(Kind::Hfsc) => load::schedule(hfsc(classes, 0), classes, mode, RUNS),
             Case::HfscInGroups => {
@@ -277,7 +281,8 @@ const LINK: Rate = Rate(8_000_000_000);
 
 /// One queue for all.
 fn managed(classes: u32, policy: Policy) -> Managed<Fifo> {
-    Managed::new(Fifo::new(), &[policy], &vec![Some(0); classes as usize], 1)
+    let managed = Managed::new(Fifo::new(), &[policy], &vec![Some(0); classes as usize], 1);
+    managed.expect("one queue, and thresholds in order")
 }
 
 /// Half-way between its thresholds when every class has two packets queued.
@@ -328,7 +333,8 @@ fn dwcs(streams: u32, rounds: f64) -> Dwcs {
         let stream = Stream { gap: Some(Nanos(gap as u64)), loss, late: Late::Drop };
         Streams { stream, count: 1 }
     };
-    Dwcs::new(Settings::default(), &(0..streams).map(stream).collect::<Vec<_>>())
+    let streams: Vec<_> = (0..streams).map(stream).collect();
+    Dwcs::new(DwcsSettings::default(), &streams).expect("a gap is as long as a packet or longer")
 }
 
 fn paper_deadlines(way: Way) -> Deadlines {

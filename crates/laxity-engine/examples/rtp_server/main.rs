@@ -113,7 +113,8 @@ fn dwcs(arguments: &Arguments) -> Dwcs {
         stream: Stream { gap: Some(Nanos(GAP.as_nanos() as u64)), loss, late: Late::Drop },
         count: arguments.streams,
     };
-    Dwcs::new(Default::default(), &arguments.tolerances().map(streams))
+    let dwcs = Dwcs::new(Default::default(), &arguments.tolerances().map(streams));
+    dwcs.expect("streams with a gap, as many as were asked for")
 }
 
 fn fifo(arguments: &Arguments) -> DropTail<Fifo> {

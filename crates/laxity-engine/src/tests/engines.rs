@@ -57,8 +57,11 @@ fn nothing_is_lost_or_doubled_whatever_the_ring() {
 /// Packets of classes that there are not come back as such, and the others are sent.
 #[test]
 fn packets_of_no_class_do_no_harm() {
-    let engine =
-        Engine::start(Wfq::new(Rate(1_000_000), &[1, 2]), Kept::default(), Settings::default());
+    let engine = Engine::start(
+        Wfq::new(Rate(1_000_000), &[1, 2]).unwrap(),
+        Kept::default(),
+        Settings::default(),
+    );
     let engine = engine.unwrap();
     let mut producer = engine.handle().producer().unwrap();
     for (handle, class) in [0, 2, 1, u32::MAX, 70_000, 0].into_iter().enumerate() {

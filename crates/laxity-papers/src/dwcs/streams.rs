@@ -2,7 +2,7 @@
 
 use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::sched::Dwcs;
-use laxity::sched::dwcs::{Late, Precedence, Settings, Stream, Streams, Violation};
+use laxity::sched::dwcs::{DwcsSettings, Late, Precedence, Stream, Streams, Violation};
 use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::Nanos;
 use laxity::window::Loss;
@@ -57,7 +57,7 @@ pub fn name(class: usize) -> String {
 impl Load {
     /// DWCS as the paper has it, that looks for missed deadlines once in so many services.
     pub fn dwcs(&self, check_every: u32) -> Dwcs {
-        let settings = Settings {
+        let settings = DwcsSettings {
             precedence: Precedence::LossFirst,
             violation: Violation::Favour,
             check_every,
@@ -66,7 +66,8 @@ impl Load {
             stream: Stream { gap: Some(Nanos(self.gap)), loss: loss(class), late: Late::Send },
             count: self.streams / CLASSES,
         };
-        Dwcs::new(settings, &(0..CLASSES as usize).map(class).collect::<Vec<_>>())
+        let classes: Vec<_> = (0..CLASSES as usize).map(class).collect();
+        Dwcs::new(settings, &classes).expect("streams with gaps, and looked at")
     }
 
     /// Serves so many packets. The streams begin one after the other, in an order and at times

@@ -35,7 +35,8 @@ impl Discipline for Drr {
     }
 
     fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
-        Box::new(laxity::sched::Drr::new(&plan.drr_quanta()))
+        let drr = laxity::sched::Drr::new(&plan.drr_quanta());
+        Box::new(drr.expect("weights are above zero, and so are quanta"))
     }
 
     fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use laxity::admit::dwcs::{Admission, Windowed, dwcs};
 use laxity::admit::{Service, Unbounded};
 use laxity::sched::Dwcs;
-use laxity::sched::dwcs::{Precedence, Settings, Stream, Streams, Violation};
+use laxity::sched::dwcs::{DwcsSettings, Precedence, Stream, Streams, Violation};
 use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, Nanos};
 use laxity::window::Loss;
@@ -34,7 +34,7 @@ pub const ROOM: Room = Room {
     is_of_networks: false,
 };
 
-impl Discipline for Settings {
+impl Discipline for DwcsSettings {
     fn name(&self) -> &'static str {
         match self.precedence {
             Precedence::LossFirst => ROOM.names[0],
@@ -43,7 +43,8 @@ impl Discipline for Settings {
     }
 
     fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
-        Box::new(Dwcs::new(*self, &plan.dwcs_streams()))
+        let dwcs = Dwcs::new(*self, &plan.dwcs_streams());
+        Box::new(dwcs.expect("reading refuses what is zero and too many streams"))
     }
 
     fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
@@ -57,7 +58,7 @@ impl Discipline for Settings {
 
 impl SchedulerSpec {
     /// DWCS as a plan gets it that says no more.
-    pub const DWCS: SchedulerSpec = SchedulerSpec::Dwcs(Settings {
+    pub const DWCS: SchedulerSpec = SchedulerSpec::Dwcs(DwcsSettings {
         precedence: Precedence::LossFirst,
         violation: Violation::Reset,
         check_every: 1,
@@ -79,7 +80,7 @@ impl Plan {
     }
 
     /// The answer of DWCS's admission test.
-    pub fn dwcs_admission(&self, settings: Settings) -> Admission {
+    pub fn dwcs_admission(&self, settings: DwcsSettings) -> Admission {
         let windowed = |(streams, class): (Streams, &Class)| Windowed {
             streams,
             packet: if class.is_leaf() { self.max_packet(class) } else { Bytes(0) },
@@ -103,7 +104,7 @@ fn keeps_windows(plan: &Plan) -> bool {
 fn in_the_way(spec: SchedulerSpec, name: &str) -> SchedulerSpec {
     let SchedulerSpec::Dwcs(settings) = spec else { return spec };
     let orders = [Precedence::LossFirst, Precedence::DeadlineFirst].into_iter();
-    let mut ways = orders.map(|precedence| Settings { precedence, ..settings });
+    let mut ways = orders.map(|precedence| DwcsSettings { precedence, ..settings });
     ways.find(|way| way.name() == name).map_or(spec, SchedulerSpec::Dwcs)
 }
 
@@ -119,7 +120,7 @@ fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Read<SchedulerSpec> {
             })?
         }
     };
-    Ok(SchedulerSpec::Dwcs(Settings {
+    Ok(SchedulerSpec::Dwcs(DwcsSettings {
         precedence: raw.precedence.as_ref().map_or(Precedence::LossFirst, |at| at.value.0.into()),
         violation: raw.violation.as_ref().map_or(Violation::Reset, |at| at.value.0.into()),
         check_every,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use laxity::admit::{Service, Unbounded};
 use laxity::aqm::CoDel;
 use laxity::sched::FqCodel;
-use laxity::sched::fq_codel::Settings;
+use laxity::sched::fq_codel::FqCodelSettings;
 use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, Nanos};
 
@@ -37,14 +37,16 @@ pub const ROOM: Room = Room {
     is_of_networks: false,
 };
 
-impl Discipline for Settings {
+impl Discipline for FqCodelSettings {
     fn name(&self) -> &'static str {
         ROOM.names[0]
     }
 
     fn build(&self, plan: &Plan, seed: u64) -> Box<dyn Withdraw + Send> {
         let codel = CoDel { max_packet: plan.link.max_packet, ..self.codel };
-        Box::new(FqCodel::new(plan.classes.len(), Settings { codel, ..*self }, seed))
+        let settings = FqCodelSettings { codel, ..*self };
+        let fq_codel = FqCodel::new(plan.classes.len(), settings, seed);
+        Box::new(fq_codel.expect("reading refuses what is zero"))
     }
 
     fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
@@ -58,11 +60,11 @@ impl Discipline for Settings {
 
 impl SchedulerSpec {
     /// FQ-CoDel as a plan gets it that says no more (RFC 8290, section 5.2).
-    pub const FQ_CODEL: SchedulerSpec = SchedulerSpec::FqCodel(Settings::RFC_8290);
+    pub const FQ_CODEL: SchedulerSpec = SchedulerSpec::FqCodel(FqCodelSettings::RFC_8290);
 }
 
 fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Read<SchedulerSpec> {
-    let usual = Settings::RFC_8290;
+    let usual = FqCodelSettings::RFC_8290;
     let time =
         |key, written: &Option<_>, default| written.as_ref().map_or(Ok(default), positive(key));
     let codel = CoDel {
@@ -83,7 +85,7 @@ fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Read<SchedulerSpec> {
                 .help(format!("at most {} bytes are accepted", u32::MAX))
         })
     })?;
-    Ok(SchedulerSpec::FqCodel(Settings { queues, quantum, codel }))
+    Ok(SchedulerSpec::FqCodel(FqCodelSettings { queues, quantum, codel }))
 }
 
 fn queues(At { value: Count(queues), span }: &At<Count>) -> Read<usize> {

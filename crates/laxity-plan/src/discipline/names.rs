@@ -101,7 +101,7 @@ impl fmt::Display for SchedulerSpec {
 
 #[cfg(test)]
 mod tests {
-    use laxity::sched::dwcs::{Precedence, Settings, Violation};
+    use laxity::sched::dwcs::{DwcsSettings, Precedence, Violation};
 
     use super::*;
     use crate::model::{BestEffort, BestEffortOrder, EdfSpec, Late};
@@ -142,14 +142,15 @@ mod tests {
     #[test]
     fn plain_dwcs_is_the_plans_own() {
         let precedence = Precedence::DeadlineFirst;
-        let settings = Settings { precedence, violation: Violation::Favour, check_every: 7 };
+        let settings = DwcsSettings { precedence, violation: Violation::Favour, check_every: 7 };
         let base = SchedulerSpec::Dwcs(settings);
         assert_eq!(SchedulerSpec::named("dwcs", base), Ok(base));
-        let other = SchedulerSpec::Dwcs(Settings { precedence: Precedence::LossFirst, ..settings });
+        let other =
+            SchedulerSpec::Dwcs(DwcsSettings { precedence: Precedence::LossFirst, ..settings });
         assert_eq!(SchedulerSpec::named("dwcs/loss-first", base), Ok(other));
         assert_eq!(SchedulerSpec::named("dwcs", SchedulerSpec::EDF), Ok(SchedulerSpec::DWCS));
         assert_eq!(SchedulerSpec::named("edf", base), Ok(SchedulerSpec::EDF));
-        assert_eq!(SchedulerSpec::DWCS, SchedulerSpec::Dwcs(Settings::default()));
+        assert_eq!(SchedulerSpec::DWCS, SchedulerSpec::Dwcs(DwcsSettings::default()));
     }
 
     #[test]

@@ -35,7 +35,8 @@ impl Discipline for Wf2q {
     }
 
     fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
-        Box::new(laxity::sched::Wf2q::new(plan.link.rate, &plan.wf2q_shares()))
+        let wf2q = laxity::sched::Wf2q::new(plan.link.rate, &plan.wf2q_shares());
+        Box::new(wf2q.expect("reading refuses what is no hierarchy"))
     }
 
     fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {

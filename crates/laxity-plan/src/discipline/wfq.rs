@@ -51,7 +51,8 @@ impl Discipline for Wfq {
 impl Plan {
     /// Weighted fair queueing of the plan's classes.
     pub(super) fn wfq(&self) -> laxity::sched::Wfq {
-        laxity::sched::Wfq::new(self.link.rate, &self.flat_weights())
+        let wfq = laxity::sched::Wfq::new(self.link.rate, &self.flat_weights());
+        wfq.expect("weights are above zero")
     }
 }
 

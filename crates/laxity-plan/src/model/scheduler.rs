@@ -1,8 +1,8 @@
 //! Which discipline shares a link, and its settings.
 
 pub use laxity::sched::Late;
-use laxity::sched::dwcs::Settings;
-use laxity::sched::fq_codel;
+use laxity::sched::dwcs::DwcsSettings;
+use laxity::sched::fq_codel::FqCodelSettings;
 use laxity::sched::tdp::CommonTime;
 use laxity::units::Nanos;
 use schemars::JsonSchema;
@@ -26,11 +26,11 @@ pub enum SchedulerSpec {
     /// Static priority by the classes' levels.
     Priority,
     /// Flow queues with controlled delay (RFC 8290).
-    FqCodel(fq_codel::Settings),
+    FqCodel(FqCodelSettings),
     /// Earliest deadline first, with deadlines for best effort.
     Edf(EdfSpec),
     /// Dynamic window-constrained scheduling.
-    Dwcs(Settings),
+    Dwcs(DwcsSettings),
     /// Time-driven priority, in networks.
     Tdp(TdpSpec),
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use laxity::admit::tdp::{self, Answer, Flow, Ledger};
 use laxity::packet::ClassId;
-use laxity::sched::tdp::{Contract, Settings, capacity};
+use laxity::sched::tdp::{Contract, TdpSettings, capacity};
 use laxity::units::{Bytes, Nanos};
 
 use super::Framed;
@@ -135,9 +135,9 @@ impl Framed<'_> {
     }
 
     /// What an output with frames is told that gives or is given frames up to so many ahead.
-    pub fn settings(&self, hop: Hop, ahead: u32) -> Settings {
+    pub fn settings(&self, hop: Hop, ahead: u32) -> TdpSettings {
         let TdpSpec { time, guard, late, .. } = *self.spec;
-        Settings { time, rate: self.link(hop).rate, delay: ahead, guard, late }
+        TdpSettings { time, rate: self.link(hop).rate, delay: ahead, guard, late }
     }
 
     /// The error of any node's clock that the network is to bear.

@@ -3,7 +3,7 @@
 use laxity::admit::dwcs::{Admission as Answer, Proof, Shed, Unproved, holds_for_sliding_windows};
 use laxity::curve::Exact;
 use laxity::packet::ClassId;
-use laxity::sched::dwcs::{Settings, Streams};
+use laxity::sched::dwcs::{DwcsSettings, Streams};
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, SchedulerSpec};
 use num_traits::ToPrimitive;
@@ -39,7 +39,7 @@ pub(super) const ROOM: Room = Room {
 };
 
 /// The answer of the test.
-fn admission(plan: &Plan, settings: Settings) -> Admission {
+fn admission(plan: &Plan, settings: DwcsSettings) -> Admission {
     let test = plan.dwcs_admission(settings);
     let exceptions = exceptions(plan);
     let statement = statement(plan, &test) + &exceptions;

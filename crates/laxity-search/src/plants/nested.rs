@@ -44,5 +44,6 @@ pub fn without_latency(plan: &Plan) -> Built {
         Some(Leaf { share, longest: longest.0 as u32, scheduler, classes })
     });
     let leaves = leaves.collect();
-    Box::new(Hierarchy::new(plan.link.rate, &shares, leaves))
+    let hierarchy = Hierarchy::new(plan.link.rate, &shares, leaves);
+    Box::new(hierarchy.expect("the plan's classes make a hierarchy"))
 }

@@ -56,6 +56,7 @@ impl Reserved {
             *longest = at_edge.max(*longest);
         }
         let edge = Edge::new(spec.time, at_edge, &contracts);
+        let edge = edge.expect("what was reserved are packets of a period");
         let outputs = demand.outputs.into_iter().zip(0..).collect();
         let bounds =
             bounds.into_iter().filter_map(|(class, bound)| Some((class, bound.ok()?.delay())));

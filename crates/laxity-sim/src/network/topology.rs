@@ -135,6 +135,7 @@ impl<'a> Topology<'a> {
                 };
                 let settings = framed.settings(hop, reserved.ahead(hop));
                 let tdp = Tdp::reserving(settings, |frame| reserved.is_reserved(hop, frame));
+                let tdp = tdp.expect("reading refuses frames of no time and longer guards");
                 let [from, to] = self.on.network.between(hop);
                 let min_packet = u32::try_from(self.on.plan.link.min_packet.0).unwrap_or(u32::MAX);
                 Discipline::Frames(Box::new(Frames {
@@ -159,7 +160,10 @@ impl<'a> Topology<'a> {
         let takes = i64::try_from(link.rate.time_for(self.on.plan.link.min_packet).0);
         let ahead = behind.error(Nanos::ZERO).saturating_sub(before.error(Nanos::ZERO));
         let lag = takes.unwrap_or(i64::MAX).saturating_add(ahead);
-        let upstream = || Upstream::in_step(framed.spec.time, lag);
+        let upstream = || {
+            let upstream = Upstream::in_step(framed.spec.time, lag);
+            upstream.expect("reading refuses cycles of fewer frames than marks tell apart")
+        };
         is_marked.then(|| Input::new(upstream(), NodeClock::new(behind), link.delay))
     }
 }

@@ -1,7 +1,7 @@
 //! fq_codel at the root: one class of all traffic, by flows.
 
 use laxity::aqm::Limit;
-use laxity::sched::fq_codel::Settings;
+use laxity::sched::fq_codel::FqCodelSettings;
 use laxity::units::{Nanos, Rate};
 use laxity_plan::Plan;
 use laxity_plan::model::SchedulerSpec;
@@ -15,7 +15,7 @@ fn root(options: &str) -> Import {
     import_at(50 * MBIT, &format!("tc qdisc add dev eth0 root handle 1: fq_codel {options}\n"))
 }
 
-fn settings(plan: &Plan) -> Settings {
+fn settings(plan: &Plan) -> FqCodelSettings {
     match plan.scheduler {
         SchedulerSpec::FqCodel(settings) => settings,
         other => panic!("{other:?}"),
@@ -40,7 +40,7 @@ fn options() {
         "limit 1000 flows 2048 quantum 300 target 20ms interval 300ms noecn ce_threshold 1ms \
          memory_limit 4Mb drop_batch 32",
     );
-    let Settings { queues, quantum, codel } = settings(&read(&import));
+    let FqCodelSettings { queues, quantum, codel } = settings(&read(&import));
     assert_eq!((queues, quantum, codel.limit), (2048, 300, Limit::Packets(1000)));
     let ms = |ms: u64| Nanos(ms * 1_000_000);
     assert_eq!((codel.target, codel.interval, codel.ecn), (ms(20), ms(300), false));
@@ -67,7 +67,7 @@ tc qdisc change dev "$IF" root fq_codel interval 200ms noecn
 tc filter add dev "$IF" protocol ip prio 1 u32 match ip dport 22 0xffff flowid :7
 "#;
     let import = import_at(2 * MBIT, script);
-    let Settings { codel, .. } = settings(&read(&import));
+    let FqCodelSettings { codel, .. } = settings(&read(&import));
     let ms = |ms: u64| Nanos(ms * 1_000_000);
     assert_eq!((codel.target, codel.interval, codel.ecn), (ms(15), ms(200), false));
     assert_eq!(codel.limit, Limit::Packets(600));

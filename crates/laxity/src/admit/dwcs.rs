@@ -45,7 +45,7 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use crate::curve::{Exact, bytes_per_nano, exact, exact_bytes, exact_nanos};
 use crate::packet::ClassId;
-use crate::sched::dwcs::{Late, Precedence, Settings, Stream, Streams};
+use crate::sched::dwcs::{DwcsSettings, Late, Precedence, Stream, Streams};
 use crate::units::{Bytes, Nanos, Rate};
 use crate::window::Loss;
 
@@ -128,7 +128,7 @@ pub enum Unproved {
 
 /// Whether DWCS keeps the windows of these streams, classes numbered in their order, on a link of
 /// `rate`.
-pub fn dwcs(rate: Rate, settings: &Settings, classes: &[Windowed]) -> Admission {
+pub fn dwcs(rate: Rate, settings: &DwcsSettings, classes: &[Windowed]) -> Admission {
     let demand = |each: fn(Rate, &Windowed, Nanos) -> Exact| {
         let demand = move |(id, class, gap): (ClassId, &Windowed, Nanos)| Demand {
             of: id,
@@ -157,7 +157,7 @@ pub fn holds_for_sliding_windows(loss: Loss) -> bool {
 
 fn prove(
     rate: Rate,
-    settings: &Settings,
+    settings: &DwcsSettings,
     classes: &[Windowed],
     utilization: &Exact,
     needed: &Exact,
@@ -186,7 +186,7 @@ fn prove(
 }
 
 /// Whether anything is proved of streams that are served like this.
-fn provable(settings: &Settings) -> Result<(), Unproved> {
+fn provable(settings: &DwcsSettings) -> Result<(), Unproved> {
     if settings.precedence != Precedence::DeadlineFirst {
         return Err(Unproved::LossFirst);
     }

@@ -1,5 +1,6 @@
 //! Controlled delay (Nichols, Jacobson, McGregor, Iyengar 2018, RFC 8289).
 
+use crate::error::{SetupError, check};
 use crate::packet::{Ecn, Packet};
 use crate::units::{Bytes, Nanos};
 
@@ -27,10 +28,10 @@ impl CoDel {
     /// The interval that RFC 8289, section 4.3 recommends.
     pub const INTERVAL: Nanos = Nanos(100_000_000);
 
-    /// # Panics
+    /// # Errors
     /// If the interval is zero.
-    pub(crate) fn check(&self) {
-        assert!(self.interval > Nanos::ZERO, "an interval of no time");
+    pub(crate) fn check(&self) -> Result<(), SetupError> {
+        check("CoDel's interval in ns", self.interval.0, 1..=u64::MAX)
     }
 
     /// Marks a packet, or says that it is to be dropped.

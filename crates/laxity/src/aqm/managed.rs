@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::codel::Fate;
 use super::held::Tickets;
 use super::queue::{Policy, Queue};
+use crate::error::SetupError;
 use crate::packet::{ClassId, Packet};
 use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw};
 use crate::units::Nanos;
@@ -37,21 +38,33 @@ const NO_QUEUE: u32 = u32::MAX;
 impl<S: Withdraw> Managed<S> {
     /// Queues with these policies in front of a scheduler. `queue_of` has the place among them of
     /// the queue that each class belongs to, if it belongs to one, in the order of the class numbers;
-    /// there are no others. Every queue draws
-    /// random numbers of its own, made from `seed`.
+    /// there are no others. Every queue draws random numbers of its own, made from `seed`.
     ///
-    /// # Panics
+    /// # Errors
     /// If a policy's settings are out of order or there is no such queue.
-    pub fn new(scheduler: S, policies: &[Policy], queue_of: &[Option<usize>], seed: u64) -> Self {
-        assert!(queue_of.iter().flatten().all(|&queue| queue < policies.len()), "no such queue");
+    pub fn new(
+        scheduler: S,
+        policies: &[Policy],
+        queue_of: &[Option<usize>],
+        seed: u64,
+    ) -> Result<Self, SetupError> {
+        let queues = policies.len();
+        for (class, &queue) in (0..).map(ClassId).zip(queue_of) {
+            if let Some(queue) = queue.filter(|&queue| queue >= queues) {
+                return Err(SetupError::NoQueue { class, queue, queues });
+            }
+        }
         let withdraws = policies.iter().any(|policy| matches!(policy, Policy::Choke(_)));
-        let queue = |(number, &policy)| Queue::new(policy, seed, number);
+        let mut managed = Vec::with_capacity(queues);
+        for (number, &policy) in (0..).zip(policies) {
+            managed.push(Queue::new(policy, seed, number)?);
+        }
         let books = Books {
             queue_of: queue_of.iter().map(|of| of.map_or(NO_QUEUE, |of| of as u32)).collect(),
-            queues: (0..).zip(policies).map(queue).collect(),
+            queues: managed,
             tickets: withdraws.then(Tickets::new),
         };
-        Managed { scheduler, books, withdraws }
+        Ok(Managed { scheduler, books, withdraws })
     }
 
     /// Drops packets of the arriving one's flow among those drawn, and says whether there were any.

@@ -7,6 +7,7 @@ use super::codel::{Controller, Fate};
 use super::held::Held;
 use super::red::Detector;
 use super::{Choke, CoDel, Limit, Red};
+use crate::error::SetupError;
 use crate::packet::Packet;
 use crate::scheduler::{Backlog, DropReason};
 use crate::units::Nanos;
@@ -50,23 +51,26 @@ struct Drawing {
 
 impl Queue {
     /// Draws come from two streams of the seed's that no other queue has.
-    pub fn new(policy: Policy, seed: u64, number: u64) -> Self {
+    ///
+    /// # Errors
+    /// If the policy's settings are not as they say.
+    pub fn new(policy: Policy, seed: u64, number: u64) -> Result<Self, SetupError> {
         let [of_red, of_choke] = [2 * number, 2 * number + 1].map(|own| Pcg32::new(seed, own));
         let manager = match policy {
             Policy::DropTail(limit) => Manager::DropTail(limit),
-            Policy::Red(red) => Manager::Red(Detector::new(red, of_red)),
+            Policy::Red(red) => Manager::Red(Detector::new(red, of_red)?),
             Policy::Choke(Choke { red, candidates }) => Manager::Choke(Drawing {
-                detector: Detector::new(red, of_red),
+                detector: Detector::new(red, of_red)?,
                 candidates,
                 random: of_choke,
                 held: Held::default(),
             }),
             Policy::CoDel(codel) => {
-                codel.check();
+                codel.check()?;
                 Manager::CoDel(codel, Controller::default())
             }
         };
-        Queue { manager, queued: Backlog::default() }
+        Ok(Queue { manager, queued: Backlog::default() })
     }
 
     /// A packet comes, which may get in or not; returns how many packets are drawn for it to meet.

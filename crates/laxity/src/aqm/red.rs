@@ -5,6 +5,7 @@ use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
 use super::{Fraction, Limit};
+use crate::error::{SetupError, check};
 use crate::packet::{Ecn, Packet};
 use crate::scheduler::{Backlog, DropReason};
 use crate::units::Nanos;
@@ -84,17 +85,19 @@ pub(super) struct Detector {
 }
 
 impl Detector {
-    /// # Panics
+    /// # Errors
     /// If the settings are not as they say.
-    pub fn new(red: Red, random: Pcg32) -> Self {
-        assert!(red.min < red.max && red.max <= LONGEST / 2, "thresholds out of order");
-        assert!(red.weight.parts() > 0 && red.weight < Fraction::ONE, "no weight of an average");
-        assert!(red.transmission > Nanos::ZERO, "a packet takes no time");
+    pub fn new(red: Red, random: Pcg32) -> Result<Self, SetupError> {
+        check("RED's upper threshold", red.max, 1..=LONGEST / 2)?;
+        check("RED's lower threshold", red.min, 0..=red.max - 1)?;
+        let (weight, one) = (red.weight.parts(), Fraction::ONE.parts());
+        check("the weight of RED's average in parts of 2^-32", weight, 1..=one - 1)?;
+        check("the time of RED's packet in ns", red.transmission.0, 1..=u64::MAX)?;
         let slope = |rise: Fraction, over: u64| {
             let slope = (u128::from(rise.parts()) << 32) / u128::from(over);
             slope.min(u128::from(u64::MAX)) as u64
         };
-        Detector {
+        Ok(Detector {
             red,
             average: 0,
             idle_since: Nanos::ZERO,
@@ -102,7 +105,7 @@ impl Detector {
             slope: slope(red.max_p, red.max - red.min),
             gentle_slope: slope(red.max_p.rest(), red.max),
             random,
-        }
+        })
     }
 
     /// A packet comes to a queue of this length.

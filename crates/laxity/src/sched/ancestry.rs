@@ -2,19 +2,14 @@
 
 use alloc::vec::Vec;
 
+use crate::error::SetupError;
 use crate::packet::ClassId;
 
-/// Why classes make no hierarchy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Broken {
-    /// A parent that does not exist.
-    NoClass(ClassId),
-    /// A class that is its own ancestor.
-    Cycle(ClassId),
-}
-
 /// Checks the parents of all classes, in time linear in their number.
-pub(super) fn check(parents: &[Option<ClassId>]) -> Result<(), Broken> {
+///
+/// # Errors
+/// If a parent does not exist or a class is its own ancestor.
+pub(super) fn check(parents: &[Option<ClassId>]) -> Result<(), SetupError> {
     #[derive(Clone, Copy, PartialEq)]
     enum Seen {
         No,
@@ -26,9 +21,9 @@ pub(super) fn check(parents: &[Option<ClassId>]) -> Result<(), Broken> {
         let mut way = Vec::new();
         let mut at = Some(start);
         while let Some(class) = at {
-            match *seen.get(class).ok_or(Broken::NoClass(ClassId(class as u32)))? {
+            match *seen.get(class).ok_or(SetupError::NoClass(ClassId(class as u32)))? {
                 Seen::LeadsToTheTop => break,
-                Seen::OnTheWay => return Err(Broken::Cycle(ClassId(class as u32))),
+                Seen::OnTheWay => return Err(SetupError::Cycle(ClassId(class as u32))),
                 Seen::No => seen[class] = Seen::OnTheWay,
             }
             way.push(class);
@@ -48,8 +43,11 @@ mod tests {
         let class = |number| Some(ClassId(number));
         assert_eq!(check(&[]), Ok(()));
         assert_eq!(check(&[class(2), None, class(1), class(2)]), Ok(()));
-        assert_eq!(check(&[class(0)]), Err(Broken::Cycle(ClassId(0))));
-        assert_eq!(check(&[None, class(2), class(3), class(1)]), Err(Broken::Cycle(ClassId(1))));
-        assert_eq!(check(&[None, class(2)]), Err(Broken::NoClass(ClassId(2))));
+        assert_eq!(check(&[class(0)]), Err(SetupError::Cycle(ClassId(0))));
+        assert_eq!(
+            check(&[None, class(2), class(3), class(1)]),
+            Err(SetupError::Cycle(ClassId(1)))
+        );
+        assert_eq!(check(&[None, class(2)]), Err(SetupError::NoClass(ClassId(2))));
     }
 }

@@ -6,7 +6,8 @@ mod tests;
 
 use alloc::vec::Vec;
 
-use crate::packet::Packet;
+use crate::error::{SetupError, check_of};
+use crate::packet::{ClassId, Packet};
 use crate::queue::{Fifos, Withdrawn};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
@@ -50,17 +51,19 @@ struct Class {
 impl Drr {
     /// A scheduler for classes that may send so many bytes a round.
     ///
-    /// # Panics
+    /// # Errors
     /// If a quantum is zero.
-    pub fn new(quanta: &[u32]) -> Self {
-        assert!(quanta.iter().all(|&quantum| quantum > 0), "a quantum is zero");
-        Drr {
+    pub fn new(quanta: &[u32]) -> Result<Self, SetupError> {
+        for (class, &quantum) in (0..).map(ClassId).zip(quanta) {
+            check_of("the quantum in bytes", class, quantum.into(), 1..=u32::MAX.into())?;
+        }
+        Ok(Drr {
             classes: quanta.iter().map(|&quantum| Class { quantum, deficit: 0 }).collect(),
             packets: Fifos::new(quanta.len()),
             rounds: Rounds::new(quanta.len()),
             turn: None,
             backlog: Backlog::default(),
-        }
+        })
     }
 
     /// Puts a class off to the round in which its first packet, this long, can be sent.

@@ -76,7 +76,7 @@ pub enum Violation {
 
 /// How streams are compared and adjusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct DwcsSettings {
     /// By what the stream to serve is chosen.
     pub precedence: Precedence,
     /// What happens to a stream that violates its tolerance.
@@ -86,9 +86,9 @@ pub struct Settings {
     pub check_every: u32,
 }
 
-impl Default for Settings {
+impl Default for DwcsSettings {
     fn default() -> Self {
-        Settings {
+        DwcsSettings {
             precedence: Precedence::default(),
             violation: Violation::default(),
             check_every: 1,
@@ -116,7 +116,7 @@ pub struct Streams {
 /// dropped for being late are told in no particular order.
 #[derive(Clone, Debug)]
 pub struct Dwcs {
-    settings: Settings,
+    settings: DwcsSettings,
     /// Services until missed deadlines are looked for.
     until_check: u32,
     classes: Vec<Class>,

@@ -7,6 +7,7 @@ mod tests;
 use alloc::vec::Vec;
 
 use crate::aqm::{CoDel, Controller, Fate, Limit};
+use crate::error::{SetupError, check};
 use crate::packet::Packet;
 use crate::queue::{Fifos, WinnerTree};
 use crate::scheduler::{
@@ -16,7 +17,7 @@ use crate::units::{Bytes, Nanos};
 
 /// How [`FqCodel`] is set. By default as RFC 8290, section 5.2 has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct FqCodelSettings {
     /// How many queues the flows are hashed into, more than zero.
     pub queues: usize,
     /// How many bytes a queue may send in its turn, more than zero.
@@ -25,9 +26,9 @@ pub struct Settings {
     pub codel: CoDel,
 }
 
-impl Settings {
+impl FqCodelSettings {
     /// As RFC 8290, section 5.2 has it, with ECN, on a link of packets of up to 1514 bytes.
-    pub const RFC_8290: Settings = Settings {
+    pub const RFC_8290: FqCodelSettings = FqCodelSettings {
         queues: 1_024,
         quantum: 1_514,
         codel: CoDel {
@@ -40,9 +41,9 @@ impl Settings {
     };
 }
 
-impl Default for Settings {
+impl Default for FqCodelSettings {
     fn default() -> Self {
-        Settings::RFC_8290
+        FqCodelSettings::RFC_8290
     }
 }
 
@@ -64,7 +65,7 @@ impl Default for Settings {
 /// withdrawn was never there to CoDel.
 #[derive(Clone, Debug)]
 pub struct FqCodel {
-    settings: Settings,
+    settings: FqCodelSettings,
     /// How many classes there are.
     classes: usize,
     salt: u64,
@@ -100,16 +101,19 @@ struct List {
 
 const NONE: u32 = u32::MAX;
 
+/// As many as a tournament takes.
+const MOST_QUEUES: u64 = (1 << 31) - 1;
+
 impl FqCodel {
     /// Empty queues for the flows of so many classes. Which flows share a queue depends on `seed`.
     ///
-    /// # Panics
+    /// # Errors
     /// If there are no queues or 2^31 of them, or the quantum or CoDel's interval is zero.
-    pub fn new(classes: usize, settings: Settings, seed: u64) -> Self {
-        assert!(settings.queues > 0, "there is no queue");
-        assert!(settings.quantum > 0, "a quantum is zero");
-        settings.codel.check();
-        FqCodel {
+    pub fn new(classes: usize, settings: FqCodelSettings, seed: u64) -> Result<Self, SetupError> {
+        check("the number of queues", settings.queues as u64, 1..=MOST_QUEUES)?;
+        check("the quantum in bytes", settings.quantum.into(), 1..=u32::MAX.into())?;
+        settings.codel.check()?;
+        Ok(FqCodel {
             settings,
             classes,
             salt: mix(seed),
@@ -119,7 +123,7 @@ impl FqCodel {
             new: List::EMPTY,
             old: List::EMPTY,
             backlog: Backlog::default(),
-        }
+        })
     }
 
     /// The queue of a packet's flow.

@@ -28,7 +28,6 @@ use crate::scheduler::{
 };
 use crate::service::ServiceCurve;
 use crate::units::Nanos;
-pub use hierarchy::HierarchyError;
 use running::RunningCurve;
 use siblings::{Siblings, Standing};
 

@@ -21,6 +21,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::servers::{Servers, Share};
+use crate::error::SetupError;
 use crate::packet::{ClassId, Packet};
 use crate::queue::WinnerTree;
 use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
@@ -74,26 +75,31 @@ impl Hierarchy {
     /// A scheduler on a link of `rate` for these shares, numbered in their order, of which a parent
     /// may come after its children. Packets of classes that are in no leaf are dropped.
     ///
-    /// # Panics
+    /// # Errors
     /// If a share's parent does not exist, a share lies below itself, a leaf's share does not exist, is
     /// a parent or is another leaf's, or a class is in two places.
-    pub fn new(rate: Rate, shares: &[Share], leaves: Vec<Leaf>) -> Self {
-        let servers = Servers::new(rate, shares);
+    pub fn new(rate: Rate, shares: &[Share], leaves: Vec<Leaf>) -> Result<Self, SetupError> {
+        let servers = Servers::new(rate, shares)?;
         let classes = leaves.iter().flat_map(|leaf| &leaf.classes).map(|class| class.index() + 1);
         let mut places = alloc::vec![None; classes.max().unwrap_or(0)];
         let mut inner: Vec<_> = shares.iter().map(|_| None).collect();
         for Leaf { share, longest, scheduler, classes } in leaves {
-            assert!(servers.is_leaf(share.index()), "a leaf's share exists and is no parent");
-            for (local, class) in (0..).map(ClassId).zip(&classes) {
+            if !servers.is_leaf(share.index()) {
+                return Err(SetupError::NotALeaf(share));
+            }
+            for (local, &class) in (0..).map(ClassId).zip(&classes) {
                 let place = Place { leaf: share.0, class: local };
-                let taken = places[class.index()].replace(place);
-                assert!(taken.is_none(), "a class is in one place");
+                if places[class.index()].replace(place).is_some() {
+                    return Err(SetupError::TwoPlaces(class));
+                }
             }
             let leaf = Inner { scheduler, longest, classes, offers: false };
-            assert!(inner[share.index()].replace(leaf).is_none(), "a share has one scheduler");
+            if inner[share.index()].replace(leaf).is_some() {
+                return Err(SetupError::TwoSchedulers(share));
+            }
         }
         let wakes = WinnerTree::new(shares.len(), NEVER);
-        Hierarchy { servers, leaves: inner, places, wakes, backlog: Backlog::default() }
+        Ok(Hierarchy { servers, leaves: inner, places, wakes, backlog: Backlog::default() })
     }
 
     /// Lets a leaf that does not compete for the link do so if it has packets that are ready.

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use super::ancestry;
 use super::pace::{Moment, Pace};
+use crate::error::SetupError;
 use crate::packet::ClassId;
 use crate::queue::EligibleSet;
 use crate::queue::circle::{REACH, Stamp, whole};
@@ -84,11 +85,11 @@ impl Servers {
     /// The servers of these classes, numbered in their order, on a link of `rate`. A parent may come
     /// after its children.
     ///
-    /// # Panics
+    /// # Errors
     /// If a parent does not exist or a class lies below itself.
-    pub fn new(rate: Rate, classes: &[Share]) -> Self {
+    pub fn new(rate: Rate, classes: &[Share]) -> Result<Self, SetupError> {
         let parents: Vec<_> = classes.iter().map(|class| class.parent).collect();
-        assert_eq!(ancestry::check(&parents), Ok(()), "the classes make no hierarchy");
+        ancestry::check(&parents)?;
         let mut this = Servers {
             classes: classes.iter().map(|class| Class::new(class.rate)).collect(),
             servers: alloc::vec![Server::new(rate, None)],
@@ -103,7 +104,7 @@ impl Servers {
             this.classes[parent.index()].below = Some(below);
             this.classes[class].server = below;
         }
-        this
+        Ok(this)
     }
 
     /// Whether there is a class of this number with none below it.

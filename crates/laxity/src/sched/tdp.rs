@@ -27,7 +27,7 @@ mod time;
 pub use edge::{Assigned, Contract, Edge, Slots};
 pub use marking::{Mark, Upstream};
 pub use output::Tdp;
-pub use settings::{Settings, capacity};
+pub use settings::{TdpSettings, capacity};
 pub use time::CommonTime;
 
 /// The examples of the guide.

@@ -1,6 +1,7 @@
 //! What holds for every discipline: [`drive`] checks that packets are neither lost nor invented.
 
 mod conformance;
+mod setup;
 
 use std::boxed::Box;
 use std::vec::Vec;
@@ -8,7 +9,7 @@ use std::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::dwcs::{Late, Precedence, Settings, Stream, Streams};
+use super::dwcs::{DwcsSettings, Late, Precedence, Stream, Streams};
 use super::edf::{Assign, BestEffort, Deadlines, Line};
 use super::fq_codel;
 use super::hfsc::{ClassSpec, Curves};
@@ -38,7 +39,7 @@ fn assign() -> Assign {
 }
 
 fn wfq() -> Wfq {
-    Wfq::new(RATE, &[1, 2, 3, 4])
+    Wfq::new(RATE, &[1, 2, 3, 4]).unwrap()
 }
 
 /// The classes of a hierarchy: two pairs of leaves, numbered from 0, below two that follow them.
@@ -55,7 +56,7 @@ fn hierarchy() -> [(Option<ClassId>, Rate); 6] {
 }
 
 fn wf2q() -> Wf2q {
-    Wf2q::new(RATE, &hierarchy().map(|(parent, rate)| Share { parent, rate }))
+    Wf2q::new(RATE, &hierarchy().map(|(parent, rate)| Share { parent, rate })).unwrap()
 }
 
 /// Two schedulers on two levels, for two classes each.
@@ -73,6 +74,7 @@ fn below_shares(first: Box<dyn Scheduler + Send>, second: Box<dyn Scheduler + Se
         classes: classes.map(ClassId).to_vec(),
     };
     Hierarchy::new(RATE, &shares, Vec::from([leaf(1, first, [3, 0]), leaf(2, second, [1, 2])]))
+        .unwrap()
 }
 
 /// Half of the leaves are real-time, too, with curves of both shapes.
@@ -94,8 +96,8 @@ fn dwcs(precedence: Precedence, late: Late) -> Dwcs {
         let loss = Loss::new(lost, 3).unwrap();
         Streams { stream: Stream { gap: gap.map(Nanos), loss, late }, count: 1 }
     });
-    let settings = Settings { precedence, ..Settings::default() };
-    Dwcs::new(settings, &streams.collect::<Vec<_>>())
+    let settings = DwcsSettings { precedence, ..DwcsSettings::default() };
+    Dwcs::new(settings, &streams.collect::<Vec<_>>()).unwrap()
 }
 
 /// Two classes on one level, the others before and behind.
@@ -105,10 +107,10 @@ fn priority() -> Priority {
 
 /// Without drops of its own.
 fn fq_codel() -> FqCodel {
-    let codel = fq_codel::Settings::default().codel;
+    let codel = fq_codel::FqCodelSettings::default().codel;
     let codel = CoDel { limit: Limit::None, target: Nanos::MAX, ..codel };
-    let settings = fq_codel::Settings { queues: 3, codel, ..Default::default() };
-    FqCodel::new(CLASSES as usize, settings, 1)
+    let settings = fq_codel::FqCodelSettings { queues: 3, codel, ..Default::default() };
+    FqCodel::new(CLASSES as usize, settings, 1).unwrap()
 }
 
 /// One of each discipline from which packets can be withdrawn.
@@ -119,7 +121,7 @@ pub(crate) fn disciplines() -> Vec<Box<dyn Withdraw + Send>> {
         Box::new(edf(BestEffort::by_arrival(Assign::Background))),
         Box::new(edf(BestEffort::by_arrival(assign()))),
         Box::new(edf(BestEffort::ordered_by(Box::new(wfq()), assign()))),
-        Box::new(Drr::new(&[100, 500, 1500, 4000])),
+        Box::new(Drr::new(&[100, 500, 1500, 4000]).unwrap()),
         Box::new(wf2q()),
         Box::new(hfsc()),
         Box::new(dwcs(Precedence::LossFirst, Late::Send)),

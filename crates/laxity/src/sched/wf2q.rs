@@ -13,6 +13,7 @@
 mod tests;
 
 use super::servers::{Servers, Share};
+use crate::error::SetupError;
 use crate::packet::Packet;
 use crate::queue::{Fifos, Withdrawn};
 use crate::scheduler::{
@@ -35,14 +36,14 @@ impl Wf2q {
     /// A scheduler for these classes, numbered in their order, on a link of `rate`. Classes that
     /// are nobody's parent are leaves and take packets; a parent may come after its children.
     ///
-    /// # Panics
+    /// # Errors
     /// If a parent does not exist or a class lies below itself.
-    pub fn new(rate: Rate, classes: &[Share]) -> Self {
-        Wf2q {
-            servers: Servers::new(rate, classes),
+    pub fn new(rate: Rate, classes: &[Share]) -> Result<Self, SetupError> {
+        Ok(Wf2q {
+            servers: Servers::new(rate, classes)?,
             packets: Fifos::new(classes.len()),
             backlog: Backlog::default(),
-        }
+        })
     }
 }
 

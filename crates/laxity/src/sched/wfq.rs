@@ -6,7 +6,8 @@ mod tests;
 
 use alloc::vec::Vec;
 
-use crate::packet::Packet;
+use crate::error::{SetupError, check_of};
+use crate::packet::{ClassId, Packet};
 use crate::queue::{SortedFifos, WinnerTree};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
@@ -27,15 +28,18 @@ pub struct Wfq {
 impl Wfq {
     /// A scheduler for classes with these weights (ratios count, not sizes) on a link of `rate`.
     ///
-    /// # Panics
+    /// # Errors
     /// If a weight is zero.
-    pub fn new(rate: Rate, weights: &[u64]) -> Self {
-        Wfq {
+    pub fn new(rate: Rate, weights: &[u64]) -> Result<Self, SetupError> {
+        for (class, &weight) in (0..).map(ClassId).zip(weights) {
+            check_of("the weight", class, weight, 1..=u64::MAX)?;
+        }
+        Ok(Wfq {
             gps: Gps::new(rate, weights),
             packets: SortedFifos::new(weights.len(), (u128::MAX, u64::MAX)),
             arrivals: 0,
             backlog: Backlog::default(),
-        }
+        })
     }
 }
 
@@ -131,8 +135,8 @@ impl Gps {
     /// from a virtual time rounded down by less than a unit.
     const LARGEST_SCALE: u128 = 1 << 40;
 
+    /// With weights above zero.
     fn new(rate: Rate, weights: &[u64]) -> Self {
-        assert!(weights.iter().all(|&weight| weight > 0), "a weight is zero");
         let common = weights.iter().fold(0, |divisor, &weight| gcd(divisor, u128::from(weight)));
         let scale = weights
             .iter()

@@ -3,7 +3,7 @@
 use std::iter::repeat_n;
 
 use laxity::packet::Packet;
-use laxity::sched::tdp::{Assigned, CommonTime, Contract, Edge, Settings, Slots};
+use laxity::sched::tdp::{Assigned, CommonTime, Contract, Edge, Slots, TdpSettings};
 use laxity::sched::{Late, Tdp};
 use laxity::units::{Bytes, Nanos};
 
@@ -35,7 +35,8 @@ pub fn edge(flows: u32) -> Assigned<impl FnMut(Nanos, &Packet) -> Option<u64>> {
         Some(Contract { slots, packet: Bytes(load::LENGTH.into()) })
     };
     let contracts: Vec<_> = load::shuffled(flows).into_iter().map(contract).collect();
-    let mut edge = Edge::new(cycle.time(), cycle.delay(), &contracts);
+    let edge = Edge::new(cycle.time(), cycle.delay(), &contracts);
+    let mut edge = edge.expect("one packet a cycle, in a frame of it");
     Assigned::new(cycle.output(), move |now, packet| edge.frame_of(now, packet))
 }
 
@@ -57,6 +58,8 @@ impl Cycle {
 
     fn output(self) -> Tdp {
         let (time, delay) = (self.time(), self.delay());
-        Tdp::new(Settings { time, rate: LINK, delay, guard: Nanos::ZERO, late: Late::Drop })
+        let guard = Nanos::ZERO;
+        let output = Tdp::new(TdpSettings { time, rate: LINK, delay, guard, late: Late::Drop });
+        output.expect("frames take time and there is no guard")
     }
 }

@@ -1,6 +1,6 @@
 //! Classes of alike streams, what they may lose, and the options of DWCS.
 
-use laxity::sched::dwcs::{Late, Precedence, Settings, Stream, Streams, Violation};
+use laxity::sched::dwcs::{DwcsSettings, Late, Precedence, Stream, Streams, Violation};
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity::window::Loss;
 
@@ -57,7 +57,7 @@ fn options_of_dwcs() {
     let all = "precedence = 'deadline-first'\nviolation = 'favour'\ncheck-every = 12";
     let precedence = Precedence::DeadlineFirst;
     let violation = Violation::Favour;
-    let expected = SchedulerSpec::Dwcs(Settings { precedence, violation, check_every: 12 });
+    let expected = SchedulerSpec::Dwcs(DwcsSettings { precedence, violation, check_every: 12 });
     assert_eq!(settings(all), expected);
     assert_eq!(settings("precedence = 'loss-first'\nviolation = 'reset'"), SchedulerSpec::DWCS);
 }

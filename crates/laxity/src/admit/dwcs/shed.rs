@@ -24,11 +24,11 @@ use super::{
 };
 use crate::curve::{Exact, exact};
 use crate::packet::ClassId;
-use crate::sched::dwcs::Settings;
+use crate::sched::dwcs::DwcsSettings;
 use crate::units::{Bytes, Nanos, Rate};
 
 /// The fewest streams without which the rest is not refused.
-pub(super) fn fewest(rate: Rate, settings: &Settings, classes: &[Windowed]) -> Vec<Shed> {
+pub(super) fn fewest(rate: Rate, settings: &DwcsSettings, classes: &[Windowed]) -> Vec<Shed> {
     let streams = Streams { rate, classes };
     if provable(settings).is_err() {
         return streams.within_the_link(&[]).unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::window::Monitor;
 
 /// A byte takes a nanosecond.
 const RATE: Rate = Rate(8_000_000_000);
-const DEADLINE_FIRST: Settings = Settings {
+const DEADLINE_FIRST: DwcsSettings = DwcsSettings {
     precedence: Precedence::DeadlineFirst,
     violation: crate::sched::dwcs::Violation::Reset,
     check_every: 1,
@@ -65,9 +65,9 @@ impl Running<'_> {
 }
 
 /// Runs streams until this time and tells what happened to the windows of each.
-fn run(settings: Settings, sources: &[Source], until: u64) -> Vec<Monitor> {
+fn run(settings: DwcsSettings, sources: &[Source], until: u64) -> Vec<Monitor> {
     let classes: Vec<_> = sources.iter().map(|source| source.windowed.streams).collect();
-    let mut dwcs = Dwcs::new(settings, &classes);
+    let mut dwcs = Dwcs::new(settings, &classes).unwrap();
     let running = |source| {
         let Source { windowed, start, .. }: &Source = source;
         let monitor = Monitor::new(windowed.streams.stream.loss);
@@ -125,7 +125,7 @@ fn run(settings: Settings, sources: &[Source], until: u64) -> Vec<Monitor> {
 }
 
 /// The consecutive and the sliding windows that are violated, by stream.
-fn violations(settings: Settings, sources: &[Source], until: u64) -> Vec<(u64, u64)> {
+fn violations(settings: DwcsSettings, sources: &[Source], until: u64) -> Vec<(u64, u64)> {
     let monitors = run(settings, sources, until);
     let counts = monitors.iter().map(|monitor| {
         assert!(monitor.consecutive().windows > 3);
@@ -209,14 +209,14 @@ proptest! {
 }
 
 /// Streams that send late packets or not, of one or two gaps, beside best effort or not.
-fn refused_sets() -> impl Strategy<Value = (Settings, Vec<Windowed>)> {
+fn refused_sets() -> impl Strategy<Value = (DwcsSettings, Vec<Windowed>)> {
     let gap = prop_oneof![4 => Just(0), 1 => Just(3u64)];
     let late = prop::bool::weighted(0.1);
     let class = (any_loss(), 1..4u32, prop_oneof![1..9u64, 6..200u64], gap, late);
     let settings = prop_oneof![
         4 => Just(DEADLINE_FIRST),
-        1 => Just(Settings::default()),
-        1 => Just(Settings { check_every: 3, ..DEADLINE_FIRST }),
+        1 => Just(DwcsSettings::default()),
+        1 => Just(DwcsSettings { check_every: 3, ..DEADLINE_FIRST }),
     ];
     let best_effort = prop::option::of(1..200u64);
     (settings, 1..60u64, vec(class, 1..6), best_effort).prop_map(
@@ -236,13 +236,13 @@ fn refused_sets() -> impl Strategy<Value = (Settings, Vec<Windowed>)> {
     )
 }
 
-fn is_refused(settings: &Settings, classes: &[Windowed]) -> bool {
+fn is_refused(settings: &DwcsSettings, classes: &[Windowed]) -> bool {
     let proof = dwcs(RATE, settings, classes).proof;
     matches!(proof, Err(Unproved::Overloaded | Unproved::TooFewServices { .. }))
 }
 
 /// The fewest streams that have to go, by trying all ways to keep some of each class.
-fn fewest_by_force(settings: &Settings, classes: &[Windowed]) -> u32 {
+fn fewest_by_force(settings: &DwcsSettings, classes: &[Windowed]) -> u32 {
     let mut fewest = u32::MAX;
     let due = |class: &&Windowed| class.streams.stream.gap.is_some();
     let ways: u32 = classes.iter().filter(due).map(|class| class.streams.count + 1).product();
@@ -305,14 +305,14 @@ fn sliding_windows_are_not_promised() {
 #[test]
 fn loss_first_violates_windows() {
     let sources = [source(2, (0, 3)), source(2, (0, 1))];
-    let admission = dwcs(RATE, &Settings::default(), &windowed(&sources));
+    let admission = dwcs(RATE, &DwcsSettings::default(), &windowed(&sources));
     assert_eq!(admission.proof, Err(Unproved::LossFirst));
     assert!(admission.utilization <= Exact::one() && admission.shed.is_empty());
     let consecutive = |settings| {
         let violated = violations(settings, &sources, 100).into_iter();
         violated.map(|(consecutive, _)| consecutive).sum::<u64>()
     };
-    assert!(consecutive(Settings::default()) > 0);
+    assert!(consecutive(DwcsSettings::default()) > 0);
     assert_eq!(consecutive(DEADLINE_FIRST), 0);
 }
 
@@ -397,6 +397,6 @@ fn one_transmission_may_be_in_the_way() {
     let shed = Vec::from([Shed { class: ClassId(0), streams: 1 }]);
     assert_eq!(services(3), (Err(Unproved::TooFewServices { services: 0 }), shed));
     assert_eq!(dwcs(RATE, &DEADLINE_FIRST, &[best_effort]).proof, Ok(Proof { services: 0 }));
-    let rarely = Settings { check_every: 2, ..DEADLINE_FIRST };
+    let rarely = DwcsSettings { check_every: 2, ..DEADLINE_FIRST };
     assert_eq!(dwcs(RATE, &rarely, &[]).proof, Err(Unproved::ChecksRarely(2)));
 }

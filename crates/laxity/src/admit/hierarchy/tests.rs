@@ -82,7 +82,7 @@ fn scheduler(system: &Hierarchy, assign: impl Fn(usize) -> Assign) -> sched::Hie
     let leaves = (0..system.members.len()).filter(|number| is_leaf(system, *number));
     let leaves = leaves.map(leaf).collect();
     let shares: Vec<_> = system.members.iter().map(|member| member.share).collect();
-    sched::Hierarchy::new(system.rate, &shares, leaves)
+    sched::Hierarchy::new(system.rate, &shares, leaves).unwrap()
 }
 
 /// A byte a µs. Half of the link is for others; of the other half one leaf has a tenth.

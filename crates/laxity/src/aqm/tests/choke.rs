@@ -31,7 +31,7 @@ fn side_by_side(
     steps: &[Step],
 ) -> Result<(), TestCaseError> {
     let queue_of = [Some(0), Some(0), None, Some(0)];
-    let mut managed = Managed::new(managed, &[Policy::Choke(choke)], &queue_of, seed);
+    let mut managed = Managed::new(managed, &[Policy::Choke(choke)], &queue_of, seed).unwrap();
     let mut bare = bare;
     let mut naive = Naive::new(choke.red, seed);
     let mut places = Vec::new();
@@ -118,7 +118,7 @@ fn draws_are_uniform() {
     };
     for seed in 0..20 {
         let policy = Policy::Choke(Choke { red, candidates: 1 });
-        let mut fifo = Managed::new(Fifo::new(), &[policy], &[Some(0)], seed);
+        let mut fifo = Managed::new(Fifo::new(), &[policy], &[Some(0)], seed).unwrap();
         let mut met = [0u32; PACKETS as usize];
         let mut handle = 0;
         let mut queued: Vec<u32> = Vec::new();

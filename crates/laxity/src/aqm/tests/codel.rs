@@ -112,7 +112,7 @@ fn side_by_side(
     steps: impl IntoIterator<Item = (u64, bool, u32)>,
 ) -> Result<usize, TestCaseError> {
     let codel = CoDel { limit: Limit::None, ..codel };
-    let mut fifo = Managed::new(Fifo::new(), &[Policy::CoDel(codel)], &[Some(0)], 0);
+    let mut fifo = Managed::new(Fifo::new(), &[Policy::CoDel(codel)], &[Some(0)], 0).unwrap();
     let mut pseudocode = Pseudocode::new(codel);
     let (mut now, mut count) = (0, 0);
     for (handle, (gap, arrives, length)) in (0..).zip(steps) {

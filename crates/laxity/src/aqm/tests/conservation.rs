@@ -37,7 +37,7 @@ proptest! {
         let queue_of: Vec<_> = queue_of.into_iter().map(|of| of.map(|of| of % policies.len())).collect();
         for scheduler in disciplines() {
             let managed: Box<dyn Scheduler> =
-                Box::new(Managed::new(scheduler, &policies, &queue_of, seed));
+                Box::new(Managed::new(scheduler, &policies, &queue_of, seed).unwrap());
             let mut port = Port::new(managed, Books::new([Promise::default(); 4], Nanos::ZERO));
             let mut inside = BTreeMap::new();
             let mut now = Nanos::ZERO;

@@ -5,7 +5,8 @@ use alloc::collections::BTreeSet;
 use super::precedence::Key;
 use super::slots::Slots;
 use super::tolerance::Tolerance;
-use super::{Class, Dwcs, NEVER, Precedence, Settings, State, Streams};
+use super::{Class, Dwcs, DwcsSettings, NEVER, Precedence, State, Streams};
+use crate::error::{SetupError, check, check_of};
 use crate::packet::{ClassId, Packet};
 use crate::queue::{Fifos, WinnerTree};
 use crate::sched::Late;
@@ -17,13 +18,15 @@ impl Dwcs {
 
     /// A scheduler for these classes, numbered in their order.
     ///
-    /// # Panics
+    /// # Errors
     /// If a gap, a count or `check_every` is zero, or there are more than
     /// [`MOST_STREAMS`](Self::MOST_STREAMS).
-    pub fn new(settings: Settings, classes: &[Streams]) -> Self {
-        assert!(settings.check_every > 0, "deadlines are looked at every 0 services");
-        let streams = classes.iter().map(|class| class.count as usize).sum();
-        assert!(streams <= Self::MOST_STREAMS as usize, "too many streams");
+    pub fn new(settings: DwcsSettings, classes: &[Streams]) -> Result<Self, SetupError> {
+        let every = settings.check_every.into();
+        check("the number of services between two checks", every, 1..=u32::MAX.into())?;
+        let streams = classes.iter().map(|class| u64::from(class.count)).sum();
+        check("the number of streams of all classes", streams, 0..=Self::MOST_STREAMS.into())?;
+        let streams = streams as usize;
         let deadlines =
             (settings.precedence == Precedence::LossFirst).then(|| WinnerTree::new(streams, NEVER));
         let mut dwcs = Dwcs {
@@ -40,9 +43,9 @@ impl Dwcs {
             backlog: Backlog::default(),
         };
         for &class in classes {
-            dwcs.add(class);
+            dwcs.add(class)?;
         }
-        dwcs
+        Ok(dwcs)
     }
 
     /// Adds a class and returns its number: the lowest that is free. Takes time linear in the number
@@ -50,17 +53,21 @@ impl Dwcs {
     ///
     /// A packet that still comes with the number of a class that is gone counts as the new one's.
     ///
-    /// # Panics
+    /// # Errors
     /// If its gap or its count is zero, or its streams, which lie next to each other, do not fit among
     /// [`MOST_STREAMS`](Self::MOST_STREAMS). Nothing has changed then.
-    pub fn add(&mut self, streams: Streams) -> ClassId {
+    pub fn add(&mut self, streams: Streams) -> Result<ClassId, SetupError> {
         let Streams { stream, count } = streams;
-        assert!(count > 0, "a class of no streams");
-        assert!(self.slots.fits(count, Self::MOST_STREAMS), "too many streams");
+        let number = self.free.first().copied().unwrap_or(self.classes.len() as u32);
+        let of = ClassId(number);
+        check_of("the number of streams", of, count.into(), 1..=Self::MOST_STREAMS.into())?;
         let gap = stream.gap.map_or(NEVER, |gap| gap.0);
-        assert!(gap > 0, "an interpacket gap is zero");
+        check_of("the gap in ns", of, gap, 1..=NEVER)?;
+        if !self.slots.fits(count, Self::MOST_STREAMS) {
+            return Err(SetupError::NoRoom { count, most: Self::MOST_STREAMS });
+        }
+        self.free.remove(&number);
         let class = Class { first: self.slots.take(count), count, leaving: None };
-        let number = self.free.pop_first().unwrap_or(self.classes.len() as u32);
         let state = State {
             gap,
             deadline: 0,
@@ -78,7 +85,7 @@ impl Dwcs {
             Some(gone) => *gone = class,
             None => self.classes.push(class),
         }
-        ClassId(number)
+        Ok(of)
     }
 
     /// Takes a class out and says whether there was one. It takes no more packets; those that it

@@ -1,12 +1,13 @@
 //! Against RFC 8290, section 4, written down with lists that are searched from end to end.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::string::ToString;
 use std::vec::Vec;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{FqCodel, Settings};
+use super::{FqCodel, FqCodelSettings};
 use crate::aqm::tests::{Pseudocode, any_codel, packet};
 use crate::aqm::{CoDel, Limit};
 use crate::packet::{ClassId, Ecn, FlowId, Packet};
@@ -18,7 +19,7 @@ const CLASSES: u32 = 3;
 const FLOWS: u32 = 4;
 
 struct Naive {
-    settings: Settings,
+    settings: FqCodelSettings,
     queues: Vec<Queue>,
     new: VecDeque<usize>,
     old: VecDeque<usize>,
@@ -33,7 +34,7 @@ struct Queue {
 type Drops = Vec<(u64, DropReason)>;
 
 impl Naive {
-    fn new(settings: Settings) -> Self {
+    fn new(settings: FqCodelSettings) -> Self {
         let queue = |_| Queue { codel: Pseudocode::new(settings.codel), credits: 0 };
         let queues = (0..settings.queues).map(queue).collect();
         Naive { settings, queues, new: VecDeque::new(), old: VecDeque::new() }
@@ -111,10 +112,10 @@ fn any_limit() -> impl Strategy<Value = Limit> {
     ]
 }
 
-fn any_settings() -> impl Strategy<Value = Settings> {
+fn any_settings() -> impl Strategy<Value = FqCodelSettings> {
     let quantum = prop_oneof![1..=300u32, 300..=3000u32];
     (1..10usize, quantum, any_codel(), any_limit()).prop_map(|(queues, quantum, codel, limit)| {
-        Settings { queues, quantum, codel: CoDel { limit, ..codel } }
+        FqCodelSettings { queues, quantum, codel: CoDel { limit, ..codel } }
     })
 }
 
@@ -143,11 +144,11 @@ struct Counts {
 }
 
 fn side_by_side(
-    settings: Settings,
+    settings: FqCodelSettings,
     seed: u64,
     steps: impl IntoIterator<Item = (u64, Step)>,
 ) -> Result<Counts, TestCaseError> {
-    let mut scheduler = FqCodel::new(CLASSES as usize, settings, seed);
+    let mut scheduler = FqCodel::new(CLASSES as usize, settings, seed).unwrap();
     let mut naive = Naive::new(settings);
     let (mut now, mut places, mut counts) = (Nanos::ZERO, BTreeMap::new(), Counts::default());
     for (handle, (gap, step)) in (0..).zip(steps) {
@@ -218,8 +219,8 @@ fn overload(seed: u64, count: usize) -> impl Iterator<Item = (u64, Step)> {
 #[test]
 fn an_overload_is_dropped_and_marked_as_the_rfc_does() {
     for seed in 0..5 {
-        let codel = CoDel { limit: Limit::Packets(300), ..Settings::default().codel };
-        let settings = Settings { queues: 64, codel, ..Settings::default() };
+        let codel = CoDel { limit: Limit::Packets(300), ..FqCodelSettings::default().codel };
+        let settings = FqCodelSettings { queues: 64, codel, ..FqCodelSettings::default() };
         let counts = side_by_side(settings, seed, overload(seed, 6_000)).unwrap();
         let Counts { by_codel, beyond_limit, marked } = counts;
         assert!(by_codel > 20 && beyond_limit > 500 && marked > 20, "{counts:?}");
@@ -231,7 +232,7 @@ fn an_overload_is_dropped_and_marked_as_the_rfc_does() {
 fn who_has_just_begun_goes_first() {
     let mut none = |_, _| panic!("nothing is dropped");
     for seed in 0..20 {
-        let mut scheduler = FqCodel::new(1, Settings::default(), seed);
+        let mut scheduler = FqCodel::new(1, FqCodelSettings::default(), seed).unwrap();
         let packet = |flow| Packet { flow: FlowId(flow), length: 1_000, ..Packet::default() };
         let own = scheduler.queue_of(&packet(0));
         let others = (1..).filter(|flow| scheduler.queue_of(&packet(*flow)) != own);
@@ -253,8 +254,9 @@ fn who_has_just_begun_goes_first() {
 /// The drops beyond the limit fall on who has the most queued, not on who comes.
 #[test]
 fn a_flood_pays_for_the_limit() {
-    let codel = CoDel { limit: Limit::Packets(100), ..Settings::default().codel };
-    let mut scheduler = FqCodel::new(2, Settings { codel, ..Settings::default() }, 7);
+    let codel = CoDel { limit: Limit::Packets(100), ..FqCodelSettings::default().codel };
+    let mut scheduler =
+        FqCodel::new(2, FqCodelSettings { codel, ..FqCodelSettings::default() }, 7).unwrap();
     let mut dropped = Vec::new();
     let mut drops = |packet: Packet, reason| dropped.push((packet.class, reason));
     for number in 0..300 {
@@ -269,8 +271,10 @@ fn a_flood_pays_for_the_limit() {
 #[test]
 fn a_tiny_quantum_costs_no_turn_for_every_byte() {
     let mut none = |packet: Packet, _| panic!("{packet:?} is dropped");
-    let codel = CoDel { limit: Limit::Bytes(u64::MAX), ..Settings::default().codel };
-    let mut scheduler = FqCodel::new(3, Settings { quantum: 1, codel, ..Settings::default() }, 1);
+    let codel = CoDel { limit: Limit::Bytes(u64::MAX), ..FqCodelSettings::default().codel };
+    let mut scheduler =
+        FqCodel::new(3, FqCodelSettings { quantum: 1, codel, ..FqCodelSettings::default() }, 1)
+            .unwrap();
     for (class, length) in [(0, 4), (1, 2), (2, 1)] {
         for _ in 0..40 / length {
             let length = length * 100_000_000;
@@ -292,7 +296,7 @@ fn a_tiny_quantum_costs_no_turn_for_every_byte() {
 #[test]
 fn flows_are_spread() {
     let queues = |seed| {
-        let scheduler = FqCodel::new(8, Settings::default(), seed);
+        let scheduler = FqCodel::new(8, FqCodelSettings::default(), seed).unwrap();
         let flows = (0..1_024).map(|number| (ClassId(number % 8), FlowId(number / 8)));
         let queue =
             |(class, flow)| scheduler.queue_of(&Packet { class, flow, ..Packet::default() });
@@ -309,10 +313,19 @@ fn flows_are_spread() {
 
 #[test]
 fn no_queue_and_no_quantum_are_refused() {
-    let refused = |settings| std::panic::catch_unwind(|| FqCodel::new(1, settings, 0)).is_err();
-    let codel = Settings::default().codel;
-    assert!(refused(Settings { queues: 0, ..Settings::default() }));
-    assert!(refused(Settings { quantum: 0, ..Settings::default() }));
-    let interval = Nanos::ZERO;
-    assert!(refused(Settings { codel: CoDel { interval, ..codel }, ..Settings::default() }));
+    let usual = FqCodelSettings::default();
+    let refused = |settings| FqCodel::new(1, settings, 0).unwrap_err().to_string();
+    assert_eq!(
+        refused(FqCodelSettings { queues: 0, ..usual }),
+        "the number of queues is 0: accepted is 1 to 2147483647"
+    );
+    assert_eq!(
+        refused(FqCodelSettings { quantum: 0, ..usual }),
+        "the quantum in bytes is 0: accepted is 1 to 4294967295"
+    );
+    let codel = CoDel { interval: Nanos::ZERO, ..usual.codel };
+    assert_eq!(
+        refused(FqCodelSettings { codel, ..usual }),
+        "CoDel's interval in ns is 0: accepted is at least 1"
+    );
 }

@@ -6,47 +6,12 @@ use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
 use super::{Class, ClassSpec, Curves, Hfsc, Limit, RunningCurve, Siblings, State, TOP, stamp};
+use crate::error::SetupError;
 use crate::packet::ClassId;
 use crate::queue::{EligibleSet, Fifos};
-use crate::sched::ancestry::{self, Broken};
+use crate::sched::ancestry;
 use crate::scheduler::Backlog;
 use crate::units::Nanos;
-
-/// Why classes make no hierarchy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum HierarchyError {
-    /// There is no such class.
-    #[error("there is no class {}", .0.0)]
-    NoClass(ClassId),
-    /// Only leaves have real-time curves.
-    #[error("class {} has classes below it, so it cannot have a real-time curve", .0.0)]
-    RealTimeAbove(ClassId),
-    /// Neither a real-time nor a link-sharing curve, or an interior class without the latter.
-    #[error("class {} has no curve to be served by", .0.0)]
-    NoCurve(ClassId),
-    /// An upper limit without a link-sharing curve to limit.
-    #[error("class {} has an upper limit but no link-sharing curve to limit", .0.0)]
-    LimitAlone(ClassId),
-    /// A class with classes below it cannot go.
-    #[error("class {} has classes below it", .0.0)]
-    HasChildren(ClassId),
-    /// A class with packets queued cannot become a parent.
-    #[error("class {} has packets queued, so it cannot become a parent", .0.0)]
-    HasPackets(ClassId),
-    /// A class that is its own ancestor.
-    #[error("class {} lies below itself", .0.0)]
-    Cycle(ClassId),
-}
-
-impl From<Broken> for HierarchyError {
-    fn from(broken: Broken) -> Self {
-        match broken {
-            Broken::NoClass(class) => HierarchyError::NoClass(class),
-            Broken::Cycle(class) => HierarchyError::Cycle(class),
-        }
-    }
-}
 
 impl Hfsc {
     /// A scheduler for these classes, numbered in their order. Classes that are nobody's parent
@@ -54,7 +19,7 @@ impl Hfsc {
     ///
     /// # Errors
     /// If the classes make no hierarchy.
-    pub fn new(classes: &[ClassSpec]) -> Result<Self, HierarchyError> {
+    pub fn new(classes: &[ClassSpec]) -> Result<Self, SetupError> {
         let parents: Vec<_> = classes.iter().map(|class| class.parent).collect();
         ancestry::check(&parents)?;
         let mut is_parent = alloc::vec![false; classes.len()];
@@ -92,7 +57,7 @@ impl Hfsc {
     ///
     /// # Errors
     /// If it does not fit into the hierarchy.
-    pub fn add(&mut self, class: ClassSpec) -> Result<ClassId, HierarchyError> {
+    pub fn add(&mut self, class: ClassSpec) -> Result<ClassId, SetupError> {
         let number = self.free.first().copied().unwrap_or(self.classes.len() as u32);
         check_curves(ClassId(number), &class.curves, false)?;
         if let Some(parent) = class.parent {
@@ -118,12 +83,7 @@ impl Hfsc {
     ///
     /// # Errors
     /// If there is no such class or it cannot have these curves.
-    pub fn change(
-        &mut self,
-        now: Nanos,
-        class: ClassId,
-        curves: Curves,
-    ) -> Result<(), HierarchyError> {
+    pub fn change(&mut self, now: Nanos, class: ClassId, curves: Curves) -> Result<(), SetupError> {
         check_curves(class, &curves, self.is_parent(self.open(class)?))?;
         let number = class.0;
         self.change_real_time(now, number, &curves);
@@ -137,9 +97,9 @@ impl Hfsc {
     ///
     /// # Errors
     /// If there is no such class or it has classes below it.
-    pub fn remove(&mut self, class: ClassId) -> Result<(), HierarchyError> {
+    pub fn remove(&mut self, class: ClassId) -> Result<(), SetupError> {
         if self.is_parent(self.open(class)?) {
-            return Err(HierarchyError::HasChildren(class));
+            return Err(SetupError::HasChildren(class));
         }
         self.classes[class.index()].state = State::Closed;
         if self.packets.is_empty(class.index()) {
@@ -165,21 +125,21 @@ impl Hfsc {
         self.free.insert(number);
     }
 
-    fn open(&self, class: ClassId) -> Result<&Class, HierarchyError> {
+    fn open(&self, class: ClassId) -> Result<&Class, SetupError> {
         let found = self.classes.get(class.index());
-        found.filter(|found| found.state == State::Open).ok_or(HierarchyError::NoClass(class))
+        found.filter(|found| found.state == State::Open).ok_or(SetupError::NoClass(class))
     }
 
     fn is_parent(&self, class: &Class) -> bool {
         class.below.is_some_and(|below| self.siblings[below.get() as usize].count() > 0)
     }
 
-    fn check_parent(&self, parent: ClassId) -> Result<(), HierarchyError> {
+    fn check_parent(&self, parent: ClassId) -> Result<(), SetupError> {
         let class = self.open(parent)?;
         if class.real_time.is_some() {
-            Err(HierarchyError::RealTimeAbove(parent))
+            Err(SetupError::RealTimeAbove(parent))
         } else if !self.packets.is_empty(parent.index()) {
-            Err(HierarchyError::HasPackets(parent))
+            Err(SetupError::HasPackets(parent))
         } else {
             Ok(())
         }
@@ -304,13 +264,11 @@ impl Class {
     }
 }
 
-fn check_curves(class: ClassId, curves: &Curves, is_parent: bool) -> Result<(), HierarchyError> {
+fn check_curves(class: ClassId, curves: &Curves, is_parent: bool) -> Result<(), SetupError> {
     match curves {
-        Curves { real_time: Some(_), .. } if is_parent => Err(HierarchyError::RealTimeAbove(class)),
-        Curves { upper_limit: Some(_), link_share: None, .. } => {
-            Err(HierarchyError::LimitAlone(class))
-        }
-        Curves { real_time: None, link_share: None, .. } => Err(HierarchyError::NoCurve(class)),
+        Curves { real_time: Some(_), .. } if is_parent => Err(SetupError::RealTimeAbove(class)),
+        Curves { upper_limit: Some(_), link_share: None, .. } => Err(SetupError::LimitAlone(class)),
+        Curves { real_time: None, link_share: None, .. } => Err(SetupError::NoCurve(class)),
         _ => Ok(()),
     }
 }

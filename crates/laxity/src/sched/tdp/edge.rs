@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
 use super::{CommonTime, Tdp};
-use crate::packet::Packet;
+use crate::error::{SetupError, check_of};
+use crate::packet::{ClassId, Packet};
 use crate::scheduler::{Backlog, Dispatch, DropSink, Scheduler};
 use crate::units::{Bytes, Nanos};
 
@@ -71,14 +72,18 @@ struct Flow {
 }
 
 impl Flow {
-    /// None for flows without packets.
-    fn new(Contract { slots, packet }: Contract) -> Option<Flow> {
-        let packets = NonZeroU32::new(slots.packets)?;
-        Some(Flow {
-            start: slots.start,
+    fn new(class: ClassId, Contract { slots, packet }: Contract) -> Result<Flow, SetupError> {
+        let Slots { start, packets, period } = slots;
+        let counted = u32::MAX.into();
+        check_of("the number of packets in a period", class, packets.into(), 1..=counted)?;
+        check_of("the number of frames in a period", class, period.into(), 1..=counted)?;
+        check_of("the first frame", class, start.into(), 0..=u64::from(period) - 1)?;
+        let packets = NonZeroU32::new(packets).expect("it is at least 1");
+        Ok(Flow {
+            start,
             packets,
-            gap: slots.period / packets,
-            gap_parts: slots.period % packets,
+            gap: period / packets,
+            gap_parts: period % packets,
             longest: u32::try_from(packet.0).unwrap_or(u32::MAX),
             parts: 0,
             frame: 0,
@@ -110,9 +115,20 @@ impl Flow {
 impl Edge {
     /// For these flows, by class, of which those without a contract are best effort. `ahead` frames
     /// after the current one are given at most: no more than the output's forwarding delay.
-    pub fn new(time: CommonTime, ahead: u32, contracts: &[Option<Contract>]) -> Self {
-        let flow = |contract: &Option<Contract>| contract.and_then(Flow::new);
-        Edge { time, ahead: ahead.into(), flows: contracts.iter().map(flow).collect() }
+    ///
+    /// # Errors
+    /// If there is no frame, or a flow has no packets, no period, or begins beyond its period.
+    pub fn new(
+        time: CommonTime,
+        ahead: u32,
+        contracts: &[Option<Contract>],
+    ) -> Result<Self, SetupError> {
+        time.check(1)?;
+        let flow = |(class, contract): (ClassId, &Option<Contract>)| {
+            contract.map(|contract| Flow::new(class, contract)).transpose()
+        };
+        let flows = (0..).map(ClassId).zip(contracts).map(flow).collect::<Result<_, _>>()?;
+        Ok(Edge { time, ahead: ahead.into(), flows })
     }
 
     /// The frame of a packet that arrives now; `None` for best effort, as which all of a class

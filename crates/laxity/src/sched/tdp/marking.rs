@@ -2,6 +2,7 @@
 //! et al. 2006, section III.B).
 
 use super::CommonTime;
+use crate::error::SetupError;
 use crate::units::Nanos;
 
 /// The frame of a packet as far as its header tells it.
@@ -92,21 +93,21 @@ struct Step {
 impl Upstream {
     /// An input that has yet to find the cycle.
     ///
-    /// # Panics
+    /// # Errors
     /// If a cycle is shorter than three frames: nothing could tell them apart.
-    pub fn new(time: CommonTime) -> Self {
-        assert!(time.frames > 2, "a cycle has {} frames only", time.frames);
-        Upstream { time, last: None, step: None, silent: 0, losses: 0 }
+    pub fn new(time: CommonTime) -> Result<Self, SetupError> {
+        time.check(3)?;
+        Ok(Upstream { time, last: None, step: None, silent: 0, losses: 0 })
     }
 
     /// An input that has heard frames come to their end before frame 0, of which packets came so many
     /// ns after their frames had begun, or before that if it is negative.
     ///
-    /// # Panics
+    /// # Errors
     /// As [`new`](Self::new).
-    pub fn in_step(time: CommonTime, lag: i64) -> Self {
+    pub fn in_step(time: CommonTime, lag: i64) -> Result<Self, SetupError> {
         let step = Step { frame: 0, start: Nanos::ZERO, least: lag, greatest: lag };
-        Upstream { step: Some(step), ..Upstream::new(time) }
+        Ok(Upstream { step: Some(step), ..Upstream::new(time)? })
     }
 
     /// The frame in which the node before sent this marked packet, which arrives `now`; packets are

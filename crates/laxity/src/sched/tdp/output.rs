@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use core::mem;
 
 use super::settings::bytes_within;
-use super::{CommonTime, Mark, Settings};
+use super::{CommonTime, Mark, TdpSettings};
+use crate::error::{SetupError, check};
 use crate::packet::Packet;
 use crate::sched::pace::{Moment, Pace};
 use crate::sched::{Fifo, Late};
@@ -35,7 +36,7 @@ use crate::units::Nanos;
 /// frames that have gone by, at d + 2 at most.
 #[derive(Clone, Debug)]
 pub struct Tdp<B = Fifo> {
-    pub(super) settings: Settings,
+    pub(super) settings: TdpSettings,
     pace: Pace,
     capacity: u64,
     /// The longest best-effort packet that can be sent.
@@ -88,21 +89,24 @@ struct Overdue {
 impl Tdp {
     /// An output of which any frame may be reserved.
     ///
-    /// # Panics
+    /// # Errors
     /// If there is no frame, no rate, or more guard than a frame.
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: TdpSettings) -> Result<Self, SetupError> {
         Tdp::reserving(settings, |_| true)
     }
 
     /// An output of which these frames of the cycle are reserved; best effort regards no others.
     ///
-    /// # Panics
+    /// # Errors
     /// As [`new`](Self::new).
-    pub fn reserving(settings: Settings, is_reserved: impl Fn(u32) -> bool) -> Self {
-        let Settings { time, rate, guard, .. } = settings;
-        assert!(time.frame > Nanos::ZERO && time.frames > 0, "time has no frames");
-        assert!(rate.0 > 0, "the rate is zero");
-        assert!(guard <= time.frame, "the guard is longer than a frame");
+    pub fn reserving(
+        settings: TdpSettings,
+        is_reserved: impl Fn(u32) -> bool,
+    ) -> Result<Self, SetupError> {
+        let TdpSettings { time, rate, guard, .. } = settings;
+        time.check(1)?;
+        check("the rate in bit/s", rate.0, 1..=u64::MAX)?;
+        check("the guard in ns", guard.0, 0..=time.frame.0)?;
         let until_reserved = until_reserved(time.frames, is_reserved);
         let open = until_reserved.iter().map(|until| match until {
             Some(frames) => {
@@ -127,7 +131,7 @@ impl Tdp {
             until_reserved,
         };
         output.begin(0);
-        output
+        Ok(output)
     }
 
     /// The same with best effort ordered by this scheduler, before anything is queued.
@@ -276,7 +280,7 @@ impl<B: Scheduler> Tdp<B> {
     }
 
     fn begin(&mut self, frame: u64) {
-        let Settings { time, guard, .. } = self.settings;
+        let TdpSettings { time, guard, .. } = self.settings;
         let until_reserved = self.until_reserved[time.frame_of_cycle(frame) as usize];
         let reserved_from = until_reserved
             .map_or(Nanos::MAX, |until| time.start(frame.saturating_add(until.into())));

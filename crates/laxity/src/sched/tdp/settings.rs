@@ -6,7 +6,7 @@ use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
 /// What an output is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct TdpSettings {
     /// How time is divided.
     pub time: CommonTime,
     /// The link's rate C, not zero.
@@ -21,7 +21,7 @@ pub struct Settings {
     pub late: Late,
 }
 
-impl Settings {
+impl TdpSettings {
     /// The [`capacity`] of a frame on this output.
     pub fn capacity(&self) -> Bytes {
         capacity(self.rate, &self.time, self.guard)

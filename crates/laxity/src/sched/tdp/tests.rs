@@ -9,7 +9,7 @@ mod reference;
 
 use std::vec::Vec;
 
-use super::{CommonTime, Mark, Settings, Tdp};
+use super::{CommonTime, Mark, Tdp, TdpSettings};
 use crate::link::Link;
 use crate::packet::Packet;
 use crate::scheduler::{Dispatch, DropReason, Scheduler};
@@ -40,7 +40,7 @@ fn send(
     padding: Option<u32>,
     end: Nanos,
 ) -> (Vec<Sent>, Vec<(Packet, DropReason)>) {
-    let Settings { time, rate, .. } = output.settings;
+    let TdpSettings { time, rate, .. } = output.settings;
     let mut link = Link::new(rate);
     let (mut sent, mut dropped) = (Vec::new(), Vec::new());
     let mut drops = |packet, reason| dropped.push((packet, reason));

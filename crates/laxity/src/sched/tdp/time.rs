@@ -1,6 +1,7 @@
 //! The common time reference (Baldi et al. 2006, section II.A, figure 1).
 
 use super::Mark;
+use crate::error::{SetupError, check};
 use crate::units::Nanos;
 
 /// Time as all nodes divide it: frames, cycles of frames, and super cycles of cycles, which are
@@ -19,6 +20,14 @@ pub struct CommonTime {
 }
 
 impl CommonTime {
+    /// Whether there are frames, cycles of at least so many, and super cycles.
+    pub(super) fn check(&self, frames: u32) -> Result<(), SetupError> {
+        check("the length of a frame in ns", self.frame.0, 1..=u64::MAX)?;
+        let counted = u32::MAX.into();
+        check("the number of frames of a cycle", self.frames.into(), frames.into()..=counted)?;
+        check("the number of cycles of a super cycle", self.cycles.into(), 1..=counted)
+    }
+
     /// The frame of this instant.
     pub fn frame_at(&self, now: Nanos) -> u64 {
         now.0 / self.frame.0

@@ -12,7 +12,7 @@ use crate::link::Link;
 use crate::packet::FlowId;
 use crate::port::{Account, Books, Port, Promise};
 use crate::sched::Tdp;
-use crate::sched::tdp::{Assigned, CommonTime, Contract, Edge, Settings as Frames, Slots};
+use crate::sched::tdp::{Assigned, CommonTime, Contract, Edge, Slots, TdpSettings as Frames};
 use crate::scheduler::{Backlog, Dispatch};
 use crate::units::Bytes;
 
@@ -45,7 +45,7 @@ fn by_name() -> Vec<(&'static str, Any)> {
         ("fq_codel", Box::new(fq_codel())),
         ("fq_codel", Box::new(dropping_fq_codel(Limit::Packets(3)))),
         ("fq_codel", Box::new(dropping_fq_codel(Limit::Bytes(4000)))),
-        ("drr", Box::new(Drr::new(&[100, 500, 1500, 4000]))),
+        ("drr", Box::new(Drr::new(&[100, 500, 1500, 4000]).unwrap())),
         ("wf2q", Box::new(wf2q())),
         ("hfsc", Box::new(hfsc())),
         ("hfsc", Box::new(limited_hfsc())),
@@ -75,14 +75,15 @@ fn limited_hfsc() -> Hfsc {
 /// FQ-CoDel that soon drops, in queues whose turns are short.
 fn dropping_fq_codel(limit: Limit) -> FqCodel {
     let codel = CoDel { limit, ..impatient() };
-    FqCodel::new(CLASSES as usize, fq_codel::Settings { queues: 2, quantum: 300, codel }, 1)
+    FqCodel::new(CLASSES as usize, fq_codel::FqCodelSettings { queues: 2, quantum: 300, codel }, 1)
+        .unwrap()
 }
 
 /// Frames of 5 ms, of which every second is reserved.
 fn frames() -> Tdp {
     let time = CommonTime { frame: Nanos(5_000_000), frames: 4, cycles: 2 };
     let settings = Frames { time, rate: RATE, delay: 8, guard: Nanos::ZERO, late: Late::Send };
-    Tdp::reserving(settings, |frame| frame % 2 == 0)
+    Tdp::reserving(settings, |frame| frame % 2 == 0).unwrap()
 }
 
 /// The same behind an edge that gives the first two classes frames.
@@ -95,7 +96,8 @@ fn edge() -> Any {
         CommonTime { frame: Nanos(5_000_000), frames: 4, cycles: 2 },
         8,
         &[contract(0), contract(2), None, None],
-    );
+    )
+    .unwrap();
     Box::new(Assigned::new(frames(), move |now, packet: &Packet| edge.frame_of(now, packet)))
 }
 
@@ -144,7 +146,7 @@ fn all() -> Vec<(&'static str, Any)> {
     let managed = policies().into_iter().flat_map(|policy| {
         let queue_of = [Some(0), None, Some(1), Some(0)];
         disciplines().into_iter().map(move |scheduler| {
-            let managed = Managed::new(scheduler, &[policy, policy], &queue_of, 1);
+            let managed = Managed::new(scheduler, &[policy, policy], &queue_of, 1).unwrap();
             ("managed", Box::new(managed) as Any)
         })
     });

@@ -61,7 +61,7 @@ fn beside(fluid: Fluid, sent: &[Sent], mut choice: impl FnMut(&Sent, (Exact, boo
 }
 
 fn send(rate: Rate, weights: &[u64], arrivals: &[Arrival]) -> Vec<Sent> {
-    drive(&mut Wfq::new(rate, weights), rate, arrivals).sent
+    drive(&mut Wfq::new(rate, weights).unwrap(), rate, arrivals).sent
 }
 
 /// Three classes with weights that may have a large common multiple.
@@ -182,7 +182,7 @@ proptest! {
         weights in vec(1..=20u64, 3),
         steps in vec((0..3u32, 1..=1500u32, 0..6u8, gaps(1_000_000)), 1..200),
     ) {
-        let mut wfq = Wfq::new(Rate(10_000_000), &weights);
+        let mut wfq = Wfq::new(Rate(10_000_000), &weights).unwrap();
         let mut queued = Vec::<(u64, Place)>::new();
         let mut now = Nanos::ZERO;
         let mut none = |_, _| panic!("nothing is dropped");
@@ -225,7 +225,7 @@ proptest! {
 /// every other packet of one is withdrawn.
 #[test]
 fn what_is_withdrawn_is_not_paid_for() {
-    let mut wfq = Wfq::new(Rate(8_000_000_000), &[1, 1]);
+    let mut wfq = Wfq::new(Rate(8_000_000_000), &[1, 1]).unwrap();
     let mut none = |_, _| panic!("nothing is dropped");
     let (mut now, mut served) = (Nanos::ZERO, [0u32; 2]);
     for handle in 0..10_000u64 {

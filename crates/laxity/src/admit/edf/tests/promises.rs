@@ -71,7 +71,8 @@ fn send(system: &System, way: Way, weights: Option<&[u64]>, arrivals: &[Arrival]
     let order = match weights {
         None => BestEffort::by_arrival(assign),
         Some(weights) => {
-            let order = Wfq::new(system.rate, &weights[..system.real_time.len() + BEST_EFFORT]);
+            let order =
+                Wfq::new(system.rate, &weights[..system.real_time.len() + BEST_EFFORT]).unwrap();
             BestEffort::ordered_by(Box::new(order), assign)
         }
     };

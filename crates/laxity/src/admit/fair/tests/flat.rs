@@ -58,6 +58,7 @@ fn shares(rate: Rate, classes: &[(u64, Traffic)]) -> Hierarchy {
 
 fn wf2q(system: &Hierarchy) -> Wf2q {
     Wf2q::new(system.rate, &system.classes.iter().map(|class| class.share).collect::<Vec<_>>())
+        .unwrap()
 }
 
 fn turns(quanta: &[u32], classes: &[(u64, Traffic)]) -> Vec<Turn> {
@@ -81,7 +82,7 @@ proptest! {
     fn wfq_keeps_its_bounds((rate, classes, wishes) in systems()) {
         let bounds = wfq(rate, &weighted(&classes));
         let weights: Vec<_> = classes.iter().map(|(weight, _)| *weight).collect();
-        check(&mut Wfq::new(rate, &weights), rate, &classes, &bounds, &wishes)?;
+        check(&mut Wfq::new(rate, &weights).unwrap(), rate, &classes, &bounds, &wishes)?;
     }
 
     #[test]
@@ -101,7 +102,7 @@ proptest! {
         let quanta: Vec<_> =
             quanta.iter().zip(&classes).map(|(quantum, class)| (*quantum).max(least(class))).collect();
         let bounds = drr(rate, &turns(&quanta, &classes));
-        check(&mut Drr::new(&quanta), rate, &classes, &bounds, &wishes)?;
+        check(&mut Drr::new(&quanta).unwrap(), rate, &classes, &bounds, &wishes)?;
     }
 
     /// The bound is the worst of all moments, looked for at each byte.
@@ -179,7 +180,7 @@ fn wfq_and_wf2q_come_near_their_bounds() {
         let weights: Vec<_> = classes.iter().map(|(weight, _)| *weight).collect();
         let system = shares(rate, &classes);
         let schedulers: [(&mut dyn Scheduler, Bounds); 2] = [
-            (&mut Wfq::new(rate, &weights), wfq(rate, &weighted(&classes))),
+            (&mut Wfq::new(rate, &weights).unwrap(), wfq(rate, &weighted(&classes))),
             (&mut wf2q(&system), system.test().bounds),
         ];
         for (scheduler, bounds) in schedulers {
@@ -209,7 +210,7 @@ fn the_bound_of_drr_is_taken() {
         lengths.iter().flat_map(|length| (1..4).map(|class| waiting(class, *length))).collect();
     // Three of one byte and two of 1000, each 1 us a byte.
     arrivals.push(Arrival { time: Nanos(2_003_000), ..arrival(0, 1_000) });
-    let sent = drive(&mut Drr::new(&[1_000; 4]), rate, &arrivals).sent;
+    let sent = drive(&mut Drr::new(&[1_000; 4]).unwrap(), rate, &arrivals).sent;
     let sent = sent.iter().find(|sent| sent.dispatch.packet.class.0 == 0).unwrap();
     assert_eq!(Ok(sent.delay()), drr(rate, &turns)[0]);
 }

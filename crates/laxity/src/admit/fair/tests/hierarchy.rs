@@ -54,6 +54,7 @@ fn leaves(system: &Hierarchy) -> Vec<(ClassId, &Traffic)> {
 
 fn wf2q(system: &Hierarchy) -> Wf2q {
     Wf2q::new(system.rate, &system.classes.iter().map(|class| class.share).collect::<Vec<_>>())
+        .unwrap()
 }
 
 fn plans() -> impl Strategy<Value = (Hierarchy, Vec<Arrival>)> {

@@ -10,7 +10,7 @@ use super::packet;
 use super::reference::Reference;
 use crate::packet::{ClassId, Packet};
 use crate::sched::Dwcs;
-use crate::sched::dwcs::{Late, Precedence, Settings, Stream, Streams, Violation};
+use crate::sched::dwcs::{DwcsSettings, Late, Precedence, Stream, Streams, Violation};
 use crate::scheduler::{DropReason, Scheduler};
 use crate::units::Nanos;
 use crate::window::Loss;
@@ -48,10 +48,10 @@ fn any_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn any_settings() -> impl Strategy<Value = Settings> {
+fn any_settings() -> impl Strategy<Value = DwcsSettings> {
     let every = prop_oneof![Just(1), 1..13u32];
     (any::<bool>(), any::<bool>(), every).prop_map(|(deadline_first, favour, check_every)| {
-        Settings {
+        DwcsSettings {
             precedence: if deadline_first {
                 Precedence::DeadlineFirst
             } else {
@@ -104,7 +104,7 @@ impl Pair {
             Step::Serve => self.serve()?,
             Step::Wait(time) => self.now += Nanos(time),
             Step::Join(streams) => {
-                prop_assert_eq!(self.fast.add(streams), self.reference.add(streams));
+                prop_assert_eq!(self.fast.add(streams).unwrap(), self.reference.add(streams));
             }
             Step::Leave(class) => {
                 let class = ClassId(class);
@@ -126,7 +126,7 @@ proptest! {
         steps in vec(any_step(), 1..250),
     ) {
         let mut pair = Pair {
-            fast: Dwcs::new(settings, &streams),
+            fast: Dwcs::new(settings, &streams).unwrap(),
             reference: Reference::new(settings, &streams),
             now: Nanos::ZERO,
         };

@@ -6,13 +6,13 @@ use std::collections::VecDeque;
 use std::vec::Vec;
 
 use crate::packet::{ClassId, Packet};
-use crate::sched::dwcs::{Late, Precedence, Settings, Stream, Streams, Violation};
+use crate::sched::dwcs::{DwcsSettings, Late, Precedence, Stream, Streams, Violation};
 use crate::scheduler::Criterion;
 use crate::scheduler::{Dispatch, DropReason, DropSink};
 use crate::units::Nanos;
 
 pub(super) struct Reference {
-    settings: Settings,
+    settings: DwcsSettings,
     /// Calls of `dequeue` with packets queued.
     calls: u64,
     arrivals: u64,
@@ -41,7 +41,7 @@ struct Queued {
 }
 
 impl Reference {
-    pub fn new(settings: Settings, classes: &[Streams]) -> Self {
+    pub fn new(settings: DwcsSettings, classes: &[Streams]) -> Self {
         let mut reference = Reference { settings, calls: 0, arrivals: 0, classes: Vec::new() };
         classes.iter().for_each(|&class| {
             reference.add(class);

@@ -5,14 +5,14 @@ use std::vec::Vec;
 use super::{packet, stream};
 use crate::packet::{ClassId, Packet};
 use crate::sched::Dwcs;
-use crate::sched::dwcs::{Late, Precedence, Settings, Streams, Violation};
+use crate::sched::dwcs::{DwcsSettings, Late, Precedence, Streams, Violation};
 use crate::scheduler::{DropReason, Scheduler};
 use crate::units::Nanos;
 
 /// One packet a time unit; every stream has this many packets from the start. Tells the classes
 /// served, and those of packets dropped.
-fn served(settings: Settings, classes: &[Streams], packets: u32) -> (Vec<u32>, Vec<u32>) {
-    let mut dwcs = Dwcs::new(settings, classes);
+fn served(settings: DwcsSettings, classes: &[Streams], packets: u32) -> (Vec<u32>, Vec<u32>) {
+    let mut dwcs = Dwcs::new(settings, classes).unwrap();
     for number in 0..packets {
         for class in 0..classes.len() as u32 {
             let packet = packet(class, 0, 0, number.into());
@@ -44,7 +44,7 @@ fn served(settings: Settings, classes: &[Streams], packets: u32) -> (Vec<u32>, V
 #[test]
 fn a_zero_tolerance_goes_first() {
     let streams = [stream(1, (1, 2), Late::Send), stream(1, (0, 2), Late::Send)];
-    let (order, dropped) = served(Settings::default(), &streams, 4);
+    let (order, dropped) = served(DwcsSettings::default(), &streams, 4);
     assert_eq!(order, [1, 1, 1, 1, 0, 0, 0, 0]);
     assert_eq!(dropped, []);
 }
@@ -58,7 +58,7 @@ fn a_zero_tolerance_goes_first() {
 #[test]
 fn alike_streams_take_turns() {
     let streams = [stream(1, (1, 2), Late::Drop); 2];
-    let (order, dropped) = served(Settings::default(), &streams, 4);
+    let (order, dropped) = served(DwcsSettings::default(), &streams, 4);
     assert_eq!(order[..4], [0, 1, 0, 1]);
     assert_eq!(order.len() + dropped.len(), 8);
 }
@@ -68,9 +68,10 @@ fn alike_streams_take_turns() {
 #[test]
 fn deadlines_lead_in_the_later_precedence() {
     let streams = [stream(9, (0, 2), Late::Send), stream(2, (1, 1), Late::Send)];
-    let deadline_first = Settings { precedence: Precedence::DeadlineFirst, ..Settings::default() };
+    let deadline_first =
+        DwcsSettings { precedence: Precedence::DeadlineFirst, ..DwcsSettings::default() };
     assert_eq!(served(deadline_first, &streams, 2).0, [1, 1, 0, 0]);
-    assert_eq!(served(Settings::default(), &streams, 2).0, [0, 0, 1, 1]);
+    assert_eq!(served(DwcsSettings::default(), &streams, 2).0, [0, 0, 1, 1]);
 }
 
 /// Whether a packet that is three gaps late is sent or dropped, its stream has missed three
@@ -79,7 +80,7 @@ fn deadlines_lead_in_the_later_precedence() {
 fn every_missed_deadline_counts() {
     for (late, first) in [(Late::Send, 0), (Late::Drop, 3)] {
         let streams = [stream(10, (3, 5), late), stream(0, (1, 4), Late::Send)];
-        let mut dwcs = Dwcs::new(Settings::default(), &streams);
+        let mut dwcs = Dwcs::new(DwcsSettings::default(), &streams).unwrap();
         let mut none = |_, _| panic!("nothing is dropped");
         for handle in 0..5 {
             dwcs.enqueue(Nanos(0), packet(0, 0, 0, handle), &mut none);
@@ -103,7 +104,8 @@ fn every_missed_deadline_counts() {
 fn a_violated_stream_is_favoured() {
     for (violation, first) in [(Violation::Favour, 0), (Violation::Reset, 1)] {
         let streams = [stream(10, (1, 2), Late::Send), stream(0, (1, 3), Late::Send)];
-        let mut dwcs = Dwcs::new(Settings { violation, ..Settings::default() }, &streams);
+        let mut dwcs =
+            Dwcs::new(DwcsSettings { violation, ..DwcsSettings::default() }, &streams).unwrap();
         for class in [0, 1] {
             dwcs.enqueue(Nanos(0), packet(class, 0, 0, 0), &mut |_, _| ());
         }
@@ -115,8 +117,8 @@ fn a_violated_stream_is_favoured() {
 /// p = 3: of three late packets the first two are still sent.
 #[test]
 fn deadlines_are_looked_at_every_few_services() {
-    let settings = Settings { check_every: 3, ..Settings::default() };
-    let mut dwcs = Dwcs::new(settings, &[stream(1, (1, 2), Late::Drop)]);
+    let settings = DwcsSettings { check_every: 3, ..DwcsSettings::default() };
+    let mut dwcs = Dwcs::new(settings, &[stream(1, (1, 2), Late::Drop)]).unwrap();
     for handle in 0..4 {
         dwcs.enqueue(Nanos(0), packet(0, 0, 0, handle), &mut |_, _| ());
     }
@@ -133,7 +135,7 @@ fn deadlines_are_looked_at_every_few_services() {
 #[test]
 fn the_end_of_time_is_no_trouble() {
     let streams = [stream(u64::MAX, (0, 1), Late::Drop), stream(1, (0, 1), Late::Send)];
-    let mut dwcs = Dwcs::new(Settings::default(), &streams);
+    let mut dwcs = Dwcs::new(DwcsSettings::default(), &streams).unwrap();
     for class in [0, 1, 0, 1] {
         dwcs.enqueue(Nanos(5), packet(class, 0, 5, 0), &mut |_, _| ());
     }

@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::{packet, stream};
-use crate::sched::dwcs::{Late, Precedence, Settings, Streams};
+use crate::sched::dwcs::{DwcsSettings, Late, Precedence, Streams};
 use crate::sched::edf::{Assign, BestEffort};
 use crate::sched::{Dwcs, Edf};
 use crate::scheduler::Scheduler;
@@ -17,8 +17,8 @@ use crate::units::{Nanos, Rate};
 const RATE: Rate = Rate(10_000_000);
 
 /// Deadlines are never looked at again.
-fn unchecked(precedence: Precedence) -> Settings {
-    Settings { precedence, check_every: u32::MAX, ..Settings::default() }
+fn unchecked(precedence: Precedence) -> DwcsSettings {
+    DwcsSettings { precedence, check_every: u32::MAX, ..DwcsSettings::default() }
 }
 
 /// Gaps of ten classes.
@@ -60,7 +60,7 @@ proptest! {
         for precedence in [Precedence::LossFirst, Precedence::DeadlineFirst] {
             let classes: Vec<_> =
                 (0..10).map(|class| stream(gap(class).0, (1, 1), Late::Send)).collect();
-            let mut dwcs = Dwcs::new(unchecked(precedence), &classes);
+            let mut dwcs = Dwcs::new(unchecked(precedence), &classes).unwrap();
             prop_assert_eq!(&handles(&drive(&mut dwcs, RATE, &arrivals)), &expected);
         }
     }
@@ -69,7 +69,7 @@ proptest! {
     #[test]
     fn static_priority(steps in vec((0..5u32, any::<bool>()), 1..300)) {
         let classes = [(0, 9), (0, 2), (1, 7), (2, 3), (1, 1)].map(|loss| stream(0, loss, Late::Drop));
-        let mut dwcs = Dwcs::new(Settings::default(), &classes);
+        let mut dwcs = Dwcs::new(DwcsSettings::default(), &classes).unwrap();
         let mut queues = [const { VecDeque::new() }; 5];
         for (handle, (class, arrives)) in (0u64..).zip(steps) {
             if arrives {
@@ -107,7 +107,7 @@ proptest! {
         let loss = |weight| (sum - weight, sum);
         let classes: Vec<_> =
             weights.iter().map(|&weight| stream(1, loss(weight), Late::Drop)).collect();
-        let settings = Settings { precedence: Precedence::DeadlineFirst, ..Settings::default() };
+        let settings = DwcsSettings { precedence: Precedence::DeadlineFirst, ..DwcsSettings::default() };
         let mut backlogged = Backlogged::new(settings, &classes, 2);
         for now in 0..20 * u64::from(sum) {
             backlogged.serve(now);
@@ -128,8 +128,8 @@ struct Backlogged {
 }
 
 impl Backlogged {
-    fn new(settings: Settings, classes: &[Streams], packets: u32) -> Self {
-        let mut dwcs = Dwcs::new(settings, classes);
+    fn new(settings: DwcsSettings, classes: &[Streams], packets: u32) -> Self {
+        let mut dwcs = Dwcs::new(settings, classes).unwrap();
         for class in (0..packets).flat_map(|_| 0..classes.len() as u32) {
             dwcs.enqueue(Nanos::ZERO, packet(class, 0, 0, 0), &mut |_, _| ());
         }

@@ -57,7 +57,9 @@ impl Plan {
         let assign = self.assign.clone();
         let best_effort = match &self.weights {
             None => BestEffort::by_arrival(assign),
-            Some(weights) => BestEffort::ordered_by(Box::new(Wfq::new(self.rate, weights)), assign),
+            Some(weights) => {
+                BestEffort::ordered_by(Box::new(Wfq::new(self.rate, weights).unwrap()), assign)
+            }
         };
         let run = drive(&mut Edf::new(&self.deadlines, best_effort), self.rate, arrivals);
         let mut packets: Vec<_> = run.sent.iter().map(|sent| sent.dispatch.packet).collect();

@@ -7,9 +7,10 @@ use std::mem;
 use std::vec::Vec;
 
 use super::known::Known;
+use crate::error::SetupError;
 use crate::packet::{ClassId, Packet};
 use crate::queue::circle::REACH;
-use crate::sched::hfsc::{ClassSpec, Curves, HierarchyError};
+use crate::sched::hfsc::{ClassSpec, Curves};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
 };
@@ -114,7 +115,7 @@ impl Reference {
         Reference { classes, greatest: BTreeMap::new() }
     }
 
-    pub fn add(&mut self, spec: ClassSpec) -> Result<ClassId, HierarchyError> {
+    pub fn add(&mut self, spec: ClassSpec) -> Result<ClassId, SetupError> {
         let number = self.classes.iter().position(Option::is_none).unwrap_or(self.classes.len());
         let id = ClassId(number as u32);
         check(id, spec.curves, false)?;
@@ -122,7 +123,7 @@ impl Reference {
             let class = self.open(parent)?;
             check(parent, class.curves, true)?;
             if !class.queue.is_empty() {
-                return Err(HierarchyError::HasPackets(parent));
+                return Err(SetupError::HasPackets(parent));
             }
         }
         if number == self.classes.len() {
@@ -132,12 +133,7 @@ impl Reference {
         Ok(id)
     }
 
-    pub fn change(
-        &mut self,
-        now: Nanos,
-        id: ClassId,
-        curves: Curves,
-    ) -> Result<(), HierarchyError> {
+    pub fn change(&mut self, now: Nanos, id: ClassId, curves: Curves) -> Result<(), SetupError> {
         self.open(id)?;
         check(id, curves, !self.is_leaf(id))?;
         let was_sharing = self.is_sharing(id);
@@ -167,10 +163,10 @@ impl Reference {
         Ok(())
     }
 
-    pub fn remove(&mut self, id: ClassId) -> Result<(), HierarchyError> {
+    pub fn remove(&mut self, id: ClassId) -> Result<(), SetupError> {
         self.open(id)?;
         if !self.is_leaf(id) {
-            return Err(HierarchyError::HasChildren(id));
+            return Err(SetupError::HasChildren(id));
         }
         self.class_mut(id).closed = true;
         self.forget_if_empty(id);
@@ -211,9 +207,9 @@ impl Reference {
     }
 
     /// A class that was not removed.
-    fn open(&self, id: ClassId) -> Result<&Class, HierarchyError> {
+    fn open(&self, id: ClassId) -> Result<&Class, SetupError> {
         let class = self.classes.get(id.index()).and_then(Option::as_ref);
-        class.filter(|class| !class.closed).ok_or(HierarchyError::NoClass(id))
+        class.filter(|class| !class.closed).ok_or(SetupError::NoClass(id))
     }
 
     fn all(&self) -> impl Iterator<Item = (ClassId, &Class)> {
@@ -406,15 +402,15 @@ impl Withdraw for Reference {
 }
 
 /// Whether a leaf or an interior class may have these curves.
-fn check(id: ClassId, curves: Curves, is_interior: bool) -> Result<(), HierarchyError> {
+fn check(id: ClassId, curves: Curves, is_interior: bool) -> Result<(), SetupError> {
     if is_interior && curves.real_time.is_some() {
-        return Err(HierarchyError::RealTimeAbove(id));
+        return Err(SetupError::RealTimeAbove(id));
     }
     if curves.upper_limit.is_some() && curves.link_share.is_none() {
-        return Err(HierarchyError::LimitAlone(id));
+        return Err(SetupError::LimitAlone(id));
     }
     if curves.real_time.is_none() && curves.link_share.is_none() {
-        return Err(HierarchyError::NoCurve(id));
+        return Err(SetupError::NoCurve(id));
     }
     Ok(())
 }

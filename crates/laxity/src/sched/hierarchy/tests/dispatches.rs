@@ -9,6 +9,7 @@ use proptest::prelude::*;
 
 use super::naive::Rule;
 use super::reference::Reference;
+use crate::error::SetupError;
 use crate::packet::{ClassId, Packet};
 use crate::sched::{Fifo, Hierarchy, Leaf, Share, Wf2q};
 use crate::scheduler::{Backlog, DropReason, Scheduler};
@@ -93,7 +94,7 @@ proptest! {
         tree in trees(3, Sum::Any), drawn in vec(any_leaf(), 10), steps in steps(),
     ) {
         let mut hierarchy =
-            Hierarchy::new(tree.rate, &tree.shares, leaves(&tree, &drawn, Rule::scheduler));
+            Hierarchy::new(tree.rate, &tree.shares, leaves(&tree, &drawn, Rule::scheduler)).unwrap();
         let mut reference =
             Reference::new(tree.rate, &tree.shares, leaves(&tree, &drawn, Rule::naive));
         let unit = tree.rate.time_for(Bytes(LONGEST.into())).0;
@@ -154,8 +155,8 @@ proptest! {
             classes: vec![ClassId(share)],
         };
         let leaves = tree.leaves.iter().map(leaf).collect();
-        let ours = drive(&mut Hierarchy::new(tree.rate, &tree.shares, leaves), tree.rate, &arrivals);
-        let theirs = drive(&mut Wf2q::new(tree.rate, &tree.shares), tree.rate, &arrivals);
+        let ours = drive(&mut Hierarchy::new(tree.rate, &tree.shares, leaves).unwrap(), tree.rate, &arrivals);
+        let theirs = drive(&mut Wf2q::new(tree.rate, &tree.shares).unwrap(), tree.rate, &arrivals);
         for (ours, theirs) in ours.sent.iter().zip(&theirs.sent) {
             prop_assert_eq!(ours.dispatch.packet, theirs.dispatch.packet);
             prop_assert_eq!(ours.departure, theirs.departure);
@@ -175,7 +176,7 @@ fn leaf(share: u32, classes: &[u32]) -> Leaf {
 #[test]
 fn classes_in_no_leaf_take_no_packets() {
     let shares = [share(None), share(Some(0)), share(None)];
-    let mut hierarchy = Hierarchy::new(Rate(1_000_000), &shares, vec![leaf(1, &[2])]);
+    let mut hierarchy = Hierarchy::new(Rate(1_000_000), &shares, vec![leaf(1, &[2])]).unwrap();
     for (class, reason) in
         [(0, Some(DropReason::NoClass)), (2, None), (3, Some(DropReason::NoClass))]
     {
@@ -187,24 +188,21 @@ fn classes_in_no_leaf_take_no_packets() {
     assert_eq!(hierarchy.backlog(), Backlog { packets: 1, bytes: 1 });
 }
 
-fn with(leaves: Vec<Leaf>) -> Hierarchy {
-    Hierarchy::new(Rate(1_000_000), &[share(None), share(Some(0)), share(None)], leaves)
+fn refused(shares: &[Share], leaves: Vec<Leaf>) -> Option<SetupError> {
+    Hierarchy::new(Rate(1_000_000), shares, leaves).err()
 }
 
 #[test]
-#[should_panic = "a leaf's share exists and is no parent"]
-fn a_parent_has_no_scheduler() {
-    with(vec![leaf(0, &[0])]);
-}
-
-#[test]
-#[should_panic = "a share has one scheduler"]
-fn two_schedulers_have_two_shares() {
-    with(vec![leaf(1, &[0]), leaf(1, &[1])]);
-}
-
-#[test]
-#[should_panic = "a class is in one place"]
-fn a_class_is_in_one_leaf() {
-    with(vec![leaf(1, &[0]), leaf(2, &[0])]);
+fn what_is_no_hierarchy_is_refused() {
+    let shares = [share(None), share(Some(0)), share(None)];
+    let class = ClassId;
+    assert_eq!(refused(&shares, vec![leaf(0, &[0])]), Some(SetupError::NotALeaf(class(0))));
+    assert_eq!(refused(&shares, vec![leaf(3, &[0])]), Some(SetupError::NotALeaf(class(3))));
+    let twice = vec![leaf(1, &[0]), leaf(1, &[1])];
+    assert_eq!(refused(&shares, twice), Some(SetupError::TwoSchedulers(class(1))));
+    let twice = vec![leaf(1, &[7]), leaf(2, &[7])];
+    assert_eq!(refused(&shares, twice), Some(SetupError::TwoPlaces(class(7))));
+    assert_eq!(refused(&[share(Some(1))], vec![]), Some(SetupError::NoClass(class(1))));
+    assert_eq!(refused(&[share(Some(0))], vec![]), Some(SetupError::Cycle(class(0))));
+    assert_eq!(refused(&shares, vec![leaf(1, &[0]), leaf(2, &[1])]), None);
 }

@@ -57,7 +57,7 @@ proptest! {
         let wakes = Rate(rate).time_for(Bytes(asleep));
         let arrivals: Vec<_> =
             burst(Nanos(0), 1, &best_effort).chain(burst(wakes, 0, &real_time)).collect();
-        let sent = drive(&mut Hierarchy::new(Rate(rate), &shares, leaves), Rate(rate), &arrivals).sent;
+        let sent = drive(&mut Hierarchy::new(Rate(rate), &shares, leaves).unwrap(), Rate(rate), &arrivals).sent;
         let before = of_class(&sent, 1).take_while(|sent| sent.start < wakes).count();
         prop_assert!(sent[..before].iter().all(|sent| sent.dispatch.packet.class.0 == 1));
         // The packet that is on the link when the other wakes, and those that were chosen ahead,
@@ -85,7 +85,7 @@ fn a_group_keeps_what_one_of_it_leaves() {
         share(None, 4_000_000),
     ];
     let leaves = vec![leaf(1, 7, edf()), leaf(2, 8, Fifo::new()), leaf(3, 9, Fifo::new())];
-    let mut hierarchy = Hierarchy::new(Rate(10_000_000), &shares, leaves);
+    let mut hierarchy = Hierarchy::new(Rate(10_000_000), &shares, leaves).unwrap();
     let arrivals: Vec<_> =
         [8, 9].map(|class| burst(Nanos(0), class, &[1000; 100])).into_iter().flatten().collect();
     let sent = drive(&mut hierarchy, Rate(10_000_000), &arrivals).sent;

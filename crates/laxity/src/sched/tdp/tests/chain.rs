@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::super::{Contract, Edge, Upstream};
-use super::{Coming, CommonTime, Settings, Tdp, send};
+use super::{Coming, CommonTime, Tdp, TdpSettings, send};
 use crate::admit::tdp::{Flow, Hop, Ledger, Reservation};
 use crate::packet::{ClassId, Packet};
 use crate::sched::Late;
@@ -19,7 +19,7 @@ const IN_STEP: u64 = 6;
 
 #[derive(Clone, Debug)]
 struct Chain {
-    settings: Settings,
+    settings: TdpSettings,
     /// For each node, how much later than the node before its clock shows the time at which a bit
     /// arrives, and how many frames more than needed it takes to forward.
     nodes: Vec<(u64, u32)>,
@@ -58,7 +58,8 @@ fn chains() -> impl Strategy<Value = Chain> {
             move |(guard, nodes, flows, best_effort)| {
                 let guard = Nanos(guard);
                 let delay = 8;
-                let settings = Settings { time, rate: Rate(rate), delay, guard, late: Late::Drop };
+                let settings =
+                    TdpSettings { time, rate: Rate(rate), delay, guard, late: Late::Drop };
                 Chain { settings, nodes, flows, best_effort }
             },
         )
@@ -124,7 +125,7 @@ proptest! {
             .collect();
         let mut from_before: Vec<Coming> = Vec::new();
         for node in 0..nodes.len() {
-            let mut edge = Edge::new(time, 4 * time.frames, &contracts);
+            let mut edge = Edge::new(time, 4 * time.frames, &contracts).unwrap();
             let mut coming = from_before;
             let mut entering: Vec<_> =
                 (0..ways.len()).filter(|&way| reserved[ways[way].flow].0.ends.0 == node).collect();
@@ -149,10 +150,10 @@ proptest! {
             coming.sort_by_key(|one| one.time);
 
             // An edge holds packets for their frames; so every node here can.
-            let settings = Settings { delay: 4 * time.frames, ..settings };
-            let (sent, dropped) = send(&mut Tdp::new(settings), &coming, Some(1), end);
+            let settings = TdpSettings { delay: 4 * time.frames, ..settings };
+            let (sent, dropped) = send(&mut Tdp::new(settings).unwrap(), &coming, Some(1), end);
             prop_assert!(dropped.iter().all(|(packet, _)| packet.handle == u64::MAX));
-            let mut input = Upstream::new(time);
+            let mut input = Upstream::new(time).unwrap();
             from_before = Vec::new();
             for one in sent {
                 let packet = one.dispatch.map(|dispatch| dispatch.packet);

@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::super::{Assigned, Contract, Edge, Slots};
-use super::{CommonTime, Settings, Tdp};
+use super::{CommonTime, Tdp, TdpSettings};
 use crate::packet::{ClassId, Packet};
 use crate::sched::Late;
 use crate::scheduler::{Criterion, DropReason, Scheduler};
@@ -48,7 +48,7 @@ proptest! {
         arrivals in vec((0..300u64, prop_oneof![3 => Just(false), 1 => Just(true)]), 1..60),
     ) {
         let contract = Contract { slots, packet: Bytes(500) };
-        let mut edge = Edge::new(time(slots.period), ahead, &[None, Some(contract)]);
+        let mut edge = Edge::new(time(slots.period), ahead, &[None, Some(contract)]).unwrap();
         let mut left = all_frames(slots);
         let mut now = Nanos::ZERO;
         for (gap, is_long) in arrivals {
@@ -78,7 +78,7 @@ proptest! {
         slots in slots(), first in 0..3_000u64, more in vec(prop_oneof![3 => Just(0), 1 => 0..500u64], 1..80),
     ) {
         let contract = Contract { slots, packet: Bytes(1) };
-        let mut edge = Edge::new(time(slots.period), u32::MAX, &[Some(contract)]);
+        let mut edge = Edge::new(time(slots.period), u32::MAX, &[Some(contract)]).unwrap();
         let gap = (u64::from(slots.period) * FRAME).div_ceil(slots.packets.into());
         let mut now = Nanos(first);
         for more in more {
@@ -92,7 +92,7 @@ proptest! {
 
 #[test]
 fn an_edge_holds_packets_until_their_frames_and_drops_what_is_too_much() {
-    let settings = Settings {
+    let settings = TdpSettings {
         time: time(4),
         rate: Rate(8_000_000_000),
         delay: 8,
@@ -101,8 +101,8 @@ fn an_edge_holds_packets_until_their_frames_and_drops_what_is_too_much() {
     };
     let slots = Slots { start: 1, packets: 1, period: 4 };
     let contract = Contract { slots, packet: Bytes(50) };
-    let mut edge = Edge::new(settings.time, settings.delay, &[Some(contract)]);
-    let output = Tdp::new(settings);
+    let mut edge = Edge::new(settings.time, settings.delay, &[Some(contract)]).unwrap();
+    let output = Tdp::new(settings).unwrap();
     let mut edge = Assigned::new(output, move |now, packet: &Packet| edge.frame_of(now, packet));
     let mut dropped = vec![];
     let mut drops = |packet: Packet, reason| dropped.push((packet.handle, reason));

@@ -67,7 +67,7 @@ proptest! {
         stream in stream(|frames| u64::from(frames) - 1),
     ) {
         let Stream { time, packets } = stream;
-        let mut input = Upstream::new(time);
+        let mut input = Upstream::new(time).unwrap();
         let mut found: Option<u64> = None;
         let mut silent = 0;
         for (frame, arrival) in packets {
@@ -90,7 +90,7 @@ proptest! {
     #[test]
     fn longer_silences_are_noticed(stream in stream(|frames| 3 * u64::from(frames))) {
         let Stream { time, packets } = stream;
-        let mut input = Upstream::new(time);
+        let mut input = Upstream::new(time).unwrap();
         let mut losses = 0;
         let mut before: Option<u64> = None;
         for (frame, arrival) in packets {
@@ -111,7 +111,7 @@ proptest! {
         frames in 3..10u32, packets in vec((0..3_000u64, any::<bool>(), any::<bool>()), 1..200),
     ) {
         let time = CommonTime { frame: Nanos(1_000), frames, cycles: 1 };
-        let mut input = Upstream::new(time);
+        let mut input = Upstream::new(time).unwrap();
         let mut now = Nanos::ZERO;
         let mut before = None;
         for (gap, odd_frame, odd_cycle) in packets {
@@ -138,7 +138,7 @@ proptest! {
         packets in vec((-1_000..3_000i64, 0..8u8), 1..300),
     ) {
         let time = CommonTime { frame: Nanos(frame), frames, cycles: 1 };
-        let (mut input, mut all) = (Upstream::new(time), Upstream::new(time));
+        let (mut input, mut all) = (Upstream::new(time).unwrap(), Upstream::new(time).unwrap());
         let mut now = Nanos::ZERO;
         let mut mark = time.mark(0);
         for (gap, choice) in packets {
@@ -160,7 +160,7 @@ proptest! {
 #[test]
 fn a_jump_is_noticed_when_the_cycle_turns() {
     let time = CommonTime { frame: Nanos(1_000), frames: 10, cycles: 1 };
-    let mut input = Upstream::new(time);
+    let mut input = Upstream::new(time).unwrap();
     let arrival = |frame: u64, late: u64| Nanos(frame * 1_000 + 500 + late);
     for frame in 0..25 {
         let recovered = input.receive(arrival(frame, 0), time.mark(frame));
@@ -181,7 +181,7 @@ fn a_jump_is_noticed_when_the_cycle_turns() {
 fn a_packet_that_strays_is_borne() {
     let time = CommonTime { frame: Nanos(1_000), frames: 10, cycles: 1 };
     for stray in [-499i64, 1_498] {
-        let mut input = Upstream::new(time);
+        let mut input = Upstream::new(time).unwrap();
         for frame in 500..520u64 {
             let lags = if frame < 519 { [0, 999] } else { [stray, stray] };
             for lag in lags {
@@ -198,7 +198,7 @@ fn a_packet_that_strays_is_borne() {
 fn a_drifting_clock_is_followed() {
     let time = CommonTime { frame: Nanos(1_000), frames: 10, cycles: 1 };
     for per_frame in [-20i64, 20] {
-        let mut input = Upstream::new(time);
+        let mut input = Upstream::new(time).unwrap();
         for frame in 500..900u64 {
             let drift = per_frame * (frame as i64 - 700);
             let now = Nanos((frame * 1_000 + 500).saturating_add_signed(drift));

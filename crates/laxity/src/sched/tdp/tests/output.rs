@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::reference::Reference;
-use super::{CommonTime, Settings};
+use super::{CommonTime, TdpSettings};
 use crate::packet::Packet;
 use crate::sched::{Late, Tdp};
 use crate::scheduler::{DropReason, Scheduler};
@@ -26,7 +26,7 @@ enum Step {
     Pad(u32),
 }
 
-fn settings() -> impl Strategy<Value = (Settings, Vec<bool>)> {
+fn settings() -> impl Strategy<Value = (TdpSettings, Vec<bool>)> {
     let late = prop_oneof![Just(Late::Drop), Just(Late::Send)];
     (1..600u64, 1..9u32, 1_000_000_000..20_000_000_000u64, 0..6u32, late).prop_flat_map(
         |(frame, frames, rate, delay, late)| {
@@ -38,7 +38,7 @@ fn settings() -> impl Strategy<Value = (Settings, Vec<bool>)> {
             let time = CommonTime { frame: Nanos(frame), frames, cycles: 3 };
             (guard, reserved).prop_map(move |(guard, reserved)| {
                 let guard = Nanos(guard);
-                (Settings { time, rate: Rate(rate), delay, guard, late }, reserved)
+                (TdpSettings { time, rate: Rate(rate), delay, guard, late }, reserved)
             })
         },
     )
@@ -64,7 +64,7 @@ proptest! {
     fn every_dispatch_and_drop_is_the_definitions(
         (settings, reserved) in settings(), steps in vec(step(), 1..120),
     ) {
-        let mut output = Tdp::reserving(settings, |frame| reserved[frame as usize]);
+        let mut output = Tdp::reserving(settings, |frame| reserved[frame as usize]).unwrap();
         let mut reference = Reference::new(settings, &reserved);
         let mut now = Nanos::ZERO;
         // The frame in which a mark was sent last.
@@ -162,7 +162,7 @@ proptest! {
         let frames = delay + 2 + more;
         let time = CommonTime { frame: Nanos(1), frames, cycles: 1 };
         let guard = Nanos::ZERO;
-        let output = Tdp::new(Settings { time, rate: Rate(8_000_000_000), delay, guard, late: Late::Drop });
+        let output = Tdp::new(TdpSettings { time, rate: Rate(8_000_000_000), delay, guard, late: Late::Drop }).unwrap();
         let buffers = output.queues.len();
         let current = u64::from(current);
         let [out, now] = [current + ahead, current].map(|frame| time.frame_of_cycle(frame));
@@ -175,9 +175,14 @@ proptest! {
 #[test]
 fn what_was_left_behind_is_dropped_when_next_asked() {
     let time = CommonTime { frame: Nanos(100), frames: 4, cycles: 1 };
-    let settings =
-        Settings { time, rate: Rate(8_000_000_000), delay: 1, guard: Nanos(0), late: Late::Drop };
-    let mut output = Tdp::new(settings);
+    let settings = TdpSettings {
+        time,
+        rate: Rate(8_000_000_000),
+        delay: 1,
+        guard: Nanos(0),
+        late: Late::Drop,
+    };
+    let mut output = Tdp::new(settings).unwrap();
     let mut dropped = Vec::new();
     let mut drops = |packet: Packet, reason| dropped.push((packet.handle, reason));
     let packet = Packet { length: 10, handle: 7, ..Packet::default() };

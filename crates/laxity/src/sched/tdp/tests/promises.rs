@@ -6,7 +6,7 @@ use std::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{Coming, CommonTime, Settings, send};
+use super::{Coming, CommonTime, TdpSettings, send};
 use crate::packet::Packet;
 use crate::sched::{Late, Tdp};
 use crate::scheduler::Criterion;
@@ -15,7 +15,7 @@ use crate::units::{Bytes, Nanos, Rate};
 const FRAMES: u32 = 6;
 
 /// Arrivals of reserved packets, each as late as just before its frame, and of best effort.
-fn traffic() -> impl Strategy<Value = (Settings, Vec<bool>, Vec<Coming>)> {
+fn traffic() -> impl Strategy<Value = (TdpSettings, Vec<bool>, Vec<Coming>)> {
     (200..2_000u64, 1_000_000_000..20_000_000_000u64, 0..4u32).prop_flat_map(
         |(frame, rate, delay)| {
             let time = CommonTime { frame: Nanos(frame), frames: FRAMES, cycles: 2 };
@@ -24,7 +24,8 @@ fn traffic() -> impl Strategy<Value = (Settings, Vec<bool>, Vec<Coming>)> {
                 prop_oneof![Just(vec![true; FRAMES as usize]), vec(any::<bool>(), FRAMES as usize)];
             (0..=frame / 2, reserved, vec(one, 1..250)).prop_map(move |(guard, reserved, many)| {
                 let guard = Nanos(guard);
-                let settings = Settings { time, rate: Rate(rate), delay, guard, late: Late::Drop };
+                let settings =
+                    TdpSettings { time, rate: Rate(rate), delay, guard, late: Late::Drop };
                 let coming = |(frame, ahead, at, length, is_reserved, at_end)| {
                     let at = if at_end { time.frame.0 - 1 } else { at };
                     let time = Nanos(frame * time.frame.0 + at);
@@ -54,8 +55,8 @@ proptest! {
     fn reserved_packets_leave_within_their_frames(
         (settings, reserved, coming) in traffic(), padding in proptest::option::of(1..100u32),
     ) {
-        let Settings { time, rate, guard, .. } = settings;
-        let mut output = Tdp::reserving(settings, |frame| reserved[frame as usize]);
+        let TdpSettings { time, rate, guard, .. } = settings;
+        let mut output = Tdp::reserving(settings, |frame| reserved[frame as usize]).unwrap();
         let end = Nanos(80 * time.frame.0);
         let (sent, dropped) = send(&mut output, &coming, padding, end);
         // In order of arrival, as much as there is room for.
@@ -100,7 +101,7 @@ proptest! {
         let time = settings.time;
         let reserved: Vec<_> = coming.into_iter().filter(|one| one.frame.is_some()).collect();
         let end = Nanos(80 * time.frame.0);
-        let (sent, _) = send(&mut Tdp::new(settings), &reserved, Some(1), end);
+        let (sent, _) = send(&mut Tdp::new(settings).unwrap(), &reserved, Some(1), end);
         for frame in 0..80 {
             let marks = sent.iter().filter(|one| time.frame_at(one.start) == frame && one.mark.is_some());
             let paddings = marks.clone().filter(|one| one.dispatch.is_none()).count();

@@ -2,7 +2,7 @@
 
 use std::vec::Vec;
 
-use super::Settings;
+use super::TdpSettings;
 use crate::packet::Packet;
 use crate::sched::Late;
 use crate::scheduler::DropReason;
@@ -18,7 +18,7 @@ struct Waiting {
 
 /// An output that looks at every packet every time.
 pub struct Reference {
-    settings: Settings,
+    settings: TdpSettings,
     reserved: Vec<bool>,
     /// In the order in which they came, or became late.
     waiting: Vec<Waiting>,
@@ -29,13 +29,13 @@ pub struct Reference {
 pub type Dropped = Vec<(u64, DropReason)>;
 
 impl Reference {
-    pub fn new(settings: Settings, reserved: &[bool]) -> Self {
+    pub fn new(settings: TdpSettings, reserved: &[bool]) -> Self {
         Reference { settings, reserved: reserved.to_vec(), waiting: Vec::new(), chosen: None }
     }
 
     fn capacity(&self) -> u64 {
         // The most bytes that take no longer than the frame without the guard.
-        let Settings { time, rate, guard, .. } = self.settings;
+        let TdpSettings { time, rate, guard, .. } = self.settings;
         (0..).take_while(|&bytes| rate.time_for(Bytes(bytes)) <= time.frame - guard).last().unwrap()
     }
 
@@ -75,7 +75,7 @@ impl Reference {
     }
 
     fn fits(&self, begin: Nanos, frame: u64, length: u32) -> bool {
-        let Settings { time, rate, guard, .. } = self.settings;
+        let TdpSettings { time, rate, guard, .. } = self.settings;
         let end = begin + rate.time_for(Bytes(length.into()));
         let next = self.until_reserved(frame).map(|more| Nanos((frame + more) * time.frame.0));
         next.is_none_or(|next| end <= next + guard)

@@ -37,7 +37,7 @@ fn steps(lengths: std::ops::RangeInclusive<u32>) -> impl Strategy<Value = Vec<(u
 
 /// Lets the scheduler and the definition do the same steps, gaps in thousandths of `unit`.
 fn side_by_side(tree: &Tree, steps: &[(u64, Step)], unit: u64) -> Result<(), TestCaseError> {
-    let mut wf2q = Wf2q::new(tree.rate, &tree.shares);
+    let mut wf2q = Wf2q::new(tree.rate, &tree.shares).unwrap();
     let mut reference = Reference::new(tree.rate, &tree.shares);
     let mut now = Nanos::ZERO;
     let mut queued = Vec::new();
@@ -76,7 +76,7 @@ proptest! {
 
     #[test]
     fn on_a_link((tree, arrivals) in loaded(trees(4, Sum::Any), 80)) {
-        let sent = drive(&mut Wf2q::new(tree.rate, &tree.shares), tree.rate, &arrivals).sent;
+        let sent = drive(&mut Wf2q::new(tree.rate, &tree.shares).unwrap(), tree.rate, &arrivals).sent;
         let mut reference = Reference::new(tree.rate, &tree.shares);
         let mut packets: Vec<_> = sent.iter().map(|sent| sent.dispatch.packet).collect();
         packets.sort_by_key(|packet| packet.handle);
@@ -117,7 +117,7 @@ proptest! {
         (tree, arrivals) in loaded(trees(4, Sum::Any), 60), shift in 0..1_000_000_000_000_000u64,
     ) {
         let send = |arrivals: &[Arrival]| {
-            drive(&mut Wf2q::new(tree.rate, &tree.shares), tree.rate, arrivals).sent
+            drive(&mut Wf2q::new(tree.rate, &tree.shares).unwrap(), tree.rate, arrivals).sent
         };
         let later = |arrival: &Arrival| Arrival { time: arrival.time + Nanos(shift), ..*arrival };
         let shifted: Vec<_> = arrivals.iter().map(later).collect();
@@ -132,7 +132,7 @@ proptest! {
 fn classes_above_others_and_unknown_ones_take_no_packets() {
     let rate = Rate(1_000_000);
     let shares = [Share { parent: None, rate }, Share { parent: Some(ClassId(0)), rate }];
-    let mut wf2q = Wf2q::new(rate, &shares);
+    let mut wf2q = Wf2q::new(rate, &shares).unwrap();
     for class in [0, 2] {
         let packet = Packet { class: ClassId(class), length: 1, ..Packet::default() };
         let mut dropped = Vec::new();

@@ -20,7 +20,7 @@ use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 const ROUNDING: u64 = 3;
 
 fn send(tree: &Tree, arrivals: &[Arrival]) -> Vec<Sent> {
-    drive(&mut Wf2q::new(tree.rate, &tree.shares), tree.rate, arrivals).sent
+    drive(&mut Wf2q::new(tree.rate, &tree.shares).unwrap(), tree.rate, arrivals).sent
 }
 
 /// The longest packet of each class and what is below it, and of all.
@@ -146,7 +146,7 @@ proptest! {
         let rounding = exact(ROUNDING * rate.0);
         let mut served = vec![exact(0); shares.len()];
         let mut left = vec![EACH; shares.len()];
-        for sent in drive(&mut Wf2q::new(rate, &shares), rate, &backlog).sent {
+        for sent in drive(&mut Wf2q::new(rate, &shares).unwrap(), rate, &backlog).sent {
             let class = sent.dispatch.packet.class.index();
             fluid.advance(sent.start);
             prop_assert!(served[class] <= &fluid.served_of_class[class] + &rounding);
@@ -188,7 +188,7 @@ fn after_a_million_packets_shares_are_off_by_a_packet_at_most() {
         share(Some(5), 159_253),
     ];
     let leaves = [2, 3, 4, 6, 7, 8];
-    let mut wf2q = Wf2q::new(rate, &shares);
+    let mut wf2q = Wf2q::new(rate, &shares).unwrap();
     let mut link = Link::new(rate);
     let mut bytes = vec![0u128; shares.len()];
     let enqueue = |wf2q: &mut Wf2q, now, class: u32, handle: u64| {
@@ -234,7 +234,7 @@ fn order(shares: &[Share], arrivals: &[(u64, u32)]) -> Vec<u32> {
     let arrivals: Vec<_> = arrivals.iter().map(arrival).collect();
     let rate = Rate(8_000_000);
     assert_eq!(rate.time_for(Bytes(1000)), Nanos(1_000_000));
-    drive(&mut Wf2q::new(rate, shares), rate, &arrivals)
+    drive(&mut Wf2q::new(rate, shares).unwrap(), rate, &arrivals)
         .sent
         .iter()
         .map(|sent| sent.dispatch.packet.class.0)
