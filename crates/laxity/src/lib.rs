@@ -2,7 +2,63 @@
 //! left for everything else, and the proof of both before the first packet is sent.
 //!
 //! This crate is the science alone: no clock, no I/O, no threads, no `unsafe`, `no_std` with
-//! `alloc`. Time is an argument of every call.
+//! `alloc`. Time is an argument of every call, a packet is a record of 32 bytes, and its payload stays
+//! with the caller.
+//!
+//! ```
+//! use laxity::admit::edf::{RealTime, System};
+//! use laxity::curve::Curve;
+//! use laxity::link::Link;
+//! use laxity::packet::{ClassId, Packet};
+//! use laxity::police::TokenBucket;
+//! use laxity::sched::edf::{Assign, BestEffort, Edf};
+//! use laxity::scheduler::{DropReason, Scheduler};
+//! use laxity::units::{Bytes, Nanos, Rate};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!
+//! // Voice is due 5 ms after it arrives. What does a link of 10 Mbit/s guarantee?
+//! let (rate, deadline): (Rate, Nanos) = ("10mbit".parse()?, "5ms".parse()?);
+//! let contract = TokenBucket { bucket: Bytes(300), rate: Rate(1_200_000) };
+//! let voice = RealTime { deadline, arrival: vec![contract], packet: Bytes(100) };
+//! let (max_packet, best_effort_packet) = (Bytes(1500), Some(Bytes(1500)));
+//! let system = System { rate, latency: Nanos(0), max_packet, real_time: vec![voice], best_effort_packet };
+//! let bound = system.test(&Curve::zero()).classes[0].bound.ok_or("it is not admitted")?;
+//! assert_eq!(bound, Nanos(1_440_000)); // behind one packet of 1500 bytes and a burst of 300
+//!
+//! // Class 0 is voice and class 1 best effort, which goes when no voice waits.
+//! let mut edf = Edf::new(&[Some(deadline), None], BestEffort::by_arrival(Assign::Background));
+//! let mut drops = |packet: Packet, _: DropReason| panic!("{packet:?} is dropped");
+//! for (class, length) in [(1, 1500), (0, 100)] {
+//!     let packet = Packet { class: ClassId(class), length, ..Packet::default() };
+//!     edf.enqueue(Nanos(0), packet, &mut drops);
+//! }
+//! let first = edf.dequeue(Nanos(0), &mut drops).ok_or("two packets wait")?;
+//! assert_eq!((first.packet.class, first.deadline), (ClassId(0), Some(deadline)));
+//! assert!(Link::new(rate).transmit(Nanos(0), first.packet.length) <= bound);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What is where
+//!
+//! From what everything counts in up to what is built of it:
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`units`] | times, sizes and rates as whole numbers, read from texts such as `5ms` and `10mbit` |
+//! | [`packet`] | the record that stands for a packet |
+//! | [`link`] | when the last bit of a packet leaves, with nothing lost to rounding |
+//! | [`curve`] | piecewise-linear curves of time and their min-plus algebra, in exact fractions |
+//! | [`service`], [`window`] | what classes ask for: service curves of two pieces, loss tolerances |
+//! | [`admit`] | what is proved: does it fit, what delay has each class, and if not, why not |
+//! | [`scheduler`] | the contract that every discipline keeps |
+//! | [`sched`] | the disciplines: EDF, H-FSC, DWCS, TDP, WF²Q+, WFQ, DRR, static priority, FQ-CoDel, FIFO, and schedulers below shares |
+//! | [`aqm`] | who gets into a queue, in front of any discipline: drop-tail, RED, CHOKe, CoDel |
+//! | [`police`] | does a packet keep to its class's arrival curve? |
+//! | [`port`] | the books around a scheduler: arrived = sent + dropped + queued, for every class |
+//! | [`error`] | why a discipline or a queue management cannot be set up as it is told |
+//!
+//! A packet takes the way [`police`], [`port`], [`aqm`], [`sched`], [`link`]; each may be left out.
 #![no_std]
 #![deny(missing_docs)]
 
@@ -18,6 +74,7 @@ pub mod link;
 pub mod packet;
 pub mod police;
 pub mod port;
+#[doc(hidden)]
 pub mod queue;
 pub mod sched;
 pub mod scheduler;
