@@ -60,6 +60,7 @@ impl Interval {
 
 /// Why a class has no delay bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Unbounded {
     /// More is promised than there is, so nothing is guaranteed.
     #[error("more is promised than there is")]

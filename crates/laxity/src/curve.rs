@@ -53,6 +53,7 @@ pub struct Piece {
 
 /// Why pieces do not make a [`Curve`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum CurveError {
     /// There are none.
     #[error("a curve has at least one piece")]

@@ -61,6 +61,7 @@
 //! A packet takes the way [`police`], [`port`], [`aqm`], [`sched`], [`link`]; each may be left out.
 #![no_std]
 #![deny(missing_docs)]
+#![warn(clippy::exhaustive_enums)]
 
 extern crate alloc;
 #[cfg(test)]

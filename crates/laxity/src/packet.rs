@@ -40,6 +40,7 @@ pub struct Packet {
 
 /// The two ECN bits of an IP header (RFC 3168 section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "RFC 3168 has no more")]
 pub enum Ecn {
     /// Congestion drops this packet.
     #[default]

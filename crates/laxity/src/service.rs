@@ -22,6 +22,10 @@ pub struct ServiceCurve {
 /// Why two slopes and a time are not a service curve.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServiceCurveError {
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "who says how to write it instead is to be told of another"
+)]
     /// Convex with a first slope above zero.
     #[error(
         "a service curve that starts with {m1} and goes on with {m2} is convex, and a convex curve starts with 0bit"

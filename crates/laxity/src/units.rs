@@ -94,6 +94,7 @@ impl Rate {
 
 /// Why a text is not a time, size or rate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum UnitError {
     /// The text is empty or its number is not a plain decimal.
     #[error(

@@ -16,6 +16,7 @@ pub struct Loss {
 
 /// Why numbers or a text are no loss tolerance.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum LossError {
     /// Not two numbers with a stroke between them.
     #[error(

@@ -95,6 +95,7 @@ pub struct Shed {
 
 /// Why it is not proved that windows are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Unproved {
     /// The utilization is above 1: windows cannot be kept by any scheduler.
     #[error("more has to be sent than the link can send")]

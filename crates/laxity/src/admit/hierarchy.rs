@@ -55,6 +55,7 @@ pub struct Member {
 
 /// What a leaf holds.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Inside {
     /// Packets of up to this length that are promised nothing.
     Nothing {
@@ -100,6 +101,7 @@ pub struct Guarantee {
 
 /// What a scheduler inside a leaf guarantees.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Admission {
     /// No more than the leaf's service.
     Nothing,

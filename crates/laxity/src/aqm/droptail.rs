@@ -8,6 +8,7 @@ use crate::units::Nanos;
 
 /// How much of a class may be queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "who sizes what is queued is to be told of another")]
 pub enum Limit {
     /// Whatever comes.
     None,

@@ -14,6 +14,7 @@ use crate::units::Nanos;
 
 /// Who gets into a queue, and who is dropped from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Policy {
     /// Whoever finds room.
     DropTail(Limit),

@@ -44,6 +44,7 @@ pub struct Red {
 
 /// What counts as a queue's length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a queue has packets and these have bytes")]
 pub enum Measure {
     /// Packets.
     Packets,
@@ -54,6 +55,7 @@ pub enum Measure {
 /// How drops are spread: `p` is the probability by the average, `count` the number of packets since
 /// the last drop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Spacing {
     /// `p / (1 - count p)`: between two drops lie 1 to 1/p packets, all alike (1993, section 7).
     #[default]

@@ -30,6 +30,7 @@ pub struct Fifos<K, T> {
 
 /// What was where an item was taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "it was in front or it was not")]
 pub enum Withdrawn<K> {
     /// The front of its queue; the key of the item that comes there, if there is one.
     Front(Option<K>),

@@ -51,6 +51,10 @@ pub struct Stream {
 
 /// By what the stream to serve is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "who names, proves and compares the orders is to be told of another"
+)]
 pub enum Precedence {
     /// The lowest loss tolerance, then the earliest deadline (1999, Table 1).
     #[default]
@@ -65,6 +69,7 @@ pub enum Precedence {
 
 /// How the tolerance of a stream that violated its own is adjusted: rule (C).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Violation {
     /// Method 1: the stream is favoured until its losses are made up for over a larger window. That
     /// window stops growing at 4 194 303 packets.

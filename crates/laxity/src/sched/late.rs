@@ -2,6 +2,7 @@
 
 /// What becomes of packets whose deadline has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a packet is sent or it is not")]
 pub enum Late {
     /// They are dropped.
     Drop,

@@ -104,7 +104,6 @@ fn word(kind: &TrapKind) -> &'static str {
         TrapKind::BurstBelowPacket { .. } => "burst-below-packet",
         TrapKind::ArrivalAboveRealTime { .. } => "arrival-above-real-time",
         TrapKind::LimitsIdleLink { .. } => "limits-idle-link",
-        _ => "other",
     }
 }
 
@@ -198,7 +197,6 @@ impl Sentence<'_> {
                 rate(*most),
                 rate(self.plan.link.rate)
             ),
-            _ => format!("the curves of {name} are not what they seem."),
         }
     }
 

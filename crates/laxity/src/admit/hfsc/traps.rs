@@ -23,7 +23,10 @@ pub struct Trap {
 
 /// The kinds of traps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "who names traps and says what to do is to be told of another"
+)]
 pub enum TrapKind {
     /// A leaf's real-time curve exceeds its own link-sharing curve, or the real-time curves of the
     /// leaves below a class sum to more than its link-sharing curve. Real-time service counts as
@@ -101,6 +104,7 @@ pub enum TrapKind {
 
 /// By how much one curve exceeds another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "it lasts or it passes")]
 pub enum Excess {
     /// In the long run.
     Lasting {
