@@ -14,6 +14,10 @@ pub fn steps() -> Vec<Step> {
             let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
             workspace.run(workspace.cargo().args(clippy))
         }),
+        Step::new("schedulers alone", |workspace| {
+            let library = ["clippy", "--package", "laxity", "--no-default-features"];
+            workspace.run(workspace.cargo().args(library).args(["--", "-D", "warnings"]))
+        }),
         Step::new("documentation", |workspace| {
             let doc = ["doc", "--workspace", "--lib", "--no-deps"];
             workspace.run(workspace.cargo().args(doc).env("RUSTDOCFLAGS", "-D warnings"))

@@ -59,6 +59,12 @@
 //! | [`error`] | why a discipline or a queue management cannot be set up as it is told |
 //!
 //! A packet takes the way [`police`], [`port`], [`aqm`], [`sched`], [`link`]; each may be left out.
+//!
+//! # Features
+//!
+//! `admission`, on by default, holds [`admit`] and [`curve`] with the big numbers that they compute in,
+//! and what EDF and service curves take from them: deadlines along curves. Without it there are the
+//! schedulers alone.
 #![no_std]
 #![deny(missing_docs)]
 #![warn(clippy::exhaustive_enums)]
@@ -67,8 +73,15 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+#[cfg(all(test, not(feature = "admission")))]
+compile_error!(
+    "the tests of schedulers hold them to what is proved: they need the feature `admission`"
+);
+
+#[cfg(feature = "admission")]
 pub mod admit;
 pub mod aqm;
+#[cfg(feature = "admission")]
 pub mod curve;
 pub mod error;
 pub mod link;

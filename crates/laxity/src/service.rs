@@ -1,5 +1,6 @@
 //! Service curves as classes ask for them: two straight pieces.
 
+#[cfg(feature = "admission")]
 use crate::curve::Curve;
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
@@ -21,11 +22,11 @@ pub struct ServiceCurve {
 
 /// Why two slopes and a time are not a service curve.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ServiceCurveError {
 #[expect(
     clippy::exhaustive_enums,
     reason = "who says how to write it instead is to be told of another"
 )]
+pub enum ServiceCurveError {
     /// Convex with a first slope above zero.
     #[error(
         "a service curve that starts with {m1} and goes on with {m2} is convex, and a convex curve starts with 0bit"
@@ -108,6 +109,7 @@ impl ServiceCurve {
     }
 
     /// The same as an exact function of time.
+    #[cfg(feature = "admission")]
     pub fn curve(&self) -> Curve {
         Curve::two_piece(Rate(self.m1), self.d, self.m2)
     }

@@ -6,6 +6,7 @@
 //! that order gets a deadline out of the capacity that the real-time classes leave, and competes
 //! with them by it.
 
+#[cfg(feature = "admission")]
 mod deadline;
 mod lines;
 mod two_line_fast;
@@ -24,6 +25,7 @@ use crate::scheduler::{
 };
 use crate::units::Nanos;
 
+#[cfg(feature = "admission")]
 pub use deadline::Deadlines;
 pub use lines::{Line, TwoLines};
 pub use two_line_fast::TwoLineFast;
@@ -67,13 +69,14 @@ struct Head {
 
 /// Where the deadlines of best-effort packets come from.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Assign {
     /// From nowhere: best effort is served when nothing real-time waits, the paper's standard
-#[non_exhaustive]
     /// scheme.
     Background,
     /// Algorithm 1 on a curve: the effective residual capacity itself, or a line (sections 4.1 and
     /// 4.2) or two (Algorithm 2) below it.
+    #[cfg(feature = "admission")]
     Curve(Deadlines),
     /// Algorithm 3.
     TwoLineFast(TwoLineFast),
@@ -124,6 +127,7 @@ impl BestEffort {
             let since = if self.by_arrival { packet.arrival } else { now };
             let deadline = match &mut self.assign {
                 Assign::Background => None,
+                #[cfg(feature = "admission")]
                 Assign::Curve(deadlines) => Some(deadlines.assign(since, packet.length)),
                 Assign::TwoLineFast(deadlines) => Some(deadlines.assign(since, packet.length)),
             };
@@ -134,6 +138,7 @@ impl BestEffort {
     fn reset(&mut self) {
         match &mut self.assign {
             Assign::Background => {}
+            #[cfg(feature = "admission")]
             Assign::Curve(deadlines) => deadlines.reset(),
             Assign::TwoLineFast(deadlines) => deadlines.reset(),
         }
@@ -285,6 +290,7 @@ impl Scheduler for Edf {
 
     fn footprint(&self) -> usize {
         let deadlines = match &self.best_effort.assign {
+            #[cfg(feature = "admission")]
             Assign::Curve(deadlines) => deadlines.footprint(),
             Assign::Background | Assign::TwoLineFast(_) => 0,
         };

@@ -1,0 +1,91 @@
+//! Lines as high as the safe region of the effective residual capacity allows.
+//!
+//! Rates are rounded down to whole bits a second and offsets up to whole nanoseconds, so the lines
+//! stay below.
+
+use alloc::vec::Vec;
+
+use num_traits::{ToPrimitive, Zero};
+
+use super::{Line, TwoLines};
+use crate::curve::{Curve, Exact, Piece, ceil_nanos, exact_bytes, exact_nanos};
+use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
+
+impl Line {
+    /// The steepest line through the origin that lies below `residual` from `from` on (section
+    /// 4.1). `from` is the shortest real-time deadline: no interval shorter than it can end with a
+    /// missed one, so nothing needs to hold there.
+    pub fn through_origin(residual: &Curve, from: Nanos) -> Line {
+        let hull = hull_from_origin(residual, from);
+        Line { rate: floor_rate(&hull.pieces()[0].slope), offset: Nanos::ZERO }
+    }
+
+    /// Of all lines that lie below `residual` wherever they are above zero, the one that reaches
+    /// `packet` bytes first (section 4.2): a packet of the largest size that waits for no other
+    /// gets the earliest deadline that any line allows.
+    ///
+    /// It prolongs the side of the greatest convex minorant on which that size lies.
+    pub fn shifted(residual: &Curve, packet: Bytes) -> Line {
+        let hull = residual.clamp_at_zero().greatest_convex_minorant();
+        let size = exact_bytes(packet);
+        let side = hull.pieces().iter().rev().find(|side| side.value < size);
+        Line::prolonging(side.unwrap_or(&hull.pieces()[0]))
+    }
+
+    fn prolonging(side: &Piece) -> Line {
+        if side.slope.is_zero() {
+            return Line { rate: Rate(0), offset: Nanos::ZERO };
+        }
+        let offset = &side.start - &side.value / &side.slope;
+        Line { rate: floor_rate(&side.slope), offset: ceil_nanos(&offset).unwrap_or(Nanos::MAX) }
+    }
+
+    /// The line as a curve.
+    pub fn curve(&self) -> Curve {
+        if self.rate.0 == 0 { Curve::zero() } else { Curve::rate_latency(self.rate, self.offset) }
+    }
+}
+
+impl TwoLines {
+    /// The first two sides of the greatest convex minorant that starts at the origin and lies
+    /// below `residual` from `from` on, the shortest real-time deadline (section 4.3): the first
+    /// line is as steep as it can be, and so is the second behind it.
+    pub fn below(residual: &Curve, from: Nanos) -> TwoLines {
+        let hull = hull_from_origin(residual, from);
+        let sides = hull.pieces();
+        TwoLines {
+            first: floor_rate(&sides[0].slope),
+            second: Line::prolonging(sides.get(1).unwrap_or(&sides[0])),
+        }
+    }
+
+    /// The lines as a curve.
+    pub fn curve(&self) -> Curve {
+        let first = Line { rate: self.first, offset: Nanos::ZERO };
+        first.curve().maximum(&self.second.curve())
+    }
+}
+
+/// The greatest convex minorant of the origin and the part of `residual` from `from` on, where it
+/// is above zero.
+fn hull_from_origin(residual: &Curve, from: Nanos) -> Curve {
+    let residual = residual.clamp_at_zero();
+    let from = exact_nanos(from);
+    if from.is_zero() {
+        return residual.greatest_convex_minorant();
+    }
+    let value = residual.value(&from);
+    // Between the origin and `from` any curve above the chord leaves the minorant as it is.
+    let chord = Piece { start: Exact::zero(), value: Exact::zero(), slope: &value / &from };
+    let (before, after): (Vec<_>, Vec<_>) =
+        residual.pieces().iter().cloned().partition(|piece| piece.start <= from);
+    let slope = before.last().map_or_else(Exact::zero, |piece| piece.slope.clone());
+    let pieces = [chord, Piece { start: from, value, slope }].into_iter().chain(after).collect();
+    let curve = Curve::from_pieces(pieces).expect("the starts increase from zero");
+    curve.greatest_convex_minorant()
+}
+
+fn floor_rate(slope: &Exact) -> Rate {
+    let bits = (slope * Exact::from_integer(NANOBITS_PER_BYTE.into())).floor();
+    Rate(bits.to_integer().to_u64().unwrap_or(0))
+}
