@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use steps::Step;
+use steps::{Done, Step};
 use workspace::Workspace;
 
 /// Tests Laxity.
@@ -100,6 +100,7 @@ impl Command {
                 steps.push(licences::step());
                 steps.push(no_std::step());
                 steps.push(tests());
+                steps.push(examples());
                 steps.extend(search::steps());
                 steps.extend(engine::steps());
                 steps.extend(release::steps());
@@ -114,5 +115,18 @@ impl Command {
 fn tests() -> Step {
     Step::new("tests", |workspace| {
         workspace.run(workspace.cargo().args(["test", "--workspace", "--no-fail-fast"]))
+    })
+}
+
+/// What shows how a library is used does what it says.
+fn examples() -> Step {
+    const EXAMPLES: [(&str, &str); 3] =
+        [("laxity", "uplink"), ("laxity-sim", "plan"), ("laxity-engine", "two_threads")];
+    Step::new("examples", |workspace| {
+        for (package, example) in EXAMPLES {
+            let run = ["run", "--package", package, "--example", example];
+            workspace.run(workspace.cargo().args(run))?;
+        }
+        Ok(Done::Passed)
     })
 }
