@@ -18,6 +18,7 @@ mod packets;
 mod pages;
 mod promises;
 mod queued;
+mod readme;
 mod seeds;
 #[cfg(unix)]
 mod signals;
