@@ -6,6 +6,7 @@ mod licences;
 mod lint;
 mod no_std;
 mod outcome;
+mod package;
 mod peers;
 mod release;
 mod search;
@@ -16,7 +17,8 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use steps::{Done, Step};
+use outcome::Done;
+use steps::Step;
 use workspace::Workspace;
 
 /// Tests Laxity.
@@ -37,6 +39,8 @@ enum Command {
     Licences,
     /// The crate `laxity` needs no standard library.
     NoStd,
+    /// The crate `laxity` as crates.io would take it.
+    Package,
     /// Feed every parser of outside bytes with what a fuzzer makes of its seeds.
     Fuzz(Fuzz),
     /// The same networks under ns-2 and under `laxity run`: what they measure, and what it costs.
@@ -92,6 +96,7 @@ impl Command {
             Command::Lint => lint::steps(),
             Command::Licences => vec![licences::step()],
             Command::NoStd => vec![no_std::step()],
+            Command::Package => vec![package::step()],
             Command::Fuzz(Fuzz { seconds }) => vec![fuzz::step(seconds)],
             Command::Peers(Peers { seeds }) => vec![peers::step(seeds)],
             Command::Search(Search { arguments }) => vec![search::step(arguments)],
@@ -99,6 +104,7 @@ impl Command {
                 let mut steps = lint::steps();
                 steps.push(licences::step());
                 steps.push(no_std::step());
+                steps.push(package::step());
                 steps.push(tests());
                 steps.push(examples());
                 steps.extend(search::steps());
