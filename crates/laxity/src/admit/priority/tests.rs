@@ -201,10 +201,10 @@ fn worst_case(classes: &[Ranked], last: usize, end: Nanos) -> Vec<Arrival> {
 }
 
 /// One token bucket a class, each of which it may send as one packet, and no more in all than four fifths
-/// of the link.
+/// of the link. All hold more than the two bytes by which a class may be behind its curve.
 fn token_buckets() -> impl Strategy<Value = (Rate, Vec<Ranked>, usize)> {
     let rate = prop_oneof![Just(8_000_000u64), 1_000_000..4_000_000_000u64];
-    let class = (0..4u32, 1..=300u64, 1..800u64, any::<bool>());
+    let class = (0..4u32, 3..=300u64, 1..800u64, any::<bool>());
     (rate, vec(class, 1..=CLASSES), any::<usize>()).prop_map(|(rate, classes, last)| {
         let count = classes.len();
         let class = |(level, bucket, per_mille, is_long): (u32, u64, u64, bool)| {
