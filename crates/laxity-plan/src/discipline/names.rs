@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Kind;
+use super::kind::Kind;
 use crate::error::{nearest, shown};
 use crate::model::{Plan, SchedulerSpec};
 
