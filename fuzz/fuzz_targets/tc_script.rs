@@ -5,12 +5,12 @@
 use std::path::Path;
 
 use laxity_plan::Plan;
-use laxity_tc::{Options, tc};
+use laxity_tc::{Options, import};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     for link_rate in [None, "10mbit".parse().ok()] {
         let options = Options { link_rate, ..Options::default() };
-        match tc(text, "in", &options) {
+        match import(text, "in", &options) {
             Ok(import) => {
                 assert!(Plan::parse(&import.plan, "out", Path::new("")).is_ok());
                 let lines = text.lines().count();

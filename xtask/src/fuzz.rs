@@ -56,12 +56,12 @@ fn run(workspace: &Workspace, target: &str, binary: &Path, seconds: u32) -> Outc
     fuzzer.arg(format!("-max_total_time={seconds}"));
     fuzzer.arg(format!("-artifact_prefix={}/", artifacts.display()));
     let output = fuzzer.output().map_err(|error| format!("{}: {error}", binary.display()))?;
-    let told = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        eprint!("{told}");
+        eprint!("{stderr}");
         return Err(format!("{target}: {}; the input is above", output.status));
     }
-    println!("{target}: {}", told.lines().next_back().unwrap_or_default());
+    println!("{target}: {}", stderr.lines().next_back().unwrap_or_default());
     Ok(Done::Passed)
 }
 

@@ -3,8 +3,8 @@
 use laxity_plan::Plan;
 use laxity_plan::model::{Assignment, SchedulerSpec};
 use laxity_report::admission::{self, Answer};
-use laxity_report::network::framing::FramingProof;
 use laxity_report::network::proof::Proof;
+use laxity_report::network::tdp::TdpProof;
 use serde::Serialize;
 
 use crate::Error;
@@ -18,7 +18,7 @@ pub enum Checked {
     /// Of the paths of a network.
     Network(Box<Proof>),
     /// Of a network of time-driven priority.
-    Frames(Box<FramingProof>),
+    Frames(Box<TdpProof>),
 }
 
 /// Proves what can be proved of a plan.
@@ -35,7 +35,7 @@ pub fn check(plan: &Plan) -> Result<Checked, Error> {
         ));
     }
     Ok(match networked.framed() {
-        Some(framed) => Checked::Frames(Box::new(FramingProof::of(framed))),
+        Some(framed) => Checked::Frames(Box::new(TdpProof::of(framed))),
         None => Checked::Network(Box::new(Proof::of(networked))),
     })
 }

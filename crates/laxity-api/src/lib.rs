@@ -2,7 +2,7 @@
 //!
 //! Each verb is a function from a typed question to a typed answer, which serialises to the JSON that the
 //! command prints. A front end parses what it is asked, calls the verb and shows the answer. What is
-//! the same for all (how long sources send when nobody says, when a verdict is kept, what a class could
+//! the same for all (how long sources send by default, when a verdict is kept, what a class could
 //! change to pass) is decided here or below, never in front of the door.
 //!
 //! | verb | question | answer |
@@ -51,7 +51,7 @@ pub use laxity_plan::network::Networked;
 pub use laxity_plan::{Plan, PlanError, UnknownScheduler};
 pub use laxity_report::verdict::{HeldTo, Judged, Verdict};
 pub use laxity_sim::{Progress, to_the_end};
-pub use laxity_tc::{Import, Options as ImportOptions, tc as import};
+pub use laxity_tc::{Import, Options as ImportOptions, import};
 pub use run::{NetworkRan, Ran, Simulated, run, run_network};
 pub use seeds::over_seeds;
 pub use traffic::{DEFAULT_DURATION, Opener, Traffic, nonconforming, remarks};

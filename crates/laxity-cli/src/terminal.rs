@@ -16,7 +16,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
 pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let shown = serde_json::to_writer_pretty(Visible(&mut out), value).map_err(io::Error::from);
-    told(shown.and_then(|()| writeln!(out)).and_then(|()| out.flush()))
+    checked(shown.and_then(|()| writeln!(out)).and_then(|()| out.flush()))
 }
 
 /// Passes JSON on, piece by piece, so that it is never held whole.
@@ -36,11 +36,11 @@ impl<W: Write> Write for Visible<W> {
 }
 
 fn write(text: &str) -> Result<(), Failure> {
-    told(writeln!(io::stdout().lock(), "{text}"))
+    checked(writeln!(io::stdout().lock(), "{text}"))
 }
 
 /// A reader that has gone away, such as `head`, is no failure.
-fn told(written: io::Result<()>) -> Result<(), Failure> {
+fn checked(written: io::Result<()>) -> Result<(), Failure> {
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::refused("standard output", &error))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use laxity::scheduler::Scheduler;
 
-use crate::handle::{Board, Handle};
+use crate::handle::{Handle, RequestQueue};
 use crate::lane::Gate;
 use crate::settings::{Settings, StartError};
 use crate::sink::Sink;
@@ -41,10 +41,11 @@ where
     /// If a setting is out of its range or the system starts no thread.
     pub fn start(scheduler: S, sink: K, settings: Settings) -> Result<Self, StartError> {
         settings.check()?;
-        let (board, gate, clock) = (Arc::new(Board::new()), Arc::new(Gate::new()), Clock::start());
-        let worker = Worker::new(scheduler, sink, &settings, clock, board.clone(), gate.clone());
+        let (requests, gate, clock) =
+            (Arc::new(RequestQueue::new()), Arc::new(Gate::new()), Clock::start());
+        let worker = Worker::new(scheduler, sink, &settings, clock, requests.clone(), gate.clone());
         let thread = spawn(move || worker.run())?;
-        let handle = Handle::new(board, gate, clock, settings.ring, settings.time_one_in);
+        let handle = Handle::new(requests, gate, clock, settings.ring, settings.time_one_in);
         Ok(Engine { handle, thread: Some(thread) })
     }
 

@@ -16,7 +16,7 @@ use crate::sync::{AtomicBool, Clock, Condvar, Mutex, MutexGuard, Ordering, ring}
 /// lock only when something is asked of it. They wait for the scheduler thread, so a sink must not
 /// make them.
 pub struct Handle<S, T> {
-    board: Arc<Board<S, T>>,
+    requests: Arc<RequestQueue<S, T>>,
     gate: Arc<Gate>,
     clock: Clock,
     ring: usize,
@@ -30,13 +30,13 @@ pub struct Stopped;
 
 impl<S, T: Send> Handle<S, T> {
     pub(crate) fn new(
-        board: Arc<Board<S, T>>,
+        requests: Arc<RequestQueue<S, T>>,
         gate: Arc<Gate>,
         clock: Clock,
         ring: usize,
         time_one_in: u32,
     ) -> Self {
-        Handle { board, gate, clock, ring, time_one_in }
+        Handle { requests, gate, clock, ring, time_one_in }
     }
 
     /// A new producer with a ring of its own.
@@ -80,32 +80,32 @@ impl<S, T: Send> Handle<S, T> {
     /// Lets the engine end once its producers are gone and everything is sent. Calls are answered
     /// until then; new producers are refused.
     pub(crate) fn close(&self) {
-        self.board.lock().phase.close();
-        self.board.has_changed.store(true, Ordering::Release);
-        self.gate.ring();
+        self.requests.lock().phase.close();
+        self.requests.has_changed.store(true, Ordering::Release);
+        self.gate.wake();
     }
 
     fn ask(&self, request: Request<S, T>) -> Result<(), Stopped> {
-        let mut notes = self.board.lock();
-        let is_heard = match notes.phase {
+        let mut state = self.requests.lock();
+        let is_accepted = match state.phase {
             Phase::Open => true,
             Phase::Closing => !matches!(request, Request::Join(_)),
             Phase::Ended => false,
         };
-        if !is_heard {
+        if !is_accepted {
             return Err(Stopped);
         }
-        notes.requests.push(request);
-        drop(notes);
-        self.board.has_changed.store(true, Ordering::Release);
-        self.gate.ring();
+        state.requests.push(request);
+        drop(state);
+        self.requests.has_changed.store(true, Ordering::Release);
+        self.gate.wake();
         Ok(())
     }
 }
 
 impl<S, T> Clone for Handle<S, T> {
     fn clone(&self) -> Self {
-        Handle { board: self.board.clone(), gate: self.gate.clone(), ..*self }
+        Handle { requests: self.requests.clone(), gate: self.gate.clone(), ..*self }
     }
 }
 
@@ -129,13 +129,13 @@ pub(crate) enum Request<S, T> {
 type Call<S> = Box<dyn FnOnce(&mut S, Nanos) + Send>;
 
 /// Where requests wait for the scheduler thread.
-pub(crate) struct Board<S, T> {
+pub(crate) struct RequestQueue<S, T> {
     /// Set after every change below, so that the scheduler thread need not take the lock.
     has_changed: AtomicBool,
-    notes: Mutex<Notes<S, T>>,
+    state: Mutex<QueueState<S, T>>,
 }
 
-struct Notes<S, T> {
+struct QueueState<S, T> {
     requests: Vec<Request<S, T>>,
     phase: Phase,
 }
@@ -159,11 +159,11 @@ impl Phase {
     }
 }
 
-impl<S, T> Board<S, T> {
+impl<S, T> RequestQueue<S, T> {
     /// Nothing is asked yet.
     pub fn new() -> Self {
-        let notes = Notes { requests: Vec::new(), phase: Phase::Open };
-        Board { has_changed: AtomicBool::new(false), notes: Mutex::new(notes) }
+        let state = QueueState { requests: Vec::new(), phase: Phase::Open };
+        RequestQueue { has_changed: AtomicBool::new(false), state: Mutex::new(state) }
     }
 
     /// Whether there may be something to [`take`](Self::take).
@@ -179,85 +179,86 @@ impl<S, T> Board<S, T> {
 
     /// Takes no more requests, if the engine closes and none is left; says whether it did.
     pub fn end_if_closing(&self) -> bool {
-        let mut notes = self.lock();
-        if notes.phase == Phase::Closing && notes.requests.is_empty() {
-            notes.phase = Phase::Ended;
+        let mut state = self.lock();
+        if state.phase == Phase::Closing && state.requests.is_empty() {
+            state.phase = Phase::Ended;
         }
-        notes.phase == Phase::Ended
+        state.phase == Phase::Ended
     }
 
     /// Takes no more requests. Those left are dropped, which whoever waits for an answer hears.
     pub fn end(&self) {
-        let mut notes = self.lock();
-        notes.phase = Phase::Ended;
-        let left = std::mem::take(&mut notes.requests);
-        drop(notes);
+        let mut state = self.lock();
+        state.phase = Phase::Ended;
+        let left = std::mem::take(&mut state.requests);
+        drop(state);
         drop(left);
     }
 
     /// Nothing that runs under the lock panics.
-    fn lock(&self) -> MutexGuard<'_, Notes<S, T>> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, QueueState<S, T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Room for one answer.
-struct Slip<R> {
+struct ReplySlot<R> {
     content: Mutex<Content<R>>,
-    is_told: Condvar,
+    is_answered: Condvar,
 }
 
 enum Content<R> {
-    Nothing,
+    /// No answer yet.
+    Pending,
     Answer(R),
     /// There will be no answer.
     Lost,
 }
 
 /// Gives one answer.
-pub(crate) struct Answer<R>(Arc<Slip<R>>);
+pub(crate) struct Answer<R>(Arc<ReplySlot<R>>);
 
 /// Waits for it.
-struct Reply<R>(Arc<Slip<R>>);
+struct Reply<R>(Arc<ReplySlot<R>>);
 
 fn answer<R>() -> (Answer<R>, Reply<R>) {
-    let slip = Slip { content: Mutex::new(Content::Nothing), is_told: Condvar::new() };
-    let slip = Arc::new(slip);
-    (Answer(slip.clone()), Reply(slip))
+    let slot = ReplySlot { content: Mutex::new(Content::Pending), is_answered: Condvar::new() };
+    let slot = Arc::new(slot);
+    (Answer(slot.clone()), Reply(slot))
 }
 
 impl<R> Answer<R> {
-    /// Tells the answer.
+    /// Gives the answer.
     pub fn give(self, answer: R) {
-        self.tell(Content::Answer(answer));
+        self.fill(Content::Answer(answer));
     }
 
-    fn tell(&self, content: Content<R>) {
-        let mut slip = self.0.content.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*slip, Content::Nothing) {
-            *slip = content;
+    fn fill(&self, content: Content<R>) {
+        let mut slot = self.0.content.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*slot, Content::Pending) {
+            *slot = content;
         }
-        drop(slip);
-        self.0.is_told.notify_one();
+        drop(slot);
+        self.0.is_answered.notify_one();
     }
 }
 
 impl<R> Drop for Answer<R> {
     fn drop(&mut self) {
-        self.tell(Content::Lost);
+        self.fill(Content::Lost);
     }
 }
 
 impl<R> Reply<R> {
     fn wait(self) -> Result<R, Stopped> {
-        let mut slip = self.0.content.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = self.0.content.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            match std::mem::replace(&mut *slip, Content::Lost) {
+            match std::mem::replace(&mut *slot, Content::Lost) {
                 Content::Answer(answer) => return Ok(answer),
                 Content::Lost => return Err(Stopped),
-                Content::Nothing => *slip = Content::Nothing,
+                Content::Pending => *slot = Content::Pending,
             }
-            slip = self.0.is_told.wait(slip).unwrap_or_else(PoisonError::into_inner);
+            slot = self.0.is_answered.wait(slot).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }

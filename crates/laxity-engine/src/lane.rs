@@ -6,13 +6,13 @@ use std::sync::{Arc, OnceLock, PoisonError};
 use laxity::packet::Packet;
 use laxity::units::Nanos;
 
-use crate::bell::Bell;
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, Reader, Sleeper};
+use crate::wakeup::Wakeup;
 
 /// Where producers wake the scheduler thread and learn that it has ended.
 #[derive(Debug)]
 pub(crate) struct Gate {
-    bell: Bell,
+    wakeup: Wakeup,
     scheduler: OnceLock<Sleeper>,
     stopped: AtomicBool,
 }
@@ -20,12 +20,12 @@ pub(crate) struct Gate {
 impl Gate {
     /// Of a scheduler thread that is about to start.
     pub fn new() -> Self {
-        Gate { bell: Bell::new(), scheduler: OnceLock::new(), stopped: AtomicBool::new(false) }
+        Gate { wakeup: Wakeup::new(), scheduler: OnceLock::new(), stopped: AtomicBool::new(false) }
     }
 
     /// Wakes the scheduler thread after there is something to do for it.
-    pub fn ring(&self) {
-        self.bell.ring(|| {
+    pub fn wake(&self) {
+        self.wakeup.notify(|| {
             if let Some(scheduler) = self.scheduler.get() {
                 scheduler.wake();
             }
@@ -35,7 +35,7 @@ impl Gate {
     /// Puts the scheduler thread, which is this one, to sleep unless there is something to do.
     pub fn sleep_unless(&self, is_to_do: impl FnOnce() -> bool, limit: Option<Nanos>) {
         let scheduler = self.scheduler.get_or_init(Sleeper::current);
-        self.bell.sleep_unless(is_to_do, || scheduler.sleep(limit));
+        self.wakeup.sleep_unless(is_to_do, || scheduler.sleep(limit));
     }
 
     /// Says that the scheduler thread takes nothing any more.
@@ -70,7 +70,7 @@ pub(crate) struct Lane<T> {
 impl<T> Lane<T> {
     /// Whether nothing is in it and nothing will be. What is sent before a lane is closed is in it
     /// when that is seen, so the order of the two looks matters.
-    pub fn is_over(&self) -> bool {
+    pub fn is_drained(&self) -> bool {
         self.shared.is_closed() && self.reader.is_empty()
     }
 
@@ -78,7 +78,7 @@ impl<T> Lane<T> {
     /// free place would cost more than the packet that it then brings.
     pub fn offer_room(&self) {
         if self.reader.len() <= self.capacity / 2 {
-            self.shared.ring();
+            self.shared.wake_producer();
         }
     }
 }
@@ -86,15 +86,15 @@ impl<T> Lane<T> {
 impl<T> Drop for Lane<T> {
     /// A producer that waits for room learns that there is nobody left to make it.
     fn drop(&mut self) {
-        self.shared.ring();
+        self.shared.wake_producer();
     }
 }
 
 /// What both ends of a ring know besides its packets.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// Rung when there is room or no scheduler thread any more.
-    room: Bell,
+    /// Notified when there is room or no scheduler thread any more.
+    room: Wakeup,
     /// The thread that waits for room.
     producer: Mutex<Option<Sleeper>>,
     closed: AtomicBool,
@@ -106,7 +106,7 @@ impl Shared {
     /// Of a producer that has sent nothing.
     pub fn new() -> Self {
         Shared {
-            room: Bell::new(),
+            room: Wakeup::new(),
             producer: Mutex::new(None),
             closed: AtomicBool::new(false),
             full: AtomicU64::new(0),
@@ -115,8 +115,8 @@ impl Shared {
     }
 
     /// Wakes the producer after there is room for it, or no scheduler thread any more.
-    pub fn ring(&self) {
-        self.room.ring(|| {
+    pub fn wake_producer(&self) {
+        self.room.notify(|| {
             let producer = self.producer.lock().unwrap_or_else(PoisonError::into_inner).clone();
             if let Some(producer) = producer {
                 producer.wake();

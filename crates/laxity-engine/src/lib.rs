@@ -48,7 +48,6 @@
 //!   [`Statistics`] back. If anything panics it says so, and so do producers' calls.
 #![deny(missing_docs)]
 
-mod bell;
 mod engine;
 mod handle;
 mod lane;
@@ -61,6 +60,7 @@ mod statistics;
 mod sync;
 #[cfg(test)]
 mod tests;
+mod wakeup;
 mod worker;
 
 pub use engine::{Engine, Panicked};

@@ -131,7 +131,7 @@ impl<T: Send> Producer<T> {
         match self.writer.push(Item { packet, payload }) {
             Ok(()) => {
                 self.timing.count();
-                self.gate.ring();
+                self.gate.wake();
                 Ok(())
             }
             Err(Item { mut packet, payload }) => {
@@ -145,7 +145,7 @@ impl<T: Send> Producer<T> {
 impl<T> Drop for Producer<T> {
     fn drop(&mut self) {
         self.shared.close();
-        self.gate.ring();
+        self.gate.wake();
     }
 }
 

@@ -8,7 +8,7 @@ use laxity::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
 use laxity::units::Nanos;
 use slab::Slab;
 
-use crate::handle::{Board, Request};
+use crate::handle::{Request, RequestQueue};
 use crate::lane::{Gate, Item, Lane, NOT_TIMED, Shared};
 use crate::pacer::Pacer;
 use crate::sync::{Clock, SPINS, spin_loop};
@@ -42,7 +42,7 @@ pub(crate) struct Worker<S, T, K> {
     pacer: Pacer,
     burst: u32,
     clock: Clock,
-    board: Arc<Board<S, T>>,
+    requests: Arc<RequestQueue<S, T>>,
     gate: Arc<Gate>,
 }
 
@@ -69,7 +69,7 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
         sink: K,
         settings: &Settings,
         clock: Clock,
-        board: Arc<Board<S, T>>,
+        requests: Arc<RequestQueue<S, T>>,
         gate: Arc<Gate>,
     ) -> Self {
         let outlet = Outlet {
@@ -87,7 +87,7 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
             pacer: Pacer::new(settings.pace),
             burst: settings.burst,
             clock,
-            board,
+            requests,
             gate,
         }
     }
@@ -97,7 +97,7 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
     pub fn run(mut self) -> Finished<S, K> {
         let outcome = catch_unwind(AssertUnwindSafe(|| self.work()));
         self.gate.stop();
-        self.board.end();
+        self.requests.end();
         self.lanes.clear();
         if let Err(panic) = outcome {
             resume_unwind(panic);
@@ -131,13 +131,13 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
     }
 
     fn answer(&mut self, now: Nanos) {
-        if !self.board.has_changed() {
+        if !self.requests.has_changed() {
             return;
         }
-        let requests = self.board.take().into_iter();
+        let requests = self.requests.take().into_iter();
         let (joins, others): (Vec<_>, Vec<_>) =
             requests.partition(|request| matches!(request, Request::Join(_)));
-        // Whoever joins does so first: should a call panic, they are among those who are told.
+        // Whoever joins does so first: should a call panic, they are among those whose calls fail.
         for request in joins.into_iter().chain(others) {
             match request {
                 Request::Join(lane) => {
@@ -177,11 +177,11 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
         }
         let statistics = &mut self.outlet.statistics;
         self.lanes.retain(|lane| {
-            let is_over = lane.is_over();
-            if is_over {
+            let is_drained = lane.is_drained();
+            if is_drained {
                 statistics.add_producer(&lane.shared);
             }
-            !is_over
+            !is_drained
         });
         taken
     }
@@ -207,14 +207,17 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
     fn is_done(&self) -> bool {
         self.lanes.is_empty()
             && self.scheduler.backlog().packets == 0
-            && self.board.end_if_closing()
+            && self.requests.end_if_closing()
     }
 
     /// Whether there is something for this thread to do before it sleeps.
     fn is_something_to_do(&self) -> bool {
         let has_room = self.outlet.room() > 0;
-        self.board.has_changed()
-            || self.lanes.iter().any(|lane| lane.is_over() || has_room && !lane.reader.is_empty())
+        self.requests.has_changed()
+            || self
+                .lanes
+                .iter()
+                .any(|lane| lane.is_drained() || has_room && !lane.reader.is_empty())
     }
 }
 

@@ -9,7 +9,7 @@ use laxity_sim::error::SimError;
 use rayon::prelude::*;
 
 use self::combination::{COMBINATIONS, Combination};
-use self::watch::Shown;
+use self::watch::Run;
 use super::claims::Measured;
 use crate::experiment::{Findings, Part, Settings, Step};
 use laxity_report::table;
@@ -58,19 +58,19 @@ pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
 }
 
 /// Every seed of every combination, a combination behind another.
-fn run_all(text: &str, seeds: u64, step: Step<'_>) -> Result<Vec<Shown>, SimError> {
+fn run_all(text: &str, seeds: u64, step: Step<'_>) -> Result<Vec<Run>, SimError> {
     let seeds = 1..=seeds;
     let of = |combination| seeds.clone().map(move |seed| (combination, seed));
     let cases: Vec<(Combination, u64)> = COMBINATIONS.into_iter().flat_map(of).collect();
     let run = |(combination, seed): (Combination, u64)| {
-        let shown = Shown::of(text, combination, seed);
+        let shown = Run::of(text, combination, seed);
         step();
         shown
     };
     cases.into_par_iter().map(run).collect()
 }
 
-fn add(measured: &mut Measured, experiment: &str, shown: &Shown) {
+fn add(measured: &mut Measured, experiment: &str, shown: &Run) {
     let of = &format!("{}{experiment}", shown.combination.name());
     let (tcp, udp) = (&shown.tcp, &shown.udp);
     measured.add(FAIRNESS, of, shown.fairness);
@@ -87,7 +87,7 @@ fn add(measured: &mut Measured, experiment: &str, shown: &Shown) {
 }
 
 /// The table of an experiment and, of the paper's, its figures.
-fn part(experiment: &str, shown: &[Shown], measured: &Measured) -> Part {
+fn part(experiment: &str, shown: &[Run], measured: &Measured) -> Part {
     let heading = match experiment {
         "" => "Tables I to III".to_string(),
         other => format!("The same{}", other.replacen(", ", ", with ", 1)),

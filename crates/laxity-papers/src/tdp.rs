@@ -5,7 +5,7 @@ mod blocking;
 mod figures;
 mod measures;
 mod plans;
-mod shown;
+mod run;
 
 use laxity::units::Nanos;
 use laxity_plan::Plan;
@@ -19,7 +19,7 @@ use crate::experiment::{Findings, Part, Settings, Step};
 use blocking::Curve;
 use measures::{BOUND, FILLED, JITTER, LATE, LOAD, LOST, RATIO, REFUSED, TRANSIT};
 use plans::{BEST_EFFORT, SCENARIOS, plan};
-use shown::Shown;
+use run::Run;
 
 const CLAIMS: &str = include_str!("../../../papers/tdp/claims.toml");
 
@@ -68,14 +68,9 @@ pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
 }
 
 /// A run for every seed.
-fn run_all(
-    plan: &Plan,
-    duration: Nanos,
-    seeds: u64,
-    step: Step<'_>,
-) -> Result<Vec<Shown>, SimError> {
+fn run_all(plan: &Plan, duration: Nanos, seeds: u64, step: Step<'_>) -> Result<Vec<Run>, SimError> {
     let run = |seed| {
-        let shown = Shown::of(plan, duration, seed);
+        let shown = Run::of(plan, duration, seed);
         step();
         shown
     };
@@ -83,7 +78,7 @@ fn run_all(
 }
 
 /// What both schedulers made of the same arrivals, seed by seed.
-fn add(measured: &mut Measured, scenario: &str, fifo: &[Shown], tdp: &[Shown]) {
+fn add(measured: &mut Measured, scenario: &str, fifo: &[Run], tdp: &[Run]) {
     for (fifo, tdp) in fifo.iter().zip(tdp) {
         for (fifo, tdp) in fifo.flows.iter().zip(&tdp.flows) {
             let flow = &tdp.name;
@@ -106,7 +101,7 @@ fn add(measured: &mut Measured, scenario: &str, fifo: &[Shown], tdp: &[Shown]) {
 const RING: [&str; 4] = ["r1 → r2", "r2 → r3", "r3 → r4", "r4 → r1"];
 
 /// A table like the paper's, of means over the seeds.
-fn part(scenario: &str, shown: &[Shown], measured: &Measured) -> Part {
+fn part(scenario: &str, shown: &[Run], measured: &Measured) -> Part {
     let header = [
         "flow",
         "FIFO ms",
@@ -117,7 +112,7 @@ fn part(scenario: &str, shown: &[Shown], measured: &Measured) -> Part {
         "longest / bound",
     ];
     let flows = shown.first().map_or(&[][..], |shown| &shown.flows);
-    let row = |flow: &shown::Flow| {
+    let row = |flow: &run::Flow| {
         let name = &flow.name;
         let jitter = |of: &str| {
             let of = format!("{name}, {of}, {scenario}");

@@ -16,7 +16,7 @@ use std::ops::Range;
 use laxity::aqm::Limit;
 
 use crate::error::Fault;
-use crate::keys::{Keys, astray, names};
+use crate::keys::{Keys, misplaced, names};
 use crate::model::{LinkSpec, QueueSpec};
 use crate::raw;
 use crate::read::Read;
@@ -78,7 +78,7 @@ pub(crate) fn queue(raw: &raw::Queue, span: &Range<usize>, link: &LinkSpec) -> R
 /// Refuses the keys of another kind.
 fn check_keys(raw: &raw::Queue) -> Read<()> {
     let takes = |kind: Kind, key: &str| names(kind.room().keys).any(|name| name == key);
-    let Some((key, span)) = astray(raw.options(), |key| takes(raw.kind.0, key)) else {
+    let Some((key, span)) = misplaced(raw.options(), |key| takes(raw.kind.0, key)) else {
         return Ok(());
     };
     let owners = Kind::ALL.iter().filter(|kind| takes(**kind, key));

@@ -35,8 +35,8 @@ pub fn names(keys: Keys) -> impl Iterator<Item = &'static str> {
 /// A key of a table, and where it stands if it is written.
 pub type Written<'a> = (&'static str, Option<&'a Range<usize>>);
 
-/// The first key that is written and not taken.
-pub fn astray<'a>(
+/// The first key that is written in a table of a kind that does not take it.
+pub fn misplaced<'a>(
     written: impl IntoIterator<Item = Written<'a>>,
     takes: impl Fn(&str) -> bool,
 ) -> Option<(&'static str, &'a Range<usize>)> {

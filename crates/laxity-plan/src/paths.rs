@@ -1,13 +1,13 @@
 //! Paths over a network: what arrives at every output, and how long packets take from end to end.
 //!
-//! Outputs are looked at one after another, each behind all that feed it. What is known of a class at
+//! Outputs are analysed one after another, each behind all that feed it. What is known of a class at
 //! an output is the least of two arrival curves. All of its packets have entered the network under the
 //! class's own curve and come by now with some jitter. And they leave the outputs before this one
 //! under curves that are known already. Its scheduler is set up for that and asked what it guarantees.
 
+mod analysis;
 #[cfg(test)]
 mod tests;
-mod walk;
 
 use std::collections::HashMap;
 
@@ -26,8 +26,9 @@ pub struct Paths {
     pub outputs: Vec<Output>,
     /// One for each class and path that sources have, in their order.
     pub routes: Vec<Route>,
-    /// The outputs that feed one another in circles, by number: nothing is known of what they send.
-    pub circles: Vec<usize>,
+    /// The outputs of cyclic dependencies, by number: they feed one another, and nothing is known of what
+    /// they send.
+    pub cyclic: Vec<usize>,
     numbers: HashMap<RouteKey, usize>,
 }
 
@@ -42,15 +43,15 @@ pub struct Output {
     /// The route that it belongs to, if the link is private: every flow of that has one to itself.
     pub private: Option<usize>,
     /// The classes that pass it, in their order.
-    pub classes: Vec<Passing>,
+    pub classes: Vec<ClassAtOutput>,
 }
 
 /// A class at an output.
 #[derive(Clone, Debug)]
-pub struct Passing {
+pub struct ClassAtOutput {
     /// The class.
     pub class: ClassId,
-    /// What comes of it in any interval; `None` if that is not known.
+    /// Its arrival curve there; `None` if that is not known.
     pub arrival: Option<Vec<TokenBucket>>,
     /// How long its packets take from their arrival there to their last bit out.
     pub bound: Result<Nanos, Unproved>,
@@ -84,15 +85,15 @@ pub enum Unproved {
     /// The scheduler gives none.
     #[error("{}", said(*.0))]
     Output(#[from] Unbounded),
-    /// Its packets wait with others of which nothing is known.
+    /// Nothing is known of its cross traffic there.
     #[error("it waits behind a class of which nothing is known there")]
-    UnknownNeighbour,
+    UnknownCrossTraffic,
     /// An output before has no bound, so what comes of the class is not known.
     #[error("an output before has no bound")]
     UnboundedUpstream,
-    /// The output is on a circle.
+    /// The output is on a cycle of outputs that feed one another.
     #[error("the outputs feed one another in a circle")]
-    Circle,
+    CyclicDependency,
 }
 
 fn said(why: Unbounded) -> String {
@@ -114,20 +115,21 @@ impl Route {
 
 impl Output {
     /// A class at this output.
-    pub fn class(&self, id: ClassId) -> Option<&Passing> {
+    pub fn class(&self, id: ClassId) -> Option<&ClassAtOutput> {
         let at = self.classes.binary_search_by_key(&id, |passing| passing.class).ok()?;
         Some(&self.classes[at])
     }
 
-    /// Whether it is known of any class what comes.
+    /// Whether the arrival curve of any class is known here.
     pub fn knows_arrivals(&self) -> bool {
         self.classes.iter().any(|passing| passing.arrival.is_some())
     }
 
-    /// What comes in the long run of the classes of which that is known.
+    /// The sum of the long-run rates of the arrival curves that are known.
     pub fn long_run(&self) -> Rate {
-        let slowest =
-            |passing: &Passing| passing.arrival.as_ref()?.iter().map(|line| line.rate.0).min();
+        let slowest = |passing: &ClassAtOutput| {
+            passing.arrival.as_ref()?.iter().map(|line| line.rate.0).min()
+        };
         Rate(self.classes.iter().filter_map(slowest).fold(0, u64::saturating_add))
     }
 }
@@ -138,17 +140,18 @@ impl Networked<'_> {
         let mut paths = Paths {
             outputs: Vec::new(),
             routes: Vec::new(),
-            circles: Vec::new(),
+            cyclic: Vec::new(),
             numbers: HashMap::new(),
         };
-        Outputs { on: self, paths: &mut paths, numbers: HashMap::new() }.lay();
-        paths.walk(self);
+        Outputs { on: self, paths: &mut paths, numbers: HashMap::new() }.collect();
+        paths.analyse(self);
         paths
     }
 }
 
 impl Plan {
-    /// Of which classes it is known what they send: they say so, and none of their sources is TCP.
+    /// Which classes have an arrival curve where they enter the network: those with `arrival` and without
+    /// TCP.
     fn knows_arrivals(&self) -> Vec<bool> {
         let mut knows: Vec<_> = self.classes.iter().map(|class| class.arrival.is_some()).collect();
         for source in &self.sources {
@@ -171,7 +174,7 @@ impl Paths {
     pub fn bounds(&self) -> HashMap<(Hop, ClassId), Option<Nanos>> {
         let mut bounds: HashMap<_, Option<Nanos>> = HashMap::new();
         for output in &self.outputs {
-            for Passing { class, bound, .. } in &output.classes {
+            for ClassAtOutput { class, bound, .. } in &output.classes {
                 let worst = bounds.entry((output.hop, *class)).or_insert(Some(Nanos::ZERO));
                 *worst = worst.and_then(|worst| Some(bound.ok()?.max(worst)));
             }
@@ -189,13 +192,13 @@ impl Paths {
             match output.class(id).map(|passing| &passing.arrival) {
                 Some(Some(comes)) => arrival.buckets.clone_from(comes),
                 Some(None) => {}
-                None => arrival.buckets = vec![NOTHING],
+                None => arrival.buckets = vec![ABSENT],
             }
         }
         here
     }
 
-    /// In which order outputs can be looked at. Classes of which nothing is known put them in none.
+    /// The order in which outputs are analysed. Classes without arrival curves put them in none.
     fn order(&self, knows: &[bool]) -> Order {
         let known = self.routes.iter().filter(|route| knows[route.class.index()]);
         let pairs = known.flat_map(|route| route.outputs.windows(2).map(|pair| (pair[0], pair[1])));
@@ -206,7 +209,7 @@ impl Paths {
     }
 }
 
-/// Finds out which outputs there are, and who passes them.
+/// Collects the outputs of a network and the classes that pass them.
 struct Outputs<'a> {
     on: Networked<'a>,
     paths: &'a mut Paths,
@@ -215,7 +218,7 @@ struct Outputs<'a> {
 }
 
 impl Outputs<'_> {
-    fn lay(&mut self) {
+    fn collect(&mut self) {
         for source in &self.on.plan.sources {
             match source {
                 Source::Model(source) => self.add(source.class, &source.path, source.count, false),
@@ -264,11 +267,11 @@ impl Outputs<'_> {
         let classes = &mut outputs[number].classes;
         if let Err(at) = classes.binary_search_by_key(&class, |passing| passing.class) {
             let bound = Err(Unproved::UnboundedUpstream);
-            classes.insert(at, Passing { class, arrival: None, bound });
+            classes.insert(at, ClassAtOutput { class, arrival: None, bound });
         }
         number
     }
 }
 
-/// The arrival curve of a class that does not pass an output.
-const NOTHING: TokenBucket = TokenBucket { bucket: Bytes(0), rate: Rate(0) };
+/// The arrival curve of a class that is absent here: that does not pass the output.
+const ABSENT: TokenBucket = TokenBucket { bucket: Bytes(0), rate: Rate(0) };

@@ -27,7 +27,7 @@ pub struct Change {
     pub new: String,
 }
 
-/// Where a text is to be another.
+/// A replacement of a part of a text.
 struct Edit {
     at: Range<usize>,
     text: String,

@@ -21,7 +21,7 @@ mod values;
 use std::path::Path;
 
 use crate::error::Fault;
-use crate::keys::{Keys, astray, names};
+use crate::keys::{Keys, misplaced, names};
 use crate::model::{Plan, Source};
 use crate::raw::{self, At, Table};
 use crate::read::Read;
@@ -64,7 +64,9 @@ pub fn all(raw: raw::Sources, plan: &Plan, folder: &Path, text: &str) -> Read<Ve
 /// Refuses the keys of another model.
 fn check_keys(raw: &raw::Source, text: &str) -> Read<()> {
     let keys: Vec<_> = names(raw.model.value.0.room().keys).collect();
-    let Some((key, span)) = astray(raw.options(), |key| keys.contains(&key)) else { return Ok(()) };
+    let Some((key, span)) = misplaced(raw.options(), |key| keys.contains(&key)) else {
+        return Ok(());
+    };
     let model = text.get(raw.model.span.clone()).unwrap_or_default();
     let fault = Fault::at(span, format!("`{key}` does not belong to `model = {model}`"));
     Err(fault.help(format!("its keys are model, {}", keys.join(", "))))

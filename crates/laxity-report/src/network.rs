@@ -3,10 +3,10 @@
 mod cells;
 pub mod drawing;
 mod figures;
-mod frames;
-pub mod framing;
 mod html;
 pub mod proof;
+pub mod tdp;
+mod time_frames;
 mod verdict;
 
 pub use figures::{delays, flows, goodput};
@@ -29,8 +29,8 @@ pub fn tables(summary: &NetworkSummary) -> String {
     if !tcp.is_empty() {
         text += &format!("\n\n{}", table(&TCP_HEADER, &tcp));
     }
-    if frames::are_shown(summary) {
-        text += &format!("\n\n{}", frames::tables(summary));
+    if time_frames::are_shown(summary) {
+        text += &format!("\n\n{}", time_frames::tables(summary));
     }
     text + &format!("\n\n{}", table(&HOP_HEADER, &hops))
 }

@@ -15,7 +15,7 @@ pub(crate) const COUNT: Units = &[("", 1.0)];
 /// What stands where a number does not apply.
 pub const NOTHING: &str = "—";
 
-/// How many hours a time must last before it is told in hours.
+/// How many hours a time must last before it is given in hours.
 const HOURS_FROM: f64 = 3.0;
 
 /// A time in ns with its unit: `5 ms`, `3.481 ms`, `360 s`.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::case::{self, Outcome};
 use crate::discipline::Discipline;
-use crate::harm::Budget;
+use crate::hill_climb::Budget;
 use crate::save::{self, Saved};
 use crate::shrink;
 

@@ -4,16 +4,16 @@ use rand::{RngExt, SeedableRng};
 
 use crate::Generator;
 use crate::arrival::{Arrival, FIRST};
-use crate::course::Course;
 use crate::discipline::Discipline;
 use crate::draft::Draft;
 use crate::edge;
-use crate::harm::{self, Budget};
-use crate::judge::{Break, What};
+use crate::faults::{Fault, with_fault};
+use crate::hill_climb::{self, Budget};
+use crate::judge::{Violation, ViolationKind};
 use crate::plans;
-use crate::plants::{Plant, planted};
 use crate::replay::{self, Replayed};
 use crate::subject::Subject;
+use crate::testbed::Testbed;
 
 /// What came of a case.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +44,7 @@ pub struct Broken {
     /// The names of feeds that do not keep to their contracts.
     pub rogues: Vec<u16>,
     /// What they break.
-    pub what: Break,
+    pub what: Violation,
 }
 
 /// The generator of a case: nothing but its discipline, the seed and its number count.
@@ -62,15 +62,15 @@ pub fn run(
     seed: u64,
     number: u64,
     budget: Budget,
-    plant: Option<&'static Plant>,
+    fault: Option<&'static Fault>,
 ) -> Outcome {
     let mut draw = generator(discipline, seed, number);
     let mut outcome = Outcome { plans: 1, ..Outcome::default() };
     let Some(draft) = edge::loosened(plans::draw(discipline, &mut draw)) else { return outcome };
     let edge = edge::pushed(draft, draw.random_range(0..=MOST_PUSHED), &mut draw);
-    let Ok(subject) = planted(&edge.inside, plant) else { return outcome };
+    let Ok(subject) = with_fault(&edge.inside, fault) else { return outcome };
     outcome.admitted = 1;
-    let found = harm::search(&subject, budget, &mut draw);
+    let found = hill_climb::search(&subject, budget, &mut draw);
     outcome.runs = found.runs;
     outcome.packets = found.packets;
     outcome.closest = found.closest;
@@ -80,9 +80,9 @@ pub fn run(
             let rogues = names(&subject, counterexample.rogues);
             let (arrivals, what) = (counterexample.arrivals, counterexample.what);
             let broken = Broken { draft: edge.inside, arrivals, rogues, what };
-            Some(alone(&broken, counterexample.last, plant).unwrap_or(broken))
+            Some(alone(&broken, counterexample.last, fault).unwrap_or(broken))
         }
-        None if plant.is_none() && (1..MOST_REPLAYED).contains(&nearest.len()) => {
+        None if fault.is_none() && (1..MOST_REPLAYED).contains(&nearest.len()) => {
             let nearest = from_the_start(&subject, &nearest);
             verdict(&subject, &edge.inside, &nearest, &rogues)
                 .or_else(|| refusal(&edge.outside?, &nearest, &rogues))
@@ -99,8 +99,8 @@ const MOST_REPLAYED: usize = 400;
 const MOST_PUSHED: usize = 3;
 
 /// Whether the last run alone breaks the same.
-fn alone(broken: &Broken, last: usize, plant: Option<&'static Plant>) -> Option<Broken> {
-    let subject = planted(&broken.draft, plant).ok()?;
+fn alone(broken: &Broken, last: usize, fault: Option<&'static Fault>) -> Option<Broken> {
+    let subject = with_fault(&broken.draft, fault).ok()?;
     let arrivals = from_the_start(&subject, &broken.arrivals[last..]);
     let what = breaks(&subject, &arrivals, &broken.rogues)?;
     what.what.is_like(&broken.what.what).then(|| Broken { arrivals, what, ..broken.clone() })
@@ -108,13 +108,13 @@ fn alone(broken: &Broken, last: usize, plant: Option<&'static Plant>) -> Option<
 
 /// What arrivals break of a subject whose schedulers have no history; nothing if they do not keep to
 /// the contracts.
-pub fn breaks(subject: &Subject, arrivals: &[Arrival], rogues: &[u16]) -> Option<Break> {
+pub fn breaks(subject: &Subject, arrivals: &[Arrival], rogues: &[u16]) -> Option<Violation> {
     let rogues = bits(subject, rogues);
     let conforms = crate::arrival::conforms(subject, arrivals, rogues);
     if !subject.is_promising() || !conforms {
         return None;
     }
-    Course::new(subject, rogues).run(arrivals).err()
+    Testbed::new(subject, rogues).run(arrivals).err()
 }
 
 /// The same arrivals, the first of them at the beginning of time or, of streams, at their first gap.
@@ -133,18 +133,18 @@ fn verdict(
     arrivals: &[Arrival],
     rogues: &[u16],
 ) -> Option<Broken> {
-    let mut course = Course::new(subject, bits(subject, rogues));
+    let mut testbed = Testbed::new(subject, bits(subject, rogues));
     let broken = |what| {
         let (arrivals, rogues) = (arrivals.to_vec(), rogues.to_vec());
         Some(Broken { draft: draft.clone(), arrivals, rogues, what })
     };
-    if let Err(what) = course.run(arrivals) {
+    if let Err(what) = testbed.run(arrivals) {
         return broken(what);
     }
-    let verdict = |what| Break { at: 0, class: 0, what: What::Verdict(what) };
+    let verdict = |what| Violation { at: 0, class: 0, what: ViolationKind::Verdict(what) };
     match replay::run(draft, arrivals) {
         Err(error) => broken(verdict(error)),
-        Ok(replayed) => broken(verdict(disagreement(subject, &replayed, &course, rogues)?)),
+        Ok(replayed) => broken(verdict(disagreement(subject, &replayed, &testbed, rogues)?)),
     }
 }
 
@@ -152,7 +152,7 @@ fn verdict(
 fn disagreement(
     subject: &Subject,
     replayed: &Replayed,
-    course: &Course,
+    testbed: &Testbed,
     rogues: &[u16],
 ) -> Option<String> {
     if let Some(broken) = replayed.broken.first() {
@@ -168,20 +168,20 @@ fn disagreement(
     }
     // In a network packets that come over two links at one instant may take turns in either order.
     let is_link = subject.plan.network.is_none();
-    (is_link && replayed.longest != course.longest())
-        .then(|| format!("delays of {:?} ns, here {:?}", replayed.longest, course.longest()))
+    (is_link && replayed.longest != testbed.longest())
+        .then(|| format!("delays of {:?} ns, here {:?}", replayed.longest, testbed.longest()))
 }
 
 /// Whether a plan a step beyond the edge is refused by `check` and still said to break a proof.
 fn refusal(outside: &Draft, arrivals: &[Arrival], rogues: &[u16]) -> Option<Broken> {
-    let subject = planted(outside, None).ok()?;
+    let subject = with_fault(outside, None).ok()?;
     let proves_nothing =
         subject.outputs.iter().all(|output| output.bounds.iter().all(Option::is_none));
     if !proves_nothing {
         return None;
     }
     let what = replay::run(outside, arrivals).ok()?.broken.first()?.clone();
-    let what = Break { at: 0, class: 0, what: What::Verdict(what) };
+    let what = Violation { at: 0, class: 0, what: ViolationKind::Verdict(what) };
     let (arrivals, rogues) = (arrivals.to_vec(), rogues.to_vec());
     Some(Broken { draft: outside.clone(), arrivals, rogues, what })
 }

@@ -15,18 +15,18 @@ use crate::subject::{Output, Subject, share_of};
 
 /// A promise or a rule that was broken, at an instant in ns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Break {
+pub struct Violation {
     /// When.
     pub at: u64,
     /// Of which class, by number.
     pub class: usize,
     /// What.
-    pub what: What,
+    pub what: ViolationKind,
 }
 
 /// What was broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum ViolationKind {
     /// A packet took longer at an output than proved.
     Bound {
         /// The output, by number.
@@ -71,30 +71,32 @@ pub enum What {
     Verdict(String),
 }
 
-impl What {
+impl ViolationKind {
     /// Whether it is the same sort of break, figures aside.
-    pub fn is_like(&self, other: &What) -> bool {
+    pub fn is_like(&self, other: &ViolationKind) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 }
 
-impl fmt::Display for What {
+impl fmt::Display for ViolationKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            What::Bound { delay, bound, .. } => {
+            ViolationKind::Bound { delay, bound, .. } => {
                 write!(f, "a packet takes {delay} ns where {bound} ns are proved")
             }
-            What::Path { delay, bound } => {
+            ViolationKind::Path { delay, bound } => {
                 write!(f, "a packet takes {delay} ns over its path where {bound} ns are proved")
             }
-            What::Window { lost, of } => {
+            ViolationKind::Window { lost, of } => {
                 write!(f, "{lost} packets are lost of a window of {of}, more than proved")
             }
-            What::Order { .. } => f.write_str("a packet leaves before one that comes first"),
-            What::Dropped(reason) => write!(f, "a packet is dropped ({})", reason.name()),
-            What::Books { .. } => f.write_str("what leaves is not what came"),
-            What::Idle { .. } => f.write_str("packets wait and none is sent"),
-            What::Verdict(what) => write!(f, "verdicts differ: {what}"),
+            ViolationKind::Order { .. } => {
+                f.write_str("a packet leaves before one that comes first")
+            }
+            ViolationKind::Dropped(reason) => write!(f, "a packet is dropped ({})", reason.name()),
+            ViolationKind::Books { .. } => f.write_str("what leaves is not what came"),
+            ViolationKind::Idle { .. } => f.write_str("packets wait and none is sent"),
+            ViolationKind::Verdict(what) => write!(f, "verdicts differ: {what}"),
         }
     }
 }
@@ -203,8 +205,8 @@ impl Books {
     }
 
     /// A break at this output.
-    pub fn broken(&self, at: u64, class: usize, what: What) -> Break {
-        Break { at, class, what }
+    pub fn broken(&self, at: u64, class: usize, what: ViolationKind) -> Violation {
+        Violation { at, class, what }
     }
 
     /// Whether nothing may be sent although packets wait.
@@ -214,26 +216,30 @@ impl Books {
 
     /// A packet is sent: the one that came first of its queue, in its class's turn. Gives when it came
     /// and what of its stream's window is used up.
-    pub fn sent(&mut self, now: u64, dispatch: &Dispatch) -> Result<(Waiting, f64), Break> {
+    pub fn sent(&mut self, now: u64, dispatch: &Dispatch) -> Result<(Waiting, f64), Violation> {
         let packet = &dispatch.packet;
         let (class, output) = (packet.class.index(), self.output);
-        let fail = |what| Err(Break { at: now, class, what });
+        let fail = |what| Err(Violation { at: now, class, what });
         if class >= self.first.len() {
-            return fail(What::Books { output });
+            return fail(ViolationKind::Books { output });
         }
         let queue = self.queue(class, packet.flow.0);
         let Some(&first) = self.queues[queue].front() else {
-            return fail(What::Books { output });
+            return fail(ViolationKind::Books { output });
         };
         if first.handle != packet.handle {
             let known = self.queues[queue].iter().any(|one| one.handle == packet.handle);
-            return fail(if known { What::Order { output } } else { What::Books { output } });
+            return fail(if known {
+                ViolationKind::Order { output }
+            } else {
+                ViolationKind::Books { output }
+            });
         }
         if first.length != packet.length {
-            return fail(What::Books { output });
+            return fail(ViolationKind::Books { output });
         }
         if !self.is_in_turn(class, first, dispatch) {
-            return fail(What::Order { output });
+            return fail(ViolationKind::Order { output });
         }
         self.remove(queue, 0);
         let used = match &mut self.windows[queue] {
@@ -252,17 +258,17 @@ impl Books {
         now: u64,
         packet: &laxity::packet::Packet,
         reason: DropReason,
-    ) -> Result<f64, Break> {
+    ) -> Result<f64, Violation> {
         let (class, output) = (packet.class.index(), self.output);
-        let fail = |what| Err(Break { at: now, class, what });
+        let fail = |what| Err(Violation { at: now, class, what });
         if class >= self.first.len() {
-            return fail(What::Books { output });
+            return fail(ViolationKind::Books { output });
         }
         let queue = self.queue(class, packet.flow.0);
         let place = self.queues[queue].iter().position(|one| one.handle == packet.handle);
-        let Some(place) = place else { return fail(What::Books { output }) };
+        let Some(place) = place else { return fail(ViolationKind::Books { output }) };
         if !self.rules.may_drop[class] {
-            return fail(What::Dropped(reason));
+            return fail(ViolationKind::Dropped(reason));
         }
         let waiting = self.remove(queue, place);
         match &mut self.windows[queue] {
@@ -334,7 +340,7 @@ impl Rules {
         };
         let class = |id: ClassId| &whole.classes[id.index()];
         let may_drop = |id: ClassId| {
-            matches!(place(id).1, SchedulerSpec::Dwcs(_)) && class(id).due_within().is_some()
+            matches!(place(id).1, SchedulerSpec::Dwcs(_)) && class(id).relative_deadline().is_some()
         };
         // H-FSC holds back what is above its limit, and what has no share in what others leave.
         let held_back = |class: &Class| {
@@ -343,7 +349,7 @@ impl Rules {
                 || curves.real_time.is_some() && curves.link_share.is_none()
         };
         Rules {
-            due: ids().map(|id| class(id).due_within().map(|due| due.0)).collect(),
+            due: ids().map(|id| class(id).relative_deadline().map(|due| due.0)).collect(),
             edf_share: ids().map(edf_share).collect(),
             is_fifo: here.scheduler == SchedulerSpec::Fifo,
             levels: (here.scheduler == SchedulerSpec::Priority).then(|| {
@@ -358,7 +364,7 @@ impl Rules {
 
 impl Windows {
     /// A packet that came at `arrival` is begun: how much of its window is used up.
-    fn begun(&mut self, now: u64, arrival: u64) -> Result<f64, What> {
+    fn begun(&mut self, now: u64, arrival: u64) -> Result<f64, ViolationKind> {
         let due = self.due.max(arrival) + self.gap;
         let missed = now.saturating_sub(due).div_ceil(self.gap);
         self.due = due + missed * self.gap;
@@ -366,17 +372,17 @@ impl Windows {
         self.count(missed > 0, waited)
     }
 
-    fn dropped(&mut self, arrival: u64) -> Result<f64, What> {
+    fn dropped(&mut self, arrival: u64) -> Result<f64, ViolationKind> {
         self.due = self.due.max(arrival) + self.gap;
         self.count(true, 0.0)
     }
 
-    fn count(&mut self, is_lost: bool, waited: f64) -> Result<f64, What> {
+    fn count(&mut self, is_lost: bool, waited: f64) -> Result<f64, ViolationKind> {
         let Windows { most, of, .. } = *self;
         self.lost += u32::from(is_lost);
         self.seen += 1;
         if self.lost > most {
-            return Err(What::Window { lost: self.lost, of });
+            return Err(ViolationKind::Window { lost: self.lost, of });
         }
         let waited = if is_lost { 0.0 } else { waited.min(0.999) };
         let used = (f64::from(self.lost) + waited) / f64::from(most + 1);

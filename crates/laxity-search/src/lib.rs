@@ -5,19 +5,19 @@
 pub mod arrival;
 pub mod campaign;
 pub mod case;
-pub mod course;
 pub mod discipline;
 pub mod draft;
 pub mod edge;
-mod framed;
-pub mod harm;
+pub mod faults;
+pub mod hill_climb;
 pub mod judge;
 pub mod plans;
-pub mod plants;
 pub mod replay;
 pub mod save;
 pub mod shrink;
 pub mod subject;
+mod tdp;
+pub mod testbed;
 
 /// The generator of all random draws.
 pub type Generator = rand_pcg::Pcg64Mcg;

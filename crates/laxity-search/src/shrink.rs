@@ -3,16 +3,16 @@
 use crate::arrival::Arrival;
 use crate::case::{Broken, breaks, from_the_start};
 use crate::draft::{ClassDraft, CurveDraft, Draft};
-use crate::judge::What;
-use crate::plants::{Plant, planted};
+use crate::faults::{Fault, with_fault};
+use crate::judge::ViolationKind;
 use crate::replay;
 
 /// How many packets may be sent in search of a simpler one.
 const EFFORT: u64 = 4_000_000;
 
 /// The simplest that is found of the same sort.
-pub fn shrunk(broken: Broken, plant: Option<&'static Plant>) -> Broken {
-    let mut shrinking = Shrinking { best: broken, plant, effort: EFFORT };
+pub fn shrunk(broken: Broken, fault: Option<&'static Fault>) -> Broken {
+    let mut shrinking = Shrinking { best: broken, fault, effort: EFFORT };
     loop {
         let before = shrinking.best.clone();
         shrinking.fewer_packets();
@@ -27,7 +27,7 @@ pub fn shrunk(broken: Broken, plant: Option<&'static Plant>) -> Broken {
 
 struct Shrinking {
     best: Broken,
-    plant: Option<&'static Plant>,
+    fault: Option<&'static Fault>,
     effort: u64,
 }
 
@@ -38,14 +38,15 @@ impl Shrinking {
             return false;
         }
         // A source for each packet of a network takes longer to read than packets take to run.
-        let reads = matches!(self.best.what.what, What::Verdict(_)) && !draft.links.is_empty();
+        let reads =
+            matches!(self.best.what.what, ViolationKind::Verdict(_)) && !draft.links.is_empty();
         let cost = arrivals.len() as u64 * if reads { 100 } else { 1 } + 100;
         self.effort = self.effort.saturating_sub(cost);
-        let Ok(subject) = planted(draft, self.plant) else { return false };
+        let Ok(subject) = with_fault(draft, self.fault) else { return false };
         let what = match &self.best.what.what {
-            What::Verdict(_) => replay::run(draft, &arrivals).ok().and_then(|replayed| {
-                let what = What::Verdict(replayed.broken.first()?.clone());
-                Some(crate::judge::Break { at: 0, class: 0, what })
+            ViolationKind::Verdict(_) => replay::run(draft, &arrivals).ok().and_then(|replayed| {
+                let what = ViolationKind::Verdict(replayed.broken.first()?.clone());
+                Some(crate::judge::Violation { at: 0, class: 0, what })
             }),
             _ => breaks(&subject, &arrivals, &self.best.rogues),
         };
@@ -125,7 +126,7 @@ impl Shrinking {
 
     fn simpler_packets(&mut self) {
         let draft = self.best.draft.clone();
-        if let Ok(subject) = planted(&draft, self.plant) {
+        if let Ok(subject) = with_fault(&draft, self.fault) {
             let arrivals = from_the_start(&subject, &self.best.arrivals);
             self.try_on(&draft, arrivals);
         }

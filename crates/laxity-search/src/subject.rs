@@ -299,7 +299,7 @@ pub fn scheduler_of(plan: &Plan, id: ClassId) -> SchedulerSpec {
 /// do no harm.
 fn is_best_effort(plan: &Plan, id: ClassId) -> bool {
     let edf = |spec| matches!(spec, SchedulerSpec::Edf(_));
-    let best_effort = plan.classes[id.index()].due_within().is_none();
+    let best_effort = plan.classes[id.index()].relative_deadline().is_none();
     plan.network.is_none() && best_effort && edf(scheduler_of(plan, id))
 }
 

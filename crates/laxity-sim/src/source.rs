@@ -42,7 +42,7 @@ pub fn arrivals(plan: &Plan, seed: u64, index: usize) -> Result<Box<dyn Arrivals
     match &plan.sources[index] {
         Source::Model(source) => model_arrivals(plan, source, seed, index)
             .map_err(|problem| SimError::Source { number: index + 1, problem }),
-        Source::Tcp(_) => Ok(Box::new(Nothing)),
+        Source::Tcp(_) => Ok(Box::new(Ended)),
         Source::Recording(recording) => open_recording(recording, plan),
     }
 }
@@ -73,14 +73,14 @@ fn model_arrivals(
             let on_off = OnOff::new(lengths, rate, on, off)?;
             Box::new(Copies::new(on_off, source, seed, index))
         }
-        Model::Backlogged { .. } => Box::new(Nothing),
+        Model::Backlogged { .. } => Box::new(Ended),
     })
 }
 
 /// A stream that has ended.
-struct Nothing;
+struct Ended;
 
-impl Arrivals for Nothing {
+impl Arrivals for Ended {
     fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
         Ok(None)
     }

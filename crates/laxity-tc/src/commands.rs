@@ -9,9 +9,9 @@ use crate::command::{Command, Word};
 use crate::error::{Read, plain};
 use crate::filter::Written;
 use crate::notes::{Notes, quoted};
-use crate::others;
 use crate::setup::{Origin, Setup, Verb};
 use crate::units;
+use crate::unsupported;
 
 /// All interfaces that a script sets up.
 #[derive(Debug, Default)]
@@ -233,7 +233,7 @@ impl Commands {
                         "the root of {device} is {kind}: hfsc, htb, prio and fq_codel are read"
                     ),
                 );
-                match others::closest(kind) {
+                match unsupported::closest(kind) {
                     Some(closest) => fault.help(format!("the plan that comes closest: {closest}")),
                     None => fault,
                 }

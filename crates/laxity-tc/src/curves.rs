@@ -23,8 +23,8 @@ pub struct Curves {
     pub upper_limit: Option<Curve>,
 }
 
-/// What a curve had to give up to become one of a plan.
-pub type Bent = Option<String>;
+/// How a curve was simplified to become one of a plan, if it was.
+pub type Simplification = Option<String>;
 
 const FORMS: &str = "[[m1 RATE] d TIME] m2 RATE, or [[umax SIZE] dmax TIME] rate RATE";
 
@@ -91,7 +91,7 @@ pub fn hfsc(args: &mut Args<'_>) -> Read<(Curves, Vec<String>)> {
     }
 }
 
-fn service_curve(args: &mut Args<'_>) -> Read<(Curve, Bent)> {
+fn service_curve(args: &mut Args<'_>) -> Read<(Curve, Simplification)> {
     let mut other = args.clone();
     if let Some(slopes) = slopes(args)? {
         return Ok(slopes);
@@ -102,7 +102,7 @@ fn service_curve(args: &mut Args<'_>) -> Read<(Curve, Bent)> {
 }
 
 /// `[[m1 RATE] d TIME] m2 RATE`; `None` if it is the other form.
-fn slopes(args: &mut Args<'_>) -> Read<Option<(Curve, Bent)>> {
+fn slopes(args: &mut Args<'_>) -> Read<Option<(Curve, Simplification)>> {
     let (mut m1, mut d) = (0, Nanos::ZERO);
     let begins = args.clone();
     let has_m1 = args.take("m1");
@@ -125,7 +125,7 @@ fn slopes(args: &mut Args<'_>) -> Read<Option<(Curve, Bent)>> {
 }
 
 /// `[[umax SIZE] dmax TIME] rate RATE`.
-fn burst(args: &mut Args<'_>) -> Read<(Curve, Bent)> {
+fn burst(args: &mut Args<'_>) -> Read<(Curve, Simplification)> {
     let begins = args.clone();
     let (mut umax, mut dmax) = (Bytes(0), Nanos::ZERO);
     if args.take("umax") {
@@ -161,7 +161,7 @@ fn burst(args: &mut Args<'_>) -> Read<(Curve, Bent)> {
 }
 
 /// Two slopes as the nearest curve below them that a plan takes.
-fn two_piece(m1: u64, d: Nanos, m2: u64) -> (Curve, Bent) {
+fn two_piece(m1: u64, d: Nanos, m2: u64) -> (Curve, Simplification) {
     let Some(rate) = Some(Rate(m2)).filter(|rate| rate.0 > 0) else {
         let bent = "it ends flat, which no curve of a plan does: it goes on with 1 bit/s";
         let (curve, _) = two_piece(m1, d, 1);

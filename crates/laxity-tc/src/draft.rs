@@ -312,7 +312,7 @@ fn default_class(setup: &Setup, root: &Root, notes: &mut Notes) -> Option<usize>
     let (default, fate) = match root.discipline {
         Discipline::Hfsc { default } => (default, "drops"),
         Discipline::Htb { default } => (default, "sends unshaped"),
-        Discipline::Prio(prio) => return setup.find(prio.usual() + 1),
+        Discipline::Prio(prio) => return setup.find(prio.default_band() + 1),
         Discipline::FqCodel(_) => return Some(0),
     };
     let default = default.filter(|minor| *minor != 0);

@@ -1,11 +1,11 @@
 //! Plans from traffic-control scripts for Linux, and from what `tc` shows.
 //!
-//! [`tc`] interprets a shell script or a `tc -batch` file, or reads what `tc … show` printed, and
+//! [`import`] interprets a shell script or a `tc -batch` file, or reads what `tc … show` printed, and
 //! writes the plan that comes nearest to its qdiscs, classes and filters. What a plan cannot say is not passed over:
 //! each such thing becomes a [`Note`] with its line, and stands in a comment at the head of the plan.
 //!
 //! ```
-//! use laxity_tc::{Options, tc};
+//! use laxity_tc::{Options, import};
 //!
 //! let script = "
 //!     tc qdisc add dev eth0 root handle 1: hfsc default 20
@@ -14,7 +14,7 @@
 //!     tc class add dev eth0 parent 1:1 classid 1:20 hfsc ls m2 9mbit # rest
 //!     tc filter add dev eth0 parent 1: protocol ip u32 match ip dport 5004 0xffff flowid 1:10
 //! ";
-//! let imported = tc(script, "gateway.sh", &Options::default())?;
+//! let imported = import(script, "gateway.sh", &Options::default())?;
 //! assert!(imported.plan.contains("rate = \"10mbit\""));
 //! assert!(imported.plan.contains("[class.voice]"));
 //! # Ok::<(), laxity_plan::PlanError>(())
@@ -32,7 +32,6 @@ mod fq_codel;
 mod htb;
 mod notes;
 mod order;
-mod others;
 mod packets;
 mod prio;
 mod queue;
@@ -44,6 +43,7 @@ mod shown;
 mod tests;
 mod texts;
 mod units;
+mod unsupported;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -87,7 +87,7 @@ pub struct Import {
 /// # Errors
 /// At the first command that `tc` would not read either; where the set-up depends on what only the
 /// machine knows; if the script has no set-up, or several; or if the rate of the link is not known.
-pub fn tc(script: &str, name: &str, options: &Options) -> Result<Import, PlanError> {
+pub fn import(script: &str, name: &str, options: &Options) -> Result<Import, PlanError> {
     let texts = texts::Texts::new(script, name, &options.sources)?;
     read(&texts, name, options).map_err(|fault| texts.error(fault))
 }

@@ -63,7 +63,7 @@ impl Prio {
     }
 
     /// The band of what no filter takes and has no priority.
-    pub fn usual(&self) -> u16 {
+    pub fn default_band(&self) -> u16 {
         self.map[0]
     }
 
@@ -71,13 +71,13 @@ impl Prio {
     pub fn unfiltered(&self, line: usize, notes: &mut Notes) -> Vec<(Packets, u16)> {
         let by_dscp = BY_DSCP.map(|(bits, priority)| (bits, self.map[priority]));
         let marked: Vec<_> =
-            by_dscp.into_iter().filter(|(_, band)| *band != self.usual()).collect();
+            by_dscp.into_iter().filter(|(_, band)| *band != self.default_band()).collect();
         if !marked.is_empty() {
             let text = "priomap: what no filter takes goes by its DSCP, of which Linux makes the \
                         priority of an IPv4 packet that it forwards";
             notes.reading(line, text);
         }
-        if self.map.iter().any(|band| *band != self.usual()) {
+        if self.map.iter().any(|band| *band != self.default_band()) {
             let text = "priomap: priorities that programs or netfilter set, which a capture does \
                         not have";
             notes.not_mapped(line, text);

@@ -7,8 +7,8 @@ use laxity_plan::model::QueueLimit;
 use crate::args::Args;
 use crate::command::Word;
 use crate::error::{Read, plain};
-use crate::others;
 use crate::units;
+use crate::unsupported;
 
 /// How much a leaf may queue, and which of it is dropped early.
 #[derive(Debug)]
@@ -137,7 +137,7 @@ pub fn read(kind: &Word, mut args: Args<'_>) -> Read<Result<Queue, String>> {
         (name, limit) => {
             let Some((_, default, lost)) = LIMITS.iter().find(|(known, ..)| *known == name) else {
                 let name = plain(name);
-                return Ok(Err(match others::closest(&name) {
+                return Ok(Err(match unsupported::closest(&name) {
                     Some(closest) => format!("qdisc {name} has no counterpart; {closest}"),
                     None => format!("qdisc {name} has no counterpart"),
                 }));

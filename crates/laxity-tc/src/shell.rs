@@ -46,7 +46,7 @@ pub fn commands(
 ) -> Read<Vec<Command>> {
     let mut shell = run::Shell::new(text, name, call);
     let done = shell.script(0..end);
-    shell.told(notes);
+    shell.report(notes);
     done?;
     if shell.asks.get() && !shell.commands.iter().any(Command::sets_up) {
         let message = "without arguments the script sets nothing up";

@@ -16,7 +16,7 @@ use laxity::units::Rate;
 use laxity_plan::Plan;
 use laxity_plan::model::Class;
 
-use super::{Import, NoteKind, Options, tc};
+use super::{Import, NoteKind, Options};
 
 /// A set-up of hfsc with room for more lines: the link, and classes 1:10 and 1:20 below 1:1, of
 /// which 1:20 is the default.
@@ -28,13 +28,14 @@ tc class add dev eth0 parent 1:1 classid 1:20 hfsc ls m2 9mbit # rest
 ";
 
 fn import(script: &str) -> Import {
-    tc(script, "folder/script.sh", &Options::default()).unwrap_or_else(|error| panic!("{error:?}"))
+    crate::import(script, "folder/script.sh", &Options::default())
+        .unwrap_or_else(|error| panic!("{error:?}"))
 }
 
 /// The same with a link of this many bits a second.
 fn import_at(rate: u64, script: &str) -> Import {
     let options = Options { link_rate: Some(Rate(rate)), ..Options::default() };
-    tc(script, "folder/script.sh", &options).unwrap_or_else(|error| panic!("{error:?}"))
+    crate::import(script, "folder/script.sh", &options).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
 /// The plan of a script, read back.
@@ -52,7 +53,7 @@ fn class<'a>(plan: &'a Plan, name: &str) -> &'a Class {
 
 /// The line and message with which a script is refused, and the help.
 fn refusal(script: &str) -> (usize, String, String) {
-    let error = tc(script, "script.sh", &Options::default()).unwrap_err();
+    let error = crate::import(script, "script.sh", &Options::default()).unwrap_err();
     let help = error.help().unwrap_or_default().to_string();
     (error.line().unwrap_or(0), error.message().to_string(), help)
 }

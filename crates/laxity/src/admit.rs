@@ -42,7 +42,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// `None` if it is longer than can be told.
+    /// `None` if it is longer than [`Nanos`] hold.
     fn new(length: &Exact, capacity: &Exact, demand: &Exact) -> Option<Interval> {
         Some(Interval {
             length: ceil_nanos(length)?,
@@ -71,12 +71,12 @@ pub enum Unbounded {
     /// Nothing is known of its traffic.
     #[error("it has no arrival curve")]
     NoArrival,
-    /// Nothing is known of the traffic of a class that goes before it or in turn with it.
+    /// Nothing is known of its cross traffic: of a class that goes before it or in turn with it.
     #[error("a class that goes before it or in turn with it has no arrival curve")]
-    UnknownBefore,
-    /// In the long run more may arrive than it is guaranteed.
+    UnknownCrossTraffic,
+    /// More may arrive in the long run than it is guaranteed, so that its backlog has no bound.
     #[error("more may arrive in the long run than it is guaranteed")]
-    Outgrown,
+    Unstable,
 }
 
 /// The arrival curve of traffic that keeps to all of some token buckets: the minimum of their
@@ -125,7 +125,7 @@ pub fn delay_bound_of_all<'a>(
     };
     let arrivals = traffic.into_iter().map(arrival).collect::<Result<Vec<_>, _>>()?;
     let distance = Curve::horizontal_distance(&Curve::sum(&arrivals), service);
-    let bound = distance.and_then(|distance| ceil_nanos(&distance)).ok_or(Unbounded::Outgrown)?;
+    let bound = distance.and_then(|distance| ceil_nanos(&distance)).ok_or(Unbounded::Unstable)?;
     Ok(bound.saturating_add(late))
 }
 

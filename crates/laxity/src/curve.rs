@@ -9,21 +9,21 @@
 //! convention: curves here are right-continuous. The arrival curve of a token bucket is `b` at
 //! time 0, not 0.
 
-mod ahead;
 mod bounds;
 mod envelope;
 mod exact;
+mod infimum;
 mod min_plus;
 mod models;
 mod pointwise;
 #[cfg(test)]
 mod tests;
 
-pub use ahead::Minimum;
 pub use exact::{
     Exact, bytes_per_nano, ceil_bytes, ceil_nanos, exact, exact_bytes, exact_nanos, floor_bytes,
     floor_nanos,
 };
+pub use infimum::Minimum;
 
 use alloc::vec::Vec;
 use num_traits::{Signed, Zero};

@@ -1,4 +1,4 @@
-//! Why disciplines and queue managements cannot be set up as they are told.
+//! Why disciplines and queue managements cannot be set up with the settings given.
 
 use core::fmt::{self, Display};
 use core::ops::RangeInclusive;

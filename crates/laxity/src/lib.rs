@@ -56,7 +56,7 @@
 //! | [`aqm`] | who gets into a queue, in front of any discipline: drop-tail, RED, CHOKe, CoDel |
 //! | [`police`] | does a packet keep to its class's arrival curve? |
 //! | [`port`] | the books around a scheduler: arrived = sent + dropped + queued, for every class |
-//! | [`error`] | why a discipline or a queue management cannot be set up as it is told |
+//! | [`error`] | why a discipline or a queue management cannot be set up with the settings given |
 //!
 //! A packet takes the way [`police`], [`port`], [`aqm`], [`sched`], [`link`]; each may be left out.
 //!

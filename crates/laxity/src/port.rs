@@ -7,7 +7,7 @@ use crate::packet::Packet;
 use crate::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
 use crate::units::Nanos;
 
-/// A scheduler with its books kept by class. Once every transmission has been told, for every class
+/// A scheduler with its books kept by class. Once every transmission has been reported, for every class
 /// arrived = sent + dropped + queued; packets of the warm-up count as queued alone.
 #[derive(Debug)]
 pub struct Port<S> {

@@ -1,10 +1,10 @@
 //! The ordered queues that schedulers are made of, each with its cost.
 
 mod bitmap;
-pub mod circle;
 mod eligible_set;
 mod extremes;
 mod fifos;
+pub mod serial;
 mod sorted_fifos;
 mod winner_tree;
 

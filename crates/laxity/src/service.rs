@@ -24,7 +24,7 @@ pub struct ServiceCurve {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(
     clippy::exhaustive_enums,
-    reason = "who says how to write it instead is to be told of another"
+    reason = "a new fault has to be explained wherever one is matched"
 )]
 pub enum ServiceCurveError {
     /// Convex with a first slope above zero.

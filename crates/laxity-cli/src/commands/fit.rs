@@ -31,7 +31,7 @@ pub fn run(arguments: &Fit) -> Result<Promises, Failure> {
     } else {
         let notes = remarks(&fitted.remarks);
         let notes: String = notes.iter().map(|note| format!("Note: {note}.\n")).collect();
-        let changes = changes.map(|changes| told(&changes)).unwrap_or_default();
+        let changes = changes.map(|changes| changes_text(&changes)).unwrap_or_default();
         print(&(fitted.text(&plan) + &notes + &changes))?;
     }
     Ok(Promises::Kept)
@@ -63,16 +63,16 @@ fn replace(file: &Path, text: &str) -> std::io::Result<()> {
 }
 
 /// The changes for people.
-fn told(changes: &[Change]) -> String {
+fn changes_text(changes: &[Change]) -> String {
     if changes.is_empty() {
         return "The plan says this already: nothing was changed.\n".into();
     }
-    let told = changes.iter().map(|Change { class, old, new }| {
+    let lines = changes.iter().map(|Change { class, old, new }| {
         let lines = |sign: char, value: &str| -> String {
             format!("arrival = {value}").lines().map(|line| format!("{sign} {line}\n")).collect()
         };
         let old = old.as_deref().map(|old| lines('-', old)).unwrap_or_default();
         format!("Changed in class {class}:\n{old}{}\n", lines('+', new))
     });
-    told.collect()
+    lines.collect()
 }

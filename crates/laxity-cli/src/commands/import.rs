@@ -39,7 +39,7 @@ fn from_tc(arguments: &ImportTc) -> Result<Promises, Failure> {
             print(&format!("Plan: {}", out.display()))?;
         }
     }
-    terminal::remark(&told(&import, &name));
+    terminal::remark(&summary(&import, &name));
     Ok(Promises::Kept)
 }
 
@@ -57,7 +57,7 @@ fn write(out: &Path, plan: &str) -> Result<(), Failure> {
 }
 
 /// The notes as a list.
-fn told(import: &Import, name: &str) -> String {
+fn summary(import: &Import, name: &str) -> String {
     let mut text = String::new();
     for kind in NoteKind::ALL {
         let mut of_kind = import.notes.iter().filter(|note| note.kind == kind).peekable();

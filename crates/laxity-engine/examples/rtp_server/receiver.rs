@@ -16,7 +16,7 @@ use crate::{DATAGRAM, SAMPLES_PER_SECOND};
 pub struct Receiver {
     /// Where it listens.
     pub address: SocketAddr,
-    is_over: Arc<AtomicBool>,
+    is_drained: Arc<AtomicBool>,
     thread: JoinHandle<io::Result<Vec<Stream>>>,
 }
 
@@ -68,18 +68,18 @@ impl Receiver {
         // Long enough for what is on its way when the sender is done.
         socket.set_read_timeout(Some(Duration::from_millis(200)))?;
         let address = socket.local_addr()?;
-        let is_over = Arc::new(AtomicBool::new(false));
+        let is_drained = Arc::new(AtomicBool::new(false));
         let thread = thread::spawn({
-            let is_over = is_over.clone();
+            let is_drained = is_drained.clone();
             let streams = (0..streams).map(|_| Stream::new(loss)).collect();
-            move || receive(&socket, streams, playout, begin, &is_over)
+            move || receive(&socket, streams, playout, begin, &is_drained)
         });
-        Ok(Receiver { address, is_over, thread })
+        Ok(Receiver { address, is_drained, thread })
     }
 
     /// Waits for what is on its way, and gives the streams.
     pub fn finish(self) -> io::Result<Vec<Stream>> {
-        self.is_over.store(true, Ordering::Relaxed);
+        self.is_drained.store(true, Ordering::Relaxed);
         self.thread.join().map_err(|_| io::Error::other("a receiver panicked"))?
     }
 }
@@ -89,7 +89,7 @@ fn receive(
     mut streams: Vec<Stream>,
     playout: Duration,
     begin: Instant,
-    is_over: &AtomicBool,
+    is_drained: &AtomicBool,
 ) -> io::Result<Vec<Stream>> {
     let mut datagram = [0; DATAGRAM];
     loop {
@@ -103,7 +103,7 @@ fn receive(
                 }
             }
             Err(error) if is_timeout(&error) => {
-                if is_over.load(Ordering::Relaxed) {
+                if is_drained.load(Ordering::Relaxed) {
                     return Ok(streams);
                 }
             }

@@ -35,7 +35,7 @@ fn loom_a_bell_wakes_a_sleeper() {
             let (gate, done) = (gate.clone(), done.clone());
             move || {
                 done.store(true, Ordering::Relaxed);
-                gate.ring();
+                gate.wake();
             }
         });
         while !done.load(Ordering::Relaxed) {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use laxity::scheduler::Scheduler;
 
 use super::linear::LinearList;
-use super::pairs::{self, Pair, Shown};
+use super::pairs::{self, Pair, Presentation};
 use super::streams::Load;
 use crate::claims::Measured;
 use crate::experiment::{Part, Step};
@@ -38,7 +38,7 @@ pub fn repeat(shortened: bool, step: Step<'_>, measured: &mut Measured) -> Part 
     for cost in costs.iter().filter(|cost| ENDS.contains(&cost.streams())) {
         cost.measure(RATIO, measured);
     }
-    let shown = Shown {
+    let shown = Presentation {
         figure: "figure-5a",
         title: "A service, late streams included",
         axes: [

@@ -10,7 +10,7 @@ use rtrb::{Consumer, Producer, RingBuffer};
 use sem_safe::SemaphoreRef;
 use sem_safe::unnamed::Semaphore;
 
-use super::pairs::{self, Pair, Shown};
+use super::pairs::{self, Pair, Presentation};
 use crate::claims::Measured;
 use crate::experiment::{Part, Step};
 use laxity_report::chart::{Axis, Unit};
@@ -40,7 +40,7 @@ pub fn repeat(shortened: bool, step: Step<'_>, measured: &mut Measured) -> Part 
         pair
     });
     costs.iter().for_each(|cost| cost.measure(RATIO, measured));
-    let shown = Shown {
+    let shown = Presentation {
         figure: "figure-5b",
         title: "A packet put in and taken out, nobody waited for",
         axes: [Axis::linear("Streams", Unit::Count), Axis::linear("", Unit::Time)],

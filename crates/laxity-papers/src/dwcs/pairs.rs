@@ -51,7 +51,7 @@ impl Pair {
 }
 
 /// How a figure and its table show pairs.
-pub struct Shown {
+pub struct Presentation {
     /// The figure's name.
     pub figure: &'static str,
     /// The chart's title.
@@ -64,7 +64,7 @@ pub struct Shown {
     pub ways: [&'static str; 2],
 }
 
-impl Shown {
+impl Presentation {
     /// Times by the number of streams.
     pub fn part(self, pairs: &[Pair]) -> Part {
         Part {

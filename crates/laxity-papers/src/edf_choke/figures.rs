@@ -1,6 +1,6 @@
 //! Figures 4 to 6, of the first seed.
 
-use super::watch::Shown;
+use super::watch::Run;
 use laxity_report::chart::{Along, Axis, Chart, Dash, Mark, Marker, Series, Style, Unit};
 
 /// What the link carries, and what 33 flows would get of it if it were fair, in bits a second.
@@ -9,8 +9,8 @@ const LINK: f64 = 1e6;
 const DEADLINE: f64 = 0.6;
 
 /// All figures, by name, from the runs of every combination.
-pub fn all(shown: &[Shown]) -> Vec<(String, String)> {
-    let of = |names: &[&str]| -> Vec<&Shown> {
+pub fn all(shown: &[Run]) -> Vec<(String, String)> {
+    let of = |names: &[&str]| -> Vec<&Run> {
         let first = |name: &&str| shown.iter().find(|shown| shown.combination.name() == *name);
         names.iter().filter_map(first).collect()
     };
@@ -23,7 +23,7 @@ pub fn all(shown: &[Shown]) -> Vec<(String, String)> {
     ]
 }
 
-fn udp_throughput(shown: &[&Shown]) -> String {
+fn udp_throughput(shown: &[&Run]) -> String {
     let series = shown.iter().enumerate().map(|(at, shown)| Series {
         name: shown.combination.name(),
         mark: Mark::Line,
@@ -40,7 +40,7 @@ fn udp_throughput(shown: &[&Shown]) -> String {
     chart.svg()
 }
 
-fn flow_throughput(shown: &[&Shown]) -> String {
+fn flow_throughput(shown: &[&Run]) -> String {
     let series = shown.iter().enumerate().map(|(at, shown)| Series {
         name: shown.combination.name(),
         mark: Mark::Points,
@@ -66,7 +66,7 @@ fn flow_throughput(shown: &[&Shown]) -> String {
 }
 
 /// The distribution of delays, as the paper draws it: the share of packets not delayed for longer.
-fn tcp_delays(shown: &[&Shown]) -> String {
+fn tcp_delays(shown: &[&Run]) -> String {
     let series = shown.iter().enumerate().map(|(at, shown)| {
         let all = shown.tcp_delays.count() as f64;
         let mut so_far = 0;

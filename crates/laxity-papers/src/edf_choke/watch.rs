@@ -18,7 +18,7 @@ pub const BIN: Nanos = Nanos(2_000_000_000);
 
 /// What one run showed.
 #[derive(Clone, Debug)]
-pub struct Shown {
+pub struct Run {
     pub combination: Combination,
     /// Over the flows of TCP and UDP together, other traffic aside.
     pub fairness: f64,
@@ -53,8 +53,8 @@ pub struct Moments {
     pub deviation: f64,
 }
 
-impl Shown {
-    pub fn of(text: &str, combination: Combination, seed: u64) -> Result<Shown, SimError> {
+impl Run {
+    pub fn of(text: &str, combination: Combination, seed: u64) -> Result<Run, SimError> {
         let plan = combination.plan(text);
         let duration = plan.run.duration.unwrap_or_default();
         let mut watch = Watch::new(&plan, duration);
@@ -125,7 +125,7 @@ impl Watch {
         }
     }
 
-    fn shown(self, combination: Combination, summary: &NetworkSummary) -> Shown {
+    fn shown(self, combination: Combination, summary: &NetworkSummary) -> Run {
         let goodputs = |class: &str| -> Vec<f64> {
             let flows = summary.flows.iter().filter(|flow| flow.class == class);
             flows.map(|flow| flow.goodput_bps).collect()
@@ -140,7 +140,7 @@ impl Watch {
         let over_time = over_time
             .map(|(bin, bytes)| ((bin as f64 + 0.5) * seconds, *bytes as f64 * 8.0 / seconds));
         let flows: Vec<f64> = tcp.iter().chain(&udp).copied().collect();
-        Shown {
+        Run {
             combination,
             fairness: jain(flows.iter().copied()).unwrap_or(f64::NAN),
             tcp: self.traffic(tcp.iter().sum(), &self.tcp_delays, self.dropped[0]),

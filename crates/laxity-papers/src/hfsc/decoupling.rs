@@ -96,7 +96,10 @@ fn frames(title: &str, plan: &Plan, services: &Services) -> chart::Chart {
     let (mut coming, mut due) = (vec![], vec![]);
     for frame in services.of(&[video]) {
         let (at, bytes) = (frame.arrival.as_secs_f64(), u64::from(frame.length));
-        let within = curve.inverse(&exact(bytes)).and_then(|ns| ns.to_f64()).unwrap_or(f64::NAN);
+        let within = curve
+            .lower_pseudo_inverse(&exact(bytes))
+            .and_then(|ns| ns.to_f64())
+            .unwrap_or(f64::NAN);
         due.extend([(at, arrived as f64), (at + within / 1e9, (arrived + bytes) as f64)]);
         arrived += bytes;
         coming.push((frame.arrival, arrived));

@@ -57,7 +57,7 @@ impl Session {
     /// Eq. 4.
     fn deadline(&self) -> Option<Nanos> {
         let served = self.served + u64::from(self.queue.front()?.length);
-        ceil_nanos(&self.deadlines.as_ref()?.inverse(&exact(served))?)
+        ceil_nanos(&self.deadlines.as_ref()?.lower_pseudo_inverse(&exact(served))?)
     }
 }
 

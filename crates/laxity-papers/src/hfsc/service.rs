@@ -43,7 +43,7 @@ impl Services {
     pub fn behind_ms(&self, classes: &[ClassId], curve: ServiceCurve, from: Nanos) -> f64 {
         let curve = curve.curve();
         let lag = |(left, bytes): (Nanos, u64)| {
-            let due = curve.inverse(&exact(bytes)).and_then(|due| due.to_f64());
+            let due = curve.lower_pseudo_inverse(&exact(bytes)).and_then(|due| due.to_f64());
             (left.0 as f64 - from.0 as f64 - due.unwrap_or(f64::NAN)) / 1e6
         };
         self.steps(classes).map(lag).fold(f64::NEG_INFINITY, f64::max)

@@ -26,7 +26,7 @@ pub fn all(measured: &Measured, curves: &[Curve]) -> Vec<(String, String)> {
     ];
     for (number, plan) in (1..).zip(&plans) {
         if let Some(framed) = networked(plan).framed() {
-            let drawing = drawing::frames(&Framing::of(framed)).svg();
+            let drawing = drawing::reservations(&Framing::of(framed)).svg();
             figures.push((format!("frames-{number}"), drawing));
         }
     }

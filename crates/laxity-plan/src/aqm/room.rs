@@ -15,7 +15,7 @@ pub trait Management {
     /// What the queue never exceeds.
     fn limit(&self) -> Limit;
 
-    /// Itself, as it stands in front of a scheduler.
+    /// The policy that stands in front of a scheduler.
     fn policy(&self) -> Policy;
 
     /// The same on another link, whose packets take another time.

@@ -42,7 +42,7 @@ fn packets_of_no_class_are_dropped() {
         for classes in [FLAT, NESTED] {
             let plan = plan(&queue, classes);
             // Time-driven priority is there in networks only; to what orders its best effort this applies.
-            for spec in SchedulerSpec::plain() {
+            for spec in SchedulerSpec::defaults() {
                 let mut scheduler = Plan { scheduler: spec, ..plan.clone() }.build_scheduler(1);
                 for class in [plan.classes.len() as u32, 70_000, u32::MAX] {
                     let packet = Packet { class: ClassId(class), length: 100, ..Packet::default() };

@@ -6,15 +6,15 @@ use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::room::{Discipline, Room, of_leaves, proved};
+use super::room::{Discipline, Room, for_leaves, where_proved};
 use crate::model::{Class, Plan, SchedulerSpec};
 
 pub const ROOM: Room = Room {
     keys: &[],
     names: &["drr"],
-    way: "",
-    plain: Some(SchedulerSpec::Drr),
-    in_the_way: |spec, _| spec,
+    variant: "",
+    default: Some(SchedulerSpec::Drr),
+    with_variant: |spec, _| spec,
     read: |_, _| Ok(SchedulerSpec::Drr),
     check: |_, _| Ok(()),
     below: None,
@@ -40,11 +40,11 @@ impl Discipline for Drr {
     }
 
     fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
-        of_leaves(plan, drr(plan.link.rate, &turns(plan)))
+        for_leaves(plan, drr(plan.link.rate, &turns(plan)))
     }
 
     fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
-        proved(of_leaves(plan, drr_services(plan.link.rate, &turns(plan))))
+        where_proved(for_leaves(plan, drr_services(plan.link.rate, &turns(plan))))
     }
 }
 

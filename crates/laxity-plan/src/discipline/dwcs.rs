@@ -10,7 +10,7 @@ use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, Nanos};
 use laxity::window::Loss;
 
-use super::room::{Discipline, Room, nothing};
+use super::room::{Discipline, Room, no_guarantees};
 use crate::error::Fault;
 use crate::model::{Class, Plan, SchedulerSpec};
 use crate::raw;
@@ -19,13 +19,13 @@ use crate::read::{Read, zero};
 pub const ROOM: Room = Room {
     keys: &["precedence", "violation", "check-every"],
     names: &["dwcs/loss-first", "dwcs/deadline-first"],
-    way: "ORDER",
-    plain: Some(SchedulerSpec::DWCS),
-    in_the_way,
+    variant: "ORDER",
+    default: Some(SchedulerSpec::DWCS),
+    with_variant,
     read,
     check: |_, _| Ok(()),
     below: None,
-    // Nothing is proved that could hang on others.
+    // Nothing is proved that could depend on cross traffic.
     waits_behind: |_| Box::new(|_, _| false),
     keeps_windows,
     has_levels: false,
@@ -48,7 +48,7 @@ impl Discipline for DwcsSettings {
     }
 
     fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
-        nothing(plan)
+        no_guarantees(plan)
     }
 
     fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
@@ -57,7 +57,7 @@ impl Discipline for DwcsSettings {
 }
 
 impl SchedulerSpec {
-    /// DWCS as a plan gets it that says no more.
+    /// DWCS with its default settings.
     pub const DWCS: SchedulerSpec = SchedulerSpec::Dwcs(DwcsSettings {
         precedence: Precedence::LossFirst,
         violation: Violation::Reset,
@@ -69,11 +69,11 @@ impl Plan {
     /// The classes as DWCS takes them. A class without `gap` has its `deadline` for one. A class
     /// without `loss` may lose nothing if its packets are due at all, otherwise everything.
     pub fn dwcs_streams(&self) -> Vec<Streams> {
-        let [nothing, everything] =
+        let [no_guarantees, everything] =
             [0, 1].map(|lost| Loss::new(lost, 1).expect("at most the one packet of the window"));
         let streams = |class: &Class| {
             let gap = class.gap.or(class.deadline);
-            let loss = class.loss.unwrap_or(if gap.is_some() { nothing } else { everything });
+            let loss = class.loss.unwrap_or(if gap.is_some() { no_guarantees } else { everything });
             Streams { stream: Stream { gap, loss, late: class.late }, count: class.count }
         };
         self.classes.iter().map(streams).collect()
@@ -97,11 +97,11 @@ fn keeps_windows(plan: &Plan) -> bool {
     let SchedulerSpec::Dwcs(settings) = plan.scheduler else { return false };
     let is_watched =
         |class: &Class| class.gap.and(class.loss).is_some() && !plan.drops_in_time(class);
-    let is_watched = |class: &Class| class.due_within().is_none() || is_watched(class);
+    let is_watched = |class: &Class| class.relative_deadline().is_none() || is_watched(class);
     plan.classes.iter().all(is_watched) && plan.dwcs_admission(settings).proof.is_ok()
 }
 
-fn in_the_way(spec: SchedulerSpec, name: &str) -> SchedulerSpec {
+fn with_variant(spec: SchedulerSpec, name: &str) -> SchedulerSpec {
     let SchedulerSpec::Dwcs(settings) = spec else { return spec };
     let orders = [Precedence::LossFirst, Precedence::DeadlineFirst].into_iter();
     let mut ways = orders.map(|precedence| DwcsSettings { precedence, ..settings });

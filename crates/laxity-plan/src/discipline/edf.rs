@@ -28,13 +28,15 @@ pub const ROOM: Room = Room {
         "edf/two-line-fast",
         "edf/exact",
     ],
-    way: "WAY",
-    plain: Some(SchedulerSpec::EDF),
-    in_the_way,
+    variant: "WAY",
+    default: Some(SchedulerSpec::EDF),
+    with_variant,
     read,
     check: |_, _| Ok(()),
     below: Some(|plan| plan.bounds()),
-    waits_behind: |plan| Box::new(|_, other| plan.classes[other.index()].due_within().is_some()),
+    waits_behind: |plan| {
+        Box::new(|_, other| plan.classes[other.index()].relative_deadline().is_some())
+    },
     keeps_windows: |_| false,
     has_levels: false,
     is_one_queue: false,
@@ -53,7 +55,7 @@ impl Discipline for EdfSpec {
             BestEffortOrder::Fifo => BestEffortStage::by_arrival(assign),
             BestEffortOrder::Wfq => BestEffortStage::ordered_by(Box::new(plan.wfq()), assign),
         };
-        let deadlines: Vec<_> = plan.classes.iter().map(Class::due_within).collect();
+        let deadlines: Vec<_> = plan.classes.iter().map(Class::relative_deadline).collect();
         Box::new(Edf::new(&deadlines, stage).with_late(self.late))
     }
 
@@ -67,7 +69,7 @@ impl Discipline for EdfSpec {
 }
 
 impl SchedulerSpec {
-    /// EDF as a plan gets it that says no more.
+    /// EDF with its default settings.
     pub const EDF: SchedulerSpec = SchedulerSpec::Edf(EdfSpec {
         best_effort: BestEffort::Exact,
         order: BestEffortOrder::Wfq,
@@ -76,7 +78,7 @@ impl SchedulerSpec {
 }
 
 impl BestEffort {
-    /// Every way, from the plainest to the best.
+    /// Every scheme, from the simplest to the best.
     pub const ALL: [BestEffort; 6] = [
         BestEffort::Background,
         BestEffort::TotalBandwidth,
@@ -93,24 +95,24 @@ impl BestEffort {
 }
 
 impl Plan {
-    fn assign(&self, way: BestEffort) -> Assign {
-        match self.best_effort(way) {
+    fn assign(&self, scheme: BestEffort) -> Assign {
+        match self.best_effort(scheme) {
             BestEffort::Background => Assign::Background,
             BestEffort::TwoLineFast => Assign::TwoLineFast(TwoLineFast::new(self.two_lines())),
-            way => {
-                let deadlines = Deadlines::new(&self.best_effort_curve(way));
+            scheme => {
+                let deadlines = Deadlines::new(&self.best_effort_curve(scheme));
                 Assign::Curve(deadlines.expect("whole rates, sizes and times make a fit curve"))
             }
         }
     }
 
-    /// How best effort is served that is to be served in some way: in the background where it is not
-    /// known what is left for it, because a real-time class does not tell what it sends, or because the
+    /// How best effort is served for which a scheme is asked: in the background where it is not known
+    /// what is left for it, because a real-time class does not tell what it sends, or because the
     /// link is sure of nothing.
-    fn best_effort(&self, way: BestEffort) -> BestEffort {
-        let is_told = self.real_time().count() == self.due().count();
-        match is_told && self.link.latency.is_some() {
-            true => way,
+    fn best_effort(&self, scheme: BestEffort) -> BestEffort {
+        let all_arrivals_known = self.real_time().count() == self.due().count();
+        match all_arrivals_known && self.link.latency.is_some() {
+            true => scheme,
             false => BestEffort::Background,
         }
     }
@@ -122,17 +124,17 @@ impl Plan {
         TwoLines::below(&system.effective_residual_capacity(), from)
     }
 
-    /// The line of the shifted-line way.
+    /// The line of the shifted-line scheme.
     pub fn shifted_line(&self) -> Line {
         Line::shifted(&self.edf_system().effective_residual_capacity(), self.link.max_packet)
     }
 
-    /// The curve that a way's best-effort deadlines are made from: how much best-effort work any
+    /// The curve that a scheme's best-effort deadlines are made from: how much best-effort work any
     /// interval may demand ahead of real-time packets. Zero for background service.
-    pub fn best_effort_curve(&self, way: BestEffort) -> Curve {
+    pub fn best_effort_curve(&self, scheme: BestEffort) -> Curve {
         let system = self.edf_system();
         let residual = || system.effective_residual_capacity();
-        match self.best_effort(way) {
+        match self.best_effort(scheme) {
             BestEffort::Background => Curve::zero(),
             BestEffort::TotalBandwidth => {
                 let from = system.shortest_deadline().unwrap_or_default();
@@ -147,7 +149,7 @@ impl Plan {
     /// The plan as EDF's admission test sees it.
     pub fn edf_system(&self) -> edf::System {
         let sends_best_effort =
-            |class: &&Class| class.due_within().is_none() || class.police == Police::Demote;
+            |class: &&Class| class.relative_deadline().is_none() || class.police == Police::Demote;
         let best_effort = self.leaves().map(|(_, class)| class).filter(sends_best_effort);
         edf::System {
             rate: self.link.rate,
@@ -160,13 +162,13 @@ impl Plan {
 
     /// The classes whose packets have deadlines.
     fn due(&self) -> impl Iterator<Item = &Class> {
-        self.classes.iter().filter(|class| class.due_within().is_some())
+        self.classes.iter().filter(|class| class.relative_deadline().is_some())
     }
 
     /// The real-time classes that tell what they send, with their places among all classes.
     fn real_time(&self) -> impl Iterator<Item = (usize, edf::RealTime)> {
         self.classes.iter().enumerate().filter_map(|(index, class)| {
-            let deadline = class.due_within()?;
+            let deadline = class.relative_deadline()?;
             let arrival = self.contract(class)?;
             // A packet larger than a bucket never conforms.
             let buckets = arrival.iter().map(|line| line.bucket);
@@ -180,11 +182,11 @@ impl Plan {
         self.real_time().map(|(index, _)| index).collect()
     }
 
-    /// What EDF, serving best effort this way, guarantees.
-    pub fn edf_admission(&self, way: BestEffort) -> edf::Admission {
+    /// What EDF guarantees with this scheme for best effort.
+    pub fn edf_admission(&self, scheme: BestEffort) -> edf::Admission {
         let system = self.edf_system();
         match system.best_effort_packet {
-            Some(_) => system.test(&self.best_effort_curve(way)),
+            Some(_) => system.test(&self.best_effort_curve(scheme)),
             None => system.test(&Curve::zero()),
         }
     }
@@ -216,15 +218,15 @@ impl Plan {
     }
 }
 
-fn in_the_way(spec: SchedulerSpec, name: &str) -> SchedulerSpec {
+fn with_variant(spec: SchedulerSpec, name: &str) -> SchedulerSpec {
     let SchedulerSpec::Edf(edf) = spec else { return spec };
     let mut ways = BestEffort::ALL.into_iter().map(|best_effort| EdfSpec { best_effort, ..edf });
-    ways.find(|way| way.name() == name).map_or(spec, SchedulerSpec::Edf)
+    ways.find(|scheme| scheme.name() == name).map_or(spec, SchedulerSpec::Edf)
 }
 
 fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Read<SchedulerSpec> {
     Ok(SchedulerSpec::Edf(EdfSpec {
-        best_effort: raw.best_effort.as_ref().map_or(BestEffort::Exact, |way| way.value.0),
+        best_effort: raw.best_effort.as_ref().map_or(BestEffort::Exact, |scheme| scheme.value.0),
         order: raw.best_effort_order.as_ref().map_or(BestEffortOrder::Wfq, |order| order.value.0),
         late: raw.late.as_ref().map_or(Late::Send, |late| late.value.0.into()),
     }))

@@ -5,15 +5,15 @@ use laxity::curve::Curve;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::room::{Discipline, Room, nothing, of_leaves};
+use super::room::{Discipline, Room, for_leaves, no_guarantees};
 use crate::model::{Plan, SchedulerSpec};
 
 pub const ROOM: Room = Room {
     keys: &[],
     names: &["fifo"],
-    way: "",
-    plain: Some(SchedulerSpec::Fifo),
-    in_the_way: |spec, _| spec,
+    variant: "",
+    default: Some(SchedulerSpec::Fifo),
+    with_variant: |spec, _| spec,
     read: |_, _| Ok(SchedulerSpec::Fifo),
     check: |_, _| Ok(()),
     below: Some(below),
@@ -38,7 +38,7 @@ impl Discipline for Fifo {
     }
 
     fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
-        nothing(plan)
+        no_guarantees(plan)
     }
 
     fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
@@ -48,9 +48,9 @@ impl Discipline for Fifo {
 
 /// The bound of classes that share one queue.
 fn below(plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
-    let Some(latency) = plan.link.latency else { return nothing(plan) };
+    let Some(latency) = plan.link.latency else { return no_guarantees(plan) };
     let traffic: Vec<Traffic> = plan.leaves().map(|(_, class)| plan.traffic(class)).collect();
     let arrivals = traffic.iter().map(|traffic| &traffic.arrival[..]);
     let bound = delay_bound_of_all(arrivals, &Curve::line(plan.link.rate), latency);
-    of_leaves(plan, plan.leaves().map(|_| bound))
+    for_leaves(plan, plan.leaves().map(|_| bound))
 }

@@ -9,7 +9,7 @@ use laxity::sched::fq_codel::FqCodelSettings;
 use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, Nanos};
 
-use super::room::{Discipline, Room, nothing};
+use super::room::{Discipline, Room, no_guarantees};
 use crate::aqm;
 use crate::error::Fault;
 use crate::model::{Plan, SchedulerSpec};
@@ -22,13 +22,13 @@ const MOST_QUEUES: u64 = 65_536;
 pub const ROOM: Room = Room {
     keys: &["quantum", "limit", "target", "interval", "flows", "ecn"],
     names: &["fq-codel"],
-    way: "",
-    plain: Some(SchedulerSpec::FQ_CODEL),
-    in_the_way: |spec, _| spec,
+    variant: "",
+    default: Some(SchedulerSpec::FQ_CODEL),
+    with_variant: |spec, _| spec,
     read,
     check: |_, _| Ok(()),
     below: None,
-    // Nothing is proved that could hang on others.
+    // Nothing is proved that could depend on cross traffic.
     waits_behind: |_| Box::new(|_, _| false),
     keeps_windows: |_| false,
     has_levels: false,
@@ -50,7 +50,7 @@ impl Discipline for FqCodelSettings {
     }
 
     fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
-        nothing(plan)
+        no_guarantees(plan)
     }
 
     fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
@@ -59,7 +59,7 @@ impl Discipline for FqCodelSettings {
 }
 
 impl SchedulerSpec {
-    /// FQ-CoDel as a plan gets it that says no more (RFC 8290, section 5.2).
+    /// FQ-CoDel with its default settings (RFC 8290, section 5.2).
     pub const FQ_CODEL: SchedulerSpec = SchedulerSpec::FqCodel(FqCodelSettings::RFC_8290);
 }
 

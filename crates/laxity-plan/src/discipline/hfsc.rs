@@ -6,15 +6,15 @@ use laxity::scheduler::Withdraw;
 use laxity::service::ServiceCurve;
 use laxity::units::{Nanos, Rate};
 
-use super::room::{Discipline, Room, proved};
+use super::room::{Discipline, Room, where_proved};
 use crate::model::{Class, Plan, SchedulerSpec};
 
 pub const ROOM: Room = Room {
     keys: &[],
     names: &["hfsc"],
-    way: "",
-    plain: Some(SchedulerSpec::Hfsc),
-    in_the_way: |spec, _| spec,
+    variant: "",
+    default: Some(SchedulerSpec::Hfsc),
+    with_variant: |spec, _| spec,
     read: |_, _| Ok(SchedulerSpec::Hfsc),
     check: |_, _| Ok(()),
     below: None,
@@ -44,7 +44,7 @@ impl Discipline for Hfsc {
     }
 
     fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
-        proved(plan.hfsc_system().services())
+        where_proved(plan.hfsc_system().services())
     }
 }
 

@@ -33,28 +33,28 @@ fn hint(given: &str) -> String {
 
 /// The names that are accepted, in words.
 pub fn accepted() -> String {
-    let is_plain = |kind: &&Kind| kind.room().plain.is_some();
-    let (anywhere, of_plans): (Vec<&Kind>, Vec<&Kind>) = Kind::ALL.iter().partition(is_plain);
+    let has_default = |kind: &&Kind| kind.room().default.is_some();
+    let (anywhere, of_plans): (Vec<&Kind>, Vec<&Kind>) = Kind::ALL.iter().partition(has_default);
     let words = anywhere.iter().map(|kind| kind.word().to_string());
-    let ways = anywhere.iter().filter(|kind| !kind.room().way.is_empty()).map(|kind| {
-        let ways: Vec<_> =
+    let variants = anywhere.iter().filter(|kind| !kind.room().variant.is_empty()).map(|kind| {
+        let variants: Vec<_> =
             kind.room().names.iter().filter_map(|name| Some(name.split_once('/')?.1)).collect();
-        let (word, way) = (kind.word(), kind.room().way);
-        format!("{word}/{way} with {way} one of {}", ways.join(", "))
+        let (word, variant) = (kind.word(), kind.room().variant);
+        format!("{word}/{variant} with {variant} one of {}", variants.join(", "))
     });
-    let all: Vec<_> = words.chain(ways).collect();
+    let all: Vec<_> = words.chain(variants).collect();
     let of_plans: Vec<_> = of_plans.iter().map(|kind| kind.word()).collect();
     format!("{}, and {} where the plan has it", all.join(", "), of_plans.join(", "))
 }
 
 impl SchedulerSpec {
-    /// Every scheduler that any plan can have, as it gets it that says no more.
-    pub fn plain() -> impl Iterator<Item = SchedulerSpec> {
-        Kind::ALL.iter().filter_map(|kind| kind.room().plain)
+    /// Every scheduler that any plan can have, with its default settings.
+    pub fn defaults() -> impl Iterator<Item = SchedulerSpec> {
+        Kind::ALL.iter().filter_map(|kind| kind.room().default)
     }
 
     /// The scheduler of a name: a kind's word, such as `fifo`, `edf` or `dwcs` (as in `base` if that is
-    /// one), or the word with a way, such as `edf/exact` or `dwcs/loss-first`, which keeps the other
+    /// one), or the word with a variant, such as `edf/exact` or `dwcs/loss-first`, which keeps the other
     /// settings that `base` has; `tdp` if `base` is that, for its frames are the plan's.
     ///
     /// ```
@@ -70,13 +70,13 @@ impl SchedulerSpec {
         let kind = kind.ok_or_else(|| UnknownScheduler::Word { given: shown(name) })?;
         let spec = match base.kind() == *kind {
             true => base,
-            false => kind.room().plain.ok_or(UnknownScheduler::NoFrames)?,
+            false => kind.room().default.ok_or(UnknownScheduler::NoFrames)?,
         };
-        Ok((kind.room().in_the_way)(spec, name))
+        Ok((kind.room().with_variant)(spec, name))
     }
 
-    /// The name that [`named`](Self::named) reads back: that of the discipline, for EDF with its way
-    /// with best effort, for DWCS with its precedence.
+    /// The name that [`named`](Self::named) reads back: that of the discipline, for EDF with its scheme
+    /// for best effort, for DWCS with its precedence.
     pub fn name(&self) -> &'static str {
         self.discipline().name()
     }
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn every_scheduler_is_named_back() {
         for kind in Kind::ALL {
-            let Some(plain) = kind.room().plain else { continue };
+            let Some(plain) = kind.room().default else { continue };
             assert_eq!(SchedulerSpec::named(kind.word(), SchedulerSpec::Fifo), Ok(plain));
             for name in kind.room().names {
                 let spec = SchedulerSpec::named(name, SchedulerSpec::Fifo).unwrap();
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn frames_are_the_plans() {
-        for base in SchedulerSpec::plain() {
+        for base in SchedulerSpec::defaults() {
             let error = SchedulerSpec::named("tdp", base).unwrap_err();
             assert_eq!(error, UnknownScheduler::NoFrames);
             assert!(error.to_string().contains("`frame` and `frames`"), "{error}");

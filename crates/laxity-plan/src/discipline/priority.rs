@@ -6,15 +6,15 @@ use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::room::{Discipline, Room, of_leaves, proved};
+use super::room::{Discipline, Room, for_leaves, where_proved};
 use crate::model::{Class, Plan, Police, SchedulerSpec};
 
 pub const ROOM: Room = Room {
     keys: &[],
     names: &["priority"],
-    way: "",
-    plain: Some(SchedulerSpec::Priority),
-    in_the_way: |spec, _| spec,
+    variant: "",
+    default: Some(SchedulerSpec::Priority),
+    with_variant: |spec, _| spec,
     read: |_, _| Ok(SchedulerSpec::Priority),
     check: |_, _| Ok(()),
     below: None,
@@ -42,11 +42,11 @@ impl Discipline for Priority {
     }
 
     fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
-        of_leaves(plan, priority(plan.link.rate, &ranked(plan)))
+        for_leaves(plan, priority(plan.link.rate, &ranked(plan)))
     }
 
     fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
-        proved(of_leaves(plan, priority_services(plan.link.rate, &ranked(plan))))
+        where_proved(for_leaves(plan, priority_services(plan.link.rate, &ranked(plan))))
     }
 }
 
@@ -61,11 +61,13 @@ impl Plan {
             let level = |class: &Class| class.level.map_or(behind, u32::from);
             return self.classes.iter().map(level).collect();
         }
-        let mut deadlines: Vec<_> = self.classes.iter().filter_map(Class::due_within).collect();
+        let mut deadlines: Vec<_> =
+            self.classes.iter().filter_map(Class::relative_deadline).collect();
         deadlines.sort_unstable();
         deadlines.dedup();
         let earlier = |due: Nanos| deadlines.partition_point(|other| *other < due);
-        let level = |class: &Class| class.due_within().map_or(deadlines.len(), earlier) as u32;
+        let level =
+            |class: &Class| class.relative_deadline().map_or(deadlines.len(), earlier) as u32;
         self.classes.iter().map(level).collect()
     }
 }

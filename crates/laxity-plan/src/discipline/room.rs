@@ -16,7 +16,7 @@ pub trait Discipline {
     /// What the command line and tables call it: one of its kind's [`names`](Room::names).
     fn name(&self) -> &'static str;
 
-    /// Itself, for the classes of a plan; what it draws is made from `seed`.
+    /// The scheduler of a plan's classes, whose random draws are made from `seed`.
     fn build(&self, plan: &Plan, seed: u64) -> Box<dyn Withdraw + Send>;
 
     /// The delay bound of every class.
@@ -30,21 +30,21 @@ pub trait Discipline {
 /// The delay bound of every class, or why it has none.
 pub type Bounds = Vec<Result<Nanos, Unbounded>>;
 
-/// Whether one class waits behind another.
+/// Whether the second class is cross traffic of the first.
 pub type WaitsBehind<'a> = Box<dyn Fn(ClassId, ClassId) -> bool + 'a>;
 
 /// What is the same of a discipline whatever its settings.
 pub struct Room {
     /// The keys of `[scheduler]` that it takes besides `kind` and `queue`.
     pub keys: &'static [&'static str],
-    /// Its names with all of its ways; the first part of each is the word of its kind.
+    /// Its names, one for each of its variants; the first part of each is the word of its kind.
     pub names: &'static [&'static str],
-    /// What a word after the stroke is called in messages; empty if it has no ways.
-    pub way: &'static str,
-    /// Itself as a plan gets it that says no more; `None` if it cannot be had so.
-    pub plain: Option<SchedulerSpec>,
-    /// The same settings in the way of a name.
-    pub in_the_way: fn(SchedulerSpec, &str) -> SchedulerSpec,
+    /// What the variant after the stroke is called in messages; empty if it has no variants.
+    pub variant: &'static str,
+    /// Its default settings; `None` if some have to be given.
+    pub default: Option<SchedulerSpec>,
+    /// The same settings in the variant that a name says.
+    pub with_variant: fn(SchedulerSpec, &str) -> SchedulerSpec,
     /// Its settings from `[scheduler]`.
     pub(crate) read: fn(&raw::Scheduler, &Range<usize>) -> Read<SchedulerSpec>,
     /// Refuses what a plan cannot have with it, at `[scheduler]`.
@@ -52,7 +52,8 @@ pub struct Room {
     /// The delay bounds of classes on a link that is a share of another, and as late as the plan's link
     /// says; `None` if nothing is guaranteed there.
     pub below: Option<fn(&Plan) -> Bounds>,
-    /// Whether the bound of a class, the first one, holds only if it is known what the other one sends.
+    /// Whether the second class is cross traffic of the first one: whether the bound of the first holds
+    /// only if the arrival curve of the second is known.
     pub waits_behind: fn(&Plan) -> WaitsBehind<'_>,
     /// Whether the consecutive windows of all of a plan's streams are proved to be kept as long as the
     /// streams are in step.
@@ -67,24 +68,24 @@ pub struct Room {
     pub is_of_networks: bool,
 }
 
-/// What disciplines say that guarantee nothing.
-pub fn nothing<T>(plan: &Plan) -> Vec<Result<T, Unbounded>> {
+/// The answer of disciplines that guarantee nothing.
+pub fn no_guarantees<T>(plan: &Plan) -> Vec<Result<T, Unbounded>> {
     plan.classes.iter().map(|_| Err(Unbounded::NoGuarantee)).collect()
 }
 
-/// What is said of the leaves, in their order, among all classes.
-pub fn of_leaves<T>(
+/// The answers for the leaves, in their order, placed among all classes.
+pub fn for_leaves<T>(
     plan: &Plan,
     leaves: impl IntoIterator<Item = Result<T, Unbounded>>,
 ) -> Vec<Result<T, Unbounded>> {
-    let mut all = nothing(plan);
+    let mut all = no_guarantees(plan);
     for ((id, _), of_leaf) in plan.leaves().zip(leaves) {
         all[id.index()] = of_leaf;
     }
     all
 }
 
-/// The curves of those classes that have one.
-pub fn proved<T>(all: Vec<Result<T, Unbounded>>) -> Vec<Option<T>> {
+/// The answers of those classes that have one.
+pub fn where_proved<T>(all: Vec<Result<T, Unbounded>>) -> Vec<Option<T>> {
     all.into_iter().map(Result::ok).collect()
 }

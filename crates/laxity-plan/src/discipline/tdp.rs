@@ -9,7 +9,7 @@ use laxity::sched::tdp::CommonTime;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::room::{Discipline, Room, nothing};
+use super::room::{Discipline, Room, no_guarantees};
 use super::{fifo, wfq};
 use crate::error::{Fault, shown};
 use crate::model::{Assignment, BestEffortOrder, Late, Plan, SchedulerSpec, Source, TdpSpec};
@@ -17,14 +17,14 @@ use crate::raw::{self, At, Count};
 use crate::read::{Read, positive, zero};
 use crate::tdp::Framed;
 
-/// The shortest and the longest frame.
-const FRAMES: [Nanos; 2] = [Nanos(100), Nanos(1_000_000_000)];
-/// The most frames of a super cycle.
+/// The shortest and the longest time frame.
+const FRAME_LENGTHS: [Nanos; 2] = [Nanos(100), Nanos(1_000_000_000)];
+/// The most time frames of a super cycle.
 const MOST_FRAMES: u64 = 1 << 16;
 /// The most frames that a node delays packets by.
 const LONGEST_DELAY: u64 = 1000;
 /// The most frames of a super cycle, times the links of a network, both ways.
-const MOST_CELLS: usize = 50_000_000;
+const MOST_LINK_FRAMES: usize = 50_000_000;
 /// The most packets of a super cycle, times the links that they pass.
 const MOST_USES: u64 = 10_000_000;
 
@@ -42,13 +42,13 @@ pub const ROOM: Room = Room {
         "assignment",
     ],
     names: &["tdp"],
-    way: "",
-    plain: None,
-    in_the_way: |spec, _| spec,
+    variant: "",
+    default: None,
+    with_variant: |spec, _| spec,
     read,
     check,
     below: None,
-    // Nothing is proved that could hang on others.
+    // Nothing is proved that could depend on cross traffic.
     waits_behind: |_| Box::new(|_, _| false),
     keeps_windows: |_| false,
     has_levels: false,
@@ -62,7 +62,7 @@ impl Discipline for TdpSpec {
         ROOM.names[0]
     }
 
-    /// What orders the packets that have no frame.
+    /// What orders best effort, the packets without a time frame.
     fn build(&self, plan: &Plan, seed: u64) -> Box<dyn Withdraw + Send> {
         match self.order {
             BestEffortOrder::Fifo => fifo::Fifo.build(plan, seed),
@@ -71,7 +71,7 @@ impl Discipline for TdpSpec {
     }
 
     fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
-        nothing(plan)
+        no_guarantees(plan)
     }
 
     fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
@@ -113,7 +113,7 @@ fn time(raw: &raw::Scheduler, span: &Range<usize>) -> Read<CommonTime> {
         ));
     };
     let length = positive("frame")(frame)?;
-    let [shortest, longest] = FRAMES;
+    let [shortest, longest] = FRAME_LENGTHS;
     if !(shortest..=longest).contains(&length) {
         return Err(Fault::at(&frame.span, format!("a frame of {length}"))
             .help(format!("a frame lasts {shortest} to {longest}")));
@@ -124,7 +124,7 @@ fn time(raw: &raw::Scheduler, span: &Range<usize>) -> Read<CommonTime> {
     Ok(CommonTime { frame: length, frames: of_cycle, cycles })
 }
 
-/// d of a node or of all.
+/// Reads the forwarding delay d, of a node or of all.
 pub fn forwarding_delay(raw: &At<Count>) -> Read<u32> {
     frames("forwarding-delay", raw, 2..=LONGEST_DELAY)
 }
@@ -158,7 +158,7 @@ fn check(plan: &Plan, scheduler: &Range<usize>) -> Read<()> {
     };
     let network = networked.network;
     let cells = (spec.period() as usize).saturating_mul(2 * network.links.len());
-    if cells > MOST_CELLS {
+    if cells > MOST_LINK_FRAMES {
         return refuse(
             format!("{} links with {} frames each, both ways", network.links.len(), spec.period()),
             "use fewer `frames` or `cycles`: 50 million frames of links at most",

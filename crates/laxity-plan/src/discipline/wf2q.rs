@@ -6,15 +6,15 @@ use laxity::sched::Share;
 use laxity::scheduler::Withdraw;
 use laxity::units::{Nanos, Rate};
 
-use super::room::{Discipline, Room, proved};
+use super::room::{Discipline, Room, where_proved};
 use crate::model::{Class, Plan, SchedulerSpec};
 
 pub const ROOM: Room = Room {
     keys: &[],
     names: &["wf2q"],
-    way: "",
-    plain: Some(SchedulerSpec::Wf2q),
-    in_the_way: |spec, _| spec,
+    variant: "",
+    default: Some(SchedulerSpec::Wf2q),
+    with_variant: |spec, _| spec,
     read: |_, _| Ok(SchedulerSpec::Wf2q),
     check: |_, _| Ok(()),
     below: None,
@@ -49,7 +49,7 @@ impl Discipline for Wf2q {
     fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
         match plan.has_schedulers_below() {
             true => vec![None; plan.classes.len()],
-            false => proved(plan.wf2q_hierarchy().services()),
+            false => where_proved(plan.wf2q_hierarchy().services()),
         }
     }
 }

@@ -6,15 +6,15 @@ use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::room::{Discipline, Room, of_leaves, proved};
+use super::room::{Discipline, Room, for_leaves, where_proved};
 use crate::model::{Class, Plan, SchedulerSpec};
 
 pub const ROOM: Room = Room {
     keys: &[],
     names: &["wfq"],
-    way: "",
-    plain: Some(SchedulerSpec::Wfq),
-    in_the_way: |spec, _| spec,
+    variant: "",
+    default: Some(SchedulerSpec::Wfq),
+    with_variant: |spec, _| spec,
     read: |_, _| Ok(SchedulerSpec::Wfq),
     check: |_, _| Ok(()),
     below: None,
@@ -39,12 +39,12 @@ impl Discipline for Wfq {
     }
 
     fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
-        of_leaves(plan, wfq(plan.link.rate, &weighted(plan)))
+        for_leaves(plan, wfq(plan.link.rate, &weighted(plan)))
     }
 
     fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
         let services = wfq_services(plan.link.rate, &weighted(plan));
-        proved(of_leaves(plan, services.into_iter().map(Ok)))
+        where_proved(for_leaves(plan, services.into_iter().map(Ok)))
     }
 }
 

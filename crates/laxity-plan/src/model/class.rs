@@ -58,13 +58,13 @@ pub struct Class {
 impl Class {
     /// The delay by which deadlines order its packets: what it is promised, or else its streams'
     /// gap; best effort without either.
-    pub fn due_within(&self) -> Option<Nanos> {
+    pub fn relative_deadline(&self) -> Option<Nanos> {
         self.deadline.or(self.gap)
     }
 
     /// Whether it is promised anything that time-driven priority reserves frames for.
     pub fn wants_frames(&self) -> bool {
-        self.due_within().is_some() || self.end_to_end.is_some()
+        self.relative_deadline().is_some() || self.end_to_end.is_some()
     }
 
     /// The scheduler that it holds: first come, first served where it names none.

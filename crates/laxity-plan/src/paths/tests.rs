@@ -76,7 +76,7 @@ fn classes_of_which_nothing_is_known_spoil_queues_and_not_curves() {
         assert_eq!(a.bound().is_ok(), proved, "{scheduler} {other}: {:?}", a.bound());
         assert_eq!(b.bound(), Err(Unbounded::NoArrival.into()));
         if scheduler == "fifo" {
-            assert_eq!(a.bound(), Err(Unproved::UnknownNeighbour));
+            assert_eq!(a.bound(), Err(Unproved::UnknownCrossTraffic));
             assert!(paths.outputs[0].classes[0].bound.is_ok(), "it is alone there");
         }
     }
@@ -102,11 +102,11 @@ fn circles_are_found_and_spoil_what_is_behind() {
         source("a", &["e", "a", "b"])
     );
     let paths = paths(&text);
-    let on_circle: Vec<_> = paths.circles.iter().map(|of| paths.outputs[*of].hop.link).collect();
-    assert_eq!(on_circle, [0, 1, 2]);
+    let on_cycle: Vec<_> = paths.cyclic.iter().map(|of| paths.outputs[*of].hop.link).collect();
+    assert_eq!(on_cycle, [0, 1, 2]);
     let bounds: Vec<_> = paths.routes.iter().map(Route::bound).collect();
-    assert_eq!(bounds[0], Err(Unproved::Circle));
-    assert_eq!(bounds[2], Err(Unproved::Circle));
+    assert_eq!(bounds[0], Err(Unproved::CyclicDependency));
+    assert_eq!(bounds[2], Err(Unproved::CyclicDependency));
     assert!(bounds[1].is_err());
     assert!(bounds[3].is_ok() && bounds[4].is_ok(), "{bounds:?}");
     let last = paths.outputs[paths.routes[1].outputs[2]].classes[0].bound;
@@ -163,7 +163,7 @@ fn an_output_is_told_what_comes_there() {
     // Three links send at once, each a packet and, for rounding, a byte.
     let fastest = lines.iter().max_by_key(|line| line.rate).unwrap();
     assert_eq!((fastest.rate, fastest.bucket), (Rate(24_000_000), Bytes(3 * 1_001)));
-    assert_eq!(here.classes[1].arrival.as_ref().unwrap().buckets, [NOTHING]);
+    assert_eq!(here.classes[1].arrival.as_ref().unwrap().buckets, [ABSENT]);
     assert!(paths.routes.iter().all(|route| route.bound().is_ok()));
     let bounds = paths.bounds();
     assert_eq!(bounds[&(paths.routes[0].path[0], ClassId(0))], Some(Nanos(4 * MS)));

@@ -21,7 +21,7 @@ const MOST_BUCKETS: usize = 64;
 /// The largest weight.
 const LARGEST_WEIGHT: f64 = 4000.0;
 
-/// What classes are read in.
+/// What of the plan is needed to read its classes.
 pub struct Context<'a> {
     pub link: &'a LinkSpec,
     pub in_network: bool,

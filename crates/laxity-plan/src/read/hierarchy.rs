@@ -67,7 +67,7 @@ impl Hierarchy {
         }
         match reached.iter().position(|reached| !reached) {
             None => Ok(()),
-            Some(astray) => Err(self.own_ancestor(astray, classes)),
+            Some(misplaced) => Err(self.own_ancestor(misplaced, classes)),
         }
     }
 

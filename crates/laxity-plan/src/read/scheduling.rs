@@ -4,7 +4,7 @@ use super::values::Read;
 use crate::aqm;
 use crate::discipline::Kind;
 use crate::error::Fault;
-use crate::keys::astray;
+use crate::keys::misplaced;
 use crate::model::{LinkSpec, Scheduling};
 use crate::raw::{self, At, Table};
 
@@ -22,7 +22,7 @@ pub fn scheduling(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Read<Sched
 /// Refuses the options of another discipline.
 fn check_options(raw: &raw::Scheduler, kind: Kind) -> Read<()> {
     let takes = |key: &str| kind.room().keys.contains(&key);
-    let Some((key, span)) = astray(raw.options(), takes) else { return Ok(()) };
+    let Some((key, span)) = misplaced(raw.options(), takes) else { return Ok(()) };
     let owners = Kind::ALL.iter().filter(|kind| kind.room().keys.contains(&key));
     let owners: Vec<_> = owners.map(|owner| format!("`kind = \"{}\"`", owner.word())).collect();
     let message = format!("`{key}` does not belong to `kind = \"{}\"`", kind.word());

@@ -170,7 +170,7 @@ proptest! {
     fn every_scheduler_serves_any_hierarchy(
         plan in hierarchies(), lengths in vec(40..=1_250u32, 1..6),
     ) {
-        for spec in SchedulerSpec::plain() {
+        for spec in SchedulerSpec::defaults() {
             let mut scheduler = Plan { scheduler: spec, ..plan.clone() }.build_scheduler(1);
             let mut drops = |packet: Packet, _: DropReason| panic!("{spec} drops {packet:?}");
             let mut link = Link::new(plan.link.rate);

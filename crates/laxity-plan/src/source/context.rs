@@ -1,4 +1,4 @@
-//! What sources are read in, and the keys that most models have.
+//! What of the plan is needed to read its sources, and the keys that most models have.
 
 use std::collections::HashMap;
 use std::ops::Range;

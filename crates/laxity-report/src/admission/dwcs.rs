@@ -61,7 +61,7 @@ fn exceptions(plan: &Plan) -> String {
         let name = &class.name;
         exceptions += &format!(" It proves no delay, so the deadline of {name} is no promise.");
     }
-    let is_due = |class: &&Class| class.due_within().is_some() && plan.drops_in_time(class);
+    let is_due = |class: &&Class| class.relative_deadline().is_some() && plan.drops_in_time(class);
     if let Some(Class { name, .. }) = plan.classes.iter().find(is_due) {
         exceptions += &format!(
             " What {name} drops before it is late, by its `queue` or `police`, is lost beside that, \

@@ -78,7 +78,7 @@ pub fn residual_capacity(plan: &Plan, until: Nanos) -> Option<CurveFigure> {
 /// An interval long enough to see what matters for packets of this plan: a few times its longest
 /// deadline.
 pub fn usual_range(plan: &Plan) -> Nanos {
-    let longest = plan.classes.iter().filter_map(Class::due_within).max();
+    let longest = plan.classes.iter().filter_map(Class::relative_deadline).max();
     Nanos(longest.unwrap_or_default().0.saturating_mul(3))
 }
 
@@ -139,7 +139,8 @@ impl BestEffortView {
     /// What a plan leaves.
     pub fn of(plan: &Plan) -> Self {
         let residual = plan.edf_system().effective_residual_capacity();
-        let largest = residual.inverse(&Exact::from_integer(plan.link.max_packet.0.into()));
+        let largest =
+            residual.lower_pseudo_inverse(&Exact::from_integer(plan.link.max_packet.0.into()));
         let deadlines = Deadlines::new(&residual);
         let two_lines = plan.two_lines();
         BestEffortView {

@@ -91,7 +91,7 @@ fn kept(plan: &Plan, test: &Answer) -> String {
     }
     let (promised, link) = two_rates(test.long_run, plan.link.rate);
     let fullest = test.binding.map_or(String::new(), |interval| {
-        let (length, capacity, demand) = told(&interval);
+        let (length, capacity, demand) = in_words(&interval);
         format!(", and at first up to {demand} bytes within {length}, in which the link sends {capacity}")
     });
     format!(
@@ -103,7 +103,7 @@ fn refusal(plan: &Plan, test: &Answer) -> String {
     let outgrown = test.long_run > plan.link.rate;
     let sum = match &test.binding {
         Some(interval) if !outgrown => {
-            let (length, capacity, demand) = told(interval);
+            let (length, capacity, demand) = in_words(interval);
             format!(
                 "within {length} they sum to {demand} bytes, but the link sends only {capacity}"
             )
@@ -142,9 +142,9 @@ pub fn places(plan: &Plan, test: &Answer) -> Vec<Place> {
     let lasting = test.long_run > plan.link.rate;
     let exceeded = |trap: &Trap| match trap {
         Trap { class: Some(class), kind: TrapKind::RealTimeAboveShare { excess, .. } } => {
-            let told = !plan.classes[class.index()].is_leaf()
+            let is_interior_excess = !plan.classes[class.index()].is_leaf()
                 && (!lasting || matches!(excess, Excess::Lasting { .. }));
-            told.then_some((*class, *excess))
+            is_interior_excess.then_some((*class, *excess))
         }
         _ => None,
     };
@@ -166,7 +166,7 @@ pub fn places(plan: &Plan, test: &Answer) -> Vec<Place> {
 }
 
 /// Length, capacity and demand.
-fn told(interval: &Interval) -> (String, String, String) {
+fn in_words(interval: &Interval) -> (String, String, String) {
     let bytes = |size: Bytes| quantity::count(size.0);
     let length = quantity::time(interval.length.0 as f64);
     (length, bytes(interval.capacity), bytes(interval.demand))

@@ -155,9 +155,9 @@ impl Style {
         self.subject.map(palette::on_white_paper)
     }
 
-    /// The name by which a page in dark colours knows its colour.
-    pub(crate) fn ink(self) -> Option<String> {
-        self.subject.map(palette::ink)
+    /// The CSS class by which a page in dark colours knows its colour.
+    pub(crate) fn css_class(self) -> Option<String> {
+        self.subject.map(palette::css_class)
     }
 }
 

@@ -21,13 +21,13 @@ pub(super) fn on_white_paper(subject: usize) -> &'static str {
 }
 
 /// The class of what has a subject's colour.
-pub(super) fn ink(subject: usize) -> String {
+pub(super) fn css_class(subject: usize) -> String {
     format!("ink-{}", subject % ON_WHITE.len())
 }
 
 /// The rules of a style sheet that give subjects their colours on dark paper.
 pub(crate) fn on_dark_paper() -> String {
-    let rule = |(at, colour)| format!(".{}{{color:{colour}}}", ink(at));
+    let rule = |(at, colour)| format!(".{}{{color:{colour}}}", css_class(at));
     let rules: String = ON_DARK.iter().enumerate().map(rule).collect();
     format!("@media screen and (prefers-color-scheme:dark){{{rules}}}\n")
 }

@@ -141,11 +141,11 @@ fn multiples(step: f64, (from, to): (f64, f64)) -> impl Iterator<Item = f64> {
 
 /// How many decimals tell multiples of a step apart.
 fn decimals(step: f64) -> usize {
-    let is_told = |decimals: &usize| {
+    let are_distinct = |decimals: &usize| {
         let scaled = step * 10f64.powi(*decimals as i32);
         (scaled - scaled.round()).abs() < 1e-6 * scaled
     };
-    (0..MOST_DECIMALS).find(is_told).unwrap_or(MOST_DECIMALS)
+    (0..MOST_DECIMALS).find(are_distinct).unwrap_or(MOST_DECIMALS)
 }
 
 fn log(low: f64, high: f64, unit: Unit, room: usize, given: bool) -> Ruler {

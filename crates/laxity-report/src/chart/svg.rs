@@ -35,7 +35,7 @@ pub(crate) struct Sheet<'a> {
     pub paper: Paper,
     pub title: &'a str,
     pub legend: &'a [(String, Style)],
-    /// May be wider than the paper, which is then moved below the eye.
+    /// May be wider than the paper: the page then scrolls.
     pub width: f64,
     pub height: f64,
 }

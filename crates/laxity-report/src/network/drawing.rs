@@ -1,4 +1,4 @@
-//! Drawings of networks: who is joined to whom, and whose frames are whose.
+//! Drawings of networks: who is joined to whom, and who has reserved which time frames.
 
 use std::collections::BTreeSet;
 
@@ -14,17 +14,17 @@ mod layout;
 mod shown;
 mod topology;
 
-use shown::{NAME_LIMIT, Shown, round};
+use shown::{NAME_LIMIT, ShownClasses, round};
 pub use topology::topology;
 
-/// A row for every output that has frames and anything reserved, a column for every frame of the
+/// A row for every output that has time frames and anything reserved, a column for every frame of the
 /// period (of the first 120), filled as far as each class has reserved it, or all of them together if
 /// there are too many to tell apart.
-pub fn frames<'a>(framing: &'a Framing<'a>) -> Figure<'a> {
-    Figure::new(|paper| frames_on(paper, framing))
+pub fn reservations<'a>(framing: &'a Framing<'a>) -> Figure<'a> {
+    Figure::new(|paper| reservations_on(paper, framing))
 }
 
-fn frames_on(paper: Paper, framing: &Framing<'_>) -> String {
+fn reservations_on(paper: Paper, framing: &Framing<'_>) -> String {
     const ROW: f64 = 52.0;
     const MARGIN: f64 = 12.0;
     const MOST: u32 = 120;
@@ -34,7 +34,7 @@ fn frames_on(paper: Paper, framing: &Framing<'_>) -> String {
     let period = spec.period();
     let shown = period.min(MOST);
     let mut uses = uses(framing);
-    let classes = Shown::new(plan, uses.iter().map(|of| of.class).collect());
+    let classes = ShownClasses::new(plan, uses.iter().map(|of| of.class).collect());
     if !classes.are_told_apart() {
         join(&mut uses);
     }
@@ -85,7 +85,7 @@ fn frames_on(paper: Paper, framing: &Framing<'_>) -> String {
 /// The reservations of one frame of one output, on top of one another.
 fn stack(
     uses: &[Use],
-    shown: &Shown<'_>,
+    shown: &ShownClasses<'_>,
     (output, frame): (u32, u32),
     tall: impl Fn(u64) -> f64,
     x: f64,
@@ -102,7 +102,7 @@ fn stack(
     }
     html! {
         @for (y, height, style) in placed {
-            rect class=[style.ink()] x=(round(x + 0.4)) y=(round(y)) width=(round((width - 0.8).max(0.3)))
+            rect class=[style.css_class()] x=(round(x + 0.4)) y=(round(y)) width=(round((width - 0.8).max(0.3)))
                 height=(round(height)) color=[style.colour()] fill="currentColor" fill-opacity="0.85"
                 stroke="#fff" stroke-width="0.5" {}
         }
@@ -182,7 +182,7 @@ mod tests {
         let plan = plan(flows);
         let networked = plan.networked().unwrap();
         let framing = Framing::of(networked.framed().unwrap());
-        [topology(networked).svg(), frames(&framing).svg()]
+        [topology(networked).svg(), reservations(&framing).svg()]
     }
 
     #[test]

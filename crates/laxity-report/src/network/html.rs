@@ -7,7 +7,7 @@ use laxity_sim::series::Series;
 use maud::{Markup, html};
 
 use super::cells::fairness;
-use super::{drawing, figures, frames};
+use super::{drawing, figures, time_frames};
 use crate::admission::AdmissionView;
 use crate::html::tables::cell;
 use crate::html::tables::swatch;
@@ -36,15 +36,15 @@ pub fn html(
             @if summary.classes.iter().any(|class| class.tcp.is_some()) {
                 section { h2 { "TCP" } (tcp(summary)) }
             }
-            @if frames::are_shown(summary) {
-                section { h2 { "Frames and losses" } (frames::section(summary)) }
+            @if time_frames::are_shown(summary) {
+                section { h2 { "Frames and losses" } (time_frames::section(summary)) }
             }
             section { h2 { "Hop by hop" } (hops(&summary.hops)) }
             section {
                 h2 { "Figures" }
                 (figure(&drawing::topology(on), TOPOLOGY))
                 @if let Some(framed) = on.framed() {
-                    (figure(&drawing::frames(&Framing::of(framed)), FRAMES))
+                    (figure(&drawing::reservations(&Framing::of(framed)), FRAMES))
                 }
                 (figure(&figures::goodput(summary, series), GOODPUT))
                 (figure(&figures::delays(summary, series), DELAYS))

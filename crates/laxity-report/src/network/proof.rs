@@ -9,7 +9,7 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, Hop};
 use laxity_plan::network::Networked;
-use laxity_plan::paths::{Output, Passing, Paths, Route, Unproved};
+use laxity_plan::paths::{ClassAtOutput, Output, Paths, Route, Unproved};
 use serde::Serialize;
 
 use crate::admission::{self, Admission, AdmissionView, Test, listed};
@@ -137,7 +137,7 @@ impl Proof {
             paths: routes().map(|route| view.path(route)).collect(),
             outputs: (0..paths.outputs.len()).map(|output| view.output(output)).collect(),
             circles: paths
-                .circles
+                .cyclic
                 .iter()
                 .map(|output| view.ends(paths.outputs[*output].hop))
                 .collect(),
@@ -317,7 +317,7 @@ impl View<'_> {
     }
 
     fn passing(&self, output: &Output) -> Vec<PassingProof> {
-        let of = |passing: &Passing| {
+        let of = |passing: &ClassAtOutput| {
             let lines = passing.arrival.as_ref();
             let long_run: Option<&TokenBucket> =
                 lines.and_then(|lines| lines.iter().min_by_key(|line| line.rate));

@@ -7,15 +7,15 @@ use laxity_plan::network::Networked;
 use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary};
 use laxity_sim::summary::ClassSummary;
 
-use super::framing::FramingProof;
 use super::proof::{Proof, tells_arrivals};
+use super::tdp::TdpProof;
 use crate::admission::AdmissionView;
 use crate::verdict::{Broken, Measured, Owed, Promise, broken_by};
 
 /// What is proved of a network, before anything is sent.
 pub fn admission(on: Networked<'_>) -> AdmissionView {
     match on.framed() {
-        Some(framed) => FramingProof::of(framed).view(),
+        Some(framed) => TdpProof::of(framed).view(),
         None => Proof::of(on).view(),
     }
 }

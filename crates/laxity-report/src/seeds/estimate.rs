@@ -4,7 +4,7 @@ use laxity_plan::Plan;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::figures::{Figure, Figures, Shown};
+use super::figures::{Figure, Figures, Format};
 use crate::admission::AdmissionView;
 use crate::quantity::NOTHING;
 use crate::verdict::{Broken, HeldTo, Judged, Verdict};
@@ -36,7 +36,7 @@ pub struct Estimate {
     pub figure: &'static str,
     /// How the tables show it.
     #[serde(skip)]
-    pub shown: Shown,
+    pub shown: Format,
     /// How many seeds have it: nothing is delayed where nothing is sent.
     pub seeds: usize,
     /// The mean over these seeds; of a percentile, that of each seed's percentile.

@@ -16,14 +16,14 @@ pub struct Figure {
     /// What it is, as the summary calls it.
     pub name: &'static str,
     /// How tables show it.
-    pub shown: Shown,
+    pub shown: Format,
     /// Its value in the unit of its name, if the run has it.
     pub value: Option<f64>,
 }
 
 /// How tables show a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum Format {
     /// As it is.
     Number,
     /// Nanoseconds as milliseconds.
@@ -34,14 +34,14 @@ pub enum Shown {
     Percent,
 }
 
-impl Shown {
+impl Format {
     /// A value as a bare number for a column.
     pub fn text(self, value: f64) -> String {
         match self {
-            Shown::Number => quantity::number(value),
-            Shown::Millis => quantity::millis(value),
-            Shown::Megabits => quantity::megabits(value),
-            Shown::Percent => quantity::number(value * 100.0),
+            Format::Number => quantity::number(value),
+            Format::Millis => quantity::millis(value),
+            Format::Megabits => quantity::megabits(value),
+            Format::Percent => quantity::number(value * 100.0),
         }
     }
 
@@ -52,15 +52,15 @@ impl Shown {
         let name = name.replace("p99_9", "p99.9").replace(['_', '.'], " ");
         let name = name.replace("p99 9", "p99.9");
         match self {
-            Shown::Number => name,
-            Shown::Millis => format!("{name} ms"),
-            Shown::Megabits => format!("{name} Mbit/s"),
-            Shown::Percent => format!("{name} %"),
+            Format::Number => name,
+            Format::Millis => format!("{name} ms"),
+            Format::Megabits => format!("{name} Mbit/s"),
+            Format::Percent => format!("{name} %"),
         }
     }
 }
 
-/// Results of which figures can be told.
+/// Results that consist of figures.
 pub trait Figures: Measured {
     /// The seed of every random draw.
     fn seed(&self) -> u64;
@@ -76,12 +76,12 @@ impl Figures for Summary {
 
     fn figures(&self) -> Vec<Figure> {
         let mut list = List::of("link", None);
-        list.add("utilization", Shown::Percent, self.link.utilization);
+        list.add("utilization", Format::Percent, self.link.utilization);
         let mut all = list.figures;
         for class in &self.classes {
             let mut list = List::of(&class.name, None);
             list.counts(class);
-            list.add("throughput_bps", Shown::Megabits, class.throughput_bps);
+            list.add("throughput_bps", Format::Megabits, class.throughput_bps);
             list.delays(class.delay_ns.as_ref());
             if let Some(windows) = &class.windows {
                 list.count("windows.lost", windows.lost);
@@ -112,9 +112,9 @@ fn from_end_to_end(class: &EndToEnd) -> Vec<Figure> {
     if class.deadline_ns.is_some() {
         list.count("deadline_misses", class.deadline_misses);
     }
-    list.add("goodput_bps", Shown::Megabits, class.goodput_bps);
+    list.add("goodput_bps", Format::Megabits, class.goodput_bps);
     if class.flows > 1 {
-        list.add("fairness", Shown::Number, class.fairness);
+        list.add("fairness", Format::Number, class.fairness);
     }
     list.delays(class.delay_ns.as_ref());
     if let Some(tcp) = &class.tcp {
@@ -123,7 +123,7 @@ fn from_end_to_end(class: &EndToEnd) -> Vec<Figure> {
         list.count("tcp.timeouts", tcp.timeouts);
         list.count("tcp.completed", tcp.completed);
         let completion = tcp.completion_ns.map(|delay| delay.mean);
-        list.add("tcp.completion_ns.mean", Shown::Millis, completion);
+        list.add("tcp.completion_ns.mean", Format::Millis, completion);
     }
     list.figures
 }
@@ -131,7 +131,7 @@ fn from_end_to_end(class: &EndToEnd) -> Vec<Figure> {
 fn at_hop(hop: &HopSummary) -> Vec<Figure> {
     let at = format!("{} → {}", hop.from, hop.to);
     let mut list = List::of("link", Some(&at));
-    list.add("utilization", Shown::Percent, hop.utilization);
+    list.add("utilization", Format::Percent, hop.utilization);
     let mut all = list.figures;
     for class in &hop.classes {
         let mut list = List::of(&class.name, Some(&at));
@@ -154,13 +154,13 @@ impl<'a> List<'a> {
         List { class, at, figures: Vec::new() }
     }
 
-    fn add(&mut self, name: &'static str, shown: Shown, value: impl Into<Option<f64>>) {
+    fn add(&mut self, name: &'static str, shown: Format, value: impl Into<Option<f64>>) {
         let (class, at) = (self.class.to_owned(), self.at.map(str::to_owned));
         self.figures.push(Figure { class, at, name, shown, value: value.into() });
     }
 
     fn count(&mut self, name: &'static str, value: u64) {
-        self.add(name, Shown::Number, value as f64);
+        self.add(name, Format::Number, value as f64);
     }
 
     fn counts(&mut self, class: &ClassSummary) {
@@ -183,7 +183,7 @@ impl<'a> List<'a> {
             ("delay_ns.max", |d| d.max as f64),
         ];
         for (name, of) in parts {
-            self.add(name, Shown::Millis, delay.map(of));
+            self.add(name, Format::Millis, delay.map(of));
         }
     }
 }

@@ -39,8 +39,8 @@ pub fn compare_table<S>(runs: &[Seeds<S>]) -> String {
 /// The first cells of a row: whose figure it is, unless the row above says so, and which.
 pub(super) fn lead(figures: &[Estimate], at: usize) -> [String; 2] {
     let subject = figures[at].subject();
-    let is_told = at > 0 && figures[at - 1].subject() == subject;
-    let subject = if is_told { String::new() } else { shortened(&subject, NAME_LIMIT) };
+    let is_repeated = at > 0 && figures[at - 1].subject() == subject;
+    let subject = if is_repeated { String::new() } else { shortened(&subject, NAME_LIMIT) };
     [subject, figures[at].shown.label(figures[at].figure)]
 }
 
@@ -61,7 +61,7 @@ pub fn range(seeds: &[u64]) -> String {
     }
 }
 
-/// What is to be told if all seeds came to the same.
+/// A remark if all seeds came to the same.
 pub fn sameness<S>(runs: &[Seeds<S>]) -> Option<&'static str> {
     let same = |run: &Seeds<S>| run.figures.iter().all(|figure| figure.min == figure.max);
     let several = runs.iter().all(|run| run.seeds.len() > 1);

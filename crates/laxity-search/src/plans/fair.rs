@@ -16,8 +16,8 @@ pub fn flat(kind: &str, draw: &mut Generator) -> Draft {
     let sum: u64 = weights.iter().sum();
     for (name, weight) in weights.into_iter().enumerate() {
         let share = (u128::from(draft.rate) * u128::from(weight) / u128::from(sum)) as u64;
-        let told = name == 0 || !chance(3, draw);
-        let arrival = told.then(|| arrival(draft.max_packet, share, draw));
+        let has_arrival = name == 0 || !chance(3, draw);
+        let arrival = has_arrival.then(|| arrival(draft.max_packet, share, draw));
         let weight = Some(weight);
         draft.classes.push(ClassDraft { weight, arrival, ..ClassDraft::named(name) });
     }
@@ -38,8 +38,8 @@ fn below(draft: &mut Draft, above: Option<(u16, u64)>, levels: u32, draw: &mut G
     for rate in parts(whole, count, !chance(3, draw), draw) {
         let name = draft.classes.len();
         let is_leaf = levels == 1 || chance(2, draw);
-        let told = is_leaf && !chance(4, draw);
-        let arrival = told.then(|| arrival(draft.max_packet, rate, draw));
+        let has_arrival = is_leaf && !chance(4, draw);
+        let arrival = has_arrival.then(|| arrival(draft.max_packet, rate, draw));
         draft.classes.push(ClassDraft {
             parent: above.map(|(name, _)| name),
             link_share: Some(CurveDraft::line(rate)),

@@ -47,8 +47,8 @@ fn below(
 }
 
 fn leaf(class: &mut ClassDraft, draft: &Draft, rate: u64, draw: &mut Generator) {
-    let told = class.name == 0 || !chance(4, draw);
-    class.arrival = told.then(|| arrival(draft.max_packet, rate, draw));
+    let has_arrival = class.name == 0 || !chance(4, draw);
+    class.arrival = has_arrival.then(|| arrival(draft.max_packet, rate, draw));
     let curve = curve(rate, draft.rate, draw);
     match draw.random_range(0..5u32) {
         0 => class.real_time = Some(curve),

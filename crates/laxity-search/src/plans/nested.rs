@@ -45,8 +45,9 @@ fn below(draft: &mut Draft, above: Option<(u16, u64)>, levels: u32, draw: &mut G
                 }
             }
             _ => {
-                let told = chance(2, draw);
-                draft.classes[at].arrival = told.then(|| arrival(draft.max_packet, rate, draw));
+                let has_arrival = chance(2, draw);
+                draft.classes[at].arrival =
+                    has_arrival.then(|| arrival(draft.max_packet, rate, draw));
             }
         }
     }

@@ -50,11 +50,11 @@ fn scheduler(draw: &mut Generator) -> String {
 
 fn class(name: usize, count: usize, draft: &Draft, draw: &mut Generator) -> ClassDraft {
     let share = draft.rate / 2 / count as u64;
-    let told = name == 0 || !chance(4, draw);
-    let arrival = told.then(|| arrival(draft.max_packet, share, draw));
+    let has_arrival = name == 0 || !chance(4, draw);
+    let arrival = has_arrival.then(|| arrival(draft.max_packet, share, draw));
     let bucket = arrival.map_or(draft.max_packet, |arrival| arrival.bucket);
     let late = time((bucket + draft.max_packet) * count as u64, draft.rate / 2);
-    let due = told && !chance(3, draw);
+    let due = has_arrival && !chance(3, draw);
     let whole = due && chance(2, draw);
     let curve = chance(2, draw).then(|| CurveDraft::line(share));
     ClassDraft {

@@ -185,7 +185,7 @@ const CAMPUS: &str = r#"scheduler = { kind = "hfsc" }
 #[test]
 fn a_hierarchy_runs_under_every_scheduler_and_only_its_leaves_are_told() {
     let plan = plan(CAMPUS);
-    for scheduler in SchedulerSpec::plain() {
+    for scheduler in SchedulerSpec::defaults() {
         let (outcome, records) = run(&Plan { scheduler, ..plan.clone() }, 2, 2);
         let classes = &outcome.summary.classes;
         let told: Vec<_> =

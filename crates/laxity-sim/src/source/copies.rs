@@ -15,7 +15,7 @@ use crate::error::SimError;
 
 /// A traffic model: what all copies share. What one copy remembers is apart and small, for there
 /// may be a million of them.
-pub(super) trait Pattern {
+pub(super) trait TrafficModel {
     /// What one copy remembers.
     type Copy;
 
@@ -27,13 +27,13 @@ pub(super) trait Pattern {
     fn next_packet(&self, copy: &mut Self::Copy) -> (Nanos, u32);
 }
 
-/// Where the generators of beginnings are apart from those of packets.
+/// Set in the stream numbers of the generators of beginnings, so that none is that of packets.
 const STARTS: u64 = 1 << 63;
 
 /// The copies of one source, each a flow of its own, merged by time and, at equal times, by the
 /// copy's number.
-pub(super) struct Copies<P: Pattern> {
-    pattern: P,
+pub(super) struct Copies<P: TrafficModel> {
+    model: P,
     class: ClassId,
     /// When each copy begins.
     starts: Starts,
@@ -43,9 +43,9 @@ pub(super) struct Copies<P: Pattern> {
     next: BinaryHeap<Reverse<(Nanos, u32, u32)>>,
 }
 
-impl<P: Pattern> Copies<P> {
+impl<P: TrafficModel> Copies<P> {
     /// All copies of a source, which is the plan's `index`-th.
-    pub(super) fn new(pattern: P, source: &ModelSource, seed: u64, index: usize) -> Self {
+    pub(super) fn new(model: P, source: &ModelSource, seed: u64, index: usize) -> Self {
         let all = 0..u64::from(source.count);
         let starts = match source.stagger {
             Nanos::ZERO => Starts::Together(source.start),
@@ -57,14 +57,14 @@ impl<P: Pattern> Copies<P> {
             }
         };
         let mut copies: Vec<P::Copy> =
-            all.map(|copy| pattern.begin(generator(seed, index as u64, copy))).collect();
+            all.map(|copy| model.begin(generator(seed, index as u64, copy))).collect();
         let stop = source.stop.unwrap_or(Nanos::MAX);
         let next = (0..).zip(&mut copies).filter_map(|(number, copy)| {
-            let (time, length) = advance(&pattern, copy, starts.of(number), stop)?;
+            let (time, length) = advance(&model, copy, starts.of(number), stop)?;
             Some(Reverse((time, number, length)))
         });
         let next = next.collect();
-        Copies { class: source.class, starts, stop, next, copies, pattern }
+        Copies { class: source.class, starts, stop, next, copies, model }
     }
 }
 
@@ -84,23 +84,23 @@ impl Starts {
 }
 
 /// The copy's next packet on the run's clock, if that is before `stop`.
-fn advance<P: Pattern>(
-    pattern: &P,
+fn advance<P: TrafficModel>(
+    model: &P,
     copy: &mut P::Copy,
     start: Nanos,
     stop: Nanos,
 ) -> Option<(Nanos, u32)> {
-    let (time, length) = pattern.next_packet(copy);
+    let (time, length) = model.next_packet(copy);
     let time = start.saturating_add(time);
     (time < stop).then_some((time, length))
 }
 
-impl<P: Pattern> Arrivals for Copies<P> {
+impl<P: TrafficModel> Arrivals for Copies<P> {
     fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
         let Some(mut first) = self.next.peek_mut() else { return Ok(None) };
         let Reverse((time, number, length)) = *first;
         let copy = &mut self.copies[number as usize];
-        match advance(&self.pattern, copy, self.starts.of(number), self.stop) {
+        match advance(&self.model, copy, self.starts.of(number), self.stop) {
             Some((time, length)) => *first = Reverse((time, number, length)),
             None => {
                 PeekMut::pop(first);

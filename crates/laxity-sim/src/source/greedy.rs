@@ -5,7 +5,7 @@ use laxity::police::Meter;
 use laxity::units::{Bytes, Nanos};
 use laxity_plan::model::{Dist, ModelSource, Plan};
 
-use super::copies::Pattern;
+use super::copies::TrafficModel;
 use super::lengths::Lengths;
 use super::random::{Generator, Sampler};
 use super::sampler;
@@ -68,7 +68,7 @@ pub(super) struct State {
     length: u32,
 }
 
-impl Pattern for Greedy {
+impl TrafficModel for Greedy {
     type Copy = State;
 
     fn begin(&self, mut generator: Generator) -> State {

@@ -4,7 +4,7 @@ use laxity::link::Link;
 use laxity::units::{NANOBITS_PER_BYTE, Nanos, Rate};
 use laxity_plan::model::Dist;
 
-use super::copies::Pattern;
+use super::copies::TrafficModel;
 use super::lengths::Lengths;
 use super::random::{Generator, Sampler, exponential};
 use super::sampler;
@@ -28,7 +28,7 @@ pub(super) struct Pace {
     last: Nanos,
 }
 
-impl Pattern for Constant {
+impl TrafficModel for Constant {
     type Copy = Pace;
 
     fn begin(&self, generator: Generator) -> Pace {
@@ -99,7 +99,7 @@ impl Exponential {
     }
 }
 
-impl Pattern for Poisson {
+impl TrafficModel for Poisson {
     type Copy = Exponential;
 
     fn begin(&self, generator: Generator) -> Exponential {
@@ -112,7 +112,7 @@ impl Pattern for Poisson {
     }
 }
 
-impl Pattern for Correlated {
+impl TrafficModel for Correlated {
     type Copy = Exponential;
 
     fn begin(&self, generator: Generator) -> Exponential {
@@ -168,7 +168,7 @@ pub(super) struct Switched {
     on: Nanos,
 }
 
-impl Pattern for OnOff {
+impl TrafficModel for OnOff {
     type Copy = Switched;
 
     fn begin(&self, generator: Generator) -> Switched {

@@ -57,7 +57,7 @@ impl Shell<'_> {
                         self.status = Status::Unknown(Rc::clone(doubt));
                         let line = self.line(node.span.start);
                         let text = format!("`eval`: {}", doubt.why);
-                        self.passed_over.entry(line).or_insert(text);
+                        self.skipped.entry(line).or_insert(text);
                         Ok(Some(Flow::Next))
                     }
                     None => self.evaluate(&all.text, &node.span).map(Some),

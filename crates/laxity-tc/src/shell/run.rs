@@ -39,7 +39,7 @@ pub struct Shell<'a> {
     pub parsed: Parsed,
     pub commands: Vec<Command>,
     /// What is not done, by its line: the first of each.
-    pub passed_over: BTreeMap<usize, String>,
+    pub skipped: BTreeMap<usize, String>,
     pub readings: BTreeMap<usize, String>,
     /// Variables of the functions that are being carried out, as they were before.
     pub locals: Vec<Vec<(String, Option<Variable>)>>,
@@ -89,7 +89,7 @@ impl<'a> Shell<'a> {
             inputs: Vec::new(),
             parsed: Parsed::default(),
             commands: Vec::new(),
-            passed_over: BTreeMap::new(),
+            skipped: BTreeMap::new(),
             readings: BTreeMap::new(),
             locals: Vec::new(),
             tested: 0,
@@ -110,8 +110,9 @@ impl<'a> Shell<'a> {
         self.list(&list)
     }
 
-    pub fn told(&mut self, notes: &mut Notes) {
-        for (line, text) in std::mem::take(&mut self.passed_over) {
+    /// Notes what was not carried out, and what was not given.
+    pub fn report(&mut self, notes: &mut Notes) {
+        for (line, text) in std::mem::take(&mut self.skipped) {
             notes.not_read(line, text);
         }
         for (line, text) in std::mem::take(&mut self.readings) {

@@ -148,7 +148,7 @@ impl Shell<'_> {
         let text = plain(&text.join(" "));
         let line = self.line(node.span.start);
         let note = format!("`{text}` is no command of tc");
-        self.passed_over.entry(line).or_insert(note);
+        self.skipped.entry(line).or_insert(note);
         let unknown = Value::unknown(&text, String::new());
         if let Some(doubt) = unknown.doubt {
             if let Some(printed) = self.printed.last_mut() {
@@ -218,7 +218,7 @@ impl Shell<'_> {
                     let line = self.line(node.span.start);
                     let text =
                         format!("another file of commands: give `{}` with --source", plain(file));
-                    self.passed_over.entry(line).or_insert(text);
+                    self.skipped.entry(line).or_insert(text);
                 }
             }
             return Ok(Some(Flow::Next));
@@ -320,7 +320,7 @@ impl Shell<'_> {
                     "the file `{}`, which is not looked for: give it with --source",
                     plain(&file.text)
                 );
-                self.passed_over.entry(line).or_insert(text);
+                self.skipped.entry(line).or_insert(text);
                 Ok(Flow::Next)
             }
         }

@@ -6,7 +6,7 @@ use laxity_plan::matching::{Headers, IpHeaders, Ports};
 use laxity_plan::model::{QueueLimit, QueueSpec, SchedulerSpec};
 
 use super::{HEAD, NoteKind, class, import_at, notes, read, refusal};
-use crate::{Options, tc};
+use crate::Options;
 
 const ROOT: &str = "tc qdisc add dev eth0 root handle 1: prio";
 const MBIT: u64 = 1_000_000;
@@ -256,12 +256,12 @@ fn refused() {
 #[test]
 fn hfsc_on_another_interface_is_meant() {
     let script = format!("{}\n{HEAD}", ROOT.replace("eth0", "ifb0"));
-    let import = tc(&script, "script.sh", &Options::default()).unwrap();
+    let import = crate::import(&script, "script.sh", &Options::default()).unwrap();
     assert_eq!(read(&import).scheduler, SchedulerSpec::Hfsc);
     assert_eq!(notes(&import, NoteKind::NotRead), ["0: the set-up of ifb0, another interface"]);
     let options =
         Options { link_rate: Some(Rate(MBIT)), device: Some("ifb0".into()), ..Options::default() };
-    let import = tc(&script, "script.sh", &options).unwrap();
+    let import = crate::import(&script, "script.sh", &options).unwrap();
     assert_eq!(read(&import).scheduler, SchedulerSpec::Priority);
     let (_, message, _) = refusal(&format!("{ROOT}\n{}\n", ROOT.replace("eth0", "ifb0")));
     assert_eq!(message, "the script sets up eth0 and ifb0");
@@ -271,7 +271,7 @@ fn hfsc_on_another_interface_is_meant() {
 fn what_an_interface_had_before_and_gets_back() {
     let fq_codel = "tc qdisc replace dev eth0 root fq_codel\n";
     let script = format!("{fq_codel}tc qdisc del dev eth0 root\n{ROOT}\n{HEAD}{ROOT}\n{fq_codel}");
-    let import = tc(&script, "script.sh", &Options::default()).unwrap();
+    let import = crate::import(&script, "script.sh", &Options::default()).unwrap();
     assert_eq!(read(&import), read(&super::import(HEAD)));
     let told = notes(&import, NoteKind::NotRead);
     assert_eq!(

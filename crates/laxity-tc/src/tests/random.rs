@@ -6,7 +6,7 @@ use laxity_plan::Plan;
 use proptest::prelude::*;
 
 use super::HEAD;
-use crate::{Options, tc};
+use crate::Options;
 
 /// Words that scripts are made of.
 const WORDS: [&str; 86] = [
@@ -100,7 +100,7 @@ const WORDS: [&str; 86] = [
 
 fn tried(script: &str) -> Result<(), TestCaseError> {
     for link_rate in [None, "10mbit".parse().ok(), "1bit".parse().ok()] {
-        match tc(script, "script.sh", &Options { link_rate, ..Options::default() }) {
+        match crate::import(script, "script.sh", &Options { link_rate, ..Options::default() }) {
             Ok(import) => {
                 let read = Plan::parse(&import.plan, "plan.toml", Path::new(""));
                 prop_assert!(read.is_ok(), "{:?}\n{}", read, import.plan);

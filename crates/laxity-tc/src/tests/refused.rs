@@ -1,7 +1,7 @@
 //! What tc would refuse, and what leaves the plan open: refused with its line and what is accepted.
 
 use super::{HEAD, refusal};
-use crate::{LARGEST_SCRIPT, Options, tc};
+use crate::{LARGEST_SCRIPT, Options};
 
 /// The head with one more line is refused at this line.
 fn refused(line: &str, says: &str, helps: &str) {
@@ -162,7 +162,12 @@ fn a_script_without_a_set_up() {
     assert_eq!((line, message.as_str()), (5, "the script sets up eth0 and ifb0"));
     assert!(help.contains("--dev eth0"));
     let options = Options { link_rate: None, device: Some("eth1".into()), ..Options::default() };
-    assert!(tc(HEAD, "script.sh", &options).unwrap_err().message().contains("set-up of eth1"));
+    assert!(
+        crate::import(HEAD, "script.sh", &options)
+            .unwrap_err()
+            .message()
+            .contains("set-up of eth1")
+    );
 }
 
 #[test]

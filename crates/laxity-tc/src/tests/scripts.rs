@@ -5,7 +5,7 @@ use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::model::{QueueLimit, QueueSpec, SchedulerSpec};
 
 use super::{HEAD, NoteKind, class, import, notes, plan, read};
-use crate::{Options, tc};
+use crate::Options;
 
 #[test]
 fn a_script_with_all_that_shells_have() {
@@ -54,7 +54,7 @@ fn a_batch_file() {
 fn the_links_rate() {
     let rate = |script: &str, given: Option<u64>| {
         let options = Options { link_rate: given.map(Rate), ..Options::default() };
-        let import = tc(script, "script.sh", &options).unwrap();
+        let import = crate::import(script, "script.sh", &options).unwrap();
         let told = notes(&import, NoteKind::Reading).concat();
         (read(&import), told)
     };
@@ -81,7 +81,7 @@ fn one_of_several_interfaces() {
     let other = HEAD.replace("eth0", "ifb0").replace("10mbit", "50mbit");
     let script = format!("{HEAD}{other}");
     let options = Options { link_rate: None, device: Some("ifb0".into()), ..Options::default() };
-    let import = tc(&script, "script.sh", &options).unwrap();
+    let import = crate::import(&script, "script.sh", &options).unwrap();
     assert_eq!(read(&import).link.rate, Rate(50_000_000));
     assert_eq!(notes(&import, NoteKind::NotRead).len(), 4);
     let incoming =

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{HEAD, plan, refusal};
 use crate::shell::printed;
-use crate::{Options, Source, tc};
+use crate::{Options, Source};
 
 fn ours(script: &str) -> Vec<String> {
     let text = printed(script).unwrap_or_else(|fault| panic!("{script}\n{fault:?}"));
@@ -133,17 +133,17 @@ fn arguments_variables_and_files() {
     assert!(message.contains("`$1` is not known"), "{message}");
     assert!(help.contains("--arg"), "{help}");
     let mut options = Options { arguments: Some(vec!["start".into()]), ..Options::default() };
-    let error = tc(&script, "script.sh", &options).unwrap_err();
+    let error = crate::import(&script, "script.sh", &options).unwrap_err();
     assert!(error.to_string().contains("kbit"), "{error}");
     assert!(error.help().is_some_and(|help| help.contains("--set UP=VALUE")), "{error:?}");
     options.variables.insert("UP".into(), "10000".into());
-    assert_eq!(super::read(&tc(&script, "script.sh", &options).unwrap()), plan(HEAD));
+    assert_eq!(super::read(&crate::import(&script, "script.sh", &options).unwrap()), plan(HEAD));
     options.variables.clear();
     options.sources.push(Source { name: "qos.conf".into(), text: "UP=10000\n".into() });
-    assert_eq!(super::read(&tc(&script, "script.sh", &options).unwrap()), plan(HEAD));
+    assert_eq!(super::read(&crate::import(&script, "script.sh", &options).unwrap()), plan(HEAD));
     // A fault in that file is told with its name.
     options.sources[0].text = "UP=10000\nif\n".into();
-    let error = tc(&script, "script.sh", &options).unwrap_err();
+    let error = crate::import(&script, "script.sh", &options).unwrap_err();
     assert_eq!((error.name(), error.line()), ("qos.conf", Some(2)), "{error:?}");
 }
 

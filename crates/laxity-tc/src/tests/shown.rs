@@ -6,7 +6,7 @@ use laxity_plan::Plan;
 use laxity_plan::model::Class;
 
 use super::{NoteKind, notes, read};
-use crate::{Options, tc};
+use crate::Options;
 
 const HFSC: [&str; 4] = [
     include_str!("shown/hfsc.sh"),
@@ -22,7 +22,8 @@ const HTB: [&str; 4] = [
 ];
 
 fn plan(text: &str) -> Plan {
-    let import = tc(text, "shown", &Options::default()).unwrap_or_else(|error| panic!("{error:?}"));
+    let import = crate::import(text, "shown", &Options::default())
+        .unwrap_or_else(|error| panic!("{error:?}"));
     read(&import)
 }
 
@@ -82,7 +83,7 @@ fn a_part_of_a_terminal() {
     assert_eq!(classes(&plan(&pasted)), classes(&plan(HTB[0])));
     let other = format!("qdisc noqueue 0: dev lo root refcnt 2 \n{}", HTB[1]);
     assert_eq!(classes(&plan(&other)), classes(&plan(HTB[0])));
-    let import = tc(HTB[1], "shown", &Options::default()).unwrap();
+    let import = crate::import(HTB[1], "shown", &Options::default()).unwrap();
     let told = notes(&import, NoteKind::NotMapped);
     assert!(told.iter().any(|note| note.contains("netfilter's mark 0x1/0xff")), "{told:?}");
 }
@@ -98,7 +99,7 @@ fn filters_of_which_it_is_not_shown_where_they_hang() {
         ),
     ] {
         let told = |text: &str| {
-            let import = tc(text, "shown", &Options::default()).unwrap();
+            let import = crate::import(text, "shown", &Options::default()).unwrap();
             notes(&import, NoteKind::NotMapped).concat().contains("in several tables")
         };
         assert!(!told(shown));

@@ -65,7 +65,7 @@ pub struct Admission {
     pub utilization: Exact,
     /// The sum of 1 - x/y: the services that are needed, on average, between two deadlines.
     pub needed: Exact,
-    /// Whether consecutive windows are kept, provided that deadlines fall together as told above.
+    /// Whether consecutive windows are kept, provided that deadlines fall together as said above.
     pub proof: Result<Proof, Unproved>,
     /// What to leave out so that the rest is refused neither as [`Overloaded`](Unproved::Overloaded)
     /// nor for [`TooFewServices`](Unproved::TooFewServices); empty if it is not.

@@ -109,7 +109,7 @@ impl System {
                 self.interval(&at, &unused.value(&at))
             }
         };
-        let unused = unused.lower_envelope_ahead();
+        let unused = unused.nondecreasing_lower_closure();
         let guarantee = |class: &RealTime| {
             let unused = unused.as_ref().filter(|_| admitted)?;
             let early = unused.value(&exact_nanos(class.deadline)) / bytes_per_nano(self.rate);
@@ -136,7 +136,7 @@ impl System {
 
     /// The effective residual capacity `E(t) = min { R(t') : t' >= t }`, never below zero.
     pub fn effective_residual_capacity(&self) -> Curve {
-        let ahead = self.residual_capacity().lower_envelope_ahead();
+        let ahead = self.residual_capacity().nondecreasing_lower_closure();
         ahead.map_or_else(Curve::zero, |ahead| ahead.clamp_at_zero())
     }
 
@@ -184,7 +184,7 @@ impl System {
     fn room_beside(&self, k: usize) -> Option<Curve> {
         let mut others = self.clone();
         others.real_time.remove(k);
-        others.slack().lower_envelope_ahead()
+        others.slack().nondecreasing_lower_closure()
     }
 
     fn with(&self, k: usize, change: impl FnOnce(&mut RealTime)) -> System {

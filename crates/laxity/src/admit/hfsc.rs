@@ -130,7 +130,7 @@ impl System {
     /// What is left to give: a real-time curve can be added if and only if it is nowhere above
     /// this one. Later intervals count for earlier ones, for no service curve falls.
     pub fn residual(&self) -> Curve {
-        let ahead = self.unused().lower_envelope_ahead();
+        let ahead = self.unused().nondecreasing_lower_closure();
         ahead.map_or_else(Curve::zero, |ahead| ahead.clamp_at_zero())
     }
 

@@ -62,8 +62,8 @@ impl Hop {
         packet: Bytes,
         rate: Rate,
     ) -> Vec<TokenBucket> {
-        let mut lines = delayed(arrival, self.delay.saturating_sub(least));
-        lines.push(sent_by(rate, packet));
+        let mut lines = with_jitter(arrival, self.delay.saturating_sub(least));
+        lines.push(over_link(rate, packet));
         if let Some(service) = &self.service {
             let late = exact_nanos(service.late.saturating_add(ROUNDING));
             // Below a curve of convex shape, the deconvolution is concave, as arrival curves here are.
@@ -71,13 +71,13 @@ impl Hop {
             let burst = arrival_curve(arrival).deconvolve(&served);
             lines.extend(burst.map(|burst| concave(&burst)).unwrap_or_default());
         }
-        lowest(lines)
+        undominated(lines)
     }
 }
 
 /// The arrival curve of traffic whose packets are delayed by times that differ by no more than
 /// `jitter`: `A(t + jitter)`.
-pub fn delayed(arrival: &[TokenBucket], jitter: Nanos) -> Vec<TokenBucket> {
+pub fn with_jitter(arrival: &[TokenBucket], jitter: Nanos) -> Vec<TokenBucket> {
     let later = |line: &TokenBucket| {
         let gained = u128::from(line.rate.0) * u128::from(jitter.0);
         let gained = gained.div_ceil(u128::from(NANOBITS_PER_BYTE));
@@ -88,19 +88,19 @@ pub fn delayed(arrival: &[TokenBucket], jitter: Nanos) -> Vec<TokenBucket> {
 }
 
 /// The arrival curve of packets of up to this length that come over a link of this rate.
-pub fn sent_by(rate: Rate, packet: Bytes) -> TokenBucket {
-    let rounding = delayed(&[TokenBucket { bucket: packet, rate }], ROUNDING);
+pub fn over_link(rate: Rate, packet: Bytes) -> TokenBucket {
+    let rounding = with_jitter(&[TokenBucket { bucket: packet, rate }], ROUNDING);
     rounding[0]
 }
 
-/// The arrival curve of all of these together; no lines if there are none.
-pub fn together<'a>(arrivals: impl IntoIterator<Item = &'a [TokenBucket]>) -> Vec<TokenBucket> {
+/// The arrival curve of the aggregate of these; no lines if there are none.
+pub fn aggregate<'a>(arrivals: impl IntoIterator<Item = &'a [TokenBucket]>) -> Vec<TokenBucket> {
     let curves: Vec<_> = arrivals.into_iter().map(arrival_curve).collect();
     if curves.is_empty() { Vec::new() } else { concave(&Curve::sum(&curves)) }
 }
 
-/// The lines that count of some.
-pub fn lowest(lines: Vec<TokenBucket>) -> Vec<TokenBucket> {
+/// The lines that are below all others somewhere: the rest changes nothing.
+pub fn undominated(lines: Vec<TokenBucket>) -> Vec<TokenBucket> {
     concave(&arrival_curve(&lines))
 }
 
@@ -124,14 +124,14 @@ pub fn pay_bursts_once<'a>(
             None => late = late.saturating_add(hop.delay),
         }
     }
-    let packet_takes = |curve: &&Curve| curve.inverse(&exact_bytes(packet));
+    let packet_takes = |curve: &&Curve| curve.lower_pseudo_inverse(&exact_bytes(packet));
     let Some(slowest) = (0..curves.len()).max_by_key(|hop| packet_takes(&curves[*hop])) else {
         return Ok(late);
     };
     let first = curves.swap_remove(slowest).clone();
     let all = curves.iter().fold(first, |all, curve| all.convolve(&lowered(curve, packet)));
     let distance = Curve::horizontal_distance(&arrival_curve(arrival), &all);
-    let waits = distance.and_then(|distance| ceil_nanos(&distance)).ok_or(Unbounded::Outgrown)?;
+    let waits = distance.and_then(|distance| ceil_nanos(&distance)).ok_or(Unbounded::Unstable)?;
     Ok(waits.saturating_add(late))
 }
 
@@ -153,32 +153,33 @@ fn concave(curve: &Curve) -> Vec<TokenBucket> {
     curve.pieces().iter().map(line).collect()
 }
 
-/// In which order hops can be looked at so that each comes after all that feed it.
+/// The order of a feed-forward network: each hop after all that feed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// The hops that can be, in that order.
+    /// The hops that depend on no cycle, in that order.
     pub forward: Vec<usize>,
-    /// The hops that feed one another in circles, and those on the way from one circle to another.
-    pub circles: Vec<usize>,
+    /// The hops of cyclic dependencies, which feed one another, and those on the way from one cycle to
+    /// another.
+    pub cyclic: Vec<usize>,
 }
 
 impl Order {
     /// Of so many hops, from pairs of which the first feeds the second.
     pub fn of(hops: usize, feeds: &[(usize, usize)]) -> Order {
         let back: Vec<_> = feeds.iter().map(|(from, to)| (*to, *from)).collect();
-        let (after, before) = (unreached(hops, feeds), unreached(hops, &back));
-        let in_circle: Vec<_> = (0..hops).map(|hop| after[hop] && before[hop]).collect();
-        let rest = feeds.iter().filter(|(from, to)| !in_circle[*from] && !in_circle[*to]);
+        let (after, before) = (on_or_behind_cycles(hops, feeds), on_or_behind_cycles(hops, &back));
+        let is_cyclic: Vec<_> = (0..hops).map(|hop| after[hop] && before[hop]).collect();
+        let rest = feeds.iter().filter(|(from, to)| !is_cyclic[*from] && !is_cyclic[*to]);
         let (forward, _) = sorted(hops, &rest.copied().collect::<Vec<_>>());
         Order {
-            forward: forward.into_iter().filter(|hop| !in_circle[*hop]).collect(),
-            circles: (0..hops).filter(|hop| in_circle[*hop]).collect(),
+            forward: forward.into_iter().filter(|hop| !is_cyclic[*hop]).collect(),
+            cyclic: (0..hops).filter(|hop| is_cyclic[*hop]).collect(),
         }
     }
 }
 
-/// Which hops lie on circles or behind them.
-fn unreached(hops: usize, feeds: &[(usize, usize)]) -> Vec<bool> {
+/// Which hops lie on cycles or behind them.
+fn on_or_behind_cycles(hops: usize, feeds: &[(usize, usize)]) -> Vec<bool> {
     sorted(hops, feeds).1
 }
 

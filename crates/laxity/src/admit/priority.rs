@@ -126,17 +126,18 @@ fn known<'a>(traffic: impl Iterator<Item = &'a Traffic>) -> Option<Curve> {
 impl Level {
     fn bound(&self, rate: Rate) -> Result<Nanos, Unbounded> {
         let (before, own) =
-            self.before.as_ref().zip(self.own.as_ref()).ok_or(Unbounded::UnknownBefore)?;
+            self.before.as_ref().zip(self.own.as_ref()).ok_or(Unbounded::UnknownCrossTraffic)?;
         let service = self.residual(rate, before)?;
         let distance = Curve::horizontal_distance(own, &service);
         let bound = distance.and_then(|distance| ceil_nanos(&distance));
-        Ok(bound.ok_or(Unbounded::Outgrown)?.saturating_add(ROUNDING))
+        Ok(bound.ok_or(Unbounded::Unstable)?.saturating_add(ROUNDING))
     }
 
     fn service(&self, rate: Rate, all: &[Ranked], class: usize) -> Result<Service, Unbounded> {
         let others = self.classes.iter().filter(|&&other| other != class);
         let others = known(others.map(|&other| &all[other].traffic));
-        let (before, others) = self.before.as_ref().zip(others).ok_or(Unbounded::UnknownBefore)?;
+        let (before, others) =
+            self.before.as_ref().zip(others).ok_or(Unbounded::UnknownCrossTraffic)?;
         let curve = self.residual(rate, &before.add(&others))?;
         Ok(Service { curve, late: ROUNDING })
     }
@@ -145,7 +146,7 @@ impl Level {
     fn residual(&self, rate: Rate, before: &Curve) -> Result<Curve, Unbounded> {
         let [last_byte, blocking] = [Bytes(1), self.blocking].map(Curve::constant);
         let begun = Curve::line(rate).sub(before).sub(&blocking).add(&last_byte);
-        let ahead = begun.lower_envelope_ahead().ok_or(Unbounded::Outgrown)?;
+        let ahead = begun.nondecreasing_lower_closure().ok_or(Unbounded::Unstable)?;
         Ok(ahead.clamp_at_zero().shift(&bytes_per_nano(rate).recip()))
     }
 }

@@ -11,9 +11,9 @@
 //! another round (squeaky wheel optimization: Joslin, Clements 1999).
 
 mod all;
+mod label_setting;
 mod ledger;
 mod pattern;
-mod sweep;
 #[cfg(test)]
 mod tests;
 

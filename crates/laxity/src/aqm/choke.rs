@@ -13,6 +13,6 @@ use super::Red;
 pub struct Choke {
     /// The average and what becomes of packets that meet no other of their flow.
     pub red: Red,
-    /// How many packets are drawn, one after the other, all alike.
+    /// How many packets are drawn, one after the other, each uniformly at random.
     pub candidates: u32,
 }

@@ -44,7 +44,7 @@ impl CoDel {
     }
 }
 
-/// CoDel at work on a queue: the pseudocode of section 5, told of one packet at a time, for what
+/// CoDel at work on a queue: the pseudocode of section 5, given one packet at a time, for what
 /// comes next may be a packet of another queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Controller {

@@ -8,9 +8,12 @@ use crate::units::Nanos;
 
 /// How much of a class may be queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "who sizes what is queued is to be told of another")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a new unit has to be sized wherever a limit is matched"
+)]
 pub enum Limit {
-    /// Whatever comes.
+    /// Unlimited.
     None,
     /// So many packets.
     Packets(u64),

@@ -84,14 +84,14 @@ impl Held {
         (self.0.len() - 1) as u32
     }
 
-    /// Takes out the packet of this index. The one that takes over the index is told.
+    /// Takes out the packet of this index. Returns the ticket of the one that takes over the index.
     pub fn remove(&mut self, index: u32) -> Option<u32> {
         self.0.swap_remove(index as usize);
         self.0.get(index as usize).map(|moved| moved.ticket)
     }
 
     /// The ticket of this index's packet, if there is one and it is of the same flow.
-    pub fn alike(&self, index: usize, packet: &Packet) -> Option<u32> {
+    pub fn same_flow(&self, index: usize, packet: &Packet) -> Option<u32> {
         let Entry { class, flow, ticket } = *self.0.get(index)?;
         (class == packet.class && flow == packet.flow).then_some(ticket)
     }

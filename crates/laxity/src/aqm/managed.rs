@@ -68,7 +68,7 @@ impl<S: Withdraw> Managed<S> {
     }
 
     /// Drops packets of the arriving one's flow among those drawn, and says whether there were any.
-    fn meets(
+    fn matches(
         &mut self,
         now: Nanos,
         queue: usize,
@@ -101,9 +101,9 @@ impl<S: Withdraw> Scheduler for Managed<S> {
         }
         let queue = self.books.queue_of(packet.class);
         if let Some(queue) = queue {
-            let candidates = self.books.queues[queue].meet(now);
-            if candidates > 0 && self.meets(now, queue, candidates, &packet, drops) {
-                self.books.queues[queue].pass();
+            let candidates = self.books.queues[queue].arrive(now);
+            if candidates > 0 && self.matches(now, queue, candidates, &packet, drops) {
+                self.books.queues[queue].count_matched();
                 return drops.dropped(packet, DropReason::Choke);
             }
             if let Err(reason) = self.books.queues[queue].judge(&mut packet) {

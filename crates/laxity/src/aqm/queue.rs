@@ -74,8 +74,9 @@ impl Queue {
         Ok(Queue { manager, queued: Backlog::default() })
     }
 
-    /// A packet comes, which may get in or not; returns how many packets are drawn for it to meet.
-    pub fn meet(&mut self, now: Nanos) -> u32 {
+    /// A packet comes, which may get in or not; returns how many candidates are drawn to be compared with
+    /// it.
+    pub fn arrive(&mut self, now: Nanos) -> u32 {
         match &mut self.manager {
             Manager::Red(detector) => {
                 detector.average(now, self.queued);
@@ -89,22 +90,22 @@ impl Queue {
         }
     }
 
-    /// Draws a packet, all alike, and tells its ticket if it is of the same flow as this one.
+    /// Draws a packet uniformly at random, and returns its ticket if it is of the same flow as this one.
     pub fn draw(&mut self, packet: &Packet) -> Option<u32> {
         let Manager::Choke(Drawing { random, held, .. }) = &mut self.manager else { return None };
         let index = (u64::from(random.next_u32()) * held.len() as u64) >> 32;
-        held.alike(index as usize, packet)
+        held.same_flow(index as usize, packet)
     }
 
-    /// A packet that has met another of its flow does not get in; random early detection counts it
-    /// among those that came since its last drop.
-    pub fn pass(&mut self) {
+    /// A packet that matched a candidate does not get in; random early detection counts it among those
+    /// that came since its last drop.
+    pub fn count_matched(&mut self) {
         if let Manager::Choke(Drawing { detector, .. }) = &mut self.manager {
-            detector.pass();
+            detector.count_unjudged();
         }
     }
 
-    /// Whether a packet that has met no other gets in, maybe marked.
+    /// Whether a packet that matched no candidate gets in, maybe marked.
     pub fn judge(&mut self, packet: &mut Packet) -> Result<(), DropReason> {
         let queued = self.queued;
         match &mut self.manager {
@@ -152,7 +153,7 @@ impl Queue {
     }
 
     /// The packet of this index, if packets are drawn here, can be drawn no more. Another takes over
-    /// the index: its ticket is told.
+    /// the index: its ticket is returned.
     pub fn let_go(&mut self, index: u32) -> Option<u32> {
         match &mut self.manager {
             Manager::Choke(Drawing { held, .. }) => held.remove(index),

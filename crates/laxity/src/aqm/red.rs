@@ -57,10 +57,11 @@ pub enum Measure {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Spacing {
-    /// `p / (1 - count p)`: between two drops lie 1 to 1/p packets, all alike (1993, section 7).
+    /// `p / (1 - count p)`: from one drop to the next 1 to 1/p packets, uniformly at random
+    /// (1993, section 7).
     #[default]
     Uniform,
-    /// None until `count p` is 1, then `p / (2 - count p)`: 1/p to 2/p packets, all alike (ns-2's
+    /// None until `count p` is 1, then `p / (2 - count p)`: 1/p to 2/p packets, uniformly at random (ns-2's
     /// `wait_`).
     Wait,
 }
@@ -143,7 +144,7 @@ impl Detector {
     }
 
     /// A packet came that is not judged.
-    pub fn pass(&mut self) {
+    pub fn count_unjudged(&mut self) {
         self.count = self.count.saturating_add(1);
     }
 

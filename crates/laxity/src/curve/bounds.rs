@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 use num_traits::{Signed, Zero};
 
 impl Curve {
-    /// The first time `t >= 0` in ns with `f(t) >= level`, `level` in bytes; `None` if it is never
-    /// reached. A curve that is not monotone may fall below `level` again later.
-    pub fn inverse(&self, level: &Exact) -> Option<Exact> {
+    /// The lower pseudo-inverse: the first time `t >= 0` in ns with `f(t) >= level`, `level` in bytes;
+    /// `None` if it is never reached. A curve that is not monotone may fall below `level` again later.
+    pub fn lower_pseudo_inverse(&self, level: &Exact) -> Option<Exact> {
         self.pieces_with_ends().find_map(|(piece, end)| {
             if piece.value >= *level {
                 return Some(piece.start.clone());
@@ -21,9 +21,9 @@ impl Curve {
     /// if there is none.
     ///
     /// A service curve that falls again does not count as having served until it stays above:
-    /// what counts is its [`lower_envelope_ahead`](Curve::lower_envelope_ahead).
+    /// what counts is its [`nondecreasing_lower_closure`](Curve::nondecreasing_lower_closure).
     pub fn horizontal_distance(arrival: &Curve, service: &Curve) -> Option<Exact> {
-        let service = service.lower_envelope_ahead()?;
+        let service = service.nondecreasing_lower_closure()?;
         if arrival.final_slope() > service.final_slope() {
             return None;
         }
@@ -39,13 +39,13 @@ impl Curve {
         // where it passes a level at which a piece of the service curve starts or ends. It peaks at
         // one of those, but not where a jump up of the service curve ends: there it stops falling.
         for (piece, end) in arrival.pieces_with_ends() {
-            include(service.inverse(&piece.value)?, &piece.start);
+            include(service.lower_pseudo_inverse(&piece.value)?, &piece.start);
             if !piece.slope.is_positive() {
                 continue;
             }
             let highest = end.map(|end| piece.at(end));
             if let (Some(highest), Some(end)) = (&highest, end) {
-                include(service.inverse(highest)?, end);
+                include(service.lower_pseudo_inverse(highest)?, end);
             }
             let first = service.levels.partition_point(|level| *level < piece.value);
             let passed = service.levels[first..]
@@ -53,7 +53,7 @@ impl Curve {
                 .take_while(|level| highest.as_ref().is_none_or(|highest| *level < highest));
             for level in passed {
                 let arrived = &piece.start + (level - &piece.value) / &piece.slope;
-                include(service.first_above(level)?, &arrived);
+                include(service.upper_pseudo_inverse(level)?, &arrived);
             }
         }
         Some(distance)
@@ -80,14 +80,14 @@ impl Rising<'_> {
         Rising { curve, levels }
     }
 
-    /// The first time with `f(t) >= level`.
-    fn inverse(&self, level: &Exact) -> Option<Exact> {
+    /// The first time with `f(t) >= level`: the lower pseudo-inverse.
+    fn lower_pseudo_inverse(&self, level: &Exact) -> Option<Exact> {
         let piece = &self.curve.pieces[self.levels.partition_point(|end| end < level)];
         if piece.value >= *level { Some(piece.start.clone()) } else { rising_through(piece, level) }
     }
 
-    /// The infimum of the times with `f(t) > level`.
-    fn first_above(&self, level: &Exact) -> Option<Exact> {
+    /// The infimum of the times with `f(t) > level`: the upper pseudo-inverse.
+    fn upper_pseudo_inverse(&self, level: &Exact) -> Option<Exact> {
         let piece = &self.curve.pieces[self.levels.partition_point(|end| end <= level)];
         if piece.value > *level { Some(piece.start.clone()) } else { rising_through(piece, level) }
     }

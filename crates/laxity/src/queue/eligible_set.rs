@@ -6,12 +6,12 @@ mod tests;
 
 use alloc::vec::Vec;
 
-use super::circle::{Stamp, earlier, is_before};
+use super::serial::{Stamp, earlier, is_before};
 use node::{Entry, MOST, Node, SPARSE};
 
 /// Requests, at most one a slot, that each may be served from an eligible time on and have a
 /// deadline. It answers which of those that are eligible by now has the least deadline; among equal
-/// deadlines the lowest slot's. Eligible times lie within [`REACH`](super::circle::REACH) of each
+/// deadlines the lowest slot's. Eligible times lie within [`REACH`](super::serial::REACH) of each
 /// other and of now, and so do deadlines.
 ///
 /// Such a set is what H-FSC keeps its real-time requests in (Stoica, Zhang, Ng 2000, section IV) and

@@ -53,7 +53,7 @@ impl Entrant {
         (self.high != Entrant::NOBODY.high).then_some((self.number() >> 32) as u128)
     }
 
-    /// The earlier of two. Who that is is anybody's guess, so nothing is gained by predicting it.
+    /// The earlier of two, without a branch, which could not be predicted.
     #[inline]
     fn or_earlier(self, other: Entrant) -> Entrant {
         let difference = self.number().wrapping_sub(other.number());

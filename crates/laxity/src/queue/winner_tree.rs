@@ -86,8 +86,8 @@ impl<K: Ord + Copy> WinnerTree<K> {
         let mut winner = Node { key, slot: slot as u32 };
         nodes[at] = winner;
         while at > 1 {
-            // Only the sibling is read, the winner so far stays in registers; who wins is anybody's
-            // guess, so nothing is gained by predicting it.
+            // Only the sibling is read, the winner so far stays in registers; a branch could
+            // not be predicted.
             let sibling = nodes[at ^ 1];
             let is_left = at % 2 == 1;
             let wins = (sibling.key < winner.key) | ((sibling.key == winner.key) & is_left);

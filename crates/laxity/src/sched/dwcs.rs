@@ -68,7 +68,7 @@ pub struct Streams {
 /// exactly. Ties are broken by the arrival of the head packets.
 ///
 /// Where a head packet is late by several gaps, its misses are counted at once; packets that are
-/// dropped for being late are told in no particular order.
+/// dropped for being late come out in no particular order.
 #[derive(Clone, Debug)]
 pub struct Dwcs {
     settings: DwcsSettings,

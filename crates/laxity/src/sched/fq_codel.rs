@@ -73,7 +73,7 @@ pub struct FqCodel {
     packets: Fifos<(), Packet>,
     /// What no queue has more bytes than, inverted, so that the most win. It is made true where a queue
     /// wins, and not for every packet that leaves.
-    fattest: WinnerTree<u64>,
+    largest: WinnerTree<u64>,
     new: List,
     old: List,
     backlog: Backlog,
@@ -119,7 +119,7 @@ impl FqCodel {
             salt: mix(seed),
             queues: alloc::vec![Queue::default(); settings.queues],
             packets: Fifos::new(settings.queues),
-            fattest: WinnerTree::new(settings.queues, !0),
+            largest: WinnerTree::new(settings.queues, !0),
             new: List::EMPTY,
             old: List::EMPTY,
             backlog: Backlog::default(),
@@ -148,14 +148,14 @@ impl FqCodel {
     }
 
     /// Drops the first packet of the queue that has the most bytes.
-    fn drop_from_fattest(&mut self, drops: &mut dyn DropSink) -> Option<Packet> {
+    fn drop_from_largest(&mut self, drops: &mut dyn DropSink) -> Option<Packet> {
         let queue = loop {
-            let (queue, key) = self.fattest.winner()?;
+            let (queue, key) = self.largest.winner()?;
             let bytes = self.queues[queue].bytes;
             if bytes == !key {
                 break queue;
             }
-            self.fattest.set(queue, !bytes);
+            self.largest.set(queue, !bytes);
         };
         let (packet, _) = self.packets.pop(queue)?;
         self.count_out(queue, packet.length);
@@ -183,8 +183,8 @@ impl FqCodel {
         self.backlog.add(length);
         let bytes = &mut self.queues[queue].bytes;
         *bytes += u64::from(length);
-        if *bytes > !self.fattest.key(queue) {
-            self.fattest.set_among_many(queue, !*bytes);
+        if *bytes > !self.largest.key(queue) {
+            self.largest.set_among_many(queue, !*bytes);
         }
     }
 
@@ -252,7 +252,7 @@ impl Scheduler for FqCodel {
     fn footprint(&self) -> usize {
         self.queues.capacity() * size_of::<Queue>()
             + self.packets.footprint()
-            + self.fattest.footprint()
+            + self.largest.footprint()
     }
 }
 
@@ -274,7 +274,7 @@ impl Withdraw for FqCodel {
             self.new.push(number as u32, &mut self.queues);
         }
         while self.settings.codel.limit.check(others, &packet).is_err() {
-            let dropped = self.drop_from_fattest(drops)?;
+            let dropped = self.drop_from_largest(drops)?;
             if self.packets.is_empty(number) {
                 // It was the packet itself, the last of its queue.
                 return None;

@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
 use crate::packet::{ClassId, Packet};
-use crate::queue::circle::Stamp;
+use crate::queue::serial::Stamp;
 use crate::queue::{EligibleSet, Fifos, Withdrawn};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,

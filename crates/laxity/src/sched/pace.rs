@@ -73,7 +73,7 @@ impl Pace {
     pub fn head_start(self, time: u64, faster: u64) -> Moment {
         let rate = i128::from(self.rate);
         let work = -i128::from(time) * i128::from(faster - self.rate);
-        // A head start of more than ages is one of ages.
+        // Clamped to 2^80 ns: an earlier moment makes no difference.
         let nanos = work.div_euclid(rate).max(-1 << 80);
         Moment((nanos << PARTS) | work.rem_euclid(rate))
     }

@@ -11,7 +11,7 @@ use super::pace::{Moment, Pace};
 use crate::error::SetupError;
 use crate::packet::ClassId;
 use crate::queue::EligibleSet;
-use crate::queue::circle::{REACH, Stamp, whole};
+use crate::queue::serial::{REACH, Stamp, whole};
 use crate::units::{Nanos, Rate};
 
 /// A class of the hierarchy.

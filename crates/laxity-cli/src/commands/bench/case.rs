@@ -32,11 +32,11 @@ pub enum Case {
 
 /// What can be measured, in words.
 pub fn accepted() -> String {
-    let told = Case::all().map(|case| match case.about() {
+    let names = Case::all().map(|case| match case.about() {
         "" => case.name(),
         about => format!("{} ({about})", case.name()),
     });
-    told.collect::<Vec<_>>().join(", ")
+    names.collect::<Vec<_>>().join(", ")
 }
 
 impl Case {

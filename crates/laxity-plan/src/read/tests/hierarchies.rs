@@ -75,7 +75,7 @@ fn curve_stands_for_real_time_and_link_share() {
 #[test]
 fn every_scheduler_takes_a_hierarchy() {
     let classes = "class.a.curve = '2mbit'\nclass.b.parent = 'a'\nclass.c.parent = 'a'";
-    for spec in SchedulerSpec::plain() {
+    for spec in SchedulerSpec::defaults() {
         let kind = spec.name().split('/').next().unwrap();
         let text = format!("{HEAD}{classes}").replace("hfsc", kind);
         assert_eq!(parse(&text).map(|plan| plan.scheduler), Ok(spec));

@@ -107,12 +107,12 @@ fn what_makes_no_sense_is_refused() {
     red("min = 5, max = 9, max-p = -1.5", "-1.5", "`max-p` is -1.5", "at most 1");
     let long = "1073741824";
     red(&format!("min = 5, max = {long}"), long, "`max` is too long: 1073741824", "1073741823");
-    let astray = "`target` does not belong to `kind = \"red\"`";
-    red("min = 5, max = 9, target = '5ms'", "'5ms'", astray, "it belongs to `codel`");
-    let astray = "`candidates` does not belong to `kind = \"red\"`";
-    red("min = 5, max = 9, candidates = 2", "2", astray, "`choke`");
-    let astray = "`ecn` does not belong to `kind = \"droptail\"`";
-    refused("kind = 'droptail', limit = 9, ecn = true", "true", astray, "`red`, `choke`, `codel`");
+    let message = "`target` does not belong to `kind = \"red\"`";
+    red("min = 5, max = 9, target = '5ms'", "'5ms'", message, "it belongs to `codel`");
+    let message = "`candidates` does not belong to `kind = \"red\"`";
+    red("min = 5, max = 9, candidates = 2", "2", message, "`choke`");
+    let message = "`ecn` does not belong to `kind = \"droptail\"`";
+    refused("kind = 'droptail', limit = 9, ecn = true", "true", message, "`red`, `choke`, `codel`");
     let zero = "`candidates` is zero: it must be more";
     refused("kind = 'choke', limit = 9, min = 5, max = 9, candidates = 0", "0", zero, "");
     let many = "`candidates` is 1001";

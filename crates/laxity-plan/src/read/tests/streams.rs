@@ -40,7 +40,7 @@ fn streams_and_their_defaults() {
     let plan = read(&class("gap = '33ms'\nloss = '1/80'\ncount = 60\n[class.rest]"));
     let [a, rest] = &plan.classes[..] else { panic!("two classes") };
     assert_eq!((a.count, a.gap, a.loss), (60, Some(Nanos(33 * MS)), Some(loss("1/80"))));
-    assert_eq!((a.late, a.due_within()), (Late::Drop, a.gap));
+    assert_eq!((a.late, a.relative_deadline()), (Late::Drop, a.gap));
     assert_eq!((rest.count, rest.gap, rest.loss, rest.late), (1, None, None, Late::Send));
     let late = |keys: &str| read(&class(&format!("gap = '33ms'\n{keys}"))).classes[0].late;
     assert_eq!(late(""), Late::Send);

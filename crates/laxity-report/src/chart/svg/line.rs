@@ -24,7 +24,7 @@ pub fn stroke(data: &str, mark: Mark, style: Style) -> Markup {
     let dashes = dashes(style.dash).filter(|_| mark != Mark::Points);
     let opacity = (style.faint || mark == Mark::Sticks).then_some("0.6");
     html! {
-        path class=[style.ink()] d=(data) fill="none" color=[style.colour()]
+        path class=[style.css_class()] d=(data) fill="none" color=[style.colour()]
             stroke="currentColor" stroke-width=(width) stroke-linecap="round"
             stroke-linejoin="round" stroke-dasharray=[dashes] stroke-opacity=[opacity] {}
     }

@@ -12,16 +12,16 @@ use crate::quantity::count;
 pub const NAME_LIMIT: usize = 12;
 
 /// The classes that a drawing shows, with their styles in every figure.
-pub struct Shown<'a> {
+pub struct ShownClasses<'a> {
     plan: &'a Plan,
     classes: BTreeMap<ClassId, Style>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ShownClasses<'a> {
     pub fn new(plan: &'a Plan, classes: BTreeSet<ClassId>) -> Self {
         let leaves = plan.leaves().map(|(class, _)| class).zip((0..).map(Style::of));
         let classes = leaves.filter(|(class, _)| classes.contains(class)).collect();
-        Shown { plan, classes }
+        ShownClasses { plan, classes }
     }
 
     pub fn are_told_apart(&self) -> bool {

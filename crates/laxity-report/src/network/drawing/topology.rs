@@ -9,7 +9,7 @@ use laxity_plan::network::Networked;
 use maud::{Markup, html};
 
 use super::layout::{self, Place};
-use super::shown::{NAME_LIMIT, Shown, round};
+use super::shown::{NAME_LIMIT, ShownClasses, round};
 use crate::chart::{self, Dash, Figure, Paper, Sheet, Style, text_width};
 use crate::quantity::{count, shortened};
 
@@ -29,7 +29,7 @@ pub fn topology(on: Networked<'_>) -> Figure<'_> {
 
 fn topology_on(paper: Paper, Networked { plan, network }: Networked<'_>) -> String {
     let takers = takers(plan);
-    let shown = Shown::new(plan, takers.values().flatten().copied().collect());
+    let shown = ShownClasses::new(plan, takers.values().flatten().copied().collect());
     let title = "Nodes, links and the classes that take them";
     let drawn = |width, height, content: &Markup| {
         Sheet { paper, title, legend: &shown.legend(), width, height }.document(content)
@@ -131,7 +131,7 @@ const EDGE: f64 = 6.0;
 
 /// An arrow for each class, to the right of the link as the class goes.
 fn arrows(
-    shown: &Shown<'_>,
+    shown: &ShownClasses<'_>,
     network: &Network,
     classes: &BTreeSet<ClassId>,
     hop: Hop,

@@ -47,7 +47,7 @@ pub fn drr(rate: Rate, classes: &[Turn]) -> Vec<Result<Nanos, Unbounded>> {
 /// By what each class is served under [`Drr`](crate::sched::Drr) on a link of `rate`.
 ///
 /// # Errors
-/// If that is later than can be told.
+/// If that is later than [`Nanos`] hold.
 pub fn drr_services(rate: Rate, classes: &[Turn]) -> Vec<Result<Service, Unbounded>> {
     let round = Round::of(rate, classes);
     classes.iter().map(|class| round.service(rate, class)).collect()
@@ -85,14 +85,14 @@ impl Round {
         let arrival = arrival_curve(&class.traffic.arrival);
         let quantum = exact(class.quantum.into());
         if arrival.final_slope() * &self.quanta > &self.rate * &quantum {
-            return Err(Unbounded::Outgrown);
+            return Err(Unbounded::Unstable);
         }
         let (others, first) = self.of_others(class);
         let delay = |(u, x, turns): (Exact, Exact, Exact)| {
             (x + (turns + &self.turns_more) * &others + &first) / &self.rate - u
         };
         let longest = worst_moments(&arrival, &quantum).into_iter().map(delay).max();
-        longest.and_then(|longest| ceil_nanos(&longest)).ok_or(Unbounded::Outgrown)
+        longest.and_then(|longest| ceil_nanos(&longest)).ok_or(Unbounded::Unstable)
     }
 
     fn service(&self, rate: Rate, class: &Turn) -> Result<Service, Unbounded> {
@@ -101,7 +101,7 @@ impl Round {
         let turns = Exact::one() - quantum.recip() + &self.turns_more;
         let late = (turns * others + first) / &self.rate;
         let curve = Curve::line(rate).scale(&(quantum / &self.quanta));
-        Ok(Service { curve, late: ceil_nanos(&late).ok_or(Unbounded::Outgrown)? })
+        Ok(Service { curve, late: ceil_nanos(&late).ok_or(Unbounded::Unstable)? })
     }
 
     /// What all others send in a turn, and what is sent before that.

@@ -25,7 +25,7 @@ pub struct Trap {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
-    reason = "who names traps and says what to do is to be told of another"
+    reason = "a new trap has to be named and explained wherever one is matched"
 )]
 pub enum TrapKind {
     /// A leaf's real-time curve exceeds its own link-sharing curve, or the real-time curves of the
@@ -230,7 +230,7 @@ impl<'a> Search<'a> {
         if let Some(share) = &link_share {
             let above = self.real_time_above(class, share);
             add(above);
-            // Sums for a time are bursts of the same curves, which have been told.
+            // Sums for a time are bursts of the same curves, which have been reported.
             let sum = self.shares_above(self.tree.children(class), share);
             add(sum.filter(|excess| above.is_none() || excess.is_lasting()).map(shares_above));
         }
@@ -298,7 +298,12 @@ impl<'a> Search<'a> {
     fn burst_below_packet(&self, class: usize, curve: &ServiceCurve) -> Option<TrapKind> {
         let packet = self.system.classes[class].traffic.packet;
         let burst = whole_bytes(work(curve, curve.d()));
-        let due = || curve.curve().inverse(&exact_bytes(packet)).and_then(|due| ceil_nanos(&due));
+        let due = || {
+            curve
+                .curve()
+                .lower_pseudo_inverse(&exact_bytes(packet))
+                .and_then(|due| ceil_nanos(&due))
+        };
         (curve.is_concave() && burst < packet).then(|| TrapKind::BurstBelowPacket {
             burst,
             delay: curve.d(),

@@ -39,7 +39,8 @@ impl Server {
                     let mut work = 0;
                     let from = |&(begins, length): &Packet| {
                         work += u64::from(length);
-                        let served = curve.inverse(&exact(work)).expect("no curve ends");
+                        let served =
+                            curve.lower_pseudo_inverse(&exact(work)).expect("no curve ends");
                         begins + ceil_nanos(&served).unwrap() + *late
                     };
                     packets[..=n].iter().rev().map(from).max().unwrap()
@@ -198,7 +199,7 @@ proptest! {
         feeds in vec((0..9usize, 0..9usize), 0..14),
     ) {
         let feeds: Vec<_> = feeds.into_iter().map(|(a, b)| (a % hops, b % hops)).collect();
-        let Order { forward, circles } = Order::of(hops, &feeds);
+        let Order { forward, cyclic } = Order::of(hops, &feeds);
         let mut leads = vec![vec![false; hops]; hops];
         for &(from, to) in &feeds {
             leads[from][to] = true;
@@ -215,8 +216,8 @@ proptest! {
             || (0..hops).any(|a| round(a) && leads[a][hop])
                 && (0..hops).any(|b| round(b) && leads[hop][b]);
         let expected: Vec<_> = (0..hops).filter(|hop| at(*hop)).collect();
-        prop_assert_eq!(&circles, &expected);
-        prop_assert_eq!(forward.len() + circles.len(), hops);
+        prop_assert_eq!(&cyclic, &expected);
+        prop_assert_eq!(forward.len() + cyclic.len(), hops);
         for &(from, to) in &feeds {
             let place = |hop| forward.iter().position(|other| *other == hop);
             if let (Some(from), Some(to)) = (place(from), place(to)) {
@@ -236,7 +237,7 @@ proptest! {
                 .collect()
         };
         let arrivals: Vec<_> = arrivals.iter().map(lines).collect();
-        let sum = arrival_curve(&together(arrivals.iter().map(Vec::as_slice))).value(&exact(at));
+        let sum = arrival_curve(&aggregate(arrivals.iter().map(Vec::as_slice))).value(&exact(at));
         let each = arrivals.iter().map(|lines| arrival_curve(lines).value(&exact(at)));
         let exactly: Exact = each.sum();
         prop_assert!(exactly <= sum && sum <= exactly + exact(1));
@@ -246,7 +247,7 @@ proptest! {
 #[test]
 fn jitter_is_paid_at_the_rate() {
     let line = |bucket, rate| TokenBucket { bucket: Bytes(bucket), rate: Rate(rate) };
-    let worse = delayed(&[line(100, 8_000_000), line(1_000, 8)], Nanos(1_500));
+    let worse = with_jitter(&[line(100, 8_000_000), line(1_000, 8)], Nanos(1_500));
     assert_eq!(worse, [line(102, 8_000_000), line(1_001, 8)]);
 }
 
@@ -256,5 +257,5 @@ fn no_hop_takes_no_time_and_a_slow_one_for_ever() {
     assert_eq!(pay_bursts_once(&arrival, Bytes(1), []), Ok(Nanos::ZERO));
     let slow = Service { curve: Curve::line(Rate(99)), late: Nanos::ZERO };
     let hop = Hop { delay: Nanos::ZERO, service: Some(slow) };
-    assert_eq!(pay_bursts_once(&arrival, Bytes(1), [&hop]), Err(Unbounded::Outgrown));
+    assert_eq!(pay_bursts_once(&arrival, Bytes(1), [&hop]), Err(Unbounded::Unstable));
 }

@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::{ROUNDING, Ranked, priority, priority_services};
-use crate::admit::Unbounded::{NoArrival, Outgrown, UnknownBefore};
+use crate::admit::Unbounded::{NoArrival, UnknownCrossTraffic, Unstable};
 use crate::admit::{Traffic, Unbounded};
 use crate::curve::{ceil_nanos, exact};
 use crate::police::{Meter, TokenBucket};
@@ -133,7 +133,7 @@ proptest! {
                 let mut bytes = 0;
                 let served = own[..=n].iter().rev().filter_map(|first| {
                     bytes += u64::from(first.dispatch.packet.length);
-                    let time = ceil_nanos(&service.curve.inverse(&exact(bytes))?)?;
+                    let time = ceil_nanos(&service.curve.lower_pseudo_inverse(&exact(bytes))?)?;
                     Some(first.dispatch.packet.arrival + time + service.late)
                 });
                 let latest = served.max();
@@ -278,15 +278,18 @@ fn without_a_bound_there_is_a_reason() {
     let reasons = |classes: &[Ranked]| {
         priority(rate, classes).into_iter().map(Result::err).collect::<Vec<_>>()
     };
-    assert_eq!(reasons(&classes), [None, None, Some(Outgrown)]);
+    assert_eq!(reasons(&classes), [None, None, Some(Unstable)]);
     assert!(priority_services(rate, &classes).iter().all(Result::is_ok));
     classes[1].traffic.arrival.clear();
-    assert_eq!(reasons(&classes), [None, Some(NoArrival), Some(UnknownBefore)]);
+    assert_eq!(reasons(&classes), [None, Some(NoArrival), Some(UnknownCrossTraffic)]);
     let services = priority_services(rate, &classes).into_iter().map(Result::err);
-    assert!(services.eq([None, None, Some(UnknownBefore)]));
+    assert!(services.eq([None, None, Some(UnknownCrossTraffic)]));
     classes[2].level = 2;
-    assert_eq!(reasons(&classes), [None, Some(NoArrival), Some(UnknownBefore)]);
+    assert_eq!(reasons(&classes), [None, Some(NoArrival), Some(UnknownCrossTraffic)]);
     classes[0].level = 3;
-    assert_eq!(reasons(&classes), [Some(UnknownBefore), Some(NoArrival), Some(UnknownBefore)]);
+    assert_eq!(
+        reasons(&classes),
+        [Some(UnknownCrossTraffic), Some(NoArrival), Some(UnknownCrossTraffic)]
+    );
     assert_eq!(priority(rate, &[]), []);
 }

@@ -55,7 +55,7 @@ fn the_residual_capacity_of_an_access_link() {
 
 #[test]
 fn the_effective_residual_capacity_of_an_access_link() {
-    let envelope = residual_capacity().lower_envelope_ahead().unwrap();
+    let envelope = residual_capacity().nondecreasing_lower_closure().unwrap();
     let expected = curve_in_ms(&[
         (int(0), int(-1_536), 1_250),
         (ratio(492, 100), int(4_614), 0),

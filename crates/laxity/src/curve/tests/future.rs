@@ -39,7 +39,7 @@ proptest! {
     #[test]
     fn an_inverse_is_the_first_time_at_or_above(f in any_curve(), level in -10..30i64) {
         let level = ratio(level, 2);
-        let reached = f.inverse(&level);
+        let reached = f.lower_pseudo_inverse(&level);
         if let Some(t) = &reached {
             prop_assert!(!t.is_negative());
             prop_assert!(f.value(t) >= level);
@@ -74,7 +74,7 @@ proptest! {
 
     #[test]
     fn service_that_falls_counts_once_it_stays(arrival in rising_curve(), service in any_curve()) {
-        match service.lower_envelope_ahead() {
+        match service.nondecreasing_lower_closure() {
             None => prop_assert_eq!(Curve::horizontal_distance(&arrival, &service), None),
             Some(stays) => prop_assert_eq!(
                 Curve::horizontal_distance(&arrival, &service),
@@ -98,7 +98,7 @@ proptest! {
 
     #[test]
     fn the_envelope_ahead_is_the_infimum_to_come(f in any_curve()) {
-        let Some(envelope) = f.lower_envelope_ahead() else {
+        let Some(envelope) = f.nondecreasing_lower_closure() else {
             prop_assert!(f.final_slope().is_negative());
             return Ok(());
         };

@@ -1,6 +1,6 @@
 //! A node of the tree of requests.
 
-use crate::queue::circle::{Stamp, earlier, is_before};
+use crate::queue::serial::{Stamp, earlier, is_before};
 
 /// Entries of a node at the most.
 pub(super) const MOST: usize = 16;

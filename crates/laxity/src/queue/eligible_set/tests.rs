@@ -1,7 +1,7 @@
 //! The set against a linear scan of all requests.
 
 use super::*;
-use crate::queue::circle::REACH;
+use crate::queue::serial::REACH;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ fn by_definition(requests: &Requests, now: u64) -> Option<(u64, u32)> {
     eligible.map(|(slot, (_, deadline))| (*deadline, *slot)).min()
 }
 
-/// The set with times counted from an origin anywhere on the circle.
+/// The set with times counted from an origin anywhere in the range.
 struct OnCircle {
     set: EligibleSet,
     origin: u64,
@@ -122,7 +122,7 @@ proptest! {
     }
 }
 
-/// Requests that move on, around the circle and more.
+/// Requests that move on, once around the range and more.
 #[test]
 fn times_go_round() {
     let mut set = EligibleSet::new();

@@ -76,7 +76,7 @@ impl PartialOrd for Key {
         Some(self.cmp(other))
     }
 
-    /// Without a branch: which of two keys is less is anybody's guess.
+    /// Without a branch, which could not be predicted.
     fn lt(&self, other: &Key) -> bool {
         let (one, two) = (self.leading(), other.leading());
         (one < two) | ((one == two) & (self.words[2] < other.words[2]))

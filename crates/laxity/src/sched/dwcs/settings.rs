@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
-    reason = "who names, proves and compares the orders is to be told of another"
+    reason = "a new precedence has to be named, proved and compared wherever one is matched"
 )]
 pub enum Precedence {
     /// The lowest loss tolerance, then the earliest deadline (1999, Table 1).

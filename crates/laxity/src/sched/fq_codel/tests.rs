@@ -50,8 +50,8 @@ impl Naive {
         while self.exceeds_limit() {
             let bytes: Vec<_> = self.queues.iter().map(|queue| queue.codel.bytes()).collect();
             let most = bytes.iter().max().unwrap();
-            let fattest = bytes.iter().position(|bytes| bytes == most).unwrap();
-            let dropped = self.queues[fattest].codel.queue.pop_front().unwrap();
+            let largest = bytes.iter().position(|bytes| bytes == most).unwrap();
+            let dropped = self.queues[largest].codel.queue.pop_front().unwrap();
             drops.push((dropped.handle, DropReason::QueueFull));
         }
     }

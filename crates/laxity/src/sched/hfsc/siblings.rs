@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::queue::circle::{REACH, Stamp};
+use crate::queue::serial::{REACH, Stamp};
 use crate::queue::{EligibleSet, Extremes};
 
 /// The classes that share what their parent gets.

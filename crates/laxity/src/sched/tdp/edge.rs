@@ -46,7 +46,7 @@ pub struct Contract {
 /// frame that begins less than 1 + n/k frames' time later.
 ///
 /// What exceeds a reservation is policed: a packet that is longer than was reserved is best effort. If a
-/// packet's frame would be more than `ahead` frames away, that is what it is told, but the frame stays
+/// packet's frame would be more than `ahead` frames away, that is what it is given, but the frame stays
 /// free; an output that reaches no further drops it.
 #[derive(Clone, Debug)]
 pub struct Edge {
@@ -155,7 +155,7 @@ impl Edge {
     }
 }
 
-/// An output whose packets' frames are told by a function of the time and the packet, such as
+/// An output whose packets' frames are given by a function of the time and the packet, such as
 /// [`Edge::frame_of`], so that it is a scheduler like others. Packets without a frame are best effort.
 #[derive(Clone, Debug)]
 pub struct Assigned<F> {

@@ -75,7 +75,7 @@ impl Upstream {
     }
 
     /// The frame in which the node before sent this marked packet, which arrives `now`; packets are
-    /// told in the order in which they arrive. `None` while out of step.
+    /// given in the order in which they arrive. `None` while out of step.
     #[inline]
     pub fn receive(&mut self, now: Nanos, mark: Mark) -> Option<u64> {
         if let (Some(step), Some(last)) = (&self.step, &mut self.last)

@@ -16,7 +16,7 @@ use crate::units::Nanos;
 /// An output of a TDP router.
 ///
 /// As in the paper there is a queue for each of the frames from the current one to d + 1 frames ahead
-/// (section III.C). A packet that is told a frame with [`enqueue_in`](Self::enqueue_in) is sent in that
+/// (section III.C). A packet that is given a frame with [`enqueue_in`](Self::enqueue_in) is sent in that
 /// frame; others are best effort. In its frame a reserved packet goes before best effort. A best-effort
 /// packet is sent only if it ends, at the latest, `guard` after the beginning of the next reserved
 /// frame, whether or not anything has come for that frame yet. So everything that is accepted leaves
@@ -25,8 +25,8 @@ use crate::units::Nanos;
 /// chooses is held until there is time for it, and dropped for [`DropReason::Frame`] if there was none
 /// for a super cycle: it fits only where reserved packets fail to come.
 ///
-/// A packet that is told a frame which has begun comes too late (section II.B, rule i), one that is
-/// told a frame more than d + 1 ahead has no queue, and a best-effort packet that is longer than what
+/// A packet that is given a frame which has begun comes too late (section II.B, rule i), one that is
+/// given a frame more than d + 1 ahead has no queue, and a best-effort packet that is longer than what
 /// lies between reserved frames can never be sent: these are dropped for [`DropReason::Frame`]. Late
 /// packets that are not to be dropped, up to one frame's capacity of them, go before best effort, under
 /// the same condition, so that they make no other late. What does not fit into the capacity of a frame is

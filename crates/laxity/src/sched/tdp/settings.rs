@@ -1,4 +1,4 @@
-//! What an output is told, and what follows from it for reservation.
+//! The settings of an output, and what can be reserved at it.
 
 use super::CommonTime;
 use crate::sched::Late;

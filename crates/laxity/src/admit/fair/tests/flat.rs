@@ -217,7 +217,7 @@ fn the_bound_of_drr_is_taken() {
 
 #[test]
 fn a_class_that_outgrows_its_rate_has_no_bound() {
-    use crate::admit::Unbounded::{NoArrival, NotAdmitted, Outgrown};
+    use crate::admit::Unbounded::{NoArrival, NotAdmitted, Unstable};
     let rate = Rate(8_000_000);
     let sends = |rate| Traffic {
         arrival: vec![TokenBucket { bucket: Bytes(1_000), rate: Rate(rate) }],
@@ -228,11 +228,11 @@ fn a_class_that_outgrows_its_rate_has_no_bound() {
     let expected = [true, false, false];
     let bounds = wfq(rate, &weighted(&classes));
     assert_eq!(bounds.iter().map(Result::is_ok).collect::<Vec<_>>(), expected);
-    assert_eq!(bounds[1..], [Err(Outgrown), Err(NoArrival)]);
+    assert_eq!(bounds[1..], [Err(Unstable), Err(NoArrival)]);
     let bounds = drr(rate, &turns(&[1_000, 2_000, 1_000], &classes));
-    assert_eq!(bounds[1..], [Err(Outgrown), Err(NoArrival)]);
+    assert_eq!(bounds[1..], [Err(Unstable), Err(NoArrival)]);
     let mut system = shares(rate, &classes);
-    assert_eq!(system.test().bounds[1..], [Err(Outgrown), Err(NoArrival)]);
+    assert_eq!(system.test().bounds[1..], [Err(Unstable), Err(NoArrival)]);
     system.classes[0].share.rate.0 += 1;
     assert_eq!(system.test().bounds, [Err(NotAdmitted); 3]);
 }

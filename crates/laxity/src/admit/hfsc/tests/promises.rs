@@ -121,7 +121,7 @@ fn due(system: &System, leaf: usize, arrivals: &[Arrival], sent: &[Sent]) -> BTr
         left_before = left_before.max(chosen[&(handle as u64)].0);
         let latest = starts.iter_mut().map(|(start, bytes)| {
             *bytes += u64::from(arrival.length);
-            let after = curve.inverse(&exact(*bytes)).expect("it rises for ever");
+            let after = curve.lower_pseudo_inverse(&exact(*bytes)).expect("it rises for ever");
             *start + ceil_nanos(&after).expect("64 bits are enough")
         });
         due.insert(handle as u64, latest.max().expect("it is backlogged"));

@@ -76,11 +76,11 @@ impl Reference {
 
     /// `D_n = max over i <= n of ( r_i + E^-1(w_i + ... + w_n) )`.
     fn exact(&self, arrival: &Exact, length: &Exact) -> Option<Exact> {
-        let mut deadline = arrival + self.curve.inverse(length)?;
+        let mut deadline = arrival + self.curve.lower_pseudo_inverse(length)?;
         let mut work = length.clone();
         for past in self.history.iter().rev() {
             work += &past.length;
-            deadline = deadline.max(&past.arrival + self.curve.inverse(&work)?);
+            deadline = deadline.max(&past.arrival + self.curve.lower_pseudo_inverse(&work)?);
         }
         Some(deadline)
     }
@@ -105,7 +105,7 @@ impl Reference {
     /// k was found for, and never puts a packet whose own deadline exceeds p into the choice of k;
     /// here k counts, and every packet outside S may be k.
     fn two_lines(&self, lines: &TwoLines, arrival: &Exact, length: &Exact) -> Option<Exact> {
-        let mut least = self.curve.inverse(length)?;
+        let mut least = self.curve.lower_pseudo_inverse(length)?;
         let Some(last) = self.history.last() else { return Some(arrival + least) };
         let last_deadline = last.deadline.as_ref()?;
         let p = corner(lines);
@@ -124,17 +124,19 @@ impl Reference {
             }
         }
         for (past, work) in near.into_iter().chain(k.map(|(_, past, work)| (past, work))) {
-            least = least.max(self.curve.inverse(&(work + length))? - (arrival - &past.arrival));
+            least = least.max(
+                self.curve.lower_pseudo_inverse(&(work + length))? - (arrival - &past.arrival),
+            );
         }
         Some(arrival + least)
     }
 
     /// `D' = max( r' + E^-1(w), r + E^-1( E(D - r) + w ) )`, where D is rounded as it was assigned.
     fn two_line_fast(&self, arrival: &Exact, length: &Exact) -> Option<Exact> {
-        let alone = arrival + self.curve.inverse(length)?;
+        let alone = arrival + self.curve.lower_pseudo_inverse(length)?;
         let Some(previous) = self.history.last() else { return Some(alone) };
         let demand = self.curve.value(&(previous.deadline.as_ref()?.ceil() - &previous.arrival));
-        Some(alone.max(&previous.arrival + self.curve.inverse(&(demand + length))?))
+        Some(alone.max(&previous.arrival + self.curve.lower_pseudo_inverse(&(demand + length))?))
     }
 
     /// Algorithm 3 line by line.
@@ -142,7 +144,7 @@ impl Reference {
         let (r, s) = (bytes_per_nano(lines.first), bytes_per_nano(lines.second.rate));
         let p = corner(lines)?;
         let Some(previous) = self.history.last() else {
-            return Some(arrival + self.curve.inverse(length)?);
+            return Some(arrival + self.curve.lower_pseudo_inverse(length)?);
         };
         let both = &previous.length + length;
         let relative = if both >= &r * &p {

@@ -11,7 +11,7 @@ use super::reference::Reference;
 use super::virtual_time;
 use crate::link::Link;
 use crate::packet::{ClassId, Packet};
-use crate::queue::circle::REACH;
+use crate::queue::serial::REACH;
 use crate::sched::Hfsc;
 use crate::sched::hfsc::{ClassSpec, Curves};
 use crate::scheduler::{Place, Scheduler, Withdraw};

@@ -235,7 +235,7 @@ fn excess_service_is_not_punished() {
     // next one.
     let due = |curve: ServiceCurve, packets: usize| {
         let bytes = crate::curve::exact(packets as u64 * u64::from(PACKET));
-        crate::curve::ceil_nanos(&curve.curve().inverse(&bytes).unwrap()).unwrap()
+        crate::curve::ceil_nanos(&curve.curve().lower_pseudo_inverse(&bytes).unwrap()).unwrap()
     };
     let next = due(first, alone.len() + 1);
     let before = (1..).take_while(|&count| micros(t0) + due(second, count) < next).count();

@@ -70,7 +70,7 @@ impl Leaf {
     /// `S(t - a)` equal to it. `None` for never.
     fn deadline(&self) -> Option<Exact> {
         let due = |&(begin, before): &(Nanos, u64)| {
-            Some(exact_nanos(begin) + self.curve.inverse(&exact(self.sent - before))?)
+            Some(exact_nanos(begin) + self.curve.lower_pseudo_inverse(&exact(self.sent - before))?)
         };
         self.periods.iter().map(due).collect::<Option<Vec<_>>>()?.into_iter().max()
     }

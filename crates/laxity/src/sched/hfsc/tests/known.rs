@@ -48,8 +48,10 @@ impl Known {
 
     /// The first time at which it reaches `amount`, rounded up.
     pub fn inverse(&self, amount: u64) -> u128 {
-        let time =
-            self.curve.inverse(&exact(amount)).expect("no service curve is level in the long run");
+        let time = self
+            .curve
+            .lower_pseudo_inverse(&exact(amount))
+            .expect("no service curve is level in the long run");
         let rounded = time.ceil().to_integer().to_u128();
         rounded.expect("times are not beyond all bounds").max(self.from)
     }

@@ -9,7 +9,7 @@ use std::vec::Vec;
 use super::known::Known;
 use crate::error::SetupError;
 use crate::packet::{ClassId, Packet};
-use crate::queue::circle::REACH;
+use crate::queue::serial::REACH;
 use crate::sched::hfsc::{ClassSpec, Curves};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,

@@ -5,7 +5,7 @@ use std::vec::Vec;
 
 use crate::curve::{Exact, bytes_per_nano, exact, exact_nanos};
 use crate::packet::{ClassId, Packet};
-use crate::queue::circle::REACH;
+use crate::queue::serial::REACH;
 use crate::sched::{Leaf, Share};
 use crate::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
 use crate::units::{Nanos, Rate};

@@ -5,7 +5,7 @@ use std::vec::Vec;
 
 use crate::curve::{Exact, bytes_per_nano, exact, exact_nanos};
 use crate::packet::Packet;
-use crate::queue::circle::REACH;
+use crate::queue::serial::REACH;
 use crate::sched::Share;
 use crate::units::{Nanos, Rate};
 

@@ -1,4 +1,4 @@
-//! Times on a circle.
+//! Times as serial numbers, modulo 2^64 (RFC 1982).
 
 use core::hint::select_unpredictable;
 

@@ -1,11 +1,11 @@
 //! The answer of a proof of frames as tables.
 
-use super::{FramedClass, FramedOutput, FramingProof};
+use super::{ReservedClass, ReservedOutput, TdpProof};
 use crate::network::cells::NAME_LIMIT;
 use crate::quantity::{NOTHING, count, millis, percent, shortened};
 use crate::table::table;
 
-impl FramingProof {
+impl TdpProof {
     /// The answer as tables: classes, then outputs with a picture of their frames.
     pub fn tables(&self) -> String {
         let classes: Vec<_> = self.classes.iter().map(class_row).collect();
@@ -27,7 +27,7 @@ const CLASS_HEADER: [&str; 10] = [
     "slack ms",
 ];
 
-fn class_row(class: &FramedClass) -> Vec<String> {
+fn class_row(class: &ReservedClass) -> Vec<String> {
     let ms = |nanos: Option<u64>| nanos.map_or(NOTHING.to_owned(), |nanos| millis(nanos as f64));
     let starts: Vec<_> = class
         .stretches
@@ -49,7 +49,7 @@ fn class_row(class: &FramedClass) -> Vec<String> {
 }
 
 /// The range of forwarding delays.
-fn delays(class: &FramedClass) -> String {
+fn delays(class: &ReservedClass) -> String {
     let all = || class.stretches.iter().flat_map(|stretch| &stretch.delays);
     match (all().min(), all().max()) {
         (Some(least), Some(most)) if least == most => least.to_string(),
@@ -70,7 +70,7 @@ const OUTPUT_HEADER: [&str; 6] = [
 /// As many frames as are drawn, at most.
 const MOST_DRAWN: usize = 64;
 
-fn output_row(output: &FramedOutput) -> Vec<String> {
+fn output_row(output: &ReservedOutput) -> Vec<String> {
     vec![
         shortened(&format!("{} → {}", output.from, output.to), NAME_LIMIT),
         count(output.capacity_bytes),
@@ -82,7 +82,7 @@ fn output_row(output: &FramedOutput) -> Vec<String> {
 }
 
 /// A bar for each frame or, of many, for each group of them, as high as its fullest one.
-pub(super) fn drawn(output: &FramedOutput) -> String {
+pub(super) fn drawn(output: &ReservedOutput) -> String {
     const BARS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let group = output.reserved_bytes.len().div_ceil(MOST_DRAWN).max(1);
     let fullest = output.reserved_bytes.chunks(group).map(|group| group.iter().max());

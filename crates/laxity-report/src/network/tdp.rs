@@ -20,7 +20,7 @@ use crate::visible::line;
 
 /// What is proved of every class and output.
 #[derive(Clone, Debug, Serialize)]
-pub struct FramingProof {
+pub struct TdpProof {
     /// The discipline: tdp.
     pub scheduler: &'static str,
     /// Whether every class that is promised frames has them, within its deadline, and clocks are good
@@ -33,9 +33,9 @@ pub struct FramingProof {
     /// The frames after which reservations repeat.
     pub period_frames: u32,
     /// The classes that are promised frames.
-    pub classes: Vec<FramedClass>,
+    pub classes: Vec<ReservedClass>,
     /// The outputs that have frames.
-    pub outputs: Vec<FramedOutput>,
+    pub outputs: Vec<ReservedOutput>,
     /// How good clocks must be.
     pub clocks: Clocks,
     /// The longest packet of any class.
@@ -48,7 +48,7 @@ pub struct FramingProof {
 
 /// A class that is promised frames.
 #[derive(Clone, Debug, Serialize)]
-pub struct FramedClass {
+pub struct ReservedClass {
     /// Its name.
     pub class: String,
     /// The nodes from the sender to the receiver.
@@ -58,7 +58,7 @@ pub struct FramedClass {
     /// The longest.
     pub packet_bytes: u64,
     /// Its stretches with frames, in the order of its path.
-    pub stretches: Vec<FramedStretch>,
+    pub stretches: Vec<ReservedStretch>,
     /// The delay that is promised from end to end.
     pub deadline_ns: Option<u64>,
     /// The delay that is proved from end to end.
@@ -79,7 +79,7 @@ pub struct FramedClass {
 
 /// Outputs in a row that have frames, on the path of a class.
 #[derive(Clone, Debug, Serialize)]
-pub struct FramedStretch {
+pub struct ReservedStretch {
     /// The frame of the period in which the first output sends the first packet; absent where there was
     /// no room.
     pub start: Option<u32>,
@@ -92,7 +92,7 @@ pub struct FramedStretch {
 
 /// An output that has frames.
 #[derive(Clone, Debug, Serialize)]
-pub struct FramedOutput {
+pub struct ReservedOutput {
     /// The link.
     pub link: String,
     /// The node that sends.
@@ -133,9 +133,9 @@ pub struct LeaveOut {
     pub fewest: Option<usize>,
 }
 
-impl FramingProof {
+impl TdpProof {
     /// Of a network.
-    pub fn of(framed: Framed<'_>) -> FramingProof {
+    pub fn of(framed: Framed<'_>) -> TdpProof {
         let Framed { on: Networked { plan, .. }, spec } = framed;
         let framing = Framing::of(framed);
         let view = View { framed, framing: &framing };
@@ -152,7 +152,7 @@ impl FramingProof {
             ));
         }
         wrong.extend(classes.iter().filter_map(broken));
-        FramingProof {
+        TdpProof {
             scheduler: "tdp",
             admitted: wrong.is_empty(),
             statement: statement(&wrong, leave_out.as_ref()),
@@ -236,7 +236,7 @@ fn statement(wrong: &[String], leave_out: Option<&LeaveOut>) -> String {
     }
 }
 
-fn broken(class: &FramedClass) -> Option<String> {
+fn broken(class: &ReservedClass) -> Option<String> {
     let name = &class.class;
     match (class.deadline_ns, class.bound_ns) {
         (_, None) => {
@@ -253,7 +253,7 @@ fn broken(class: &FramedClass) -> Option<String> {
     }
 }
 
-impl FramedClass {
+impl ReservedClass {
     fn is_blocked(&self) -> bool {
         self.stretches.iter().any(|stretch| stretch.start.is_none())
     }
@@ -270,7 +270,7 @@ impl View<'_> {
         self.framed.network.ends(hop).join(" → ")
     }
 
-    fn classes(&self) -> Vec<FramedClass> {
+    fn classes(&self) -> Vec<ReservedClass> {
         let bounds = self.framing.bounds();
         let paths = self.framed.plan.class_paths();
         let framed = self.framed.plan.leaves().filter(|(_, class)| class.wants_frames());
@@ -281,7 +281,7 @@ impl View<'_> {
                 let delay = bound.as_ref().ok().map(|bound| bound.delay());
                 let early = |bound: Nanos| deadline?.0.checked_sub(bound.0);
                 let packets = self.framed.packets(class).unwrap_or_default();
-                Some(FramedClass {
+                Some(ReservedClass {
                     class: class.name.clone(),
                     nodes: self.nodes(paths[id.index()]),
                     packets: u32::try_from(packets).unwrap_or(u32::MAX),
@@ -305,7 +305,7 @@ impl View<'_> {
         nodes.map(str::to_owned).collect()
     }
 
-    fn stretches(&self, class: ClassId) -> Vec<FramedStretch> {
+    fn stretches(&self, class: ClassId) -> Vec<ReservedStretch> {
         let full = |blocked: &Blocked| {
             let name = |full: &laxity::admit::tdp::Full| {
                 let output = self.framing.demand.outputs[full.output as usize];
@@ -316,19 +316,19 @@ impl View<'_> {
         let stretches = self.framing.stretches(class);
         stretches
             .map(|(_, answer): (&Stretch, _)| match answer {
-                Ok(reservation) => FramedStretch {
+                Ok(reservation) => ReservedStretch {
                     start: Some(reservation.slots.start),
                     delays: reservation.delays[1..].to_vec(),
                     full: Vec::new(),
                 },
                 Err(blocked) => {
-                    FramedStretch { start: None, delays: Vec::new(), full: full(blocked) }
+                    ReservedStretch { start: None, delays: Vec::new(), full: full(blocked) }
                 }
             })
             .collect()
     }
 
-    fn outputs(&self) -> Vec<FramedOutput> {
+    fn outputs(&self) -> Vec<ReservedOutput> {
         let demand = &self.framing.demand;
         let output = |(number, (&hop, &Bytes(capacity))): (u32, (&Hop, &Bytes))| {
             let reserved: Vec<u64> = (0..self.framed.spec.period())
@@ -339,7 +339,7 @@ impl View<'_> {
                 0 => 0.0,
                 all => bytes as f64 / all as f64,
             };
-            FramedOutput {
+            ReservedOutput {
                 link: self.framed.link(hop).name.clone(),
                 from,
                 to,
@@ -404,7 +404,7 @@ const FRAMES_EXPLAINED: &str = "A packet waits at the edge for a frame of its cl
     keep to what they say they send, in packets of their largest length; from its first transmission on a \
     packet's time varies by less than two frames.\n";
 
-impl FramingProof {
+impl TdpProof {
     /// The whole answer for people.
     pub fn text(&self, plan: &Plan) -> String {
         let mut text = format!(

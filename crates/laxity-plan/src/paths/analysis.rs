@@ -1,8 +1,10 @@
-//! From output to output.
+//! The analysis of a network, output by output.
 
 use std::collections::HashSet;
 
-use laxity::admit::path::{Hop as Guarantee, delayed, lowest, pay_bursts_once, sent_by, together};
+use laxity::admit::path::{
+    Hop as Guarantee, aggregate, over_link, pay_bursts_once, undominated, with_jitter,
+};
 use laxity::admit::{Service, Unbounded, arrival_curve};
 use laxity::curve::{Curve, ceil_nanos};
 use laxity::packet::ClassId;
@@ -12,70 +14,70 @@ use super::{Output, Paths, Route, Unproved};
 use crate::model::{Plan, SchedulerSpec, TokenBucket};
 use crate::network::Networked;
 
-/// How far a walk has come.
-struct Walk<'a> {
+/// How far the analysis has come.
+struct Analysis<'a> {
     on: Networked<'a>,
     /// By class, whether it is known what its sources send.
     knows_arrivals: Vec<bool>,
     /// The routes that pass each output, by number.
     passing: Vec<Vec<usize>>,
     /// What each class of each output is guaranteed there and leaves it under.
-    seen: Vec<Vec<Option<Seen>>>,
-    on_circle: HashSet<usize>,
-    /// How long each route's packets take up to the output that is looked at, at the least and at
-    /// the most.
+    analysed: Vec<Vec<Option<Analysed>>>,
+    on_cycle: HashSet<usize>,
+    /// How long each route's packets take up to the output that is analysed, at the least and at the
+    /// most.
     so_far: Vec<(Nanos, Result<Nanos, Unproved>)>,
 }
 
-/// A class at an output that has been looked at.
+/// A class at an output that has been analysed.
 #[derive(Clone)]
-struct Seen {
+struct Analysed {
     guarantee: Guarantee,
     leaving: Vec<TokenBucket>,
 }
 
 impl Paths {
-    /// Looks at every output, and then from end to end.
-    pub(super) fn walk(&mut self, on: Networked<'_>) {
+    /// Analyses every output, and then the routes from end to end.
+    pub(super) fn analyse(&mut self, on: Networked<'_>) {
         let knows_arrivals = on.plan.knows_arrivals();
         let order = self.order(&knows_arrivals);
         let mut passing = vec![Vec::new(); self.outputs.len()];
         for (number, route) in self.routes.iter().enumerate() {
             route.outputs.iter().for_each(|&output| passing[output].push(number));
         }
-        let mut walk = Walk {
+        let mut analysis = Analysis {
             on,
             knows_arrivals,
             passing,
-            on_circle: HashSet::new(),
-            seen: self.outputs.iter().map(|output| vec![None; output.classes.len()]).collect(),
+            on_cycle: HashSet::new(),
+            analysed: self.outputs.iter().map(|output| vec![None; output.classes.len()]).collect(),
             so_far: vec![(Nanos::ZERO, Ok(Nanos::ZERO)); self.routes.len()],
         };
-        for &output in &order.circles {
+        for &output in &order.cyclic {
             for passing in &mut self.outputs[output].classes {
-                passing.bound = Err(Unproved::Circle);
+                passing.bound = Err(Unproved::CyclicDependency);
             }
         }
-        walk.on_circle = order.circles.iter().copied().collect();
-        for (route, so_far) in self.routes.iter().zip(&mut walk.so_far) {
-            if walk.on_circle.contains(&route.outputs[0]) {
-                so_far.1 = Err(Unproved::Circle);
+        analysis.on_cycle = order.cyclic.iter().copied().collect();
+        for (route, so_far) in self.routes.iter().zip(&mut analysis.so_far) {
+            if analysis.on_cycle.contains(&route.outputs[0]) {
+                so_far.1 = Err(Unproved::CyclicDependency);
             }
         }
         for &output in &order.forward {
-            walk.look(self, output);
+            analysis.output(self, output);
         }
-        self.circles = order.circles;
+        self.cyclic = order.cyclic;
         for route in 0..self.routes.len() {
-            self.routes[route].hop_by_hop = walk.hop_by_hop(self, route);
-            self.routes[route].burst_once = walk.burst_once(self, route);
+            self.routes[route].hop_by_hop = analysis.hop_by_hop(self, route);
+            self.routes[route].burst_once = analysis.burst_once(self, route);
         }
     }
 }
 
-impl Walk<'_> {
-    /// Finds what comes to an output and what it makes of that. All that feed it are done.
-    fn look(&mut self, paths: &mut Paths, number: usize) {
+impl Analysis<'_> {
+    /// Finds the arrival curves at an output and what follows from them. All outputs that feed it are done.
+    fn output(&mut self, paths: &mut Paths, number: usize) {
         for at in 0..paths.outputs[number].classes.len() {
             let class = paths.outputs[number].classes[at].class;
             let arrival = self.arrival(paths, number, class);
@@ -86,7 +88,7 @@ impl Walk<'_> {
             };
         }
         if paths.outputs[number].knows_arrivals() {
-            self.ask(paths, number);
+            self.guarantees(paths, number);
         }
         let output = &paths.outputs[number];
         let link = self.on.link(output.hop);
@@ -102,14 +104,14 @@ impl Walk<'_> {
                 _ => Err(Unproved::UnboundedUpstream),
             };
             let next = after(&paths.routes[route], number);
-            if next.is_some_and(|next| self.on_circle.contains(&next)) {
-                *longest = Err(Unproved::Circle);
+            if next.is_some_and(|next| self.on_cycle.contains(&next)) {
+                *longest = Err(Unproved::CyclicDependency);
             }
         }
     }
 
-    /// Asks the scheduler of an output to which it is known what comes.
-    fn ask(&mut self, paths: &mut Paths, number: usize) {
+    /// Finds the bounds at an output with known arrival curves, and the curves of what leaves it.
+    fn guarantees(&mut self, paths: &mut Paths, number: usize) {
         let here = paths.plan_at(self.on, number);
         let bounds = self.bounds(paths, number, &here);
         let services = self.services(&paths.outputs[number], &here);
@@ -118,11 +120,11 @@ impl Walk<'_> {
         for (at, (passing, bound)) in output.classes.iter_mut().zip(bounds).enumerate() {
             let packet = here.max_packet(&here.classes[passing.class.index()]);
             passing.bound = bound;
-            self.seen[number][at] =
+            self.analysed[number][at] =
                 bound.ok().zip(passing.arrival.as_ref()).map(|(delay, arrival)| {
                     let guarantee = Guarantee { delay, service: services[at].clone() };
                     let leaving = guarantee.leaving(arrival, least, packet, here.link.rate);
-                    Seen { guarantee, leaving }
+                    Analysed { guarantee, leaving }
                 });
         }
     }
@@ -132,7 +134,7 @@ impl Walk<'_> {
         rate.time_for(self.on.plan.link.min_packet).saturating_sub(ROUNDING)
     }
 
-    /// What comes of a class to an output.
+    /// The arrival curve of a class at an output.
     fn arrival(
         &self,
         paths: &Paths,
@@ -148,7 +150,7 @@ impl Walk<'_> {
         for route in routes() {
             longest = longest.max(self.so_far[route].1.map_err(|_| Unproved::UnboundedUpstream)?);
         }
-        let mut lines = delayed(entered, longest.saturating_sub(shortest));
+        let mut lines = with_jitter(entered, longest.saturating_sub(shortest));
         let mut from: Vec<_> = routes().map(|route| before(&paths.routes[route], number)).collect();
         from.sort_unstable();
         from.dedup();
@@ -159,11 +161,12 @@ impl Walk<'_> {
                 Some(output) => parts.extend(self.leaving(paths, output, number, class)),
             }
         }
-        lines.extend(together(parts.iter().map(Vec::as_slice)));
-        Ok(lowest(lines))
+        lines.extend(aggregate(parts.iter().map(Vec::as_slice)));
+        Ok(undominated(lines))
     }
 
-    /// What leaves an output of a class for another; from private links that of all flows.
+    /// The arrival curve of what leaves an output of a class for another; from private links that of all
+    /// flows.
     fn leaving(
         &self,
         paths: &Paths,
@@ -171,9 +174,9 @@ impl Walk<'_> {
         to: usize,
         class: ClassId,
     ) -> Option<Vec<TokenBucket>> {
-        let (from, seen) = (&paths.outputs[from], &self.seen[from]);
+        let (from, analysed) = (&paths.outputs[from], &self.analysed[from]);
         let at = from.classes.iter().position(|passing| passing.class == class)?;
-        let one = &seen[at].as_ref()?.leaving;
+        let one = &analysed[at].as_ref()?.leaving;
         let flows = match (from.private, paths.outputs[to].private) {
             (Some(route), None) => u64::from(paths.routes[route].flows),
             _ => 1,
@@ -204,11 +207,12 @@ impl Walk<'_> {
             false => here.bounds().into_iter().map(|bound| Ok(bound?)).collect(),
         };
         let waiting = waiting_behind_unknown(output, here);
-        let bound = |(passing, waits): (&super::Passing, bool)| match (&passing.arrival, waits) {
-            (None, _) => passing.bound,
-            (Some(_), true) => Err(Unproved::UnknownNeighbour),
-            (Some(_), false) => all[passing.class.index()],
-        };
+        let bound =
+            |(passing, waits): (&super::ClassAtOutput, bool)| match (&passing.arrival, waits) {
+                (None, _) => passing.bound,
+                (Some(_), true) => Err(Unproved::UnknownCrossTraffic),
+                (Some(_), false) => all[passing.class.index()],
+            };
         output.classes.iter().zip(waiting).map(bound).collect()
     }
 
@@ -217,7 +221,7 @@ impl Walk<'_> {
     fn one_queue(&self, paths: &Paths, number: usize, rate: Rate) -> Result<Nanos, Unproved> {
         let classes = || paths.outputs[number].classes.iter();
         let arrivals = classes().map(|passing| passing.arrival.as_deref().unwrap_or_default());
-        let all = arrival_curve(&together(arrivals));
+        let all = arrival_curve(&aggregate(arrivals));
         let mut from: Vec<_> = self.passing[number]
             .iter()
             .map(|&route| (before(&paths.routes[route], number), paths.routes[route].class))
@@ -226,15 +230,15 @@ impl Walk<'_> {
         from.dedup();
         let over_links = from
             .chunk_by(|a, b| a.0 == b.0)
-            .map(|together| self.over_link(paths, number, together));
+            .map(|aggregate| self.over_link(paths, number, aggregate));
         let over_links: Option<Vec<_>> = over_links.collect();
         let all = over_links.map_or(all.clone(), |links| all.minimum(&Curve::sum(&links)));
         let distance = Curve::horizontal_distance(&all, &Curve::line(rate));
         let bound = distance.and_then(|distance| ceil_nanos(&distance));
-        Ok(bound.ok_or(Unbounded::Outgrown)?)
+        Ok(bound.ok_or(Unbounded::Unstable)?)
     }
 
-    /// What comes of these classes from one output before.
+    /// The arrival curve of what comes of these classes from one output before.
     fn over_link(
         &self,
         paths: &Paths,
@@ -246,7 +250,7 @@ impl Walk<'_> {
             None => Some(self.on.plan.classes[class.index()].arrival.as_ref()?.buckets.clone()),
         };
         let parts: Option<Vec<_>> = classes.iter().map(part).collect();
-        let sum = arrival_curve(&together(parts?.iter().map(Vec::as_slice)));
+        let sum = arrival_curve(&aggregate(parts?.iter().map(Vec::as_slice)));
         let Some(from) = classes[0].0.filter(|from| paths.outputs[*from].private.is_none()) else {
             return Some(sum);
         };
@@ -255,7 +259,7 @@ impl Walk<'_> {
         };
         let packet = classes.iter().map(longest).max().unwrap_or_default();
         let link = self.on.link(paths.outputs[from].hop);
-        Some(sum.minimum(&arrival_curve(&[sent_by(link.rate, packet)])))
+        Some(sum.minimum(&arrival_curve(&[over_link(link.rate, packet)])))
     }
 
     /// By what curves of their own an output serves its classes.
@@ -269,7 +273,7 @@ impl Walk<'_> {
         output.classes.iter().map(|of| all[of.class.index()].clone()).collect()
     }
 
-    /// The bounds of a route's outputs together.
+    /// The sum of the bounds of a route's outputs, with propagation.
     fn hop_by_hop(&self, paths: &Paths, route: usize) -> Result<Nanos, Unproved> {
         let route = &paths.routes[route];
         let mut sum = Nanos::ZERO;
@@ -295,16 +299,16 @@ impl Walk<'_> {
                 classes.iter().position(|passing| passing.class == route.class)
             };
             let hop = |&output: &usize| {
-                self.seen[output][place(output)?].as_ref().map(|seen| &seen.guarantee)
+                self.analysed[output][place(output)?].as_ref().map(|analysed| &analysed.guarantee)
             };
             let hops: Vec<_> = run.iter().filter_map(hop).collect();
             let arrival =
                 place(run[0]).and_then(|at| paths.outputs[run[0]].classes[at].arrival.as_ref());
             let one_by_one =
                 hops.iter().map(|hop| hop.delay).fold(Nanos::ZERO, Nanos::saturating_add);
-            let together =
+            let over_run =
                 pay_bursts_once(arrival.ok_or(Unproved::UnboundedUpstream)?, packet, hops)?;
-            once = once.saturating_sub(one_by_one.saturating_sub(together));
+            once = once.saturating_sub(one_by_one.saturating_sub(over_run));
         }
         Ok(once)
     }
@@ -341,7 +345,7 @@ fn after(route: &Route, output: usize) -> Option<usize> {
     route.outputs.get(at + 1).copied()
 }
 
-/// The classes whose delays depend on others of which nothing is known.
+/// The classes whose delays depend on cross traffic of which nothing is known.
 fn waiting_behind_unknown(output: &Output, here: &Plan) -> Vec<bool> {
     let waits_at = |scheduler: &SchedulerSpec| (scheduler.room().waits_behind)(here);
     let at_the_link = waits_at(&here.scheduler);

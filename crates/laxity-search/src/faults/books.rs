@@ -10,38 +10,38 @@ use crate::subject::Built;
 /// A scheduler with a fault that shows now and then.
 struct Faulty {
     inner: Built,
-    fault: Fault,
+    fault: Misbehaviour,
     seen: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fault {
+enum Misbehaviour {
     Loses,
     Exchanges,
     Rests,
 }
 
-fn faulty(plan: &Plan, fault: Fault) -> Built {
+fn faulty(plan: &Plan, fault: Misbehaviour) -> Built {
     Box::new(Faulty { inner: plan.build_scheduler(1), fault, seen: 0 })
 }
 
 /// One that forgets a packet in a thousand.
 pub fn losing(plan: &Plan) -> Built {
-    faulty(plan, Fault::Loses)
+    faulty(plan, Misbehaviour::Loses)
 }
 
 /// One that takes a packet in a thousand for the one before.
 pub fn exchanging(plan: &Plan) -> Built {
-    faulty(plan, Fault::Exchanges)
+    faulty(plan, Misbehaviour::Exchanges)
 }
 
 /// One that sends nothing once in a thousand times.
 pub fn idling(plan: &Plan) -> Built {
-    faulty(plan, Fault::Rests)
+    faulty(plan, Misbehaviour::Rests)
 }
 
 impl Faulty {
-    fn shows(&mut self, fault: Fault) -> bool {
+    fn shows(&mut self, fault: Misbehaviour) -> bool {
         self.seen += u32::from(self.fault == fault);
         self.fault == fault && self.seen.is_multiple_of(1_000)
     }
@@ -49,16 +49,16 @@ impl Faulty {
 
 impl Scheduler for Faulty {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        if !self.shows(Fault::Loses) {
+        if !self.shows(Misbehaviour::Loses) {
             self.inner.enqueue(now, packet, drops);
         }
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
-        if self.shows(Fault::Rests) {
+        if self.shows(Misbehaviour::Rests) {
             return None;
         }
-        let exchanged = self.shows(Fault::Exchanges);
+        let exchanged = self.shows(Misbehaviour::Exchanges);
         let mut dispatch = self.inner.dequeue(now, drops)?;
         dispatch.packet.handle = dispatch.packet.handle.saturating_sub(u64::from(exchanged));
         Some(dispatch)

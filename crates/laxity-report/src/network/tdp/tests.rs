@@ -1,9 +1,9 @@
 use super::tables::drawn;
 use super::*;
 
-fn proof(text: &str) -> FramingProof {
+fn proof(text: &str) -> TdpProof {
     let plan = Plan::parse(&format!("version = 1\n{text}"), "plan.toml", "".as_ref()).unwrap();
-    FramingProof::of(plan.networked().unwrap().framed().unwrap())
+    TdpProof::of(plan.networked().unwrap().framed().unwrap())
 }
 
 /// Three flows of 400 bytes a frame over one link that carries 1000.

@@ -1,4 +1,4 @@
-//! What is the least that is still to come: infima over the future, and the lower convex hull.
+//! Infima of a curve from a time on, and its lower convex hull.
 
 use super::{Curve, Exact, Piece};
 use alloc::vec::Vec;
@@ -15,13 +15,13 @@ pub struct Minimum {
 }
 
 impl Curve {
-    /// `E(t)`, the infimum of `f(t')` over `t' >= t`, for `t >= 0`; `None` if `f` falls without
-    /// end.
+    /// The non-decreasing lower closure: `E(t)`, the infimum of `f(t')` over `t' >= t`, for `t >= 0`;
+    /// `None` if `f` falls without end.
     ///
     /// For the residual capacity of a link it is the effective one: the most best-effort work that
     /// can be done up to `t` with no deadline missed then or later (Chakraborty, Gries & Thiele
     /// 2002).
-    pub fn lower_envelope_ahead(&self) -> Option<Curve> {
+    pub fn nondecreasing_lower_closure(&self) -> Option<Curve> {
         if self.final_slope().is_negative() {
             return None;
         }

@@ -1,4 +1,4 @@
-//! The search for harm: traffic is changed a little, and what brings a class nearer to its bound stays.
+//! A hill climb: traffic is changed a little, and a change that brings a class nearer to its bound stays.
 
 mod traffic;
 
@@ -8,9 +8,9 @@ pub use traffic::{Scene, Traffic};
 
 use crate::Generator;
 use crate::arrival::Arrival;
-use crate::course::Course;
-use crate::judge::Break;
+use crate::judge::Violation;
 use crate::subject::Subject;
+use crate::testbed::Testbed;
 
 /// How long a search goes on.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ pub struct Counterexample {
     /// The classes that do not keep to their contracts, a bit each.
     pub rogues: u64,
     /// What is broken.
-    pub what: Break,
+    pub what: Violation,
 }
 
 /// Packets that a subject takes before its schedulers are built anew.
@@ -104,7 +104,7 @@ struct Life<'a> {
     scene: &'a Scene<'a>,
     subject: &'a Subject,
     rogues: u64,
-    course: Course<'a>,
+    testbed: Testbed<'a>,
     ledger: traffic::Ledger,
     /// All that has arrived.
     log: Vec<Arrival>,
@@ -113,15 +113,15 @@ struct Life<'a> {
 impl<'a> Life<'a> {
     fn new(subject: &'a Subject, scene: &'a Scene<'a>, rogues: u64) -> Self {
         let ledger = traffic::Ledger::new(subject, rogues);
-        let course = Course::new(subject, rogues);
-        Life { scene, subject, rogues, course, ledger, log: Vec::with_capacity(2 * LIFE) }
+        let testbed = Testbed::new(subject, rogues);
+        Life { scene, subject, rogues, testbed, ledger, log: Vec::with_capacity(2 * LIFE) }
     }
 
     /// Lets traffic loose and gives how near the target came to its bound; `None` if anything broke.
     fn run(&mut self, traffic: &Traffic, target: usize, found: &mut Found) -> Option<f64> {
         let is_old = self.log.len() > LIFE || self.ledger.end() > AGE;
         if is_old || self.scene.begins_anew {
-            self.course = Course::new(self.subject, self.rogues);
+            self.testbed = Testbed::new(self.subject, self.rogues);
             self.ledger = traffic::Ledger::new(self.subject, self.rogues);
             self.log.clear();
         }
@@ -130,7 +130,7 @@ impl<'a> Life<'a> {
         let run = &self.log[begin..];
         found.runs += 1;
         found.packets += run.len() as u64;
-        match self.course.run(run) {
+        match self.testbed.run(run) {
             Ok(end) => self.ledger.ends(end),
             Err(what) => {
                 let arrivals = self.log.clone();
@@ -139,11 +139,11 @@ impl<'a> Life<'a> {
                 return None;
             }
         }
-        let nearest = self.course.nearest();
+        let nearest = self.testbed.nearest();
         if nearest > found.closest {
             found.closest = nearest;
             found.nearest = (self.log[begin..].to_vec(), self.rogues);
         }
-        Some(self.course.closest(target))
+        Some(self.testbed.closest(target))
     }
 }

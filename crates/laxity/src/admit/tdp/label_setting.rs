@@ -1,8 +1,8 @@
 //! The search for the frames of one flow: hop by hop, in each frame that an output may send in.
 //!
 //! It is a search for a shortest path, from the frames of one output to those of the next, whose length
-//! is what it leaves: of ways that meet in a frame the best goes on. Where a flow passes an output
-//! again, ways that meet differ in what they took there, and go on side by side (label setting for
+//! is the room that it leaves: of the labels of a frame the best goes on. Where a flow passes an output
+//! again, labels of a frame differ in what they took there, and go on side by side (label setting for
 //! shortest paths with resource constraints: Desrochers, Soumis 1988).
 
 use alloc::collections::BTreeSet;
@@ -14,8 +14,8 @@ use super::pattern::Pattern;
 use super::{Answer, Blocked, Flow, Full, Hop, Ledger, Reservation};
 use crate::sched::tdp::Slots;
 
-/// How many ways to a frame are followed.
-const WAYS: usize = 16;
+/// The most labels of a frame.
+const MOST_LABELS: usize = 16;
 
 impl Ledger {
     /// Reserves for a flow, beside what is reserved, so that the least room it leaves in a frame that
@@ -23,9 +23,8 @@ impl Ledger {
     ///
     /// It finds one if there is one. Only for a flow that may be forwarded later than immediately and
     /// passes an output more than once that is not promised: which frames are free then depends on
-    /// those that the flow itself took before, and of the ways to a frame a limited number is
-    /// followed, always the immediate one among them. Whether that limit was met is
-    /// [told](super::Blocked::certain).
+    /// those that the flow itself took before, and a frame has a limited number of labels, always the
+    /// immediate one among them. Whether that limit was met is in [`Blocked::certain`].
     ///
     /// # Errors
     /// If no choice of its frames fits.
@@ -33,31 +32,31 @@ impl Ledger {
     /// # Panics
     /// If the flow has no packets or no path, or an output that is not there.
     pub fn reserve(&mut self, flow: &Flow) -> Answer {
-        let reservation = Sweep::new(self, flow).best()?;
+        let reservation = LabelSetting::new(self, flow).best()?;
         let reserved = self.reserve_as(flow, &reservation);
         debug_assert!(reserved.is_ok());
         Ok(reservation)
     }
 }
 
-/// How good a way is: the least room that it leaves in a frame that it uses, then how little the
-/// frames held that it uses, then by how little it is later than immediate.
-type Fit = (u64, Reverse<u128>, Reverse<u64>);
+/// How good a label is, the greater the better: the least room that it leaves in a frame that it uses,
+/// then how little the frames held that it uses, then by how little it is later than immediate.
+type Merit = (u64, Reverse<u128>, Reverse<u64>);
 
-const UNUSED: Fit = (u64::MAX, Reverse(0), Reverse(0));
+const UNUSED: Merit = (u64::MAX, Reverse(0), Reverse(0));
 
-/// A choice of frames for the outputs up to one of them.
+/// A label: a choice of frames for the outputs up to one of them.
 #[derive(Clone)]
-struct Way {
-    fit: Fit,
+struct Label {
+    merit: Merit,
     start: u32,
     /// In which frame that output sends the first packet, modulo the pattern's repetition.
     frame: u32,
     /// By how much it sends later than immediately.
     extra: u32,
-    /// The way up to the output before.
+    /// The label of the output before that it extends.
     before: usize,
-    /// Whether it is as good as the immediate way for all that follows.
+    /// Whether it is as good as the immediate label for all that follows.
     immediate: bool,
     /// The outputs that come again, and the frames of their first packets; in order.
     own: Vec<(u32, u32)>,
@@ -66,7 +65,8 @@ struct Way {
 /// What is left of the frames that a flow would use at an output: the least room, and what they held.
 type Left = Result<(u64, u128), Full>;
 
-pub(super) struct Sweep<'a> {
+/// The search for one flow.
+pub(super) struct LabelSetting<'a> {
     ledger: &'a Ledger,
     flow: &'a Flow,
     pattern: Pattern,
@@ -78,7 +78,7 @@ pub(super) struct Sweep<'a> {
     certain: bool,
 }
 
-impl<'a> Sweep<'a> {
+impl<'a> LabelSetting<'a> {
     pub(super) fn new(ledger: &'a Ledger, flow: &'a Flow) -> Self {
         assert!(!flow.path.is_empty(), "a flow has no path");
         let pattern = Pattern::new(ledger.period, flow.packets);
@@ -87,11 +87,13 @@ impl<'a> Sweep<'a> {
         let mut again: Vec<bool> = again.collect();
         again.reverse();
         let (left, full) = (Vec::new(), BTreeSet::new());
-        let mut sweep = Sweep { ledger, flow, pattern, left, again, full, certain: true };
-        let frames = 0..sweep.pattern.repeat;
-        let left = |hop: &Hop| frames.clone().map(|at| sweep.left(hop.output, at, &[])).collect();
-        sweep.left = flow.path.iter().map(left).collect();
-        sweep
+        let mut label_setting =
+            LabelSetting { ledger, flow, pattern, left, again, full, certain: true };
+        let frames = 0..label_setting.pattern.repeat;
+        let left =
+            |hop: &Hop| frames.clone().map(|at| label_setting.left(hop.output, at, &[])).collect();
+        label_setting.left = flow.path.iter().map(left).collect();
+        label_setting
     }
 
     /// The best choice of frames.
@@ -102,48 +104,48 @@ impl<'a> Sweep<'a> {
         if self.flow.path.iter().skip(1).all(|hop| hop.spare == 0) {
             return Ok(reservation);
         }
-        // Where ways met, more room decided, though a later output may leave less in any case. Now that
-        // it is known how much counts, the others decide.
+        // Where labels were compared, more room decided, though a later output may leave less in any
+        // case. Now that it is known how much counts, the others decide.
         Ok(self.run(Some(room)).map_or(reservation, |(_, better)| better))
     }
 
     /// The best choice with the room that it leaves; if that is known, as far as it counts.
     fn run(&mut self, enough: Option<u64>) -> Option<(u64, Reservation)> {
         let (flow, repeat) = (self.flow, self.pattern.repeat);
-        let mut ways: Vec<Way> = Vec::new();
+        let mut labels: Vec<Label> = Vec::new();
         let mut last = 0..0;
-        let mut met: Vec<Vec<Way>> = alloc::vec![Vec::new(); repeat as usize];
+        let mut met: Vec<Vec<Label>> = alloc::vec![Vec::new(); repeat as usize];
         for (place, hop) in flow.path.iter().enumerate() {
-            let mut go = |way| {
-                if let Some(way) = self.pass(way, place, enough) {
-                    meet(&mut met[way.frame as usize], way);
+            let mut go = |label| {
+                if let Some(label) = self.extend(label, place, enough) {
+                    add(&mut met[label.frame as usize], label);
                 }
             };
             if place == 0 {
-                (0..repeat).for_each(|start| go(Way::from(start)));
+                (0..repeat).for_each(|start| go(Label::from(start)));
             }
             for before in last {
                 (0..=longest(hop, repeat))
-                    .for_each(|extra| go(ways[before].forwarded(before, hop, extra, repeat)));
+                    .for_each(|extra| go(labels[before].forwarded(before, hop, extra, repeat)));
             }
-            let begin = ways.len();
+            let begin = labels.len();
             for met in &mut met {
-                self.thin(met);
-                ways.append(met);
+                self.prune(met);
+                labels.append(met);
             }
-            last = begin..ways.len();
+            last = begin..labels.len();
         }
-        let best = last.min_by_key(|&way| (Reverse(ways[way].fit), ways[way].start))?;
-        Some((ways[best].fit.0, self.reservation(&ways, best)))
+        let best = last.min_by_key(|&label| (Reverse(labels[label].merit), labels[label].start))?;
+        Some((labels[best].merit.0, self.reservation(&labels, best)))
     }
 
-    /// A way that has come to the output of a hop, through it.
-    fn pass(&mut self, mut way: Way, place: usize, enough: Option<u64>) -> Option<Way> {
+    /// Extends a label that has come to the output of a hop by its frame there; `None` if that is full.
+    fn extend(&mut self, mut label: Label, place: usize, enough: Option<u64>) -> Option<Label> {
         let output = self.flow.path[place].output;
-        let taken = way.own.iter().any(|own| own.0 == output);
+        let taken = label.own.iter().any(|own| own.0 == output);
         let left = match taken {
-            true => &self.left(output, way.frame, &way.own),
-            false => &self.left[place][way.frame as usize],
+            true => &self.left(output, label.frame, &label.own),
+            false => &self.left[place][label.frame as usize],
         };
         let (room, held) = match left {
             Ok(left) => *left,
@@ -155,16 +157,16 @@ impl<'a> Sweep<'a> {
         if enough.is_some_and(|enough| room < enough) {
             return None;
         }
-        let (least, Reverse(before), late) = way.fit;
+        let (least, Reverse(before), late) = label.merit;
         let room = enough.unwrap_or(least.min(room));
-        way.fit = (room, Reverse(before + held), late);
+        label.merit = (room, Reverse(before + held), late);
         if self.again[place] {
-            let place = way.own.partition_point(|own| *own < (output, way.frame));
-            way.own.insert(place, (output, way.frame));
+            let place = label.own.partition_point(|own| *own < (output, label.frame));
+            label.own.insert(place, (output, label.frame));
         } else if taken {
-            way.own.retain(|own| own.0 != output);
+            label.own.retain(|own| own.0 != output);
         }
-        Some(way)
+        Some(label)
     }
 
     /// What is left at an output if the flow uses it from this frame on beside what is reserved and
@@ -194,41 +196,41 @@ impl<'a> Sweep<'a> {
         self.pattern.packets_at((frame % repeat + repeat - first) % repeat)
     }
 
-    /// Leaves no more ways to a frame than are followed.
-    fn thin(&mut self, ways: &mut Vec<Way>) {
-        if ways.len() > WAYS {
+    /// Leaves the best labels of a frame, no more than [`MOST_LABELS`].
+    fn prune(&mut self, labels: &mut Vec<Label>) {
+        if labels.len() > MOST_LABELS {
             self.certain = false;
-            ways.sort_by_key(|way| (!way.immediate, Reverse(way.fit), way.start));
-            ways.truncate(WAYS);
+            labels.sort_by_key(|label| (!label.immediate, Reverse(label.merit), label.start));
+            labels.truncate(MOST_LABELS);
         }
     }
 
-    fn reservation(&self, ways: &[Way], last: usize) -> Reservation {
+    fn reservation(&self, labels: &[Label], last: usize) -> Reservation {
         let (packets, period) = (self.flow.packets, self.ledger.period);
-        let slots = Slots { start: ways[last].start, packets, period };
+        let slots = Slots { start: labels[last].start, packets, period };
         let mut delays = alloc::vec![0; self.flow.path.len()];
         let mut at = last;
         for (delay, hop) in delays.iter_mut().zip(&self.flow.path).skip(1).rev() {
-            *delay = hop.delay + ways[at].extra;
-            at = ways[at].before;
+            *delay = hop.delay + labels[at].extra;
+            at = labels[at].before;
         }
         Reservation { slots, delays }
     }
 }
 
-impl Way {
+impl Label {
     fn from(start: u32) -> Self {
         let own = Vec::new();
-        Way { fit: UNUSED, start, frame: start, extra: 0, before: 0, immediate: true, own }
+        Label { merit: UNUSED, start, frame: start, extra: 0, before: 0, immediate: true, own }
     }
 
-    /// As the way at that place, goes on to an output.
-    fn forwarded(&self, place: usize, hop: &Hop, extra: u32, repeat: u32) -> Way {
+    /// The label of an output behind, from the label at that place.
+    fn forwarded(&self, place: usize, hop: &Hop, extra: u32, repeat: u32) -> Label {
         let lag = u64::from(hop.delay) + u64::from(hop.propagation) + u64::from(extra);
         let frame = (u64::from(self.frame) + lag) % u64::from(repeat);
-        let (room, held, Reverse(late)) = self.fit;
-        Way {
-            fit: (room, held, Reverse(late + u64::from(extra))),
+        let (room, held, Reverse(late)) = self.merit;
+        Label {
+            merit: (room, held, Reverse(late + u64::from(extra))),
             start: self.start,
             frame: frame as u32,
             extra,
@@ -244,15 +246,15 @@ fn longest(hop: &Hop, repeat: u32) -> u32 {
     hop.spare.min(repeat - 1).min(u32::MAX - hop.delay)
 }
 
-/// Adds a way to those to the same frame; of two that took the same, only the better one goes on.
-fn meet(ways: &mut Vec<Way>, mut way: Way) {
-    let Some(other) = ways.iter_mut().find(|other| other.own == way.own) else {
-        ways.push(way);
+/// Adds a label to those of its frame; of two that took the same, the better one dominates.
+fn add(labels: &mut Vec<Label>, mut label: Label) {
+    let Some(other) = labels.iter_mut().find(|other| other.own == label.own) else {
+        labels.push(label);
         return;
     };
-    let immediate = other.immediate || way.immediate;
-    if (way.fit, Reverse(way.start)) > (other.fit, Reverse(other.start)) {
-        mem::swap(other, &mut way);
+    let immediate = other.immediate || label.immediate;
+    if (label.merit, Reverse(label.start)) > (other.merit, Reverse(other.start)) {
+        mem::swap(other, &mut label);
     }
     other.immediate = immediate;
 }

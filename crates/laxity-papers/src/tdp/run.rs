@@ -9,7 +9,7 @@ use super::plans::networked;
 
 /// What one run showed.
 #[derive(Clone, Debug)]
-pub struct Shown {
+pub struct Run {
     /// The classes, in the plan's order.
     pub flows: Vec<Flow>,
     /// Each direction of a link that was used, and the share of time in which it was sending.
@@ -33,19 +33,19 @@ pub struct Flow {
     is_reserved: bool,
 }
 
-impl Shown {
-    pub fn of(plan: &Plan, duration: Nanos, seed: u64) -> Result<Shown, SimError> {
+impl Run {
+    pub fn of(plan: &Plan, duration: Nanos, seed: u64) -> Result<Run, SimError> {
         let run = NetworkRun { on: networked(plan), duration, seed };
         let summary = run.simulate(&mut (), &mut laxity_sim::to_the_end)?;
-        Ok(Shown::from(plan, &summary))
+        Ok(Run::from(plan, &summary))
     }
 
-    fn from(plan: &Plan, summary: &NetworkSummary) -> Shown {
+    fn from(plan: &Plan, summary: &NetworkSummary) -> Run {
         let hops = || summary.hops.iter();
         let link = |hop: &laxity_sim::network::HopSummary| {
             (format!("{} → {}", hop.from, hop.to), hop.utilization)
         };
-        Shown {
+        Run {
             flows: summary.classes.iter().map(|class| Flow::of(plan, class)).collect(),
             links: hops().map(link).collect(),
             late: hops().filter_map(|hop| hop.frames).map(|frames| frames.late as f64).sum(),

@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use laxity_search::campaign::budget;
 use laxity_search::case;
-use laxity_search::plants::{ALL, Plant};
+use laxity_search::faults::{ALL, Fault};
 
 /// Plans that are searched for one fault before it counts as missed.
 const MOST: u64 = 400;
 
 /// The number of the case in which a fault shows.
-fn found(plant: &'static Plant, seed: u64) -> Option<u64> {
+fn found(fault: &'static Fault, seed: u64) -> Option<u64> {
     (0..MOST).find(|number| {
-        case::run(plant.discipline, seed, *number, budget(plant.discipline), Some(plant))
+        case::run(fault.discipline, seed, *number, budget(fault.discipline), Some(fault))
             .broken
             .is_some()
     })
@@ -30,13 +30,13 @@ fn every_planted_fault_is_found() {
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                while let Some(plant) = ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some(fault) = ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let begin = std::time::Instant::now();
-                    let number = found(plant, 1);
+                    let number = found(fault, 1);
                     let took = begin.elapsed();
-                    println!("{} {}: {number:?} {took:.1?}", plant.discipline, plant.name);
+                    println!("{} {}: {number:?} {took:.1?}", fault.discipline, fault.name);
                     if number.is_none() {
-                        missed.lock().unwrap().push((plant.discipline, plant.name));
+                        missed.lock().unwrap().push((fault.discipline, fault.name));
                     }
                 }
             });

@@ -1,4 +1,4 @@
-//! What happened to frames: padding, marks and their recovery, losses under way, and jitter.
+//! What happened to time frames: padding, marks and their recovery, losses under way, and jitter.
 
 use laxity_sim::network::{EndToEnd, FramesSummary, HopSummary, NetworkSummary};
 use laxity_sim::summary::DelaySummary;

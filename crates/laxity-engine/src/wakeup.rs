@@ -2,37 +2,37 @@
 
 use crate::sync::{AtomicBool, Ordering, fence};
 
-/// A bell between a thread that may sleep and those that may wake it.
+/// Wake-ups of one thread that may sleep by others, none of which is lost.
 ///
 /// The sleeper says that it goes to sleep and only then looks whether there is something to do; a
-/// ringer does its thing and only then looks whether the sleeper sleeps. With a sequentially
+/// notifier does its thing and only then looks whether the sleeper sleeps. With a sequentially
 /// consistent fence between the two steps on both sides at least one sees the other, so no
 /// wake-up is lost (the store-buffering pattern; C++20, section 31.4).
 ///
-/// It has cache lines of its own: ringers read it for every packet.
+/// It has cache lines of its own: notifiers read it for every packet.
 #[derive(Debug)]
 #[repr(align(128))]
-pub(crate) struct Bell {
+pub(crate) struct Wakeup {
     /// Written by the sleeper alone.
     asleep: AtomicBool,
 }
 
-impl Bell {
+impl Wakeup {
     /// Nobody sleeps.
     pub fn new() -> Self {
-        Bell { asleep: AtomicBool::new(false) }
+        Wakeup { asleep: AtomicBool::new(false) }
     }
 
     /// Calls `wake` if the sleeper sleeps or is about to. Without a sleeper it takes one fence and
     /// one load.
-    pub fn ring(&self, wake: impl FnOnce()) {
+    pub fn notify(&self, wake: impl FnOnce()) {
         fence(Ordering::SeqCst);
         if self.asleep.load(Ordering::Acquire) {
             wake();
         }
     }
 
-    /// Calls `sleep`, which returns when a ringer wakes the thread or earlier, unless there is
+    /// Calls `sleep`, which returns when a notifier wakes the thread or earlier, unless there is
     /// something to do already.
     pub fn sleep_unless(&self, is_to_do: impl FnOnce() -> bool, sleep: impl FnOnce()) {
         self.asleep.store(true, Ordering::Release);

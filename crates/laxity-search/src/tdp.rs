@@ -9,7 +9,7 @@ use laxity_sim::network::{NetworkRun, Watcher};
 use laxity_sim::record::{Fate, Record};
 
 use crate::arrival::Arrival;
-use crate::judge::{Break, What};
+use crate::judge::{Violation, ViolationKind};
 use crate::subject::Subject;
 
 /// Long enough for a packet to come to its receiver where nothing is promised, in ns.
@@ -29,7 +29,7 @@ pub fn run(
     subject: &Subject,
     arrivals: &[Arrival],
     mut heard: impl FnMut(usize, u64, u64),
-) -> Result<u64, Break> {
+) -> Result<u64, Violation> {
     let mut plan = subject.simulated.clone();
     plan.sources = arrivals.iter().map(|arrival| source(subject, arrival)).collect();
     let last = arrivals.last().map_or(0, |arrival| arrival.time);
@@ -46,9 +46,9 @@ pub fn run(
     };
     let outcome = run.simulate(&mut judge, &mut laxity_sim::to_the_end);
     let Judge { came, ends, broken, .. } = judge;
-    let fail = |class, what| Err(Break { at: last, class, what });
+    let fail = |class, what| Err(Violation { at: last, class, what });
     if let Err(error) = outcome {
-        return fail(0, What::Verdict(error.to_string()));
+        return fail(0, ViolationKind::Verdict(error.to_string()));
     }
     if let Some(broken) = broken {
         return Err(broken);
@@ -60,7 +60,7 @@ pub fn run(
     // Whatever is promised a delay has come.
     match (0..came.len()).find(|class| subject.is_promised(*class) && came[*class] != sent[*class])
     {
-        Some(class) => fail(class, What::Books { output: 0 }),
+        Some(class) => fail(class, ViolationKind::Books { output: 0 }),
         None => Ok(ends),
     }
 }
@@ -86,7 +86,7 @@ struct Judge<'a> {
     subject: &'a Subject,
     came: Vec<u64>,
     ends: u64,
-    broken: Option<Break>,
+    broken: Option<Violation>,
     heard: &'a mut dyn FnMut(usize, u64, u64),
 }
 
@@ -94,7 +94,11 @@ impl Watcher for Judge<'_> {
     fn hop(&mut self, _: Hop, record: &Record) {
         let class = record.packet.class.index();
         if let (Fate::Dropped(reason), true) = (record.fate, self.subject.is_promised(class)) {
-            let broken = Break { at: record.packet.arrival.0, class, what: What::Dropped(reason) };
+            let broken = Violation {
+                at: record.packet.arrival.0,
+                class,
+                what: ViolationKind::Dropped(reason),
+            };
             self.broken.get_or_insert(broken);
         }
     }
@@ -107,7 +111,7 @@ impl Watcher for Judge<'_> {
         let Some(bound) = self.subject.path_bound(class) else { return };
         (self.heard)(class, delay, bound);
         if delay > bound {
-            let broken = Break { at: now.0, class, what: What::Path { delay, bound } };
+            let broken = Violation { at: now.0, class, what: ViolationKind::Path { delay, bound } };
             self.broken.get_or_insert(broken);
         }
     }

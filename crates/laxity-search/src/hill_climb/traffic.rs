@@ -75,7 +75,7 @@ impl<'a> Scene<'a> {
             times.push(output.delay);
         }
         for (class, contract) in subject.plan.classes.iter().zip(&subject.contracts) {
-            times.extend(class.due_within().map(|due| due.0));
+            times.extend(class.relative_deadline().map(|due| due.0));
             if let Conduct::Keeps(lines) = &contract.conduct {
                 let fills = |bytes: u64, rate: u64| bytes.saturating_mul(BYTE) / rate;
                 let of = |line: &laxity::police::TokenBucket| {

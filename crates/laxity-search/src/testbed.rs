@@ -1,4 +1,4 @@
-//! The course that packets run: links, wires and the judge at every output.
+//! The testbed that packets pass: links, wires and the judge at every output.
 
 use std::collections::VecDeque;
 
@@ -7,12 +7,12 @@ use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 
 use crate::arrival::{Arrival, BYTE};
-use crate::framed;
-use crate::judge::{Books, Break, Waiting, What};
+use crate::judge::{Books, Violation, ViolationKind, Waiting};
 use crate::subject::{Built, Subject};
+use crate::tdp;
 
 /// A subject at work. Time goes on from one run to the next.
-pub struct Course<'a> {
+pub struct Testbed<'a> {
     subject: &'a Subject,
     ports: Vec<Port>,
     travels: Vec<Travel>,
@@ -69,7 +69,7 @@ impl Link {
     }
 }
 
-impl<'a> Course<'a> {
+impl<'a> Testbed<'a> {
     /// A subject without history, some of whose classes do not keep to their contracts.
     pub fn new(subject: &'a Subject, rogues: u64) -> Self {
         let outputs = subject.outputs.iter().zip(subject.schedulers()).enumerate();
@@ -82,7 +82,7 @@ impl<'a> Course<'a> {
                 looks_at: u64::MAX,
                 wire: VecDeque::new(),
             };
-        Course {
+        Testbed {
             subject,
             ports: outputs.map(port).collect(),
             travels: Vec::new(),
@@ -99,7 +99,7 @@ impl<'a> Course<'a> {
     ///
     /// # Errors
     /// At the first thing that is broken.
-    pub fn run(&mut self, arrivals: &[Arrival]) -> Result<u64, Break> {
+    pub fn run(&mut self, arrivals: &[Arrival]) -> Result<u64, Violation> {
         self.closest.fill(0.0);
         self.travels.clear();
         self.packets += arrivals.len() as u64;
@@ -135,14 +135,16 @@ impl<'a> Course<'a> {
             }
         }
         match self.ports.iter().position(|port| port.books.holds().0 > 0) {
-            Some(output) => Err(self.ports[output].books.broken(last, 0, What::Idle { output })),
+            Some(output) => {
+                Err(self.ports[output].books.broken(last, 0, ViolationKind::Idle { output }))
+            }
             None => Ok(last),
         }
     }
 
-    fn run_in_frames(&mut self, arrivals: &[Arrival]) -> Result<u64, Break> {
+    fn run_in_frames(&mut self, arrivals: &[Arrival]) -> Result<u64, Violation> {
         let closest = &mut self.closest;
-        framed::run(self.subject, arrivals, |class, delay, bound| {
+        tdp::run(self.subject, arrivals, |class, delay, bound| {
             closest[class] = closest[class].max(delay as f64 / bound as f64);
         })
     }
@@ -168,7 +170,7 @@ impl<'a> Course<'a> {
         self.packets
     }
 
-    fn set_out(&mut self, arrival: &Arrival) -> Result<(), Break> {
+    fn set_out(&mut self, arrival: &Arrival) -> Result<(), Violation> {
         let &Arrival { time, feed, flow, length } = arrival;
         let handle = self.travels.len() as u64;
         self.travels.push(Travel { set_out: time, feed, hop: 0, flow, length });
@@ -176,7 +178,7 @@ impl<'a> Course<'a> {
     }
 
     /// A packet arrives at the next output of its way.
-    fn arrive(&mut self, now: u64, handle: u64) -> Result<(), Break> {
+    fn arrive(&mut self, now: u64, handle: u64) -> Result<(), Violation> {
         let Travel { feed, hop, flow, length, .. } = self.travels[handle as usize];
         let feed = self.subject.feed(feed).expect("a feed of the subject");
         let output = feed.outputs[usize::from(hop)];
@@ -199,7 +201,7 @@ impl<'a> Course<'a> {
         if self.drops.is_empty() { Ok(()) } else { self.note_drops(now, output) }
     }
 
-    fn note_drops(&mut self, now: u64, output: usize) -> Result<(), Break> {
+    fn note_drops(&mut self, now: u64, output: usize) -> Result<(), Violation> {
         for (packet, reason) in self.drops.drain(..) {
             let used = self.ports[output].books.dropped(now, &packet, reason)?;
             let closest = &mut self.closest[packet.class.index()];
@@ -209,7 +211,7 @@ impl<'a> Course<'a> {
     }
 
     /// An output whose link is free sends what its scheduler chooses.
-    fn choose(&mut self, now: u64, output: usize) -> Result<(), Break> {
+    fn choose(&mut self, now: u64, output: usize) -> Result<(), Violation> {
         let port = &mut self.ports[output];
         port.looks_at = u64::MAX;
         let drops = &mut self.drops;
@@ -226,7 +228,7 @@ impl<'a> Course<'a> {
         let class = dispatch.packet.class.index();
         let backlog = port.scheduler.backlog();
         if (backlog.packets, backlog.bytes) != port.books.holds() {
-            return Err(port.books.broken(now, class, What::Books { output }));
+            return Err(port.books.broken(now, class, ViolationKind::Books { output }));
         }
         // A single link looks again when it is free, whether anything waits or not; those of a
         // network do if anything does.
@@ -238,7 +240,7 @@ impl<'a> Course<'a> {
         let behind = departure + port.delay;
         self.longest[class] = self.longest[class].max(delay);
         self.closest[class] = self.closest[class].max(used);
-        self.hold(departure, class, delay, bound, |delay, bound| What::Bound {
+        self.hold(departure, class, delay, bound, |delay, bound| ViolationKind::Bound {
             output,
             delay,
             bound,
@@ -247,7 +249,7 @@ impl<'a> Course<'a> {
     }
 
     /// Nothing is sent although the link is free.
-    fn wait(&mut self, now: u64, output: usize) -> Result<(), Break> {
+    fn wait(&mut self, now: u64, output: usize) -> Result<(), Violation> {
         let port = &mut self.ports[output];
         if port.books.holds().0 == 0 {
             return Ok(());
@@ -257,12 +259,12 @@ impl<'a> Course<'a> {
                 port.looks_at = ready;
                 Ok(())
             }
-            _ => Err(port.books.broken(now, 0, What::Idle { output })),
+            _ => Err(port.books.broken(now, 0, ViolationKind::Idle { output })),
         }
     }
 
     /// A packet that leaves an output goes on to the next or has come to its receiver.
-    fn go_on(&mut self, time: u64, output: usize, handle: u64) -> Result<(), Break> {
+    fn go_on(&mut self, time: u64, output: usize, handle: u64) -> Result<(), Violation> {
         let travel = &mut self.travels[handle as usize];
         travel.hop += 1;
         let feed = self.subject.feed(travel.feed).expect("a feed of the subject");
@@ -271,10 +273,13 @@ impl<'a> Course<'a> {
             return Ok(());
         }
         let delay = time - travel.set_out;
-        self.hold(time, feed.class, delay, feed.bound, |delay, bound| What::Path { delay, bound })
+        self.hold(time, feed.class, delay, feed.bound, |delay, bound| ViolationKind::Path {
+            delay,
+            bound,
+        })
     }
 
-    fn land(&mut self, now: u64, handle: u64) -> Result<(), Break> {
+    fn land(&mut self, now: u64, handle: u64) -> Result<(), Violation> {
         self.arrive(now, handle)
     }
 
@@ -285,11 +290,11 @@ impl<'a> Course<'a> {
         class: usize,
         delay: u64,
         bound: Option<u64>,
-        what: impl Fn(u64, u64) -> What,
-    ) -> Result<(), Break> {
+        what: impl Fn(u64, u64) -> ViolationKind,
+    ) -> Result<(), Violation> {
         let Some(bound) = bound.filter(|_| self.rogues >> class & 1 == 0) else { return Ok(()) };
         if delay > bound {
-            return Err(Break { at, class, what: what(delay, bound) });
+            return Err(Violation { at, class, what: what(delay, bound) });
         }
         let near = delay as f64 / bound as f64;
         self.closest[class] = self.closest[class].max(near);
