@@ -16,6 +16,26 @@ pub enum Error {
     /// A source, a recording or a simulation cannot go on; or it was stopped.
     #[error(transparent)]
     Simulation(#[from] SimError),
+    /// Several seeds are asked for, and nothing is drawn at random: all runs would be the same.
+    #[error(
+        "several seeds repeat random draws, and there are none: a recording is the same with every seed, \
+         and no queue of the plan is {drawing}"
+    )]
+    NothingDrawn {
+        /// The queue managements that draw, as plans name them.
+        drawing: String,
+    },
+    /// There is no recording to fit curves to.
+    #[error("the plan's source is not one recording, and no recording to fit is given")]
+    NothingToFit,
+    /// One link without sources, and no recording in their place.
+    #[error(
+        "the plan has no [[source]], so nothing would arrive: add one, or give a recording as `arrivals`"
+    )]
+    NothingArrives,
+    /// A recording in place of the sources of a network.
+    #[error("a recording feeds one link, and the plan is a network: give it [[source]] tables")]
+    RecordingForNetwork,
     /// The plan does not have what the question is about.
     #[error("{0}")]
     Question(String),

@@ -35,11 +35,7 @@ pub fn fit(
     let mut recording = match (recording, plan.sources.as_slice()) {
         (Some(open), _) => open(plan)?,
         (None, [Source::Recording(recording)]) => open_recording(recording, plan)?,
-        (None, _) => {
-            return Err(Error::question(
-                "the plan's source is not one recording: give the one to fit with --arrivals FILE",
-            ));
-        }
+        (None, _) => return Err(Error::NothingToFit),
     };
     let fit = fit::Fit { headroom_percent, link: plan.link.rate, from: plan.run.warm_up };
     let arrivals = fit.fit(recording.as_mut(), plan.classes.len())?;

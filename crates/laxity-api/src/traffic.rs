@@ -12,7 +12,7 @@ use laxity_sim::summary::Summary;
 
 use crate::Error;
 
-/// How long models send when nobody says.
+/// How long models send by default.
 pub const DEFAULT_DURATION: Nanos = Nanos(10_000_000_000);
 
 /// Opens a recording, anew for every run.
@@ -50,11 +50,7 @@ impl Traffic<'_> {
         if is_recorded && drawn.next().is_none() {
             let drawing = aqm::Kind::ALL.iter().filter(|kind| kind.room().draws);
             let drawing: Vec<_> = drawing.map(|kind| format!("`{}`", kind.word())).collect();
-            return Err(Error::question(format!(
-                "--seeds repeats random draws, and there are none: a recording is the same with every \
-                 seed, and no queue of the plan is {}. Leave --seeds out",
-                drawing.join(" or ")
-            )));
+            return Err(Error::NothingDrawn { drawing: drawing.join(" or ") });
         }
         let first = self.seed(plan);
         match first.checked_add(count - 1) {
@@ -73,8 +69,8 @@ impl Traffic<'_> {
     /// If the plan's warm-up leaves nothing of it.
     pub fn duration(&self, plan: &Plan) -> Result<Option<Nanos>, Error> {
         let models = plan.sources.iter().any(|source| matches!(source, Source::Model(_)));
-        let unless_told = (self.arrivals.is_none() && models).then_some(DEFAULT_DURATION);
-        let duration = self.duration.or(plan.run.duration).or(unless_told);
+        let by_default = (self.arrivals.is_none() && models).then_some(DEFAULT_DURATION);
+        let duration = self.duration.or(plan.run.duration).or(by_default);
         match duration.is_some_and(|duration| duration <= plan.run.warm_up) {
             true => Err(Error::question(format!(
                 "the warm-up of {} leaves nothing to measure: make the duration longer than that",
@@ -120,9 +116,9 @@ pub fn nonconforming(plan: &Plan, summary: &Summary) -> Vec<String> {
     };
     let classes = plan.leaves().map(|(_, class)| class).zip(&summary.classes);
     let broke = classes.filter(|(_, measured)| measured.nonconforming > 0);
-    let told = broke.map(|(class, measured)| {
+    let sentences = broke.map(|(class, measured)| {
         let (name, count) = (&class.name, quantity::count(measured.nonconforming));
         format!("{count} packets of {name} broke its arrival curve and {}", treated(class.police))
     });
-    told.collect()
+    sentences.collect()
 }

@@ -101,6 +101,19 @@ impl From<laxity_api::Error> for Failure {
             laxity_api::Error::Plan(error) => error.into(),
             laxity_api::Error::Scheduler(error) => error.into(),
             laxity_api::Error::Simulation(error) => error.into(),
+            laxity_api::Error::NothingDrawn { drawing } => Failure::input(format!(
+                "--seeds repeats random draws, and there are none: a recording is the same with every \
+                 seed, and no queue of the plan is {drawing}. Leave --seeds out"
+            )),
+            laxity_api::Error::NothingToFit => Failure::input(
+                "the plan's source is not one recording: give the one to fit with --arrivals FILE",
+            ),
+            laxity_api::Error::NothingArrives => Failure::input(
+                "the plan has no [[source]], so nothing would arrive: add one, or give --arrivals FILE",
+            ),
+            laxity_api::Error::RecordingForNetwork => Failure::input(
+                "--arrivals feeds one link, and the plan is a network: give it [[source]] tables",
+            ),
             laxity_api::Error::Question(message) => Failure::input(message),
         }
     }
