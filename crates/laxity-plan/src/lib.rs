@@ -17,6 +17,7 @@
 //! assert_eq!(plan.classes[0].name, "all");
 //! # Ok::<(), laxity_plan::PlanError>(())
 //! ```
+#![deny(missing_docs)]
 
 pub mod aqm;
 pub mod below;
