@@ -214,9 +214,7 @@ fn prepare<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<'
         return Ok(run);
     }
     if plan.sources.is_empty() {
-        return Err(Error::question(
-            "the plan has no [[source]], so nothing would arrive: add one, or give --arrivals FILE",
-        ));
+        return Err(Error::NothingArrives);
     }
     Ok(run.with_sources()?)
 }
@@ -235,9 +233,7 @@ fn simulate_network<W: Watcher>(
     progress: Progress<'_>,
 ) -> Result<NetworkSummary, Error> {
     if traffic.arrivals.is_some() {
-        return Err(Error::question(
-            "--arrivals feeds one link, and the plan is a network: give it [[source]] tables",
-        ));
+        return Err(Error::RecordingForNetwork);
     }
     if on.plan.sources.is_empty() {
         return Err(Error::question(
