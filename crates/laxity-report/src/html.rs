@@ -1,4 +1,4 @@
-//! Reports as one HTML file each, which opens offline and asks nobody for anything.
+//! Reports as one HTML file each, which opens offline and loads nothing.
 
 use laxity_sim::series::Series;
 use laxity_sim::summary::Summary;

@@ -1,4 +1,4 @@
-//! Text from outside that a terminal or a page shows as it is and does not obey.
+//! Text from outside, made such that a terminal or a page shows every character and obeys none.
 //!
 //! Plans, scripts, recordings and file names may hold characters that move a terminal's cursor, set
 //! its title or turn the order of letters around (Boucher, Anderson: Trojan Source, 2021; CWE-150).

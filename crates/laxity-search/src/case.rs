@@ -22,7 +22,7 @@ pub struct Outcome {
     pub plans: u64,
     /// Those of them that were admitted and searched.
     pub admitted: u64,
-    /// How many times traffic was let loose.
+    /// How many runs of traffic there were.
     pub runs: u64,
     /// How many packets that were.
     pub packets: u64,
@@ -194,7 +194,7 @@ fn names(subject: &Subject, rogues: u64) -> Vec<u16> {
     subject.names().into_iter().filter(is_rogue).collect()
 }
 
-/// And the other way round.
+/// The classes of the feeds of these names, a bit each.
 fn bits(subject: &Subject, names: &[u16]) -> u64 {
     let classes = names.iter().filter_map(|name| subject.feed(*name));
     classes.fold(0, |bits, feed| bits | 1 << feed.class)

@@ -17,7 +17,7 @@ pub struct Draft {
     pub links: Vec<LinkDraft>,
     /// The ways through the network.
     pub paths: Vec<PathDraft>,
-    /// Tables that are nobody's to change.
+    /// Tables that are never changed.
     pub other: String,
 }
 

@@ -24,7 +24,7 @@ pub struct Budget {
 /// What a search has come to.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// How many times traffic was let loose.
+    /// How many runs of traffic there were.
     pub runs: u64,
     /// How many packets that were.
     pub packets: u64,
@@ -99,7 +99,7 @@ fn climb(
     }
 }
 
-/// Schedulers from when they are built to when they have seen enough.
+/// Schedulers from when they are built to when they are built anew.
 struct Life<'a> {
     scene: &'a Scene<'a>,
     subject: &'a Subject,
@@ -117,7 +117,7 @@ impl<'a> Life<'a> {
         Life { scene, subject, rogues, testbed, ledger, log: Vec::with_capacity(2 * LIFE) }
     }
 
-    /// Lets traffic loose and gives how near the target came to its bound; `None` if anything broke.
+    /// Runs traffic and gives how near the target came to its bound; `None` if anything broke.
     fn run(&mut self, traffic: &Traffic, target: usize, found: &mut Found) -> Option<f64> {
         let is_old = self.log.len() > LIFE || self.ledger.end() > AGE;
         if is_old || self.scene.begins_anew {

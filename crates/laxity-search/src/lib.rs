@@ -1,5 +1,5 @@
-//! A standing adversary: plans at the edge of what is admitted, and traffic that keeps its contracts and
-//! is searched for harm.
+//! An adversary: plans at the edge of what is admitted, and traffic that keeps its contracts and is driven
+//! towards the bounds that are proved.
 #![deny(missing_docs)]
 
 pub mod arrival;

@@ -19,7 +19,7 @@ pub mod tcp;
 pub mod trace;
 pub mod windows;
 
-/// Hears the simulated time now and then, and says whether to go on.
+/// Called with the simulated time now and then; says whether to go on.
 pub type Progress<'a> = &'a mut dyn FnMut(Nanos) -> ControlFlow<()>;
 
 /// The progress of a run that nobody stops.

@@ -10,7 +10,7 @@ use crate::units::{self, whole};
 
 /// Linux raises a quantum below this one to it, in bytes.
 const LEAST_QUANTUM: u32 = 256;
-/// What Linux takes without a word, in bytes and packets.
+/// What Linux takes by default, in bytes and packets.
 const MEMORY: u64 = 32 << 20;
 const DROP_BATCH: u32 = 64;
 
@@ -26,7 +26,7 @@ pub struct FqCodel {
 }
 
 impl FqCodel {
-    /// What Linux takes without a word, on an interface of Ethernet.
+    /// What Linux takes by default, on an interface of Ethernet.
     pub const DEFAULT: FqCodel = FqCodel {
         limit: 10_240,
         flows: 1024,

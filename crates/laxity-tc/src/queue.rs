@@ -47,7 +47,7 @@ const LIMITS: [(&str, u64, &str); 4] = [
     ("fq", 10_000, "pacing and turns among its flows are"),
     ("fq_pie", 10_240, "early drops and turns among its flows are"),
 ];
-/// What tc takes without a word (iproute2, tc/q_red.c).
+/// What tc takes by default (iproute2, tc/q_red.c).
 const PROBABILITY: f64 = 0.02;
 /// The largest threshold of a plan.
 const LARGEST: u64 = (1 << 30) - 1;

@@ -15,7 +15,7 @@ pub struct Traffic {
     trains: Vec<Train>,
     /// Which of two packets that arrive at one instant comes first: feeds, by rank.
     ranks: Vec<u8>,
-    /// How long the link is left alone before; `None` until all buckets are full.
+    /// How long the link idles before; `None` until all buckets are full.
     pause: Option<u64>,
 }
 
@@ -32,7 +32,7 @@ struct Train {
     spacing: u64,
 }
 
-/// What traffic is drawn for.
+/// What is known of a subject when traffic for it is drawn.
 pub struct Scene<'a> {
     subject: &'a Subject,
     /// The classes of which something is proved, by number.

@@ -13,7 +13,8 @@
 //! As West et al. (2004) prove it:
 //!
 //! - the earliest deadline comes first and the lowest tolerance second, with the adjustments of that
-//!   paper: [`Precedence::DeadlineFirst`], deadlines looked at before every service;
+//!   paper: [`Precedence::DeadlineFirst`](crate::sched::dwcs::Precedence::DeadlineFirst), deadlines looked
+//!   at before every service;
 //! - all gaps are equal, a whole number of services long, and all services take equally long;
 //! - all streams start together, or whole gaps apart, and from then on each has its next packet
 //!   before the deadline of the last one, so that all deadlines fall together;

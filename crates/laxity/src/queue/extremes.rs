@@ -37,7 +37,7 @@ struct Match {
 }
 
 impl Entrant {
-    /// Nobody: later than anyone.
+    /// No entrant: later than any time.
     const NOBODY: Entrant = Entrant { high: i64::MAX as u64, low: 0 };
 
     fn new(time: u128, owner: u32) -> Self {

@@ -71,7 +71,7 @@ struct Head {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Assign {
-    /// From nowhere: best effort is served when nothing real-time waits, the paper's standard
+    /// None: best effort is served when nothing real-time waits, the paper's standard
     /// scheme.
     Background,
     /// Algorithm 1 on a curve: the effective residual capacity itself, or a line (sections 4.1 and
