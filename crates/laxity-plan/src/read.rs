@@ -23,7 +23,7 @@ use crate::discipline::Kind;
 use crate::error::{Fault, PlanError};
 use crate::keys::astray;
 use crate::matching::Match;
-use crate::model::{Class, LinkSpec, Network, Plan, RunSpec, Scheduling};
+use crate::model::{Class, LinkSpec, Network, Overhead, Plan, RunSpec, Scheduling};
 use crate::raw::{self, Measure, Quantity};
 use crate::source;
 
@@ -35,6 +35,8 @@ pub type Read<T> = Result<T, Fault>;
 pub const MOST: usize = 1_000_000;
 /// The most classes of a network, each counted at every output.
 const MOST_BOOKS: usize = 4_000_000;
+/// The longest frame of Ethernet without tags, without its check sequence.
+const LONGEST_FRAME: u32 = 1514;
 /// The largest packet that a link may carry.
 const LARGEST_PACKET: Bytes = Bytes(1_000_000_000);
 /// The longest that a largest packet may take on the link.
@@ -133,7 +135,8 @@ fn check_books(classes: &[Class], network: Option<&Network>, at: &Range<usize>) 
 fn link(raw: raw::Link) -> Read<LinkSpec> {
     let max = raw.max_packet.as_ref().map(positive("max-packet")).transpose()?;
     let min = raw.min_packet.as_ref().map(positive("min-packet")).transpose()?;
-    let max_packet = max.unwrap_or(Bytes(1514));
+    let overhead = raw.overhead.as_ref().map_or(Overhead::NONE, |overhead| overhead.value.0);
+    let max_packet = max.unwrap_or(Bytes(overhead.on_link(LONGEST_FRAME).into()));
     let min_packet = min.unwrap_or(Bytes(40).min(max_packet));
     let written = raw.max_packet.as_ref().or(raw.min_packet.as_ref());
     if let Some(Quantity { span, .. }) = written {
@@ -152,7 +155,7 @@ fn link(raw: raw::Link) -> Read<LinkSpec> {
     }
     let rate = raw.rate.value.0;
     check_transmission(rate, max_packet, &raw.rate.span)?;
-    Ok(LinkSpec { rate, max_packet, min_packet, latency: Some(Nanos::ZERO) })
+    Ok(LinkSpec { rate, overhead, max_packet, min_packet, latency: Some(Nanos::ZERO) })
 }
 
 fn check_transmission(rate: Rate, max_packet: Bytes, written: &Range<usize>) -> Read<()> {
