@@ -7,6 +7,7 @@ mod input;
 mod interrupt;
 mod output;
 mod progress;
+mod promises;
 mod staging;
 mod terminal;
 mod traffic;
@@ -17,8 +18,8 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Arguments, Command};
-use laxity_api::Judged;
 use laxity_report::visible::visible;
+use promises::Promises;
 use terminal::{print, print_json};
 
 fn main() -> ExitCode {
@@ -49,32 +50,4 @@ fn usage(error: &clap::Error) -> ! {
     }
     terminal::remark(&error.render().to_string());
     std::process::exit(error.exit_code())
-}
-
-/// What a command that ran came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Promises {
-    /// Every promise was kept: exit code 0.
-    Kept,
-    /// A plan does not fit, a deadline was missed or a figure lies outside its tolerance: exit
-    /// code 1.
-    Broken,
-}
-
-impl Promises {
-    fn kept_if(kept: bool) -> Promises {
-        if kept { Promises::Kept } else { Promises::Broken }
-    }
-}
-
-impl<'a, S: 'a> FromIterator<&'a Judged<S>> for Promises {
-    fn from_iter<I: IntoIterator<Item = &'a Judged<S>>>(runs: I) -> Promises {
-        Promises::kept_if(runs.into_iter().all(|run| run.verdict.kept))
-    }
-}
-
-impl From<Promises> for ExitCode {
-    fn from(promises: Promises) -> ExitCode {
-        ExitCode::from(promises as u8)
-    }
 }

@@ -12,7 +12,18 @@ use crate::handle::{Board, Request};
 use crate::lane::{Gate, Item, Lane, NOT_TIMED, Shared};
 use crate::pacer::Pacer;
 use crate::sync::{Clock, SPINS, spin_loop};
-use crate::{Finished, Settings, Sink, Statistics};
+use crate::{Settings, Sink, Statistics};
+
+/// What is left of an engine.
+#[derive(Debug)]
+pub struct Finished<S, K> {
+    /// The scheduler, empty.
+    pub scheduler: S,
+    /// The sink.
+    pub sink: K,
+    /// What was counted.
+    pub statistics: Statistics,
+}
 
 /// Packets taken from one ring before the next one has its turn.
 const TAKEN_AT_ONCE: usize = 64;

@@ -13,8 +13,8 @@ mod streams;
 use laxity::units::Nanos;
 use laxity_sim::error::SimError;
 
-use super::claims::Measured;
-use super::{Findings, Part, Settings, Step};
+use crate::claims::Measured;
+use crate::experiment::{Findings, Settings};
 use streams::PACKETS_A_SECOND;
 
 const CLAIMS: &str = include_str!("../../../papers/dwcs/claims.toml");

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use self::combination::{COMBINATIONS, Combination};
 use self::watch::Shown;
 use super::claims::Measured;
-use super::{Findings, Part, Settings, Step};
+use crate::experiment::{Findings, Part, Settings, Step};
 use laxity_report::table;
 
 const DUMBBELL: &str = include_str!("../../../papers/edf-choke/plan.toml");

@@ -4,23 +4,19 @@ mod conflict;
 mod cost;
 mod decoupling;
 mod delay;
+mod plans;
 mod punishment;
 mod sced;
 mod service;
 mod sharing;
 mod system;
 
-use laxity_plan::Plan;
 use laxity_sim::error::SimError;
 
-use super::claims::Measured;
-use super::{Findings, Part, Settings, Step};
+use crate::claims::Measured;
+use crate::experiment::{Findings, Settings};
+use plans::{DELAY, read};
 
-const DELAY: &str = include_str!("../../../papers/hfsc/plan.toml");
-const LINK_SHARING: &str = include_str!("../../../papers/hfsc/link-sharing.toml");
-const DECOUPLING: &str = include_str!("../../../papers/hfsc/decoupling.toml");
-const PUNISHMENT: &str = include_str!("../../../papers/hfsc/punishment.toml");
-const CONFLICT: &str = include_str!("../../../papers/hfsc/conflict.toml");
 const CLAIMS: &str = include_str!("../../../papers/hfsc/claims.toml");
 
 /// Repeats the experiments. The worked examples last as long as their plans say; times are taken
@@ -45,8 +41,4 @@ pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     ];
     let duration = duration.or(read(DELAY).run.duration).unwrap_or_default();
     Ok(Findings::of(duration, seeds, CLAIMS, measured, parts))
-}
-
-fn read(plan: &str) -> Plan {
-    Plan::parse(plan, "plan.toml", ".".as_ref()).expect("the paper's plans are valid")
 }

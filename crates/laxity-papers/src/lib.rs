@@ -4,16 +4,17 @@
 mod claims;
 mod dwcs;
 mod edf_choke;
+mod experiment;
 mod hfsc;
 mod low_delay_best_effort;
 mod tdp;
 mod verdict;
 
-use laxity::units::Nanos;
 use laxity_sim::error::SimError;
 use serde::Serialize;
 
-use claims::{Claims, Measured};
+use experiment::Findings;
+pub use experiment::Settings;
 pub use verdict::Verdict;
 
 /// A paper whose experiment can be repeated.
@@ -58,67 +59,6 @@ pub const PAPERS: [Paper; 5] = [
         repeat: tdp::repeat,
     },
 ];
-
-/// How to repeat an experiment.
-pub struct Settings<'a> {
-    /// Seeds 1 up to this one.
-    pub seeds: u64,
-    /// How long to simulate, if not as long as the paper did.
-    pub duration: Option<Nanos>,
-    /// Called once for every simulation that is done, with how many there are in all.
-    pub progress: &'a (dyn Fn(u64) + Sync),
-}
-
-/// What an experiment showed.
-struct Findings {
-    /// How much traffic each run had.
-    duration: Nanos,
-    /// How many seeds were run.
-    seeds: u64,
-    verdicts: Vec<Verdict>,
-    figures: Vec<(String, String)>,
-    tables: Vec<(String, String)>,
-}
-
-/// What one of several experiments shows beside what it measures.
-struct Part {
-    figures: Vec<(String, String)>,
-    tables: Vec<(String, String)>,
-}
-
-/// Called once for every run that is done.
-type Step<'a> = &'a (dyn Fn() + Sync);
-
-impl Findings {
-    /// What several experiments showed together, held against their paper's claims.
-    fn of(
-        duration: Nanos,
-        seeds: u64,
-        claims: &str,
-        measured: &Measured,
-        parts: impl IntoIterator<Item = Part>,
-    ) -> Findings {
-        let claims: Claims = toml::from_str(claims).expect("the paper's claims are valid");
-        let mut findings = Findings {
-            duration,
-            seeds,
-            verdicts: claims.judge(measured),
-            figures: Vec::new(),
-            tables: Vec::new(),
-        };
-        for part in parts {
-            findings.figures.extend(part.figures);
-            findings.tables.extend(part.tables);
-        }
-        findings
-    }
-}
-
-/// Not a number if there are no values.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
-}
 
 /// What came of a repetition.
 #[derive(Clone, Debug, Serialize)]
@@ -179,8 +119,11 @@ impl Repetition {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::sync::atomic::{AtomicU64, Ordering};
+
+    use laxity::units::Nanos;
+
+    use super::*;
 
     #[test]
     fn the_low_delay_best_effort_experiment_holds_in_short_form() {

@@ -12,7 +12,7 @@ use laxity_sim::summary::{DelaySummary, Summary};
 use rayon::prelude::*;
 
 use self::claims::{Claims, Runs, STANDARD, each, mean};
-use super::{Findings, Settings};
+use crate::experiment::{Findings, Settings};
 use laxity_report::admission::curves::curves;
 use laxity_report::admission::edf;
 use laxity_report::figures::{PacketDelays, packet_delays};

@@ -3,37 +3,25 @@
 
 mod blocking;
 mod figures;
+mod measures;
+mod plans;
 mod shown;
 
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::SchedulerSpec;
-use laxity_plan::network::Networked;
+use laxity_report::table;
 use laxity_sim::error::SimError;
 use rayon::prelude::*;
 
-use self::blocking::Curve;
-use self::shown::Shown;
-use super::claims::Measured;
-use super::{Findings, Part, Settings, Step};
-use laxity_report::table;
+use crate::claims::Measured;
+use crate::experiment::{Findings, Part, Settings, Step};
+use blocking::Curve;
+use measures::{BOUND, FILLED, JITTER, LATE, LOAD, LOST, RATIO, REFUSED, TRANSIT};
+use plans::{BEST_EFFORT, SCENARIOS, plan};
+use shown::Shown;
 
-const SCENARIOS: [(&str, &str); 2] = [
-    ("1002-byte packets (Table I)", include_str!("../../../papers/tdp/scenario-1.toml")),
-    ("482-byte packets (Table II)", include_str!("../../../papers/tdp/scenario-2.toml")),
-];
-const BEST_EFFORT: &str = include_str!("../../../papers/tdp/best-effort.toml");
 const CLAIMS: &str = include_str!("../../../papers/tdp/claims.toml");
-
-const JITTER: &str = "jitter from end to end [ms]";
-const RATIO: &str = "jitter under FIFO / under TDP";
-const TRANSIT: &str = "TDP's jitter from the first transmission on [ms]";
-const LOST: &str = "packets lost under TDP";
-const LATE: &str = "packets later than their frame";
-const BOUND: &str = "longest delay under TDP / its bound";
-const LOAD: &str = "reserved load of the ring's links";
-const FILLED: &str = "use of the busy links beside best effort";
-const REFUSED: &str = "demands refused at 70 % load";
 
 /// Best effort is simulated for less: its queues are as full after a moment as for ever.
 const BEST_EFFORT_LASTS: Nanos = Nanos(5_000_000_000);
@@ -77,14 +65,6 @@ pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     }
     parts.push(Part { figures: figures::all(&measured, &curves), tables: Vec::new() });
     Ok(Findings::of(duration, settings.seeds, CLAIMS, &measured, parts))
-}
-
-fn plan(text: &str) -> Plan {
-    Plan::parse(text, "plan.toml", ".".as_ref()).expect("the paper's plans are valid")
-}
-
-fn networked(plan: &Plan) -> Networked<'_> {
-    plan.networked().expect("the paper's plans are networks")
 }
 
 /// A run for every seed.

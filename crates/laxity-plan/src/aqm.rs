@@ -1,78 +1,47 @@
 //! A room for each queue management: its word and keys, how it is read, and what it does to a queue.
 //!
-//! Whoever adds one writes its room, a line of the table below and a variant of [`QueueSpec`]; what is
-//! forgotten does not compile.
+//! Whoever adds one writes its room, its word in `kind.rs` and a variant of [`QueueSpec`]; the matches
+//! below do not compile without it.
 
 mod choke;
 mod codel;
 mod droptail;
 mod red;
 
+mod kind;
+mod room;
+
 use std::ops::Range;
 
-use laxity::aqm::{Limit, Policy};
-use laxity::units::Bytes;
-use schemars::Schema;
+use laxity::aqm::Limit;
 
 use crate::error::Fault;
-use crate::keys::{Key, Keys, astray, kinds, names};
-use crate::model::{LinkSpec, QueueLimit, QueueSpec};
-use crate::raw::{self, At};
-use crate::read::{Read, zero};
+use crate::keys::{Keys, astray, names};
+use crate::model::{LinkSpec, QueueSpec};
+use crate::raw;
+use crate::read::Read;
+pub use kind::Kind;
+pub(crate) use room::limit;
+pub use room::{Management, Room};
 
-/// A queue management with its settings.
-pub trait Management {
-    /// What the queue never exceeds.
-    fn limit(&self) -> Limit;
-
-    /// Itself, as it stands in front of a scheduler.
-    fn policy(&self) -> Policy;
-
-    /// The same on another link, whose packets take another time.
-    fn on(&self, link: &LinkSpec) -> QueueSpec;
+impl Kind {
+    /// Its room.
+    pub fn room(self) -> &'static Room {
+        match self {
+            Kind::Droptail => &droptail::ROOM,
+            Kind::Red => &red::ROOM,
+            Kind::Choke => &choke::ROOM,
+            Kind::Codel => &codel::ROOM,
+        }
+    }
 }
 
-/// What is the same of a queue management whatever its settings.
-pub struct Room {
-    /// The keys of `queue` that it takes besides `kind` and `limit`.
-    pub(crate) keys: Keys,
-    /// Its settings from `queue`, with their limit.
-    pub(crate) read: fn(&raw::Queue, &Range<usize>, QueueLimit, &LinkSpec) -> Read<QueueSpec>,
-    /// Whether it drops by chance, so that a run depends on its seed.
-    pub draws: bool,
-    /// Whether it drops nothing but what exceeds its limit.
-    pub is_a_limit: bool,
-}
-
-/// A key that has one meaning wherever it is taken.
-const ECN: Key = Key::new(
-    "ecn",
-    "packets that are capable of ECN are marked instead of dropped.\nDefault false.",
-);
-
-kinds! {
-    "QueueKind", "`kind = …`.",
-    /// A packet that would exceed the limit is dropped.
-    Droptail: "droptail", droptail::ROOM;
-    /// Random early detection: packets are dropped by chance when the queue is long on average.
-    Red: "red", red::ROOM;
-    /// The same, and packets that meet another of their flow are dropped together with it.
-    Choke: "choke", choke::ROOM;
-    /// Controlled delay: packets are dropped when they have waited for too long.
-    Codel: "codel", codel::ROOM;
+/// Every kind's word with its keys, for the schema.
+pub(crate) fn keys() -> Vec<(&'static str, Keys)> {
+    Kind::ALL.iter().map(|kind| (kind.word(), kind.room().keys)).collect()
 }
 
 impl QueueSpec {
-    /// Its kind.
-    pub fn kind(&self) -> Kind {
-        match self {
-            QueueSpec::DropTail(_) => Kind::Droptail,
-            QueueSpec::Red(_) => Kind::Red,
-            QueueSpec::Choke(_) => Kind::Choke,
-            QueueSpec::CoDel(_) => Kind::Codel,
-        }
-    }
-
     /// What is the same of its kind whatever its settings.
     pub fn room(&self) -> &'static Room {
         self.kind().room()
@@ -117,18 +86,4 @@ fn check_keys(raw: &raw::Queue) -> Read<()> {
     let message = format!("`{key}` does not belong to `kind = \"{}\"`", raw.kind.0.word());
     let help = format!("leave it out; it belongs to {}", owners.join(", "));
     Err(Fault::at(span, message).help(help))
-}
-
-/// Describes the keys of `queue` by what they mean to each kind.
-pub(crate) fn describe(schema: &mut Schema) {
-    crate::keys::describe(schema, &Kind::keys());
-}
-
-/// A limit of packets or bytes that is not zero.
-pub(crate) fn limit(key: &str, raw: &At<raw::Limit>) -> Read<QueueLimit> {
-    match raw.value {
-        raw::Limit::Packets(0) | raw::Limit::Bytes(Bytes(0)) => Err(zero(key, &raw.span)),
-        raw::Limit::Packets(count) => Ok(QueueLimit::Packets(count)),
-        raw::Limit::Bytes(size) => Ok(QueueLimit::Bytes(size)),
-    }
 }

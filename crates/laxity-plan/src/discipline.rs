@@ -1,8 +1,8 @@
 //! A room for each discipline: its words and keys, how it is built, what it guarantees, and whom it
 //! has to know for that.
 //!
-//! Whoever adds one writes its room, a line of the table below and a variant of
-//! [`SchedulerSpec`]; what is forgotten does not compile.
+//! Whoever adds one writes its room, and beside [`SchedulerSpec`] its word and a variant; the matches
+//! below do not compile without it.
 
 mod drr;
 mod dwcs;
@@ -16,142 +16,32 @@ mod wf2q;
 mod wfq;
 
 mod names;
+mod room;
 
-use std::ops::Range;
-
-use laxity::admit::{Service, Unbounded};
-use laxity::packet::ClassId;
-use laxity::scheduler::Withdraw;
-use laxity::units::Nanos;
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use crate::model::{Plan, SchedulerSpec};
-use crate::raw;
-use crate::read::Read;
+use crate::model::SchedulerSpec;
+pub use crate::model::scheduler::Kind;
 pub use names::{UnknownScheduler, accepted};
+pub use room::{Bounds, Discipline, Room, WaitsBehind};
 
-/// A discipline with its settings, as it shares the link of a plan.
-pub trait Discipline {
-    /// What the command line and tables call it: one of its kind's [`names`](Room::names).
-    fn name(&self) -> &'static str;
-
-    /// Itself, for the classes of a plan; what it draws is made from `seed`.
-    fn build(&self, plan: &Plan, seed: u64) -> Box<dyn Withdraw + Send>;
-
-    /// The delay bound of every class.
-    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>>;
-
-    /// By what curves of their own the classes are served, whatever the others send; `None` where it
-    /// depends on them, or nothing is guaranteed.
-    fn services(&self, plan: &Plan) -> Vec<Option<Service>>;
-}
-
-/// The delay bound of every class, or why it has none.
-pub type Bounds = Vec<Result<Nanos, Unbounded>>;
-
-/// Whether one class waits behind another.
-pub type WaitsBehind<'a> = Box<dyn Fn(ClassId, ClassId) -> bool + 'a>;
-
-/// What is the same of a discipline whatever its settings.
-pub struct Room {
-    /// The keys of `[scheduler]` that it takes besides `kind` and `queue`.
-    pub keys: &'static [&'static str],
-    /// Its names with all of its ways; the first part of each is the word of its kind.
-    pub names: &'static [&'static str],
-    /// What a word after the stroke is called in messages; empty if it has no ways.
-    pub way: &'static str,
-    /// Itself as a plan gets it that says no more; `None` if it cannot be had so.
-    pub plain: Option<SchedulerSpec>,
-    /// The same settings in the way of a name.
-    pub in_the_way: fn(SchedulerSpec, &str) -> SchedulerSpec,
-    /// Its settings from `[scheduler]`.
-    pub(crate) read: fn(&raw::Scheduler, &Range<usize>) -> Read<SchedulerSpec>,
-    /// Refuses what a plan cannot have with it, at `[scheduler]`.
-    pub(crate) check: fn(&Plan, &Range<usize>) -> Read<()>,
-    /// The delay bounds of classes on a link that is a share of another, and as late as the plan's link
-    /// says; `None` if nothing is guaranteed there.
-    pub below: Option<fn(&Plan) -> Bounds>,
-    /// Whether the bound of a class, the first one, holds only if it is known what the other one sends.
-    pub waits_behind: fn(&Plan) -> WaitsBehind<'_>,
-    /// Whether the consecutive windows of all of a plan's streams are proved to be kept as long as the
-    /// streams are in step.
-    pub keeps_windows: fn(&Plan) -> bool,
-    /// Whether it serves the classes above leaves, too, and has something to say of them.
-    pub has_levels: bool,
-    /// Whether all classes wait in one queue, in the order of their arrival.
-    pub is_one_queue: bool,
-    /// Whether it is made to keep deadlines or losses, so that in a comparison it is held to them.
-    pub is_held_to_promises: bool,
-    /// Whether it can only be the discipline of a whole network, not of a part of it or of a class.
-    pub is_of_networks: bool,
-}
-
-/// A kind by its name in Rust and its room.
-macro_rules! kinds {
-    ($($(#[$about:meta])* $kind:ident: $room:expr;)*) => {
-        /// `kind = …`.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-        #[serde(rename_all = "kebab-case")]
-        #[schemars(rename = "SchedulerKind")]
-        pub enum Kind {
-            $($(#[$about])* $kind,)*
+impl Kind {
+    /// Its room.
+    pub fn room(self) -> &'static Room {
+        match self {
+            Kind::Fifo => &fifo::ROOM,
+            Kind::Wfq => &wfq::ROOM,
+            Kind::Wf2q => &wf2q::ROOM,
+            Kind::Drr => &drr::ROOM,
+            Kind::Hfsc => &hfsc::ROOM,
+            Kind::Priority => &priority::ROOM,
+            Kind::FqCodel => &fq_codel::ROOM,
+            Kind::Edf => &edf::ROOM,
+            Kind::Dwcs => &dwcs::ROOM,
+            Kind::Tdp => &tdp::ROOM,
         }
-
-        impl Kind {
-            /// All of them, in the order in which they are listed.
-            pub const ALL: &'static [Kind] = &[$(Kind::$kind),*];
-
-            /// Its room.
-            pub fn room(self) -> &'static Room {
-                match self {
-                    $(Kind::$kind => &$room,)*
-                }
-            }
-        }
-    };
-}
-
-kinds! {
-    /// First come, first served.
-    Fifo: fifo::ROOM;
-    /// Weighted fair queueing by the classes' weights.
-    Wfq: wfq::ROOM;
-    /// Worst-case fair weighted fair queueing, WF2Q+, of any depth.
-    Wf2q: wf2q::ROOM;
-    /// Deficit round robin by the classes' weights.
-    Drr: drr::ROOM;
-    /// Hierarchical fair service curves.
-    Hfsc: hfsc::ROOM;
-    /// Static priority by the classes' levels.
-    Priority: priority::ROOM;
-    /// Flow queues with controlled delay (RFC 8290).
-    FqCodel: fq_codel::ROOM;
-    /// Earliest deadline first, with deadlines for best effort.
-    Edf: edf::ROOM;
-    /// Dynamic window-constrained scheduling: deadlines, and losses that are tolerated.
-    Dwcs: dwcs::ROOM;
-    /// Time-driven priority, in networks: real-time packets are sent in reserved time frames.
-    Tdp: tdp::ROOM;
+    }
 }
 
 impl SchedulerSpec {
-    /// Its kind.
-    pub fn kind(&self) -> Kind {
-        match self {
-            SchedulerSpec::Fifo => Kind::Fifo,
-            SchedulerSpec::Wfq => Kind::Wfq,
-            SchedulerSpec::Wf2q => Kind::Wf2q,
-            SchedulerSpec::Drr => Kind::Drr,
-            SchedulerSpec::Hfsc => Kind::Hfsc,
-            SchedulerSpec::Priority => Kind::Priority,
-            SchedulerSpec::FqCodel(_) => Kind::FqCodel,
-            SchedulerSpec::Edf(_) => Kind::Edf,
-            SchedulerSpec::Dwcs(_) => Kind::Dwcs,
-            SchedulerSpec::Tdp(_) => Kind::Tdp,
-        }
-    }
-
     /// What is the same of its kind whatever its settings.
     pub fn room(&self) -> &'static Room {
         self.kind().room()
@@ -172,34 +62,4 @@ impl SchedulerSpec {
             SchedulerSpec::Tdp(tdp) => tdp,
         }
     }
-}
-
-impl Kind {
-    /// Its word in a plan.
-    pub fn word(self) -> &'static str {
-        let name = self.room().names[0];
-        name.split_once('/').map_or(name, |(word, _)| word)
-    }
-}
-
-/// What disciplines say that guarantee nothing.
-fn nothing<T>(plan: &Plan) -> Vec<Result<T, Unbounded>> {
-    plan.classes.iter().map(|_| Err(Unbounded::NoGuarantee)).collect()
-}
-
-/// What is said of the leaves, in their order, among all classes.
-fn of_leaves<T>(
-    plan: &Plan,
-    leaves: impl IntoIterator<Item = Result<T, Unbounded>>,
-) -> Vec<Result<T, Unbounded>> {
-    let mut all = nothing(plan);
-    for ((id, _), of_leaf) in plan.leaves().zip(leaves) {
-        all[id.index()] = of_leaf;
-    }
-    all
-}
-
-/// The curves of those classes that have one.
-fn proved<T>(all: Vec<Result<T, Unbounded>>) -> Vec<Option<T>> {
-    all.into_iter().map(Result::ok).collect()
 }

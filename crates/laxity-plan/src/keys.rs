@@ -70,9 +70,9 @@ pub fn describe(schema: &mut Schema, kinds: &[(&str, Keys)]) {
     }
 }
 
-/// The kinds of a table: for each its name in Rust, its word in a plan and its room.
+/// The kinds of a table: for each its name in Rust and its word in a plan.
 macro_rules! kinds {
-    ($schema:literal, $field:literal, $($(#[$about:meta])* $kind:ident: $word:literal, $room:expr;)*) => {
+    ($schema:literal, $field:literal, $($(#[$about:meta])* $kind:ident: $word:literal;)*) => {
         #[doc = $field]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
         #[schemars(rename = $schema)]
@@ -90,18 +90,6 @@ macro_rules! kinds {
                     $(Kind::$kind => $word,)*
                 }
             }
-
-            /// Its room.
-            pub fn room(self) -> &'static Room {
-                match self {
-                    $(Kind::$kind => &$room,)*
-                }
-            }
-
-            /// All words with their keys, for the schema.
-            pub(crate) fn keys() -> Vec<(&'static str, $crate::keys::Keys)> {
-                Kind::ALL.iter().map(|kind| (kind.word(), kind.room().keys)).collect()
-            }
         }
     };
 }
@@ -118,10 +106,9 @@ mod tests {
     #[test]
     fn every_key_has_a_kind_and_a_meaning() {
         let schema = crate::schema().to_value();
-        for (table, kinds, of_all) in [
-            ("Queue", aqm::Kind::keys(), &["kind", "limit"][..]),
-            ("Source", source::Kind::keys(), &["model"]),
-        ] {
+        for (table, kinds, of_all) in
+            [("Queue", aqm::keys(), &["kind", "limit"][..]), ("Source", source::keys(), &["model"])]
+        {
             let properties = schema["$defs"][table]["properties"].as_object().unwrap();
             let written: BTreeSet<_> = properties.keys().map(String::as_str).collect();
             let taken = kinds.iter().flat_map(|(_, keys)| names(keys));

@@ -5,7 +5,7 @@
 mod class;
 mod network;
 mod queue;
-mod scheduler;
+pub(crate) mod scheduler;
 mod source;
 
 pub use laxity::overhead::{Framing, Overhead};

@@ -1,14 +1,17 @@
 //! Time-driven priority: what a plan reserves, and what is promised of that.
 
+mod bound;
 mod demand;
+mod framing;
 mod margin;
 mod promise;
 #[cfg(test)]
 mod promises;
 
+pub use bound::{FramedBound, Unframed};
 pub use demand::{Demand, MOST_AHEAD, Reserved, Stretch};
+pub use framing::Framing;
 pub use margin::{ClockMargin, MarginBinding};
-pub use promise::{FramedBound, Framing, Unframed};
 
 use std::ops::Deref;
 

@@ -4,190 +4,15 @@
 //! needs no second rendering; in a file of its own it stands on white. What is scaled down to the
 //! width of a phone cannot be read, so that a figure is laid out again on [narrow](Paper::Narrow) paper.
 
+mod description;
 mod palette;
 mod path;
 mod ruler;
 mod svg;
 
+pub use description::{Along, Axis, Chart, Dash, Mark, Marker, Paper, Scale, Series, Style, Unit};
 pub(crate) use palette::on_dark_paper;
 pub(crate) use svg::{Sheet, line as stroke, swatch, text_width};
-
-/// A chart. Points that are not finite are gaps.
-#[derive(Clone, Debug, Default)]
-pub struct Chart {
-    /// What it shows.
-    pub title: String,
-    /// The horizontal axis.
-    pub x: Axis,
-    /// The vertical axis.
-    pub y: Axis,
-    /// What is drawn.
-    pub series: Vec<Series>,
-    /// Lines across the whole chart, such as deadlines and bounds.
-    pub markers: Vec<Marker>,
-}
-
-/// An axis. Ticks carry its unit.
-#[derive(Clone, Debug, Default)]
-pub struct Axis {
-    /// What it measures; empty where that is said elsewhere.
-    pub label: String,
-    /// The unit of values: they are given in its base unit and shown in one that fits.
-    pub unit: Unit,
-    /// Linear or logarithmic.
-    pub scale: Scale,
-    /// The values it covers; those of series and markers when `None`. A linear vertical axis that
-    /// is left to itself includes zero.
-    pub range: Option<(f64, f64)>,
-}
-
-impl Axis {
-    /// A linear axis that covers its values.
-    pub fn linear(label: &str, unit: Unit) -> Axis {
-        Axis { label: label.to_owned(), unit, scale: Scale::Linear, range: None }
-    }
-
-    /// A logarithmic axis that covers its positive values.
-    pub fn log(label: &str, unit: Unit) -> Axis {
-        Axis { scale: Scale::Log, ..Axis::linear(label, unit) }
-    }
-}
-
-/// What an axis measures, with its base unit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unit {
-    /// Plain numbers.
-    #[default]
-    Number,
-    /// Whole numbers, shown in full.
-    Count,
-    /// Seconds.
-    Time,
-    /// Shares from 0 to 1, shown in percent.
-    Share,
-    /// Bits a second.
-    Rate,
-    /// Bytes.
-    Size,
-}
-
-/// How values are laid out on an axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scale {
-    /// Equal distances for equal differences.
-    #[default]
-    Linear,
-    /// Equal distances for equal ratios. What is not positive lies on the axis' lower end.
-    Log,
-}
-
-/// A named set of points.
-#[derive(Clone, Debug, Default)]
-pub struct Series {
-    /// Its name in the legend.
-    pub name: String,
-    /// How it is drawn.
-    pub mark: Mark,
-    /// Its colour and dashes.
-    pub style: Style,
-    /// Horizontal and vertical values, drawn in this order.
-    pub points: Vec<(f64, f64)>,
-}
-
-/// How points are drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mark {
-    /// Joined by straight lines.
-    #[default]
-    Line,
-    /// A value holds until the next point.
-    Step,
-    /// Dots.
-    Points,
-    /// Dots that stand on the horizontal axis.
-    Sticks,
-}
-
-/// A line across the whole chart.
-#[derive(Clone, Debug)]
-pub struct Marker {
-    /// Vertical at a value of the horizontal axis, or horizontal at one of the vertical axis.
-    pub along: Along,
-    /// Where it lies.
-    pub at: f64,
-    /// What is written at its end; may be empty.
-    pub label: String,
-    /// What its dashes mean, in the legend; may be empty.
-    pub meaning: String,
-    /// Its colour and dashes.
-    pub style: Style,
-}
-
-/// The direction of a marker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Along {
-    /// Horizontal, at a value of the vertical axis.
-    X,
-    /// Vertical, at a value of the horizontal axis.
-    Y,
-}
-
-/// Colour and dashes of a line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Style {
-    /// A number that stands for one class, scheduler or curve throughout a report; the text's
-    /// colour when `None`.
-    pub subject: Option<usize>,
-    /// Its dashes.
-    pub dash: Dash,
-    /// Whether it stays in the background.
-    pub faint: bool,
-}
-
-impl Style {
-    const DASHES: [Dash; 4] = [Dash::Solid, Dash::Long, Dash::DashDotted, Dash::Short];
-    /// As many subjects have styles of their own.
-    pub const COUNT: usize = palette::HUES * Style::DASHES.len();
-
-    /// The style of a subject: a colour and, once those are taken that everybody tells apart, dashes.
-    pub fn of(subject: usize) -> Style {
-        let dash = Style::DASHES[subject / palette::HUES % Style::DASHES.len()];
-        Style { subject: Some(subject), dash, faint: false }
-    }
-
-    /// The same with other dashes.
-    pub fn dashed(self, dash: Dash) -> Style {
-        Style { dash, ..self }
-    }
-
-    /// Its colour on white paper, if it is not the text's.
-    pub fn colour(self) -> Option<&'static str> {
-        self.subject.map(palette::on_white_paper)
-    }
-
-    /// The name by which a page in dark colours knows its colour.
-    pub(crate) fn ink(self) -> Option<String> {
-        self.subject.map(palette::ink)
-    }
-}
-
-/// Dashes of a line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dash {
-    /// None.
-    #[default]
-    Solid,
-    /// Those of deadlines.
-    Dashed,
-    /// Dots, those of bounds.
-    Dotted,
-    /// Long ones.
-    Long,
-    /// Long ones and dots in turn.
-    DashDotted,
-    /// Short ones.
-    Short,
-}
 
 impl Chart {
     /// The chart as an SVG document that scales to the width it is given.
@@ -199,25 +24,6 @@ impl Chart {
 /// Several small charts in columns under one title and one legend, as an SVG document.
 pub fn panels(title: &str, charts: &[Chart], columns: usize) -> String {
     svg::panels(title, charts, columns, Paper::Wide)
-}
-
-/// What a figure is drawn on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Paper {
-    /// As wide as a page, or a file of its own.
-    Wide,
-    /// As wide as a phone.
-    Narrow,
-}
-
-impl Paper {
-    /// How wide a figure is on it.
-    pub(crate) fn width(self) -> f64 {
-        match self {
-            Paper::Wide => 1040.0,
-            Paper::Narrow => 360.0,
-        }
-    }
 }
 
 /// What can be drawn on any paper.

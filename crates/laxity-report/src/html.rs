@@ -8,7 +8,7 @@ use crate::admission::curves::{CurveFigure, curves as drawn};
 use crate::admission::{self, AdmissionView};
 use crate::chart::{Figure, Paper, on_dark_paper};
 use crate::figures::{self, MOST_CLASSES, PacketDelays};
-use crate::quantity::{NOTHING, percent, rate, size, time};
+use crate::quantity::{percent, rate, size, time};
 use crate::verdict::{Judged, Verdict, excused, named, promised_a_delay};
 use crate::visible::visible;
 
@@ -248,11 +248,6 @@ fn omission(summary: &Summary) -> String {
         all if all > MOST_CLASSES => format!(" Shown are {MOST_CLASSES} of {all} classes."),
         _ => String::new(),
     }
-}
-
-/// A time in ms for a column of an HTML table.
-pub(crate) fn cell(ns: Option<f64>) -> String {
-    ns.map_or(NOTHING.to_owned(), crate::quantity::millis)
 }
 
 #[cfg(test)]

@@ -6,13 +6,13 @@
 #![deny(missing_docs)]
 
 pub mod admission;
+pub mod buffers;
 pub mod chart;
 pub mod figures;
 pub mod html;
 pub mod manifest;
 pub mod network;
 pub mod quantity;
-pub mod rooms;
 pub mod seeds;
 pub mod table;
 pub mod verdict;

@@ -1,5 +1,6 @@
 //! Results of networks: tables, figures and the HTML report.
 
+mod cells;
 pub mod drawing;
 mod figures;
 mod frames;
@@ -17,9 +18,7 @@ use laxity_sim::summary::{ClassSummary, DelaySummary};
 
 use crate::quantity::{NOTHING, megabits, millis, percent, shortened};
 use crate::table::table;
-
-/// Longest name that is shown whole.
-const NAME_LIMIT: usize = 24;
+use cells::{NAME_LIMIT, fairness};
 
 /// The classes from end to end, what TCP did, and every hop. Delays are in ms.
 pub fn tables(summary: &NetworkSummary) -> String {
@@ -198,14 +197,6 @@ pub(crate) fn missed_at_hops(run: &NetworkSummary, class: &str) -> Option<(u64, 
     let at_hops = run.hops.iter().flat_map(|hop| &hop.classes).filter(|at| at.name == class);
     let missed = at_hops.filter_map(|at| Some((at.deadline_ns?, at.deadline_misses)));
     missed.reduce(|(limit, sum), (_, misses)| (limit, sum + misses))
-}
-
-/// Jain's index, where it says anything.
-fn fairness(class: &EndToEnd) -> String {
-    match class.fairness {
-        Some(index) if class.flows > 1 => format!("{index:.3}"),
-        _ => NOTHING.to_owned(),
-    }
 }
 
 fn optional(ns: Option<u64>) -> String {

@@ -2,6 +2,7 @@
 //! and exit code are made from the same [`Verdict`].
 
 mod broken;
+mod measured;
 
 use std::fmt;
 
@@ -13,6 +14,7 @@ use crate::admission::{self, AdmissionView};
 
 pub use broken::{Broken, Promise};
 pub(crate) use broken::{Owed, broken_by, promised_a_delay, too_late};
+pub use measured::Measured;
 
 /// What came of a plan's promises under a scheduler. `Display` says it in lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -110,18 +112,6 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.lines().try_for_each(|line| writeln!(f, "{line}"))
     }
-}
-
-/// Results that promises are held against.
-pub trait Measured {
-    /// The discipline, as `--scheduler` names it.
-    fn scheduler(&self) -> &str;
-
-    /// Whether any class was promised a delay or windows.
-    fn promised(&self, plan: &Plan) -> bool;
-
-    /// Every broken promise, in the plan's order.
-    fn broken(&self, plan: &Plan) -> Vec<Broken>;
 }
 
 /// What was measured, with what came of the promises; its JSON is that of the results with `verdict`

@@ -11,7 +11,7 @@ use crate::edge;
 use crate::harm::{self, Budget};
 use crate::judge::{Break, What};
 use crate::plans;
-use crate::plants::Plant;
+use crate::plants::{Plant, planted};
 use crate::replay::{self, Replayed};
 use crate::subject::Subject;
 
@@ -68,7 +68,7 @@ pub fn run(
     let mut outcome = Outcome { plans: 1, ..Outcome::default() };
     let Some(draft) = edge::loosened(plans::draw(discipline, &mut draw)) else { return outcome };
     let edge = edge::pushed(draft, draw.random_range(0..=MOST_PUSHED), &mut draw);
-    let Ok(subject) = Subject::of(&edge.inside, plant) else { return outcome };
+    let Ok(subject) = planted(&edge.inside, plant) else { return outcome };
     outcome.admitted = 1;
     let found = harm::search(&subject, budget, &mut draw);
     outcome.runs = found.runs;
@@ -100,7 +100,7 @@ const MOST_PUSHED: usize = 3;
 
 /// Whether the last run alone breaks the same.
 fn alone(broken: &Broken, last: usize, plant: Option<&'static Plant>) -> Option<Broken> {
-    let subject = Subject::of(&broken.draft, plant).ok()?;
+    let subject = planted(&broken.draft, plant).ok()?;
     let arrivals = from_the_start(&subject, &broken.arrivals[last..]);
     let what = breaks(&subject, &arrivals, &broken.rogues)?;
     what.what.is_like(&broken.what.what).then(|| Broken { arrivals, what, ..broken.clone() })
@@ -174,7 +174,7 @@ fn disagreement(
 
 /// Whether a plan a step beyond the edge is refused by `check` and still said to break a proof.
 fn refusal(outside: &Draft, arrivals: &[Arrival], rogues: &[u16]) -> Option<Broken> {
-    let subject = Subject::of(outside, None).ok()?;
+    let subject = planted(outside, None).ok()?;
     let proves_nothing =
         subject.outputs.iter().all(|output| output.bounds.iter().all(Option::is_none));
     if !proves_nothing {

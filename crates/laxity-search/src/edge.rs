@@ -73,7 +73,7 @@ impl Part {
 
 /// Whether a draft is a plan that is admitted and promises something.
 fn passes(draft: &Draft) -> bool {
-    Subject::of(draft, None).is_ok_and(|subject| subject.is_promising())
+    Subject::of(draft).is_ok_and(|subject| subject.is_promising())
 }
 
 /// The draft made easier until it is admitted; `None` if it never is.

@@ -8,9 +8,10 @@ mod built;
 mod nested;
 mod proved;
 
-use laxity_plan::Plan;
+use laxity_plan::{Plan, PlanError};
 
 use crate::discipline::Discipline;
+use crate::draft::Draft;
 use crate::subject::{Built, Subject};
 
 /// A fault between a plan, its proof and its schedulers.
@@ -46,19 +47,24 @@ impl Plant {
     }
 
     /// Plants it in what is proved, and in what schedulers are built from.
-    pub fn spoil(&self, subject: &mut Subject) {
-        if let Kind::Plan(spoil) = self.kind {
-            spoil(subject);
-        }
-    }
-
-    /// The scheduler of an output.
-    pub fn build(&self, plan: &Plan) -> Built {
+    fn spoil(&self, subject: &mut Subject) {
         match self.kind {
-            Kind::Plan(_) => plan.build_scheduler(1),
-            Kind::Scheduler(build) => build(plan),
+            Kind::Plan(spoil) => spoil(subject),
+            Kind::Scheduler(build) => subject.build = build,
         }
     }
+}
+
+/// The plan of a draft, with a fault planted in what is proved or built.
+///
+/// # Errors
+/// If the plan is refused.
+pub fn planted(draft: &Draft, plant: Option<&Plant>) -> Result<Subject, PlanError> {
+    let mut subject = Subject::of(draft)?;
+    if let Some(plant) = plant {
+        plant.spoil(&mut subject);
+    }
+    Ok(subject)
 }
 
 use Discipline::{Drr, Dwcs, Edf, Hfsc, Nested, Network, Priority, Tdp, Wf2q, Wfq};

@@ -4,9 +4,8 @@ use crate::arrival::Arrival;
 use crate::case::{Broken, breaks, from_the_start};
 use crate::draft::{ClassDraft, CurveDraft, Draft};
 use crate::judge::What;
-use crate::plants::Plant;
+use crate::plants::{Plant, planted};
 use crate::replay;
-use crate::subject::Subject;
 
 /// How many packets may be sent in search of a simpler one.
 const EFFORT: u64 = 4_000_000;
@@ -42,7 +41,7 @@ impl Shrinking {
         let reads = matches!(self.best.what.what, What::Verdict(_)) && !draft.links.is_empty();
         let cost = arrivals.len() as u64 * if reads { 100 } else { 1 } + 100;
         self.effort = self.effort.saturating_sub(cost);
-        let Ok(subject) = Subject::of(draft, self.plant) else { return false };
+        let Ok(subject) = planted(draft, self.plant) else { return false };
         let what = match &self.best.what.what {
             What::Verdict(_) => replay::run(draft, &arrivals).ok().and_then(|replayed| {
                 let what = What::Verdict(replayed.broken.first()?.clone());
@@ -126,7 +125,7 @@ impl Shrinking {
 
     fn simpler_packets(&mut self) {
         let draft = self.best.draft.clone();
-        if let Ok(subject) = Subject::of(&draft, self.plant) {
+        if let Ok(subject) = planted(&draft, self.plant) {
             let arrivals = from_the_start(&subject, &self.best.arrivals);
             self.try_on(&draft, arrivals);
         }

@@ -14,7 +14,6 @@ use laxity_report::admission::Admission;
 use laxity_report::network::{self, proof::Proof};
 
 use crate::draft::Draft;
-use crate::plants::Plant;
 
 /// A scheduler as a plan builds it.
 pub type Built = Box<dyn Scheduler + Send>;
@@ -38,8 +37,8 @@ pub struct Subject {
     pub contracts: Vec<Contract>,
     /// Whether consecutive windows are proved to be kept.
     pub keeps_windows: bool,
-    /// What is wrong with it on purpose.
-    pub plant: Option<&'static Plant>,
+    /// How an output's scheduler is built from its plan.
+    pub build: fn(&Plan) -> Built,
 }
 
 /// A link and what shares it.
@@ -96,22 +95,17 @@ pub enum Conduct {
 }
 
 impl Subject {
-    /// The plan of a draft, with a fault planted in what is proved or built.
+    /// The plan of a draft.
     ///
     /// # Errors
     /// If the plan is refused.
-    pub fn of(draft: &Draft, plant: Option<&'static Plant>) -> Result<Subject, PlanError> {
+    pub fn of(draft: &Draft) -> Result<Subject, PlanError> {
         let plan = Plan::parse(&draft.text(), "searched.toml", Path::new("."))?;
-        let mut subject = match (plan.networked(), plan.networked().and_then(Networked::framed)) {
+        Ok(match (plan.networked(), plan.networked().and_then(Networked::framed)) {
             (None, _) => Subject::on_a_link(draft, &plan),
             (Some(_), Some(framed)) => Subject::in_frames(draft, framed),
             (Some(on), None) => Subject::on_a_network(draft, on),
-        };
-        subject.plant = plant;
-        if let Some(plant) = plant {
-            plant.spoil(&mut subject);
-        }
-        Ok(subject)
+        })
     }
 
     fn on_a_link(draft: &Draft, plan: &Plan) -> Subject {
@@ -135,7 +129,7 @@ impl Subject {
             feeds,
             simulated: plan.clone(),
             plan: plan.clone(),
-            plant: None,
+            build: as_built,
         }
     }
 
@@ -174,7 +168,7 @@ impl Subject {
             feeds,
             simulated: plan.clone(),
             plan: plan.clone(),
-            plant: None,
+            build: as_built,
         }
     }
 
@@ -204,7 +198,7 @@ impl Subject {
             feeds,
             simulated: plan.clone(),
             plan: plan.clone(),
-            plant: None,
+            build: as_built,
         }
     }
 
@@ -233,11 +227,7 @@ impl Subject {
 
     /// The schedulers of all outputs, without history.
     pub fn schedulers(&self) -> Vec<Built> {
-        let build = |output: &Output| match self.plant {
-            Some(plant) => plant.build(&output.plan),
-            None => output.plan.build_scheduler(1),
-        };
-        self.outputs.iter().map(build).collect()
+        self.outputs.iter().map(|output| (self.build)(&output.plan)).collect()
     }
 
     /// The feed of a name.
@@ -250,6 +240,10 @@ impl Subject {
         let names = (0..).zip(&self.feeds);
         names.filter_map(|(name, feed)| feed.as_ref().map(|_| name)).collect()
     }
+}
+
+fn as_built(plan: &Plan) -> Built {
+    plan.build_scheduler(1)
 }
 
 fn set(feeds: &mut Vec<Option<Feed>>, name: u16, feed: Option<Feed>) {

@@ -1,5 +1,6 @@
 //! Where packets come from: models, CSV files and captures.
 
+mod arrival;
 mod backlogged;
 mod capture;
 mod copies;
@@ -11,15 +12,15 @@ mod order;
 mod paced;
 pub mod random;
 mod recording;
+mod sampling;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-use laxity::packet::{ClassId, FlowId};
-use laxity::units::Nanos;
-use laxity_plan::model::{Dist, Model, ModelSource, Plan, Source};
+use laxity_plan::model::{Model, ModelSource, Plan, Source};
 
+pub use self::arrival::{Arrival, Arrivals, Remarks};
 pub use self::backlogged::Backlogged;
 pub use self::lengths::Lengths;
 pub use self::order::WINDOW;
@@ -28,61 +29,8 @@ pub use self::recording::{open_recording, read_recording};
 use self::copies::Copies;
 use self::greedy::Greedy;
 use self::paced::{Constant, Correlated, OnOff, Poisson};
-use self::random::Sampler;
-use crate::error::{DistError, SimError, SourceProblem};
-
-/// A packet that arrives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
-    /// When its last bit arrives.
-    pub time: Nanos,
-    /// The class that the model feeds, the file names or the capture's match finds.
-    pub class: ClassId,
-    /// The flow within the class.
-    pub flow: FlowId,
-    /// Length on the link in bytes, at least 1.
-    pub length: u32,
-}
-
-/// A stream of arrivals with non-decreasing times, the same on every run with the same seed.
-pub trait Arrivals {
-    /// The next arrival, or `None` when the stream has ended.
-    ///
-    /// # Errors
-    /// When a recording cannot be read on, with the place in it.
-    fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError>;
-
-    /// Whether the traffic was recorded, and so is over when the stream ends.
-    fn is_recording(&self) -> bool {
-        false
-    }
-
-    /// What was seen so far in a recording that is no arrival but worth telling.
-    fn remarks(&self) -> Remarks {
-        Remarks::default()
-    }
-}
-
-/// What a recording held besides arrivals in their order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Remarks {
-    /// Frames that passed the source's `match` but that of no class.
-    pub unmatched: u64,
-    /// Packets and frames that stand behind one of a later time, and were put in order.
-    pub reordered: u64,
-    /// The most by which one was earlier than one before it.
-    pub furthest: Nanos,
-}
-
-impl std::iter::Sum for Remarks {
-    fn sum<I: Iterator<Item = Remarks>>(all: I) -> Remarks {
-        all.fold(Remarks::default(), |sum, one| Remarks {
-            unmatched: sum.unmatched + one.unmatched,
-            reordered: sum.reordered + one.reordered,
-            furthest: sum.furthest.max(one.furthest),
-        })
-    }
-}
+pub(crate) use self::sampling::{sampled, sampler};
+use crate::error::{SimError, SourceProblem};
 
 /// The arrivals of the plan's `index`-th source, from 0. None for a backlogged source, which sends
 /// only when a packet leaves: see [`Backlogged`]; none for TCP, which sends when it hears of the other
@@ -136,20 +84,4 @@ impl Arrivals for Nothing {
     fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
         Ok(None)
     }
-}
-
-/// A field's distribution, ready to draw from.
-pub(crate) fn sampler(
-    field: &'static str,
-    dist: Dist<Nanos>,
-) -> Result<Sampler<Nanos>, SourceProblem> {
-    sampled(field, Sampler::new(dist))
-}
-
-/// Says in which field a distribution is wrong.
-pub(crate) fn sampled<T>(
-    field: &'static str,
-    made: Result<T, DistError>,
-) -> Result<T, SourceProblem> {
-    made.map_err(|source| SourceProblem::Dist { field, source })
 }

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
-use super::{Case, PACKET_BITS, Run, Wait, beside, jain};
+use super::case::{Case, beside};
+use super::run::{PACKET_BITS, Run, Wait, jain};
 use crate::release;
 use crate::workspace::Workspace;
 

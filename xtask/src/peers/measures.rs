@@ -1,6 +1,6 @@
 //! What is compared, and how much it may differ.
 
-use super::Run;
+use super::run::Run;
 
 /// One line of a table.
 struct Measure {
@@ -131,8 +131,8 @@ fn line(name: &str, theirs: &str, ours: &str, ratio: &str, tolerated: &str, mark
 mod tests {
     use std::time::Duration;
 
-    use super::super::Wait;
     use super::*;
+    use crate::peers::run::Wait;
 
     fn run(tcp: f64, retransmitted: u64) -> Run {
         Run {

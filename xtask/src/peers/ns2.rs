@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Case, Run, Wait, beside, jain};
+use super::case::{Case, beside};
+use super::run::{Run, Wait, jain};
 use crate::workspace::Workspace;
 
 /// Whether there is a program of its name.

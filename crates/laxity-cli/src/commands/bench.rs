@@ -1,5 +1,6 @@
 //! `laxity bench`: nanoseconds for one packet in and one packet out.
 
+mod case;
 mod load;
 mod reference;
 mod tdp;
@@ -16,44 +17,21 @@ use laxity::units::{Bytes, Nanos, Rate};
 use laxity::window::Loss;
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
-use laxity_plan::model::{
-    BestEffort as Way, BestEffortOrder as Order, EdfSpec, Late, SchedulerSpec,
-};
+use laxity_plan::model::{BestEffort as Way, Late};
 use laxity_report::table;
 use serde::Serialize;
 
 use crate::args::Bench;
 use crate::failure::Failure;
 use crate::{Promises, print, print_json, progress};
-use load::Mode;
+use case::Case;
+pub use case::accepted;
+use load::{LINK, Mode};
 use reference::HeapEdf;
 
 /// How often each figure is measured; the median counts.
 const RUNS: usize = 7;
 const SIZES: [u32; 9] = [1, 10, 100, 1_000, 10_000, 16_000, 60_000, 100_000, 1_000_000];
-
-/// What is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Case {
-    /// A discipline of plans.
-    Of(Kind),
-    /// FIFO behind one managed queue without a limit: what the books cost.
-    DropTail,
-    /// The same with random early detection, half-way between its thresholds.
-    Red,
-    /// The same, and each packet is compared with another.
-    Choke,
-    HeapEdf,
-    /// About as many groups as there are leaves in each.
-    HfscInGroups,
-    /// Streams that are due twice as often as the link can send.
-    DwcsLate,
-    /// That of a router at its edge, which looks up what is reserved for each flow.
-    TdpEdge,
-    /// The deadline of a best-effort packet alone, on the plan of Chakraborty, Gries and Thiele
-    /// (2002).
-    BestEffortDeadline(Way),
-}
 
 /// One figure.
 #[derive(Clone, Debug, Serialize)]
@@ -93,89 +71,7 @@ pub fn run(arguments: &Bench) -> Result<Promises, Failure> {
     Ok(Promises::Kept)
 }
 
-/// What can be measured, in words.
-pub fn accepted() -> String {
-    let told = Case::all().map(|case| match case.about() {
-        "" => case.name(),
-        about => format!("{} ({about})", case.name()),
-    });
-    told.collect::<Vec<_>>().join(", ")
-}
-
 impl Case {
-    /// All of them: each discipline that a plan can have, and behind it its variants.
-    fn all() -> impl Iterator<Item = Case> {
-        Kind::ALL.iter().flat_map(|kind| [&[Case::Of(*kind)], Case::beside(*kind)].concat())
-    }
-
-    /// What is measured besides a discipline as it is.
-    fn beside(kind: Kind) -> &'static [Case] {
-        match kind {
-            Kind::Fifo => &[Case::DropTail, Case::Red, Case::Choke],
-            Kind::Hfsc => &[Case::HfscInGroups],
-            Kind::Edf => &[
-                Case::HeapEdf,
-                Case::BestEffortDeadline(Way::ShiftedLine),
-                Case::BestEffortDeadline(Way::TwoLine),
-                Case::BestEffortDeadline(Way::Exact),
-            ],
-            Kind::Dwcs => &[Case::DwcsLate],
-            Kind::Tdp => &[Case::TdpEdge],
-            Kind::Wfq | Kind::Wf2q | Kind::Drr | Kind::Priority | Kind::FqCodel => &[],
-        }
-    }
-
-    fn name(self) -> String {
-        match self {
-            Case::Of(kind) => kind.word().into(),
-            Case::DropTail => "fifo/droptail".into(),
-            Case::Red => "fifo/red".into(),
-            Case::Choke => "fifo/choke".into(),
-            Case::HeapEdf => "heap-edf".into(),
-            Case::HfscInGroups => "hfsc/groups".into(),
-            Case::DwcsLate => "dwcs/late".into(),
-            Case::TdpEdge => "tdp/edge".into(),
-            Case::BestEffortDeadline(way) => {
-                let edf = EdfSpec { best_effort: way, order: Order::Fifo, late: Late::Send };
-                SchedulerSpec::Edf(edf).name().replace(Kind::Edf.word(), "deadline")
-            }
-        }
-    }
-
-    /// What its name does not say.
-    fn about(self) -> &'static str {
-        match self {
-            Case::Of(Kind::Priority) => "eight levels",
-            Case::Of(Kind::FqCodel) => "a flow a class",
-            Case::Of(Kind::Hfsc) => "every leaf at the top",
-            Case::Of(Kind::Dwcs) => "streams whose deadlines can all be kept",
-            Case::Of(Kind::Tdp) => "time-driven priority within a network",
-            Case::Of(Kind::Fifo | Kind::Wfq | Kind::Wf2q | Kind::Drr | Kind::Edf)
-            | Case::DropTail
-            | Case::Red
-            | Case::Choke => "",
-            Case::HeapEdf => "the reference",
-            Case::HfscInGroups => "as many groups as leaves in each",
-            Case::DwcsLate => "every stream late",
-            Case::TdpEdge => "at its edge",
-            Case::BestEffortDeadline(_) => "a best-effort deadline alone",
-        }
-    }
-
-    fn chosen(only: Option<&str>) -> Result<Vec<Case>, Failure> {
-        let Some(only) = only else { return Ok(Case::all().collect()) };
-        match Case::all().find(|case| case.name() == only) {
-            Some(case) => Ok(vec![case]),
-            None => {
-                let names: Vec<_> = Case::all().map(Case::name).collect();
-                Err(Failure::input(format!(
-                    "`{only}` is not a discipline that is measured: accepted are {}",
-                    names.join(", ")
-                )))
-            }
-        }
-    }
-
     fn sizes(self, only: Option<u32>) -> Vec<u32> {
         match (self, only) {
             // The paper's plan has six classes, three of them best effort.
@@ -275,9 +171,6 @@ impl Case {
         Figure { discipline: self.name(), classes, mode: mode.name(), ns_per_packet, runs: RUNS }
     }
 }
-
-/// 1000-byte packets take 1 us.
-const LINK: Rate = Rate(8_000_000_000);
 
 /// One queue for all.
 fn managed(classes: u32, policy: Policy) -> Managed<Fifo> {

@@ -5,9 +5,9 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::streams::{Load, Tally};
-use super::{Part, Step};
 use crate::claims::Measured;
-use crate::median;
+use crate::experiment::median;
+use crate::experiment::{Part, Step};
 use laxity_report::chart::{self, Axis, Chart, Mark, Series, Style, Unit};
 use laxity_report::quantity;
 use laxity_report::table;

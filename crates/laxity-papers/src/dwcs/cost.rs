@@ -8,8 +8,8 @@ use laxity::scheduler::Scheduler;
 use super::linear::LinearList;
 use super::pairs::{self, Pair, Shown};
 use super::streams::Load;
-use super::{Part, Step};
 use crate::claims::Measured;
+use crate::experiment::{Part, Step};
 use laxity_report::chart::{Axis, Unit};
 
 const RATIO: &str = "a service with linear lists in % of one with ordered structures (Fig. 5a)";

@@ -11,8 +11,8 @@ use sem_safe::SemaphoreRef;
 use sem_safe::unnamed::Semaphore;
 
 use super::pairs::{self, Pair, Shown};
-use super::{Part, Step};
 use crate::claims::Measured;
+use crate::experiment::{Part, Step};
 use laxity_report::chart::{Axis, Unit};
 
 const RATIO: &str = "handing over through semaphores in % of rings (Fig. 5b)";

@@ -4,8 +4,8 @@ use laxity::sched::Fifo;
 use rayon::prelude::*;
 
 use super::streams::{CLASSES, Load, Tally, name};
-use super::{Part, Step};
 use crate::claims::Measured;
+use crate::experiment::{Part, Step};
 use laxity_report::chart::{Axis, Chart, Dash, Mark, Series, Style, Unit};
 use laxity_report::quantity;
 use laxity_report::table;

@@ -1,8 +1,8 @@
 //! Two ways to do the same, timed in turn: what slows the machine falls on both alike.
 
-use super::Part;
 use crate::claims::Measured;
-use crate::median;
+use crate::experiment::Part;
+use crate::experiment::median;
 use laxity_report::chart::{Axis, Chart, Mark, Series, Style};
 use laxity_report::table;
 

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::streams::{CLASSES, Load, PACKETS_A_SECOND, name};
-use super::{Part, Step};
 use crate::claims::Measured;
+use crate::experiment::{Part, Step};
 use laxity_report::chart::{self, Axis, Chart, Mark, Series, Style, Unit};
 
 const RATE: &str = "service of a stream at the end (Fig. 4) [packets/s]";

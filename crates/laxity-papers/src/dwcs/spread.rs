@@ -10,8 +10,8 @@ use laxity_sim::record::{Fate, Observer, Record};
 use laxity_sim::summary::WindowSummary;
 use rayon::prelude::*;
 
-use super::{Part, Step};
 use crate::claims::Measured;
+use crate::experiment::{Part, Step};
 use laxity_report::chart::{Axis, Chart, Mark, Series, Style, Unit};
 use laxity_report::quantity;
 use laxity_report::table;

@@ -6,10 +6,11 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_sim::error::SimError;
 
+use super::plans::{CONFLICT, read};
 use super::service::{Services, asked, panel, sent};
 use super::system::{Discipline, class, simulate};
-use super::{CONFLICT, Part, Step, read};
 use crate::claims::Measured;
+use crate::experiment::{Part, Step};
 use laxity_report::chart::{self, Along, Chart, Dash, Marker, Style};
 use laxity_report::table;
 

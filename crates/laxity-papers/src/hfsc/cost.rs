@@ -19,9 +19,9 @@ use laxity_plan::Plan;
 use laxity_sim::error::SimError;
 use laxity_sim::source::arrivals;
 
-use super::{Part, Step};
 use crate::claims::Measured;
-use crate::median;
+use crate::experiment::median;
+use crate::experiment::{Part, Step};
 use laxity_report::chart::{self, Axis, Chart, Mark, Style, Unit};
 use laxity_report::table;
 

@@ -6,10 +6,11 @@ use laxity_plan::Plan;
 use laxity_sim::error::SimError;
 use num_traits::ToPrimitive;
 
+use super::plans::{DECOUPLING, read};
 use super::service::{Services, panel, sent};
 use super::system::{Discipline, Sent, class, in_phase, linear, simulate};
-use super::{DECOUPLING, Part, Step, read};
 use crate::claims::Measured;
+use crate::experiment::{Part, Step};
 use laxity_report::chart::{self, Dash, Mark, Style};
 use laxity_report::table;
 

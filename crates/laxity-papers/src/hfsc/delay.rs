@@ -7,9 +7,10 @@ use laxity_sim::error::SimError;
 use laxity_sim::record::{Observer, Record};
 use rayon::prelude::*;
 
+use super::plans::{DELAY, read};
 use super::system::{Discipline, Sent, Switching, class, in_phase, simulate};
-use super::{DELAY, Part, Step, read};
 use crate::claims::Measured;
+use crate::experiment::{Part, Step};
 use laxity_report::chart::{self, Along, Axis, Chart, Dash, Mark, Marker, Style, Unit};
 use laxity_report::table;
 

@@ -195,7 +195,7 @@ impl Sent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hfsc::{LINK_SHARING, read};
+    use crate::hfsc::plans::{LINK_SHARING, read};
 
     #[test]
     fn a_seed_moves_the_beginnings_within_their_periods() {

@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
 
-use crate::Step;
+use crate::experiment::Step;
 use laxity_report::chart::{self, Axis, Chart, Dash, Mark, Series, Style, Unit};
 
 /// Frames of a cycle, and what each carries on links of 100 Mbit/s, as in the paper (section IV.A).

@@ -4,7 +4,8 @@ use laxity_plan::Plan;
 use laxity_plan::tdp::Framing;
 
 use super::blocking::{self, Curve};
-use super::{JITTER, SCENARIOS, networked, plan};
+use super::measures::JITTER;
+use super::plans::{SCENARIOS, networked, plan};
 use crate::claims::Measured;
 use laxity_report::chart::{self, Along, Axis, Chart, Dash, Mark, Marker, Series, Style, Unit};
 use laxity_report::network::drawing;

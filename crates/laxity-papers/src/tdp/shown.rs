@@ -5,6 +5,8 @@ use laxity_plan::Plan;
 use laxity_sim::error::SimError;
 use laxity_sim::network::{EndToEnd, NetworkRun, NetworkSummary};
 
+use super::plans::networked;
+
 /// What one run showed.
 #[derive(Clone, Debug)]
 pub struct Shown {
@@ -33,7 +35,7 @@ pub struct Flow {
 
 impl Shown {
     pub fn of(plan: &Plan, duration: Nanos, seed: u64) -> Result<Shown, SimError> {
-        let run = NetworkRun { on: super::networked(plan), duration, seed };
+        let run = NetworkRun { on: networked(plan), duration, seed };
         let summary = run.simulate(&mut (), &mut laxity_sim::to_the_end)?;
         Ok(Shown::from(plan, &summary))
     }

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use laxity::aqm::{Choke, Limit, Policy};
 
-use super::{Management, Room, red};
+use super::red;
+use super::room::{Management, Room};
 use crate::error::Fault;
 use crate::keys::Key;
 use crate::model::{LinkSpec, QueueLimit, QueueSpec};

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use laxity::aqm::{CoDel, Limit, Policy};
 
-use super::{ECN, Management, Room};
+use super::room::{ECN, Management, Room};
 use crate::keys::Key;
 use crate::model::{LinkSpec, QueueLimit, QueueSpec};
 use crate::raw;

@@ -2,7 +2,7 @@
 
 use laxity::aqm::{Limit, Policy};
 
-use super::{Management, Room};
+use super::room::{Management, Room};
 use crate::model::{LinkSpec, QueueLimit, QueueSpec};
 
 pub const ROOM: Room = Room {

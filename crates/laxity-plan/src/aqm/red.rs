@@ -5,7 +5,7 @@ use std::ops::Range;
 use laxity::aqm::{Fraction, Limit, Measure, Policy, Red, Spacing};
 use laxity::units::{Bytes, Nanos};
 
-use super::{ECN, Management, Room};
+use super::room::{ECN, Management, Room};
 use crate::error::Fault;
 use crate::keys::Key;
 use crate::model::{LinkSpec, QueueLimit, QueueSpec};

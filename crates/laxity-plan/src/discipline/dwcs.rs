@@ -10,7 +10,7 @@ use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, Nanos};
 use laxity::window::Loss;
 
-use super::{Discipline, Room, nothing};
+use super::room::{Discipline, Room, nothing};
 use crate::error::Fault;
 use crate::model::{Class, Plan, SchedulerSpec};
 use crate::raw;

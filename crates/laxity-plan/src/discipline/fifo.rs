@@ -5,7 +5,7 @@ use laxity::curve::Curve;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::{Discipline, Room, nothing, of_leaves};
+use super::room::{Discipline, Room, nothing, of_leaves};
 use crate::model::{Plan, SchedulerSpec};
 
 pub const ROOM: Room = Room {

@@ -9,7 +9,7 @@ use laxity::sched::fq_codel::FqCodelSettings;
 use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, Nanos};
 
-use super::{Discipline, Room, nothing};
+use super::room::{Discipline, Room, nothing};
 use crate::aqm;
 use crate::error::Fault;
 use crate::model::{Plan, SchedulerSpec};

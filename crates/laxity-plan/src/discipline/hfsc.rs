@@ -6,7 +6,7 @@ use laxity::scheduler::Withdraw;
 use laxity::service::ServiceCurve;
 use laxity::units::{Nanos, Rate};
 
-use super::{Discipline, Room, proved};
+use super::room::{Discipline, Room, proved};
 use crate::model::{Class, Plan, SchedulerSpec};
 
 pub const ROOM: Room = Room {

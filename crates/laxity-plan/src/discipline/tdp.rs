@@ -9,7 +9,8 @@ use laxity::sched::tdp::CommonTime;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::{Discipline, Room, fifo, nothing, wfq};
+use super::room::{Discipline, Room, nothing};
+use super::{fifo, wfq};
 use crate::error::{Fault, shown};
 use crate::model::{Assignment, BestEffortOrder, Late, Plan, SchedulerSpec, Source, TdpSpec};
 use crate::raw::{self, At, Count};

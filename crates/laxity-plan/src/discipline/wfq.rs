@@ -6,7 +6,7 @@ use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::{Discipline, Room, of_leaves, proved};
+use super::room::{Discipline, Room, of_leaves, proved};
 use crate::model::{Class, Plan, SchedulerSpec};
 
 pub const ROOM: Room = Room {

@@ -4,15 +4,15 @@ use laxity::units::Nanos;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{At, Count, Limit, Number, Quantity, Word, span};
-use crate::aqm::{self, Kind};
+use super::limit::Limit;
+use super::values::{At, Count, Number, Quantity, Word, span};
+use crate::aqm::Kind;
 use crate::keys::Written;
 
 /// Who gets into a queue, and how much of it there may be. Which keys apply depends on `kind`.
 // What the keys of some kinds mean is said in the rooms of these kinds.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-#[schemars(transform = aqm::describe)]
 pub struct Queue {
     /// Who gets in.
     pub kind: Word<Kind>,

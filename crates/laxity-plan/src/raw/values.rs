@@ -30,6 +30,11 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
     }
 }
 
+/// Where a key stands, if it is written.
+pub fn span<T>(key: &Option<At<T>>) -> Option<&Range<usize>> {
+    key.as_ref().map(|at| &at.span)
+}
+
 /// Gives a wrapper the schema of what it wraps.
 macro_rules! schema_of_inner {
     ($wrapper:ident) => {

@@ -6,7 +6,9 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::hierarchy::Hierarchy;
-use super::{MOST, Read, curve, matching, positive, scheduling, stream};
+use super::scheduling::scheduling;
+use super::values::{MOST, Read, matching, positive};
+use super::{curve, stream};
 use crate::aqm::queue;
 use crate::error::{Fault, shown};
 use crate::model::{Arrival, Class, LinkSpec, Police, Scheduling, TokenBucket, Weight};

@@ -6,7 +6,7 @@ use laxity::sched::hfsc::Curves;
 use laxity::service::{ServiceCurve, ServiceCurveError};
 use laxity::units::{Bytes, Nanos, Rate};
 
-use super::{Read, positive};
+use super::values::{Read, positive};
 use crate::error::Fault;
 use crate::raw::{self, At, Curve, Pieces, Quantity, Slope};
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use laxity::packet::ClassId;
 
-use super::Read;
+use super::values::Read;
 use crate::discipline::Kind;
 use crate::error::{Fault, quoted_list};
 use crate::raw::{self, At, Table};

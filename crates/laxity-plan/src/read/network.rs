@@ -5,7 +5,9 @@ use std::ops::Range;
 
 use laxity::units::Nanos;
 
-use super::{MOST, Read, check_transmission, positive, scheduling};
+use super::link::check_transmission;
+use super::scheduling::scheduling;
+use super::values::{MOST, Read, positive};
 use crate::discipline::tdp;
 use crate::error::{Fault, shown};
 use crate::model::{Clock, Hop, LinkSpec, Network, NetworkLink, Node, Scheduling, WireLoss};

@@ -4,7 +4,7 @@ use laxity::sched::dwcs::Late;
 use laxity::units::Nanos;
 use laxity::window::Loss;
 
-use super::{MOST, Read, positive, zero};
+use super::values::{MOST, Read, positive, zero};
 use crate::error::Fault;
 use crate::raw::{self, At, Count};
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::Room;
 use super::context::Context;
+use super::room::Room;
 use super::values::packets;
 use crate::error::Fault;
 use crate::keys::Key;

@@ -1,7 +1,7 @@
 //! A pcap or pcapng file.
 
-use super::Room;
 use super::recording::{FILE, SORT, read};
+use super::room::Room;
 use crate::keys::Key;
 
 pub const ROOM: Room = Room {

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::context::Context;
+use super::room::{Room, STREAM};
 use super::values::{distribution, rate};
-use super::{Room, STREAM};
 use crate::keys::Key;
 use crate::model::{Model, Source};
 use crate::raw;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use laxity::units::Nanos;
 
 use super::context::Context;
+use super::room::{Room, STREAM};
 use super::values::{LARGEST_SHAPE, distribution, off, on, rate};
-use super::{Room, STREAM};
 use crate::error::Fault;
 use crate::keys::Key;
 use crate::model::{Dist, Model, Source};

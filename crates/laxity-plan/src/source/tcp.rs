@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use laxity::units::{Bytes, Nanos};
 
-use super::Room;
 use super::context::Context;
+use super::room::Room;
 use super::values::{distribution, longer, need, packets};
 use crate::error::Fault;
 use crate::keys::Key;

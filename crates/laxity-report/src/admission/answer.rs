@@ -10,10 +10,11 @@ use serde::Serialize;
 
 use super::class::ClassAnswer;
 use super::dwcs::WindowsView;
-use super::edf::BestEffortView;
-use super::hfsc::{LeftView, Place, Remark};
-use super::{Admission, room};
-use crate::rooms::{self, QueueTooSmall};
+use super::edf::{self, BestEffortView};
+use super::hfsc::{self, LeftView, Place, Remark};
+use super::outcome::{Admission, Test};
+use super::room_of;
+use crate::buffers::{self, QueueTooSmall};
 
 /// What is proved of a plan on one link, in the form of `laxity check --json`.
 #[derive(Clone, Debug, Serialize)]
@@ -97,11 +98,11 @@ impl Answer {
             traps: None,
             queues_too_small: Vec::new(),
         };
-        (room(plan).classes)(plan, &mut answer.classes);
+        (room_of(plan).classes)(plan, &mut answer.classes);
         match admission {
             Some(admission) => {
                 answer.admitted = admission.admitted;
-                answer.queues_too_small = rooms::too_small(plan, &bounds);
+                answer.queues_too_small = buffers::too_small(plan, &bounds);
                 admission.test.complete(plan, &mut answer);
                 answer.statement = admission.statement;
             }
@@ -114,6 +115,34 @@ impl Answer {
             }
         }
         answer
+    }
+}
+
+impl Test {
+    /// Puts the test's own terms into the answer, and what classes could change.
+    fn complete(&self, plan: &Plan, answer: &mut Answer) {
+        match self {
+            Test::Edf(test) => {
+                answer.binding = test.binding.map(BindingInterval::from);
+                answer.best_effort = Some(BestEffortView::of(plan));
+                edf::seek_mends(plan, test, &mut answer.classes);
+            }
+            Test::Hfsc(test) => {
+                answer.binding = test.binding.map(BindingInterval::from);
+                answer.long_run_bps = Some(test.long_run.0);
+                answer.places = Some(hfsc::places(plan, test));
+                answer.left = Some(LeftView::of(plan));
+                answer.traps = Some(Remark::all(plan));
+                hfsc::seek_mends(plan, test, &mut answer.classes);
+            }
+            Test::Wf2q(test) => {
+                let overbooked = test.overbooked.iter();
+                answer.overbooked =
+                    Some(overbooked.map(|place| OverbookedClass::of(plan, place)).collect());
+            }
+            Test::Dwcs(test) => answer.windows = Some(WindowsView::of(plan, test)),
+            Test::Flat => {}
+        }
     }
 }
 

@@ -11,7 +11,9 @@ use serde::Serialize;
 
 use super::cells::{cell, millis};
 use super::class::{ClassAnswer, StreamsAnswer};
-use super::{Admission, Room, Test, listed};
+use super::outcome::{Admission, Test};
+use super::room::Room;
+use super::sentences::listed;
 use crate::quantity;
 
 pub(super) const ROOM: Room = Room {

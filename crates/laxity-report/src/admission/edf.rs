@@ -14,7 +14,8 @@ use super::cells::mend;
 use super::class::ClassAnswer;
 use super::curves::{CurveFigure, NamedCurve};
 use super::mends::most_demanding;
-use super::{Admission, Room, Test as Of};
+use super::outcome::{Admission, Test as Of};
+use super::room::Room;
 
 use crate::quantity;
 

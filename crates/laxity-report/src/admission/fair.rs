@@ -8,7 +8,9 @@ use laxity_plan::Plan;
 
 use super::cells::{Column, cell, megabits};
 use super::class::ClassAnswer;
-use super::{Admission, Room, Test, deadlines, listed, two_rates};
+use super::outcome::{Admission, Test};
+use super::room::Room;
+use super::sentences::{deadlines, listed, two_rates};
 use crate::quantity;
 
 pub(super) const WFQ: Room = Room {

@@ -1,5 +1,6 @@
 //! What H-FSC's admission test says about a plan, and what its curves leave, as figures.
 
+mod excess;
 mod remarks;
 
 use laxity::admit::Interval;
@@ -20,10 +21,13 @@ use super::class::{ClassAnswer, CurveAnswer};
 use super::curves::{CurveFigure, NamedCurve};
 use super::edf::corners;
 use super::mends::most_demanding;
-use super::{Admission, Room, Test, deadlines, listed, two_rates};
+use super::outcome::{Admission, Test};
+use super::room::Room;
+use super::sentences::{deadlines, listed, two_rates};
 
 use crate::quantity;
 
+pub use excess::ExcessView;
 pub use remarks::Remark;
 
 pub(super) const ROOM: Room = Room {
@@ -37,13 +41,13 @@ pub(super) const ROOM: Room = Room {
             answer.upper_limit = upper_limit.map(CurveAnswer::from);
         }
     },
-    columns: |answer| {
+    columns: |classes| {
         let show = |of: CurveAnswer| curve(&of.curve);
         let mut columns: Vec<Column> = vec![
             ("real-time", cell(|class| class.real_time, show)),
             ("link-share", cell(|class| class.link_share, show)),
         ];
-        if answer.classes.iter().any(|class| class.upper_limit.is_some()) {
+        if classes.iter().any(|class| class.upper_limit.is_some()) {
             columns.push(("upper-limit", cell(|class| class.upper_limit, show)));
         }
         let has_curve = |class: &ClassAnswer| class.real_time.is_some();
@@ -127,59 +131,6 @@ pub struct Place {
     /// By how much.
     #[serde(flatten)]
     pub excess: ExcessView,
-}
-
-/// By how much one curve exceeds another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub enum ExcessView {
-    /// In the long run.
-    Lasting {
-        /// The rate of the one that is too high.
-        asked_bps: u64,
-        /// The rate of the other.
-        given_bps: u64,
-    },
-    /// For a time only, and where it is the most.
-    Passing {
-        /// The time.
-        length_ns: u64,
-        /// What the other serves within it.
-        capacity_bytes: u64,
-        /// What the one that is too high serves.
-        demand_bytes: u64,
-    },
-}
-
-impl From<Excess> for ExcessView {
-    fn from(excess: Excess) -> Self {
-        match excess {
-            Excess::Lasting { asked, given } => {
-                ExcessView::Lasting { asked_bps: asked.0, given_bps: given.0 }
-            }
-            Excess::Passing(Interval { length, capacity, demand }) => ExcessView::Passing {
-                length_ns: length.0,
-                capacity_bytes: capacity.0,
-                demand_bytes: demand.0,
-            },
-        }
-    }
-}
-
-impl ExcessView {
-    /// What is asked and what is given, with units.
-    fn sums(self) -> (String, String) {
-        match self {
-            ExcessView::Lasting { asked_bps, given_bps } => {
-                two_rates(Rate(asked_bps), Rate(given_bps))
-            }
-            ExcessView::Passing { length_ns, capacity_bytes, demand_bytes } => {
-                let asked = quantity::count(demand_bytes);
-                let within = quantity::time(length_ns as f64);
-                (format!("{asked} bytes within {within}"), quantity::count(capacity_bytes))
-            }
-        }
-    }
 }
 
 /// The classes, as far down as they go, in which real-time curves sum to more than the class's

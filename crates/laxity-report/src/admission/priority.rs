@@ -1,7 +1,8 @@
 //! What the bounds of static priority say about a plan.
 
 use super::cells::cell;
-use super::{Room, fair};
+use super::fair;
+use super::room::Room;
 use crate::quantity;
 
 pub(super) const ROOM: Room = Room {

@@ -9,7 +9,8 @@ use super::class::ClassAnswer;
 use super::dwcs::WindowsView;
 use super::edf::BestEffortView;
 use super::hfsc::{LeftView, Remark};
-use super::{line as statement, room};
+use super::room_of;
+use super::sentences::line as statement;
 use crate::quantity;
 use crate::table;
 use crate::visible::line;
@@ -21,7 +22,7 @@ pub fn text(answer: &Answer, plan: &Plan) -> String {
         ("bound [ms]", millis(|class| class.bound_ns)),
         ("slack [ms]", millis(|class| class.slack_ns)),
     ];
-    columns.extend((room(plan).columns)(answer));
+    columns.extend((room_of(plan).columns)(&answer.classes));
     let header: Vec<_> =
         ["class"].into_iter().chain(columns.iter().map(|(name, _)| *name)).collect();
     let rows = rows(answer, plan);
@@ -36,7 +37,7 @@ pub fn text(answer: &Answer, plan: &Plan) -> String {
     text.insert_str(0, &format!("{title}\n{} on {link}\n\n", answer.scheduler));
     text += &format!("\n\n{}\n", statement(answer.admitted, &answer.statement));
     if answer.admitted == Some(false) {
-        text += room(plan).mends;
+        text += room_of(plan).mends;
     }
     for line in Remark::lines(answer.traps.as_deref().unwrap_or_default()) {
         text += &format!("{line}\n");

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Mark;
+use super::description::Mark;
 
 /// More points than a chart has pixels only make it heavy.
 const MOST_POINTS: usize = 2000;

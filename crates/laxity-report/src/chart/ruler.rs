@@ -1,6 +1,6 @@
 //! From values to places along an axis, and the ticks in between.
 
-use super::{Axis, Scale, Unit};
+use super::description::{Axis, Scale, Unit};
 use crate::quantity::{self, Units, joined, unit_for, with_unit};
 
 /// Beyond these, values are taken for broken and left out.

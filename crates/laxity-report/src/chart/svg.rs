@@ -1,14 +1,20 @@
-//! Draws charts: a title, a legend that flows in rows below it, and frames.
+//! Draws charts: a title, a legend that flows in rows below it, and what is within the axes.
 
 use maud::{Markup, html};
 
-use super::{Chart, Dash, Mark, Paper, Style};
+use super::description::{Chart, Mark, Paper, Series, Style};
 use crate::quantity::shortened;
 use crate::visible::visible;
 
-mod frame;
+mod axes;
+mod line;
+mod text;
 
-use frame::{Area, frame};
+use axes::{Area, within_axes};
+use line::{group, stroke};
+pub(crate) use line::{line, swatch};
+pub(crate) use text::text_width;
+use text::{BOLD, TEXT, fitted, lines};
 
 /// Panels in few rows are higher, so that the figure is about as high as `PANELS_HEIGHT`.
 const PANEL_HEIGHT: (f64, f64) = (176.0, 300.0);
@@ -17,17 +23,10 @@ const PANEL_GAP: f64 = 24.0;
 const TITLE_HEIGHT: f64 = 34.0;
 const TITLE_LINE: f64 = 22.0;
 const TITLE: f64 = 17.0;
-/// How much wider bold text is.
-const BOLD: f64 = 1.12;
-/// Sizes of text, and of labels that stand close.
-const TEXT: f64 = 12.5;
-const SMALL: f64 = 11.5;
 const KEY_HEIGHT: f64 = 21.0;
 const KEY_LINE: f64 = 24.0;
 const FONT: &str =
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
-/// The data of so many points that large dots would hide each other.
-const CROWD: usize = 3000;
 /// Longest legend entry that is shown whole.
 const KEY_LIMIT: usize = 40;
 
@@ -48,7 +47,7 @@ pub(super) fn single(chart: &Chart, paper: Paper) -> String {
         Paper::Narrow => 300.0,
     };
     let area = Area { x: 0.0, y: head.height, width: paper.width(), height };
-    head.document((0.0, height), &frame(chart, area, false))
+    head.document((0.0, height), &within_axes(chart, area, false))
 }
 
 pub(super) fn panels(title: &str, charts: &[Chart], columns: usize, paper: Paper) -> String {
@@ -66,15 +65,14 @@ pub(super) fn panels(title: &str, charts: &[Chart], columns: usize, paper: Paper
         width,
         height,
     };
-    let drawn =
-        html! { @for (at, chart) in charts.iter().enumerate() { (frame(chart, place(at), true)) } };
+    let drawn = html! { @for (at, chart) in charts.iter().enumerate() { (within_axes(chart, place(at), true)) } };
     head.document((0.0, (rows * (height + PANEL_GAP) - PANEL_GAP).max(0.0)), &drawn)
 }
 
 impl Sheet<'_> {
     /// An SVG document with this content, which has the sheet's width and height.
     pub fn document(&self, content: &Markup) -> String {
-        let series = |(name, style): &(String, Style)| super::Series {
+        let series = |(name, style): &(String, Style)| Series {
             name: name.clone(),
             style: *style,
             ..Default::default()
@@ -123,27 +121,6 @@ impl<'a> Head<'a> {
         };
         visible(&document.into_string()).into_owned()
     }
-}
-
-/// A text in lines of at most this width.
-fn lines(text: &str, size: f64, room: f64) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        let longer = lines.last().map(|line| format!("{line} {word}"));
-        match longer.filter(|longer| text_width(longer, size) <= room) {
-            Some(longer) => *lines.last_mut().expect("it is longer than one") = longer,
-            None => lines.push(fitted(word, size, room)),
-        }
-    }
-    lines
-}
-
-/// A text that is cut off where it would leave its room.
-fn fitted(text: &str, size: f64, room: f64) -> String {
-    let length = text.chars().count();
-    let cut = (1..=length).rev().map(|limit| shortened(text, limit));
-    let mut fitting = cut.filter(|short| text_width(short, size) <= room);
-    fitting.next().unwrap_or_default()
 }
 
 /// What a style stands for.
@@ -214,64 +191,4 @@ fn sample(x: f64, y: f64, key: &Key) -> Markup {
             stroke(&format!("M{:.1} {y:.1}h0", x + KEY_LINE / 2.0), Mark::Points, key.style)
         }
     }
-}
-
-/// A line in its style.
-pub(crate) fn line(data: &str, style: Style) -> Markup {
-    stroke(data, Mark::Line, style)
-}
-
-/// A path in its style.
-fn stroke(data: &str, mark: Mark, style: Style) -> Markup {
-    let width = match mark {
-        Mark::Points if data.len() > CROWD => "4.5",
-        Mark::Points => "7",
-        Mark::Sticks => "0.8",
-        Mark::Line | Mark::Step if style.faint => "1.2",
-        Mark::Line | Mark::Step => "1.8",
-    };
-    let dashes = dashes(style.dash).filter(|_| mark != Mark::Points);
-    let opacity = (style.faint || mark == Mark::Sticks).then_some("0.6");
-    html! {
-        path class=[style.ink()] d=(data) fill="none" color=[style.colour()]
-            stroke="currentColor" stroke-width=(width) stroke-linecap="round"
-            stroke-linejoin="round" stroke-dasharray=[dashes] stroke-opacity=[opacity] {}
-    }
-}
-
-/// Dashes as SVG writes them.
-fn dashes(dash: Dash) -> Option<&'static str> {
-    match dash {
-        Dash::Solid => None,
-        Dash::Dashed => Some("7 4"),
-        Dash::Dotted => Some("1.5 4"),
-        Dash::Long => Some("9 5"),
-        Dash::DashDotted => Some("8 4 1 4"),
-        Dash::Short => Some("4 4"),
-    }
-}
-
-/// A short line in a style, for the tables beside figures.
-pub(crate) fn swatch(style: Style) -> Markup {
-    html! {
-        svg.swatch width="28" height="10" viewBox="0 0 28 10" aria-hidden="true" {
-            (stroke("M2 5H26", Mark::Line, style))
-        }
-    }
-}
-
-/// The name that a subject's lines and legend entries share, for the page to highlight.
-fn group(style: Style) -> String {
-    style.subject.map(|subject| format!("subject-{subject}")).unwrap_or_default()
-}
-
-/// How wide a text is at most in the usual fonts, about.
-pub(crate) fn text_width(text: &str, size: f64) -> f64 {
-    let em = |c: char| match c {
-        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ' ' | '\u{a0}' => 0.36,
-        'm' | 'w' | 'M' | 'W' | '%' => 1.0,
-        c if c >= '\u{1100}' && !('\u{2000}'..'\u{2e80}').contains(&c) => 1.05,
-        _ => 0.63,
-    };
-    text.chars().map(em).sum::<f64>() * size
 }

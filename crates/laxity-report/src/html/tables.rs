@@ -3,7 +3,6 @@
 use laxity_sim::summary::{ClassSummary, DelaySummary, Summary, WindowSummary};
 use maud::{Markup, html};
 
-use super::cell;
 use crate::chart::{self, Style};
 use crate::quantity::{NOTHING, count, megabits, percent};
 use crate::verdict::too_late;
@@ -198,4 +197,9 @@ fn name(at: usize, class: &ClassSummary) -> Markup {
 /// The colour of a class or a scheduler in the figures.
 pub(crate) fn swatch(at: usize) -> Markup {
     chart::swatch(Style::of(at))
+}
+
+/// A time in ms for a column of an HTML table.
+pub(crate) fn cell(ns: Option<f64>) -> String {
+    ns.map_or(NOTHING.to_owned(), crate::quantity::millis)
 }

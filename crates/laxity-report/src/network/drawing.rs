@@ -1,23 +1,22 @@
 //! Drawings of networks: who is joined to whom, and whose frames are whose.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use laxity::packet::ClassId;
-use laxity_plan::Plan;
 use laxity_plan::network::Networked;
 use laxity_plan::tdp::{Framed, Framing};
 use maud::{Markup, html};
 
-use crate::chart::{Figure, Paper, Sheet, Style, text_width};
-use crate::quantity::{count, shortened};
+use crate::chart::{Figure, Paper, Sheet, text_width};
+use crate::quantity::shortened;
 
 mod layout;
+mod shown;
 mod topology;
 
+use shown::{NAME_LIMIT, Shown, round};
 pub use topology::topology;
 
-/// The longest name that is written whole.
-const NAME_LIMIT: usize = 12;
 /// A row for every output that has frames and anything reserved, a column for every frame of the
 /// period (of the first 120), filled as far as each class has reserved it, or all of them together if
 /// there are too many to tell apart.
@@ -152,46 +151,13 @@ fn join(uses: &mut Vec<Use>) {
     });
 }
 
-/// The classes that a drawing shows, with their styles in every figure.
-struct Shown<'a> {
-    plan: &'a Plan,
-    classes: BTreeMap<ClassId, Style>,
-}
-
-impl<'a> Shown<'a> {
-    fn new(plan: &'a Plan, classes: BTreeSet<ClassId>) -> Self {
-        let leaves = plan.leaves().map(|(class, _)| class).zip((0..).map(Style::of));
-        let classes = leaves.filter(|(class, _)| classes.contains(class)).collect();
-        Shown { plan, classes }
-    }
-
-    fn are_told_apart(&self) -> bool {
-        self.classes.len() <= Style::COUNT
-    }
-
-    fn style(&self, class: ClassId) -> Style {
-        let own = self.classes.get(&class).filter(|_| self.are_told_apart());
-        own.copied().unwrap_or(Style::of(0))
-    }
-
-    fn legend(&self) -> Vec<(String, Style)> {
-        if !self.are_told_apart() {
-            return vec![(format!("{} classes", count(self.classes.len() as u64)), Style::of(0))];
-        }
-        let name = |class: &ClassId| self.plan.classes[class.index()].name.clone();
-        self.classes.iter().map(|(class, style)| (name(class), *style)).collect()
-    }
-}
-
-fn round(value: f64) -> String {
-    format!("{value:.1}")
-}
-
 #[cfg(test)]
 mod tests {
+    use laxity_plan::Plan;
 
     use super::topology::MOST_ARROWS;
     use super::*;
+    use crate::chart::Style;
 
     /// So many flows over one link, each with a packet of 100 bytes a cycle of a thousand times that.
     fn plan(flows: usize) -> Plan {

@@ -4,7 +4,7 @@ use laxity_sim::network::{EndToEnd, FramesSummary, HopSummary, NetworkSummary};
 use laxity_sim::summary::DelaySummary;
 use maud::{Markup, html};
 
-use super::NAME_LIMIT;
+use super::cells::NAME_LIMIT;
 use crate::quantity::{NOTHING, count, millis, shortened};
 use crate::table::table;
 

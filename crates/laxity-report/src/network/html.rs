@@ -6,10 +6,12 @@ use laxity_sim::network::{HopSummary, NetworkSummary};
 use laxity_sim::series::Series;
 use maud::{Markup, html};
 
-use super::{drawing, fairness, figures, frames};
+use super::cells::fairness;
+use super::{drawing, figures, frames};
 use crate::admission::AdmissionView;
+use crate::html::tables::cell;
 use crate::html::tables::swatch;
-use crate::html::{admission_section, cell, facts, figure, page, promises, verdict_box};
+use crate::html::{admission_section, facts, figure, page, promises, verdict_box};
 use crate::quantity::{NOTHING, count, megabits, percent, rate, time};
 use crate::verdict::{Judged, named};
 

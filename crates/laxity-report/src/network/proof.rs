@@ -13,8 +13,8 @@ use laxity_plan::paths::{Output, Passing, Paths, Route, Unproved};
 use serde::Serialize;
 
 use crate::admission::{self, Admission, AdmissionView, Test, listed};
+use crate::buffers::{self, QueueTooSmall};
 use crate::quantity::time;
-use crate::rooms::{self, QueueTooSmall};
 use crate::visible::line;
 
 /// What is proved of every path and output of a network.
@@ -342,7 +342,7 @@ fn too_small(here: &Plan, output: &Output) -> Vec<QueueTooSmall> {
             bounds[passing.class.index()] = Ok(bound);
         }
     }
-    rooms::too_small(here, &bounds)
+    buffers::too_small(here, &bounds)
 }
 
 /// Why an output's scheduler cannot keep what it promises, if so; `None` if it promises nothing.

@@ -2,7 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::{Estimate, Seeds, explained, lead, named, range};
+use super::estimate::{Estimate, Seeds};
+use super::tables::{explained, lead, named, range};
 use crate::admission::AdmissionView;
 use crate::html::{admission_section, facts, page, promises, verdict_box};
 use crate::quantity::{NOTHING, time};

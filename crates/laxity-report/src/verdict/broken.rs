@@ -3,11 +3,9 @@
 use std::fmt;
 
 use laxity::scheduler::DropReason;
-use laxity_plan::Plan;
 use laxity_sim::summary::{ClassSummary, Summary};
 use serde::Serialize;
 
-use super::Measured;
 use crate::quantity::{count, time};
 
 /// What a class was promised and did not get. `Display` says it in one line.
@@ -83,27 +81,6 @@ pub enum Promise {
         /// How many.
         dropped: u64,
     },
-}
-
-impl Measured for Summary {
-    fn scheduler(&self) -> &str {
-        &self.scheduler
-    }
-
-    fn promised(&self, _: &Plan) -> bool {
-        promised_a_delay(self) || self.classes.iter().any(|class| class.windows.is_some())
-    }
-
-    fn broken(&self, _: &Plan) -> Vec<Broken> {
-        // A class that tolerates losses is promised its windows, not every deadline.
-        let owed = |class: &ClassSummary| {
-            let deadline = class.deadline_ns.is_some() && class.windows.is_none();
-            let bound = class.deadline_ns.is_some() || class.nonconforming == 0;
-            let nonconforming = class.nonconforming;
-            Owed { deadline, bound, room: deadline, lossless: false, nonconforming }
-        };
-        self.classes.iter().flat_map(|class| broken_by(class, owed(class))).collect()
-    }
 }
 
 /// Whether any class was promised a delay.
@@ -289,6 +266,7 @@ mod tests {
 
     use super::*;
     use crate::sample;
+    use crate::verdict::Measured;
 
     fn broken_by_all(summary: &Summary) -> Vec<Broken> {
         summary.broken(&sample::plan())

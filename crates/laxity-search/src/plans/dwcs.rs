@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 
-use super::{chance, link, time};
+use super::parts::{chance, link, time};
 use crate::Generator;
 use crate::draft::{ArrivalDraft, ClassDraft, Draft, StreamsDraft};
 

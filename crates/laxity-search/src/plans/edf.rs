@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 
-use super::{arrival, chance, edf_keys, link, parts, time};
+use super::parts::{arrival, chance, edf_keys, link, parts, time};
 use crate::Generator;
 use crate::draft::{ClassDraft, Draft};
 

@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 
-use super::{arrival, chance, link, parts, pick};
+use super::parts::{arrival, chance, link, parts, pick};
 use crate::Generator;
 use crate::draft::{ClassDraft, CurveDraft, Draft};
 

@@ -2,7 +2,8 @@
 
 use rand::RngExt;
 
-use super::{arrival, chance, edf, edf_keys, link, parts};
+use super::edf;
+use super::parts::{arrival, chance, edf_keys, link, parts};
 use crate::Generator;
 use crate::draft::{ClassDraft, CurveDraft, Draft};
 

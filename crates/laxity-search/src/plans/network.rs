@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 
-use super::{arrival, chance, edf_keys, link, pick, time};
+use super::parts::{arrival, chance, edf_keys, link, pick, time};
 use crate::Generator;
 use crate::draft::{ClassDraft, CurveDraft, Draft, LinkDraft, PathDraft};
 

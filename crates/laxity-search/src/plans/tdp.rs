@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 
-use super::{chance, pick};
+use super::parts::{chance, pick};
 use crate::Generator;
 use crate::draft::{ArrivalDraft, ClassDraft, Draft, LinkDraft, PathDraft};
 

@@ -35,28 +35,27 @@
 //! the number of them that fit into T. So many services, and more now and then, must be enough for the
 //! sum of `1 - x/y` over all streams. That more services than counted do no harm is tested, not proved.
 
+mod demand;
 mod shed;
 #[cfg(test)]
 mod tests;
+mod unproved;
 
 use alloc::vec::Vec;
 
-use num_traits::{One, Signed, ToPrimitive, Zero};
+use num_traits::One;
 
-use crate::curve::{Exact, bytes_per_nano, exact, exact_bytes, exact_nanos};
+use crate::curve::{Exact, exact};
 use crate::packet::ClassId;
-use crate::sched::dwcs::{DwcsSettings, Late, Precedence, Stream, Streams};
-use crate::units::{Bytes, Nanos, Rate};
-use crate::window::Loss;
-
-/// A class of alike streams, and what they send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Windowed {
-    /// The streams; without a gap they have no deadlines, are promised nothing and use what is left.
-    pub streams: Streams,
-    /// Their longest packet.
-    pub packet: Bytes,
-}
+use crate::sched::dwcs::{DwcsSettings, Streams};
+use crate::units::{Nanos, Rate};
+use demand::{
+    Demand, load, longest_without_gap, needed, provable, sends_late, services_between_deadlines,
+    total, with_gap,
+};
+pub use demand::{Windowed, holds_for_sliding_windows};
+pub use shed::Shed;
+pub use unproved::Unproved;
 
 /// The answer of the test.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,49 +83,6 @@ pub struct Proof {
     pub services: u64,
 }
 
-/// So many streams of a class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shed {
-    /// The class.
-    pub class: ClassId,
-    /// How many of its streams.
-    pub streams: u32,
-}
-
-/// Why it is not proved that windows are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Unproved {
-    /// The utilization is above 1: windows cannot be kept by any scheduler.
-    #[error("more has to be sent than the link can send")]
-    Overloaded,
-    /// The tolerance comes before the deadline.
-    #[error("nothing is proved of precedence by loss; deadline-first has a proof")]
-    LossFirst,
-    /// Missed deadlines are not looked for before every service.
-    #[error("missed deadlines are looked for every {0} services only; every service is needed")]
-    ChecksRarely(u32),
-    /// Streams that send late packets: one that waits is late itself, and makes the next one late.
-    #[error("late packets are sent; the proof needs them dropped")]
-    SendsLate(ClassId),
-    /// Streams of different gaps.
-    #[error("gaps differ, from {first} to {other}; the proof needs equal ones")]
-    UnequalGaps {
-        /// The gap of the first class that has one.
-        first: Nanos,
-        /// Another class.
-        class: ClassId,
-        /// Its gap.
-        other: Nanos,
-    },
-    /// Fewer services can be begun between two deadlines than are needed.
-    #[error("{services} services fit between two deadlines, which is too few")]
-    TooFewServices {
-        /// How many can be begun, at least.
-        services: u64,
-    },
-}
-
 /// Whether DWCS keeps the windows of these streams, classes numbered in their order, on a link of
 /// `rate`.
 pub fn dwcs(rate: Rate, settings: &DwcsSettings, classes: &[Windowed]) -> Admission {
@@ -148,12 +104,6 @@ pub fn dwcs(rate: Rate, settings: &DwcsSettings, classes: &[Windowed]) -> Admiss
         _ => Vec::new(),
     };
     Admission { utilization, needed, proof, shed }
-}
-
-/// Whether what is proved of consecutive windows holds for sliding ones, too: where a window may
-/// lose nothing, or everything.
-pub fn holds_for_sliding_windows(loss: Loss) -> bool {
-    loss.lost() == 0 || loss.lost() == loss.of()
 }
 
 fn prove(
@@ -184,74 +134,4 @@ fn prove(
         return Err(Unproved::TooFewServices { services });
     }
     Ok(Proof { services })
-}
-
-/// Whether anything is proved of streams that are served like this.
-fn provable(settings: &DwcsSettings) -> Result<(), Unproved> {
-    if settings.precedence != Precedence::DeadlineFirst {
-        return Err(Unproved::LossFirst);
-    }
-    match settings.check_every {
-        1 => Ok(()),
-        rarely => Err(Unproved::ChecksRarely(rarely)),
-    }
-}
-
-/// Whether a stream may make others' packets late by its own late ones.
-fn sends_late(stream: &Stream) -> bool {
-    stream.late == Late::Send && !holds_for_sliding_windows(stream.loss)
-}
-
-/// How many packets are begun, at least, in a time of length `gap` while streams have some, which
-/// are no longer than `longest`, beside packets of this length that have no deadline.
-fn services_between_deadlines(rate: Rate, gap: Nanos, longest: Bytes, beside: Bytes) -> u64 {
-    let blocking = longest.max(beside);
-    let after_blocking = exact_nanos(gap) * bytes_per_nano(rate) - exact_bytes(blocking);
-    if after_blocking.is_negative() {
-        return 0;
-    }
-    let later = (after_blocking / exact_bytes(longest.max(Bytes(1)))).floor();
-    later.to_integer().to_u64().unwrap_or(u64::MAX).saturating_add(1)
-}
-
-fn longest_without_gap(classes: &[Windowed]) -> Bytes {
-    let without = classes.iter().filter(|class| class.streams.stream.gap.is_none());
-    without.map(|class| class.packet).max().unwrap_or_default()
-}
-
-/// What each of some streams takes.
-struct Demand<K> {
-    of: K,
-    count: u64,
-    each: Exact,
-}
-
-/// Summed in halves: denominators grow with the number of terms, and sums of long ones are few then.
-fn total<K>(demands: &[Demand<K>]) -> Exact {
-    match demands {
-        [] => Exact::zero(),
-        [one] => &one.each * exact(one.count),
-        _ => {
-            let (first, second) = demands.split_at(demands.len() / 2);
-            total(first) + total(second)
-        }
-    }
-}
-
-/// (1 - x/y) C/T.
-fn load(rate: Rate, class: &Windowed, gap: Nanos) -> Exact {
-    let time = exact_bytes(class.packet) / bytes_per_nano(rate);
-    needed(class.streams.stream.loss) * time / exact_nanos(gap)
-}
-
-/// 1 - x/y.
-fn needed(loss: Loss) -> Exact {
-    Exact::new((loss.of() - loss.lost()).into(), loss.of().into())
-}
-
-fn with_gap(classes: &[Windowed]) -> impl Iterator<Item = (ClassId, &Windowed, Nanos)> {
-    (0..).map(ClassId).zip(classes).filter_map(|(id, class)| {
-        let Streams { stream: Stream { gap, .. }, count } = class.streams;
-        gap.filter(|_| count > 0).map(|gap| (id, class, gap))
-    })
 }

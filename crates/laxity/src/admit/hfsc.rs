@@ -159,11 +159,6 @@ impl System {
         largest_burst(&self.room_beside(curve), curve.d(), curve.m2())
     }
 
-    /// The curves that do what their author may not expect, in order of the classes.
-    pub fn traps(&self) -> Vec<Trap> {
-        traps::traps(self, &self.tree())
-    }
-
     fn tree(&self) -> Tree {
         Tree::new(self.classes.iter().map(|class| class.spec.parent))
     }

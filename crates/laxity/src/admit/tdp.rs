@@ -12,6 +12,7 @@
 
 mod all;
 mod ledger;
+mod pattern;
 mod sweep;
 #[cfg(test)]
 mod tests;

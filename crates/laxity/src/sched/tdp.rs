@@ -17,6 +17,7 @@
 //! may be longer than a frame.
 
 mod edge;
+mod mark;
 mod marking;
 mod output;
 mod settings;
@@ -25,7 +26,8 @@ mod tests;
 mod time;
 
 pub use edge::{Assigned, Contract, Edge, Slots};
-pub use marking::{Mark, Upstream};
+pub use mark::Mark;
+pub use marking::Upstream;
 pub use output::Tdp;
 pub use settings::{TdpSettings, capacity};
 pub use time::CommonTime;

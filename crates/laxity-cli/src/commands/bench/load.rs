@@ -7,13 +7,15 @@ use std::time::Instant;
 use laxity::packet::{ClassId, Packet};
 use laxity::sched::edf::Deadlines;
 use laxity::scheduler::{DropReason, Scheduler};
-use laxity::units::Nanos;
+use laxity::units::{Nanos, Rate};
 
 /// Packets of one run.
 const PACKETS: u64 = 400_000;
 /// Every packet is this long and takes so long on the link.
 pub const LENGTH: u32 = 1000;
 pub const TRANSMISSION: Nanos = Nanos(1_000);
+/// That of the link.
+pub const LINK: Rate = Rate(8_000_000_000);
 
 /// How busy the classes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

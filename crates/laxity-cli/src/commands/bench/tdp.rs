@@ -7,7 +7,7 @@ use laxity::sched::tdp::{Assigned, CommonTime, Contract, Edge, Slots, TdpSetting
 use laxity::sched::{Late, Tdp};
 use laxity::units::{Bytes, Nanos};
 
-use super::{LINK, load};
+use super::load::{self, LINK};
 
 /// The packets of a frame, at most: so many of 250 bytes take 240 us at 100 Mbit/s.
 const PACKETS: u32 = 12;

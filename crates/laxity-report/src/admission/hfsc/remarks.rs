@@ -8,8 +8,8 @@ use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
 use serde::Serialize;
 
-use super::ExcessView;
-use crate::admission::two_rates;
+use super::excess::ExcessView;
+use crate::admission::sentences::two_rates;
 use crate::quantity;
 
 /// A remark on a plan's curves. `Display` says it in one line.

@@ -9,7 +9,7 @@ use laxity_plan::network::Networked;
 use maud::{Markup, html};
 
 use super::layout::{self, Place};
-use super::{NAME_LIMIT, Shown, round};
+use super::shown::{NAME_LIMIT, Shown, round};
 use crate::chart::{self, Dash, Figure, Paper, Sheet, Style, text_width};
 use crate::quantity::{count, shortened};
 

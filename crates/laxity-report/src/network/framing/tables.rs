@@ -1,7 +1,7 @@
 //! The answer of a proof of frames as tables.
 
 use super::{FramedClass, FramedOutput, FramingProof};
-use crate::network::NAME_LIMIT;
+use crate::network::cells::NAME_LIMIT;
 use crate::quantity::{NOTHING, count, millis, percent, shortened};
 use crate::table::table;
 

@@ -1,7 +1,7 @@
 //! What is proved, as tables.
 
 use super::{OutputProof, PassingProof, PathProof, Proof};
-use crate::network::NAME_LIMIT;
+use crate::network::cells::NAME_LIMIT;
 use crate::quantity::{NOTHING, megabits, millis, percent, shortened};
 use crate::table::table;
 

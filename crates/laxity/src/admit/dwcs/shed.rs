@@ -18,14 +18,23 @@ use core::cmp::Reverse;
 
 use num_traits::{One, Signed, ToPrimitive};
 
-use super::{
-    Demand, Shed, Windowed, load, longest_without_gap, needed, provable, sends_late,
+use super::demand::{
+    Demand, Windowed, load, longest_without_gap, needed, provable, sends_late,
     services_between_deadlines, total, with_gap,
 };
 use crate::curve::{Exact, exact};
 use crate::packet::ClassId;
 use crate::sched::dwcs::DwcsSettings;
 use crate::units::{Bytes, Nanos, Rate};
+
+/// So many streams of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shed {
+    /// The class.
+    pub class: ClassId,
+    /// How many of its streams.
+    pub streams: u32,
+}
 
 /// The fewest streams without which the rest is not refused.
 pub(super) fn fewest(rate: Rate, settings: &DwcsSettings, classes: &[Windowed]) -> Vec<Shed> {

@@ -7,8 +7,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::packet::{FlowId, Packet};
 use crate::sched::Dwcs;
+use crate::sched::dwcs::{Late, Precedence, Stream};
 use crate::scheduler::Scheduler;
-use crate::window::Monitor;
+use crate::units::Bytes;
+use crate::window::{Loss, Monitor};
 
 /// A byte takes a nanosecond.
 const RATE: Rate = Rate(8_000_000_000);

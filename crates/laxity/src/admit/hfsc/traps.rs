@@ -177,8 +177,15 @@ fn rate(rates: impl Iterator<Item = Rate>) -> Rate {
     Rate(rates.map(|rate| rate.0).fold(0, u64::saturating_add))
 }
 
-/// All traps, in order of the classes; those of the link come last.
-pub(super) fn traps(system: &System, tree: &Tree) -> Vec<Trap> {
+impl System {
+    /// The curves that do what their author may not expect, in order of the classes; those of the link
+    /// come last.
+    pub fn traps(&self) -> Vec<Trap> {
+        traps(self, &self.tree())
+    }
+}
+
+fn traps(system: &System, tree: &Tree) -> Vec<Trap> {
     let search = Search::new(system, tree);
     let mut traps = Vec::new();
     let mut classes = tree.top_down.clone();

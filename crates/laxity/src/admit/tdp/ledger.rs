@@ -3,8 +3,8 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::sweep::{Pattern, Sweep};
-use super::{Answer, Flow, Full, Reservation};
+use super::pattern::Pattern;
+use super::{Flow, Full, Reservation};
 use crate::units::Bytes;
 
 /// What is reserved in a network.
@@ -39,27 +39,6 @@ impl Ledger {
     /// What can be reserved in a frame, at an output.
     pub fn capacity(&self, output: u32) -> Bytes {
         Bytes(self.capacities[output as usize])
-    }
-
-    /// Reserves for a flow, beside what is reserved, so that the least room it leaves in a frame that
-    /// it uses is greatest; of such choices one whose frames held little before, with short delays.
-    ///
-    /// It finds one if there is one. Only for a flow that may be forwarded later than immediately and
-    /// passes an output more than once that is not promised: which frames are free then depends on
-    /// those that the flow itself took before, and of the ways to a frame a limited number is
-    /// followed, always the immediate one among them. Whether that limit was met is
-    /// [told](super::Blocked::certain).
-    ///
-    /// # Errors
-    /// If no choice of its frames fits.
-    ///
-    /// # Panics
-    /// If the flow has no packets or no path, or an output that is not there.
-    pub fn reserve(&mut self, flow: &Flow) -> Answer {
-        let reservation = Sweep::new(self, flow).best()?;
-        let reserved = self.reserve_as(flow, &reservation);
-        debug_assert!(reserved.is_ok());
-        Ok(reservation)
     }
 
     /// Reserves for a flow as it was chosen elsewhere, beside what is reserved. Its delays are taken as

@@ -10,48 +10,33 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::mem;
 
-use num_integer::gcd;
-
+use super::pattern::Pattern;
 use super::{Answer, Blocked, Flow, Full, Hop, Ledger, Reservation};
 use crate::sched::tdp::Slots;
 
 /// How many ways to a frame are followed.
 const WAYS: usize = 16;
 
-/// In which frames of a period a flow sends its packets, counted from the first one's. It repeats
-/// within the period, if the packets and frames of that have a common divisor.
-pub(super) struct Pattern {
-    period: u32,
-    /// After so many frames it repeats.
-    pub(super) repeat: u32,
-    packets: u32,
-    /// Frames below `repeat` that have packets, and how many.
-    used: Vec<(u32, u64)>,
-}
-
-impl Pattern {
-    pub(super) fn new(period: u32, packets: u32) -> Self {
-        assert!(packets > 0, "a flow has no packets");
-        let repeat = period / gcd(period, packets);
-        let mut pattern = Pattern { period, repeat, packets, used: Vec::new() };
-        let count = |frame| (frame, pattern.packets_at(frame));
-        pattern.used = (0..repeat).map(count).filter(|&(_, packets)| packets > 0).collect();
-        pattern
-    }
-
-    /// How many packets are so many frames after the first one's. The i-th is `floor(i n / k)` after.
-    fn packets_at(&self, offset: u32) -> u64 {
-        let before = |offset: u64| (offset * u64::from(self.packets)).div_ceil(self.period.into());
-        before(u64::from(offset) + 1) - before(offset.into())
-    }
-
-    /// The frames, with how many packets, if the first is sent in this one; in the packets' order.
-    pub(super) fn frames(&self, first: u32) -> impl Iterator<Item = (u32, u64)> + '_ {
-        (0..self.period / self.repeat).flat_map(move |turn| {
-            let begin = u64::from(first) + u64::from(turn) * u64::from(self.repeat);
-            let frame = move |offset: u32| (begin + u64::from(offset)) % u64::from(self.period);
-            self.used.iter().map(move |&(offset, packets)| (frame(offset) as u32, packets))
-        })
+impl Ledger {
+    /// Reserves for a flow, beside what is reserved, so that the least room it leaves in a frame that
+    /// it uses is greatest; of such choices one whose frames held little before, with short delays.
+    ///
+    /// It finds one if there is one. Only for a flow that may be forwarded later than immediately and
+    /// passes an output more than once that is not promised: which frames are free then depends on
+    /// those that the flow itself took before, and of the ways to a frame a limited number is
+    /// followed, always the immediate one among them. Whether that limit was met is
+    /// [told](super::Blocked::certain).
+    ///
+    /// # Errors
+    /// If no choice of its frames fits.
+    ///
+    /// # Panics
+    /// If the flow has no packets or no path, or an output that is not there.
+    pub fn reserve(&mut self, flow: &Flow) -> Answer {
+        let reservation = Sweep::new(self, flow).best()?;
+        let reserved = self.reserve_as(flow, &reservation);
+        debug_assert!(reserved.is_ok());
+        Ok(reservation)
     }
 }
 

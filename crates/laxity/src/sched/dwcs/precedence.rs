@@ -2,8 +2,11 @@
 
 use core::cmp::Ordering;
 
+use super::settings::Precedence;
 use super::tolerance::Tolerance;
-use super::{NEVER, Precedence};
+
+/// No deadline.
+pub(super) const NEVER: u64 = u64::MAX;
 
 /// Where a stream's head packet stands among all: the least key is served.
 ///

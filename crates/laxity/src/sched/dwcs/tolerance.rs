@@ -1,6 +1,6 @@
 //! The loss tolerance of a stream as it changes: x'/y'.
 
-use super::{Precedence, Violation};
+use super::settings::{Precedence, Violation};
 use crate::window::Loss;
 
 /// The current loss tolerance x'/y' of a stream, beside its own, x/y. x' is never above y', and the

@@ -2,10 +2,11 @@
 
 use maud::{Markup, html};
 
-use super::{BOLD, SMALL, TEXT, fitted, group, stroke, text_width};
+use super::line::{group, stroke};
+use super::text::{BOLD, SMALL, TEXT, fitted, text_width};
+use crate::chart::description::{Along, Chart, Mark, Marker, Series, Unit};
 use crate::chart::path::path;
 use crate::chart::ruler::Ruler;
-use crate::chart::{Along, Chart, Mark, Marker, Series, Unit};
 
 /// Room for the labels of the vertical axis; rates have the longest.
 const LEFT: f64 = 68.0;
@@ -15,7 +16,7 @@ const LINE: f64 = 16.0;
 /// More rows of labels than this would take the room of the chart; markers beyond are told by their
 /// colour, and when pointed at.
 const FLAG_ROWS: usize = 5;
-/// Lines at the frame's edge are drawn whole.
+/// Lines at the edge of the plot are drawn whole.
 const BLEED: f64 = 4.0;
 
 /// A rectangle on paper.
@@ -55,7 +56,7 @@ impl Plot {
 }
 
 /// Draws a chart in an area, with its title in small when it is one of several.
-pub(super) fn frame(chart: &Chart, outer: Area, titled: bool) -> Markup {
+pub(super) fn within_axes(chart: &Chart, outer: Area, titled: bool) -> Markup {
     let heading = match (titled, chart.y.label.is_empty()) {
         (true, _) => 22.0,
         (_, false) => 32.0,

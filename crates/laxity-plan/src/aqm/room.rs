@@ -1,0 +1,50 @@
+//! What every queue management says of itself.
+
+use std::ops::Range;
+
+use laxity::aqm::{Limit, Policy};
+use laxity::units::Bytes;
+
+use crate::keys::{Key, Keys};
+use crate::model::{LinkSpec, QueueLimit, QueueSpec};
+use crate::raw::{self, At};
+use crate::read::{Read, zero};
+
+/// A queue management with its settings.
+pub trait Management {
+    /// What the queue never exceeds.
+    fn limit(&self) -> Limit;
+
+    /// Itself, as it stands in front of a scheduler.
+    fn policy(&self) -> Policy;
+
+    /// The same on another link, whose packets take another time.
+    fn on(&self, link: &LinkSpec) -> QueueSpec;
+}
+
+/// What is the same of a queue management whatever its settings.
+pub struct Room {
+    /// The keys of `queue` that it takes besides `kind` and `limit`.
+    pub(crate) keys: Keys,
+    /// Its settings from `queue`, with their limit.
+    pub(crate) read: fn(&raw::Queue, &Range<usize>, QueueLimit, &LinkSpec) -> Read<QueueSpec>,
+    /// Whether it drops by chance, so that a run depends on its seed.
+    pub draws: bool,
+    /// Whether it drops nothing but what exceeds its limit.
+    pub is_a_limit: bool,
+}
+
+/// A key that has one meaning wherever it is taken.
+pub const ECN: Key = Key::new(
+    "ecn",
+    "packets that are capable of ECN are marked instead of dropped.\nDefault false.",
+);
+
+/// A limit of packets or bytes that is not zero.
+pub fn limit(key: &str, raw: &At<raw::Limit>) -> Read<QueueLimit> {
+    match raw.value {
+        raw::Limit::Packets(0) | raw::Limit::Bytes(Bytes(0)) => Err(zero(key, &raw.span)),
+        raw::Limit::Packets(count) => Ok(QueueLimit::Packets(count)),
+        raw::Limit::Bytes(size) => Ok(QueueLimit::Bytes(size)),
+    }
+}

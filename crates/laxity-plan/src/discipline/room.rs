@@ -1,0 +1,90 @@
+//! What every discipline says of itself.
+
+use std::ops::Range;
+
+use laxity::admit::{Service, Unbounded};
+use laxity::packet::ClassId;
+use laxity::scheduler::Withdraw;
+use laxity::units::Nanos;
+
+use crate::model::{Plan, SchedulerSpec};
+use crate::raw;
+use crate::read::Read;
+
+/// A discipline with its settings, as it shares the link of a plan.
+pub trait Discipline {
+    /// What the command line and tables call it: one of its kind's [`names`](Room::names).
+    fn name(&self) -> &'static str;
+
+    /// Itself, for the classes of a plan; what it draws is made from `seed`.
+    fn build(&self, plan: &Plan, seed: u64) -> Box<dyn Withdraw + Send>;
+
+    /// The delay bound of every class.
+    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>>;
+
+    /// By what curves of their own the classes are served, whatever the others send; `None` where it
+    /// depends on them, or nothing is guaranteed.
+    fn services(&self, plan: &Plan) -> Vec<Option<Service>>;
+}
+
+/// The delay bound of every class, or why it has none.
+pub type Bounds = Vec<Result<Nanos, Unbounded>>;
+
+/// Whether one class waits behind another.
+pub type WaitsBehind<'a> = Box<dyn Fn(ClassId, ClassId) -> bool + 'a>;
+
+/// What is the same of a discipline whatever its settings.
+pub struct Room {
+    /// The keys of `[scheduler]` that it takes besides `kind` and `queue`.
+    pub keys: &'static [&'static str],
+    /// Its names with all of its ways; the first part of each is the word of its kind.
+    pub names: &'static [&'static str],
+    /// What a word after the stroke is called in messages; empty if it has no ways.
+    pub way: &'static str,
+    /// Itself as a plan gets it that says no more; `None` if it cannot be had so.
+    pub plain: Option<SchedulerSpec>,
+    /// The same settings in the way of a name.
+    pub in_the_way: fn(SchedulerSpec, &str) -> SchedulerSpec,
+    /// Its settings from `[scheduler]`.
+    pub(crate) read: fn(&raw::Scheduler, &Range<usize>) -> Read<SchedulerSpec>,
+    /// Refuses what a plan cannot have with it, at `[scheduler]`.
+    pub(crate) check: fn(&Plan, &Range<usize>) -> Read<()>,
+    /// The delay bounds of classes on a link that is a share of another, and as late as the plan's link
+    /// says; `None` if nothing is guaranteed there.
+    pub below: Option<fn(&Plan) -> Bounds>,
+    /// Whether the bound of a class, the first one, holds only if it is known what the other one sends.
+    pub waits_behind: fn(&Plan) -> WaitsBehind<'_>,
+    /// Whether the consecutive windows of all of a plan's streams are proved to be kept as long as the
+    /// streams are in step.
+    pub keeps_windows: fn(&Plan) -> bool,
+    /// Whether it serves the classes above leaves, too, and has something to say of them.
+    pub has_levels: bool,
+    /// Whether all classes wait in one queue, in the order of their arrival.
+    pub is_one_queue: bool,
+    /// Whether it is made to keep deadlines or losses, so that in a comparison it is held to them.
+    pub is_held_to_promises: bool,
+    /// Whether it can only be the discipline of a whole network, not of a part of it or of a class.
+    pub is_of_networks: bool,
+}
+
+/// What disciplines say that guarantee nothing.
+pub fn nothing<T>(plan: &Plan) -> Vec<Result<T, Unbounded>> {
+    plan.classes.iter().map(|_| Err(Unbounded::NoGuarantee)).collect()
+}
+
+/// What is said of the leaves, in their order, among all classes.
+pub fn of_leaves<T>(
+    plan: &Plan,
+    leaves: impl IntoIterator<Item = Result<T, Unbounded>>,
+) -> Vec<Result<T, Unbounded>> {
+    let mut all = nothing(plan);
+    for ((id, _), of_leaf) in plan.leaves().zip(leaves) {
+        all[id.index()] = of_leaf;
+    }
+    all
+}
+
+/// The curves of those classes that have one.
+pub fn proved<T>(all: Vec<Result<T, Unbounded>>) -> Vec<Option<T>> {
+    all.into_iter().map(Result::ok).collect()
+}

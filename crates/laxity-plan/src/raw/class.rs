@@ -1,0 +1,126 @@
+//! `[class.NAME]`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use laxity::units::{Bytes, Nanos, Rate};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+
+use super::curve::Curve;
+use super::queue::Queue;
+use super::scheduler::Scheduler;
+use super::stream::{Late, Loss};
+use super::values::{At, Count, Number, Quantity, Table, Word};
+use crate::model::Police;
+
+/// A class of traffic: real-time with a deadline, best effort without. What takes much room and few
+/// classes have is boxed, for a plan may have a million of them.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Class {
+    /// The class that it is part of, by name. Default none: it shares the link itself.
+    pub parent: Option<At<String>>,
+    /// The service that it is guaranteed and shares by: `real-time` (of a class without classes
+    /// below it) and `link-share` at once.
+    pub curve: Option<Box<At<Curve>>>,
+    /// The service that it is guaranteed whatever the others do; not for a class with classes
+    /// below it.
+    pub real_time: Option<Box<At<Curve>>>,
+    /// Its share of what its parent gets.
+    pub link_share: Option<Box<At<Curve>>>,
+    /// The service that it gets at most by sharing; needs `link-share` or `curve`.
+    pub upper_limit: Option<Box<At<Curve>>>,
+    /// The delay that its packets are promised; needs `arrival`.
+    pub deadline: Option<Quantity<Nanos>>,
+    /// The delay that its packets are promised over the whole of their path; in a network.
+    pub end_to_end: Option<Quantity<Nanos>>,
+    /// Its side of the contract: the traffic that it may send.
+    pub arrival: Option<Box<At<Arrivals>>>,
+    /// Its share where classes share by weight, more than 0 and at most 4000. Default 1.
+    pub weight: Option<At<Number>>,
+    /// Its level under `priority`, 0 to 255: 0 goes first. Default behind all that have one; where no
+    /// class has, by their deadlines.
+    pub level: Option<Box<At<Count>>>,
+    /// Which packets of a capture or a live link belong to it, such as `udp dport 4000`.
+    #[serde(rename = "match")]
+    pub matching: Option<At<String>>,
+    /// What happens to packets that break `arrival`. Default count.
+    pub police: Option<At<Word<Police>>>,
+    /// How much of it may be queued. Default no limit.
+    pub queue: Option<Box<At<Table<Queue>>>>,
+    /// How many alike streams it has; a packet's stream is its flow number modulo this. Default 1.
+    pub count: Option<At<Count>>,
+    /// The time between the deadlines of two packets of a stream.
+    pub gap: Option<Quantity<Nanos>>,
+    /// How many of a stream's consecutive packets may be late or lost, such as "1/80"; needs
+    /// `gap` or `deadline`.
+    pub loss: Option<At<Loss>>,
+    /// What `dwcs` does with late packets; needs `gap` or `deadline`. Default drop with `loss`,
+    /// send without.
+    pub late: Option<At<Word<Late>>>,
+    /// The scheduler that it holds, for its own packets or for the classes below it; with
+    /// `kind = "wf2q"` in `[scheduler]`. Default fifo for a class without classes below it.
+    pub scheduler: Option<Box<At<Table<Scheduler>>>>,
+}
+
+/// One token bucket, or several that all hold at once.
+#[derive(Debug)]
+pub enum Arrivals {
+    One(Bucket),
+    Several(Vec<Table<Bucket>>),
+}
+
+/// A token bucket: in any interval of length t at most `bucket + rate t`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Bucket {
+    /// The burst.
+    pub bucket: Quantity<Bytes>,
+    /// The sustained rate.
+    pub rate: Quantity<Rate>,
+    /// The largest packet of the class. Default the link's `max-packet`.
+    pub packet: Option<Quantity<Bytes>>,
+    /// The peak rate; needs `packet`.
+    pub peak: Option<Quantity<Rate>>,
+}
+
+impl<'de> Deserialize<'de> for Arrivals {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct ArrivalsVisitor;
+
+        impl<'de> Visitor<'de> for ArrivalsVisitor {
+            type Value = Arrivals;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("{ bucket = \"300b\", rate = \"150kB/s\" } or a list of such tables")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Arrivals, A::Error> {
+                Bucket::deserialize(MapAccessDeserializer::new(map)).map(Arrivals::One)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Arrivals, A::Error> {
+                let mut buckets = Vec::new();
+                while let Some(bucket) = seq.next_element()? {
+                    buckets.push(bucket);
+                }
+                Ok(Arrivals::Several(buckets))
+            }
+        }
+
+        from.deserialize_any(ArrivalsVisitor)
+    }
+}
+
+impl JsonSchema for Arrivals {
+    fn schema_name() -> Cow<'static, str> {
+        "Arrival".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = generator.subschema_for::<Bucket>();
+        json_schema!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
+    }
+}

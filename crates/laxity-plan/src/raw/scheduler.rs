@@ -1,0 +1,120 @@
+//! `[scheduler]`, or the scheduler of a class, a link or a node.
+
+use laxity::units::{Bytes, Nanos};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::limit::Limit;
+use super::queue::Queue;
+use super::stream::{Late, Precedence, Violation};
+use super::values::{At, Count, Quantity, Table, Word, span};
+use crate::discipline::Kind;
+use crate::keys::Written;
+use crate::model::{Assignment, BestEffort, BestEffortOrder};
+
+/// The discipline that shares the link.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Scheduler {
+    /// Which discipline.
+    pub kind: Word<Kind>,
+    /// How best-effort packets get deadlines; `edf` only. Default exact.
+    pub best_effort: Option<At<Word<BestEffort>>>,
+    /// How best-effort classes are ordered among themselves; `edf`, `tdp`. Default wfq.
+    pub best_effort_order: Option<At<Word<BestEffortOrder>>>,
+    /// What becomes of real-time packets whose deadline or frame is over; `edf`, `tdp`. Default
+    /// send.
+    pub late: Option<At<Word<Late>>>,
+    /// The queue that all classes share that have none of their own. Default no limit.
+    pub queue: Option<At<Table<Queue>>>,
+    /// What goes first; `dwcs` only. Default loss-first.
+    pub precedence: Option<At<Word<Precedence>>>,
+    /// What becomes of a stream that has lost more than it may; `dwcs` only. Default reset.
+    pub violation: Option<At<Word<Violation>>>,
+    /// After how many services it looks for passed deadlines; `dwcs` only. Default 1.
+    pub check_every: Option<At<Count>>,
+    /// `fq-codel`: how much a flow may send in its turn. Default 1514b.
+    pub quantum: Option<Quantity<Bytes>>,
+    /// `fq-codel`: how much all flows may have queued, in packets or bytes. Default 10240.
+    pub limit: Option<At<Limit>>,
+    /// `fq-codel`: how long a flow's packets may wait in the long run. Default 5ms.
+    pub target: Option<Quantity<Nanos>>,
+    /// `fq-codel`: for how long they may wait longer. Default 100ms.
+    pub interval: Option<Quantity<Nanos>>,
+    /// `fq-codel`: how many queues the flows are hashed into. Default 1024.
+    pub flows: Option<At<Count>>,
+    /// `fq-codel`: whether packets are marked that allow it, instead of dropped. Default true.
+    pub ecn: Option<At<bool>>,
+    /// `tdp`: how long a time frame is, such as "250us".
+    pub frame: Option<Quantity<Nanos>>,
+    /// `tdp`: how many frames make a cycle: 3 to 65536.
+    pub frames: Option<At<Count>>,
+    /// `tdp`: how many cycles make a super cycle, after which reservations repeat. Default 1.
+    pub cycles: Option<At<Count>>,
+    /// `tdp`: so many frames after the node before a node sends a packet. Default the fewest that
+    /// its links allow.
+    pub forwarding_delay: Option<At<Count>>,
+    /// `tdp`: so many frames more a node may delay the packets of a flow, as is reserved for it.
+    /// Default 0, which is immediate forwarding.
+    pub spare: Option<At<Count>>,
+    /// `tdp`: by how much best effort may run into a reserved frame. Default 0s.
+    pub guard: Option<Quantity<Nanos>>,
+    /// `tdp`: the error of nodes' clocks that the network is to bear. Default the largest that the
+    /// nodes' clocks have.
+    pub clock_error: Option<Quantity<Nanos>>,
+    /// `tdp`: how frames are assigned to flows. Default quick.
+    pub assignment: Option<At<Word<Assignment>>>,
+}
+
+impl Scheduler {
+    /// The keys that not every discipline takes, and where they stand.
+    pub fn options(&self) -> [Written<'_>; 20] {
+        // Taken apart, so that none is forgotten.
+        let Scheduler {
+            kind: _,
+            queue: _,
+            best_effort,
+            best_effort_order,
+            late,
+            precedence,
+            violation,
+            check_every,
+            quantum,
+            limit,
+            target,
+            interval,
+            flows,
+            ecn,
+            frame,
+            frames,
+            cycles,
+            forwarding_delay,
+            spare,
+            guard,
+            clock_error,
+            assignment,
+        } = self;
+        [
+            ("best-effort", span(best_effort)),
+            ("best-effort-order", span(best_effort_order)),
+            ("late", span(late)),
+            ("precedence", span(precedence)),
+            ("violation", span(violation)),
+            ("check-every", span(check_every)),
+            ("quantum", span(quantum)),
+            ("limit", span(limit)),
+            ("target", span(target)),
+            ("interval", span(interval)),
+            ("flows", span(flows)),
+            ("ecn", span(ecn)),
+            ("frame", span(frame)),
+            ("frames", span(frames)),
+            ("cycles", span(cycles)),
+            ("forwarding-delay", span(forwarding_delay)),
+            ("spare", span(spare)),
+            ("guard", span(guard)),
+            ("clock-error", span(clock_error)),
+            ("assignment", span(assignment)),
+        ]
+    }
+}

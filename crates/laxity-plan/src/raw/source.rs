@@ -1,0 +1,129 @@
+//! `[[source]]`.
+
+use laxity::units::{Bytes, Nanos, Rate};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::dist::Distribution;
+use super::values::{At, Count, Number, Quantity, Word, span};
+use crate::keys::Written;
+use crate::model::TcpVariant;
+use crate::source::Kind;
+
+/// Traffic: a model that feeds one class, or a recording. Which keys apply depends on `model`.
+// What the keys of some models mean is said in the rooms of these models.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Source {
+    /// The class that it feeds; models only, a recording is sorted by the classes' `match`.
+    pub class: Option<At<String>>,
+    /// When it sends.
+    pub model: At<Word<Kind>>,
+    /// Lengths of its packets.
+    pub packet: Option<At<Distribution<Bytes>>>,
+    /// How many independent copies there are. Default as many as the class has streams.
+    pub count: Option<At<Count>>,
+    /// When it begins. Default 0s.
+    pub start: Option<Quantity<Nanos>>,
+    /// The time over which the beginnings of its copies, or of its connections, are spread at random.
+    /// Default 0s.
+    pub stagger: Option<Quantity<Nanos>>,
+    /// When it ends. Default never.
+    pub stop: Option<Quantity<Nanos>>,
+    pub burst: Option<At<Distribution<Nanos>>>,
+    pub spacing: Option<At<Distribution<Nanos>>>,
+    pub rate: Option<Quantity<Rate>>,
+    pub jitter: Option<At<Distribution<Nanos>>>,
+    pub on: Option<At<Distribution<Nanos>>>,
+    pub off: Option<At<Distribution<Nanos>>>,
+    pub shape: Option<At<Number>>,
+    pub window: Option<At<Count>>,
+    /// In a network: the nodes that its packets pass, from the first to the last.
+    pub path: Option<At<Vec<At<String>>>>,
+    /// How often its packets pass the path, which then ends where it begins. Default 1.
+    pub laps: Option<At<Count>>,
+    pub variant: Option<At<Word<TcpVariant>>>,
+    pub ack: Option<Quantity<Bytes>>,
+    pub transfer: Option<At<Distribution<Bytes>>>,
+    pub pause: Option<At<Distribution<Nanos>>>,
+    pub initial_window: Option<At<Count>>,
+    pub delayed_acks: Option<At<bool>>,
+    pub limited_transmit: Option<At<bool>>,
+    pub ecn: Option<At<bool>>,
+    pub min_timeout: Option<Quantity<Nanos>>,
+    pub tick: Option<Quantity<Nanos>>,
+    pub file: Option<At<String>>,
+    #[serde(rename = "match")]
+    pub matching: Option<At<String>>,
+    pub sort: Option<At<bool>>,
+}
+
+impl Source {
+    /// The keys that not every model takes, and where they stand.
+    pub fn options(&self) -> [Written<'_>; 29] {
+        // Taken apart, so that none is forgotten.
+        let Source {
+            model: _,
+            class,
+            packet,
+            count,
+            start,
+            stop,
+            laps,
+            burst,
+            spacing,
+            rate,
+            jitter,
+            on,
+            off,
+            shape,
+            window,
+            path,
+            variant,
+            ack,
+            transfer,
+            pause,
+            initial_window,
+            delayed_acks,
+            limited_transmit,
+            ecn,
+            min_timeout,
+            tick,
+            stagger,
+            file,
+            matching,
+            sort,
+        } = self;
+        [
+            ("class", span(class)),
+            ("packet", span(packet)),
+            ("count", span(count)),
+            ("start", span(start)),
+            ("stop", span(stop)),
+            ("laps", span(laps)),
+            ("burst", span(burst)),
+            ("spacing", span(spacing)),
+            ("rate", span(rate)),
+            ("jitter", span(jitter)),
+            ("on", span(on)),
+            ("off", span(off)),
+            ("shape", span(shape)),
+            ("window", span(window)),
+            ("path", span(path)),
+            ("variant", span(variant)),
+            ("ack", span(ack)),
+            ("transfer", span(transfer)),
+            ("pause", span(pause)),
+            ("initial-window", span(initial_window)),
+            ("delayed-acks", span(delayed_acks)),
+            ("limited-transmit", span(limited_transmit)),
+            ("ecn", span(ecn)),
+            ("min-timeout", span(min_timeout)),
+            ("tick", span(tick)),
+            ("stagger", span(stagger)),
+            ("file", span(file)),
+            ("match", span(matching)),
+            ("sort", span(sort)),
+        ]
+    }
+}

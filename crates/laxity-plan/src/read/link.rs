@@ -1,0 +1,66 @@
+//! `[link]`.
+
+use std::ops::Range;
+
+use laxity::units::{Bytes, Nanos, Rate};
+
+use super::values::{Read, positive};
+use crate::error::Fault;
+use crate::model::{LinkSpec, Overhead};
+use crate::raw::{self, Quantity};
+
+/// The longest frame of Ethernet without tags, without its check sequence.
+const LONGEST_FRAME: u32 = 1514;
+/// The largest packet that a link may carry.
+const LARGEST_PACKET: Bytes = Bytes(1_000_000_000);
+/// The longest that a largest packet may take on the link.
+const LONGEST_TRANSMISSION: Nanos = Nanos(3_600_000_000_000);
+
+pub fn link(raw: raw::Link) -> Read<LinkSpec> {
+    let max = raw.max_packet.as_ref().map(positive("max-packet")).transpose()?;
+    let min = raw.min_packet.as_ref().map(positive("min-packet")).transpose()?;
+    let overhead = raw.overhead.as_ref().map_or(Overhead::NONE, |overhead| overhead.value.0);
+    let max_packet = max.unwrap_or(Bytes(overhead.on_link(LONGEST_FRAME).into()));
+    let min_packet = min.unwrap_or(Bytes(40).min(max_packet));
+    let written = raw.max_packet.as_ref().or(raw.min_packet.as_ref());
+    if let Some(Quantity { span, .. }) = written {
+        if max_packet > LARGEST_PACKET {
+            return Err(Fault::at(
+                span,
+                format!("`max-packet` is {max_packet}, above the largest, {LARGEST_PACKET}"),
+            ));
+        }
+        if max_packet < min_packet {
+            return Err(Fault::at(
+                span,
+                format!("`max-packet` is {max_packet}, below `min-packet`, {min_packet}"),
+            ));
+        }
+    }
+    let rate = raw.rate.value.0;
+    check_transmission(rate, max_packet, &raw.rate.span)?;
+    Ok(LinkSpec { rate, overhead, max_packet, min_packet, latency: Some(Nanos::ZERO) })
+}
+
+/// Refuses a link that is slower than simulated time can bear.
+pub fn check_transmission(rate: Rate, max_packet: Bytes, written: &Range<usize>) -> Read<()> {
+    let transmission = rate.time_for(max_packet);
+    if transmission <= LONGEST_TRANSMISSION {
+        return Ok(());
+    }
+    let message = format!("a largest packet of {max_packet} would take {transmission} at {rate}");
+    let help =
+        format!("at most {LONGEST_TRANSMISSION} is accepted: raise `rate` or lower `max-packet`");
+    Err(Fault::at(written, message).help(help))
+}
+
+/// The propagation delay of links that do not say otherwise.
+pub fn delay(raw: &raw::Plan) -> Read<Nanos> {
+    match &raw.link.0.delay {
+        Some(delay) if raw.network.0.is_empty() => {
+            Err(Fault::at(&delay.span, "`delay` without a network: nothing is far away")
+                .help("leave it out, or add links as `[network.NAME]` tables"))
+        }
+        delay => Ok(delay.as_ref().map_or(Nanos::ZERO, |delay| delay.value.0)),
+    }
+}

@@ -1,0 +1,30 @@
+//! `[scheduler]`, or the scheduler of a class, a link or a node.
+
+use super::values::Read;
+use crate::aqm;
+use crate::discipline::Kind;
+use crate::error::Fault;
+use crate::keys::astray;
+use crate::model::{LinkSpec, Scheduling};
+use crate::raw::{self, At, Table};
+
+/// A discipline, with the queue of the classes that have none of their own.
+pub fn scheduling(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Read<Scheduling> {
+    let queue = at.value.0.queue.as_ref();
+    let queue = queue.map(|at| aqm::queue(&at.value.0, &at.span, link)).transpose()?;
+    let At { value: Table(raw), span } = at;
+    let kind = raw.kind.0;
+    let scheduler = (kind.room().read)(raw, span)?;
+    check_options(raw, kind)?;
+    Ok(Scheduling { scheduler, queue })
+}
+
+/// Refuses the options of another discipline.
+fn check_options(raw: &raw::Scheduler, kind: Kind) -> Read<()> {
+    let takes = |key: &str| kind.room().keys.contains(&key);
+    let Some((key, span)) = astray(raw.options(), takes) else { return Ok(()) };
+    let owners = Kind::ALL.iter().filter(|kind| kind.room().keys.contains(&key));
+    let owners: Vec<_> = owners.map(|owner| format!("`kind = \"{}\"`", owner.word())).collect();
+    let message = format!("`{key}` does not belong to `kind = \"{}\"`", kind.word());
+    Err(Fault::at(span, message).help(format!("leave it out, or write {}", owners.join(" or "))))
+}

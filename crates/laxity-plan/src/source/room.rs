@@ -1,0 +1,29 @@
+//! What every model of a source says of itself.
+
+use std::ops::Range;
+
+use super::context::Context;
+use crate::keys::{Key, Keys};
+use crate::model::Source;
+use crate::raw;
+use crate::read::Read;
+
+/// What is the same of a model whatever its settings.
+pub struct Room {
+    /// The keys of `[[source]]` that it takes besides `model`.
+    pub keys: Keys,
+    /// A source of it from `[[source]]`.
+    pub read: fn(&mut Context<'_>, &raw::Source, &Range<usize>) -> Read<Source>,
+}
+
+/// The keys of sources whose packets come whatever becomes of those before.
+pub const STREAM: &[Key] = &[
+    Key::common("class"),
+    Key::common("packet"),
+    Key::common("count"),
+    Key::common("start"),
+    Key::common("stagger"),
+    Key::common("stop"),
+    Key::common("path"),
+    Key::common("laps"),
+];

@@ -1,0 +1,23 @@
+//! What every discipline says of its plans.
+
+use laxity_plan::Plan;
+
+use super::cells::Column;
+use super::class::ClassAnswer;
+use super::outcome::Admission;
+
+/// What there is to say of plans under one discipline.
+pub(super) struct Room {
+    /// Asks its admission test; `None` if it has none.
+    pub test: fn(&Plan) -> Option<Admission>,
+    /// Adds what it gives to classes.
+    pub classes: fn(&Plan, &mut [ClassAnswer]),
+    /// The columns that it adds to the table.
+    pub columns: fn(&[ClassAnswer]) -> Vec<Column>,
+    /// What the columns of mends mean, where a plan is refused.
+    pub mends: &'static str,
+}
+
+/// Of a discipline that has no admission test for plans on one link.
+pub(super) const UNTESTED: Room =
+    Room { test: |_| None, classes: |_, _| {}, columns: |_| Vec::new(), mends: "" };

@@ -1,0 +1,48 @@
+//! What drawings of networks have in common.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use laxity::packet::ClassId;
+use laxity_plan::Plan;
+
+use crate::chart::Style;
+use crate::quantity::count;
+
+/// The longest name that is written whole.
+pub const NAME_LIMIT: usize = 12;
+
+/// The classes that a drawing shows, with their styles in every figure.
+pub struct Shown<'a> {
+    plan: &'a Plan,
+    classes: BTreeMap<ClassId, Style>,
+}
+
+impl<'a> Shown<'a> {
+    pub fn new(plan: &'a Plan, classes: BTreeSet<ClassId>) -> Self {
+        let leaves = plan.leaves().map(|(class, _)| class).zip((0..).map(Style::of));
+        let classes = leaves.filter(|(class, _)| classes.contains(class)).collect();
+        Shown { plan, classes }
+    }
+
+    pub fn are_told_apart(&self) -> bool {
+        self.classes.len() <= Style::COUNT
+    }
+
+    pub fn style(&self, class: ClassId) -> Style {
+        let own = self.classes.get(&class).filter(|_| self.are_told_apart());
+        own.copied().unwrap_or(Style::of(0))
+    }
+
+    pub fn legend(&self) -> Vec<(String, Style)> {
+        if !self.are_told_apart() {
+            return vec![(format!("{} classes", count(self.classes.len() as u64)), Style::of(0))];
+        }
+        let name = |class: &ClassId| self.plan.classes[class.index()].name.clone();
+        self.classes.iter().map(|(class, style)| (name(class), *style)).collect()
+    }
+}
+
+/// A place on paper, as SVG writes it.
+pub fn round(value: f64) -> String {
+    format!("{value:.1}")
+}

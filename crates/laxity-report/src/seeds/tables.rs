@@ -1,0 +1,80 @@
+//! Means over seeds as text.
+
+use super::estimate::{Estimate, Seeds};
+use crate::quantity::{NOTHING, shortened};
+use crate::table::table;
+use crate::verdict::{self, Verdict};
+
+/// Longest subject that is shown whole.
+const NAME_LIMIT: usize = 32;
+
+/// The figures of one scheduler as a table.
+pub fn figures_table<S>(seeds: &Seeds<S>) -> String {
+    let rows = seeds.figures.iter().enumerate().map(|(at, one)| {
+        let text = |value| one.shown.text(value);
+        let figures = [text(one.mean), one.spread(), text(one.min), text(one.max)];
+        lead(&seeds.figures, at).into_iter().chain(figures).collect()
+    });
+    table(&["class", "figure", "mean", "±", "least", "largest"], &rows.collect::<Vec<_>>())
+}
+
+/// The figures of several schedulers side by side.
+pub fn compare_table<S>(runs: &[Seeds<S>]) -> String {
+    let Some(first) = runs.first() else { return String::new() };
+    let columns = runs.iter().flat_map(|run| [run.scheduler.clone(), "±".to_owned()]);
+    let header: Vec<_> =
+        ["class".to_owned(), "figure".to_owned()].into_iter().chain(columns).collect();
+    let rows = first.figures.iter().enumerate().map(|(at, one)| {
+        let cells = runs.iter().flat_map(|run| {
+            let same = run.like(at, one);
+            same.map_or([NOTHING.to_owned(), NOTHING.to_owned()], |same| {
+                [same.shown.text(same.mean), same.spread()]
+            })
+        });
+        lead(&first.figures, at).into_iter().chain(cells).collect()
+    });
+    table(&header, &rows.collect::<Vec<_>>())
+}
+
+/// The first cells of a row: whose figure it is, unless the row above says so, and which.
+pub(super) fn lead(figures: &[Estimate], at: usize) -> [String; 2] {
+    let subject = figures[at].subject();
+    let is_told = at > 0 && figures[at - 1].subject() == subject;
+    let subject = if is_told { String::new() } else { shortened(&subject, NAME_LIMIT) };
+    [subject, figures[at].shown.label(figures[at].figure)]
+}
+
+/// What the figures are, in a few sentences.
+pub fn explained(seeds: usize) -> String {
+    format!(
+        "Means over {seeds} seeds; ± is half the width of the 95 % confidence interval (Student's t). \
+         p50, p99 and p99.9 are means of each seed's percentile, not percentiles of all packets."
+    )
+}
+
+/// Consecutive seeds as people read them: `1 to 5`.
+pub fn range(seeds: &[u64]) -> String {
+    match seeds {
+        [] => String::new(),
+        [one] => one.to_string(),
+        [first, .., last] => format!("{first} to {last}"),
+    }
+}
+
+/// What is to be told if all seeds came to the same.
+pub fn sameness<S>(runs: &[Seeds<S>]) -> Option<&'static str> {
+    let same = |run: &Seeds<S>| run.figures.iter().all(|figure| figure.min == figure.max);
+    let several = runs.iter().all(|run| run.seeds.len() > 1);
+    (several && runs.iter().all(same)).then_some(
+        "every seed came to the same figures: nothing that is drawn at random tells in this plan",
+    )
+}
+
+/// The verdicts of a comparison over all seeds, line by line, each under its scheduler's name.
+pub fn compared<S>(runs: &[Seeds<S>]) -> Vec<String> {
+    verdict::compared(&named(runs))
+}
+
+pub(super) fn named<S>(runs: &[Seeds<S>]) -> Vec<(&str, &Verdict)> {
+    runs.iter().map(|run| (run.scheduler.as_str(), &run.verdict)).collect()
+}

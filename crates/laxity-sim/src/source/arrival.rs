@@ -1,0 +1,59 @@
+//! Arrivals, one after another.
+
+use laxity::packet::{ClassId, FlowId};
+use laxity::units::Nanos;
+
+use crate::error::SimError;
+
+/// A packet that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// When its last bit arrives.
+    pub time: Nanos,
+    /// The class that the model feeds, the file names or the capture's match finds.
+    pub class: ClassId,
+    /// The flow within the class.
+    pub flow: FlowId,
+    /// Length on the link in bytes, at least 1.
+    pub length: u32,
+}
+
+/// A stream of arrivals with non-decreasing times, the same on every run with the same seed.
+pub trait Arrivals {
+    /// The next arrival, or `None` when the stream has ended.
+    ///
+    /// # Errors
+    /// When a recording cannot be read on, with the place in it.
+    fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError>;
+
+    /// Whether the traffic was recorded, and so is over when the stream ends.
+    fn is_recording(&self) -> bool {
+        false
+    }
+
+    /// What was seen so far in a recording that is no arrival but worth telling.
+    fn remarks(&self) -> Remarks {
+        Remarks::default()
+    }
+}
+
+/// What a recording held besides arrivals in their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Remarks {
+    /// Frames that passed the source's `match` but that of no class.
+    pub unmatched: u64,
+    /// Packets and frames that stand behind one of a later time, and were put in order.
+    pub reordered: u64,
+    /// The most by which one was earlier than one before it.
+    pub furthest: Nanos,
+}
+
+impl std::iter::Sum for Remarks {
+    fn sum<I: Iterator<Item = Remarks>>(all: I) -> Remarks {
+        all.fold(Remarks::default(), |sum, one| Remarks {
+            unmatched: sum.unmatched + one.unmatched,
+            reordered: sum.reordered + one.reordered,
+            furthest: sum.furthest.max(one.furthest),
+        })
+    }
+}

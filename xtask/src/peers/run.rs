@@ -1,0 +1,76 @@
+//! What a run of either simulator measured.
+
+use std::time::Duration;
+
+/// Of a segment and of a datagram.
+pub const PACKET_BITS: f64 = 8_000.0;
+
+/// What one run measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Run {
+    /// Bits a second.
+    pub tcp: f64,
+    pub udp: f64,
+    /// Jain's index of the goodputs of all flows.
+    pub fairness: f64,
+    /// Of the packets that left the bottleneck.
+    pub wait: Wait,
+    /// Packets, before the bottleneck.
+    pub dropped: u64,
+    /// Segments.
+    pub retransmitted: u64,
+    pub timeouts: u64,
+    /// Windows cut for echoes of congestion.
+    pub echoes: u64,
+    /// Packets that were sent over a link, acknowledgements included.
+    pub hops: u64,
+    /// How long it ran: ns-2 from the first event on, because it takes longer to find the routes of
+    /// many nodes than to simulate them; Laxity from the program's start on.
+    pub took: Duration,
+}
+
+/// The time in a queue in s.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wait {
+    pub mean: f64,
+    pub deviation: f64,
+}
+
+impl Wait {
+    /// Over the packets of several classes: how many there are, their mean, and its variance.
+    pub fn over(classes: impl Iterator<Item = (u64, f64, f64)>) -> Wait {
+        let (count, sum, squares) =
+            classes.fold((0.0, 0.0, 0.0), |(count, sum, squares), (n, mean, variance)| {
+                let n = n as f64;
+                (count + n, sum + n * mean, squares + n * (variance + mean * mean))
+            });
+        let mean = sum / count;
+        Wait { mean, deviation: (squares / count - mean * mean).max(0.0).sqrt() }
+    }
+}
+
+/// Jain's index of fairness (Jain, Chiu, Hawe 1984).
+pub fn jain(goodputs: &[f64]) -> f64 {
+    let sum: f64 = goodputs.iter().sum();
+    let squares: f64 = goodputs.iter().map(|goodput| goodput * goodput).sum();
+    sum * sum / (goodputs.len() as f64 * squares)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_of_classes_are_one_distribution() {
+        // 1, 3 and 5, 5: mean 3.5, squares' mean 15.
+        let wait = Wait::over([(2, 2.0, 1.0), (2, 5.0, 0.0)].into_iter());
+        assert_eq!(wait.mean, 3.5);
+        assert!((wait.deviation - 2.75f64.sqrt()).abs() < 1e-12, "{wait:?}");
+    }
+
+    #[test]
+    fn fairness() {
+        assert_eq!(jain(&[3.0, 3.0]), 1.0);
+        assert_eq!(jain(&[8.0, 0.0, 0.0, 0.0]), 0.25);
+    }
+}
