@@ -11,6 +11,7 @@ mod peers;
 mod release;
 mod search;
 mod steps;
+mod wasm;
 mod workspace;
 
 use std::process::ExitCode;
@@ -41,6 +42,8 @@ enum Command {
     NoStd,
     /// The crate `laxity` as crates.io would take it.
     Package,
+    /// The crate `laxity-api` compiles for a browser.
+    Wasm,
     /// Feed every parser of outside bytes with what a fuzzer makes of its seeds.
     Fuzz(Fuzz),
     /// The same networks under ns-2 and under `laxity run`: what they measure, and what it costs.
@@ -97,6 +100,7 @@ impl Command {
             Command::Licences => vec![licences::step()],
             Command::NoStd => vec![no_std::step()],
             Command::Package => vec![package::step()],
+            Command::Wasm => vec![wasm::step()],
             Command::Fuzz(Fuzz { seconds }) => vec![fuzz::step(seconds)],
             Command::Peers(Peers { seeds }) => vec![peers::step(seeds)],
             Command::Search(Search { arguments }) => vec![search::step(arguments)],
@@ -105,6 +109,7 @@ impl Command {
                 steps.push(licences::step());
                 steps.push(no_std::step());
                 steps.push(package::step());
+                steps.push(wasm::step());
                 steps.push(tests());
                 steps.push(examples());
                 steps.extend(search::steps());

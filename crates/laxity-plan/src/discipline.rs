@@ -1,8 +1,8 @@
 //! A room for each discipline: its words and keys, how it is built, what it guarantees, and whom it
 //! has to know for that.
 //!
-//! Whoever adds one writes its room, its word in `kind.rs` and a variant of [`SchedulerSpec`]; the
-//! matches below do not compile without it.
+//! Whoever adds one writes its room, and beside [`SchedulerSpec`] its word and a variant; the matches
+//! below do not compile without it.
 
 mod drr;
 mod dwcs;
@@ -15,12 +15,11 @@ pub(crate) mod tdp;
 mod wf2q;
 mod wfq;
 
-mod kind;
 mod names;
 mod room;
 
 use crate::model::SchedulerSpec;
-pub use kind::Kind;
+pub use crate::model::scheduler::Kind;
 pub use names::{UnknownScheduler, accepted};
 pub use room::{Bounds, Discipline, Room, WaitsBehind};
 

@@ -5,9 +5,10 @@
 mod class;
 mod network;
 mod queue;
-mod scheduler;
+pub(crate) mod scheduler;
 mod source;
 
+pub use laxity::overhead::{Framing, Overhead};
 use laxity::packet::ClassId;
 pub use laxity::police::TokenBucket;
 use laxity::sched::hfsc::Curves;
@@ -93,7 +94,11 @@ impl Plan {
 pub struct LinkSpec {
     /// Bits a second.
     pub rate: Rate,
-    /// The largest packet that any class may send, s_max of the admission tests. Default 1514 B.
+    /// What it adds to the frames of captures and interfaces; every other length of a plan counts it
+    /// already.
+    pub overhead: Overhead,
+    /// The largest packet that any class may send, s_max of the admission tests. Default 1514 B and what
+    /// the link adds to them.
     pub max_packet: Bytes,
     /// The shortest packet that a drawn length is raised to. Default 40 B.
     pub min_packet: Bytes,

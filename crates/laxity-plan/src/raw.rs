@@ -10,6 +10,7 @@ mod dist;
 mod limit;
 mod lists;
 mod network;
+mod overhead;
 mod queue;
 mod scheduler;
 mod source;
@@ -26,6 +27,7 @@ pub use dist::Distribution;
 pub use limit::Limit;
 pub use lists::{Classes, Links, Nodes, Sources};
 pub use network::{Clock, NetworkLink, Node, WireLoss};
+pub use overhead::Overhead;
 pub use queue::{Queue, Spacing};
 pub use scheduler::Scheduler;
 pub use source::Source;
@@ -71,7 +73,10 @@ pub struct Link {
     pub rate: Quantity<Rate>,
     /// The propagation delay of a network's links. Default 0s.
     pub delay: Option<Quantity<Nanos>>,
-    /// The largest packet that any class may send. Default 1514b.
+    /// What it adds to the frames of captures and interfaces: bytes, the name of a kind of link, or both in a
+    /// table. Default 0b.
+    pub overhead: Option<At<Overhead>>,
+    /// The largest packet that any class may send, with its overhead. Default 1514b with its overhead.
     pub max_packet: Option<Quantity<Bytes>>,
     /// The shortest packet; shorter lengths that a model draws are raised to it. Default 40b.
     pub min_packet: Option<Quantity<Bytes>>,

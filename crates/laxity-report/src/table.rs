@@ -1,7 +1,7 @@
 //! Tables for the terminal.
 
 use comfy_table::{
-    Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, LineStyle, Row, Table, Width,
+    Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Row, Table, Width,
     presets,
 };
 use laxity_sim::summary::{ClassSummary, DelaySummary, Summary, WindowSummary};
@@ -253,8 +253,20 @@ impl Column {
 
     fn cell(&self, text: &str) -> Cell {
         let cell = Cell::new(padded(text, self.makes_room()));
-        if text.ends_with(ALARM) { cell.fg(Color::Red) } else { cell }
+        if text.ends_with(ALARM) { alarming(cell) } else { cell }
     }
+}
+
+/// A cell that is red in a terminal.
+#[cfg(feature = "terminal")]
+fn alarming(cell: Cell) -> Cell {
+    cell.fg(comfy_table::Color::Red)
+}
+
+/// Without a terminal there are no colours.
+#[cfg(not(feature = "terminal"))]
+fn alarming(cell: Cell) -> Cell {
+    cell
 }
 
 fn padded(cell: &str, alarmed: bool) -> String {

@@ -10,6 +10,7 @@ use crate::error::{Read, plain};
 use crate::filter::Written;
 use crate::notes::{Notes, quoted};
 use crate::setup::{Origin, Setup, Verb};
+use crate::size_table::SizeTable;
 use crate::units;
 use crate::unsupported;
 
@@ -90,7 +91,7 @@ impl Commands {
 
     fn qdisc(&mut self, verb: Verb, mut args: Args<'_>, command: &Command) -> Read<()> {
         let (mut device, mut major, mut place, mut kind) = (None, None, Place::Missing, None);
-        let mut lost = Vec::new();
+        let mut sizes = SizeTable::default();
         while let Some(word) = args.next() {
             match word.text.as_str() {
                 "dev" => device = Some(args.value("dev")?),
@@ -114,7 +115,7 @@ impl Commands {
                     };
                 }
                 _ if word.means("estimator") => estimator(&mut args)?,
-                _ if word.means("stab") => lost = size_table(&mut args)?,
+                _ if word.means("stab") => sizes = SizeTable::read(&mut args)?,
                 _ if ["ingress_block", "egress_block"].iter().any(|name| word.means(name)) => {
                     args.value("ingress_block")?;
                 }
@@ -125,8 +126,9 @@ impl Commands {
             }
         }
         let Some(setup) = self.setup(device, command)? else { return Ok(()) };
-        if !lost.is_empty() {
-            let text = format!("stab ({}): frames count as a capture gives them", lost.join(" "));
+        if let (Place::Class(_) | Place::Incoming, Some(words)) = (&place, sizes.words()) {
+            let text =
+                format!("stab ({words}): a plan says what the link adds, not what a class does");
             setup.notes.not_mapped(command.line, text);
         }
         match (place, kind) {
@@ -139,7 +141,8 @@ impl Commands {
             (_, None) => Err(Fault::at(&command.span(), "this qdisc has no kind")
                 .help("write one such as hfsc or htb after `root`")),
             (Place::Root | Place::Missing, Some(kind)) => {
-                setup.set_root(major, verb == Verb::Add, kind, &mut args, origin(command))
+                let sizes = sizes.overhead(&mut setup.notes, command.line);
+                setup.set_root(sizes, major, verb == Verb::Add, kind, &mut args, origin(command))
             }
             (Place::Class(above), Some(kind)) => setup.add_queue(above, kind, args, command.line),
         }
@@ -264,18 +267,4 @@ fn estimator(args: &mut Args<'_>) -> Read<()> {
     args.value("estimator")?;
     args.value("estimator")?;
     Ok(())
-}
-
-/// The options of `stab`, which have one value each.
-fn size_table(args: &mut Args<'_>) -> Read<Vec<String>> {
-    let mut read = Vec::new();
-    let names = ["mtu", "mpu", "overhead", "tsize", "linklayer"];
-    while let Some(name) =
-        names.into_iter().find(|name| args.peek().is_some_and(|word| word.means(name)))
-    {
-        args.next();
-        let value = args.value(name)?;
-        read.push(format!("{name} {}", plain(&value.text)));
-    }
-    Ok(read)
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
+use laxity::overhead::Overhead;
 use laxity::units::{Bytes, Rate};
 use laxity_plan::error::Fault;
 use laxity_plan::model::QueueLimit;
@@ -14,6 +15,7 @@ use crate::order::{self, Arrangement};
 use crate::queue::{Early, Queue};
 use crate::rules;
 use crate::setup::{Class, Discipline, Root, Setup};
+use crate::size_table;
 
 /// The most classes on a way from the top to a leaf, as in every plan.
 const DEEPEST: usize = 64;
@@ -24,6 +26,7 @@ const LOWEST_RATE: Rate = Rate(4);
 pub struct Draft {
     setup: Setup,
     discipline: Discipline,
+    overhead: Overhead,
     link: Rate,
     /// The one class at the top, if it is the link itself.
     whole: Option<usize>,
@@ -68,7 +71,8 @@ impl Draft {
         }
         let names = names(&setup);
         queues(&setup, notes);
-        Ok(Draft { setup, discipline: root.discipline, link, whole, curves, names, arranged })
+        let Root { discipline, overhead, .. } = root;
+        Ok(Draft { setup, discipline, overhead, link, whole, curves, names, arranged })
     }
 
     /// The plan, with notes at its head.
@@ -89,11 +93,14 @@ impl Draft {
                 };
             }
         }
+        let overhead = size_table::written(&self.overhead);
+        let overhead = overhead.map(|overhead| format!("overhead = {overhead}\n"));
         let _ = write!(
             text,
-            "version = 1\ntitle = {}\n\n[link]\nrate = \"{}\"\n\n[scheduler]\n{}",
+            "version = 1\ntitle = {}\n\n[link]\nrate = \"{}\"\n{}\n[scheduler]\n{}",
             quoted(&format!("Imported from {name}")),
             self.link,
+            overhead.unwrap_or_default(),
             scheduler(&self.discipline)
         );
         let mut written = vec![false; self.setup.classes.len()];

@@ -39,6 +39,7 @@ mod rules;
 mod setup;
 mod shell;
 mod shown;
+mod size_table;
 #[cfg(test)]
 mod tests;
 mod texts;

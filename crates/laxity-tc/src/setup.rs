@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use laxity::overhead::Overhead;
 use laxity_plan::error::Fault;
 
 use crate::args::Args;
@@ -48,6 +49,8 @@ pub struct Setup {
 #[derive(Debug)]
 pub struct Root {
     pub discipline: Discipline,
+    /// What the link adds to frames.
+    pub overhead: Overhead,
     /// Its own half of class names; taken from the first class if it is not written.
     pub major: Option<u16>,
     pub line: usize,
@@ -162,6 +165,7 @@ impl Setup {
     /// `tc qdisc add … root`.
     pub fn set_root(
         &mut self,
+        overhead: Overhead,
         major: Option<u16>,
         adds: bool,
         kind: &Word,
@@ -202,12 +206,12 @@ impl Setup {
                 self.notes.not_read(origin.line, text);
             }
             Some(root) if root.discipline.name() == discipline.name() => {
-                root.discipline = discipline;
+                (root.discipline, root.overhead) = (discipline, overhead);
                 self.add_own_classes();
             }
             root => {
                 let Origin { line, span, .. } = origin;
-                *root = Some(Root { discipline, major, line, span });
+                *root = Some(Root { discipline, overhead, major, line, span });
                 self.classes.clear();
                 self.by_minor.clear();
                 self.filters.clear();

@@ -19,7 +19,7 @@ const MOST_SHOWN: usize = 100_000;
 
 /// The commands for what is shown; `None` if the text is something else.
 pub fn commands(text: &str, notes: &mut Notes) -> Read<Option<Vec<Command>>> {
-    let Some(mut shown) = text::read(text, notes)? else { return Ok(None) };
+    let Some(mut shown) = text::read(text)? else { return Ok(None) };
     let mut tables = HashSet::new();
     for table in shown.iter().filter(|shown| shown.is_table) {
         if !tables.insert((table.device.clone(), table.parent.clone(), table.before.clone())) {

@@ -186,6 +186,18 @@ pub fn whole(word: &Word, base: u32, what: &str) -> Read<u32> {
     value.ok_or_else(|| word.fault(what, "tc reads a whole number below 2^32 here"))
 }
 
+/// A whole number that may be negative and fits 32 bits, such as an overhead.
+pub fn signed(word: &Word, what: &str) -> Read<i32> {
+    let (sign, digits) = match word.text.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, word.text.as_str()),
+    };
+    let value = number(digits, 0).and_then(|value| i32::try_from(value).ok());
+    value
+        .map(|value| sign * value)
+        .ok_or_else(|| word.fault(what, "tc reads a whole number between -2^31 and 2^31 here"))
+}
+
 /// The two halves of a class's or qdisc's name: `1:10` is (1, 0x10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Handle {

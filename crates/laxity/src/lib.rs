@@ -85,6 +85,7 @@ pub mod aqm;
 pub mod curve;
 pub mod error;
 pub mod link;
+pub mod overhead;
 pub mod packet;
 pub mod police;
 pub mod port;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::kind::Kind;
 use crate::error::{nearest, shown};
+use crate::model::scheduler::Kind;
 use crate::model::{Plan, SchedulerSpec};
 
 /// A word that names no scheduler, or none that the plan can have.

@@ -6,9 +6,11 @@ use laxity::units::{Bytes, Nanos, Rate};
 
 use super::values::{Read, positive};
 use crate::error::Fault;
-use crate::model::LinkSpec;
+use crate::model::{LinkSpec, Overhead};
 use crate::raw::{self, Quantity};
 
+/// The longest frame of Ethernet without tags, without its check sequence.
+const LONGEST_FRAME: u32 = 1514;
 /// The largest packet that a link may carry.
 const LARGEST_PACKET: Bytes = Bytes(1_000_000_000);
 /// The longest that a largest packet may take on the link.
@@ -17,7 +19,8 @@ const LONGEST_TRANSMISSION: Nanos = Nanos(3_600_000_000_000);
 pub fn link(raw: raw::Link) -> Read<LinkSpec> {
     let max = raw.max_packet.as_ref().map(positive("max-packet")).transpose()?;
     let min = raw.min_packet.as_ref().map(positive("min-packet")).transpose()?;
-    let max_packet = max.unwrap_or(Bytes(1514));
+    let overhead = raw.overhead.as_ref().map_or(Overhead::NONE, |overhead| overhead.value.0);
+    let max_packet = max.unwrap_or(Bytes(overhead.on_link(LONGEST_FRAME).into()));
     let min_packet = min.unwrap_or(Bytes(40).min(max_packet));
     let written = raw.max_packet.as_ref().or(raw.min_packet.as_ref());
     if let Some(Quantity { span, .. }) = written {
@@ -36,7 +39,7 @@ pub fn link(raw: raw::Link) -> Read<LinkSpec> {
     }
     let rate = raw.rate.value.0;
     check_transmission(rate, max_packet, &raw.rate.span)?;
-    Ok(LinkSpec { rate, max_packet, min_packet, latency: Some(Nanos::ZERO) })
+    Ok(LinkSpec { rate, overhead, max_packet, min_packet, latency: Some(Nanos::ZERO) })
 }
 
 /// Refuses a link that is slower than simulated time can bear.

@@ -352,7 +352,8 @@ fn why_not(here: &Plan) -> Option<Option<String>> {
         Test::Edf(test) => test.admitted,
         Test::Hfsc(test) => test.admitted,
         Test::Wf2q(test) => test.overbooked.is_empty(),
-        _ => true,
+        // What these do not guarantee has no bound to begin with.
+        Test::Dwcs(_) | Test::Flat => true,
     };
     Some((!fits).then_some(admission.statement))
 }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
 use laxity_plan::matching::{Headers, Match};
-use laxity_plan::model::Plan;
+use laxity_plan::model::{Overhead, Plan};
 
 use super::frames::{Frame, Frames};
 use super::order::{MOST_HELD, Record, Records, Sighting, WINDOW};
@@ -17,12 +17,13 @@ use crate::error::{CaptureProblem, SimError, Stamp};
 /// - Times count from the capture's earliest frame, whether that takes part or not.
 /// - A frame belongs to the first class of the plan whose `match` it has; frames that belong to
 ///   none are counted and left out.
-/// - Lengths are the original ones, however little of a frame was kept. On Ethernet they are those
-///   of the frame, elsewhere those of the IP packet.
+/// - Lengths are the original ones, however little of a frame was kept, and what the link adds to
+///   them. On Ethernet they are those of the frame, elsewhere those of the IP packet.
 /// - Flows are numbered within each class in the order in which the file has them, a flow being what has the same
 ///   addresses, protocol and ports.
 pub(super) struct Capture<F> {
     frames: F,
+    overhead: Overhead,
     filter: Option<Match>,
     classes: Vec<Class>,
     flows: Flows,
@@ -45,6 +46,7 @@ impl<F: Frames> Capture<F> {
         });
         Capture {
             frames,
+            overhead: plan.link.overhead,
             filter: filter.cloned(),
             classes: classes.collect(),
             flows: Flows::default(),
@@ -60,7 +62,8 @@ impl<F: Frames> Records for Capture<F> {
     fn next_record(&mut self) -> Result<Option<Record>, SimError> {
         let Some(frame) = self.frames.next_frame()? else { return Ok(None) };
         let first = *self.first.get_or_insert(frame.time);
-        let seen = see(&frame).and_then(|seen| Ok((time_after(first, frame.time)?, seen)));
+        let seen =
+            see(&frame, &self.overhead).and_then(|seen| Ok((time_after(first, frame.time)?, seen)));
         let (time, (headers, length)) = seen.map_err(|problem| self.frames.refuse(problem))?;
         if self.filter.as_ref().is_some_and(|filter| !filter.matches(&headers)) {
             return Ok(Some(Record { time, packet: None }));
@@ -112,7 +115,7 @@ fn time_after(first: i128, stamp: i128) -> Result<i64, CaptureProblem> {
 }
 
 /// A frame's headers and its length on the link.
-fn see(frame: &Frame<'_>) -> Result<(Headers, u32), CaptureProblem> {
+fn see(frame: &Frame<'_>, overhead: &Overhead) -> Result<(Headers, u32), CaptureProblem> {
     const ETHERNET: u32 = 1;
     /// Raw IP: the two old numbers that systems wrote, the right one, and those of one version.
     const RAW_IP: [u32; 5] = [12, 14, 101, 228, 229];
@@ -131,7 +134,8 @@ fn see(frame: &Frame<'_>) -> Result<(Headers, u32), CaptureProblem> {
     };
     match frame.length.checked_sub(before) {
         None | Some(0) => Err(CaptureProblem::TooShort { length: frame.length }),
-        Some(length) => Ok((headers, length)),
+        Some(length) if link_type == ETHERNET => Ok((headers, overhead.on_link(length))),
+        Some(length) => Ok((headers, overhead.on_link_of_ip(length))),
     }
 }
 

@@ -32,6 +32,7 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
         title: None,
         link: LinkSpec {
             rate: Rate(10_000_000),
+            overhead: Overhead::NONE,
             max_packet: Bytes(1536),
             min_packet: Bytes(40),
             latency: Some(Nanos::ZERO),

@@ -7,6 +7,7 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::item::{Object, Shown};
 use crate::error::Read;
+use crate::size_table;
 
 /// A value; objects keep keys that are repeated.
 #[derive(Debug)]
@@ -123,6 +124,11 @@ fn shown(item: &Json, span: std::ops::Range<usize>, line: usize) -> Option<Shown
             let words = options.words(&all.kind);
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             all.options = all.given(&words);
+            if let Some(sizes) = item.get("stab") {
+                let option = |name| Some([String::from(name), sizes.get(name)?.word()?]);
+                all.before.push("stab".into());
+                all.before.extend(size_table::OPTIONS.into_iter().filter_map(option).flatten());
+            }
         }
     }
     Some(all)

@@ -6,13 +6,13 @@ use std::ops::Range;
 use super::item::{Object, Shown};
 use super::json;
 use crate::error::Read;
-use crate::notes::Notes;
+use crate::size_table;
 
 /// Flags of filters that are no options of them.
 const FLAGS: [&str; 5] = ["not_in_hw", "in_hw", "skip_hw", "skip_sw", "terminal"];
 
 /// All that is shown; `None` if the text begins nowhere as what `tc` shows does.
-pub fn read(text: &str, notes: &mut Notes) -> Read<Option<Vec<Shown>>> {
+pub fn read(text: &str) -> Read<Option<Vec<Shown>>> {
     let (mut shown, mut at, mut line) = (Vec::new(), 0, 1);
     let mut device = None;
     // The item whose further lines may follow.
@@ -41,7 +41,7 @@ pub fn read(text: &str, notes: &mut Notes) -> Read<Option<Vec<Shown>>> {
             device = asked;
             open = None;
         } else if let (Some(item), false) = (open, words.is_empty()) {
-            further(&mut shown[item], &words, notes);
+            further(&mut shown[item], &words);
         }
         at += one.len();
         line += 1;
@@ -167,11 +167,12 @@ fn filter(mut shown: Shown, words: &[&str]) -> Option<Shown> {
 }
 
 /// A further line of an item.
-fn further(shown: &mut Shown, words: &[&str], notes: &mut Notes) {
+fn further(shown: &mut Shown, words: &[&str]) {
     match (shown.object, shown.kind.as_str(), words) {
         (Object::Qdisc, _, ["linklayer" | "overhead" | "mpu", ..]) => {
-            let text = format!("stab ({}): frames count as a capture gives them", words.join(" "));
-            notes.not_mapped(shown.line, crate::error::plain(&text));
+            shown.before.push("stab".into());
+            let pairs = words.chunks_exact(2).filter(|pair| size_table::OPTIONS.contains(&pair[0]));
+            shown.before.extend(pairs.flatten().map(|word| word.to_string()));
         }
         (Object::Filter, "u32", ["match", bits, "at", place, ..]) => {
             if let Some((value, mask)) = bits.split_once('/') {

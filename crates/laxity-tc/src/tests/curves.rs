@@ -95,6 +95,36 @@ fn htb_guarantees_and_shares_by_rate() {
     assert_eq!(curves("1-30"), (line(6_000), line(6_000), None));
 }
 
+/// The plan's line and what is told of a `stab` at the root.
+fn overhead(stab: &str) -> (Option<String>, Vec<String>) {
+    let import = import(&format!(
+        "tc qdisc add dev eth0 root handle 1: stab {stab} htb default 10\n\
+         tc class add dev eth0 parent 1: classid 1:10 htb rate 2mbit\n"
+    ));
+    read(&import);
+    let line = import.plan.lines().find_map(|line| line.strip_prefix("overhead = "));
+    let told = import.notes.iter().filter(|note| note.text.starts_with("stab"));
+    (line.map(str::to_string), told.map(|note| note.text.clone()).collect())
+}
+
+#[test]
+fn what_the_link_adds_to_frames() {
+    let steps = "stab: Linux looks lengths up in steps of some bytes, a plan has each";
+    let plain = |line: &str| (Some(line.to_string()), vec![]);
+    let stepped = |line: &str| (Some(line.to_string()), vec![steps.to_string()]);
+    assert_eq!(overhead("overhead 24"), plain("\"ethernet\""));
+    assert_eq!(overhead("overhead 8 linklayer ethernet"), plain("\"8b\""));
+    assert_eq!(overhead("overhead -4"), plain("\"-4b\""));
+    assert_eq!(overhead("overhead 4 mpu 64"), stepped("\"docsis\""));
+    assert_eq!(overhead("overhead 18 linklayer adsl"), stepped("\"pppoe-vcmux\""));
+    assert_eq!(
+        overhead("mtu 2048 linklayer atm overhead 40 mpu 53 tsize 128"),
+        stepped(r#"{ bytes = "40b", at-least = "53b", framing = "atm" }"#)
+    );
+    let text = "stab (overhead 2000): a plan adds -64 to 1000 bytes, and pads to 1000";
+    assert_eq!(overhead("overhead 2000"), (None, vec![text.to_string()]));
+}
+
 #[test]
 fn what_htb_has_besides_is_told() {
     let import = import(

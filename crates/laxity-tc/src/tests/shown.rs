@@ -1,6 +1,7 @@
 //! A set-up gives the same plan as a script, as what `tc … show` prints of it and as JSON. The
 //! recordings in `shown/` are what iproute2 6.1 printed after these scripts on Linux 6.1.
 
+use laxity::overhead::{Framing, Overhead};
 use laxity::service::ServiceCurve;
 use laxity_plan::Plan;
 use laxity_plan::model::Class;
@@ -19,6 +20,14 @@ const HTB: [&str; 4] = [
     include_str!("shown/htb.txt"),
     include_str!("shown/htb.details.txt"),
     include_str!("shown/htb.json"),
+];
+
+/// Printed by iproute2 6.1 after `tc qdisc add dev v0 root handle 1: stab overhead -6 linklayer atm mpu 20
+/// htb default 0x30`, without the classes.
+const STAB: [&str; 2] = [
+    "qdisc htb 1: root refcnt 3 r2q 10 default 0x30 direct_packets_stat 0 ver 3.17 direct_qlen 1000\n \
+     linklayer atm overhead -6 mpu 20 mtu 2047 tsize 512 \n",
+    r#"[{"kind":"htb","handle":"1:","root":true,"refcnt":3,"options":{"r2q":10,"default":"0x30","direct_packets_stat":0,"ver":"3.17","direct_qlen":1000},"stab":{"linklayer":"atm","overhead":-6,"mpu":20,"mtu":2047,"tsize":512}}]"#,
 ];
 
 fn plan(text: &str) -> Plan {
@@ -40,6 +49,15 @@ fn classes(plan: &Plan) -> Vec<(String, Vec<Option<ServiceCurve>>, String)> {
         .collect();
     classes.sort_by(|a, b| a.0.cmp(&b.0));
     classes
+}
+
+#[test]
+fn what_the_link_adds_is_shown_in_two_forms() {
+    let expected = Overhead { bytes: -6, at_least: 20, framing: Framing::Atm };
+    let class = "class htb 1:30 root prio 0 rate 1Mbit ceil 1Mbit burst 1600b cburst 1600b\n";
+    for form in STAB {
+        assert_eq!(plan(&format!("{form}\n{class}")).link.overhead, expected, "{form}");
+    }
 }
 
 #[test]

@@ -21,6 +21,7 @@ fn the_link_and_its_scheduler() {
     assert!(plan.title.as_ref().is_some_and(|title| title.starts_with("Access link")));
     let link = LinkSpec {
         rate: Rate(10_000_000),
+        overhead: Overhead::NONE,
         max_packet: Bytes(1536),
         min_packet: Bytes(40),
         latency: Some(Nanos::ZERO),
@@ -29,6 +30,33 @@ fn the_link_and_its_scheduler() {
     assert_eq!(plan.scheduler, SchedulerSpec::EDF);
     let run = RunSpec { duration: Some(Nanos(20_000 * MS)), warm_up: Nanos(1000 * MS), seed: 7 };
     assert_eq!(plan.run, run);
+}
+
+#[test]
+fn what_a_link_adds_to_frames() {
+    let overhead = |value: &str| {
+        let link = format!("[link]\noverhead = {value}");
+        with("[link]", &link).unwrap().link.overhead
+    };
+    let bytes = |bytes| Overhead { bytes, ..Overhead::NONE };
+    assert_eq!(overhead("'24b'"), bytes(24));
+    assert_eq!(overhead("'-6b'"), bytes(-6));
+    assert_eq!(overhead("{ bytes = '8b' }"), bytes(8));
+    assert_eq!(overhead("'ethernet'"), bytes(24));
+    assert_eq!(overhead("'docsis'"), Overhead { bytes: 4, at_least: 64, framing: Framing::Whole });
+    assert_eq!(
+        overhead("{ bytes = '18b', framing = 'atm' }"),
+        Overhead::NAMED.iter().find(|(name, _)| *name == "pppoe-vcmux").unwrap().1
+    );
+    let largest = |text: &str| {
+        let plan = format!(
+            "version = 1\nscheduler.kind = 'fifo'\nclass.a = {{}}\nlink = {{ rate = '1mbit'{text} }}"
+        );
+        parse(&plan).unwrap().link.max_packet
+    };
+    assert_eq!(largest(""), Bytes(1514));
+    assert_eq!(largest(", overhead = '24b'"), Bytes(1538));
+    assert_eq!(largest(", overhead = '24b', max-packet = '1600b'"), Bytes(1600));
 }
 
 #[test]

@@ -48,6 +48,20 @@ fn the_place_is_counted_in_characters() {
 }
 
 #[test]
+fn overheads_that_are_none() {
+    let wrong = |value: &str, message: &str| {
+        let new = format!("[link]\noverhead = {value}");
+        refused("[link]", &new, value, message, "");
+    };
+    wrong("'1001b'", "`1001b` is no overhead: -64b to 1000b are accepted");
+    wrong("'-65b'", "`-65b` is no overhead: -64b to 1000b are accepted");
+    let names = "ethernet, docsis, pppoe-ptm, bridged-ptm, ipoa-vcmux, ipoa-llcsnap, pppoa-vcmux, \
+                 pppoa-llc, pppoe-vcmux, pppoe-llcsnap, bridged-vcmux, bridged-llcsnap";
+    wrong("'adsl'", &format!("`adsl` is no kind of link: accepted are {names}"));
+    wrong("{ at-least = '-1b' }", "`at-least` is negative: a length is not");
+}
+
+#[test]
 fn another_version() {
     let message = "`version` is not 1, the only version of plans there is";
     refused("version = 1", "version = 2\nnew = 1", "2", message, "version = 1");

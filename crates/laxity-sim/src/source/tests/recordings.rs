@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::{Bytes, Nanos};
 use laxity_plan::matching::Match;
-use laxity_plan::model::{Plan, Recording};
+use laxity_plan::model::{Overhead, Plan, Recording};
 use proptest::prelude::*;
 
 use crate::error::SimError;
@@ -154,6 +154,21 @@ fn captures_give_original_lengths_and_times_since_the_first_frame() {
         assert_eq!(all(&mut *filtered).unwrap(), [expected[1]]);
         assert_eq!(filtered.remarks(), Remarks::default());
     }
+}
+
+/// Cells on the way of 214 bytes with 18 more are five, and of 60 bytes two; without Ethernet's header a
+/// packet counts as if it had one.
+#[test]
+fn what_the_link_adds_counts() {
+    let mut plan = av_plan();
+    let named = Overhead::NAMED.iter().find(|(name, _)| *name == "pppoe-vcmux");
+    plan.link.overhead = named.unwrap().1;
+    let voice = udp(1, 4000);
+    let frames: [(u64, u32, &[u8]); 2] = [(0, 214, &voice), (1, 60, &voice)];
+    let expected = [arrival(0, 1, 0, 5 * 53), arrival(1, 1, 0, 2 * 53)];
+    assert_eq!(read(&pcap(1, &frames), &plan).unwrap(), expected);
+    let frames: [(u64, u32, &[u8]); 2] = [(0, 200, &voice[14..]), (1, 46, &voice[14..])];
+    assert_eq!(read(&pcap(101, &frames), &plan).unwrap(), expected);
 }
 
 #[test]
