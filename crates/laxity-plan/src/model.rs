@@ -9,12 +9,12 @@ mod scheduler;
 mod source;
 
 use laxity::packet::ClassId;
-pub use laxity::police::TokenBucket;
+pub use laxity::police::{Police, TokenBucket};
 use laxity::sched::hfsc::Curves;
 use laxity::units::{Bytes, Nanos, Rate};
 pub use laxity::window::Loss;
 
-pub use class::{Arrival, Class, Police, Weight};
+pub use class::{Arrival, Class, Weight};
 pub use network::{Clock, Hop, Network, NetworkLink, Node, WireLoss};
 pub use queue::{QueueLimit, QueueSpec};
 pub use scheduler::{

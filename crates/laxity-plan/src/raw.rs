@@ -11,6 +11,7 @@ mod network;
 mod queue;
 mod stream;
 mod values;
+mod words;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -26,15 +27,16 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::discipline::Kind;
 use crate::keys::Written;
-use crate::model::{Assignment, BestEffort, BestEffortOrder, Police, TcpVariant};
+use crate::model::{Assignment, BestEffort, BestEffortOrder, TcpVariant};
 use crate::source;
 pub use curve::{Curve, Pieces};
 pub use dist::Distribution;
 pub use lists::{Classes, Links, Nodes, Sources};
 pub use network::{Clock, NetworkLink, Node, WireLoss};
 pub use queue::{Queue, Spacing};
-pub use stream::{Late, Loss, Precedence, Violation};
+pub use stream::Loss;
 pub use values::{At, Count, Measure, Number, Quantity, Slope, Table, Unit, Word};
+pub use words::{Late, Police, Precedence, Violation};
 
 /// The JSON Schema of a plan, for editors that complete and check TOML.
 pub fn schema() -> Schema {

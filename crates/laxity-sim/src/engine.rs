@@ -8,11 +8,11 @@ use std::mem;
 
 use laxity::link::Link;
 use laxity::packet::{ClassId, FlowId, Packet};
-use laxity::police::Meter;
+use laxity::police::Policer;
 use laxity::port::{Books, Port};
 use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::Nanos;
-use laxity_plan::model::{Plan, Police};
+use laxity_plan::model::Plan;
 
 use crate::Progress;
 use crate::calendar::Calendar;
@@ -118,7 +118,7 @@ struct Simulation<'a, 'o> {
     /// Whether that is on the calendar.
     retries_soon: bool,
     windows: Windows,
-    meters: Vec<Option<Meter>>,
+    policer: Policer,
     outlet: Outlet,
     tally: Tally,
     observer: &'o mut dyn Observer,
@@ -144,7 +144,6 @@ struct Tally {
     arrived: u64,
     last_event: Nanos,
     last_arrival: Nanos,
-    nonconforming: Vec<u64>,
     /// Bytes that left within the measured time, by class.
     bytes_in_time: Vec<u64>,
     /// How long the link was sending within it.
@@ -159,8 +158,6 @@ impl<'a, 'o> Simulation<'a, 'o> {
         observer: &'o mut dyn Observer,
     ) -> Self {
         let Run { plan, duration, seed, arrivals, backlogged } = run;
-        let classes = plan.classes.len();
-        let meter = |class: &laxity_plan::model::Class| class.arrival.as_ref().map(|a| a.meter());
         Simulation {
             plan,
             seed,
@@ -176,17 +173,13 @@ impl<'a, 'o> Simulation<'a, 'o> {
             retries: Vec::new(),
             retries_soon: false,
             windows: Windows::new(plan),
-            meters: plan.classes.iter().map(meter).collect(),
+            policer: plan.policer(),
             outlet: Outlet {
                 port: Port::new(discipline, Books::new(plan.promises(), plan.run.warm_up)),
                 link: Link::new(plan.link.rate),
                 chooses_at: None,
             },
-            tally: Tally {
-                nonconforming: vec![0; classes],
-                bytes_in_time: vec![0; classes],
-                ..Tally::default()
-            },
+            tally: Tally { bytes_in_time: vec![0; plan.classes.len()], ..Tally::default() },
             observer,
         }
     }
@@ -280,17 +273,8 @@ impl<'a, 'o> Simulation<'a, 'o> {
             windows.dropped(&packet, reason);
             tell(observer, plan, packet, None, Fate::Dropped(reason));
         };
-        let conforms = match &mut self.meters[class.index()] {
-            Some(meter) => meter.admit(now, length),
-            None => true,
-        };
-        if !conforms {
-            self.tally.nonconforming[class.index()] += u64::from(now >= plan.run.warm_up);
-            match plan.classes[class.index()].police {
-                Police::Count => {}
-                Police::Demote => packet.demoted = true,
-                Police::Drop => return port.refuse(packet, DropReason::Contract, &mut drops),
-            }
+        if !self.policer.admit(now, &mut packet) {
+            return port.refuse(packet, DropReason::Contract, &mut drops);
         }
         port.enqueue(now, packet, &mut drops);
         if !self.retries.is_empty() && !self.retries_soon {
@@ -355,7 +339,8 @@ impl<'a, 'o> Simulation<'a, 'o> {
         let footprint = self.tally.footprint.max(port.scheduler().footprint());
         // What is only there to simulate makes room for the summary.
         let books = port.into_books();
-        drop((self.meters, self.calendar, self.fed));
+        let nonconforming = self.policer.into_nonconforming();
+        drop((self.calendar, self.fed));
         let last = self.tally.last_event;
         let recorded = self.backlogged.is_empty()
             && self.sources.iter().all(|source| source.arrivals.is_recording());
@@ -366,7 +351,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
         };
         let measured = Measured {
             bytes_in_time: &self.tally.bytes_in_time,
-            nonconforming: &self.tally.nonconforming,
+            nonconforming: &nonconforming,
             busy: self.tally.busy,
             traffic: until(self.tally.last_arrival),
             end: until(last),

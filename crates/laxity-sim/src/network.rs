@@ -27,12 +27,12 @@ mod tests;
 use std::collections::HashMap;
 
 use laxity::packet::{ClassId, Ecn, FlowId, Packet};
-use laxity::police::Meter;
+use laxity::police::Policer;
 use laxity::port::{Books, Promise};
 use laxity::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::model::{Class, Hop, Police, Source};
+use laxity_plan::model::{Class, Hop, Source};
 use laxity_plan::network::Networked;
 use rand::RngExt;
 use slab::Slab;
@@ -78,7 +78,7 @@ struct Simulation<'a, W> {
     books: Vec<Books>,
     flows: Vec<Flow>,
     classes: Vec<ClassBooks>,
-    meters: Vec<Option<Meter>>,
+    policer: Policer,
     sources: Vec<Feed>,
     transits: Slab<Transit>,
     agenda: Agenda,
@@ -167,11 +167,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             books,
             flows: Vec::new(),
             classes: vec![ClassBooks::default(); plan.classes.len()],
-            meters: plan
-                .classes
-                .iter()
-                .map(|class| Some(class.arrival.as_ref()?.meter()))
-                .collect(),
+            policer: plan.policer(),
             sources: Vec::new(),
             transits: Slab::new(),
             agenda: Agenda::new(0, 0),
@@ -320,30 +316,20 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             ecn,
             body,
         };
-        let conforms = match &mut self.meters[class.index()] {
-            Some(meter) => meter.admit(now, length),
-            None => true,
-        };
-        if !conforms {
-            self.classes[class.index()].nonconforming +=
-                u64::from(now >= self.run.on.plan.run.warm_up);
-            match self.run.on.plan.classes[class.index()].police {
-                Police::Count => {}
-                Police::Demote => transit.demoted = true,
-                Police::Drop => {
-                    return self.refuse(now, &transit);
-                }
-            }
+        let mut packet = transit.packet(now, u64::MAX);
+        if !self.policer.admit(now, &mut packet) {
+            return self.refuse(&transit, packet);
         }
+        transit.demoted = packet.demoted;
         let key = self.transits.insert(transit) as u32;
         self.arrive(now, key, None);
     }
 
     /// A packet breaks the contract of its class where it sets out, and is dropped.
-    fn refuse(&mut self, now: Nanos, transit: &Transit) {
+    fn refuse(&mut self, transit: &Transit, packet: Packet) {
         let step = self.topology.routes[transit.at as usize];
         let number = self.topology.outputs[step.output as usize].books;
-        let (packet, reason) = (transit.packet(now, u64::MAX), DropReason::Contract);
+        let reason = DropReason::Contract;
         let books = &mut self.books[number as usize];
         books.arrived(&packet);
         books.dropped(&packet, reason);
@@ -615,6 +601,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             frames: &frames,
             flows: &self.flows,
             classes: &self.classes,
+            nonconforming: self.policer.nonconforming(),
             hops: self.hops,
             ties: self
                 .topology

@@ -224,8 +224,6 @@ pub struct ClassBooks {
     pub bound_misses: u64,
     /// How long transfers took.
     pub completion: Delays,
-    /// Packets that broke the class's arrival curve where they entered the network.
-    pub nonconforming: u64,
 }
 
 impl ClassBooks {

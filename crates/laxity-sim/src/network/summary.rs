@@ -179,6 +179,8 @@ pub(super) struct Measured<'a> {
     pub frames: &'a [Option<FrameCounts>],
     pub flows: &'a [Flow],
     pub classes: &'a [ClassBooks],
+    /// By class.
+    pub nonconforming: &'a [u64],
     pub hops: u64,
     pub ties: u64,
     pub under_way: usize,
@@ -245,7 +247,7 @@ impl Measured<'_> {
             flows: flows.len() as u64,
             sent: flows.iter().map(|flow| flow.books.sent).sum(),
             dropped: flows.iter().map(|flow| flow.books.dropped).sum(),
-            nonconforming: books.nonconforming,
+            nonconforming: self.nonconforming[id.index()],
             goodput_bps: goodputs.clone().sum(),
             fairness: jain(goodputs),
             delay_ns: DelaySummary::of(&books.delay),
