@@ -2,6 +2,7 @@
 
 use laxity_plan::Plan;
 use laxity_plan::network::Networked;
+use laxity_plan::tdp::Assigned;
 use laxity_report::admission::{Admission, AdmissionView};
 use laxity_report::network;
 use laxity_report::seeds::Figures;
@@ -27,7 +28,9 @@ pub struct Ran {
 }
 
 /// What came of a network.
-pub struct NetworkRan {
+pub struct NetworkRan<'a> {
+    /// The network, with its frames.
+    pub on: Assigned<'a>,
     /// What was measured, with the verdict, in the form of `laxity run --json`.
     pub judged: Judged<NetworkSummary>,
     /// What was proved before.
@@ -82,53 +85,63 @@ fn held_to(
 ///
 /// # Errors
 /// If the plan has no sources, the traffic cannot be had, or `progress` stops it.
-pub fn run_network<W: Watcher>(
-    on: Networked<'_>,
+pub fn run_network<'a, W: Watcher>(
+    on: Networked<'a>,
     traffic: &Traffic<'_>,
     watcher: &mut W,
     progress: Progress<'_>,
-) -> Result<NetworkRan, Error> {
+) -> Result<NetworkRan<'a>, Error> {
     network_held_to(HeldTo::Plan, on, traffic, watcher, progress)
 }
 
-impl NetworkRan {
+impl<'a> NetworkRan<'a> {
     /// The same in a comparison with the plan as it is under its `own` scheduler.
     ///
     /// # Errors
     /// As [`run_network`].
     pub fn in_comparison<W: Watcher>(
         own: &Plan,
-        on: Networked<'_>,
+        on: Networked<'a>,
         traffic: &Traffic<'_>,
         watcher: &mut W,
         progress: Progress<'_>,
-    ) -> Result<NetworkRan, Error> {
+    ) -> Result<NetworkRan<'a>, Error> {
         let to = HeldTo::in_comparison(own.scheduler, on.plan.scheduler);
         network_held_to(to, on, traffic, watcher, progress)
     }
 }
 
-fn network_held_to<W: Watcher>(
+fn network_held_to<'a, W: Watcher>(
     to: HeldTo,
-    on: Networked<'_>,
+    on: Networked<'a>,
     traffic: &Traffic<'_>,
     watcher: &mut W,
     progress: Progress<'_>,
-) -> Result<NetworkRan, Error> {
-    let summary = simulate_network(on, traffic, traffic.seed(on.plan), watcher, progress)?;
-    let admission = network::admission(on);
+) -> Result<NetworkRan<'a>, Error> {
+    let on = on.assigned();
+    let summary = simulate_network(&on, traffic, traffic.seed(on.plan), watcher, progress)?;
+    let admission = network::admission(&on);
     let judged = Judged::new(on.plan, to, Some(&admission), summary);
-    Ok(NetworkRan { judged, admission })
+    Ok(NetworkRan { on, judged, admission })
 }
 
 /// What a simulation measures: one link or a network.
 pub trait Simulated: Figures + Serialize + Send {
+    /// What is worked out of a plan before any run of it.
+    type Ready<'a>: Sync;
+
+    /// Works it out.
+    ///
+    /// # Errors
+    /// If this is nothing that a run of the plan measures.
+    fn ready(plan: &Plan) -> Result<Self::Ready<'_>, Error>;
+
     /// One run with this seed.
     ///
     /// # Errors
     /// As [`run`] and [`run_network`].
     fn simulate(
-        plan: &Plan,
+        ready: &Self::Ready<'_>,
         traffic: &Traffic<'_>,
         seed: u64,
         progress: Progress<'_>,
@@ -137,15 +150,21 @@ pub trait Simulated: Figures + Serialize + Send {
         Self: Sized;
 
     /// What the admission test says, if there is one.
-    fn admission(plan: &Plan) -> Option<AdmissionView>;
+    fn admission(ready: &Self::Ready<'_>) -> Option<AdmissionView>;
 
     /// How long was measured.
     fn duration_ns(&self) -> u64;
 }
 
 impl Simulated for Summary {
+    type Ready<'a> = &'a Plan;
+
+    fn ready(plan: &Plan) -> Result<&Plan, Error> {
+        Ok(plan)
+    }
+
     fn simulate(
-        plan: &Plan,
+        plan: &&Plan,
         traffic: &Traffic<'_>,
         seed: u64,
         progress: Progress<'_>,
@@ -153,7 +172,7 @@ impl Simulated for Summary {
         Ok(simulate(plan, traffic, seed, &mut (), progress)?.summary)
     }
 
-    fn admission(plan: &Plan) -> Option<AdmissionView> {
+    fn admission(plan: &&Plan) -> Option<AdmissionView> {
         Admission::of(plan).map(|admission| admission.view(plan))
     }
 
@@ -163,17 +182,26 @@ impl Simulated for Summary {
 }
 
 impl Simulated for NetworkSummary {
+    type Ready<'a> = Assigned<'a>;
+
+    fn ready(plan: &Plan) -> Result<Assigned<'_>, Error> {
+        let networked = plan.networked().ok_or_else(|| {
+            Error::question("the plan is one link, and a network was asked for: run it as a link")
+        });
+        Ok(networked?.assigned())
+    }
+
     fn simulate(
-        plan: &Plan,
+        on: &Assigned<'_>,
         traffic: &Traffic<'_>,
         seed: u64,
         progress: Progress<'_>,
     ) -> Result<Self, Error> {
-        simulate_network(networked(plan)?, traffic, seed, &mut (), progress)
+        simulate_network(on, traffic, seed, &mut (), progress)
     }
 
-    fn admission(plan: &Plan) -> Option<AdmissionView> {
-        plan.networked().map(network::admission)
+    fn admission(on: &Assigned<'_>) -> Option<AdmissionView> {
+        Some(network::admission(on))
     }
 
     fn duration_ns(&self) -> u64 {
@@ -221,14 +249,8 @@ fn prepare<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<'
     Ok(run.with_sources()?)
 }
 
-fn networked(plan: &Plan) -> Result<Networked<'_>, Error> {
-    plan.networked().ok_or_else(|| {
-        Error::question("the plan is one link, and a network was asked for: run it as a link")
-    })
-}
-
 fn simulate_network<W: Watcher>(
-    on: Networked<'_>,
+    on: &Assigned<'_>,
     traffic: &Traffic<'_>,
     seed: u64,
     watcher: &mut W,

@@ -8,7 +8,7 @@ mod promises;
 
 pub use demand::{Demand, MOST_AHEAD, Reserved, Stretch};
 pub use margin::{ClockMargin, MarginBinding};
-pub use promise::{FramedBound, Framing, Unframed};
+pub use promise::{Assigned, FramedBound, Framing, Unframed};
 
 use std::ops::Deref;
 

@@ -35,8 +35,8 @@ pub fn run(
     let last = arrivals.last().map_or(0, |arrival| arrival.time);
     let bounds = subject.feeds.iter().flatten().filter_map(|feed| feed.bound);
     let duration = Nanos(last + 2 * bounds.max().unwrap_or(0) + unpromised(&plan));
-    let run =
-        NetworkRun { on: plan.networked().expect("frames are of a network"), duration, seed: 1 };
+    let on = plan.networked().expect("frames are of a network").assigned();
+    let run = NetworkRun { on: &on, duration, seed: 1 };
     let mut judge = Judge {
         subject,
         came: vec![0; plan.classes.len()],

@@ -107,11 +107,12 @@ fn on_a_network(
     on: Networked<'_>,
     arrivals: &[Arrival],
 ) -> Result<Replayed, laxity_sim::error::SimError> {
+    let on = on.assigned();
     let last = arrivals.last().map_or(0, |arrival| arrival.time);
     let duration = Nanos(last + 10_000_000_000);
-    let run = NetworkRun { on, duration, seed: 1 };
+    let run = NetworkRun { on: &on, duration, seed: 1 };
     let summary = run.simulate(&mut (), &mut laxity_sim::to_the_end)?;
-    let Networked { plan, .. } = on;
+    let plan = on.plan;
     let mut longest = vec![0; plan.classes.len()];
     for class in summary.hops.iter().flat_map(|hop| &hop.classes) {
         let (id, delay) = (plan.class(&class.name), class.delay_ns.map_or(0, |delay| delay.max));
@@ -119,7 +120,7 @@ fn on_a_network(
             longest[id.index()] = longest[id.index()].max(delay);
         }
     }
-    let view = network::admission(on);
+    let view = network::admission(&on);
     let judged = Judged::new(plan, HeldTo::Plan, Some(&view), summary);
     Ok(Replayed::new(&judged.verdict, longest))
 }

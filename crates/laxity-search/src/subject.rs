@@ -11,7 +11,7 @@ use laxity_plan::network::Networked;
 use laxity_plan::tdp::{Framed, Framing};
 use laxity_plan::{Plan, PlanError};
 use laxity_report::admission::Admission;
-use laxity_report::network::{self, proof::Proof};
+use laxity_report::network::{framing::FramingProof, proof::Proof};
 
 use crate::draft::Draft;
 use crate::plants::Plant;
@@ -180,7 +180,8 @@ impl Subject {
 
     fn in_frames(draft: &Draft, framed: Framed<'_>) -> Subject {
         let Networked { plan, .. } = framed.on;
-        let bounds = Framing::of(framed).bounds();
+        let framing = Framing::of(framed);
+        let bounds = framing.bounds();
         let mut feeds = Vec::new();
         for (path, source) in draft.paths.iter().zip(&plan.sources) {
             let (class, _) = source.feeds().expect("a path's source");
@@ -197,7 +198,7 @@ impl Subject {
         }
         Subject {
             draft: draft.clone(),
-            admitted: network::admission(framed.on).admitted,
+            admitted: Some(FramingProof::of(&framing).admitted),
             keeps_windows: false,
             contracts,
             outputs: Vec::new(),

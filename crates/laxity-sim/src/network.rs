@@ -34,6 +34,7 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, Hop, Source};
 use laxity_plan::network::Networked;
+use laxity_plan::tdp::Assigned;
 use rand::RngExt;
 use slab::Slab;
 
@@ -60,7 +61,7 @@ use crate::tcp::Ack;
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkRun<'a> {
     /// The network.
-    pub on: Networked<'a>,
+    pub on: &'a Assigned<'a>,
     /// When the simulation ends, whatever is under way then.
     pub duration: Nanos,
     /// The seed of every random draw.
@@ -153,7 +154,7 @@ impl<'a> NetworkRun<'a> {
 
 impl<'a, W: Watcher> Simulation<'a, W> {
     fn new(run: NetworkRun<'a>, watcher: &'a mut W) -> Result<Self, SimError> {
-        let Networked { plan, network } = run.on;
+        let Networked { plan, network } = run.on.on;
         let topology = Topology::new(run.on, run.seed);
         let bounds = topology.paths.bounds();
         let books: Vec<_> = network

@@ -20,9 +20,9 @@ pub fn run(arguments: &Run, on: Networked<'_>, traffic: &Traffic<'_>) -> Result<
         None => watched(on, traffic, &mut ())?.judged,
         Some(folder) => {
             let mut output = Output::new(folder, &arguments.inputs(on.plan))?;
-            let (NetworkRan { judged, admission }, series) =
+            let (NetworkRan { on, judged, admission }, series) =
                 traced(arguments, on, traffic, &mut output)?;
-            let report = network::html(on, &admission, &judged, &series);
+            let report = network::html(&on, &admission, &judged, &series);
             output.write_json("summary.json", &judged)?;
             output.write("report.html", &report)?;
             output.finish(&arguments.plan, &ran(&judged.summary))?;
@@ -79,11 +79,11 @@ pub fn compare(
 }
 
 /// Simulates behind a progress bar.
-fn watched<W: Watcher>(
-    on: Networked<'_>,
+fn watched<'a, W: Watcher>(
+    on: Networked<'a>,
     traffic: &Traffic<'_>,
     watcher: &mut W,
-) -> Result<NetworkRan, Failure> {
+) -> Result<NetworkRan<'a>, Failure> {
     let duration = traffic.duration_of_network(on.plan)?;
     let bar = progress::through(on.plan.scheduler.name(), Some(duration));
     let ran = run_network(on, traffic, watcher, &mut traffic::moving(&bar));
@@ -92,12 +92,12 @@ fn watched<W: Watcher>(
 }
 
 /// Simulates with a recorder of series and, if wanted, a packet file.
-fn traced(
+fn traced<'a>(
     arguments: &Run,
-    on: Networked<'_>,
+    on: Networked<'a>,
     traffic: &Traffic<'_>,
     output: &mut Output,
-) -> Result<(NetworkRan, Series), Failure> {
+) -> Result<(NetworkRan<'a>, Series), Failure> {
     let mut series = SeriesRecorder::new(on.plan);
     let ran = match arguments.packets {
         PacketFile::None => watched(on, traffic, &mut series)?,

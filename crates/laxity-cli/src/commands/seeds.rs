@@ -54,11 +54,10 @@ fn run_of<S: Simulated>(
     let plans = std::slice::from_ref(plan);
     let run = over::<S>(plan, plans, traffic, range)?.swap_remove(0);
     let duration_ns = run.runs[0].summary.duration_ns();
-    let admission = S::admission(plan);
     if let Some(mut output) = output {
         let title = plan.title.as_deref();
         output.write_json("summary.json", &run)?;
-        output.write("report.html", &seeds::html(title, duration_ns, admission.as_ref(), &run))?;
+        output.write("report.html", &seeds::html(title, duration_ns, &run))?;
         output.finish(&arguments.plan, &ran(&run, duration_ns))?;
     }
     if arguments.json {

@@ -59,7 +59,7 @@ impl Shown {
         let duration = plan.run.duration.unwrap_or_default();
         let mut watch = Watch::new(&plan, duration);
         let run = NetworkRun {
-            on: plan.networked().expect("the paper's plans are networks"),
+            on: &plan.networked().expect("the paper's plans are networks").assigned(),
             duration,
             seed,
         };

@@ -33,7 +33,7 @@ pub struct Flow {
 
 impl Shown {
     pub fn of(plan: &Plan, duration: Nanos, seed: u64) -> Result<Shown, SimError> {
-        let run = NetworkRun { on: super::networked(plan), duration, seed };
+        let run = NetworkRun { on: &super::networked(plan).assigned(), duration, seed };
         let summary = run.simulate(&mut (), &mut laxity_sim::to_the_end)?;
         Ok(Shown::from(plan, &summary))
     }

@@ -4,7 +4,6 @@ use laxity::packet::ClassId;
 use laxity::port::Books;
 use laxity::units::Nanos;
 use laxity_plan::model::{Class, Hop};
-use laxity_plan::network::Networked;
 use serde::Serialize;
 
 use super::NetworkRun;
@@ -188,7 +187,8 @@ pub(super) struct Measured<'a> {
 
 impl NetworkSummary {
     pub(super) fn new(measured: &Measured<'_>) -> NetworkSummary {
-        let NetworkRun { on: Networked { plan, .. }, duration, seed } = *measured.run;
+        let NetworkRun { on, duration, seed } = *measured.run;
+        let plan = on.plan;
         let mut flows = vec![Vec::new(); plan.classes.len()];
         for flow in measured.flows {
             flows[flow.class.index()].push(flow);

@@ -25,7 +25,7 @@ fn plan(text: &str) -> Plan {
 
 fn run(plan: &Plan, duration: Nanos, seed: u64) -> (NetworkSummary, Diary) {
     let mut diary = Diary::default();
-    let run = NetworkRun { on: plan.networked().unwrap(), duration, seed };
+    let run = NetworkRun { on: &plan.networked().unwrap().assigned(), duration, seed };
     let summary = run.simulate(&mut diary, &mut crate::to_the_end).unwrap();
     (summary, diary)
 }
@@ -230,7 +230,7 @@ proptest! {
         let plan = plan(&text);
         let mut series = SeriesRecorder::new(&plan);
         let duration = Nanos(seconds * 1_000 * MS);
-        let run = NetworkRun { on: plan.networked().unwrap(), duration, seed };
+        let run = NetworkRun { on: &plan.networked().unwrap().assigned(), duration, seed };
         let summary = run.simulate(&mut series, &mut crate::to_the_end).unwrap();
         let Series { bin_ns, classes } = series.finish();
         // What comes within an interval has left the bottleneck within as long, but for the 0.8 ms that
@@ -359,7 +359,7 @@ fn slots_are_used_again() {
     let plan = dumbbell("class.tcp = {}\nclass.udp = {}");
     let held = |seconds: u64| {
         let duration = Nanos(1_000 * seconds * MS);
-        let run = NetworkRun { on: plan.networked().unwrap(), duration, seed: 1 };
+        let run = NetworkRun { on: &plan.networked().unwrap().assigned(), duration, seed: 1 };
         let mut watcher = ();
         let mut simulation = Simulation::new(run, &mut watcher).unwrap();
         simulation.run(&mut crate::to_the_end).unwrap();

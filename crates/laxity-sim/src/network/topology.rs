@@ -10,9 +10,8 @@ use laxity::sched::tdp::{Edge, Upstream};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Hop, SchedulerSpec};
-use laxity_plan::network::Networked;
 use laxity_plan::paths::Paths;
-use laxity_plan::tdp::Framed;
+use laxity_plan::tdp::{Assigned, Framed};
 use rand::RngExt;
 
 use super::clock::NodeClock;
@@ -25,7 +24,7 @@ use crate::source::random::{Generator, generator};
 
 /// Outputs, and lists of them that packets pass.
 pub(super) struct Topology<'a> {
-    on: Networked<'a>,
+    on: &'a Assigned<'a>,
     seed: u64,
     /// What comes to every output, as far as it is known.
     pub paths: Paths,
@@ -34,7 +33,7 @@ pub(super) struct Topology<'a> {
     pub routes: Vec<Step>,
     /// What gives frames to packets of reserved flows where they come without.
     pub edge: Option<Edge>,
-    pub reserved: Option<Reserved>,
+    pub reserved: Option<Reserved<'a>>,
     /// The outputs that all flows share.
     shared: HashMap<Hop, u32>,
     /// The plan as outputs met so far see it to which nothing is known to come.
@@ -53,8 +52,8 @@ pub(super) struct Step {
 
 impl<'a> Topology<'a> {
     /// Before any route.
-    pub fn new(on: Networked<'a>, seed: u64) -> Self {
-        let (reserved, edge) = on.framed().map(Reserved::new).unzip();
+    pub fn new(on: &'a Assigned<'a>, seed: u64) -> Self {
+        let (reserved, edge) = on.framing.as_ref().map(Reserved::new).unzip();
         Topology {
             on,
             seed,
@@ -98,7 +97,7 @@ impl<'a> Topology<'a> {
         known_outputs.insert(hop, number);
         let known = known.filter(|&output| self.paths.outputs[output].knows_arrivals());
         let discipline = match known {
-            Some(output) => self.discipline(hop, &self.paths.plan_at(self.on, output), number),
+            Some(output) => self.discipline(hop, &self.paths.plan_at(self.on.on, output), number),
             None => {
                 let here = self.seen.remove(&hop);
                 let here = here.unwrap_or_else(|| self.on.at(hop));

@@ -66,7 +66,7 @@ proptest! {
             warm_up.min(end),
         ));
         let (mut times, end) = (Times::default(), Nanos(end * 1_000));
-        let run = NetworkRun { on: plan.networked().unwrap(), duration: end, seed };
+        let run = NetworkRun { on: &plan.networked().unwrap().assigned(), duration: end, seed };
         let summary = run.simulate(&mut times, &mut crate::to_the_end).unwrap();
         let from = plan.run.warm_up;
         let [deadline, whole] = [deadline, whole].map(|us| Nanos(us * 1_000));
