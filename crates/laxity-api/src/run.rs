@@ -8,11 +8,11 @@ use laxity_report::network;
 use laxity_report::seeds::Figures;
 use laxity_report::verdict::{HeldTo, Judged};
 use laxity_sim::Progress;
-use laxity_sim::engine::{Outcome, Run};
+use laxity_sim::engine::Run;
 use laxity_sim::network::{NetworkRun, NetworkSummary, Watcher};
 use laxity_sim::record::Observer;
-use laxity_sim::source::Remarks;
-use laxity_sim::summary::Summary;
+use laxity_sim::source::{Feed, Remarks};
+use laxity_sim::summary::{Outcome, Summary};
 use serde::Serialize;
 
 use crate::{Error, Traffic};
@@ -35,6 +35,8 @@ pub struct NetworkRan<'a> {
     pub judged: Judged<NetworkSummary>,
     /// What was proved before.
     pub admission: AdmissionView,
+    /// What recordings held besides packets.
+    pub remarks: Remarks,
 }
 
 /// Simulates a plan of one link and holds it to what it promises. The observer hears of every packet.
@@ -84,7 +86,7 @@ fn held_to(
 /// Simulates a plan of a network and holds it to what it promises. The watcher hears of every packet.
 ///
 /// # Errors
-/// If the plan has no sources, the traffic cannot be had, or `progress` stops it.
+/// If nothing is sent, the traffic cannot be had, or `progress` stops it.
 pub fn run_network<'a, W: Watcher>(
     on: Networked<'a>,
     traffic: &Traffic<'_>,
@@ -119,10 +121,11 @@ fn network_held_to<'a, W: Watcher>(
     progress: Progress<'_>,
 ) -> Result<NetworkRan<'a>, Error> {
     let on = on.assigned();
-    let summary = simulate_network(&on, traffic, traffic.seed(on.plan), watcher, progress)?;
+    let seed = traffic.seed(on.plan);
+    let Outcome { summary, remarks } = simulate_network(&on, traffic, seed, watcher, progress)?;
     let admission = network::admission(&on);
     let judged = Judged::new(on.plan, to, Some(&admission), summary);
-    Ok(NetworkRan { on, judged, admission })
+    Ok(NetworkRan { on, judged, admission, remarks })
 }
 
 /// What a simulation measures: one link or a network.
@@ -197,7 +200,7 @@ impl Simulated for NetworkSummary {
         seed: u64,
         progress: Progress<'_>,
     ) -> Result<Self, Error> {
-        simulate_network(on, traffic, seed, &mut (), progress)
+        Ok(simulate_network(on, traffic, seed, &mut (), progress)?.summary)
     }
 
     fn admission(on: &Assigned<'_>) -> Option<AdmissionView> {
@@ -215,12 +218,16 @@ fn simulate(
     seed: u64,
     observer: &mut dyn Observer,
     progress: Progress<'_>,
-) -> Result<Outcome, Error> {
+) -> Result<Outcome<Summary>, Error> {
     let outcome = prepare(plan, traffic, seed)?.simulate(observer, progress)?;
-    if outcome.summary.classes.iter().any(|class| class.arrived > 0) {
-        return Ok(outcome);
+    match outcome.summary.classes.iter().any(|class| class.arrived > 0) {
+        true => Ok(outcome),
+        false => Err(nothing_arrived(plan, &outcome.remarks)),
     }
-    Err(Error::question(match (outcome.remarks.unmatched, plan.run.warm_up) {
+}
+
+fn nothing_arrived(plan: &Plan, remarks: &Remarks) -> Error {
+    Error::question(match (remarks.unmatched, plan.run.warm_up) {
         (0, laxity::units::Nanos::ZERO) => {
             "nothing arrived: the sources or the recording have no packet".to_string()
         }
@@ -231,14 +238,14 @@ fn simulate(
             "none of the recording's {unmatched} frames matched a class: give the classes a `match`, \
              such as match = \"udp dport 4000\""
         ),
-    }))
+    })
 }
 
 fn prepare<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<'a>, Error> {
     let duration = traffic.duration(plan)?;
-    let mut run = Run { plan, duration, seed, arrivals: Vec::new(), backlogged: Vec::new() };
+    let mut run = Run { plan, duration, seed, feeds: Vec::new() };
     if let Some(open) = traffic.arrivals {
-        run.arrivals.push(open(plan)?);
+        run.feeds.push(Feed::new(open(plan)?));
         return Ok(run);
     }
     if plan.sources.is_empty() {
@@ -255,7 +262,7 @@ fn simulate_network<W: Watcher>(
     seed: u64,
     watcher: &mut W,
     progress: Progress<'_>,
-) -> Result<NetworkSummary, Error> {
+) -> Result<Outcome<NetworkSummary>, Error> {
     if traffic.arrivals.is_some() {
         return Err(Error::question(
             "--arrivals feeds one link, and the plan is a network: give it [[source]] tables",
@@ -266,6 +273,10 @@ fn simulate_network<W: Watcher>(
             "the plan has no [[source]], so nothing would arrive: add one with a `path`",
         ));
     }
-    let run = NetworkRun { on, duration: traffic.duration_of_network(on.plan)?, seed };
-    Ok(run.simulate(watcher, progress)?)
+    let run = NetworkRun { on, duration: traffic.duration(on.plan)?, seed };
+    let outcome = run.simulate(watcher, progress)?;
+    match outcome.summary.classes.iter().any(|class| class.sent > 0) {
+        true => Ok(outcome),
+        false => Err(nothing_arrived(on.plan, &outcome.remarks)),
+    }
 }

@@ -66,14 +66,15 @@ impl Traffic<'_> {
         }
     }
 
-    /// How long traffic arrives: as is asked for, or as the plan says; by default
-    /// [some seconds](DEFAULT_DURATION) of models, and all of a recording, which is `None`.
+    /// How long traffic arrives, and a network is simulated: as is asked for, or as the plan says; by
+    /// default [some seconds](DEFAULT_DURATION), and all of it, which is `None`, if it is recorded alone.
     ///
     /// # Errors
     /// If the plan's warm-up leaves nothing of it.
     pub fn duration(&self, plan: &Plan) -> Result<Option<Nanos>, Error> {
-        let models = plan.sources.iter().any(|source| matches!(source, Source::Model(_)));
-        let unless_told = (self.arrivals.is_none() && models).then_some(DEFAULT_DURATION);
+        let recorded = |source: &Source| matches!(source, Source::Recording(_));
+        let is_recorded = self.arrivals.is_some() || plan.sources.iter().all(recorded);
+        let unless_told = (!is_recorded).then_some(DEFAULT_DURATION);
         let duration = self.duration.or(plan.run.duration).or(unless_told);
         match duration.is_some_and(|duration| duration <= plan.run.warm_up) {
             true => Err(Error::question(format!(
@@ -82,14 +83,6 @@ impl Traffic<'_> {
             ))),
             false => Ok(duration),
         }
-    }
-
-    /// How long a network is simulated.
-    ///
-    /// # Errors
-    /// As [`duration`](Self::duration).
-    pub fn duration_of_network(&self, plan: &Plan) -> Result<Nanos, Error> {
-        Ok(self.duration(plan)?.unwrap_or(DEFAULT_DURATION))
     }
 }
 

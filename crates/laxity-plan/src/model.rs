@@ -71,6 +71,13 @@ impl Plan {
         order
     }
 
+    /// The classes that a source feeds; of a recording, those that it may feed.
+    pub fn fed_by(&self, source: &Source) -> impl Iterator<Item = ClassId> {
+        let class = source.class();
+        let any = self.leaves().map(|(id, _)| id);
+        class.into_iter().chain(any.take(if class.is_none() { usize::MAX } else { 0 }))
+    }
+
     /// Whether the classes make a hierarchy or have service curves, so that their shares of the
     /// link are more than their weights.
     pub fn has_shares(&self) -> bool {

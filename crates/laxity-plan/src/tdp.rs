@@ -14,7 +14,7 @@ use std::ops::Deref;
 
 use laxity::admit::tdp::Flow;
 
-use crate::model::{Class, Hop, Plan, SchedulerSpec, Source, TdpSpec};
+use crate::model::{Class, Hop, Plan, SchedulerSpec, TdpSpec};
 use crate::network::Networked;
 
 /// A network whose plan's discipline is time-driven priority.
@@ -75,8 +75,8 @@ impl Plan {
     /// where none does.
     pub fn class_paths(&self) -> Vec<&[Hop]> {
         let mut paths = vec![&[][..]; self.classes.len()];
-        for (class, path) in self.sources.iter().rev().filter_map(Source::feeds) {
-            paths[class.index()] = path;
+        for source in self.sources.iter().rev() {
+            self.fed_by(source).for_each(|class| paths[class.index()] = source.path());
         }
         paths
     }

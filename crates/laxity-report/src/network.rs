@@ -297,8 +297,12 @@ mod tests {
     fn run(plan: &Plan) -> (NetworkSummary, Series) {
         let mut series = SeriesRecorder::new(plan);
         let duration = Nanos(2_000_000_000);
-        let run = NetworkRun { on: &plan.networked().unwrap().assigned(), duration, seed: 1 };
-        (run.simulate(&mut series, &mut laxity_sim::to_the_end).unwrap(), series.finish())
+        let run = NetworkRun {
+            on: &plan.networked().unwrap().assigned(),
+            duration: Some(duration),
+            seed: 1,
+        };
+        (run.simulate(&mut series, &mut laxity_sim::to_the_end).unwrap().summary, series.finish())
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub fn run(
     let bounds = subject.feeds.iter().flatten().filter_map(|feed| feed.bound);
     let duration = Nanos(last + 2 * bounds.max().unwrap_or(0) + unpromised(&plan));
     let on = plan.networked().expect("frames are of a network").assigned();
-    let run = NetworkRun { on: &on, duration, seed: 1 };
+    let run = NetworkRun { on: &on, duration: Some(duration), seed: 1 };
     let mut judge = Judge {
         subject,
         came: vec![0; plan.classes.len()],
@@ -69,11 +69,11 @@ pub fn run(
 fn source(subject: &Subject, arrival: &Arrival) -> Source {
     let named = subject.draft.paths.iter().zip(&subject.plan.sources);
     let of = named.into_iter().find(|(path, _)| path.name == arrival.feed);
-    let (class, path) = of.and_then(|(_, source)| source.feeds()).expect("a path's source");
+    let (_, source) = of.expect("a path's source");
     Source::Model(ModelSource {
-        class,
+        class: source.class().expect("it feeds a class"),
         count: 1,
-        path: path.to_vec(),
+        path: source.path().to_vec(),
         packet: Dist::Constant(Bytes(arrival.length.into())),
         model: Model::Constant { rate: laxity::units::Rate(1), jitter: None },
         start: Nanos(arrival.time),

@@ -156,8 +156,8 @@ impl Subject {
         }
         let mut feeds = Vec::new();
         for (path, source) in draft.paths.iter().zip(&plan.sources) {
-            let (class, hops) = source.feeds().expect("a path's source");
-            let route = paths.route(class, hops, false).map(|route| &paths.routes[route]);
+            let class = source.class().expect("a path's source");
+            let route = paths.route(class, source.path(), false).map(|route| &paths.routes[route]);
             let feed = route.map(|route| Feed {
                 class: class.index(),
                 outputs: route.outputs.clone(),
@@ -184,7 +184,7 @@ impl Subject {
         let bounds = framing.bounds();
         let mut feeds = Vec::new();
         for (path, source) in draft.paths.iter().zip(&plan.sources) {
-            let (class, _) = source.feeds().expect("a path's source");
+            let class = source.class().expect("a path's source");
             let bound = bounds.get(&class).and_then(|bound| Some(bound.as_ref().ok()?.delay().0));
             let feed = Feed { class: class.index(), outputs: Vec::new(), bound };
             set(&mut feeds, path.name, Some(feed));

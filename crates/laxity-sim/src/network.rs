@@ -16,6 +16,7 @@ mod frames;
 mod losses;
 mod output;
 mod reserved;
+mod sources;
 mod summary;
 mod ties;
 mod topology;
@@ -32,7 +33,7 @@ use laxity::port::{Books, Promise};
 use laxity::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::model::{Class, Hop, Source};
+use laxity_plan::model::{self, Class, Hop, ModelSource, Recording, TcpSource};
 use laxity_plan::network::Networked;
 use laxity_plan::tdp::Assigned;
 use rand::RngExt;
@@ -47,14 +48,17 @@ use self::agenda::{Agenda, Event, Slots};
 use self::flow::{ClassBooks, Connection, Flow, FlowBooks, Workload};
 use self::frames::Next;
 use self::output::{Discipline, Output};
+use self::sources::{Flows, Source};
 use self::summary::Measured;
 use self::ties::Ties;
 use self::topology::{Step, Topology};
 use crate::Progress;
 use crate::error::SimError;
 use crate::record::{Fate, Record};
+use crate::source::closed_loop::{ClosedLoop, SourceCopy, Way};
 use crate::source::random::generator;
-use crate::source::{Arrival, Arrivals, arrivals};
+use crate::source::{Arrivals, Feed};
+use crate::summary::Outcome;
 use crate::tcp::Ack;
 
 /// What to simulate.
@@ -62,8 +66,9 @@ use crate::tcp::Ack;
 pub struct NetworkRun<'a> {
     /// The network.
     pub on: &'a Assigned<'a>,
-    /// When the simulation ends, whatever is under way then.
-    pub duration: Nanos,
+    /// When the simulation ends, whatever is under way then; `None` lasts as long as the traffic does, and
+    /// with recordings alone it never lasts longer.
+    pub duration: Option<Nanos>,
     /// The seed of every random draw.
     pub seed: u64,
 }
@@ -74,13 +79,16 @@ const HOSTS: u64 = 1 << 62;
 /// What is known of a network's outputs and flows while it runs.
 struct Simulation<'a, W> {
     run: NetworkRun<'a>,
+    end: Nanos,
     topology: Topology<'a>,
     /// By twice the number of a link, and one for the way back.
     books: Vec<Books>,
     flows: Vec<Flow>,
     classes: Vec<ClassBooks>,
     policer: Policer,
-    sources: Vec<Feed>,
+    sources: Vec<Source>,
+    /// The packets of backlogged sources, by the loops of the outputs that they feed.
+    loops: Vec<ClosedLoop>,
     transits: Slab<Transit>,
     agenda: Agenda,
     slots: Slots,
@@ -88,14 +96,6 @@ struct Simulation<'a, W> {
     busy: Vec<Nanos>,
     hops: u64,
     watcher: &'a mut W,
-}
-
-/// A source of packets without feedback.
-struct Feed {
-    arrivals: Box<dyn Arrivals>,
-    pending: Option<Arrival>,
-    /// The flow of its first copy.
-    first_flow: u32,
 }
 
 /// A packet on its way through the network.
@@ -131,20 +131,22 @@ struct Drops<'a, W> {
     books: &'a mut Books,
     transits: &'a mut Slab<Transit>,
     flows: &'a mut [Flow],
+    closed_loop: Option<&'a mut ClosedLoop>,
+    way: Way,
     watcher: &'a mut W,
-    measured_from: Nanos,
+    plan: &'a Plan,
 }
 
 impl<'a> NetworkRun<'a> {
     /// Simulates; `progress` hears of it and may stop it.
     ///
     /// # Errors
-    /// If a source makes no sense.
+    /// If a source makes no sense, or a recording cannot be read on.
     pub fn simulate<W: Watcher>(
         self,
         watcher: &mut W,
         progress: Progress<'_>,
-    ) -> Result<NetworkSummary, SimError> {
+    ) -> Result<Outcome<NetworkSummary>, SimError> {
         let mut simulation = Simulation::new(self, watcher)?;
         simulation.run(progress)?;
         simulation.close();
@@ -163,6 +165,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             .collect();
         let mut simulation = Simulation {
             run,
+            end: run.duration.unwrap_or(Nanos::MAX),
             topology,
             busy: vec![Nanos::ZERO; books.len()],
             books,
@@ -170,9 +173,10 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             classes: vec![ClassBooks::default(); plan.classes.len()],
             policer: plan.policer(),
             sources: Vec::new(),
+            loops: Vec::new(),
             transits: Slab::new(),
             agenda: Agenda::new(0, 0),
-            slots: Slots { sources: 0, outputs: 0, flows: 0 },
+            slots: Slots { sources: 0, outputs: 0, flows: 0, loops: 0 },
             hops: 0,
             watcher,
         };
@@ -185,42 +189,79 @@ impl<'a, W: Watcher> Simulation<'a, W> {
     fn connect(&mut self) -> Result<(), SimError> {
         let plan = self.run.on.plan;
         let mut of_class = vec![0; plan.classes.len()];
+        let mut next = |class: ClassId| {
+            let number = &mut of_class[class.index()];
+            *number += 1;
+            FlowId(*number - 1)
+        };
+        let add = |this: &mut Self, flow: NewFlow<'_>| {
+            let NewFlow { class, id, path, bound, connection, backlogged } = flow;
+            let [path, back] = this.topology.add(class, path, connection.is_some());
+            let books = FlowBooks::default();
+            this.flows.push(Flow { class, id, path, back, bound, backlogged, connection, books });
+            this.flows.len() as u32 - 1
+        };
         for (index, source) in plan.sources.iter().enumerate() {
-            let first_flow = self.flows.len() as u32;
-            let (class, path, count) = match source {
-                Source::Model(source) => (source.class, &source.path, source.count),
-                Source::Tcp(source) => (source.class, &source.path, source.count),
-                Source::Recording(_) => continue,
+            let feed = Feed::of_source(plan, self.run.seed, index)?;
+            let number = self.sources.len();
+            let flows = match source {
+                model::Source::Model(ModelSource { class, path, count, .. })
+                | model::Source::Tcp(TcpSource { class, path, count, .. }) => {
+                    let mut connections = self.connections(index, source)?;
+                    let (class, bound) = (*class, self.bound(*class, path));
+                    let first = self.flows.len() as u32;
+                    for copy in 0..*count {
+                        let is_backlogged = matches!(feed, Some(Feed::Backlogged(_)));
+                        let of = SourceCopy { source: number, flow: FlowId(copy) };
+                        let backlogged = is_backlogged.then_some(of);
+                        let connection = connections.next();
+                        let id = next(class);
+                        add(self, NewFlow { class, id, path, bound, connection, backlogged });
+                    }
+                    Flows::Copies(first)
+                }
+                model::Source::Recording(Recording { path, .. }) => {
+                    let mut flows = vec![None; plan.classes.len()];
+                    for (class, _) in plan.leaves() {
+                        let bound = self.bound(class, path);
+                        let (connection, backlogged) = (None, None);
+                        let id = FlowId::default();
+                        let flow = NewFlow { class, id, path, bound, connection, backlogged };
+                        flows[class.index()] = Some(add(self, flow));
+                    }
+                    Flows::Classes(flows)
+                }
             };
-            let mut connections = self.connections(index, source)?;
-            let route = self.topology.paths.route(class, path, false);
-            let bound = match &self.topology.reserved {
-                Some(reserved) => reserved.bound(class),
-                None => route.and_then(|route| self.topology.paths.routes[route].bound().ok()),
-            };
-            for _ in 0..count {
-                let [path, back] = self.topology.add(class, path, matches!(source, Source::Tcp(_)));
-                let id = FlowId(of_class[class.index()]);
-                of_class[class.index()] += 1;
-                let (connection, books) = (connections.next(), FlowBooks::default());
-                self.flows.push(Flow { class, id, path, back, bound, connection, books });
-            }
-            if let Source::Model(_) = source {
-                let arrivals = arrivals(plan, self.run.seed, index)?;
-                self.sources.push(Feed { arrivals, pending: None, first_flow });
+            self.sources.extend(feed.map(|feed| Source { feed, flows }));
+        }
+        // Recorded packets bring their own numbers: their flows have those that are left.
+        for source in &self.sources {
+            let Flows::Classes(flows) = &source.flows else { continue };
+            for flow in flows.iter().flatten() {
+                let flow = &mut self.flows[*flow as usize];
+                flow.id = next(flow.class);
             }
         }
         Ok(())
+    }
+
+    /// How long packets of a class take over a path at the most, if that is proved.
+    fn bound(&self, class: ClassId, path: &[Hop]) -> Option<Nanos> {
+        let Topology { paths, reserved, .. } = &self.topology;
+        match reserved {
+            Some(reserved) => reserved.bound(class),
+            None => paths.routes[paths.route(class, path, false)?].bound().ok(),
+        }
     }
 
     /// The connections of a TCP source; none of another.
     fn connections(
         &self,
         index: usize,
-        source: &Source,
+        source: &model::Source,
     ) -> Result<impl Iterator<Item = Box<Connection>> + use<W>, SimError> {
         let (workload, start, stagger, count) = match source {
-            Source::Tcp(source) => {
+            model::Source::Tcp(source) => {
                 let workload = Workload::new(source)
                     .map_err(|problem| SimError::Source { number: index + 1, problem })?;
                 (Some(workload), source.start, source.stagger, source.count)
@@ -242,11 +283,11 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             sources: self.sources.len(),
             outputs: self.topology.outputs.len(),
             flows: with_timers.map_or(0, |last| last + 1),
+            loops: self.topology.loops as usize,
         };
         self.agenda = Agenda::new(self.slots.count(), self.slots.slot(Event::Choice(0)));
-        for source in 0..self.sources.len() {
-            self.await_arrival(source)?;
-        }
+        self.loops.resize_with(self.slots.loops, ClosedLoop::default);
+        self.start_sources()?;
         for flow in 0..self.flows.len() {
             self.rearm(flow);
         }
@@ -259,84 +300,49 @@ impl<'a, W: Watcher> Simulation<'a, W> {
     }
 
     fn run(&mut self, progress: Progress<'_>) -> Result<(), SimError> {
-        let mut events = 0u64;
+        let ends_early = self.run.duration.is_none() || self.is_recorded();
+        let (mut events, mut last) = (0u64, Nanos::ZERO);
         while let Some((slot, now)) = self.agenda.next()
-            && now < self.run.duration
+            && now < self.end
         {
+            if now > Nanos::LIMIT {
+                return Err(SimError::EndOfTime);
+            }
+            last = now;
             match self.slots.event(slot) {
                 Event::Source(source) => self.emit(now, source)?,
                 Event::Wire(output) => self.land(now, output),
                 Event::SenderTimer(flow) => self.wake_sender(now, flow),
                 Event::ReceiverTimer(flow) => self.wake_receiver(now, flow),
+                Event::Retry(number) => self.retry(now, number),
                 Event::Choice(output) => self.choose(now, output),
+            }
+            if ends_early && self.is_over() {
+                break;
             }
             events += 1;
             if events.is_multiple_of(1 << 16) && progress(now).is_break() {
                 return Err(SimError::Stopped);
             }
         }
-        Ok(())
-    }
-
-    /// Looks up a source's next packet.
-    fn await_arrival(&mut self, source: usize) -> Result<(), SimError> {
-        let feed = &mut self.sources[source];
-        feed.pending = feed.arrivals.next_arrival()?;
-        let time = feed.pending.map_or(Nanos::MAX, |arrival| arrival.time);
-        self.agenda.set(self.slots.slot(Event::Source(source)), time);
-        Ok(())
-    }
-
-    fn emit(&mut self, now: Nanos, source: usize) -> Result<(), SimError> {
-        let Feed { pending, first_flow, .. } = &mut self.sources[source];
-        let (arrived, first_flow) = (pending.take(), *first_flow);
-        self.await_arrival(source)?;
-        if let Some(arrival) = arrived {
-            let flow = (first_flow + arrival.flow.0) as usize;
-            self.set_out(now, flow, arrival.length, Ecn::NotCapable, Body::Datagram);
+        if ends_early && self.agenda.next().is_none_or(|(_, next)| next < self.end) {
+            self.end = last;
         }
         Ok(())
     }
 
-    /// A packet of a flow sets out for the receiver, unless it breaks a contract that drops it.
-    fn set_out(&mut self, now: Nanos, flow: usize, length: u32, ecn: Ecn, body: Body) {
-        let Flow { class, id, ref path, ref mut books, .. } = self.flows[flow];
-        let (at, end) = (path.start, path.end);
-        books.sent += u64::from(now >= self.run.on.plan.run.warm_up);
-        let mut transit = Transit {
-            flow: flow as u32,
-            at,
-            end,
-            sent: now,
-            began: Nanos::MAX,
-            arrived: now,
-            class,
-            id,
-            length,
-            demoted: false,
-            ecn,
-            body,
+    /// Whether all traffic is recorded, and so is over when it ends.
+    fn is_recorded(&self) -> bool {
+        self.slots.flows == 0 && self.sources.iter().all(|source| source.feed.is_recording())
+    }
+
+    /// Whether no packet is in the network, and none will be.
+    fn is_over(&self) -> bool {
+        let has_ended = |source: &Source| match &source.feed {
+            Feed::Open(stream) => !stream.is_pending(),
+            Feed::Backlogged(_) => false,
         };
-        let mut packet = transit.packet(now, u64::MAX);
-        if !self.policer.admit(now, &mut packet) {
-            return self.refuse(&transit, packet);
-        }
-        transit.demoted = packet.demoted;
-        let key = self.transits.insert(transit) as u32;
-        self.arrive(now, key, None);
-    }
-
-    /// A packet breaks the contract of its class where it sets out, and is dropped.
-    fn refuse(&mut self, transit: &Transit, packet: Packet) {
-        let step = self.topology.routes[transit.at as usize];
-        let number = self.topology.outputs[step.output as usize].books;
-        let reason = DropReason::Contract;
-        let books = &mut self.books[number as usize];
-        books.arrived(&packet);
-        books.dropped(&packet, reason);
-        self.flows[transit.flow as usize].books.lose(transit, self.run.on.plan.run.warm_up);
-        let fate = Fate::Dropped(reason);
-        self.watcher.hop(hop_of(number), &Record { packet, deadline: None, fate });
+        self.transits.is_empty() && self.slots.flows == 0 && self.sources.iter().all(has_ended)
     }
 
     /// A packet arrives at the next output of its route, sent in this frame by the node before if both
@@ -356,11 +362,25 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         let free_at = output.link.free_at().max(now);
         if let Discipline::Arrival = output.discipline {
             // What would be begun after the end waits at the end, as under every discipline.
-            if free_at < self.run.duration {
+            if free_at < self.end {
                 self.transmit(free_at, number, packet, None, 0);
             }
             return;
         }
+        self.queue(now, number, packet, frame, may_lead);
+        self.plan_retries(now, number);
+    }
+
+    /// A packet joins those that wait for an output.
+    fn queue(
+        &mut self,
+        now: Nanos,
+        number: usize,
+        packet: Packet,
+        frame: Option<u64>,
+        may_lead: bool,
+    ) {
+        let free_at = self.topology.outputs[number].link.free_at().max(now);
         let is_alone = self.agenda.next().is_none_or(|(_, next)| next > now);
         let (output, mut drops) = self.output(number);
         match &mut output.discipline {
@@ -401,9 +421,14 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         self.topology.edge.as_mut()?.frame_of_flow(flow, frames.clock.at(now), packet)
     }
 
-    /// Those that came to an output at one instant get in, and the link takes what its scheduler
-    /// chooses if it is free.
+    /// Those that came to an output at one instant get in, the link takes what its scheduler chooses if
+    /// it is free, and backlogged sources follow.
     fn choose(&mut self, now: Nanos, number: usize) {
+        self.serve(now, number);
+        self.refill(now, number);
+    }
+
+    fn serve(&mut self, now: Nanos, number: usize) {
         let (output, mut drops) = self.output(number);
         let free_at = output.link.free_at();
         if let Discipline::Scheduler(scheduler, ties) = &mut output.discipline
@@ -414,6 +439,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         if free_at > now {
             return self.agenda.set(self.slots.slot(Event::Choice(number)), free_at);
         }
+        drops.way = Way::Out;
         let (chosen, mut waits_until) = match &mut output.discipline {
             Discipline::Arrival => return,
             Discipline::Scheduler(scheduler, _) => match scheduler.dequeue(now, &mut drops) {
@@ -461,7 +487,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             let output = &mut self.topology.outputs[number];
             let start = output.link.free_at();
             let Discipline::Frames(frames) = &mut output.discipline else { return now };
-            if start >= self.run.duration {
+            if start >= self.end || output.closed_loop.is_some() {
                 return now;
             }
             let Some((Dispatch { packet, deadline, .. }, ds)) = frames.next_ahead(start) else {
@@ -496,7 +522,10 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         let books = &mut self.books[output.books as usize];
         books.dispatched(&packet);
         books.sent(&packet, departure);
-        let until = departure.min(self.run.duration);
+        if let Some(number) = output.closed_loop {
+            self.loops[number as usize].departs(&packet);
+        }
+        let until = departure.min(self.end);
         let from = start.max(self.run.on.plan.run.warm_up);
         self.busy[output.books as usize] += until.saturating_sub(from);
         self.hops += 1;
@@ -551,8 +580,10 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             books: &mut self.books[output.books as usize],
             transits: &mut self.transits,
             flows: &mut self.flows,
+            closed_loop: output.closed_loop.map(|number| &mut self.loops[number as usize]),
+            way: Way::In,
             watcher: &mut *self.watcher,
-            measured_from: self.run.on.plan.run.warm_up,
+            plan: self.run.on.plan,
         };
         (output, drops)
     }
@@ -560,7 +591,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
     /// Counts what packets have missed that have not come to their receivers by the end, and tells of
     /// those that still wait for a link: those that are on none.
     fn close(&mut self) {
-        let end = self.run.duration;
+        let end = self.end;
         let outputs = &self.topology.outputs;
         let mut waits = vec![true; self.transits.capacity()];
         for packet in outputs.iter().flat_map(Output::under_way) {
@@ -583,7 +614,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         }
     }
 
-    fn finish(self) -> NetworkSummary {
+    fn finish(self) -> Outcome<NetworkSummary> {
         let mut outputs = vec![0; self.books.len()];
         let mut lost = vec![0; self.books.len()];
         let mut frames = vec![None; self.books.len()];
@@ -595,6 +626,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         }
         let measured = Measured {
             run: &self.run,
+            end: self.end,
             books: &self.books,
             busy: &self.busy,
             outputs: &outputs,
@@ -613,8 +645,19 @@ impl<'a, W: Watcher> Simulation<'a, W> {
                 .sum(),
             under_way: self.topology.outputs.iter().map(|output| output.under_way().count()).sum(),
         };
-        NetworkSummary::new(&measured)
+        let remarks = self.sources.iter().map(|source| source.feed.remarks()).sum();
+        Outcome { summary: NetworkSummary::new(&measured), remarks }
     }
+}
+
+/// A flow that is to be made.
+struct NewFlow<'p> {
+    class: ClassId,
+    id: FlowId,
+    path: &'p [Hop],
+    bound: Option<Nanos>,
+    connection: Option<Box<Connection>>,
+    backlogged: Option<SourceCopy>,
 }
 
 impl Transit {
@@ -658,7 +701,10 @@ impl<W: Watcher> DropSink for Drops<'_, W> {
     fn dropped(&mut self, packet: Packet, reason: DropReason) {
         self.books.dropped(&packet, reason);
         let transit = self.transits.remove(packet.handle as usize);
-        self.flows[transit.flow as usize].books.lose(&transit, self.measured_from);
+        self.flows[transit.flow as usize].books.lose(&transit, self.plan.run.warm_up);
+        if let Some(closed) = &mut self.closed_loop {
+            closed.dropped(self.way, &packet, reason, self.plan);
+        }
         let fate = Fate::Dropped(reason);
         self.watcher.hop(self.hop, &Record { packet, deadline: None, fate });
     }

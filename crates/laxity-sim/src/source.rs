@@ -2,8 +2,10 @@
 
 mod backlogged;
 mod capture;
+pub(crate) mod closed_loop;
 mod copies;
 mod csv;
+mod feed;
 mod frames;
 mod greedy;
 mod lengths;
@@ -18,9 +20,10 @@ mod tests;
 
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
-use laxity_plan::model::{Dist, Model, ModelSource, Plan, Source};
+use laxity_plan::model::{Dist, Model, ModelSource, Plan};
 
 pub use self::backlogged::Backlogged;
+pub use self::feed::Feed;
 pub use self::lengths::Lengths;
 pub use self::order::WINDOW;
 pub use self::recording::{open_recording, read_recording};
@@ -84,29 +87,15 @@ impl std::iter::Sum for Remarks {
     }
 }
 
-/// The arrivals of the plan's `index`-th source, from 0. None for a backlogged source, which sends
-/// only when a packet leaves: see [`Backlogged`]; none for TCP, which sends when it hears of the other
-/// end: see [`network`](crate::network).
-///
-/// # Errors
-/// If the source's parameters make no sense, or its recording cannot be opened.
-pub fn arrivals(plan: &Plan, seed: u64, index: usize) -> Result<Box<dyn Arrivals>, SimError> {
-    match &plan.sources[index] {
-        Source::Model(source) => model_arrivals(plan, source, seed, index)
-            .map_err(|problem| SimError::Source { number: index + 1, problem }),
-        Source::Tcp(_) => Ok(Box::new(Nothing)),
-        Source::Recording(recording) => open_recording(recording, plan),
-    }
-}
-
-fn model_arrivals(
+/// The feed of the `index`-th source, which is a model.
+fn model_feed(
     plan: &Plan,
     source: &ModelSource,
     seed: u64,
     index: usize,
-) -> Result<Box<dyn Arrivals>, SourceProblem> {
+) -> Result<Feed, SourceProblem> {
     let lengths = sampled("packet", Lengths::new(plan, source))?;
-    Ok(match source.model {
+    let arrivals: Box<dyn Arrivals> = match source.model {
         Model::Greedy { burst, spacing } => {
             let greedy = Greedy::new(plan, source, lengths, burst, spacing)?;
             Box::new(Copies::new(greedy, source, seed, index))
@@ -125,17 +114,12 @@ fn model_arrivals(
             let on_off = OnOff::new(lengths, rate, on, off)?;
             Box::new(Copies::new(on_off, source, seed, index))
         }
-        Model::Backlogged { .. } => Box::new(Nothing),
-    })
-}
-
-/// A stream that has ended.
-struct Nothing;
-
-impl Arrivals for Nothing {
-    fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
-        Ok(None)
-    }
+        Model::Backlogged { window } => {
+            let backlogged = Backlogged::new(source, window, lengths, seed, index);
+            return Ok(Feed::Backlogged(backlogged));
+        }
+    };
+    Ok(Feed::new(arrivals))
 }
 
 /// A field's distribution, ready to draw from.

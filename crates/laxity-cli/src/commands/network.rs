@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use laxity_api::{Judged, NetworkRan, Networked, Plan, Traffic, run_network};
+use laxity_api::{Judged, NetworkRan, Networked, Plan, Traffic, remarks, run_network};
 use laxity_report::visible::line;
 use laxity_report::{network, quantity, verdict};
 use laxity_sim::network::{NetworkSummary, Watcher};
@@ -16,23 +16,26 @@ use crate::{Promises, print, print_json, progress, traffic};
 
 /// `laxity run`.
 pub fn run(arguments: &Run, on: Networked<'_>, traffic: &Traffic<'_>) -> Result<Promises, Failure> {
-    let judged = match &arguments.out {
-        None => watched(on, traffic, &mut ())?.judged,
+    let (judged, told) = match &arguments.out {
+        None => {
+            let ran = watched(on, traffic, &mut ())?;
+            (ran.judged, remarks(&ran.remarks))
+        }
         Some(folder) => {
             let mut output = Output::new(folder, &arguments.inputs(on.plan))?;
-            let (NetworkRan { on, judged, admission }, series) =
+            let (NetworkRan { on, judged, admission, remarks: held }, series) =
                 traced(arguments, on, traffic, &mut output)?;
             let report = network::html(&on, &admission, &judged, &series);
             output.write_json("summary.json", &judged)?;
             output.write("report.html", &report)?;
             output.finish(&arguments.plan, &ran(&judged.summary))?;
-            judged
+            (judged, remarks(&held))
         }
     };
     if arguments.json {
         print_json(&judged)?;
     } else {
-        print(&text(&judged, arguments))?;
+        print(&text(&judged, &told, arguments))?;
     }
     Ok(Promises::kept_if(judged.verdict.kept))
 }
@@ -47,14 +50,16 @@ pub fn compare(
     let inputs = arguments.inputs(plan);
     let output = arguments.out.as_deref().map(|folder| Output::new(folder, &inputs)).transpose()?;
     let (mut runs, mut series): (Vec<Judged<NetworkSummary>>, Vec<Series>) = Default::default();
+    let mut notes = Vec::new();
     for one in compared.iter().filter_map(Plan::networked) {
         let mut recorder = SeriesRecorder::new(one.plan);
-        let duration = traffic.duration_of_network(one.plan)?;
-        let bar = progress::through(one.plan.scheduler.name(), Some(duration));
+        let bar = progress::through(one.plan.scheduler.name(), traffic.duration(one.plan)?);
         let moving = &mut traffic::moving(&bar);
         let ran = NetworkRan::in_comparison(plan, one, traffic, &mut recorder, moving);
         bar.finish_and_clear();
-        runs.push(ran?.judged);
+        let ran = ran?;
+        notes = remarks(&ran.remarks);
+        runs.push(ran.judged);
         series.push(recorder.finish());
     }
     let summaries: Vec<_> = runs.iter().map(|run| &run.summary).collect();
@@ -70,6 +75,9 @@ pub fn compare(
         for line in verdict::compared(&verdict::named(&runs)) {
             text += &format!("{line}\n");
         }
+        for note in notes {
+            text += &format!("Note: {note}.\n");
+        }
         if let Some(folder) = &arguments.out {
             text += &format!("Report: {}\n", folder.join("report.html").display());
         }
@@ -84,8 +92,7 @@ fn watched<'a, W: Watcher>(
     traffic: &Traffic<'_>,
     watcher: &mut W,
 ) -> Result<NetworkRan<'a>, Failure> {
-    let duration = traffic.duration_of_network(on.plan)?;
-    let bar = progress::through(on.plan.scheduler.name(), Some(duration));
+    let bar = progress::through(on.plan.scheduler.name(), traffic.duration(on.plan)?);
     let ran = run_network(on, traffic, watcher, &mut traffic::moving(&bar));
     bar.finish_and_clear();
     Ok(ran?)
@@ -123,7 +130,7 @@ fn ran(summary: &NetworkSummary) -> Ran<'_> {
     Ran { scheduler: &summary.scheduler, seed: summary.seed, duration_ns: summary.duration_ns }
 }
 
-fn text(judged: &Judged<NetworkSummary>, arguments: &Run) -> String {
+fn text(judged: &Judged<NetworkSummary>, notes: &[String], arguments: &Run) -> String {
     let Judged { summary, verdict } = judged;
     let mut text = format!(
         "{}\n{}, {} simulated, seed {}, {} hops taken\n\n{}\n\n{verdict}",
@@ -134,6 +141,9 @@ fn text(judged: &Judged<NetworkSummary>, arguments: &Run) -> String {
         quantity::count(summary.hop_departures),
         network::tables(summary),
     );
+    for note in notes {
+        text += &format!("Note: {note}.\n");
+    }
     if let Some(folder) = &arguments.out {
         text += &format!("Report: {}\n", folder.join("report.html").display());
     }

@@ -60,10 +60,10 @@ impl Shown {
         let mut watch = Watch::new(&plan, duration);
         let run = NetworkRun {
             on: &plan.networked().expect("the paper's plans are networks").assigned(),
-            duration,
+            duration: Some(duration),
             seed,
         };
-        let summary = run.simulate(&mut watch, &mut laxity_sim::to_the_end)?;
+        let summary = run.simulate(&mut watch, &mut laxity_sim::to_the_end)?.summary;
         Ok(watch.shown(combination, &summary))
     }
 }

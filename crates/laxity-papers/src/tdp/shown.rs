@@ -33,8 +33,9 @@ pub struct Flow {
 
 impl Shown {
     pub fn of(plan: &Plan, duration: Nanos, seed: u64) -> Result<Shown, SimError> {
-        let run = NetworkRun { on: &super::networked(plan).assigned(), duration, seed };
-        let summary = run.simulate(&mut (), &mut laxity_sim::to_the_end)?;
+        let run =
+            NetworkRun { on: &super::networked(plan).assigned(), duration: Some(duration), seed };
+        let summary = run.simulate(&mut (), &mut laxity_sim::to_the_end)?.summary;
         Ok(Shown::from(plan, &summary))
     }
 

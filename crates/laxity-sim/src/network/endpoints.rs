@@ -128,7 +128,8 @@ impl<W: Watcher> Simulation<'_, W> {
         {
             let Segment { number: place, length, ecn, reduced } = segment;
             let body = Body::Segment { number: place, transfer: connection.transfer, reduced };
-            self.set_out(now, number, length, ecn, body);
+            let id = self.flows[number].id;
+            self.set_out(now, number, id, length, ecn, body);
         }
         self.rearm(number);
     }

@@ -169,6 +169,7 @@ pub struct FlowSummary {
 /// The books of a run.
 pub(super) struct Measured<'a> {
     pub run: &'a NetworkRun<'a>,
+    pub end: Nanos,
     pub books: &'a [Books],
     pub busy: &'a [Nanos],
     /// How many outputs share each of the books.
@@ -187,7 +188,7 @@ pub(super) struct Measured<'a> {
 
 impl NetworkSummary {
     pub(super) fn new(measured: &Measured<'_>) -> NetworkSummary {
-        let NetworkRun { on, duration, seed } = *measured.run;
+        let NetworkRun { on, seed, .. } = *measured.run;
         let plan = on.plan;
         let mut flows = vec![Vec::new(); plan.classes.len()];
         for flow in measured.flows {
@@ -201,7 +202,7 @@ impl NetworkSummary {
             version: env!("CARGO_PKG_VERSION"),
             scheduler: plan.scheduler.name().to_string(),
             seed,
-            duration_ns: duration.0,
+            duration_ns: measured.end.0,
             warm_up_ns: plan.run.warm_up.0,
             classes: plan.leaves().enumerate().filter_map(end_to_end).collect(),
             hops: measured.hops(),
@@ -215,7 +216,7 @@ impl NetworkSummary {
 
 impl Measured<'_> {
     fn seconds(&self) -> f64 {
-        self.run.duration.saturating_sub(self.run.on.plan.run.warm_up).as_secs_f64()
+        self.end.saturating_sub(self.run.on.plan.run.warm_up).as_secs_f64()
     }
 
     fn goodput(&self, flow: &Flow) -> f64 {
