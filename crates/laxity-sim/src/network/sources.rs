@@ -13,7 +13,7 @@ use crate::source::closed_loop::SourceCopy;
 use crate::source::{Arrival, Feed};
 
 /// A source that hears nothing of the other end.
-pub(super) struct Source {
+pub(super) struct Fed {
     pub feed: Feed,
     pub flows: Flows,
 }
@@ -59,7 +59,7 @@ impl<W: Watcher> Simulation<'_, W> {
     }
 
     pub(super) fn emit(&mut self, now: Nanos, number: usize) -> Result<(), SimError> {
-        let Source { feed, flows } = &mut self.sources[number];
+        let Fed { feed, flows } = &mut self.sources[number];
         match feed {
             Feed::Open(stream) => {
                 let arrived = stream.take();
@@ -84,8 +84,7 @@ impl<W: Watcher> Simulation<'_, W> {
 
     /// A backlogged source sends its next packet, if it has not stopped.
     fn send_next(&mut self, now: Nanos, copy: SourceCopy) {
-        let Source { feed: Feed::Backlogged(source), flows } = &mut self.sources[copy.source]
-        else {
+        let Fed { feed: Feed::Backlogged(source), flows } = &mut self.sources[copy.source] else {
             return;
         };
         let flow = flows.of(source.class, copy.flow);
