@@ -9,7 +9,7 @@ use laxity_report::seeds::Figures;
 use laxity_report::verdict::{HeldTo, Judged};
 use laxity_sim::Progress;
 use laxity_sim::engine::Run;
-use laxity_sim::network::{NetworkRun, NetworkSummary, Watcher};
+use laxity_sim::network::{NetworkRun, NetworkSummary};
 use laxity_sim::record::Observer;
 use laxity_sim::source::{Feed, Remarks};
 use laxity_sim::summary::{Outcome, Summary};
@@ -83,17 +83,17 @@ fn held_to(
     Ok(Ran { judged, admission, remarks: outcome.remarks })
 }
 
-/// Simulates a plan of a network and holds it to what it promises. The watcher hears of every packet.
+/// Simulates a plan of a network and holds it to what it promises. The observer hears of every packet.
 ///
 /// # Errors
 /// If nothing is sent, the traffic cannot be had, or `progress` stops it.
-pub fn run_network<'a, W: Watcher>(
+pub fn run_network<'a, O: Observer>(
     on: Networked<'a>,
     traffic: &Traffic<'_>,
-    watcher: &mut W,
+    observer: &mut O,
     progress: Progress<'_>,
 ) -> Result<NetworkRan<'a>, Error> {
-    network_held_to(HeldTo::Plan, on, traffic, watcher, progress)
+    network_held_to(HeldTo::Plan, on, traffic, observer, progress)
 }
 
 impl<'a> NetworkRan<'a> {
@@ -101,28 +101,28 @@ impl<'a> NetworkRan<'a> {
     ///
     /// # Errors
     /// As [`run_network`].
-    pub fn in_comparison<W: Watcher>(
+    pub fn in_comparison<O: Observer>(
         own: &Plan,
         on: Networked<'a>,
         traffic: &Traffic<'_>,
-        watcher: &mut W,
+        observer: &mut O,
         progress: Progress<'_>,
     ) -> Result<NetworkRan<'a>, Error> {
         let to = HeldTo::in_comparison(own.scheduler, on.plan.scheduler);
-        network_held_to(to, on, traffic, watcher, progress)
+        network_held_to(to, on, traffic, observer, progress)
     }
 }
 
-fn network_held_to<'a, W: Watcher>(
+fn network_held_to<'a, O: Observer>(
     to: HeldTo,
     on: Networked<'a>,
     traffic: &Traffic<'_>,
-    watcher: &mut W,
+    observer: &mut O,
     progress: Progress<'_>,
 ) -> Result<NetworkRan<'a>, Error> {
     let on = on.assigned();
     let seed = traffic.seed(on.plan);
-    let Outcome { summary, remarks } = simulate_network(&on, traffic, seed, watcher, progress)?;
+    let Outcome { summary, remarks } = simulate_network(&on, traffic, seed, observer, progress)?;
     let admission = network::admission(&on);
     let judged = Judged::new(on.plan, to, Some(&admission), summary);
     Ok(NetworkRan { on, judged, admission, remarks })
@@ -256,11 +256,11 @@ fn prepare<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<'
     Ok(run.with_sources()?)
 }
 
-fn simulate_network<W: Watcher>(
+fn simulate_network<O: Observer>(
     on: &Assigned<'_>,
     traffic: &Traffic<'_>,
     seed: u64,
-    watcher: &mut W,
+    observer: &mut O,
     progress: Progress<'_>,
 ) -> Result<Outcome<NetworkSummary>, Error> {
     if traffic.arrivals.is_some() {
@@ -274,7 +274,7 @@ fn simulate_network<W: Watcher>(
         ));
     }
     let run = NetworkRun { on, duration: traffic.duration(on.plan)?, seed };
-    let outcome = run.simulate(watcher, progress)?;
+    let outcome = run.simulate(observer, progress)?;
     match outcome.summary.classes.iter().any(|class| class.sent > 0) {
         true => Ok(outcome),
         false => Err(nothing_arrived(on.plan, &outcome.remarks)),

@@ -4,9 +4,9 @@
 use laxity::packet::Packet;
 use laxity::units::{Bytes, Nanos};
 use laxity_plan::Plan;
-use laxity_plan::model::{Dist, Hop, Model, ModelSource, SchedulerSpec, Source};
-use laxity_sim::network::{NetworkRun, Watcher};
-use laxity_sim::record::{Fate, Record};
+use laxity_plan::model::{Dist, Model, ModelSource, SchedulerSpec, Source};
+use laxity_sim::network::NetworkRun;
+use laxity_sim::record::{Fate, Observer, Record};
 
 use crate::arrival::Arrival;
 use crate::judge::{Break, What};
@@ -90,8 +90,8 @@ struct Judge<'a> {
     heard: &'a mut dyn FnMut(usize, u64, u64),
 }
 
-impl Watcher for Judge<'_> {
-    fn hop(&mut self, _: Hop, record: &Record) {
+impl Observer for Judge<'_> {
+    fn record(&mut self, record: &Record) {
         let class = record.packet.class.index();
         if let (Fate::Dropped(reason), true) = (record.fate, self.subject.is_promised(class)) {
             let broken = Break { at: record.packet.arrival.0, class, what: What::Dropped(reason) };

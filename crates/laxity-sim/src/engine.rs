@@ -348,5 +348,5 @@ fn tell(
 ) {
     let promised = plan.classes[packet.class.index()].deadline;
     let deadline = promised.map(|delay| packet.arrival.saturating_add(delay)).or(given);
-    observer.record(&Record { packet, deadline, fate });
+    observer.record(&Record { packet, hop: None, deadline, fate });
 }

@@ -22,7 +22,6 @@ mod sources;
 mod summary;
 mod ties;
 mod topology;
-mod watcher;
 
 #[cfg(test)]
 mod tests;
@@ -42,7 +41,6 @@ use slab::Slab;
 pub use summary::{
     EndToEnd, FlowSummary, FramesSummary, HopSummary, NetworkSummary, TcpSummary, jain,
 };
-pub use watcher::Watcher;
 
 use self::agenda::{Agenda, Event, Slots};
 use self::flow::{ClassBooks, Flow};
@@ -52,7 +50,7 @@ use self::summary::Measured;
 use self::topology::Topology;
 use crate::Progress;
 use crate::error::SimError;
-use crate::record::{Fate, Record};
+use crate::record::{Fate, Observer, Record};
 use crate::source::closed_loop::ClosedLoop;
 use crate::source::{Arrivals, Feed};
 use crate::summary::Outcome;
@@ -71,7 +69,7 @@ pub struct NetworkRun<'a> {
 }
 
 /// What is known of a network's outputs and flows while it runs.
-struct Simulation<'a, W> {
+struct Simulation<'a, O> {
     run: NetworkRun<'a>,
     end: Nanos,
     topology: Topology<'a>,
@@ -89,7 +87,7 @@ struct Simulation<'a, W> {
     /// How long links were sending within the measured time, by books.
     busy: Vec<Nanos>,
     hops: u64,
-    watcher: &'a mut W,
+    observer: &'a mut O,
 }
 
 /// A packet on its way through the network.
@@ -124,20 +122,20 @@ impl<'a> NetworkRun<'a> {
     ///
     /// # Errors
     /// If a source makes no sense, or a recording cannot be read on.
-    pub fn simulate<W: Watcher>(
+    pub fn simulate<O: Observer>(
         self,
-        watcher: &mut W,
+        observer: &mut O,
         progress: Progress<'_>,
     ) -> Result<Outcome<NetworkSummary>, SimError> {
-        let mut simulation = Simulation::new(self, watcher)?;
+        let mut simulation = Simulation::new(self, observer)?;
         simulation.run(progress)?;
         simulation.close();
         Ok(simulation.finish())
     }
 }
 
-impl<'a, W: Watcher> Simulation<'a, W> {
-    fn new(run: NetworkRun<'a>, watcher: &'a mut W) -> Result<Self, SimError> {
+impl<'a, O: Observer> Simulation<'a, O> {
+    fn new(run: NetworkRun<'a>, observer: &'a mut O) -> Result<Self, SimError> {
         let Networked { plan, network } = run.on.on;
         let topology = Topology::new(run.on, run.seed);
         let bounds = topology.paths.bounds();
@@ -160,7 +158,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             agenda: Agenda::new(0, 0),
             slots: Slots { sources: 0, outputs: 0, flows: 0, loops: 0 },
             hops: 0,
-            watcher,
+            observer,
         };
         simulation.connect()?;
         simulation.begin()?;
@@ -255,8 +253,8 @@ impl<'a, W: Watcher> Simulation<'a, W> {
                 let books = outputs[output as usize].books;
                 let packet = transit.packet(transit.arrived, key as u64);
                 self.books[books as usize].waits(&packet, end);
-                let record = Record { packet, deadline: None, fate: Fate::Queued };
-                self.watcher.hop(hop_of(books), &record);
+                let (hop, fate) = (Some(hop_of(books)), Fate::Queued);
+                self.observer.record(&Record { packet, hop, deadline: None, fate });
             }
         }
     }

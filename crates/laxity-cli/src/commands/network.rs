@@ -5,9 +5,10 @@ use std::fs::File;
 use laxity_api::{Judged, NetworkRan, Networked, Plan, Traffic, remarks, run_network};
 use laxity_report::visible::line;
 use laxity_report::{network, quantity, verdict};
-use laxity_sim::network::{NetworkSummary, Watcher};
+use laxity_sim::network::NetworkSummary;
+use laxity_sim::record::Observer;
 use laxity_sim::series::{Series, SeriesRecorder};
-use laxity_sim::trace::HopTrace;
+use laxity_sim::trace::CsvTrace;
 
 use crate::args::{Compare, PacketFile, Run};
 use crate::failure::Failure;
@@ -87,13 +88,13 @@ pub fn compare(
 }
 
 /// Simulates behind a progress bar.
-fn watched<'a, W: Watcher>(
+fn watched<'a, O: Observer>(
     on: Networked<'a>,
     traffic: &Traffic<'_>,
-    watcher: &mut W,
+    observer: &mut O,
 ) -> Result<NetworkRan<'a>, Failure> {
     let bar = progress::through(on.plan.scheduler.name(), traffic.duration(on.plan)?);
-    let ran = run_network(on, traffic, watcher, &mut traffic::moving(&bar));
+    let ran = run_network(on, traffic, observer, &mut traffic::moving(&bar));
     bar.finish_and_clear();
     Ok(ran?)
 }
@@ -111,9 +112,8 @@ fn traced<'a>(
         PacketFile::Csv => {
             let path = output.path("packets.csv");
             let file = File::create(path).map_err(|error| output.refused("packets.csv", &error))?;
-            let mut trace = HopTrace::new(file, on);
-            let watcher = &mut (&mut series, &mut trace);
-            let ran = watched(on, traffic, watcher)?;
+            let mut trace = CsvTrace::new(file, on.plan);
+            let ran = watched(on, traffic, &mut (&mut series, &mut trace))?;
             trace.finish().map_err(|error| output.refused("packets.csv", &error))?;
             ran
         }

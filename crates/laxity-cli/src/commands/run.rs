@@ -76,16 +76,12 @@ fn traced(
     traffic: &Traffic<'_>,
     output: &mut Output,
 ) -> Result<(Ran, Series), Failure> {
-    let names: Vec<_> = plan.classes.iter().map(|class| class.name.clone()).collect();
     let mut series = SeriesRecorder::new(plan);
-    let mut simulate = |trace: &mut dyn Observer| {
-        let mut observers: Vec<&mut dyn Observer> = vec![&mut series, trace];
-        watched(plan, traffic, &mut observers)
-    };
+    let mut simulate = |trace: &mut dyn Observer| watched(plan, traffic, &mut (&mut series, trace));
     let ran = match arguments.packets {
         PacketFile::None => simulate(&mut ())?,
         PacketFile::Csv => {
-            let mut trace = CsvTrace::new(create(output, "packets.csv")?, names);
+            let mut trace = CsvTrace::new(create(output, "packets.csv")?, plan);
             let ran = simulate(&mut trace)?;
             trace.finish().map_err(|error| output.refused("packets.csv", &error))?;
             ran
@@ -93,6 +89,7 @@ fn traced(
         PacketFile::Parquet => {
             let file = create(output, "packets.parquet")?;
             let refused = |error| output.refused("packets.parquet", &error);
+            let names = plan.classes.iter().map(|class| class.name.clone()).collect();
             let mut trace = ParquetTrace::new(file, names).map_err(refused)?;
             let ran = simulate(&mut trace)?;
             trace.finish().map_err(refused)?;

@@ -6,8 +6,8 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::Hop;
 use laxity_sim::error::SimError;
-use laxity_sim::network::{NetworkRun, NetworkSummary, Watcher, jain};
-use laxity_sim::record::{Fate, Record};
+use laxity_sim::network::{NetworkRun, NetworkSummary, jain};
+use laxity_sim::record::{Fate, Observer, Record};
 
 use super::combination::Combination;
 
@@ -154,10 +154,10 @@ impl Watch {
     }
 }
 
-impl Watcher for Watch {
-    fn hop(&mut self, hop: Hop, record: &Record) {
+impl Observer for Watch {
+    fn record(&mut self, record: &Record) {
         let packet = &record.packet;
-        if hop != self.hop || (packet.class != self.tcp && packet.class != self.udp) {
+        if record.hop != Some(self.hop) || (packet.class != self.tcp && packet.class != self.udp) {
             return;
         }
         let is_udp = packet.class == self.udp;

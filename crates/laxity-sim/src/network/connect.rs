@@ -5,11 +5,12 @@ use laxity::units::Nanos;
 use laxity_plan::model::{Hop, ModelSource, Recording, Source, TcpSource};
 use rand::RngExt;
 
+use super::Simulation;
 use super::flow::{Connection, Flow, FlowBooks, Workload};
 use super::sources::{Fed, Flows};
 use super::topology::Topology;
-use super::{Simulation, Watcher};
 use crate::error::SimError;
+use crate::record::Observer;
 use crate::source::Feed;
 use crate::source::closed_loop::SourceCopy;
 use crate::source::random::generator;
@@ -17,7 +18,7 @@ use crate::source::random::generator;
 /// Where the generators of hosts are apart from those of what they are asked to send.
 const HOSTS: u64 = 1 << 62;
 
-impl<W: Watcher> Simulation<'_, W> {
+impl<O: Observer> Simulation<'_, O> {
     /// Makes the sources' flows.
     pub(super) fn connect(&mut self) -> Result<(), SimError> {
         let plan = self.run.on.plan;
@@ -92,7 +93,7 @@ impl<W: Watcher> Simulation<'_, W> {
         &self,
         index: usize,
         source: &Source,
-    ) -> Result<impl Iterator<Item = Box<Connection>> + use<W>, SimError> {
+    ) -> Result<impl Iterator<Item = Box<Connection>> + use<O>, SimError> {
         let (workload, start, stagger, count) = match source {
             Source::Tcp(source) => {
                 let workload = Workload::new(source)

@@ -14,23 +14,23 @@ use super::frames::Next;
 use super::output::{Discipline, Output};
 use super::ties::Ties;
 use super::topology::Step;
-use super::{Body, Simulation, Transit, Watcher, hop_of};
-use crate::record::{Fate, Record};
+use super::{Body, Simulation, Transit, hop_of};
+use crate::record::{Fate, Observer, Record};
 use crate::source::closed_loop::{ClosedLoop, Way};
 
 /// Where packets go that are dropped before a link.
-struct Drops<'a, W> {
+struct Drops<'a, O> {
     hop: Hop,
     books: &'a mut Books,
     transits: &'a mut Slab<Transit>,
     flows: &'a mut [Flow],
     closed_loop: Option<&'a mut ClosedLoop>,
     way: Way,
-    watcher: &'a mut W,
+    observer: &'a mut O,
     plan: &'a Plan,
 }
 
-impl<W: Watcher> Simulation<'_, W> {
+impl<O: Observer> Simulation<'_, O> {
     /// A packet arrives at the next output of its route, sent in this frame by the node before if both
     /// nodes are in step.
     pub(super) fn arrive(&mut self, now: Nanos, key: u32, sent_in: Option<u64>) {
@@ -216,7 +216,8 @@ impl<W: Watcher> Simulation<'_, W> {
         self.busy[output.books as usize] += until.saturating_sub(from);
         self.hops += 1;
         let fate = Fate::Sent { start, departure };
-        self.watcher.hop(hop_of(output.books), &Record { packet, deadline: given, fate });
+        let hop = Some(hop_of(output.books));
+        self.observer.record(&Record { packet, hop, deadline: given, fate });
         let transit = &mut self.transits[packet.handle as usize];
         transit.began = transit.began.min(start);
         self.launch(departure, number, Some(packet.handle as u32), ds);
@@ -259,7 +260,7 @@ impl<W: Watcher> Simulation<'_, W> {
     }
 
     /// An output, and where the packets go that it drops.
-    fn output(&mut self, number: usize) -> (&mut Output, Drops<'_, W>) {
+    fn output(&mut self, number: usize) -> (&mut Output, Drops<'_, O>) {
         let output = &mut self.topology.outputs[number];
         let drops = Drops {
             hop: hop_of(output.books),
@@ -268,14 +269,14 @@ impl<W: Watcher> Simulation<'_, W> {
             flows: &mut self.flows,
             closed_loop: output.closed_loop.map(|number| &mut self.loops[number as usize]),
             way: Way::In,
-            watcher: &mut *self.watcher,
+            observer: &mut *self.observer,
             plan: self.run.on.plan,
         };
         (output, drops)
     }
 }
 
-impl<W: Watcher> DropSink for Drops<'_, W> {
+impl<O: Observer> DropSink for Drops<'_, O> {
     fn dropped(&mut self, packet: Packet, reason: DropReason) {
         self.books.dropped(&packet, reason);
         let transit = self.transits.remove(packet.handle as usize);
@@ -284,6 +285,6 @@ impl<W: Watcher> DropSink for Drops<'_, W> {
             closed.dropped(self.way, &packet, reason, self.plan);
         }
         let fate = Fate::Dropped(reason);
-        self.watcher.hop(self.hop, &Record { packet, deadline: None, fate });
+        self.observer.record(&Record { packet, hop: Some(self.hop), deadline: None, fate });
     }
 }

@@ -6,9 +6,9 @@ use laxity::units::Nanos;
 
 use super::agenda::Event;
 use super::flow::Flow;
-use super::{Body, Simulation, Transit, Watcher, hop_of};
+use super::{Body, Simulation, Transit, hop_of};
 use crate::error::SimError;
-use crate::record::{Fate, Record};
+use crate::record::{Fate, Observer, Record};
 use crate::source::closed_loop::SourceCopy;
 use crate::source::{Arrival, Feed};
 
@@ -36,7 +36,7 @@ impl Flows {
     }
 }
 
-impl<W: Watcher> Simulation<'_, W> {
+impl<O: Observer> Simulation<'_, O> {
     /// Enters what sources do first.
     pub(super) fn start_sources(&mut self) -> Result<(), SimError> {
         for source in 0..self.sources.len() {
@@ -173,6 +173,7 @@ impl<W: Watcher> Simulation<'_, W> {
         books.dropped(&packet, reason);
         self.flows[transit.flow as usize].books.lose(transit, self.run.on.plan.run.warm_up);
         let fate = Fate::Dropped(reason);
-        self.watcher.hop(hop_of(number), &Record { packet, deadline: None, fate });
+        let hop = Some(hop_of(number));
+        self.observer.record(&Record { packet, hop, deadline: None, fate });
     }
 }

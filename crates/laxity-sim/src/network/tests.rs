@@ -14,8 +14,8 @@ use laxity_plan::Plan;
 use laxity_plan::model::Hop;
 use proptest::prelude::*;
 
-use super::{NetworkRun, NetworkSummary, Simulation, Watcher};
-use crate::record::{Fate, Record};
+use super::{NetworkRun, NetworkSummary, Simulation};
+use crate::record::{Fate, Observer, Record};
 use crate::series::{Series, SeriesRecorder};
 
 const MS: u64 = 1_000_000;
@@ -40,9 +40,9 @@ struct Diary {
     delivered: Vec<(ClassId, FlowId, u64, Nanos)>,
 }
 
-impl Watcher for Diary {
-    fn hop(&mut self, hop: Hop, record: &Record) {
-        let packet = record.packet;
+impl Observer for Diary {
+    fn record(&mut self, record: &Record) {
+        let (packet, hop) = (record.packet, record.hop.unwrap());
         self.hops.push((hop, packet.class, packet.flow, packet.length, record.fate));
     }
 
@@ -329,8 +329,8 @@ fn slots_are_used_again() {
             duration: Some(duration),
             seed: 1,
         };
-        let mut watcher = ();
-        let mut simulation = Simulation::new(run, &mut watcher).unwrap();
+        let mut nobody = ();
+        let mut simulation = Simulation::new(run, &mut nobody).unwrap();
         simulation.run(&mut crate::to_the_end).unwrap();
         (simulation.transits.capacity(), simulation.hops)
     };

@@ -14,14 +14,14 @@ struct Times {
     received: Vec<Nanos>,
 }
 
-impl Watcher for Times {
-    fn hop(&mut self, hop: Hop, record: &Record) {
+impl Observer for Times {
+    fn record(&mut self, record: &Record) {
         let left = match record.fate {
             Fate::Sent { departure, .. } => Some(departure),
             Fate::Queued => None,
             Fate::Dropped(reason) => panic!("dropped: {reason:?}"),
         };
-        let at = if hop.link == 0 { &mut self.first } else { &mut self.second };
+        let at = if record.hop.unwrap().link == 0 { &mut self.first } else { &mut self.second };
         at.push((record.packet.arrival, left));
     }
 

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
 use crate::engine::Run;
-use crate::record::Observer;
 
 /// What became of each packet, in the order in which it was told: its class, flow, length and arrival.
 #[derive(Debug, Default, PartialEq)]
@@ -14,12 +13,6 @@ impl Observer for Fates {
     fn record(&mut self, record: &Record) {
         let Packet { class, flow, length, arrival, .. } = record.packet;
         self.0.push((class, flow, length, arrival, record.fate));
-    }
-}
-
-impl Watcher for Fates {
-    fn hop(&mut self, _: Hop, record: &Record) {
-        self.record(record);
     }
 }
 

@@ -60,8 +60,9 @@ struct Trips<'a> {
     trips: Vec<Trip>,
 }
 
-impl Watcher for Trips<'_> {
-    fn hop(&mut self, hop: Hop, record: &Record) {
+impl Observer for Trips<'_> {
+    fn record(&mut self, record: &Record) {
+        let hop = record.hop.unwrap();
         let packet = record.packet;
         let path = self.paths[packet.class.index()];
         let goes_on = |&number: &usize| {
