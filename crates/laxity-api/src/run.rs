@@ -1,7 +1,6 @@
 //! Simulations, each with its verdict.
 
 use laxity_plan::Plan;
-use laxity_plan::network::Networked;
 use laxity_plan::tdp::Assigned;
 use laxity_report::admission::{Admission, AdmissionView};
 use laxity_report::network;
@@ -15,117 +14,57 @@ use laxity_sim::source::{Feed, Remarks};
 use laxity_sim::summary::{Outcome, Summary};
 use serde::Serialize;
 
+use crate::ran::{LinkRan, NetworkRan, Ran};
 use crate::{Error, Traffic};
 
-/// What came of one link.
-pub struct Ran {
-    /// What was measured, with the verdict, in the form of `laxity run --json`.
-    pub judged: Judged<Summary>,
-    /// What was proved before.
-    pub admission: Option<Admission>,
-    /// What a recording held besides packets.
-    pub remarks: Remarks,
-}
-
-/// What came of a network.
-pub struct NetworkRan<'a> {
-    /// The network, with its frames.
-    pub on: Assigned<'a>,
-    /// What was measured, with the verdict, in the form of `laxity run --json`.
-    pub judged: Judged<NetworkSummary>,
-    /// What was proved before.
-    pub admission: AdmissionView,
-    /// What recordings held besides packets.
-    pub remarks: Remarks,
-}
-
-/// Simulates a plan of one link and holds it to what it promises. The observer hears of every packet.
+/// Simulates a plan and holds it to what it promises. The observer hears of every packet.
 ///
 /// # Errors
 /// If nothing arrives, the traffic cannot be had, or `progress` stops it.
-pub fn run(
-    plan: &Plan,
+pub fn run<'a, O: Observer>(
+    plan: &'a Plan,
     traffic: &Traffic<'_>,
-    observer: &mut dyn Observer,
+    observer: &mut O,
     progress: Progress<'_>,
-) -> Result<Ran, Error> {
+) -> Result<Ran<'a>, Error> {
     held_to(HeldTo::Plan, plan, traffic, observer, progress)
 }
 
-impl Ran {
-    /// The same in a comparison with the plan as it is under its `own` scheduler.
-    ///
-    /// # Errors
-    /// As [`run`].
-    pub fn in_comparison(
-        own: &Plan,
-        plan: &Plan,
-        traffic: &Traffic<'_>,
-        observer: &mut dyn Observer,
-        progress: Progress<'_>,
-    ) -> Result<Ran, Error> {
-        let to = HeldTo::in_comparison(own.scheduler, plan.scheduler);
-        held_to(to, plan, traffic, observer, progress)
-    }
-}
-
-fn held_to(
-    to: HeldTo,
-    plan: &Plan,
-    traffic: &Traffic<'_>,
-    observer: &mut dyn Observer,
-    progress: Progress<'_>,
-) -> Result<Ran, Error> {
-    let outcome = simulate(plan, traffic, traffic.seed(plan), observer, progress)?;
-    let admission = Admission::of(plan);
-    let view = admission.as_ref().map(|admission| admission.view(plan));
-    let judged = Judged::new(plan, to, view.as_ref(), outcome.summary);
-    Ok(Ran { judged, admission, remarks: outcome.remarks })
-}
-
-/// Simulates a plan of a network and holds it to what it promises. The observer hears of every packet.
+/// The same in a comparison with the plan as it is under its `own` scheduler.
 ///
 /// # Errors
-/// If nothing is sent, the traffic cannot be had, or `progress` stops it.
-pub fn run_network<'a, O: Observer>(
-    on: Networked<'a>,
+/// As [`run`].
+pub fn run_compared<'a, O: Observer>(
+    own: &Plan,
+    plan: &'a Plan,
     traffic: &Traffic<'_>,
     observer: &mut O,
     progress: Progress<'_>,
-) -> Result<NetworkRan<'a>, Error> {
-    network_held_to(HeldTo::Plan, on, traffic, observer, progress)
+) -> Result<Ran<'a>, Error> {
+    let to = HeldTo::in_comparison(own.scheduler, plan.scheduler);
+    held_to(to, plan, traffic, observer, progress)
 }
 
-impl<'a> NetworkRan<'a> {
-    /// The same in a comparison with the plan as it is under its `own` scheduler.
-    ///
-    /// # Errors
-    /// As [`run_network`].
-    pub fn in_comparison<O: Observer>(
-        own: &Plan,
-        on: Networked<'a>,
-        traffic: &Traffic<'_>,
-        observer: &mut O,
-        progress: Progress<'_>,
-    ) -> Result<NetworkRan<'a>, Error> {
-        let to = HeldTo::in_comparison(own.scheduler, on.plan.scheduler);
-        network_held_to(to, on, traffic, observer, progress)
-    }
-}
-
-fn network_held_to<'a, O: Observer>(
+fn held_to<'a, O: Observer>(
     to: HeldTo,
-    on: Networked<'a>,
+    plan: &'a Plan,
     traffic: &Traffic<'_>,
     observer: &mut O,
     progress: Progress<'_>,
-) -> Result<NetworkRan<'a>, Error> {
-    let on = on.assigned();
-    let seed = traffic.seed(on.plan);
+) -> Result<Ran<'a>, Error> {
+    let seed = traffic.seed(plan);
+    let Some(networked) = plan.networked() else {
+        let Outcome { summary, remarks } = simulate(plan, traffic, seed, observer, progress)?;
+        let admission = Admission::of(plan);
+        let view = admission.as_ref().map(|admission| admission.view(plan));
+        let judged = Judged::new(plan, to, view.as_ref(), summary);
+        return Ok(Ran::Link(Box::new(LinkRan { plan, judged, admission, remarks })));
+    };
+    let on = networked.assigned();
     let Outcome { summary, remarks } = simulate_network(&on, traffic, seed, observer, progress)?;
     let admission = network::admission(&on);
-    let judged = Judged::new(on.plan, to, Some(&admission), summary);
-    Ok(NetworkRan { on, judged, admission, remarks })
+    let judged = Judged::new(plan, to, Some(&admission), summary);
+    Ok(Ran::Network(Box::new(NetworkRan { on, judged, admission, remarks })))
 }
 
 /// What a simulation measures: one link or a network.
@@ -142,7 +81,7 @@ pub trait Simulated: Figures + Serialize + Send {
     /// One run with this seed.
     ///
     /// # Errors
-    /// As [`run`] and [`run_network`].
+    /// As [`run`].
     fn simulate(
         ready: &Self::Ready<'_>,
         traffic: &Traffic<'_>,

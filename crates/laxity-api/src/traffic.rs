@@ -105,7 +105,7 @@ pub fn remarks(remarks: &Remarks) -> Vec<String> {
 }
 
 /// The packets that broke their class's contract, and what became of them.
-pub fn nonconforming(plan: &Plan, summary: &Summary) -> Vec<String> {
+pub(crate) fn nonconforming(plan: &Plan, summary: &Summary) -> Vec<String> {
     let treated = |police| match police {
         Police::Count => "travelled with the others",
         Police::Demote => "travelled as best effort, without a promise",

@@ -17,7 +17,6 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Arguments, Command};
-use laxity_api::Judged;
 use laxity_report::visible::visible;
 use terminal::{print, print_json};
 
@@ -64,12 +63,6 @@ enum Promises {
 impl Promises {
     fn kept_if(kept: bool) -> Promises {
         if kept { Promises::Kept } else { Promises::Broken }
-    }
-}
-
-impl<'a, S: 'a> FromIterator<&'a Judged<S>> for Promises {
-    fn from_iter<I: IntoIterator<Item = &'a Judged<S>>>(runs: I) -> Promises {
-        Promises::kept_if(runs.into_iter().all(|run| run.verdict.kept))
     }
 }
 

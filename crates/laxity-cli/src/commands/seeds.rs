@@ -58,7 +58,7 @@ fn run_of<S: Simulated>(
         let title = plan.title.as_deref();
         output.write_json("summary.json", &run)?;
         output.write("report.html", &seeds::html(title, duration_ns, &run))?;
-        output.finish(&arguments.plan, &ran(&run, duration_ns))?;
+        output.finish(&arguments.plan, ran(&run, duration_ns))?;
     }
     if arguments.json {
         print_json(&run)?;
@@ -90,7 +90,7 @@ fn comparison_of<S: Simulated>(
         let title = plan.title.as_deref();
         output.write_json("summary.json", &runs)?;
         output.write("report.html", &seeds::compare_html(title, duration_ns, &runs))?;
-        output.finish(&arguments.plan, &ran(&runs[0], duration_ns))?;
+        output.finish(&arguments.plan, ran(&runs[0], duration_ns))?;
     }
     if arguments.json {
         print_json(&runs)?;
@@ -126,8 +126,8 @@ fn notes<S>(runs: &[Seeds<S>]) -> String {
     text
 }
 
-fn ran<S>(run: &Seeds<S>, duration_ns: u64) -> Ran<'_> {
-    Ran { scheduler: &run.scheduler, seed: run.seeds[0], duration_ns }
+fn ran<S>(run: &Seeds<S>, duration_ns: u64) -> Ran {
+    Ran { scheduler: run.scheduler.clone(), seed: run.seeds[0], duration_ns }
 }
 
 /// Runs plans with every seed behind one progress bar.
