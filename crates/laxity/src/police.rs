@@ -131,6 +131,7 @@ impl Policer {
 
     /// Whether a packet that comes now gets in; marks it if it does so as best effort only. A class
     /// that there is not has no curve.
+    #[inline]
     #[must_use = "what does not get in is dropped for its contract"]
     pub fn admit(&mut self, now: Nanos, packet: &mut Packet) -> bool {
         let class = packet.class.index();

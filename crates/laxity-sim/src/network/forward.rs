@@ -54,7 +54,9 @@ impl<O: Observer> Simulation<'_, O> {
             return;
         }
         self.queue(now, number, packet, frame, may_lead);
-        self.plan_retries(now, number);
+        if !self.loops.is_empty() {
+            self.plan_retries(now, number);
+        }
     }
 
     /// A packet joins those that wait for an output.
@@ -111,7 +113,9 @@ impl<O: Observer> Simulation<'_, O> {
     /// it is free, and backlogged sources follow.
     pub(super) fn choose(&mut self, now: Nanos, number: usize) {
         self.serve(now, number);
-        self.refill(now, number);
+        if !self.loops.is_empty() {
+            self.refill(now, number);
+        }
     }
 
     fn serve(&mut self, now: Nanos, number: usize) {
