@@ -34,8 +34,8 @@ pub fn check(plan: &Plan) -> Result<Checked, Error> {
             "the plan has no [[source]], so it is not known who takes which path: add one with a `path`",
         ));
     }
-    Ok(match networked.framed() {
-        Some(framed) => Checked::Frames(Box::new(TdpProof::of(framed))),
+    Ok(match &networked.assigned().framing {
+        Some(framing) => Checked::Frames(Box::new(TdpProof::of(framing))),
         None => Checked::Network(Box::new(Proof::of(networked))),
     })
 }

@@ -8,7 +8,7 @@
 //! | verb | question | answer |
 //! | --- | --- | --- |
 //! | [`check()`] | a plan | [`Checked`]: what is proved of it |
-//! | [`run()`], [`run_network()`] | a plan, [`Traffic`], who watches | what was measured, and the verdict |
+//! | [`run()`], [`run_compared`] | a plan, [`Traffic`], who watches | [`Ran`]: what was measured, and the verdict; several are [`Compared`] |
 //! | [`over_seeds`] | plans, [`Traffic`], seeds | a mean and an interval of every figure |
 //! | [`fit`](mod@fit) | a plan and a recording | arrival curves |
 //! | [`import`] | a script of tc | a plan's text |
@@ -33,7 +33,7 @@
 //! )?;
 //! assert_eq!(check(&plan)?.admitted(), Some(true));
 //! let ran = run(&plan, &Traffic::default(), &mut (), &mut laxity_api::to_the_end)?;
-//! assert!(ran.judged.verdict.kept);
+//! assert!(ran.verdict().kept);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![deny(missing_docs)]
@@ -41,17 +41,18 @@
 mod check;
 mod error;
 pub mod fit;
+mod ran;
 mod run;
 mod seeds;
 mod traffic;
 
 pub use check::{Checked, check, exactly};
 pub use error::Error;
-pub use laxity_plan::network::Networked;
 pub use laxity_plan::{Plan, PlanError, UnknownScheduler};
 pub use laxity_report::verdict::{HeldTo, Judged, Verdict};
 pub use laxity_sim::{Progress, to_the_end};
 pub use laxity_tc::{Import, Options as ImportOptions, import};
-pub use run::{NetworkRan, Ran, Simulated, run, run_network};
+pub use ran::{Compared, LinkRan, NetworkRan, Ran};
+pub use run::{Simulated, run, run_compared};
 pub use seeds::over_seeds;
-pub use traffic::{DEFAULT_DURATION, Opener, Traffic, nonconforming, remarks};
+pub use traffic::{DEFAULT_DURATION, Opener, Traffic, remarks};

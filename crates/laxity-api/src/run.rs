@@ -1,134 +1,89 @@
 //! Simulations, each with its verdict.
 
 use laxity_plan::Plan;
-use laxity_plan::network::Networked;
+use laxity_plan::tdp::Assigned;
 use laxity_report::admission::{Admission, AdmissionView};
 use laxity_report::network;
 use laxity_report::seeds::Figures;
 use laxity_report::verdict::{HeldTo, Judged};
 use laxity_sim::Progress;
-use laxity_sim::engine::{Outcome, Run};
-use laxity_sim::network::{NetworkRun, NetworkSummary, Watcher};
+use laxity_sim::engine::Run;
+use laxity_sim::network::{NetworkRun, NetworkSummary};
 use laxity_sim::record::Observer;
-use laxity_sim::source::Remarks;
-use laxity_sim::summary::Summary;
+use laxity_sim::source::{Feed, Remarks};
+use laxity_sim::summary::{Outcome, Summary};
 use serde::Serialize;
 
+use crate::ran::{LinkRan, NetworkRan, Ran};
 use crate::{Error, Traffic};
 
-/// What came of one link.
-pub struct Ran {
-    /// What was measured, with the verdict, in the form of `laxity run --json`.
-    pub judged: Judged<Summary>,
-    /// What was proved before.
-    pub admission: Option<Admission>,
-    /// What a recording held besides packets.
-    pub remarks: Remarks,
-}
-
-/// What came of a network.
-pub struct NetworkRan {
-    /// What was measured, with the verdict, in the form of `laxity run --json`.
-    pub judged: Judged<NetworkSummary>,
-    /// What was proved before.
-    pub admission: AdmissionView,
-}
-
-/// Simulates a plan of one link and holds it to what it promises. The observer hears of every packet.
+/// Simulates a plan and holds it to what it promises. The observer hears of every packet.
 ///
 /// # Errors
 /// If nothing arrives, the traffic cannot be had, or `progress` stops it.
-pub fn run(
-    plan: &Plan,
+pub fn run<'a, O: Observer>(
+    plan: &'a Plan,
     traffic: &Traffic<'_>,
-    observer: &mut dyn Observer,
+    observer: &mut O,
     progress: Progress<'_>,
-) -> Result<Ran, Error> {
+) -> Result<Ran<'a>, Error> {
     held_to(HeldTo::Plan, plan, traffic, observer, progress)
 }
 
-impl Ran {
-    /// The same in a comparison with the plan as it is under its `own` scheduler.
-    ///
-    /// # Errors
-    /// As [`run`].
-    pub fn in_comparison(
-        own: &Plan,
-        plan: &Plan,
-        traffic: &Traffic<'_>,
-        observer: &mut dyn Observer,
-        progress: Progress<'_>,
-    ) -> Result<Ran, Error> {
-        let to = HeldTo::in_comparison(own.scheduler, plan.scheduler);
-        held_to(to, plan, traffic, observer, progress)
-    }
-}
-
-fn held_to(
-    to: HeldTo,
-    plan: &Plan,
-    traffic: &Traffic<'_>,
-    observer: &mut dyn Observer,
-    progress: Progress<'_>,
-) -> Result<Ran, Error> {
-    let outcome = simulate(plan, traffic, traffic.seed(plan), observer, progress)?;
-    let admission = Admission::of(plan);
-    let view = admission.as_ref().map(|admission| admission.view(plan));
-    let judged = Judged::new(plan, to, view.as_ref(), outcome.summary);
-    Ok(Ran { judged, admission, remarks: outcome.remarks })
-}
-
-/// Simulates a plan of a network and holds it to what it promises. The watcher hears of every packet.
+/// The same in a comparison with the plan as it is under its `own` scheduler.
 ///
 /// # Errors
-/// If the plan has no sources, the traffic cannot be had, or `progress` stops it.
-pub fn run_network<W: Watcher>(
-    on: Networked<'_>,
+/// As [`run`].
+pub fn run_compared<'a, O: Observer>(
+    own: &Plan,
+    plan: &'a Plan,
     traffic: &Traffic<'_>,
-    watcher: &mut W,
+    observer: &mut O,
     progress: Progress<'_>,
-) -> Result<NetworkRan, Error> {
-    network_held_to(HeldTo::Plan, on, traffic, watcher, progress)
+) -> Result<Ran<'a>, Error> {
+    let to = HeldTo::in_comparison(own.scheduler, plan.scheduler);
+    held_to(to, plan, traffic, observer, progress)
 }
 
-impl NetworkRan {
-    /// The same in a comparison with the plan as it is under its `own` scheduler.
-    ///
-    /// # Errors
-    /// As [`run_network`].
-    pub fn in_comparison<W: Watcher>(
-        own: &Plan,
-        on: Networked<'_>,
-        traffic: &Traffic<'_>,
-        watcher: &mut W,
-        progress: Progress<'_>,
-    ) -> Result<NetworkRan, Error> {
-        let to = HeldTo::in_comparison(own.scheduler, on.plan.scheduler);
-        network_held_to(to, on, traffic, watcher, progress)
-    }
-}
-
-fn network_held_to<W: Watcher>(
+fn held_to<'a, O: Observer>(
     to: HeldTo,
-    on: Networked<'_>,
+    plan: &'a Plan,
     traffic: &Traffic<'_>,
-    watcher: &mut W,
+    observer: &mut O,
     progress: Progress<'_>,
-) -> Result<NetworkRan, Error> {
-    let summary = simulate_network(on, traffic, traffic.seed(on.plan), watcher, progress)?;
-    let admission = network::admission(on);
-    let judged = Judged::new(on.plan, to, Some(&admission), summary);
-    Ok(NetworkRan { judged, admission })
+) -> Result<Ran<'a>, Error> {
+    let seed = traffic.seed(plan);
+    let Some(networked) = plan.networked() else {
+        let Outcome { summary, remarks } = simulate(plan, traffic, seed, observer, progress)?;
+        let admission = Admission::of(plan);
+        let view = admission.as_ref().map(|admission| admission.view(plan));
+        let judged = Judged::new(plan, to, view.as_ref(), summary);
+        return Ok(Ran::Link(Box::new(LinkRan { plan, judged, admission, remarks })));
+    };
+    let on = networked.assigned();
+    let Outcome { summary, remarks } = simulate_network(&on, traffic, seed, observer, progress)?;
+    let admission = network::admission(&on);
+    let judged = Judged::new(plan, to, Some(&admission), summary);
+    Ok(Ran::Network(Box::new(NetworkRan { on, judged, admission, remarks })))
 }
 
 /// What a simulation measures: one link or a network.
 pub trait Simulated: Figures + Serialize + Send {
+    /// What is worked out of a plan before any run of it.
+    type Ready<'a>: Sync;
+
+    /// Works it out.
+    ///
+    /// # Errors
+    /// If this is nothing that a run of the plan measures.
+    fn ready(plan: &Plan) -> Result<Self::Ready<'_>, Error>;
+
     /// One run with this seed.
     ///
     /// # Errors
-    /// As [`run`] and [`run_network`].
+    /// As [`run`].
     fn simulate(
-        plan: &Plan,
+        ready: &Self::Ready<'_>,
         traffic: &Traffic<'_>,
         seed: u64,
         progress: Progress<'_>,
@@ -137,15 +92,21 @@ pub trait Simulated: Figures + Serialize + Send {
         Self: Sized;
 
     /// What the admission test says, if there is one.
-    fn admission(plan: &Plan) -> Option<AdmissionView>;
+    fn admission(ready: &Self::Ready<'_>) -> Option<AdmissionView>;
 
     /// How long was measured.
     fn duration_ns(&self) -> u64;
 }
 
 impl Simulated for Summary {
+    type Ready<'a> = &'a Plan;
+
+    fn ready(plan: &Plan) -> Result<&Plan, Error> {
+        Ok(plan)
+    }
+
     fn simulate(
-        plan: &Plan,
+        plan: &&Plan,
         traffic: &Traffic<'_>,
         seed: u64,
         progress: Progress<'_>,
@@ -153,7 +114,7 @@ impl Simulated for Summary {
         Ok(simulate(plan, traffic, seed, &mut (), progress)?.summary)
     }
 
-    fn admission(plan: &Plan) -> Option<AdmissionView> {
+    fn admission(plan: &&Plan) -> Option<AdmissionView> {
         Admission::of(plan).map(|admission| admission.view(plan))
     }
 
@@ -163,17 +124,26 @@ impl Simulated for Summary {
 }
 
 impl Simulated for NetworkSummary {
+    type Ready<'a> = Assigned<'a>;
+
+    fn ready(plan: &Plan) -> Result<Assigned<'_>, Error> {
+        let networked = plan.networked().ok_or_else(|| {
+            Error::question("the plan is one link, and a network was asked for: run it as a link")
+        });
+        Ok(networked?.assigned())
+    }
+
     fn simulate(
-        plan: &Plan,
+        on: &Assigned<'_>,
         traffic: &Traffic<'_>,
         seed: u64,
         progress: Progress<'_>,
     ) -> Result<Self, Error> {
-        simulate_network(networked(plan)?, traffic, seed, &mut (), progress)
+        Ok(simulate_network(on, traffic, seed, &mut (), progress)?.summary)
     }
 
-    fn admission(plan: &Plan) -> Option<AdmissionView> {
-        plan.networked().map(network::admission)
+    fn admission(on: &Assigned<'_>) -> Option<AdmissionView> {
+        Some(network::admission(on))
     }
 
     fn duration_ns(&self) -> u64 {
@@ -187,12 +157,16 @@ fn simulate(
     seed: u64,
     observer: &mut dyn Observer,
     progress: Progress<'_>,
-) -> Result<Outcome, Error> {
+) -> Result<Outcome<Summary>, Error> {
     let outcome = prepare(plan, traffic, seed)?.simulate(observer, progress)?;
-    if outcome.summary.classes.iter().any(|class| class.arrived > 0) {
-        return Ok(outcome);
+    match outcome.summary.classes.iter().any(|class| class.arrived > 0) {
+        true => Ok(outcome),
+        false => Err(nothing_arrived(plan, &outcome.remarks)),
     }
-    Err(Error::question(match (outcome.remarks.unmatched, plan.run.warm_up) {
+}
+
+fn nothing_arrived(plan: &Plan, remarks: &Remarks) -> Error {
+    Error::question(match (remarks.unmatched, plan.run.warm_up) {
         (0, laxity::units::Nanos::ZERO) => {
             "nothing arrived: the sources or the recording have no packet".to_string()
         }
@@ -203,14 +177,14 @@ fn simulate(
             "none of the recording's {unmatched} frames matched a class: give the classes a `match`, \
              such as match = \"udp dport 4000\""
         ),
-    }))
+    })
 }
 
 fn prepare<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<'a>, Error> {
     let duration = traffic.duration(plan)?;
-    let mut run = Run { plan, duration, seed, arrivals: Vec::new(), backlogged: Vec::new() };
+    let mut run = Run { plan, duration, seed, feeds: Vec::new() };
     if let Some(open) = traffic.arrivals {
-        run.arrivals.push(open(plan)?);
+        run.feeds.push(Feed::new(open(plan)?));
         return Ok(run);
     }
     if plan.sources.is_empty() {
@@ -219,19 +193,13 @@ fn prepare<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<'
     Ok(run.with_sources()?)
 }
 
-fn networked(plan: &Plan) -> Result<Networked<'_>, Error> {
-    plan.networked().ok_or_else(|| {
-        Error::question("the plan is one link, and a network was asked for: run it as a link")
-    })
-}
-
-fn simulate_network<W: Watcher>(
-    on: Networked<'_>,
+fn simulate_network<O: Observer>(
+    on: &Assigned<'_>,
     traffic: &Traffic<'_>,
     seed: u64,
-    watcher: &mut W,
+    observer: &mut O,
     progress: Progress<'_>,
-) -> Result<NetworkSummary, Error> {
+) -> Result<Outcome<NetworkSummary>, Error> {
     if traffic.arrivals.is_some() {
         return Err(Error::RecordingForNetwork);
     }
@@ -240,6 +208,10 @@ fn simulate_network<W: Watcher>(
             "the plan has no [[source]], so nothing would arrive: add one with a `path`",
         ));
     }
-    let run = NetworkRun { on, duration: traffic.duration_of_network(on.plan)?, seed };
-    Ok(run.simulate(watcher, progress)?)
+    let run = NetworkRun { on, duration: traffic.duration(on.plan)?, seed };
+    let outcome = run.simulate(observer, progress)?;
+    match outcome.summary.classes.iter().any(|class| class.sent > 0) {
+        true => Ok(outcome),
+        false => Err(nothing_arrived(on.plan, &outcome.remarks)),
+    }
 }

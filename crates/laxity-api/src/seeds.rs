@@ -26,9 +26,10 @@ pub fn over_seeds<S: Simulated>(
     progress: &(dyn Fn(Nanos) -> ControlFlow<()> + Sync),
 ) -> Result<Vec<Seeds<S>>, Error> {
     let seeds: Vec<_> = seeds.collect();
-    let all = plans.iter().flat_map(|plan| seeds.iter().map(move |&seed| (plan, seed)));
+    let ready = plans.iter().map(S::ready).collect::<Result<Vec<_>, _>>()?;
+    let all = ready.iter().flat_map(|plan| seeds.iter().map(move |&seed| (plan, seed)));
     let all: Vec<_> = all.collect();
-    let one = |&(plan, seed): &(&Plan, u64)| {
+    let one = |&(plan, seed): &(&S::Ready<'_>, u64)| {
         let mut heard = Nanos::ZERO;
         S::simulate(plan, traffic, seed, &mut |now: Nanos| {
             let on = now.saturating_sub(heard);
@@ -41,10 +42,10 @@ pub fn over_seeds<S: Simulated>(
     #[cfg(not(feature = "parallel"))]
     let results: Vec<_> = all.iter().map(one).collect();
     let mut results = results.into_iter().collect::<Result<Vec<S>, Error>>()?.into_iter();
-    let judged = plans.iter().map(|plan| {
+    let judged = plans.iter().zip(&ready).map(|(plan, ready)| {
         let held_to = HeldTo::in_comparison(own.scheduler, plan.scheduler);
         let of_plan = results.by_ref().take(seeds.len()).collect();
-        Seeds::new(plan, held_to, S::admission(plan).as_ref(), of_plan)
+        Seeds::new(plan, held_to, S::admission(ready), of_plan)
     });
     Ok(judged.collect())
 }

@@ -62,14 +62,15 @@ impl Traffic<'_> {
         }
     }
 
-    /// How long traffic arrives: as is asked for, or as the plan says; by default
-    /// [some seconds](DEFAULT_DURATION) of models, and all of a recording, which is `None`.
+    /// How long traffic arrives, and a network is simulated: as is asked for, or as the plan says; by
+    /// default [some seconds](DEFAULT_DURATION), and all of it, which is `None`, if it is recorded alone.
     ///
     /// # Errors
     /// If the plan's warm-up leaves nothing of it.
     pub fn duration(&self, plan: &Plan) -> Result<Option<Nanos>, Error> {
-        let models = plan.sources.iter().any(|source| matches!(source, Source::Model(_)));
-        let by_default = (self.arrivals.is_none() && models).then_some(DEFAULT_DURATION);
+        let recorded = |source: &Source| matches!(source, Source::Recording(_));
+        let is_recorded = self.arrivals.is_some() || plan.sources.iter().all(recorded);
+        let by_default = (!is_recorded).then_some(DEFAULT_DURATION);
         let duration = self.duration.or(plan.run.duration).or(by_default);
         match duration.is_some_and(|duration| duration <= plan.run.warm_up) {
             true => Err(Error::question(format!(
@@ -78,14 +79,6 @@ impl Traffic<'_> {
             ))),
             false => Ok(duration),
         }
-    }
-
-    /// How long a network is simulated.
-    ///
-    /// # Errors
-    /// As [`duration`](Self::duration).
-    pub fn duration_of_network(&self, plan: &Plan) -> Result<Nanos, Error> {
-        Ok(self.duration(plan)?.unwrap_or(DEFAULT_DURATION))
     }
 }
 
@@ -108,7 +101,7 @@ pub fn remarks(remarks: &Remarks) -> Vec<String> {
 }
 
 /// The packets that broke their class's contract, and what became of them.
-pub fn nonconforming(plan: &Plan, summary: &Summary) -> Vec<String> {
+pub(crate) fn nonconforming(plan: &Plan, summary: &Summary) -> Vec<String> {
     let treated = |police| match police {
         Police::Count => "travelled with the others",
         Police::Demote => "travelled as best effort, without a promise",

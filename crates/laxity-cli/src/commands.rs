@@ -5,7 +5,6 @@ pub mod check;
 pub mod compare;
 pub mod fit;
 pub mod import;
-mod network;
 pub mod reproduce;
 pub mod run;
 mod seeds;

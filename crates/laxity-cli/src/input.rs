@@ -44,10 +44,10 @@ pub fn plan(path: &Path, arrivals: Option<&Path>) -> Result<Plan, Failure> {
 
 /// Opens a recording in place of the plan's sources.
 pub fn recording(recording: &Recording, plan: &Plan) -> Result<Box<dyn Arrivals>, SimError> {
-    if !is_stdin(&recording.path) {
+    if !is_stdin(&recording.file) {
         return open_recording(recording, plan);
     }
-    let named = Recording { path: STDIN.into(), ..recording.clone() };
+    let named = Recording { file: STDIN.into(), ..recording.clone() };
     match KEPT.get() {
         None => read_recording(stdin(), &named, plan),
         Some(file) => read_recording(Kept { file, at: 0 }, &named, plan),
@@ -121,8 +121,8 @@ impl Inputs {
             Some((identity?, format!("{what}, {}", shown(path))))
         });
         let recordings = plan.sources.iter().filter_map(|source| match source {
-            Source::Recording(Recording { path, .. }) => {
-                Some((identity(path)?, format!("a `file` of the plan, {}", path.display())))
+            Source::Recording(Recording { file, .. }) => {
+                Some((identity(file)?, format!("a `file` of the plan, {}", file.display())))
             }
             _ => None,
         });

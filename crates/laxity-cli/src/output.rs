@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use laxity_report::manifest::{FILES, MANIFEST, Manifest, WrittenFile};
+use laxity_sim::network::NetworkSummary;
 use laxity_sim::summary::Summary;
 use serde::Serialize;
 
@@ -26,20 +27,29 @@ pub struct Output {
 }
 
 /// What a command simulated, for its manifest.
-#[derive(Clone, Copy, Debug)]
-pub struct Ran<'a> {
+#[derive(Clone, Debug)]
+pub struct Ran {
     /// The discipline, as `--scheduler` names it.
-    pub scheduler: &'a str,
+    pub scheduler: String,
     /// The seed of every random draw; the first of several.
     pub seed: u64,
     /// How long was measured.
     pub duration_ns: u64,
 }
 
-impl<'a> From<&'a Summary> for Ran<'a> {
-    fn from(summary: &'a Summary) -> Self {
-        let Summary { scheduler, seed, duration_ns, .. } = summary;
-        Ran { scheduler, seed: *seed, duration_ns: *duration_ns }
+impl From<&laxity_api::Ran<'_>> for Ran {
+    fn from(ran: &laxity_api::Ran<'_>) -> Self {
+        let (scheduler, seed, duration_ns) = match ran {
+            laxity_api::Ran::Link(ran) => {
+                let Summary { scheduler, seed, duration_ns, .. } = &ran.judged.summary;
+                (scheduler, *seed, *duration_ns)
+            }
+            laxity_api::Ran::Network(ran) => {
+                let NetworkSummary { scheduler, seed, duration_ns, .. } = &ran.judged.summary;
+                (scheduler, *seed, *duration_ns)
+            }
+        };
+        Ran { scheduler: scheduler.clone(), seed, duration_ns }
     }
 }
 
@@ -88,7 +98,7 @@ impl Output {
     }
 
     /// Writes the manifest and moves every file to its place.
-    pub fn finish(mut self, plan: &Path, ran: &Ran<'_>) -> Result<(), Failure> {
+    pub fn finish(mut self, plan: &Path, ran: Ran) -> Result<(), Failure> {
         let measured = self.names.iter().map(|name| {
             WrittenFile::measure(self.staging.path(), name)
                 .map_err(|error| self.refused(name, &error))
@@ -97,7 +107,7 @@ impl Output {
             version: env!("CARGO_PKG_VERSION").to_string(),
             command: std::env::args_os().map(|argument| argument.as_os_str().into()).collect(),
             plan: plan.as_os_str().into(),
-            scheduler: ran.scheduler.to_string(),
+            scheduler: ran.scheduler,
             seed: ran.seed,
             duration_ns: ran.duration_ns,
             files: measured.collect::<Result<_, _>>()?,

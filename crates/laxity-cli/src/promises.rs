@@ -2,8 +2,6 @@
 
 use std::process::ExitCode;
 
-use laxity_api::Judged;
-
 /// What a command that ran came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promises {
@@ -18,12 +16,6 @@ impl Promises {
     /// Kept if this is so.
     pub fn kept_if(kept: bool) -> Promises {
         if kept { Promises::Kept } else { Promises::Broken }
-    }
-}
-
-impl<'a, S: 'a> FromIterator<&'a Judged<S>> for Promises {
-    fn from_iter<I: IntoIterator<Item = &'a Judged<S>>>(runs: I) -> Promises {
-        Promises::kept_if(runs.into_iter().all(|run| run.verdict.kept))
     }
 }
 

@@ -53,7 +53,8 @@ pub fn opener(
     arrivals: Option<&Path>,
     sort: bool,
 ) -> Option<impl Fn(&Plan) -> Result<Box<dyn Arrivals>, SimError> + Sync> {
-    let recording = Recording { path: arrivals?.to_path_buf(), filter: None, sort };
+    let file = arrivals?.to_path_buf();
+    let recording = Recording { file, path: Vec::new(), filter: None, sort };
     Some(move |plan: &Plan| input::recording(&recording, plan))
 }
 

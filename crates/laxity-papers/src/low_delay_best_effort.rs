@@ -72,7 +72,7 @@ fn simulate(
     observer: &mut dyn Observer,
 ) -> Result<Summary, SimError> {
     let plan = &plan.clone().under(scheduler).expect("these schedulers exist");
-    let run = Run { plan, duration, seed, arrivals: vec![], backlogged: vec![] };
+    let run = Run { plan, duration, seed, feeds: vec![] };
     Ok(run.with_sources()?.simulate(observer, &mut laxity_sim::to_the_end)?.summary)
 }
 

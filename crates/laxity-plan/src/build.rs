@@ -1,10 +1,10 @@
 //! From a plan to what acts on it: a scheduler behind its queues.
 
 use laxity::aqm::Managed;
-use laxity::police::Meter;
+use laxity::police::{Meter, Policer};
 use laxity::scheduler::Scheduler;
 
-use crate::model::{Arrival, Plan};
+use crate::model::{Arrival, Class, Plan};
 
 impl Plan {
     /// The plan's classes under its discipline, behind their queues, which draw random numbers made
@@ -28,6 +28,13 @@ impl Plan {
         let scheduler = self.scheduler.discipline().build(self, seed);
         let managed = Managed::new(scheduler, &policies, &queue_of, seed);
         Box::new(managed.expect("reading refuses what no queue management takes"))
+    }
+
+    /// The entrance that holds packets to the arrival curves of their classes.
+    pub fn policer(&self) -> Policer {
+        let meter = |class: &Class| Some(class.arrival.as_ref()?.meter());
+        let classes = self.classes.iter().map(|class| (meter(class), class.police));
+        Policer::new(classes, self.run.warm_up)
     }
 
     /// Whether any number of packets may be queued.

@@ -10,12 +10,12 @@ mod source;
 
 pub use laxity::overhead::{Framing, Overhead};
 use laxity::packet::ClassId;
-pub use laxity::police::TokenBucket;
+pub use laxity::police::{Police, TokenBucket};
 use laxity::sched::hfsc::Curves;
 use laxity::units::{Bytes, Nanos, Rate};
 pub use laxity::window::Loss;
 
-pub use class::{Arrival, Class, Police, Weight};
+pub use class::{Arrival, Class, Weight};
 pub use network::{Clock, Hop, Network, NetworkLink, Node, WireLoss};
 pub use queue::{QueueLimit, QueueSpec};
 pub use scheduler::{
@@ -70,6 +70,13 @@ impl Plan {
             next += 1;
         }
         order
+    }
+
+    /// The classes that a source feeds; of a recording, those that it may feed.
+    pub fn fed_by(&self, source: &Source) -> impl Iterator<Item = ClassId> {
+        let class = source.class();
+        let any = self.leaves().map(|(id, _)| id);
+        class.into_iter().chain(any.take(if class.is_none() { usize::MAX } else { 0 }))
     }
 
     /// Whether the classes make a hierarchy or have service curves, so that their shares of the

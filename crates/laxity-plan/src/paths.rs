@@ -227,7 +227,11 @@ impl Outputs<'_> {
                     self.add(source.class, &source.path, source.count, false);
                     self.add(source.class, &back, source.count, true);
                 }
-                Source::Recording(_) => {}
+                Source::Recording(recording) => {
+                    for (class, _) in self.on.plan.leaves() {
+                        self.add(class, &recording.path, 1, false);
+                    }
+                }
             }
         }
     }

@@ -16,6 +16,7 @@ mod scheduler;
 mod source;
 mod stream;
 mod values;
+mod words;
 
 use laxity::units::{Bytes, Nanos, Rate};
 use schemars::JsonSchema;

@@ -12,12 +12,13 @@ pub use bound::{FramedBound, Unframed};
 pub use demand::{Demand, MOST_AHEAD, Reserved, Stretch};
 pub use framing::Framing;
 pub use margin::{ClockMargin, MarginBinding};
+pub use promise::Assigned;
 
 use std::ops::Deref;
 
 use laxity::admit::tdp::Flow;
 
-use crate::model::{Class, Hop, Plan, SchedulerSpec, Source, TdpSpec};
+use crate::model::{Class, Hop, Plan, SchedulerSpec, TdpSpec};
 use crate::network::Networked;
 
 /// A network whose plan's discipline is time-driven priority.
@@ -78,8 +79,8 @@ impl Plan {
     /// where none does.
     pub fn class_paths(&self) -> Vec<&[Hop]> {
         let mut paths = vec![&[][..]; self.classes.len()];
-        for (class, path) in self.sources.iter().rev().filter_map(Source::feeds) {
-            paths[class.index()] = path;
+        for source in self.sources.iter().rev() {
+            self.fed_by(source).for_each(|class| paths[class.index()] = source.path());
         }
         paths
     }

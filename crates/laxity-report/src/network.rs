@@ -288,8 +288,12 @@ mod tests {
     fn run(plan: &Plan) -> (NetworkSummary, Series) {
         let mut series = SeriesRecorder::new(plan);
         let duration = Nanos(2_000_000_000);
-        let run = NetworkRun { on: plan.networked().unwrap(), duration, seed: 1 };
-        (run.simulate(&mut series, &mut laxity_sim::to_the_end).unwrap(), series.finish())
+        let run = NetworkRun {
+            on: &plan.networked().unwrap().assigned(),
+            duration: Some(duration),
+            seed: 1,
+        };
+        (run.simulate(&mut series, &mut laxity_sim::to_the_end).unwrap().summary, series.finish())
     }
 
     #[test]
@@ -344,10 +348,10 @@ mod tests {
         for (text, name) in [(ONE_LINK, "tcp"), (FRAMES, "cam")] {
             let plan = plan(text);
             let (summary, series) = run(&plan);
-            let networked = plan.networked().unwrap();
-            let admission = admission(networked);
+            let on = plan.networked().unwrap().assigned();
+            let admission = admission(&on);
             let judged = Judged::new(&plan, HeldTo::Plan, Some(&admission), summary);
-            let one = html(networked, &admission, &judged, &series);
+            let one = html(&on, &admission, &judged, &series);
             let both = compare_html(&[judged.clone(), judged], &[series.clone(), series]);
             for text in [one, both] {
                 assert!(text.contains(&format!("&lt;{name}&gt;")));

@@ -12,7 +12,7 @@ use laxity_report::network;
 use laxity_report::verdict::{HeldTo, Judged, Verdict};
 use laxity_sim::engine::Run;
 use laxity_sim::network::NetworkRun;
-use laxity_sim::source::read_recording;
+use laxity_sim::source::{Feed, read_recording};
 
 use crate::arrival::Arrival;
 use crate::draft::{Draft, PathDraft};
@@ -87,11 +87,12 @@ pub fn run(draft: &Draft, arrivals: &[Arrival]) -> Result<Replayed, String> {
 }
 
 fn on_a_link(plan: &Plan, recording: &str) -> Result<Replayed, laxity_sim::error::SimError> {
-    let csv = Recording { path: "searched.csv".into(), filter: None, sort: false };
+    let csv =
+        Recording { file: "searched.csv".into(), path: Vec::new(), filter: None, sort: false };
     // The recording outlives the run, which owns what it reads.
     let recording = std::io::Cursor::new(recording.to_string().into_bytes());
-    let arrivals = vec![read_recording(recording, &csv, plan)?];
-    let run = Run { plan, duration: None, seed: 1, arrivals, backlogged: Vec::new() };
+    let feeds = vec![Feed::new(read_recording(recording, &csv, plan)?)];
+    let run = Run { plan, duration: None, seed: 1, feeds };
     let outcome = run.simulate(&mut (), &mut laxity_sim::to_the_end)?;
     let view = Admission::of(plan).map(|admission| admission.view(plan));
     let Judged { summary, verdict } =
@@ -107,11 +108,12 @@ fn on_a_network(
     on: Networked<'_>,
     arrivals: &[Arrival],
 ) -> Result<Replayed, laxity_sim::error::SimError> {
+    let on = on.assigned();
     let last = arrivals.last().map_or(0, |arrival| arrival.time);
     let duration = Nanos(last + 10_000_000_000);
-    let run = NetworkRun { on, duration, seed: 1 };
-    let summary = run.simulate(&mut (), &mut laxity_sim::to_the_end)?;
-    let Networked { plan, .. } = on;
+    let run = NetworkRun { on: &on, duration: Some(duration), seed: 1 };
+    let summary = run.simulate(&mut (), &mut laxity_sim::to_the_end)?.summary;
+    let plan = on.plan;
     let mut longest = vec![0; plan.classes.len()];
     for class in summary.hops.iter().flat_map(|hop| &hop.classes) {
         let (id, delay) = (plan.class(&class.name), class.delay_ns.map_or(0, |delay| delay.max));
@@ -119,7 +121,7 @@ fn on_a_network(
             longest[id.index()] = longest[id.index()].max(delay);
         }
     }
-    let view = network::admission(on);
+    let view = network::admission(&on);
     let judged = Judged::new(plan, HeldTo::Plan, Some(&view), summary);
     Ok(Replayed::new(&judged.verdict, longest))
 }

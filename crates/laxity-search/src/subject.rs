@@ -11,7 +11,7 @@ use laxity_plan::network::Networked;
 use laxity_plan::tdp::{Framed, Framing};
 use laxity_plan::{Plan, PlanError};
 use laxity_report::admission::Admission;
-use laxity_report::network::{self, proof::Proof};
+use laxity_report::network::{proof::Proof, tdp::TdpProof};
 
 use crate::draft::Draft;
 
@@ -150,8 +150,8 @@ impl Subject {
         }
         let mut feeds = Vec::new();
         for (path, source) in draft.paths.iter().zip(&plan.sources) {
-            let (class, hops) = source.feeds().expect("a path's source");
-            let route = paths.route(class, hops, false).map(|route| &paths.routes[route]);
+            let class = source.class().expect("a path's source");
+            let route = paths.route(class, source.path(), false).map(|route| &paths.routes[route]);
             let feed = route.map(|route| Feed {
                 class: class.index(),
                 outputs: route.outputs.clone(),
@@ -174,10 +174,11 @@ impl Subject {
 
     fn in_frames(draft: &Draft, framed: Framed<'_>) -> Subject {
         let Networked { plan, .. } = framed.on;
-        let bounds = Framing::of(framed).bounds();
+        let framing = Framing::of(framed);
+        let bounds = framing.bounds();
         let mut feeds = Vec::new();
         for (path, source) in draft.paths.iter().zip(&plan.sources) {
-            let (class, _) = source.feeds().expect("a path's source");
+            let class = source.class().expect("a path's source");
             let bound = bounds.get(&class).and_then(|bound| Some(bound.as_ref().ok()?.delay().0));
             let feed = Feed { class: class.index(), outputs: Vec::new(), bound };
             set(&mut feeds, path.name, Some(feed));
@@ -191,7 +192,7 @@ impl Subject {
         }
         Subject {
             draft: draft.clone(),
-            admitted: network::admission(framed.on).admitted,
+            admitted: Some(TdpProof::of(&framing).admitted),
             keeps_windows: false,
             contracts,
             outputs: Vec::new(),

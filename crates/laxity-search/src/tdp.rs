@@ -4,9 +4,9 @@
 use laxity::packet::Packet;
 use laxity::units::{Bytes, Nanos};
 use laxity_plan::Plan;
-use laxity_plan::model::{Dist, Hop, Model, ModelSource, SchedulerSpec, Source};
-use laxity_sim::network::{NetworkRun, Watcher};
-use laxity_sim::record::{Fate, Record};
+use laxity_plan::model::{Dist, Model, ModelSource, SchedulerSpec, Source};
+use laxity_sim::network::NetworkRun;
+use laxity_sim::record::{Fate, Observer, Record};
 
 use crate::arrival::Arrival;
 use crate::judge::{Violation, ViolationKind};
@@ -35,8 +35,8 @@ pub fn run(
     let last = arrivals.last().map_or(0, |arrival| arrival.time);
     let bounds = subject.feeds.iter().flatten().filter_map(|feed| feed.bound);
     let duration = Nanos(last + 2 * bounds.max().unwrap_or(0) + unpromised(&plan));
-    let run =
-        NetworkRun { on: plan.networked().expect("frames are of a network"), duration, seed: 1 };
+    let on = plan.networked().expect("frames are of a network").assigned();
+    let run = NetworkRun { on: &on, duration: Some(duration), seed: 1 };
     let mut judge = Judge {
         subject,
         came: vec![0; plan.classes.len()],
@@ -69,11 +69,11 @@ pub fn run(
 fn source(subject: &Subject, arrival: &Arrival) -> Source {
     let named = subject.draft.paths.iter().zip(&subject.plan.sources);
     let of = named.into_iter().find(|(path, _)| path.name == arrival.feed);
-    let (class, path) = of.and_then(|(_, source)| source.feeds()).expect("a path's source");
+    let (_, source) = of.expect("a path's source");
     Source::Model(ModelSource {
-        class,
+        class: source.class().expect("it feeds a class"),
         count: 1,
-        path: path.to_vec(),
+        path: source.path().to_vec(),
         packet: Dist::Constant(Bytes(arrival.length.into())),
         model: Model::Constant { rate: laxity::units::Rate(1), jitter: None },
         start: Nanos(arrival.time),
@@ -90,8 +90,8 @@ struct Judge<'a> {
     heard: &'a mut dyn FnMut(usize, u64, u64),
 }
 
-impl Watcher for Judge<'_> {
-    fn hop(&mut self, _: Hop, record: &Record) {
+impl Observer for Judge<'_> {
+    fn record(&mut self, record: &Record) {
         let class = record.packet.class.index();
         if let (Fate::Dropped(reason), true) = (record.fate, self.subject.is_promised(class)) {
             let broken = Violation {

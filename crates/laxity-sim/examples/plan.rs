@@ -5,7 +5,7 @@ use std::path::Path;
 
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_sim::engine::{Outcome, Run};
+use laxity_sim::engine::Run;
 use laxity_sim::record::{Fate, Observer, Record};
 use laxity_sim::to_the_end;
 
@@ -58,15 +58,10 @@ impl Observer for Longest {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let plan = Plan::parse(PLAN, "plan.toml", Path::new("."))?;
-    let run = Run {
-        plan: &plan,
-        duration: Some(Nanos(10_000_000_000)),
-        seed: 1,
-        arrivals: Vec::new(),
-        backlogged: Vec::new(),
-    };
+    let run =
+        Run { plan: &plan, duration: Some(Nanos(10_000_000_000)), seed: 1, feeds: Vec::new() };
     let mut longest = Longest::default();
-    let Outcome { summary, .. } = run.with_sources()?.simulate(&mut longest, &mut to_the_end)?;
+    let summary = run.with_sources()?.simulate(&mut longest, &mut to_the_end)?.summary;
     for class in &summary.classes {
         let delay = class.delay_ns.ok_or("every class sends")?;
         let bound = class.bound_ns.map_or("nothing".to_string(), |bound| Nanos(bound).to_string());

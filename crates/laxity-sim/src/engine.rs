@@ -3,23 +3,21 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
-use std::mem;
-
 use laxity::link::Link;
 use laxity::packet::{ClassId, FlowId, Packet};
-use laxity::police::Meter;
+use laxity::police::Policer;
 use laxity::port::{Books, Port};
 use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::Nanos;
-use laxity_plan::model::{Plan, Police};
+use laxity_plan::model::Plan;
 
 use crate::Progress;
 use crate::calendar::Calendar;
 use crate::error::SimError;
 use crate::record::{Fate, Observer, Record};
-use crate::source::{Arrival, Arrivals, Backlogged, Remarks};
-use crate::summary::{Measured, Summary};
+use crate::source::closed_loop::{ClosedLoop, SourceCopy, Way};
+use crate::source::{Arrivals, Feed};
+use crate::summary::{Measured, Outcome, Summary};
 use crate::windows::Windows;
 
 /// What to simulate.
@@ -31,18 +29,7 @@ pub struct Run<'a> {
     /// The seed of every random draw.
     pub seed: u64,
     /// The traffic, in place of the plan's sources when it comes from elsewhere.
-    pub arrivals: Vec<Box<dyn Arrivals>>,
-    /// Sources that the link itself drives.
-    pub backlogged: Vec<Backlogged>,
-}
-
-/// What came of it.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// What was measured.
-    pub summary: Summary,
-    /// What the recordings held besides arrivals.
-    pub remarks: Remarks,
+    pub feeds: Vec<Feed>,
 }
 
 impl<'a> Run<'a> {
@@ -51,12 +38,9 @@ impl<'a> Run<'a> {
     /// # Errors
     /// If a source makes no sense or its recording cannot be opened.
     pub fn with_sources(mut self) -> Result<Self, SimError> {
-        let sources = 0..self.plan.sources.len();
-        let arrivals =
-            sources.clone().map(|index| crate::source::arrivals(self.plan, self.seed, index));
-        self.arrivals = arrivals.collect::<Result<_, _>>()?;
-        let backlogged = sources.map(|index| Backlogged::new(self.plan, self.seed, index));
-        self.backlogged = backlogged.filter_map(Result::transpose).collect::<Result<_, _>>()?;
+        let feeds =
+            (0..self.plan.sources.len()).map(|index| Feed::of_source(self.plan, self.seed, index));
+        self.feeds = feeds.filter_map(Result::transpose).collect::<Result<_, _>>()?;
         Ok(self)
     }
 
@@ -69,7 +53,7 @@ impl<'a> Run<'a> {
         self,
         observer: &mut dyn Observer,
         progress: Progress<'_>,
-    ) -> Result<Outcome, SimError> {
+    ) -> Result<Outcome<Summary>, SimError> {
         let scheduler = self.plan.build_scheduler(self.seed);
         self.simulate_on(scheduler, observer, progress)
     }
@@ -84,7 +68,7 @@ impl<'a> Run<'a> {
         scheduler: Box<dyn Scheduler + Send>,
         observer: &mut dyn Observer,
         progress: Progress<'_>,
-    ) -> Result<Outcome, SimError> {
+    ) -> Result<Outcome<Summary>, SimError> {
         let mut simulation = Simulation::new(self, scheduler, observer);
         simulation.start()?;
         simulation.run(progress)?;
@@ -94,10 +78,8 @@ impl<'a> Run<'a> {
 
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// The pending arrival of a source.
-    Arrival(usize),
-    /// A backlogged source begins.
-    Backlogged(usize),
+    /// The pending arrival of a source, or a backlogged one begins.
+    Source(usize),
     /// Backlogged sources try again.
     Retry,
 }
@@ -107,26 +89,13 @@ struct Simulation<'a, 'o> {
     seed: u64,
     end: Option<Nanos>,
     calendar: Calendar<Event>,
-    sources: Vec<Source>,
-    backlogged: Vec<Backlogged>,
-    /// The queued packets of backlogged sources by their handle, and whose they are.
-    fed: HashMap<u64, usize>,
-    /// Backlogged sources and their flows that lost a packet on its way out, to send the next.
-    refills: Vec<(usize, ClassId, FlowId)>,
-    /// Those that lost one on the way in, to try again later.
-    retries: Vec<(usize, ClassId, FlowId)>,
-    /// Whether that is on the calendar.
-    retries_soon: bool,
+    feeds: Vec<Feed>,
+    backlog: ClosedLoop,
     windows: Windows,
-    meters: Vec<Option<Meter>>,
+    policer: Policer,
     outlet: Outlet,
     tally: Tally,
     observer: &'o mut dyn Observer,
-}
-
-struct Source {
-    arrivals: Box<dyn Arrivals>,
-    pending: Option<Arrival>,
 }
 
 /// A port and the link that it feeds.
@@ -144,7 +113,6 @@ struct Tally {
     arrived: u64,
     last_event: Nanos,
     last_arrival: Nanos,
-    nonconforming: Vec<u64>,
     /// Bytes that left within the measured time, by class.
     bytes_in_time: Vec<u64>,
     /// How long the link was sending within it.
@@ -158,45 +126,34 @@ impl<'a, 'o> Simulation<'a, 'o> {
         discipline: Box<dyn Scheduler + Send>,
         observer: &'o mut dyn Observer,
     ) -> Self {
-        let Run { plan, duration, seed, arrivals, backlogged } = run;
-        let classes = plan.classes.len();
-        let meter = |class: &laxity_plan::model::Class| class.arrival.as_ref().map(|a| a.meter());
+        let Run { plan, duration, seed, feeds } = run;
         Simulation {
             plan,
             seed,
             end: duration,
             calendar: Calendar::new(),
-            sources: arrivals
-                .into_iter()
-                .map(|arrivals| Source { arrivals, pending: None })
-                .collect(),
-            backlogged,
-            fed: HashMap::new(),
-            refills: Vec::new(),
-            retries: Vec::new(),
-            retries_soon: false,
+            feeds,
+            backlog: ClosedLoop::default(),
             windows: Windows::new(plan),
-            meters: plan.classes.iter().map(meter).collect(),
+            policer: plan.policer(),
             outlet: Outlet {
                 port: Port::new(discipline, Books::new(plan.promises(), plan.run.warm_up)),
                 link: Link::new(plan.link.rate),
                 chooses_at: None,
             },
-            tally: Tally {
-                nonconforming: vec![0; classes],
-                bytes_in_time: vec![0; classes],
-                ..Tally::default()
-            },
+            tally: Tally { bytes_in_time: vec![0; plan.classes.len()], ..Tally::default() },
             observer,
         }
     }
 
     fn start(&mut self) -> Result<(), SimError> {
-        for index in 0..self.sources.len() {
+        for index in 0..self.feeds.len() {
             self.await_arrival(index)?;
         }
-        for (index, source) in self.backlogged.iter().enumerate() {
-            self.calendar.schedule(source.start, Event::Backlogged(index));
+        for (index, feed) in self.feeds.iter().enumerate() {
+            if let Feed::Backlogged(source) = feed {
+                self.calendar.schedule(source.start, Event::Source(index));
+            }
         }
         Ok(())
     }
@@ -209,13 +166,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
             }
             self.tally.last_event = now;
             match self.calendar.pop(now) {
-                Some(Event::Arrival(index)) => {
-                    if let Some(arrival) = self.sources[index].pending.take() {
-                        self.arrive(now, arrival.class, arrival.flow, arrival.length);
-                    }
-                    self.await_arrival(index)?;
-                }
-                Some(Event::Backlogged(index)) => self.begin_backlog(now, index),
+                Some(Event::Source(index)) => self.emit(now, index)?,
                 Some(Event::Retry) => self.retry(now),
                 None => self.send(now),
             }
@@ -237,31 +188,40 @@ impl<'a, 'o> Simulation<'a, 'o> {
 
     /// Looks up a source's next arrival, unless that comes after the end.
     fn await_arrival(&mut self, index: usize) -> Result<(), SimError> {
-        let source = &mut self.sources[index];
-        source.pending = source.arrivals.next_arrival()?;
-        let Some(Arrival { time, .. }) = source.pending else { return Ok(()) };
+        let Feed::Open(stream) = &mut self.feeds[index] else { return Ok(()) };
+        let Some(time) = stream.look_up()? else { return Ok(()) };
         if self.end.is_none_or(|end| time < end) {
-            self.calendar.schedule(time, Event::Arrival(index));
+            self.calendar.schedule(time, Event::Source(index));
         }
         Ok(())
     }
 
-    fn begin_backlog(&mut self, now: Nanos, index: usize) {
-        let source = &self.backlogged[index];
-        let (class, window) = (source.class, source.window);
-        for flow in source.flows() {
-            for _ in 0..window {
-                self.arrive_backlogged(now, index, class, flow);
+    fn emit(&mut self, now: Nanos, index: usize) -> Result<(), SimError> {
+        match &mut self.feeds[index] {
+            Feed::Open(stream) => {
+                if let Some(arrival) = stream.take() {
+                    self.arrive(now, arrival.class, arrival.flow, arrival.length);
+                }
+                self.await_arrival(index)?;
+            }
+            Feed::Backlogged(source) => {
+                for copy in source.first_copies(index) {
+                    self.send_next(now, copy);
+                }
             }
         }
+        Ok(())
     }
 
-    fn arrive_backlogged(&mut self, now: Nanos, index: usize, class: ClassId, flow: FlowId) {
-        let source = &mut self.backlogged[index];
-        if now < source.stop && self.end.is_none_or(|end| now < end) {
-            let length = source.next_length(flow);
-            self.fed.insert(self.tally.arrived, index);
-            self.arrive(now, class, flow, length);
+    /// A backlogged source sends its next packet, if it has not stopped.
+    fn send_next(&mut self, now: Nanos, copy: SourceCopy) {
+        let Feed::Backlogged(source) = &mut self.feeds[copy.source] else { return };
+        if self.end.is_none_or(|end| now < end)
+            && let Some(length) = source.next_length(now, copy.flow)
+        {
+            let class = source.class;
+            self.backlog.arrives(self.tally.arrived, copy);
+            self.arrive(now, class, copy.flow, length);
         }
     }
 
@@ -272,30 +232,18 @@ impl<'a, 'o> Simulation<'a, 'o> {
         let mut packet = Packet { class, flow, length, arrival: now, handle, ..Packet::default() };
         let port = &mut self.outlet.port;
         let (plan, observer) = (self.plan, &mut *self.observer);
-        let (fed, retries, windows) = (&mut self.fed, &mut self.retries, &mut self.windows);
+        let (backlog, windows) = (&mut self.backlog, &mut self.windows);
         windows.arrived(&packet);
         let mut drops = |packet: Packet, reason: DropReason| {
-            let source = fed.remove(&packet.handle).filter(|_| is_retried(plan, &packet, reason));
-            retries.extend(source.map(|source| (source, packet.class, packet.flow)));
+            backlog.dropped(Way::In, &packet, reason, plan);
             windows.dropped(&packet, reason);
             tell(observer, plan, packet, None, Fate::Dropped(reason));
         };
-        let conforms = match &mut self.meters[class.index()] {
-            Some(meter) => meter.admit(now, length),
-            None => true,
-        };
-        if !conforms {
-            self.tally.nonconforming[class.index()] += u64::from(now >= plan.run.warm_up);
-            match plan.classes[class.index()].police {
-                Police::Count => {}
-                Police::Demote => packet.demoted = true,
-                Police::Drop => return port.refuse(packet, DropReason::Contract, &mut drops),
-            }
+        if !self.policer.admit(now, &mut packet) {
+            return port.refuse(packet, DropReason::Contract, &mut drops);
         }
         port.enqueue(now, packet, &mut drops);
-        if !self.retries.is_empty() && !self.retries_soon {
-            self.retries_soon = true;
-            let later = now + plan.link.rate.time_for(plan.link.max_packet).max(Nanos(1));
+        if let Some(later) = self.backlog.plan_retries(now, plan.link.rate, plan) {
             self.calendar.schedule(later, Event::Retry);
         }
         if self.outlet.link.free_at() <= now {
@@ -307,10 +255,9 @@ impl<'a, 'o> Simulation<'a, 'o> {
     fn send(&mut self, now: Nanos) {
         let outlet = &mut self.outlet;
         let (plan, observer) = (self.plan, &mut *self.observer);
-        let (fed, refills, windows) = (&mut self.fed, &mut self.refills, &mut self.windows);
+        let (backlog, windows) = (&mut self.backlog, &mut self.windows);
         let mut drops = |packet: Packet, reason: DropReason| {
-            let source = fed.remove(&packet.handle).filter(|_| is_refilled(reason));
-            refills.extend(source.map(|source| (source, packet.class, packet.flow)));
+            backlog.dropped(Way::Out, &packet, reason, plan);
             windows.dropped(&packet, reason);
             tell(observer, plan, packet, None, Fate::Dropped(reason));
         };
@@ -326,39 +273,34 @@ impl<'a, 'o> Simulation<'a, 'o> {
         outlet.chooses_at = Some(departure);
         self.tally.transmission(&packet, now, departure, plan.run.warm_up, self.end);
         tell(observer, plan, packet, dispatch.deadline, Fate::Sent { start: now, departure });
-        if let Some(index) = self.fed.remove(&packet.handle) {
-            self.arrive_backlogged(now, index, packet.class, packet.flow);
-        }
+        self.backlog.departs(&packet);
         self.refill(now);
     }
 
     /// Lets backlogged sources send a packet for each that was dropped on its way in, which may be
     /// dropped again.
     fn retry(&mut self, now: Nanos) {
-        self.retries_soon = false;
-        for (index, class, flow) in mem::take(&mut self.retries) {
-            self.arrive_backlogged(now, index, class, flow);
+        for copy in self.backlog.take_retries() {
+            self.send_next(now, copy);
         }
     }
 
-    /// Lets backlogged sources send a packet for each that was dropped on its way out.
+    /// Lets backlogged sources send a packet for each that has left the queue.
     fn refill(&mut self, now: Nanos) {
-        let mut refills = mem::take(&mut self.refills);
-        for (index, class, flow) in refills.drain(..) {
-            self.arrive_backlogged(now, index, class, flow);
+        while let Some(copy) = self.backlog.next_refill() {
+            self.send_next(now, copy);
         }
-        self.refills = refills;
     }
 
-    fn finish(self) -> Outcome {
+    fn finish(self) -> Outcome<Summary> {
         let port = self.outlet.port;
         let footprint = self.tally.footprint.max(port.scheduler().footprint());
         // What is only there to simulate makes room for the summary.
         let books = port.into_books();
-        drop((self.meters, self.calendar, self.fed));
+        let nonconforming = self.policer.into_nonconforming();
+        drop((self.calendar, self.backlog));
         let last = self.tally.last_event;
-        let recorded = self.backlogged.is_empty()
-            && self.sources.iter().all(|source| source.arrivals.is_recording());
+        let recorded = self.feeds.iter().all(Feed::is_recording);
         let until = |last: Nanos| match self.end {
             Some(end) if recorded => end.min(last),
             Some(end) => end,
@@ -366,7 +308,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
         };
         let measured = Measured {
             bytes_in_time: &self.tally.bytes_in_time,
-            nonconforming: &self.tally.nonconforming,
+            nonconforming: &nonconforming,
             busy: self.tally.busy,
             traffic: until(self.tally.last_arrival),
             end: until(last),
@@ -374,7 +316,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
             windows: &self.windows,
         };
         let summary = Summary::new(self.plan, self.seed, books.accounts(), &measured);
-        let remarks = self.sources.iter().map(|source| source.arrivals.remarks()).sum();
+        let remarks = self.feeds.iter().map(Feed::remarks).sum();
         Outcome { summary, remarks }
     }
 }
@@ -397,22 +339,6 @@ impl Tally {
     }
 }
 
-/// Whether a backlogged source replaces at once what was dropped on its way out.
-fn is_refilled(reason: DropReason) -> bool {
-    matches!(reason, DropReason::Late | DropReason::CoDel)
-}
-
-/// Whether a backlogged source tries again where a packet of it was dropped by an arrival: a class's
-/// own limit alone leaves it fewer packets for good.
-fn is_retried(plan: &Plan, packet: &Packet, reason: DropReason) -> bool {
-    let queue = &plan.classes[packet.class.index()].queue;
-    match reason {
-        DropReason::Red | DropReason::Choke => true,
-        DropReason::QueueFull => !queue.as_ref().is_some_and(|queue| queue.room().is_a_limit),
-        _ => false,
-    }
-}
-
 fn tell(
     observer: &mut dyn Observer,
     plan: &Plan,
@@ -422,5 +348,5 @@ fn tell(
 ) {
     let promised = plan.classes[packet.class.index()].deadline;
     let deadline = promised.map(|delay| packet.arrival.saturating_add(delay)).or(given);
-    observer.record(&Record { packet, deadline, fate });
+    observer.record(&Record { packet, hop: None, deadline, fate });
 }

@@ -10,16 +10,18 @@
 
 mod agenda;
 mod clock;
+mod connect;
 mod endpoints;
 mod flow;
+mod forward;
 mod frames;
 mod losses;
 mod output;
 mod reserved;
+mod sources;
 mod summary;
 mod ties;
 mod topology;
-mod watcher;
 
 #[cfg(test)]
 mod tests;
@@ -27,74 +29,65 @@ mod tests;
 use std::collections::HashMap;
 
 use laxity::packet::{ClassId, Ecn, FlowId, Packet};
-use laxity::police::Meter;
+use laxity::police::Policer;
 use laxity::port::{Books, Promise};
-use laxity::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::model::{Class, Hop, Police, Source};
+use laxity_plan::model::{Class, Hop};
 use laxity_plan::network::Networked;
-use rand::RngExt;
+use laxity_plan::tdp::Assigned;
 use slab::Slab;
 
 pub use summary::{
     EndToEnd, FlowSummary, FramesSummary, HopSummary, NetworkSummary, TcpSummary, jain,
 };
-pub use watcher::Watcher;
 
 use self::agenda::{Agenda, Event, Slots};
-use self::flow::{ClassBooks, Connection, Flow, FlowBooks, Workload};
-use self::frames::Next;
-use self::output::{Discipline, Output};
+use self::flow::{ClassBooks, Flow};
+use self::output::Output;
+use self::sources::Fed;
 use self::summary::Measured;
-use self::ties::Ties;
-use self::topology::{Step, Topology};
+use self::topology::Topology;
 use crate::Progress;
 use crate::error::SimError;
-use crate::record::{Fate, Record};
-use crate::source::random::generator;
-use crate::source::{Arrival, Arrivals, arrivals};
+use crate::record::{Fate, Observer, Record};
+use crate::source::closed_loop::ClosedLoop;
+use crate::source::{Arrivals, Feed};
+use crate::summary::Outcome;
 use crate::tcp::Ack;
 
 /// What to simulate.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkRun<'a> {
     /// The network.
-    pub on: Networked<'a>,
-    /// When the simulation ends, whatever is under way then.
-    pub duration: Nanos,
+    pub on: &'a Assigned<'a>,
+    /// When the simulation ends, whatever is under way then; `None` lasts as long as the traffic does, and
+    /// with recordings alone it never lasts longer.
+    pub duration: Option<Nanos>,
     /// The seed of every random draw.
     pub seed: u64,
 }
 
-/// Where the generators of hosts are apart from those of what they are asked to send.
-const HOSTS: u64 = 1 << 62;
-
 /// What is known of a network's outputs and flows while it runs.
-struct Simulation<'a, W> {
+struct Simulation<'a, O> {
     run: NetworkRun<'a>,
+    end: Nanos,
     topology: Topology<'a>,
     /// By twice the number of a link, and one for the way back.
     books: Vec<Books>,
     flows: Vec<Flow>,
     classes: Vec<ClassBooks>,
-    meters: Vec<Option<Meter>>,
-    sources: Vec<Feed>,
+    policer: Policer,
+    sources: Vec<Fed>,
+    /// The packets of backlogged sources, by the loops of the outputs that they feed.
+    loops: Vec<ClosedLoop>,
     transits: Slab<Transit>,
     agenda: Agenda,
     slots: Slots,
     /// How long links were sending within the measured time, by books.
     busy: Vec<Nanos>,
     hops: u64,
-    watcher: &'a mut W,
-}
-
-/// A source of packets without feedback.
-struct Feed {
-    arrivals: Box<dyn Arrivals>,
-    pending: Option<Arrival>,
-    /// The flow of its first copy.
-    first_flow: u32,
+    observer: &'a mut O,
 }
 
 /// A packet on its way through the network.
@@ -124,36 +117,26 @@ enum Body {
     Ack { transfer: u32, ack: Ack },
 }
 
-/// Where packets go that are dropped before a link.
-struct Drops<'a, W> {
-    hop: Hop,
-    books: &'a mut Books,
-    transits: &'a mut Slab<Transit>,
-    flows: &'a mut [Flow],
-    watcher: &'a mut W,
-    measured_from: Nanos,
-}
-
 impl<'a> NetworkRun<'a> {
     /// Simulates; `progress` hears of it and may stop it.
     ///
     /// # Errors
-    /// If a source makes no sense.
-    pub fn simulate<W: Watcher>(
+    /// If a source makes no sense, or a recording cannot be read on.
+    pub fn simulate<O: Observer>(
         self,
-        watcher: &mut W,
+        observer: &mut O,
         progress: Progress<'_>,
-    ) -> Result<NetworkSummary, SimError> {
-        let mut simulation = Simulation::new(self, watcher)?;
+    ) -> Result<Outcome<NetworkSummary>, SimError> {
+        let mut simulation = Simulation::new(self, observer)?;
         simulation.run(progress)?;
         simulation.close();
         Ok(simulation.finish())
     }
 }
 
-impl<'a, W: Watcher> Simulation<'a, W> {
-    fn new(run: NetworkRun<'a>, watcher: &'a mut W) -> Result<Self, SimError> {
-        let Networked { plan, network } = run.on;
+impl<'a, O: Observer> Simulation<'a, O> {
+    fn new(run: NetworkRun<'a>, observer: &'a mut O) -> Result<Self, SimError> {
+        let Networked { plan, network } = run.on.on;
         let topology = Topology::new(run.on, run.seed);
         let bounds = topology.paths.bounds();
         let books: Vec<_> = network
@@ -162,81 +145,24 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             .collect();
         let mut simulation = Simulation {
             run,
+            end: run.duration.unwrap_or(Nanos::MAX),
             topology,
             busy: vec![Nanos::ZERO; books.len()],
             books,
             flows: Vec::new(),
             classes: vec![ClassBooks::default(); plan.classes.len()],
-            meters: plan
-                .classes
-                .iter()
-                .map(|class| Some(class.arrival.as_ref()?.meter()))
-                .collect(),
+            policer: plan.policer(),
             sources: Vec::new(),
+            loops: Vec::new(),
             transits: Slab::new(),
             agenda: Agenda::new(0, 0),
-            slots: Slots { sources: 0, outputs: 0, flows: 0 },
+            slots: Slots { sources: 0, outputs: 0, flows: 0, loops: 0 },
             hops: 0,
-            watcher,
+            observer,
         };
         simulation.connect()?;
         simulation.begin()?;
         Ok(simulation)
-    }
-
-    /// Makes the sources' flows.
-    fn connect(&mut self) -> Result<(), SimError> {
-        let plan = self.run.on.plan;
-        let mut of_class = vec![0; plan.classes.len()];
-        for (index, source) in plan.sources.iter().enumerate() {
-            let first_flow = self.flows.len() as u32;
-            let (class, path, count) = match source {
-                Source::Model(source) => (source.class, &source.path, source.count),
-                Source::Tcp(source) => (source.class, &source.path, source.count),
-                Source::Recording(_) => continue,
-            };
-            let mut connections = self.connections(index, source)?;
-            let route = self.topology.paths.route(class, path, false);
-            let bound = match &self.topology.reserved {
-                Some(reserved) => reserved.bound(class),
-                None => route.and_then(|route| self.topology.paths.routes[route].bound().ok()),
-            };
-            for _ in 0..count {
-                let [path, back] = self.topology.add(class, path, matches!(source, Source::Tcp(_)));
-                let id = FlowId(of_class[class.index()]);
-                of_class[class.index()] += 1;
-                let (connection, books) = (connections.next(), FlowBooks::default());
-                self.flows.push(Flow { class, id, path, back, bound, connection, books });
-            }
-            if let Source::Model(_) = source {
-                let arrivals = arrivals(plan, self.run.seed, index)?;
-                self.sources.push(Feed { arrivals, pending: None, first_flow });
-            }
-        }
-        Ok(())
-    }
-
-    /// The connections of a TCP source; none of another.
-    fn connections(
-        &self,
-        index: usize,
-        source: &Source,
-    ) -> Result<impl Iterator<Item = Box<Connection>> + use<W>, SimError> {
-        let (workload, start, stagger, count) = match source {
-            Source::Tcp(source) => {
-                let workload = Workload::new(source)
-                    .map_err(|problem| SimError::Source { number: index + 1, problem })?;
-                (Some(workload), source.start, source.stagger, source.count)
-            }
-            _ => (None, Nanos::ZERO, Nanos::ZERO, 0),
-        };
-        let seed = self.run.seed;
-        Ok((0..count).zip(std::iter::repeat(workload).flatten()).map(move |(copy, workload)| {
-            let [mut asked, host] =
-                [0, HOSTS].map(|of| generator(seed, of | index as u64, copy.into()));
-            let begins = start.saturating_add(Nanos(asked.random_range(0..=stagger.0)));
-            Box::new(Connection::new(workload, begins, asked, host))
-        }))
     }
 
     fn begin(&mut self) -> Result<(), SimError> {
@@ -245,11 +171,11 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             sources: self.sources.len(),
             outputs: self.topology.outputs.len(),
             flows: with_timers.map_or(0, |last| last + 1),
+            loops: self.topology.loops as usize,
         };
         self.agenda = Agenda::new(self.slots.count(), self.slots.slot(Event::Choice(0)));
-        for source in 0..self.sources.len() {
-            self.await_arrival(source)?;
-        }
+        self.loops.resize_with(self.slots.loops, ClosedLoop::default);
+        self.start_sources()?;
         for flow in 0..self.flows.len() {
             self.rearm(flow);
         }
@@ -262,318 +188,55 @@ impl<'a, W: Watcher> Simulation<'a, W> {
     }
 
     fn run(&mut self, progress: Progress<'_>) -> Result<(), SimError> {
-        let mut events = 0u64;
+        let ends_early = self.run.duration.is_none() || self.is_recorded();
+        let (mut events, mut last) = (0u64, Nanos::ZERO);
         while let Some((slot, now)) = self.agenda.next()
-            && now < self.run.duration
+            && now < self.end
         {
+            if now > Nanos::LIMIT {
+                return Err(SimError::EndOfTime);
+            }
+            last = now;
             match self.slots.event(slot) {
                 Event::Source(source) => self.emit(now, source)?,
                 Event::Wire(output) => self.land(now, output),
                 Event::SenderTimer(flow) => self.wake_sender(now, flow),
                 Event::ReceiverTimer(flow) => self.wake_receiver(now, flow),
+                Event::Retry(number) => self.retry(now, number),
                 Event::Choice(output) => self.choose(now, output),
+            }
+            if ends_early && self.is_over() {
+                break;
             }
             events += 1;
             if events.is_multiple_of(1 << 16) && progress(now).is_break() {
                 return Err(SimError::Stopped);
             }
         }
-        Ok(())
-    }
-
-    /// Looks up a source's next packet.
-    fn await_arrival(&mut self, source: usize) -> Result<(), SimError> {
-        let feed = &mut self.sources[source];
-        feed.pending = feed.arrivals.next_arrival()?;
-        let time = feed.pending.map_or(Nanos::MAX, |arrival| arrival.time);
-        self.agenda.set(self.slots.slot(Event::Source(source)), time);
-        Ok(())
-    }
-
-    fn emit(&mut self, now: Nanos, source: usize) -> Result<(), SimError> {
-        let Feed { pending, first_flow, .. } = &mut self.sources[source];
-        let (arrived, first_flow) = (pending.take(), *first_flow);
-        self.await_arrival(source)?;
-        if let Some(arrival) = arrived {
-            let flow = (first_flow + arrival.flow.0) as usize;
-            self.set_out(now, flow, arrival.length, Ecn::NotCapable, Body::Datagram);
+        if ends_early && self.agenda.next().is_none_or(|(_, next)| next < self.end) {
+            self.end = last;
         }
         Ok(())
     }
 
-    /// A packet of a flow sets out for the receiver, unless it breaks a contract that drops it.
-    fn set_out(&mut self, now: Nanos, flow: usize, length: u32, ecn: Ecn, body: Body) {
-        let Flow { class, id, ref path, ref mut books, .. } = self.flows[flow];
-        let (at, end) = (path.start, path.end);
-        books.sent += u64::from(now >= self.run.on.plan.run.warm_up);
-        let mut transit = Transit {
-            flow: flow as u32,
-            at,
-            end,
-            sent: now,
-            began: Nanos::MAX,
-            arrived: now,
-            class,
-            id,
-            length,
-            demoted: false,
-            ecn,
-            body,
+    /// Whether all traffic is recorded, and so is over when it ends.
+    fn is_recorded(&self) -> bool {
+        self.slots.flows == 0 && self.sources.iter().all(|source| source.feed.is_recording())
+    }
+
+    /// Whether no packet is in the network, and none will be.
+    fn is_over(&self) -> bool {
+        let has_ended = |source: &Fed| match &source.feed {
+            Feed::Open(stream) => !stream.is_pending(),
+            Feed::Backlogged(_) => false,
         };
-        let conforms = match &mut self.meters[class.index()] {
-            Some(meter) => meter.admit(now, length),
-            None => true,
-        };
-        if !conforms {
-            self.classes[class.index()].nonconforming +=
-                u64::from(now >= self.run.on.plan.run.warm_up);
-            match self.run.on.plan.classes[class.index()].police {
-                Police::Count => {}
-                Police::Demote => transit.demoted = true,
-                Police::Drop => {
-                    return self.refuse(now, &transit);
-                }
-            }
-        }
-        let key = self.transits.insert(transit) as u32;
-        self.arrive(now, key, None);
-    }
-
-    /// A packet breaks the contract of its class where it sets out, and is dropped.
-    fn refuse(&mut self, now: Nanos, transit: &Transit) {
-        let step = self.topology.routes[transit.at as usize];
-        let number = self.topology.outputs[step.output as usize].books;
-        let (packet, reason) = (transit.packet(now, u64::MAX), DropReason::Contract);
-        let books = &mut self.books[number as usize];
-        books.arrived(&packet);
-        books.dropped(&packet, reason);
-        self.flows[transit.flow as usize].books.lose(transit, self.run.on.plan.run.warm_up);
-        let fate = Fate::Dropped(reason);
-        self.watcher.hop(hop_of(number), &Record { packet, deadline: None, fate });
-    }
-
-    /// A packet arrives at the next output of its route, sent in this frame by the node before if both
-    /// nodes are in step.
-    fn arrive(&mut self, now: Nanos, key: u32, sent_in: Option<u64>) {
-        let transit = &mut self.transits[key as usize];
-        transit.arrived = now;
-        let packet = transit.packet(now, key.into());
-        // What its sender sends with it comes at this instant, too.
-        let may_lead = transit.sent == now;
-        let step = self.topology.routes[transit.at as usize];
-        let frame = sent_in.map(|frame| frame + u64::from(step.forwarding_delay));
-        let number = step.output as usize;
-        let frame = frame.or_else(|| self.shape(now, step, &packet));
-        let output = &self.topology.outputs[number];
-        self.books[output.books as usize].arrived(&packet);
-        let free_at = output.link.free_at().max(now);
-        if let Discipline::Arrival = output.discipline {
-            // What would be begun after the end waits at the end, as under every discipline.
-            if free_at < self.run.duration {
-                self.transmit(free_at, number, packet, None, 0);
-            }
-            return;
-        }
-        let is_alone = self.agenda.next().is_none_or(|(_, next)| next > now);
-        let (output, mut drops) = self.output(number);
-        match &mut output.discipline {
-            Discipline::Arrival => {}
-            Discipline::Scheduler(scheduler, _) if is_alone => {
-                scheduler.enqueue(now, packet, &mut drops);
-                if free_at == now && !may_lead {
-                    return self.choose(now, number);
-                }
-            }
-            Discipline::Scheduler(_, ties) => {
-                ties.join(packet);
-                return self.agenda.advance(self.slots.slot(Event::Choice(number)), now);
-            }
-            Discipline::Frames(frames) => {
-                let local = frames.clock.at(now);
-                match frame {
-                    Some(frame) => {
-                        frames.tdp.enqueue_in(local, packet, frame, &mut drops);
-                        if frames.looks_before(frame) {
-                            return;
-                        }
-                    }
-                    None => frames.tdp.enqueue(local, packet, &mut drops),
-                }
-            }
-        }
-        self.agenda.advance(self.slots.slot(Event::Choice(number)), free_at);
-    }
-
-    /// The frame that the edge of frames gives a packet of a reserved flow.
-    fn shape(&mut self, now: Nanos, step: Step, packet: &Packet) -> Option<u64> {
-        let flow = step.edge_flow? as usize;
-        let Discipline::Frames(frames) = &self.topology.outputs[step.output as usize].discipline
-        else {
-            return None;
-        };
-        self.topology.edge.as_mut()?.frame_of_flow(flow, frames.clock.at(now), packet)
-    }
-
-    /// Those that came to an output at one instant get in, and the link takes what its scheduler
-    /// chooses if it is free.
-    fn choose(&mut self, now: Nanos, number: usize) {
-        let (output, mut drops) = self.output(number);
-        let free_at = output.link.free_at();
-        if let Discipline::Scheduler(scheduler, ties) = &mut output.discipline
-            && ties.any_together()
-        {
-            ties.admit(now, free_at <= now, scheduler, &mut drops);
-        }
-        if free_at > now {
-            return self.agenda.set(self.slots.slot(Event::Choice(number)), free_at);
-        }
-        let (chosen, mut waits_until) = match &mut output.discipline {
-            Discipline::Arrival => return,
-            Discipline::Scheduler(scheduler, _) => match scheduler.dequeue(now, &mut drops) {
-                Some(Dispatch { packet, deadline, .. }) => {
-                    let is_next = scheduler.backlog().packets > 0;
-                    (Some((packet, deadline, 0)), if is_next { now } else { Nanos::MAX })
-                }
-                None => {
-                    let ready = scheduler.next_ready(now).filter(|&ready| ready > now);
-                    (None, ready.unwrap_or(Nanos::MAX))
-                }
-            },
-            Discipline::Frames(frames) => match frames.next(now, &mut drops) {
-                Next::Packet { dispatch: Dispatch { packet, deadline, .. }, ds } => {
-                    (Some((packet, deadline, ds)), now)
-                }
-                Next::Padding { length, ds } => return self.pad(now, number, length, ds),
-                Next::Wait(ready) => (None, ready),
-            },
-        };
-        if let Some((packet, deadline, ds)) = chosen {
-            self.transits[packet.handle as usize].ecn = packet.ecn;
-            self.transmit(now, number, packet, deadline, ds);
-            waits_until = waits_until.max(self.transmit_ahead(now, number));
-        }
-        if self.topology.outputs[number].ties().is_some_and(Ties::any_behind) {
-            self.admit_behind(now, number);
-            waits_until = now;
-        }
-        let free_at = self.topology.outputs[number].link.free_at();
-        self.agenda.set(self.slots.slot(Event::Choice(number)), waits_until.max(free_at));
-    }
-
-    /// What came to an output behind what its link has taken gets in, or not.
-    fn admit_behind(&mut self, now: Nanos, number: usize) {
-        let (output, mut drops) = self.output(number);
-        if let Discipline::Scheduler(scheduler, ties) = &mut output.discipline {
-            ties.admit_behind(now, scheduler, &mut drops);
-        }
-    }
-
-    /// Sends what follows in the frame, as far as that is known; tells when to look for more.
-    fn transmit_ahead(&mut self, now: Nanos, number: usize) -> Nanos {
-        loop {
-            let output = &mut self.topology.outputs[number];
-            let start = output.link.free_at();
-            let Discipline::Frames(frames) = &mut output.discipline else { return now };
-            if start >= self.run.duration {
-                return now;
-            }
-            let Some((Dispatch { packet, deadline, .. }, ds)) = frames.next_ahead(start) else {
-                return frames.resumes(now);
-            };
-            self.transmit(start, number, packet, deadline, ds);
-        }
-    }
-
-    /// Sends padding over a link.
-    fn pad(&mut self, now: Nanos, number: usize, length: u32, ds: u8) {
-        let output = &mut self.topology.outputs[number];
-        let departure = output.link.transmit(now, length);
-        self.launch(departure, number, None, ds);
-        self.agenda.set(self.slots.slot(Event::Choice(number)), departure);
-    }
-
-    /// Sends a packet over an output's link from `start` on, with this DS field.
-    fn transmit(
-        &mut self,
-        start: Nanos,
-        number: usize,
-        packet: Packet,
-        given: Option<Nanos>,
-        ds: u8,
-    ) {
-        let output = &mut self.topology.outputs[number];
-        let departure = output.link.transmit(start, packet.length);
-        if let Discipline::Frames(frames) = &mut output.discipline {
-            frames.sent(departure, given, ds);
-        }
-        let books = &mut self.books[output.books as usize];
-        books.dispatched(&packet);
-        books.sent(&packet, departure);
-        let until = departure.min(self.run.duration);
-        let from = start.max(self.run.on.plan.run.warm_up);
-        self.busy[output.books as usize] += until.saturating_sub(from);
-        self.hops += 1;
-        let fate = Fate::Sent { start, departure };
-        self.watcher.hop(hop_of(output.books), &Record { packet, deadline: given, fate });
-        let transit = &mut self.transits[packet.handle as usize];
-        transit.began = transit.began.min(start);
-        self.launch(departure, number, Some(packet.handle as u32), ds);
-    }
-
-    /// What a link has sent is under way, unless it is lost.
-    fn launch(&mut self, departure: Nanos, number: usize, packet: Option<u32>, ds: u8) {
-        let output = &mut self.topology.outputs[number];
-        if output.losses.as_mut().is_some_and(|losses| losses.next()) {
-            if let Some(packet) = packet {
-                let transit = self.transits.remove(packet as usize);
-                self.flows[transit.flow as usize]
-                    .books
-                    .lose(&transit, self.run.on.plan.run.warm_up);
-            }
-        } else if let Some(arrival) = output.launch(departure, packet, ds) {
-            self.agenda.set(self.slots.slot(Event::Wire(number)), arrival);
-        }
-    }
-
-    /// The first packet on a wire comes to the next node.
-    fn land(&mut self, now: Nanos, number: usize) {
-        let output = &mut self.topology.outputs[number];
-        let Some((flight, next)) = output.land() else { return };
-        self.agenda.set(self.slots.slot(Event::Wire(number)), next.unwrap_or(Nanos::MAX));
-        let is_padding = flight.packet.is_none();
-        let input = output.input.as_mut();
-        let sent_in = input.and_then(|input| input.receive(now, flight.ds, is_padding));
-        let Some(key) = flight.packet else { return };
-        let transit = &mut self.transits[key as usize];
-        transit.at += 1;
-        if transit.at < transit.end {
-            return self.arrive(now, key, sent_in);
-        }
-        let transit = self.transits.remove(key as usize);
-        match transit.body {
-            Body::Ack { transfer, ack } => self.hear(now, transit.flow as usize, transfer, &ack),
-            _ => self.receive(now, &transit),
-        }
-    }
-
-    /// An output, and where the packets go that it drops.
-    fn output(&mut self, number: usize) -> (&mut Output, Drops<'_, W>) {
-        let output = &mut self.topology.outputs[number];
-        let drops = Drops {
-            hop: hop_of(output.books),
-            books: &mut self.books[output.books as usize],
-            transits: &mut self.transits,
-            flows: &mut self.flows,
-            watcher: &mut *self.watcher,
-            measured_from: self.run.on.plan.run.warm_up,
-        };
-        (output, drops)
+        self.transits.is_empty() && self.slots.flows == 0 && self.sources.iter().all(has_ended)
     }
 
     /// Counts what packets have missed that have not come to their receivers by the end, and tells of
     /// those that still wait for a link: those that are on none.
     fn close(&mut self) {
-        let end = self.run.duration;
+        let end = self.end;
         let outputs = &self.topology.outputs;
         let mut waits = vec![true; self.transits.capacity()];
         for packet in outputs.iter().flat_map(Output::under_way) {
@@ -590,13 +253,13 @@ impl<'a, W: Watcher> Simulation<'a, W> {
                 let books = outputs[output as usize].books;
                 let packet = transit.packet(transit.arrived, key as u64);
                 self.books[books as usize].waits(&packet, end);
-                let record = Record { packet, deadline: None, fate: Fate::Queued };
-                self.watcher.hop(hop_of(books), &record);
+                let (hop, fate) = (Some(hop_of(books)), Fate::Queued);
+                self.observer.record(&Record { packet, hop, deadline: None, fate });
             }
         }
     }
 
-    fn finish(self) -> NetworkSummary {
+    fn finish(self) -> Outcome<NetworkSummary> {
         let mut outputs = vec![0; self.books.len()];
         let mut lost = vec![0; self.books.len()];
         let mut frames = vec![None; self.books.len()];
@@ -608,6 +271,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
         }
         let measured = Measured {
             run: &self.run,
+            end: self.end,
             books: &self.books,
             busy: &self.busy,
             outputs: &outputs,
@@ -615,6 +279,7 @@ impl<'a, W: Watcher> Simulation<'a, W> {
             frames: &frames,
             flows: &self.flows,
             classes: &self.classes,
+            nonconforming: self.policer.nonconforming(),
             hops: self.hops,
             ties: self
                 .topology
@@ -625,7 +290,8 @@ impl<'a, W: Watcher> Simulation<'a, W> {
                 .sum(),
             under_way: self.topology.outputs.iter().map(|output| output.under_way().count()).sum(),
         };
-        NetworkSummary::new(&measured)
+        let remarks = self.sources.iter().map(|source| source.feed.remarks()).sum();
+        Outcome { summary: NetworkSummary::new(&measured), remarks }
     }
 }
 
@@ -664,14 +330,4 @@ fn promises(
 
 fn hop_of(books: u32) -> Hop {
     Hop { link: books / 2, backward: books % 2 == 1 }
-}
-
-impl<W: Watcher> DropSink for Drops<'_, W> {
-    fn dropped(&mut self, packet: Packet, reason: DropReason) {
-        self.books.dropped(&packet, reason);
-        let transit = self.transits.remove(packet.handle as usize);
-        self.flows[transit.flow as usize].books.lose(&transit, self.measured_from);
-        let fate = Fate::Dropped(reason);
-        self.watcher.hop(self.hop, &Record { packet, deadline: None, fate });
-    }
 }

@@ -3,14 +3,18 @@
 use laxity::packet::Packet;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
+use laxity_plan::model::Hop;
 
-/// The fate of one packet, told once it is known. The packet's handle is its number in the order
-/// of arrival, from 0.
+/// The fate of one packet at a link, told once it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The packet.
+    /// The packet. Its handle is its number in the order of arrival, from 0; in a network it is the same
+    /// at every hop, and another packet's once it has come to its receiver or is dropped.
     pub packet: Packet,
-    /// When it is due: what its class is promised, or the deadline that best effort was given.
+    /// The link of a network, and in which direction.
+    pub hop: Option<Hop>,
+    /// When it is due: what its class is promised, or the deadline that best effort was given; in a
+    /// network the one that it was given.
     pub deadline: Option<Nanos>,
     /// Sent, dropped or neither.
     pub fate: Fate,
@@ -35,9 +39,15 @@ pub enum Fate {
 
 /// Someone who watches packets: a trace file, a recorder of series.
 pub trait Observer {
-    /// Told once for every packet that arrives, in the order in which fates are decided: drops when
-    /// they happen, transmissions when they begin; and at last what is still queued at the end.
+    /// Told once for every packet that arrives at a link, in the order in which fates are decided: drops
+    /// when they happen, transmissions when they are sure; and at last what is still queued at the end.
     fn record(&mut self, record: &Record);
+
+    /// In a network: a packet, whose `arrival` is when it set out, has come to its receiver, which did
+    /// not have so many `bytes` of it before.
+    fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
+        let _ = (packet, bytes, now);
+    }
 }
 
 /// Nobody.
@@ -45,11 +55,26 @@ impl Observer for () {
     fn record(&mut self, _: &Record) {}
 }
 
-/// Any number of observers, told in turn.
-impl Observer for Vec<&mut dyn Observer> {
+/// Two observers, told in turn.
+impl<A: Observer, B: Observer> Observer for (A, B) {
     fn record(&mut self, record: &Record) {
-        for observer in self {
-            observer.record(record);
-        }
+        self.0.record(record);
+        self.1.record(record);
+    }
+
+    fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
+        self.0.delivered(packet, bytes, now);
+        self.1.delivered(packet, bytes, now);
+    }
+}
+
+/// Observes for somebody else.
+impl<O: Observer + ?Sized> Observer for &mut O {
+    fn record(&mut self, record: &Record) {
+        (**self).record(record);
+    }
+
+    fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
+        (**self).delivered(packet, bytes, now);
     }
 }

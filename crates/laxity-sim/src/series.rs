@@ -118,11 +118,17 @@ impl SeriesRecorder {
     }
 }
 
+/// Of a link what leaves it. Of a network what comes from end to end: bytes that arrive for the first
+/// time, and delays of the packets that arrive.
 impl Observer for SeriesRecorder {
     fn record(&mut self, record: &Record) {
-        if let Fate::Sent { start, departure } = record.fate {
+        if let (None, Fate::Sent { start, departure }) = (record.hop, record.fate) {
             self.add(&record.packet, record.packet.length.into(), start..departure);
         }
+    }
+
+    fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
+        self.add(packet, bytes, now..now);
     }
 }
 
@@ -171,7 +177,7 @@ mod tests {
             ..Packet::default()
         };
         let fate = Fate::Sent { start: Nanos(arrival), departure: Nanos(departure) };
-        Record { packet, deadline: None, fate }
+        Record { packet, hop: None, deadline: None, fate }
     }
 
     proptest! {

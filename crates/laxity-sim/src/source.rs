@@ -3,8 +3,10 @@
 mod arrival;
 mod backlogged;
 mod capture;
+pub(crate) mod closed_loop;
 mod copies;
 mod csv;
+mod feed;
 mod frames;
 mod greedy;
 mod lengths;
@@ -18,10 +20,11 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-use laxity_plan::model::{Model, ModelSource, Plan, Source};
+use laxity_plan::model::{Model, ModelSource, Plan};
 
 pub use self::arrival::{Arrival, Arrivals, Remarks};
 pub use self::backlogged::Backlogged;
+pub use self::feed::Feed;
 pub use self::lengths::Lengths;
 pub use self::order::WINDOW;
 pub use self::recording::{open_recording, read_recording};
@@ -30,31 +33,17 @@ use self::copies::Copies;
 use self::greedy::Greedy;
 use self::paced::{Constant, Correlated, OnOff, Poisson};
 pub(crate) use self::sampling::{sampled, sampler};
-use crate::error::{SimError, SourceProblem};
+use crate::error::SourceProblem;
 
-/// The arrivals of the plan's `index`-th source, from 0. None for a backlogged source, which sends
-/// only when a packet leaves: see [`Backlogged`]; none for TCP, which sends when it hears of the other
-/// end: see [`network`](crate::network).
-///
-/// # Errors
-/// If the source's parameters make no sense, or its recording cannot be opened.
-pub fn arrivals(plan: &Plan, seed: u64, index: usize) -> Result<Box<dyn Arrivals>, SimError> {
-    match &plan.sources[index] {
-        Source::Model(source) => model_arrivals(plan, source, seed, index)
-            .map_err(|problem| SimError::Source { number: index + 1, problem }),
-        Source::Tcp(_) => Ok(Box::new(Ended)),
-        Source::Recording(recording) => open_recording(recording, plan),
-    }
-}
-
-fn model_arrivals(
+/// The feed of the `index`-th source, which is a model.
+fn model_feed(
     plan: &Plan,
     source: &ModelSource,
     seed: u64,
     index: usize,
-) -> Result<Box<dyn Arrivals>, SourceProblem> {
+) -> Result<Feed, SourceProblem> {
     let lengths = sampled("packet", Lengths::new(plan, source))?;
-    Ok(match source.model {
+    let arrivals: Box<dyn Arrivals> = match source.model {
         Model::Greedy { burst, spacing } => {
             let greedy = Greedy::new(plan, source, lengths, burst, spacing)?;
             Box::new(Copies::new(greedy, source, seed, index))
@@ -73,15 +62,10 @@ fn model_arrivals(
             let on_off = OnOff::new(lengths, rate, on, off)?;
             Box::new(Copies::new(on_off, source, seed, index))
         }
-        Model::Backlogged { .. } => Box::new(Ended),
-    })
-}
-
-/// A stream that has ended.
-struct Ended;
-
-impl Arrivals for Ended {
-    fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
-        Ok(None)
-    }
+        Model::Backlogged { window } => {
+            let backlogged = Backlogged::new(source, window, lengths, seed, index);
+            return Ok(Feed::Backlogged(backlogged));
+        }
+    };
+    Ok(Feed::new(arrivals))
 }

@@ -9,7 +9,17 @@ use laxity::units::Nanos;
 use laxity_plan::model::{Class, Plan};
 use serde::Serialize;
 
+use crate::source::Remarks;
 use crate::windows::Windows;
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub struct Outcome<S> {
+    /// What was measured.
+    pub summary: S,
+    /// What the recordings held besides arrivals.
+    pub remarks: Remarks,
+}
 
 /// The results of one run.
 #[derive(Clone, Debug, Serialize)]

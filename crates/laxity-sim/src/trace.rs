@@ -1,11 +1,9 @@
 //! The packet file: one row for every packet that arrived, as CSV or Parquet.
 
 mod csv;
-mod hops;
 mod parquet;
 
 pub use csv::CsvTrace;
-pub use hops::{HOP_COLUMNS, HopTrace};
 pub use parquet::ParquetTrace;
 
 use laxity::units::Nanos;
@@ -24,6 +22,9 @@ pub const COLUMNS: [&str; 9] = [
     "departure_ns",
     "verdict",
 ];
+
+/// What stands in place of the first of them in a network.
+pub const HOP_COLUMNS: [&str; 3] = ["link", "from", "to"];
 
 /// The last three columns of a packet's row.
 fn outcome(record: &Record) -> (Option<Nanos>, Option<Nanos>, &'static str) {

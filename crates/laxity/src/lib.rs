@@ -54,7 +54,7 @@
 //! | [`scheduler`] | the contract that every discipline keeps |
 //! | [`sched`] | the disciplines: EDF, H-FSC, DWCS, TDP, WF²Q+, WFQ, DRR, static priority, FQ-CoDel, FIFO, and schedulers below shares |
 //! | [`aqm`] | who gets into a queue, in front of any discipline: drop-tail, RED, CHOKe, CoDel |
-//! | [`police`] | does a packet keep to its class's arrival curve? |
+//! | [`police`] | does a packet keep to its class's arrival curve, and what becomes of it if not? |
 //! | [`port`] | the books around a scheduler: arrived = sent + dropped + queued, for every class |
 //! | [`error`] | why a discipline or a queue management cannot be set up with the settings given |
 //!

@@ -1,7 +1,9 @@
-//! Token buckets: does a packet keep to its class's arrival curve, and if not now, when would it?
+//! Token buckets: does a packet keep to its class's arrival curve, and if not now, when would it? And
+//! the entrance that holds packets to them.
 
 use alloc::vec::Vec;
 
+use crate::packet::Packet;
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
 /// A line that the traffic of any interval stays under, `bucket + rate t`: one of the buckets of a
@@ -94,9 +96,69 @@ impl Meter {
     }
 }
 
+/// What becomes of packets that break their class's arrival curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a packet gets in as it is, as less, or not")]
+pub enum Police {
+    /// They are counted and travel on.
+    Count,
+    /// They travel as best effort.
+    Demote,
+    /// They are dropped.
+    Drop,
+}
+
+/// The entrance to a link or a network, where packets are held to the arrival curves of their classes.
+#[derive(Clone, Debug)]
+pub struct Policer {
+    /// By class number.
+    classes: Vec<(Option<Meter>, Police)>,
+    nonconforming: Vec<u64>,
+    /// Packets that come before are not counted.
+    measured_from: Nanos,
+}
+
+impl Policer {
+    /// An entrance for these classes, in the order of their numbers; one without a meter has no curve
+    /// to break. Packets that come before `measured_from` are not counted.
+    pub fn new(
+        classes: impl IntoIterator<Item = (Option<Meter>, Police)>,
+        measured_from: Nanos,
+    ) -> Self {
+        let classes: Vec<_> = classes.into_iter().collect();
+        Policer { nonconforming: alloc::vec![0; classes.len()], classes, measured_from }
+    }
+
+    /// Whether a packet that comes now gets in; marks it if it does so as best effort only. A class
+    /// that there is not has no curve.
+    #[inline]
+    #[must_use = "what does not get in is dropped for its contract"]
+    pub fn admit(&mut self, now: Nanos, packet: &mut Packet) -> bool {
+        let class = packet.class.index();
+        let Some((Some(meter), police)) = self.classes.get_mut(class) else { return true };
+        if meter.admit(now, packet.length) {
+            return true;
+        }
+        self.nonconforming[class] += u64::from(now >= self.measured_from);
+        packet.demoted |= *police == Police::Demote;
+        *police != Police::Drop
+    }
+
+    /// How many packets broke their class's arrival curve, by class number, whatever became of them.
+    pub fn nonconforming(&self) -> &[u64] {
+        &self.nonconforming
+    }
+
+    /// The same without the meters.
+    pub fn into_nonconforming(self) -> Vec<u64> {
+        self.nonconforming
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::ClassId;
     use proptest::prelude::*;
 
     proptest! {
@@ -138,6 +200,30 @@ mod tests {
             prop_assert!(at == Nanos(7) || !meter.clone().admit(Nanos(at.0 - 1), second));
             prop_assert!(meter.admit(at, second));
         }
+    }
+
+    /// Of two packets at once only the first conforms: what becomes of the second is what its class
+    /// says, and it is counted if it comes within the measured time.
+    #[test]
+    fn what_breaks_its_curve_is_treated_as_its_class_says() {
+        let bucket = TokenBucket { bucket: Bytes(100), rate: Rate(8_000) };
+        let metered = [Police::Count, Police::Demote, Police::Drop];
+        let classes = metered.map(|police| (Some(Meter::new([bucket])), police));
+        let free = [(None, Police::Drop)];
+        let mut policer = Policer::new(classes.into_iter().chain(free), Nanos(1_000_000_000));
+        let mut second_of = |now: Nanos, class: u32| {
+            let mut packet = Packet { class: ClassId(class), length: 100, ..Packet::default() };
+            assert_eq!((policer.admit(now, &mut packet), packet.demoted), (true, false));
+            (policer.admit(now, &mut packet), packet.demoted)
+        };
+        for now in [Nanos::ZERO, Nanos(1_000_000_000)] {
+            let fates: Vec<_> = (0..5).map(|class| second_of(now, class)).collect();
+            assert_eq!(
+                fates,
+                [(true, false), (true, true), (false, false), (true, false), (true, false)]
+            );
+        }
+        assert_eq!(policer.nonconforming(), [1, 1, 1, 0]);
     }
 
     #[test]

@@ -1,15 +1,12 @@
 //! `laxity compare`: the same arrivals through several schedulers.
 
-use laxity_api::{Judged, Plan, Ran, Traffic, nonconforming, remarks};
-use laxity_report::html::compare_html;
-use laxity_report::{figures, table, verdict};
-use laxity_sim::series::{Series, SeriesRecorder};
-use laxity_sim::summary::Summary;
+use laxity_api::{Compared, Plan, Traffic, run_compared};
+use laxity_sim::series::SeriesRecorder;
 
-use super::{network, seeds};
+use super::seeds;
 use crate::args::Compare;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, Ran};
 use crate::{Promises, input, print, print_json, progress, traffic};
 
 /// Carries the command out.
@@ -22,12 +19,11 @@ pub fn run(arguments: &Compare) -> Result<Promises, Failure> {
             let seeds = traffic.seeds(&plan, count)?;
             seeds::compare(arguments, &plan, &compared, traffic, seeds)
         }
-        None if plan.network.is_some() => network::compare(arguments, &plan, &compared, traffic),
-        None => compare_links(arguments, &plan, &compared, traffic),
+        None => compare_once(arguments, &plan, &compared, traffic),
     })
 }
 
-fn compare_links(
+fn compare_once(
     arguments: &Compare,
     plan: &Plan,
     compared: &[Plan],
@@ -37,36 +33,34 @@ fn compare_links(
     let output = arguments.out.as_deref().map(|folder| Output::new(folder, &inputs)).transpose()?;
     input::keep(arguments.traffic.arrivals.as_deref())?;
 
-    let (mut runs, mut series): (Vec<Judged<Summary>>, Vec<Series>) = Default::default();
+    let (mut runs, mut series) = (Vec::new(), Vec::new());
     let mut notes = Vec::new();
     for one in compared {
         let mut recorder = SeriesRecorder::new(one);
         let bar = progress::through(one.scheduler.name(), traffic.duration(one)?);
-        let moving = &mut traffic::moving(&bar);
-        let ran = Ran::in_comparison(plan, one, traffic, &mut recorder, moving);
+        let ran = run_compared(plan, one, traffic, &mut recorder, &mut traffic::moving(&bar));
         bar.finish_and_clear();
         let ran = ran?;
-        notes = remarks(&ran.remarks);
-        notes.extend(nonconforming(one, &ran.judged.summary));
-        runs.push(ran.judged);
+        notes = ran.remarks();
+        notes.extend(ran.nonconforming());
+        runs.push(ran);
         series.push(recorder.finish());
     }
-    let summaries: Vec<_> = runs.iter().map(|run| &run.summary).collect();
+    let first = Ran::from(&runs[0]);
+    let compared: Compared = runs.into_iter().collect();
 
     if let Some(mut output) = output {
-        let views: Vec<_> = summaries.iter().copied().zip(&series).collect();
-        output.write_json("summary.json", &runs)?;
-        output.write("report.html", &compare_html(&runs, &series))?;
-        output.write("delays.svg", &figures::exceedance_compared(&views).svg())?;
-        output.finish(&arguments.plan, &summaries[0].into())?;
+        output.write_json("summary.json", &compared)?;
+        output.write("report.html", &compared.page(&series))?;
+        if let Some(delays) = compared.delays(&series) {
+            output.write("delays.svg", &delays)?;
+        }
+        output.finish(&arguments.plan, first)?;
     }
     if arguments.json {
-        print_json(&runs)?;
+        print_json(&compared)?;
     } else {
-        let mut text = table::compare_table(&summaries) + "\n\n";
-        for line in verdict::compared(&verdict::named(&runs)) {
-            text += &format!("{line}\n");
-        }
+        let mut text = compared.text();
         for note in notes {
             text += &format!("Note: {note}.\n");
         }
@@ -75,5 +69,5 @@ fn compare_links(
         }
         print(&text)?;
     }
-    Ok(runs.iter().collect())
+    Ok(Promises::kept_if(compared.kept()))
 }

@@ -54,12 +54,11 @@ fn run_of<S: Simulated>(
     let plans = std::slice::from_ref(plan);
     let run = over::<S>(plan, plans, traffic, range)?.swap_remove(0);
     let duration_ns = run.runs[0].summary.duration_ns();
-    let admission = S::admission(plan);
     if let Some(mut output) = output {
         let title = plan.title.as_deref();
         output.write_json("summary.json", &run)?;
-        output.write("report.html", &seeds::html(title, duration_ns, admission.as_ref(), &run))?;
-        output.finish(&arguments.plan, &ran(&run, duration_ns))?;
+        output.write("report.html", &seeds::html(title, duration_ns, &run))?;
+        output.finish(&arguments.plan, ran(&run, duration_ns))?;
     }
     if arguments.json {
         print_json(&run)?;
@@ -91,7 +90,7 @@ fn comparison_of<S: Simulated>(
         let title = plan.title.as_deref();
         output.write_json("summary.json", &runs)?;
         output.write("report.html", &seeds::compare_html(title, duration_ns, &runs))?;
-        output.finish(&arguments.plan, &ran(&runs[0], duration_ns))?;
+        output.finish(&arguments.plan, ran(&runs[0], duration_ns))?;
     }
     if arguments.json {
         print_json(&runs)?;
@@ -127,8 +126,8 @@ fn notes<S>(runs: &[Seeds<S>]) -> String {
     text
 }
 
-fn ran<S>(run: &Seeds<S>, duration_ns: u64) -> Ran<'_> {
-    Ran { scheduler: &run.scheduler, seed: run.seeds[0], duration_ns }
+fn ran<S>(run: &Seeds<S>, duration_ns: u64) -> Ran {
+    Ran { scheduler: run.scheduler.clone(), seed: run.seeds[0], duration_ns }
 }
 
 /// Runs plans with every seed behind one progress bar.

@@ -196,3 +196,29 @@ fn schedulers_below_shares_are_proved_and_measured() {
     let text = folder.laxity(&["check", "plan.toml"]).printed(1);
     assert!(text.contains("NOT ADMITTED"), "{text}");
 }
+
+/// The flood as it was recorded, in place of what would be drawn.
+#[test]
+fn a_network_is_fed_by_a_recording() {
+    let (links, _) = NETWORK.split_once("[[source]]").unwrap();
+    let source = "[[source]]\nmodel = \"csv\"\nfile = \"flood.csv\"\nsort = true\n\
+                  path = [\"host\", \"router\", \"server\"]\n";
+    let recorded = "time_ns,class,flow,length\n0,flood,3,1000\n30000000000,flood,4,500\n20000000000,tcp,1,500\n";
+    let folder = Folder::with_plan(&format!("{links}{source}")).with("flood.csv", recorded);
+    let text = folder.laxity(&["run", "plan.toml", "--out", "out"]).printed(0);
+    assert!(
+        text.contains("Note: 1 packet was recorded 10s out of order and put in order."),
+        "{text}"
+    );
+    let summary = folder.json("out/summary.json");
+    // 500 bytes at 10 and at 1 Mbit/s, and twice 2 ms in between.
+    assert_eq!(summary["duration_ns"], 30_008_400_000u64);
+    let packets = folder.text("out/packets.csv");
+    let last = "bottleneck,router,server,flood,4,500,30002400000,,30002400000,30006400000,sent";
+    assert_eq!(packets.lines().last(), Some(last), "{packets}");
+    let compared = folder.laxity(&["compare", "plan.toml", "--schedulers", "fifo,drr"]).printed(0);
+    assert!(compared.contains("out of order"), "{compared}");
+    let nothing = folder.with("flood.csv", "time_ns,class,length\n");
+    let refusal = "nothing arrived: the sources or the recording have no packet";
+    refused(&nothing, &["run", "plan.toml"], &[refusal]);
+}

@@ -74,8 +74,7 @@ impl Watch {
             plan.scheduler = SchedulerSpec::Fifo;
             plan.classes[0].queue = Some(Box::new(QueueSpec::DropTail(QueueLimit::Packets(ROOM))));
         }
-        let (duration, arrivals, backlogged) = (plan.run.duration, vec![], vec![]);
-        let run = Run { plan: &plan, duration, seed, arrivals, backlogged };
+        let run = Run { plan: &plan, duration: plan.run.duration, seed, feeds: vec![] };
         let mut first = FirstStream::default();
         let summary =
             run.with_sources()?.simulate(&mut first, &mut laxity_sim::to_the_end)?.summary;

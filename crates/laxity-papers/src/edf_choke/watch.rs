@@ -6,8 +6,8 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::Hop;
 use laxity_sim::error::SimError;
-use laxity_sim::network::{NetworkRun, NetworkSummary, Watcher, jain};
-use laxity_sim::record::{Fate, Record};
+use laxity_sim::network::{NetworkRun, NetworkSummary, jain};
+use laxity_sim::record::{Fate, Observer, Record};
 
 use super::combination::Combination;
 
@@ -59,11 +59,11 @@ impl Run {
         let duration = plan.run.duration.unwrap_or_default();
         let mut watch = Watch::new(&plan, duration);
         let run = NetworkRun {
-            on: plan.networked().expect("the paper's plans are networks"),
-            duration,
+            on: &plan.networked().expect("the paper's plans are networks").assigned(),
+            duration: Some(duration),
             seed,
         };
-        let summary = run.simulate(&mut watch, &mut laxity_sim::to_the_end)?;
+        let summary = run.simulate(&mut watch, &mut laxity_sim::to_the_end)?.summary;
         Ok(watch.shown(combination, &summary))
     }
 }
@@ -154,10 +154,10 @@ impl Watch {
     }
 }
 
-impl Watcher for Watch {
-    fn hop(&mut self, hop: Hop, record: &Record) {
+impl Observer for Watch {
+    fn record(&mut self, record: &Record) {
         let packet = &record.packet;
-        if hop != self.hop || (packet.class != self.tcp && packet.class != self.udp) {
+        if record.hop != Some(self.hop) || (packet.class != self.tcp && packet.class != self.udp) {
             return;
         }
         let is_udp = packet.class == self.udp;

@@ -17,7 +17,7 @@ use laxity::service::ServiceCurve;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
 use laxity_sim::error::SimError;
-use laxity_sim::source::arrivals;
+use laxity_sim::source::{Arrivals, Feed};
 
 use crate::claims::Measured;
 use crate::experiment::median;
@@ -216,7 +216,7 @@ fn markov_packets(first: u32, sessions: u32) -> Result<Vec<Packet>, SimError> {
         on = format!("{}ns", on.0),
     );
     let plan = Plan::parse(&plan, "cost", ".".as_ref()).expect("this plan is valid");
-    let mut arrivals = arrivals(&plan, 1, 0)?;
+    let mut arrivals = Feed::of_source(&plan, 1, 0)?.expect("it is not TCP");
     let begin = Nanos(on.0 * FORGOTTEN_AFTER);
     let mut packets = Vec::new();
     while let (Some(arrival), true) =

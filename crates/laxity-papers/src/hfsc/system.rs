@@ -58,7 +58,7 @@ pub fn simulate(
     };
     let duration = duration.or(plan.run.duration);
     let seed = plan.run.seed;
-    let run = Run { plan, duration, seed, arrivals: vec![], backlogged: vec![] };
+    let run = Run { plan, duration, seed, feeds: vec![] };
     let run = run.with_sources()?;
     match discipline {
         Discipline::Sced => {

@@ -167,7 +167,7 @@ fn check(plan: &Plan, scheduler: &Range<usize>) -> Read<()> {
     let framed = Framed { on: networked, spec: &spec };
     let mut fed: HashMap<ClassId, Vec<&Source>> = HashMap::new();
     for source in &plan.sources {
-        if let Some((class, _)) = source.feeds() {
+        if let Some(class) = source.class() {
             fed.entry(class).or_default().push(source);
         }
     }
@@ -181,13 +181,15 @@ fn check(plan: &Plan, scheduler: &Range<usize>) -> Read<()> {
                  `deadline` out for best effort",
             );
         };
-        let sources = || fed.get(&id).into_iter().flatten();
-        let mut paths = sources().filter_map(|source| Some(source.feeds()?.1));
+        let recorded = plan.sources.iter().filter(|source| source.class().is_none());
+        let sources = || fed.get(&id).into_iter().flatten().copied().chain(recorded.clone());
+        let mut paths = sources().map(Source::path);
         let path = paths.next();
         if paths.any(|other| Some(other) != path) {
             return refuse(
                 format!("class `{name}` takes several paths"),
-                "frames are reserved for a class on one path: give every path a class of its own",
+                "frames are reserved for a class on one path: give every path a class of its own, and send \
+                 recordings, which may hold packets of any class, over the path of all",
             );
         }
         if sources().any(|source| matches!(source, Source::Tcp(_))) {

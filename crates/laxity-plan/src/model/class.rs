@@ -1,13 +1,11 @@
 //! Classes of traffic, and what each is promised and promises.
 
 use laxity::packet::ClassId;
-use laxity::police::TokenBucket;
+use laxity::police::{Police, TokenBucket};
 use laxity::sched::Late;
 use laxity::sched::hfsc::Curves;
 use laxity::units::{Bytes, Nanos};
 use laxity::window::Loss;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use super::{QueueSpec, Scheduling};
 use crate::matching::Match;
@@ -95,16 +93,4 @@ pub struct Arrival {
     pub buckets: Vec<TokenBucket>,
     /// The largest packet of the class, if the plan gives one.
     pub packet: Option<Bytes>,
-}
-
-/// `police = …`: what happens to a packet that breaks its class's arrival curve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Police {
-    /// It is counted and travels on.
-    Count,
-    /// It travels as best effort.
-    Demote,
-    /// It is dropped.
-    Drop,
 }

@@ -22,12 +22,22 @@ pub enum Source {
 }
 
 impl Source {
-    /// The class that it feeds, and by which path in a network; `None` for a recording.
-    pub fn feeds(&self) -> Option<(ClassId, &[Hop])> {
+    /// The class that it feeds; `None` for a recording, which may hold packets of any that has
+    /// none below it.
+    pub fn class(&self) -> Option<ClassId> {
         match self {
-            Source::Model(source) => Some((source.class, &source.path)),
-            Source::Tcp(source) => Some((source.class, &source.path)),
+            Source::Model(source) => Some(source.class),
+            Source::Tcp(source) => Some(source.class),
             Source::Recording(_) => None,
+        }
+    }
+
+    /// The links that its packets take; none where there is one link only.
+    pub fn path(&self) -> &[Hop] {
+        match self {
+            Source::Model(ModelSource { path, .. })
+            | Source::Tcp(TcpSource { path, .. })
+            | Source::Recording(Recording { path, .. }) => path,
         }
     }
 }
@@ -37,7 +47,9 @@ impl Source {
 pub struct Recording {
     /// Where it is, as seen from the working directory (a relative path in a plan counts from the
     /// plan's folder, and is resolved already).
-    pub path: PathBuf,
+    pub file: PathBuf,
+    /// The links that its packets take; none where there is one link only.
+    pub path: Vec<Hop>,
     /// Which of its frames take part; all when `None`. Captures only.
     pub filter: Option<Match>,
     /// Whether it is read whole and sorted by time before anything arrives.

@@ -12,9 +12,9 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use super::curve::Curve;
 use super::queue::Queue;
 use super::scheduler::Scheduler;
-use super::stream::{Late, Loss};
+use super::stream::Loss;
 use super::values::{At, Count, Number, Quantity, Table, Word};
-use crate::model::Police;
+use super::words::{Late, Police};
 
 /// A class of traffic: real-time with a deadline, best effort without. What takes much room and few
 /// classes have is boxed, for a plan may have a million of them.

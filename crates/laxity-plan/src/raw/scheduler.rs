@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::limit::Limit;
 use super::queue::Queue;
-use super::stream::{Late, Precedence, Violation};
 use super::values::{At, Count, Quantity, Table, Word, span};
+use super::words::{Late, Precedence, Violation};
 use crate::discipline::Kind;
 use crate::keys::Written;
 use crate::model::{Assignment, BestEffort, BestEffortOrder};

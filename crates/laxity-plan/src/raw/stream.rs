@@ -1,9 +1,8 @@
-//! What classes of alike streams may lose, and how DWCS orders them.
+//! What classes of alike streams may lose.
 
 use std::borrow::Cow;
 use std::fmt;
 
-use laxity::sched::dwcs;
 use laxity::window;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -49,51 +48,5 @@ impl JsonSchema for Loss {
             "description": "A loss tolerance such as \"1/80\": of any 80 consecutive packets at most one may be late or lost.",
             "pattern": "^[0-9]+/[0-9]+$",
         })
-    }
-}
-
-/// Words that stand for those of the scheduler.
-macro_rules! words {
-    ($(#[$about:meta] $name:ident { $(#[$meaning:meta] $word:ident),* })*) => {$(
-        #[$about]
-        #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-        #[serde(rename_all = "kebab-case")]
-        pub enum $name {
-            $(#[$meaning] $word),*
-        }
-
-        impl From<$name> for dwcs::$name {
-            fn from(word: $name) -> Self {
-                match word {
-                    $($name::$word => dwcs::$name::$word),*
-                }
-            }
-        }
-    )*};
-}
-
-words! {
-    /// `late = …`.
-    Late {
-        /// A packet whose deadline has passed is dropped.
-        Drop,
-        /// It is sent all the same, and its deadline moves on by a gap.
-        Send
-    }
-
-    /// `precedence = …`.
-    Precedence {
-        /// The lowest current loss tolerance first (West, Schwan, Poellabauer 1999, Table 1).
-        LossFirst,
-        /// The earliest deadline first (West, Zhang, Schwan, Poellabauer 2004).
-        DeadlineFirst
-    }
-
-    /// `violation = …`.
-    Violation {
-        /// Whoever has lost more than it may is preferred until that is made good: method 1.
-        Favour,
-        /// Its window begins anew: method 2.
-        Reset
     }
 }

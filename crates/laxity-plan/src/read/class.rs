@@ -82,7 +82,7 @@ fn read(
                 Fault::at(&police.span, message).help("add `arrival`, or leave `police` out")
             );
         }
-        (police, _) => police.as_ref().map_or(Police::Count, |police| police.value.0),
+        (police, _) => police.as_ref().map_or(Police::Count, |police| police.value.0.into()),
     };
     Ok(Class {
         name,

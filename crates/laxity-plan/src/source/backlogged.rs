@@ -18,13 +18,17 @@ pub const ROOM: Room = Room {
         Key::common("count"),
         Key::common("start"),
         Key::common("stop"),
-        Key::new("window", "how many packets it keeps queued. Default 2."),
+        Key::common("path"),
+        Key::common("laps"),
+        Key::new(
+            "window",
+            "how many packets it keeps queued, in a network at its first output. Default 2.",
+        ),
     ]],
     read,
 };
 
 fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Read<Source> {
-    context.outside_networks(raw)?;
     let class = &context.plan.classes[context.class(raw, span)?.index()];
     if class.police == Police::Drop {
         let message = format!(

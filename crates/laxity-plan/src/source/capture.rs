@@ -9,6 +9,8 @@ pub const ROOM: Room = Room {
         FILE,
         Key::new("match", "which frames take part, such as `udp`. Default all."),
         SORT,
+        Key::common("path"),
+        Key::common("laps"),
     ]],
     read,
 };

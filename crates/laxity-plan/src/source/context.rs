@@ -115,7 +115,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// The path of each of `count` copies.
+    /// The path of each of `count` copies, or of so many classes.
     pub fn path(&mut self, raw: &raw::Source, count: u32, span: &Range<usize>) -> Read<Vec<Hop>> {
         let path = self.paths.read(raw, span)?;
         self.hops = self.hops.saturating_add(path.len().saturating_mul(count as usize));
@@ -126,18 +126,6 @@ impl<'a> Context<'a> {
             return Err(Fault::at(at, message));
         }
         Ok(path)
-    }
-
-    /// Refuses a model that knows one link only.
-    pub fn outside_networks(&self, raw: &raw::Source) -> Read<()> {
-        match self.plan.network {
-            None => Ok(()),
-            Some(_) => {
-                Err(Fault::at(&raw.model.span, "this model feeds a single link, no network").help(
-                    "in a network write another, such as \"tcp\", \"constant\" or \"on-off\"",
-                ))
-            }
-        }
     }
 
     fn packet(&self, raw: &At<Distribution<Bytes>>, class: &Class) -> Read<Dist<Bytes>> {

@@ -22,14 +22,15 @@ pub const SORT: Key = Key::new(
 
 /// A recording in any format.
 pub fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Read<Source> {
-    context.outside_networks(raw)?;
     let file = need(&raw.file, "file", "\"traffic.pcap\"", span)?;
     if file.value.is_empty() {
         return Err(Fault::at(&file.span, "`file` is empty: write a path"));
     }
     let filter = raw.matching.as_ref().map(|filter| matching(filter, context.text)).transpose()?;
+    let may_feed = context.plan.leaves().count() as u32;
     Ok(Source::Recording(Recording {
-        path: context.folder.join(&file.value),
+        file: context.folder.join(&file.value),
+        path: context.path(raw, may_feed, span)?,
         filter,
         sort: raw.sort.as_ref().is_some_and(|sort| sort.value),
     }))

@@ -1,6 +1,7 @@
 //! What time-driven priority promises the classes of a network.
 
 use std::collections::HashMap;
+use std::ops::Deref;
 
 use laxity::admit::tdp::Reservation;
 use laxity::packet::ClassId;
@@ -10,6 +11,32 @@ use laxity::units::Nanos;
 use super::margin::Margins;
 use super::{ClockMargin, Framed, FramedBound, Framing, MOST_AHEAD, Stretch, TdpSpec, Unframed};
 use crate::model::{Class, Hop, Plan};
+use crate::network::Networked;
+
+/// A network whose frames are assigned, if its discipline has any. It may take seconds to assign them,
+/// so it is done once, and all that is asked of the network afterwards is asked of this.
+#[derive(Clone, Debug)]
+pub struct Assigned<'a> {
+    /// The network.
+    pub on: Networked<'a>,
+    /// What is reserved in it.
+    pub framing: Option<Framing<'a>>,
+}
+
+impl<'a> Networked<'a> {
+    /// The network with its frames assigned.
+    pub fn assigned(self) -> Assigned<'a> {
+        Assigned { on: self, framing: self.framed().map(Framing::of) }
+    }
+}
+
+impl<'a> Deref for Assigned<'a> {
+    type Target = Networked<'a>;
+
+    fn deref(&self) -> &Networked<'a> {
+        &self.on
+    }
+}
 
 impl Framing<'_> {
     /// What the classes that are to have frames are promised, as long as they keep to what they say

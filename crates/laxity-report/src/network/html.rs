@@ -1,7 +1,6 @@
 //! A network's results as one HTML file.
 
-use laxity_plan::network::Networked;
-use laxity_plan::tdp::Framing;
+use laxity_plan::tdp::Assigned;
 use laxity_sim::network::{HopSummary, NetworkSummary};
 use laxity_sim::series::Series;
 use maud::{Markup, html};
@@ -17,7 +16,7 @@ use crate::verdict::{Judged, named};
 
 /// One run of a network as an HTML file, with what was proved of it.
 pub fn html(
-    on: Networked<'_>,
+    on: &Assigned<'_>,
     admission: &AdmissionView,
     judged: &Judged<NetworkSummary>,
     series: &Series,
@@ -42,9 +41,9 @@ pub fn html(
             section { h2 { "Hop by hop" } (hops(&summary.hops)) }
             section {
                 h2 { "Figures" }
-                (figure(&drawing::topology(on), TOPOLOGY))
-                @if let Some(framed) = on.framed() {
-                    (figure(&drawing::reservations(&Framing::of(framed)), FRAMES))
+                (figure(&drawing::topology(on.on), TOPOLOGY))
+                @if let Some(framing) = &on.framing {
+                    (figure(&drawing::reservations(framing), FRAMES))
                 }
                 (figure(&figures::goodput(summary, series), GOODPUT))
                 (figure(&figures::delays(summary, series), DELAYS))

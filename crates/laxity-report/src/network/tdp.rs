@@ -135,10 +135,9 @@ pub struct LeaveOut {
 
 impl TdpProof {
     /// Of a network.
-    pub fn of(framed: Framed<'_>) -> TdpProof {
-        let Framed { on: Networked { plan, .. }, spec } = framed;
-        let framing = Framing::of(framed);
-        let view = View { framed, framing: &framing };
+    pub fn of(framing: &Framing<'_>) -> TdpProof {
+        let Framed { on: Networked { plan, .. }, spec } = framing.framed;
+        let view = View { framed: framing.framed, framing };
         let clocks = view.clocks();
         let classes = view.classes();
         let leave_out = view.leave_out();

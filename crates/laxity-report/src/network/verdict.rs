@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use laxity_plan::Plan;
-use laxity_plan::network::Networked;
+use laxity_plan::tdp::Assigned;
 use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary};
 use laxity_sim::summary::ClassSummary;
 
@@ -13,10 +13,10 @@ use crate::admission::AdmissionView;
 use crate::verdict::{Broken, Measured, Owed, Promise, broken_by};
 
 /// What is proved of a network, before anything is sent.
-pub fn admission(on: Networked<'_>) -> AdmissionView {
-    match on.framed() {
-        Some(framed) => TdpProof::of(framed).view(),
-        None => Proof::of(on).view(),
+pub fn admission(on: &Assigned<'_>) -> AdmissionView {
+    match &on.framing {
+        Some(framing) => TdpProof::of(framing).view(),
+        None => Proof::of(on.on).view(),
     }
 }
 

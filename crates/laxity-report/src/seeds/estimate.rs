@@ -22,6 +22,9 @@ pub struct Seeds<S> {
     pub figures: Vec<Estimate>,
     /// The results of each seed.
     pub runs: Vec<Judged<S>>,
+    /// What was proved before.
+    #[serde(skip)]
+    pub admission: Option<AdmissionView>,
 }
 
 /// A figure over several seeds.
@@ -55,7 +58,7 @@ impl<S: Figures> Seeds<S> {
     pub fn new(
         plan: &Plan,
         held_to: HeldTo,
-        admission: Option<&AdmissionView>,
+        admission: Option<AdmissionView>,
         results: Vec<S>,
     ) -> Seeds<S> {
         let promised = results.iter().any(|one| one.promised(plan));
@@ -63,12 +66,13 @@ impl<S: Figures> Seeds<S> {
         Seeds {
             scheduler: results.first().map_or(String::new(), |one| one.scheduler().to_owned()),
             seeds: results.iter().map(Figures::seed).collect(),
-            verdict: Verdict::new(held_to, admission, promised, broken),
+            verdict: Verdict::new(held_to, admission.as_ref(), promised, broken),
             figures: estimates(&results),
             runs: results
                 .into_iter()
-                .map(|one| Judged::new(plan, held_to, admission, one))
+                .map(|one| Judged::new(plan, held_to, admission.as_ref(), one))
                 .collect(),
+            admission,
         }
     }
 }

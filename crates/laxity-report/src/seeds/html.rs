@@ -4,23 +4,17 @@ use maud::{Markup, html};
 
 use super::estimate::{Estimate, Seeds};
 use super::tables::{explained, lead, named, range};
-use crate::admission::AdmissionView;
 use crate::html::{admission_section, facts, page, promises, verdict_box};
 use crate::quantity::{NOTHING, time};
 
 /// One scheduler under several seeds, with the answer of the admission test.
-pub fn html<S>(
-    title: Option<&str>,
-    duration_ns: u64,
-    admission: Option<&AdmissionView>,
-    seeds: &Seeds<S>,
-) -> String {
+pub fn html<S>(title: Option<&str>, duration_ns: u64, seeds: &Seeds<S>) -> String {
     page(
         title.unwrap_or("Simulation"),
         &html! {
             (about(&[("Scheduler", seeds.scheduler.clone())], duration_ns, &seeds.seeds))
             (verdict_box(&seeds.verdict))
-            @if let Some(admission) = admission { (admission_section(admission)) }
+            @if let Some(admission) = &seeds.admission { (admission_section(admission)) }
             section {
                 h2 { "Means over all seeds" }
                 (figures(std::slice::from_ref(seeds)))

@@ -2,6 +2,7 @@
 
 mod theory;
 
+use std::mem;
 use std::path::Path;
 
 use laxity::scheduler::{Backlog, Criterion, Dispatch, DropSink};
@@ -18,10 +19,9 @@ fn plan(rest: &str) -> Plan {
     Plan::parse(&text, "test.toml", Path::new(".")).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn run(plan: &Plan, seed: u64, seconds: u64) -> (Outcome, Vec<Record>) {
+fn run(plan: &Plan, seed: u64, seconds: u64) -> (Outcome<Summary>, Vec<Record>) {
     let duration = Some(Nanos(seconds * 1_000_000_000));
-    let (arrivals, backlogged) = (Vec::new(), Vec::new());
-    let run = Run { plan, duration, seed, arrivals, backlogged };
+    let run = Run { plan, duration, seed, feeds: Vec::new() };
     let mut records = Records::default();
     let outcome =
         run.with_sources().unwrap().simulate(&mut records, &mut crate::to_the_end).unwrap();
@@ -37,7 +37,7 @@ impl Observer for Records {
     }
 }
 
-fn class(outcome: &Outcome) -> &ClassSummary {
+fn class(outcome: &Outcome<Summary>) -> &ClassSummary {
     &outcome.summary.classes[0]
 }
 
@@ -284,8 +284,7 @@ fn the_link_waits_for_packets_that_are_held_back_and_sends_others_meanwhile() {
     );
     for seed in 1..=3 {
         let duration = Some(Nanos(1_000_000_000));
-        let (arrivals, backlogged) = (Vec::new(), Vec::new());
-        let run = Run { plan: &plan, duration, seed, arrivals, backlogged };
+        let run = Run { plan: &plan, duration, seed, feeds: Vec::new() };
         let mut records = Records::default();
         let holding = Box::<Holding>::default();
         let run = run.with_sources().unwrap();

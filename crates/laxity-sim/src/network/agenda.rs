@@ -58,12 +58,15 @@ impl Agenda {
 }
 
 /// Where in the agenda what happens is found: sources, what arrives over the wires, the timers of
-/// senders and of receivers, and the links' choices, which come last.
+/// senders and of receivers, the retries of backlogged sources, and the links' choices, which come
+/// last.
 #[derive(Clone, Copy)]
 pub(super) struct Slots {
     pub sources: usize,
     pub outputs: usize,
     pub flows: usize,
+    /// Outputs that backlogged sources feed.
+    pub loops: usize,
 }
 
 /// What happens.
@@ -73,12 +76,14 @@ pub(super) enum Event {
     Wire(usize),
     SenderTimer(usize),
     ReceiverTimer(usize),
+    /// Of the backlogged sources of this loop.
+    Retry(usize),
     Choice(usize),
 }
 
 impl Slots {
     pub fn count(self) -> usize {
-        self.sources + 2 * self.outputs + 2 * self.flows
+        self.sources + 2 * self.outputs + 2 * self.flows + self.loops
     }
 
     pub fn slot(self, event: Event) -> usize {
@@ -89,19 +94,22 @@ impl Slots {
             Event::Wire(output) => wires + output,
             Event::SenderTimer(flow) => timers + flow,
             Event::ReceiverTimer(flow) => timers + self.flows + flow,
-            Event::Choice(output) => timers + 2 * self.flows + output,
+            Event::Retry(number) => timers + 2 * self.flows + number,
+            Event::Choice(output) => timers + 2 * self.flows + self.loops + output,
         }
     }
 
     pub fn event(self, slot: usize) -> Event {
         let wires = self.sources;
         let timers = wires + self.outputs;
-        let choices = timers + 2 * self.flows;
+        let retries = timers + 2 * self.flows;
+        let choices = retries + self.loops;
         match slot {
             slot if slot < wires => Event::Source(slot),
             slot if slot < timers => Event::Wire(slot - wires),
             slot if slot < timers + self.flows => Event::SenderTimer(slot - timers),
-            slot if slot < choices => Event::ReceiverTimer(slot - timers - self.flows),
+            slot if slot < retries => Event::ReceiverTimer(slot - timers - self.flows),
+            slot if slot < choices => Event::Retry(slot - retries),
             slot => Event::Choice(slot - choices),
         }
     }

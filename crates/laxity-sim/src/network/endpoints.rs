@@ -5,10 +5,11 @@ use laxity::units::Nanos;
 
 use super::agenda::Event;
 use super::flow::Flow;
-use super::{Body, Simulation, Transit, Watcher};
+use super::{Body, Simulation, Transit};
+use crate::record::Observer;
 use crate::tcp::{Ack, Segment};
 
-impl<W: Watcher> Simulation<'_, W> {
+impl<O: Observer> Simulation<'_, O> {
     /// A packet has come to its receiver.
     pub(super) fn receive(&mut self, now: Nanos, transit: &Transit) {
         let number = transit.flow as usize;
@@ -39,7 +40,7 @@ impl<W: Watcher> Simulation<'_, W> {
         if now >= self.run.on.plan.run.warm_up {
             flow.books.delivered += bytes;
         }
-        self.watcher.delivered(&transit.packet(transit.sent, u64::MAX), bytes, now);
+        self.observer.delivered(&transit.packet(transit.sent, u64::MAX), bytes, now);
         if let Some(ack) = reply {
             self.acknowledge(now, number, ack);
         }
@@ -128,7 +129,8 @@ impl<W: Watcher> Simulation<'_, W> {
         {
             let Segment { number: place, length, ecn, reduced } = segment;
             let body = Body::Segment { number: place, transfer: connection.transfer, reduced };
-            self.set_out(now, number, length, ecn, body);
+            let id = self.flows[number].id;
+            self.set_out(now, number, id, length, ecn, body);
         }
         self.rearm(number);
     }

@@ -10,6 +10,7 @@ use rand::RngExt;
 
 use super::{Body, Transit};
 use crate::error::SourceProblem;
+use crate::source::closed_loop::SourceCopy;
 use crate::source::random::{Generator, Sampler};
 use crate::source::{sampled, sampler};
 use crate::tcp::{Acknowledging, Config, Counts, Receiver, Sender, Timing, Variant};
@@ -25,6 +26,8 @@ pub(super) struct Flow {
     pub back: Range<u32>,
     /// How long its packets take at the most, if that is proved.
     pub bound: Option<Nanos>,
+    /// The copy of a backlogged source that it is, if it is one.
+    pub backlogged: Option<SourceCopy>,
     /// Present for TCP.
     pub connection: Option<Box<Connection>>,
     pub books: FlowBooks,
@@ -224,8 +227,6 @@ pub struct ClassBooks {
     pub bound_misses: u64,
     /// How long transfers took.
     pub completion: Delays,
-    /// Packets that broke the class's arrival curve where they entered the network.
-    pub nonconforming: u64,
 }
 
 impl ClassBooks {

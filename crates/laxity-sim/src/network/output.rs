@@ -20,6 +20,9 @@ pub(super) struct Output {
     pub discipline: Discipline,
     /// Which packets are lost under way.
     pub losses: Option<Box<Losses>>,
+    /// The number of its loop, if backlogged sources wait for what it sends: nothing is known then of what
+    /// it sends before it does.
+    pub closed_loop: Option<u32>,
     /// Where the link ends at a node that is in step with this one.
     pub input: Option<Box<Input>>,
     wire: VecDeque<Flight>,
@@ -48,7 +51,16 @@ pub(super) struct Flight {
 impl Output {
     pub fn new(link: Link, delay: Nanos, books: u32, discipline: Discipline) -> Self {
         let wire = VecDeque::new();
-        Output { link, delay, books, discipline, losses: None, input: None, wire }
+        Output {
+            link,
+            delay,
+            books,
+            discipline,
+            losses: None,
+            closed_loop: None,
+            input: None,
+            wire,
+        }
     }
 
     /// A packet leaves with its last bit at `departure`; tells when it arrives if it is the only

@@ -10,9 +10,9 @@ use laxity_plan::model::{Hop, TdpSpec};
 use laxity_plan::network::Networked;
 use laxity_plan::tdp::{Framed, Framing};
 
-pub(super) struct Reserved {
+pub(super) struct Reserved<'a> {
     spec: TdpSpec,
-    ledger: Ledger,
+    ledger: &'a Ledger,
     /// The numbers of the outputs in the ledger.
     outputs: HashMap<Hop, u32>,
     /// By output, how far ahead packets come.
@@ -23,17 +23,15 @@ pub(super) struct Reserved {
     bounds: HashMap<ClassId, Nanos>,
 }
 
-impl Reserved {
+impl<'a> Reserved<'a> {
     /// What is reserved for the plan's flows, and the edge of all of them.
-    pub fn new(framed: Framed<'_>) -> (Reserved, Edge) {
-        let Framed { on: Networked { plan, .. }, spec } = framed;
-        let framing = Framing::of(framed);
-        let bounds = framing.bounds();
-        let Framing { demand, reserved, .. } = framing;
+    pub fn new(framing: &'a Framing<'a>) -> (Reserved<'a>, Edge) {
+        let Framing { framed, demand, reserved } = framing;
+        let Framed { on: Networked { plan, .. }, spec } = *framed;
         let (mut steps, mut contracts) = (HashMap::new(), Vec::new());
         let (mut delays, mut edges) = (vec![0; demand.outputs.len()], BTreeSet::new());
         let mut at_edge = 0;
-        for (stretch, answer) in demand.stretches.iter().zip(reserved.answers) {
+        for (stretch, answer) in demand.stretches.iter().zip(&reserved.answers) {
             let Ok(reservation) = answer else { continue };
             let contract = Contract { slots: reservation.slots, packet: stretch.flow.packet };
             let class = &plan.classes[stretch.class.index()];
@@ -57,11 +55,13 @@ impl Reserved {
         }
         let edge = Edge::new(spec.time, at_edge, &contracts);
         let edge = edge.expect("what was reserved are packets of a period");
-        let outputs = demand.outputs.into_iter().zip(0..).collect();
-        let bounds =
-            bounds.into_iter().filter_map(|(class, bound)| Some((class, bound.ok()?.delay())));
+        let outputs = demand.outputs.iter().copied().zip(0..).collect();
+        let bounds = framing
+            .bounds()
+            .into_iter()
+            .filter_map(|(class, bound)| Some((class, bound.ok()?.delay())));
         let bounds = bounds.collect();
-        let ledger = reserved.ledger;
+        let ledger = &reserved.ledger;
         (Reserved { spec: *spec, ledger, outputs, ahead: delays, steps, bounds }, edge)
     }
 

@@ -4,7 +4,6 @@ use laxity::packet::ClassId;
 use laxity::port::Books;
 use laxity::units::Nanos;
 use laxity_plan::model::{Class, Hop};
-use laxity_plan::network::Networked;
 use serde::Serialize;
 
 use super::NetworkRun;
@@ -170,6 +169,7 @@ pub struct FlowSummary {
 /// The books of a run.
 pub(super) struct Measured<'a> {
     pub run: &'a NetworkRun<'a>,
+    pub end: Nanos,
     pub books: &'a [Books],
     pub busy: &'a [Nanos],
     /// How many outputs share each of the books.
@@ -179,6 +179,8 @@ pub(super) struct Measured<'a> {
     pub frames: &'a [Option<FrameCounts>],
     pub flows: &'a [Flow],
     pub classes: &'a [ClassBooks],
+    /// By class.
+    pub nonconforming: &'a [u64],
     pub hops: u64,
     pub ties: u64,
     pub under_way: usize,
@@ -186,7 +188,8 @@ pub(super) struct Measured<'a> {
 
 impl NetworkSummary {
     pub(super) fn new(measured: &Measured<'_>) -> NetworkSummary {
-        let NetworkRun { on: Networked { plan, .. }, duration, seed } = *measured.run;
+        let NetworkRun { on, seed, .. } = *measured.run;
+        let plan = on.plan;
         let mut flows = vec![Vec::new(); plan.classes.len()];
         for flow in measured.flows {
             flows[flow.class.index()].push(flow);
@@ -199,7 +202,7 @@ impl NetworkSummary {
             version: env!("CARGO_PKG_VERSION"),
             scheduler: plan.scheduler.name().to_string(),
             seed,
-            duration_ns: duration.0,
+            duration_ns: measured.end.0,
             warm_up_ns: plan.run.warm_up.0,
             classes: plan.leaves().enumerate().filter_map(end_to_end).collect(),
             hops: measured.hops(),
@@ -213,7 +216,7 @@ impl NetworkSummary {
 
 impl Measured<'_> {
     fn seconds(&self) -> f64 {
-        self.run.duration.saturating_sub(self.run.on.plan.run.warm_up).as_secs_f64()
+        self.end.saturating_sub(self.run.on.plan.run.warm_up).as_secs_f64()
     }
 
     fn goodput(&self, flow: &Flow) -> f64 {
@@ -245,7 +248,7 @@ impl Measured<'_> {
             flows: flows.len() as u64,
             sent: flows.iter().map(|flow| flow.books.sent).sum(),
             dropped: flows.iter().map(|flow| flow.books.dropped).sum(),
-            nonconforming: books.nonconforming,
+            nonconforming: self.nonconforming[id.index()],
             goodput_bps: goodputs.clone().sum(),
             fairness: jain(goodputs),
             delay_ns: DelaySummary::of(&books.delay),

@@ -1,6 +1,8 @@
 mod bounds;
 mod ending;
+mod one_link;
 mod phases;
+mod sources;
 mod tdp;
 
 use std::path::Path;
@@ -12,9 +14,8 @@ use laxity_plan::Plan;
 use laxity_plan::model::Hop;
 use proptest::prelude::*;
 
-use super::{NetworkRun, NetworkSummary, Simulation, Watcher};
-use crate::engine::Run;
-use crate::record::{Fate, Record};
+use super::{NetworkRun, NetworkSummary, Simulation};
+use crate::record::{Fate, Observer, Record};
 use crate::series::{Series, SeriesRecorder};
 
 const MS: u64 = 1_000_000;
@@ -25,8 +26,9 @@ fn plan(text: &str) -> Plan {
 
 fn run(plan: &Plan, duration: Nanos, seed: u64) -> (NetworkSummary, Diary) {
     let mut diary = Diary::default();
-    let run = NetworkRun { on: plan.networked().unwrap(), duration, seed };
-    let summary = run.simulate(&mut diary, &mut crate::to_the_end).unwrap();
+    let run =
+        NetworkRun { on: &plan.networked().unwrap().assigned(), duration: Some(duration), seed };
+    let summary = run.simulate(&mut diary, &mut crate::to_the_end).unwrap().summary;
     (summary, diary)
 }
 
@@ -38,9 +40,9 @@ struct Diary {
     delivered: Vec<(ClassId, FlowId, u64, Nanos)>,
 }
 
-impl Watcher for Diary {
-    fn hop(&mut self, hop: Hop, record: &Record) {
-        let packet = record.packet;
+impl Observer for Diary {
+    fn record(&mut self, record: &Record) {
+        let (packet, hop) = (record.packet, record.hop.unwrap());
         self.hops.push((hop, packet.class, packet.flow, packet.length, record.fate));
     }
 
@@ -230,8 +232,8 @@ proptest! {
         let plan = plan(&text);
         let mut series = SeriesRecorder::new(&plan);
         let duration = Nanos(seconds * 1_000 * MS);
-        let run = NetworkRun { on: plan.networked().unwrap(), duration, seed };
-        let summary = run.simulate(&mut series, &mut crate::to_the_end).unwrap();
+        let run = NetworkRun { on: &plan.networked().unwrap().assigned(), duration: Some(duration), seed };
+        let summary = run.simulate(&mut series, &mut crate::to_the_end).unwrap().summary;
         let Series { bin_ns, classes } = series.finish();
         // What comes within an interval has left the bottleneck within as long, but for the 0.8 ms that
         // a packet takes over the exit; and one may have been under way before.
@@ -271,43 +273,6 @@ proptest! {
         let (again, same) = run(&plan, Nanos(2_000 * MS), seed);
         prop_assert_eq!(&diary, &same, "the same seed gives the same run");
         prop_assert_eq!(summary.hop_departures, again.hop_departures);
-    }
-
-    /// A network of one link is what the engine for single links makes of it.
-    #[test]
-    fn one_link_is_one_link(seed: u64, kind in prop::sample::select(vec!["fifo", "edf", "wfq", "wf2q", "drr", "hfsc", "priority"])) {
-        let text = |network: &str, path: &str| {
-            let source = |class: &str, rate: &str| format!(
-                "[[source]]\nclass = \"{class}\"\nmodel = \"poisson\"\nrate = \"{rate}\"\nstop = \"3s\"\n\
-                 packet = {{ uniform = [\"40b\", \"1000b\"] }}\n{path}\n"
-            );
-            let sources = [("a", "500kbit"), ("b", "400kbit"), ("c", "300kbit")].map(|(class, rate)| source(class, rate));
-            format!(
-                "link = {{ rate = \"1mbit\", max-packet = \"1000b\" }}\nscheduler.kind = \"{kind}\"\n{network}\n\
-                 class.a = {{ deadline = \"20ms\", arrival = {{ bucket = \"2kB\", rate = \"500kbit\" }} }}\n\
-                 class.b = {{ weight = 2, queue = {{ kind = \"droptail\", limit = 20 }} }}\nclass.c.weight = 0.5\n{}",
-                sources.concat(),
-            )
-        };
-        let network = plan(&text("network.only.between = [\"x\", \"y\"]", "path = [\"x\", \"y\"]"));
-        let (summary, _) = run(&network, Nanos(100_000 * MS), seed);
-        let single = plan(&text("", ""));
-        let run = Run {
-            plan: &single,
-            duration: None,
-            seed,
-            arrivals: Vec::new(),
-            backlogged: Vec::new(),
-        };
-        let outcome = run.with_sources().unwrap().simulate(&mut (), &mut crate::to_the_end).unwrap();
-        for (ours, theirs) in summary.hops[0].classes.iter().zip(&outcome.summary.classes) {
-            prop_assert_eq!(
-                (ours.arrived, ours.sent, &ours.dropped, ours.bytes_sent, ours.deadline_misses),
-                (theirs.arrived, theirs.sent, &theirs.dropped, theirs.bytes_sent, theirs.deadline_misses)
-            );
-            prop_assert_eq!(ours.delay_ns, theirs.delay_ns);
-        }
-        prop_assert_eq!(summary.hops[0].classes.len(), 3);
     }
 }
 
@@ -359,9 +324,13 @@ fn slots_are_used_again() {
     let plan = dumbbell("class.tcp = {}\nclass.udp = {}");
     let held = |seconds: u64| {
         let duration = Nanos(1_000 * seconds * MS);
-        let run = NetworkRun { on: plan.networked().unwrap(), duration, seed: 1 };
-        let mut watcher = ();
-        let mut simulation = Simulation::new(run, &mut watcher).unwrap();
+        let run = NetworkRun {
+            on: &plan.networked().unwrap().assigned(),
+            duration: Some(duration),
+            seed: 1,
+        };
+        let mut nobody = ();
+        let mut simulation = Simulation::new(run, &mut nobody).unwrap();
         simulation.run(&mut crate::to_the_end).unwrap();
         (simulation.transits.capacity(), simulation.hops)
     };

@@ -1,6 +1,6 @@
 //! From a plan's network to outputs and the routes that flows take through them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use laxity::link::Link;
@@ -9,10 +9,9 @@ use laxity::sched::Tdp;
 use laxity::sched::tdp::{Edge, Upstream};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::model::{Hop, SchedulerSpec};
-use laxity_plan::network::Networked;
+use laxity_plan::model::{Hop, Model, ModelSource, SchedulerSpec, Source};
 use laxity_plan::paths::Paths;
-use laxity_plan::tdp::Framed;
+use laxity_plan::tdp::{Assigned, Framed};
 use rand::RngExt;
 
 use super::clock::NodeClock;
@@ -25,7 +24,7 @@ use crate::source::random::{Generator, generator};
 
 /// Outputs, and lists of them that packets pass.
 pub(super) struct Topology<'a> {
-    on: Networked<'a>,
+    on: &'a Assigned<'a>,
     seed: u64,
     /// What comes to every output, as far as it is known.
     pub paths: Paths,
@@ -34,7 +33,10 @@ pub(super) struct Topology<'a> {
     pub routes: Vec<Step>,
     /// What gives frames to packets of reserved flows where they come without.
     pub edge: Option<Edge>,
-    pub reserved: Option<Reserved>,
+    pub reserved: Option<Reserved<'a>>,
+    /// How many outputs there are that backlogged sources feed, and where.
+    pub loops: u32,
+    backlogged: HashSet<Hop>,
     /// The outputs that all flows share.
     shared: HashMap<Hop, u32>,
     /// The plan as outputs met so far see it to which nothing is known to come.
@@ -53,8 +55,8 @@ pub(super) struct Step {
 
 impl<'a> Topology<'a> {
     /// Before any route.
-    pub fn new(on: Networked<'a>, seed: u64) -> Self {
-        let (reserved, edge) = on.framed().map(Reserved::new).unzip();
+    pub fn new(on: &'a Assigned<'a>, seed: u64) -> Self {
+        let (reserved, edge) = on.framing.as_ref().map(Reserved::new).unzip();
         Topology {
             on,
             seed,
@@ -63,6 +65,8 @@ impl<'a> Topology<'a> {
             routes: Vec::new(),
             edge,
             reserved,
+            loops: 0,
+            backlogged: on.plan.sources.iter().filter_map(first_backlogged).collect(),
             shared: HashMap::new(),
             seen: HashMap::new(),
         }
@@ -98,7 +102,7 @@ impl<'a> Topology<'a> {
         known_outputs.insert(hop, number);
         let known = known.filter(|&output| self.paths.outputs[output].knows_arrivals());
         let discipline = match known {
-            Some(output) => self.discipline(hop, &self.paths.plan_at(self.on, output), number),
+            Some(output) => self.discipline(hop, &self.paths.plan_at(self.on.on, output), number),
             None => {
                 let here = self.seen.remove(&hop);
                 let here = here.unwrap_or_else(|| self.on.at(hop));
@@ -111,6 +115,10 @@ impl<'a> Topology<'a> {
             Output::new(Link::new(link.rate), link.delay, books_of(hop) as u32, discipline);
         output.losses = link.loss.map(|loss| Box::new(Losses::new(loss, self.drawn(1, number))));
         output.input = self.input(hop).map(Box::new);
+        if self.backlogged.contains(&hop) {
+            output.closed_loop = Some(self.loops);
+            self.loops += 1;
+        }
         self.outputs.push(output);
         number
     }
@@ -127,7 +135,9 @@ impl<'a> Topology<'a> {
             Discipline::Scheduler(scheduler, Box::new(Ties::new(self.drawn(2, number))))
         };
         match here.scheduler {
-            SchedulerSpec::Fifo if here.limits_nothing() => Discipline::Arrival,
+            SchedulerSpec::Fifo if here.limits_nothing() && !self.backlogged.contains(&hop) => {
+                Discipline::Arrival
+            }
             SchedulerSpec::Tdp(_) => {
                 let best_effort = here.build_scheduler(seed);
                 let Some((framed, reserved)) = self.on.framed().zip(self.reserved.as_ref()) else {
@@ -165,6 +175,16 @@ impl<'a> Topology<'a> {
             upstream.expect("reading refuses cycles of fewer frames than marks tell apart")
         };
         is_marked.then(|| Input::new(upstream(), NodeClock::new(behind), link.delay))
+    }
+}
+
+/// Where a backlogged source keeps its packets queued.
+fn first_backlogged(source: &Source) -> Option<Hop> {
+    match source {
+        Source::Model(ModelSource { model: Model::Backlogged { .. }, path, .. }) => {
+            path.first().copied()
+        }
+        Source::Model(_) | Source::Tcp(_) | Source::Recording(_) => None,
     }
 }
 

@@ -2,15 +2,14 @@
 
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
-use laxity_plan::model::{Model, Plan, Source};
+use laxity_plan::model::ModelSource;
 
+use super::closed_loop::SourceCopy;
 use super::lengths::Lengths;
 use super::random::{Generator, generator};
-use super::sampled;
-use crate::error::SimError;
 
-/// A closed loop that the engine drives: every copy keeps `window` packets queued, the next one
-/// arriving when one leaves. This is what the engine needs to know, and where lengths come from.
+/// A closed loop: every copy keeps `window` packets queued, where a link is fed or at the first output of
+/// a path, the next one arriving when one leaves.
 #[derive(Clone, Debug)]
 pub struct Backlogged {
     /// The class it feeds.
@@ -26,33 +25,34 @@ pub struct Backlogged {
 }
 
 impl Backlogged {
-    /// The plan's `index`-th source, if that is a backlogged one.
-    ///
-    /// # Errors
-    /// If its distribution's parameters describe none.
-    pub fn new(plan: &Plan, seed: u64, index: usize) -> Result<Option<Self>, SimError> {
-        let Source::Model(source) = &plan.sources[index] else { return Ok(None) };
-        let Model::Backlogged { window } = source.model else { return Ok(None) };
-        let lengths = sampled("packet", Lengths::new(plan, source))
-            .map_err(|problem| SimError::Source { number: index + 1, problem })?;
+    /// All copies of a source, which is the plan's `index`-th.
+    pub(super) fn new(
+        source: &ModelSource,
+        window: u32,
+        lengths: Lengths,
+        seed: u64,
+        index: usize,
+    ) -> Self {
         let copies = 0..u64::from(source.count);
-        Ok(Some(Backlogged {
+        Backlogged {
             class: source.class,
             window,
             start: source.start,
             stop: source.stop.unwrap_or(Nanos::MAX),
             lengths,
             generators: copies.map(|copy| generator(seed, index as u64, copy)).collect(),
-        }))
+        }
     }
 
-    /// Its copies: flows 0 and up.
-    pub fn flows(&self) -> impl Iterator<Item = FlowId> + use<> {
-        (0..self.generators.len() as u32).map(FlowId)
+    /// Who sends the first packets of all copies, a window of each, if this is the `source`-th feed.
+    pub(crate) fn first_copies(&self, source: usize) -> impl Iterator<Item = SourceCopy> + use<> {
+        let window = self.window as usize;
+        let copies = (0..self.generators.len() as u32).map(FlowId);
+        copies.flat_map(move |flow| std::iter::repeat_n(SourceCopy { source, flow }, window))
     }
 
-    /// The length in bytes of a flow's next packet.
-    pub fn next_length(&mut self, flow: FlowId) -> u32 {
-        self.lengths.draw(&mut self.generators[flow.0 as usize])
+    /// The length in bytes of a flow's next packet, unless it has stopped sending.
+    pub fn next_length(&mut self, now: Nanos, flow: FlowId) -> Option<u32> {
+        (now < self.stop).then(|| self.lengths.draw(&mut self.generators[flow.0 as usize]))
     }
 }

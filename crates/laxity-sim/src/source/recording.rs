@@ -18,13 +18,13 @@ use crate::error::{RecordingProblem, SimError};
 /// # Errors
 /// If the file cannot be read, is none of these, or its header is wrong.
 pub fn open_recording(recording: &Recording, plan: &Plan) -> Result<Box<dyn Arrivals>, SimError> {
-    let path = &recording.path;
+    let path = &recording.file;
     let file =
         File::open(path).map_err(|source| SimError::System { path: path.clone(), source })?;
     read_recording(file, recording, plan)
 }
 
-/// The same from any reader; the recording's path is what errors call it.
+/// The same from any reader; the recording's file is what errors call it.
 ///
 /// # Errors
 /// If it cannot be read, is no recording, or its header is wrong.
@@ -33,7 +33,7 @@ pub fn read_recording<'a>(
     recording: &Recording,
     plan: &Plan,
 ) -> Result<Box<dyn Arrivals + 'a>, SimError> {
-    let Recording { path, filter, sort } = recording;
+    let Recording { file: path, filter, sort, .. } = recording;
     let mut head = Vec::with_capacity(HEAD);
     input
         .by_ref()

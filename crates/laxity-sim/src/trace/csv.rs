@@ -2,23 +2,35 @@
 
 use std::io::{self, Write};
 
-use super::{COLUMNS, outcome};
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_plan::model::Hop;
+use laxity_plan::network::Networked;
+
+use super::{COLUMNS, HOP_COLUMNS, outcome};
 use crate::record::{Observer, Record};
 
-/// Writes a row for every packet; a write that fails is told by [`finish`](Self::finish).
-pub struct CsvTrace<W: Write> {
+/// Writes a row for every packet: of a network one at every hop, where the packet is sent, dropped, or
+/// still waits at the end. A write that fails is told by [`finish`](Self::finish).
+pub struct CsvTrace<'a, W: Write> {
     writer: csv::Writer<W>,
-    classes: Vec<String>,
+    plan: &'a Plan,
+    network: Option<Networked<'a>>,
     digits: itoa::Buffer,
     failed: Option<csv::Error>,
 }
 
-impl<W: Write> CsvTrace<W> {
-    /// A file with its header, for classes of these names.
-    pub fn new(writer: W, classes: Vec<String>) -> Self {
+impl<'a, W: Write> CsvTrace<'a, W> {
+    /// A file with its header, for the packets of a plan.
+    pub fn new(writer: W, plan: &'a Plan) -> Self {
         let mut writer = csv::WriterBuilder::new().buffer_capacity(1 << 18).from_writer(writer);
-        let failed = writer.write_record(COLUMNS).err();
-        CsvTrace { writer, classes, digits: itoa::Buffer::new(), failed }
+        let network = plan.networked();
+        let (_, others) = COLUMNS.split_at(1);
+        let failed = match network {
+            None => writer.write_record(COLUMNS).err(),
+            Some(_) => writer.write_record(HOP_COLUMNS.iter().chain(others)).err(),
+        };
+        CsvTrace { writer, plan, network, digits: itoa::Buffer::new(), failed }
     }
 
     /// Writes what is still in memory.
@@ -36,18 +48,27 @@ impl<W: Write> CsvTrace<W> {
         self.writer.write_field(self.digits.format(number))
     }
 
-    fn optional(&mut self, number: Option<laxity::units::Nanos>) -> csv::Result<()> {
+    fn optional(&mut self, number: Option<Nanos>) -> csv::Result<()> {
         match number {
             Some(number) => self.number(number.0),
             None => self.writer.write_field(""),
         }
     }
 
+    fn place(&mut self, on: Networked<'_>, hop: Hop) -> csv::Result<()> {
+        let [from, to] = on.network.ends(hop);
+        let mut names = [&on.link(hop).name, from, to].into_iter();
+        names.try_for_each(|name| self.writer.write_field(name))
+    }
+
     fn row(&mut self, record: &Record) -> csv::Result<()> {
         let packet = &record.packet;
         let (start, departure, verdict) = outcome(record);
-        self.number(packet.handle)?;
-        self.writer.write_field(&self.classes[packet.class.index()])?;
+        match self.network.zip(record.hop) {
+            None => self.number(packet.handle)?,
+            Some((on, hop)) => self.place(on, hop)?,
+        }
+        self.writer.write_field(&self.plan.classes[packet.class.index()].name)?;
         self.number(packet.flow.0.into())?;
         self.number(packet.length.into())?;
         self.number(packet.arrival.0)?;
@@ -59,7 +80,7 @@ impl<W: Write> CsvTrace<W> {
     }
 }
 
-impl<W: Write> Observer for CsvTrace<W> {
+impl<W: Write> Observer for CsvTrace<'_, W> {
     fn record(&mut self, record: &Record) {
         if self.failed.is_none() {
             self.failed = self.row(record).err();

@@ -122,11 +122,12 @@ fn sources_of_every_model() {
 
     assert_eq!(model(&sources[5]).model, Model::Backlogged { window: 4 });
 
-    let path = Path::new("folder").join("traffic.pcap");
+    let file = Path::new("folder").join("traffic.pcap");
     let filter = Some("udp or tcp".parse().unwrap());
-    assert_eq!(sources[6], Source::Recording(Recording { path, filter, sort: false }));
-    let path = Path::new("/data/arrivals.csv").into();
-    assert_eq!(sources[7], Source::Recording(Recording { path, filter: None, sort: true }));
+    let path = Vec::new();
+    assert_eq!(sources[6], Source::Recording(Recording { file, path, filter, sort: false }));
+    let (file, path) = (Path::new("/data/arrivals.csv").into(), Vec::new());
+    assert_eq!(sources[7], Source::Recording(Recording { file, path, filter: None, sort: true }));
 
     assert_eq!(model(&sources[8]).model, Model::Correlated { rate: Rate(64_000) });
 }

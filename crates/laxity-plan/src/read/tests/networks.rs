@@ -224,14 +224,17 @@ fn models_that_need_a_network_or_none() {
         message(&single.replace("link = {", "link = { delay = \"1ms\",")),
         "`delay` without a network: nothing is far away"
     );
-    let backlogged = "model = \"backlogged\"";
-    refused(
-        "model = \"constant\"\nrate = \"64kbit\"\npacket = \"200b\"\npath = [\"host\", \"r1\"]",
-        backlogged,
-        "\"backlogged\"",
-        "this model feeds a single link, no network",
-        "in a network",
-    );
+    let constant = "class = \"calls\"\nmodel = \"constant\"\nrate = \"64kbit\"\npacket = \"200b\"";
+    for source in [
+        "class = \"calls\"\nmodel = \"backlogged\"\npacket = \"200b\"",
+        "model = \"csv\"\nfile = \"calls.csv\"",
+    ] {
+        let fed = NETWORK.replacen(constant, source, 1);
+        let plan = parse(&fed).unwrap();
+        assert_eq!(plan.sources[1].path(), [Hop { link: 0, backward: false }]);
+        let pathless = fed.replacen("path = [\"host\", \"r1\"]", "", 1);
+        assert_eq!(message(&pathless), "`path` is missing");
+    }
 }
 
 #[test]

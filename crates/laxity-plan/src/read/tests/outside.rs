@@ -142,6 +142,6 @@ mod files {
         let crate::model::Source::Recording(recording) = &plan.sources[6] else {
             panic!("a model")
         };
-        assert_eq!(recording.path, folder.join("traffic.pcap"));
+        assert_eq!(recording.file, folder.join("traffic.pcap"));
     }
 }

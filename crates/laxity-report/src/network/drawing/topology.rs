@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use laxity::packet::ClassId;
 use laxity_plan::Plan;
-use laxity_plan::model::{Hop, Network, Source};
+use laxity_plan::model::{Hop, Network};
 use laxity_plan::network::Networked;
 use maud::{Markup, html};
 
@@ -176,10 +176,10 @@ fn arrows(
 /// The classes that take each hop, in the plan's order.
 fn takers(plan: &Plan) -> BTreeMap<Hop, BTreeSet<ClassId>> {
     let mut takers: BTreeMap<Hop, BTreeSet<ClassId>> = BTreeMap::new();
-    for (class, path) in plan.sources.iter().filter_map(Source::feeds) {
-        path.iter().for_each(|hop| {
-            takers.entry(*hop).or_default().insert(class);
-        });
+    for source in &plan.sources {
+        for hop in source.path() {
+            takers.entry(*hop).or_default().extend(plan.fed_by(source));
+        }
     }
     takers
 }

@@ -3,7 +3,7 @@ use super::*;
 
 fn proof(text: &str) -> TdpProof {
     let plan = Plan::parse(&format!("version = 1\n{text}"), "plan.toml", "".as_ref()).unwrap();
-    TdpProof::of(plan.networked().unwrap().framed().unwrap())
+    TdpProof::of(&Framing::of(plan.networked().unwrap().framed().unwrap()))
 }
 
 /// Three flows of 400 bytes a frame over one link that carries 1000.

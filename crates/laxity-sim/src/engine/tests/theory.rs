@@ -24,8 +24,7 @@ fn mean_wait(lengths: &Lengths, load: f64, seed: u64, seconds: u64) -> f64 {
     );
     let plan = Plan::parse(&text, "theory.toml", Path::new("")).unwrap();
     let duration = Some(Nanos(seconds * 1_000_000_000));
-    let (arrivals, backlogged) = (Vec::new(), Vec::new());
-    let run = Run { plan: &plan, duration, seed, arrivals, backlogged };
+    let run = Run { plan: &plan, duration, seed, feeds: Vec::new() };
     let outcome = run.with_sources().unwrap().simulate(&mut (), &mut crate::to_the_end).unwrap();
     let class = class(&outcome);
     let transmission = 1e3 * class.bytes_sent as f64 / class.sent as f64;

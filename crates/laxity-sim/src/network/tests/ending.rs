@@ -1,6 +1,7 @@
 //! Runs that end while packets are under way.
 
 use super::*;
+use crate::engine::Run;
 
 /// When packets set out and when they were heard of last, at the first link and at the receiver.
 #[derive(Default)]
@@ -13,14 +14,14 @@ struct Times {
     received: Vec<Nanos>,
 }
 
-impl Watcher for Times {
-    fn hop(&mut self, hop: Hop, record: &Record) {
+impl Observer for Times {
+    fn record(&mut self, record: &Record) {
         let left = match record.fate {
             Fate::Sent { departure, .. } => Some(departure),
             Fate::Queued => None,
             Fate::Dropped(reason) => panic!("dropped: {reason:?}"),
         };
-        let at = if hop.link == 0 { &mut self.first } else { &mut self.second };
+        let at = if record.hop.unwrap().link == 0 { &mut self.first } else { &mut self.second };
         at.push((record.packet.arrival, left));
     }
 
@@ -66,8 +67,8 @@ proptest! {
             warm_up.min(end),
         ));
         let (mut times, end) = (Times::default(), Nanos(end * 1_000));
-        let run = NetworkRun { on: plan.networked().unwrap(), duration: end, seed };
-        let summary = run.simulate(&mut times, &mut crate::to_the_end).unwrap();
+        let run = NetworkRun { on: &plan.networked().unwrap().assigned(), duration: Some(end), seed };
+        let summary = run.simulate(&mut times, &mut crate::to_the_end).unwrap().summary;
         let from = plan.run.warm_up;
         let [deadline, whole] = [deadline, whole].map(|us| Nanos(us * 1_000));
         // One flow: packets come in the order in which they set out.
@@ -109,13 +110,7 @@ fn a_link_ends_when_all_have_left() {
             packet = "1000b"
             "#
         ));
-        let run = Run {
-            plan: &plan,
-            duration: Some(Nanos(100 * MS)),
-            seed,
-            arrivals: Vec::new(),
-            backlogged: Vec::new(),
-        };
+        let run = Run { plan: &plan, duration: Some(Nanos(100 * MS)), seed, feeds: Vec::new() };
         let run = run.with_sources().unwrap();
         let summary = run.simulate(&mut (), &mut crate::to_the_end).unwrap().summary;
         let class = &summary.classes[0];

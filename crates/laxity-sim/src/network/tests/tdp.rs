@@ -27,8 +27,9 @@ fn spec(plan: &Plan) -> TdpSpec {
 fn travel(plan: &Plan, duration: Nanos, seed: u64) -> (NetworkSummary, Vec<Trip>) {
     let mut trips =
         Trips { paths: plan.class_paths(), under_way: HashMap::new(), trips: Vec::new() };
-    let run = NetworkRun { on: plan.networked().unwrap(), duration, seed };
-    let summary = run.simulate(&mut trips, &mut crate::to_the_end).unwrap();
+    let run =
+        NetworkRun { on: &plan.networked().unwrap().assigned(), duration: Some(duration), seed };
+    let summary = run.simulate(&mut trips, &mut crate::to_the_end).unwrap().summary;
     (summary, trips.trips)
 }
 
@@ -59,8 +60,9 @@ struct Trips<'a> {
     trips: Vec<Trip>,
 }
 
-impl Watcher for Trips<'_> {
-    fn hop(&mut self, hop: Hop, record: &Record) {
+impl Observer for Trips<'_> {
+    fn record(&mut self, record: &Record) {
+        let hop = record.hop.unwrap();
         let packet = record.packet;
         let path = self.paths[packet.class.index()];
         let goes_on = |&number: &usize| {

@@ -7,7 +7,7 @@ use laxity_plan::model::{self, Dist, Model, Plan};
 
 use crate::source::random::{Sampler, generator};
 use crate::source::testing::{fed_by, model, tspec, until};
-use crate::source::{Arrival, Backlogged, arrivals};
+use crate::source::{Arrival, Arrivals, Feed};
 
 const ZERO: Dist<Nanos> = Dist::Constant(Nanos::ZERO);
 
@@ -19,8 +19,13 @@ fn seconds(seconds: u64) -> Nanos {
     ms(1_000 * seconds)
 }
 
+/// The plan's only source.
+fn feed(plan: &Plan, seed: u64) -> Feed {
+    Feed::of_source(plan, seed, 0).unwrap().expect("it is not TCP")
+}
+
 fn sent(plan: &Plan, seed: u64, end: Nanos) -> Vec<Arrival> {
-    until(&mut *arrivals(plan, seed, 0).unwrap(), end)
+    until(&mut feed(plan, seed), end)
 }
 
 /// In whole ms, rounded down.
@@ -34,7 +39,7 @@ fn rate(sent: &[Arrival], end: Nanos) -> f64 {
 }
 
 fn refusal(plan: &Plan) -> String {
-    arrivals(plan, 1, 0).err().expect("the source is refused").to_string()
+    Feed::of_source(plan, 1, 0).err().expect("the source is refused").to_string()
 }
 
 /// The transactions of Chakraborty et al. 2002: their TSpec, lengths, bursts and spacings.
@@ -130,7 +135,7 @@ fn bursts_far_too_short_for_the_tokens_do_not_stop_the_clock() {
 fn a_constant_rate_is_exact_and_does_not_drift() {
     let plan =
         fed_by(Model::Constant { rate: Rate(3_000_001), jitter: None }, Dist::Constant(Bytes(997)));
-    let mut stream = arrivals(&plan, 1, 0).unwrap();
+    let mut stream = feed(&plan, 1);
     for number in 0..1_000_000u64 {
         let due = Rate(3_000_001).time_for(Bytes(997 * number));
         assert_eq!(stream.next_arrival().unwrap().unwrap().time, due);
@@ -284,14 +289,14 @@ fn a_backlogged_source_leaves_arrivals_to_the_engine() {
     model(&mut plan).count = 2;
     assert_eq!(sent(&plan, 1, Nanos::MAX), []);
     let lengths = |seed| {
-        let mut source = Backlogged::new(&plan, seed, 0).unwrap().unwrap();
-        assert_eq!((source.window, source.flows().count()), (3, 2));
-        [0, 1, 0, 1].map(|flow| source.next_length(FlowId(flow)))
+        let Feed::Backlogged(mut source) = feed(&plan, seed) else { panic!("it is backlogged") };
+        let first: Vec<_> = source.first_copies(0).map(|copy| copy.flow.0).collect();
+        assert_eq!(first, [0, 0, 0, 1, 1, 1]);
+        [0, 1, 0, 1].map(|flow| source.next_length(Nanos(5), FlowId(flow)).unwrap())
     };
     assert_eq!(lengths(1), lengths(1));
     assert_ne!(lengths(1), lengths(2));
     assert!(lengths(1).iter().all(|length| (40..=1536).contains(length)));
-    assert!(Backlogged::new(&transactions(), 1, 0).unwrap().is_none());
 }
 
 #[test]
@@ -321,7 +326,7 @@ fn sources_that_can_never_send_are_refused() {
 fn cost_of_a_packet() {
     const PACKETS: u32 = 5_000_000;
     let measure = |name: &str, plan: &Plan| {
-        let mut stream = arrivals(plan, 1, 0).unwrap();
+        let mut stream = feed(plan, 1);
         let begin = std::time::Instant::now();
         for _ in 0..PACKETS {
             std::hint::black_box(stream.next_arrival().unwrap());

@@ -30,7 +30,7 @@ fn open<'a>(file: &'a [u8], plan: &Plan) -> Result<Box<dyn Arrivals + 'a>, SimEr
 }
 
 fn recording(filter: Option<Match>) -> Recording {
-    Recording { path: "in".into(), filter, sort: false }
+    Recording { file: "in".into(), path: Vec::new(), filter, sort: false }
 }
 
 fn all(arrivals: &mut dyn Arrivals) -> Result<Vec<Arrival>, SimError> {
@@ -281,7 +281,7 @@ fn foreign_files_are_refused_by_what_they_are() {
 }
 
 fn at(path: impl Into<PathBuf>) -> Recording {
-    Recording { path: path.into(), ..recording(None) }
+    Recording { file: path.into(), ..recording(None) }
 }
 
 #[test]

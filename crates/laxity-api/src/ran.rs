@@ -1,0 +1,219 @@
+//! What comes of simulations, of one link and of networks, and how it is shown.
+
+use laxity_plan::Plan;
+use laxity_plan::tdp::Assigned;
+use laxity_report::admission::{Admission, AdmissionView};
+use laxity_report::html::{ReportInput, compare_html, html};
+use laxity_report::verdict::{self, Judged, Verdict};
+use laxity_report::visible::line;
+use laxity_report::{figures, network, quantity, table};
+use laxity_sim::network::NetworkSummary;
+use laxity_sim::series::Series;
+use laxity_sim::source::Remarks;
+use laxity_sim::summary::Summary;
+use serde::{Serialize, Serializer};
+
+use crate::traffic;
+
+/// What came of a run; it serialises to the JSON of `laxity run`.
+pub enum Ran<'a> {
+    /// Of one link.
+    Link(Box<LinkRan<'a>>),
+    /// Of a network.
+    Network(Box<NetworkRan<'a>>),
+}
+
+/// What came of one link.
+pub struct LinkRan<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// What was measured, with the verdict.
+    pub judged: Judged<Summary>,
+    /// What was proved before.
+    pub admission: Option<Admission>,
+    /// What a recording held besides packets.
+    pub remarks: Remarks,
+}
+
+/// What came of a network.
+pub struct NetworkRan<'a> {
+    /// The network, with its frames.
+    pub on: Assigned<'a>,
+    /// What was measured, with the verdict.
+    pub judged: Judged<NetworkSummary>,
+    /// What was proved before.
+    pub admission: AdmissionView,
+    /// What recordings held besides packets.
+    pub remarks: Remarks,
+}
+
+impl Ran<'_> {
+    /// What came of the promises.
+    pub fn verdict(&self) -> &Verdict {
+        match self {
+            Ran::Link(ran) => &ran.judged.verdict,
+            Ran::Network(ran) => &ran.judged.verdict,
+        }
+    }
+
+    /// What is worth telling about recordings besides their packets.
+    pub fn remarks(&self) -> Vec<String> {
+        match self {
+            Ran::Link(ran) => traffic::remarks(&ran.remarks),
+            Ran::Network(ran) => traffic::remarks(&ran.remarks),
+        }
+    }
+
+    /// The packets that broke their class's contract, and what became of them; of a network the tables
+    /// tell.
+    pub fn nonconforming(&self) -> Vec<String> {
+        match self {
+            Ran::Link(ran) => traffic::nonconforming(ran.plan, &ran.judged.summary),
+            Ran::Network(_) => Vec::new(),
+        }
+    }
+
+    /// The same for people.
+    pub fn text(&self) -> String {
+        let mut text = match self {
+            Ran::Link(ran) => link_text(&ran.judged),
+            Ran::Network(ran) => network_text(&ran.judged),
+        };
+        for note in self.nonconforming().into_iter().chain(self.remarks()) {
+            text += &format!("Note: {note}.\n");
+        }
+        text
+    }
+
+    /// The same as a page of HTML, with what was recorded over time.
+    pub fn page(&self, series: &Series) -> String {
+        match self {
+            Ran::Link(ran) => {
+                let (plan, admission) = (ran.plan, ran.admission.as_ref());
+                html(&ReportInput {
+                    judged: &ran.judged,
+                    series,
+                    admission: admission.map(|admission| admission.view(plan)),
+                    curves: admission.and_then(|admission| admission.figure(plan)),
+                    packets: Vec::new(),
+                })
+            }
+            Ran::Network(ran) => network::html(&ran.on, &ran.admission, &ran.judged, series),
+        }
+    }
+}
+
+impl Serialize for Ran<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Ran::Link(ran) => ran.judged.serialize(serializer),
+            Ran::Network(ran) => ran.judged.serialize(serializer),
+        }
+    }
+}
+
+fn link_text(Judged { summary, verdict }: &Judged<Summary>) -> String {
+    let head = format!(
+        "{}\n{} on {}, {}, seed {}, {} utilized\n\n",
+        line(summary.title.as_deref().unwrap_or("Simulation")),
+        summary.scheduler,
+        quantity::rate(summary.link.rate_bps as f64),
+        lasted(summary),
+        summary.seed,
+        quantity::percent(summary.link.utilization),
+    );
+    // The table is nearly all of the text, and may be long: it is not copied.
+    let mut text = table::class_table(summary);
+    text.insert_str(0, &head);
+    text + &format!("\n\n{verdict}")
+}
+
+/// How long traffic arrived, and how long was measured if that is longer.
+fn lasted(summary: &Summary) -> String {
+    let traffic = quantity::time(summary.traffic_ns as f64);
+    let measured = quantity::time(summary.duration_ns as f64);
+    match traffic == measured {
+        true => format!("{traffic} of traffic"),
+        false => format!("{traffic} of traffic, measured for {measured}"),
+    }
+}
+
+fn network_text(Judged { summary, verdict }: &Judged<NetworkSummary>) -> String {
+    format!(
+        "{}\n{}, {} simulated, seed {}, {} hops taken\n\n{}\n\n{verdict}",
+        line(summary.title.as_deref().unwrap_or("Network")),
+        summary.scheduler,
+        quantity::time(summary.duration_ns as f64),
+        summary.seed,
+        quantity::count(summary.hop_departures),
+        network::tables(summary),
+    )
+}
+
+/// What came of the same traffic under several schedulers; it serialises to the JSON of `laxity
+/// compare`.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Compared {
+    /// Over one link.
+    Link(Vec<Judged<Summary>>),
+    /// Over a network.
+    Network(Vec<Judged<NetworkSummary>>),
+}
+
+impl<'a> FromIterator<Ran<'a>> for Compared {
+    fn from_iter<I: IntoIterator<Item = Ran<'a>>>(runs: I) -> Compared {
+        let (mut links, mut networks) = (Vec::new(), Vec::new());
+        for run in runs {
+            match run {
+                Ran::Link(ran) => links.push(ran.judged),
+                Ran::Network(ran) => networks.push(ran.judged),
+            }
+        }
+        match networks.is_empty() {
+            true => Compared::Link(links),
+            false => Compared::Network(networks),
+        }
+    }
+}
+
+impl Compared {
+    /// Whether every promise was kept.
+    pub fn kept(&self) -> bool {
+        match self {
+            Compared::Link(runs) => runs.iter().all(|run| run.verdict.kept),
+            Compared::Network(runs) => runs.iter().all(|run| run.verdict.kept),
+        }
+    }
+
+    /// The same for people.
+    pub fn text(&self) -> String {
+        let (table, lines) = match self {
+            Compared::Link(runs) => {
+                let summaries: Vec<_> = runs.iter().map(|run| &run.summary).collect();
+                (table::compare_table(&summaries), verdict::compared(&verdict::named(runs)))
+            }
+            Compared::Network(runs) => {
+                let summaries: Vec<_> = runs.iter().map(|run| &run.summary).collect();
+                (network::compare_table(&summaries), verdict::compared(&verdict::named(runs)))
+            }
+        };
+        let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        format!("{table}\n\n{lines}")
+    }
+
+    /// The same as a page of HTML, with what was recorded of each over time.
+    pub fn page(&self, series: &[Series]) -> String {
+        match self {
+            Compared::Link(runs) => compare_html(runs, series),
+            Compared::Network(runs) => network::compare_html(runs, series),
+        }
+    }
+
+    /// The delays of all in one figure, as SVG; of one link only.
+    pub fn delays(&self, series: &[Series]) -> Option<String> {
+        let Compared::Link(runs) = self else { return None };
+        let views: Vec<_> = runs.iter().map(|run| &run.summary).zip(series).collect();
+        Some(figures::exceedance_compared(&views).svg())
+    }
+}

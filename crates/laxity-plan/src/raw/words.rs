@@ -1,0 +1,62 @@
+//! Words of a plan that are those of the library.
+
+use laxity::police;
+use laxity::sched::dwcs;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Words that stand for values of the library.
+macro_rules! words {
+    ($(#[$about:meta] $library:ident::$name:ident { $(#[$meaning:meta] $word:ident),* })*) => {$(
+        #[$about]
+        #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum $name {
+            $(#[$meaning] $word),*
+        }
+
+        impl From<$name> for $library::$name {
+            fn from(word: $name) -> Self {
+                match word {
+                    $($name::$word => $library::$name::$word),*
+                }
+            }
+        }
+    )*};
+}
+
+words! {
+    /// `police = …`: what happens to a packet that breaks its class's arrival curve.
+    police::Police {
+        /// It is counted and travels on.
+        Count,
+        /// It travels as best effort.
+        Demote,
+        /// It is dropped.
+        Drop
+    }
+
+    /// `late = …`.
+    dwcs::Late {
+        /// A packet whose deadline has passed is dropped.
+        Drop,
+        /// It is sent all the same, and its deadline moves on by a gap.
+        Send
+    }
+
+    /// `precedence = …`.
+    dwcs::Precedence {
+        /// The lowest current loss tolerance first (West, Schwan, Poellabauer 1999, Table 1).
+        LossFirst,
+        /// The earliest deadline first (West, Zhang, Schwan, Poellabauer 2004).
+        DeadlineFirst
+    }
+
+    /// `violation = …`.
+    dwcs::Violation {
+        /// Whoever has lost more than it may is preferred until that is made good: method 1.
+        Favour,
+        /// Its window begins anew: method 2.
+        Reset
+    }
+}

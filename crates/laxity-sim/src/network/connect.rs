@@ -1,0 +1,113 @@
+//! From a plan's sources to flows over the network.
+
+use laxity::packet::{ClassId, FlowId};
+use laxity::units::Nanos;
+use laxity_plan::model::{Hop, ModelSource, Recording, Source, TcpSource};
+use rand::RngExt;
+
+use super::Simulation;
+use super::flow::{Connection, Flow, FlowBooks, Workload};
+use super::sources::{Fed, Flows};
+use super::topology::Topology;
+use crate::error::SimError;
+use crate::record::Observer;
+use crate::source::Feed;
+use crate::source::closed_loop::SourceCopy;
+use crate::source::random::generator;
+
+/// Where the generators of hosts are apart from those of what they are asked to send.
+const HOSTS: u64 = 1 << 62;
+
+impl<O: Observer> Simulation<'_, O> {
+    /// Makes the sources' flows.
+    pub(super) fn connect(&mut self) -> Result<(), SimError> {
+        let plan = self.run.on.plan;
+        let mut of_class = vec![0; plan.classes.len()];
+        let mut next = |class: ClassId| {
+            let number = &mut of_class[class.index()];
+            *number += 1;
+            FlowId(*number - 1)
+        };
+        for (index, source) in plan.sources.iter().enumerate() {
+            let feed = Feed::of_source(plan, self.run.seed, index)?;
+            let number = self.sources.len();
+            let flows = match source {
+                Source::Model(ModelSource { class, path, count, .. })
+                | Source::Tcp(TcpSource { class, path, count, .. }) => {
+                    let mut connections = self.connections(index, source)?;
+                    let is_backlogged = matches!(feed, Some(Feed::Backlogged(_)));
+                    let bound = self.bound(*class, path);
+                    let first = self.flows.len() as u32;
+                    for flow in (0..*count).map(FlowId) {
+                        let copy = is_backlogged.then_some(SourceCopy { source: number, flow });
+                        let connection = connections.next();
+                        let returns = connection.is_some();
+                        let id = next(*class);
+                        let flow = self.flow(*class, path, returns, bound);
+                        self.flows.push(Flow { id, connection, backlogged: copy, ..flow });
+                    }
+                    Flows::Copies(first)
+                }
+                Source::Recording(Recording { path, .. }) => {
+                    let mut flows = vec![None; plan.classes.len()];
+                    for (class, _) in plan.leaves() {
+                        let bound = self.bound(class, path);
+                        let flow = self.flow(class, path, false, bound);
+                        flows[class.index()] = Some(self.flows.len() as u32);
+                        self.flows.push(flow);
+                    }
+                    Flows::Classes(flows)
+                }
+            };
+            self.sources.extend(feed.map(|feed| Fed { feed, flows }));
+        }
+        // Recorded packets bring their own numbers: their flows have those that are left.
+        for source in &self.sources {
+            let Flows::Classes(flows) = &source.flows else { continue };
+            for flow in flows.iter().flatten() {
+                let flow = &mut self.flows[*flow as usize];
+                flow.id = next(flow.class);
+            }
+        }
+        Ok(())
+    }
+
+    /// A flow along a path and, if it `returns`, back.
+    fn flow(&mut self, class: ClassId, path: &[Hop], returns: bool, bound: Option<Nanos>) -> Flow {
+        let [path, back] = self.topology.add(class, path, returns);
+        let (id, books) = (FlowId::default(), FlowBooks::default());
+        Flow { class, id, path, back, bound, backlogged: None, connection: None, books }
+    }
+
+    /// How long packets of a class take over a path at the most, if that is proved.
+    fn bound(&self, class: ClassId, path: &[Hop]) -> Option<Nanos> {
+        let Topology { paths, reserved, .. } = &self.topology;
+        match reserved {
+            Some(reserved) => reserved.bound(class),
+            None => paths.routes[paths.route(class, path, false)?].bound().ok(),
+        }
+    }
+
+    /// The connections of a TCP source; none of another.
+    fn connections(
+        &self,
+        index: usize,
+        source: &Source,
+    ) -> Result<impl Iterator<Item = Box<Connection>> + use<O>, SimError> {
+        let (workload, start, stagger, count) = match source {
+            Source::Tcp(source) => {
+                let workload = Workload::new(source)
+                    .map_err(|problem| SimError::Source { number: index + 1, problem })?;
+                (Some(workload), source.start, source.stagger, source.count)
+            }
+            _ => (None, Nanos::ZERO, Nanos::ZERO, 0),
+        };
+        let seed = self.run.seed;
+        Ok((0..count).zip(std::iter::repeat(workload).flatten()).map(move |(copy, workload)| {
+            let [mut asked, host] =
+                [0, HOSTS].map(|of| generator(seed, of | index as u64, copy.into()));
+            let begins = start.saturating_add(Nanos(asked.random_range(0..=stagger.0)));
+            Box::new(Connection::new(workload, begins, asked, host))
+        }))
+    }
+}

@@ -1,0 +1,294 @@
+//! The way of packets from output to output.
+
+use laxity::packet::Packet;
+use laxity::port::Books;
+use laxity::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_plan::model::Hop;
+use slab::Slab;
+
+use super::agenda::Event;
+use super::flow::Flow;
+use super::frames::Next;
+use super::output::{Discipline, Output};
+use super::ties::Ties;
+use super::topology::Step;
+use super::{Body, Simulation, Transit, hop_of};
+use crate::record::{Fate, Observer, Record};
+use crate::source::closed_loop::{ClosedLoop, Way};
+
+/// Where packets go that are dropped before a link.
+struct Drops<'a, O> {
+    hop: Hop,
+    books: &'a mut Books,
+    transits: &'a mut Slab<Transit>,
+    flows: &'a mut [Flow],
+    closed_loop: Option<&'a mut ClosedLoop>,
+    way: Way,
+    observer: &'a mut O,
+    plan: &'a Plan,
+}
+
+impl<O: Observer> Simulation<'_, O> {
+    /// A packet arrives at the next output of its route, sent in this frame by the node before if both
+    /// nodes are in step.
+    pub(super) fn arrive(&mut self, now: Nanos, key: u32, sent_in: Option<u64>) {
+        let transit = &mut self.transits[key as usize];
+        transit.arrived = now;
+        let packet = transit.packet(now, key.into());
+        // What its sender sends with it comes at this instant, too.
+        let may_lead = transit.sent == now;
+        let step = self.topology.routes[transit.at as usize];
+        let frame = sent_in.map(|frame| frame + u64::from(step.forwarding_delay));
+        let number = step.output as usize;
+        let frame = frame.or_else(|| self.shape(now, step, &packet));
+        let output = &self.topology.outputs[number];
+        self.books[output.books as usize].arrived(&packet);
+        let free_at = output.link.free_at().max(now);
+        if let Discipline::Arrival = output.discipline {
+            // What would be begun after the end waits at the end, as under every discipline.
+            if free_at < self.end {
+                self.transmit(free_at, number, packet, None, 0);
+            }
+            return;
+        }
+        self.queue(now, number, packet, frame, may_lead);
+        if !self.loops.is_empty() {
+            self.plan_retries(now, number);
+        }
+    }
+
+    /// A packet joins those that wait for an output.
+    fn queue(
+        &mut self,
+        now: Nanos,
+        number: usize,
+        packet: Packet,
+        frame: Option<u64>,
+        may_lead: bool,
+    ) {
+        let free_at = self.topology.outputs[number].link.free_at().max(now);
+        let is_alone = self.agenda.next().is_none_or(|(_, next)| next > now);
+        let (output, mut drops) = self.output(number);
+        match &mut output.discipline {
+            Discipline::Arrival => {}
+            Discipline::Scheduler(scheduler, _) if is_alone => {
+                scheduler.enqueue(now, packet, &mut drops);
+                if free_at == now && !may_lead {
+                    return self.choose(now, number);
+                }
+            }
+            Discipline::Scheduler(_, ties) => {
+                ties.join(packet);
+                return self.agenda.advance(self.slots.slot(Event::Choice(number)), now);
+            }
+            Discipline::Frames(frames) => {
+                let local = frames.clock.at(now);
+                match frame {
+                    Some(frame) => {
+                        frames.tdp.enqueue_in(local, packet, frame, &mut drops);
+                        if frames.looks_before(frame) {
+                            return;
+                        }
+                    }
+                    None => frames.tdp.enqueue(local, packet, &mut drops),
+                }
+            }
+        }
+        self.agenda.advance(self.slots.slot(Event::Choice(number)), free_at);
+    }
+
+    /// The frame that the edge of frames gives a packet of a reserved flow.
+    fn shape(&mut self, now: Nanos, step: Step, packet: &Packet) -> Option<u64> {
+        let flow = step.edge_flow? as usize;
+        let Discipline::Frames(frames) = &self.topology.outputs[step.output as usize].discipline
+        else {
+            return None;
+        };
+        self.topology.edge.as_mut()?.frame_of_flow(flow, frames.clock.at(now), packet)
+    }
+
+    /// Those that came to an output at one instant get in, the link takes what its scheduler chooses if
+    /// it is free, and backlogged sources follow.
+    pub(super) fn choose(&mut self, now: Nanos, number: usize) {
+        self.serve(now, number);
+        if !self.loops.is_empty() {
+            self.refill(now, number);
+        }
+    }
+
+    fn serve(&mut self, now: Nanos, number: usize) {
+        let (output, mut drops) = self.output(number);
+        let free_at = output.link.free_at();
+        if let Discipline::Scheduler(scheduler, ties) = &mut output.discipline
+            && ties.any_together()
+        {
+            ties.admit(now, free_at <= now, scheduler, &mut drops);
+        }
+        if free_at > now {
+            return self.agenda.set(self.slots.slot(Event::Choice(number)), free_at);
+        }
+        drops.way = Way::Out;
+        let (chosen, mut waits_until) = match &mut output.discipline {
+            Discipline::Arrival => return,
+            Discipline::Scheduler(scheduler, _) => match scheduler.dequeue(now, &mut drops) {
+                Some(Dispatch { packet, deadline, .. }) => {
+                    let is_next = scheduler.backlog().packets > 0;
+                    (Some((packet, deadline, 0)), if is_next { now } else { Nanos::MAX })
+                }
+                None => {
+                    let ready = scheduler.next_ready(now).filter(|&ready| ready > now);
+                    (None, ready.unwrap_or(Nanos::MAX))
+                }
+            },
+            Discipline::Frames(frames) => match frames.next(now, &mut drops) {
+                Next::Packet { dispatch: Dispatch { packet, deadline, .. }, ds } => {
+                    (Some((packet, deadline, ds)), now)
+                }
+                Next::Padding { length, ds } => return self.pad(now, number, length, ds),
+                Next::Wait(ready) => (None, ready),
+            },
+        };
+        if let Some((packet, deadline, ds)) = chosen {
+            self.transits[packet.handle as usize].ecn = packet.ecn;
+            self.transmit(now, number, packet, deadline, ds);
+            waits_until = waits_until.max(self.transmit_ahead(now, number));
+        }
+        if self.topology.outputs[number].ties().is_some_and(Ties::any_behind) {
+            self.admit_behind(now, number);
+            waits_until = now;
+        }
+        let free_at = self.topology.outputs[number].link.free_at();
+        self.agenda.set(self.slots.slot(Event::Choice(number)), waits_until.max(free_at));
+    }
+
+    /// What came to an output behind what its link has taken gets in, or not.
+    fn admit_behind(&mut self, now: Nanos, number: usize) {
+        let (output, mut drops) = self.output(number);
+        if let Discipline::Scheduler(scheduler, ties) = &mut output.discipline {
+            ties.admit_behind(now, scheduler, &mut drops);
+        }
+    }
+
+    /// Sends what follows in the frame, as far as that is known; tells when to look for more.
+    fn transmit_ahead(&mut self, now: Nanos, number: usize) -> Nanos {
+        loop {
+            let output = &mut self.topology.outputs[number];
+            let start = output.link.free_at();
+            let Discipline::Frames(frames) = &mut output.discipline else { return now };
+            if start >= self.end || output.closed_loop.is_some() {
+                return now;
+            }
+            let Some((Dispatch { packet, deadline, .. }, ds)) = frames.next_ahead(start) else {
+                return frames.resumes(now);
+            };
+            self.transmit(start, number, packet, deadline, ds);
+        }
+    }
+
+    /// Sends padding over a link.
+    fn pad(&mut self, now: Nanos, number: usize, length: u32, ds: u8) {
+        let output = &mut self.topology.outputs[number];
+        let departure = output.link.transmit(now, length);
+        self.launch(departure, number, None, ds);
+        self.agenda.set(self.slots.slot(Event::Choice(number)), departure);
+    }
+
+    /// Sends a packet over an output's link from `start` on, with this DS field.
+    fn transmit(
+        &mut self,
+        start: Nanos,
+        number: usize,
+        packet: Packet,
+        given: Option<Nanos>,
+        ds: u8,
+    ) {
+        let output = &mut self.topology.outputs[number];
+        let departure = output.link.transmit(start, packet.length);
+        if let Discipline::Frames(frames) = &mut output.discipline {
+            frames.sent(departure, given, ds);
+        }
+        let books = &mut self.books[output.books as usize];
+        books.dispatched(&packet);
+        books.sent(&packet, departure);
+        if let Some(number) = output.closed_loop {
+            self.loops[number as usize].departs(&packet);
+        }
+        let until = departure.min(self.end);
+        let from = start.max(self.run.on.plan.run.warm_up);
+        self.busy[output.books as usize] += until.saturating_sub(from);
+        self.hops += 1;
+        let fate = Fate::Sent { start, departure };
+        let hop = Some(hop_of(output.books));
+        self.observer.record(&Record { packet, hop, deadline: given, fate });
+        let transit = &mut self.transits[packet.handle as usize];
+        transit.began = transit.began.min(start);
+        self.launch(departure, number, Some(packet.handle as u32), ds);
+    }
+
+    /// What a link has sent is under way, unless it is lost.
+    fn launch(&mut self, departure: Nanos, number: usize, packet: Option<u32>, ds: u8) {
+        let output = &mut self.topology.outputs[number];
+        if output.losses.as_mut().is_some_and(|losses| losses.next()) {
+            if let Some(packet) = packet {
+                let transit = self.transits.remove(packet as usize);
+                self.flows[transit.flow as usize]
+                    .books
+                    .lose(&transit, self.run.on.plan.run.warm_up);
+            }
+        } else if let Some(arrival) = output.launch(departure, packet, ds) {
+            self.agenda.set(self.slots.slot(Event::Wire(number)), arrival);
+        }
+    }
+
+    /// The first packet on a wire comes to the next node.
+    pub(super) fn land(&mut self, now: Nanos, number: usize) {
+        let output = &mut self.topology.outputs[number];
+        let Some((flight, next)) = output.land() else { return };
+        self.agenda.set(self.slots.slot(Event::Wire(number)), next.unwrap_or(Nanos::MAX));
+        let is_padding = flight.packet.is_none();
+        let input = output.input.as_mut();
+        let sent_in = input.and_then(|input| input.receive(now, flight.ds, is_padding));
+        let Some(key) = flight.packet else { return };
+        let transit = &mut self.transits[key as usize];
+        transit.at += 1;
+        if transit.at < transit.end {
+            return self.arrive(now, key, sent_in);
+        }
+        let transit = self.transits.remove(key as usize);
+        match transit.body {
+            Body::Ack { transfer, ack } => self.hear(now, transit.flow as usize, transfer, &ack),
+            _ => self.receive(now, &transit),
+        }
+    }
+
+    /// An output, and where the packets go that it drops.
+    fn output(&mut self, number: usize) -> (&mut Output, Drops<'_, O>) {
+        let output = &mut self.topology.outputs[number];
+        let drops = Drops {
+            hop: hop_of(output.books),
+            books: &mut self.books[output.books as usize],
+            transits: &mut self.transits,
+            flows: &mut self.flows,
+            closed_loop: output.closed_loop.map(|number| &mut self.loops[number as usize]),
+            way: Way::In,
+            observer: &mut *self.observer,
+            plan: self.run.on.plan,
+        };
+        (output, drops)
+    }
+}
+
+impl<O: Observer> DropSink for Drops<'_, O> {
+    fn dropped(&mut self, packet: Packet, reason: DropReason) {
+        self.books.dropped(&packet, reason);
+        let transit = self.transits.remove(packet.handle as usize);
+        self.flows[transit.flow as usize].books.lose(&transit, self.plan.run.warm_up);
+        if let Some(closed) = &mut self.closed_loop {
+            closed.dropped(self.way, &packet, reason, self.plan);
+        }
+        let fate = Fate::Dropped(reason);
+        self.observer.record(&Record { packet, hop: Some(self.hop), deadline: None, fate });
+    }
+}

@@ -1,0 +1,179 @@
+//! How packets get into a network: sources send them, and the entrance lets them in or not.
+
+use laxity::packet::{ClassId, Ecn, FlowId, Packet};
+use laxity::scheduler::DropReason;
+use laxity::units::Nanos;
+
+use super::agenda::Event;
+use super::flow::Flow;
+use super::{Body, Simulation, Transit, hop_of};
+use crate::error::SimError;
+use crate::record::{Fate, Observer, Record};
+use crate::source::closed_loop::SourceCopy;
+use crate::source::{Arrival, Feed};
+
+/// A source that hears nothing of the other end.
+pub(super) struct Fed {
+    pub feed: Feed,
+    pub flows: Flows,
+}
+
+/// Which flows a source has.
+pub(super) enum Flows {
+    /// One a copy, from this on.
+    Copies(u32),
+    /// One a class, by number.
+    Classes(Vec<Option<u32>>),
+}
+
+impl Flows {
+    /// The flow of a class and a copy.
+    fn of(&self, class: ClassId, copy: FlowId) -> Option<usize> {
+        match self {
+            Flows::Copies(first) => Some((first + copy.0) as usize),
+            Flows::Classes(flows) => flows[class.index()].map(|flow| flow as usize),
+        }
+    }
+}
+
+impl<O: Observer> Simulation<'_, O> {
+    /// Enters what sources do first.
+    pub(super) fn start_sources(&mut self) -> Result<(), SimError> {
+        for source in 0..self.sources.len() {
+            self.await_arrival(source)?;
+        }
+        for (number, source) in self.sources.iter().enumerate() {
+            if let Feed::Backlogged(source) = &source.feed {
+                self.agenda.set(self.slots.slot(Event::Source(number)), source.start);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks up a source's next packet.
+    fn await_arrival(&mut self, source: usize) -> Result<(), SimError> {
+        let Feed::Open(stream) = &mut self.sources[source].feed else { return Ok(()) };
+        let time = stream.look_up()?.unwrap_or(Nanos::MAX);
+        self.agenda.set(self.slots.slot(Event::Source(source)), time);
+        Ok(())
+    }
+
+    pub(super) fn emit(&mut self, now: Nanos, number: usize) -> Result<(), SimError> {
+        let Fed { feed, flows } = &mut self.sources[number];
+        match feed {
+            Feed::Open(stream) => {
+                let arrived = stream.take();
+                let flow = arrived.and_then(|arrival| flows.of(arrival.class, arrival.flow));
+                let is_recorded = matches!(flows, Flows::Classes(_));
+                self.await_arrival(number)?;
+                if let (Some(Arrival { flow: id, length, .. }), Some(flow)) = (arrived, flow) {
+                    let id = if is_recorded { id } else { self.flows[flow].id };
+                    self.set_out(now, flow, id, length, Ecn::NotCapable, Body::Datagram);
+                }
+            }
+            Feed::Backlogged(source) => {
+                let copies = source.first_copies(number);
+                self.agenda.clear(self.slots.slot(Event::Source(number)));
+                for copy in copies {
+                    self.send_next(now, copy);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A backlogged source sends its next packet, if it has not stopped.
+    fn send_next(&mut self, now: Nanos, copy: SourceCopy) {
+        let Fed { feed: Feed::Backlogged(source), flows } = &mut self.sources[copy.source] else {
+            return;
+        };
+        let flow = flows.of(source.class, copy.flow);
+        if let (Some(flow), Some(length)) = (flow, source.next_length(now, copy.flow)) {
+            let id = self.flows[flow].id;
+            self.set_out(now, flow, id, length, Ecn::NotCapable, Body::Datagram);
+        }
+    }
+
+    /// Backlogged sources send a packet for each that has left an output, and plan to try again for
+    /// each that did not get into it.
+    pub(super) fn refill(&mut self, now: Nanos, output: usize) {
+        let Some(number) = self.topology.outputs[output].closed_loop else { return };
+        while let Some(copy) = self.loops[number as usize].next_refill() {
+            self.send_next(now, copy);
+        }
+        self.plan_retries(now, output);
+    }
+
+    pub(super) fn plan_retries(&mut self, now: Nanos, output: usize) {
+        let output = &self.topology.outputs[output];
+        let Some(number) = output.closed_loop else { return };
+        let rate = self.run.on.link(hop_of(output.books)).rate;
+        let closed = &mut self.loops[number as usize];
+        if let Some(later) = closed.plan_retries(now, rate, self.run.on.plan) {
+            self.agenda.set(self.slots.slot(Event::Retry(number as usize)), later);
+        }
+    }
+
+    pub(super) fn retry(&mut self, now: Nanos, number: usize) {
+        self.agenda.clear(self.slots.slot(Event::Retry(number)));
+        for copy in self.loops[number].take_retries() {
+            self.send_next(now, copy);
+        }
+    }
+
+    /// A packet of a flow sets out for the receiver, unless it breaks a contract that drops it.
+    pub(super) fn set_out(
+        &mut self,
+        now: Nanos,
+        flow: usize,
+        id: FlowId,
+        length: u32,
+        ecn: Ecn,
+        body: Body,
+    ) {
+        let Flow { class, backlogged, ref path, ref mut books, .. } = self.flows[flow];
+        let (at, end) = (path.start, path.end);
+        books.sent += u64::from(now >= self.run.on.plan.run.warm_up);
+        let mut transit = Transit {
+            flow: flow as u32,
+            at,
+            end,
+            sent: now,
+            began: Nanos::MAX,
+            arrived: now,
+            class,
+            id,
+            length,
+            demoted: false,
+            ecn,
+            body,
+        };
+        let mut packet = transit.packet(now, u64::MAX);
+        if !self.policer.admit(now, &mut packet) {
+            return self.refuse(&transit, packet);
+        }
+        transit.demoted = packet.demoted;
+        let key = self.transits.insert(transit) as u32;
+        if let Some(copy) = backlogged {
+            let output = self.topology.routes[at as usize].output;
+            if let Some(number) = self.topology.outputs[output as usize].closed_loop {
+                self.loops[number as usize].arrives(key.into(), copy);
+            }
+        }
+        self.arrive(now, key, None);
+    }
+
+    /// A packet breaks the contract of its class where it sets out, and is dropped.
+    fn refuse(&mut self, transit: &Transit, packet: Packet) {
+        let step = self.topology.routes[transit.at as usize];
+        let number = self.topology.outputs[step.output as usize].books;
+        let reason = DropReason::Contract;
+        let books = &mut self.books[number as usize];
+        books.arrived(&packet);
+        books.dropped(&packet, reason);
+        self.flows[transit.flow as usize].books.lose(transit, self.run.on.plan.run.warm_up);
+        let fate = Fate::Dropped(reason);
+        let hop = Some(hop_of(number));
+        self.observer.record(&Record { packet, hop, deadline: None, fate });
+    }
+}

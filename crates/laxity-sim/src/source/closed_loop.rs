@@ -1,0 +1,101 @@
+//! What backlogged sources have in a queue, and what they send in place of what leaves it.
+
+use std::collections::{HashMap, VecDeque};
+
+use laxity::packet::{FlowId, Packet};
+use laxity::scheduler::DropReason;
+use laxity::units::{Nanos, Rate};
+use laxity_plan::model::Plan;
+
+/// A copy of a backlogged source.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SourceCopy {
+    /// The number of the source.
+    pub source: usize,
+    /// The copy.
+    pub flow: FlowId,
+}
+
+/// The backlogged packets of one queue.
+#[derive(Debug, Default)]
+pub(crate) struct ClosedLoop {
+    /// By their handle, whose they are.
+    queued: HashMap<u64, SourceCopy>,
+    /// Who sends the next at once: for the packet that is being sent, and for those that were dropped
+    /// on their way out.
+    refills: VecDeque<SourceCopy>,
+    /// Who lost a packet on its way in, to try again later.
+    retries: Vec<SourceCopy>,
+    /// Whether that is planned.
+    retries_soon: bool,
+}
+
+/// Where a packet is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// When one arrives.
+    In,
+    /// When one is to be sent.
+    Out,
+}
+
+impl ClosedLoop {
+    /// A copy's packet comes to the queue.
+    pub fn arrives(&mut self, handle: u64, copy: SourceCopy) {
+        self.queued.insert(handle, copy);
+    }
+
+    /// A packet begins to be sent.
+    pub fn departs(&mut self, packet: &Packet) {
+        if let Some(copy) = self.queued.remove(&packet.handle) {
+            self.refills.push_front(copy);
+        }
+    }
+
+    /// A packet is dropped.
+    pub fn dropped(&mut self, way: Way, packet: &Packet, reason: DropReason, plan: &Plan) {
+        let Some(copy) = self.queued.remove(&packet.handle) else { return };
+        match way {
+            Way::In if is_retried(plan, packet, reason) => self.retries.push(copy),
+            Way::Out if is_refilled(reason) => self.refills.push_back(copy),
+            Way::In | Way::Out => {}
+        }
+    }
+
+    /// Who sends a packet now for one that has left the queue.
+    pub fn next_refill(&mut self) -> Option<SourceCopy> {
+        self.refills.pop_front()
+    }
+
+    /// When copies try again whose packets were dropped on their way in, if that is not planned yet:
+    /// after the longest packet's time on the link.
+    pub fn plan_retries(&mut self, now: Nanos, rate: Rate, plan: &Plan) -> Option<Nanos> {
+        if self.retries.is_empty() || self.retries_soon {
+            return None;
+        }
+        self.retries_soon = true;
+        Some(now + rate.time_for(plan.link.max_packet).max(Nanos(1)))
+    }
+
+    /// Those who try again now, and may lose their packets again.
+    pub fn take_retries(&mut self) -> Vec<SourceCopy> {
+        self.retries_soon = false;
+        std::mem::take(&mut self.retries)
+    }
+}
+
+/// Whether a backlogged source replaces at once what was dropped on its way out.
+fn is_refilled(reason: DropReason) -> bool {
+    matches!(reason, DropReason::Late | DropReason::CoDel)
+}
+
+/// Whether a backlogged source tries again where a packet of it was dropped by an arrival: a class's
+/// own limit alone leaves it fewer packets for good.
+fn is_retried(plan: &Plan, packet: &Packet, reason: DropReason) -> bool {
+    let queue = &plan.classes[packet.class.index()].queue;
+    match reason {
+        DropReason::Red | DropReason::Choke => true,
+        DropReason::QueueFull => !queue.as_ref().is_some_and(|queue| queue.room().is_a_limit),
+        _ => false,
+    }
+}
