@@ -155,7 +155,15 @@ impl<'a> Topology<'a> {
                     counts: Default::default(),
                 }))
             }
-            _ => queued(here.build_scheduler(seed)),
+            SchedulerSpec::Fifo
+            | SchedulerSpec::Wfq
+            | SchedulerSpec::Wf2q
+            | SchedulerSpec::Drr
+            | SchedulerSpec::Hfsc
+            | SchedulerSpec::Priority
+            | SchedulerSpec::FqCodel(_)
+            | SchedulerSpec::Edf(_)
+            | SchedulerSpec::Dwcs(_) => queued(here.build_scheduler(seed)),
         }
     }
 
