@@ -2,5 +2,10 @@
 //! right to make one says that it skips, and why.
 #![cfg(target_os = "linux")]
 
+mod flaps;
 mod interfaces;
+mod kinds;
 mod laboratory;
+mod taps;
+mod traffic;
+mod undone;
