@@ -6,6 +6,7 @@ mod flaps;
 mod interfaces;
 mod kinds;
 mod laboratory;
+mod sandbox;
 mod taps;
 mod traffic;
 mod undone;
