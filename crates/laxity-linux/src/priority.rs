@@ -56,7 +56,9 @@ fn limit() -> u64 {
     limit.rlim_cur
 }
 
-/// Keeps the calling thread on one core of the machine, counted from 0.
+/// Keeps the calling thread on one core of the machine, counted from 0. For a forwarder the best is
+/// the one that takes the interfaces' interrupts: being woken there by a frame takes a quarter of the
+/// time that it takes from another core (see the example `measure`).
 ///
 /// # Errors
 /// If there is no such core, or the process may not use it.
