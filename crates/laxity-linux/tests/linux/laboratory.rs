@@ -130,7 +130,10 @@ pub fn hosts(mtu: u32) -> Option<(Namespace, [Namespace; 2])> {
 pub fn xdp(ends: [&Interface; 2], options: &xdp::Options) -> Option<Xdp> {
     match Xdp::open(ends, options) {
         Ok(xdp) => Some(xdp),
-        Err(error) if error.is_permission() => {
+        // The latter is a limit for locked memory.
+        Err(error)
+            if error.is_permission() || error.cause().raw_os_error() == Some(libc::ENOBUFS) =>
+        {
             eprintln!("SKIPPED: {error}");
             None
         }
