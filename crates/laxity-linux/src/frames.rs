@@ -1,0 +1,119 @@
+//! Frames and how they come in and go out, whatever brings them.
+//!
+//! A [`Backend`] stands between two interfaces and works in both directions. Frames lie in its
+//! [`Pool`], each direction in a part of its own, so that a flood in one leaves the other its room.
+//! Who forwards knows a frame by its [`Handle`], a number that fits a scheduler's packet: it is
+//! [received](Backend::receive), looked at in the pool, and either [sent](Backend::send) or
+//! [released](Backend::release).
+
+mod pool;
+mod undone;
+
+pub use pool::{Handle, Pool};
+pub use undone::{Checksum, Segments, Undone};
+
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use crate::error::Error;
+use crate::interface::Interface;
+
+/// The most frames that are taken or sent in one call of the system.
+pub const BATCH: usize = 64;
+
+/// One of the two interfaces of a backend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "a wire has two ends")]
+pub enum Side {
+    /// The first.
+    A,
+    /// The second.
+    B,
+}
+
+impl Side {
+    /// Both.
+    pub const BOTH: [Side; 2] = [Side::A, Side::B];
+
+    /// The side on which frames leave that arrive here.
+    pub fn other(self) -> Side {
+        match self {
+            Side::A => Side::B,
+            Side::B => Side::A,
+        }
+    }
+
+    /// 0 or 1.
+    pub fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// What happened at one side since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Statistics {
+    /// Frames taken in.
+    pub received: u64,
+    /// Frames that the kernel had no room for, because they were not taken in fast enough.
+    pub missed: u64,
+    /// Frames not taken in because they are longer than any that is expected, or of a form that
+    /// cannot be carried over.
+    pub unreadable: u64,
+    /// Frames handed to the interface.
+    pub sent: u64,
+    /// Frames that the interface refuses: longer than its MTU, or not well formed.
+    pub refused: u64,
+    /// Frames that were to be sent while the interface was down or gone.
+    pub down: u64,
+}
+
+/// What brings frames in and out between two interfaces.
+pub trait Backend {
+    /// Its frames.
+    fn pool(&self) -> &Pool;
+
+    /// The same, to change frames.
+    fn pool_mut(&mut self) -> &mut Pool;
+
+    /// Takes in what has arrived at a side, at most [`BATCH`] frames, and says how many were
+    /// appended. It never waits. Where the pool has no room the kernel keeps frames, and
+    /// in the end misses some.
+    ///
+    /// # Errors
+    /// Only what cannot pass by itself; an interface that is down or gone has no frames.
+    fn receive(&mut self, at: Side, into: &mut Vec<Handle>) -> io::Result<usize>;
+
+    /// Hands over a frame that is held, to be sent by the next [`flush`](Backend::flush). Its
+    /// handle is good for nothing afterwards.
+    ///
+    /// # Panics
+    /// If the frame is not held.
+    fn send(&mut self, at: Side, frame: Handle);
+
+    /// Sends what was handed over, in order, and says how many frames still wait because the
+    /// interface takes no more: call it again later.
+    ///
+    /// # Errors
+    /// Only what cannot pass by itself; frames for an interface that is down, and those that it
+    /// refuses, are counted and gone.
+    fn flush(&mut self, at: Side) -> io::Result<usize>;
+
+    /// Gives back a frame that is not to be sent.
+    ///
+    /// # Panics
+    /// If the frame is not held.
+    fn release(&mut self, frame: Handle) {
+        self.pool_mut().release(frame);
+    }
+
+    /// What to poll for frames at a side.
+    fn descriptors(&self, at: Side) -> impl Iterator<Item = BorrowedFd<'_>>;
+
+    /// What happened at a side since the start.
+    fn statistics(&mut self, at: Side) -> io::Result<Statistics>;
+
+    /// Goes on with another interface, such as one that was removed and has come back. Needs no
+    /// privilege unless it says so.
+    fn reattach(&mut self, at: Side, to: &Interface) -> Result<(), Error>;
+}

@@ -1,0 +1,130 @@
+//! What a frame still needs when it is captured before its interface has finished it.
+
+/// The work that is left to do on a frame: it travels with the frame from where it is received to
+/// where it is sent, and is done there by the interface or by the kernel. This is
+/// `struct virtio_net_hdr` in the byte order of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Undone([u8; Undone::SIZE]);
+
+/// A checksum that is to be filled in: the sum of all bytes from `start` to the end, put at
+/// `offset` behind `start`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Checksum {
+    /// Where the sum begins, counted from the frame's first byte.
+    pub start: u16,
+    /// Where it is put, counted from there.
+    pub offset: u16,
+}
+
+/// Segments that a frame is to be cut into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Segments {
+    /// How long the headers are that every segment gets.
+    pub headers: u16,
+    /// How many bytes follow them in each segment but the last.
+    pub size: u16,
+}
+
+const NEEDS_CHECKSUM: u8 = 1;
+
+impl Undone {
+    pub(crate) const SIZE: usize = 10;
+
+    /// As the kernel wrote it.
+    pub(crate) fn received(bytes: [u8; Self::SIZE]) -> Self {
+        let mut undone = Undone(bytes);
+        // That a checksum was found right concerns the receiver alone; when sending, other flags
+        // are refused.
+        undone.0[0] &= NEEDS_CHECKSUM;
+        undone
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8; Self::SIZE] {
+        &self.0
+    }
+
+    /// Whether there is anything left to do.
+    pub fn is_any(&self) -> bool {
+        self.checksum().is_some() || self.segments().is_some()
+    }
+
+    /// The checksum that is to be filled in.
+    pub fn checksum(&self) -> Option<Checksum> {
+        let checksum = Checksum { start: self.word(6), offset: self.word(8) };
+        (self.0[0] & NEEDS_CHECKSUM != 0).then_some(checksum)
+    }
+
+    /// What the frame is to be cut into.
+    pub fn segments(&self) -> Option<Segments> {
+        let segments = Segments { headers: self.word(2), size: self.word(4) };
+        (self.0[1] != 0 && segments.size > 0).then_some(segments)
+    }
+
+    /// How many bytes a frame of this length takes on the link once it is cut: every segment has
+    /// the headers.
+    pub fn length_on_link(&self, length: usize) -> usize {
+        let Some(segments) = self.segments() else { return length };
+        let payload = length.saturating_sub(segments.headers.into());
+        let repeated = payload.div_ceil(segments.size.into()).saturating_sub(1);
+        length + repeated * usize::from(segments.headers)
+    }
+
+    /// The same for a frame that has become longer by so many bytes near its beginning.
+    pub(crate) fn shifted(mut self, by: u16) -> Self {
+        if self.checksum().is_some() {
+            self.set_word(6, self.word(6).saturating_add(by));
+        }
+        if self.word(2) > 0 {
+            self.set_word(2, self.word(2).saturating_add(by));
+        }
+        self
+    }
+
+    fn word(&self, at: usize) -> u16 {
+        u16::from_ne_bytes([self.0[at], self.0[at + 1]])
+    }
+
+    fn set_word(&mut self, at: usize, value: u16) {
+        self.0[at..at + 2].copy_from_slice(&value.to_ne_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(flags: u8, kind: u8, words: [u16; 4]) -> [u8; 10] {
+        let mut bytes = [flags, kind, 0, 0, 0, 0, 0, 0, 0, 0];
+        for (place, word) in bytes[2..].chunks_mut(2).zip(words) {
+            place.copy_from_slice(&word.to_ne_bytes());
+        }
+        bytes
+    }
+
+    #[test]
+    fn a_checked_frame_has_nothing_undone() {
+        let undone = Undone::received(header(2, 0, [0; 4]));
+        assert!(!undone.is_any() && undone == Undone::default());
+        assert_eq!(undone.length_on_link(60), 60);
+    }
+
+    #[test]
+    fn headers_repeat_on_the_link_for_every_segment() {
+        let undone = Undone::received(header(1, 1, [54, 1000, 34, 16]));
+        assert_eq!(undone.checksum(), Some(Checksum { start: 34, offset: 16 }));
+        assert_eq!(undone.segments(), Some(Segments { headers: 54, size: 1000 }));
+        for (length, on_link) in [(54, 54), (1054, 1054), (1055, 1109), (3054, 3162)] {
+            assert_eq!(undone.length_on_link(length), on_link, "{length}");
+        }
+    }
+
+    #[test]
+    fn a_tag_moves_what_lies_behind_it() {
+        let undone = Undone::received(header(1, 1, [54, 1000, 34, 16])).shifted(4);
+        assert_eq!(undone.checksum(), Some(Checksum { start: 38, offset: 16 }));
+        assert_eq!(undone.segments(), Some(Segments { headers: 58, size: 1000 }));
+        assert_eq!(Undone::default().shifted(4), Undone::default());
+    }
+}

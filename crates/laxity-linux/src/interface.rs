@@ -1,0 +1,127 @@
+//! Network interfaces: what they are, what they do by themselves, and when they change.
+//!
+//! Everything here is about the network namespace of the calling thread.
+
+mod changes;
+mod ethtool;
+
+pub use changes::{Change, Changes};
+pub use ethtool::{Offload, driver, offload, set_offload};
+
+use std::io;
+
+use netlink_packet_core::NLM_F_DUMP;
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::link::{
+    LinkAttribute, LinkFlags, LinkLayerType, LinkMessage, LinkXdp, XdpAttached,
+};
+
+use crate::error::{Doing, Error, refused};
+use crate::netlink::Netlink;
+
+/// An interface as it was when it was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Interface {
+    /// Its number, which it keeps when it is renamed. One that is removed and comes back has
+    /// another.
+    pub index: u32,
+    /// Its name, at most 15 bytes.
+    pub name: String,
+    /// The most bytes of a packet behind the Ethernet header.
+    pub mtu: u32,
+    /// Its Ethernet address; none if it is of another kind, such as a tunnel.
+    pub mac: Option<[u8; 6]>,
+    /// Whether it is switched on and has a carrier, so that frames pass.
+    pub up: bool,
+    /// How many queues frames arrive in.
+    pub receive_queues: u32,
+    /// Whether an XDP program is attached.
+    pub xdp: bool,
+}
+
+impl Interface {
+    /// The one of that name.
+    ///
+    /// # Errors
+    /// If there is none; the message says which there are.
+    pub fn named(name: &str) -> Result<Interface, Error> {
+        let mut all = Interface::all()?;
+        let Some(place) = all.iter().position(|interface| interface.name == name) else {
+            let names: Vec<&str> = all.iter().map(|interface| &*interface.name).collect();
+            let why = format!("there is none; there are {}", names.join(", "));
+            return Err(refused(format!("find the interface {name}"), why));
+        };
+        let mut found = all.swap_remove(place);
+        found.receive_queues = ethtool::receive_queues(name).unwrap_or(found.receive_queues);
+        Ok(found)
+    }
+
+    /// Every one that there is.
+    pub fn all() -> Result<Vec<Interface>, Error> {
+        let listed = Netlink::open().and_then(|mut netlink| list(&mut netlink));
+        listed.doing("list the network interfaces")
+    }
+
+    /// Its largest frame: header, two VLAN tags, and the MTU.
+    pub fn largest_frame(&self) -> usize {
+        14 + 4 + 4 + self.mtu as usize
+    }
+
+    /// Switches an interface on or off.
+    ///
+    /// # Errors
+    /// Without `CAP_NET_ADMIN`.
+    pub fn switch(index: u32, on: bool) -> Result<(), Error> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        message.header.change_mask = LinkFlags::Up;
+        message.header.flags = if on { LinkFlags::Up } else { LinkFlags::empty() };
+        change(message).privileged(format!("switch interface {index}"), "CAP_NET_ADMIN")
+    }
+
+    fn read(message: LinkMessage) -> Interface {
+        let flags = message.header.flags;
+        let ethernet = message.header.link_layer_type == LinkLayerType::Ether;
+        let mut interface = Interface {
+            index: message.header.index,
+            name: String::new(),
+            mtu: 0,
+            mac: None,
+            up: flags.contains(LinkFlags::Up | LinkFlags::LowerUp),
+            receive_queues: 1,
+            xdp: false,
+        };
+        for attribute in message.attributes {
+            match attribute {
+                LinkAttribute::IfName(name) => interface.name = name,
+                LinkAttribute::Mtu(mtu) => interface.mtu = mtu,
+                LinkAttribute::Address(mac) if ethernet => interface.mac = mac.try_into().ok(),
+                LinkAttribute::NumRxQueues(queues) => interface.receive_queues = queues,
+                LinkAttribute::Xdp(xdp) => interface.xdp = xdp.iter().any(is_attached),
+                _ => {}
+            }
+        }
+        interface
+    }
+}
+
+fn is_attached(xdp: &LinkXdp) -> bool {
+    matches!(xdp, LinkXdp::Attached(attached) if *attached != XdpAttached::None)
+}
+
+/// Changes or makes what the message describes.
+pub(crate) fn change(message: LinkMessage) -> io::Result<()> {
+    Netlink::open()?.request(RouteNetlinkMessage::SetLink(message), 0).map(|_| ())
+}
+
+/// Every interface of the namespace that the socket was opened in.
+fn list(netlink: &mut Netlink) -> io::Result<Vec<Interface>> {
+    let question = RouteNetlinkMessage::GetLink(LinkMessage::default());
+    let answers = netlink.request(question, NLM_F_DUMP)?;
+    let links = answers.into_iter().filter_map(|answer| match answer {
+        RouteNetlinkMessage::NewLink(link) => Some(Interface::read(link)),
+        _ => None,
+    });
+    Ok(links.collect())
+}

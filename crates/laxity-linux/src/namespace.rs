@@ -1,0 +1,175 @@
+//! Network namespaces with interfaces of their own: laboratories for tests and demonstrations.
+//!
+//! A namespace has no name and is held by a descriptor: when the last [`Namespace`] goes, and all
+//! sockets in it, so do the interfaces that are in it. Nothing is left behind, however a process
+//! ends.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::thread;
+
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use netlink_packet_route::link::{
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkInfo, LinkMessage,
+};
+
+use crate::error::{Doing, Error};
+use crate::interface::{self, Interface};
+use crate::netlink::Netlink;
+use crate::sys::check;
+
+/// A network namespace.
+#[derive(Clone, Debug)]
+pub struct Namespace {
+    descriptor: Arc<OwnedFd>,
+}
+
+impl Namespace {
+    /// A new one, in which there is nothing but a loopback interface that is up.
+    ///
+    /// # Errors
+    /// Without `CAP_SYS_ADMIN`, which anyone has within `unshare -Urn` if the system allows that.
+    pub fn new() -> Result<Self, Error> {
+        let made = apart(|| {
+            // SAFETY: only this thread, which ends soon, is taken out of its namespace.
+            check(unsafe { libc::unshare(libc::CLONE_NEWNET) })?;
+            current()
+        });
+        let namespace = made.privileged("make a network namespace", "CAP_SYS_ADMIN")?;
+        namespace.run(|| Interface::switch(Interface::named("lo")?.index, true))??;
+        Ok(namespace)
+    }
+
+    /// The one that the calling thread is in.
+    pub fn of_this_thread() -> Result<Self, Error> {
+        current().doing("open this thread's network namespace")
+    }
+
+    /// Takes the calling thread there, for good.
+    ///
+    /// # Errors
+    /// Without `CAP_SYS_ADMIN`.
+    pub fn enter(&self) -> Result<(), Error> {
+        self.set().privileged("enter a network namespace", "CAP_SYS_ADMIN")
+    }
+
+    /// Runs something there, in a thread of its own. Sockets that it opens stay there.
+    ///
+    /// # Errors
+    /// Without `CAP_SYS_ADMIN`.
+    pub fn run<T: Send>(&self, something: impl FnOnce() -> T + Send) -> Result<T, Error> {
+        let ran = apart(|| self.set().map(|()| something()));
+        ran.privileged("enter a network namespace", "CAP_SYS_ADMIN")
+    }
+
+    /// Makes a cable: an interface in this namespace and one in the other, both up. What is sent at
+    /// one end arrives at the other.
+    pub fn veth(&self, name: &str, other: &Namespace, other_name: &str) -> Result<(), Error> {
+        let other_end = other.descriptor.as_raw_fd();
+        let mut peer = LinkMessage::default();
+        peer.attributes.push(LinkAttribute::IfName(other_name.into()));
+        peer.attributes.push(LinkAttribute::NetNsFd(other_end));
+        let data = InfoData::Veth(InfoVeth::Peer(peer));
+        self.add(name, vec![LinkInfo::Kind(InfoKind::Veth), LinkInfo::Data(data)])?;
+        other.switch(other_name, true)?;
+        self.switch(name, true)
+    }
+
+    /// Makes a bridge of the kernel's, up, with these interfaces as its ports.
+    pub fn bridge(&self, name: &str, ports: &[&str]) -> Result<(), Error> {
+        self.add(name, vec![LinkInfo::Kind(InfoKind::Bridge)])?;
+        self.switch(name, true)?;
+        let bridge = self.run(|| Interface::named(name))??.index;
+        ports.iter().try_for_each(|port| {
+            self.change(port, |link| link.attributes.push(LinkAttribute::Controller(bridge)))
+        })
+    }
+
+    /// Gives an interface an address, such as `10.0.0.1` with a prefix of 24 bits.
+    pub fn address(&self, name: &str, address: std::net::IpAddr, prefix: u8) -> Result<(), Error> {
+        let index = self.run(|| Interface::named(name))??.index;
+        let mut message = AddressMessage::default();
+        message.header.index = index;
+        message.header.prefix_len = prefix;
+        message.header.family = match address {
+            std::net::IpAddr::V4(_) => netlink_packet_route::AddressFamily::Inet,
+            std::net::IpAddr::V6(_) => netlink_packet_route::AddressFamily::Inet6,
+        };
+        message.attributes.push(AddressAttribute::Local(address));
+        message.attributes.push(AddressAttribute::Address(address));
+        let asked = self.run(|| {
+            let message = RouteNetlinkMessage::NewAddress(message);
+            Netlink::open()?.request(message, NLM_F_CREATE | NLM_F_EXCL)
+        })?;
+        asked.map(|_| ()).doing(format!("give {name} the address {address}/{prefix}"))
+    }
+
+    /// Sets the MTU of an interface.
+    pub fn mtu(&self, name: &str, mtu: u32) -> Result<(), Error> {
+        self.change(name, |link| link.attributes.push(LinkAttribute::Mtu(mtu)))
+    }
+
+    /// Gives an interface another name. It must be down, or the kernel new enough.
+    pub fn rename(&self, name: &str, to: &str) -> Result<(), Error> {
+        self.change(name, |link| link.attributes.push(LinkAttribute::IfName(to.into())))
+    }
+
+    /// Switches an interface on or off.
+    pub fn switch(&self, name: &str, on: bool) -> Result<(), Error> {
+        self.run(|| Interface::switch(Interface::named(name)?.index, on))?
+    }
+
+    /// Removes an interface; of a cable both ends.
+    pub fn remove(&self, name: &str) -> Result<(), Error> {
+        self.run(|| {
+            let mut link = LinkMessage::default();
+            link.header.index = Interface::named(name)?.index;
+            let asked = Netlink::open()
+                .and_then(|mut netlink| netlink.request(RouteNetlinkMessage::DelLink(link), 0));
+            asked.map(|_| ()).doing(format!("remove {name}"))
+        })?
+    }
+
+    fn add(&self, name: &str, info: Vec<LinkInfo>) -> Result<(), Error> {
+        let mut link = LinkMessage::default();
+        link.attributes.push(LinkAttribute::IfName(name.into()));
+        link.attributes.push(LinkAttribute::LinkInfo(info));
+        let asked = self.run(|| {
+            let message = RouteNetlinkMessage::NewLink(link);
+            Netlink::open()?.request(message, NLM_F_CREATE | NLM_F_EXCL)
+        })?;
+        asked.map(|_| ()).doing(format!("make the interface {name}"))
+    }
+
+    fn change(&self, name: &str, edit: impl FnOnce(&mut LinkMessage) + Send) -> Result<(), Error> {
+        self.run(|| {
+            let mut link = LinkMessage::default();
+            link.header.index = Interface::named(name)?.index;
+            edit(&mut link);
+            interface::change(link).doing(format!("change {name}"))
+        })?
+    }
+
+    fn set(&self) -> io::Result<()> {
+        // SAFETY: takes integers only, and moves only the calling thread.
+        check(unsafe { libc::setns(self.descriptor.as_raw_fd(), libc::CLONE_NEWNET) })?;
+        Ok(())
+    }
+}
+
+fn current() -> io::Result<Namespace> {
+    let file = File::open("/proc/thread-self/ns/net")?;
+    Ok(Namespace { descriptor: Arc::new(file.into()) })
+}
+
+/// Runs something in a thread of its own, whose namespaces are its own.
+fn apart<T: Send>(something: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| match scope.spawn(something).join() {
+        Ok(result) => result,
+        Err(panic) => std::panic::resume_unwind(panic),
+    })
+}

@@ -1,0 +1,172 @@
+//! Frames through `AF_PACKET` sockets, which any interface has.
+//!
+//! [`Mmsg`] takes frames in with `recvmmsg`, [`Ring`] from a ring of memory shared with the kernel
+//! (`TPACKET_V2`); both send with `sendmmsg`. Whatever an interface carries passes unchanged: frames
+//! of any protocol, VLAN tags, which the kernel takes out of frames and which are put back, and
+//! frames whose checksums are not filled in or that are to be cut into segments, up to 64 kB, with
+//! what is [undone](crate::frames::Undone).
+//!
+//! The host's own network stack sees the frames, too: interfaces that are to be bridged should have
+//! no addresses.
+//!
+//! Opening needs `CAP_NET_RAW`. Later nothing does: interfaces that come back under a new
+//! index are bound anew without it.
+
+mod batch;
+mod mmsg;
+mod ring;
+mod socket;
+mod tap;
+mod transmitter;
+
+pub use tap::{Passed, Tap, Way};
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use crate::error::{Doing, Error};
+use crate::frames::{Backend, Handle, Pool, Side, Statistics};
+use crate::interface::Interface;
+use transmitter::Transmitter;
+
+/// Frames through `recvmmsg` and `sendmmsg`.
+pub type Mmsg = Packets<mmsg::Receiver>;
+
+/// Frames through a receive ring and `sendmmsg`.
+pub type Ring = Packets<ring::Receiver>;
+
+/// How sockets are set up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "made by whoever opens a backend, from the default")]
+pub struct Options {
+    /// How many frames may wait in each direction.
+    pub frames: u32,
+    /// Receive frames to any address, as a bridge does.
+    pub promiscuous: bool,
+    /// How many bytes of frames the kernel keeps until they are taken in. Beyond the system's
+    /// `rmem_max` it needs `CAP_NET_ADMIN`, without which there is less.
+    pub receive_buffer: u32,
+    /// Send past the interface's queueing discipline, and unseen by whoever watches it. Frames that
+    /// are to be cut never do.
+    pub bypass_qdisc: bool,
+    /// Let the kernel stamp frames when they arrive. For the first some milliseconds after opening it
+    /// may stamp none.
+    pub stamps: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            frames: 8192,
+            promiscuous: true,
+            receive_buffer: 16 << 20,
+            bypass_qdisc: false,
+            stamps: false,
+        }
+    }
+}
+
+/// A socket that receives nothing, and as long as it is open makes the interface take in frames to
+/// any address.
+pub(crate) fn hold_promiscuous(interface: &Interface) -> Result<OwnedFd, Error> {
+    let socket = socket::sending(interface, false)?;
+    let asked = socket::promiscuous(socket.as_fd(), interface.index);
+    asked.doing(format!("take in frames to any address at {}", interface.name))?;
+    Ok(socket)
+}
+
+/// How a side takes frames in.
+#[doc(hidden)]
+pub trait Receive: Sized {
+    #[doc(hidden)]
+    fn open(interface: &Interface, options: &Options) -> Result<Self, Error>;
+    #[doc(hidden)]
+    fn receive(&mut self, pool: &mut Pool, at: Side, into: &mut Vec<Handle>) -> io::Result<usize>;
+    #[doc(hidden)]
+    fn descriptor(&self) -> BorrowedFd<'_>;
+    #[doc(hidden)]
+    fn unreadable(&self) -> u64;
+}
+
+/// Frames between two interfaces through `AF_PACKET` sockets.
+#[derive(Debug)]
+pub struct Packets<R> {
+    ends: [End<R>; 2],
+    pool: Pool,
+    promiscuous: bool,
+}
+
+#[derive(Debug)]
+struct End<R> {
+    receiver: R,
+    transmitter: Transmitter,
+    received: u64,
+    missed: u64,
+}
+
+impl<R: Receive> Packets<R> {
+    /// Opens sockets on the two interfaces, in the network namespace of the calling thread.
+    ///
+    /// # Errors
+    /// Without `CAP_NET_RAW`; if an interface is gone.
+    pub fn open(interfaces: [&Interface; 2], options: &Options) -> Result<Self, Error> {
+        let pool = Pool::new(options.frames, socket::PLACE)?;
+        let [a, b] = interfaces.map(|interface| {
+            let receiver = R::open(interface, options)?;
+            let transmitter = Transmitter::open(interface, options)?;
+            Ok(End { receiver, transmitter, received: 0, missed: 0 })
+        });
+        Ok(Packets { ends: [a?, b?], pool, promiscuous: options.promiscuous })
+    }
+}
+
+impl<R: Receive> Backend for Packets<R> {
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    fn pool_mut(&mut self) -> &mut Pool {
+        &mut self.pool
+    }
+
+    fn receive(&mut self, at: Side, into: &mut Vec<Handle>) -> io::Result<usize> {
+        let end = &mut self.ends[at.index()];
+        let count = end.receiver.receive(&mut self.pool, at, into)?;
+        end.received += count as u64;
+        Ok(count)
+    }
+
+    fn send(&mut self, at: Side, frame: Handle) {
+        self.pool.hand_over(frame);
+        self.ends[at.index()].transmitter.queue(frame);
+    }
+
+    fn flush(&mut self, at: Side) -> io::Result<usize> {
+        self.ends[at.index()].transmitter.flush(&mut self.pool)
+    }
+
+    fn descriptors(&self, at: Side) -> impl Iterator<Item = BorrowedFd<'_>> {
+        std::iter::once(self.ends[at.index()].receiver.descriptor())
+    }
+
+    fn statistics(&mut self, at: Side) -> io::Result<Statistics> {
+        let end = &mut self.ends[at.index()];
+        end.missed += socket::missed(end.receiver.descriptor())?;
+        let mut statistics = end.transmitter.statistics();
+        statistics.received = end.received;
+        statistics.missed = end.missed;
+        statistics.unreadable = end.receiver.unreadable();
+        Ok(statistics)
+    }
+
+    fn reattach(&mut self, at: Side, to: &Interface) -> Result<(), Error> {
+        let end = &mut self.ends[at.index()];
+        let bound = socket::bind(end.receiver.descriptor(), to.index, libc::ETH_P_ALL)
+            .and_then(|()| match self.promiscuous {
+                true => socket::promiscuous(end.receiver.descriptor(), to.index),
+                false => Ok(()),
+            })
+            .and_then(|()| end.transmitter.reattach(to.index));
+        bound.doing(format!("go on with the interface {}", to.name))
+    }
+}

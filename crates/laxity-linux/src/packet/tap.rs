@@ -1,0 +1,123 @@
+//! Watching an interface.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use laxity::units::Nanos;
+
+use super::mmsg::Receiver;
+use super::socket::{self, PLACE, packet_option};
+use super::{Options, Receive};
+use crate::error::Error;
+use crate::frames::{BATCH, Handle, Pool, Side};
+use crate::interface::Interface;
+use crate::sys::{plain, set_option};
+
+/// Which frames of an interface are watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "frames go no third way")]
+pub enum Way {
+    /// Those that arrive.
+    In,
+    /// Those that are sent. They are stamped when they are handed to the interface's driver, after
+    /// its queueing discipline; those that a program sends past that one pass unseen.
+    Out,
+}
+
+/// Shows copies of the frames that pass an interface, with the times at which they did. It takes
+/// nothing away and sends nothing; one on each side of a shaper measures what the shaper does.
+#[derive(Debug)]
+pub struct Tap {
+    receiver: Receiver,
+    pool: Pool,
+    taken: Vec<Handle>,
+    missed: u64,
+}
+
+/// A frame that has passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Passed<'a> {
+    /// The frame, with its VLAN tags. Its checksums may not be filled in yet.
+    pub bytes: &'a [u8],
+    /// How many bytes it takes on the link, more than there are if it is still to be cut.
+    pub length_on_link: usize,
+    /// When it passed, on [`Clock::Realtime`](crate::clock::Clock::Realtime).
+    pub at: Nanos,
+}
+
+impl Tap {
+    /// Watches from now on, in the network namespace of the calling thread. `buffer` is how many
+    /// bytes of frames the kernel keeps until they are looked at.
+    ///
+    /// # Errors
+    /// Without `CAP_NET_RAW`.
+    pub fn open(interface: &Interface, way: Way, buffer: u32) -> Result<Self, Error> {
+        let options = Options {
+            frames: BATCH as u32,
+            promiscuous: true,
+            receive_buffer: buffer,
+            stamps: true,
+            ..Options::default()
+        };
+        let receiver = Receiver::opened(interface, &options, |socket| match way {
+            Way::In => Ok(()),
+            Way::Out => {
+                packet_option(socket, libc::PACKET_IGNORE_OUTGOING, 0)?;
+                only_outgoing(socket)
+            }
+        })?;
+        let pool = Pool::new(options.frames, PLACE)?;
+        Ok(Tap { receiver, pool, taken: Vec::new(), missed: 0 })
+    }
+
+    /// Shows the frames that have passed since the last time, at most a batch. It says how many
+    /// there were, and never waits.
+    pub fn look(&mut self, mut show: impl FnMut(Passed<'_>)) -> io::Result<usize> {
+        let count = self.receiver.receive(&mut self.pool, Side::A, &mut self.taken)?;
+        for frame in self.taken.drain(..) {
+            match self.pool.arrived(frame) {
+                Some(at) => {
+                    let bytes = self.pool.bytes(frame);
+                    let length_on_link = self.pool.undone(frame).length_on_link(bytes.len());
+                    show(Passed { bytes, length_on_link, at });
+                }
+                None => self.missed += 1,
+            }
+            self.pool.release(frame);
+        }
+        Ok(count)
+    }
+
+    /// How many frames passed unseen since the start: because they were not looked at fast enough, or
+    /// because the kernel did not stamp them, which it takes some milliseconds to begin with.
+    pub fn missed(&mut self) -> io::Result<u64> {
+        self.missed += socket::missed(self.receiver.descriptor())?;
+        Ok(self.missed)
+    }
+}
+
+impl AsFd for Tap {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.receiver.descriptor()
+    }
+}
+
+plain!(libc::sock_fprog);
+
+/// Lets through only what is sent at the interface.
+fn only_outgoing(socket: BorrowedFd<'_>) -> io::Result<()> {
+    const LOAD: u16 = 0x20;
+    const JUMP_IF_EQUAL: u16 = 0x15;
+    const RETURN: u16 = 0x06;
+    const KIND_OF_PACKET: u32 = (libc::SKF_AD_OFF + libc::SKF_AD_PKTTYPE) as u32;
+    let step = |code, jf, k| libc::sock_filter { code, jt: 0, jf, k };
+    let mut steps = [
+        step(LOAD, 0, KIND_OF_PACKET),
+        step(JUMP_IF_EQUAL, 1, libc::PACKET_OUTGOING.into()),
+        step(RETURN, 0, u32::MAX),
+        step(RETURN, 0, 0),
+    ];
+    let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
+    set_option(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
+}

@@ -1,0 +1,161 @@
+//! Being run on time: a real-time priority, memory that stays, timers that are exact.
+
+use std::fs;
+
+use crate::error::{Doing, Error};
+use crate::sys::check;
+
+/// The lowest and the highest real-time priority. The kernel's own interrupt threads have 50.
+pub const PRIORITIES: std::ops::RangeInclusive<u8> = 1..=99;
+
+/// Puts the calling thread under `SCHED_FIFO`: it runs whenever it can, before everything that
+/// has a lower priority or none. Threads that it starts do not inherit this.
+///
+/// # Errors
+/// Without `CAP_SYS_NICE`, or with a limit `RLIMIT_RTPRIO` below the priority; in a user namespace
+/// the capability of the first one counts. A priority that is none of [`PRIORITIES`].
+pub fn real_time(priority: u8) -> Result<(), Error> {
+    let parameters = libc::sched_param { sched_priority: priority.into() };
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: 0 is the calling thread, and `parameters` is valid for the call to read.
+    let result = check(unsafe { libc::sched_setscheduler(0, policy, &parameters) });
+    result.map(|_| ()).doing(format!("run at real-time priority {priority}")).map_err(|error| {
+        match error.cause().raw_os_error() {
+            Some(libc::EPERM) => error.with_hint(why_not(priority)),
+            Some(libc::EINVAL) => error.with_hint("priorities are 1 to 99"),
+            _ => error,
+        }
+    })
+}
+
+/// What stands in the way of a priority.
+fn why_not(priority: u8) -> String {
+    let needed =
+        "it needs CAP_SYS_NICE (run as root, or AmbientCapabilities=CAP_SYS_NICE in a unit)";
+    if limit() >= u64::from(priority) {
+        return "this control group has no real-time time (cpu.rt_runtime_us)".into();
+    }
+    let first = fs::read_to_string("/proc/self/uid_map")
+        .is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]));
+    if caps::has_cap(None, caps::CapSet::Effective, caps::Capability::CAP_SYS_NICE)
+        .is_ok_and(|has| has)
+    {
+        return match first {
+            true => "this control group has no real-time time (cpu.rt_runtime_us)".into(),
+            false => "inside a user namespace CAP_SYS_NICE does not count".into(),
+        };
+    }
+    format!("{needed}, or LimitRTPRIO={priority} (the limit is {})", limit())
+}
+
+/// The highest priority that needs no capability.
+fn limit() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is valid for the call to write to.
+    unsafe { libc::getrlimit(libc::RLIMIT_RTPRIO, &mut limit) };
+    limit.rlim_cur
+}
+
+/// Keeps the calling thread on one core of the machine, counted from 0. For a forwarder the best is
+/// the one that takes the interfaces' interrupts: being woken there by a frame takes a quarter of the
+/// time that it takes from another core (see the example `measure`).
+///
+/// # Errors
+/// If there is no such core, or the process may not use it.
+pub fn pin(core: usize) -> Result<(), Error> {
+    let mut set = crate::sys::zeroed::<libc::cpu_set_t>();
+    if core < libc::CPU_SETSIZE as usize {
+        // SAFETY: the set has a place for this core.
+        unsafe { libc::CPU_SET(core, &mut set) };
+    }
+    // SAFETY: 0 is the calling thread, and `set` is valid for the call to read.
+    let result = check(unsafe { libc::sched_setaffinity(0, size_of_val(&set), &set) });
+    result.map(|_| ()).doing(format!("keep a thread on core {core}"))
+}
+
+crate::sys::plain!(libc::cpu_set_t);
+
+/// Keeps every page of the process in memory once it was touched, so that none is swapped out or
+/// dropped again.
+///
+/// # Errors
+/// Without `CAP_IPC_LOCK`, if the process is larger than `RLIMIT_MEMLOCK`.
+pub fn lock_memory() -> Result<(), Error> {
+    let all = libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT;
+    // SAFETY: takes integers only.
+    let result = check(unsafe { libc::mlockall(all) });
+    let needs = "CAP_IPC_LOCK, or a higher LimitMEMLOCK";
+    result.map(|_| ()).doing("keep the process's memory from being swapped").map_err(|error| {
+        match error.cause().raw_os_error() {
+            Some(libc::EPERM | libc::ENOMEM | libc::EAGAIN) => {
+                error.with_hint(format!("it needs {needs}"))
+            }
+            _ => error,
+        }
+    })
+}
+
+/// Lets timers of the calling thread be exact instead of up to 50 us late, as they are to save
+/// wake-ups. Real-time threads have that anyway.
+pub fn exact_timers() -> Result<(), Error> {
+    let nanosecond: libc::c_ulong = 1;
+    // SAFETY: this operation takes one integer.
+    let result = check(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, nanosecond) });
+    result.map(|_| ()).doing("make timers exact")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_real_time_thread_is_one_and_a_refusal_says_why() {
+        let checked = std::thread::spawn(|| match real_time(1) {
+            Ok(()) => {
+                // SAFETY: 0 is the calling thread.
+                let policy = unsafe { libc::sched_getscheduler(0) };
+                assert_eq!(policy, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK);
+            }
+            Err(error) => {
+                let text = error.to_string();
+                assert!(text.starts_with("cannot run at real-time priority 1: "), "{text}");
+                assert!(text.contains("CAP_SYS_NICE") || text.contains("control group"), "{text}");
+            }
+        });
+        checked.join().expect("the thread asserts");
+    }
+
+    #[test]
+    fn a_thread_without_the_capability_is_told_what_it_needs() {
+        let checked = std::thread::spawn(|| {
+            if limit() > 0 {
+                return eprintln!("SKIPPED: RLIMIT_RTPRIO allows everyone a priority here");
+            }
+            caps::clear(None, caps::CapSet::Effective).expect("a thread may drop its own");
+            let text = real_time(10).expect_err("nothing allows it").to_string();
+            assert!(text.contains("CAP_SYS_NICE") && text.contains("LimitRTPRIO=10"), "{text}");
+        });
+        checked.join().expect("the thread asserts");
+    }
+
+    #[test]
+    fn a_pinned_thread_stays_where_it_is_put() {
+        let pinned = std::thread::spawn(|| {
+            pin(0).expect("there is a first core");
+            // SAFETY: asks for nothing but a number.
+            assert_eq!(unsafe { libc::sched_getcpu() }, 0);
+            assert!(pin(1_000_000).is_err() && pin(1023).is_err());
+        });
+        pinned.join().expect("the thread asserts");
+    }
+
+    #[test]
+    fn priorities_are_those_of_the_kernel() {
+        for beyond in [0, 100] {
+            assert!(!PRIORITIES.contains(&beyond));
+            let text = real_time(beyond).expect_err("there is none").to_string();
+            assert!(text.contains("1 to 99"), "{text}");
+        }
+        exact_timers().expect("anyone may");
+    }
+}

@@ -1,0 +1,141 @@
+//! Giving up what is no longer needed, before frames of strangers are read.
+//!
+//! A forwarder opens its sockets with privilege and then lets go of it, for good:
+//!
+//! 1. every capability, also those that a program which it starts would get;
+//! 2. the file system but for some paths, TCP ports, and signals to others (Landlock, as far as the
+//!    kernel has it);
+//! 3. every system call that forwarding does not need (seccomp): a thread that makes another one
+//!    ends its process.
+//!
+//! | | capabilities to open | system calls afterwards, beside [memory, time, waiting and threads](Sandbox::enter) |
+//! | --- | --- | --- |
+//! | [`packet`](crate::packet) | `CAP_NET_RAW`; `CAP_NET_ADMIN` for a receive buffer beyond `rmem_max` | `recvmmsg`, `sendmmsg`; `bind` and options of packets to go on with an interface that has come back |
+//! | [`xdp`](crate::xdp) | `CAP_NET_RAW`, `CAP_NET_ADMIN`, `CAP_BPF`; `CAP_IPC_LOCK` where memory counts against a limit | `sendto` |
+//! | [`priority`](crate::priority) | `CAP_SYS_NICE`, `CAP_IPC_LOCK` | |
+//! | [`interface::Changes`](crate::interface::Changes) | | `recvfrom`, `sendto` |
+
+mod calls;
+
+use std::io;
+use std::path::PathBuf;
+
+use caps::CapSet;
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus,
+    Scope, path_beneath_rules,
+};
+
+use crate::error::{Doing, Error};
+use crate::sys::check;
+
+/// What a process may still do.
+#[derive(Clone, Debug, Default)]
+pub struct Sandbox {
+    read: Vec<PathBuf>,
+    write: Vec<PathBuf>,
+    calls: Vec<i64>,
+}
+
+/// How much of Landlock the kernel has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "nothing else can be said of it")]
+pub enum Landlock {
+    /// All that was asked for.
+    Full,
+    /// Some of it: the kernel is older.
+    Partial,
+    /// Nothing: files are guarded by their permissions and by the filter of calls alone.
+    None,
+}
+
+impl Sandbox {
+    /// One that allows no files, and no calls but what forwarding takes.
+    pub fn new() -> Self {
+        Sandbox::default()
+    }
+
+    /// Lets files at and below this path be read.
+    pub fn read(mut self, path: impl Into<PathBuf>) -> Self {
+        self.read.push(path.into());
+        self
+    }
+
+    /// Lets files at and below this path be read, written and made.
+    pub fn write(mut self, path: impl Into<PathBuf>) -> Self {
+        self.write.push(path.into());
+        self
+    }
+
+    /// Allows a system call, such as `libc::SYS_accept4`, with any arguments.
+    pub fn call(mut self, number: i64) -> Self {
+        self.calls.push(number);
+        self
+    }
+
+    /// Closes the sandbox around the calling thread and those that it starts afterwards, for good.
+    /// Call it before there are other threads: they keep what they have.
+    ///
+    /// What stays allowed without being named: memory (`mmap` without execution, `brk`, `madvise`),
+    /// time, `ppoll` and `futex`, reading, writing and closing what is open, signals' returns,
+    /// threads, the end. Files may be opened where paths are named.
+    ///
+    /// # Errors
+    /// If a path does not exist, or the kernel has no seccomp.
+    pub fn enter(self) -> Result<Landlock, Error> {
+        for path in self.read.iter().chain(&self.write) {
+            path.metadata().doing(format!("allow access to {}", path.display()))?;
+        }
+        no_new_privileges().doing("forbid new privileges")?;
+        drop_capabilities()?;
+        let landlock = self.restrict_files()?;
+        let opens = !self.read.is_empty() || !self.write.is_empty();
+        calls::restrict(&self.calls, opens)?;
+        Ok(landlock)
+    }
+
+    fn restrict_files(&self) -> Result<Landlock, Error> {
+        // The newest that the kernel may have; on older ones there is less.
+        let abi = ABI::V6;
+        let restricted = || -> Result<_, landlock::RulesetError> {
+            Ruleset::default()
+                .handle_access(AccessFs::from_all(abi))?
+                .handle_access(AccessNet::from_all(abi))?
+                .scope(Scope::from_all(abi))?
+                .create()?
+                .add_rules(path_beneath_rules(&self.read, AccessFs::from_read(abi)))?
+                .add_rules(path_beneath_rules(&self.write, AccessFs::from_all(abi)))?
+                .restrict_self()
+        };
+        let status = restricted().map_err(io::Error::other).doing("restrict the file system")?;
+        Ok(match status.ruleset {
+            RulesetStatus::FullyEnforced => Landlock::Full,
+            RulesetStatus::PartiallyEnforced => Landlock::Partial,
+            RulesetStatus::NotEnforced => Landlock::None,
+        })
+    }
+}
+
+fn no_new_privileges() -> io::Result<()> {
+    let [yes, none]: [libc::c_ulong; 2] = [1, 0];
+    // SAFETY: this operation takes integers only.
+    check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, yes, none, none, none) })?;
+    Ok(())
+}
+
+/// Gives up every capability of the calling thread. What a program that it starts could get goes
+/// first, as that takes one of them; a thread that lacks it keeps that set, which means nothing once
+/// new privileges are forbidden.
+///
+/// # Errors
+/// If the kernel refuses, which it has no reason to.
+pub fn drop_capabilities() -> Result<(), Error> {
+    let has = caps::has_cap(None, CapSet::Effective, caps::Capability::CAP_SETPCAP);
+    let bounding = has.is_ok_and(|has| has).then_some(CapSet::Bounding);
+    let sets = [CapSet::Ambient, CapSet::Inheritable, CapSet::Effective, CapSet::Permitted];
+    for set in bounding.into_iter().chain(sets) {
+        let cleared = caps::clear(None, set).map_err(io::Error::other);
+        cleared.doing(format!("give up capabilities ({set:?})"))?;
+    }
+    Ok(())
+}

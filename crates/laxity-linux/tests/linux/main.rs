@@ -1,0 +1,12 @@
+//! The crate against the kernel, in network namespaces that each test makes for itself. What has no
+//! right to make one says that it skips, and why.
+#![cfg(target_os = "linux")]
+
+mod flaps;
+mod interfaces;
+mod kinds;
+mod laboratory;
+mod sandbox;
+mod taps;
+mod traffic;
+mod undone;
