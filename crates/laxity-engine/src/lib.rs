@@ -53,7 +53,6 @@ mod engine;
 mod handle;
 mod lane;
 pub mod measure;
-mod pacer;
 mod producer;
 mod sink;
 mod statistics;
