@@ -21,6 +21,7 @@
 pub mod aqm;
 pub mod below;
 mod build;
+pub mod classify;
 pub mod discipline;
 pub mod error;
 mod guarantees;
