@@ -47,9 +47,7 @@ impl Pacer {
 
     /// The rate is another one from the next packet on.
     pub fn set_rate(&mut self, rate: Rate) {
-        let free_at = self.link.free_at();
-        self.link = Link::new(rate);
-        self.link.transmit(free_at, 0);
+        self.link.set_rate(rate);
     }
 }
 

@@ -224,11 +224,13 @@ pub enum DropReason {
     CoDel,
     /// It missed the time frame in which it was to be sent, or there is none that it can be sent in.
     Frame,
+    /// It is longer than any packet that is expected of its class.
+    TooLong,
 }
 
 impl DropReason {
     /// Every reason, in the order in which tables show them.
-    pub const ALL: [DropReason; 8] = [
+    pub const ALL: [DropReason; 9] = [
         DropReason::QueueFull,
         DropReason::Contract,
         DropReason::NoClass,
@@ -237,6 +239,7 @@ impl DropReason {
         DropReason::Choke,
         DropReason::CoDel,
         DropReason::Frame,
+        DropReason::TooLong,
     ];
 
     /// The word that stands for the reason in traces and summaries.
@@ -250,6 +253,7 @@ impl DropReason {
             DropReason::Choke => "choke",
             DropReason::CoDel => "codel",
             DropReason::Frame => "frame",
+            DropReason::TooLong => "too-long",
         }
     }
 }
