@@ -1,0 +1,18 @@
+//! stub
+#![deny(missing_docs)]
+
+mod cache;
+mod classify;
+mod error;
+mod event;
+mod forwarder;
+mod key;
+pub mod ledger;
+mod outlet;
+mod police;
+mod queued;
+mod reload;
+
+pub use error::Refusal;
+pub use event::{Arrived, Dropped, Event, Sent, Sink};
+pub use forwarder::{Draining, Forwarder, Frame, Settings};
