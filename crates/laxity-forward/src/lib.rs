@@ -2,6 +2,7 @@
 #![deny(missing_docs)]
 
 mod cache;
+mod checksum;
 mod classify;
 mod error;
 mod event;
@@ -12,6 +13,7 @@ mod outlet;
 mod police;
 mod queued;
 mod reload;
+pub mod segment;
 
 pub use error::Refusal;
 pub use event::{Arrived, Dropped, Event, Sent, Sink};
