@@ -15,7 +15,7 @@ use crate::error::Refusal;
 /// of a class are numbered in the order in which they come; one that was forgotten, as none of the last
 /// frames was of it, gets another number when it comes back.
 #[derive(Clone, Debug)]
-pub(crate) struct Sorter {
+pub struct Sorter {
     classifier: Classifier,
     default: Option<ClassId>,
     cache: Cache,
@@ -24,6 +24,9 @@ pub(crate) struct Sorter {
 }
 
 impl Sorter {
+    /// The classes of a plan, with a cache for about so many flows. The secret keeps others from choosing
+    /// what shares a place in it.
+    ///
     /// # Errors
     /// If frames that no match takes have no class.
     pub fn new(plan: &Plan, flows: usize, secret: u64) -> Result<Self, Refusal> {
@@ -45,7 +48,8 @@ impl Sorter {
         })
     }
 
-    /// The class and flow of a frame.
+    /// The class and flow of a frame. It takes the same time whatever the number of classes if headers like
+    /// its were seen lately, and as long as the matches up to the one that holds if not.
     #[inline]
     pub fn sort(&mut self, headers: &Headers) -> Found {
         let Sorter { classifier, default, cache, flows } = self;
@@ -54,12 +58,12 @@ impl Sorter {
     }
 
     /// The class of a frame.
-    pub fn class_of(&self, headers: &Headers) -> ClassId {
+    pub(crate) fn class_of(&self, headers: &Headers) -> ClassId {
         class_of(&self.classifier, self.default, headers)
     }
 
     /// The number of a flow of a class that comes into sight.
-    pub fn next_flow(&mut self, class: ClassId) -> FlowId {
+    pub(crate) fn next_flow(&mut self, class: ClassId) -> FlowId {
         next_flow(&mut self.flows, class)
     }
 }

@@ -15,6 +15,8 @@ mod queued;
 mod reload;
 pub mod segment;
 
+pub use cache::Found;
+pub use classify::Sorter;
 pub use error::Refusal;
 pub use event::{Arrived, Dropped, Event, Sent, Sink};
 pub use forwarder::{Draining, Forwarder, Frame, Settings};

@@ -83,7 +83,7 @@ impl Outlet {
     }
 
     /// Another scheduler has what is queued, the `oldest` of it as of then: to that scheduler the link
-    /// has been late ever since.
+    /// has been late ever since, or at least until it has sent what is on its way.
     pub fn changes_hands(
         &mut self,
         rate: Rate,
@@ -95,8 +95,7 @@ impl Outlet {
         self.line.set_rate(rate);
         self.ready = None;
         self.goes_on(now, next_ready, oldest);
-        if let (Some(due), Some(oldest)) = (self.due(), oldest) {
-            self.lost = due.saturating_sub(oldest).saturating_add(ROUNDING);
-        }
+        let (begin, end) = (oldest.unwrap_or(now), self.pacer.free_at());
+        self.lost = if end > begin { end - begin + ROUNDING } else { Nanos::ZERO };
     }
 }

@@ -34,8 +34,8 @@ const OTHERS: [&str; 3] = [
 ];
 
 const QUEUES: [&str; 6] = [
-    "kind = \"drop-tail\"\nlimit = 8",
-    "kind = \"drop-tail\"\nlimit = \"9kB\"",
+    "kind = \"droptail\"\nlimit = 8",
+    "kind = \"droptail\"\nlimit = \"9kB\"",
     "kind = \"red\"\nlimit = 30\nmin = 3\nmax = 12\nweight = 0.1",
     "kind = \"choke\"\nlimit = 30\nmin = 2\nmax = 12\nweight = 0.2",
     "kind = \"codel\"\nlimit = 50\ntarget = \"1ms\"\ninterval = \"10ms\"",
