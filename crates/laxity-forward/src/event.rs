@@ -10,7 +10,6 @@ pub type Sink<'a> = &'a mut dyn FnMut(&Event);
 
 /// Something that happened. Packets are numbered from 0 in the order in which they arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "who repeats a run is to be told of another")]
 pub enum Event {
     /// A packet arrived.
     Arrived(Arrived),
@@ -76,7 +75,8 @@ pub struct Sent {
     /// When its last bit leaves what is behind, at the link's rate.
     pub departure: Nanos,
     /// How much of its delay is due to what was late since the link was last idle, this packet
-    /// included: its delay is at most its bound and this.
+    /// included: its delay is at most its bound and this. That is what was lost and how far what is
+    /// behind is in arrears, and under static priority what goes first for it.
     pub allowance: Nanos,
 }
 

@@ -5,6 +5,7 @@ use laxity::port::{Account, Books, Port};
 use laxity::scheduler::{Backlog, DropReason, Scheduler};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
+use laxity_plan::lateness::Growth;
 use laxity_plan::matching::Headers;
 
 use crate::classify::Sorter;
@@ -65,6 +66,7 @@ pub struct Forwarder {
     pub(crate) sorter: Sorter,
     pub(crate) entrance: Entrance,
     pub(crate) longest: Vec<u64>,
+    pub(crate) growths: Vec<Growth>,
     pub(crate) port: Port<Box<dyn Scheduler + Send>>,
     pub(crate) outlet: Outlet,
     pub(crate) held: Held,
@@ -84,6 +86,7 @@ impl Forwarder {
             sorter: Sorter::new(&plan, settings.flows, settings.secret)?,
             entrance: Entrance::new(&plan),
             longest: longest(&plan),
+            growths: plan.growths(),
             port: port(&plan, settings.seed),
             outlet: Outlet::new(plan.link.rate, settings.catch_up),
             held: Held::new(settings.backlog.packets),
@@ -156,7 +159,7 @@ impl Forwarder {
             start: now,
             lateness,
             departure: start.departure,
-            allowance: start.allowance,
+            allowance: self.growths[packet.class.index()].of(start.late),
         }));
         let oldest = self.held.oldest().map(|queued| queued.packet.arrival);
         self.outlet.goes_on(now, self.port.next_ready(now), oldest);

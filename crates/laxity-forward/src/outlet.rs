@@ -23,7 +23,8 @@ pub(crate) struct Outlet {
 /// How a packet is sent.
 pub(crate) struct Start {
     pub departure: Nanos,
-    pub allowance: Nanos,
+    /// What was lost, and how far the line is behind.
+    pub late: Nanos,
 }
 
 /// A time in which a link does not send ends up to so much before it is said to be free.
@@ -79,7 +80,7 @@ impl Outlet {
         }
         let departure = self.line.transmit(now.max(self.line.free_at()), length);
         let behind = departure.saturating_sub(counted.until);
-        Start { departure, allowance: self.lost.saturating_add(behind) }
+        Start { departure, late: self.lost.saturating_add(behind) }
     }
 
     /// Another scheduler has what is queued, the `oldest` of it as of then: to that scheduler the link

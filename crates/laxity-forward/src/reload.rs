@@ -40,7 +40,7 @@ impl Forwarder {
 
         let old = std::mem::replace(&mut self.port, port(&plan, self.settings.seed));
         self.entrance = Entrance::new(&plan);
-        (self.sorter, self.longest) = (sorter, longest);
+        (self.sorter, self.longest, self.growths) = (sorter, longest, plan.growths());
         sink(&Event::Reloaded { time: now, kept: kept.len() as u64 });
         for (handle, number, mut packet) in kept {
             let Packet { class, flow, .. } = packet;

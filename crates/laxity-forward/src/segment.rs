@@ -18,7 +18,6 @@ pub use crate::checksum::complete;
 
 /// What a frame is left with, as `struct virtio_net_hdr` says it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "the header is what it is")]
 pub struct Offload {
     /// Whether the checksum is to be completed (`VIRTIO_NET_HDR_F_NEEDS_CSUM`), from where on and where
     /// it is written.

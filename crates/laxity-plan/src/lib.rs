@@ -26,6 +26,7 @@ pub mod discipline;
 pub mod error;
 mod guarantees;
 mod keys;
+pub mod lateness;
 pub mod matching;
 pub mod model;
 pub mod network;

@@ -33,7 +33,6 @@ pub struct Live<'a> {
 
 /// What happened to it. Packets are numbered from 0 in the order in which they arrive.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::exhaustive_enums, reason = "who tells what happened is to be told of another")]
 pub enum Step {
     /// A packet arrived.
     Arrival(Arrival),

@@ -121,6 +121,9 @@ fn judge(seed: u64, discipline: Discipline, latest: u64, judged: &mut Judged) {
         caller.arrive(&mut forwarder, Nanos(time), Frame { headers, length, handle });
     }
     caller.drain(forwarder, draw);
+    if followed.len() == 1 && discipline != Discipline::Priority {
+        allowances_are_what_was_late(&caller.events);
+    }
     let mut plans = followed.iter();
     let mut bounds = plans.next().expect("the first plan").bounds();
     for event in &caller.events {
@@ -137,6 +140,29 @@ fn judge(seed: u64, discipline: Discipline, latest: u64, judged: &mut Judged) {
                 bounds = plans.next().expect("a plan for every reload").bounds();
             }
             _ => {}
+        }
+    }
+}
+
+/// What is allowed is no more than the sum of what was late since the link was idle, and a nanosecond for
+/// each time.
+fn allowances_are_what_was_late(events: &[Event]) {
+    let (mut queued, mut line_is_free, mut late) = (0u64, Nanos(0), 0);
+    for event in events {
+        match event {
+            Event::Arrived(arrived) => {
+                if queued == 0 && line_is_free <= arrived.time {
+                    late = 0;
+                }
+                queued += 1;
+            }
+            Event::Sent(sent) => {
+                late += sent.lateness.0 + 1;
+                assert!(sent.allowance.0 <= late, "{late}: {sent:?}");
+                (queued, line_is_free) = (queued - 1, sent.departure);
+            }
+            Event::Dropped(_) => queued -= 1,
+            Event::Idle { .. } | Event::Reloaded { .. } | Event::Kept { .. } => {}
         }
     }
 }

@@ -156,7 +156,7 @@ fn limits_contracts_and_lengths_drop_and_tell() {
 /// classified; no limit of the new plan drops any.
 #[test]
 fn a_reload_takes_everything_over() {
-    let mut link = forwarder(Settings::default());
+    let mut link = forwarder(Settings { catch_up: Nanos(0), ..Settings::default() });
     for handle in 0..8 {
         link.arrive(Nanos(handle), frame(handle as u16 % 2 + 1, 100, handle), &mut |_| {});
     }
@@ -185,7 +185,7 @@ fn a_reload_takes_everything_over() {
     // A plan that cannot be followed changes nothing.
     let shorter = PLAN.replace("1000b", "50b").replace("200b", "50b").replace("100b", "50b");
     let refused = link.reload(Nanos(2_000_000), plan(&shorter), &mut nothing).unwrap_err();
-    let said = "a packet of 100 bytes is queued for class `audio`, whose longest is of 50: accepted once \
+    let said = "a packet of 100 bytes is queued for class `rest`, whose longest is of 50: accepted once \
                 it is sent, or with longer packets in the plan";
     assert_eq!(refused.to_string(), said);
     let no_default = PLAN.replace("[class.rest]", "");
