@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::net::IpAddr;
 use std::path::Path;
 
-use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use laxity::units::Nanos;
 use laxity_forward::{Event, Forwarder, Frame, Settings, Sorter};
 use laxity_plan::Plan;
@@ -71,15 +71,14 @@ fn forward(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(PACKETS));
     for classes in CLASSES {
         let flows: Vec<Headers> = (0..FLOWS as u32).map(|flow| headers(flow, classes)).collect();
-        let forwarder = || {
-            let made = Forwarder::new(plan(classes), Settings::default());
-            let mut forwarder = made.expect("a plan of a link");
-            run(&mut forwarder, &flows, 0, PACKETS);
-            forwarder
-        };
+        let mut forwarder =
+            Forwarder::new(plan(classes), Settings::default()).expect("a plan of a link");
+        let mut round = 0;
         group.bench_function(format!("{classes} classes"), |bencher| {
-            let round = |forwarder: &mut Forwarder| run(forwarder, &flows, 1, PACKETS);
-            bencher.iter_batched_ref(forwarder, round, BatchSize::LargeInput);
+            bencher.iter(|| {
+                round += 1;
+                run(&mut forwarder, &flows, round, PACKETS)
+            });
         });
     }
     group.finish();
