@@ -91,3 +91,32 @@ fn slope(class: &Class, at: Nanos) -> u64 {
     let least = buckets.min_by_key(|line| (bits(line), line.rate));
     least.map_or(0, |line| line.rate.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn growths(kind: &str) -> Vec<Growth> {
+        let text = format!(
+            "version = 1\nlink = {{ rate = \"1mbit\", max-packet = \"1000b\" }}\nscheduler = {{ kind = \"{kind}\" }}\n\
+             [class.first]\nlevel = 0\narrival = {{ bucket = \"100b\", rate = \"500kbit\", packet = \"100b\" }}\n\
+             [class.second]\nlevel = 1\narrival = {{ bucket = \"100b\", rate = \"250kbit\", packet = \"100b\" }}\n\
+             [class.third]\nlevel = 2\narrival = {{ bucket = \"100b\", rate = \"1kbit\", packet = \"100b\" }}\n"
+        );
+        Plan::parse(&text, "test.toml", Path::new(".")).unwrap().growths()
+    }
+
+    #[test]
+    fn under_static_priority_it_costs_more_the_more_goes_first() {
+        let of =
+            |lost| growths("priority").iter().map(|one| one.of(Nanos(lost)).0).collect::<Vec<_>>();
+        assert_eq!(of(0), [0, 0, 0]);
+        assert_eq!(of(1_000), [1_000, 2_000, 4_000]);
+        assert_eq!(of(1), [1, 2, 4]);
+        assert_eq!(growths("fifo"), [Growth::NONE; 3]);
+        let all = Growth { later: 1, lost: 0 };
+        assert_eq!((all.of(Nanos(0)), all.of(Nanos(1))), (Nanos(0), Nanos::MAX));
+    }
+}
