@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
+use laxity::pacer::Pacer;
 use laxity::packet::Packet;
 use laxity::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
 use laxity::units::Nanos;
@@ -10,9 +11,8 @@ use slab::Slab;
 
 use crate::handle::{Request, RequestQueue};
 use crate::lane::{Gate, Item, Lane, NOT_TIMED, Shared};
-use crate::pacer::Pacer;
 use crate::sync::{Clock, SPINS, spin_loop};
-use crate::{Settings, Sink, Statistics};
+use crate::{Pace, Settings, Sink, Statistics};
 
 /// What is left of an engine.
 #[derive(Debug)]
@@ -31,6 +31,10 @@ const TAKEN_AT_ONCE: usize = 64;
 /// A shorter wait is spent looking: to fall asleep and wake up takes longer.
 const SHORTEST_SLEEP: Nanos = Nanos(20_000);
 
+/// A busy link is at most this far behind the clock: what a thread loses to others on a loaded
+/// machine is made up for, a suspended machine's pause is not.
+const CATCH_UP: Nanos = Nanos(10_000_000);
+
 /// What the scheduler thread works with.
 pub(crate) struct Worker<S, T, K> {
     scheduler: S,
@@ -39,7 +43,10 @@ pub(crate) struct Worker<S, T, K> {
     /// The lane that is looked at first, a different one each turn: when there is room for few
     /// packets, all lanes get their share of it.
     first: usize,
-    pacer: Pacer,
+    /// None where packets go as fast as they are taken.
+    pacer: Option<Pacer>,
+    /// Whether there was nothing to send when the link was last free: then nothing is made up for.
+    is_idle: bool,
     burst: u32,
     clock: Clock,
     requests: Arc<RequestQueue<S, T>>,
@@ -84,7 +91,11 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
             outlet,
             lanes: Vec::new(),
             first: 0,
-            pacer: Pacer::new(settings.pace),
+            pacer: match settings.pace {
+                Pace::Sink => None,
+                Pace::Link(rate) => Some(Pacer::new(rate, CATCH_UP)),
+            },
+            is_idle: true,
             burst: settings.burst,
             clock,
             requests,
@@ -190,14 +201,19 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
     /// may be more without another arrival.
     fn serve(&mut self, now: Nanos) -> (u32, Option<Nanos>) {
         for sent in 0..self.burst {
-            if let Some(free_at) = self.pacer.busy_until(now) {
+            let free_at = self.pacer.as_ref().map(Pacer::free_at);
+            if let Some(free_at) = free_at.filter(|&free_at| free_at > now) {
                 return (sent, Some(free_at));
             }
             let Some(dispatch) = self.scheduler.dequeue(now, &mut self.outlet) else {
-                self.pacer.idle();
+                self.is_idle = true;
                 return (sent, self.scheduler.next_ready(now));
             };
-            self.pacer.start(now, dispatch.packet.length);
+            if let Some(pacer) = &mut self.pacer {
+                let ready = if self.is_idle { now } else { Nanos::ZERO };
+                pacer.start(ready, now, dispatch.packet.length);
+            }
+            self.is_idle = false;
             let (packet, queued) = self.outlet.release(dispatch.packet);
             self.outlet.send(Dispatch { packet, ..dispatch }, queued);
         }

@@ -3,6 +3,7 @@
 use laxity::aqm::Managed;
 use laxity::police::{Meter, Policer};
 use laxity::scheduler::Scheduler;
+use laxity::units::Nanos;
 
 use crate::model::{Arrival, Class, Plan};
 
@@ -30,11 +31,12 @@ impl Plan {
         Box::new(managed.expect("reading refuses what no queue management takes"))
     }
 
-    /// The entrance that holds packets to the arrival curves of their classes.
-    pub fn policer(&self) -> Policer {
+    /// The entrance that holds packets to the arrival curves of their classes, and counts those that break
+    /// them from `measured_from` on.
+    pub fn policer(&self, measured_from: Nanos) -> Policer {
         let meter = |class: &Class| Some(class.arrival.as_ref()?.meter());
         let classes = self.classes.iter().map(|class| (meter(class), class.police));
-        Policer::new(classes, self.run.warm_up)
+        Policer::new(classes, measured_from)
     }
 
     /// Whether any number of packets may be queued.

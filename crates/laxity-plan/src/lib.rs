@@ -22,10 +22,12 @@
 pub mod aqm;
 pub mod below;
 mod build;
+pub mod classify;
 pub mod discipline;
 pub mod error;
 mod guarantees;
 mod keys;
+pub mod lateness;
 pub mod matching;
 pub mod model;
 pub mod network;

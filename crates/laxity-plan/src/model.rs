@@ -114,6 +114,13 @@ pub struct LinkSpec {
     pub latency: Option<Nanos>,
 }
 
+impl LinkSpec {
+    /// What a frame of `length` bytes, as interfaces count them, takes of the link: at least a byte.
+    pub fn accounted(&self, length: u32) -> u32 {
+        self.overhead.on_link(length)
+    }
+}
+
 /// `[run]`: defaults of `laxity run`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunSpec {

@@ -135,7 +135,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
             feeds,
             backlog: ClosedLoop::default(),
             windows: Windows::new(plan),
-            policer: plan.policer(),
+            policer: plan.policer(plan.run.warm_up),
             outlet: Outlet {
                 port: Port::new(discipline, Books::new(plan.promises(), plan.run.warm_up)),
                 link: Link::new(plan.link.rate),

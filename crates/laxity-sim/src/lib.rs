@@ -12,6 +12,7 @@ pub mod error;
 pub mod fit;
 pub mod network;
 pub mod record;
+pub mod replay;
 pub mod series;
 pub mod source;
 pub mod summary;

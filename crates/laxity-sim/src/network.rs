@@ -151,7 +151,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             books,
             flows: Vec::new(),
             classes: vec![ClassBooks::default(); plan.classes.len()],
-            policer: plan.policer(),
+            policer: plan.policer(plan.run.warm_up),
             sources: Vec::new(),
             loops: Vec::new(),
             transits: Slab::new(),

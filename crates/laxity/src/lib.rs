@@ -48,6 +48,7 @@
 //! | [`units`] | times, sizes and rates as whole numbers, read from texts such as `5ms` and `10mbit` |
 //! | [`packet`] | the record that stands for a packet |
 //! | [`link`] | when the last bit of a packet leaves, with nothing lost to rounding |
+//! | [`pacer`] | when the next packet may start, for who is woken late |
 //! | [`curve`] | piecewise-linear curves of time and their min-plus algebra, in exact fractions |
 //! | [`service`], [`window`] | what classes ask for: service curves of two pieces, loss tolerances |
 //! | [`admit`] | what is proved: does it fit, what delay has each class, and if not, why not |
@@ -86,6 +87,7 @@ pub mod curve;
 pub mod error;
 pub mod link;
 pub mod overhead;
+pub mod pacer;
 pub mod packet;
 pub mod police;
 pub mod port;

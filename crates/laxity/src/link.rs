@@ -30,6 +30,11 @@ impl Link {
         self.rate
     }
 
+    /// It gets another rate, within the same limits, from the next packet on.
+    pub fn set_rate(&mut self, rate: Rate) {
+        *self = Link { free_at: self.free_at, ..Link::new(rate) };
+    }
+
     /// When it has sent everything it was given, rounded up to the next nanosecond.
     pub fn free_at(&self) -> Nanos {
         self.free_at

@@ -144,6 +144,18 @@ impl Policer {
         *police != Police::Drop
     }
 
+    /// Meters a packet that has got in before and stays, as when a plan is replaced by another: it is
+    /// demoted where others would be refused, and not counted.
+    pub fn keep(&mut self, packet: &mut Packet) {
+        if packet.demoted {
+            return;
+        }
+        let Some((Some(meter), police)) = self.classes.get_mut(packet.class.index()) else {
+            return;
+        };
+        packet.demoted = !meter.admit(packet.arrival, packet.length) && *police != Police::Count;
+    }
+
     /// How many packets broke their class's arrival curve, by class number, whatever became of them.
     pub fn nonconforming(&self) -> &[u64] {
         &self.nonconforming

@@ -99,6 +99,16 @@ impl<S: Scheduler> Port<S> {
         });
     }
 
+    /// Hands a packet to the scheduler that another one had let in.
+    pub fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        self.books.arrived(&packet);
+        let books = &mut self.books;
+        self.scheduler.take_over(now, packet, &mut |packet: Packet, reason| {
+            books.dropped(&packet, reason);
+            drops.dropped(packet, reason);
+        });
+    }
+
     /// Counts a packet that was dropped before it reached the scheduler.
     pub fn refuse(&mut self, packet: Packet, reason: DropReason, drops: &mut dyn DropSink) {
         self.books.arrived(&packet);

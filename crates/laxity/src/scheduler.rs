@@ -18,6 +18,13 @@ pub trait Scheduler {
     /// into `drops`; everything else leaves through [`dequeue`](Self::dequeue).
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink);
 
+    /// Takes in a packet that another scheduler had let in: as [`enqueue`](Self::enqueue), but no limit
+    /// and no queue management drops it, or another one for it. Who hands packets on to other
+    /// schedulers, or drops any for want of room, has its own.
+    fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        self.enqueue(now, packet, drops);
+    }
+
     /// Chooses the packet whose transmission starts at `now`.
     ///
     /// `None` means that nothing may be sent at this instant: either nothing is queued, or
@@ -50,6 +57,10 @@ impl<S: Scheduler + ?Sized> Scheduler for alloc::boxed::Box<S> {
         (**self).enqueue(now, packet, drops);
     }
 
+    fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        (**self).take_over(now, packet, drops);
+    }
+
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         (**self).dequeue(now, drops)
     }
@@ -80,6 +91,11 @@ pub trait Withdraw: Scheduler {
     /// Whoever withdraws packets gives those that are queued handles of their own.
     fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place>;
 
+    /// Takes over a packet as [`take_over`](Scheduler::take_over) does and tells its place.
+    fn adopt(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        self.admit(now, packet, drops)
+    }
+
     /// Takes out the packet of this place and handle, as if it had been dropped instead of sent:
     /// nobody is served, and the packet behind comes to where it was. What that means for the
     /// order of the others is said by each discipline. Takes no more time than
@@ -99,6 +115,10 @@ pub trait Withdraw: Scheduler {
 impl<S: Withdraw + ?Sized> Withdraw for alloc::boxed::Box<S> {
     fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         (**self).admit(now, packet, drops)
+    }
+
+    fn adopt(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        (**self).adopt(now, packet, drops)
     }
 
     fn withdraw(
@@ -204,11 +224,13 @@ pub enum DropReason {
     CoDel,
     /// It missed the time frame in which it was to be sent, or there is none that it can be sent in.
     Frame,
+    /// It is longer than any packet that is expected of its class.
+    TooLong,
 }
 
 impl DropReason {
     /// Every reason, in the order in which tables show them.
-    pub const ALL: [DropReason; 8] = [
+    pub const ALL: [DropReason; 9] = [
         DropReason::QueueFull,
         DropReason::Contract,
         DropReason::NoClass,
@@ -217,6 +239,7 @@ impl DropReason {
         DropReason::Choke,
         DropReason::CoDel,
         DropReason::Frame,
+        DropReason::TooLong,
     ];
 
     /// The word that stands for the reason in traces and summaries.
@@ -230,6 +253,7 @@ impl DropReason {
             DropReason::Choke => "choke",
             DropReason::CoDel => "codel",
             DropReason::Frame => "frame",
+            DropReason::TooLong => "too-long",
         }
     }
 }

@@ -88,7 +88,6 @@ impl Nested {
         if grouped {
             writeln!(text, "[class.group]\nweight = 3").unwrap();
         }
-        let weights = self.shares.iter().map(|share| share.weight).sum::<u64>() + weight;
         for (number, Share { weight, way, order, due, rest }) in self.shares.iter().enumerate() {
             let group = if number == 0 { group } else { "" };
             let way = way.name();
@@ -98,8 +97,7 @@ impl Nested {
                  scheduler = {{ kind = 'edf', best-effort = '{way}', best-effort-order = '{order}' }}"
             )
             .unwrap();
-            // In a group a share has less of the link than this.
-            let whole = self.rate * weight / weights / due.len() as u64;
+            let whole = self.rate_of(number) / due.len() as u64;
             for (at, Due { packet, burst, rate, demotes, .. }) in due.iter().enumerate() {
                 let police = if *demotes { "demote" } else { "count" };
                 writeln!(
@@ -121,6 +119,19 @@ impl Nested {
             }
         }
         text
+    }
+
+    /// The rate that a share has of the link.
+    fn rate_of(&self, number: usize) -> u64 {
+        let (beside, grouped) = self.beside;
+        let first = self.shares[0].weight + beside;
+        let others = self.shares[1..].iter().map(|share| share.weight).sum::<u64>();
+        let weight = self.shares[number].weight;
+        match (number, grouped) {
+            (0, true) => self.rate * 3 / (3 + others) * weight / first,
+            (_, true) => self.rate * weight / (3 + others),
+            (_, false) => self.rate * weight / (first + others),
+        }
     }
 
     /// The plan with every deadline as short as it can be beside those before it, but for what is

@@ -1,10 +1,10 @@
 //! Captures as arrivals: which frame belongs to which class and flow, and when it arrived.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
 
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
+use laxity_plan::classify::{Classifier, Conversation};
 use laxity_plan::matching::{Headers, Match};
 use laxity_plan::model::{Overhead, Plan};
 
@@ -25,6 +25,7 @@ pub(super) struct Capture<F> {
     frames: F,
     overhead: Overhead,
     filter: Option<Match>,
+    classifier: Classifier,
     classes: Vec<Class>,
     flows: Flows,
     first: Option<i128>,
@@ -33,7 +34,6 @@ pub(super) struct Capture<F> {
 
 struct Class {
     name: String,
-    matching: Option<Match>,
     longest: u64,
 }
 
@@ -41,13 +41,13 @@ impl<F: Frames> Capture<F> {
     pub(super) fn new(frames: F, plan: &Plan, filter: Option<&Match>) -> Self {
         let classes = plan.classes.iter().map(|class| Class {
             name: class.name.clone(),
-            matching: class.matching.clone(),
             longest: plan.max_packet(class).min(plan.link.max_packet).0,
         });
         Capture {
             frames,
             overhead: plan.link.overhead,
             filter: filter.cloned(),
+            classifier: Classifier::new(plan),
             classes: classes.collect(),
             flows: Flows::default(),
             first: None,
@@ -68,19 +68,15 @@ impl<F: Frames> Records for Capture<F> {
         if self.filter.as_ref().is_some_and(|filter| !filter.matches(&headers)) {
             return Ok(Some(Record { time, packet: None }));
         }
-        let matches = |class: &Class| {
-            class.matching.as_ref().is_some_and(|matching| matching.matches(&headers))
-        };
-        let Some(number) = self.classes.iter().position(matches) else {
+        let Some(class) = self.classifier.class(&headers) else {
             self.unmatched += 1;
             return Ok(Some(Record { time, packet: None }));
         };
-        let class = &self.classes[number];
-        if u64::from(length) > class.longest {
-            let (class, limit) = (class.name.clone(), class.longest);
+        let Class { name, longest } = &self.classes[class.index()];
+        if u64::from(length) > *longest {
+            let (class, limit) = (name.clone(), *longest);
             return Err(self.frames.refuse(CaptureProblem::TooLong { length, limit, class }));
         }
-        let class = ClassId(number as u32);
         let flow = self.flows.number(class, Conversation::of(&headers));
         Ok(Some(Record { time, packet: Some(Sighting { class, flow, length }) }))
     }
@@ -136,22 +132,6 @@ fn see(frame: &Frame<'_>, overhead: &Overhead) -> Result<(Headers, u32), Capture
         None | Some(0) => Err(CaptureProblem::TooShort { length: frame.length }),
         Some(length) if link_type == ETHERNET => Ok((headers, overhead.on_link(length))),
         Some(length) => Ok((headers, overhead.on_link_of_ip(length))),
-    }
-}
-
-/// What tells flows apart.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Conversation {
-    ends: Option<(IpAddr, IpAddr, u8)>,
-    ports: Option<(u16, u16)>,
-}
-
-impl Conversation {
-    fn of(headers: &Headers) -> Self {
-        Conversation {
-            ends: headers.ip.map(|ip| (ip.source, ip.destination, ip.protocol)),
-            ports: headers.ports.map(|ports| (ports.source, ports.destination)),
-        }
     }
 }
 

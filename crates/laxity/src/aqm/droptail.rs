@@ -74,6 +74,18 @@ impl<S: Scheduler> Scheduler for DropTail<S> {
         });
     }
 
+    fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        let queued = &mut self.queued;
+        let Some(class) = queued.get_mut(packet.class.index()) else {
+            return drops.dropped(packet, DropReason::NoClass);
+        };
+        class.add(packet.length);
+        self.scheduler.take_over(now, packet, &mut |packet: Packet, reason| {
+            queued[packet.class.index()].remove(packet.length);
+            drops.dropped(packet, reason);
+        });
+    }
+
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         let queued = &mut self.queued;
         let dispatch = self.scheduler.dequeue(now, &mut |packet: Packet, reason| {
@@ -116,6 +128,19 @@ impl<S: Withdraw> Withdraw for DropTail<S> {
         let queued = &mut self.queued;
         queued[class].add(packet.length);
         self.scheduler.admit(now, packet, &mut |packet: Packet, reason| {
+            queued[packet.class.index()].remove(packet.length);
+            drops.dropped(packet, reason);
+        })
+    }
+
+    fn adopt(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        let queued = &mut self.queued;
+        let Some(class) = queued.get_mut(packet.class.index()) else {
+            drops.dropped(packet, DropReason::NoClass);
+            return None;
+        };
+        class.add(packet.length);
+        self.scheduler.adopt(now, packet, &mut |packet: Packet, reason| {
             queued[packet.class.index()].remove(packet.length);
             drops.dropped(packet, reason);
         })

@@ -35,6 +35,12 @@ struct Books {
 
 const NO_QUEUE: u32 = u32::MAX;
 
+/// How a scheduler takes in a packet.
+type Enqueue<S> = fn(&mut S, Nanos, Packet, &mut dyn DropSink);
+
+/// How it does so and tells the place.
+type Admit<S> = fn(&mut S, Nanos, Packet, &mut dyn DropSink) -> Option<Place>;
+
 impl<S: Withdraw> Managed<S> {
     /// Queues with these policies in front of a scheduler. `queue_of` has the place among them of
     /// the queue that each class belongs to, if it belongs to one, in the order of the class numbers;
@@ -94,6 +100,33 @@ impl<S: Withdraw> Managed<S> {
     }
 }
 
+impl<S: Withdraw> Managed<S> {
+    /// Hands the scheduler a packet that its queue lets in, in the first way, or in the second where
+    /// places are to be known.
+    #[inline]
+    fn let_in(
+        &mut self,
+        now: Nanos,
+        queue: Option<usize>,
+        mut packet: Packet,
+        drops: &mut dyn DropSink,
+        (enqueue, admit): (Enqueue<S>, Admit<S>),
+    ) {
+        let books = &mut self.books;
+        books.enter(queue, &mut packet);
+        let mut dropped = |mut packet: Packet, reason| {
+            books.leave(now, &mut packet);
+            drops.dropped(packet, reason);
+        };
+        if self.withdraws {
+            let place = admit(&mut self.scheduler, now, packet, &mut dropped);
+            self.books.remember(packet.handle, place);
+        } else {
+            enqueue(&mut self.scheduler, now, packet, &mut dropped);
+        }
+    }
+}
+
 impl<S: Withdraw> Scheduler for Managed<S> {
     fn enqueue(&mut self, now: Nanos, mut packet: Packet, drops: &mut dyn DropSink) {
         if packet.class.index() >= self.books.queue_of.len() {
@@ -110,18 +143,15 @@ impl<S: Withdraw> Scheduler for Managed<S> {
                 return drops.dropped(packet, reason);
             }
         }
-        let books = &mut self.books;
-        books.enter(queue, &mut packet);
-        let mut dropped = |mut packet: Packet, reason| {
-            books.leave(now, &mut packet);
-            drops.dropped(packet, reason);
-        };
-        if self.withdraws {
-            let place = self.scheduler.admit(now, packet, &mut dropped);
-            self.books.remember(packet.handle, place);
-        } else {
-            self.scheduler.enqueue(now, packet, &mut dropped);
+        self.let_in(now, queue, packet, drops, (S::enqueue, S::admit));
+    }
+
+    fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        if packet.class.index() >= self.books.queue_of.len() {
+            return drops.dropped(packet, DropReason::NoClass);
         }
+        let queue = self.books.queue_of(packet.class);
+        self.let_in(now, queue, packet, drops, (S::take_over, S::adopt));
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {

@@ -202,6 +202,10 @@ impl Scheduler for FqCodel {
         self.admit(now, packet, drops);
     }
 
+    fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        self.adopt(now, packet, drops);
+    }
+
     /// RFC 8290, section 4.2.
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         // The old queue since which all were passed over.
@@ -258,12 +262,26 @@ impl Scheduler for FqCodel {
 
 impl Withdraw for FqCodel {
     /// RFC 8290, section 4.1.
-    fn admit(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        let mut others = self.backlog;
+        let place = self.adopt(now, packet, drops)?;
+        let number = self.queue_of(&packet);
+        while self.settings.codel.limit.check(others, &packet).is_err() {
+            let dropped = self.drop_from_largest(drops)?;
+            if self.packets.is_empty(number) {
+                // It was the packet itself, the last of its queue.
+                return None;
+            }
+            others.remove(dropped.length);
+        }
+        Some(place)
+    }
+
+    fn adopt(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if packet.class.index() >= self.classes {
             drops.dropped(packet, DropReason::NoClass);
             return None;
         }
-        let mut others = self.backlog;
         let number = self.queue_of(&packet);
         let place = self.packets.push(number, (), packet);
         self.count_in(number, packet.length);
@@ -272,14 +290,6 @@ impl Withdraw for FqCodel {
             queue.is_active = true;
             queue.credits = i64::from(self.settings.quantum);
             self.new.push(number as u32, &mut self.queues);
-        }
-        while self.settings.codel.limit.check(others, &packet).is_err() {
-            let dropped = self.drop_from_largest(drops)?;
-            if self.packets.is_empty(number) {
-                // It was the packet itself, the last of its queue.
-                return None;
-            }
-            others.remove(dropped.length);
         }
         Some(place)
     }

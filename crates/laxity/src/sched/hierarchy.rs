@@ -123,6 +123,32 @@ impl Hierarchy {
         leaf.offers.then_some(leaf.longest)
     }
 
+    /// Hands a packet to the scheduler of its leaf, in this way.
+    fn hand(
+        &mut self,
+        now: Nanos,
+        packet: Packet,
+        drops: &mut dyn DropSink,
+        enqueue: fn(&mut Box<dyn Scheduler + Send>, Nanos, Packet, &mut dyn DropSink),
+    ) {
+        let place = self.places.get(packet.class.index()).copied().flatten();
+        let leaf =
+            place.and_then(|place| Some((place, self.leaves[place.leaf as usize].as_mut()?)));
+        let Some((Place { leaf: number, class }, leaf)) = leaf else {
+            return drops.dropped(packet, DropReason::NoClass);
+        };
+        self.backlog.add(packet.length);
+        let (classes, backlog) = (&leaf.classes, &mut self.backlog);
+        let mut dropped = |packet: Packet, reason| {
+            backlog.remove(packet.length);
+            drops.dropped(outside(classes, packet), reason);
+        };
+        enqueue(&mut leaf.scheduler, now, Packet { class, ..packet }, &mut dropped);
+        if !leaf.offers {
+            self.rouse(now, number);
+        }
+    }
+
     /// Takes the next packet from the leaf whose turn it is, which then offers the one behind it.
     fn serve(&mut self, now: Nanos, number: u32, drops: &mut dyn DropSink) -> Option<Dispatch> {
         let leaf = self.leaves[number as usize].as_mut()?;
@@ -147,21 +173,11 @@ impl Hierarchy {
 
 impl Scheduler for Hierarchy {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        let place = self.places.get(packet.class.index()).copied().flatten();
-        let leaf =
-            place.and_then(|place| Some((place, self.leaves[place.leaf as usize].as_mut()?)));
-        let Some((Place { leaf: number, class }, leaf)) = leaf else {
-            return drops.dropped(packet, DropReason::NoClass);
-        };
-        self.backlog.add(packet.length);
-        let (classes, backlog) = (&leaf.classes, &mut self.backlog);
-        leaf.scheduler.enqueue(now, Packet { class, ..packet }, &mut |packet: Packet, reason| {
-            backlog.remove(packet.length);
-            drops.dropped(outside(classes, packet), reason);
-        });
-        if !leaf.offers {
-            self.rouse(now, number);
-        }
+        self.hand(now, packet, drops, Scheduler::enqueue);
+    }
+
+    fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        self.hand(now, packet, drops, Scheduler::take_over);
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {

@@ -404,6 +404,14 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
         self.best_effort.enqueue(now, packet, drops);
     }
 
+    fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        self.advance(now, drops);
+        if u64::from(packet.length) > self.longest {
+            return drops.dropped(packet, DropReason::Frame);
+        }
+        self.best_effort.take_over(now, packet, drops);
+    }
+
     #[inline]
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         self.advance(now, drops);

@@ -350,6 +350,27 @@ fn packets_that_come_together_know_who_has_room() {
     }
 }
 
+/// Whatever limits a scheduler and what is around it have, what is taken over is all queued.
+#[test]
+fn packets_that_are_taken_over_find_room() {
+    const EACH: u32 = 400;
+    for (place, (name, mut scheduler)) in all().into_iter().enumerate() {
+        let mut none =
+            |packet, reason| panic!("{name}, number {place}, drops {packet:?}: {reason:?}");
+        for number in 0..CLASSES * EACH {
+            let (class, flow) = (ClassId(number % CLASSES), FlowId(number % 7));
+            let handle = u64::from(number);
+            let packet = Packet { class, flow, length: 1400, handle, ..Packet::default() };
+            scheduler.take_over(Nanos::ZERO, packet, &mut none);
+        }
+        assert_eq!(
+            scheduler.backlog().packets,
+            (CLASSES * EACH) as usize,
+            "{name}, number {place}"
+        );
+    }
+}
+
 /// An edge gives frames to flows that it has contracts with, and what is behind it has any class.
 #[test]
 fn an_edge_has_no_frames_for_classes_that_there_are_not() {

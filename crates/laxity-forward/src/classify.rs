@@ -1,0 +1,81 @@
+//! Which class and flow a frame belongs to.
+
+use laxity::packet::{ClassId, FlowId};
+use laxity_plan::classify::Classifier;
+use laxity_plan::matching::{Headers, Match};
+use laxity_plan::model::{Class, Plan};
+
+use crate::cache::{Cache, Found};
+use crate::error::Refusal;
+
+/// The classes of a plan with a cache before their matches.
+///
+/// A frame belongs to the first class whose `match` holds, as in captures. One that belongs to none goes
+/// to the default: the first class without `match` and deadline that has packets of its own. The flows
+/// of a class are numbered in the order in which they come; one that was forgotten, as none of the last
+/// frames was of it, gets another number when it comes back.
+#[derive(Clone, Debug)]
+pub struct Sorter {
+    classifier: Classifier,
+    default: Option<ClassId>,
+    cache: Cache,
+    /// How many flows each class has had.
+    flows: Vec<u32>,
+}
+
+impl Sorter {
+    /// The classes of a plan, with a cache for about so many flows. The secret keeps others from choosing
+    /// what shares a place in it.
+    ///
+    /// # Errors
+    /// If frames that no match takes have no class.
+    pub fn new(plan: &Plan, flows: usize, secret: u64) -> Result<Self, Refusal> {
+        let takes_the_rest =
+            |class: &Class| class.matching.is_none() && class.relative_deadline().is_none();
+        let default = plan.leaves().find(|(_, class)| takes_the_rest(class)).map(|(id, _)| id);
+        let any = |class: &Class| class.matching == Some(Match::ANY);
+        if default.is_none() && !plan.classes.iter().any(any) {
+            return Err(Refusal::NoDefault);
+        }
+        if let Some(class) = plan.classes.iter().find(|c| !c.is_leaf() && c.matching.is_some()) {
+            return Err(Refusal::NotALeaf(class.name.clone()));
+        }
+        Ok(Sorter {
+            classifier: Classifier::new(plan),
+            default,
+            cache: Cache::new(flows, secret),
+            flows: vec![0; plan.classes.len()],
+        })
+    }
+
+    /// The class and flow of a frame. It takes the same time whatever the number of classes if headers like
+    /// its were seen lately, and as long as the matches up to the one that holds if not.
+    #[inline]
+    pub fn sort(&mut self, headers: &Headers) -> Found {
+        let Sorter { classifier, default, cache, flows } = self;
+        let find = || class_of(classifier, *default, headers);
+        cache.find(headers, find, |class| next_flow(flows, class))
+    }
+
+    /// The class of a frame.
+    pub(crate) fn class_of(&self, headers: &Headers) -> ClassId {
+        class_of(&self.classifier, self.default, headers)
+    }
+
+    /// The number of a flow of a class that comes into sight.
+    pub(crate) fn next_flow(&mut self, class: ClassId) -> FlowId {
+        next_flow(&mut self.flows, class)
+    }
+}
+
+fn class_of(classifier: &Classifier, default: Option<ClassId>, headers: &Headers) -> ClassId {
+    // Without a default there is a class that takes any frame.
+    classifier.class(headers).or(default).unwrap_or_default()
+}
+
+fn next_flow(flows: &mut [u32], class: ClassId) -> FlowId {
+    let count = &mut flows[class.index()];
+    let number = FlowId(*count);
+    *count = count.wrapping_add(1);
+    number
+}

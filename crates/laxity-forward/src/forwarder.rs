@@ -1,0 +1,269 @@
+//! Frames in, sends and the next wake-up out.
+
+use laxity::packet::Packet;
+use laxity::police::Policer;
+use laxity::port::{Account, Books, Port};
+use laxity::scheduler::{Backlog, DropReason, Scheduler};
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_plan::lateness::Growth;
+use laxity_plan::matching::Headers;
+
+use crate::classify::Sorter;
+use crate::error::Refusal;
+use crate::event::{Arrived, Dropped, Event, Sent, Sink};
+use crate::outlet::Outlet;
+use crate::queued::{Held, Queued};
+
+/// What is not in a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The seed of what queue managements draw.
+    pub seed: u64,
+    /// A number that nobody else knows, from which follows what flows share places in the cache.
+    pub secret: u64,
+    /// How many flows are remembered.
+    pub flows: usize,
+    /// How much may be queued in all, whatever the plan limits: what memory is taken for.
+    pub backlog: Backlog,
+    /// The most that is made up for when a wake-up is late: what is sent at once then comes together in
+    /// the queue behind, such as a modem's.
+    pub catch_up: Nanos,
+}
+
+impl Default for Settings {
+    /// 32 768 flows, 16 384 frames and 32 MB queued, 1 ms. The seed and the secret are 1: choose others.
+    fn default() -> Self {
+        Settings {
+            seed: 1,
+            secret: 1,
+            flows: 32_768,
+            backlog: Backlog { packets: 16_384, bytes: 32_000_000 },
+            catch_up: Nanos(1_000_000),
+        }
+    }
+}
+
+/// A frame that arrives.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// Its headers.
+    pub headers: Headers,
+    /// Its length in bytes as the interface counts it: an Ethernet frame without checksum.
+    pub length: u32,
+    /// The caller's name for its buffer.
+    pub handle: u64,
+}
+
+/// The scheduler of one link in a live forwarder. Nothing in it allocates for a packet, reads a clock or
+/// waits.
+///
+/// Times are of the caller's clock in nanoseconds since whenever it likes, and never decrease: one that
+/// does counts as the last one that did not, and one beyond [`Nanos::LIMIT`] as that.
+pub struct Forwarder {
+    pub(crate) plan: Plan,
+    pub(crate) settings: Settings,
+    pub(crate) sorter: Sorter,
+    pub(crate) policer: Policer,
+    pub(crate) longest: Vec<u64>,
+    pub(crate) growths: Vec<Growth>,
+    pub(crate) port: Port<Box<dyn Scheduler + Send>>,
+    pub(crate) outlet: Outlet,
+    pub(crate) held: Held,
+    pub(crate) now: Nanos,
+    /// How many packets have arrived.
+    arrived: u64,
+}
+
+impl Forwarder {
+    /// A forwarder by a plan, with nothing queued.
+    ///
+    /// # Errors
+    /// If the plan is not of a link, or does not say where all frames go.
+    pub fn new(plan: Plan, settings: Settings) -> Result<Self, Refusal> {
+        check(&plan)?;
+        Ok(Forwarder {
+            sorter: Sorter::new(&plan, settings.flows, settings.secret)?,
+            policer: plan.policer(Nanos::ZERO),
+            longest: longest(&plan),
+            growths: plan.growths(),
+            port: port(&plan, settings.seed),
+            outlet: Outlet::new(plan.link.rate, settings.catch_up),
+            held: Held::new(settings.backlog.packets),
+            now: Nanos::ZERO,
+            arrived: 0,
+            plan,
+            settings,
+        })
+    }
+
+    /// A frame has arrived: it is queued, or dropped at once.
+    pub fn arrive(&mut self, now: Nanos, frame: Frame, sink: Sink<'_>) {
+        let now = self.pass(now);
+        let Frame { headers, length, handle } = frame;
+        let found = self.sorter.sort(&headers);
+        let length = self.plan.link.accounted(length);
+        let number = self.arrived;
+        self.arrived += 1;
+        let (class, flow) = (found.class, found.flow);
+        sink(&Event::Arrived(Arrived { number, time: now, class, flow, length }));
+        let mut packet = Packet { class, flow, length, arrival: now, handle, ..Packet::default() };
+        if let Err(reason) = self.let_in(&mut packet) {
+            let mut tell = |packet, reason| {
+                sink(&Event::Dropped(Dropped { number, packet, time: now, reason }));
+            };
+            return self.port.refuse(packet, reason, &mut tell);
+        }
+        if self.held.len() == 0 {
+            self.outlet.arrives_alone(now);
+        }
+        let handle = self.held.insert(Queued { number, packet, headers });
+        let mut drops = drops(&mut self.held, now, sink);
+        self.port.enqueue(now, Packet { handle, ..packet }, &mut drops);
+        self.outlet.arrived(now, self.port.next_ready(now));
+    }
+
+    /// Sends what may be sent by now, and says when to ask again if nothing arrives before: `None` if
+    /// nothing is queued. What is sent at once is at most what the link takes in the catch-up, and a
+    /// packet.
+    pub fn poll(&mut self, now: Nanos, sink: Sink<'_>) -> Option<Nanos> {
+        let now = self.pass(now);
+        loop {
+            let due = self.outlet.due()?;
+            if due > now {
+                return Some(due);
+            }
+            self.choose(due, now, sink);
+        }
+    }
+
+    /// Lets the scheduler choose what is sent, which could have been sent at `due`.
+    fn choose(&mut self, due: Nanos, now: Nanos, sink: Sink<'_>) {
+        let lateness = now - due;
+        let dispatch = self.port.dequeue(now, &mut drops(&mut self.held, now, sink));
+        let Some(dispatch) = dispatch else {
+            sink(&Event::Idle { time: now, lateness });
+            return self.outlet.idles(now, self.port.next_ready(now));
+        };
+        let start = self.outlet.start(due, now, dispatch.packet.length);
+        self.port.sent(&dispatch.packet, start.departure);
+        let Queued { number, packet: Packet { handle, .. }, .. } =
+            self.held.remove(dispatch.packet.handle);
+        let packet = Packet { handle, ..dispatch.packet };
+        let promised = self.plan.classes[packet.class.index()].deadline;
+        let promised = promised.map(|delay| packet.arrival.saturating_add(delay));
+        sink(&Event::Sent(Sent {
+            number,
+            packet,
+            deadline: promised.or(dispatch.deadline),
+            start: now,
+            lateness,
+            departure: start.departure,
+            allowance: self.growths[packet.class.index()].of(start.late),
+        }));
+        let oldest = self.held.oldest().map(|queued| queued.packet.arrival);
+        self.outlet.goes_on(now, self.port.next_ready(now), oldest);
+    }
+
+    /// Nothing arrives any more: what is queued is sent.
+    pub fn drain(self) -> Draining {
+        Draining(self)
+    }
+
+    /// The plan that is followed.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The books of all classes since the plan is followed, by number.
+    pub fn accounts(&self) -> &[Account] {
+        self.port.accounts()
+    }
+
+    /// How many packets broke their class's contract since the plan is followed, by class number.
+    pub fn nonconforming(&self) -> &[u64] {
+        self.policer.nonconforming()
+    }
+
+    /// What is queued.
+    pub fn backlog(&self) -> Backlog {
+        self.port.scheduler().backlog()
+    }
+
+    /// Time goes on, and never back.
+    pub(crate) fn pass(&mut self, now: Nanos) -> Nanos {
+        self.now = self.now.max(now.min(Nanos::LIMIT));
+        self.now
+    }
+
+    /// Whether a packet may be queued, as far as that is not for queues to say.
+    fn let_in(&mut self, packet: &mut Packet) -> Result<(), DropReason> {
+        let length = u64::from(packet.length);
+        if length > self.longest[packet.class.index()] {
+            return Err(DropReason::TooLong);
+        }
+        let (queued, most) = (self.backlog(), self.settings.backlog);
+        if self.held.len() >= most.packets || queued.bytes + length > most.bytes {
+            return Err(DropReason::QueueFull);
+        }
+        match self.policer.admit(packet.arrival, packet) {
+            true => Ok(()),
+            false => Err(DropReason::Contract),
+        }
+    }
+}
+
+/// A forwarder at its end.
+pub struct Draining(Forwarder);
+
+impl Draining {
+    /// As [`Forwarder::poll`]: `None` when all is sent.
+    pub fn poll(&mut self, now: Nanos, sink: Sink<'_>) -> Option<Nanos> {
+        self.0.poll(now, sink)
+    }
+
+    /// What is still queued.
+    pub fn backlog(&self) -> Backlog {
+        self.0.backlog()
+    }
+
+    /// The books of all classes. What was not sent is `queued`.
+    pub fn finish(self) -> Books {
+        self.0.port.into_books()
+    }
+}
+
+/// Whether a plan shares one link.
+pub(crate) fn check(plan: &Plan) -> Result<(), Refusal> {
+    if plan.network.is_some() {
+        return Err(Refusal::Network);
+    }
+    if plan.scheduler.room().is_of_networks {
+        return Err(Refusal::OfNetworks(plan.scheduler.kind().word()));
+    }
+    Ok(())
+}
+
+/// The longest packet that is expected of each class.
+pub(crate) fn longest(plan: &Plan) -> Vec<u64> {
+    let longest = |class| plan.max_packet(class).min(plan.link.max_packet).0;
+    plan.classes.iter().map(longest).collect()
+}
+
+/// The plan's scheduler with books that are empty.
+pub(crate) fn port(plan: &Plan, seed: u64) -> Port<Box<dyn Scheduler + Send>> {
+    Port::new(plan.build_scheduler(seed), Books::new(plan.promises(), Nanos::ZERO))
+}
+
+/// Lets go of what a scheduler drops, and tells.
+pub(crate) fn drops<'a>(
+    held: &'a mut Held,
+    time: Nanos,
+    sink: Sink<'a>,
+) -> impl FnMut(Packet, DropReason) + 'a {
+    move |dropped: Packet, reason| {
+        let Queued { number, packet: Packet { handle, .. }, .. } = held.remove(dropped.handle);
+        let packet = Packet { handle, ..dropped };
+        sink(&Event::Dropped(Dropped { number, packet, time, reason }));
+    }
+}

@@ -1,0 +1,68 @@
+//! A ledger of all events, from which a run can be repeated to the last dispatch and drop.
+//!
+//! A file is a line `laxity ledger 1`, the settings that count for repeating it, and a record for each
+//! event: a byte that says which, and its numbers, seven bits in a byte and the last of them below 128
+//! (LEB128). Times are written as differences, most of which are short; a packet takes about 30 bytes.
+//! Handles of the caller's are not written.
+
+mod code;
+mod reader;
+mod writer;
+
+use laxity::scheduler::Backlog;
+use laxity::units::Nanos;
+use thiserror::Error;
+
+pub use reader::Reader;
+pub use writer::Writer;
+
+use crate::Settings;
+
+/// The first line.
+const MAGIC: &[u8] = b"laxity ledger 1\n";
+
+/// What of the settings decides what is sent and dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The seed of what queue managements draw.
+    pub seed: u64,
+    /// How much was queued at most.
+    pub backlog: Backlog,
+    /// The most that was made up for.
+    pub catch_up: Nanos,
+}
+
+impl From<Settings> for Header {
+    fn from(Settings { seed, backlog, catch_up, .. }: Settings) -> Self {
+        Header { seed, backlog, catch_up }
+    }
+}
+
+/// Why a ledger cannot be read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LedgerError {
+    /// It cannot be read at all.
+    #[error("the ledger cannot be read: {0}")]
+    Io(#[from] std::io::Error),
+    /// It does not begin like one.
+    #[error("it does not begin with `laxity ledger 1`: it is none, or of another version")]
+    NoLedger,
+    /// It ends within a record, as when the writer was killed: what is before is right.
+    #[error("it ends within record {record}: those before are whole")]
+    CutShort {
+        /// Which, from 0.
+        record: u64,
+    },
+    /// A record says what no record says.
+    #[error("record {record}: {what}")]
+    Malformed {
+        /// Which, from 0.
+        record: u64,
+        /// What is wrong.
+        what: &'static str,
+    },
+}
+
+#[cfg(test)]
+mod tests;

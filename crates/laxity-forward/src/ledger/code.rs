@@ -1,0 +1,54 @@
+//! What the words and numbers of records are.
+
+use laxity::packet::{Ecn, Packet};
+use laxity::scheduler::DropReason;
+
+/// Which event a record is of.
+pub const ARRIVED: u8 = 1;
+pub const SENT: u8 = 2;
+pub const DROPPED: u8 = 3;
+pub const IDLE: u8 = 4;
+pub const RELOADED: u8 = 5;
+pub const KEPT: u8 = 6;
+
+/// Whether a packet is demoted, how it is marked, and whether it is due at some time, as one number.
+pub fn flags(packet: &Packet, has_deadline: bool) -> u64 {
+    let ecn = match packet.ecn {
+        Ecn::NotCapable => 0,
+        Ecn::Capable => 1,
+        Ecn::Experienced => 2,
+    };
+    u64::from(has_deadline) | u64::from(packet.demoted) << 1 | ecn << 2
+}
+
+/// The other way round: whether it is demoted, its mark, and whether it is due.
+pub fn of_flags(flags: u64) -> Option<(bool, Ecn, bool)> {
+    let ecn = match flags >> 2 {
+        0 => Ecn::NotCapable,
+        1 => Ecn::Capable,
+        2 => Ecn::Experienced,
+        _ => return None,
+    };
+    Some((flags & 2 != 0, ecn, flags & 1 != 0))
+}
+
+/// The number of a reason: its place among all, which is never changed.
+pub fn of_reason(reason: DropReason) -> u64 {
+    reason as u64
+}
+
+/// The reason of a number.
+pub fn reason(number: u64) -> Option<DropReason> {
+    DropReason::ALL.into_iter().find(|reason| *reason as u64 == number)
+}
+
+/// A difference that may be negative, small where it is near zero.
+pub fn zigzag(from: u64, to: u64) -> u64 {
+    let difference = to.wrapping_sub(from) as i64;
+    (difference << 1 ^ difference >> 63) as u64
+}
+
+/// The other way round.
+pub fn unzigzag(from: u64, difference: u64) -> u64 {
+    from.wrapping_add((difference >> 1) ^ (difference & 1).wrapping_neg())
+}

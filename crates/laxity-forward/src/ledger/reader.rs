@@ -1,0 +1,169 @@
+//! Events read.
+
+use std::io::{ErrorKind, Read};
+
+use laxity::packet::{ClassId, FlowId, Packet};
+use laxity::scheduler::Backlog;
+use laxity::units::Nanos;
+
+use super::{Header, LedgerError, MAGIC, code};
+use crate::event::{Arrived, Dropped, Event, Sent};
+
+/// Reads a ledger, event by event. It reads byte by byte: give it a buffered reader. Packets have the
+/// handle 0.
+#[derive(Debug)]
+pub struct Reader<R> {
+    input: R,
+    header: Header,
+    record: u64,
+    time: u64,
+    number: u64,
+    /// Whether there was an error: then there is nothing more.
+    is_over: bool,
+}
+
+impl<R: Read> Reader<R> {
+    /// Opens a ledger.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn new(mut input: R) -> Result<Self, LedgerError> {
+        let mut magic = [0; MAGIC.len()];
+        match input.read_exact(&mut magic) {
+            Err(error) if error.kind() != ErrorKind::UnexpectedEof => return Err(error.into()),
+            Ok(()) if magic == MAGIC => {}
+            _ => return Err(LedgerError::NoLedger),
+        }
+        let none = Backlog::default();
+        let header = Header { seed: 0, backlog: none, catch_up: Nanos::ZERO };
+        let mut reader = Reader { input, header, record: 0, time: 0, number: 0, is_over: false };
+        if reader.byte()? != Some(0) {
+            return Err(LedgerError::NoLedger);
+        }
+        let seed = reader.read_number()?;
+        let packets = reader.read_number()?;
+        let packets = usize::try_from(packets).map_err(|_| LedgerError::NoLedger)?;
+        let backlog = Backlog { packets, bytes: reader.read_number()? };
+        reader.header = Header { seed, backlog, catch_up: Nanos(reader.read_number()?) };
+        Ok(reader)
+    }
+
+    /// What the run went by.
+    pub fn header(&self) -> Header {
+        self.header
+    }
+
+    fn event(&mut self) -> Result<Option<Event>, LedgerError> {
+        let Some(tag) = self.byte()? else { return Ok(None) };
+        let event = match tag {
+            code::ARRIVED => {
+                let (number, time) = (self.after()?, self.since()?);
+                let (class, flow, length) = self.class_flow_length()?;
+                Event::Arrived(Arrived { number, time, class, flow, length })
+            }
+            code::SENT => Event::Sent(self.sent()?),
+            code::DROPPED => {
+                let (number, time) = (self.after()?, self.since()?);
+                let reason = code::reason(self.read_number()?);
+                let reason = reason.ok_or_else(|| self.malformed("no such reason"))?;
+                let (packet, _) = self.packet(time)?;
+                Event::Dropped(Dropped { number, packet, time, reason })
+            }
+            code::IDLE => Event::Idle { time: self.since()?, lateness: Nanos(self.read_number()?) },
+            code::RELOADED => Event::Reloaded { time: self.since()?, kept: self.read_number()? },
+            code::KEPT => {
+                let number = self.after()?;
+                let (class, flow) = (ClassId(self.read_small()?), FlowId(self.read_small()?));
+                Event::Kept { number, class, flow }
+            }
+            _ => return Err(self.malformed("there is no such record")),
+        };
+        self.record += 1;
+        Ok(Some(event))
+    }
+
+    fn sent(&mut self) -> Result<Sent, LedgerError> {
+        let (number, start) = (self.after()?, self.since()?);
+        let lateness = Nanos(self.read_number()?);
+        let departure = Nanos(code::unzigzag(start.0, self.read_number()?));
+        let allowance = Nanos(self.read_number()?);
+        let (packet, has_deadline) = self.packet(start)?;
+        let deadline = match has_deadline {
+            true => Some(Nanos(code::unzigzag(start.0, self.read_number()?))),
+            false => None,
+        };
+        Ok(Sent { number, packet, deadline, start, lateness, departure, allowance })
+    }
+
+    fn packet(&mut self, time: Nanos) -> Result<(Packet, bool), LedgerError> {
+        let flags = code::of_flags(self.read_number()?);
+        let (demoted, ecn, has_deadline) = flags.ok_or_else(|| self.malformed("no such flags"))?;
+        let (class, flow, length) = self.class_flow_length()?;
+        let arrival = Nanos(code::unzigzag(time.0, self.read_number()?));
+        Ok((Packet { class, flow, length, demoted, ecn, arrival, handle: 0 }, has_deadline))
+    }
+
+    fn class_flow_length(&mut self) -> Result<(ClassId, FlowId, u32), LedgerError> {
+        Ok((ClassId(self.read_small()?), FlowId(self.read_small()?), self.read_small()?))
+    }
+
+    fn since(&mut self) -> Result<Nanos, LedgerError> {
+        self.time = code::unzigzag(self.time, self.read_number()?);
+        Ok(Nanos(self.time))
+    }
+
+    fn after(&mut self) -> Result<u64, LedgerError> {
+        self.number = code::unzigzag(self.number, self.read_number()?);
+        Ok(self.number)
+    }
+
+    fn read_small(&mut self) -> Result<u32, LedgerError> {
+        u32::try_from(self.read_number()?).map_err(|_| self.malformed("a number is too large"))
+    }
+
+    fn read_number(&mut self) -> Result<u64, LedgerError> {
+        let mut number = 0u64;
+        for shift in (0..64).step_by(7) {
+            let cut_short = LedgerError::CutShort { record: self.record };
+            let byte = self.byte()?.ok_or(cut_short)?;
+            let part = u64::from(byte & 127);
+            if part << shift >> shift != part {
+                break;
+            }
+            number |= part << shift;
+            if byte < 128 {
+                return Ok(number);
+            }
+        }
+        Err(self.malformed("a number is too large"))
+    }
+
+    fn byte(&mut self) -> Result<Option<u8>, LedgerError> {
+        let mut byte = [0];
+        loop {
+            match self.input.read(&mut byte) {
+                Ok(0) => return Ok(None),
+                Ok(_) => return Ok(Some(byte[0])),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    fn malformed(&self, what: &'static str) -> LedgerError {
+        LedgerError::Malformed { record: self.record, what }
+    }
+}
+
+impl<R: Read> Iterator for Reader<R> {
+    type Item = Result<Event, LedgerError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_over {
+            return None;
+        }
+        let event = self.event().transpose();
+        self.is_over = !matches!(event, Some(Ok(_)));
+        event
+    }
+}

@@ -1,0 +1,105 @@
+use laxity::packet::{ClassId, Ecn, FlowId, Packet};
+use laxity::scheduler::DropReason;
+use proptest::prelude::*;
+
+use super::*;
+use crate::event::{Arrived, Dropped, Event, Sent};
+
+fn time() -> impl Strategy<Value = Nanos> {
+    prop_oneof![any::<u64>(), 0..1_000_000u64].prop_map(Nanos)
+}
+
+fn packet() -> impl Strategy<Value = Packet> {
+    let ecn = prop_oneof![Just(Ecn::NotCapable), Just(Ecn::Capable), Just(Ecn::Experienced)];
+    (any::<u32>(), any::<u32>(), any::<u32>(), any::<bool>(), ecn, time()).prop_map(
+        |(class, flow, length, demoted, ecn, arrival)| {
+            let (class, flow) = (ClassId(class), FlowId(flow));
+            Packet { class, flow, length, demoted, ecn, arrival, handle: 0 }
+        },
+    )
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let arrived = (any::<u64>(), time(), packet()).prop_map(|(number, time, packet)| {
+        let Packet { class, flow, length, .. } = packet;
+        Event::Arrived(Arrived { number, time, class, flow, length })
+    });
+    let sent = (any::<u64>(), packet(), prop::option::of(time()), time(), time(), time(), time())
+        .prop_map(|(number, packet, deadline, start, lateness, departure, allowance)| {
+            Event::Sent(Sent { number, packet, deadline, start, lateness, departure, allowance })
+        });
+    let dropped = (any::<u64>(), packet(), time(), 0..DropReason::ALL.len()).prop_map(
+        |(number, packet, time, reason)| {
+            Event::Dropped(Dropped { number, packet, time, reason: DropReason::ALL[reason] })
+        },
+    );
+    let idle = (time(), time()).prop_map(|(time, lateness)| Event::Idle { time, lateness });
+    let reloaded = (time(), any::<u64>()).prop_map(|(time, kept)| Event::Reloaded { time, kept });
+    let kept = (any::<u64>(), any::<u32>(), any::<u32>()).prop_map(|(number, class, flow)| {
+        Event::Kept { number, class: ClassId(class), flow: FlowId(flow) }
+    });
+    prop_oneof![arrived, sent, dropped, idle, reloaded, kept]
+}
+
+fn written(events: &[Event]) -> Vec<u8> {
+    let mut ledger = Writer::new(Vec::new(), Settings::default().into()).unwrap();
+    events.iter().for_each(|event| ledger.write(event).unwrap());
+    ledger.into_inner()
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(events in prop::collection::vec(event(), 0..40)) {
+        let bytes = written(&events);
+        let reader = Reader::new(&bytes[..]).unwrap();
+        prop_assert_eq!(reader.header(), Header::from(Settings::default()));
+        let read: Vec<Event> = reader.collect::<Result<_, _>>().unwrap();
+        prop_assert_eq!(read, events);
+    }
+
+    /// A ledger that is cut short gives what was whole, and says that it is.
+    #[test]
+    fn a_ledger_cut_short_is_read_as_far_as_it_goes(
+        events in prop::collection::vec(event(), 1..10), cut: prop::sample::Index,
+    ) {
+        let bytes = written(&events);
+        let from = written(&[]).len();
+        let end = from + cut.index(bytes.len() - from);
+        let mut read = Vec::new();
+        for event in Reader::new(&bytes[..end]).unwrap() {
+            match event {
+                Ok(event) => read.push(event),
+                Err(LedgerError::CutShort { record }) => prop_assert_eq!(record, read.len() as u64),
+                Err(error) => prop_assert!(false, "{}", error),
+            }
+        }
+        prop_assert_eq!(&events[..read.len()], &read[..]);
+        prop_assert!(read.len() < events.len());
+    }
+
+    /// Whatever the bytes, reading ends, with what is written as it is read or an error.
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        prop_assert!(Reader::new(&bytes[..]).is_err());
+        let mut ledger = written(&[]);
+        ledger.extend(&bytes);
+        let read = Reader::new(&ledger[..]).unwrap();
+        prop_assert!(read.count() <= bytes.len());
+    }
+}
+
+#[test]
+fn errors_say_what_is_wrong() {
+    let said = |bytes: &[u8]| {
+        let mut ledger = written(&[]);
+        ledger.extend(bytes);
+        Reader::new(&ledger[..]).unwrap().find_map(Result::err).unwrap().to_string()
+    };
+    assert_eq!(said(&[9]), "record 0: there is no such record");
+    assert_eq!(said(&[3, 0, 0, 100]), "record 0: no such reason");
+    assert_eq!(said(&[4, 0, 0, 4, 255]), "it ends within record 1: those before are whole");
+    let large = [4, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1];
+    assert_eq!(said(&large), "record 0: a number is too large");
+    let none = Reader::new(&b"laxity ledger 2\n"[..]).map(|_| ()).unwrap_err().to_string();
+    assert_eq!(none, "it does not begin with `laxity ledger 1`: it is none, or of another version");
+}

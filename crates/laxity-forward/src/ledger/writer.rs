@@ -1,0 +1,141 @@
+//! Events written.
+
+use std::io::{self, Write};
+
+use laxity::packet::Packet;
+
+use super::{Header, MAGIC, code};
+use crate::event::{Arrived, Dropped, Event, Sent};
+
+/// Writes the ledger of a run. Each record is written at once; give it a buffered writer. Nothing is
+/// allocated.
+#[derive(Debug)]
+pub struct Writer<W> {
+    out: W,
+    /// The time of the last record that has one.
+    time: u64,
+    /// The number of the last packet.
+    number: u64,
+}
+
+/// A record in the making, in room for the longest.
+struct Record {
+    bytes: [u8; 128],
+    length: usize,
+}
+
+impl Record {
+    fn new(tag: u8) -> Record {
+        Record { bytes: [0; 128], length: 0 }.byte(tag)
+    }
+
+    fn byte(mut self, byte: u8) -> Record {
+        self.bytes[self.length] = byte;
+        self.length += 1;
+        self
+    }
+
+    fn number(mut self, mut number: u64) -> Record {
+        while number >= 128 {
+            self = self.byte(number as u8 | 128);
+            number >>= 7;
+        }
+        self.byte(number as u8)
+    }
+
+    fn numbers(self, numbers: impl IntoIterator<Item = u64>) -> Record {
+        numbers.into_iter().fold(self, Record::number)
+    }
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a ledger.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn new(mut out: W, header: Header) -> io::Result<Self> {
+        out.write_all(MAGIC)?;
+        let Header { seed, backlog, catch_up } = header;
+        let mut writer = Writer { out, time: 0, number: 0 };
+        let limits = [backlog.packets as u64, backlog.bytes, catch_up.0];
+        writer.put(Record::new(0).number(seed).numbers(limits))?;
+        Ok(writer)
+    }
+
+    /// Writes an event.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&mut self, event: &Event) -> io::Result<()> {
+        let record = match *event {
+            Event::Arrived(arrived) => self.arrived(arrived),
+            Event::Sent(sent) => self.sent(sent),
+            Event::Dropped(dropped) => self.dropped(dropped),
+            Event::Idle { time, lateness } => {
+                Record::new(code::IDLE).number(self.since(time.0)).number(lateness.0)
+            }
+            Event::Reloaded { time, kept } => {
+                Record::new(code::RELOADED).number(self.since(time.0)).number(kept)
+            }
+            Event::Kept { number, class, flow } => {
+                let number = self.after(number);
+                Record::new(code::KEPT).number(number).numbers([class.0, flow.0].map(u64::from))
+            }
+        };
+        self.put(record)
+    }
+
+    /// Ends it; the writer gets what was written.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+
+    fn arrived(&mut self, arrived: Arrived) -> Record {
+        let Arrived { number, time, class, flow, length } = arrived;
+        let (number, time) = (self.after(number), self.since(time.0));
+        let record = Record::new(code::ARRIVED).number(number).number(time);
+        record.numbers([class.0, flow.0, length].map(u64::from))
+    }
+
+    fn sent(&mut self, sent: Sent) -> Record {
+        let Sent { number, packet, deadline, start, lateness, departure, allowance } = sent;
+        let record = Record::new(code::SENT).number(self.after(number));
+        let record = record.number(self.since(start.0)).number(lateness.0);
+        let record = record.number(code::zigzag(start.0, departure.0)).number(allowance.0);
+        let record = packet_of(record, &packet, start.0, deadline.is_some());
+        match deadline {
+            Some(deadline) => record.number(code::zigzag(start.0, deadline.0)),
+            None => record,
+        }
+    }
+
+    fn dropped(&mut self, dropped: Dropped) -> Record {
+        let Dropped { number, packet, time, reason } = dropped;
+        let record = Record::new(code::DROPPED).number(self.after(number));
+        let record = record.number(self.since(time.0)).number(code::of_reason(reason));
+        packet_of(record, &packet, time.0, false)
+    }
+
+    /// How much later a time is than that of the last record.
+    fn since(&mut self, time: u64) -> u64 {
+        let last = std::mem::replace(&mut self.time, time);
+        code::zigzag(last, time)
+    }
+
+    /// How many packets a packet comes after the last one.
+    fn after(&mut self, number: u64) -> u64 {
+        let last = std::mem::replace(&mut self.number, number);
+        code::zigzag(last, number)
+    }
+
+    fn put(&mut self, record: Record) -> io::Result<()> {
+        self.out.write_all(&record.bytes[..record.length])
+    }
+}
+
+fn packet_of(record: Record, packet: &Packet, time: u64, has_deadline: bool) -> Record {
+    let Packet { class, flow, length, arrival, .. } = *packet;
+    let record = record.number(code::flags(packet, has_deadline));
+    let record = record.numbers([class.0, flow.0, length].map(u64::from));
+    record.number(code::zigzag(time, arrival.0))
+}

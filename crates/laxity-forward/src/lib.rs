@@ -1,0 +1,80 @@
+//! The path of a packet through a live forwarder: classify, police, schedule, pace, reload, and a ledger of
+//! it all. No I/O, no clock, no threads: frames and the time go in, sends and the next wake-up come out.
+//!
+//! ```
+//! use laxity::units::Nanos;
+//! use laxity_forward::{Event, Forwarder, Frame, Settings};
+//! use laxity_plan::{Plan, matching::Headers};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let text = "version = 1\nlink = { rate = \"10mbit\" }\nscheduler = { kind = \"edf\" }\n[class.rest]\n";
+//! # let (plan, bytes) = (Plan::parse(text, "plan.toml", std::path::Path::new("."))?, [0; 60]);
+//!
+//! let mut forwarder = Forwarder::new(plan, Settings::default())?;
+//! let mut buffers = vec![Some(bytes)]; // the caller's own, by the handles that it gives them
+//! let mut sink = |event: &Event| match event {
+//!     Event::Sent(sent) => drop(buffers[sent.packet.handle as usize].take()), // to the interface
+//!     Event::Dropped(dropped) => buffers[dropped.packet.handle as usize] = None,
+//!     _ => {} // for the ledger
+//! };
+//! let frame = Frame { headers: Headers::from_ethernet(&bytes), length: 60, handle: 0 };
+//! forwarder.arrive(Nanos(1_000), frame, &mut sink);
+//! let wake = forwarder.poll(Nanos(1_000), &mut sink); // and again then, or when a frame arrives
+//! assert_eq!((wake, buffers[0]), (None, None));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What is where
+//!
+//! | | |
+//! | --- | --- |
+//! | [`Forwarder`] | [`arrive`](Forwarder::arrive), [`poll`](Forwarder::poll), [`reload`](Forwarder::reload), [`drain`](Forwarder::drain) |
+//! | [`Sorter`] | the class and flow of a frame: the plan's matches behind a cache that no attacker fills by choice |
+//! | [`Event`] | what is told: arrivals, sends, drops, reloads |
+//! | [`ledger`] | events as bytes, from which `laxity_sim::replay` repeats every dispatch and drop |
+//! | [`segment`] | frames of 64 kB that a kernel did not cut, and checksums that it did not complete |
+//!
+//! A packet takes the way cache, limits, meter, scheduler, pacer. Nothing on it allocates: what is queued
+//! stands in a slab of [`Settings::backlog`] places, flows in a table of [`Settings::flows`], and schedulers
+//! keep what they have grown to.
+//!
+//! # What holds
+//!
+//! A thread that forwards is woken late now and then. Each packet is told with the
+//! [`lateness`](Sent::lateness) of its start, since the link was free and something was there to send. Up to
+//! [`Settings::catch_up`] of that is made up for: the next packets are sent at once, and come together in
+//! the queue behind, a modem's say, which is then as long and no longer. What exceeds it is lost. A
+//! packet's [`allowance`](Sent::allowance) is what was lost since the link was idle, and how far the queue
+//! behind is in arrears when it has sent the packet:
+//!
+//! **Every packet whose class has a bound, and is not demoted, is delayed by at most that bound and its
+//! allowance**, as long as the classes that the bound rests on keep to their contracts, for which `police` is
+//! there. A delay lasts from [`arrive`](Forwarder::arrive) to the last bit out of the queue behind. The
+//! allowance is never more than the sum of all that was late since the link was idle, and one nanosecond
+//! for each time that something was lost; under static priority it is more by what goes first in the time
+//! that was lost ([`growths`](laxity_plan::Plan::growths)).
+//!
+//! The reason: whatever a scheduler guarantees on a link that sends without pause holds for times that
+//! count as if nobody had been late, but for what was lost, by which everything comes later; and the queue
+//! behind is as far behind those times as it is told to be. A [reload](Forwarder::reload) is a link that was
+//! late since the oldest packet arrived that it hands over.
+#![deny(missing_docs)]
+
+mod cache;
+mod checksum;
+mod classify;
+mod error;
+mod event;
+mod forwarder;
+mod key;
+pub mod ledger;
+mod outlet;
+mod queued;
+mod reload;
+pub mod segment;
+
+pub use cache::Found;
+pub use classify::Sorter;
+pub use error::Refusal;
+pub use event::{Arrived, Dropped, Event, Sent, Sink};
+pub use forwarder::{Draining, Forwarder, Frame, Settings};

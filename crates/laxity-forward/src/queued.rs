@@ -1,0 +1,90 @@
+//! What the forwarder keeps of every packet that is queued.
+
+use laxity::packet::Packet;
+use laxity_plan::matching::Headers;
+use slab::Slab;
+
+/// Packets that are queued, by the handle under which the scheduler knows them, in a list by arrival. It
+/// never grows beyond what it is made for.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    packets: Slab<Linked>,
+    first: usize,
+    last: usize,
+}
+
+/// A packet as it came.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Queued {
+    /// Its number among all that arrived.
+    pub number: u64,
+    /// With the caller's handle.
+    pub packet: Packet,
+    pub headers: Headers,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Linked {
+    queued: Queued,
+    before: usize,
+    after: usize,
+}
+
+const NONE: usize = usize::MAX;
+
+impl Held {
+    /// Room for so many.
+    pub fn new(most: usize) -> Self {
+        Held { packets: Slab::with_capacity(most), first: NONE, last: NONE }
+    }
+
+    /// Keeps the newest packet; returns the handle for the scheduler.
+    pub fn insert(&mut self, queued: Queued) -> u64 {
+        let slot = self.packets.insert(Linked { queued, before: self.last, after: NONE });
+        match self.packets.get_mut(self.last) {
+            Some(last) => last.after = slot,
+            None => self.first = slot,
+        }
+        self.last = slot;
+        slot as u64
+    }
+
+    /// Lets go of a packet that the scheduler gives back.
+    pub fn remove(&mut self, handle: u64) -> Queued {
+        let Linked { queued, before, after } = self.packets.remove(handle as usize);
+        match self.packets.get_mut(before) {
+            Some(before) => before.after = after,
+            None => self.first = after,
+        }
+        match self.packets.get_mut(after) {
+            Some(after) => after.before = before,
+            None => self.last = before,
+        }
+        queued
+    }
+
+    /// The one that has waited the longest.
+    pub fn oldest(&self) -> Option<&Queued> {
+        self.packets.get(self.first).map(|linked| &linked.queued)
+    }
+
+    pub fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// All of them with their handles, in the order of their arrival.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &Queued)> {
+        let mut next = self.first;
+        std::iter::from_fn(move || {
+            let slot = next;
+            let linked = self.packets.get(slot)?;
+            next = linked.after;
+            Some((slot as u64, &linked.queued))
+        })
+    }
+
+    /// The packet of a handle is of another class and flow from now on, or demoted.
+    pub fn change(&mut self, handle: u64, packet: Packet) {
+        self.packets[handle as usize].queued.packet = packet;
+    }
+}

@@ -1,0 +1,91 @@
+//! Another plan, while packets are queued.
+
+use std::collections::HashMap;
+
+use laxity::packet::{ClassId, Packet};
+use laxity::port::Books;
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_plan::classify::Conversation;
+
+use crate::cache::Found;
+use crate::classify::Sorter;
+use crate::error::Refusal;
+use crate::event::{Event, Sink};
+use crate::forwarder::{Forwarder, check, drops, longest, port};
+use crate::queued::Queued;
+
+impl Forwarder {
+    /// Follows another plan from now on, if it can, and returns the books of the last one, in which what
+    /// was handed over stands as queued. In the new ones it arrives once more.
+    ///
+    /// Every queued packet stays queued, whatever the limits of the new plan. One whose class is there by
+    /// name stays in it; any other goes to the class that its headers have under the new plan. The new
+    /// scheduler gets them at the times of their arrival, in that order, and its meters judge them there:
+    /// one that would be dropped for that is demoted instead. So to the new scheduler they have arrived
+    /// over a time in which the link was late, and that lateness is in the
+    /// [`allowance`](crate::Sent::allowance) of what is sent until the link is idle: what the new plan
+    /// guarantees holds from the first packet on, with nothing else to be said about those between two
+    /// plans.
+    ///
+    /// # Errors
+    /// If the plan cannot be followed, in which case nothing has changed.
+    pub fn reload(&mut self, now: Nanos, plan: Plan, sink: Sink<'_>) -> Result<Books, Refusal> {
+        let now = self.pass(now);
+        check(&plan)?;
+        let mut sorter = Sorter::new(&plan, self.settings.flows, self.settings.secret)?;
+        let longest = longest(&plan);
+        let kept = self.classes_under(&plan, &mut sorter, &longest)?;
+
+        let old = std::mem::replace(&mut self.port, port(&plan, self.settings.seed));
+        self.policer = plan.policer(Nanos::ZERO);
+        (self.sorter, self.longest, self.growths) = (sorter, longest, plan.growths());
+        sink(&Event::Reloaded { time: now, kept: kept.len() as u64 });
+        for (handle, number, mut packet) in kept {
+            let Packet { class, flow, .. } = packet;
+            sink(&Event::Kept { number, class, flow });
+            self.policer.keep(&mut packet);
+            self.held.change(handle, packet);
+            let packet = Packet { handle, ..packet };
+            let mut drops = drops(&mut self.held, now, sink);
+            self.port.take_over(packet.arrival, packet, &mut drops);
+        }
+        let oldest = self.held.oldest().map(|queued| queued.packet.arrival);
+        self.outlet.changes_hands(plan.link.rate, now, self.port.next_ready(now), oldest);
+        self.plan = plan;
+        Ok(old.into_books())
+    }
+
+    /// What is queued as it is under another plan, with handles and numbers, in the order of arrival.
+    fn classes_under(
+        &self,
+        plan: &Plan,
+        sorter: &mut Sorter,
+        longest: &[u64],
+    ) -> Result<Vec<(u64, u64, Packet)>, Refusal> {
+        let leaves = plan.leaves().map(|(id, class)| (class.name.as_str(), id));
+        let leaves: HashMap<&str, ClassId> = leaves.collect();
+        let same = self.plan.classes.iter().map(|class| leaves.get(class.name.as_str()).copied());
+        let same: Vec<Option<ClassId>> = same.collect();
+        // Flows of frames that the new plan has in another class than the one that they stay in.
+        let mut flows = HashMap::new();
+        let under = |(handle, queued): (u64, &Queued)| {
+            let headers = &queued.headers;
+            let found = match same[queued.packet.class.index()] {
+                Some(class) if sorter.class_of(headers) != class => {
+                    let flow = flows.entry((class, Conversation::of(headers)));
+                    Found { class, flow: *flow.or_insert_with(|| sorter.next_flow(class)) }
+                }
+                _ => sorter.sort(headers),
+            };
+            let packet = Packet { class: found.class, flow: found.flow, ..queued.packet };
+            let limit = longest[packet.class.index()];
+            if u64::from(packet.length) > limit {
+                let class = plan.classes[packet.class.index()].name.clone();
+                return Err(Refusal::Queued { length: packet.length, limit, class });
+            }
+            Ok((handle, queued.number, packet))
+        };
+        self.held.iter().map(under).collect()
+    }
+}

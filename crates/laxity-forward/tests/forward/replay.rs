@@ -1,0 +1,221 @@
+//! A live run fed to the simulator gives the identical dispatches and drops.
+
+use laxity::port::Books;
+use laxity::scheduler::Backlog;
+use laxity::units::Nanos;
+use laxity_forward::ledger::{Header, Reader, Writer};
+use laxity_forward::{Event, Forwarder, Frame, Settings};
+use laxity_plan::Plan;
+use laxity_search::Generator;
+use laxity_sim::record::{Fate, Observer, Record};
+use laxity_sim::replay::{Kept, Live, Step, replay};
+use laxity_sim::source::Arrival;
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+
+use crate::world::{Caller, any_plan, headers, name_of};
+
+/// A run of some plans.
+struct Run {
+    settings: Settings,
+    plans: Vec<Plan>,
+    events: Vec<Event>,
+    books: Vec<Books>,
+}
+
+fn run(seed: u64) -> Run {
+    let mut draw = Generator::seed_from_u64(seed);
+    let draw = &mut draw;
+    let backlog = match draw.random_range(0..3u32) {
+        0 => Backlog { packets: 12, bytes: 1 << 30 },
+        1 => Backlog { packets: 1000, bytes: 20_000 },
+        _ => Settings::default().backlog,
+    };
+    let catch_up = Nanos([0, 100_000, 1_000_000, 10_000_000][draw.random_range(0..4usize)]);
+    let settings = Settings { seed, backlog, catch_up, flows: 64, ..Settings::default() };
+    let mut plans = vec![any_plan(draw)];
+    let mut books = Vec::new();
+    let mut forwarder = Forwarder::new(plans[0].clone(), settings).expect("a plan of a link");
+    let mut caller = Caller::new([0, 1_000_000, 40_000_000][draw.random_range(0..3usize)]);
+    let mut time = Nanos(draw.random_range(0..1_000_000_000));
+    for handle in 0..draw.random_range(1..250u64) {
+        let plan = forwarder.plan().clone();
+        // About the time of a packet apart, or at once, or long after.
+        let packet = plan.link.rate.time_for(plan.link.max_packet).0;
+        time += Nanos(match draw.random_range(0..12u32) {
+            0 => draw.random_range(0..=20 * packet),
+            1..4 => 0,
+            _ => draw.random_range(0..=packet),
+        });
+        caller.poll_until(&mut forwarder, time, draw);
+        if draw.random_range(0..40u32) == 0 {
+            let next = match draw.random_range(0..3u32) {
+                0 => plans[draw.random_range(0..plans.len())].clone(),
+                _ => any_plan(draw),
+            };
+            let events = &mut caller.events;
+            let before = (forwarder.backlog(), events.len());
+            match forwarder.reload(time, next.clone(), &mut |event| events.push(*event)) {
+                Ok(old) => {
+                    books.push(old);
+                    plans.push(next);
+                }
+                Err(_) => assert_eq!(events.len(), before.1, "a reload that is refused is none"),
+            }
+            assert_eq!(forwarder.backlog(), before.0, "a reload loses nothing");
+            caller.now = caller.now.max(time);
+        }
+        let class = draw.random_range(0..plan.classes.len());
+        let longest = plan.link.max_packet.0 as u32 + 1;
+        let length = match draw.random_range(0..3u32) {
+            0 => longest - draw.random_range(0..2u32),
+            1 => draw.random_range(0..=longest.min(200)),
+            _ => draw.random_range(1..=longest),
+        };
+        let headers = headers(name_of(&plan, class), draw.random_range(0..6));
+        caller.arrive(&mut forwarder, time, Frame { headers, length, handle });
+    }
+    books.push(caller.drain(forwarder, draw));
+    Run { settings, plans, events: caller.events, books }
+}
+
+/// What the simulator is told of it.
+fn steps(events: &[Event]) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for event in events {
+        match *event {
+            Event::Arrived(arrived) => steps.push(Step::Arrival(Arrival {
+                time: arrived.time,
+                class: arrived.class,
+                flow: arrived.flow,
+                length: arrived.length,
+            })),
+            Event::Sent(sent) => steps.push(Step::Choice { lateness: sent.lateness }),
+            Event::Idle { lateness, .. } => steps.push(Step::Choice { lateness }),
+            Event::Dropped(_) => {}
+            Event::Reloaded { time, .. } => steps.push(Step::Reload { time, kept: Vec::new() }),
+            Event::Kept { number, class, flow } => match steps.last_mut() {
+                Some(Step::Reload { kept, .. }) => kept.push(Kept { number, class, flow }),
+                _ => panic!("what is kept follows a reload"),
+            },
+        }
+    }
+    steps
+}
+
+struct Fates(Vec<Record>);
+
+impl Observer for Fates {
+    fn record(&mut self, record: &Record) {
+        self.0.push(*record);
+    }
+}
+
+/// What the live run says became of each packet, as the simulator would.
+fn fates(events: &[Event]) -> Vec<Record> {
+    let fate = |event: &Event| match *event {
+        Event::Sent(sent) => Some(Record {
+            hop: None,
+            packet: laxity::packet::Packet { handle: sent.number, ..sent.packet },
+            deadline: sent.deadline,
+            fate: Fate::Sent { start: sent.start, departure: sent.departure },
+        }),
+        Event::Dropped(dropped) => Some(Record {
+            hop: None,
+            packet: laxity::packet::Packet { handle: dropped.number, ..dropped.packet },
+            deadline: None,
+            fate: Fate::Dropped(dropped.reason),
+        }),
+        _ => None,
+    };
+    events.iter().filter_map(fate).collect()
+}
+
+/// Through the bytes of a ledger.
+fn replayed(run: &Run) -> Vec<Record> {
+    let mut ledger = Writer::new(Vec::new(), run.settings.into()).expect("room in memory");
+    run.events.iter().for_each(|event| ledger.write(event).expect("room in memory"));
+    let ledger = ledger.into_inner();
+    let ledger = Reader::new(&ledger[..]).expect("a ledger");
+    let Header { seed, backlog, catch_up } = ledger.header();
+    let events: Vec<Event> = ledger.collect::<Result<_, _>>().expect("a whole ledger");
+    let live = Live { plans: &run.plans, seed, backlog, catch_up };
+    let mut seen = Fates(Vec::new());
+    replay(live, steps(&events), &mut seen).expect("a link that was there");
+    for record in &mut seen.0 {
+        if matches!(record.fate, Fate::Dropped(_)) {
+            record.deadline = None;
+        }
+    }
+    seen.0
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    /// All dispatches and drops, under all disciplines and queue managements, late by up to 40 ms, across
+    /// reloads.
+    #[test]
+    fn a_ledger_fed_to_the_simulator_gives_the_identical_fates(seed: u64) {
+        let run = run(seed);
+        let (live, simulated) = (fates(&run.events), replayed(&run));
+        for (live, simulated) in live.iter().zip(&simulated) {
+            prop_assert_eq!(live, simulated);
+        }
+        prop_assert_eq!(live.len(), simulated.len());
+    }
+
+    /// Every packet leaves once, under the handle that it came with, and the books of every plan are
+    /// right.
+    #[test]
+    fn nothing_is_lost_or_invented(seed: u64) {
+        let run = run(seed);
+        let mut handles = Vec::new();
+        let (mut arrived, mut kept) = (0, 0);
+        for event in &run.events {
+            match event {
+                Event::Arrived(_) => arrived += 1,
+                Event::Sent(sent) => handles.push(sent.packet.handle),
+                Event::Dropped(dropped) => handles.push(dropped.packet.handle),
+                Event::Kept { .. } => kept += 1,
+                Event::Idle { .. } | Event::Reloaded { .. } => {}
+            }
+        }
+        handles.sort_unstable();
+        prop_assert!(handles.into_iter().eq(0..arrived));
+        let (last, earlier) = run.books.split_last().expect("the books of the last plan");
+        let accounts = || run.books.iter().flat_map(Books::accounts);
+        for account in accounts() {
+            let gone = account.sent + account.dropped().iter().sum::<u64>();
+            prop_assert_eq!(account.arrived, gone + account.queued);
+        }
+        prop_assert!(last.accounts().iter().all(|account| account.queued == 0));
+        let handed: u64 = earlier.iter().flat_map(Books::accounts).map(|one| one.queued).sum();
+        prop_assert_eq!(handed, kept);
+        prop_assert_eq!(accounts().map(|one| one.arrived).sum::<u64>(), arrived + kept);
+    }
+}
+
+/// The runs have in them what they are to try.
+#[test]
+fn the_runs_try_everything() {
+    use std::collections::BTreeSet;
+    let (mut kinds, mut reasons, mut kept, mut demoted) = (BTreeSet::new(), BTreeSet::new(), 0, 0);
+    for seed in 0..400 {
+        let run = run(seed);
+        kinds.extend(run.plans.iter().map(|plan| plan.scheduler.kind().word()));
+        for event in &run.events {
+            match event {
+                Event::Dropped(dropped) => drop(reasons.insert(dropped.reason.name())),
+                Event::Kept { .. } => kept += 1,
+                Event::Sent(sent) => demoted += u64::from(sent.packet.demoted),
+                _ => {}
+            }
+        }
+    }
+    let all = ["dwcs", "drr", "edf", "fifo", "fq-codel", "hfsc", "priority", "wf2q", "wfq"];
+    assert!(kinds.into_iter().eq(BTreeSet::from(all)));
+    let all = ["choke", "codel", "contract", "late", "queue-full", "red", "too-long"];
+    assert!(reasons.iter().copied().eq(BTreeSet::from(all)), "{reasons:?}");
+    assert!(kept > 500 && demoted > 100, "{kept} {demoted}");
+}

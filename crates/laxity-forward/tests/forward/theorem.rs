@@ -1,0 +1,214 @@
+//! Every packet is delayed by at most its bound and the lateness that is recorded.
+
+use laxity::units::Nanos;
+use laxity_forward::{Event, Forwarder, Frame, Settings};
+use laxity_plan::Plan;
+use laxity_search::Generator;
+use laxity_search::arrival::Allowance;
+use laxity_search::discipline::Discipline;
+use laxity_search::subject::{Conduct, Subject};
+use laxity_search::{edge, plans};
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+
+use crate::world::{Caller, DISCIPLINES, headers, matched, with_keys};
+
+/// What DWCS promises is windows, not delays.
+fn promising() -> impl Iterator<Item = Discipline> {
+    DISCIPLINES.into_iter().filter(|discipline| *discipline != Discipline::Dwcs)
+}
+
+/// Packets by class and how near they came.
+#[derive(Debug, Default)]
+struct Judged {
+    packets: u64,
+    /// Those later than their bound, for what was late.
+    late: u64,
+    /// Those within a hundredth of what they may be delayed.
+    close: u64,
+    reloads: u64,
+}
+
+/// A plan at the edge of what is admitted, and what arrives.
+struct Case {
+    plan: Plan,
+    /// Time, name of the class, flow, length.
+    arrivals: Vec<(u64, u16, u16, u32)>,
+}
+
+fn case(discipline: Discipline, draw: &mut Generator) -> Option<Case> {
+    let draft = edge::loosened(plans::draw(discipline, draw))?;
+    let draft = edge::pushed(draft, draw.random_range(0..=2), draw).inside;
+    let subject = Subject::of(&draft).ok()?;
+    let mut text = draft.text();
+    let mut arrivals = Vec::new();
+    let packet = subject.plan.link.rate.time_for(subject.plan.link.max_packet).0;
+    for name in subject.names() {
+        let feed = subject.feed(name)?;
+        let contract = &subject.contracts[feed.class];
+        // Best effort may have a contract that counts under other disciplines.
+        let class = &subject.plan.classes[feed.class];
+        let buckets = class.arrival.as_ref().map(|arrival| arrival.buckets.clone());
+        let contracted = match (&contract.conduct, buckets) {
+            (Conduct::Free, Some(buckets)) => Conduct::Keeps(buckets),
+            (conduct, _) => conduct.clone(),
+        };
+        let longest = match &contracted {
+            Conduct::Keeps(buckets) => {
+                let least = buckets.iter().map(|line| line.bucket.0).min();
+                u64::from(contract.longest).min(least.unwrap_or(u64::MAX)) as u32
+            }
+            Conduct::InStep { .. } | Conduct::Free => contract.longest,
+        };
+        let is_kept = matches!(contracted, Conduct::Keeps(_));
+        let is_policed = is_kept && draw.random_range(0..4u32) == 0;
+        if is_policed {
+            text = with_keys(&text, name, "police = \"drop\"\n");
+        }
+        let conduct = if is_policed { &Conduct::Free } else { &contracted };
+        let mut allowance = Allowance::new(conduct);
+        let streams = match conduct {
+            Conduct::InStep { streams, .. } => *streams as u16,
+            Conduct::Keeps(_) | Conduct::Free => 3,
+        };
+        let mut wanted = draw.random_range(0..=4 * packet) + 1;
+        // As fast as the contract lets it, or with pauses.
+        let pause = [0, packet / 2, 30 * packet][draw.random_range(0..3usize)];
+        let shortest = contract.shortest.max(if draw.random() { longest } else { 1 });
+        for number in 0..draw.random_range(1..80u16) {
+            let (flow, length) = (number % streams, draw.random_range(shortest..=longest));
+            wanted = allowance.grant(wanted, flow, length);
+            arrivals.push((wanted, name, flow, length));
+            wanted += draw.random_range(0..=pause);
+        }
+    }
+    arrivals.sort_by_key(|(time, ..)| *time);
+    Some(Case { plan: matched(&draft, &text)?, arrivals })
+}
+
+/// The same contracts under another discipline.
+fn another(plan: &Plan, draw: &mut Generator) -> Plan {
+    let others = ["drr", "wfq", "fifo", "priority", "edf"];
+    match draw.random_range(0..2u32) {
+        0 => plan.clone(),
+        _ if plan.has_schedulers_below() => plan.clone(),
+        _ => plan.clone().under(others[draw.random_range(0..5usize)]).expect("a scheduler"),
+    }
+}
+
+fn judge(seed: u64, discipline: Discipline, latest: u64, judged: &mut Judged) {
+    let mut draw = Generator::seed_from_u64(seed);
+    let draw = &mut draw;
+    let Some(Case { plan, arrivals }) = case(discipline, draw) else { return };
+    let catch_up = Nanos([0, 300_000, 1_000_000][draw.random_range(0..3usize)]);
+    let settings = Settings { catch_up, ..Settings::default() };
+    let mut forwarder = Forwarder::new(plan.clone(), settings).expect("a plan of a link");
+    let mut caller = Caller::new(latest);
+    let mut followed = vec![plan.clone()];
+    for (handle, &(time, name, flow, length)) in (0..).zip(&arrivals) {
+        caller.poll_until(&mut forwarder, Nanos(time), draw);
+        if draw.random_range(0..60u32) == 0 {
+            let next = another(&plan, draw);
+            let events = &mut caller.events;
+            let time = Nanos(time);
+            let done = forwarder.reload(time, next.clone(), &mut |event| events.push(*event));
+            done.expect("the packets of the same classes");
+            caller.now = caller.now.max(time);
+            followed.push(next);
+            judged.reloads += 1;
+        }
+        let headers = headers(name, flow);
+        caller.arrive(&mut forwarder, Nanos(time), Frame { headers, length, handle });
+    }
+    caller.drain(forwarder, draw);
+    if followed.len() == 1 && discipline != Discipline::Priority {
+        allowances_are_what_was_late(&caller.events);
+    }
+    let mut plans = followed.iter();
+    let mut bounds = plans.next().expect("the first plan").bounds();
+    for event in &caller.events {
+        match event {
+            Event::Sent(sent) => {
+                let Ok(bound) = bounds[sent.packet.class.index()] else { continue };
+                let (delay, allowed) = (sent.delay(), bound.saturating_add(sent.allowance));
+                assert!(sent.keeps(bound), "{discipline:?} {seed}: bound {bound:?}, {sent:?}");
+                judged.packets += 1;
+                judged.late += u64::from(delay > bound);
+                judged.close += u64::from(delay.0 >= allowed.0 - allowed.0 / 100);
+            }
+            Event::Reloaded { .. } => {
+                bounds = plans.next().expect("a plan for every reload").bounds();
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What is allowed is no more than the sum of what was late since the link was idle, and a nanosecond for
+/// each time.
+fn allowances_are_what_was_late(events: &[Event]) {
+    let (mut queued, mut line_is_free, mut late) = (0u64, Nanos(0), 0);
+    for event in events {
+        match event {
+            Event::Arrived(arrived) => {
+                if queued == 0 && line_is_free <= arrived.time {
+                    late = 0;
+                }
+                queued += 1;
+            }
+            Event::Sent(sent) => {
+                late += sent.lateness.0 + 1;
+                assert!(sent.allowance.0 <= late, "{late}: {sent:?}");
+                (queued, line_is_free) = (queued - 1, sent.departure);
+            }
+            Event::Dropped(_) => queued -= 1,
+            Event::Idle { .. } | Event::Reloaded { .. } | Event::Kept { .. } => {}
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(30))]
+
+    /// No exception: whatever the discipline, near the edge of admission, whoever is late and however,
+    /// across reloads.
+    #[test]
+    fn no_packet_is_later_than_its_bound_and_what_was_late(seed: u64) {
+        for discipline in promising() {
+            judge(seed, discipline, 30_000_000, &mut Judged::default());
+        }
+    }
+
+    /// Who is never late keeps the bounds themselves.
+    #[test]
+    fn who_is_never_late_allows_nothing(seed: u64) {
+        for discipline in DISCIPLINES {
+            let mut draw = Generator::seed_from_u64(seed);
+            let Some(Case { plan, arrivals }) = case(discipline, &mut draw) else { continue };
+            let mut forwarder = Forwarder::new(plan, Settings::default()).expect("a plan of a link");
+            let mut caller = Caller::new(0);
+            for (handle, &(time, name, flow, length)) in (0..).zip(&arrivals) {
+                caller.poll_until(&mut forwarder, Nanos(time), &mut draw);
+                let frame = Frame { headers: headers(name, flow), length, handle };
+                caller.arrive(&mut forwarder, Nanos(time), frame);
+            }
+            caller.drain(forwarder, &mut draw);
+            for event in &caller.events {
+                if let Event::Sent(sent) = event {
+                    prop_assert_eq!((sent.lateness, sent.allowance), (Nanos(0), Nanos(0)));
+                }
+            }
+        }
+    }
+}
+
+/// The bounds are reached, and missed by what is not recorded.
+#[test]
+fn the_judge_has_something_to_judge() {
+    for discipline in promising() {
+        let mut judged = Judged::default();
+        (0..40).for_each(|seed| judge(seed, discipline, 30_000_000, &mut judged));
+        println!("{discipline:?} {judged:?}");
+        assert!(judged.packets > 500 && judged.late > 0, "{discipline:?}: {judged:?}");
+    }
+}

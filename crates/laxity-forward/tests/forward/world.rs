@@ -1,0 +1,165 @@
+//! Random plans of every discipline, and a caller that is late.
+
+use std::net::IpAddr;
+use std::path::Path;
+
+use laxity::packet::ClassId;
+use laxity::units::Nanos;
+use laxity_forward::{Event, Forwarder, Frame};
+use laxity_plan::Plan;
+use laxity_plan::matching::{Headers, IpHeaders, Ports};
+use laxity_search::Generator;
+use laxity_search::discipline::Discipline;
+use laxity_search::draft::Draft;
+use laxity_search::plans;
+use rand::RngExt;
+
+/// The disciplines of a link that draw plans of their own.
+pub const DISCIPLINES: [Discipline; 8] = [
+    Discipline::Edf,
+    Discipline::Hfsc,
+    Discipline::Wf2q,
+    Discipline::Nested,
+    Discipline::Wfq,
+    Discipline::Drr,
+    Discipline::Priority,
+    Discipline::Dwcs,
+];
+
+/// Those that any plan may be put under.
+const OTHERS: [&str; 3] = [
+    "kind = \"fifo\"",
+    "kind = \"fq-codel\", limit = 40, target = \"1ms\", interval = \"10ms\"",
+    "kind = \"fq-codel\", limit = \"30kB\"",
+];
+
+const QUEUES: [&str; 6] = [
+    "kind = \"droptail\"\nlimit = 8",
+    "kind = \"droptail\"\nlimit = \"9kB\"",
+    "kind = \"red\"\nlimit = 30\nmin = 3\nmax = 12\nweight = 0.1",
+    "kind = \"choke\"\nlimit = 30\nmin = 2\nmax = 12\nweight = 0.2",
+    "kind = \"codel\"\nlimit = 50\ntarget = \"1ms\"\ninterval = \"10ms\"",
+    "kind = \"codel\"\nlimit = \"40kB\"",
+];
+
+/// A plan under any discipline, with queue managements and police.
+pub fn any_plan(draw: &mut Generator) -> Plan {
+    loop {
+        let discipline = DISCIPLINES[draw.random_range(0..DISCIPLINES.len())];
+        let mut draft = plans::draw(discipline, draw);
+        if discipline != Discipline::Nested && draw.random_range(0..4u32) == 0 {
+            draft.scheduler = OTHERS[draw.random_range(0..OTHERS.len())].to_string();
+        }
+        let polices = ["count", "demote", "drop"].map(|police| format!("police = \"{police}\"\n"));
+        let mut text = draft.text();
+        if draw.random_range(0..3u32) == 0 {
+            text += "\n[scheduler.queue]\n";
+            text += QUEUES[draw.random_range(0..QUEUES.len())];
+        }
+        for class in draft.classes.iter().filter(|class| class.arrival.is_some()) {
+            let police = &polices[draw.random_range(0..3usize)];
+            text = with_keys(&text, class.name, police);
+        }
+        for class in &draft.classes {
+            if draw.random_range(0..3u32) == 0 {
+                let queue = QUEUES[draw.random_range(0..QUEUES.len())];
+                text += &format!("\n[class.c{}.queue]\n{queue}\n", class.name);
+            }
+        }
+        if let Some(plan) = matched(&draft, &text) {
+            return plan;
+        }
+    }
+}
+
+/// The plan of a text, in which the leaves have each a `match` of their own: the port of their name.
+pub fn matched(draft: &Draft, text: &str) -> Option<Plan> {
+    let parse = |text: &str| Plan::parse(text, "drawn.toml", Path::new("."));
+    let plan = parse(text).ok()?;
+    let mut text = text.to_string();
+    let leaf = |name| plan.class(&format!("c{name}")).is_some_and(|id| is_leaf(&plan, id));
+    let leaves: Vec<u16> =
+        draft.classes.iter().map(|class| class.name).filter(|name| leaf(*name)).collect();
+    let (last, others) = leaves.split_last()?;
+    for name in others {
+        text = with_keys(&text, *name, &format!("match = \"udp dport {name}\"\n"));
+    }
+    let rest = with_keys(&text, *last, "match = \"any\"\n");
+    Some(parse(&rest).expect("a match changes nothing else"))
+}
+
+fn is_leaf(plan: &Plan, id: ClassId) -> bool {
+    plan.classes[id.index()].is_leaf()
+}
+
+pub fn with_keys(text: &str, class: u16, keys: &str) -> String {
+    let heading = format!("[class.c{class}]\n");
+    text.replace(&heading, &format!("{heading}{keys}"))
+}
+
+/// Headers that belong to the class of a name, and a flow in it.
+pub fn headers(name: u16, flow: u16) -> Headers {
+    let address = |last: u16| IpAddr::V4((0x0a00_0000 + u32::from(last)).into());
+    let ip = IpHeaders { source: address(flow), destination: address(1), protocol: 17, dscp: 0 };
+    Headers { vlan: None, ip: Some(ip), ports: Some(Ports { source: flow, destination: name }) }
+}
+
+/// The name of a class as a port.
+pub fn name_of(plan: &Plan, class: usize) -> u16 {
+    plan.classes[class].name.trim_start_matches('c').parse().expect("a name that was drawn")
+}
+
+/// A caller that writes down what it is told, and wakes up late.
+pub struct Caller {
+    pub events: Vec<Event>,
+    /// Sometimes late by up to this.
+    pub latest: u64,
+    pub now: Nanos,
+}
+
+impl Caller {
+    pub fn new(latest: u64) -> Caller {
+        Caller { events: Vec::new(), latest, now: Nanos::ZERO }
+    }
+
+    /// Polls until a time, each time as late as may be.
+    pub fn poll_until(&mut self, forwarder: &mut Forwarder, end: Nanos, draw: &mut Generator) {
+        loop {
+            let events = &mut self.events;
+            let Some(wake) = forwarder.poll(self.now, &mut |event| events.push(*event)) else {
+                return;
+            };
+            let wake = Nanos(wake.0.max(self.now.0) + self.lateness(draw));
+            if wake >= end {
+                return;
+            }
+            self.now = wake;
+        }
+    }
+
+    pub fn arrive(&mut self, forwarder: &mut Forwarder, time: Nanos, frame: Frame) {
+        self.now = self.now.max(time);
+        let events = &mut self.events;
+        forwarder.arrive(time, frame, &mut |event| events.push(*event));
+    }
+
+    pub fn drain(&mut self, forwarder: Forwarder, draw: &mut Generator) -> laxity::port::Books {
+        let mut draining = forwarder.drain();
+        loop {
+            let events = &mut self.events;
+            let Some(wake) = draining.poll(self.now, &mut |event| events.push(*event)) else {
+                assert_eq!(draining.backlog().packets, 0);
+                return draining.finish();
+            };
+            self.now = Nanos(wake.0.max(self.now.0) + self.lateness(draw));
+        }
+    }
+
+    pub fn lateness(&self, draw: &mut Generator) -> u64 {
+        match draw.random_range(0..20u32) {
+            0 => draw.random_range(0..=self.latest),
+            1..8 => 0,
+            _ => draw.random_range(0..=self.latest.min(100_000)),
+        }
+    }
+}

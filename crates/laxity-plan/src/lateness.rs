@@ -1,0 +1,122 @@
+//! What it costs a class that the link is late: could send, and does not.
+//!
+//! Let a link that is proved to bring a class's packets out within a bound lose some time. Under EDF, what
+//! comes before a packet is due by its deadline, or came before; under round robin, fair queueing and
+//! service curves a class has its share of what is sent; in a queue everything came before. Everything is
+//! then as much later as was lost, and nothing more.
+//!
+//! Under static priority what comes on the levels before goes first, until the packet is sent: during what
+//! was lost, too, and while that is sent. With arrival curves A_j of the classes before and C the rate, a
+//! packet is sent at the t at which `C (t - lost) - sum A_j(t)` is what it was, so each nanosecond that is
+//! lost delays it by `C / (C - sum A_j'(t))`; these slopes never grow, so those where the bound is hold
+//! from there on.
+
+use std::collections::HashMap;
+
+use laxity::police::TokenBucket;
+use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
+
+use crate::model::{Class, Plan, SchedulerSpec};
+
+/// By how much a class's packets are later when the link is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Growth {
+    /// So many nanoseconds ...
+    later: u64,
+    /// ... for each that many.
+    lost: u64,
+}
+
+impl Growth {
+    /// As much.
+    const NONE: Growth = Growth { later: 1, lost: 1 };
+
+    /// By how much packets are later if so much was lost, rounded up.
+    pub fn of(self, lost: Nanos) -> Nanos {
+        if lost == Nanos::ZERO || self == Growth::NONE {
+            return lost;
+        }
+        let later = u128::from(lost.0) * u128::from(self.later);
+        let left = u128::from(self.lost);
+        let later = if left == 0 { u128::MAX } else { later.div_ceil(left) };
+        Nanos(u64::try_from(later).unwrap_or(u64::MAX))
+    }
+}
+
+impl Plan {
+    /// What it costs each class that has a bound.
+    pub fn growths(&self) -> Vec<Growth> {
+        match self.scheduler {
+            SchedulerSpec::Priority => self.growths_of_levels(),
+            SchedulerSpec::Fifo
+            | SchedulerSpec::Wfq
+            | SchedulerSpec::Wf2q
+            | SchedulerSpec::Drr
+            | SchedulerSpec::Hfsc
+            | SchedulerSpec::FqCodel(_)
+            | SchedulerSpec::Edf(_)
+            | SchedulerSpec::Dwcs(_)
+            | SchedulerSpec::Tdp(_) => vec![Growth::NONE; self.classes.len()],
+        }
+    }
+
+    fn growths_of_levels(&self) -> Vec<Growth> {
+        let (rate, levels) = (self.link.rate, self.priority_levels());
+        // What comes while the last byte is sent is too late.
+        let last_byte = rate.time_for(Bytes(1)) + Nanos(1);
+        let growth = |level: u32, bound: Nanos| {
+            let at = bound.saturating_sub(last_byte);
+            let before = self.leaves().filter(|(other, _)| levels[other.index()] < level);
+            let slope: u64 = before.map(|(_, class)| slope(class, at)).sum();
+            Growth { later: rate.0, lost: rate.0.saturating_sub(slope) }
+        };
+        // The classes on a level all have one bound, if they have any.
+        let mut known = HashMap::new();
+        let of = |(level, bound): (&u32, Result<Nanos, _>)| {
+            let bound = bound.ok()?;
+            Some(*known.entry(*level).or_insert_with(|| growth(*level, bound)))
+        };
+        let growths = levels.iter().zip(self.bounds()).map(of);
+        growths.map(|growth| growth.unwrap_or(Growth::NONE)).collect()
+    }
+}
+
+/// By how many bits a second a class's arrival curve grows from a time on.
+fn slope(class: &Class, at: Nanos) -> u64 {
+    let bits = |line: &TokenBucket| {
+        let burst = u128::from(line.bucket.0) * u128::from(NANOBITS_PER_BYTE);
+        burst + u128::from(line.rate.0) * u128::from(at.0)
+    };
+    let buckets = class.arrival.iter().flat_map(|arrival| &arrival.buckets);
+    let least = buckets.min_by_key(|line| (bits(line), line.rate));
+    least.map_or(0, |line| line.rate.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn growths(kind: &str) -> Vec<Growth> {
+        let text = format!(
+            "version = 1\nlink = {{ rate = \"1mbit\", max-packet = \"1000b\" }}\nscheduler = {{ kind = \"{kind}\" }}\n\
+             [class.first]\nlevel = 0\narrival = {{ bucket = \"100b\", rate = \"500kbit\", packet = \"100b\" }}\n\
+             [class.second]\nlevel = 1\narrival = {{ bucket = \"100b\", rate = \"250kbit\", packet = \"100b\" }}\n\
+             [class.third]\nlevel = 2\narrival = {{ bucket = \"100b\", rate = \"1kbit\", packet = \"100b\" }}\n"
+        );
+        Plan::parse(&text, "test.toml", Path::new(".")).unwrap().growths()
+    }
+
+    #[test]
+    fn under_static_priority_it_costs_more_the_more_goes_first() {
+        let of =
+            |lost| growths("priority").iter().map(|one| one.of(Nanos(lost)).0).collect::<Vec<_>>();
+        assert_eq!(of(0), [0, 0, 0]);
+        assert_eq!(of(1_000), [1_000, 2_000, 4_000]);
+        assert_eq!(of(1), [1, 2, 4]);
+        assert_eq!(growths("fifo"), [Growth::NONE; 3]);
+        let all = Growth { later: 1, lost: 0 };
+        assert_eq!((all.of(Nanos(0)), all.of(Nanos(1))), (Nanos(0), Nanos::MAX));
+    }
+}

@@ -1,0 +1,292 @@
+//! A live link again: what arrived, and how late the link chose, give what was sent and dropped.
+//!
+//! A simulated link chooses in the instant in which it is free and something is there. A live one is
+//! woken a little later, by which time more may have arrived. With that lateness told for every choice
+//! the simulator comes to the same dispatches and drops, all of them.
+
+use std::collections::BTreeMap;
+
+use laxity::link::Link;
+use laxity::packet::{ClassId, FlowId, Packet};
+use laxity::police::Policer;
+use laxity::port::{Books, Port};
+use laxity::scheduler::{Backlog, DropReason, Scheduler};
+use laxity::units::Nanos;
+use laxity_plan::model::{Class, Plan};
+use thiserror::Error;
+
+use crate::record::{Fate, Observer, Record};
+use crate::source::Arrival;
+
+/// What a live link went by.
+#[derive(Clone, Copy, Debug)]
+pub struct Live<'a> {
+    /// Its plans, one after the other.
+    pub plans: &'a [Plan],
+    /// The seed of what queue managements draw.
+    pub seed: u64,
+    /// How much is queued at most, whatever the plan limits.
+    pub backlog: Backlog,
+    /// The most lateness that is made up for.
+    pub catch_up: Nanos,
+}
+
+/// What happened to it. Packets are numbered from 0 in the order in which they arrive.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// A packet arrived.
+    Arrival(Arrival),
+    /// The link chose what to send, so long after it could have.
+    Choice {
+        /// How late it was.
+        lateness: Nanos,
+    },
+    /// The next plan is followed.
+    Reload {
+        /// When.
+        time: Nanos,
+        /// What is queued, in the order of arrival, as it is under that plan.
+        kept: Vec<Kept>,
+    },
+}
+
+/// A packet that is queued when a plan replaces another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Its number.
+    pub number: u64,
+    /// Its class from now on.
+    pub class: ClassId,
+    /// Its flow within that.
+    pub flow: FlowId,
+}
+
+/// Why steps are those of no link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("step {step}: {wrong}")]
+pub struct ReplayError {
+    /// Which, from 0.
+    pub step: usize,
+    /// What is wrong.
+    pub wrong: Wrong,
+}
+
+/// What is wrong with a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Wrong {
+    /// It is earlier than the one before.
+    #[error("it is earlier than the one before")]
+    Earlier,
+    /// There is no such class, or it is not one that has packets.
+    #[error("the plan has no class {} that has packets", _0.0)]
+    NoClass(ClassId),
+    /// Nothing was queued that could have been chosen.
+    #[error("nothing is queued, so nothing is chosen")]
+    NothingQueued,
+    /// There are no more plans.
+    #[error("there is no other plan")]
+    NoPlan,
+    /// What is said to be queued is not what is.
+    #[error("it names other packets than those that are queued")]
+    Others,
+}
+
+/// Runs the steps again. Fates are told as they are decided, each packet's handle being its number.
+///
+/// # Errors
+/// If no link does what the steps say.
+pub fn replay(
+    live: Live<'_>,
+    steps: impl IntoIterator<Item = Step>,
+    observer: &mut dyn Observer,
+) -> Result<(), ReplayError> {
+    let at = |step| move |wrong| ReplayError { step, wrong };
+    let (plan, later) = live.plans.split_first().ok_or(at(0)(Wrong::NoPlan))?;
+    let mut plans = later.iter();
+    let mut link = Replayed::new(live, plan, observer);
+    for (step, what) in steps.into_iter().enumerate() {
+        let done = match what {
+            Step::Arrival(arrival) => link.arrive(arrival),
+            Step::Choice { lateness } => link.choose(lateness),
+            Step::Reload { time, kept } => {
+                plans.next().ok_or(Wrong::NoPlan).and_then(|plan| link.reload(time, plan, &kept))
+            }
+        };
+        done.map_err(at(step))?;
+    }
+    Ok(())
+}
+
+struct Replayed<'a, 'o> {
+    live: Live<'a>,
+    plan: &'a Plan,
+    port: Port<Box<dyn Scheduler + Send>>,
+    policer: Policer,
+    /// By number.
+    queued: BTreeMap<u64, Packet>,
+    arrived: u64,
+    now: Nanos,
+    /// The link as if it had not been late, as far as that is made up for.
+    counted: Link,
+    /// What is behind it, at its rate.
+    line: Link,
+    /// Since when something could be sent.
+    ready: Option<Nanos>,
+    observer: &'o mut dyn Observer,
+}
+
+impl<'a, 'o> Replayed<'a, 'o> {
+    fn new(live: Live<'a>, plan: &'a Plan, observer: &'o mut dyn Observer) -> Self {
+        Replayed {
+            live,
+            plan,
+            port: port(plan, live.seed),
+            policer: plan.policer(Nanos::ZERO),
+            queued: BTreeMap::new(),
+            arrived: 0,
+            now: Nanos::ZERO,
+            counted: Link::new(plan.link.rate),
+            line: Link::new(plan.link.rate),
+            ready: None,
+            observer,
+        }
+    }
+
+    fn arrive(&mut self, arrival: Arrival) -> Result<(), Wrong> {
+        let Arrival { time, class, flow, length } = arrival;
+        self.go_on(time)?;
+        let plan = self.plan;
+        let spec = plan.classes.get(class.index()).filter(|class| class.is_leaf());
+        let spec = spec.ok_or(Wrong::NoClass(class))?;
+        let handle = self.arrived;
+        self.arrived += 1;
+        let mut packet = Packet { class, flow, length, arrival: time, handle, ..Packet::default() };
+        let refused = self.refuses(spec, &mut packet);
+        let (queued, observer) = (&mut self.queued, &mut *self.observer);
+        let mut drops = |packet: Packet, reason| {
+            queued.remove(&packet.handle);
+            tell(observer, plan, packet, None, Fate::Dropped(reason));
+        };
+        if let Some(reason) = refused {
+            self.port.refuse(packet, reason, &mut drops);
+            return Ok(());
+        }
+        let was_empty = self.port.scheduler().backlog().packets == 0;
+        self.queued.insert(handle, packet);
+        let (queued, observer) = (&mut self.queued, &mut *self.observer);
+        let mut drops = |packet: Packet, reason| {
+            queued.remove(&packet.handle);
+            tell(observer, plan, packet, None, Fate::Dropped(reason));
+        };
+        self.port.enqueue(time, packet, &mut drops);
+        if was_empty || self.ready.is_none_or(|ready| ready > time) {
+            self.ready = self.port.next_ready(time).map(|ready| ready.max(time));
+        }
+        Ok(())
+    }
+
+    /// Why a packet is not queued at all.
+    fn refuses(&mut self, class: &Class, packet: &mut Packet) -> Option<DropReason> {
+        let length = u64::from(packet.length);
+        if length > self.plan.max_packet(class).min(self.plan.link.max_packet).0 {
+            return Some(DropReason::TooLong);
+        }
+        let (queued, most) = (self.port.scheduler().backlog(), self.live.backlog);
+        if queued.packets >= most.packets || queued.bytes + length > most.bytes {
+            return Some(DropReason::QueueFull);
+        }
+        let gets_in = self.policer.admit(packet.arrival, packet);
+        (!gets_in).then_some(DropReason::Contract)
+    }
+
+    fn choose(&mut self, lateness: Nanos) -> Result<(), Wrong> {
+        let ready = self.ready.ok_or(Wrong::NothingQueued)?;
+        let due = ready.max(self.counted.free_at());
+        let now = due.saturating_add(lateness);
+        self.go_on(now)?;
+        let (plan, queued, observer) = (self.plan, &mut self.queued, &mut *self.observer);
+        let mut drops = |packet: Packet, reason| {
+            queued.remove(&packet.handle);
+            tell(observer, plan, packet, None, Fate::Dropped(reason));
+        };
+        let dispatch = self.port.dequeue(now, &mut drops);
+        let next = self.port.next_ready(now);
+        let Some(dispatch) = dispatch else {
+            self.ready = next.map(|next| next.max(now.saturating_add(Nanos(1))));
+            return Ok(());
+        };
+        let packet = dispatch.packet;
+        self.queued.remove(&packet.handle);
+        let made_up_for = lateness.min(self.live.catch_up);
+        let from = now.saturating_sub(made_up_for).max(self.counted.free_at());
+        self.counted.transmit(from, packet.length);
+        let departure = self.line.transmit(now.max(self.line.free_at()), packet.length);
+        self.port.sent(&packet, departure);
+        tell(self.observer, plan, packet, dispatch.deadline, Fate::Sent { start: now, departure });
+        self.wait(now, ready);
+        Ok(())
+    }
+
+    /// Something can be sent when the scheduler holds it back no longer, or since the oldest packet
+    /// arrived, but not `before`.
+    fn wait(&mut self, now: Nanos, before: Nanos) {
+        let oldest = self.queued.first_key_value().map(|(_, packet)| packet.arrival);
+        self.ready = match self.port.next_ready(now) {
+            Some(next) if next > now => Some(next),
+            Some(_) => oldest.map(|oldest| oldest.max(before)),
+            None => None,
+        };
+    }
+
+    fn reload(&mut self, time: Nanos, plan: &'a Plan, kept: &[Kept]) -> Result<(), Wrong> {
+        self.go_on(time)?;
+        self.plan = plan;
+        if !self.queued.keys().eq(kept.iter().map(|kept| &kept.number)) {
+            return Err(Wrong::Others);
+        }
+        (self.port, self.policer) = (port(plan, self.live.seed), plan.policer(Nanos::ZERO));
+        for &Kept { number, class, flow } in kept {
+            if !plan.classes.get(class.index()).is_some_and(Class::is_leaf) {
+                return Err(Wrong::NoClass(class));
+            }
+            let packet = self.queued.get_mut(&number).ok_or(Wrong::Others)?;
+            (packet.class, packet.flow) = (class, flow);
+            self.policer.keep(packet);
+            let packet = *packet;
+            let (queued, observer) = (&mut self.queued, &mut *self.observer);
+            self.port.take_over(packet.arrival, packet, &mut |packet: Packet, reason| {
+                queued.remove(&packet.handle);
+                tell(observer, plan, packet, None, Fate::Dropped(reason));
+            });
+        }
+        self.counted.set_rate(plan.link.rate);
+        self.line.set_rate(plan.link.rate);
+        self.wait(time, Nanos::ZERO);
+        Ok(())
+    }
+
+    fn go_on(&mut self, now: Nanos) -> Result<(), Wrong> {
+        if now < self.now {
+            return Err(Wrong::Earlier);
+        }
+        self.now = now;
+        Ok(())
+    }
+}
+
+fn port(plan: &Plan, seed: u64) -> Port<Box<dyn Scheduler + Send>> {
+    Port::new(plan.build_scheduler(seed), Books::new(plan.promises(), Nanos::ZERO))
+}
+
+fn tell(
+    observer: &mut dyn Observer,
+    plan: &Plan,
+    packet: Packet,
+    given: Option<Nanos>,
+    fate: Fate,
+) {
+    let promised = plan.classes[packet.class.index()].deadline;
+    let deadline = promised.map(|delay| packet.arrival.saturating_add(delay)).or(given);
+    observer.record(&Record { hop: None, packet, deadline, fate });
+}
