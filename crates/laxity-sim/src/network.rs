@@ -18,34 +18,36 @@ mod frames;
 mod losses;
 mod output;
 mod reserved;
+mod run;
+mod simulation;
 mod sources;
 mod summary;
 mod ties;
 mod topology;
+mod transit;
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
 
-use laxity::packet::{ClassId, Ecn, FlowId, Packet};
-use laxity::police::Policer;
+use laxity::packet::ClassId;
 use laxity::port::{Books, Promise};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, Hop};
 use laxity_plan::network::Networked;
-use laxity_plan::tdp::Assigned;
 use slab::Slab;
 
+pub use run::NetworkRun;
 pub use summary::{
     EndToEnd, FlowSummary, FramesSummary, HopSummary, NetworkSummary, TcpSummary, jain,
 };
 
 use self::agenda::{Agenda, Event, Slots};
-use self::flow::{ClassBooks, Flow};
+use self::flow::ClassBooks;
 use self::output::Output;
-use self::sources::Fed;
+use self::simulation::{Fed, Simulation, hop_of};
 use self::summary::Measured;
 use self::topology::Topology;
 use crate::Progress;
@@ -54,68 +56,6 @@ use crate::record::{Fate, Observer, Record};
 use crate::source::closed_loop::ClosedLoop;
 use crate::source::{Arrivals, Feed};
 use crate::summary::Outcome;
-use crate::tcp::Ack;
-
-/// What to simulate.
-#[derive(Clone, Copy, Debug)]
-pub struct NetworkRun<'a> {
-    /// The network.
-    pub on: &'a Assigned<'a>,
-    /// When the simulation ends, whatever is under way then; `None` lasts as long as the traffic does, and
-    /// with recordings alone it never lasts longer.
-    pub duration: Option<Nanos>,
-    /// The seed of every random draw.
-    pub seed: u64,
-}
-
-/// What is known of a network's outputs and flows while it runs.
-struct Simulation<'a, O> {
-    run: NetworkRun<'a>,
-    end: Nanos,
-    topology: Topology<'a>,
-    /// By twice the number of a link, and one for the way back.
-    books: Vec<Books>,
-    flows: Vec<Flow>,
-    classes: Vec<ClassBooks>,
-    policer: Policer,
-    sources: Vec<Fed>,
-    /// The packets of backlogged sources, by the loops of the outputs that they feed.
-    loops: Vec<ClosedLoop>,
-    transits: Slab<Transit>,
-    agenda: Agenda,
-    slots: Slots,
-    /// How long links were sending within the measured time, by books.
-    busy: Vec<Nanos>,
-    hops: u64,
-    observer: &'a mut O,
-}
-
-/// A packet on its way through the network.
-#[derive(Clone, Copy, Debug)]
-struct Transit {
-    flow: u32,
-    /// The position of the present output in all routes, and the end of its route.
-    at: u32,
-    end: u32,
-    /// When it set out, and when its first transmission began.
-    sent: Nanos,
-    began: Nanos,
-    /// When it came to the present output.
-    arrived: Nanos,
-    class: ClassId,
-    id: FlowId,
-    length: u32,
-    demoted: bool,
-    ecn: Ecn,
-    body: Body,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Body {
-    Datagram,
-    Segment { number: u64, transfer: u32, reduced: bool },
-    Ack { transfer: u32, ack: Ack },
-}
 
 impl<'a> NetworkRun<'a> {
     /// Simulates; `progress` hears of it and may stop it.
@@ -295,26 +235,6 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 }
 
-impl Transit {
-    /// Whether what becomes of it counts from end to end: acknowledgements do not.
-    fn is_measured(&self, plan: &Plan) -> bool {
-        !matches!(self.body, Body::Ack { .. }) && self.sent >= plan.run.warm_up
-    }
-
-    /// As an output sees it that it reaches now.
-    fn packet(&self, now: Nanos, handle: u64) -> Packet {
-        Packet {
-            class: self.class,
-            flow: self.id,
-            length: self.length,
-            demoted: self.demoted,
-            ecn: self.ecn,
-            arrival: now,
-            handle,
-        }
-    }
-}
-
 /// What is asked for at a hop, and proved.
 fn promises(
     plan: &Plan,
@@ -326,8 +246,4 @@ fn promises(
         bound: bounds.get(&(hop, id)).copied().flatten(),
     };
     (0..).map(ClassId).zip(&plan.classes).map(promise)
-}
-
-fn hop_of(books: u32) -> Hop {
-    Hop { link: books / 2, backward: books % 2 == 1 }
 }

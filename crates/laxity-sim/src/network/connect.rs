@@ -5,9 +5,8 @@ use laxity::units::Nanos;
 use laxity_plan::model::{Hop, ModelSource, Recording, Source, TcpSource};
 use rand::RngExt;
 
-use super::Simulation;
 use super::flow::{Connection, Flow, FlowBooks, Workload};
-use super::sources::{Fed, Flows};
+use super::simulation::{Fed, Flows, Simulation};
 use super::topology::Topology;
 use crate::error::SimError;
 use crate::record::Observer;

@@ -5,7 +5,8 @@ use laxity::units::Nanos;
 
 use super::agenda::Event;
 use super::flow::Flow;
-use super::{Body, Simulation, Transit};
+use super::simulation::Simulation;
+use super::transit::{Body, Transit};
 use crate::record::Observer;
 use crate::tcp::{Ack, Segment};
 

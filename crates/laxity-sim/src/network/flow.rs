@@ -8,7 +8,7 @@ use laxity::units::Nanos;
 use laxity_plan::model::{TcpSource, TcpTimer, TcpVariant};
 use rand::RngExt;
 
-use super::{Body, Transit};
+use super::transit::{Body, Transit};
 use crate::error::SourceProblem;
 use crate::source::closed_loop::SourceCopy;
 use crate::source::random::{Generator, Sampler};

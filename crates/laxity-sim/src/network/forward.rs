@@ -12,9 +12,10 @@ use super::agenda::Event;
 use super::flow::Flow;
 use super::frames::Next;
 use super::output::{Discipline, Output};
+use super::simulation::{Simulation, hop_of};
 use super::ties::Ties;
 use super::topology::Step;
-use super::{Body, Simulation, Transit, hop_of};
+use super::transit::{Body, Transit};
 use crate::record::{Fate, Observer, Record};
 use crate::source::closed_loop::{ClosedLoop, Way};
 

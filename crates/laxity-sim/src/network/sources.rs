@@ -1,40 +1,17 @@
 //! How packets get into a network: sources send them, and the entrance lets them in or not.
 
-use laxity::packet::{ClassId, Ecn, FlowId, Packet};
+use laxity::packet::{Ecn, FlowId, Packet};
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 
 use super::agenda::Event;
 use super::flow::Flow;
-use super::{Body, Simulation, Transit, hop_of};
+use super::simulation::{Fed, Flows, Simulation, hop_of};
+use super::transit::{Body, Transit};
 use crate::error::SimError;
 use crate::record::{Fate, Observer, Record};
 use crate::source::closed_loop::SourceCopy;
 use crate::source::{Arrival, Feed};
-
-/// A source that hears nothing of the other end.
-pub(super) struct Fed {
-    pub feed: Feed,
-    pub flows: Flows,
-}
-
-/// Which flows a source has.
-pub(super) enum Flows {
-    /// One a copy, from this on.
-    Copies(u32),
-    /// One a class, by number.
-    Classes(Vec<Option<u32>>),
-}
-
-impl Flows {
-    /// The flow of a class and a copy.
-    fn of(&self, class: ClassId, copy: FlowId) -> Option<usize> {
-        match self {
-            Flows::Copies(first) => Some((first + copy.0) as usize),
-            Flows::Classes(flows) => flows[class.index()].map(|flow| flow as usize),
-        }
-    }
-}
 
 impl<O: Observer> Simulation<'_, O> {
     /// Enters what sources do first.

@@ -6,9 +6,9 @@ use laxity::units::Nanos;
 use laxity_plan::model::{Class, Hop};
 use serde::Serialize;
 
-use super::NetworkRun;
 use super::flow::{ClassBooks, Connection, Flow};
 use super::frames::FrameCounts;
+use super::run::NetworkRun;
 use crate::summary::{ClassSummary, DelaySummary, is_zero};
 use crate::tcp::Counts;
 

@@ -1,9 +1,9 @@
 //! What feeds a simulation: arrivals that come of themselves, and sources that follow departures.
 
 use laxity::units::Nanos;
-use laxity_plan::model::{Plan, Source};
 
-use super::{Arrival, Arrivals, Backlogged, Remarks, model_feed, open_recording};
+use super::arrival::{Arrival, Arrivals, Remarks};
+use super::backlogged::Backlogged;
 use crate::error::SimError;
 
 /// A source of a run. As [`Arrivals`] it has those that come of themselves: none if it is backlogged.
@@ -24,23 +24,6 @@ impl Feed {
     /// Arrivals of any kind.
     pub fn new(arrivals: Box<dyn Arrivals>) -> Self {
         Feed::Open(Stream { arrivals, pending: None })
-    }
-
-    /// The plan's `index`-th source, from 0. None for TCP, which sends when it hears of the other end:
-    /// see [`network`](crate::network).
-    ///
-    /// # Errors
-    /// If the source's parameters make no sense, or its recording cannot be opened.
-    pub fn of_source(plan: &Plan, seed: u64, index: usize) -> Result<Option<Self>, SimError> {
-        match &plan.sources[index] {
-            Source::Model(source) => model_feed(plan, source, seed, index)
-                .map(Some)
-                .map_err(|problem| SimError::Source { number: index + 1, problem }),
-            Source::Recording(recording) => {
-                open_recording(recording, plan).map(|arrivals| Some(Feed::new(arrivals)))
-            }
-            Source::Tcp(_) => Ok(None),
-        }
     }
 }
 

@@ -129,6 +129,9 @@ proptest! {
         let single = plan(&text("", ""));
         let run = Run { plan: &single, duration: None, seed, feeds: Vec::new() };
         let of_link = run.with_sources().unwrap().simulate(&mut theirs, &mut crate::to_the_end).unwrap();
+        // What of several things that happen at one instant is first, is drawn in a network, and counts
+        // where a queue is full then.
+        prop_assume!(of_network.summary.ties_at_full_queues == 0);
         prop_assert_eq!(ours, theirs);
         prop_assert_eq!(of_network.remarks, of_link.remarks);
         let carried = of_link.summary.classes.iter().filter(|class| class.arrived > 0);

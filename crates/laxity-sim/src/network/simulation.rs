@@ -1,0 +1,68 @@
+//! The state of a network while it runs. The files beside this one say what happens to it: who sends,
+//! what passes an output, and what comes to a receiver.
+
+use laxity::packet::{ClassId, FlowId};
+use laxity::police::Policer;
+use laxity::port::Books;
+use laxity::units::Nanos;
+use laxity_plan::model::Hop;
+use slab::Slab;
+
+use super::agenda::{Agenda, Slots};
+use super::flow::{ClassBooks, Flow};
+use super::run::NetworkRun;
+use super::topology::Topology;
+use super::transit::Transit;
+use crate::source::Feed;
+use crate::source::closed_loop::ClosedLoop;
+
+/// What is known of a network's outputs and flows while it runs.
+pub(super) struct Simulation<'a, O> {
+    pub run: NetworkRun<'a>,
+    pub end: Nanos,
+    pub topology: Topology<'a>,
+    /// By twice the number of a link, and one for the way back.
+    pub books: Vec<Books>,
+    pub flows: Vec<Flow>,
+    pub classes: Vec<ClassBooks>,
+    pub policer: Policer,
+    pub sources: Vec<Fed>,
+    /// The packets of backlogged sources, by the loops of the outputs that they feed.
+    pub loops: Vec<ClosedLoop>,
+    pub transits: Slab<Transit>,
+    pub agenda: Agenda,
+    pub slots: Slots,
+    /// How long links were sending within the measured time, by books.
+    pub busy: Vec<Nanos>,
+    pub hops: u64,
+    pub observer: &'a mut O,
+}
+
+/// A source that hears nothing of the other end.
+pub(super) struct Fed {
+    pub feed: Feed,
+    pub flows: Flows,
+}
+
+/// Which flows a source has.
+pub(super) enum Flows {
+    /// One a copy, from this on.
+    Copies(u32),
+    /// One a class, by number.
+    Classes(Vec<Option<u32>>),
+}
+
+impl Flows {
+    /// The flow of a class and a copy.
+    pub fn of(&self, class: ClassId, copy: FlowId) -> Option<usize> {
+        match self {
+            Flows::Copies(first) => Some((first + copy.0) as usize),
+            Flows::Classes(flows) => flows[class.index()].map(|flow| flow as usize),
+        }
+    }
+}
+
+/// The hop that books are of.
+pub(super) fn hop_of(books: u32) -> Hop {
+    Hop { link: books / 2, backward: books % 2 == 1 }
+}

@@ -1,0 +1,68 @@
+//! What a plan's sources feed a simulation with.
+
+use laxity_plan::model::{Model, ModelSource, Plan, Source};
+
+use super::arrival::Arrivals;
+use super::backlogged::Backlogged;
+use super::copies::Copies;
+use super::feed::Feed;
+use super::greedy::Greedy;
+use super::lengths::Lengths;
+use super::paced::{Constant, Correlated, OnOff, Poisson};
+use super::recording::open_recording;
+use super::sampling::{sampled, sampler};
+use crate::error::{SimError, SourceProblem};
+
+impl Feed {
+    /// The plan's `index`-th source, from 0. None for TCP, which sends when it hears of the other end:
+    /// see [`network`](crate::network).
+    ///
+    /// # Errors
+    /// If the source's parameters make no sense, or its recording cannot be opened.
+    pub fn of_source(plan: &Plan, seed: u64, index: usize) -> Result<Option<Self>, SimError> {
+        match &plan.sources[index] {
+            Source::Model(source) => model_feed(plan, source, seed, index)
+                .map(Some)
+                .map_err(|problem| SimError::Source { number: index + 1, problem }),
+            Source::Recording(recording) => {
+                open_recording(recording, plan).map(|arrivals| Some(Feed::new(arrivals)))
+            }
+            Source::Tcp(_) => Ok(None),
+        }
+    }
+}
+
+/// The feed of the `index`-th source, which is a model.
+fn model_feed(
+    plan: &Plan,
+    source: &ModelSource,
+    seed: u64,
+    index: usize,
+) -> Result<Feed, SourceProblem> {
+    let lengths = sampled("packet", Lengths::new(plan, source))?;
+    let arrivals: Box<dyn Arrivals> = match source.model {
+        Model::Greedy { burst, spacing } => {
+            let greedy = Greedy::new(plan, source, lengths, burst, spacing)?;
+            Box::new(Copies::new(greedy, source, seed, index))
+        }
+        Model::Constant { rate, jitter } => {
+            let jitter = jitter.map(|jitter| sampler("jitter", jitter)).transpose()?;
+            Box::new(Copies::new(Constant { lengths, rate, jitter }, source, seed, index))
+        }
+        Model::Poisson { rate } => {
+            Box::new(Copies::new(Poisson::new(lengths, rate), source, seed, index))
+        }
+        Model::Correlated { rate } => {
+            Box::new(Copies::new(Correlated::new(lengths, rate), source, seed, index))
+        }
+        Model::OnOff { rate, on, off } => {
+            let on_off = OnOff::new(lengths, rate, on, off)?;
+            Box::new(Copies::new(on_off, source, seed, index))
+        }
+        Model::Backlogged { window } => {
+            let backlogged = Backlogged::new(source, window, lengths, seed, index);
+            return Ok(Feed::Backlogged(backlogged));
+        }
+    };
+    Ok(Feed::new(arrivals))
+}
