@@ -24,7 +24,8 @@ pub struct Settings {
     pub secret: u64,
     /// How many flows are remembered.
     pub flows: usize,
-    /// How much may be queued in all, whatever the plan limits: what memory is taken for.
+    /// How much may be queued in all, whatever the plan limits: what memory is taken for. Classes that do
+    /// not say what they send leave an eighth of it to the others ([`Plan::has_memory`]).
     pub backlog: Backlog,
     /// The most that is made up for when a wake-up is late: what is sent at once then comes together in
     /// the queue behind, such as a modem's.
@@ -202,8 +203,8 @@ impl Forwarder {
         if length > self.longest[packet.class.index()] {
             return Err(DropReason::TooLong);
         }
-        let (queued, most) = (self.backlog(), self.settings.backlog);
-        if self.held.len() >= most.packets || queued.bytes + length > most.bytes {
+        let queued = Backlog { packets: self.held.len(), bytes: self.backlog().bytes };
+        if !self.plan.has_memory(packet.class, packet.length, queued, self.settings.backlog) {
             return Err(DropReason::QueueFull);
         }
         match self.policer.admit(packet.arrival, packet) {

@@ -1,8 +1,9 @@
 //! From a plan to what acts on it: a scheduler behind its queues.
 
 use laxity::aqm::Managed;
+use laxity::packet::ClassId;
 use laxity::police::{Meter, Policer};
-use laxity::scheduler::Scheduler;
+use laxity::scheduler::{Backlog, Scheduler};
 use laxity::units::Nanos;
 
 use crate::model::{Arrival, Class, Plan};
@@ -37,6 +38,16 @@ impl Plan {
         let meter = |class: &Class| Some(class.arrival.as_ref()?.meter());
         let classes = self.classes.iter().map(|class| (meter(class), class.police));
         Policer::new(classes, measured_from)
+    }
+
+    /// Whether a packet of a class gets in beside what is queued where there is memory for no more than
+    /// `most`. Classes that do not say what they send leave an eighth of it to those that do: whatever
+    /// comes of the former, what is promised to the latter is not shut out.
+    pub fn has_memory(&self, class: ClassId, length: u32, queued: Backlog, most: Backlog) -> bool {
+        let is_known = self.classes[class.index()].arrival.is_some();
+        let part = |all: u64| if is_known { all } else { all - all / 8 };
+        (queued.packets as u64) < part(most.packets as u64)
+            && queued.bytes.saturating_add(length.into()) <= part(most.bytes)
     }
 
     /// Whether any number of packets may be queued.

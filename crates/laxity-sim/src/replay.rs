@@ -192,8 +192,8 @@ impl<'a, 'o> Replayed<'a, 'o> {
         if length > self.plan.max_packet(class).min(self.plan.link.max_packet).0 {
             return Some(DropReason::TooLong);
         }
-        let (queued, most) = (self.port.scheduler().backlog(), self.live.backlog);
-        if queued.packets >= most.packets || queued.bytes + length > most.bytes {
+        let queued = self.port.scheduler().backlog();
+        if !self.plan.has_memory(packet.class, packet.length, queued, self.live.backlog) {
             return Some(DropReason::QueueFull);
         }
         let gets_in = self.policer.admit(packet.arrival, packet);

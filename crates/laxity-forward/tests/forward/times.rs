@@ -125,7 +125,7 @@ fn any_time_is_taken() {
 #[test]
 fn limits_contracts_and_lengths_drop_and_tell() {
     let settings =
-        Settings { backlog: Backlog { packets: 4, bytes: 2_300 }, ..Settings::default() };
+        Settings { backlog: Backlog { packets: 4, bytes: 2_570 }, ..Settings::default() };
     let mut link = forwarder(settings);
     let mut told = Vec::new();
     let frames = [
@@ -150,6 +150,25 @@ fn limits_contracts_and_lengths_drop_and_tell() {
     assert_eq!(told, expected);
     assert_eq!(link.nonconforming(), [1, 0]);
     assert_eq!(link.accounts().iter().map(|one| one.queued).collect::<Vec<_>>(), [2, 2]);
+}
+
+/// What does not say how much it sends shuts nobody out that does.
+#[test]
+fn audio_has_memory_of_its_own() {
+    let settings =
+        Settings { backlog: Backlog { packets: 16, bytes: 1 << 30 }, ..Settings::default() };
+    let mut link = forwarder(settings);
+    for handle in 0..100 {
+        link.arrive(Nanos(0), frame(2, 100, handle), &mut |_| {});
+    }
+    assert_eq!(link.backlog().packets, 14);
+    for handle in 100..102 {
+        link.arrive(Nanos(0), frame(1, 100, handle), &mut |event| match event {
+            Event::Dropped(dropped) => panic!("{dropped:?}"),
+            _ => nothing(event),
+        });
+    }
+    assert_eq!(link.backlog().packets, 16);
 }
 
 /// Audio keeps its deadline, its place by arrival and its flow; what loses its class goes where it is
