@@ -38,6 +38,9 @@ pub enum Command {
     Run(Run),
     /// Run the same arrivals through several schedulers, side by side.
     Compare(Compare),
+    /// Forward the frames between two interfaces under a plan.
+    #[cfg(target_os = "linux")]
+    Live(Live),
     /// Read the classes' arrival curves off recorded traffic.
     Fit(Fit),
     /// Write the plan for what shapes a link today.
@@ -133,6 +136,51 @@ impl Run {
     pub fn inputs(&self, plan: &Plan) -> Inputs {
         Inputs::new(&self.plan, plan, self.traffic.arrivals.as_deref())
     }
+}
+
+/// `laxity live`.
+#[cfg(target_os = "linux")]
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example: laxity live examples/home-uplink.toml --in eth1 --out eth0
+
+The interfaces are bridged: frames of any kind go both ways, and those that arrive at --in are sent at
+--out under the plan. The kernel's own stack sees them too, so the interfaces should have no addresses.
+SIGHUP has the plans read again, without losing a packet; SIGTERM and SIGINT send what is queued and
+end. Opening needs CAP_NET_RAW, being on time CAP_SYS_NICE; all privileges are given up then.")]
+pub struct Live {
+    /// The plan of what is sent at --out.
+    pub plan: PathBuf,
+    /// Where the frames arrive that the plan is for.
+    #[arg(long = "in", value_name = "INTERFACE")]
+    pub from: String,
+    /// Where they leave: the interface before the link.
+    #[arg(long = "out", value_name = "INTERFACE")]
+    pub to: String,
+    /// A plan for the way back. Without one frames go as they come.
+    #[arg(long, value_name = "PLAN")]
+    pub back: Option<PathBuf>,
+    /// How frames are taken in and sent.
+    #[arg(long, value_name = "BACKEND", default_value = "ring")]
+    pub backend: FrameBackend,
+    /// The real-time priority of the thread that forwards; 0 for none.
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u8).range(0..=99))]
+    pub priority: u8,
+    /// End after this time, such as 60s.
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    pub duration: Option<Nanos>,
+}
+
+/// How frames are taken in and sent.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FrameBackend {
+    /// AF_PACKET sockets with a receive ring: any interface, any frame.
+    Ring,
+    /// AF_PACKET sockets without one.
+    Packet,
+    /// AF_XDP sockets: the fastest; who sends to the interfaces must have offloads off.
+    Xdp,
 }
 
 /// Forms of a packet file.

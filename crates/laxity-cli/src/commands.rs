@@ -5,6 +5,8 @@ pub mod check;
 pub mod compare;
 pub mod fit;
 pub mod import;
+#[cfg(target_os = "linux")]
+pub mod live;
 pub mod reproduce;
 pub mod run;
 mod seeds;

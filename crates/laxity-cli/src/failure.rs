@@ -119,6 +119,16 @@ impl From<laxity_api::Error> for Failure {
     }
 }
 
+#[cfg(target_os = "linux")]
+impl From<laxity_live::LiveError> for Failure {
+    fn from(error: laxity_live::LiveError) -> Self {
+        match error {
+            laxity_live::LiveError::Plan(error) => Failure::input(error),
+            error => Failure::new(error, 3),
+        }
+    }
+}
+
 impl From<UnknownScheduler> for Failure {
     fn from(error: UnknownScheduler) -> Self {
         Failure::input(error)

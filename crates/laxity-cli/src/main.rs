@@ -29,6 +29,8 @@ fn main() -> ExitCode {
         Command::Check(check) => commands::check::run(check),
         Command::Run(run) => commands::run::run(run),
         Command::Compare(compare) => commands::compare::run(compare),
+        #[cfg(target_os = "linux")]
+        Command::Live(live) => commands::live::run(live),
         Command::Fit(fit) => commands::fit::run(fit),
         Command::Import { from } => commands::import::run(from),
         Command::Reproduce(reproduce) => commands::reproduce::run(reproduce),

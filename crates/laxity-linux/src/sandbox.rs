@@ -73,6 +73,11 @@ impl Sandbox {
         self
     }
 
+    /// Lets what is open be asked whether it is a terminal, and how wide.
+    pub fn terminal(self) -> Self {
+        self.call(libc::SYS_ioctl)
+    }
+
     /// Closes the sandbox around the calling thread and those that it starts afterwards, for good.
     /// Call it before there are other threads: they keep what they have.
     ///

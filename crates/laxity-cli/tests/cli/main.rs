@@ -10,6 +10,8 @@ mod folder;
 mod frames;
 mod golden;
 mod import;
+#[cfg(target_os = "linux")]
+mod live;
 mod names;
 mod network;
 mod outputs;

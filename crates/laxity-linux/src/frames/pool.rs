@@ -43,6 +43,9 @@ pub struct Pool {
     free: [Vec<u32>; 2],
 }
 
+/// Room before a frame that is made here, for what a backend puts there.
+const HEADROOM: usize = 256;
+
 impl Pool {
     /// The most frames for each side.
     pub const LIMIT: u32 = 1 << 20;
@@ -115,6 +118,26 @@ impl Pool {
     /// For how many more frames there is room in the part of a side.
     pub fn room(&self, side: Side) -> usize {
         self.free[side.index()].len()
+    }
+
+    /// A frame of so many bytes, to be filled in, that goes the way of those that arrive at a side; none
+    /// where there is no room for one, or for so many bytes in one.
+    pub fn add(&mut self, side: Side, length: usize) -> Option<Handle> {
+        if HEADROOM + length > self.stride {
+            return None;
+        }
+        let frame = self.take(side)?;
+        self.hold(frame, HEADROOM, length, Undone::default(), Nanos(0));
+        Some(frame)
+    }
+
+    /// Leaves off what is behind the first `length` bytes of a frame.
+    ///
+    /// # Panics
+    /// If it is not held.
+    pub fn truncate(&mut self, frame: Handle, length: usize) {
+        let whole = self.held(frame).0.length as usize;
+        self.places[frame.0 as usize].length = whole.min(length) as u32;
     }
 
     fn held(&self, frame: Handle) -> (&Place, *mut u8) {

@@ -30,7 +30,8 @@ pub struct Segments {
 const NEEDS_CHECKSUM: u8 = 1;
 
 impl Undone {
-    pub(crate) const SIZE: usize = 10;
+    /// How many bytes that is.
+    pub const SIZE: usize = 10;
 
     /// As the kernel wrote it.
     pub(crate) fn received(bytes: [u8; Self::SIZE]) -> Self {
@@ -41,7 +42,8 @@ impl Undone {
         undone
     }
 
-    pub(crate) fn bytes(&self) -> &[u8; Self::SIZE] {
+    /// As `struct virtio_net_hdr` is in memory.
+    pub fn bytes(&self) -> &[u8; Self::SIZE] {
         &self.0
     }
 

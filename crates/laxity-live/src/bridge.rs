@@ -1,0 +1,223 @@
+//! Frames between two interfaces, both ways.
+
+use std::io;
+
+use laxity::units::Nanos;
+use laxity_forward::segment::{Offload, Segments};
+use laxity_forward::{Event, Forwarder, Frame, Refusal};
+use laxity_linux::frames::{Backend, Handle, Side};
+use laxity_plan::Plan;
+use laxity_plan::matching::Headers;
+
+/// How the frames of one direction are ordered.
+pub enum Way {
+    /// As they come.
+    Plain,
+    /// Under a plan.
+    Scheduled(Box<Forwarder>),
+}
+
+/// Both directions between the two interfaces of a backend.
+pub struct Bridge<B> {
+    backend: B,
+    /// By the side at which frames arrive.
+    ways: [Way; 2],
+    /// What has just arrived; kept for its memory.
+    arrived: Vec<Handle>,
+    /// A frame that is cut; kept for its memory.
+    uncut: Vec<u8>,
+    /// Frames of a kind that cannot be cut, and lost for that.
+    pub uncuttable: u64,
+    /// Parts of frames that were cut, and lost for want of room.
+    pub crowded_out: u64,
+}
+
+/// Hears of what happens to the frames that arrive at a side.
+pub trait Observer {
+    /// Something happened.
+    fn event(&mut self, at: Side, event: &Event);
+}
+
+/// What became of a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// When there is something to do without another arrival.
+    pub next: Option<Nanos>,
+    /// Whether more may have arrived already than was taken in at once.
+    pub more: bool,
+}
+
+/// After so long an interface that takes no more frames is tried again.
+const TRY_AGAIN: Nanos = Nanos(50_000);
+
+impl<B: Backend> Bridge<B> {
+    /// A bridge with nothing queued; `ways` by the side at which frames arrive.
+    pub fn new(backend: B, ways: [Way; 2]) -> Self {
+        Bridge {
+            backend,
+            ways,
+            arrived: Vec::new(),
+            uncut: Vec::new(),
+            uncuttable: 0,
+            crowded_out: 0,
+        }
+    }
+
+    /// Takes in what has arrived, and sends what may be sent. `clock` tells the time.
+    ///
+    /// # Errors
+    /// What the backend cannot go on after.
+    pub fn turn(
+        &mut self,
+        clock: &mut dyn FnMut() -> Nanos,
+        observer: &mut impl Observer,
+    ) -> io::Result<Turn> {
+        let mut turn = Turn { next: None, more: false };
+        for at in Side::BOTH {
+            turn.more |= self.take_in(at, clock(), observer)?;
+        }
+        turn.next = self.send(clock, observer)?;
+        Ok(turn)
+    }
+
+    /// Sends what may be sent, and takes nothing in; tells when there is more to send.
+    ///
+    /// # Errors
+    /// What the backend cannot go on after.
+    pub fn send(
+        &mut self,
+        clock: &mut dyn FnMut() -> Nanos,
+        observer: &mut impl Observer,
+    ) -> io::Result<Option<Nanos>> {
+        let mut soonest = None;
+        for at in Side::BOTH {
+            let now = clock();
+            let next = self.poll(at, now, observer);
+            let waiting = self.backend.flush(at.other())?;
+            let again = (waiting > 0).then(|| now + TRY_AGAIN);
+            soonest = soonest.into_iter().chain(next).chain(again).min();
+        }
+        Ok(soonest)
+    }
+
+    /// Takes in what has arrived at a side; tells whether there may be more.
+    fn take_in(&mut self, at: Side, now: Nanos, observer: &mut impl Observer) -> io::Result<bool> {
+        let Bridge { backend, ways, arrived, uncut, uncuttable, crowded_out } = self;
+        let count = backend.receive(at, arrived)?;
+        for handle in arrived.drain(..) {
+            let Way::Scheduled(forwarder) = &mut ways[at.index()] else {
+                backend.send(at.other(), handle);
+                continue;
+            };
+            let offload = Offload::of_header(backend.pool().undone(handle).bytes());
+            if !offload.cuts() {
+                arrive(backend, forwarder, at, handle, now, observer);
+                continue;
+            }
+            // A frame that the sender left to the interface to cut: each part takes its turn.
+            uncut.clear();
+            uncut.extend_from_slice(backend.pool().bytes(handle));
+            backend.release(handle);
+            let Ok(segments) = Segments::of(uncut, &offload) else {
+                *uncuttable += 1;
+                continue;
+            };
+            for number in 0..segments.count() {
+                let Some(part) = backend.pool_mut().add(at, segments.longest()) else {
+                    *crowded_out += (segments.count() - number) as u64;
+                    break;
+                };
+                let length = segments.write(number, backend.pool_mut().bytes_mut(part));
+                match length.map(|part| part.len()) {
+                    Some(length) => backend.pool_mut().truncate(part, length),
+                    None => unreachable!("the part has the room of the longest"),
+                }
+                arrive(backend, forwarder, at, part, now, observer);
+            }
+        }
+        Ok(count == laxity_linux::frames::BATCH)
+    }
+
+    /// Sends what may be sent of what has arrived at a side; tells when there is more.
+    fn poll(&mut self, at: Side, now: Nanos, observer: &mut impl Observer) -> Option<Nanos> {
+        let Bridge { backend, ways, .. } = self;
+        match &mut ways[at.index()] {
+            Way::Plain => None,
+            Way::Scheduled(forwarder) => forwarder.poll(now, &mut |event| {
+                follow(backend, at, event);
+                observer.event(at, event);
+            }),
+        }
+    }
+
+    /// Follows another plan for what arrives at a side, and loses nothing that is queued. What is queued
+    /// where frames went as they came is nothing.
+    ///
+    /// # Errors
+    /// If frames of that side go as they come, or the plan cannot be followed; then nothing has changed.
+    pub fn reload(
+        &mut self,
+        at: Side,
+        now: Nanos,
+        plan: Plan,
+        observer: &mut impl Observer,
+    ) -> Option<Result<(), Refusal>> {
+        let Bridge { backend, ways, .. } = self;
+        let Way::Scheduled(forwarder) = &mut ways[at.index()] else { return None };
+        let reloaded = forwarder.reload(now, plan, &mut |event| {
+            follow(backend, at, event);
+            observer.event(at, event);
+        });
+        Some(reloaded.map(drop))
+    }
+
+    /// How many frames are queued.
+    pub fn queued(&self) -> usize {
+        let queued = |way: &Way| match way {
+            Way::Plain => 0,
+            Way::Scheduled(forwarder) => forwarder.backlog().packets,
+        };
+        self.ways.iter().map(queued).sum()
+    }
+
+    /// What brings frames in and out.
+    pub fn backend(&self) -> &B {
+        &self.backend
+    }
+
+    /// The same, to ask it something.
+    pub fn backend_mut(&mut self) -> &mut B {
+        &mut self.backend
+    }
+}
+
+/// A frame that is held has arrived at a side.
+fn arrive(
+    backend: &mut impl Backend,
+    forwarder: &mut Forwarder,
+    at: Side,
+    handle: Handle,
+    now: Nanos,
+    observer: &mut impl Observer,
+) {
+    let bytes = backend.pool().bytes(handle);
+    let frame = Frame {
+        headers: Headers::from_ethernet(bytes),
+        length: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
+        handle: handle.0.into(),
+    };
+    forwarder.arrive(now, frame, &mut |event| {
+        follow(backend, at, event);
+        observer.event(at, event);
+    });
+}
+
+/// Does with a frame what has been decided.
+fn follow(backend: &mut impl Backend, at: Side, event: &Event) {
+    let handle = |handle: u64| Handle(handle as u32);
+    match event {
+        Event::Sent(sent) => backend.send(at.other(), handle(sent.packet.handle)),
+        Event::Dropped(dropped) => backend.release(handle(dropped.packet.handle)),
+        Event::Arrived(_) | Event::Idle { .. } | Event::Reloaded { .. } | Event::Kept { .. } => {}
+    }
+}

@@ -1,0 +1,26 @@
+//! Laxity on a link.
+//!
+//! Between two interfaces frames go both ways, each way in the order in which they come or under a plan
+//! of its own. One thread, most often of real-time priority, takes frames in, classifies, polices,
+//! schedules and paces them with [`laxity_forward`], and hands them over with [`laxity_linux`]. It
+//! tells what happens through a ring that it writes without waiting for anyone; [`Recorder`] reads
+//! that on another thread, and keeps books of what was measured beside what is promised.
+//!
+//! | module | what it is |
+//! | --- | --- |
+//! | [`bridge`] | both directions over a backend, without a clock |
+//! | [`forwarding`] | the thread that runs a bridge: waits, follows other plans, drains |
+//! | [`recorder`] | what happened, by class |
+//! | [`daemon`] | all of it as a process: interfaces, signals, privileges |
+#![cfg(target_os = "linux")]
+#![deny(missing_docs)]
+
+pub mod bridge;
+pub mod daemon;
+pub mod forwarding;
+pub mod recorder;
+
+pub use bridge::{Bridge, Way};
+pub use daemon::{Daemon, Ended, LiveError};
+pub use forwarding::{Forwarding, Options, Stopped};
+pub use recorder::{Measured, Recorder};

@@ -1,0 +1,101 @@
+//! What happened, by class.
+
+use laxity::packet::Packet;
+use laxity::port::{Account, Books, Promise};
+use laxity::units::Nanos;
+use laxity_forward::Event;
+use laxity_linux::frames::Side;
+use rtrb::Consumer;
+
+/// Something that happened to what arrived at a side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Happened {
+    /// Where it arrived.
+    pub at: Side,
+    /// What happened.
+    pub event: Event,
+    /// How many events before were lost, because nobody read in time.
+    pub lost_before: u64,
+}
+
+/// Reads what the forwarding thread tells.
+pub struct Recorder {
+    happened: Consumer<Happened>,
+    /// Events that nobody read in time: books are short of them.
+    pub lost: u64,
+}
+
+impl Recorder {
+    pub(crate) fn new(happened: Consumer<Happened>) -> Self {
+        Recorder { happened, lost: 0 }
+    }
+
+    /// What has happened since it was last asked, in order.
+    pub fn read(&mut self, mut each: impl FnMut(&Happened)) {
+        while let Ok(happened) = self.happened.pop() {
+            self.lost += happened.lost_before;
+            each(&happened);
+        }
+    }
+
+    /// Whether the forwarding thread is gone, so that nothing more happens.
+    pub fn is_over(&self) -> bool {
+        self.happened.is_abandoned() && self.happened.is_empty()
+    }
+}
+
+/// What was measured of one direction under one plan.
+pub struct Measured {
+    books: Books,
+    /// The longest that the link could have sent and did not.
+    pub latest: Nanos,
+    /// Packets that were sent later than their bound allows, with all that the thread was late.
+    pub broken: u64,
+    bounds: Vec<Option<Nanos>>,
+}
+
+impl Measured {
+    /// Nothing yet, of classes that are promised this.
+    pub fn new(promises: impl IntoIterator<Item = Promise>) -> Self {
+        let promises: Vec<Promise> = promises.into_iter().collect();
+        let bounds = promises.iter().map(|promise| promise.bound).collect();
+        Measured {
+            books: Books::new(promises, Nanos::ZERO),
+            latest: Nanos::ZERO,
+            broken: 0,
+            bounds,
+        }
+    }
+
+    /// Counts an event.
+    pub fn add(&mut self, event: &Event) {
+        match event {
+            Event::Arrived(arrived) => self.books.arrived(&Packet {
+                class: arrived.class,
+                flow: arrived.flow,
+                length: arrived.length,
+                arrival: arrived.time,
+                ..Packet::default()
+            }),
+            Event::Dropped(dropped) => self.books.dropped(&dropped.packet, dropped.reason),
+            Event::Sent(sent) => {
+                self.books.dispatched(&sent.packet);
+                self.books.sent(&sent.packet, sent.departure);
+                self.latest = self.latest.max(sent.lateness);
+                let bound = self.bounds.get(sent.packet.class.index()).copied().flatten();
+                let keeps = sent.packet.demoted || bound.is_none_or(|bound| sent.keeps(bound));
+                self.broken += u64::from(!keeps);
+            }
+            Event::Kept { class, flow, .. } => {
+                let (class, flow) = (*class, *flow);
+                self.books.arrived(&Packet { class, flow, ..Packet::default() });
+            }
+            Event::Idle { .. } | Event::Reloaded { .. } => {}
+        }
+    }
+
+    /// The books of the classes, by number.
+    pub fn accounts(&self) -> &[Account] {
+        self.books.accounts()
+    }
+}
