@@ -14,7 +14,7 @@ use laxity_plan::model::Plan;
 use crate::Progress;
 use crate::calendar::Calendar;
 use crate::error::SimError;
-use crate::record::{Fate, Observer, Record};
+use crate::record::{Fate, Observer, tell};
 use crate::source::closed_loop::{ClosedLoop, SourceCopy, Way};
 use crate::source::{Arrivals, Feed};
 use crate::summary::{Measured, Outcome, Summary};
@@ -337,16 +337,4 @@ impl Tally {
             self.bytes_in_time[packet.class.index()] += u64::from(packet.length);
         }
     }
-}
-
-fn tell(
-    observer: &mut dyn Observer,
-    plan: &Plan,
-    packet: Packet,
-    given: Option<Nanos>,
-    fate: Fate,
-) {
-    let promised = plan.classes[packet.class.index()].deadline;
-    let deadline = promised.map(|delay| packet.arrival.saturating_add(delay)).or(given);
-    observer.record(&Record { packet, hop: None, deadline, fate });
 }

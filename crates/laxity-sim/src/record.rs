@@ -3,7 +3,7 @@
 use laxity::packet::Packet;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
-use laxity_plan::model::Hop;
+use laxity_plan::model::{Hop, Plan};
 
 /// The fate of one packet at a link, told once it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,19 @@ pub trait Observer {
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
         let _ = (packet, bytes, now);
     }
+}
+
+/// Tells of a packet of one link. It is due when its class is promised it, or else when it was `given`.
+pub(crate) fn tell(
+    observer: &mut dyn Observer,
+    plan: &Plan,
+    packet: Packet,
+    given: Option<Nanos>,
+    fate: Fate,
+) {
+    let promised = plan.classes[packet.class.index()].deadline;
+    let deadline = promised.map(|delay| packet.arrival.saturating_add(delay)).or(given);
+    observer.record(&Record { packet, hop: None, deadline, fate });
 }
 
 /// Nobody.

@@ -15,7 +15,7 @@ use laxity::units::Nanos;
 use laxity_plan::model::{Class, Plan};
 use thiserror::Error;
 
-use crate::record::{Fate, Observer, Record};
+use crate::record::{Fate, Observer, tell};
 use crate::source::Arrival;
 
 /// What a live link went by.
@@ -277,16 +277,4 @@ impl<'a, 'o> Replayed<'a, 'o> {
 
 fn port(plan: &Plan, seed: u64) -> Port<Box<dyn Scheduler + Send>> {
     Port::new(plan.build_scheduler(seed), Books::new(plan.promises(), Nanos::ZERO))
-}
-
-fn tell(
-    observer: &mut dyn Observer,
-    plan: &Plan,
-    packet: Packet,
-    given: Option<Nanos>,
-    fate: Fate,
-) {
-    let promised = plan.classes[packet.class.index()].deadline;
-    let deadline = promised.map(|delay| packet.arrival.saturating_add(delay)).or(given);
-    observer.record(&Record { hop: None, packet, deadline, fate });
 }

@@ -10,6 +10,7 @@ use laxity::scheduler::{Backlog, Criterion, Dispatch, DropSink};
 use laxity_plan::model::SchedulerSpec;
 
 use super::*;
+use crate::record::Record;
 use crate::summary::ClassSummary;
 
 /// A plan on a link of 8 Mbit/s, where a byte takes 1 us.
