@@ -5,6 +5,8 @@ mod commands;
 mod failure;
 mod input;
 mod interrupt;
+#[cfg(target_os = "linux")]
+mod measured;
 mod output;
 mod progress;
 mod promises;
