@@ -12,6 +12,8 @@
 //! | [`forwarding`] | the thread that runs a bridge: waits, follows other plans, drains |
 //! | [`recorder`] | what happened, by class |
 //! | [`log`] | the same, plan after plan |
+//! | [`ledgers`] | every event as bytes, for a simulator to repeat |
+//! | [`spool`] | files that nobody waits for |
 //! | [`links`] | interfaces that come and go |
 //! | [`status`] | what is shown of it all |
 //! | [`daemon`] | all of it as a process: interfaces, signals, privileges |
@@ -21,10 +23,14 @@
 pub mod bridge;
 pub mod daemon;
 pub mod forwarding;
+pub mod ledgers;
 pub mod links;
 pub mod log;
 pub mod recorder;
+mod running;
+pub mod spool;
 pub mod status;
+mod work;
 
 pub use bridge::{Bridge, Way};
 pub use daemon::{Daemon, LiveError};

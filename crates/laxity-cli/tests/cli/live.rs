@@ -91,8 +91,18 @@ fn a_link_from_start_to_end() {
         host
     });
     let folder = Folder::with_plan(PLAN);
-    let mut command =
-        folder.command(&["live", "plan.toml", "--in", "a", "--out", "b", "--priority", "0"]);
+    let mut command = folder.command(&[
+        "live",
+        "plan.toml",
+        "--in",
+        "a",
+        "--out",
+        "b",
+        "--priority",
+        "0",
+        "--ledger",
+        "books",
+    ]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut running = Running(between.run(|| command.spawn().unwrap()).unwrap());
     let mut said = BufReader::new(running.0.stderr.take().unwrap());
@@ -128,4 +138,13 @@ fn a_link_from_start_to_end() {
     let counts = calls.iter().map(|line| line.split_whitespace().nth(2).unwrap());
     assert_eq!(counts.collect::<Vec<_>>(), ["20", "35"], "{printed}");
     assert_eq!(printed.matches("Every packet kept its bound").count(), 2, "{printed}");
+
+    let ledgers: Vec<_> = std::fs::read_dir(folder.path("books")).unwrap().collect();
+    let [Ok(ledger)] = &ledgers[..] else { panic!("one for the way that has a plan: {ledgers:?}") };
+    let ledger = ledger.path().display().to_string();
+    let replayed = folder.laxity(&["replay", &ledger]).printed(0);
+    assert!(
+        replayed.contains("under 2 plans") && replayed.contains("sends and drops the same"),
+        "{replayed}"
+    );
 }
