@@ -174,6 +174,10 @@ pub struct Live {
     /// Write down everything that happens into a file in this folder, for `laxity replay`.
     #[arg(long, value_name = "DIR")]
     pub ledger: Option<PathBuf>,
+    /// Write the frames of the ways that have a plan into this pcapng file, each with its class and delay
+    /// as a comment, for Wireshark.
+    #[arg(long, value_name = "FILE")]
+    pub capture: Option<PathBuf>,
 }
 
 /// `laxity replay`.

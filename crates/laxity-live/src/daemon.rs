@@ -18,6 +18,7 @@ use signal_hook::iterator::Signals;
 use thiserror::Error;
 
 use crate::bridge::{Bridge, Way};
+use crate::capture::Capture;
 use crate::forwarding::{Forwarding, Options, StartError, Stopped};
 use crate::ledgers::Ledgers;
 use crate::links::Links;
@@ -39,6 +40,8 @@ pub struct Daemon {
     pub readable: Vec<PathBuf>,
     /// A folder for a [ledger](laxity_forward::ledger) of each direction that has a plan.
     pub ledger: Option<PathBuf>,
+    /// A file for the frames that were sent or dropped under a plan, each with what became of it.
+    pub capture: Option<PathBuf>,
     /// What others ask for while it runs.
     pub requests: Receiver<Request>,
 }
@@ -91,8 +94,11 @@ pub enum LiveError {
     #[error(transparent)]
     Stopped(#[from] Stopped),
     /// A ledger cannot be begun.
-    #[error("cannot begin a ledger in {folder}: {why}", folder = .0.display(), why = .1)]
+    #[error("cannot begin a ledger in {}: {_1}", _0.display())]
     Ledger(PathBuf, io::Error),
+    /// A capture cannot be begun.
+    #[error("cannot begin the capture {}: {_1}", _0.display())]
+    Capture(PathBuf, io::Error),
     /// Signals cannot be heard.
     #[error("signals cannot be heard: {0}")]
     Signals(io::Error),
@@ -100,6 +106,8 @@ pub enum LiveError {
 
 /// So often what happened is read.
 const LOOK: Duration = Duration::from_millis(20);
+/// How many bytes of frames may wait to be captured.
+const CAPTURED: usize = 32 << 20;
 /// How long what is queued may take at the end.
 const PATIENCE: Nanos = Nanos(10_000_000_000);
 
@@ -114,13 +122,14 @@ impl Daemon {
         backend: B,
         keeper: &mut impl Keeper,
     ) -> Result<Status, LiveError> {
-        let Daemon { interfaces, plans, options, duration, readable, ledger, requests } = self;
+        let Daemon { interfaces, plans, options, duration, readable, ledger, capture, requests } =
+            self;
         // Before there are other threads, so that these leave signals to this one.
         let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(LiveError::Signals)?;
         let [there, back] = &plans;
         let ways = [way(there.as_ref(), &backend)?, way(back.as_ref(), &backend)?];
-        let [a, b] = &interfaces;
-        let begun = format!("forwarding between {} and {}", a.name, b.name);
+        let [a, b] = &interfaces.each_ref().map(|interface| interface.name.clone());
+        let begun = format!("forwarding between {a} and {b}");
         let links = Links::new(interfaces)?;
         let bridge = Bridge::new(backend, ways);
         let ledgers = match ledger {
@@ -128,6 +137,15 @@ impl Daemon {
                 .map_err(|error| LiveError::Ledger(folder, error))?,
             None => Ledgers::none(),
         };
+        let capture = match capture {
+            Some(path) => Some(
+                Capture::create(&path, [a, b].map(|name| &**name))
+                    .map_err(|error| LiveError::Capture(path, error))?,
+            ),
+            None => None,
+        };
+        let room = if capture.is_some() { CAPTURED } else { 0 };
+        let options = Options { capture: room, ..options };
         let (forwarding, recorder) = Forwarding::start(bridge, options)?;
         if let Some(error) = &forwarding.not_real_time {
             let cost = "Without it frames are late by milliseconds when others work";
@@ -139,7 +157,7 @@ impl Daemon {
         let end = duration.map(|duration| started.saturating_add(duration));
         let log = Log::new(plans.map(|plan| Some(plan?.plan)), recorder);
         let real_time = forwarding.is_real_time();
-        let books = Books { keeper, ledgers, next: None };
+        let books = Books { keeper, ledgers, capture, next: None };
         let mut running = Running { links, log, books, started, real_time, reloads: [0; 2] };
         while forwarding.is_running() && end.is_none_or(|end| Clock::Monotonic.now() < end) {
             thread::sleep(LOOK);

@@ -13,6 +13,7 @@
 //! | [`recorder`] | what happened, by class |
 //! | [`log`] | the same, plan after plan |
 //! | [`ledgers`] | every event as bytes, for a simulator to repeat |
+//! | [`capture`] | frames for Wireshark, each with what became of it |
 //! | [`spool`] | files that nobody waits for |
 //! | [`links`] | interfaces that come and go |
 //! | [`status`] | what is shown of it all |
@@ -21,6 +22,7 @@
 #![deny(missing_docs)]
 
 pub mod bridge;
+pub mod capture;
 pub mod daemon;
 pub mod forwarding;
 pub mod ledgers;

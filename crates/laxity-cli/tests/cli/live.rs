@@ -147,7 +147,8 @@ fn plug(between: &Namespace, name: &str, host: &Namespace, last: u8) {
 #[test]
 fn a_link_from_start_to_end() {
     let folder = Folder::with_plan(PLAN);
-    let Some(mut link) = Link::start(&folder, &["--ledger", "books"]) else { return };
+    let written = ["--ledger", "books", "--capture", "frames.pcapng"];
+    let Some(mut link) = Link::start(&folder, &written) else { return };
     let left = link.running.of_threads("CapEff:");
     assert!(left.iter().all(|left| left.trim_start_matches('0').is_empty()));
     assert!(link.running.of_threads("Seccomp:").iter().all(|mode| mode == "2"));
@@ -172,6 +173,23 @@ fn a_link_from_start_to_end() {
     let replayed = folder.laxity(&["replay", &ledger]).printed(0);
     assert!(replayed.contains("under 2 plans"), "{replayed}");
     assert!(replayed.contains("sends and drops the same"), "{replayed}");
+
+    std::fs::write(folder.path("plan.toml"), PLAN).unwrap();
+    let run = folder.laxity(&["run", "plan.toml", "--arrivals", "frames.pcapng"]).printed(0);
+    let calls = run.lines().find(|line| line.starts_with("call ")).unwrap();
+    assert_eq!(calls.split_whitespace().nth(1), Some("55"), "{run}");
+    wireshark_shows(&folder, "frames.pcapng", "class call, delay ", 55);
+}
+
+/// Whether so many frames of a capture have a comment with this in it.
+fn wireshark_shows(folder: &Folder, capture: &str, comment: &str, count: usize) {
+    let fields = ["-T", "fields", "-e", "frame.comment"];
+    let shown = Command::new("tshark").arg("-r").arg(folder.path(capture)).args(fields).output();
+    let Ok(shown) = shown else {
+        return eprintln!("SKIPPED: tshark is not installed, so no comment is looked at");
+    };
+    let text = String::from_utf8_lossy(&shown.stdout);
+    assert_eq!(text.lines().filter(|line| line.contains(comment)).count(), count, "{text}");
 }
 
 /// Switched off and on, renamed, unplugged and plugged in again: each is said, and then frames pass.
