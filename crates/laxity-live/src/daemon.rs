@@ -24,6 +24,7 @@ use crate::ledgers::Ledgers;
 use crate::links::Links;
 use crate::log::{Log, Period};
 use crate::running::{Books, Running};
+use crate::service::Service;
 use crate::status::Status;
 
 /// What is forwarded, between which interfaces.
@@ -131,6 +132,7 @@ impl Daemon {
         let [a, b] = &interfaces.each_ref().map(|interface| interface.name.clone());
         let begun = format!("forwarding between {a} and {b}");
         let links = Links::new(interfaces)?;
+        let mut service = Service::of_environment();
         let bridge = Bridge::new(backend, ways);
         let ledgers = match ledger {
             Some(folder) => ledgers(&folder, &plans, bridge.settings())
@@ -153,6 +155,7 @@ impl Daemon {
         }
         readable.iter().fold(sandbox(), Sandbox::read).enter()?;
         keeper.say(&begun);
+        service.ready(&begun);
         let started = Clock::Monotonic.now();
         let end = duration.map(|duration| started.saturating_add(duration));
         let log = Log::new(plans.map(|plan| Some(plan?.plan)), recorder);
@@ -162,6 +165,7 @@ impl Daemon {
         while forwarding.is_running() && end.is_none_or(|end| Clock::Monotonic.now() < end) {
             thread::sleep(LOOK);
             running.look(&forwarding)?;
+            service.alive();
             for request in requests.try_iter() {
                 running.answer(request, &forwarding)?;
             }
@@ -170,10 +174,13 @@ impl Daemon {
                 break;
             }
             if !heard.is_empty() {
+                service.reloading();
                 // What came of it is said.
                 let _ = running.reload(&forwarding);
+                service.ready(&begun);
             }
         }
+        service.stopping();
         let counts = forwarding.drain(PATIENCE)?;
         Ok(running.end(&counts))
     }

@@ -15,6 +15,7 @@
 //! | [`ledgers`] | every event as bytes, for a simulator to repeat |
 //! | [`capture`] | frames for Wireshark, each with what became of it |
 //! | [`spool`] | files that nobody waits for |
+//! | [`service`] | what systemd is told |
 //! | [`links`] | interfaces that come and go |
 //! | [`status`] | what is shown of it all |
 //! | [`daemon`] | all of it as a process: interfaces, signals, privileges |
@@ -30,6 +31,7 @@ pub mod links;
 pub mod log;
 pub mod recorder;
 mod running;
+pub mod service;
 pub mod spool;
 pub mod status;
 mod work;

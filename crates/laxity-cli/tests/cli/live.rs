@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::os::unix::net::UnixDatagram;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
 
@@ -100,6 +101,7 @@ impl Link {
         });
         let arguments = ["live", "plan.toml", "--in", "a", "--out", "b", "--priority", "0"];
         let mut command = folder.command(&[&arguments, more].concat());
+        command.env("NOTIFY_SOCKET", folder.path("notify")).env("WATCHDOG_USEC", "100000");
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut running = Running(between.run(|| command.spawn().unwrap()).unwrap());
         let said = BufReader::new(running.0.stderr.take().unwrap());
@@ -147,6 +149,7 @@ fn plug(between: &Namespace, name: &str, host: &Namespace, last: u8) {
 #[test]
 fn a_link_from_start_to_end() {
     let folder = Folder::with_plan(PLAN);
+    let systemd = UnixDatagram::bind(folder.path("notify")).unwrap();
     let written = ["--ledger", "books", "--capture", "frames.pcapng"];
     let Some(mut link) = Link::start(&folder, &written) else { return };
     let left = link.running.of_threads("CapEff:");
@@ -162,6 +165,15 @@ fn a_link_from_start_to_end() {
     link.says("the plan is not reloaded");
     link.pass(0, 5000, 5);
     let printed = link.end();
+    let told = std::iter::from_fn(|| {
+        let mut message = [0; 1000];
+        systemd.set_nonblocking(true).unwrap();
+        let length = systemd.recv(&mut message).ok()?;
+        Some(String::from_utf8_lossy(&message[..length]).lines().next().unwrap().to_string())
+    });
+    let (alive, told): (Vec<_>, Vec<_>) = told.partition(|told| told == "WATCHDOG=1");
+    assert_eq!(told, ["READY=1", "RELOADING=1", "READY=1", "RELOADING=1", "READY=1", "STOPPING=1"]);
+    assert!(!alive.is_empty());
     let calls: Vec<_> = printed.lines().filter(|line| line.starts_with("call ")).collect();
     let counts = calls.iter().map(|line| line.split_whitespace().nth(2).unwrap());
     assert_eq!(counts.collect::<Vec<_>>(), ["20", "35"], "{printed}");
