@@ -10,6 +10,8 @@ pub mod live;
 pub mod reproduce;
 pub mod run;
 mod seeds;
+#[cfg(target_os = "linux")]
+pub mod watch;
 
 use crate::failure::Failure;
 use crate::{Promises, print_json};

@@ -1,6 +1,8 @@
 //! The `laxity` command.
 
 mod args;
+#[cfg(target_os = "linux")]
+mod by_class;
 mod commands;
 mod failure;
 mod input;
@@ -31,6 +33,8 @@ fn main() -> ExitCode {
         Command::Compare(compare) => commands::compare::run(compare),
         #[cfg(target_os = "linux")]
         Command::Live(live) => commands::live::run(live),
+        #[cfg(target_os = "linux")]
+        Command::Watch(watch) => commands::watch::run(watch),
         Command::Fit(fit) => commands::fit::run(fit),
         Command::Import { from } => commands::import::run(from),
         Command::Reproduce(reproduce) => commands::reproduce::run(reproduce),

@@ -12,6 +12,7 @@
 //! | [`forwarding`] | the thread that runs a bridge: waits, follows other plans, drains |
 //! | [`recorder`] | what happened, by class |
 //! | [`daemon`] | all of it as a process: interfaces, signals, privileges |
+//! | [`watch`] | any shaper, measured from outside |
 #![cfg(target_os = "linux")]
 #![deny(missing_docs)]
 
@@ -19,6 +20,7 @@ pub mod bridge;
 pub mod daemon;
 pub mod forwarding;
 pub mod recorder;
+pub mod watch;
 
 pub use bridge::{Bridge, Way};
 pub use daemon::{Daemon, Ended, LiveError};

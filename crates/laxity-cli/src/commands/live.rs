@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use laxity::port::Account;
-use laxity::units::Nanos;
 use laxity_api::check;
 use laxity_linux::frames::Side;
 use laxity_linux::interface::Interface;
@@ -12,9 +11,10 @@ use laxity_linux::xdp::{self, Xdp};
 use laxity_live::daemon::{Period, folder_of};
 use laxity_live::{Daemon, Ended, LiveError, Options};
 use laxity_plan::Plan;
-use laxity_report::{quantity, table};
+use laxity_report::quantity;
 
 use crate::args::{FrameBackend, Live};
+use crate::by_class::{ClassRow, Delays, by_class};
 use crate::failure::Failure;
 use crate::{Promises, input, print, terminal};
 
@@ -106,7 +106,7 @@ fn text(ended: &Ended) -> String {
             "{way}: {} at {}\n\n{}\n\nWaking up was at most {latest} late.",
             plan.scheduler.name(),
             plan.link.rate,
-            table::table(&HEADER, &rows)
+            by_class("dropped", &[], &rows)
         );
         text += &match measured.broken {
             0 => " Every packet kept its bound and that.\n\n".to_string(),
@@ -119,24 +119,24 @@ fn text(ended: &Ended) -> String {
     text
 }
 
-const HEADER: [&str; 10] =
-    ["class", "arrived", "sent", "dropped", "mean ms", "p50", "p99", "p99.9", "max", "bound"];
-
-fn row(name: &str, account: &Account) -> Vec<String> {
+fn row(name: &str, account: &Account) -> ClassRow {
     let delay = &account.delay;
-    let millis = |nanos: Nanos| quantity::millis(nanos.0 as f64);
-    let nothing = || quantity::NOTHING.to_string();
-    let of_sent = |shown: String| if delay.count() > 0 { shown } else { nothing() };
-    vec![
-        name.to_string(),
-        account.arrived.to_string(),
-        account.sent.to_string(),
-        account.dropped().iter().sum::<u64>().to_string(),
-        of_sent(quantity::millis(delay.mean())),
-        of_sent(millis(delay.quantile(1, 2))),
-        of_sent(millis(delay.quantile(99, 100))),
-        of_sent(millis(delay.quantile(999, 1000))),
-        of_sent(millis(delay.max())),
-        account.promise.bound.map_or_else(nothing, millis),
-    ]
+    let delays = (delay.count() > 0).then(|| Delays {
+        mean: delay.mean(),
+        p50: delay.quantile(1, 2).0,
+        p99: delay.quantile(99, 100).0,
+        p99_9: delay.quantile(999, 1000).0,
+        max: delay.max().0,
+    });
+    ClassRow {
+        name: name.to_string(),
+        arrived: account.arrived,
+        sent: account.sent,
+        gone: account.dropped().iter().sum(),
+        delays,
+        bound: account.promise.bound.map(|bound| bound.0),
+        // A bound holds with what was late, which is said below.
+        is_broken: false,
+        more: Vec::new(),
+    }
 }
