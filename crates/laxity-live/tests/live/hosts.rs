@@ -29,6 +29,9 @@ impl Hosts {
             }
             Err(error) => panic!("{error}"),
         };
+        // What is between says nothing by itself.
+        let silent = || std::fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
+        between.run(silent).expect("entered").expect("written");
         let host = |name: &str, address: IpAddr| {
             let host = Namespace::new().expect("a host");
             between.veth(name, &host, "eth").expect("a cable");
@@ -39,7 +42,7 @@ impl Hosts {
         Some(Hosts { between, a, b })
     }
 
-    fn ends(&self) -> [Interface; 2] {
+    pub fn ends(&self) -> [Interface; 2] {
         let find = || ["a", "b"].map(|name| Interface::named(name).expect("it is there"));
         self.between.run(find).expect("entered")
     }

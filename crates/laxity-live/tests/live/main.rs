@@ -4,4 +4,7 @@
 
 mod hosts;
 mod repeated;
+mod shapers;
 mod traffic;
+mod watched;
+mod watcher;
