@@ -1,12 +1,12 @@
 //! The `laxity` command.
 
 mod args;
-#[cfg(target_os = "linux")]
-mod by_class;
 mod commands;
 mod failure;
 mod input;
 mod interrupt;
+#[cfg(target_os = "linux")]
+mod measured;
 mod output;
 mod progress;
 mod promises;

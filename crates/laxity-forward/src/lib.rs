@@ -29,6 +29,7 @@
 //! | | |
 //! | --- | --- |
 //! | [`Forwarder`] | [`arrive`](Forwarder::arrive), [`poll`](Forwarder::poll), [`reload`](Forwarder::reload), [`drain`](Forwarder::drain) |
+//! | [`Prepared`] | a plan with all that is built to follow it, away from the thread that forwards |
 //! | [`Sorter`] | the class and flow of a frame: the plan's matches behind a cache that no attacker fills by choice |
 //! | [`Event`] | what is told: arrivals, sends, drops, reloads |
 //! | [`ledger`] | events as bytes, from which `laxity_sim::replay` repeats every dispatch and drop |
@@ -69,6 +70,7 @@ mod forwarder;
 mod key;
 pub mod ledger;
 mod outlet;
+mod prepared;
 mod queued;
 mod reload;
 pub mod segment;
@@ -78,3 +80,4 @@ pub use classify::Sorter;
 pub use error::Refusal;
 pub use event::{Arrived, Dropped, Event, Sent, Sink};
 pub use forwarder::{Draining, Forwarder, Frame, Settings};
+pub use prepared::Prepared;

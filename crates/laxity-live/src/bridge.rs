@@ -4,9 +4,9 @@ use std::io;
 
 use laxity::units::Nanos;
 use laxity_forward::segment::{Offload, Segments};
-use laxity_forward::{Event, Forwarder, Frame, Refusal};
-use laxity_linux::frames::{Backend, Handle, Side};
-use laxity_plan::Plan;
+use laxity_forward::{Event, Forwarder, Frame, Prepared, Refusal, Settings};
+use laxity_linux::frames::{Backend, Handle, Side, Statistics};
+use laxity_linux::interface::Interface;
 use laxity_plan::matching::Headers;
 
 /// How the frames of one direction are ordered.
@@ -26,9 +26,15 @@ pub struct Bridge<B> {
     arrived: Vec<Handle>,
     /// A frame that is cut; kept for its memory.
     uncut: Vec<u8>,
-    /// Frames of a kind that cannot be cut, and lost for that.
+    cut: [Cut; 2],
+}
+
+/// What was lost of frames that had to be cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// Frames of a kind that cannot be.
     pub uncuttable: u64,
-    /// Parts of frames that were cut, and lost for want of room.
+    /// Parts that there was no room for.
     pub crowded_out: u64,
 }
 
@@ -36,6 +42,15 @@ pub struct Bridge<B> {
 pub trait Observer {
     /// Something happened.
     fn event(&mut self, at: Side, event: &Event);
+}
+
+/// What was counted besides what happens to packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Counts {
+    /// By side, what the backend counts.
+    pub interfaces: [Statistics; 2],
+    /// By side at which they arrived.
+    pub cut: [Cut; 2],
 }
 
 /// What became of a turn.
@@ -53,14 +68,7 @@ const TRY_AGAIN: Nanos = Nanos(50_000);
 impl<B: Backend> Bridge<B> {
     /// A bridge with nothing queued; `ways` by the side at which frames arrive.
     pub fn new(backend: B, ways: [Way; 2]) -> Self {
-        Bridge {
-            backend,
-            ways,
-            arrived: Vec::new(),
-            uncut: Vec::new(),
-            uncuttable: 0,
-            crowded_out: 0,
-        }
+        Bridge { backend, ways, arrived: Vec::new(), uncut: Vec::new(), cut: [Cut::default(); 2] }
     }
 
     /// Takes in what has arrived, and sends what may be sent. `clock` tells the time.
@@ -102,7 +110,8 @@ impl<B: Backend> Bridge<B> {
 
     /// Takes in what has arrived at a side; tells whether there may be more.
     fn take_in(&mut self, at: Side, now: Nanos, observer: &mut impl Observer) -> io::Result<bool> {
-        let Bridge { backend, ways, arrived, uncut, uncuttable, crowded_out } = self;
+        let Bridge { backend, ways, arrived, uncut, cut } = self;
+        let cut = &mut cut[at.index()];
         let count = backend.receive(at, arrived)?;
         for handle in arrived.drain(..) {
             let Way::Scheduled(forwarder) = &mut ways[at.index()] else {
@@ -119,12 +128,12 @@ impl<B: Backend> Bridge<B> {
             uncut.extend_from_slice(backend.pool().bytes(handle));
             backend.release(handle);
             let Ok(segments) = Segments::of(uncut, &offload) else {
-                *uncuttable += 1;
+                cut.uncuttable += 1;
                 continue;
             };
             for number in 0..segments.count() {
                 let Some(part) = backend.pool_mut().add(at, segments.longest()) else {
-                    *crowded_out += (segments.count() - number) as u64;
+                    cut.crowded_out += (segments.count() - number) as u64;
                     break;
                 };
                 let length = segments.write(number, backend.pool_mut().bytes_mut(part));
@@ -150,34 +159,41 @@ impl<B: Backend> Bridge<B> {
         }
     }
 
-    /// Follows another plan for what arrives at a side, and loses nothing that is queued. What is queued
-    /// where frames went as they came is nothing.
+    /// Follows another plan for what arrives at a side, and loses nothing that is queued; what it followed
+    /// before takes the place of that plan. `None` if frames of that side go as they come.
     ///
     /// # Errors
-    /// If frames of that side go as they come, or the plan cannot be followed; then nothing has changed.
+    /// If the plan cannot be followed; then nothing has changed.
     pub fn reload(
         &mut self,
         at: Side,
         now: Nanos,
-        plan: Plan,
+        next: &mut Prepared,
         observer: &mut impl Observer,
     ) -> Option<Result<(), Refusal>> {
         let Bridge { backend, ways, .. } = self;
         let Way::Scheduled(forwarder) = &mut ways[at.index()] else { return None };
-        let reloaded = forwarder.reload(now, plan, &mut |event| {
+        Some(forwarder.reload(now, next, &mut |event| {
             follow(backend, at, event);
             observer.event(at, event);
-        });
-        Some(reloaded.map(drop))
+        }))
     }
 
-    /// How many frames are queued.
-    pub fn queued(&self) -> usize {
-        let queued = |way: &Way| match way {
-            Way::Plain => 0,
-            Way::Scheduled(forwarder) => forwarder.backlog().packets,
-        };
-        self.ways.iter().map(queued).sum()
+    /// What was counted since the start.
+    ///
+    /// # Errors
+    /// If the backend cannot tell.
+    pub fn counts(&mut self) -> io::Result<Counts> {
+        let interfaces = [self.backend.statistics(Side::A)?, self.backend.statistics(Side::B)?];
+        Ok(Counts { interfaces, cut: self.cut })
+    }
+
+    /// By side, what is not in the plan of what arrives there.
+    pub fn settings(&self) -> [Option<Settings>; 2] {
+        self.ways.each_ref().map(|way| match way {
+            Way::Plain => None,
+            Way::Scheduled(forwarder) => Some(*forwarder.settings()),
+        })
     }
 
     /// What brings frames in and out.
@@ -185,9 +201,12 @@ impl<B: Backend> Bridge<B> {
         &self.backend
     }
 
-    /// The same, to ask it something.
-    pub fn backend_mut(&mut self) -> &mut B {
-        &mut self.backend
+    /// Goes on with another interface at a side, one that has come back.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub fn reattach(&mut self, at: Side, to: &Interface) -> Result<(), laxity_linux::Error> {
+        self.backend.reattach(at, to)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
@@ -16,9 +17,11 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use thiserror::Error;
 
-use crate::bridge::{Bridge, Way};
-use crate::forwarding::{Forwarding, NotReloaded, Options, StartError, Stopped};
-use crate::recorder::{Measured, Recorder};
+use crate::bridge::{Bridge, Counts, Way};
+use crate::forwarding::{Forwarding, Options, StartError, Stopped};
+use crate::links::Links;
+use crate::log::{Log, Period, Reader};
+use crate::status::Status;
 
 /// What is forwarded, between which interfaces.
 pub struct Daemon {
@@ -32,13 +35,31 @@ pub struct Daemon {
     pub duration: Option<Nanos>,
     /// The files and folders that are read when the plans are read again.
     pub readable: Vec<PathBuf>,
+    /// What others ask for while it runs.
+    pub requests: Receiver<Request>,
 }
 
-/// Reads the plan again of what arrives at a side; what stands against it is said in a sentence.
-pub type Reread<'a> = &'a mut dyn FnMut(Side) -> Result<Plan, String>;
+/// What a link is asked for while it is forwarded over. Who asks need not wait for the answer.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "made by whoever asks")]
+pub enum Request {
+    /// What it is like now.
+    Status(Sender<Status>),
+    /// To read the plans again and follow them. The answer says why they are not followed.
+    Reload(Sender<Result<(), String>>),
+}
 
-/// Says something to whoever looks after the process.
-pub type Say<'a> = &'a mut dyn FnMut(&str);
+/// Looks after the process.
+pub trait Keeper {
+    /// Reads the plan again of what arrives at a side; what stands against it is said in a sentence.
+    fn reread(&mut self, at: Side) -> Result<Plan, String>;
+
+    /// Hears what the process says.
+    fn say(&mut self, what: &str);
+
+    /// Hears what was measured under a plan that is followed no longer.
+    fn ended(&mut self, period: &Period);
+}
 
 /// Why a link is not forwarded over, or no longer.
 #[derive(Debug, Error)]
@@ -60,24 +81,6 @@ pub enum LiveError {
     Signals(io::Error),
 }
 
-/// What was measured of one direction while it followed a plan.
-pub struct Period {
-    /// Where the frames arrived.
-    pub at: Side,
-    /// The plan.
-    pub plan: Plan,
-    /// What was measured.
-    pub measured: Measured,
-}
-
-/// What is left at the end.
-pub struct Ended {
-    /// One for each direction and plan, in their order.
-    pub periods: Vec<Period>,
-    /// Events that came too fast to be counted.
-    pub lost: u64,
-}
-
 /// So often what happened is read.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long what is queued may take at the end.
@@ -92,37 +95,57 @@ impl Daemon {
     pub fn run<B: Backend + Send + 'static>(
         self,
         backend: B,
-        reread: Reread<'_>,
-        say: Say<'_>,
-    ) -> Result<Ended, LiveError> {
-        let Daemon { interfaces: [a, b], plans, options, duration, readable } = self;
+        keeper: &mut impl Keeper,
+    ) -> Result<Status, LiveError> {
+        let Daemon { interfaces, plans, options, duration, readable, requests } = self;
         // Before there are other threads, so that these leave signals to this one.
         let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(LiveError::Signals)?;
         let [there, back] = &plans;
         let ways = [way(there.as_ref(), &backend)?, way(back.as_ref(), &backend)?];
+        let [a, b] = &interfaces;
+        let begun = format!("forwarding between {} and {}", a.name, b.name);
+        let links = Links::new(interfaces)?;
         let (forwarding, recorder) = Forwarding::start(Bridge::new(backend, ways), options)?;
         if let Some(error) = &forwarding.not_real_time {
-            say(&format!("{error}. Without it frames are late by milliseconds when others work"));
+            let cost = "Without it frames are late by milliseconds when others work";
+            keeper.say(&format!("{error}. {cost}"));
         }
-        readable.iter().fold(Sandbox::new().terminal(), Sandbox::read).enter()?;
-        say(&format!("forwarding between {} and {}", a.name, b.name));
-        let mut books = Log::new(plans, recorder);
-        let end = duration.map(|duration| Clock::Monotonic.now().saturating_add(duration));
+        readable.iter().fold(sandbox(), Sandbox::read).enter()?;
+        keeper.say(&begun);
+        let started = Clock::Monotonic.now();
+        let end = duration.map(|duration| started.saturating_add(duration));
+        let log = Log::new(plans, recorder);
+        let mut running = Running {
+            links,
+            log,
+            keeper,
+            started,
+            real_time: forwarding.is_real_time(),
+            reloads: [0; 2],
+        };
         while forwarding.is_running() && end.is_none_or(|end| Clock::Monotonic.now() < end) {
             thread::sleep(LOOK);
-            books.read();
+            running.look(&forwarding)?;
+            for request in requests.try_iter() {
+                running.answer(request, &forwarding)?;
+            }
             let heard: Vec<i32> = signals.pending().collect();
             if heard.iter().any(|signal| *signal != SIGHUP) {
                 break;
             }
             if !heard.is_empty() {
-                books.reload(&forwarding, reread, say);
+                // What came of it is said.
+                let _ = running.reload(&forwarding);
             }
         }
-        forwarding.drain(PATIENCE)?;
-        books.read();
-        Ok(Ended { lost: books.recorder.lost, periods: books.periods })
+        let counts = forwarding.drain(PATIENCE)?;
+        Ok(running.end(&counts))
     }
+}
+
+/// What the thread may do that looks after the others.
+fn sandbox() -> Sandbox {
+    Sandbox::new().terminal().call(libc::SYS_recvfrom).call(libc::SYS_sendto)
 }
 
 fn way(plan: Option<&Plan>, backend: &impl Backend) -> Result<Way, Refusal> {
@@ -141,65 +164,85 @@ fn unguessed() -> u64 {
     RandomState::new().hash_one(0)
 }
 
-/// Everything that was measured.
-struct Log {
-    recorder: Recorder,
-    periods: Vec<Period>,
-    /// The plan that follows the present one, by side, once its first event is read.
-    next: [Option<Plan>; 2],
+/// A link that is forwarded over, as it is looked after.
+struct Running<'k, K> {
+    links: Links,
+    log: Log,
+    keeper: &'k mut K,
+    started: Nanos,
+    real_time: bool,
+    /// Those that were followed, and those that were refused.
+    reloads: [u64; 2],
 }
 
-impl Log {
-    fn new(plans: [Option<Plan>; 2], recorder: Recorder) -> Self {
-        let periods = Side::BOTH.into_iter().zip(plans);
-        let periods = periods.filter_map(|(at, plan)| Some(Period::new(at, plan?)));
-        Log { recorder, periods: periods.collect(), next: [None, None] }
+impl<K: Keeper> Running<'_, K> {
+    /// Takes note of what has happened.
+    fn look(&mut self, forwarding: &Forwarding) -> Result<(), Stopped> {
+        self.log.read(&mut Kept(self.keeper));
+        self.links.follow(forwarding, &mut |what| self.keeper.say(what))
     }
 
-    fn read(&mut self) {
-        let Log { recorder, periods, next } = self;
-        recorder.read(|happened| {
-            let at = happened.at;
-            if let (Event::Reloaded { .. }, Some(plan)) = (&happened.event, next[at.index()].take())
-            {
-                periods.push(Period::new(at, plan));
+    fn answer(&mut self, request: Request, forwarding: &Forwarding) -> Result<(), Stopped> {
+        // Who asked may have gone.
+        match request {
+            Request::Status(answer) => {
+                let _ = answer.send(self.status(&forwarding.counts()?));
             }
-            if let Some(period) = periods.iter_mut().rev().find(|period| period.at == at) {
-                period.measured.add(&happened.event);
-            }
-        });
-    }
-
-    /// Follows plans that were read again.
-    fn reload(&mut self, forwarding: &Forwarding, reread: Reread<'_>, say: Say<'_>) {
-        for at in Side::BOTH {
-            if !self.periods.iter().any(|period| period.at == at) {
-                continue;
-            }
-            let plan = match reread(at) {
-                Ok(plan) => plan,
-                Err(why) => {
-                    say(&format!("the plan is not reloaded: {why}"));
-                    continue;
-                }
-            };
-            self.read();
-            self.next[at.index()] = Some(plan.clone());
-            match forwarding.reload(at, plan) {
-                Ok(()) => say("the plan is reloaded"),
-                Err(NotReloaded::Refused(why)) => {
-                    self.next[at.index()] = None;
-                    say(&format!("the plan is not reloaded: {why}"));
-                }
-                Err(NotReloaded::Plain | NotReloaded::Stopped(_)) => self.next[at.index()] = None,
+            Request::Reload(answer) => {
+                let _ = answer.send(self.reload(forwarding));
             }
         }
+        Ok(())
+    }
+
+    /// Follows plans that are read again; says what came of it.
+    fn reload(&mut self, forwarding: &Forwarding) -> Result<(), String> {
+        let mut reloaded = Ok(());
+        for at in self.log.sides() {
+            let followed = self.keeper.reread(at).and_then(|plan| {
+                let follow = |plan| forwarding.reload(at, plan).map_err(|error| error.to_string());
+                self.log.reload(at, plan, &mut Kept(self.keeper), follow)
+            });
+            self.reloads[usize::from(followed.is_err())] += 1;
+            match &followed {
+                Ok(()) => self.keeper.say("the plan is reloaded"),
+                Err(why) => self.keeper.say(&format!("the plan is not reloaded: {why}")),
+            }
+            reloaded = reloaded.and(followed);
+        }
+        reloaded
+    }
+
+    fn status(&self, counts: &Counts) -> Status {
+        let [reloads, reloads_refused] = self.reloads;
+        Status {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            uptime_ns: Clock::Monotonic.now().saturating_sub(self.started).0,
+            real_time: self.real_time,
+            reloads,
+            reloads_refused,
+            events_lost: self.log.lost(),
+            interfaces: self.links.status(counts),
+            ways: self.log.present().map(Period::status).collect(),
+        }
+    }
+
+    fn end(mut self, counts: &Counts) -> Status {
+        self.log.read(&mut Kept(self.keeper));
+        let status = self.status(counts);
+        self.log.end().iter().for_each(|period| self.keeper.ended(period));
+        status
     }
 }
 
-impl Period {
-    fn new(at: Side, plan: Plan) -> Self {
-        Period { at, measured: Measured::new(plan.promises()), plan }
+/// Tells the keeper what was measured.
+struct Kept<'k, K>(&'k mut K);
+
+impl<K: Keeper> Reader for Kept<'_, K> {
+    fn event(&mut self, _: Side, _: &Event) {}
+
+    fn ended(&mut self, period: Period) {
+        self.0.ended(&period);
     }
 }
 

@@ -11,6 +11,9 @@
 //! | [`bridge`] | both directions over a backend, without a clock |
 //! | [`forwarding`] | the thread that runs a bridge: waits, follows other plans, drains |
 //! | [`recorder`] | what happened, by class |
+//! | [`log`] | the same, plan after plan |
+//! | [`links`] | interfaces that come and go |
+//! | [`status`] | what is shown of it all |
 //! | [`daemon`] | all of it as a process: interfaces, signals, privileges |
 //! | [`watch`] | any shaper, measured from outside |
 #![cfg(target_os = "linux")]
@@ -19,10 +22,13 @@
 pub mod bridge;
 pub mod daemon;
 pub mod forwarding;
+pub mod links;
+pub mod log;
 pub mod recorder;
+pub mod status;
 pub mod watch;
 
 pub use bridge::{Bridge, Way};
-pub use daemon::{Daemon, Ended, LiveError};
+pub use daemon::{Daemon, LiveError};
 pub use forwarding::{Forwarding, Options, Stopped};
 pub use recorder::{Measured, Recorder};

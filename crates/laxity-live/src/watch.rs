@@ -37,9 +37,7 @@ use thiserror::Error;
 
 pub use measuring::Settings;
 pub use taps::{Behind, Taps};
-pub use watched::{ClassWatched, DelaysWatched, Watched};
-
-use crate::daemon::Say;
+pub use watched::{ClassWatched, Watched};
 
 /// What is watched.
 pub struct Watch {
@@ -77,7 +75,7 @@ impl Watch {
     ///
     /// # Errors
     /// If the plan is not of a link, or the system refuses what it takes.
-    pub fn run(self, say: Say<'_>) -> Result<Watched, WatchError> {
+    pub fn run(self, say: &mut dyn FnMut(&str)) -> Result<Watched, WatchError> {
         let Watch { interfaces: [before, after], behind, plan, settings, duration } = self;
         let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(WatchError::Signals)?;
         let mut taps = Taps::open([&before, &after], behind, plan, settings)?;

@@ -2,14 +2,13 @@
 
 use laxity_api::check;
 use laxity_linux::interface::Interface;
-use laxity_live::watch::{Behind, ClassWatched, Settings, Watch, Watched};
-use laxity_plan::Plan;
+use laxity_live::status::ClassStatus;
+use laxity_live::watch::{Behind, Settings, Watch, Watched};
 use laxity_report::quantity;
 
 use crate::args::Watch as Arguments;
-use crate::by_class::{ClassRow, Delays, by_class};
 use crate::failure::Failure;
-use crate::{Promises, input, print, print_json, terminal};
+use crate::{Promises, input, measured, print, print_json, terminal};
 
 /// Carries the command out.
 pub fn run(arguments: &Arguments) -> Result<Promises, Failure> {
@@ -19,7 +18,7 @@ pub fn run(arguments: &Arguments) -> Result<Promises, Failure> {
     let watch = Watch {
         interfaces: [from.map_err(Failure::input)?, to.map_err(Failure::input)?],
         behind: if arguments.mirror { Behind::Arriving } else { Behind::Sent },
-        plan: plan.clone(),
+        plan,
         settings: Settings {
             timeout: arguments.timeout,
             translated: arguments.nat,
@@ -31,28 +30,29 @@ pub fn run(arguments: &Arguments) -> Result<Promises, Failure> {
     if arguments.json {
         print_json(&watched)?;
     } else {
-        print(&text(&plan, is_admitted, arguments, &watched))?;
+        print(&text(is_admitted, arguments, &watched))?;
     }
     Ok(Promises::kept_if(is_admitted && watched.keeps_bounds()))
 }
 
-fn text(plan: &Plan, is_admitted: bool, arguments: &Arguments, watched: &Watched) -> String {
-    let rows: Vec<_> = watched.classes.iter().map(row).collect();
-    let mut lines = vec![
-        format!("{} at {}", plan.scheduler.name(), plan.link.rate),
-        String::new(),
-        by_class("lost", &["above", "Mbit/s"], &rows),
-        String::new(),
-        format!("At the busiest, {} left for 100 ms.", quantity::rate(watched.busiest_bps)),
-    ];
-    lines.push(match (is_admitted, watched.keeps_bounds()) {
-        (false, _) => "The plan is not admitted: laxity check says why.".into(),
-        (true, true) => "No packet took longer than its bound.".into(),
-        (true, false) => {
-            let above: u64 = watched.classes.iter().map(|class| class.bound_misses).sum();
-            format!("{above} packets took longer than their bound.")
-        }
+fn text(is_admitted: bool, arguments: &Arguments, watched: &Watched) -> String {
+    let Watched { way, more, busiest_bps, .. } = watched;
+    let table = measured::by_class(way, "lost", ["above", "Mbit/s"], |class| {
+        let above =
+            way.classes[class].bound_ns.map(|_| way.classes[class].bound_misses.to_string());
+        let throughput = quantity::megabits(more[class].throughput_bps);
+        [above.unwrap_or_else(|| quantity::NOTHING.into()), throughput]
     });
+    let busiest = quantity::rate(*busiest_bps);
+    let kept = match (is_admitted, way.broken) {
+        (false, _) => "The plan is not admitted: laxity check says why.".into(),
+        (true, 0) => "No packet took longer than its bound.".into(),
+        (true, broken) => format!("{broken} packets took longer than their bound."),
+    };
+    let mut lines = vec![
+        format!("{} at {}\n\n{table}\n", way.scheduler, quantity::rate(way.rate_bps as f64)),
+        format!("At the busiest, {busiest} left for 100 ms. {kept}"),
+    ];
     lines.extend(remarks(arguments, watched));
     lines.join("\n")
 }
@@ -60,9 +60,10 @@ fn text(plan: &Plan, is_admitted: bool, arguments: &Arguments, watched: &Watched
 /// What there is to know of figures.
 fn remarks(arguments: &Arguments, watched: &Watched) -> Vec<String> {
     let Arguments { from, to, .. } = arguments;
-    let all = |count: fn(&ClassWatched) -> u64| watched.classes.iter().map(count).sum::<u64>();
-    let (queued, forgotten) = (all(|class| class.queued), all(|class| class.forgotten));
-    let nonconforming = all(|class| class.nonconforming);
+    let all = |count: fn(&ClassStatus) -> u64| watched.classes().iter().map(count).sum::<u64>();
+    let forgotten = all(|class| class.dropped.get("forgotten").copied().unwrap_or_default());
+    let queued = all(|class| class.queued);
+    let nonconforming: u64 = watched.more.iter().map(|class| class.nonconforming).sum();
     let [missed_in, missed_out] = watched.missed;
     let Watched { unclassed, unpaired, alike, .. } = watched;
     let is_deaf = all(|class| class.arrived) > 0 && all(|class| class.sent) + unpaired == 0;
@@ -110,25 +111,4 @@ fn remarks(arguments: &Arguments, watched: &Watched) -> Vec<String> {
         ),
     ];
     remarks.into_iter().filter_map(|(holds, text)| holds.then_some(text)).collect()
-}
-
-fn row(class: &ClassWatched) -> ClassRow {
-    let delays = class.delay_ns.map(|of| Delays {
-        mean: of.mean,
-        p50: of.p50,
-        p99: of.p99,
-        p99_9: of.p99_9,
-        max: of.max,
-    });
-    let above = class.bound_ns.map_or(quantity::NOTHING.into(), |_| class.bound_misses.to_string());
-    ClassRow {
-        name: class.name.clone(),
-        arrived: class.arrived,
-        sent: class.sent,
-        gone: class.lost,
-        delays,
-        bound: class.bound_ns,
-        is_broken: class.bound_misses > 0,
-        more: vec![above, quantity::megabits(class.throughput_bps)],
-    }
 }

@@ -9,7 +9,7 @@ use laxity_linux::namespace::Namespace;
 
 use crate::folder::Folder;
 
-const PLAN: &str = "version = 1
+pub const PLAN: &str = "version = 1
 link.rate = '20mbit'
 scheduler.kind = 'edf'
 [class.call]
@@ -39,7 +39,7 @@ fn an_interface_that_is_not_there() {
 }
 
 /// Ends the command if a test does not.
-struct Running(Child);
+pub struct Running(pub Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -49,13 +49,13 @@ impl Drop for Running {
 }
 
 impl Running {
-    fn signal(&self, name: &str) {
+    pub fn signal(&self, name: &str) {
         let kill = Command::new("kill").args([name, &self.0.id().to_string()]).status();
         assert!(kill.is_ok_and(|status| status.success()));
     }
 
     /// What all threads of the process have of a field of `/proc/PID/task/TID/status`.
-    fn of_threads(&self, field: &str) -> Vec<String> {
+    pub fn of_threads(&self, field: &str) -> Vec<String> {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.0.id())).unwrap();
         let of = |task: std::io::Result<std::fs::DirEntry>| {
             let status = std::fs::read_to_string(task.unwrap().path().join("status")).unwrap();
@@ -67,29 +67,37 @@ impl Running {
 }
 
 /// Reads lines up to one with this in it.
-fn wait_for(stderr: &mut impl BufRead, text: &str) {
+pub fn wait_for(stderr: &mut impl BufRead, text: &str) {
     let mut all = String::new();
     while !all.lines().last().is_some_and(|line| line.contains(text)) {
         assert!(stderr.read_line(&mut all).unwrap() > 0, "no {text:?} in {all}");
     }
 }
 
-/// What is said, forwarded, reloaded and counted; and no privilege is left meanwhile.
-#[test]
-fn a_link_from_start_to_end() {
+/// A namespace with a cable each, `a` and `b`, to the hosts 10.0.0.1 and 10.0.0.2. None where that is not
+/// allowed, and then it says so.
+pub fn hosts() -> Option<(Namespace, [Namespace; 2])> {
     let between = match Namespace::new() {
         Ok(namespace) => namespace,
         Err(error) if error.is_permission() => {
-            return eprintln!("SKIPPED: {error}; run as root or within `unshare -Urn`");
+            eprintln!("SKIPPED: {error}; run as root or within `unshare -Urn`");
+            return None;
         }
         Err(error) => panic!("{error}"),
     };
-    let [a, b] = [("a", 1), ("b", 2)].map(|(name, last)| {
+    let hosts = [("a", 1), ("b", 2)].map(|(name, last)| {
         let host = Namespace::new().unwrap();
         between.veth(name, &host, "eth").unwrap();
         host.address("eth", IpAddr::V4(Ipv4Addr::new(10, 0, 0, last)), 24).unwrap();
         host
     });
+    Some((between, hosts))
+}
+
+/// What is said, forwarded, reloaded and counted; and no privilege is left meanwhile.
+#[test]
+fn a_link_from_start_to_end() {
+    let Some((between, [a, b])) = hosts() else { return };
     let folder = Folder::with_plan(PLAN);
     let mut command =
         folder.command(&["live", "plan.toml", "--in", "a", "--out", "b", "--priority", "0"]);

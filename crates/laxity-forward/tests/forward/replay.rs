@@ -13,7 +13,7 @@ use laxity_sim::source::Arrival;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 
-use crate::world::{Caller, any_plan, headers, name_of};
+use crate::world::{Caller, any_plan, headers, name_of, reload};
 
 /// A run of some plans.
 struct Run {
@@ -55,7 +55,7 @@ fn run(seed: u64) -> Run {
             };
             let events = &mut caller.events;
             let before = (forwarder.backlog(), events.len());
-            match forwarder.reload(time, next.clone(), &mut |event| events.push(*event)) {
+            match reload(&mut forwarder, time, next.clone(), &mut |event| events.push(*event)) {
                 Ok(old) => {
                     books.push(old);
                     plans.push(next);

@@ -4,8 +4,9 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use laxity::packet::ClassId;
+use laxity::port::Books;
 use laxity::units::Nanos;
-use laxity_forward::{Event, Forwarder, Frame};
+use laxity_forward::{Event, Forwarder, Frame, Prepared, Refusal, Sink};
 use laxity_plan::Plan;
 use laxity_plan::matching::{Headers, IpHeaders, Ports};
 use laxity_search::Generator;
@@ -109,6 +110,17 @@ pub fn name_of(plan: &Plan, class: usize) -> u16 {
     plan.classes[class].name.trim_start_matches('c').parse().expect("a name that was drawn")
 }
 
+/// Has a forwarder follow another plan; the books of the last one, if it does.
+pub fn reload(
+    forwarder: &mut Forwarder,
+    now: Nanos,
+    plan: Plan,
+    sink: Sink<'_>,
+) -> Result<Books, Refusal> {
+    let mut next = Prepared::new(plan, forwarder.settings())?;
+    forwarder.reload(now, &mut next, sink).map(|()| next.into_books())
+}
+
 /// A caller that writes down what it is told, and wakes up late.
 pub struct Caller {
     pub events: Vec<Event>,
@@ -143,7 +155,7 @@ impl Caller {
         forwarder.arrive(time, frame, &mut |event| events.push(*event));
     }
 
-    pub fn drain(&mut self, forwarder: Forwarder, draw: &mut Generator) -> laxity::port::Books {
+    pub fn drain(&mut self, forwarder: Forwarder, draw: &mut Generator) -> Books {
         let mut draining = forwarder.drain();
         loop {
             let events = &mut self.events;

@@ -1,10 +1,12 @@
 //! What is measured of a class.
 
+use std::collections::BTreeMap;
+
 use hdrhistogram::Histogram;
 use laxity::port::Promise;
 use laxity::units::Nanos;
 
-use super::watched::{ClassWatched, DelaysWatched};
+use crate::status::{ClassStatus, DelayStatus};
 
 /// The packets of a class, counted.
 #[derive(Clone, Debug)]
@@ -15,6 +17,7 @@ pub(super) struct ClassBooks {
     pub lost: u64,
     pub forgotten: u64,
     pub bytes_sent: u64,
+    deadline_misses: u64,
     bound_misses: u64,
     delays: Delays,
 }
@@ -26,6 +29,8 @@ struct Delays {
     sum: u128,
     min: u64,
     max: u64,
+    /// By the first edge that is not below.
+    buckets: [u64; DelayStatus::EDGES.len() + 1],
 }
 
 /// Quantiles are right to so many digits.
@@ -35,7 +40,6 @@ const LONGEST: u64 = 3_600_000_000_000;
 
 impl ClassBooks {
     pub fn new(promise: Promise) -> Self {
-        let histogram = Histogram::new(DIGITS).expect("it can have up to five digits");
         ClassBooks {
             promise,
             arrived: 0,
@@ -43,36 +47,36 @@ impl ClassBooks {
             lost: 0,
             forgotten: 0,
             bytes_sent: 0,
+            deadline_misses: 0,
             bound_misses: 0,
-            delays: Delays { histogram, sum: 0, min: u64::MAX, max: 0 },
+            delays: Delays::new(),
         }
     }
 
-    /// A packet left, for which the bound holds if it is `promised`.
+    /// A packet left, for which what its class is promised holds if it is `promised`.
     pub fn sent(&mut self, length: u32, delay: Nanos, promised: bool) {
         self.sent += 1;
         self.bytes_sent += u64::from(length);
-        let exceeds = self.promise.bound.is_some_and(|bound| delay > bound);
-        self.bound_misses += u64::from(promised && exceeds);
-        let Delays { histogram, sum, min, max } = &mut self.delays;
-        histogram.record(delay.0.min(LONGEST)).expect("it grows to what it has to hold");
-        *sum += u128::from(delay.0);
-        (*min, *max) = ((*min).min(delay.0), (*max).max(delay.0));
+        let misses = |limit: Option<Nanos>| limit.is_some_and(|limit| promised && delay > limit);
+        self.deadline_misses += u64::from(misses(self.promise.deadline));
+        self.bound_misses += u64::from(misses(self.promise.bound));
+        self.delays.record(delay.0);
     }
 
-    /// All of it, after so long, with how many packets broke the arrival curve.
-    pub fn watched(&self, name: &str, nonconforming: u64, duration: Nanos) -> ClassWatched {
-        ClassWatched {
+    /// All of it.
+    pub fn status(&self, name: &str) -> ClassStatus {
+        let dropped = [("lost", self.lost), ("forgotten", self.forgotten)].into_iter();
+        let dropped: BTreeMap<_, _> = dropped.filter(|(_, count)| *count > 0).collect();
+        ClassStatus {
             name: name.to_string(),
             arrived: self.arrived,
             sent: self.sent,
-            lost: self.lost,
-            forgotten: self.forgotten,
             queued: self.arrived.saturating_sub(self.sent + self.lost + self.forgotten),
-            nonconforming,
+            dropped: dropped.into_iter().map(|(why, count)| (why.to_string(), count)).collect(),
             bytes_sent: self.bytes_sent,
-            throughput_bps: per_second(self.bytes_sent, duration),
-            delay_ns: (self.sent > 0).then(|| self.delays.watched()),
+            delay_ns: (self.sent > 0).then(|| self.delays.status()),
+            deadline_ns: self.promise.deadline.map(|deadline| deadline.0),
+            deadline_misses: self.deadline_misses,
             bound_ns: self.promise.bound.map(|bound| bound.0),
             bound_misses: self.bound_misses,
         }
@@ -80,9 +84,28 @@ impl ClassBooks {
 }
 
 impl Delays {
-    fn watched(&self) -> DelaysWatched {
+    fn new() -> Self {
+        let histogram = Histogram::new(DIGITS).expect("it can have up to five digits");
+        let buckets = [0; DelayStatus::EDGES.len() + 1];
+        Delays { histogram, sum: 0, min: u64::MAX, max: 0, buckets }
+    }
+
+    fn record(&mut self, delay: u64) {
+        self.histogram.record(delay.min(LONGEST)).expect("it grows to what it has to hold");
+        self.sum += u128::from(delay);
+        (self.min, self.max) = (self.min.min(delay), self.max.max(delay));
+        self.buckets[DelayStatus::EDGES.partition_point(|edge| *edge < delay)] += 1;
+    }
+
+    fn status(&self) -> DelayStatus {
         let quantile = |quantile| self.histogram.value_at_quantile(quantile).min(self.max);
-        DelaysWatched {
+        let up_to = self.buckets.iter().scan(0, |below, count| {
+            *below += count;
+            Some(*below)
+        });
+        DelayStatus {
+            count: self.histogram.len(),
+            sum: self.sum,
             min: self.min,
             mean: self.sum as f64 / self.histogram.len() as f64,
             p50: quantile(0.5),
@@ -90,6 +113,7 @@ impl Delays {
             p99: quantile(0.99),
             p99_9: quantile(0.999),
             max: self.max,
+            at_most: up_to.take(DelayStatus::EDGES.len()).collect(),
         }
     }
 }

@@ -9,11 +9,12 @@ use laxity_plan::matching::Headers;
 use laxity_plan::model::Class;
 
 use super::busiest::Busiest;
-use super::class::ClassBooks;
+use super::class::{ClassBooks, per_second};
 use super::content::{Content, Contents};
 use super::order::Order;
 use super::pairing::Pairing;
-use super::watched::Watched;
+use super::watched::{ClassWatched, Watched};
+use crate::status::WayStatus;
 
 /// Where a frame was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,15 +188,27 @@ impl Measuring {
     pub fn watched(&self, missed: [u64; 2]) -> Watched {
         let (begin, end) = self.span;
         let duration = end.saturating_sub(begin);
-        let class = |(id, class): (ClassId, &Class)| {
-            let nonconforming = self.policer.nonconforming()[id.index()];
-            self.classes[id.index()].watched(&class.name, nonconforming, duration)
-        };
+        let of_leaves =
+            || self.plan.leaves().map(|(id, class)| (id, &self.classes[id.index()], class));
+        let classes: Vec<_> =
+            of_leaves().map(|(_, books, class)| books.status(&class.name)).collect();
+        let more = of_leaves().map(|(id, books, _)| ClassWatched {
+            throughput_bps: per_second(books.bytes_sent, duration),
+            nonconforming: self.policer.nonconforming()[id.index()],
+        });
         Watched {
             duration_ns: duration.0,
-            rate_bps: self.plan.link.rate.0,
+            more: more.collect(),
+            way: WayStatus {
+                way: "watched".into(),
+                title: self.plan.title.clone(),
+                scheduler: self.plan.scheduler.name().to_string(),
+                rate_bps: self.plan.link.rate.0,
+                late: None,
+                broken: classes.iter().map(|class| class.bound_misses).sum(),
+                classes,
+            },
             busiest_bps: self.busiest.rate(),
-            classes: self.plan.leaves().map(class).collect(),
             unclassed: self.unclassed,
             unpaired: self.unpaired,
             alike: self.alike,

@@ -6,6 +6,8 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use proptest::prelude::*;
 
+use crate::status::DelayStatus;
+
 use super::measuring::{Measuring, Seen, Settings, Tapped};
 
 const MILLI: u64 = 1_000_000;
@@ -90,17 +92,21 @@ proptest! {
         measuring.settle(Nanos(now + 100 * MILLI));
         let watched = measuring.watched([0, 0]);
         prop_assert_eq!((watched.unpaired, watched.alike, watched.unclassed), (0, 0, 0));
-        for (class, of) in watched.classes.iter().enumerate() {
+        for (class, of) in watched.classes().iter().enumerate() {
             let delays = &mut delays[class];
             delays.sort_unstable();
-            prop_assert_eq!((of.arrived, of.lost, of.queued), (arrived[class], lost[class], 0));
+            prop_assert_eq!((of.arrived, of.sent + lost[class], of.queued), (arrived[class], arrived[class], 0));
+            prop_assert_eq!(of.dropped.get("lost").copied().unwrap_or_default(), lost[class]);
             prop_assert_eq!((of.sent, of.bytes_sent), (delays.len() as u64, bytes[class]));
             let above = of.bound_ns.map_or(0, |bound| delays.iter().filter(|d| **d > bound).count());
             prop_assert_eq!(of.bound_misses, above as u64);
             prop_assert_eq!(of.bound_ns.is_some(), class == 0);
-            let Some(measured) = of.delay_ns else { continue };
+            let Some(measured) = &of.delay_ns else { continue };
             prop_assert_eq!(Some(&measured.max), delays.last());
             prop_assert_eq!(Some(&measured.min), delays.first());
+            for (at_most, edge) in measured.at_most.iter().zip(DelayStatus::EDGES) {
+                prop_assert_eq!(*at_most, delays.iter().filter(|d| **d <= edge).count() as u64);
+            }
             for (measured, percent) in [(measured.p50, 50), (measured.p90, 90), (measured.p99, 99)] {
                 let exact = delays[(delays.len() * percent).div_ceil(100) - 1];
                 prop_assert!(
@@ -128,14 +134,14 @@ fn watch(before: &[(u64, u32)], behind: &[(u64, u32)]) -> super::Watched {
 #[test]
 fn copies_and_what_is_made_in_between_left_without_arriving() {
     let watched = watch(&[(2 * MILLI, 1)], &[(3 * MILLI, 1), (4 * MILLI, 1), (4 * MILLI, 2)]);
-    assert_eq!((watched.unpaired, watched.classes[1].sent), (2, 1));
-    assert_eq!(watched.classes[1].delay_ns.map(|delay| delay.max), Some(MILLI));
+    assert_eq!((watched.unpaired, watched.classes()[1].sent), (2, 1));
+    assert_eq!(watched.classes()[1].delay_ns.as_ref().map(|delay| delay.max), Some(MILLI));
 }
 
 #[test]
 fn what_happened_before_the_beginning_does_not_count() {
     let watched = watch(&[(MILLI - 1, 1), (MILLI, 2)], &[(MILLI - 1, 1), (2 * MILLI, 2)]);
-    assert_eq!((watched.classes[1].arrived, watched.unpaired), (1, 0));
+    assert_eq!((watched.classes()[1].arrived, watched.unpaired), (1, 0));
 }
 
 #[test]

@@ -2,17 +2,25 @@
 
 use serde::Serialize;
 
+use crate::status::{ClassStatus, WayStatus};
+
 /// What two taps saw of a plan's classes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Watched {
     /// How long was watched.
     pub duration_ns: u64,
-    /// The link that the plan is for, in bits a second.
-    pub rate_bps: u64,
+    /// What is watched, as a forwarder shows what it does. Delays are from one tap to the other, lengths
+    /// as the plan's link carries packets, and `broken` is how many packets took longer than their bound.
+    ///
+    /// Packets that are not sent are `lost` if they did not leave within the timeout, and `forgotten` if
+    /// it is not known of them, as too many waited to remember them all.
+    #[serde(flatten)]
+    pub way: WayStatus,
+    /// What else is known of the classes, in the same order.
+    pub more: Vec<ClassWatched>,
     /// The most that left in any 100 ms, in bits a second.
     pub busiest_bps: f64,
-    /// The classes that have packets, in the plan's order.
-    pub classes: Vec<ClassWatched>,
     /// Packets that arrived and are of no class.
     pub unclassed: u64,
     /// Packets that left and were not seen to arrive: what waited when watching began, what is made in
@@ -25,53 +33,25 @@ pub struct Watched {
     pub missed: [u64; 2],
 }
 
-/// What was seen of a class. Lengths count as the plan's link carries packets.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ClassWatched {
-    /// Its name.
-    pub name: String,
-    /// Packets that arrived.
-    pub arrived: u64,
-    /// Those of them that left.
-    pub sent: u64,
-    /// Those that did not leave within the timeout.
-    pub lost: u64,
-    /// Those that it is not known of, as too many waited to remember them all.
-    pub forgotten: u64,
-    /// Those that had not left when watching ended.
-    pub queued: u64,
-    /// Packets that arrived and broke the class's arrival curve.
-    pub nonconforming: u64,
-    /// Bytes of the packets that left.
-    pub bytes_sent: u64,
-    /// The same a second, in bits.
-    pub throughput_bps: f64,
-    /// From one tap to the other; absent when nothing left.
-    pub delay_ns: Option<DelaysWatched>,
-    /// The delay that the plan proves, when it does.
-    pub bound_ns: Option<u64>,
-    /// Packets that took longer than that, without those that the plan demotes or drops for breaking the
-    /// arrival curve.
-    pub bound_misses: u64,
-}
-
-/// The distribution of a class's delays in ns. Minimum, mean and maximum are exact; percentiles are at
-/// most 0.1 % too high.
+/// What only who watches tells of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct DelaysWatched {
-    pub min: u64,
-    pub mean: f64,
-    pub p50: u64,
-    pub p90: u64,
-    pub p99: u64,
-    pub p99_9: u64,
-    pub max: u64,
+#[non_exhaustive]
+pub struct ClassWatched {
+    /// Bits a second of the packets that left.
+    pub throughput_bps: f64,
+    /// Packets that arrived and broke the class's arrival curve. Those that the plan demotes or drops for
+    /// it have no bound.
+    pub nonconforming: u64,
 }
 
 impl Watched {
     /// Whether no packet took longer than its bound.
     pub fn keeps_bounds(&self) -> bool {
-        self.classes.iter().all(|class| class.bound_misses == 0)
+        self.way.broken == 0
+    }
+
+    /// The classes.
+    pub fn classes(&self) -> &[ClassStatus] {
+        &self.way.classes
     }
 }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use laxity::port::Account;
 use laxity::units::Nanos;
 use laxity_linux::frames::Side;
-use laxity_live::watch::{Behind, ClassWatched, Watched};
+use laxity_live::status::ClassStatus;
+use laxity_live::watch::{Behind, Watched};
 use laxity_live::{Measured, Way};
 
 use crate::hosts::{B, Hosts, plan};
@@ -37,11 +38,16 @@ pub fn crowd(hosts: &Hosts, behind: Behind) -> (Watched, [Vec<u64>; 2]) {
     (watching.finish(), delays)
 }
 
+/// Packets that did not leave.
+pub fn lost(of: &ClassStatus) -> u64 {
+    of.dropped.values().sum()
+}
+
 /// Within 1 % or 50 us at the median and the 99th percentile, with hardly any packet unpaired.
 pub fn agree(watched: &Watched, stamps: &[Vec<u64>; 2], sent: [u64; 2]) {
     assert_eq!((watched.missed, watched.unclassed), ([0, 0], 0));
-    for ((of, stamps), sent) in watched.classes.iter().zip(stamps).zip(sent) {
-        let delay = of.delay_ns.expect("some have left");
+    for ((of, stamps), sent) in watched.classes().iter().zip(stamps).zip(sent) {
+        let delay = of.delay_ns.as_ref().expect("some have left");
         let name = &of.name;
         // Beside the datagrams there are some frames of ARP.
         let apart = of.sent.abs_diff(stamps.len() as u64);
@@ -52,7 +58,7 @@ pub fn agree(watched: &Watched, stamps: &[Vec<u64>; 2], sent: [u64; 2]) {
             stamps.len()
         );
         assert!(of.arrived - sent < 10, "{name}: {} of {sent} arrived", of.arrived);
-        assert_eq!(of.arrived, of.sent + of.lost, "{name}");
+        assert_eq!(of.arrived, of.sent + lost(of), "{name}");
         for (watched, percent) in [(delay.p50, 50), (delay.p99, 99)] {
             let exact = quantile(stamps, percent);
             let apart = watched.abs_diff(exact);
@@ -66,17 +72,22 @@ pub fn agree(watched: &Watched, stamps: &[Vec<u64>; 2], sent: [u64; 2]) {
 }
 
 /// The books of the forwarder count to the last bit out, and begin when a frame is taken in.
-fn agree_with_books(watched: &ClassWatched, account: &Account, transmission: u64) {
+fn agree_with_books(watched: &ClassStatus, account: &Account, transmission: u64) {
     // It may have begun a frame of ARP earlier.
     let pairs = [(watched.arrived, account.arrived), (watched.sent, account.sent)];
     assert!(pairs.iter().all(|(watched, booked)| watched.abs_diff(*booked) < 10), "{pairs:?}");
-    let delay = watched.delay_ns.expect("some have left");
+    let delay = watched.delay_ns.as_ref().expect("some have left");
     // A frame is taken in late, and handed over early, by as much as a thread without priority is late.
+    // Its quantiles are at most 0.8 % too high.
     const LATE: u64 = 2_000_000;
     let mean = (delay.mean as u64, account.delay.mean() as u64);
     for (watched, booked) in [(delay.p50, account.delay.quantile(1, 2).0), mean] {
         let apart = (watched + transmission).abs_diff(booked);
-        assert!(apart <= LATE, "{}: {watched} and {booked}", account.sent);
+        assert!(
+            apart <= LATE + booked / 100,
+            "{}: {watched} + {transmission} and {booked}",
+            account.sent
+        );
     }
 }
 
@@ -96,7 +107,8 @@ fn stamps_and_books_say_the_same_of_the_forwarder() {
     agree(&watched, &stamps, [2_000, 6_000]);
     assert_eq!(watched.unpaired, 0);
     let lengths = [200, 1_200].map(|payload| plan.link.accounted(payload + 42));
-    for ((watched, account), length) in watched.classes.iter().zip(measured.accounts()).zip(lengths)
+    for ((watched, account), length) in
+        watched.classes().iter().zip(measured.accounts()).zip(lengths)
     {
         agree_with_books(watched, account, u64::from(length) * 8 * 1_000 / 20);
     }
