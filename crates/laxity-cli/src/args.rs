@@ -50,6 +50,8 @@ pub enum Command {
     /// Measure any shaper from outside, beside a plan's bounds.
     #[cfg(target_os = "linux")]
     Watch(Watch),
+    /// Give a live link's ledger to the simulator, and compare every dispatch and drop.
+    Replay(Replay),
     /// Read the classes' arrival curves off recorded traffic.
     Fit(Fit),
     /// Write the plan for what shapes a link today.
@@ -178,6 +180,24 @@ pub struct Live {
     /// End after this time, such as 60s.
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
+    /// Write down everything that happens into a file in this folder, for `laxity replay`.
+    #[arg(long, value_name = "DIR")]
+    pub ledger: Option<PathBuf>,
+}
+
+/// `laxity replay`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example: laxity replay out/out-1764000000.ledger
+
+The simulator is given what arrived, how late the link chose what to send, and the plans. It comes to the
+same dispatches and drops, every one, or the first that differs is shown.")]
+pub struct Replay {
+    /// A ledger that `laxity live --ledger` wrote.
+    pub ledger: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// How frames are taken in and sent.

@@ -7,6 +7,7 @@ pub mod fit;
 pub mod import;
 #[cfg(target_os = "linux")]
 pub mod live;
+pub mod replay;
 pub mod reproduce;
 pub mod run;
 mod seeds;

@@ -12,21 +12,30 @@
 //! | [`forwarding`] | the thread that runs a bridge: waits, follows other plans, drains |
 //! | [`recorder`] | what happened, by class |
 //! | [`log`] | the same, plan after plan |
+//! | [`ledgers`] | every event as bytes, for a simulator to repeat |
+//! | [`spool`] | files that nobody waits for |
 //! | [`links`] | interfaces that come and go |
 //! | [`status`] | what is shown of it all |
 //! | [`daemon`] | all of it as a process: interfaces, signals, privileges |
+//! | [`demo`] | hosts with traffic between them, for demonstrations and tests |
 //! | [`watch`] | any shaper, measured from outside |
 #![cfg(target_os = "linux")]
 #![deny(missing_docs)]
 
 pub mod bridge;
 pub mod daemon;
+mod delays;
+pub mod demo;
 pub mod forwarding;
+pub mod ledgers;
 pub mod links;
 pub mod log;
 pub mod recorder;
+mod running;
+pub mod spool;
 pub mod status;
 pub mod watch;
+mod work;
 
 pub use bridge::{Bridge, Way};
 pub use daemon::{Daemon, LiveError};

@@ -51,6 +51,9 @@ pub trait Reader {
     /// Something happened to what arrived at a side.
     fn event(&mut self, at: Side, event: &Event);
 
+    /// Before what comes next something happened that was not heard.
+    fn gap(&mut self, at: Side);
+
     /// A plan is no longer followed.
     fn ended(&mut self, period: Period);
 }
@@ -71,6 +74,9 @@ impl Log {
             let Some(way) = &mut ways[happened.at.index()] else { return };
             if happened.plan > way.present.number {
                 way.go_on(reader);
+            }
+            if happened.lost_before > 0 {
+                Side::BOTH.into_iter().for_each(|at| reader.gap(at));
             }
             way.present.measured.add(&happened.event);
             reader.event(happened.at, &happened.event);

@@ -2,6 +2,7 @@
 //! as root or within `unshare -Urn`; without it every test says that it was skipped.
 #![cfg(target_os = "linux")]
 
+mod demo;
 mod hosts;
 mod repeated;
 mod shapers;
