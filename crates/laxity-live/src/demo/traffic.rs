@@ -62,14 +62,18 @@ impl Traffic {
     pub fn start(laboratory: &Laboratory, streams: &[Stream], flows: usize) -> io::Result<Self> {
         let mut traffic = Traffic { stop: Arc::default(), threads: Vec::new() };
         let Laboratory { sender, receiver, .. } = laboratory;
-        // Flows first, as connections take their time once the link is full.
+        // Connections come first, for they take their time once the link is full.
         let listener = bound(receiver.run(|| TcpListener::bind((RECEIVER, BULK))))?;
-        for _ in 0..flows {
+        let connect = |_| {
             let address = SocketAddr::new(RECEIVER, BULK);
             let stream = bound(sender.run(|| TcpStream::connect_timeout(&address, CONNECTS)))?;
             let (accepted, _) = listener.accept()?;
             stream.set_write_timeout(Some(PATIENCE))?;
             accepted.set_read_timeout(Some(PATIENCE))?;
+            Ok((stream, accepted))
+        };
+        let connections: Vec<_> = (0..flows).map(connect).collect::<io::Result<_>>()?;
+        for (stream, accepted) in connections {
             let bytes = vec![0x5a; 65_536];
             traffic.spawn(move |stop| go_on(stop, || (&stream).write(&bytes)))?;
             let mut bytes = vec![0; 65_536];
