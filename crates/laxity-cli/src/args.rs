@@ -66,6 +66,26 @@ pub enum Command {
     Bench(Bench),
     /// Print the plan's JSON Schema, for editors.
     Schema(Schema),
+    /// Print what completes the command in a shell.
+    Completions(Completions),
+    /// Write the manual pages.
+    Manual(Manual),
+}
+
+/// `laxity completions`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: laxity completions bash > /etc/bash_completion.d/laxity")]
+pub struct Completions {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+/// `laxity manual`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: laxity manual man1 && man -l man1/laxity-live.1")]
+pub struct Manual {
+    /// The folder for the pages, one for each command.
+    pub folder: PathBuf,
 }
 
 /// The disciplines that a plan can be checked and run under.
@@ -183,6 +203,10 @@ pub struct Live {
     /// Write down everything that happens into a file in this folder, for `laxity replay`.
     #[arg(long, value_name = "DIR")]
     pub ledger: Option<PathBuf>,
+    /// Write the frames of the ways that have a plan into this pcapng file, each with its class and delay
+    /// as a comment, for Wireshark.
+    #[arg(long, value_name = "FILE")]
+    pub capture: Option<PathBuf>,
 }
 
 /// `laxity replay`.

@@ -41,6 +41,8 @@ fn main() -> ExitCode {
         Command::Reproduce(reproduce) => commands::reproduce::run(reproduce),
         Command::Bench(bench) => commands::bench::run(bench),
         Command::Schema(_) => commands::schema(),
+        Command::Completions(completions) => commands::completions(completions),
+        Command::Manual(manual) => commands::manual(manual),
     };
     match done {
         Ok(kept) => kept.into(),

@@ -13,7 +13,9 @@
 //! | [`recorder`] | what happened, by class |
 //! | [`log`] | the same, plan after plan |
 //! | [`ledgers`] | every event as bytes, for a simulator to repeat |
+//! | [`capture`] | frames for Wireshark, each with what became of it |
 //! | [`spool`] | files that nobody waits for |
+//! | [`service`] | what systemd is told |
 //! | [`links`] | interfaces that come and go |
 //! | [`status`] | what is shown of it all |
 //! | [`daemon`] | all of it as a process: interfaces, signals, privileges |
@@ -23,6 +25,7 @@
 #![deny(missing_docs)]
 
 pub mod bridge;
+pub mod capture;
 pub mod daemon;
 mod delays;
 pub mod demo;
@@ -32,6 +35,7 @@ pub mod links;
 pub mod log;
 pub mod recorder;
 mod running;
+pub mod service;
 pub mod spool;
 pub mod status;
 pub mod watch;

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::os::unix::net::UnixDatagram;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
 
@@ -88,6 +89,7 @@ impl Link {
         let (between, hosts) = hosts()?;
         let arguments = ["live", "plan.toml", "--in", "a", "--out", "b", "--priority", "0"];
         let mut command = folder.command(&[&arguments, more].concat());
+        command.env("NOTIFY_SOCKET", folder.path("notify")).env("WATCHDOG_USEC", "100000");
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut running = Running(between.run(|| command.spawn().unwrap()).unwrap());
         let said = BufReader::new(running.0.stderr.take().unwrap());
@@ -154,7 +156,9 @@ fn plug(between: &Namespace, name: &str, host: &Namespace, last: u8) {
 #[test]
 fn a_link_from_start_to_end() {
     let folder = Folder::with_plan(PLAN);
-    let Some(mut link) = Link::start(&folder, &["--ledger", "books"]) else { return };
+    let systemd = UnixDatagram::bind(folder.path("notify")).unwrap();
+    let written = ["--ledger", "books", "--capture", "frames.pcapng"];
+    let Some(mut link) = Link::start(&folder, &written) else { return };
     let left = link.running.of_threads("CapEff:");
     assert!(left.iter().all(|left| left.trim_start_matches('0').is_empty()));
     assert!(link.running.of_threads("Seccomp:").iter().all(|mode| mode == "2"));
@@ -168,6 +172,15 @@ fn a_link_from_start_to_end() {
     link.says("the plan is not reloaded");
     link.pass(0, 5000, 5);
     let printed = link.end();
+    let told = std::iter::from_fn(|| {
+        let mut message = [0; 1000];
+        systemd.set_nonblocking(true).unwrap();
+        let length = systemd.recv(&mut message).ok()?;
+        Some(String::from_utf8_lossy(&message[..length]).lines().next().unwrap().to_string())
+    });
+    let (alive, told): (Vec<_>, Vec<_>) = told.partition(|told| told == "WATCHDOG=1");
+    assert_eq!(told, ["READY=1", "RELOADING=1", "READY=1", "RELOADING=1", "READY=1", "STOPPING=1"]);
+    assert!(!alive.is_empty());
     let calls: Vec<_> = printed.lines().filter(|line| line.starts_with("call ")).collect();
     let counts = calls.iter().map(|line| line.split_whitespace().nth(2).unwrap());
     assert_eq!(counts.collect::<Vec<_>>(), ["20", "35"], "{printed}");
@@ -179,6 +192,23 @@ fn a_link_from_start_to_end() {
     let replayed = folder.laxity(&["replay", &ledger]).printed(0);
     assert!(replayed.contains("under 2 plans"), "{replayed}");
     assert!(replayed.contains("sends and drops the same"), "{replayed}");
+
+    std::fs::write(folder.path("plan.toml"), PLAN).unwrap();
+    let run = folder.laxity(&["run", "plan.toml", "--arrivals", "frames.pcapng"]).printed(0);
+    let calls = run.lines().find(|line| line.starts_with("call ")).unwrap();
+    assert_eq!(calls.split_whitespace().nth(1), Some("55"), "{run}");
+    wireshark_shows(&folder, "frames.pcapng", "class call, delay ", 55);
+}
+
+/// Whether so many frames of a capture have a comment with this in it.
+fn wireshark_shows(folder: &Folder, capture: &str, comment: &str, count: usize) {
+    let fields = ["-T", "fields", "-e", "frame.comment"];
+    let shown = Command::new("tshark").arg("-r").arg(folder.path(capture)).args(fields).output();
+    let Ok(shown) = shown else {
+        return eprintln!("SKIPPED: tshark is not installed, so no comment is looked at");
+    };
+    let text = String::from_utf8_lossy(&shown.stdout);
+    assert_eq!(text.lines().filter(|line| line.contains(comment)).count(), count, "{text}");
 }
 
 /// Switched off and on, renamed, unplugged and plugged in again: each is said, and then frames pass.
