@@ -99,7 +99,7 @@ fn stamps_and_books_say_the_same_of_the_forwarder() {
     let (watched, stamps) = crowd(&hosts, Behind::Sent);
     forwarding.drain(Nanos(5_000_000_000)).expect("it forwarded to the end");
     let mut measured = Measured::new(plan.promises());
-    recorder.read(|happened| {
+    recorder.read(|happened, _| {
         if happened.at == Side::A {
             measured.add(&happened.event);
         }
