@@ -53,48 +53,68 @@ pub fn watch(hosts: &Hosts, plan: &Plan, behind: Behind) -> Background<Watched> 
 }
 
 /// Sends so many datagrams of a length in bursts from host to host, with the number and the time in each.
-pub fn send(from: &Namespace, port: u16, length: usize, bursts: u32, burst: u32, rest: Duration) {
+/// By number, when each was gone.
+pub fn send(
+    from: &Namespace,
+    port: u16,
+    length: usize,
+    bursts: u32,
+    burst: u32,
+    rest: Duration,
+) -> Vec<u64> {
     let socket = from.run(|| UdpSocket::bind(SocketAddr::new(A, 0)).expect("a socket"));
     let socket = socket.expect("entered");
-    let mut datagram = vec![0; length];
+    let (mut datagram, mut gone) = (vec![0; length], Vec::new());
     for at in 0..bursts {
         for number in at * burst..(at + 1) * burst {
             datagram[..4].copy_from_slice(&number.to_be_bytes());
             datagram[4..12].copy_from_slice(&Clock::Realtime.now().0.to_be_bytes());
             socket.send_to(&datagram, SocketAddr::new(B, port)).expect("sent");
+            gone.push(Clock::Realtime.now().0);
         }
         thread::sleep(rest);
     }
+    gone
 }
 
 /// Where the payload of a datagram begins in a frame.
 const PAYLOAD: usize = 14 + 20 + 8;
 
-/// The delays of datagrams by the stamps in them, as they arrive at the host, by port.
-pub fn stamped(to: &Namespace, ports: [u16; 2]) -> Background<[Vec<u64>; 2]> {
+/// A datagram that has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Came {
+    pub number: u32,
+    pub sent: u64,
+    pub at: u64,
+}
+
+/// The datagrams with stamps in them that arrive at the host, by port.
+pub fn stamped(to: &Namespace, ports: [u16; 2]) -> Background<[Vec<Came>; 2]> {
     let open = || Tap::open(&Interface::named("eth").expect("it is there"), Way::In, 32 << 20);
     let mut tap = to.run(open).expect("entered").expect("a tap");
     // The kernel takes a moment to begin with stamps.
     thread::sleep(Duration::from_millis(50));
     Background::start(move |stop| {
-        let mut delays: [Vec<u64>; 2] = Default::default();
+        let mut all: [Vec<Came>; 2] = Default::default();
         let mut missed = None;
         loop {
             let is_last = stop.load(Ordering::Relaxed);
-            let look = |tap: &mut Tap, delays: &mut [Vec<u64>; 2]| {
+            let look = |tap: &mut Tap, all: &mut [Vec<Came>; 2]| {
                 tap.look(|passed| {
                     let Some(stamp) = passed.bytes.get(PAYLOAD + 4..PAYLOAD + 12) else { return };
                     let port = u16::from_be_bytes([passed.bytes[36], passed.bytes[37]]);
                     let Some(of) = ports.iter().position(|wanted| *wanted == port) else { return };
-                    let stamp = u64::from_be_bytes(stamp.try_into().expect("eight bytes"));
-                    delays[of].push(passed.at.0 - stamp);
+                    let sent = u64::from_be_bytes(stamp.try_into().expect("eight bytes"));
+                    let number = &passed.bytes[PAYLOAD..PAYLOAD + 4];
+                    let number = u32::from_be_bytes(number.try_into().expect("four bytes"));
+                    all[of].push(Came { number, sent, at: passed.at.0 });
                 })
             };
-            while look(&mut tap, &mut delays).expect("looked") > 0 {}
+            while look(&mut tap, &mut all).expect("looked") > 0 {}
             let now_missed = tap.missed().expect("counted");
             assert_eq!(*missed.get_or_insert(now_missed), now_missed, "all datagrams are seen");
             if is_last {
-                return delays;
+                return all;
             }
             thread::sleep(Duration::from_millis(2));
         }
