@@ -8,7 +8,8 @@ use std::time::Duration;
 use laxity_linux::namespace::Namespace;
 
 use crate::folder::Folder;
-use crate::live::{PLAN, Running, hosts, wait_for};
+use crate::live::PLAN;
+use crate::live::link::{Running, hosts, wait_for};
 
 const WATCH: [&str; 6] = ["watch", "plan.toml", "--in", "a", "--out", "b"];
 
@@ -76,7 +77,7 @@ fn calls_within_their_bound() {
 /// No bridge forwards in less time than a link of 1 Tbit/s takes for a packet.
 #[test]
 fn calls_above_their_bound() {
-    let plan = PLAN.replace("20mbit", "1tbit").replace("10ms", "100ns");
+    let plan = PLAN.replace("20mbit", "1tbit").replace("10ms", "100ns").replace("demote", "count");
     let Some((printed, code)) = watched(&plan, &["--json"], 30) else { return };
     assert_eq!(code, Some(1), "{printed}");
     let lines: Vec<_> = printed.lines().map(str::trim).collect();
