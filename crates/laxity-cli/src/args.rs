@@ -1,5 +1,8 @@
 //! The command line.
 
+#[cfg(target_os = "linux")]
+mod watch;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -7,6 +10,9 @@ use laxity::units::{Nanos, Rate, UnitError};
 use laxity_plan::Plan;
 
 use crate::input::Inputs;
+
+#[cfg(target_os = "linux")]
+pub use watch::Watch;
 
 /// Schedule packets by deadline, and prove it.
 ///
@@ -41,6 +47,9 @@ pub enum Command {
     /// Forward the frames between two interfaces under a plan.
     #[cfg(target_os = "linux")]
     Live(Live),
+    /// Measure any shaper from outside, beside a plan's bounds.
+    #[cfg(target_os = "linux")]
+    Watch(Watch),
     /// Give a live link's ledger to the simulator, and compare every dispatch and drop.
     Replay(Replay),
     /// Read the classes' arrival curves off recorded traffic.

@@ -11,6 +11,8 @@ pub mod replay;
 pub mod reproduce;
 pub mod run;
 mod seeds;
+#[cfg(target_os = "linux")]
+pub mod watch;
 
 use clap::CommandFactory;
 

@@ -33,6 +33,8 @@ fn main() -> ExitCode {
         Command::Compare(compare) => commands::compare::run(compare),
         #[cfg(target_os = "linux")]
         Command::Live(live) => commands::live::run(live),
+        #[cfg(target_os = "linux")]
+        Command::Watch(watch) => commands::watch::run(watch),
         Command::Fit(fit) => commands::fit::run(fit),
         Command::Import { from } => commands::import::run(from),
         Command::Replay(replay) => commands::replay::run(replay),

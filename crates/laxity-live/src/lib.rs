@@ -19,12 +19,16 @@
 //! | [`links`] | interfaces that come and go |
 //! | [`status`] | what is shown of it all |
 //! | [`daemon`] | all of it as a process: interfaces, signals, privileges |
+//! | [`demo`] | hosts with traffic between them, for demonstrations and tests |
+//! | [`watch`] | any shaper, measured from outside |
 #![cfg(target_os = "linux")]
 #![deny(missing_docs)]
 
 pub mod bridge;
 pub mod capture;
 pub mod daemon;
+mod delays;
+pub mod demo;
 pub mod forwarding;
 pub mod ledgers;
 pub mod links;
@@ -34,6 +38,7 @@ mod running;
 pub mod service;
 pub mod spool;
 pub mod status;
+pub mod watch;
 mod work;
 
 pub use bridge::{Bridge, Way};

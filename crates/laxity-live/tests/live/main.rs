@@ -3,6 +3,10 @@
 #![cfg(target_os = "linux")]
 
 mod corpus;
+mod demo;
 mod hosts;
 mod repeated;
+mod shapers;
 mod traffic;
+mod watched;
+mod watcher;
