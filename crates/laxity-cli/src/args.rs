@@ -1,5 +1,8 @@
 //! The command line.
 
+#[cfg(target_os = "linux")]
+mod sight;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -7,6 +10,9 @@ use laxity::units::{Nanos, Rate, UnitError};
 use laxity_plan::Plan;
 
 use crate::input::Inputs;
+
+#[cfg(target_os = "linux")]
+pub use sight::{Asked, Reload, Seen, Status, Top};
 
 /// Schedule packets by deadline, and prove it.
 ///
@@ -41,6 +47,15 @@ pub enum Command {
     /// Forward the frames between two interfaces under a plan.
     #[cfg(target_os = "linux")]
     Live(Live),
+    /// Print what a link is like that `live` forwards over.
+    #[cfg(target_os = "linux")]
+    Status(Status),
+    /// Have `live` read its plans again and follow them.
+    #[cfg(target_os = "linux")]
+    Reload(Reload),
+    /// Watch classes on a link: rates, queues, delays beside bounds.
+    #[cfg(target_os = "linux")]
+    Top(Top),
     /// Read the classes' arrival curves off recorded traffic.
     Fit(Fit),
     /// Write the plan for what shapes a link today.
@@ -169,6 +184,8 @@ pub struct Live {
     /// End after this time, such as 60s.
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
+    #[command(flatten)]
+    pub seen: Seen,
 }
 
 /// How frames are taken in and sent.

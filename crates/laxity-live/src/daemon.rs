@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ use crate::bridge::{Bridge, Counts, Way};
 use crate::forwarding::{Forwarding, Options, StartError, Stopped};
 use crate::links::Links;
 use crate::log::{Log, Period, Reader};
+use crate::request::Request;
 use crate::status::Status;
 
 /// What is forwarded, between which interfaces.
@@ -37,16 +38,6 @@ pub struct Daemon {
     pub readable: Vec<PathBuf>,
     /// What others ask for while it runs.
     pub requests: Receiver<Request>,
-}
-
-/// What a link is asked for while it is forwarded over. Who asks need not wait for the answer.
-#[derive(Debug)]
-#[expect(clippy::exhaustive_enums, reason = "made by whoever asks")]
-pub enum Request {
-    /// What it is like now.
-    Status(Sender<Status>),
-    /// To read the plans again and follow them. The answer says why they are not followed.
-    Reload(Sender<Result<(), String>>),
 }
 
 /// Looks after the process.

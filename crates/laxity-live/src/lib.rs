@@ -14,16 +14,26 @@
 //! | [`log`] | the same, plan after plan |
 //! | [`links`] | interfaces that come and go |
 //! | [`status`] | what is shown of it all |
+//! | [`interval`] | what is new between two of these |
 //! | [`daemon`] | all of it as a process: interfaces, signals, privileges |
+//! | [`request`] | what others ask a process for |
+//! | [`server`] | answers over HTTP: control by a Unix socket, metrics and a page for all who may see them |
+//! | [`metrics`] | what is exposed to Prometheus |
+//! | [`client`] | asks what runs on this machine |
 #![cfg(target_os = "linux")]
 #![deny(missing_docs)]
 
 pub mod bridge;
+pub mod client;
 pub mod daemon;
 pub mod forwarding;
+pub mod interval;
 pub mod links;
 pub mod log;
+pub mod metrics;
 pub mod recorder;
+pub mod request;
+pub mod server;
 pub mod status;
 
 pub use bridge::{Bridge, Way};

@@ -1,7 +1,10 @@
-//! A bridge at work between two hosts in namespaces of the test's own. Needs the right to make these: run
-//! as root or within `unshare -Urn`; without it every test says that it was skipped.
+//! A bridge at work between two hosts in namespaces of the test's own, and what is
+//! shown of it. Making namespaces takes root or `unshare -Urn`; without, tests say that they were skipped.
 #![cfg(target_os = "linux")]
 
+mod exposed;
 mod hosts;
 mod repeated;
+mod sample;
+mod server;
 mod traffic;
