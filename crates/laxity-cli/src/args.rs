@@ -56,6 +56,8 @@ pub enum Command {
     /// Watch classes on a link: rates, queues, delays beside bounds.
     #[cfg(target_os = "linux")]
     Top(Top),
+    /// Give a live link's ledger to the simulator, and compare every dispatch and drop.
+    Replay(Replay),
     /// Read the classes' arrival curves off recorded traffic.
     Fit(Fit),
     /// Write the plan for what shapes a link today.
@@ -70,6 +72,26 @@ pub enum Command {
     Bench(Bench),
     /// Print the plan's JSON Schema, for editors.
     Schema(Schema),
+    /// Print what completes the command in a shell.
+    Completions(Completions),
+    /// Write the manual pages.
+    Manual(Manual),
+}
+
+/// `laxity completions`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: laxity completions bash > /etc/bash_completion.d/laxity")]
+pub struct Completions {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+/// `laxity manual`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: laxity manual man1 && man -l man1/laxity-live.1")]
+pub struct Manual {
+    /// The folder for the pages, one for each command.
+    pub folder: PathBuf,
 }
 
 /// The disciplines that a plan can be checked and run under.
@@ -184,8 +206,30 @@ pub struct Live {
     /// End after this time, such as 60s.
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
+    /// Write down everything that happens into a file in this folder, for `laxity replay`.
+    #[arg(long, value_name = "DIR")]
+    pub ledger: Option<PathBuf>,
+    /// Write the frames of the ways that have a plan into this pcapng file, each with its class and delay
+    /// as a comment, for Wireshark.
+    #[arg(long, value_name = "FILE")]
+    pub capture: Option<PathBuf>,
     #[command(flatten)]
     pub seen: Seen,
+}
+
+/// `laxity replay`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example: laxity replay out/out-1764000000.ledger
+
+The simulator is given what arrived, how late the link chose what to send, and the plans. It comes to the
+same dispatches and drops, every one, or the first that differs is shown.")]
+pub struct Replay {
+    /// A ledger that `laxity live --ledger` wrote.
+    pub ledger: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// How frames are taken in and sent.

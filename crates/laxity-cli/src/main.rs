@@ -43,9 +43,12 @@ fn main() -> ExitCode {
         Command::Top(top) => commands::top::run(&top.asked),
         Command::Fit(fit) => commands::fit::run(fit),
         Command::Import { from } => commands::import::run(from),
+        Command::Replay(replay) => commands::replay::run(replay),
         Command::Reproduce(reproduce) => commands::reproduce::run(reproduce),
         Command::Bench(bench) => commands::bench::run(bench),
         Command::Schema(_) => commands::schema(),
+        Command::Completions(completions) => commands::completions(completions),
+        Command::Manual(manual) => commands::manual(manual),
     };
     match done {
         Ok(kept) => kept.into(),

@@ -1,8 +1,6 @@
 //! Asks what runs on this machine, by its control socket.
 
-use std::fs;
 use std::io;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -57,17 +55,9 @@ impl Client {
         Client { socket: socket.into() }
     }
 
-    /// All that are found to run: in the user's own folder, and in that of services as far as the
-    /// caller may control these.
+    /// All that are found to run, of this user and of services as far as the user may control these.
     pub fn running() -> Vec<Client> {
-        let files = control::folders().into_iter().filter_map(|folder| fs::read_dir(folder).ok());
-        let mut sockets: Vec<PathBuf> = files.flatten().flatten().map(|file| file.path()).collect();
-        sockets.retain(|path| {
-            let is_named_so = path.extension().is_some_and(|end| end == control::EXTENSION);
-            is_named_so && UnixStream::connect(path).is_ok()
-        });
-        sockets.sort();
-        sockets.into_iter().map(Client::at).collect()
+        control::answering().into_iter().map(Client::at).collect()
     }
 
     /// Where it is asked.

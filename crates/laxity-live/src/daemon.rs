@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use laxity::units::Nanos;
-use laxity_forward::{Event, Forwarder, Refusal, Settings};
+use laxity_forward::{Forwarder, Refusal, Settings};
 use laxity_linux::clock::Clock;
 use laxity_linux::frames::{BATCH, Backend, Side};
 use laxity_linux::interface::Interface;
@@ -17,11 +17,15 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use thiserror::Error;
 
-use crate::bridge::{Bridge, Counts, Way};
+use crate::bridge::{Bridge, Way};
+use crate::capture::Capture;
 use crate::forwarding::{Forwarding, Options, StartError, Stopped};
+use crate::ledgers::Ledgers;
 use crate::links::Links;
-use crate::log::{Log, Period, Reader};
+use crate::log::{Log, Period};
 use crate::request::Request;
+use crate::running::{Books, Running};
+use crate::service::Service;
 use crate::status::Status;
 
 /// What is forwarded, between which interfaces.
@@ -29,21 +33,35 @@ pub struct Daemon {
     /// The two interfaces.
     pub interfaces: [Interface; 2],
     /// The plans of what arrives at the one and at the other; without one frames go as they come.
-    pub plans: [Option<Plan>; 2],
+    pub plans: [Option<PlanText>; 2],
     /// How the thread runs.
     pub options: Options,
     /// It ends by itself after so long.
     pub duration: Option<Nanos>,
     /// The files and folders that are read when the plans are read again.
     pub readable: Vec<PathBuf>,
+    /// A folder for a [ledger](laxity_forward::ledger) of each direction that has a plan.
+    pub ledger: Option<PathBuf>,
+    /// A file for the frames that were sent or dropped under a plan, each with what became of it.
+    pub capture: Option<PathBuf>,
     /// What others ask for while it runs.
     pub requests: Receiver<Request>,
+}
+
+/// A plan as it was read.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "made by whoever reads plans")]
+pub struct PlanText {
+    /// The plan.
+    pub plan: Plan,
+    /// Its text.
+    pub text: String,
 }
 
 /// Looks after the process.
 pub trait Keeper {
     /// Reads the plan again of what arrives at a side; what stands against it is said in a sentence.
-    fn reread(&mut self, at: Side) -> Result<Plan, String>;
+    fn reread(&mut self, at: Side) -> Result<PlanText, String>;
 
     /// Hears what the process says.
     fn say(&mut self, what: &str);
@@ -67,6 +85,12 @@ pub enum LiveError {
     /// The thread has ended.
     #[error(transparent)]
     Stopped(#[from] Stopped),
+    /// A ledger cannot be begun.
+    #[error("cannot begin a ledger in {}: {_1}", _0.display())]
+    Ledger(PathBuf, io::Error),
+    /// A capture cannot be begun.
+    #[error("cannot begin the capture {}: {_1}", _0.display())]
+    Capture(PathBuf, io::Error),
     /// Signals cannot be heard.
     #[error("signals cannot be heard: {0}")]
     Signals(io::Error),
@@ -74,6 +98,8 @@ pub enum LiveError {
 
 /// So often what happened is read.
 const LOOK: Duration = Duration::from_millis(20);
+/// How many bytes of frames may wait to be captured.
+const CAPTURED: usize = 32 << 20;
 /// How long what is queued may take at the end.
 const PATIENCE: Nanos = Nanos(10_000_000_000);
 
@@ -88,35 +114,49 @@ impl Daemon {
         backend: B,
         keeper: &mut impl Keeper,
     ) -> Result<Status, LiveError> {
-        let Daemon { interfaces, plans, options, duration, readable, requests } = self;
+        let Daemon { interfaces, plans, options, duration, readable, ledger, capture, requests } =
+            self;
         // Before there are other threads, so that these leave signals to this one.
         let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(LiveError::Signals)?;
         let [there, back] = &plans;
         let ways = [way(there.as_ref(), &backend)?, way(back.as_ref(), &backend)?];
-        let [a, b] = &interfaces;
-        let begun = format!("forwarding between {} and {}", a.name, b.name);
+        let [a, b] = &interfaces.each_ref().map(|interface| interface.name.clone());
+        let begun = format!("forwarding between {a} and {b}");
         let links = Links::new(interfaces)?;
-        let (forwarding, recorder) = Forwarding::start(Bridge::new(backend, ways), options)?;
+        let mut service = Service::of_environment();
+        let bridge = Bridge::new(backend, ways);
+        let ledgers = match ledger {
+            Some(folder) => ledgers(&folder, &plans, bridge.settings())
+                .map_err(|error| LiveError::Ledger(folder, error))?,
+            None => Ledgers::none(),
+        };
+        let capture = match capture {
+            Some(path) => Some(
+                Capture::create(&path, [a, b].map(|name| &**name))
+                    .map_err(|error| LiveError::Capture(path, error))?,
+            ),
+            None => None,
+        };
+        let room = if capture.is_some() { CAPTURED } else { 0 };
+        let options = Options { capture: room, ..options };
+        let (forwarding, recorder) = Forwarding::start(bridge, options)?;
         if let Some(error) = &forwarding.not_real_time {
             let cost = "Without it frames are late by milliseconds when others work";
             keeper.say(&format!("{error}. {cost}"));
         }
         readable.iter().fold(sandbox(), Sandbox::read).enter()?;
         keeper.say(&begun);
+        service.ready(&begun);
         let started = Clock::Monotonic.now();
         let end = duration.map(|duration| started.saturating_add(duration));
-        let log = Log::new(plans, recorder);
-        let mut running = Running {
-            links,
-            log,
-            keeper,
-            started,
-            real_time: forwarding.is_real_time(),
-            reloads: [0; 2],
-        };
+        let log = Log::new(plans.map(|plan| Some(plan?.plan)), recorder);
+        let real_time = forwarding.is_real_time();
+        let books = Books { keeper, ledgers, capture, next: None };
+        let mut running = Running { links, log, books, started, real_time, reloads: [0; 2] };
         while forwarding.is_running() && end.is_none_or(|end| Clock::Monotonic.now() < end) {
             thread::sleep(LOOK);
             running.look(&forwarding)?;
+            service.alive();
             for request in requests.try_iter() {
                 running.answer(request, &forwarding)?;
             }
@@ -125,10 +165,13 @@ impl Daemon {
                 break;
             }
             if !heard.is_empty() {
+                service.reloading();
                 // What came of it is said.
                 let _ = running.reload(&forwarding);
+                service.ready(&begun);
             }
         }
+        service.stopping();
         let counts = forwarding.drain(PATIENCE)?;
         Ok(running.end(&counts))
     }
@@ -139,8 +182,18 @@ fn sandbox() -> Sandbox {
     Sandbox::new().terminal().call(libc::SYS_recvfrom).call(libc::SYS_sendto)
 }
 
-fn way(plan: Option<&Plan>, backend: &impl Backend) -> Result<Way, Refusal> {
-    let Some(plan) = plan else { return Ok(Way::Plain) };
+fn ledgers(
+    folder: &Path,
+    plans: &[Option<PlanText>; 2],
+    settings: [Option<Settings>; 2],
+) -> io::Result<Ledgers> {
+    std::fs::create_dir_all(folder)?;
+    let texts = plans.each_ref().map(|plan| plan.as_ref().map(|plan| &*plan.text));
+    Ledgers::create(folder, texts, settings)
+}
+
+fn way(plan: Option<&PlanText>, backend: &impl Backend) -> Result<Way, Refusal> {
+    let Some(PlanText { plan, .. }) = plan else { return Ok(Way::Plain) };
     // What is being taken in needs places, too, or the kernel drops frames whatever their class.
     let packets = backend.pool().room(Side::A).saturating_sub(4 * BATCH);
     let mut settings = Settings::default();
@@ -153,88 +206,6 @@ fn way(plan: Option<&Plan>, backend: &impl Backend) -> Result<Way, Refusal> {
 fn unguessed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(0)
-}
-
-/// A link that is forwarded over, as it is looked after.
-struct Running<'k, K> {
-    links: Links,
-    log: Log,
-    keeper: &'k mut K,
-    started: Nanos,
-    real_time: bool,
-    /// Those that were followed, and those that were refused.
-    reloads: [u64; 2],
-}
-
-impl<K: Keeper> Running<'_, K> {
-    /// Takes note of what has happened.
-    fn look(&mut self, forwarding: &Forwarding) -> Result<(), Stopped> {
-        self.log.read(&mut Kept(self.keeper));
-        self.links.follow(forwarding, &mut |what| self.keeper.say(what))
-    }
-
-    fn answer(&mut self, request: Request, forwarding: &Forwarding) -> Result<(), Stopped> {
-        // Who asked may have gone.
-        match request {
-            Request::Status(answer) => {
-                let _ = answer.send(self.status(&forwarding.counts()?));
-            }
-            Request::Reload(answer) => {
-                let _ = answer.send(self.reload(forwarding));
-            }
-        }
-        Ok(())
-    }
-
-    /// Follows plans that are read again; says what came of it.
-    fn reload(&mut self, forwarding: &Forwarding) -> Result<(), String> {
-        let mut reloaded = Ok(());
-        for at in self.log.sides() {
-            let followed = self.keeper.reread(at).and_then(|plan| {
-                let follow = |plan| forwarding.reload(at, plan).map_err(|error| error.to_string());
-                self.log.reload(at, plan, &mut Kept(self.keeper), follow)
-            });
-            self.reloads[usize::from(followed.is_err())] += 1;
-            match &followed {
-                Ok(()) => self.keeper.say("the plan is reloaded"),
-                Err(why) => self.keeper.say(&format!("the plan is not reloaded: {why}")),
-            }
-            reloaded = reloaded.and(followed);
-        }
-        reloaded
-    }
-
-    fn status(&self, counts: &Counts) -> Status {
-        let [reloads, reloads_refused] = self.reloads;
-        Status {
-            version: env!("CARGO_PKG_VERSION").to_string(),
-            uptime_ns: Clock::Monotonic.now().saturating_sub(self.started).0,
-            real_time: self.real_time,
-            reloads,
-            reloads_refused,
-            events_lost: self.log.lost(),
-            interfaces: self.links.status(counts),
-            ways: self.log.present().map(Period::status).collect(),
-        }
-    }
-
-    fn end(mut self, counts: &Counts) -> Status {
-        self.log.read(&mut Kept(self.keeper));
-        let status = self.status(counts);
-        self.log.end().iter().for_each(|period| self.keeper.ended(period));
-        status
-    }
-}
-
-/// Tells the keeper what was measured.
-struct Kept<'k, K>(&'k mut K);
-
-impl<K: Keeper> Reader for Kept<'_, K> {
-    fn event(&mut self, _: Side, _: &Event) {}
-
-    fn ended(&mut self, period: Period) {
-        self.0.ended(&period);
-    }
 }
 
 /// The folder that a plan is read from, and whatever it names.

@@ -1,25 +1,23 @@
 //! The thread that forwards.
 
-use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
+use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
 
 use laxity::units::Nanos;
-use laxity_forward::{Event, Prepared, Refusal, Settings};
+use laxity_forward::{Prepared, Refusal, Settings};
 use laxity_linux::clock::Clock;
 use laxity_linux::frames::{Backend, Side};
 use laxity_linux::interface::Interface;
-use laxity_linux::priority;
 use laxity_linux::sandbox::Sandbox;
-use laxity_linux::wait::Waiter;
 use laxity_plan::Plan;
-use rtrb::{Producer, RingBuffer};
+use rtrb::RingBuffer;
 use thiserror::Error;
 
-use crate::bridge::{Bridge, Counts, Observer, Turn};
-use crate::recorder::{Happened, Recorder};
+use crate::bridge::{Bridge, Counts};
+use crate::recorder::Recorder;
+use crate::work::{Ask, Teller, Work, punctual};
 
 /// How the thread runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,12 +28,14 @@ pub struct Options {
     pub spin: Nanos,
     /// How many events may wait for the recorder; those beyond are counted.
     pub events: usize,
+    /// How many bytes of frames may wait for whoever captures them; none if nobody does.
+    pub capture: usize,
 }
 
 impl Default for Options {
-    /// Priority 50, 30 us, 65 536 events.
+    /// Priority 50, 30 us, 65 536 events, nothing captured.
     fn default() -> Self {
-        Options { priority: Some(50), spin: Nanos(30_000), events: 65_536 }
+        Options { priority: Some(50), spin: Nanos(30_000), events: 65_536, capture: 0 }
     }
 }
 
@@ -97,28 +97,6 @@ pub struct Forwarding {
     pub not_real_time: Option<laxity_linux::Error>,
 }
 
-/// What the thread is asked for.
-enum Ask {
-    Reload {
-        at: Side,
-        next: Box<Prepared>,
-        answer: Sender<Reloaded>,
-    },
-    Count(Sender<io::Result<Counts>>),
-    Reattach {
-        at: Side,
-        to: Interface,
-        answer: Sender<Result<(), laxity_linux::Error>>,
-    },
-    /// Takes nothing in any more, and ends when all is sent or it is this late.
-    Drain {
-        until: Nanos,
-    },
-}
-
-/// What came of following another plan, and what is no longer followed: whoever asked clears it away.
-type Reloaded = (Option<Result<(), Refusal>>, Box<Prepared>);
-
 impl Forwarding {
     /// Starts it, with what the thread needs of the machine first. What happens is read from the recorder.
     ///
@@ -134,7 +112,8 @@ impl Forwarding {
         let (asks, asked) = mpsc::channel();
         let (ready, is_ready) = mpsc::channel();
         let settings = bridge.settings();
-        let told = Teller { events, plans: [0; 2], lost: 0 };
+        let (frames, captured) = RingBuffer::new(options.capture);
+        let told = Teller::new(events, frames);
         let mut work = Work { bridge, options, asked, rung, told, until: None };
         let thread = thread::Builder::new().name("forwarding".into()).spawn(move || {
             let punctual = punctual(options);
@@ -151,7 +130,7 @@ impl Forwarding {
         let not_real_time = is_ready.recv().map_err(|_| StartError::Gone)??;
         let real_time = options.priority.is_some();
         let forwarding = Forwarding { thread, asks, bell, settings, real_time, not_real_time };
-        Ok((forwarding, Recorder::new(happened)))
+        Ok((forwarding, Recorder::new(happened, captured)))
     }
 
     /// Follows another plan for what arrives at a side. What takes time is done here, and not by the thread
@@ -227,100 +206,5 @@ impl Forwarding {
         // A full bell rings already.
         let _ = (&self.bell).write(&[0]);
         Ok(())
-    }
-}
-
-/// Makes the calling thread as punctual as it may be.
-fn punctual(options: Options) -> Result<(), laxity_linux::Error> {
-    priority::exact_timers()?;
-    match options.priority {
-        Some(wanted) => priority::lock_memory().and_then(|()| priority::real_time(wanted)),
-        None => Ok(()),
-    }
-}
-
-/// What the thread works with.
-struct Work<B> {
-    bridge: Bridge<B>,
-    options: Options,
-    asked: Receiver<Ask>,
-    rung: UnixStream,
-    told: Teller,
-    /// When it ends at the latest, once it drains.
-    until: Option<Nanos>,
-}
-
-impl<B: Backend> Work<B> {
-    fn run(&mut self) -> io::Result<()> {
-        let mut waiter = Waiter::default();
-        let clock = &mut || Clock::Monotonic.now();
-        loop {
-            let turn = match self.until {
-                None => self.bridge.turn(clock, &mut self.told)?,
-                Some(until) => {
-                    let next = self.bridge.send(clock, &mut self.told)?;
-                    if next.is_none() || clock() >= until {
-                        return Ok(());
-                    }
-                    Turn { next, more: false }
-                }
-            };
-            if self.answer(clock()) || turn.more {
-                continue;
-            }
-            let next = turn.next.into_iter().chain(self.until).min();
-            let awake_from = next.map(|next| next.saturating_sub(self.options.spin));
-            if awake_from.is_none_or(|from| from > clock()) {
-                let backend = self.bridge.backend();
-                let sides = Side::BOTH.into_iter().flat_map(|side| backend.descriptors(side));
-                let sides = sides.filter(|_| self.until.is_none());
-                waiter.wait(std::iter::once(self.rung.as_fd()).chain(sides), awake_from)?;
-                if waiter.is_ready(0) {
-                    while matches!((&self.rung).read(&mut [0; 64]), Ok(1..)) {}
-                }
-            }
-        }
-    }
-
-    /// Does what is asked for; tells whether anything was.
-    fn answer(&mut self, now: Nanos) -> bool {
-        let mut any = false;
-        while let Ok(ask) = self.asked.try_recv() {
-            any = true;
-            // Who asked may have gone.
-            match ask {
-                Ask::Reload { at, mut next, answer } => {
-                    let reloaded = self.bridge.reload(at, now, &mut next, &mut self.told);
-                    let _ = answer.send((reloaded, next));
-                }
-                Ask::Count(answer) => drop(answer.send(self.bridge.counts())),
-                Ask::Reattach { at, to, answer } => {
-                    let _ = answer.send(self.bridge.reattach(at, &to));
-                }
-                Ask::Drain { until } => self.until = Some(until),
-            }
-        }
-        any
-    }
-}
-
-/// Tells the recorder, and never waits for it.
-struct Teller {
-    events: Producer<Happened>,
-    /// By side, how many plans were followed before the present one.
-    plans: [u32; 2],
-    /// Events that there was no room for since the last that was told.
-    lost: u64,
-}
-
-impl Observer for Teller {
-    fn event(&mut self, at: Side, event: &Event) {
-        let plan = &mut self.plans[at.index()];
-        *plan += u32::from(matches!(event, Event::Reloaded { .. }));
-        let happened = Happened { at, plan: *plan, event: *event, lost_before: self.lost };
-        match self.events.push(happened) {
-            Ok(()) => self.lost = 0,
-            Err(_) => self.lost += 1,
-        }
     }
 }

@@ -12,6 +12,10 @@
 //! | [`forwarding`] | the thread that runs a bridge: waits, follows other plans, drains |
 //! | [`recorder`] | what happened, by class |
 //! | [`log`] | the same, plan after plan |
+//! | [`ledgers`] | every event as bytes, for a simulator to repeat |
+//! | [`capture`] | frames for Wireshark, each with what became of it |
+//! | [`spool`] | files that nobody waits for |
+//! | [`service`] | what systemd is told |
 //! | [`links`] | interfaces that come and go |
 //! | [`status`] | what is shown of it all |
 //! | [`interval`] | what is new between two of these |
@@ -24,17 +28,23 @@
 #![deny(missing_docs)]
 
 pub mod bridge;
+pub mod capture;
 pub mod client;
 pub mod daemon;
 pub mod forwarding;
 pub mod interval;
+pub mod ledgers;
 pub mod links;
 pub mod log;
 pub mod metrics;
 pub mod recorder;
 pub mod request;
+mod running;
 pub mod server;
+pub mod service;
+pub mod spool;
 pub mod status;
+mod work;
 
 pub use bridge::{Bridge, Way};
 pub use daemon::{Daemon, LiveError};

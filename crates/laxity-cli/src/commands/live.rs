@@ -8,7 +8,7 @@ use laxity_linux::frames::Side;
 use laxity_linux::interface::Interface;
 use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_linux::xdp::{self, Xdp};
-use laxity_live::daemon::{Keeper, folder_of};
+use laxity_live::daemon::{Keeper, PlanText, folder_of};
 use laxity_live::log::Period;
 use laxity_live::status::Status;
 use laxity_live::{Daemon, LiveError, Options};
@@ -16,7 +16,7 @@ use laxity_plan::Plan;
 
 use crate::args::{FrameBackend, Live};
 use crate::failure::Failure;
-use crate::{Promises, input, measured, print, sight, terminal};
+use crate::{Promises, measured, print, sight, terminal};
 
 /// Carries the command out.
 pub fn run(arguments: &Live) -> Result<Promises, Failure> {
@@ -24,13 +24,13 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
     let mut plans = [None, None];
     for (plan, path) in plans.iter_mut().zip(paths) {
         let Some(path) = path else { continue };
-        let read = input::plan(path, None)?;
+        let (read, text) = Plan::read_with_text(path)?;
         let checked = check(&read)?;
         if checked.admitted() == Some(false) {
             print(&checked.text(&read))?;
             return Ok(Promises::Broken);
         }
-        *plan = Some(read);
+        *plan = Some(PlanText { plan: read, text });
     }
     let interfaces = [&arguments.from, &arguments.to].map(|name| Interface::named(name));
     let [from, to] = interfaces;
@@ -46,6 +46,8 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
         },
         duration: arguments.duration,
         readable: paths.into_iter().flatten().map(folder_of).collect(),
+        ledger: arguments.ledger.clone(),
+        capture: arguments.capture.clone(),
         requests,
     };
     let mut keeper = Terminal { paths, broken: 0, printed: Ok(()) };
@@ -89,13 +91,13 @@ struct Terminal<'a> {
 }
 
 impl Keeper for Terminal<'_> {
-    fn reread(&mut self, at: Side) -> Result<Plan, String> {
+    fn reread(&mut self, at: Side) -> Result<PlanText, String> {
         let path = self.paths[at.index()].ok_or("there is none for this direction")?;
-        let plan = Plan::read(path).map_err(|error| error.to_string())?;
+        let (plan, text) = Plan::read_with_text(path).map_err(|error| error.to_string())?;
         let checked = check(&plan).map_err(|error| error.to_string())?;
         match checked.admitted() {
             Some(false) => Err(checked.text(&plan)),
-            _ => Ok(plan),
+            _ => Ok(PlanText { plan, text }),
         }
     }
 

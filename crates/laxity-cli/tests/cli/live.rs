@@ -1,13 +1,13 @@
 //! `laxity live` between two hosts in namespaces of the test's own.
 
-use std::io::{BufRead, BufReader, Read};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+mod link;
+mod programs;
 
-use laxity_linux::namespace::Namespace;
+use std::os::unix::net::UnixDatagram;
+use std::process::Command;
 
 use crate::folder::Folder;
+use link::{Link, plug};
 
 const PLAN: &str = "version = 1
 link.rate = '20mbit'
@@ -16,6 +16,7 @@ scheduler.kind = 'edf'
 deadline = '10ms'
 arrival = { bucket = '3kB', rate = '2mbit', packet = '300b' }
 match = 'udp dport 5000'
+police = 'demote'
 [class.rest]
 ";
 
@@ -38,94 +39,87 @@ fn an_interface_that_is_not_there() {
     );
 }
 
-/// Ends the command if a test does not.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _gone = self.0.kill();
-        let _gone = self.0.wait();
-    }
-}
-
-impl Running {
-    fn signal(&self, name: &str) {
-        let kill = Command::new("kill").args([name, &self.0.id().to_string()]).status();
-        assert!(kill.is_ok_and(|status| status.success()));
-    }
-
-    /// What all threads of the process have of a field of `/proc/PID/task/TID/status`.
-    fn of_threads(&self, field: &str) -> Vec<String> {
-        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.0.id())).unwrap();
-        let of = |task: std::io::Result<std::fs::DirEntry>| {
-            let status = std::fs::read_to_string(task.unwrap().path().join("status")).unwrap();
-            let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap();
-            line.trim().to_string()
-        };
-        tasks.map(of).collect()
-    }
-}
-
-/// Reads lines up to one with this in it.
-fn wait_for(stderr: &mut impl BufRead, text: &str) {
-    let mut all = String::new();
-    while !all.lines().last().is_some_and(|line| line.contains(text)) {
-        assert!(stderr.read_line(&mut all).unwrap() > 0, "no {text:?} in {all}");
-    }
-}
-
-/// What is said, forwarded, reloaded and counted; and no privilege is left meanwhile.
+/// What is said, forwarded, reloaded, counted and repeated; and no privilege is left meanwhile.
 #[test]
 fn a_link_from_start_to_end() {
-    let between = match Namespace::new() {
-        Ok(namespace) => namespace,
-        Err(error) if error.is_permission() => {
-            return eprintln!("SKIPPED: {error}; run as root or within `unshare -Urn`");
-        }
-        Err(error) => panic!("{error}"),
-    };
-    let [a, b] = [("a", 1), ("b", 2)].map(|(name, last)| {
-        let host = Namespace::new().unwrap();
-        between.veth(name, &host, "eth").unwrap();
-        host.address("eth", IpAddr::V4(Ipv4Addr::new(10, 0, 0, last)), 24).unwrap();
-        host
-    });
     let folder = Folder::with_plan(PLAN);
-    let mut command =
-        folder.command(&["live", "plan.toml", "--in", "a", "--out", "b", "--priority", "0"]);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut running = Running(between.run(|| command.spawn().unwrap()).unwrap());
-    let mut said = BufReader::new(running.0.stderr.take().unwrap());
-    wait_for(&mut said, "forwarding between a and b");
-    assert!(
-        running.of_threads("CapEff:").iter().all(|left| left.trim_start_matches('0').is_empty())
-    );
-    assert!(running.of_threads("Seccomp:").iter().all(|mode| mode == "2"));
+    let systemd = UnixDatagram::bind(folder.path("notify")).unwrap();
+    let written = ["--ledger", "books", "--capture", "frames.pcapng"];
+    let Some(mut link) = Link::start(&folder, &written) else { return };
+    let left = link.running.of_threads("CapEff:");
+    assert!(left.iter().all(|left| left.trim_start_matches('0').is_empty()));
+    assert!(link.running.of_threads("Seccomp:").iter().all(|mode| mode == "2"));
 
-    let address = SocketAddr::from((Ipv4Addr::new(10, 0, 0, 2), 5000));
-    let receiver = b.run(|| UdpSocket::bind(address).unwrap()).unwrap();
-    receiver.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-    let sender = a.run(|| UdpSocket::bind("0.0.0.0:0").unwrap()).unwrap();
-    let pass = |count: usize| {
-        for _ in 0..count {
-            sender.send_to(&[7; 100], address).unwrap();
-            receiver.recv(&mut [0; 200]).unwrap();
-        }
-    };
-    pass(20);
-    running.signal("-HUP");
-    wait_for(&mut said, "the plan is reloaded");
-    pass(30);
+    link.pass(0, 5000, 20);
+    link.running.signal("-HUP");
+    link.says("the plan is reloaded");
+    link.pass(0, 5000, 30);
     std::fs::write(folder.path("plan.toml"), PLAN.replace("10ms", "1ms")).unwrap();
-    running.signal("-HUP");
-    wait_for(&mut said, "the plan is not reloaded");
-    pass(5);
-    running.signal("-TERM");
-    let mut printed = String::new();
-    running.0.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
-    assert_eq!(running.0.wait().unwrap().code(), Some(0), "{printed}");
+    link.running.signal("-HUP");
+    link.says("the plan is not reloaded");
+    link.pass(0, 5000, 5);
+    let printed = link.end();
+    let told = std::iter::from_fn(|| {
+        let mut message = [0; 1000];
+        systemd.set_nonblocking(true).unwrap();
+        let length = systemd.recv(&mut message).ok()?;
+        Some(String::from_utf8_lossy(&message[..length]).lines().next().unwrap().to_string())
+    });
+    let (alive, told): (Vec<_>, Vec<_>) = told.partition(|told| told == "WATCHDOG=1");
+    assert_eq!(told, ["READY=1", "RELOADING=1", "READY=1", "RELOADING=1", "READY=1", "STOPPING=1"]);
+    assert!(!alive.is_empty());
     let calls: Vec<_> = printed.lines().filter(|line| line.starts_with("call ")).collect();
     let counts = calls.iter().map(|line| line.split_whitespace().nth(2).unwrap());
     assert_eq!(counts.collect::<Vec<_>>(), ["20", "35"], "{printed}");
     assert_eq!(printed.matches("Every packet kept its bound").count(), 2, "{printed}");
+
+    let ledgers: Vec<_> = std::fs::read_dir(folder.path("books")).unwrap().collect();
+    let [Ok(ledger)] = &ledgers[..] else { panic!("one for the way with a plan: {ledgers:?}") };
+    let ledger = ledger.path().display().to_string();
+    let replayed = folder.laxity(&["replay", &ledger]).printed(0);
+    assert!(replayed.contains("under 2 plans"), "{replayed}");
+    assert!(replayed.contains("sends and drops the same"), "{replayed}");
+
+    std::fs::write(folder.path("plan.toml"), PLAN).unwrap();
+    let run = folder.laxity(&["run", "plan.toml", "--arrivals", "frames.pcapng"]).printed(0);
+    let calls = run.lines().find(|line| line.starts_with("call ")).unwrap();
+    assert_eq!(calls.split_whitespace().nth(1), Some("55"), "{run}");
+    wireshark_shows(&folder, "frames.pcapng", "class call, delay ", 55);
+}
+
+/// Whether so many frames of a capture have a comment with this in it.
+fn wireshark_shows(folder: &Folder, capture: &str, comment: &str, count: usize) {
+    let fields = ["-T", "fields", "-e", "frame.comment"];
+    let shown = Command::new("tshark").arg("-r").arg(folder.path(capture)).args(fields).output();
+    let Ok(shown) = shown else {
+        return eprintln!("SKIPPED: tshark is not installed, so no comment is looked at");
+    };
+    let text = String::from_utf8_lossy(&shown.stdout);
+    assert_eq!(text.lines().filter(|line| line.contains(comment)).count(), count, "{text}");
+}
+
+/// Switched off and on, renamed, unplugged and plugged in again: each is said, and then frames pass.
+#[test]
+fn interfaces_come_and_go() {
+    let folder = Folder::with_plan(PLAN);
+    let Some(mut link) = Link::start(&folder, &[]) else { return };
+    link.pass(0, 5000, 3);
+    link.between.switch("b", false).unwrap();
+    link.says("b is down");
+    link.between.switch("b", true).unwrap();
+    link.says("b is up");
+    link.pass(0, 5000, 3);
+
+    link.between.rename("b", "b2").unwrap();
+    link.says("b is now called b2");
+    link.pass(0, 5000, 3);
+
+    link.between.remove("b2").unwrap();
+    link.says("b2 is gone");
+    plug(&link.between, "b2", &link.hosts[1], 2);
+    link.says("b2 is back");
+    // The new host makes itself known first.
+    link.pass(1, 5001, 1);
+    link.pass(0, 5000, 3);
+    link.end();
 }

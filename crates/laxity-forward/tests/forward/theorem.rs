@@ -83,7 +83,7 @@ fn case(discipline: Discipline, draw: &mut Generator) -> Option<Case> {
         }
     }
     arrivals.sort_by_key(|(time, ..)| *time);
-    Some(Case { plan: matched(&draft, &text)?, arrivals })
+    Some(Case { plan: matched(&draft, &text)?.plan, arrivals })
 }
 
 /// The same contracts under another discipline.

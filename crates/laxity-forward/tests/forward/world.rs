@@ -44,7 +44,7 @@ const QUEUES: [&str; 6] = [
 ];
 
 /// A plan under any discipline, with queue managements and police.
-pub fn any_plan(draw: &mut Generator) -> Plan {
+pub fn any_plan(draw: &mut Generator) -> Drawn {
     loop {
         let discipline = DISCIPLINES[draw.random_range(0..DISCIPLINES.len())];
         let mut draft = plans::draw(discipline, draw);
@@ -67,14 +67,21 @@ pub fn any_plan(draw: &mut Generator) -> Plan {
                 text += &format!("\n[class.c{}.queue]\n{queue}\n", class.name);
             }
         }
-        if let Some(plan) = matched(&draft, &text) {
-            return plan;
+        if let Some(drawn) = matched(&draft, &text) {
+            return drawn;
         }
     }
 }
 
+/// A plan and its text.
+#[derive(Clone)]
+pub struct Drawn {
+    pub plan: Plan,
+    pub text: String,
+}
+
 /// The plan of a text, in which the leaves have each a `match` of their own: the port of their name.
-pub fn matched(draft: &Draft, text: &str) -> Option<Plan> {
+pub fn matched(draft: &Draft, text: &str) -> Option<Drawn> {
     let parse = |text: &str| Plan::parse(text, "drawn.toml", Path::new("."));
     let plan = parse(text).ok()?;
     let mut text = text.to_string();
@@ -85,8 +92,9 @@ pub fn matched(draft: &Draft, text: &str) -> Option<Plan> {
     for name in others {
         text = with_keys(&text, *name, &format!("match = \"udp dport {name}\"\n"));
     }
-    let rest = with_keys(&text, *last, "match = \"any\"\n");
-    Some(parse(&rest).expect("a match changes nothing else"))
+    let text = with_keys(&text, *last, "match = \"any\"\n");
+    let plan = parse(&text).expect("a match changes nothing else");
+    Some(Drawn { plan, text })
 }
 
 fn is_leaf(plan: &Plan, id: ClassId) -> bool {

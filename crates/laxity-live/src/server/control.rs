@@ -81,19 +81,39 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Where control sockets are looked for: the user's own folder, that of services.
-pub(crate) fn folders() -> Vec<PathBuf> {
+/// The folder of a user's control sockets, or of the system's where users have none.
+fn own_folder() -> PathBuf {
     let own = env::var_os("XDG_RUNTIME_DIR").filter(|own| !own.is_empty()).map(PathBuf::from);
-    own.into_iter().chain([PathBuf::from("/run")]).map(|folder| folder.join("laxity")).collect()
+    own.unwrap_or_else(|| SYSTEM.into()).join(FOLDER)
 }
 
-/// What the names of control sockets end in.
-pub(crate) const EXTENSION: &str = "sock";
+const SYSTEM: &str = "/run";
+const FOLDER: &str = "laxity";
 
 /// Where the control socket of a link between these interfaces is, unless someone says otherwise:
 /// `eth1-eth0.sock` in `$XDG_RUNTIME_DIR/laxity`, or in `/run/laxity` where there is no such folder.
 pub fn control_socket_of([from, to]: [&str; 2]) -> PathBuf {
-    folders().swap_remove(0).join(format!("{from}-{to}.{EXTENSION}"))
+    own_folder().join(format!("{from}-{to}.sock"))
+}
+
+/// The sockets at which someone listens: of the user, of the system, and of services, each of which has a
+/// folder `/run/laxity-NAME`; as far as the caller may connect.
+pub(crate) fn answering() -> Vec<PathBuf> {
+    let is_ours = |folder: &PathBuf| {
+        let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.strip_prefix(FOLDER).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    let mut folders: Vec<PathBuf> = files_of(Path::new(SYSTEM)).filter(is_ours).collect();
+    folders.push(own_folder());
+    let sockets = folders.iter().flat_map(|folder| files_of(folder));
+    let mut sockets: Vec<_> = sockets.filter(|path| UnixStream::connect(path).is_ok()).collect();
+    sockets.sort();
+    sockets.dedup();
+    sockets
+}
+
+fn files_of(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path())
 }
 
 #[cfg(test)]
