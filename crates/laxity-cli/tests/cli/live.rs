@@ -1,6 +1,6 @@
 //! `laxity live` between two hosts in namespaces of the test's own.
 
-mod link;
+pub mod link;
 mod programs;
 
 use std::os::unix::net::UnixDatagram;
@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::folder::Folder;
 use link::{Link, plug};
 
-const PLAN: &str = "version = 1
+pub const PLAN: &str = "version = 1
 link.rate = '20mbit'
 scheduler.kind = 'edf'
 [class.call]

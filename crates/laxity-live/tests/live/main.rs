@@ -4,6 +4,7 @@
 
 mod exposed;
 mod hosts;
+mod page;
 mod repeated;
 mod sample;
 mod server;

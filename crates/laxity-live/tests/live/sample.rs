@@ -72,13 +72,21 @@ pub struct Sample {
 
 impl Sample {
     pub fn new(status: Status, reload: Result<(), String>) -> Sample {
+        Sample::of(move |_| status.clone(), reload)
+    }
+
+    /// The same of a link that is like this each time it is asked.
+    pub fn of(
+        status: impl FnMut(u64) -> Status + Send + 'static,
+        reload: Result<(), String>,
+    ) -> Sample {
         let folder = tempfile::tempdir().expect("a folder");
         let control = ControlSocket::bind(&folder.path().join("a-b.sock")).expect("a socket");
         let network = Listeners::listen(SocketAddr::from(([127, 0, 0, 1], 0))).expect("a port");
         let address = network.local_addr().expect("an address");
         let listeners = Listeners { control: Some(control), network: Some(network) };
         let (ask, requests) = mpsc::channel();
-        thread::spawn(move || answer(requests, &status, &reload));
+        thread::spawn(move || answer(requests, status, &reload));
         let said = Arc::new(Mutex::new(Vec::new()));
         let hears = said.clone();
         let say = move |what: &str| hears.lock().expect("nobody panics").push(what.to_string());
@@ -102,10 +110,18 @@ impl Sample {
     }
 }
 
-fn answer(requests: Receiver<Request>, status: &Status, reload: &Result<(), String>) {
+fn answer(
+    requests: Receiver<Request>,
+    mut status: impl FnMut(u64) -> Status,
+    reload: &Result<(), String>,
+) {
+    let mut asked = 0;
     for request in requests {
         match request {
-            Request::Status(answer) => drop(answer.send(status.clone())),
+            Request::Status(answer) => {
+                asked += 1;
+                drop(answer.send(status(asked)));
+            }
             Request::Reload(answer) => drop(answer.send(reload.clone())),
         }
     }

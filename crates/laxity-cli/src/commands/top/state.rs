@@ -57,9 +57,11 @@ impl State {
             }
             Heard::Reloaded(Ok(())) => self.message = Some("The plan is reloaded.".into()),
             Heard::Reloaded(Err(why)) => {
-                // Tables that say why are for `laxity check`.
-                let why = why.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-                self.message = Some(format!("The plan is not reloaded: {why}"));
+                // Of what `laxity check` says the line that says why.
+                let lines = || why.lines().filter(|line| !line.trim().is_empty());
+                let why = lines().find(|line| line.contains("ADMITTED")).or(lines().next());
+                self.message =
+                    Some(format!("The plan is not reloaded: {}", why.unwrap_or_default()));
             }
             Heard::Gone(error) => {
                 (self.gone, self.asks) = (true, false);

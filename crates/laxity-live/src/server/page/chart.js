@@ -3,6 +3,8 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 240;
+// Between marks of time, in seconds.
+const STEPS = [10, 30, 60, 120, 300];
 const MARGIN = { left: 56, right: 12, top: 12, bottom: 26 };
 
 function drawn(kind, attributes, text) {
@@ -47,13 +49,14 @@ function chart(box, { label, unit, seconds, scale, lines }) {
     svg.append(drawn("line", { class: "grid", x1: MARGIN.left, x2: right, y1: y(tick), y2: y(tick) }));
     svg.append(drawn("text", { x: MARGIN.left - 8, y: y(tick) + 4, "text-anchor": "end" }, shortNumber(tick)));
   }
-  for (let minute = 0; minute <= seconds / 60; minute += 1) {
-    const text = minute ? `−${minute} min` : "now";
-    const anchor = minute === 0 ? "end" : minute === seconds / 60 ? "start" : "middle";
-    svg.append(drawn("text", { x: x(minute * 60), y: HEIGHT - 8, "text-anchor": anchor }, text));
+  // As many as have room.
+  const step = STEPS.find((step) => (step / seconds) * (right - MARGIN.left) >= 70) ?? seconds;
+  for (let second = 0; second <= seconds; second += step) {
+    const text = second === 0 ? "now" : second % 60 ? `−${second} s` : `−${second / 60} min`;
+    const anchor = second === 0 ? "end" : second === seconds ? "start" : "middle";
+    svg.append(drawn("text", { x: x(second), y: HEIGHT - 8, "text-anchor": anchor }, text));
   }
-  const halo = { x: 4, y: HEIGHT - 8 };
-  svg.append(drawn("text", halo, unit));
+  svg.append(drawn("text", { x: 4, y: HEIGHT - 8 }, unit));
   for (const line of lines) {
     if (line.level !== undefined) {
       const path = `M${MARGIN.left} ${y(line.level)}H${right}`;

@@ -4,6 +4,8 @@
 const EVERY = 1000;
 // How far back charts go, in seconds.
 const SPAN = 300;
+// What they show at least.
+const LEAST_SPAN = 60;
 // As many classes have a colour that everybody tells from the others.
 const MOST_LINES = 7;
 // Edges of the buckets in ns, as in `DelayStatus`: 1, 2 and 5 in each power of ten.
@@ -96,6 +98,12 @@ function points(way, name, of) {
   });
 }
 
+// How far back charts go now: whole minutes.
+function span() {
+  const since = heard.at(-1).at - heard[0].at;
+  return Math.min(SPAN, Math.max(LEAST_SPAN, Math.ceil(since / 60) * 60));
+}
+
 function drawDelays(box, way) {
   const shown = way.classes.slice(0, MOST_LINES);
   const lines = shown.flatMap(({ name, bound_ns: bound }, subject) => {
@@ -107,7 +115,7 @@ function drawDelays(box, way) {
     return bound ? [{ subject, kind: "bound", level: bound / 1e6 }, line] : [line];
   });
   const values = lines.flatMap((line) => (line.level ? [line.level] : line.points.map(([, value]) => value))).filter((value) => value !== null);
-  chart(box, { label: "Delay against bound", unit: "ms", seconds: SPAN, scale: logarithmic(values), lines });
+  chart(box, { label: "Delay against bound", unit: "ms", seconds: span(), scale: logarithmic(values), lines });
 }
 
 function drawRates(box, way) {
@@ -117,12 +125,13 @@ function drawRates(box, way) {
   });
   const link = way.rate_bps / 1e6;
   lines.push({ kind: "link", level: link });
-  chart(box, { label: "Throughput", unit: "Mbit/s", seconds: SPAN, scale: linear(link), lines });
+  chart(box, { label: "Throughput", unit: "Mbit/s", seconds: span(), scale: linear(link), lines });
 }
 
 function showWay(section, way, before, seconds) {
   section.querySelector("h2").textContent = `${way.way}: ${way.scheduler} at ${rate(way.rate_bps)}`;
-  const state = [way.title, way.late && `Waking up was at most ${millis(way.late.max)} ms late.`];
+  const isNamed = way.title && way.title !== document.querySelector("h1").textContent;
+  const state = [isNamed && `${way.title}.`, way.late && `Waking up was at most ${millis(way.late.max)} ms late.`];
   if (way.late) state.push(way.broken ? `${way.broken} packets took longer than their bound and that.` : "Every packet kept its bound and that.");
   if (way.classes.length > MOST_LINES) state.push(`Charts show the first ${MOST_LINES} of ${way.classes.length} classes.`);
   const note = section.querySelector(".state");
@@ -175,7 +184,7 @@ async function look() {
     // Another process, or the same answer once more.
     if (heard.length && at < heard.at(-1).at) heard = [];
     if (!heard.length || at > heard.at(-1).at) heard.push({ at, status });
-    heard = heard.filter((it) => it.at > at - SPAN - 2);
+    heard = heard.filter((it) => it.at >= at - SPAN);
     document.body.classList.remove("gone");
     show();
     document.body.dataset.seen = heard.length;
@@ -186,4 +195,5 @@ async function look() {
   setTimeout(look, EVERY);
 }
 
+addEventListener("resize", () => heard.length && show());
 look();
