@@ -2,6 +2,8 @@
 
 #[cfg(target_os = "linux")]
 mod sight;
+#[cfg(target_os = "linux")]
+mod watch;
 
 use std::path::PathBuf;
 
@@ -13,6 +15,8 @@ use crate::input::Inputs;
 
 #[cfg(target_os = "linux")]
 pub use sight::{Asked, Reload, Seen, Status, Top};
+#[cfg(target_os = "linux")]
+pub use watch::Watch;
 
 /// Schedule packets by deadline, and prove it.
 ///
@@ -56,6 +60,9 @@ pub enum Command {
     /// Watch classes on a link: rates, queues, delays beside bounds.
     #[cfg(target_os = "linux")]
     Top(Top),
+    /// Measure any shaper from outside, beside a plan's bounds.
+    #[cfg(target_os = "linux")]
+    Watch(Watch),
     /// Give a live link's ledger to the simulator, and compare every dispatch and drop.
     Replay(Replay),
     /// Read the classes' arrival curves off recorded traffic.

@@ -17,6 +17,8 @@ mod seeds;
 pub mod status;
 #[cfg(target_os = "linux")]
 pub mod top;
+#[cfg(target_os = "linux")]
+pub mod watch;
 
 use clap::CommandFactory;
 

@@ -41,6 +41,8 @@ fn main() -> ExitCode {
         Command::Reload(reload) => commands::reload::run(&reload.asked),
         #[cfg(target_os = "linux")]
         Command::Top(top) => commands::top::run(&top.asked),
+        #[cfg(target_os = "linux")]
+        Command::Watch(watch) => commands::watch::run(watch),
         Command::Fit(fit) => commands::fit::run(fit),
         Command::Import { from } => commands::import::run(from),
         Command::Replay(replay) => commands::replay::run(replay),

@@ -24,6 +24,8 @@
 //! | [`server`] | answers over HTTP: control by a Unix socket, metrics and a page for all who may see them |
 //! | [`metrics`] | what is exposed to Prometheus |
 //! | [`client`] | asks what runs on this machine |
+//! | [`demo`] | hosts with traffic between them, for demonstrations and tests |
+//! | [`watch`] | any shaper, measured from outside |
 #![cfg(target_os = "linux")]
 #![deny(missing_docs)]
 
@@ -31,6 +33,8 @@ pub mod bridge;
 pub mod capture;
 pub mod client;
 pub mod daemon;
+mod delays;
+pub mod demo;
 pub mod forwarding;
 pub mod interval;
 pub mod ledgers;
@@ -44,6 +48,7 @@ pub mod server;
 pub mod service;
 pub mod spool;
 pub mod status;
+pub mod watch;
 mod work;
 
 pub use bridge::{Bridge, Way};

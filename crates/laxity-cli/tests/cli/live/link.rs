@@ -10,7 +10,7 @@ use laxity_linux::namespace::Namespace;
 use crate::folder::Folder;
 
 /// Ends the command if a test does not.
-pub struct Running(Child);
+pub struct Running(pub Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -38,7 +38,7 @@ impl Running {
 }
 
 /// Reads lines up to one with this in it.
-fn wait_for(stderr: &mut impl BufRead, text: &str) {
+pub fn wait_for(stderr: &mut impl BufRead, text: &str) {
     let mut all = String::new();
     while !all.lines().last().is_some_and(|line| line.contains(text)) {
         assert!(stderr.read_line(&mut all).unwrap() > 0, "no {text:?} in {all}");
@@ -56,19 +56,7 @@ pub struct Link {
 impl Link {
     /// Starts the command with more arguments. None where that is not allowed, and then it says so.
     pub fn start(folder: &Folder, more: &[&str]) -> Option<Link> {
-        let between = match Namespace::new() {
-            Ok(namespace) => namespace,
-            Err(error) if error.is_permission() => {
-                eprintln!("SKIPPED: {error}; run as root or within `unshare -Urn`");
-                return None;
-            }
-            Err(error) => panic!("{error}"),
-        };
-        let hosts = [("a", 1), ("b", 2)].map(|(name, last)| {
-            let host = Namespace::new().unwrap();
-            plug(&between, name, &host, last);
-            host
-        });
+        let (between, hosts) = hosts()?;
         let mut arguments = vec!["live", "plan.toml", "--in", "a", "--out", "b"];
         if !more.contains(&"--priority") {
             arguments.extend(["--priority", "0"]);
@@ -111,6 +99,25 @@ impl Link {
         assert_eq!(self.running.0.wait().unwrap().code(), Some(0), "{printed}");
         printed
     }
+}
+
+/// A namespace with cables, `a` and `b`, to the two hosts. None where that is not allowed, and then it says
+/// so.
+pub fn hosts() -> Option<(Namespace, [Namespace; 2])> {
+    let between = match Namespace::new() {
+        Ok(namespace) => namespace,
+        Err(error) if error.is_permission() => {
+            eprintln!("SKIPPED: {error}; run as root or within `unshare -Urn`");
+            return None;
+        }
+        Err(error) => panic!("{error}"),
+    };
+    let hosts = [("a", 1), ("b", 2)].map(|(name, last)| {
+        let host = Namespace::new().unwrap();
+        plug(&between, name, &host, last);
+        host
+    });
+    Some((between, hosts))
 }
 
 /// Plugs a host in.
