@@ -14,6 +14,7 @@
 //! | [`xdp`](crate::xdp) | `CAP_NET_RAW`, `CAP_NET_ADMIN`, `CAP_BPF`; `CAP_IPC_LOCK` where memory counts against a limit | `sendto` |
 //! | [`priority`](crate::priority) | `CAP_SYS_NICE`, `CAP_IPC_LOCK` | |
 //! | [`interface::Changes`](crate::interface::Changes) | | `recvfrom`, `sendto` |
+//! | a [server](Sandbox::server) | to listen at a port below 1024 `CAP_NET_BIND_SERVICE` | `accept4`, `epoll_ctl`, `epoll_wait` |
 
 mod calls;
 
