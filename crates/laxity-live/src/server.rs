@@ -130,13 +130,10 @@ impl Server {
         let socket = listeners.control.as_ref().map(|control| control.path().to_path_buf());
         let sight = Sight::new(requests, say);
         let serve = move || {
-            let begun = begin(listeners, sight).map(|begun| {
-                // Whoever starts it waits for this.
-                let _ = ready.send(Ok(()));
-                begun
-            });
-            match begun {
+            match begin(listeners, sight) {
                 Ok((runtime, connections)) => {
+                    // Whoever starts it waits for this.
+                    let _ = ready.send(Ok(()));
                     runtime.block_on(connections.until(ended));
                     // Whose answer is under way is cut off.
                     drop(runtime);

@@ -155,7 +155,7 @@ impl Display for Seconds {
         const SECOND: u128 = 1_000_000_000;
         let text = format!("{}.{:09}", self.0 / SECOND, self.0 % SECOND);
         f.write_str(text.trim_end_matches('0'))?;
-        if self.0 % SECOND == 0 { f.write_char('0') } else { Ok(()) }
+        if self.0.is_multiple_of(SECOND) { f.write_char('0') } else { Ok(()) }
     }
 }
 
