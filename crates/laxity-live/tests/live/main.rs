@@ -1,15 +1,11 @@
-//! A bridge at work between two hosts in namespaces of the test's own, and what is
-//! shown of it. Making namespaces takes root or `unshare -Urn`; without, tests say that they were skipped.
+//! A bridge at work between two hosts in namespaces of the test's own. Needs the right to make these: run
+//! as root or within `unshare -Urn`; without it every test says that it was skipped.
 #![cfg(target_os = "linux")]
 
 mod corpus;
 mod demo;
-mod exposed;
 mod hosts;
-mod page;
 mod repeated;
-mod sample;
-mod server;
 mod shapers;
 mod traffic;
 mod watched;
