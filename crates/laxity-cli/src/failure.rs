@@ -36,6 +36,12 @@ impl Failure {
         Failure::new(format!("{what}: {error}"), 3)
     }
 
+    /// The system is not as the command needs it: exit code 3.
+    #[cfg(target_os = "linux")]
+    pub fn system(message: impl Display) -> Self {
+        Failure::new(message, 3)
+    }
+
     /// A folder that results cannot be written to: exit code 2, for it is the user's choice.
     pub fn unwritable(folder: &Path, error: &io::Error) -> Self {
         Failure::input(format!(
@@ -126,6 +132,20 @@ impl From<laxity_live::LiveError> for Failure {
             laxity_live::LiveError::Plan(error) => Failure::input(error),
             error => Failure::new(error, 3),
         }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl From<laxity_live::server::ServerError> for Failure {
+    fn from(error: laxity_live::server::ServerError) -> Self {
+        Failure::system(error)
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl From<laxity_live::client::ClientError> for Failure {
+    fn from(error: laxity_live::client::ClientError) -> Self {
+        Failure::system(error)
     }
 }
 

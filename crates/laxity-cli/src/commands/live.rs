@@ -16,7 +16,7 @@ use laxity_plan::Plan;
 
 use crate::args::{FrameBackend, Live};
 use crate::failure::Failure;
-use crate::{Promises, measured, print, terminal};
+use crate::{Promises, measured, print, sight, terminal};
 
 /// Carries the command out.
 pub fn run(arguments: &Live) -> Result<Promises, Failure> {
@@ -35,8 +35,8 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
     let interfaces = [&arguments.from, &arguments.to].map(|name| Interface::named(name));
     let [from, to] = interfaces;
     let interfaces = [from.map_err(Failure::input)?, to.map_err(Failure::input)?];
-    // Nobody asks.
-    let (_ask, requests) = mpsc::channel();
+    let (ask, requests) = mpsc::channel();
+    let server = sight::serve(&arguments.seen, [&arguments.from, &arguments.to], ask)?;
     let daemon = Daemon {
         interfaces,
         plans,
@@ -52,6 +52,7 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
     };
     let mut keeper = Terminal { paths, broken: 0, printed: Ok(()) };
     let ended = forward(daemon, arguments.backend, &mut keeper)?;
+    drop(server);
     keeper.printed?;
     print(&measured::of_losses(&ended))?;
     Ok(Promises::kept_if(keeper.broken == 0))

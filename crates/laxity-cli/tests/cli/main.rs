@@ -23,6 +23,8 @@ mod promises;
 mod queued;
 mod readme;
 mod seeds;
+#[cfg(target_os = "linux")]
+mod sight;
 #[cfg(unix)]
 mod signals;
 mod stdin;
