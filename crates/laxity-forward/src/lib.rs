@@ -29,6 +29,7 @@
 //! | | |
 //! | --- | --- |
 //! | [`Forwarder`] | [`arrive`](Forwarder::arrive), [`poll`](Forwarder::poll), [`reload`](Forwarder::reload), [`drain`](Forwarder::drain) |
+//! | [`router`] | a node of a network, with a scheduler at every port, in time frames or without |
 //! | [`Sorter`] | the class and flow of a frame: the plan's matches behind a cache that no attacker fills by choice |
 //! | [`Event`] | what is told: arrivals, sends, drops, reloads |
 //! | [`ledger`] | events as bytes, from which `laxity_sim::replay` repeats every dispatch and drop |
@@ -71,6 +72,7 @@ pub mod ledger;
 mod outlet;
 mod queued;
 mod reload;
+pub mod router;
 pub mod segment;
 
 pub use cache::Found;
