@@ -53,8 +53,10 @@ pub struct Inbound<'a> {
     pub port: usize,
     /// When it came, which may be before anybody looked.
     pub came: Nanos,
-    /// The whole frame of Ethernet, without check sequence.
-    pub bytes: &'a [u8],
+    /// The first bytes of the frame of Ethernet, with all of its headers: 128 are enough.
+    pub head: &'a [u8],
+    /// How long the frame is, without check sequence.
+    pub length: u32,
     /// The caller's name for its buffer.
     pub handle: u64,
 }
@@ -143,33 +145,31 @@ impl Router {
     /// A frame has come: it is queued, or gone at once.
     pub fn arrive(&mut self, now: Nanos, frame: Inbound<'_>, outside: &mut dyn Outside) {
         let now = self.pass(now);
-        let Inbound { port: at, bytes, handle, .. } = frame;
+        let Inbound { port: at, head, length, handle, .. } = frame;
         let came = frame.came.min(now);
         let input = &mut self.ports[at].input;
-        if let Some(mark) = marks::of_padding(bytes) {
+        if let Some(mark) = marks::of_padding(head) {
             input.as_mut().and_then(|input| input.receive(came, mark));
             return outside.event(&RouterEvent::Taken { handle });
         }
-        let mark = marks::of_packet(bytes);
+        let mark = marks::of_packet(head);
         let sent_in = input.as_mut().zip(mark).and_then(|(input, mark)| input.receive(came, mark));
-        let headers = Headers::from_ethernet(bytes);
+        let headers = Headers::from_ethernet(head);
         let found = self.sorter.sort(&headers);
-        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         let (class, flow, length) = (found.class, found.flow, self.plan.link.accounted(length));
         let mut packet = Packet { class, flow, length, arrival: came, handle, ..Packet::default() };
         if let Err(reason) = self.let_in(at, &mut packet) {
             return outside.event(&RouterEvent::Dropped { packet, reason });
         }
-        let enters = self.ports[at].input.is_none();
         let is_marked = mark.is_some();
-        let waiting = Waiting { packet, from: at, is_marked, enters, has_frame: false };
+        let waiting = Waiting { packet, from: at, is_marked, has_frame: false };
         let is_matched = self.plan.classes[class.index()].matching.is_some();
         match self.ways.of(class, at).filter(|_| is_matched) {
             Some(way) => {
                 let frame = self.frame(&packet, way, sent_in).filter(|_| headers.ip.is_some());
                 self.queue(now, way.port, waiting, frame, outside);
             }
-            None => self.switch(now, waiting, bytes, outside),
+            None => self.switch(now, waiting, head, outside),
         }
     }
 
@@ -224,9 +224,9 @@ impl Router {
     }
 
     /// A frame goes by its address.
-    fn switch(&mut self, now: Nanos, waiting: Waiting, bytes: &[u8], outside: &mut dyn Outside) {
+    fn switch(&mut self, now: Nanos, waiting: Waiting, head: &[u8], outside: &mut dyn Outside) {
         let mut leaves = std::mem::take(&mut self.leaves);
-        self.switch.ports(waiting.from, bytes, &mut leaves);
+        self.switch.ports(waiting.from, head, &mut leaves);
         let handle = waiting.packet.handle;
         match leaves.split_last() {
             Some((last, others)) => {
@@ -264,34 +264,30 @@ impl Router {
         something: impl FnOnce(&mut Output, output::Tell<'_>) -> T,
     ) -> T {
         let Router { ports, queued, edge, .. } = self;
-        something(&mut ports[port].output, &mut |told| {
+        let output = &mut ports[port].output;
+        let is_framed = matches!(output, Output::Framed(_));
+        something(output, &mut |told| {
             if let Told::Sent { waiting, .. } | Told::Dropped { waiting, .. } = &told {
                 let queued = &mut queued[waiting.from];
                 queued.packets -= 1;
                 queued.bytes -= u64::from(waiting.packet.length);
             }
-            outside.event(&event(port, told, edge.is_some()));
+            outside.event(&event(port, told, is_framed, edge.is_some()));
         })
     }
 }
 
 /// What an output tells, as others hear it. Where there are frames, nothing leaves with a mark that is not
 /// ours.
-fn event(port: usize, told: Told, has_frames: bool) -> RouterEvent {
+fn event(port: usize, told: Told, is_framed: bool, has_frames: bool) -> RouterEvent {
     match told {
-        Told::Sent {
-            waiting: Waiting { packet, is_marked, enters, .. },
-            mark,
-            start,
-            departure,
-            due,
-        } => {
+        Told::Sent { waiting: Waiting { packet, is_marked, .. }, mark, start, departure, due } => {
             let mark = match mark {
                 Some(mark) => Marking::Write(mark),
                 None if has_frames && is_marked => Marking::Clear,
                 None => Marking::Leave,
             };
-            RouterEvent::Sent(Departure { port, packet, mark, enters, start, departure, due })
+            RouterEvent::Sent(Departure { port, packet, mark, is_framed, start, departure, due })
         }
         Told::Dropped { waiting: Waiting { packet, .. }, reason } => {
             RouterEvent::Dropped { packet, reason }

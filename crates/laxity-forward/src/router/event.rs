@@ -63,8 +63,8 @@ pub struct Departure {
     pub packet: Packet,
     /// What is to be written into its DS field: a mark, no mark, or nothing.
     pub mark: Marking,
-    /// Whether it comes here from where packets have no frames: the network's edge.
-    pub enters: bool,
+    /// Whether the port divides time into frames.
+    pub is_framed: bool,
     /// When its transmission starts, and when its last bit leaves, at the link's rate.
     pub start: Nanos,
     /// See `start`.

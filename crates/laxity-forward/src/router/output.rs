@@ -28,8 +28,6 @@ pub(super) struct Waiting {
     pub from: usize,
     /// Whether it came with a mark.
     pub is_marked: bool,
-    /// Whether it came from where packets have no frames.
-    pub enters: bool,
     /// Whether a frame is kept for it here.
     pub has_frame: bool,
 }

@@ -28,6 +28,14 @@ pub struct Fate {
     pub sent: Departure,
 }
 
+/// A frame that was dropped.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost {
+    pub packet: Packet,
+    pub reason: DropReason,
+    pub at: Nanos,
+}
+
 struct Wire {
     hop: Hop,
     /// The router and the port at the other end; a host has none.
@@ -45,7 +53,7 @@ pub struct World {
     sent: VecDeque<(Nanos, usize, usize, Flying)>,
     buffers: Vec<Slab<Flying>>,
     pub fates: Vec<Fate>,
-    pub dropped: Vec<(usize, Packet, DropReason)>,
+    pub dropped: Vec<Lost>,
     /// How many frames were skipped, by router and port.
     pub skipped: u64,
     /// What came to hosts.
@@ -58,7 +66,8 @@ struct Hands<'a> {
     buffers: &'a mut Slab<Flying>,
     wires: &'a mut [Wire],
     fates: &'a mut Vec<Fate>,
-    dropped: &'a mut Vec<(usize, Packet, DropReason)>,
+    dropped: &'a mut Vec<Lost>,
+    now: Nanos,
     delivered: &'a mut Vec<(Hop, Flying)>,
     skipped: &'a mut u64,
 }
@@ -92,7 +101,8 @@ impl Outside for Hands<'_> {
             }
             RouterEvent::Dropped { packet, reason } => {
                 let frame = self.buffers.remove(packet.handle as usize);
-                self.dropped.extend(frame.number.map(|number| (number, *packet, *reason)));
+                assert!(frame.number.is_some(), "padding is dropped");
+                self.dropped.push(Lost { packet: *packet, reason: *reason, at: self.now });
             }
             RouterEvent::Taken { handle } => drop(self.buffers.remove(*handle as usize)),
             RouterEvent::Skipped { frames, .. } => *self.skipped += frames.end - frames.start,
@@ -165,16 +175,17 @@ impl World {
     fn turn(&mut self, now: Nanos) {
         while let Some((came, router, port, flying)) = self.first(now) {
             let handle = self.buffers[router].insert(flying.clone()) as u64;
-            let (router, mut hands) = self.hands(router);
-            router.arrive(now, Inbound { port, came, bytes: &flying.bytes, handle }, &mut hands);
+            let (router, mut hands) = self.hands(router, now);
+            let (head, length) = (&flying.bytes[..], flying.bytes.len() as u32);
+            router.arrive(now, Inbound { port, came, head, length, handle }, &mut hands);
         }
         for number in 0..self.routers.len() {
-            let (router, mut hands) = self.hands(number);
+            let (router, mut hands) = self.hands(number, now);
             self.next[number] = router.poll(now, &mut hands);
         }
     }
 
-    fn hands(&mut self, router: usize) -> (&mut Router, Hands<'_>) {
+    fn hands(&mut self, router: usize, now: Nanos) -> (&mut Router, Hands<'_>) {
         let World { routers, wires, buffers, fates, dropped, skipped, delivered, .. } = self;
         let hands = Hands {
             buffers: &mut buffers[router],
@@ -183,6 +194,7 @@ impl World {
             dropped,
             delivered,
             skipped,
+            now,
         };
         (&mut routers[router], hands)
     }

@@ -12,7 +12,7 @@ use laxity_sim::record::{Fate, Observer, Record};
 use proptest::prelude::*;
 use rand::SeedableRng;
 
-use crate::network::{World, datagram};
+use crate::network::{Lost, World, datagram};
 use crate::plans;
 
 #[derive(Default)]
@@ -96,7 +96,7 @@ fn of_routers(plan: &Plan, world: &World) -> Fates {
             sent.entry(fate.hop).or_default().push(one);
         }
     }
-    for (_, packet, reason) in &world.dropped {
+    for Lost { packet, reason, .. } in &world.dropped {
         dropped.push((packet.class.index(), packet.length, packet.arrival, *reason));
     }
     sorted((sent, dropped))
