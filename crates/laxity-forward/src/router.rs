@@ -281,18 +281,36 @@ impl Router {
 /// ours.
 fn event(port: usize, told: Told, is_framed: bool, has_frames: bool) -> RouterEvent {
     match told {
-        Told::Sent { waiting: Waiting { packet, is_marked, .. }, mark, start, departure, due } => {
+        Told::Sent {
+            waiting: Waiting { packet, is_marked, .. },
+            mark,
+            start,
+            departure,
+            frame,
+            due,
+        } => {
             let mark = match mark {
                 Some(mark) => Marking::Write(mark),
                 None if has_frames && is_marked => Marking::Clear,
                 None => Marking::Leave,
             };
-            RouterEvent::Sent(Departure { port, packet, mark, is_framed, start, departure, due })
+            RouterEvent::Sent(Departure {
+                port,
+                packet,
+                mark,
+                is_framed,
+                start,
+                departure,
+                frame,
+                due,
+            })
         }
         Told::Dropped { waiting: Waiting { packet, .. }, reason } => {
             RouterEvent::Dropped { packet, reason }
         }
-        Told::Padded { mark, start, due } => RouterEvent::Padded { port, mark, start, due },
+        Told::Padded { mark, start, frame, due } => {
+            RouterEvent::Padded { port, mark, start, frame, due }
+        }
         Told::Skipped(frames) => RouterEvent::Skipped { port, frames },
     }
 }

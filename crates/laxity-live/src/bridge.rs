@@ -3,11 +3,12 @@
 use std::io;
 
 use laxity::units::Nanos;
-use laxity_forward::segment::{Offload, Segments};
 use laxity_forward::{Event, Forwarder, Frame, Refusal};
 use laxity_linux::frames::{Backend, Handle, Side};
 use laxity_plan::Plan;
 use laxity_plan::matching::Headers;
+
+use crate::cut::Cutter;
 
 /// How the frames of one direction are ordered.
 pub enum Way {
@@ -24,12 +25,8 @@ pub struct Bridge<B> {
     ways: [Way; 2],
     /// What has just arrived; kept for its memory.
     arrived: Vec<Handle>,
-    /// A frame that is cut; kept for its memory.
-    uncut: Vec<u8>,
-    /// Frames of a kind that cannot be cut, and lost for that.
-    pub uncuttable: u64,
-    /// Parts of frames that were cut, and lost for want of room.
-    pub crowded_out: u64,
+    /// Cuts frames, and counts what came to nothing.
+    pub cutter: Cutter,
 }
 
 /// Hears of what happens to the frames that arrive at a side.
@@ -53,14 +50,7 @@ const TRY_AGAIN: Nanos = Nanos(50_000);
 impl<B: Backend> Bridge<B> {
     /// A bridge with nothing queued; `ways` by the side at which frames arrive.
     pub fn new(backend: B, ways: [Way; 2]) -> Self {
-        Bridge {
-            backend,
-            ways,
-            arrived: Vec::new(),
-            uncut: Vec::new(),
-            uncuttable: 0,
-            crowded_out: 0,
-        }
+        Bridge { backend, ways, arrived: Vec::new(), cutter: Cutter::default() }
     }
 
     /// Takes in what has arrived, and sends what may be sent. `clock` tells the time.
@@ -102,38 +92,17 @@ impl<B: Backend> Bridge<B> {
 
     /// Takes in what has arrived at a side; tells whether there may be more.
     fn take_in(&mut self, at: Side, now: Nanos, observer: &mut impl Observer) -> io::Result<bool> {
-        let Bridge { backend, ways, arrived, uncut, uncuttable, crowded_out } = self;
+        let Bridge { backend, ways, arrived, cutter } = self;
         let count = backend.receive(at, arrived)?;
         for handle in arrived.drain(..) {
             let Way::Scheduled(forwarder) = &mut ways[at.index()] else {
                 backend.send(at.other(), handle);
                 continue;
             };
-            let offload = Offload::of_header(backend.pool().undone(handle).bytes());
-            if !offload.cuts() {
-                arrive(backend, forwarder, at, handle, now, observer);
-                continue;
-            }
             // A frame that the sender left to the interface to cut: each part takes its turn.
-            uncut.clear();
-            uncut.extend_from_slice(backend.pool().bytes(handle));
-            backend.release(handle);
-            let Ok(segments) = Segments::of(uncut, &offload) else {
-                *uncuttable += 1;
-                continue;
-            };
-            for number in 0..segments.count() {
-                let Some(part) = backend.pool_mut().add(at, segments.longest()) else {
-                    *crowded_out += (segments.count() - number) as u64;
-                    break;
-                };
-                let length = segments.write(number, backend.pool_mut().bytes_mut(part));
-                match length.map(|part| part.len()) {
-                    Some(length) => backend.pool_mut().truncate(part, length),
-                    None => unreachable!("the part has the room of the longest"),
-                }
+            cutter.cut(backend, handle, |backend, part| {
                 arrive(backend, forwarder, at, part, now, observer);
-            }
+            });
         }
         Ok(count == laxity_linux::frames::BATCH)
     }

@@ -43,6 +43,12 @@ impl Default for Options {
 #[error("forwarding has ended{}", .0.as_ref().map(|why| format!(": {why}")).unwrap_or_default())]
 pub struct Stopped(Option<io::Error>);
 
+impl Stopped {
+    pub(crate) fn because(error: io::Error) -> Self {
+        Stopped(Some(error))
+    }
+}
+
 /// Why nothing is forwarded.
 #[derive(Debug, Error)]
 pub enum StartError {
@@ -174,7 +180,7 @@ impl Forwarding {
 }
 
 /// Makes the calling thread as punctual as it may be.
-fn punctual(options: Options) -> Result<(), laxity_linux::Error> {
+pub(crate) fn punctual(options: Options) -> Result<(), laxity_linux::Error> {
     priority::exact_timers()?;
     match options.priority {
         Some(wanted) => priority::lock_memory().and_then(|()| priority::real_time(wanted)),

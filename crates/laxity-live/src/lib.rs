@@ -12,13 +12,17 @@
 //! | [`forwarding`] | the thread that runs a bridge: waits, follows other plans, drains |
 //! | [`recorder`] | what happened, by class |
 //! | [`daemon`] | all of it as a process: interfaces, signals, privileges |
+//! | [`routers`] | the nodes of a network in place of a bridge |
+//! | [`cut`] | frames that a kernel left to the interface to cut |
 #![cfg(target_os = "linux")]
 #![deny(missing_docs)]
 
 pub mod bridge;
+pub mod cut;
 pub mod daemon;
 pub mod forwarding;
 pub mod recorder;
+pub mod routers;
 
 pub use bridge::{Bridge, Way};
 pub use daemon::{Daemon, Ended, LiveError};

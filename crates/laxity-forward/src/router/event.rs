@@ -30,7 +30,9 @@ pub enum RouterEvent {
         mark: Mark,
         /// When its transmission starts.
         start: Nanos,
-        /// When its frame ends.
+        /// The frame, and when that ends.
+        frame: u64,
+        /// See `frame`.
         due: Nanos,
     },
     /// A packet is dropped: its buffer is free.
@@ -69,6 +71,8 @@ pub struct Departure {
     pub start: Nanos,
     /// See `start`.
     pub departure: Nanos,
+    /// The frame in which it is sent; `None` if it has none.
+    pub frame: Option<u64>,
     /// When the frame ends in which it was to be sent; `None` if it has none.
     pub due: Option<Nanos>,
 }

@@ -100,7 +100,8 @@ impl Framed {
             if fits && self.tdp.pad(now, length, &mut drops) {
                 self.is_met = true;
                 self.line.transmit(now, length);
-                tell(Told::Padded { mark: self.tdp.mark(), start: now, due: end });
+                let (mark, frame) = (self.tdp.mark(), self.tdp.frame());
+                tell(Told::Padded { mark, start: now, frame, due: end });
                 return self.resumes();
             }
             // Best effort leaves no room for it.
@@ -150,7 +151,8 @@ impl Framed {
         let is_reserved = criterion == Criterion::ReservedFrame;
         let mark = is_reserved.then(|| self.tdp.mark());
         let due = deadline.filter(|_| is_reserved);
-        tell(Told::Sent { waiting, mark, start, departure, due });
+        let frame = is_reserved.then(|| self.tdp.frame());
+        tell(Told::Sent { waiting, mark, start, departure, frame, due });
     }
 
     /// When there is something to do again for who has just sent: in the next frame, if this one is done

@@ -39,6 +39,7 @@ pub(super) enum Told {
         mark: Option<Mark>,
         start: Nanos,
         departure: Nanos,
+        frame: Option<u64>,
         due: Option<Nanos>,
     },
     Dropped {
@@ -48,6 +49,7 @@ pub(super) enum Told {
     Padded {
         mark: Mark,
         start: Nanos,
+        frame: u64,
         due: Nanos,
     },
     Skipped(Range<u64>),
@@ -109,7 +111,8 @@ impl Plain {
             };
             let departure = outlet.start(due, now, dispatch.packet.length).departure;
             let waiting = sent(held.remove(dispatch.packet.handle), &dispatch.packet);
-            tell(Told::Sent { waiting, mark: None, start: now, departure, due: None });
+            let (frame, due) = (None, None);
+            tell(Told::Sent { waiting, mark: None, start: now, departure, frame, due });
             let oldest = held.oldest().map(|waiting| waiting.packet.arrival);
             outlet.goes_on(now, scheduler.next_ready(now), oldest);
         }
