@@ -1,8 +1,10 @@
 //! Four routers in a ring of network namespaces, in time frames and first come, first served:
 //!
 //! ```sh
-//! cargo run --release -p laxity-live --example ring -- SECONDS PACKETS-A-SECOND
+//! cargo run --release -p laxity-live --example ring -- SECONDS PACKETS-A-SECOND BULK
 //! ```
+//!
+//! BULK packets of best effort come at once every ten milliseconds.
 //!
 //! Needs the right to make namespaces, and for real-time priority to be root.
 #![cfg(target_os = "linux")]
@@ -19,14 +21,15 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let mut number =
         |otherwise| arguments.next().map_or(otherwise, |text| text.parse().expect("a number"));
-    let (seconds, rate): (u64, u64) = (number(10), number(1_000));
+    let (seconds, rate, bulk): (u64, u64, u64) = (number(10), number(1_000), number(60));
     let gap = Nanos(4_000_000_000 / rate.max(1));
     let Some(laboratory) = Laboratory::new() else { return };
     println!(
         "scheduler  sent  received  lost  dropped  disturbed  out of frames skipped %  delay p50  p99  max us  jitter p50  p99  max  kept max us"
     );
     for scheduler in ["tdp", "fifo"] {
-        let ran = laboratory.run(&plan(gap, scheduler), gap, Duration::from_secs(seconds));
+        let ran =
+            laboratory.run(&plan(gap, scheduler), gap, bulk as u32, Duration::from_secs(seconds));
         println!("{scheduler:9}  {}", line(&ran));
     }
 }

@@ -85,8 +85,7 @@ impl<B: Backend> Host<B> {
     ) -> Result<Self, Refusal> {
         let (mut routers, mut hops, mut macs): (Vec<_>, Vec<Hop>, Vec<_>) = Default::default();
         for Wired { node, ports } in wired {
-            let mut router = Router::new(on, *node, settings)?;
-            router.begin(time.now());
+            let router = Router::new(on, *node, settings)?;
             let first = hops.len();
             hops.extend(router.ports());
             macs.extend(ports.iter().map(|(interface, _)| interface.mac.unwrap_or_default()));
@@ -110,6 +109,12 @@ impl<B: Backend> Host<B> {
             arrived: Vec::new(),
             outgoing: Vec::new(),
         })
+    }
+
+    /// Begins now: what was before was neither sent nor missed.
+    pub fn begin(&mut self) {
+        let now = self.time.now();
+        self.routers.iter_mut().for_each(|local| local.router.begin(now));
     }
 
     /// Sends what may be sent, takes in what has come, and sends what may be sent of that. What hosts send

@@ -97,6 +97,7 @@ impl<B: Backend> Work<B> {
     fn run(&mut self) -> io::Result<()> {
         let mut waiter = Waiter::default();
         let time = self.host.time();
+        self.host.begin();
         let (mut last, mut until) = (time.now(), None);
         loop {
             let now = time.now();
