@@ -11,6 +11,7 @@
 //! | [`run()`], [`run_compared`] | a plan, [`Traffic`], who watches | [`Ran`]: what was measured, and the verdict; several are [`Compared`] |
 //! | [`over_seeds`] | plans, [`Traffic`], seeds | a mean and an interval of every figure |
 //! | [`fit`](mod@fit) | a plan and a recording | arrival curves |
+//! | [`repeat`] | a live link's ledger | whether the simulator does the same |
 //! | [`import`] | a script of tc | a plan's text |
 //!
 //! A plan is asked about under its own scheduler; [`Plan::under`] gives it another.
@@ -42,6 +43,7 @@ mod check;
 mod error;
 pub mod fit;
 mod ran;
+mod repeat;
 mod run;
 mod seeds;
 mod traffic;
@@ -53,6 +55,7 @@ pub use laxity_report::verdict::{HeldTo, Judged, Verdict};
 pub use laxity_sim::{Progress, to_the_end};
 pub use laxity_tc::{Import, Options as ImportOptions, import};
 pub use ran::{Compared, LinkRan, NetworkRan, Ran};
+pub use repeat::{Difference, RepeatError, Repeated, repeat};
 pub use run::{Simulated, run, run_compared};
 pub use seeds::over_seeds;
 pub use traffic::{DEFAULT_DURATION, Opener, Traffic, remarks};

@@ -7,7 +7,10 @@ pub mod fit;
 pub mod import;
 #[cfg(target_os = "linux")]
 pub mod live;
+pub mod replay;
 pub mod reproduce;
+#[cfg(target_os = "linux")]
+mod routers;
 pub mod run;
 mod seeds;
 

@@ -5,6 +5,8 @@ mod commands;
 mod failure;
 mod input;
 mod interrupt;
+#[cfg(target_os = "linux")]
+mod measured;
 mod output;
 mod progress;
 mod promises;
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         Command::Live(live) => commands::live::run(live),
         Command::Fit(fit) => commands::fit::run(fit),
         Command::Import { from } => commands::import::run(from),
+        Command::Replay(replay) => commands::replay::run(replay),
         Command::Reproduce(reproduce) => commands::reproduce::run(reproduce),
         Command::Bench(bench) => commands::bench::run(bench),
         Command::Schema(_) => commands::schema(),

@@ -1,18 +1,16 @@
 //! Frames in, sends and the next wake-up out.
 
 use laxity::packet::Packet;
-use laxity::police::Policer;
-use laxity::port::{Account, Books, Port};
-use laxity::scheduler::{Backlog, DropReason, Scheduler};
+use laxity::port::{Account, Books};
+use laxity::scheduler::{Backlog, DropReason, Scheduler as _};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::lateness::Growth;
 use laxity_plan::matching::Headers;
 
-use crate::classify::Sorter;
 use crate::error::Refusal;
 use crate::event::{Arrived, Dropped, Event, Sent, Sink};
 use crate::outlet::Outlet;
+use crate::prepared::Prepared;
 use crate::queued::{Held, Queued};
 
 /// What is not in a plan.
@@ -62,13 +60,8 @@ pub struct Frame {
 /// Times are of the caller's clock in nanoseconds since whenever it likes, and never decrease: one that
 /// does counts as the last one that did not, and one beyond [`Nanos::LIMIT`] as that.
 pub struct Forwarder {
-    pub(crate) plan: Plan,
+    pub(crate) followed: Prepared,
     pub(crate) settings: Settings,
-    pub(crate) sorter: Sorter,
-    pub(crate) policer: Policer,
-    pub(crate) longest: Vec<u64>,
-    pub(crate) growths: Vec<Growth>,
-    pub(crate) port: Port<Box<dyn Scheduler + Send>>,
     pub(crate) outlet: Outlet,
     pub(crate) held: Held,
     pub(crate) now: Nanos,
@@ -82,18 +75,13 @@ impl Forwarder {
     /// # Errors
     /// If the plan is not of a link, or does not say where all frames go.
     pub fn new(plan: Plan, settings: Settings) -> Result<Self, Refusal> {
-        check(&plan)?;
+        let rate = plan.link.rate;
         Ok(Forwarder {
-            sorter: Sorter::new(&plan, settings.flows, settings.secret)?,
-            policer: plan.policer(Nanos::ZERO),
-            longest: longest(&plan),
-            growths: plan.growths(),
-            port: port(&plan, settings.seed),
-            outlet: Outlet::new(plan.link.rate, settings.catch_up),
+            followed: Prepared::new(plan, &settings)?,
+            outlet: Outlet::new(rate, settings.catch_up),
             held: Held::new(settings.backlog.packets),
             now: Nanos::ZERO,
             arrived: 0,
-            plan,
             settings,
         })
     }
@@ -102,8 +90,8 @@ impl Forwarder {
     pub fn arrive(&mut self, now: Nanos, frame: Frame, sink: Sink<'_>) {
         let now = self.pass(now);
         let Frame { headers, length, handle } = frame;
-        let found = self.sorter.sort(&headers);
-        let length = self.plan.link.accounted(length);
+        let found = self.followed.sorter.sort(&headers);
+        let length = self.followed.plan.link.accounted(length);
         let number = self.arrived;
         self.arrived += 1;
         let (class, flow) = (found.class, found.flow);
@@ -113,15 +101,15 @@ impl Forwarder {
             let mut tell = |packet, reason| {
                 sink(&Event::Dropped(Dropped { number, packet, time: now, reason }));
             };
-            return self.port.refuse(packet, reason, &mut tell);
+            return self.followed.port.refuse(packet, reason, &mut tell);
         }
         if self.held.len() == 0 {
             self.outlet.arrives_alone(now);
         }
         let handle = self.held.insert(Queued { number, packet, headers });
         let mut drops = drops(&mut self.held, now, sink);
-        self.port.enqueue(now, Packet { handle, ..packet }, &mut drops);
-        self.outlet.arrived(now, self.port.next_ready(now));
+        self.followed.port.enqueue(now, Packet { handle, ..packet }, &mut drops);
+        self.outlet.arrived(now, self.followed.port.next_ready(now));
     }
 
     /// Sends what may be sent by now, and says when to ask again if nothing arrives before: `None` if
@@ -141,17 +129,17 @@ impl Forwarder {
     /// Lets the scheduler choose what is sent, which could have been sent at `due`.
     fn choose(&mut self, due: Nanos, now: Nanos, sink: Sink<'_>) {
         let lateness = now - due;
-        let dispatch = self.port.dequeue(now, &mut drops(&mut self.held, now, sink));
+        let dispatch = self.followed.port.dequeue(now, &mut drops(&mut self.held, now, sink));
         let Some(dispatch) = dispatch else {
             sink(&Event::Idle { time: now, lateness });
-            return self.outlet.idles(now, self.port.next_ready(now));
+            return self.outlet.idles(now, self.followed.port.next_ready(now));
         };
         let start = self.outlet.start(due, now, dispatch.packet.length);
-        self.port.sent(&dispatch.packet, start.departure);
+        self.followed.port.sent(&dispatch.packet, start.departure);
         let Queued { number, packet: Packet { handle, .. }, .. } =
             self.held.remove(dispatch.packet.handle);
         let packet = Packet { handle, ..dispatch.packet };
-        let promised = self.plan.classes[packet.class.index()].deadline;
+        let promised = self.followed.plan.classes[packet.class.index()].deadline;
         let promised = promised.map(|delay| packet.arrival.saturating_add(delay));
         sink(&Event::Sent(Sent {
             number,
@@ -160,10 +148,10 @@ impl Forwarder {
             start: now,
             lateness,
             departure: start.departure,
-            allowance: self.growths[packet.class.index()].of(start.late),
+            allowance: self.followed.growths[packet.class.index()].of(start.late),
         }));
         let oldest = self.held.oldest().map(|queued| queued.packet.arrival);
-        self.outlet.goes_on(now, self.port.next_ready(now), oldest);
+        self.outlet.goes_on(now, self.followed.port.next_ready(now), oldest);
     }
 
     /// Nothing arrives any more: what is queued is sent.
@@ -171,24 +159,29 @@ impl Forwarder {
         Draining(self)
     }
 
+    /// What is not in the plan.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// The plan that is followed.
     pub fn plan(&self) -> &Plan {
-        &self.plan
+        &self.followed.plan
     }
 
     /// The books of all classes since the plan is followed, by number.
     pub fn accounts(&self) -> &[Account] {
-        self.port.accounts()
+        self.followed.port.accounts()
     }
 
     /// How many packets broke their class's contract since the plan is followed, by class number.
     pub fn nonconforming(&self) -> &[u64] {
-        self.policer.nonconforming()
+        self.followed.policer.nonconforming()
     }
 
     /// What is queued.
     pub fn backlog(&self) -> Backlog {
-        self.port.scheduler().backlog()
+        self.followed.port.scheduler().backlog()
     }
 
     /// Time goes on, and never back.
@@ -200,14 +193,19 @@ impl Forwarder {
     /// Whether a packet may be queued, as far as that is not for queues to say.
     fn let_in(&mut self, packet: &mut Packet) -> Result<(), DropReason> {
         let length = u64::from(packet.length);
-        if length > self.longest[packet.class.index()] {
+        if length > self.followed.longest[packet.class.index()] {
             return Err(DropReason::TooLong);
         }
         let queued = Backlog { packets: self.held.len(), bytes: self.backlog().bytes };
-        if !self.plan.has_memory(packet.class, packet.length, queued, self.settings.backlog) {
+        if !self.followed.plan.has_memory(
+            packet.class,
+            packet.length,
+            queued,
+            self.settings.backlog,
+        ) {
             return Err(DropReason::QueueFull);
         }
-        match self.policer.admit(packet.arrival, packet) {
+        match self.followed.policer.admit(packet.arrival, packet) {
             true => Ok(()),
             false => Err(DropReason::Contract),
         }
@@ -230,30 +228,8 @@ impl Draining {
 
     /// The books of all classes. What was not sent is `queued`.
     pub fn finish(self) -> Books {
-        self.0.port.into_books()
+        self.0.followed.port.into_books()
     }
-}
-
-/// Whether a plan shares one link.
-pub(crate) fn check(plan: &Plan) -> Result<(), Refusal> {
-    if plan.network.is_some() {
-        return Err(Refusal::Network);
-    }
-    if plan.scheduler.room().is_of_networks {
-        return Err(Refusal::OfNetworks(plan.scheduler.kind().word()));
-    }
-    Ok(())
-}
-
-/// The longest packet that is expected of each class.
-pub(crate) fn longest(plan: &Plan) -> Vec<u64> {
-    let longest = |class| plan.max_packet(class).min(plan.link.max_packet).0;
-    plan.classes.iter().map(longest).collect()
-}
-
-/// The plan's scheduler with books that are empty.
-pub(crate) fn port(plan: &Plan, seed: u64) -> Port<Box<dyn Scheduler + Send>> {
-    Port::new(plan.build_scheduler(seed), Books::new(plan.promises(), Nanos::ZERO))
 }
 
 /// Lets go of what a scheduler drops, and tells.

@@ -1,7 +1,7 @@
 //! A ledger of all events, from which a run can be repeated to the last dispatch and drop.
 //!
 //! A file is a line `laxity ledger 1`, the settings that count for repeating it, and a record for each
-//! event: a byte that says which, and its numbers, seven bits in a byte and the last of them below 128
+//! [`Entry`], the first of which is the plan's text: a byte that says which, and its numbers, seven bits in a byte and the last of them below 128
 //! (LEB128). Times are written as differences, most of which are short; a packet takes about 30 bytes.
 //! Handles of the caller's are not written.
 
@@ -16,7 +16,7 @@ use thiserror::Error;
 pub use reader::Reader;
 pub use writer::Writer;
 
-use crate::Settings;
+use crate::{Event, Settings};
 
 /// The first line.
 const MAGIC: &[u8] = b"laxity ledger 1\n";
@@ -37,6 +37,20 @@ impl From<Settings> for Header {
         Header { seed, backlog, catch_up }
     }
 }
+
+/// A record of a ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a ledger has nothing else in it")]
+pub enum Entry {
+    /// The text of the plan that is followed from the start, or from the next
+    /// [reload](Event::Reloaded) on.
+    Plan(String),
+    /// Something happened.
+    Event(Event),
+}
+
+/// The longest text of a plan, in bytes.
+pub const LONGEST_PLAN: u64 = 64 << 20;
 
 /// Why a ledger cannot be read.
 #[derive(Debug, Error)]

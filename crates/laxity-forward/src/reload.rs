@@ -1,23 +1,22 @@
 //! Another plan, while packets are queued.
 
 use std::collections::HashMap;
+use std::mem;
 
 use laxity::packet::{ClassId, Packet};
-use laxity::port::Books;
 use laxity::units::Nanos;
-use laxity_plan::Plan;
 use laxity_plan::classify::Conversation;
 
 use crate::cache::Found;
-use crate::classify::Sorter;
 use crate::error::Refusal;
 use crate::event::{Event, Sink};
-use crate::forwarder::{Forwarder, check, drops, longest, port};
+use crate::forwarder::{Forwarder, drops};
+use crate::prepared::Prepared;
 use crate::queued::Queued;
 
 impl Forwarder {
-    /// Follows another plan from now on, if it can, and returns the books of the last one, in which what
-    /// was handed over stands as queued. In the new ones it arrives once more.
+    /// Follows another plan from now on, if it can. What it followed before takes the place of that plan, with
+    /// its books, in which what was handed over stands as queued. In the new ones it arrives once more.
     ///
     /// Every queued packet stays queued, whatever the limits of the new plan. One whose class is there by
     /// name stays in it; any other goes to the class that its headers have under the new plan. The new
@@ -30,42 +29,37 @@ impl Forwarder {
     ///
     /// # Errors
     /// If the plan cannot be followed, in which case nothing has changed.
-    pub fn reload(&mut self, now: Nanos, plan: Plan, sink: Sink<'_>) -> Result<Books, Refusal> {
+    pub fn reload(
+        &mut self,
+        now: Nanos,
+        next: &mut Prepared,
+        sink: Sink<'_>,
+    ) -> Result<(), Refusal> {
         let now = self.pass(now);
-        check(&plan)?;
-        let mut sorter = Sorter::new(&plan, self.settings.flows, self.settings.secret)?;
-        let longest = longest(&plan);
-        let kept = self.classes_under(&plan, &mut sorter, &longest)?;
-
-        let old = std::mem::replace(&mut self.port, port(&plan, self.settings.seed));
-        self.policer = plan.policer(Nanos::ZERO);
-        (self.sorter, self.longest, self.growths) = (sorter, longest, plan.growths());
+        let kept = self.classes_under(next)?;
+        mem::swap(&mut self.followed, next);
         sink(&Event::Reloaded { time: now, kept: kept.len() as u64 });
+        let Forwarder { followed: Prepared { plan, policer, port, .. }, outlet, held, .. } = self;
         for (handle, number, mut packet) in kept {
             let Packet { class, flow, .. } = packet;
             sink(&Event::Kept { number, class, flow });
-            self.policer.keep(&mut packet);
-            self.held.change(handle, packet);
+            policer.keep(&mut packet);
+            held.change(handle, packet);
             let packet = Packet { handle, ..packet };
-            let mut drops = drops(&mut self.held, now, sink);
-            self.port.take_over(packet.arrival, packet, &mut drops);
+            port.take_over(packet.arrival, packet, &mut drops(held, now, sink));
         }
-        let oldest = self.held.oldest().map(|queued| queued.packet.arrival);
-        self.outlet.changes_hands(plan.link.rate, now, self.port.next_ready(now), oldest);
-        self.plan = plan;
-        Ok(old.into_books())
+        let oldest = held.oldest().map(|queued| queued.packet.arrival);
+        outlet.changes_hands(plan.link.rate, now, port.next_ready(now), oldest);
+        Ok(())
     }
 
     /// What is queued as it is under another plan, with handles and numbers, in the order of arrival.
-    fn classes_under(
-        &self,
-        plan: &Plan,
-        sorter: &mut Sorter,
-        longest: &[u64],
-    ) -> Result<Vec<(u64, u64, Packet)>, Refusal> {
+    fn classes_under(&self, next: &mut Prepared) -> Result<Vec<(u64, u64, Packet)>, Refusal> {
+        let Prepared { plan, sorter, longest, .. } = next;
         let leaves = plan.leaves().map(|(id, class)| (class.name.as_str(), id));
         let leaves: HashMap<&str, ClassId> = leaves.collect();
-        let same = self.plan.classes.iter().map(|class| leaves.get(class.name.as_str()).copied());
+        let same =
+            self.followed.plan.classes.iter().map(|class| leaves.get(class.name.as_str()).copied());
         let same: Vec<Option<ClassId>> = same.collect();
         // Flows of frames that the new plan has in another class than the one that they stay in.
         let mut flows = HashMap::new();

@@ -3,12 +3,12 @@
 use std::io;
 
 use laxity::units::Nanos;
-use laxity_forward::{Event, Forwarder, Frame, Refusal};
-use laxity_linux::frames::{Backend, Handle, Side};
-use laxity_plan::Plan;
+use laxity_forward::{Event, Forwarder, Frame, Prepared, Refusal, Settings};
+use laxity_linux::frames::{Backend, Handle, Side, Statistics};
+use laxity_linux::interface::Interface;
 use laxity_plan::matching::Headers;
 
-use crate::cut::Cutter;
+use crate::cut::{Cut, Cutter};
 
 /// How the frames of one direction are ordered.
 pub enum Way {
@@ -25,14 +25,23 @@ pub struct Bridge<B> {
     ways: [Way; 2],
     /// What has just arrived; kept for its memory.
     arrived: Vec<Handle>,
-    /// Cuts frames, and counts what came to nothing.
-    pub cutter: Cutter,
+    /// By the side at which frames arrive.
+    cutters: [Cutter; 2],
 }
 
 /// Hears of what happens to the frames that arrive at a side.
 pub trait Observer {
     /// Something happened.
     fn event(&mut self, at: Side, event: &Event);
+}
+
+/// What was counted besides what happens to packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Counts {
+    /// By side, what the backend counts.
+    pub interfaces: [Statistics; 2],
+    /// By side at which they arrived.
+    pub cut: [Cut; 2],
 }
 
 /// What became of a turn.
@@ -50,7 +59,7 @@ const TRY_AGAIN: Nanos = Nanos(50_000);
 impl<B: Backend> Bridge<B> {
     /// A bridge with nothing queued; `ways` by the side at which frames arrive.
     pub fn new(backend: B, ways: [Way; 2]) -> Self {
-        Bridge { backend, ways, arrived: Vec::new(), cutter: Cutter::default() }
+        Bridge { backend, ways, arrived: Vec::new(), cutters: Default::default() }
     }
 
     /// Takes in what has arrived, and sends what may be sent. `clock` tells the time.
@@ -92,7 +101,7 @@ impl<B: Backend> Bridge<B> {
 
     /// Takes in what has arrived at a side; tells whether there may be more.
     fn take_in(&mut self, at: Side, now: Nanos, observer: &mut impl Observer) -> io::Result<bool> {
-        let Bridge { backend, ways, arrived, cutter } = self;
+        let Bridge { backend, ways, arrived, cutters } = self;
         let count = backend.receive(at, arrived)?;
         for handle in arrived.drain(..) {
             let Way::Scheduled(forwarder) = &mut ways[at.index()] else {
@@ -100,7 +109,7 @@ impl<B: Backend> Bridge<B> {
                 continue;
             };
             // A frame that the sender left to the interface to cut: each part takes its turn.
-            cutter.cut(backend, handle, |backend, part| {
+            cutters[at.index()].cut(backend, handle, |backend, part| {
                 arrive(backend, forwarder, at, part, now, observer);
             });
         }
@@ -119,34 +128,41 @@ impl<B: Backend> Bridge<B> {
         }
     }
 
-    /// Follows another plan for what arrives at a side, and loses nothing that is queued. What is queued
-    /// where frames went as they came is nothing.
+    /// Follows another plan for what arrives at a side, and loses nothing that is queued; what it followed
+    /// before takes the place of that plan. `None` if frames of that side go as they come.
     ///
     /// # Errors
-    /// If frames of that side go as they come, or the plan cannot be followed; then nothing has changed.
+    /// If the plan cannot be followed; then nothing has changed.
     pub fn reload(
         &mut self,
         at: Side,
         now: Nanos,
-        plan: Plan,
+        next: &mut Prepared,
         observer: &mut impl Observer,
     ) -> Option<Result<(), Refusal>> {
         let Bridge { backend, ways, .. } = self;
         let Way::Scheduled(forwarder) = &mut ways[at.index()] else { return None };
-        let reloaded = forwarder.reload(now, plan, &mut |event| {
+        Some(forwarder.reload(now, next, &mut |event| {
             follow(backend, at, event);
             observer.event(at, event);
-        });
-        Some(reloaded.map(drop))
+        }))
     }
 
-    /// How many frames are queued.
-    pub fn queued(&self) -> usize {
-        let queued = |way: &Way| match way {
-            Way::Plain => 0,
-            Way::Scheduled(forwarder) => forwarder.backlog().packets,
-        };
-        self.ways.iter().map(queued).sum()
+    /// What was counted since the start.
+    ///
+    /// # Errors
+    /// If the backend cannot tell.
+    pub fn counts(&mut self) -> io::Result<Counts> {
+        let interfaces = [self.backend.statistics(Side::A)?, self.backend.statistics(Side::B)?];
+        Ok(Counts { interfaces, cut: self.cutters.each_ref().map(Cutter::lost) })
+    }
+
+    /// By side, what is not in the plan of what arrives there.
+    pub fn settings(&self) -> [Option<Settings>; 2] {
+        self.ways.each_ref().map(|way| match way {
+            Way::Plain => None,
+            Way::Scheduled(forwarder) => Some(*forwarder.settings()),
+        })
     }
 
     /// What brings frames in and out.
@@ -154,9 +170,12 @@ impl<B: Backend> Bridge<B> {
         &self.backend
     }
 
-    /// The same, to ask it something.
-    pub fn backend_mut(&mut self) -> &mut B {
-        &mut self.backend
+    /// Goes on with another interface at a side, one that has come back.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub fn reattach(&mut self, at: Side, to: &Interface) -> Result<(), laxity_linux::Error> {
+        self.backend.reattach(at, to)
     }
 }
 

@@ -8,13 +8,24 @@ use laxity_linux::frames::{Backend, Handle};
 pub struct Cutter {
     /// A frame that is cut.
     uncut: Vec<u8>,
-    /// Frames of a kind that cannot be cut, and lost for that.
+    lost: Cut,
+}
+
+/// What was lost of frames that had to be cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// Frames of a kind that cannot be.
     pub uncuttable: u64,
-    /// Parts of frames that were cut, and lost for want of room.
+    /// Parts that there was no room for.
     pub crowded_out: u64,
 }
 
 impl Cutter {
+    /// What was lost since the start.
+    pub fn lost(&self) -> Cut {
+        self.lost
+    }
+
     /// What goes over the wire of a frame that is held: itself, or its parts in its place.
     pub fn cut<B: Backend>(
         &mut self,
@@ -26,18 +37,18 @@ impl Cutter {
         if !offload.cuts() {
             return each(backend, handle);
         }
-        let Cutter { uncut, uncuttable, crowded_out } = self;
+        let Cutter { uncut, lost } = self;
         let at = backend.pool().port(handle);
         uncut.clear();
         uncut.extend_from_slice(backend.pool().bytes(handle));
         backend.release(handle);
         let Ok(segments) = Segments::of(uncut, &offload) else {
-            *uncuttable += 1;
+            lost.uncuttable += 1;
             return;
         };
         for number in 0..segments.count() {
             let Some(part) = backend.pool_mut().add(at, segments.longest()) else {
-                *crowded_out += (segments.count() - number) as u64;
+                lost.crowded_out += (segments.count() - number) as u64;
                 break;
             };
             let length = segments.write(number, backend.pool_mut().bytes_mut(part));

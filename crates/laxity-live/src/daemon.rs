@@ -2,11 +2,12 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
 use laxity::units::Nanos;
-use laxity_forward::{Event, Forwarder, Refusal, Settings};
+use laxity_forward::{Forwarder, Refusal, Settings};
 use laxity_linux::clock::Clock;
 use laxity_linux::frames::{BATCH, Backend, Side};
 use laxity_linux::interface::Interface;
@@ -17,28 +18,62 @@ use signal_hook::iterator::Signals;
 use thiserror::Error;
 
 use crate::bridge::{Bridge, Way};
-use crate::forwarding::{Forwarding, NotReloaded, Options, StartError, Stopped};
-use crate::recorder::{Measured, Recorder};
+use crate::forwarding::{Forwarding, Options, StartError, Stopped};
+use crate::ledgers::Ledgers;
+use crate::links::Links;
+use crate::log::{Log, Period};
+use crate::running::{Books, Running};
+use crate::status::Status;
 
 /// What is forwarded, between which interfaces.
 pub struct Daemon {
     /// The two interfaces.
     pub interfaces: [Interface; 2],
     /// The plans of what arrives at the one and at the other; without one frames go as they come.
-    pub plans: [Option<Plan>; 2],
+    pub plans: [Option<PlanText>; 2],
     /// How the thread runs.
     pub options: Options,
     /// It ends by itself after so long.
     pub duration: Option<Nanos>,
     /// The files and folders that are read when the plans are read again.
     pub readable: Vec<PathBuf>,
+    /// A folder for a [ledger](laxity_forward::ledger) of each direction that has a plan.
+    pub ledger: Option<PathBuf>,
+    /// What others ask for while it runs.
+    pub requests: Receiver<Request>,
 }
 
-/// Reads the plan again of what arrives at a side; what stands against it is said in a sentence.
-pub type Reread<'a> = &'a mut dyn FnMut(Side) -> Result<Plan, String>;
+/// A plan as it was read.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "made by whoever reads plans")]
+pub struct PlanText {
+    /// The plan.
+    pub plan: Plan,
+    /// Its text.
+    pub text: String,
+}
 
-/// Says something to whoever looks after the process.
-pub type Say<'a> = &'a mut dyn FnMut(&str);
+/// What a link is asked for while it is forwarded over. Who asks need not wait for the answer.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "made by whoever asks")]
+pub enum Request {
+    /// What it is like now.
+    Status(Sender<Status>),
+    /// To read the plans again and follow them. The answer says why they are not followed.
+    Reload(Sender<Result<(), String>>),
+}
+
+/// Looks after the process.
+pub trait Keeper {
+    /// Reads the plan again of what arrives at a side; what stands against it is said in a sentence.
+    fn reread(&mut self, at: Side) -> Result<PlanText, String>;
+
+    /// Hears what the process says.
+    fn say(&mut self, what: &str);
+
+    /// Hears what was measured under a plan that is followed no longer.
+    fn ended(&mut self, period: &Period);
+}
 
 /// Why a link is not forwarded over, or no longer.
 #[derive(Debug, Error)]
@@ -55,27 +90,12 @@ pub enum LiveError {
     /// The thread has ended.
     #[error(transparent)]
     Stopped(#[from] Stopped),
+    /// A ledger cannot be begun.
+    #[error("cannot begin a ledger in {folder}: {why}", folder = .0.display(), why = .1)]
+    Ledger(PathBuf, io::Error),
     /// Signals cannot be heard.
     #[error("signals cannot be heard: {0}")]
     Signals(io::Error),
-}
-
-/// What was measured of one direction while it followed a plan.
-pub struct Period {
-    /// Where the frames arrived.
-    pub at: Side,
-    /// The plan.
-    pub plan: Plan,
-    /// What was measured.
-    pub measured: Measured,
-}
-
-/// What is left at the end.
-pub struct Ended {
-    /// One for each direction and plan, in their order.
-    pub periods: Vec<Period>,
-    /// Events that came too fast to be counted.
-    pub lost: u64,
 }
 
 /// So often what happened is read.
@@ -92,41 +112,72 @@ impl Daemon {
     pub fn run<B: Backend + Send + 'static>(
         self,
         backend: B,
-        reread: Reread<'_>,
-        say: Say<'_>,
-    ) -> Result<Ended, LiveError> {
-        let Daemon { interfaces: [a, b], plans, options, duration, readable } = self;
+        keeper: &mut impl Keeper,
+    ) -> Result<Status, LiveError> {
+        let Daemon { interfaces, plans, options, duration, readable, ledger, requests } = self;
         // Before there are other threads, so that these leave signals to this one.
         let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(LiveError::Signals)?;
         let [there, back] = &plans;
         let ways = [way(there.as_ref(), &backend)?, way(back.as_ref(), &backend)?];
-        let (forwarding, recorder) = Forwarding::start(Bridge::new(backend, ways), options)?;
+        let [a, b] = &interfaces;
+        let begun = format!("forwarding between {} and {}", a.name, b.name);
+        let links = Links::new(interfaces)?;
+        let bridge = Bridge::new(backend, ways);
+        let ledgers = match ledger {
+            Some(folder) => ledgers(&folder, &plans, bridge.settings())
+                .map_err(|error| LiveError::Ledger(folder, error))?,
+            None => Ledgers::none(),
+        };
+        let (forwarding, recorder) = Forwarding::start(bridge, options)?;
         if let Some(error) = &forwarding.not_real_time {
-            say(&format!("{error}. Without it frames are late by milliseconds when others work"));
+            let cost = "Without it frames are late by milliseconds when others work";
+            keeper.say(&format!("{error}. {cost}"));
         }
-        readable.iter().fold(Sandbox::new().terminal(), Sandbox::read).enter()?;
-        say(&format!("forwarding between {} and {}", a.name, b.name));
-        let mut books = Log::new(plans, recorder);
-        let end = duration.map(|duration| Clock::Monotonic.now().saturating_add(duration));
+        readable.iter().fold(sandbox(), Sandbox::read).enter()?;
+        keeper.say(&begun);
+        let started = Clock::Monotonic.now();
+        let end = duration.map(|duration| started.saturating_add(duration));
+        let log = Log::new(plans.map(|plan| Some(plan?.plan)), recorder);
+        let real_time = forwarding.is_real_time();
+        let books = Books { keeper, ledgers, next: None };
+        let mut running = Running { links, log, books, started, real_time, reloads: [0; 2] };
         while forwarding.is_running() && end.is_none_or(|end| Clock::Monotonic.now() < end) {
             thread::sleep(LOOK);
-            books.read();
+            running.look(&forwarding)?;
+            for request in requests.try_iter() {
+                running.answer(request, &forwarding)?;
+            }
             let heard: Vec<i32> = signals.pending().collect();
             if heard.iter().any(|signal| *signal != SIGHUP) {
                 break;
             }
             if !heard.is_empty() {
-                books.reload(&forwarding, reread, say);
+                // What came of it is said.
+                let _ = running.reload(&forwarding);
             }
         }
-        forwarding.drain(PATIENCE)?;
-        books.read();
-        Ok(Ended { lost: books.recorder.lost, periods: books.periods })
+        let counts = forwarding.drain(PATIENCE)?;
+        Ok(running.end(&counts))
     }
 }
 
-fn way(plan: Option<&Plan>, backend: &impl Backend) -> Result<Way, Refusal> {
-    let Some(plan) = plan else { return Ok(Way::Plain) };
+/// What the thread may do that looks after the others.
+fn sandbox() -> Sandbox {
+    Sandbox::new().terminal().call(libc::SYS_recvfrom).call(libc::SYS_sendto)
+}
+
+fn ledgers(
+    folder: &Path,
+    plans: &[Option<PlanText>; 2],
+    settings: [Option<Settings>; 2],
+) -> io::Result<Ledgers> {
+    std::fs::create_dir_all(folder)?;
+    let texts = plans.each_ref().map(|plan| plan.as_ref().map(|plan| &*plan.text));
+    Ledgers::create(folder, texts, settings)
+}
+
+fn way(plan: Option<&PlanText>, backend: &impl Backend) -> Result<Way, Refusal> {
+    let Some(PlanText { plan, .. }) = plan else { return Ok(Way::Plain) };
     // What is being taken in needs places, too, or the kernel drops frames whatever their class.
     let packets = backend.pool().room(Side::A).saturating_sub(4 * BATCH);
     let mut settings = Settings::default();
@@ -139,68 +190,6 @@ fn way(plan: Option<&Plan>, backend: &impl Backend) -> Result<Way, Refusal> {
 pub(crate) fn unguessed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(0)
-}
-
-/// Everything that was measured.
-struct Log {
-    recorder: Recorder,
-    periods: Vec<Period>,
-    /// The plan that follows the present one, by side, once its first event is read.
-    next: [Option<Plan>; 2],
-}
-
-impl Log {
-    fn new(plans: [Option<Plan>; 2], recorder: Recorder) -> Self {
-        let periods = Side::BOTH.into_iter().zip(plans);
-        let periods = periods.filter_map(|(at, plan)| Some(Period::new(at, plan?)));
-        Log { recorder, periods: periods.collect(), next: [None, None] }
-    }
-
-    fn read(&mut self) {
-        let Log { recorder, periods, next } = self;
-        recorder.read(|happened| {
-            let at = happened.at;
-            if let (Event::Reloaded { .. }, Some(plan)) = (&happened.event, next[at.index()].take())
-            {
-                periods.push(Period::new(at, plan));
-            }
-            if let Some(period) = periods.iter_mut().rev().find(|period| period.at == at) {
-                period.measured.add(&happened.event);
-            }
-        });
-    }
-
-    /// Follows plans that were read again.
-    fn reload(&mut self, forwarding: &Forwarding, reread: Reread<'_>, say: Say<'_>) {
-        for at in Side::BOTH {
-            if !self.periods.iter().any(|period| period.at == at) {
-                continue;
-            }
-            let plan = match reread(at) {
-                Ok(plan) => plan,
-                Err(why) => {
-                    say(&format!("the plan is not reloaded: {why}"));
-                    continue;
-                }
-            };
-            self.read();
-            self.next[at.index()] = Some(plan.clone());
-            match forwarding.reload(at, plan) {
-                Ok(()) => say("the plan is reloaded"),
-                Err(NotReloaded::Refused(why)) => {
-                    self.next[at.index()] = None;
-                    say(&format!("the plan is not reloaded: {why}"));
-                }
-                Err(NotReloaded::Plain | NotReloaded::Stopped(_)) => self.next[at.index()] = None,
-            }
-        }
-    }
-}
-
-impl Period {
-    fn new(at: Side, plan: Plan) -> Self {
-        Period { at, measured: Measured::new(plan.promises()), plan }
-    }
 }
 
 /// The folder that a plan is read from, and whatever it names.

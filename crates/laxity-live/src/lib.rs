@@ -11,6 +11,11 @@
 //! | [`bridge`] | both directions over a backend, without a clock |
 //! | [`forwarding`] | the thread that runs a bridge: waits, follows other plans, drains |
 //! | [`recorder`] | what happened, by class |
+//! | [`log`] | the same, plan after plan |
+//! | [`ledgers`] | every event as bytes, for a simulator to repeat |
+//! | [`spool`] | files that nobody waits for |
+//! | [`links`] | interfaces that come and go |
+//! | [`status`] | what is shown of it all |
 //! | [`daemon`] | all of it as a process: interfaces, signals, privileges |
 //! | [`routers`] | the nodes of a network in place of a bridge |
 //! | [`cut`] | frames that a kernel left to the interface to cut |
@@ -21,10 +26,17 @@ pub mod bridge;
 pub mod cut;
 pub mod daemon;
 pub mod forwarding;
+pub mod ledgers;
+pub mod links;
+pub mod log;
 pub mod recorder;
 pub mod routers;
+mod running;
+pub mod spool;
+pub mod status;
+mod work;
 
 pub use bridge::{Bridge, Way};
-pub use daemon::{Daemon, Ended, LiveError};
+pub use daemon::{Daemon, LiveError};
 pub use forwarding::{Forwarding, Options, Stopped};
 pub use recorder::{Measured, Recorder};

@@ -1,7 +1,7 @@
 //! What happened, by class.
 
 use laxity::packet::Packet;
-use laxity::port::{Account, Books, Promise};
+use laxity::port::{Account, Books, Delays, Promise};
 use laxity::units::Nanos;
 use laxity_forward::Event;
 use laxity_linux::frames::Side;
@@ -12,6 +12,8 @@ use rtrb::Consumer;
 pub struct Happened {
     /// Where it arrived.
     pub at: Side,
+    /// Under which plan of that side: how many were followed there before.
+    pub plan: u32,
     /// What happened.
     pub event: Event,
     /// How many events before were lost, because nobody read in time.
@@ -47,8 +49,8 @@ impl Recorder {
 /// What was measured of one direction under one plan.
 pub struct Measured {
     books: Books,
-    /// The longest that the link could have sent and did not.
-    pub latest: Nanos,
+    /// How late the link chose what to send: after it could have.
+    pub late: Delays,
     /// Packets that were sent later than their bound allows, with all that the thread was late.
     pub broken: u64,
     bounds: Vec<Option<Nanos>>,
@@ -61,7 +63,7 @@ impl Measured {
         let bounds = promises.iter().map(|promise| promise.bound).collect();
         Measured {
             books: Books::new(promises, Nanos::ZERO),
-            latest: Nanos::ZERO,
+            late: Delays::default(),
             broken: 0,
             bounds,
         }
@@ -77,11 +79,15 @@ impl Measured {
                 arrival: arrived.time,
                 ..Packet::default()
             }),
-            Event::Dropped(dropped) => self.books.dropped(&dropped.packet, dropped.reason),
+            Event::Dropped(dropped) => {
+                self.has_arrived(&dropped.packet);
+                self.books.dropped(&dropped.packet, dropped.reason);
+            }
             Event::Sent(sent) => {
+                self.has_arrived(&sent.packet);
                 self.books.dispatched(&sent.packet);
                 self.books.sent(&sent.packet, sent.departure);
-                self.latest = self.latest.max(sent.lateness);
+                self.late.record(sent.lateness);
                 let bound = self.bounds.get(sent.packet.class.index()).copied().flatten();
                 let keeps = sent.packet.demoted || bound.is_none_or(|bound| sent.keeps(bound));
                 self.broken += u64::from(!keeps);
@@ -91,6 +97,14 @@ impl Measured {
                 self.books.arrived(&Packet { class, flow, ..Packet::default() });
             }
             Event::Idle { .. } | Event::Reloaded { .. } => {}
+        }
+    }
+
+    /// What is told of a packet whose arrival was lost stands for that, too.
+    fn has_arrived(&mut self, packet: &Packet) {
+        let account = self.books.accounts().get(packet.class.index());
+        if account.unwrap_or(self.books.strays()).queued == 0 {
+            self.books.arrived(packet);
         }
     }
 

@@ -37,9 +37,18 @@ impl Plan {
     /// # Errors
     /// If the file cannot be read, or as [`Plan::parse`].
     pub fn read(path: &Path) -> Result<Plan, PlanError> {
+        Plan::read_with_text(path).map(|(plan, _)| plan)
+    }
+
+    /// Reads a plan file, and tells its text, too.
+    ///
+    /// # Errors
+    /// As [`Plan::read`].
+    pub fn read_with_text(path: &Path) -> Result<(Plan, String), PlanError> {
         let name = path.display().to_string();
         let text = file::text(path, &name)?;
-        Plan::parse(&text, &name, path.parent().unwrap_or(Path::new("")))
+        let plan = Plan::parse(&text, &name, path.parent().unwrap_or(Path::new("")))?;
+        Ok((plan, text))
     }
 
     /// Reads a plan from any reader, such as standard input; `name` and `folder` as for

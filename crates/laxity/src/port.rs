@@ -296,6 +296,11 @@ impl Delays {
         Nanos(self.greatest)
     }
 
+    /// All of them together, in ns.
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+
     /// The mean in ns; zero if there is none.
     pub fn mean(&self) -> f64 {
         if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }

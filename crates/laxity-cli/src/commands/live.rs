@@ -1,40 +1,46 @@
 //! `laxity live`: frames between two interfaces under a plan.
 
 use std::path::Path;
+use std::sync::mpsc;
 
-use laxity::port::Account;
-use laxity::units::Nanos;
 use laxity_api::check;
 use laxity_linux::frames::Side;
 use laxity_linux::interface::Interface;
 use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_linux::xdp::{self, Xdp};
-use laxity_live::daemon::{Period, folder_of};
-use laxity_live::{Daemon, Ended, LiveError, Options};
+use laxity_live::daemon::{Keeper, PlanText, folder_of};
+use laxity_live::log::Period;
+use laxity_live::status::Status;
+use laxity_live::{Daemon, LiveError, Options};
 use laxity_plan::Plan;
-use laxity_report::{quantity, table};
 
+use super::routers;
 use crate::args::{FrameBackend, Live};
 use crate::failure::Failure;
-use crate::{Promises, input, print, terminal};
+use crate::{Promises, measured, print, terminal};
 
 /// Carries the command out.
 pub fn run(arguments: &Live) -> Result<Promises, Failure> {
+    let (Some(from), Some(to)) = (&arguments.from, &arguments.to) else {
+        return routers::run(arguments);
+    };
     let paths = [Some(arguments.plan.as_path()), arguments.back.as_deref()];
     let mut plans = [None, None];
     for (plan, path) in plans.iter_mut().zip(paths) {
         let Some(path) = path else { continue };
-        let read = input::plan(path, None)?;
+        let (read, text) = Plan::read_with_text(path)?;
         let checked = check(&read)?;
         if checked.admitted() == Some(false) {
             print(&checked.text(&read))?;
             return Ok(Promises::Broken);
         }
-        *plan = Some(read);
+        *plan = Some(PlanText { plan: read, text });
     }
-    let interfaces = [&arguments.from, &arguments.to].map(|name| Interface::named(name));
+    let interfaces = [from, to].map(|name| Interface::named(name));
     let [from, to] = interfaces;
     let interfaces = [from.map_err(Failure::input)?, to.map_err(Failure::input)?];
+    // Nobody asks.
+    let (_ask, requests) = mpsc::channel();
     let daemon = Daemon {
         interfaces,
         plans,
@@ -44,99 +50,66 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
         },
         duration: arguments.duration,
         readable: paths.into_iter().flatten().map(folder_of).collect(),
+        ledger: arguments.ledger.clone(),
+        requests,
     };
-    let ended = forward(daemon, arguments.backend, paths)?;
-    print(&text(&ended))?;
-    let broken: u64 = ended.periods.iter().map(|period| period.measured.broken).sum();
-    Ok(Promises::kept_if(broken == 0))
+    let mut keeper = Terminal { paths, broken: 0, printed: Ok(()) };
+    let ended = forward(daemon, arguments.backend, &mut keeper)?;
+    keeper.printed?;
+    print(&measured::of_losses(&ended))?;
+    Ok(Promises::kept_if(keeper.broken == 0))
 }
 
 fn forward(
     daemon: Daemon,
     backend: FrameBackend,
-    paths: [Option<&Path>; 2],
-) -> Result<Ended, LiveError> {
-    let reread = &mut |at: Side| match paths[at.index()] {
-        Some(path) => read_again(path),
-        None => Err("there is none for this direction".into()),
-    };
-    let say = &mut |text: &str| terminal::remark(&format!("laxity: {text}\n"));
+    keeper: &mut Terminal<'_>,
+) -> Result<Status, LiveError> {
     let [from, to] = &daemon.interfaces;
     let ends = [from, to];
     match backend {
         FrameBackend::Ring => {
             let frames = Ring::open(ends, &packet::Options::default())?;
-            daemon.run(frames, reread, say)
+            daemon.run(frames, keeper)
         }
         FrameBackend::Packet => {
             let frames = Mmsg::open(ends, &packet::Options::default())?;
-            daemon.run(frames, reread, say)
+            daemon.run(frames, keeper)
         }
         FrameBackend::Xdp => {
             let frames = Xdp::open(ends, &xdp::Options::default())?;
-            daemon.run(frames, reread, say)
+            daemon.run(frames, keeper)
         }
     }
 }
 
-/// A plan that is to be followed from now on.
-fn read_again(path: &Path) -> Result<Plan, String> {
-    let plan = Plan::read(path).map_err(|error| error.to_string())?;
-    let checked = check(&plan).map_err(|error| error.to_string())?;
-    match checked.admitted() {
-        Some(false) => Err(checked.text(&plan)),
-        _ => Ok(plan),
-    }
+/// Looks after the process from a terminal, or from where a service is looked after.
+struct Terminal<'a> {
+    /// The plans, by the side whose frames they are for.
+    paths: [Option<&'a Path>; 2],
+    /// Packets that did not keep their bounds.
+    broken: u64,
+    printed: Result<(), Failure>,
 }
 
-fn text(ended: &Ended) -> String {
-    let mut text = String::new();
-    for period in &ended.periods {
-        let way = match period.at {
-            Side::A => "out",
-            Side::B => "back",
-        };
-        let Period { plan, measured, .. } = period;
-        let rows: Vec<_> = plan
-            .leaves()
-            .map(|(id, class)| row(&class.name, &measured.accounts()[id.index()]))
-            .collect();
-        let latest = quantity::time(measured.latest.0 as f64);
-        text += &format!(
-            "{way}: {} at {}\n\n{}\n\nWaking up was at most {latest} late.",
-            plan.scheduler.name(),
-            plan.link.rate,
-            table::table(&HEADER, &rows)
-        );
-        text += &match measured.broken {
-            0 => " Every packet kept its bound and that.\n\n".to_string(),
-            broken => format!(" {broken} packets took longer than their bound and that.\n\n"),
-        };
+impl Keeper for Terminal<'_> {
+    fn reread(&mut self, at: Side) -> Result<PlanText, String> {
+        let path = self.paths[at.index()].ok_or("there is none for this direction")?;
+        let (plan, text) = Plan::read_with_text(path).map_err(|error| error.to_string())?;
+        let checked = check(&plan).map_err(|error| error.to_string())?;
+        match checked.admitted() {
+            Some(false) => Err(checked.text(&plan)),
+            _ => Ok(PlanText { plan, text }),
+        }
     }
-    if ended.lost > 0 {
-        text += &format!("{} events came too fast to be counted.\n", ended.lost);
+
+    fn say(&mut self, what: &str) {
+        terminal::remark(&format!("laxity: {what}\n"));
     }
-    text
-}
 
-const HEADER: [&str; 10] =
-    ["class", "arrived", "sent", "dropped", "mean ms", "p50", "p99", "p99.9", "max", "bound"];
-
-fn row(name: &str, account: &Account) -> Vec<String> {
-    let delay = &account.delay;
-    let millis = |nanos: Nanos| quantity::millis(nanos.0 as f64);
-    let nothing = || quantity::NOTHING.to_string();
-    let of_sent = |shown: String| if delay.count() > 0 { shown } else { nothing() };
-    vec![
-        name.to_string(),
-        account.arrived.to_string(),
-        account.sent.to_string(),
-        account.dropped().iter().sum::<u64>().to_string(),
-        of_sent(quantity::millis(delay.mean())),
-        of_sent(millis(delay.quantile(1, 2))),
-        of_sent(millis(delay.quantile(99, 100))),
-        of_sent(millis(delay.quantile(999, 1000))),
-        of_sent(millis(delay.max())),
-        account.promise.bound.map_or_else(nothing, millis),
-    ]
+    fn ended(&mut self, period: &Period) {
+        self.broken += period.measured.broken;
+        let printed = print(&measured::of_way(&period.status()));
+        self.printed = std::mem::replace(&mut self.printed, Ok(())).and(printed);
+    }
 }

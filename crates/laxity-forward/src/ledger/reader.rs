@@ -6,10 +6,10 @@ use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::scheduler::Backlog;
 use laxity::units::Nanos;
 
-use super::{Header, LedgerError, MAGIC, code};
+use super::{Entry, Header, LONGEST_PLAN, LedgerError, MAGIC, code};
 use crate::event::{Arrived, Dropped, Event, Sent};
 
-/// Reads a ledger, event by event. It reads byte by byte: give it a buffered reader. Packets have the
+/// Reads a ledger, record by record. It reads byte by byte: give it a buffered reader. Packets have the
 /// handle 0.
 #[derive(Debug)]
 pub struct Reader<R> {
@@ -53,9 +53,32 @@ impl<R: Read> Reader<R> {
         self.header
     }
 
-    fn event(&mut self) -> Result<Option<Event>, LedgerError> {
+    fn entry(&mut self) -> Result<Option<Entry>, LedgerError> {
         let Some(tag) = self.byte()? else { return Ok(None) };
-        let event = match tag {
+        let entry = match tag {
+            code::PLAN => Entry::Plan(self.text()?),
+            _ => Entry::Event(self.event(tag)?),
+        };
+        self.record += 1;
+        Ok(Some(entry))
+    }
+
+    fn text(&mut self) -> Result<String, LedgerError> {
+        let length = self.read_number()?;
+        if length > LONGEST_PLAN {
+            return Err(self.malformed("a plan is too long"));
+        }
+        // It grows with what is there, whatever length is said.
+        let mut bytes = Vec::new();
+        self.input.by_ref().take(length).read_to_end(&mut bytes)?;
+        if (bytes.len() as u64) < length {
+            return Err(LedgerError::CutShort { record: self.record });
+        }
+        String::from_utf8(bytes).map_err(|_| self.malformed("a plan is not text"))
+    }
+
+    fn event(&mut self, tag: u8) -> Result<Event, LedgerError> {
+        Ok(match tag {
             code::ARRIVED => {
                 let (number, time) = (self.after()?, self.since()?);
                 let (class, flow, length) = self.class_flow_length()?;
@@ -77,9 +100,7 @@ impl<R: Read> Reader<R> {
                 Event::Kept { number, class, flow }
             }
             _ => return Err(self.malformed("there is no such record")),
-        };
-        self.record += 1;
-        Ok(Some(event))
+        })
     }
 
     fn sent(&mut self) -> Result<Sent, LedgerError> {
@@ -156,14 +177,14 @@ impl<R: Read> Reader<R> {
 }
 
 impl<R: Read> Iterator for Reader<R> {
-    type Item = Result<Event, LedgerError>;
+    type Item = Result<Entry, LedgerError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_over {
             return None;
         }
-        let event = self.event().transpose();
-        self.is_over = !matches!(event, Some(Ok(_)));
-        event
+        let entry = self.entry().transpose();
+        self.is_over = !matches!(entry, Some(Ok(_)));
+        entry
     }
 }

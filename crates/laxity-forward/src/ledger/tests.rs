@@ -41,40 +41,49 @@ fn event() -> impl Strategy<Value = Event> {
     prop_oneof![arrived, sent, dropped, idle, reloaded, kept]
 }
 
-fn written(events: &[Event]) -> Vec<u8> {
+fn entry() -> impl Strategy<Value = Entry> {
+    prop_oneof![8 => event().prop_map(Entry::Event), 1 => ".{0,300}".prop_map(Entry::Plan)]
+}
+
+fn written(entries: &[Entry]) -> Vec<u8> {
     let mut ledger = Writer::new(Vec::new(), Settings::default().into()).unwrap();
-    events.iter().for_each(|event| ledger.write(event).unwrap());
+    for entry in entries {
+        match entry {
+            Entry::Plan(text) => ledger.plan(text).unwrap(),
+            Entry::Event(event) => ledger.write(event).unwrap(),
+        }
+    }
     ledger.into_inner()
 }
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(events in prop::collection::vec(event(), 0..40)) {
-        let bytes = written(&events);
+    fn what_is_written_is_read(entries in prop::collection::vec(entry(), 0..40)) {
+        let bytes = written(&entries);
         let reader = Reader::new(&bytes[..]).unwrap();
         prop_assert_eq!(reader.header(), Header::from(Settings::default()));
-        let read: Vec<Event> = reader.collect::<Result<_, _>>().unwrap();
-        prop_assert_eq!(read, events);
+        let read: Vec<Entry> = reader.collect::<Result<_, _>>().unwrap();
+        prop_assert_eq!(read, entries);
     }
 
     /// A ledger that is cut short gives what was whole, and says that it is.
     #[test]
     fn a_ledger_cut_short_is_read_as_far_as_it_goes(
-        events in prop::collection::vec(event(), 1..10), cut: prop::sample::Index,
+        entries in prop::collection::vec(entry(), 1..10), cut: prop::sample::Index,
     ) {
-        let bytes = written(&events);
+        let bytes = written(&entries);
         let from = written(&[]).len();
         let end = from + cut.index(bytes.len() - from);
         let mut read = Vec::new();
-        for event in Reader::new(&bytes[..end]).unwrap() {
-            match event {
-                Ok(event) => read.push(event),
+        for entry in Reader::new(&bytes[..end]).unwrap() {
+            match entry {
+                Ok(entry) => read.push(entry),
                 Err(LedgerError::CutShort { record }) => prop_assert_eq!(record, read.len() as u64),
                 Err(error) => prop_assert!(false, "{}", error),
             }
         }
-        prop_assert_eq!(&events[..read.len()], &read[..]);
-        prop_assert!(read.len() < events.len());
+        prop_assert_eq!(&entries[..read.len()], &read[..]);
+        prop_assert!(read.len() < entries.len());
     }
 
     /// Whatever the bytes, reading ends, with what is written as it is read or an error.
@@ -96,6 +105,8 @@ fn errors_say_what_is_wrong() {
         Reader::new(&ledger[..]).unwrap().find_map(Result::err).unwrap().to_string()
     };
     assert_eq!(said(&[9]), "record 0: there is no such record");
+    assert_eq!(said(&[7, 1, 255]), "record 0: a plan is not text");
+    assert_eq!(said(&[7, 255, 255, 255, 255, 1]), "record 0: a plan is too long");
     assert_eq!(said(&[3, 0, 0, 100]), "record 0: no such reason");
     assert_eq!(said(&[4, 0, 0, 4, 255]), "it ends within record 1: those before are whole");
     let large = [4, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1];

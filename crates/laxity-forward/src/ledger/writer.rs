@@ -62,6 +62,15 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
+    /// Writes the text of the plan that is followed from the start, or from the next reload on.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn plan(&mut self, text: &str) -> io::Result<()> {
+        self.put(Record::new(code::PLAN).number(text.len() as u64))?;
+        self.out.write_all(text.as_bytes())
+    }
+
     /// Writes an event.
     ///
     /// # Errors
@@ -83,6 +92,11 @@ impl<W: Write> Writer<W> {
             }
         };
         self.put(record)
+    }
+
+    /// What it is written to.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.out
     }
 
     /// Ends it; the writer gets what was written.

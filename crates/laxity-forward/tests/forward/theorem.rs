@@ -11,7 +11,7 @@ use laxity_search::{edge, plans};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 
-use crate::world::{Caller, DISCIPLINES, headers, matched, with_keys};
+use crate::world::{Caller, DISCIPLINES, headers, matched, reload, with_keys};
 
 /// What DWCS promises is windows, not delays.
 fn promising() -> impl Iterator<Item = Discipline> {
@@ -83,7 +83,7 @@ fn case(discipline: Discipline, draw: &mut Generator) -> Option<Case> {
         }
     }
     arrivals.sort_by_key(|(time, ..)| *time);
-    Some(Case { plan: matched(&draft, &text)?, arrivals })
+    Some(Case { plan: matched(&draft, &text)?.plan, arrivals })
 }
 
 /// The same contracts under another discipline.
@@ -111,7 +111,7 @@ fn judge(seed: u64, discipline: Discipline, latest: u64, judged: &mut Judged) {
             let next = another(&plan, draw);
             let events = &mut caller.events;
             let time = Nanos(time);
-            let done = forwarder.reload(time, next.clone(), &mut |event| events.push(*event));
+            let done = reload(&mut forwarder, time, next.clone(), &mut |event| events.push(*event));
             done.expect("the packets of the same classes");
             caller.now = caller.now.max(time);
             followed.push(next);

@@ -8,7 +8,7 @@ use laxity::units::Nanos;
 use laxity_forward::{Event, Forwarder, Frame, Refusal, Sent, Settings};
 use laxity_plan::Plan;
 
-use crate::world::headers;
+use crate::world::{headers, reload};
 
 /// One byte a microsecond; audio and the rest.
 const PLAN: &str = r#"
@@ -185,7 +185,7 @@ fn a_reload_takes_everything_over() {
         PLAN.replace("class.rest", "class.bulk") + "queue = { kind = \"droptail\", limit = 1 }";
     let before = link.backlog();
     let mut kept = Vec::new();
-    let books = link.reload(Nanos(2_000_000), plan(&other), &mut |event| match event {
+    let books = reload(&mut link, Nanos(2_000_000), plan(&other), &mut |event| match event {
         Event::Kept { number, class, .. } => kept.push((*number, *class)),
         Event::Reloaded { kept, .. } => assert_eq!(*kept, 6),
         _ => panic!("{event:?}"),
@@ -203,12 +203,12 @@ fn a_reload_takes_everything_over() {
 
     // A plan that cannot be followed changes nothing.
     let shorter = PLAN.replace("1000b", "50b").replace("200b", "50b").replace("100b", "50b");
-    let refused = link.reload(Nanos(2_000_000), plan(&shorter), &mut nothing).unwrap_err();
+    let refused = reload(&mut link, Nanos(2_000_000), plan(&shorter), &mut nothing).unwrap_err();
     let said = "a packet of 100 bytes is queued for class `rest`, whose longest is of 50: accepted once \
                 it is sent, or with longer packets in the plan";
     assert_eq!(refused.to_string(), said);
     let no_default = PLAN.replace("[class.rest]", "");
-    let refused = link.reload(Nanos(2_000_000), plan(&no_default), &mut nothing).unwrap_err();
+    let refused = reload(&mut link, Nanos(2_000_000), plan(&no_default), &mut nothing).unwrap_err();
     assert_eq!(refused, Refusal::NoDefault);
     assert_eq!(link.plan().classes[1].name, "bulk");
 }

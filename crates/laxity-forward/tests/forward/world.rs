@@ -4,8 +4,9 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use laxity::packet::ClassId;
+use laxity::port::Books;
 use laxity::units::Nanos;
-use laxity_forward::{Event, Forwarder, Frame};
+use laxity_forward::{Event, Forwarder, Frame, Prepared, Refusal, Sink};
 use laxity_plan::Plan;
 use laxity_plan::matching::{Headers, IpHeaders, Ports};
 use laxity_search::Generator;
@@ -43,7 +44,7 @@ const QUEUES: [&str; 6] = [
 ];
 
 /// A plan under any discipline, with queue managements and police.
-pub fn any_plan(draw: &mut Generator) -> Plan {
+pub fn any_plan(draw: &mut Generator) -> Drawn {
     loop {
         let discipline = DISCIPLINES[draw.random_range(0..DISCIPLINES.len())];
         let mut draft = plans::draw(discipline, draw);
@@ -66,14 +67,21 @@ pub fn any_plan(draw: &mut Generator) -> Plan {
                 text += &format!("\n[class.c{}.queue]\n{queue}\n", class.name);
             }
         }
-        if let Some(plan) = matched(&draft, &text) {
-            return plan;
+        if let Some(drawn) = matched(&draft, &text) {
+            return drawn;
         }
     }
 }
 
+/// A plan and its text.
+#[derive(Clone)]
+pub struct Drawn {
+    pub plan: Plan,
+    pub text: String,
+}
+
 /// The plan of a text, in which the leaves have each a `match` of their own: the port of their name.
-pub fn matched(draft: &Draft, text: &str) -> Option<Plan> {
+pub fn matched(draft: &Draft, text: &str) -> Option<Drawn> {
     let parse = |text: &str| Plan::parse(text, "drawn.toml", Path::new("."));
     let plan = parse(text).ok()?;
     let mut text = text.to_string();
@@ -84,8 +92,9 @@ pub fn matched(draft: &Draft, text: &str) -> Option<Plan> {
     for name in others {
         text = with_keys(&text, *name, &format!("match = \"udp dport {name}\"\n"));
     }
-    let rest = with_keys(&text, *last, "match = \"any\"\n");
-    Some(parse(&rest).expect("a match changes nothing else"))
+    let text = with_keys(&text, *last, "match = \"any\"\n");
+    let plan = parse(&text).expect("a match changes nothing else");
+    Some(Drawn { plan, text })
 }
 
 fn is_leaf(plan: &Plan, id: ClassId) -> bool {
@@ -107,6 +116,17 @@ pub fn headers(name: u16, flow: u16) -> Headers {
 /// The name of a class as a port.
 pub fn name_of(plan: &Plan, class: usize) -> u16 {
     plan.classes[class].name.trim_start_matches('c').parse().expect("a name that was drawn")
+}
+
+/// Has a forwarder follow another plan; the books of the last one, if it does.
+pub fn reload(
+    forwarder: &mut Forwarder,
+    now: Nanos,
+    plan: Plan,
+    sink: Sink<'_>,
+) -> Result<Books, Refusal> {
+    let mut next = Prepared::new(plan, forwarder.settings())?;
+    forwarder.reload(now, &mut next, sink).map(|()| next.into_books())
 }
 
 /// A caller that writes down what it is told, and wakes up late.
@@ -143,7 +163,7 @@ impl Caller {
         forwarder.arrive(time, frame, &mut |event| events.push(*event));
     }
 
-    pub fn drain(&mut self, forwarder: Forwarder, draw: &mut Generator) -> laxity::port::Books {
+    pub fn drain(&mut self, forwarder: Forwarder, draw: &mut Generator) -> Books {
         let mut draining = forwarder.drain();
         loop {
             let events = &mut self.events;

@@ -252,7 +252,8 @@ impl<B: Backend> Host<B> {
         let lost = self.routers.iter().map(|local| local.router.lost_frames());
         let [losses, unknown] = lost.fold([0, 0], |sum, one| [sum[0] + one[0], sum[1] + one[1]]);
         tell(Happened::OutOfStep { losses, unknown });
-        tell(Happened::Uncut(self.cutter.uncuttable + self.cutter.crowded_out));
+        let lost = self.cutter.lost();
+        tell(Happened::Uncut(lost.uncuttable + lost.crowded_out));
     }
 
     /// The common time.

@@ -17,7 +17,8 @@ use rtrb::{Producer, RingBuffer};
 
 use super::host::Host;
 use super::measured::{Happened, Reports};
-use crate::forwarding::{Options, StartError, Stopped, punctual};
+use crate::forwarding::{Options, StartError, Stopped};
+use crate::work::punctual;
 
 /// Routers at work on a thread of their own.
 pub struct Running {
@@ -73,7 +74,7 @@ impl Running {
         // A full bell rings already, and who has ended hears none.
         let _ = (&self.bell).write(&[0]);
         match self.thread.join() {
-            Ok(ended) => ended.map_err(Stopped::because),
+            Ok(ended) => ended.map_err(|error| Stopped(Some(error))),
             Err(panic) => std::panic::resume_unwind(panic),
         }
     }

@@ -18,7 +18,7 @@ use super::measured::Measured;
 use super::running::Running;
 use super::time::Common;
 use super::wiring::Wired;
-use crate::daemon::{LiveError, Say};
+use crate::daemon::LiveError;
 use crate::forwarding::Options;
 
 /// The nodes of a plan's network that are run here.
@@ -54,7 +54,7 @@ impl Service<'_> {
     pub fn run<B: Backend + Send + 'static>(
         self,
         backend: B,
-        say: Say<'_>,
+        say: &mut dyn FnMut(&str),
     ) -> Result<Ended, LiveError> {
         // Before there are other threads, so that these leave signals to this one.
         let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(LiveError::Signals)?;

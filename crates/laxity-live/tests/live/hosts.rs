@@ -59,7 +59,12 @@ impl Hosts {
 
 /// A link of 20 Mbit/s on which calls have a deadline.
 pub fn plan(kind: &str) -> Plan {
-    let text = format!(
+    Plan::parse(&text(kind), "plan.toml", Path::new("")).expect("a plan")
+}
+
+/// Its text.
+pub fn text(kind: &str) -> String {
+    format!(
         "version = 1
         link = {{ rate = '20mbit', overhead = 'ethernet' }}
         scheduler.kind = '{kind}'
@@ -70,6 +75,5 @@ pub fn plan(kind: &str) -> Plan {
         police = 'demote'
         [class.rest]
         queue = {{ kind = 'droptail', limit = 500 }}"
-    );
-    Plan::parse(&text, "plan.toml", Path::new("")).expect("a plan")
+    )
 }

@@ -1,0 +1,230 @@
+//! A live link's ledger again, in the simulator.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io::{Read, Seek};
+use std::path::Path;
+
+use laxity::packet::Packet;
+use laxity::units::Nanos;
+use laxity_forward::Event;
+use laxity_forward::ledger::{Entry, LedgerError, Reader};
+use laxity_plan::{Plan, PlanError};
+use laxity_sim::record::{Fate, Observer, Record};
+use laxity_sim::replay::{Kept, Live, ReplayError, Step, replay};
+use laxity_sim::source::Arrival;
+use serde::Serialize;
+use thiserror::Error;
+
+/// What came of it.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Repeated {
+    /// Packets that arrived.
+    pub arrived: u64,
+    /// Packets that were sent, by both alike.
+    pub sent: u64,
+    /// Packets that were dropped, by both alike.
+    pub dropped: u64,
+    /// Plans that were followed after the first one.
+    pub reloads: u64,
+    /// The first packet of which the ledger and the simulator say different things.
+    pub difference: Option<Difference>,
+    /// Whether the ledger ends within a record, as when its writer was killed.
+    pub cut_short: bool,
+}
+
+/// A packet of which the ledger and the simulator say different things, in words; nothing where one of them
+/// says nothing.
+#[derive(Clone, Debug, Serialize)]
+pub struct Difference {
+    /// What the ledger says.
+    pub ledger: Option<String>,
+    /// What the simulator does.
+    pub simulator: Option<String>,
+}
+
+/// Why a ledger is not repeated.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RepeatError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// A plan in it cannot be.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// It is that of no link.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+}
+
+/// Gives the simulator all that arrived, how late the link chose, and the reloads, and compares every
+/// dispatch and drop with those that the ledger has, but for the deadlines of what was dropped. It goes
+/// through the ledger twice.
+///
+/// # Errors
+/// If it is no ledger, or one of no link.
+pub fn repeat(mut ledger: impl Read + Seek) -> Result<Repeated, RepeatError> {
+    let reader = Reader::new(&mut ledger)?;
+    let header = reader.header();
+    let mut plans = Vec::new();
+    for entry in reader {
+        match entry {
+            Ok(Entry::Plan(text)) => plans.push(Plan::parse(&text, "ledger", Path::new(""))?),
+            Ok(Entry::Event(_)) => {}
+            Err(LedgerError::CutShort { .. }) => break,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    ledger.rewind().map_err(LedgerError::Io)?;
+
+    let fates = RefCell::new(Fates::default());
+    let mut steps = Steps { entries: Reader::new(&mut ledger)?, fates: &fates, error: None };
+    let (seed, backlog, catch_up) = (header.seed, header.backlog, header.catch_up);
+    let live = Live { plans: &plans, seed, backlog, catch_up };
+    let replayed = replay(live, &mut steps, &mut Simulated(&fates));
+    let failed = steps.error.take();
+    let mut fates = fates.into_inner();
+    fates.repeated.cut_short = matches!(failed, Some(LedgerError::CutShort { .. }));
+    match failed {
+        Some(error) if !fates.repeated.cut_short => return Err(error.into()),
+        _ => {}
+    }
+    // A simulator that was led astray need not be able to go on.
+    if fates.repeated.difference.is_none() {
+        replayed?;
+        fates.compare_the_rest();
+    }
+    Ok(fates.repeated)
+}
+
+/// What becomes of packets, by the ledger and by the simulator, as far as not compared yet.
+#[derive(Default)]
+struct Fates {
+    ledger: VecDeque<Record>,
+    simulator: VecDeque<Record>,
+    repeated: Repeated,
+}
+
+impl Fates {
+    fn compare(&mut self) {
+        while let (Some(told), Some(done)) = (self.ledger.front(), self.simulator.front()) {
+            if told != done {
+                return self.differ();
+            }
+            match told.fate {
+                Fate::Sent { .. } => self.repeated.sent += 1,
+                Fate::Dropped(_) => self.repeated.dropped += 1,
+                Fate::Queued => {}
+            }
+            self.ledger.pop_front();
+            self.simulator.pop_front();
+        }
+    }
+
+    fn compare_the_rest(&mut self) {
+        self.compare();
+        // A ledger may end before it tells the last drops.
+        if !self.ledger.is_empty() {
+            self.differ();
+        }
+    }
+
+    fn differ(&mut self) {
+        let said = |record: Option<&Record>| record.map(|record| format!("{record:?}"));
+        let (ledger, simulator) = (said(self.ledger.front()), said(self.simulator.front()));
+        self.repeated.difference.get_or_insert(Difference { ledger, simulator });
+    }
+}
+
+/// Hears what the simulator does.
+struct Simulated<'a>(&'a RefCell<Fates>);
+
+impl Observer for Simulated<'_> {
+    fn record(&mut self, record: &Record) {
+        let mut fates = self.0.borrow_mut();
+        let deadline = match record.fate {
+            Fate::Dropped(_) => None,
+            Fate::Sent { .. } | Fate::Queued => record.deadline,
+        };
+        fates.simulator.push_back(Record { deadline, ..*record });
+        fates.compare();
+    }
+}
+
+/// What the simulator is told, from what the ledger tells.
+struct Steps<'a, R> {
+    entries: Reader<R>,
+    fates: &'a RefCell<Fates>,
+    error: Option<LedgerError>,
+}
+
+impl<R: Read> Steps<'_, R> {
+    fn event(&mut self) -> Option<Event> {
+        loop {
+            match self.entries.next()? {
+                Ok(Entry::Event(event)) => return Some(event),
+                Ok(Entry::Plan(_)) => {}
+                Err(error) => {
+                    self.error = Some(error);
+                    return None;
+                }
+            }
+        }
+    }
+
+    fn tells(&mut self, number: u64, packet: Packet, deadline: Option<Nanos>, fate: Fate) {
+        let packet = Packet { handle: number, ..packet };
+        let mut fates = self.fates.borrow_mut();
+        fates.ledger.push_back(Record { hop: None, packet, deadline, fate });
+        fates.compare();
+    }
+
+    /// What is queued at a reload follows it.
+    fn kept(&mut self, count: u64) -> Vec<Kept> {
+        let mut kept = Vec::new();
+        while (kept.len() as u64) < count
+            && let Some(Event::Kept { number, class, flow }) = self.event()
+        {
+            kept.push(Kept { number, class, flow });
+        }
+        kept
+    }
+}
+
+impl<R: Read> Iterator for Steps<'_, R> {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        loop {
+            if self.fates.borrow().repeated.difference.is_some() {
+                return None;
+            }
+            match self.event()? {
+                Event::Arrived(arrived) => {
+                    self.fates.borrow_mut().repeated.arrived += 1;
+                    let (time, class) = (arrived.time, arrived.class);
+                    let (flow, length) = (arrived.flow, arrived.length);
+                    return Some(Step::Arrival(Arrival { time, class, flow, length }));
+                }
+                Event::Sent(sent) => {
+                    let fate = Fate::Sent { start: sent.start, departure: sent.departure };
+                    self.tells(sent.number, sent.packet, sent.deadline, fate);
+                    return Some(Step::Choice { lateness: sent.lateness });
+                }
+                Event::Dropped(dropped) => {
+                    let fate = Fate::Dropped(dropped.reason);
+                    self.tells(dropped.number, dropped.packet, None, fate);
+                }
+                Event::Idle { lateness, .. } => return Some(Step::Choice { lateness }),
+                Event::Reloaded { time, kept } => {
+                    self.fates.borrow_mut().repeated.reloads += 1;
+                    let kept = self.kept(kept);
+                    return Some(Step::Reload { time, kept });
+                }
+                // One that is not announced is none of this link's.
+                Event::Kept { .. } => {}
+            }
+        }
+    }
+}

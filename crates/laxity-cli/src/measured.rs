@@ -1,0 +1,56 @@
+//! What was measured of a live link, as text.
+
+use laxity_live::status::{ClassStatus, InterfaceStatus, Status, WayStatus};
+use laxity_report::{quantity, table};
+
+/// One direction under a plan.
+pub fn of_way(way: &WayStatus) -> String {
+    let rows: Vec<_> = way.classes.iter().map(row).collect();
+    let rate = quantity::rate(way.rate_bps as f64);
+    let mut text =
+        format!("{}: {} at {rate}\n\n{}\n\n", way.way, way.scheduler, table::table(&HEADER, &rows));
+    if let Some(late) = &way.late {
+        text += &format!("Waking up was at most {} late.", quantity::time(late.max as f64));
+        text += &match way.broken {
+            0 => " Every packet kept its bound and that.\n\n".to_string(),
+            broken => format!(" {broken} packets took longer than their bound and that.\n\n"),
+        };
+    }
+    text
+}
+
+/// What was lost beside what schedulers drop, if anything was.
+pub fn of_losses(status: &Status) -> String {
+    let of = |interface: &InterfaceStatus| {
+        let lost = interface.lost.iter().map(|(reason, count)| format!("{count} {reason}"));
+        let lost: Vec<String> = lost.collect();
+        (!lost.is_empty()).then(|| format!("Lost at {}: {}.\n", interface.name, lost.join(", ")))
+    };
+    let mut text: String = status.interfaces.iter().filter_map(of).collect();
+    if status.events_lost > 0 {
+        text += &format!("{} events came too fast to be counted.\n", status.events_lost);
+    }
+    text
+}
+
+const HEADER: [&str; 10] =
+    ["class", "arrived", "sent", "dropped", "mean ms", "p50", "p99", "p99.9", "max", "bound"];
+
+fn row(class: &ClassStatus) -> Vec<String> {
+    let millis = |nanos: u64| quantity::millis(nanos as f64);
+    let nothing = || quantity::NOTHING.to_string();
+    let delay = class.delay_ns.as_ref();
+    let of_sent = |shown: Option<String>| shown.unwrap_or_else(nothing);
+    vec![
+        class.name.clone(),
+        class.arrived.to_string(),
+        class.sent.to_string(),
+        class.dropped.values().sum::<u64>().to_string(),
+        of_sent(delay.map(|delay| quantity::millis(delay.mean))),
+        of_sent(delay.map(|delay| millis(delay.p50))),
+        of_sent(delay.map(|delay| millis(delay.p99))),
+        of_sent(delay.map(|delay| millis(delay.p99_9))),
+        of_sent(delay.map(|delay| millis(delay.max))),
+        of_sent(class.bound_ns.map(millis)),
+    ]
+}

@@ -1,0 +1,58 @@
+//! A plan with all that is built to follow it.
+
+use laxity::police::Policer;
+use laxity::port::{Books, Port};
+use laxity::scheduler::Scheduler;
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_plan::lateness::Growth;
+
+use crate::classify::Sorter;
+use crate::error::Refusal;
+use crate::forwarder::Settings;
+
+/// A plan that is ready to be followed: what takes time and memory is done.
+pub struct Prepared {
+    pub(crate) plan: Plan,
+    pub(crate) sorter: Sorter,
+    pub(crate) policer: Policer,
+    /// The longest packet that is expected of each class.
+    pub(crate) longest: Vec<u64>,
+    pub(crate) growths: Vec<Growth>,
+    pub(crate) port: Port<Box<dyn Scheduler + Send>>,
+}
+
+impl Prepared {
+    /// Builds what a plan takes, with nothing queued and books that are empty.
+    ///
+    /// # Errors
+    /// If the plan is not of a link, or does not say where all frames go.
+    pub fn new(plan: Plan, settings: &Settings) -> Result<Self, Refusal> {
+        if plan.network.is_some() {
+            return Err(Refusal::Network);
+        }
+        if plan.scheduler.room().is_of_networks {
+            return Err(Refusal::OfNetworks(plan.scheduler.kind().word()));
+        }
+        let longest = |class| plan.max_packet(class).min(plan.link.max_packet).0;
+        let books = Books::new(plan.promises(), Nanos::ZERO);
+        Ok(Prepared {
+            sorter: Sorter::new(&plan, settings.flows, settings.secret)?,
+            policer: plan.policer(Nanos::ZERO),
+            longest: plan.classes.iter().map(longest).collect(),
+            growths: plan.growths(),
+            port: Port::new(plan.build_scheduler(settings.seed), books),
+            plan,
+        })
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The books of all classes.
+    pub fn into_books(self) -> Books {
+        self.port.into_books()
+    }
+}

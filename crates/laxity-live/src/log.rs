@@ -1,0 +1,138 @@
+//! Everything that was measured, plan after plan.
+
+use laxity_forward::Event;
+use laxity_linux::frames::Side;
+use laxity_plan::Plan;
+
+use crate::recorder::{Measured, Recorder};
+use crate::status::WayStatus;
+
+/// What was measured of one direction while it followed a plan.
+pub struct Period {
+    /// Where the frames arrived.
+    pub at: Side,
+    /// How many plans were followed there before.
+    pub number: u32,
+    /// The plan.
+    pub plan: Plan,
+    /// What was measured.
+    pub measured: Measured,
+}
+
+impl Period {
+    fn new(at: Side, number: u32, plan: Plan) -> Self {
+        Period { at, number, measured: Measured::new(plan.promises()), plan }
+    }
+
+    /// It as it is shown.
+    pub fn status(&self) -> WayStatus {
+        let way = match self.at {
+            Side::A => "out",
+            Side::B => "back",
+        };
+        WayStatus::of(way, &self.plan, &self.measured)
+    }
+}
+
+/// What is measured of both directions.
+pub struct Log {
+    recorder: Recorder,
+    ways: [Option<Way>; 2],
+}
+
+struct Way {
+    present: Period,
+    /// The plan that is followed next, until something is heard that happened under it.
+    next: Option<Plan>,
+}
+
+/// Hears of everything that happens, and of what was measured under a plan once another is followed.
+pub trait Reader {
+    /// Something happened to what arrived at a side.
+    fn event(&mut self, at: Side, event: &Event);
+
+    /// Before what comes next something happened that was not heard.
+    fn gap(&mut self, at: Side);
+
+    /// A plan is no longer followed.
+    fn ended(&mut self, period: Period);
+}
+
+impl Log {
+    /// Nothing yet, of directions that follow these plans.
+    pub fn new(plans: [Option<Plan>; 2], recorder: Recorder) -> Self {
+        let [there, back] = plans;
+        let way =
+            |at, plan: Option<Plan>| Some(Way { present: Period::new(at, 0, plan?), next: None });
+        Log { recorder, ways: [way(Side::A, there), way(Side::B, back)] }
+    }
+
+    /// Counts what has happened since it was last read.
+    pub fn read(&mut self, reader: &mut impl Reader) {
+        let Log { recorder, ways } = self;
+        recorder.read(|happened| {
+            let Some(way) = &mut ways[happened.at.index()] else { return };
+            if happened.plan > way.present.number {
+                way.go_on(reader);
+            }
+            if happened.lost_before > 0 {
+                Side::BOTH.into_iter().for_each(|at| reader.gap(at));
+            }
+            way.present.measured.add(&happened.event);
+            reader.event(happened.at, &happened.event);
+        });
+    }
+
+    /// Has another plan followed by `follow`. What happens under it is counted apart.
+    pub fn reload<E>(
+        &mut self,
+        at: Side,
+        plan: Plan,
+        reader: &mut impl Reader,
+        follow: impl FnOnce(Plan) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.read(reader);
+        let way = self.ways[at.index()].as_mut();
+        let way = way.map(|way| way.next.insert(plan.clone()));
+        debug_assert!(way.is_some(), "a direction that follows a plan");
+        let followed = follow(plan);
+        self.read(reader);
+        if let Some(way) = &mut self.ways[at.index()] {
+            match followed {
+                // Unless all that happened under it so far was lost.
+                Ok(()) => way.go_on(reader),
+                Err(_) => way.next = None,
+            }
+        }
+        followed
+    }
+
+    /// The directions that follow a plan.
+    pub fn sides(&self) -> Vec<Side> {
+        self.present().map(|period| period.at).collect()
+    }
+
+    /// What was measured under the present plans.
+    pub fn present(&self) -> impl Iterator<Item = &Period> {
+        self.ways.iter().flatten().map(|way| &way.present)
+    }
+
+    /// Events that came too fast to be counted.
+    pub fn lost(&self) -> u64 {
+        self.recorder.lost
+    }
+
+    /// What was measured under the last plans.
+    pub fn end(self) -> Vec<Period> {
+        self.ways.into_iter().flatten().map(|way| way.present).collect()
+    }
+}
+
+impl Way {
+    /// What follows happened under the next plan, if there is one.
+    fn go_on(&mut self, reader: &mut impl Reader) {
+        let Some(plan) = self.next.take() else { return };
+        let next = Period::new(self.present.at, self.present.number + 1, plan);
+        reader.ended(std::mem::replace(&mut self.present, next));
+    }
+}

@@ -1,0 +1,112 @@
+//! Files that are written while frames are forwarded, by a thread of their own.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+
+use laxity_linux::sandbox::Sandbox;
+
+use crate::forwarding::StartError;
+
+/// A file that grows. Whoever writes to it never waits: a disk that is full or too slow ends the file, and
+/// nothing else.
+pub struct Spool {
+    path: PathBuf,
+    /// None once the file has ended.
+    chunks: Option<Sender<Vec<u8>>>,
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// Bytes that are not written yet.
+    waiting: AtomicUsize,
+    failed: Mutex<Option<io::Error>>,
+}
+
+/// The most bytes that may wait for the disk.
+const ROOM: usize = 64 << 20;
+
+impl Spool {
+    /// Makes a file, which must not be there yet.
+    ///
+    /// # Errors
+    /// If it cannot be made; the error does not name it.
+    pub fn create(path: PathBuf) -> io::Result<Self> {
+        let mut file = File::create_new(&path)?;
+        let (chunks, written) = mpsc::channel::<Vec<u8>>();
+        let shared = Arc::<Shared>::default();
+        let theirs = Arc::clone(&shared);
+        let (ready, is_ready) = mpsc::channel();
+        let thread = thread::Builder::new().name("spool".into()).spawn(move || {
+            let apart = Sandbox::new().enter();
+            let is_apart = apart.is_ok();
+            // Whoever starts it waits for this.
+            let _ = ready.send(apart);
+            while is_apart && let Ok(chunk) = written.recv() {
+                if let Err(error) = file.write_all(&chunk) {
+                    *theirs.failed.lock().unwrap_or_else(|held| held.into_inner()) = Some(error);
+                    return;
+                }
+                theirs.waiting.fetch_sub(chunk.len(), Ordering::Relaxed);
+            }
+        })?;
+        let apart = is_ready.recv().map_err(|_| StartError::Gone);
+        apart.map_err(io::Error::other)?.map_err(io::Error::other)?;
+        Ok(Spool { path, chunks: Some(chunks), shared, thread: Some(thread) })
+    }
+
+    /// The file's name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// Once, why the file ends before these. From then on nothing is written.
+    pub fn write(&mut self, chunk: Vec<u8>) -> io::Result<()> {
+        let Some(chunks) = &self.chunks else { return Ok(()) };
+        let failed = self.shared.failed.lock().unwrap_or_else(|held| held.into_inner()).take();
+        if let Some(error) = failed {
+            self.end();
+            return Err(error);
+        }
+        if self.shared.waiting.load(Ordering::Relaxed) + chunk.len() > ROOM {
+            self.end();
+            return Err(io::Error::other("the disk is too slow"));
+        }
+        self.shared.waiting.fetch_add(chunk.len(), Ordering::Relaxed);
+        // One that has ended is noticed above, next time.
+        let _ = chunks.send(chunk);
+        Ok(())
+    }
+
+    /// Whether bytes are still written.
+    pub fn is_open(&self) -> bool {
+        self.chunks.is_some()
+    }
+
+    /// Nothing more is written.
+    pub fn end(&mut self) {
+        self.chunks = None;
+    }
+
+    /// Waits until all is written.
+    ///
+    /// # Errors
+    /// If it was not.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.end();
+        if let Some(thread) = self.thread.take() {
+            thread.join().map_err(|_| io::Error::other("its thread panicked"))?;
+        }
+        let failed = self.shared.failed.lock().unwrap_or_else(|held| held.into_inner()).take();
+        failed.map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,143 @@
+//! What the thread does that forwards.
+
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::mpsc::{Receiver, Sender};
+
+use laxity::units::Nanos;
+use laxity_forward::{Event, Prepared, Refusal};
+use laxity_linux::clock::Clock;
+use laxity_linux::frames::{Backend, Side};
+use laxity_linux::interface::Interface;
+use laxity_linux::priority;
+use laxity_linux::wait::Waiter;
+use rtrb::Producer;
+
+use crate::bridge::{Bridge, Counts, Observer, Turn};
+use crate::forwarding::Options;
+use crate::recorder::Happened;
+
+/// What the thread is asked for.
+pub(crate) enum Ask {
+    Reload {
+        at: Side,
+        next: Box<Prepared>,
+        answer: Sender<Reloaded>,
+    },
+    Count(Sender<io::Result<Counts>>),
+    Reattach {
+        at: Side,
+        to: Interface,
+        answer: Sender<Result<(), laxity_linux::Error>>,
+    },
+    /// Takes nothing in any more, and ends when all is sent or it is this late.
+    Drain {
+        until: Nanos,
+    },
+}
+
+/// What came of following another plan, and what is no longer followed: whoever asked clears it away.
+pub(crate) type Reloaded = (Option<Result<(), Refusal>>, Box<Prepared>);
+
+/// Makes the calling thread as punctual as it may be.
+pub(crate) fn punctual(options: Options) -> Result<(), laxity_linux::Error> {
+    priority::exact_timers()?;
+    match options.priority {
+        Some(wanted) => priority::lock_memory().and_then(|()| priority::real_time(wanted)),
+        None => Ok(()),
+    }
+}
+
+/// What the thread works with.
+pub(crate) struct Work<B> {
+    pub bridge: Bridge<B>,
+    pub options: Options,
+    pub asked: Receiver<Ask>,
+    pub rung: UnixStream,
+    pub told: Teller,
+    /// When it ends at the latest, once it drains.
+    pub until: Option<Nanos>,
+}
+
+impl<B: Backend> Work<B> {
+    pub fn run(&mut self) -> io::Result<()> {
+        let mut waiter = Waiter::default();
+        let clock = &mut || Clock::Monotonic.now();
+        loop {
+            let turn = match self.until {
+                None => self.bridge.turn(clock, &mut self.told)?,
+                Some(until) => {
+                    let next = self.bridge.send(clock, &mut self.told)?;
+                    if next.is_none() || clock() >= until {
+                        return Ok(());
+                    }
+                    Turn { next, more: false }
+                }
+            };
+            if self.answer(clock()) || turn.more {
+                continue;
+            }
+            let next = turn.next.into_iter().chain(self.until).min();
+            let awake_from = next.map(|next| next.saturating_sub(self.options.spin));
+            if awake_from.is_none_or(|from| from > clock()) {
+                let backend = self.bridge.backend();
+                let sides = Side::BOTH.into_iter().flat_map(|side| backend.descriptors(side));
+                let sides = sides.filter(|_| self.until.is_none());
+                waiter.wait(std::iter::once(self.rung.as_fd()).chain(sides), awake_from)?;
+                if waiter.is_ready(0) {
+                    while matches!((&self.rung).read(&mut [0; 64]), Ok(1..)) {}
+                }
+            }
+        }
+    }
+
+    /// Does what is asked for; tells whether anything was.
+    fn answer(&mut self, now: Nanos) -> bool {
+        let mut any = false;
+        while let Ok(ask) = self.asked.try_recv() {
+            any = true;
+            // Who asked may have gone.
+            match ask {
+                Ask::Reload { at, mut next, answer } => {
+                    let reloaded = self.bridge.reload(at, now, &mut next, &mut self.told);
+                    let _ = answer.send((reloaded, next));
+                }
+                Ask::Count(answer) => drop(answer.send(self.bridge.counts())),
+                Ask::Reattach { at, to, answer } => {
+                    let _ = answer.send(self.bridge.reattach(at, &to));
+                }
+                Ask::Drain { until } => self.until = Some(until),
+            }
+        }
+        any
+    }
+}
+
+/// Tells the recorder, and never waits for it.
+pub(crate) struct Teller {
+    events: Producer<Happened>,
+    /// By side, how many plans were followed before the present one.
+    plans: [u32; 2],
+    /// Events that there was no room for since the last that was told.
+    lost: u64,
+}
+
+impl Teller {
+    /// One that has told nothing.
+    pub fn new(events: Producer<Happened>) -> Self {
+        Teller { events, plans: [0; 2], lost: 0 }
+    }
+}
+
+impl Observer for Teller {
+    fn event(&mut self, at: Side, event: &Event) {
+        let plan = &mut self.plans[at.index()];
+        *plan += u32::from(matches!(event, Event::Reloaded { .. }));
+        let happened = Happened { at, plan: *plan, event: *event, lost_before: self.lost };
+        match self.events.push(happened) {
+            Ok(()) => self.lost = 0,
+            Err(_) => self.lost += 1,
+        }
+    }
+}
