@@ -7,7 +7,10 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum Refusal {
     /// It is of a network.
-    #[error("the plan is of a network; one link is forwarded over: take out `[network]`")]
+    #[error(
+        "the plan is of a network; one link is forwarded over: take out `[network]`, or name the interfaces of \
+         its nodes with --port"
+    )]
     Network,
     /// Its discipline is one for networks.
     #[error("`kind = \"{0}\"` is for networks: a link is shared under any other kind of scheduler")]

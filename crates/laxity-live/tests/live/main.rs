@@ -3,5 +3,8 @@
 #![cfg(target_os = "linux")]
 
 mod hosts;
+#[path = "../../examples/ring/laboratory.rs"]
+mod laboratory;
 mod repeated;
+mod ring;
 mod traffic;
