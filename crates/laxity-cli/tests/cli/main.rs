@@ -21,6 +21,8 @@ mod pages;
 mod promises;
 mod queued;
 mod readme;
+#[cfg(target_os = "linux")]
+mod routers;
 mod seeds;
 #[cfg(unix)]
 mod signals;

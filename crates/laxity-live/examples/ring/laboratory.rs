@@ -169,8 +169,8 @@ impl Laboratory {
         socket
     }
 
-    /// Sends a packet of each flow every `gap`, and tells how many. Who is late sends one packet at once to
-    /// make up for it, and no more: a flow is promised nothing for what it sends in bursts.
+    /// Sends a packet of each flow every `gap`, and tells how many. Who is late makes up for no more than what
+    /// is reserved beyond that: a flow is promised nothing for what it sends in bursts.
     fn send(&self, gap: Nanos, lasts: Duration) -> u64 {
         let senders: [UdpSocket; 4] = std::array::from_fn(|flow| {
             let socket = self.hosts[flow].run(|| UdpSocket::bind("0.0.0.0:0")).expect("entered");
@@ -188,11 +188,12 @@ impl Laboratory {
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
                 Err(error) => panic!("{error}"),
             }
-            due = (due + gap).max(Instant::now() - 4 * gap);
+            due = (due + gap).max(Instant::now() + gap * 15 / 16);
             // Sleeping takes longer than many a gap.
             let left = due.saturating_duration_since(Instant::now());
-            if left > Duration::from_micros(100) {
-                thread::sleep(left);
+            thread::sleep(left.saturating_sub(Duration::from_micros(100)));
+            while Instant::now() < due {
+                std::hint::spin_loop();
             }
         }
         sent

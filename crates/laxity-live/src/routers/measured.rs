@@ -163,8 +163,8 @@ impl OfClass {
         self.kept.max() - self.kept.min()
     }
 
-    /// The jitter of so many parts of all packets, beyond the shortest time.
+    /// The jitter of so many parts of all packets, beyond the shortest time of those that were in their frames.
     pub fn jitter_of(&self, parts: u64, of: u64) -> Nanos {
-        self.transit.quantile(parts, of).saturating_sub(self.transit.min())
+        self.transit.quantile(parts, of).saturating_sub(self.kept.min())
     }
 }

@@ -152,3 +152,53 @@ fn interface(name: &PortName) -> Result<(Interface, Option<Namespace>), laxity_l
     };
     Ok((interface, namespace))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use laxity_plan::Plan;
+
+    use super::*;
+
+    fn network() -> Network {
+        let text = "version = 1\nlink.rate = '1mbit'\nscheduler.kind = 'fifo'\nclass.all = {}\n\
+                    [network]\nab = { between = ['a', 'b'] }\nbc = { between = ['b', 'c'] }\n";
+        Plan::parse(text, "plan.toml", Path::new("")).unwrap().network.unwrap()
+    }
+
+    fn said(names: &[&str]) -> String {
+        let names: Result<Vec<PortName>, _> = names.iter().map(|name| name.parse()).collect();
+        match names.and_then(|names| wire(&network(), &names)) {
+            Ok(wired) => format!("{wired:?}"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_port_is_named_by_both_ends_of_its_link() {
+        let name: PortName = "r1:r2=eth0@/proc/7/ns/net".parse().unwrap();
+        let parts =
+            [&name.node, &name.neighbour, &name.interface, name.namespace.as_ref().unwrap()];
+        assert_eq!(parts, ["r1", "r2", "eth0", "/proc/7/ns/net"]);
+        assert_eq!("r1:r2=eth0".parse::<PortName>().unwrap().namespace, None);
+        for text in ["", "r1", "r1=eth0", "r1:r2", "r1:=eth0", ":r2=eth0", "r1:r2=", "r1:r2=e@"] {
+            let error = text.parse::<PortName>().unwrap_err().to_string();
+            assert!(error.contains("write NODE:NEIGHBOUR=INTERFACE"), "{error}");
+        }
+    }
+
+    #[test]
+    fn names_that_mean_nothing_are_told() {
+        assert_eq!(said(&["x:a=lo"]), "the plan has no node `x`; it has a, b, c");
+        assert_eq!(said(&["a:c=lo"]), "no link leads from `a` to `c`; from there links lead to b");
+        assert_eq!(said(&["a:b=lo", "a:b=lo"]), "the port from `a` to `b` is named twice");
+        let missing = said(&["b:a=lo"]);
+        assert!(missing.contains("add --port b:c=INTERFACE"), "{missing}");
+        let none = said(&["a:b=nowhere"]);
+        assert!(none.contains("nowhere") && none.contains("there are"), "{none}");
+        let none = said(&["a:b=lo@no-such-namespace"]);
+        assert!(none.contains("no-such-namespace"), "{none}");
+        assert!(said(&["a:b=lo"]).contains("node: 0"));
+    }
+}
