@@ -100,6 +100,9 @@ fn text(plan: &Plan, on: &Assigned<'_>, ended: &Ended) -> String {
             );
         }
     }
+    if measured.missed > 0 {
+        text += &format!("{} frames came faster than they were taken in.\n", measured.missed);
+    }
     if measured.uncut > 0 {
         text +=
             &format!("{} frames could not be cut into what goes over a wire.\n", measured.uncut);

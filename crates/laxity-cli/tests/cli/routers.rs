@@ -53,7 +53,7 @@ fn what_is_wrong_with_ports_is_said() {
     assert!(ended.code == Some(2) && ended.stderr.contains("cannot be used"), "{}", ended.stderr);
     let full = Folder::with_plan(&PLAN.replace("2ms", "2us"));
     let ended = full.laxity(&["live", "plan.toml", "--port", "r1:a=lo"]);
-    assert!(ended.code == Some(1) && ended.stdout.contains("Not admitted"), "{}", ended.stdout);
+    assert!(ended.code == Some(1) && ended.stdout.contains("NOT ADMITTED"), "{}", ended.stdout);
 }
 
 /// Two routers, the one in this command's namespace and the other in one that is named by a path.

@@ -51,7 +51,7 @@ fn line(ran: &Ran) -> String {
     };
     format!(
         "{sent}  {received}  {}  {:?}  {}  {}  {:.3}  {:.0} {:.0} {:.0}  {:.0} {:.0} {:.0}  {:.0}{}{}",
-        sum(|class| class.lost),
+        sum(|class| class.lost) + measured.missed,
         flows.iter().map(|class| class.dropped).fold([0; 9], |mut sum, one| {
             sum.iter_mut().zip(one).for_each(|(sum, one)| *sum += one);
             sum

@@ -245,7 +245,10 @@ impl<B: Backend> Host<B> {
     }
 
     /// What is on its way between routers here, and will not come, is lost.
-    pub fn close(&mut self, tell: &mut dyn FnMut(Happened)) {
+    ///
+    /// # Errors
+    /// If the backend does not tell what it has counted.
+    pub fn close(&mut self, tell: &mut dyn FnMut(Happened)) -> io::Result<()> {
         for lost in self.wires.iter().flat_map(Wire::under_way) {
             tell(Happened::Ended(*lost, Fate::Lost));
         }
@@ -254,6 +257,12 @@ impl<B: Backend> Host<B> {
         tell(Happened::OutOfStep { losses, unknown });
         let lost = self.cutter.lost();
         tell(Happened::Uncut(lost.uncuttable + lost.crowded_out));
+        let mut missed = 0;
+        for port in 0..self.ports.len() {
+            missed += self.backend.statistics(Port(port as u16))?.missed;
+        }
+        tell(Happened::Missed(missed));
+        Ok(())
     }
 
     /// The common time.

@@ -23,6 +23,8 @@ pub enum Happened {
         /// Of no frame.
         unknown: u64,
     },
+    /// At the end: frames that the kernel had no room for until they were taken in.
+    Missed(u64),
     /// At the end: frames that could not be cut into what goes over a wire.
     Uncut(u64),
 }
@@ -70,6 +72,8 @@ pub struct Measured {
     pub losses: u64,
     /// Packets of which no frame was known, and padding.
     pub unknown: u64,
+    /// Frames that the kernel had no room for until they were taken in.
+    pub missed: u64,
     /// Frames that could not be cut into what goes over a wire.
     pub uncut: u64,
 }
@@ -108,7 +112,7 @@ impl Measured {
         for (class, bound) in bounds {
             classes[class.index()].bound = bound.ok().map(|bound| bound.delay());
         }
-        Measured { classes, skipped: 0, losses: 0, unknown: 0, uncut: 0 }
+        Measured { classes, skipped: 0, losses: 0, unknown: 0, missed: 0, uncut: 0 }
     }
 
     /// Counts what has happened.
@@ -124,6 +128,7 @@ impl Measured {
             Happened::OutOfStep { losses, unknown } => {
                 (self.losses, self.unknown) = (*losses, *unknown);
             }
+            Happened::Missed(missed) => self.missed = *missed,
             Happened::Uncut(uncut) => self.uncut = *uncut,
         }
     }

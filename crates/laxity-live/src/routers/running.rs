@@ -112,8 +112,7 @@ impl<B: Backend> Work<B> {
             let Work { host, told, .. } = self;
             let turn = host.turn(until.is_some(), &mut |happened| told.tell(happened))?;
             if until.is_some_and(|until| host.under_way() == 0 || now >= until) {
-                host.close(&mut |happened| told.tell(happened));
-                return Ok(());
+                return host.close(&mut |happened| told.tell(happened));
             }
             if !turn.more {
                 self.wait(&mut waiter, turn.next.into_iter().chain(until).min())?;
