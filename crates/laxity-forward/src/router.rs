@@ -15,6 +15,7 @@
 //! their last bit out of the last output with frames that varies by less than two frames.** The first is in
 //! one frame and the last in another, and these are always equally far apart.
 
+mod build;
 mod event;
 mod framed;
 mod input;
@@ -25,20 +26,18 @@ mod ways;
 
 use laxity::packet::Packet;
 use laxity::police::Policer;
-use laxity::sched::Tdp;
 use laxity::sched::tdp::Edge;
 use laxity::scheduler::{Backlog, DropReason};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::matching::Headers;
-use laxity_plan::model::{Hop, SchedulerSpec};
-use laxity_plan::paths::Paths;
+use laxity_plan::model::Hop;
 use laxity_plan::tdp::{Assigned, Schedule};
 
+use self::build::{input, output};
 pub use self::event::{Departure, Marking, Outside, RouterEvent};
-use self::framed::Framed;
 use self::input::Input;
-use self::output::{Output, Plain, Told, Waiting};
+use self::output::{Output, Tell, Told, Waiting};
 use self::switch::Switch;
 use self::ways::{Way, Ways};
 use crate::classify::Sorter;
@@ -261,7 +260,7 @@ impl Router {
         &mut self,
         port: usize,
         outside: &mut dyn Outside,
-        something: impl FnOnce(&mut Output, output::Tell<'_>) -> T,
+        something: impl FnOnce(&mut Output, Tell<'_>) -> T,
     ) -> T {
         let Router { ports, queued, edge, .. } = self;
         let output = &mut ports[port].output;
@@ -272,85 +271,7 @@ impl Router {
                 queued.packets -= 1;
                 queued.bytes -= u64::from(waiting.packet.length);
             }
-            outside.event(&event(port, told, is_framed, edge.is_some()));
+            outside.event(&told.event(port, is_framed, edge.is_some()));
         })
     }
-}
-
-/// What an output tells, as others hear it. Where there are frames, nothing leaves with a mark that is not
-/// ours.
-fn event(port: usize, told: Told, is_framed: bool, has_frames: bool) -> RouterEvent {
-    match told {
-        Told::Sent {
-            waiting: Waiting { packet, is_marked, .. },
-            mark,
-            start,
-            departure,
-            frame,
-            due,
-        } => {
-            let mark = match mark {
-                Some(mark) => Marking::Write(mark),
-                None if has_frames && is_marked => Marking::Clear,
-                None => Marking::Leave,
-            };
-            RouterEvent::Sent(Departure {
-                port,
-                packet,
-                mark,
-                is_framed,
-                start,
-                departure,
-                frame,
-                due,
-            })
-        }
-        Told::Dropped { waiting: Waiting { packet, .. }, reason } => {
-            RouterEvent::Dropped { packet, reason }
-        }
-        Told::Padded { mark, start, frame, due } => {
-            RouterEvent::Padded { port, mark, start, frame, due }
-        }
-        Told::Skipped(frames) => RouterEvent::Skipped { port, frames },
-    }
-}
-
-/// The output at the beginning of a hop.
-fn output(
-    on: &Assigned<'_>,
-    hop: Hop,
-    paths: &Paths,
-    schedule: Option<&Schedule<'_>>,
-    settings: &Settings,
-) -> Result<Output, Refusal> {
-    let link = on.link(hop);
-    let known = |output: &laxity_plan::paths::Output| {
-        output.hop == hop && !link.private && output.knows_arrivals()
-    };
-    let here = match paths.outputs.iter().position(known) {
-        Some(output) => paths.plan_at(on.on, output),
-        None => on.at(hop),
-    };
-    let scheduler = here.build_scheduler(settings.seed);
-    let (SchedulerSpec::Tdp(spec), Some(framed), Some(schedule)) =
-        (here.scheduler, on.framed(), schedule)
-    else {
-        return Ok(Output::Plain(Box::new(Plain::new(scheduler, link.rate, settings.catch_up))));
-    };
-    let settings = framed.settings(hop, schedule.ahead(hop));
-    let tdp = Tdp::reserving(settings, |frame| schedule.is_reserved(hop, frame))?;
-    let neighbour = on.network.between(hop)[1];
-    let shortest = u32::try_from(on.plan.link.min_packet.0).unwrap_or(u32::MAX);
-    let padding = on.plan.link.accounted(marks::PADDING as u32).max(shortest);
-    let padding = framed.is_in_step(neighbour).then_some(padding);
-    let tdp = tdp.over(scheduler);
-    Ok(Output::Framed(Box::new(Framed::new(tdp, spec.time, link.rate, spec.late, padding))))
-}
-
-/// The input at the end of a hop, if marked packets come there.
-fn input(on: &Assigned<'_>, hop: Hop) -> Result<Option<Input>, Refusal> {
-    let Some(framed) = on.framed() else { return Ok(None) };
-    let is_marked = framed.has_frames(hop) && framed.is_in_step(on.network.between(hop)[1]);
-    let input = is_marked.then(|| Input::new(framed.spec.time, on.link(hop).delay));
-    Ok(input.transpose()?)
 }

@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | [`wiring`] | which interface is which port |
 //! | [`host`] | the routers over a backend |
+//! | [`time`] | the common time of all hosts |
 //! | [`passage`] | packets followed from router to router |
 //! | [`running`] | the thread that runs them |
 //! | [`measured`] | what was measured, by class, beside what is promised |

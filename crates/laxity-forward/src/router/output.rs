@@ -7,6 +7,7 @@ use laxity::sched::tdp::Mark;
 use laxity::scheduler::{DropReason, DropSink, Scheduler};
 use laxity::units::{Nanos, Rate};
 
+use super::event::{Departure, Marking, RouterEvent};
 use super::framed::Framed;
 use crate::outlet::Outlet;
 use crate::queued::Held;
@@ -53,6 +54,46 @@ pub(super) enum Told {
         due: Nanos,
     },
     Skipped(Range<u64>),
+}
+
+impl Told {
+    /// The same as others hear it. Where there are frames, nothing leaves with a mark that is not
+    /// ours.
+    pub fn event(self, port: usize, is_framed: bool, has_frames: bool) -> RouterEvent {
+        match self {
+            Told::Sent {
+                waiting: Waiting { packet, is_marked, .. },
+                mark,
+                start,
+                departure,
+                frame,
+                due,
+            } => {
+                let mark = match mark {
+                    Some(mark) => Marking::Write(mark),
+                    None if has_frames && is_marked => Marking::Clear,
+                    None => Marking::Leave,
+                };
+                RouterEvent::Sent(Departure {
+                    port,
+                    packet,
+                    mark,
+                    is_framed,
+                    start,
+                    departure,
+                    frame,
+                    due,
+                })
+            }
+            Told::Dropped { waiting: Waiting { packet, .. }, reason } => {
+                RouterEvent::Dropped { packet, reason }
+            }
+            Told::Padded { mark, start, frame, due } => {
+                RouterEvent::Padded { port, mark, start, frame, due }
+            }
+            Told::Skipped(frames) => RouterEvent::Skipped { port, frames },
+        }
+    }
 }
 
 pub(super) type Tell<'a> = &'a mut dyn FnMut(Told);

@@ -19,7 +19,7 @@ use crate::cut::Cutter;
 
 mod hands;
 
-use hands::{Hands, Outgoing};
+use hands::{Hands, Interfaced, Outgoing, Skips};
 
 /// The routers of a host.
 pub struct Host<B> {
@@ -43,28 +43,6 @@ struct Local {
     router: Router,
     /// The numbers of its ports at the backend, from the first.
     first: usize,
-}
-
-/// A port at the backend.
-struct Interfaced {
-    mac: [u8; 6],
-    /// The port at the other end of the link, if that is here, too.
-    peer: Option<usize>,
-}
-
-/// The frames that were skipped by any port, each counted once.
-#[derive(Debug, Default)]
-struct Skips {
-    until: u64,
-}
-
-impl Skips {
-    /// How many of these are new; ports tell of frames in about their order.
-    fn add(&mut self, frames: std::ops::Range<u64>) -> u64 {
-        let new = frames.end.saturating_sub(frames.start.max(self.until));
-        self.until = self.until.max(frames.end);
-        new
-    }
 }
 
 /// After so long an interface that takes no more frames is tried again.

@@ -1,5 +1,7 @@
 //! What is done with the frames of a router.
 
+use std::ops::Range;
+
 use laxity::units::Nanos;
 use laxity_forward::router::{Departure, Marking, Outside, RouterEvent, marks};
 use laxity_forward::segment::{self, Offload};
@@ -7,7 +9,28 @@ use laxity_linux::frames::{Backend, Handle, Port};
 
 use super::super::measured::{Fate, Happened};
 use super::super::passage::{Passage, digest};
-use super::{Interfaced, Skips};
+
+/// A port at the backend.
+pub(super) struct Interfaced {
+    pub mac: [u8; 6],
+    /// The port at the other end of the link, if that is here, too.
+    pub peer: Option<usize>,
+}
+
+/// The frames that were skipped by any port, each counted once.
+#[derive(Debug, Default)]
+pub(super) struct Skips {
+    until: u64,
+}
+
+impl Skips {
+    /// How many of these are new; ports tell of frames in about their order.
+    pub fn add(&mut self, frames: Range<u64>) -> u64 {
+        let new = frames.end.saturating_sub(frames.start.max(self.until));
+        self.until = self.until.max(frames.end);
+        new
+    }
+}
 
 /// The frames of one router.
 pub(super) struct Hands<'a, B> {
