@@ -1,5 +1,6 @@
 //! The workspace's own tools: what is tested before a change is accepted, and how.
 
+mod deb;
 mod engine;
 mod fuzz;
 mod licences;
@@ -44,6 +45,8 @@ enum Command {
     Package,
     /// The crate `laxity-api` compiles for a browser.
     Wasm,
+    /// The package for Debian, into target/debian. Needs cargo-deb.
+    Deb,
     /// Feed every parser of outside bytes with what a fuzzer makes of its seeds.
     Fuzz(Fuzz),
     /// The same networks under ns-2 and under `laxity run`: what they measure, and what it costs.
@@ -101,6 +104,7 @@ impl Command {
             Command::NoStd => vec![no_std::step()],
             Command::Package => vec![package::step()],
             Command::Wasm => vec![wasm::step()],
+            Command::Deb => vec![deb::step()],
             Command::Fuzz(Fuzz { seconds }) => vec![fuzz::step(seconds)],
             Command::Peers(Peers { seeds }) => vec![peers::step(seeds)],
             Command::Search(Search { arguments }) => vec![search::step(arguments)],
@@ -115,6 +119,7 @@ impl Command {
                 steps.extend(search::steps());
                 steps.extend(engine::steps());
                 steps.extend(release::steps());
+                steps.push(deb::check());
                 steps.push(fuzz::step(FUZZ_SECONDS));
                 steps
             }

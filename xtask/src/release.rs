@@ -31,7 +31,7 @@ pub fn steps() -> Vec<Step> {
 }
 
 /// As it is tried first: quick to build.
-const RELEASE: &str = "release";
+pub const RELEASE: &str = "release";
 
 /// As it is installed and measured.
 pub const DIST: &str = "dist";

@@ -1,5 +1,8 @@
 //! The command line.
 
+#[cfg(target_os = "linux")]
+mod watch;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -9,6 +12,9 @@ use laxity_live::routers::PortName;
 use laxity_plan::Plan;
 
 use crate::input::Inputs;
+
+#[cfg(target_os = "linux")]
+pub use watch::Watch;
 
 /// Schedule packets by deadline, and prove it.
 ///
@@ -43,6 +49,9 @@ pub enum Command {
     /// Forward the frames between two interfaces under a plan.
     #[cfg(target_os = "linux")]
     Live(Live),
+    /// Measure any shaper from outside, beside a plan's bounds.
+    #[cfg(target_os = "linux")]
+    Watch(Watch),
     /// Give a live link's ledger to the simulator, and compare every dispatch and drop.
     Replay(Replay),
     /// Read the classes' arrival curves off recorded traffic.
@@ -59,6 +68,26 @@ pub enum Command {
     Bench(Bench),
     /// Print the plan's JSON Schema, for editors.
     Schema(Schema),
+    /// Print what completes the command in a shell.
+    Completions(Completions),
+    /// Write the manual pages.
+    Manual(Manual),
+}
+
+/// `laxity completions`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: laxity completions bash > /etc/bash_completion.d/laxity")]
+pub struct Completions {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+/// `laxity manual`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example: laxity manual man1 && man -l man1/laxity-live.1")]
+pub struct Manual {
+    /// The folder for the pages, one for each command.
+    pub folder: PathBuf,
 }
 
 /// The disciplines that a plan can be checked and run under.
@@ -184,6 +213,10 @@ pub struct Live {
     /// Write down everything that happens into a file in this folder, for `laxity replay`.
     #[arg(long, value_name = "DIR")]
     pub ledger: Option<PathBuf>,
+    /// Write the frames of the ways that have a plan into this pcapng file, each with its class and delay
+    /// as a comment, for Wireshark.
+    #[arg(long, value_name = "FILE")]
+    pub capture: Option<PathBuf>,
 }
 
 /// `laxity replay`.

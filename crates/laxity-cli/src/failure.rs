@@ -129,6 +129,16 @@ impl From<laxity_live::LiveError> for Failure {
     }
 }
 
+#[cfg(target_os = "linux")]
+impl From<laxity_live::watch::WatchError> for Failure {
+    fn from(error: laxity_live::watch::WatchError) -> Self {
+        match error {
+            laxity_live::watch::WatchError::Network => Failure::input(error),
+            error => Failure::new(error, 3),
+        }
+    }
+}
+
 impl From<UnknownScheduler> for Failure {
     fn from(error: UnknownScheduler) -> Self {
         Failure::input(error)

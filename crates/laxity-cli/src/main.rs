@@ -33,12 +33,16 @@ fn main() -> ExitCode {
         Command::Compare(compare) => commands::compare::run(compare),
         #[cfg(target_os = "linux")]
         Command::Live(live) => commands::live::run(live),
+        #[cfg(target_os = "linux")]
+        Command::Watch(watch) => commands::watch::run(watch),
         Command::Fit(fit) => commands::fit::run(fit),
         Command::Import { from } => commands::import::run(from),
         Command::Replay(replay) => commands::replay::run(replay),
         Command::Reproduce(reproduce) => commands::reproduce::run(reproduce),
         Command::Bench(bench) => commands::bench::run(bench),
         Command::Schema(_) => commands::schema(),
+        Command::Completions(completions) => commands::completions(completions),
+        Command::Manual(manual) => commands::manual(manual),
     };
     match done {
         Ok(kept) => kept.into(),

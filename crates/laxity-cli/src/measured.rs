@@ -5,10 +5,9 @@ use laxity_report::{quantity, table};
 
 /// One direction under a plan.
 pub fn of_way(way: &WayStatus) -> String {
-    let rows: Vec<_> = way.classes.iter().map(row).collect();
+    let table = by_class(way, "dropped", [], |_| []);
     let rate = quantity::rate(way.rate_bps as f64);
-    let mut text =
-        format!("{}: {} at {rate}\n\n{}\n\n", way.way, way.scheduler, table::table(&HEADER, &rows));
+    let mut text = format!("{}: {} at {rate}\n\n{table}\n\n", way.way, way.scheduler);
     if let Some(late) = &way.late {
         text += &format!("Waking up was at most {} late.", quantity::time(late.max as f64));
         text += &match way.broken {
@@ -33,8 +32,19 @@ pub fn of_losses(status: &Status) -> String {
     text
 }
 
-const HEADER: [&str; 10] =
-    ["class", "arrived", "sent", "dropped", "mean ms", "p50", "p99", "p99.9", "max", "bound"];
+/// A table of the classes of a direction, in which packets that are not sent are `gone`, with more columns.
+pub fn by_class<const N: usize>(
+    way: &WayStatus,
+    gone: &str,
+    more: [&str; N],
+    of_class: impl Fn(usize) -> [String; N],
+) -> String {
+    let header =
+        ["class", "arrived", "sent", gone, "mean ms", "p50", "p99", "p99.9", "max", "bound"];
+    let rows = way.classes.iter().enumerate();
+    let rows = rows.map(|(number, class)| [row(class), of_class(number).to_vec()].concat());
+    table::table(&[&header[..], &more].concat(), &rows.collect::<Vec<_>>())
+}
 
 fn row(class: &ClassStatus) -> Vec<String> {
     let millis = |nanos: u64| quantity::millis(nanos as f64);

@@ -6,7 +6,7 @@
 //! 2. the file system but for some paths, TCP ports, and signals to others (Landlock, as far as the
 //!    kernel has it);
 //! 3. every system call that forwarding does not need (seccomp): a thread that makes another one
-//!    ends its process.
+//!    ends its process. Files cannot be opened, which is answered with an error.
 //!
 //! | | capabilities to open | system calls afterwards, beside [memory, time, waiting and threads](Sandbox::enter) |
 //! | --- | --- | --- |

@@ -4,7 +4,7 @@ use std::io;
 
 use laxity::units::Nanos;
 use laxity_forward::{Event, Forwarder, Frame, Prepared, Refusal, Settings};
-use laxity_linux::frames::{Backend, Handle, Side, Statistics};
+use laxity_linux::frames::{Backend, Handle, Pool, Side, Statistics};
 use laxity_linux::interface::Interface;
 use laxity_plan::matching::Headers;
 
@@ -31,8 +31,8 @@ pub struct Bridge<B> {
 
 /// Hears of what happens to the frames that arrive at a side.
 pub trait Observer {
-    /// Something happened.
-    fn event(&mut self, at: Side, event: &Event);
+    /// Something happened. The frame that is sent or dropped is still in the pool.
+    fn event(&mut self, at: Side, event: &Event, pool: &Pool);
 }
 
 /// What was counted besides what happens to packets.
@@ -122,8 +122,8 @@ impl<B: Backend> Bridge<B> {
         match &mut ways[at.index()] {
             Way::Plain => None,
             Way::Scheduled(forwarder) => forwarder.poll(now, &mut |event| {
+                observer.event(at, event, backend.pool());
                 follow(backend, at, event);
-                observer.event(at, event);
             }),
         }
     }
@@ -143,8 +143,8 @@ impl<B: Backend> Bridge<B> {
         let Bridge { backend, ways, .. } = self;
         let Way::Scheduled(forwarder) = &mut ways[at.index()] else { return None };
         Some(forwarder.reload(now, next, &mut |event| {
+            observer.event(at, event, backend.pool());
             follow(backend, at, event);
-            observer.event(at, event);
         }))
     }
 
@@ -195,8 +195,8 @@ fn arrive(
         handle: handle.0.into(),
     };
     forwarder.arrive(now, frame, &mut |event| {
+        observer.event(at, event, backend.pool());
         follow(backend, at, event);
-        observer.event(at, event);
     });
 }
 

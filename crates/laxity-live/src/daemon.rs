@@ -18,11 +18,13 @@ use signal_hook::iterator::Signals;
 use thiserror::Error;
 
 use crate::bridge::{Bridge, Way};
+use crate::capture::Capture;
 use crate::forwarding::{Forwarding, Options, StartError, Stopped};
 use crate::ledgers::Ledgers;
 use crate::links::Links;
 use crate::log::{Log, Period};
 use crate::running::{Books, Running};
+use crate::service::Service;
 use crate::status::Status;
 
 /// What is forwarded, between which interfaces.
@@ -39,6 +41,8 @@ pub struct Daemon {
     pub readable: Vec<PathBuf>,
     /// A folder for a [ledger](laxity_forward::ledger) of each direction that has a plan.
     pub ledger: Option<PathBuf>,
+    /// A file for the frames that were sent or dropped under a plan, each with what became of it.
+    pub capture: Option<PathBuf>,
     /// What others ask for while it runs.
     pub requests: Receiver<Request>,
 }
@@ -91,8 +95,11 @@ pub enum LiveError {
     #[error(transparent)]
     Stopped(#[from] Stopped),
     /// A ledger cannot be begun.
-    #[error("cannot begin a ledger in {folder}: {why}", folder = .0.display(), why = .1)]
+    #[error("cannot begin a ledger in {}: {_1}", _0.display())]
     Ledger(PathBuf, io::Error),
+    /// A capture cannot be begun.
+    #[error("cannot begin the capture {}: {_1}", _0.display())]
+    Capture(PathBuf, io::Error),
     /// Signals cannot be heard.
     #[error("signals cannot be heard: {0}")]
     Signals(io::Error),
@@ -100,6 +107,8 @@ pub enum LiveError {
 
 /// So often what happened is read.
 const LOOK: Duration = Duration::from_millis(20);
+/// How many bytes of frames may wait to be captured.
+const CAPTURED: usize = 32 << 20;
 /// How long what is queued may take at the end.
 const PATIENCE: Nanos = Nanos(10_000_000_000);
 
@@ -114,20 +123,31 @@ impl Daemon {
         backend: B,
         keeper: &mut impl Keeper,
     ) -> Result<Status, LiveError> {
-        let Daemon { interfaces, plans, options, duration, readable, ledger, requests } = self;
+        let Daemon { interfaces, plans, options, duration, readable, ledger, capture, requests } =
+            self;
         // Before there are other threads, so that these leave signals to this one.
         let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(LiveError::Signals)?;
         let [there, back] = &plans;
         let ways = [way(there.as_ref(), &backend)?, way(back.as_ref(), &backend)?];
-        let [a, b] = &interfaces;
-        let begun = format!("forwarding between {} and {}", a.name, b.name);
+        let [a, b] = &interfaces.each_ref().map(|interface| interface.name.clone());
+        let begun = format!("forwarding between {a} and {b}");
         let links = Links::new(interfaces)?;
+        let mut service = Service::of_environment();
         let bridge = Bridge::new(backend, ways);
         let ledgers = match ledger {
             Some(folder) => ledgers(&folder, &plans, bridge.settings())
                 .map_err(|error| LiveError::Ledger(folder, error))?,
             None => Ledgers::none(),
         };
+        let capture = match capture {
+            Some(path) => Some(
+                Capture::create(&path, [a, b].map(|name| &**name))
+                    .map_err(|error| LiveError::Capture(path, error))?,
+            ),
+            None => None,
+        };
+        let room = if capture.is_some() { CAPTURED } else { 0 };
+        let options = Options { capture: room, ..options };
         let (forwarding, recorder) = Forwarding::start(bridge, options)?;
         if let Some(error) = &forwarding.not_real_time {
             let cost = "Without it frames are late by milliseconds when others work";
@@ -135,15 +155,17 @@ impl Daemon {
         }
         readable.iter().fold(sandbox(), Sandbox::read).enter()?;
         keeper.say(&begun);
+        service.ready(&begun);
         let started = Clock::Monotonic.now();
         let end = duration.map(|duration| started.saturating_add(duration));
         let log = Log::new(plans.map(|plan| Some(plan?.plan)), recorder);
         let real_time = forwarding.is_real_time();
-        let books = Books { keeper, ledgers, next: None };
+        let books = Books { keeper, ledgers, capture, next: None };
         let mut running = Running { links, log, books, started, real_time, reloads: [0; 2] };
         while forwarding.is_running() && end.is_none_or(|end| Clock::Monotonic.now() < end) {
             thread::sleep(LOOK);
             running.look(&forwarding)?;
+            service.alive();
             for request in requests.try_iter() {
                 running.answer(request, &forwarding)?;
             }
@@ -152,10 +174,13 @@ impl Daemon {
                 break;
             }
             if !heard.is_empty() {
+                service.reloading();
                 // What came of it is said.
                 let _ = running.reload(&forwarding);
+                service.ready(&begun);
             }
         }
+        service.stopping();
         let counts = forwarding.drain(PATIENCE)?;
         Ok(running.end(&counts))
     }

@@ -28,12 +28,14 @@ pub struct Options {
     pub spin: Nanos,
     /// How many events may wait for the recorder; those beyond are counted.
     pub events: usize,
+    /// How many bytes of frames may wait for whoever captures them; none if nobody does.
+    pub capture: usize,
 }
 
 impl Default for Options {
-    /// Priority 50, 30 us, 65 536 events.
+    /// Priority 50, 30 us, 65 536 events, nothing captured.
     fn default() -> Self {
-        Options { priority: Some(50), spin: Nanos(30_000), events: 65_536 }
+        Options { priority: Some(50), spin: Nanos(30_000), events: 65_536, capture: 0 }
     }
 }
 
@@ -110,7 +112,8 @@ impl Forwarding {
         let (asks, asked) = mpsc::channel();
         let (ready, is_ready) = mpsc::channel();
         let settings = bridge.settings();
-        let told = Teller::new(events);
+        let (frames, captured) = RingBuffer::new(options.capture);
+        let told = Teller::new(events, frames);
         let mut work = Work { bridge, options, asked, rung, told, until: None };
         let thread = thread::Builder::new().name("forwarding".into()).spawn(move || {
             let punctual = punctual(options);
@@ -127,7 +130,7 @@ impl Forwarding {
         let not_real_time = is_ready.recv().map_err(|_| StartError::Gone)??;
         let real_time = options.priority.is_some();
         let forwarding = Forwarding { thread, asks, bell, settings, real_time, not_real_time };
-        Ok((forwarding, Recorder::new(happened)))
+        Ok((forwarding, Recorder::new(happened, captured)))
     }
 
     /// Follows another plan for what arrives at a side. What takes time is done here, and not by the thread

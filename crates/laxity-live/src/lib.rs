@@ -13,18 +13,25 @@
 //! | [`recorder`] | what happened, by class |
 //! | [`log`] | the same, plan after plan |
 //! | [`ledgers`] | every event as bytes, for a simulator to repeat |
+//! | [`capture`] | frames for Wireshark, each with what became of it |
 //! | [`spool`] | files that nobody waits for |
+//! | [`service`] | what systemd is told |
 //! | [`links`] | interfaces that come and go |
 //! | [`status`] | what is shown of it all |
 //! | [`daemon`] | all of it as a process: interfaces, signals, privileges |
 //! | [`routers`] | the nodes of a network in place of a bridge |
 //! | [`cut`] | frames that a kernel left to the interface to cut |
+//! | [`demo`] | hosts with traffic between them, for demonstrations and tests |
+//! | [`watch`] | any shaper, measured from outside |
 #![cfg(target_os = "linux")]
 #![deny(missing_docs)]
 
 pub mod bridge;
+pub mod capture;
 pub mod cut;
 pub mod daemon;
+mod delays;
+pub mod demo;
 pub mod forwarding;
 pub mod ledgers;
 pub mod links;
@@ -32,8 +39,10 @@ pub mod log;
 pub mod recorder;
 pub mod routers;
 mod running;
+pub mod service;
 pub mod spool;
 pub mod status;
+pub mod watch;
 mod work;
 
 pub use bridge::{Bridge, Way};

@@ -46,10 +46,23 @@ struct Way {
     next: Option<Plan>,
 }
 
+/// Something that happened to what arrived at a side.
+#[derive(Clone, Copy)]
+pub struct Told<'a> {
+    /// Where it arrived.
+    pub at: Side,
+    /// The plan that is followed.
+    pub plan: &'a Plan,
+    /// What happened.
+    pub event: &'a Event,
+    /// The frame that was sent or dropped, if frames are captured and there was room for it.
+    pub frame: Option<&'a [u8]>,
+}
+
 /// Hears of everything that happens, and of what was measured under a plan once another is followed.
 pub trait Reader {
-    /// Something happened to what arrived at a side.
-    fn event(&mut self, at: Side, event: &Event);
+    /// Something happened.
+    fn event(&mut self, told: Told<'_>);
 
     /// Before what comes next something happened that was not heard.
     fn gap(&mut self, at: Side);
@@ -70,7 +83,7 @@ impl Log {
     /// Counts what has happened since it was last read.
     pub fn read(&mut self, reader: &mut impl Reader) {
         let Log { recorder, ways } = self;
-        recorder.read(|happened| {
+        recorder.read(|happened, frame| {
             let Some(way) = &mut ways[happened.at.index()] else { return };
             if happened.plan > way.present.number {
                 way.go_on(reader);
@@ -79,7 +92,8 @@ impl Log {
                 Side::BOTH.into_iter().for_each(|at| reader.gap(at));
             }
             way.present.measured.add(&happened.event);
-            reader.event(happened.at, &happened.event);
+            let (at, event, plan) = (happened.at, &happened.event, &way.present.plan);
+            reader.event(Told { at, plan, event, frame });
         });
     }
 

@@ -16,6 +16,8 @@ pub struct Happened {
     pub plan: u32,
     /// What happened.
     pub event: Event,
+    /// So many bytes of the frame that was sent or dropped are told, too.
+    pub captured: u32,
     /// How many events before were lost, because nobody read in time.
     pub lost_before: u64,
 }
@@ -23,20 +25,29 @@ pub struct Happened {
 /// Reads what the forwarding thread tells.
 pub struct Recorder {
     happened: Consumer<Happened>,
+    /// The bytes of frames.
+    frames: Consumer<u8>,
+    /// One of them; kept for its memory.
+    frame: Vec<u8>,
     /// Events that nobody read in time: books are short of them.
     pub lost: u64,
 }
 
 impl Recorder {
-    pub(crate) fn new(happened: Consumer<Happened>) -> Self {
-        Recorder { happened, lost: 0 }
+    pub(crate) fn new(happened: Consumer<Happened>, frames: Consumer<u8>) -> Self {
+        Recorder { happened, frames, frame: Vec::new(), lost: 0 }
     }
 
-    /// What has happened since it was last asked, in order.
-    pub fn read(&mut self, mut each: impl FnMut(&Happened)) {
+    /// What has happened since it was last asked, in order, with the frames that are captured.
+    pub fn read(&mut self, mut each: impl FnMut(&Happened, Option<&[u8]>)) {
         while let Ok(happened) = self.happened.pop() {
             self.lost += happened.lost_before;
-            each(&happened);
+            self.frame.resize(happened.captured as usize, 0);
+            let frame = match self.frames.pop_entire_slice(&mut self.frame) {
+                Ok(()) if !self.frame.is_empty() => Some(&self.frame[..]),
+                _ => None,
+            };
+            each(&happened, frame);
         }
     }
 

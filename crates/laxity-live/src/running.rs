@@ -6,11 +6,12 @@ use laxity_linux::clock::Clock;
 use laxity_linux::frames::Side;
 
 use crate::bridge::Counts;
+use crate::capture::Capture;
 use crate::daemon::{Keeper, PlanText, Request};
 use crate::forwarding::{Forwarding, Stopped};
 use crate::ledgers::Ledgers;
 use crate::links::Links;
-use crate::log::{Log, Period, Reader};
+use crate::log::{Log, Period, Reader, Told};
 use crate::status::Status;
 
 /// A link that is forwarded over, as it is looked after.
@@ -86,7 +87,11 @@ impl<K: Keeper> Running<'_, K> {
         self.log.read(&mut self.books);
         let status = self.status(counts);
         self.log.end().iter().for_each(|period| self.books.keeper.ended(period));
-        self.books.ledgers.finish(&mut |what| self.books.keeper.say(what));
+        let say = &mut |what: &str| self.books.keeper.say(what);
+        self.books.ledgers.finish(say);
+        if let Some(capture) = self.books.capture {
+            capture.finish(say);
+        }
         status
     }
 }
@@ -95,24 +100,32 @@ impl<K: Keeper> Running<'_, K> {
 pub(crate) struct Books<'k, K> {
     pub keeper: &'k mut K,
     pub ledgers: Ledgers,
+    pub capture: Option<Capture>,
     /// The text of the plan that is followed from the next reload on.
     pub next: Option<String>,
 }
 
 impl<K: Keeper> Books<'_, K> {
     fn hand_over(&mut self) {
-        self.ledgers.hand_over(&mut |what| self.keeper.say(what));
+        let say = &mut |what: &str| self.keeper.say(what);
+        self.ledgers.hand_over(say);
+        if let Some(capture) = &mut self.capture {
+            capture.hand_over(say);
+        }
     }
 }
 
 impl<K: Keeper> Reader for Books<'_, K> {
-    fn event(&mut self, at: Side, event: &Event) {
-        if let Event::Reloaded { .. } = event
+    fn event(&mut self, told: Told<'_>) {
+        if let Event::Reloaded { .. } = told.event
             && let Some(text) = self.next.take()
         {
-            self.ledgers.plan(at, &text);
+            self.ledgers.plan(told.at, &text);
         }
-        self.ledgers.event(at, event);
+        self.ledgers.event(told.at, told.event);
+        if let Some(capture) = &mut self.capture {
+            capture.event(told);
+        }
     }
 
     fn gap(&mut self, at: Side) {

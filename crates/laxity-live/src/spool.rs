@@ -38,7 +38,11 @@ impl Spool {
     /// # Errors
     /// If it cannot be made; the error does not name it.
     pub fn create(path: PathBuf) -> io::Result<Self> {
-        let mut file = File::create_new(&path)?;
+        let file = File::create_new(&path)?;
+        Spool::of(path, file)
+    }
+
+    fn of(path: PathBuf, mut file: File) -> io::Result<Self> {
         let (chunks, written) = mpsc::channel::<Vec<u8>>();
         let shared = Arc::<Shared>::default();
         let theirs = Arc::clone(&shared);
@@ -108,5 +112,39 @@ impl Spool {
         }
         let failed = self.shared.failed.lock().unwrap_or_else(|held| held.into_inner()).take();
         failed.map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_that_is_full_ends_the_file_once() {
+        let path = PathBuf::from("/dev/full");
+        let full = File::options().write(true).open(&path).expect("it is there");
+        let mut spool = Spool::of(path, full).expect("a thread");
+        let failed = std::iter::repeat_with(|| {
+            thread::sleep(std::time::Duration::from_millis(1));
+            spool.write(vec![1; 100])
+        });
+        let error = failed.take(5000).find_map(Result::err).expect("it is full");
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert!(!spool.is_open());
+        assert!(spool.write(vec![1; 100]).is_ok(), "it is said once");
+        assert!(spool.finish().is_ok());
+    }
+
+    #[test]
+    fn more_than_there_is_room_for_ends_the_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut spool = Spool::create(folder.path().join("file")).expect("a file");
+        spool.write(b"before".to_vec()).expect("room");
+        let error = spool.write(vec![0; ROOM + 1]).expect_err("no room");
+        assert_eq!(error.to_string(), "the disk is too slow");
+        let path = spool.path().to_path_buf();
+        spool.finish().expect("written");
+        assert_eq!(std::fs::read(&path).expect("there"), b"before");
+        assert!(Spool::create(path).is_err(), "nothing is overwritten");
     }
 }

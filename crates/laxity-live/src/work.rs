@@ -6,9 +6,9 @@ use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{Receiver, Sender};
 
 use laxity::units::Nanos;
-use laxity_forward::{Event, Prepared, Refusal};
+use laxity_forward::{Dropped, Event, Prepared, Refusal, Sent};
 use laxity_linux::clock::Clock;
-use laxity_linux::frames::{Backend, Side};
+use laxity_linux::frames::{Backend, Handle, Pool, Side};
 use laxity_linux::interface::Interface;
 use laxity_linux::priority;
 use laxity_linux::wait::Waiter;
@@ -117,6 +117,8 @@ impl<B: Backend> Work<B> {
 /// Tells the recorder, and never waits for it.
 pub(crate) struct Teller {
     events: Producer<Happened>,
+    /// The bytes of frames that are sent or dropped; of no room if they are not captured.
+    frames: Producer<u8>,
     /// By side, how many plans were followed before the present one.
     plans: [u32; 2],
     /// Events that there was no room for since the last that was told.
@@ -125,19 +127,37 @@ pub(crate) struct Teller {
 
 impl Teller {
     /// One that has told nothing.
-    pub fn new(events: Producer<Happened>) -> Self {
-        Teller { events, plans: [0; 2], lost: 0 }
+    pub fn new(events: Producer<Happened>, frames: Producer<u8>) -> Self {
+        Teller { events, frames, plans: [0; 2], lost: 0 }
+    }
+
+    /// Tells the bytes of a frame as far as there is room for all of them.
+    fn capture(&mut self, event: &Event, pool: &Pool) -> u32 {
+        let (Event::Sent(Sent { packet, .. }) | Event::Dropped(Dropped { packet, .. })) = event
+        else {
+            return 0;
+        };
+        let bytes = pool.bytes(Handle(packet.handle as u32));
+        match self.frames.push_entire_slice(bytes) {
+            Ok(()) => bytes.len() as u32,
+            Err(_) => 0,
+        }
     }
 }
 
 impl Observer for Teller {
-    fn event(&mut self, at: Side, event: &Event) {
+    fn event(&mut self, at: Side, event: &Event, pool: &Pool) {
         let plan = &mut self.plans[at.index()];
         *plan += u32::from(matches!(event, Event::Reloaded { .. }));
-        let happened = Happened { at, plan: *plan, event: *event, lost_before: self.lost };
-        match self.events.push(happened) {
-            Ok(()) => self.lost = 0,
-            Err(_) => self.lost += 1,
+        let (plan, event, lost_before) = (*plan, *event, self.lost);
+        if self.events.is_full() {
+            self.lost += 1;
+            return;
         }
+        let captures = self.frames.buffer().capacity() > 0;
+        let captured = if captures { self.capture(&event, pool) } else { 0 };
+        // Nobody else takes the room that there is.
+        let _ = self.events.push(Happened { at, plan, event, captured, lost_before });
+        self.lost = 0;
     }
 }

@@ -51,6 +51,7 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
         duration: arguments.duration,
         readable: paths.into_iter().flatten().map(folder_of).collect(),
         ledger: arguments.ledger.clone(),
+        capture: arguments.capture.clone(),
         requests,
     };
     let mut keeper = Terminal { paths, broken: 0, printed: Ok(()) };

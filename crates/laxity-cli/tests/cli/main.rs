@@ -28,6 +28,8 @@ mod seeds;
 mod signals;
 mod stdin;
 mod verdicts;
+#[cfg(target_os = "linux")]
+mod watch;
 
 /// Every discipline that a plan can be run under.
 const SCHEDULERS: [&str; 15] = [

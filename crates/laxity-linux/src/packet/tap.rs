@@ -9,7 +9,7 @@ use super::mmsg::Receiver;
 use super::socket::{self, PLACE, packet_option};
 use super::{Options, Receive};
 use crate::error::Error;
-use crate::frames::{BATCH, Handle, Pool, Port};
+use crate::frames::{BATCH, Handle, Pool, Port, Undone};
 use crate::interface::Interface;
 use crate::sys::{plain, set_option};
 
@@ -42,6 +42,8 @@ pub struct Passed<'a> {
     pub bytes: &'a [u8],
     /// How many bytes it takes on the link, more than there are if it is still to be cut.
     pub length_on_link: usize,
+    /// What its interface or another one still does to it.
+    pub undone: Undone,
     /// When it passed, on [`Clock::Realtime`](crate::clock::Clock::Realtime).
     pub at: Nanos,
 }
@@ -79,8 +81,9 @@ impl Tap {
             match self.pool.arrived(frame) {
                 Some(at) => {
                     let bytes = self.pool.bytes(frame);
-                    let length_on_link = self.pool.undone(frame).length_on_link(bytes.len());
-                    show(Passed { bytes, length_on_link, at });
+                    let undone = self.pool.undone(frame);
+                    let length_on_link = undone.length_on_link(bytes.len());
+                    show(Passed { bytes, length_on_link, undone, at });
                 }
                 None => self.missed += 1,
             }

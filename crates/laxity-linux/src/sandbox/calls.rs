@@ -86,9 +86,18 @@ const OPENING_IN_THE_OLD_WAY: &[i64] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OPENING_IN_THE_OLD_WAY: &[i64] = &[];
 
-/// Kills the process at any call that is not allowed.
+/// Kills the process at any call that is not allowed, but for those that are refused.
 pub(super) fn restrict(more: &[i64], opens: bool) -> Result<(), Error> {
-    for program in [without_clone3(), program(more, opens)] {
+    // As if the kernel had no `clone3`, whose arguments are out of a filter's reach: libraries then start
+    // threads with `clone`.
+    let mut programs = vec![refused(libc::SYS_clone3, libc::ENOSYS)];
+    if !opens {
+        // Libraries open files by themselves and go on without: glibc, when a thread gives memory back.
+        programs.push(refused(libc::SYS_openat, libc::EACCES));
+    }
+    // Last, for it allows no more of them.
+    programs.push(program(more, opens));
+    for program in programs {
         let program = program.map_err(io::Error::other);
         let program = program.doing("write a filter for system calls")?;
         let applied = seccompiler::apply_filter(&program).map_err(io::Error::other);
@@ -97,18 +106,17 @@ pub(super) fn restrict(more: &[i64], opens: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// As if the kernel had no `clone3`, whose arguments are out of a filter's reach: libraries then
-/// start threads with `clone`.
-fn without_clone3() -> Result<BpfProgram, BackendError> {
-    let rules = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
-    let missing = SeccompAction::Errno(libc::ENOSYS as u32);
-    SeccompFilter::new(rules, SeccompAction::Allow, missing, target()?)?.try_into()
+/// Has a call answered with an error, if the other programs allow it.
+fn refused(call: i64, error: i32) -> Result<BpfProgram, BackendError> {
+    let rules = BTreeMap::from([(call, Vec::new())]);
+    let answer = SeccompAction::Errno(error as u32);
+    SeccompFilter::new(rules, SeccompAction::Allow, answer, target()?)?.try_into()
 }
 
 fn program(more: &[i64], opens: bool) -> Result<BpfProgram, BackendError> {
     let mut rules = some_arguments()?;
     let opening = if opens { [OPENING, OPENING_IN_THE_OLD_WAY].concat() } else { Vec::new() };
-    let freely = [FREELY, more, &opening, &[libc::SYS_clone3]].concat();
+    let freely = [FREELY, more, &opening, &[libc::SYS_clone3, libc::SYS_openat]].concat();
     rules.extend(freely.into_iter().map(|call| (call, Vec::new())));
     let (killed, allowed) = (SeccompAction::KillProcess, SeccompAction::Allow);
     SeccompFilter::new(rules, killed, allowed, target()?)?.try_into()

@@ -1,15 +1,13 @@
 //! Two hosts with a bridge between them.
 
-use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
 use laxity_linux::interface::Interface;
 use laxity_linux::namespace::Namespace;
 use laxity_linux::packet::{Mmsg, Options, Ring};
+use laxity_live::demo::Laboratory;
+pub use laxity_live::demo::laboratory::{RECEIVER as B, SENDER as A};
 use laxity_plan::Plan;
-
-pub const A: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
-pub const B: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
 
 /// Hosts `a` and `b`, each on a cable to the namespace between them.
 pub struct Hosts {
@@ -21,27 +19,27 @@ pub struct Hosts {
 impl Hosts {
     /// None where that is not allowed, and then it says so.
     pub fn new() -> Option<Hosts> {
-        let between = match Namespace::new() {
-            Ok(namespace) => namespace,
+        match Laboratory::new() {
+            Ok(Laboratory { between, sender, receiver }) => {
+                Some(Hosts { between, a: sender, b: receiver })
+            }
             Err(error) if error.is_permission() => {
                 eprintln!("SKIPPED: {error}; run as root or within `unshare -Urn`");
-                return None;
+                None
             }
             Err(error) => panic!("{error}"),
-        };
-        let host = |name: &str, address: IpAddr| {
-            let host = Namespace::new().expect("a host");
-            between.veth(name, &host, "eth").expect("a cable");
-            host.address("eth", address, 24).expect("an address");
-            host
-        };
-        let (a, b) = (host("a", A), host("b", B));
-        Some(Hosts { between, a, b })
+        }
     }
 
-    fn ends(&self) -> [Interface; 2] {
-        let find = || ["a", "b"].map(|name| Interface::named(name).expect("it is there"));
-        self.between.run(find).expect("entered")
+    /// The same by the names of who sends and who receives.
+    pub fn laboratory(&self) -> Laboratory {
+        let Hosts { between, a, b } = self;
+        let (between, sender, receiver) = (between.clone(), a.clone(), b.clone());
+        Laboratory { between, sender, receiver }
+    }
+
+    pub fn ends(&self) -> [Interface; 2] {
+        self.laboratory().ends().expect("they are there")
     }
 
     pub fn ring(&self) -> Ring {

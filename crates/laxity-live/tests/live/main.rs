@@ -2,9 +2,14 @@
 //! as root or within `unshare -Urn`; without it every test says that it was skipped.
 #![cfg(target_os = "linux")]
 
+mod corpus;
+mod demo;
 mod hosts;
 #[path = "../../examples/ring/laboratory.rs"]
 mod laboratory;
 mod repeated;
 mod ring;
+mod shapers;
 mod traffic;
+mod watched;
+mod watcher;

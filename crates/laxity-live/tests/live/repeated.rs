@@ -35,7 +35,7 @@ fn the_simulator_repeats_what_was_forwarded() {
     let mut plans = kinds.iter().map(|kind| text(kind));
     let mut ledger = Writer::new(Vec::new(), Settings::default().into()).expect("room in memory");
     ledger.plan(&plans.next().expect("the first")).expect("room in memory");
-    recorder.read(|happened| {
+    recorder.read(|happened, _| {
         if let Event::Reloaded { .. } = happened.event {
             ledger.plan(&plans.next().expect("the next")).expect("room in memory");
         }

@@ -58,7 +58,7 @@ pub fn datagrams(from: &Namespace, to: &Namespace, port: u16, count: u32) -> usi
 fn events(forwarding: Forwarding, recorder: &mut laxity_live::Recorder) -> Vec<Happened> {
     forwarding.drain(Nanos(5_000_000_000)).expect("it forwarded to the end");
     let mut events = Vec::new();
-    recorder.read(|happened| events.push(*happened));
+    recorder.read(|happened, _| events.push(*happened));
     assert_eq!(recorder.lost, 0);
     events
 }

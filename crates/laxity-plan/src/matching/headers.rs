@@ -91,6 +91,9 @@ type Ip<'a> = Option<(IpHeaders, Option<&'a [u8]>)>;
 fn ipv4(packet: &[u8]) -> Ip<'_> {
     let header = packet.first_chunk::<20>()?;
     let length = usize::from(header[0] & 0xf) * 4;
+    if length < header.len() {
+        return None;
+    }
     let ip = IpHeaders {
         source: address4(header, 12),
         destination: address4(header, 16),
@@ -101,12 +104,17 @@ fn ipv4(packet: &[u8]) -> Ip<'_> {
     // Recorded before segmentation offload, a packet may give its length as zero.
     let total = usize::from(u16::from_be_bytes([header[2], header[3]]));
     let end = if total < length { packet.len() } else { total.min(packet.len()) };
-    let above = packet.get(length.max(20)..end).filter(|_| offset == 0);
+    let above = packet.get(length..end).filter(|_| offset == 0);
     Some((ip, above))
 }
 
 fn ipv6(packet: &[u8]) -> Ip<'_> {
     let (header, rest) = packet.split_first_chunk::<40>()?;
+    // A jumbogram, or recorded before segmentation offload, gives its length as zero.
+    let rest = match usize::from(u16::from_be_bytes([header[4], header[5]])) {
+        0 => rest,
+        length => &rest[..length.min(rest.len())],
+    };
     let (protocol, above) = above_extensions(header[6], rest);
     let ip = IpHeaders {
         source: address6(header, 8),
@@ -119,9 +127,12 @@ fn ipv6(packet: &[u8]) -> Ip<'_> {
 
 /// Skips extension headers; every one is at least eight bytes, so this ends.
 fn above_extensions(mut protocol: u8, mut rest: &[u8]) -> (u8, Option<&[u8]>) {
+    let all = rest.len();
     loop {
         let units = match protocol {
-            HOP_BY_HOP | ROUTING | DESTINATION => 8,
+            // It comes before all others, or is none.
+            HOP_BY_HOP if rest.len() == all => 8,
+            ROUTING | DESTINATION => 8,
             FRAGMENT => 0,
             AUTHENTICATION => 4,
             _ => return (protocol, Some(rest)),

@@ -1,0 +1,49 @@
+//! `laxity watch` on the command line.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use laxity::units::Nanos;
+
+use super::duration;
+
+/// `laxity watch`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples: laxity watch examples/home-uplink.toml --in eth1 --out eth0
+          laxity watch plan.toml --in mirror1 --out mirror2 --mirror --duration 60s
+
+Frames that arrive at --in are paired with those that this machine sends at --out, by what is in them,
+whatever shapes in between: a qdisc of --out, laxity live, anything. With --mirror another machine is
+watched, whose two sides two ports of a switch show here: frames arrive at both. Each port must show one
+direction only, that towards the shaper and that away from it.
+Classes come from the plan's `match`, delays from the kernel's stamps, bounds from the plan's proof.
+SIGINT and SIGTERM end it, as --duration does. Opening needs CAP_NET_RAW; all privileges are given up
+then. Exits with 1 if a packet took longer than its bound, or the plan is not admitted.")]
+pub struct Watch {
+    /// The plan whose classes are measured and whose bounds stand beside.
+    pub plan: PathBuf,
+    /// Where frames arrive that go to the shaper.
+    #[arg(long = "in", value_name = "INTERFACE")]
+    pub from: String,
+    /// Where they leave it.
+    #[arg(long = "out", value_name = "INTERFACE")]
+    pub to: String,
+    /// Frames that have left the shaper arrive at --out, as on a mirror port, rather than being sent
+    /// there.
+    #[arg(long)]
+    pub mirror: bool,
+    /// Addresses and ports are translated in between: packets are told apart without them.
+    #[arg(long)]
+    pub nat: bool,
+    /// What has not left after this time is lost.
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "5s",
+          allow_hyphen_values = true)]
+    pub timeout: Nanos,
+    /// End after this time, such as 60s.
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    pub duration: Option<Nanos>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,92 @@
+//! Any shaper, measured from outside: frames are seen before and behind it, packets paired by what is in
+//! them, and their delays stand beside what a plan proves.
+//!
+//! It shares no code with the forwarder's own measurement. What time is between the two taps, the kernel's
+//! stamps say; nothing depends on when frames are looked at.
+//!
+//! | module | what it is |
+//! | --- | --- |
+//! | [`content`] | what tells packets apart, as far as shapers leave it as it is |
+//! | [`pairing`] | what arrived and has not left |
+//! | [`measuring`] | frames in, figures out; no clock, no I/O |
+//! | [`taps`] | the frames of two interfaces |
+//! | [`watched`] | the figures |
+
+mod busiest;
+mod class;
+pub mod content;
+mod layers;
+pub mod measuring;
+pub mod order;
+pub mod pairing;
+pub mod taps;
+#[cfg(test)]
+mod tests;
+pub mod watched;
+
+use std::io;
+
+use laxity::units::Nanos;
+use laxity_linux::clock::Clock;
+use laxity_linux::interface::Interface;
+use laxity_linux::sandbox::Sandbox;
+use laxity_plan::Plan;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use thiserror::Error;
+
+pub use measuring::Settings;
+pub use taps::{Behind, Taps};
+pub use watched::{ClassWatched, Watched};
+
+/// What is watched.
+pub struct Watch {
+    /// Before and behind what is measured.
+    pub interfaces: [Interface; 2],
+    /// Which frames of the second are taken for those that have left.
+    pub behind: Behind,
+    /// What is held against it.
+    pub plan: Plan,
+    /// What is not in the plan.
+    pub settings: Settings,
+    /// It ends by itself after so long.
+    pub duration: Option<Nanos>,
+}
+
+/// Why nothing is watched, or no longer.
+#[derive(Debug, Error)]
+pub enum WatchError {
+    /// The plan is not of one link.
+    #[error("the plan is of a network: one link is watched, under a plan without `[network]`")]
+    Network,
+    /// The system refuses.
+    #[error(transparent)]
+    System(#[from] laxity_linux::Error),
+    /// Frames cannot be looked at any more.
+    #[error("frames cannot be looked at: {0}")]
+    Frames(io::Error),
+    /// Signals cannot be heard.
+    #[error("signals cannot be heard: {0}")]
+    Signals(io::Error),
+}
+
+impl Watch {
+    /// Watches until a signal asks for the end, without any privilege once the taps are open.
+    ///
+    /// # Errors
+    /// If the plan is not of a link, or the system refuses what it takes.
+    pub fn run(self, say: &mut dyn FnMut(&str)) -> Result<Watched, WatchError> {
+        let Watch { interfaces: [before, after], behind, plan, settings, duration } = self;
+        let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(WatchError::Signals)?;
+        let mut taps = Taps::open([&before, &after], behind, plan, settings)?;
+        Sandbox::new().terminal().enter()?;
+        say(&format!("watching between {} and {}", before.name, after.name));
+        let end = duration.map(|duration| Clock::Monotonic.now().saturating_add(duration));
+        while end.is_none_or(|end| Clock::Monotonic.now() < end)
+            && signals.pending().next().is_none()
+        {
+            taps.look().map_err(WatchError::Frames)?;
+        }
+        taps.finish().map_err(WatchError::Frames)
+    }
+}

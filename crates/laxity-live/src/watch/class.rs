@@ -1,0 +1,73 @@
+//! What is measured of a class.
+
+use std::collections::BTreeMap;
+
+use laxity::port::Promise;
+use laxity::units::Nanos;
+
+use crate::delays::Delays;
+use crate::status::ClassStatus;
+
+/// The packets of a class, counted.
+#[derive(Clone, Debug)]
+pub(super) struct ClassBooks {
+    promise: Promise,
+    pub arrived: u64,
+    pub sent: u64,
+    pub lost: u64,
+    pub forgotten: u64,
+    pub bytes_sent: u64,
+    deadline_misses: u64,
+    bound_misses: u64,
+    delays: Delays,
+}
+
+impl ClassBooks {
+    pub fn new(promise: Promise) -> Self {
+        ClassBooks {
+            promise,
+            arrived: 0,
+            sent: 0,
+            lost: 0,
+            forgotten: 0,
+            bytes_sent: 0,
+            deadline_misses: 0,
+            bound_misses: 0,
+            delays: Delays::new(),
+        }
+    }
+
+    /// A packet left, for which what its class is promised holds if it is `promised`.
+    pub fn sent(&mut self, length: u32, delay: Nanos, promised: bool) {
+        self.sent += 1;
+        self.bytes_sent += u64::from(length);
+        let misses = |limit: Option<Nanos>| limit.is_some_and(|limit| promised && delay > limit);
+        self.deadline_misses += u64::from(misses(self.promise.deadline));
+        self.bound_misses += u64::from(misses(self.promise.bound));
+        self.delays.record(delay.0);
+    }
+
+    /// All of it.
+    pub fn status(&self, name: &str) -> ClassStatus {
+        let dropped = [("lost", self.lost), ("forgotten", self.forgotten)].into_iter();
+        let dropped: BTreeMap<_, _> = dropped.filter(|(_, count)| *count > 0).collect();
+        ClassStatus {
+            name: name.to_string(),
+            arrived: self.arrived,
+            sent: self.sent,
+            queued: self.arrived.saturating_sub(self.sent + self.lost + self.forgotten),
+            dropped: dropped.into_iter().map(|(why, count)| (why.to_string(), count)).collect(),
+            bytes_sent: self.bytes_sent,
+            delay_ns: self.delays.status(),
+            deadline_ns: self.promise.deadline.map(|deadline| deadline.0),
+            deadline_misses: self.deadline_misses,
+            bound_ns: self.promise.bound.map(|bound| bound.0),
+            bound_misses: self.bound_misses,
+        }
+    }
+}
+
+/// Bits a second.
+pub(super) fn per_second(bytes: u64, duration: Nanos) -> f64 {
+    if duration == Nanos::ZERO { 0.0 } else { bytes as f64 * 8e9 / duration.0 as f64 }
+}

@@ -1,0 +1,93 @@
+//! What of a frame whoever forwards it leaves as it is.
+//!
+//! Left out is what a bridge, a router or an interface changes: everything of Ethernet and VLAN tags, of IP
+//! the hops that are left, code point, congestion marks, checksum and options, and checksums above that
+//! an interface fills in. Of TCP the flags and a SYN's options are left out, too, for offloads move the
+//! former and routers clamp the latter.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+use super::layers::{Layers, Transport};
+
+/// Finds what tells packets apart.
+#[derive(Clone, Debug, Default)]
+pub struct Contents {
+    hashes: RandomState,
+    translated: bool,
+}
+
+/// A packet as the link carries it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// The same for packets of the same content, and others have another.
+    pub key: u64,
+    /// The length of its frame in bytes, as an interface counts it.
+    pub length: u32,
+}
+
+impl Contents {
+    /// By all that stays; addresses and ports do not if they are `translated`.
+    pub fn new(translated: bool) -> Self {
+        Contents { hashes: RandomState::new(), translated }
+    }
+
+    /// The packets of a frame. One that is still to be cut into `segments` of so many bytes, or was put
+    /// together of such, is several.
+    pub fn of(&self, frame: &[u8], segments: Option<u16>, mut each: impl FnMut(Content)) {
+        let layers = Layers::of(frame);
+        let payload = &frame[layers.payload..layers.end];
+        let size = segments.filter(|_| layers.transport.is_cut()).map_or(usize::MAX, usize::from);
+        if payload.len() <= size {
+            let key = self.key(frame, &layers, 0, 0, payload);
+            return each(Content { key, length: length(frame.len()) });
+        }
+        let mut begin = 0;
+        for (number, part) in payload.chunks(size).enumerate() {
+            let key = self.key(frame, &layers, number as u16, begin, part);
+            each(Content { key, length: length(layers.payload + part.len()) });
+            begin += part.len() as u32;
+        }
+    }
+
+    /// The key of a segment: which it is, where it begins, and what it carries.
+    fn key(&self, frame: &[u8], layers: &Layers, number: u16, begin: u32, part: &[u8]) -> u64 {
+        let mut hash = self.hashes.build_hasher();
+        hash.write_u16(layers.ether_type);
+        if let Some(protocol) = layers.protocol {
+            hash.write_u8(protocol);
+        }
+        if !self.translated {
+            hash.write(&frame[layers.addresses.clone()]);
+        }
+        let header = &frame[layers.transport_at..layers.payload];
+        if let (false, Some(ports)) = (self.translated, header.get(..4)) {
+            hash.write(ports);
+        }
+        match layers.transport {
+            Transport::Tcp => {
+                const SYN: u8 = 2;
+                let stands = u32::from_be_bytes([header[4], header[5], header[6], header[7]]);
+                hash.write_u32(stands.wrapping_add(begin));
+                hash.write(&header[8..12]);
+                hash.write(&header[14..16]);
+                if header[13] & SYN == 0 {
+                    hash.write(&header[20..]);
+                }
+            }
+            Transport::Udp | Transport::Other => {
+                let identification = layers.identification.map(|first| first.wrapping_add(number));
+                hash.write_u16(identification.unwrap_or_default());
+            }
+        }
+        hash.write_usize(part.len());
+        hash.write(part);
+        hash.finish()
+    }
+}
+
+fn length(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+//! Packets of two taps, paired and measured by class.
+
+use laxity::packet::{ClassId, Packet};
+use laxity::police::Policer;
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_plan::classify::Classifier;
+use laxity_plan::matching::Headers;
+use laxity_plan::model::Class;
+
+use super::busiest::Busiest;
+use super::class::{ClassBooks, per_second};
+use super::content::{Content, Contents};
+use super::order::Order;
+use super::pairing::Pairing;
+use super::watched::{ClassWatched, Watched};
+use crate::status::WayStatus;
+
+/// Where a frame was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "there are two taps")]
+pub enum Tapped {
+    /// Before what is measured.
+    Before,
+    /// Behind it.
+    Behind,
+}
+
+/// A frame as a tap shows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// Where.
+    pub tapped: Tapped,
+    /// When, on the clock of both taps.
+    pub at: Nanos,
+    /// The frame, with its VLAN tags.
+    pub frame: &'a [u8],
+    /// The bytes of payload of each segment that it is to be cut into, or was put together of.
+    pub segments: Option<u16>,
+}
+
+/// What is not in a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// What has not left after so long is lost.
+    pub timeout: Nanos,
+    /// Whether addresses and ports are translated between the taps.
+    pub translated: bool,
+    /// How many packets are remembered: some 100 bytes each.
+    pub packets: usize,
+}
+
+impl Default for Settings {
+    /// 5 s, not translated, a million packets.
+    fn default() -> Self {
+        Settings { timeout: Nanos(5_000_000_000), translated: false, packets: 1 << 20 }
+    }
+}
+
+/// Measures from what taps show. No clock, no I/O.
+pub struct Measuring {
+    plan: Plan,
+    classifier: Classifier,
+    /// The class of what no match takes.
+    rest: Option<ClassId>,
+    contents: Contents,
+    order: Order<Event>,
+    pairing: Pairing<Arrival>,
+    policer: Policer,
+    /// By class number.
+    classes: Vec<ClassBooks>,
+    busiest: Busiest,
+    unclassed: u64,
+    unpaired: u64,
+    alike: u64,
+    /// The first and the last time that is measured.
+    span: (Nanos, Nanos),
+}
+
+/// What happened; arrivals before departures of one time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    Arrived { class: Option<ClassId>, key: u64, length: u32 },
+    Left { key: u64, length: u32 },
+}
+
+/// A packet that waits to be seen again.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    class: Option<ClassId>,
+    length: u32,
+    /// Whether the bound of its class holds for it.
+    promised: bool,
+}
+
+impl Measuring {
+    /// Measures what happens from `begin` on, under a plan of a link.
+    pub fn new(plan: Plan, settings: Settings, begin: Nanos) -> Self {
+        let takes_the_rest =
+            |class: &Class| class.matching.is_none() && class.relative_deadline().is_none();
+        let rest = plan.leaves().find(|(_, class)| takes_the_rest(class));
+        Measuring {
+            classifier: Classifier::new(&plan),
+            rest: rest.map(|(id, _)| id),
+            contents: Contents::new(settings.translated),
+            order: Order::new(settings.packets),
+            pairing: Pairing::new(settings.timeout, settings.packets),
+            policer: plan.policer(Nanos::ZERO),
+            classes: plan.promises().map(ClassBooks::new).collect(),
+            busiest: Busiest::default(),
+            unclassed: 0,
+            unpaired: 0,
+            alike: 0,
+            span: (begin, begin),
+            plan,
+        }
+    }
+
+    /// A tap shows a frame.
+    pub fn see(&mut self, seen: Seen<'_>) {
+        let Seen { tapped, at, frame, segments } = seen;
+        if at < self.span.0 {
+            return;
+        }
+        let Measuring { plan, classifier, rest, contents, order, .. } = self;
+        let class = match tapped {
+            Tapped::Before => classifier.class(&Headers::from_ethernet(frame)).or(*rest),
+            Tapped::Behind => None,
+        };
+        contents.of(frame, segments, |Content { key, length }| {
+            let length = plan.link.accounted(length);
+            let event = match tapped {
+                Tapped::Before => Event::Arrived { class, key, length },
+                Tapped::Behind => Event::Left { key, length },
+            };
+            order.add(at, event);
+        });
+    }
+
+    /// Both taps have shown all that passed before this time.
+    pub fn settle(&mut self, settled: Nanos) {
+        while let Some((at, event)) = self.order.next(settled) {
+            match event {
+                Event::Arrived { class, key, length } => self.arrive(at, class, key, length),
+                Event::Left { key, length } => self.leave(at, key, length),
+            }
+        }
+        let Measuring { pairing, classes, span, .. } = self;
+        span.1 = span.1.max(settled);
+        pairing.expire(settled, |lost| {
+            lost.class.into_iter().for_each(|class| classes[class.index()].lost += 1);
+        });
+    }
+
+    fn arrive(&mut self, at: Nanos, class: Option<ClassId>, key: u64, length: u32) {
+        let mut promised = true;
+        match class {
+            Some(class) => {
+                let books = &mut self.classes[class.index()];
+                books.arrived += 1;
+                let mut packet = Packet { class, length, arrival: at, ..Packet::default() };
+                let admitted = self.policer.admit(at, &mut packet);
+                promised = admitted && !packet.demoted;
+            }
+            None => self.unclassed += 1,
+        }
+        let forgotten = self.pairing.arrive(key, at, Arrival { class, length, promised });
+        if let Some(class) = forgotten.and_then(|forgotten| forgotten.class) {
+            self.classes[class.index()].forgotten += 1;
+        }
+    }
+
+    fn leave(&mut self, at: Nanos, key: u64, length: u32) {
+        self.busiest.add(at, length);
+        let Some(paired) = self.pairing.leave(key) else {
+            self.unpaired += 1;
+            return;
+        };
+        self.alike += u64::from(paired.alike);
+        let Arrival { class, length, promised } = paired.what;
+        if let Some(class) = class {
+            let delay = at.saturating_sub(paired.arrived);
+            self.classes[class.index()].sent(length, delay, promised);
+        }
+    }
+
+    /// What was seen up to now; so many frames passed the taps unseen.
+    pub fn watched(&self, missed: [u64; 2]) -> Watched {
+        let (begin, end) = self.span;
+        let duration = end.saturating_sub(begin);
+        let of_leaves =
+            || self.plan.leaves().map(|(id, class)| (id, &self.classes[id.index()], class));
+        let classes: Vec<_> =
+            of_leaves().map(|(_, books, class)| books.status(&class.name)).collect();
+        let more = of_leaves().map(|(id, books, _)| ClassWatched {
+            throughput_bps: per_second(books.bytes_sent, duration),
+            nonconforming: self.policer.nonconforming()[id.index()],
+        });
+        Watched {
+            duration_ns: duration.0,
+            more: more.collect(),
+            way: WayStatus {
+                way: "watched".into(),
+                title: self.plan.title.clone(),
+                scheduler: self.plan.scheduler.name().to_string(),
+                rate_bps: self.plan.link.rate.0,
+                late: None,
+                broken: classes.iter().map(|class| class.bound_misses).sum(),
+                classes,
+            },
+            busiest_bps: self.busiest.rate(),
+            unclassed: self.unclassed,
+            unpaired: self.unpaired,
+            alike: self.alike,
+            missed,
+        }
+    }
+}

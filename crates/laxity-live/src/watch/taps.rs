@@ -1,0 +1,142 @@
+//! The frames of two interfaces.
+
+use std::io;
+use std::os::fd::AsFd;
+
+use laxity::units::Nanos;
+use laxity_linux::clock::Clock;
+use laxity_linux::frames::BATCH;
+use laxity_linux::interface::Interface;
+use laxity_linux::packet::{Passed, Tap, Way};
+use laxity_linux::wait::Waiter;
+use laxity_plan::Plan;
+
+use super::WatchError;
+use super::measuring::{Measuring, Seen, Settings, Tapped};
+use super::watched::Watched;
+
+/// Which frames of the second interface are taken for those that have left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "frames go no third way")]
+pub enum Behind {
+    /// Those that this machine sends there, when its queueing discipline lets them go.
+    Sent,
+    /// Those that arrive there, as on a mirror port or a machine behind.
+    Arriving,
+}
+
+/// Two taps and what is measured between them.
+pub struct Taps {
+    taps: [Tap; 2],
+    measuring: Measuring,
+    waiter: Waiter,
+    /// Frames that passed unseen before anything was measured.
+    missed_before: [u64; 2],
+}
+
+/// Memory for frames between two looks, in bytes.
+const BUFFER: u32 = 32 << 20;
+/// The kernel takes some milliseconds to begin with stamps.
+const BEGIN: Nanos = Nanos(50_000_000);
+/// As long as the kernel may take to hand over a frame that it has stamped.
+const SETTLES: Nanos = Nanos(100_000_000);
+/// Frames are looked at so often, not one by one.
+const REST: Nanos = Nanos(2_000_000);
+/// How long is waited for frames if none pass.
+const IDLE: Nanos = Nanos(20_000_000);
+/// The most that is looked at in one go, in batches.
+const MOST: usize = 256;
+
+impl Taps {
+    /// Watches from now on, in the network namespace of the calling thread: what arrives at the first
+    /// interface, and what is `behind` at the second.
+    ///
+    /// # Errors
+    /// If the plan is not of a link; without `CAP_NET_RAW`.
+    pub fn open(
+        [before, after]: [&Interface; 2],
+        behind: Behind,
+        plan: Plan,
+        settings: Settings,
+    ) -> Result<Self, WatchError> {
+        if plan.network.is_some() || plan.scheduler.room().is_of_networks {
+            return Err(WatchError::Network);
+        }
+        let way = match behind {
+            Behind::Sent => Way::Out,
+            Behind::Arriving => Way::In,
+        };
+        let mut taps = [Tap::open(before, Way::In, BUFFER)?, Tap::open(after, way, BUFFER)?];
+        Clock::Monotonic.sleep_until(Clock::Monotonic.now() + BEGIN);
+        let mut unseen = || {
+            for tap in &mut taps {
+                while tap.look(|_| ())? == BATCH {}
+            }
+            missed(&mut taps)
+        };
+        let missed_before = unseen().map_err(WatchError::Frames)?;
+        let measuring = Measuring::new(plan, settings, Clock::Realtime.now());
+        Ok(Taps { taps, measuring, waiter: Waiter::default(), missed_before })
+    }
+
+    /// Waits a moment, and looks at what has passed meanwhile.
+    ///
+    /// # Errors
+    /// What cannot be gone on after.
+    pub fn look(&mut self) -> io::Result<()> {
+        let idle = Clock::Monotonic.now() + IDLE;
+        self.waiter.wait(self.taps.each_ref().map(AsFd::as_fd), Some(idle))?;
+        Clock::Monotonic.sleep_until(Clock::Monotonic.now() + REST);
+        let seen = self.take()?;
+        self.measuring.settle(seen.saturating_sub(SETTLES));
+        Ok(())
+    }
+
+    /// Takes what has passed; tells from before which time that is all.
+    fn take(&mut self) -> io::Result<Nanos> {
+        let Taps { taps, measuring, .. } = self;
+        let mut seen = Clock::Realtime.now();
+        for (tap, tapped) in taps.iter_mut().zip([Tapped::Before, Tapped::Behind]) {
+            let (mut last, mut batches) = (seen, 0);
+            let mut show = |passed: Passed<'_>| {
+                last = passed.at;
+                let segments = passed.undone.segments().map(|segments| segments.size);
+                measuring.see(Seen { tapped, at: last, frame: passed.bytes, segments });
+            };
+            while batches < MOST && tap.look(&mut show)? == BATCH {
+                batches += 1;
+            }
+            if batches == MOST {
+                seen = seen.min(last);
+            }
+        }
+        Ok(seen)
+    }
+
+    /// What was seen up to now.
+    ///
+    /// # Errors
+    /// If the system does not say how many frames passed unseen.
+    pub fn watched(&mut self) -> io::Result<Watched> {
+        let missed = missed(&mut self.taps)?;
+        let since = [0, 1].map(|tap| missed[tap] - self.missed_before[tap]);
+        Ok(self.measuring.watched(since))
+    }
+
+    /// Looks at the last frames; what was seen.
+    ///
+    /// # Errors
+    /// As [`look`](Self::look) and [`watched`](Self::watched).
+    pub fn finish(mut self) -> io::Result<Watched> {
+        let end = Clock::Realtime.now();
+        Clock::Monotonic.sleep_until(Clock::Monotonic.now() + SETTLES);
+        self.take()?;
+        self.measuring.settle(end);
+        self.watched()
+    }
+}
+
+fn missed(taps: &mut [Tap; 2]) -> io::Result<[u64; 2]> {
+    let [before, behind] = taps;
+    Ok([before.missed()?, behind.missed()?])
+}
