@@ -134,11 +134,13 @@ impl Laboratory {
                 }
             });
             scope.spawn(|| self.send_bulk(bulk, &ends));
-            let sent = self.send(gap, lasts);
+            let sent = self.send(gap, lasts, &received);
             thread::sleep(Duration::from_millis(200));
-            running.end().expect("it ran to the end");
+            let ended = running.end();
+            // Nobody waits for the others whatever has happened.
             ends.store(true, Ordering::Relaxed);
             reading.join().expect("read");
+            ended.expect("it ran to the end");
             sent
         });
         let lasted = begin.elapsed();
@@ -171,7 +173,7 @@ impl Laboratory {
 
     /// Sends a packet of each flow every `gap`, and tells how many. Who is late makes up for no more than what
     /// is reserved beyond that: a flow is promised nothing for what it sends in bursts.
-    fn send(&self, gap: Nanos, lasts: Duration) -> u64 {
+    fn send(&self, gap: Nanos, lasts: Duration, received: &AtomicU64) -> u64 {
         let senders: [UdpSocket; 4] = std::array::from_fn(|flow| {
             let socket = self.hosts[flow].run(|| UdpSocket::bind("0.0.0.0:0")).expect("entered");
             let socket = socket.expect("a socket");
@@ -179,7 +181,13 @@ impl Laboratory {
             socket.connect(to).expect("an address of this link");
             socket
         });
-        let (gap, mut sent) = (Duration::from_nanos(gap.0 / 4), 0u64);
+        // What waits for the answer who has an address leaves at once when that comes, as a burst.
+        senders.iter().for_each(|sender| drop(sender.send(&[0; 500 - HEADERS])));
+        let asked = Instant::now();
+        while received.load(Ordering::Relaxed) < 4 && asked.elapsed() < Duration::from_secs(5) {
+            thread::sleep(Duration::from_millis(10));
+        }
+        let (gap, mut sent) = (Duration::from_nanos(gap.0 / 4), 4u64);
         let (begin, mut due) = (Instant::now(), Instant::now());
         while begin.elapsed() < lasts {
             let payload = [(sent / 4) as u8; 500 - HEADERS];

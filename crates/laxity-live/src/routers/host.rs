@@ -5,14 +5,13 @@ use std::io;
 use laxity::units::Nanos;
 use laxity_forward::router::{Inbound, Outside, Router};
 use laxity_forward::{Refusal, Settings};
-use laxity_linux::clock::Clock;
 use laxity_linux::frames::{BATCH, Backend, Handle, Port};
 use laxity_plan::model::Hop;
 use laxity_plan::tdp::Assigned;
 
 use super::measured::{Fate, Happened};
 use super::passage::{HEAD, Passage, Wire, digest};
-use super::time::{Common, stamped};
+use super::time::{Common, Instants};
 use super::wiring::Wired;
 use crate::bridge::Turn;
 use crate::cut::Cutter;
@@ -122,11 +121,11 @@ impl<B: Backend> Host<B> {
         let mut arrived = std::mem::take(&mut self.arrived);
         let count = self.backend.receive(Port(port as u16), &mut arrived)?;
         if count > 0 {
-            let (now, realtime) = (self.time.now(), Clock::Realtime.now());
+            let instants = Instants::now(self.time);
             let mut cutter = std::mem::take(&mut self.cutter);
             for handle in arrived.drain(..) {
                 let stamp = self.backend.pool().arrived(handle);
-                let came = stamped(now, realtime, stamp);
+                let (now, came) = (instants.now, instants.stamped(stamp));
                 let Host { backend, routers, ports, wires, passages, skips, outgoing, .. } = self;
                 let local = routers.iter_mut().rfind(|local| local.first <= port);
                 let Some(Local { router, first }) = local else { continue };

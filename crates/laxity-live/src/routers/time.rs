@@ -34,7 +34,35 @@ impl Common {
     }
 }
 
-/// What it was when the kernel stamped a frame, by what it is now and by how long ago that was.
-pub(crate) fn stamped(now: Nanos, realtime: Nanos, stamp: Option<Nanos>) -> Nanos {
-    stamp.map_or(now, |stamp| now.saturating_sub(realtime.saturating_sub(stamp)))
+/// Now, on the common time and on the clock of the kernel's stamps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instants {
+    pub now: Nanos,
+    realtime: Nanos,
+}
+
+/// Both clocks are read within so much, unless that does not come about in a few attempts.
+const APART: Nanos = Nanos(2_000);
+
+impl Instants {
+    pub fn now(time: Common) -> Self {
+        let read = || {
+            let (before, realtime, now) = (time.now(), Clock::Realtime.now(), time.now());
+            (now.saturating_sub(before), Instants { now, realtime })
+        };
+        let mut best = read();
+        for _ in 0..3 {
+            if best.0 > APART {
+                let again = read();
+                best = if again.0 < best.0 { again } else { best };
+            }
+        }
+        best.1
+    }
+
+    /// What it was when the kernel stamped a frame, if it did.
+    pub fn stamped(&self, stamp: Option<Nanos>) -> Nanos {
+        let Instants { now, realtime } = *self;
+        stamp.map_or(now, |stamp| now.saturating_sub(realtime.saturating_sub(stamp)))
+    }
 }
