@@ -16,6 +16,7 @@ mod names;
 mod network;
 mod outputs;
 mod overwriting;
+mod packaging;
 mod packets;
 mod pages;
 mod promises;
