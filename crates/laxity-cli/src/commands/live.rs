@@ -14,12 +14,16 @@ use laxity_live::status::Status;
 use laxity_live::{Daemon, LiveError, Options};
 use laxity_plan::Plan;
 
+use super::routers;
 use crate::args::{FrameBackend, Live};
 use crate::failure::Failure;
 use crate::{Promises, measured, print, sight, terminal};
 
 /// Carries the command out.
 pub fn run(arguments: &Live) -> Result<Promises, Failure> {
+    let (Some(from), Some(to)) = (&arguments.from, &arguments.to) else {
+        return routers::run(arguments);
+    };
     let paths = [Some(arguments.plan.as_path()), arguments.back.as_deref()];
     let mut plans = [None, None];
     for (plan, path) in plans.iter_mut().zip(paths) {
@@ -32,11 +36,10 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
         }
         *plan = Some(PlanText { plan: read, text });
     }
-    let interfaces = [&arguments.from, &arguments.to].map(|name| Interface::named(name));
-    let [from, to] = interfaces;
-    let interfaces = [from.map_err(Failure::input)?, to.map_err(Failure::input)?];
+    let named = |name: &String| Interface::named(name).map_err(Failure::input);
+    let interfaces = [named(from)?, named(to)?];
     let (ask, requests) = mpsc::channel();
-    let server = sight::serve(&arguments.seen, [&arguments.from, &arguments.to], ask)?;
+    let server = sight::serve(&arguments.seen, [from, to], ask)?;
     let daemon = Daemon {
         interfaces,
         plans,
