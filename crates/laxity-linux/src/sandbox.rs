@@ -105,7 +105,6 @@ impl Sandbox {
         for path in self.read.iter().chain(&self.write).chain(&self.remove) {
             path.metadata().doing(format!("allow access to {}", path.display()))?;
         }
-        keep_memory();
         no_new_privileges().doing("forbid new privileges")?;
         drop_capabilities()?;
         let landlock = self.restrict_files()?;
@@ -135,16 +134,6 @@ impl Sandbox {
             RulesetStatus::PartiallyEnforced => Landlock::Partial,
             RulesetStatus::NotEnforced => Landlock::None,
         })
-    }
-}
-
-/// Has the C library keep memory that is freed: before it gives some back in a thread that is not the
-/// first, glibc opens `/proc/sys/vm/overcommit_memory`, which ends the process here.
-fn keep_memory() {
-    #[cfg(target_env = "gnu")]
-    // SAFETY: takes integers only.
-    unsafe {
-        libc::mallopt(libc::M_TRIM_THRESHOLD, libc::c_int::MAX);
     }
 }
 
