@@ -1,6 +1,8 @@
 //! The command line.
 
 #[cfg(target_os = "linux")]
+mod demo;
+#[cfg(target_os = "linux")]
 mod watch;
 
 use std::path::PathBuf;
@@ -11,6 +13,8 @@ use laxity_plan::Plan;
 
 use crate::input::Inputs;
 
+#[cfg(target_os = "linux")]
+pub use demo::Demo;
 #[cfg(target_os = "linux")]
 pub use watch::Watch;
 
@@ -173,7 +177,8 @@ impl Run {
 #[cfg(target_os = "linux")]
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Example: laxity live examples/home-uplink.toml --in eth1 --out eth0
+Examples: laxity live --demo
+          laxity live examples/home-uplink.toml --in eth1 --out eth0
 
 The interfaces are bridged: frames of any kind go both ways, and those that arrive at --in are sent at
 --out under the plan. The kernel's own stack sees them too, so the interfaces should have no addresses.
@@ -181,13 +186,14 @@ SIGHUP has the plans read again, without losing a packet; SIGTERM and SIGINT sen
 end. Opening needs CAP_NET_RAW, being on time CAP_SYS_NICE; all privileges are given up then.")]
 pub struct Live {
     /// The plan of what is sent at --out.
-    pub plan: PathBuf,
+    #[arg(required_unless_present = "demo")]
+    pub plan: Option<PathBuf>,
     /// Where the frames arrive that the plan is for.
-    #[arg(long = "in", value_name = "INTERFACE")]
-    pub from: String,
+    #[arg(long = "in", value_name = "INTERFACE", required_unless_present = "demo")]
+    pub from: Option<String>,
     /// Where they leave: the interface before the link.
-    #[arg(long = "out", value_name = "INTERFACE")]
-    pub to: String,
+    #[arg(long = "out", value_name = "INTERFACE", required_unless_present = "demo")]
+    pub to: Option<String>,
     /// A plan for the way back. Without one frames go as they come.
     #[arg(long, value_name = "PLAN")]
     pub back: Option<PathBuf>,
@@ -207,6 +213,8 @@ pub struct Live {
     /// as a comment, for Wireshark.
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
+    #[command(flatten)]
+    pub demo: Demo,
 }
 
 /// `laxity replay`.

@@ -130,6 +130,17 @@ impl From<laxity_live::LiveError> for Failure {
 }
 
 #[cfg(target_os = "linux")]
+impl From<laxity_live::demo::TrialError> for Failure {
+    fn from(error: laxity_live::demo::TrialError) -> Self {
+        let hint = match error.is_permission() {
+            true => ". Run it as root (sudo), or within `unshare -Urn`",
+            false => "",
+        };
+        Failure::new(format!("{error}{hint}"), 3)
+    }
+}
+
+#[cfg(target_os = "linux")]
 impl From<laxity_live::watch::WatchError> for Failure {
     fn from(error: laxity_live::watch::WatchError) -> Self {
         match error {

@@ -14,13 +14,18 @@ use laxity_live::status::Status;
 use laxity_live::{Daemon, LiveError, Options};
 use laxity_plan::Plan;
 
+use super::demo;
 use crate::args::{FrameBackend, Live};
 use crate::failure::Failure;
 use crate::{Promises, measured, print, terminal};
 
 /// Carries the command out.
 pub fn run(arguments: &Live) -> Result<Promises, Failure> {
-    let paths = [Some(arguments.plan.as_path()), arguments.back.as_deref()];
+    let (Some(plan), Some(from), Some(to)) = (&arguments.plan, &arguments.from, &arguments.to)
+    else {
+        return demo::run(arguments);
+    };
+    let paths = [Some(plan.as_path()), arguments.back.as_deref()];
     let mut plans = [None, None];
     for (plan, path) in plans.iter_mut().zip(paths) {
         let Some(path) = path else { continue };
@@ -32,7 +37,7 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
         }
         *plan = Some(PlanText { plan: read, text });
     }
-    let interfaces = [&arguments.from, &arguments.to].map(|name| Interface::named(name));
+    let interfaces = [from, to].map(|name| Interface::named(name));
     let [from, to] = interfaces;
     let interfaces = [from.map_err(Failure::input)?, to.map_err(Failure::input)?];
     // Nobody asks.
@@ -40,10 +45,7 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
     let daemon = Daemon {
         interfaces,
         plans,
-        options: Options {
-            priority: (arguments.priority > 0).then_some(arguments.priority),
-            ..Options::default()
-        },
+        options: options(arguments),
         duration: arguments.duration,
         readable: paths.into_iter().flatten().map(folder_of).collect(),
         ledger: arguments.ledger.clone(),
@@ -55,6 +57,12 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
     keeper.printed?;
     print(&measured::of_losses(&ended))?;
     Ok(Promises::kept_if(keeper.broken == 0))
+}
+
+/// How the thread runs that forwards.
+pub fn options(arguments: &Live) -> Options {
+    let priority = (arguments.priority > 0).then_some(arguments.priority);
+    Options { priority, ..Options::default() }
 }
 
 fn forward(
