@@ -139,7 +139,7 @@ fn remarks(outcome: &Outcome) -> Vec<String> {
     });
     let missed = (heard.missed > 0).then(|| {
         let missed = heard.missed;
-        format!("{scheduler}: {missed} frames came unseen: what is lost may have been unseen.")
+        format!("{scheduler}: frames that came unseen, and may count as lost: {missed}.")
     });
     let unread = (*events_lost > 0)
         .then(|| format!("{scheduler}: {events_lost} events came too fast to be counted."));
