@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the fuzz targets' binary seeds, seeds/capture and seeds/frames."""
+"""Writes the fuzz targets' binary seeds, seeds/capture, seeds/frames and seeds/segments."""
 
 import struct
 from pathlib import Path
@@ -92,7 +92,22 @@ CAPTURES = {
     "two-sections.pcapng": pcapng(FIVE[:2], ">") + pcapng(FIVE[2:]),
 }
 
-for folder, files in (("capture", CAPTURES), ("frames", FRAMES)):
+
+
+def uncut(kind, frame, above):
+    """A frame that is to be cut into parts of 100 bytes, behind `struct virtio_net_hdr`."""
+    start = len(frame) - len(above)
+    return struct.pack("<BBHHHH", 1, kind, start, 100, start, 16 if kind != 5 else 6) + frame
+
+
+TCP_ABOVE, UDP_ABOVE = tcp(40000, 443, bytes(450)), udp(5004, 4000, bytes(250))
+SEGMENTS = {
+    "tcp4": uncut(1, ethernet(ipv4(TCP, TCP_ABOVE)), TCP_ABOVE),
+    "tcp6": uncut(4, ethernet(ipv6(TCP, TCP_ABOVE), [(0x8100, 7)]), TCP_ABOVE),
+    "udp4": uncut(5, ethernet(ipv4(UDP, UDP_ABOVE)), UDP_ABOVE),
+}
+
+for folder, files in (("capture", CAPTURES), ("frames", FRAMES), ("segments", SEGMENTS)):
     (SEEDS / folder).mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (SEEDS / folder / name).write_bytes(content)

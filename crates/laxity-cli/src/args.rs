@@ -3,6 +3,8 @@
 #[cfg(target_os = "linux")]
 mod demo;
 #[cfg(target_os = "linux")]
+mod sight;
+#[cfg(target_os = "linux")]
 mod watch;
 
 use std::path::PathBuf;
@@ -15,6 +17,8 @@ use crate::input::Inputs;
 
 #[cfg(target_os = "linux")]
 pub use demo::Demo;
+#[cfg(target_os = "linux")]
+pub use sight::{Asked, Reload, Seen, Status, Top};
 #[cfg(target_os = "linux")]
 pub use watch::Watch;
 
@@ -51,6 +55,15 @@ pub enum Command {
     /// Forward the frames between two interfaces under a plan.
     #[cfg(target_os = "linux")]
     Live(Live),
+    /// Print what a link is like that `live` forwards over.
+    #[cfg(target_os = "linux")]
+    Status(Status),
+    /// Have `live` read its plans again and follow them.
+    #[cfg(target_os = "linux")]
+    Reload(Reload),
+    /// Watch classes on a link: rates, queues, delays beside bounds.
+    #[cfg(target_os = "linux")]
+    Top(Top),
     /// Measure any shaper from outside, beside a plan's bounds.
     #[cfg(target_os = "linux")]
     Watch(Watch),
@@ -213,6 +226,8 @@ pub struct Live {
     /// as a comment, for Wireshark.
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
+    #[command(flatten)]
+    pub seen: Seen,
     #[command(flatten)]
     pub demo: Demo,
 }

@@ -9,10 +9,16 @@ pub mod fit;
 pub mod import;
 #[cfg(target_os = "linux")]
 pub mod live;
+#[cfg(target_os = "linux")]
+pub mod reload;
 pub mod replay;
 pub mod reproduce;
 pub mod run;
 mod seeds;
+#[cfg(target_os = "linux")]
+pub mod status;
+#[cfg(target_os = "linux")]
+pub mod top;
 #[cfg(target_os = "linux")]
 pub mod watch;
 

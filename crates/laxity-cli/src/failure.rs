@@ -36,6 +36,12 @@ impl Failure {
         Failure::new(format!("{what}: {error}"), 3)
     }
 
+    /// The system is not as the command needs it: exit code 3.
+    #[cfg(target_os = "linux")]
+    pub fn system(message: impl Display) -> Self {
+        Failure::new(message, 3)
+    }
+
     /// A folder that results cannot be written to: exit code 2, for it is the user's choice.
     pub fn unwritable(folder: &Path, error: &io::Error) -> Self {
         Failure::input(format!(
@@ -136,7 +142,21 @@ impl From<laxity_live::demo::TrialError> for Failure {
             true => ". Run it as root (sudo), or within `unshare -Urn`",
             false => "",
         };
-        Failure::new(format!("{error}{hint}"), 3)
+        Failure::system(format!("{error}{hint}"))
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl From<laxity_live::server::ServerError> for Failure {
+    fn from(error: laxity_live::server::ServerError) -> Self {
+        Failure::system(error)
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl From<laxity_live::client::ClientError> for Failure {
+    fn from(error: laxity_live::client::ClientError) -> Self {
+        Failure::system(error)
     }
 }
 

@@ -10,6 +10,8 @@ mod measured;
 mod output;
 mod progress;
 mod promises;
+#[cfg(target_os = "linux")]
+mod sight;
 mod staging;
 mod terminal;
 mod traffic;
@@ -33,6 +35,12 @@ fn main() -> ExitCode {
         Command::Compare(compare) => commands::compare::run(compare),
         #[cfg(target_os = "linux")]
         Command::Live(live) => commands::live::run(live),
+        #[cfg(target_os = "linux")]
+        Command::Status(status) => commands::status::run(&status.asked, status.json),
+        #[cfg(target_os = "linux")]
+        Command::Reload(reload) => commands::reload::run(&reload.asked),
+        #[cfg(target_os = "linux")]
+        Command::Top(top) => commands::top::run(&top.asked),
         #[cfg(target_os = "linux")]
         Command::Watch(watch) => commands::watch::run(watch),
         Command::Fit(fit) => commands::fit::run(fit),

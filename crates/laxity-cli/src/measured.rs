@@ -3,6 +3,19 @@
 use laxity_live::status::{ClassStatus, InterfaceStatus, Status, WayStatus};
 use laxity_report::{quantity, table};
 
+/// What it is of: the interfaces, and since when.
+pub fn heading(status: &Status) -> String {
+    let names: Vec<_> = status.interfaces.iter().map(|it| it.name.as_str()).collect();
+    let seconds = status.uptime_ns / 1_000_000_000;
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    format!("{}, for {hours}:{minutes:02}:{seconds:02}", names.join(" → "))
+}
+
+/// So many plans.
+pub fn plans(count: u64) -> String {
+    if count == 1 { "1 plan".into() } else { format!("{count} plans") }
+}
+
 /// One direction under a plan.
 pub fn of_way(way: &WayStatus) -> String {
     let table = by_class(way, "dropped", [], |_| []);

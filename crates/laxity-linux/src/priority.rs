@@ -76,12 +76,14 @@ pub fn pin(core: usize) -> Result<(), Error> {
 crate::sys::plain!(libc::cpu_set_t);
 
 /// Keeps every page of the process in memory once it was touched, so that none is swapped out or
-/// dropped again.
+/// dropped again. Memory that the process asks for later is kept, too, if there is no limit to that: within a
+/// limit, which holds once `CAP_IPC_LOCK` is given up, it would sooner or later get none.
 ///
 /// # Errors
 /// Without `CAP_IPC_LOCK`, if the process is larger than `RLIMIT_MEMLOCK`.
 pub fn lock_memory() -> Result<(), Error> {
-    let all = libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT;
+    let later = if lifts_memory_limit() { libc::MCL_FUTURE } else { 0 };
+    let all = libc::MCL_CURRENT | libc::MCL_ONFAULT | later;
     // SAFETY: takes integers only.
     let result = check(unsafe { libc::mlockall(all) });
     let needs = "CAP_IPC_LOCK, or a higher LimitMEMLOCK";
@@ -93,6 +95,13 @@ pub fn lock_memory() -> Result<(), Error> {
             _ => error,
         }
     })
+}
+
+/// Lifts the limit of locked memory as far as that is allowed, and tells whether there is none.
+fn lifts_memory_limit() -> bool {
+    let none = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: `none` is valid for the call to read.
+    check(unsafe { libc::setrlimit(libc::RLIMIT_MEMLOCK, &none) }).is_ok()
 }
 
 /// Lets timers of the calling thread be exact instead of up to 50 us late, as they are to save

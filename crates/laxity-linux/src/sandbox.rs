@@ -14,6 +14,7 @@
 //! | [`xdp`](crate::xdp) | `CAP_NET_RAW`, `CAP_NET_ADMIN`, `CAP_BPF`; `CAP_IPC_LOCK` where memory counts against a limit | `sendto` |
 //! | [`priority`](crate::priority) | `CAP_SYS_NICE`, `CAP_IPC_LOCK` | |
 //! | [`interface::Changes`](crate::interface::Changes) | | `recvfrom`, `sendto` |
+//! | a [server](Sandbox::server) | to listen at a port below 1024 `CAP_NET_BIND_SERVICE` | `accept4`, `epoll_ctl`, `epoll_wait` |
 
 mod calls;
 
@@ -34,6 +35,7 @@ use crate::sys::check;
 pub struct Sandbox {
     read: Vec<PathBuf>,
     write: Vec<PathBuf>,
+    remove: Vec<PathBuf>,
     calls: Vec<i64>,
 }
 
@@ -67,6 +69,18 @@ impl Sandbox {
         self
     }
 
+    /// Lets files below this folder be removed.
+    pub fn remove(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.remove.push(folder.into());
+        self
+    }
+
+    /// Lets this thread wait for many sockets at once and take what connects to those that listen.
+    pub fn server(mut self) -> Self {
+        self.calls.extend(calls::SERVING);
+        self
+    }
+
     /// Allows a system call, such as `libc::SYS_accept4`, with any arguments.
     pub fn call(mut self, number: i64) -> Self {
         self.calls.push(number);
@@ -88,14 +102,15 @@ impl Sandbox {
     /// # Errors
     /// If a path does not exist, or the kernel has no seccomp.
     pub fn enter(self) -> Result<Landlock, Error> {
-        for path in self.read.iter().chain(&self.write) {
+        for path in self.read.iter().chain(&self.write).chain(&self.remove) {
             path.metadata().doing(format!("allow access to {}", path.display()))?;
         }
         no_new_privileges().doing("forbid new privileges")?;
         drop_capabilities()?;
         let landlock = self.restrict_files()?;
         let opens = !self.read.is_empty() || !self.write.is_empty();
-        calls::restrict(&self.calls, opens)?;
+        let removing = if self.remove.is_empty() { &[] } else { calls::REMOVING };
+        calls::restrict(&[&self.calls, removing].concat(), opens)?;
         Ok(landlock)
     }
 
@@ -110,6 +125,7 @@ impl Sandbox {
                 .create()?
                 .add_rules(path_beneath_rules(&self.read, AccessFs::from_read(abi)))?
                 .add_rules(path_beneath_rules(&self.write, AccessFs::from_all(abi)))?
+                .add_rules(path_beneath_rules(&self.remove, AccessFs::RemoveFile))?
                 .restrict_self()
         };
         let status = restricted().map_err(io::Error::other).doing("restrict the file system")?;

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ use crate::forwarding::{Forwarding, Options, StartError, Stopped};
 use crate::ledgers::Ledgers;
 use crate::links::Links;
 use crate::log::{Log, Period};
+use crate::request::Request;
 use crate::running::{Books, Running};
 use crate::service::Service;
 use crate::status::Status;
@@ -55,16 +56,6 @@ pub struct PlanText {
     pub plan: Plan,
     /// Its text.
     pub text: String,
-}
-
-/// What a link is asked for while it is forwarded over. Who asks need not wait for the answer.
-#[derive(Debug)]
-#[expect(clippy::exhaustive_enums, reason = "made by whoever asks")]
-pub enum Request {
-    /// What it is like now.
-    Status(Sender<Status>),
-    /// To read the plans again and follow them. The answer says why they are not followed.
-    Reload(Sender<Result<(), String>>),
 }
 
 /// Looks after the process.

@@ -18,7 +18,12 @@
 //! | [`service`] | what systemd is told |
 //! | [`links`] | interfaces that come and go |
 //! | [`status`] | what is shown of it all |
+//! | [`interval`] | what is new between two of these |
 //! | [`daemon`] | all of it as a process: interfaces, signals, privileges |
+//! | [`request`] | what others ask a process for |
+//! | [`server`] | answers over HTTP: control by a Unix socket, metrics and a page for all who may see them |
+//! | [`metrics`] | what is exposed to Prometheus |
+//! | [`client`] | asks what runs on this machine |
 //! | [`demo`] | hosts with traffic between them, for demonstrations and tests |
 //! | [`watch`] | any shaper, measured from outside |
 #![cfg(target_os = "linux")]
@@ -26,15 +31,20 @@
 
 pub mod bridge;
 pub mod capture;
+pub mod client;
 pub mod daemon;
 mod delays;
 pub mod demo;
 pub mod forwarding;
+pub mod interval;
 pub mod ledgers;
 pub mod links;
 pub mod log;
+pub mod metrics;
 pub mod recorder;
+pub mod request;
 mod running;
+pub mod server;
 pub mod service;
 pub mod spool;
 pub mod status;

@@ -7,11 +7,12 @@ use laxity_linux::frames::Side;
 
 use crate::bridge::Counts;
 use crate::capture::Capture;
-use crate::daemon::{Keeper, PlanText, Request};
+use crate::daemon::{Keeper, PlanText};
 use crate::forwarding::{Forwarding, Stopped};
 use crate::ledgers::Ledgers;
 use crate::links::Links;
 use crate::log::{Log, Period, Reader, Told};
+use crate::request::Request;
 use crate::status::Status;
 
 /// A link that is forwarded over, as it is looked after.

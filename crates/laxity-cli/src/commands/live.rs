@@ -17,7 +17,7 @@ use laxity_plan::Plan;
 use super::demo;
 use crate::args::{FrameBackend, Live};
 use crate::failure::Failure;
-use crate::{Promises, measured, print, terminal};
+use crate::{Promises, measured, print, sight, terminal};
 
 /// Carries the command out.
 pub fn run(arguments: &Live) -> Result<Promises, Failure> {
@@ -37,11 +37,11 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
         }
         *plan = Some(PlanText { plan: read, text });
     }
-    let interfaces = [from, to].map(|name| Interface::named(name));
-    let [from, to] = interfaces;
+    let names = [from, to].map(String::as_str);
+    let [from, to] = names.map(Interface::named);
     let interfaces = [from.map_err(Failure::input)?, to.map_err(Failure::input)?];
-    // Nobody asks.
-    let (_ask, requests) = mpsc::channel();
+    let (ask, requests) = mpsc::channel();
+    let server = sight::serve(&arguments.seen, names, ask)?;
     let daemon = Daemon {
         interfaces,
         plans,
@@ -54,6 +54,7 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
     };
     let mut keeper = Terminal { paths, broken: 0, printed: Ok(()) };
     let ended = forward(daemon, arguments.backend, &mut keeper)?;
+    drop(server);
     keeper.printed?;
     print(&measured::of_losses(&ended))?;
     Ok(Promises::kept_if(keeper.broken == 0))

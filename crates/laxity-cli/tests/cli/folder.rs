@@ -53,6 +53,8 @@ impl Folder {
     pub fn command(&self, arguments: &[impl AsRef<OsStr>]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_laxity"));
         command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null());
+        // What runs elsewhere is not found, and not found from there.
+        command.env("XDG_RUNTIME_DIR", self.0.path());
         command
     }
 

@@ -16,12 +16,15 @@ mod names;
 mod network;
 mod outputs;
 mod overwriting;
+mod packaging;
 mod packets;
 mod pages;
 mod promises;
 mod queued;
 mod readme;
 mod seeds;
+#[cfg(target_os = "linux")]
+mod sight;
 #[cfg(unix)]
 mod signals;
 mod stdin;

@@ -73,6 +73,22 @@ const OPENING: &[i64] = &[
     libc::SYS_unlinkat,
 ];
 
+/// What a server waits and accepts with.
+pub(super) const SERVING: &[i64] = &[
+    libc::SYS_epoll_ctl,
+    libc::SYS_epoll_pwait,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_epoll_wait,
+    libc::SYS_accept4,
+];
+
+/// Where Landlock says which files may be removed.
+pub(super) const REMOVING: &[i64] = &[
+    libc::SYS_unlinkat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_unlink,
+];
+
 /// As the architecture's library still calls some of these.
 #[cfg(target_arch = "x86_64")]
 const OPENING_IN_THE_OLD_WAY: &[i64] = &[

@@ -57,8 +57,11 @@ impl Link {
     /// Starts the command with more arguments. None where that is not allowed, and then it says so.
     pub fn start(folder: &Folder, more: &[&str]) -> Option<Link> {
         let (between, hosts) = hosts()?;
-        let arguments = ["live", "plan.toml", "--in", "a", "--out", "b", "--priority", "0"];
-        let mut command = folder.command(&[&arguments, more].concat());
+        let mut arguments = vec!["live", "plan.toml", "--in", "a", "--out", "b"];
+        if !more.contains(&"--priority") {
+            arguments.extend(["--priority", "0"]);
+        }
+        let mut command = folder.command(&[&arguments[..], more].concat());
         command.env("NOTIFY_SOCKET", folder.path("notify")).env("WATCHDOG_USEC", "100000");
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut running = Running(between.run(|| command.spawn().unwrap()).unwrap());

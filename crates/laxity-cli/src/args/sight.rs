@@ -1,0 +1,77 @@
+//! What runs can be seen and controlled by.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Where what is measured can be seen, and by what it is controlled.
+#[derive(Args, Debug)]
+pub struct Seen {
+    /// Show a page, the status as JSON and metrics for Prometheus over HTTP at this address, such as
+    /// 9464 or 10.0.0.1:9464. A port alone is one of 127.0.0.1. Whoever reaches it sees all of it.
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    pub listen: Option<SocketAddr>,
+    /// The socket by which status, reload and top reach it [default: IN-OUT.sock in
+    /// $XDG_RUNTIME_DIR/laxity, or in /run/laxity].
+    #[arg(long, value_name = "PATH")]
+    pub control: Option<PathBuf>,
+}
+
+/// An IP address and a port, or a port of this machine alone.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.strip_prefix(':').unwrap_or(text).parse();
+    let near = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
+    port.map(near).or_else(|_| text.parse()).map_err(|_| {
+        "write a port, as in 9464, or an IP address and a port, as in 10.0.0.1:9464 or [::1]:9464".into()
+    })
+}
+
+/// Which of those that run is asked.
+#[derive(Args, Debug)]
+pub struct Asked {
+    /// The control socket of what is asked [default: that of the only one that runs].
+    #[arg(long, value_name = "PATH")]
+    pub control: Option<PathBuf>,
+}
+
+/// `laxity status`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Exits with 1 when packets took longer than their bound and what the link was late.
+
+Example: laxity status --json")]
+pub struct Status {
+    #[command(flatten)]
+    pub asked: Asked,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `laxity reload`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The plans are checked first: one that is not admitted, or cannot be read, changes nothing, and the
+command says why and exits with 1. What is queued goes on under the new plan.
+
+Example: laxity reload")]
+pub struct Reload {
+    #[command(flatten)]
+    pub asked: Asked,
+}
+
+/// `laxity top`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Keys: left and right choose what classes are ordered by, up and down scroll, space changes between
+delays of the last second and of all packets, r reloads the plans, q ends.
+
+The bar shows how much of its bound the delay of a class uses: solid up to p99, shaded up to the
+largest. Delays of the last second are read off buckets; those of all packets are exact.
+
+Example: laxity top")]
+pub struct Top {
+    #[command(flatten)]
+    pub asked: Asked,
+}

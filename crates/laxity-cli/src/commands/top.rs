@@ -1,0 +1,61 @@
+//! `laxity top`: classes on a link, once a second.
+
+mod asking;
+mod bar;
+mod columns;
+mod keys;
+mod state;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::time::Duration;
+
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyEventKind};
+
+use crate::args::Asked;
+use crate::failure::Failure;
+use crate::{Promises, sight};
+use asking::Asking;
+use keys::Wish;
+use state::State;
+
+/// So often it looks for keys and answers.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Carries the command out.
+pub fn run(asked: &Asked) -> Result<Promises, Failure> {
+    let client = sight::running(asked.control.as_deref())?;
+    // Before the screen is taken.
+    let first = client.status()?;
+    let refused = |error| Failure::refused("the terminal", &error);
+    let mut terminal = ratatui::try_init().map_err(|error| {
+        Failure::system(format!("{error}: laxity top takes a terminal; see laxity status"))
+    })?;
+    let shown = show(&mut terminal, State::new(first), &Asking::begin(client));
+    ratatui::restore();
+    shown.map_err(refused)?;
+    Ok(Promises::Kept)
+}
+
+fn show(terminal: &mut DefaultTerminal, mut state: State, asking: &Asking) -> io::Result<()> {
+    loop {
+        asking.heard().for_each(|heard| state.hear(heard));
+        terminal.draw(|frame| view::draw(&mut state, frame))?;
+        if !event::poll(LOOK)? {
+            continue;
+        }
+        let Event::Key(key) = event::read()? else { continue };
+        if key.kind == KeyEventKind::Release {
+            continue;
+        }
+        match keys::press(&mut state, key) {
+            Some(Wish::End) => return Ok(()),
+            Some(Wish::Reload) => asking.reload(),
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What keys do.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::columns::Column;
+use super::state::State;
+
+/// What a key asks for beyond what is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// To end.
+    End,
+    /// To have the plans read again.
+    Reload,
+}
+
+/// Does what a key is for.
+pub fn press(state: &mut State, key: KeyEvent) -> Option<Wish> {
+    if key.modifiers.contains(KeyModifiers::CONTROL) {
+        return (key.code == KeyCode::Char('c')).then_some(Wish::End);
+    }
+    if std::mem::take(&mut state.asks) {
+        let agreed = key.code == KeyCode::Char('y');
+        state.message = agreed.then(|| "The plan is being read again.".into());
+        return agreed.then_some(Wish::Reload);
+    }
+    match key.code {
+        KeyCode::Char('q') | KeyCode::Esc => return Some(Wish::End),
+        KeyCode::Char('r') => state.asks = !state.gone,
+        KeyCode::Char(' ') => state.of_all = !state.of_all,
+        KeyCode::Left => state.order = step(state.order, Column::ALL.len()),
+        KeyCode::Right => state.order = step(state.order, 1),
+        KeyCode::Up => state.scrolled = state.scrolled.saturating_sub(1),
+        KeyCode::Down => state.scrolled += 1,
+        _ => {}
+    }
+    None
+}
+
+/// So many columns further to the right, round and round; between the last and the first there is none.
+fn step(from: Option<Column>, by: usize) -> Option<Column> {
+    let place = from.and_then(|from| Column::ALL.iter().position(|column| *column == from));
+    let places = Column::ALL.len() + 1;
+    let next = (place.map_or(0, |place| place + 1) + by) % places;
+    next.checked_sub(1).map(|place| Column::ALL[place])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_go_round() {
+        let there: Vec<_> =
+            std::iter::successors(Some(None), |from| Some(step(*from, 1))).take(10).collect();
+        assert_eq!((there[0], there[1], there[9]), (None, Some(Column::Rate), None));
+        for (from, to) in there.iter().zip(&there[1..]) {
+            assert_eq!(step(*to, Column::ALL.len()), *from);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What is shown, and how.
+
+use laxity_live::interval::{Interval, Recent};
+use laxity_live::status::{ClassStatus, Status, WayStatus};
+
+use super::asking::Heard;
+use super::columns::Column;
+
+/// What is shown, and how.
+pub struct State {
+    now: Status,
+    before: Option<Status>,
+    /// Whether delays of all packets are shown, instead of those of the last interval.
+    pub of_all: bool,
+    /// What classes are ordered by: as in the plan, unless a column is chosen.
+    pub order: Option<Column>,
+    /// How many lines have been scrolled past.
+    pub scrolled: usize,
+    /// Whether it asks if it is to reload.
+    pub asks: bool,
+    /// What there is to say.
+    pub message: Option<String>,
+    /// Whether nobody answers.
+    pub gone: bool,
+}
+
+/// A class as it is shown.
+pub struct Row<'s> {
+    pub class: &'s ClassStatus,
+    pub rate_bps: f64,
+    pub delay: Option<Recent>,
+}
+
+impl State {
+    /// As the link is now.
+    pub fn new(now: Status) -> Self {
+        State {
+            now,
+            before: None,
+            of_all: false,
+            order: None,
+            scrolled: 0,
+            asks: false,
+            message: None,
+            gone: false,
+        }
+    }
+
+    /// Takes note of what was heard.
+    pub fn hear(&mut self, heard: Heard) {
+        match heard {
+            Heard::Status(status) => {
+                if self.gone {
+                    (self.gone, self.message) = (false, None);
+                }
+                self.before = Some(std::mem::replace(&mut self.now, *status));
+            }
+            Heard::Reloaded(Ok(())) => self.message = Some("The plan is reloaded.".into()),
+            Heard::Reloaded(Err(why)) => {
+                // Of what `laxity check` says the line that says why.
+                let lines = || why.lines().filter(|line| !line.trim().is_empty());
+                let why = lines().find(|line| line.contains("ADMITTED")).or(lines().next());
+                self.message =
+                    Some(format!("The plan is not reloaded: {}", why.unwrap_or_default()));
+            }
+            Heard::Gone(error) => {
+                (self.gone, self.asks) = (true, false);
+                self.message = Some(format!("{error}; this is what was last heard"));
+            }
+        }
+    }
+
+    /// What was heard last.
+    pub fn status(&self) -> &Status {
+        &self.now
+    }
+
+    /// The classes of a direction, in order.
+    pub fn rows<'s>(&'s self, way: &'s WayStatus) -> Vec<Row<'s>> {
+        let mut rows: Vec<Row<'_>> = way.classes.iter().map(|class| self.row(way, class)).collect();
+        if let Some(order) = self.order {
+            rows.sort_by(|a, b| order.compare(a, b));
+        }
+        rows
+    }
+
+    fn row<'s>(&self, way: &WayStatus, class: &'s ClassStatus) -> Row<'s> {
+        let before = self.before.as_ref().filter(|before| before.uptime_ns < self.now.uptime_ns);
+        let since = before.map_or(0, |before| before.uptime_ns);
+        let ways = before.into_iter().flat_map(|before| &before.ways);
+        let classes =
+            ways.filter(|before| before.way == way.way).flat_map(|before| &before.classes);
+        let same = classes.into_iter().find(|before| before.name == class.name);
+        let Interval { rate_bps, delay } =
+            Interval::between(same, class, self.now.uptime_ns.saturating_sub(since));
+        let all =
+            class.delay_ns.as_ref().map(|all| Recent { p50: all.p50, p99: all.p99, max: all.max });
+        Row { class, rate_bps, delay: if self.of_all { all } else { delay } }
+    }
+}

@@ -1,0 +1,163 @@
+//! Screens.
+
+use laxity_live::client::{Client, ClientError};
+use laxity_live::status::{ClassStatus, DelayStatus, InterfaceStatus, Status, WayStatus};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::asking::Heard;
+use super::keys::{self, Wish};
+use super::state::State;
+use super::view;
+
+/// So many packets, all of them delayed for 1 to 2 ms.
+fn delays(count: u64, max: u64) -> DelayStatus {
+    DelayStatus {
+        count,
+        sum: u128::from(count) * 1_500_000,
+        min: 1_000_001,
+        mean: 1_500_000.0,
+        p50: 1_400_000,
+        p90: 1_800_000,
+        p99: 1_900_000,
+        p99_9: 1_990_000,
+        max,
+        at_most: DelayStatus::EDGES.map(|edge| if edge >= 2_000_000 { count } else { 0 }).into(),
+    }
+}
+
+fn class(name: &str, sent: u64, bound_ns: Option<u64>) -> ClassStatus {
+    ClassStatus {
+        name: name.into(),
+        arrived: sent + 3,
+        sent,
+        dropped: [("queue-full".to_string(), 2)].into(),
+        queued: 1,
+        bytes_sent: 1_250 * sent,
+        delay_ns: (sent > 0).then(|| delays(sent, 2_000_000)),
+        deadline_ns: bound_ns,
+        deadline_misses: 0,
+        bound_ns,
+        bound_misses: u64::from(name == "call"),
+    }
+}
+
+/// What a link is like after so many seconds.
+fn status(seconds: u64) -> Status {
+    Status {
+        version: "0.1.0".into(),
+        uptime_ns: seconds * 1_000_000_000,
+        real_time: false,
+        reloads: 1,
+        reloads_refused: 2,
+        events_lost: 0,
+        interfaces: ["eth1", "eth0"]
+            .map(|name| InterfaceStatus { name: name.into(), up: true, ..Default::default() })
+            .into(),
+        ways: vec![WayStatus {
+            way: "out".into(),
+            title: None,
+            scheduler: "edf".into(),
+            rate_bps: 20_000_000,
+            late: Some(delays(10, 120_000)),
+            broken: 0,
+            classes: vec![
+                class("call", 100 * seconds, Some(4_000_000)),
+                class("a class with a name that goes on", 1_000 * seconds, Some(1_800_000)),
+                class("rest", 0, None),
+            ],
+        }],
+    }
+}
+
+fn screen_of(state: &mut State, width: u16, height: u16) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal.draw(|frame| view::draw(state, frame)).unwrap();
+    let screen = terminal.backend().to_string();
+    let lines = screen.lines().map(|line| line.trim_matches('"').trim_end());
+    lines.collect::<Vec<_>>().join("\n").trim_end().to_string()
+}
+
+fn screen(state: &mut State) -> String {
+    screen_of(state, 80, 24)
+}
+
+/// Holds a screen to what it was; `LAXITY_RECORD=1` records it anew.
+fn golden(name: &str, screen: &str) {
+    let path = format!("{}/src/commands/top/tests/{name}", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("LAXITY_RECORD").is_some() {
+        std::fs::write(&path, format!("{screen}\n")).unwrap();
+    }
+    assert_eq!(screen, std::fs::read_to_string(&path).unwrap().trim_end());
+}
+
+fn press(state: &mut State, code: KeyCode) -> Option<Wish> {
+    keys::press(state, KeyEvent::new(code, KeyModifiers::NONE))
+}
+
+fn after_two_looks() -> State {
+    let mut state = State::new(status(10));
+    state.hear(Heard::Status(Box::new(status(12))));
+    state
+}
+
+#[test]
+fn a_screen_of_eighty_columns() {
+    let screen = screen(&mut after_two_looks());
+    assert!(screen.lines().all(|line| line.chars().count() <= 80));
+    golden("now.txt", &screen);
+}
+
+#[test]
+fn delays_of_all_packets_in_another_order() {
+    let mut state = after_two_looks();
+    for code in [KeyCode::Char(' '), KeyCode::Right] {
+        assert_eq!(press(&mut state, code), None);
+    }
+    golden("in_all.txt", &screen(&mut state));
+}
+
+#[test]
+fn reloading_asks_first() {
+    let mut state = after_two_looks();
+    assert_eq!(press(&mut state, KeyCode::Char('r')), None);
+    assert!(screen(&mut state).ends_with("y: yes, any other key: no"));
+    assert_eq!(press(&mut state, KeyCode::Char('q')), None, "that is no yes");
+    press(&mut state, KeyCode::Char('r'));
+    assert_eq!(press(&mut state, KeyCode::Char('y')), Some(Wish::Reload));
+    state.hear(Heard::Reloaded(Err("\n\x1b[2Jclass call does not fit\n---".into())));
+    let screen = screen(&mut state);
+    assert!(screen.contains("not reloaded: ") && screen.contains("does not fit"), "{screen}");
+    assert!(!screen.contains('\x1b'));
+    assert_eq!(press(&mut state, KeyCode::Esc), Some(Wish::End));
+}
+
+#[test]
+fn a_link_at_its_end_is_said_and_what_was_heard_stays() {
+    let mut state = after_two_looks();
+    let (socket, cause) = ("/run/laxity/a-b.sock".into(), std::io::ErrorKind::NotFound.into());
+    state.hear(Heard::Gone(ClientError::Gone { socket, cause }));
+    let shown = screen(&mut state);
+    assert!(shown.contains("call") && shown.contains("nothing runs"), "{shown}");
+    press(&mut state, KeyCode::Char('r'));
+    assert!(!state.asks, "there is nobody to reload");
+    state.hear(Heard::Status(Box::new(status(1))));
+    assert!(!screen(&mut state).contains("nothing runs"), "another one has begun");
+    assert!(Client::at("/nowhere").status().is_err());
+}
+
+#[test]
+fn more_classes_than_lines_are_scrolled() {
+    let mut many = status(5);
+    many.ways[0].classes = (0..100).map(|at| class(&format!("class-{at}"), at, None)).collect();
+    let mut state = State::new(many);
+    assert!(screen(&mut state).contains("class-0 ") && !screen(&mut state).contains("class-99 "));
+    (0..500).for_each(|_| assert_eq!(press(&mut state, KeyCode::Down), None));
+    assert!(screen(&mut state).contains("class-99 "));
+    press(&mut state, KeyCode::Up);
+    assert!(screen(&mut state).contains("class-99 "), "there is an empty line below it");
+    for (width, height) in [(1, 1), (10, 3), (200, 5)] {
+        screen_of(&mut state, width, height);
+    }
+}

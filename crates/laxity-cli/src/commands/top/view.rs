@@ -1,0 +1,135 @@
+//! What the screen shows.
+
+use laxity_live::status::{Status, WayStatus};
+use laxity_report::quantity;
+use laxity_report::visible::visible;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout};
+use ratatui::style::{Style, Stylize};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::Paragraph;
+
+use super::bar;
+use super::columns::Column;
+use super::state::{Row, State};
+use crate::measured;
+
+/// How wide the names of classes are at least and at most.
+const NAMES: (usize, usize) = (10, 40);
+
+/// Draws all of it.
+pub fn draw(state: &mut State, frame: &mut Frame<'_>) {
+    let [head, body, foot] =
+        Layout::vertical([Constraint::Length(2), Constraint::Min(0), Constraint::Length(1)])
+            .areas(frame.area());
+    frame.render_widget(Paragraph::new(heading(state.status())), head);
+    let lines = ways(state, usize::from(body.width));
+    let beyond = lines.len().saturating_sub(usize::from(body.height));
+    state.scrolled = state.scrolled.min(beyond);
+    let shown = lines.into_iter().skip(state.scrolled).collect::<Vec<_>>();
+    frame.render_widget(Paragraph::new(shown), body);
+    frame.render_widget(footer(state), foot);
+}
+
+fn heading(status: &Status) -> Vec<Line<'static>> {
+    let first = format!("laxity {}   {}", status.version, measured::heading(status));
+    let mut facts = Vec::new();
+    if !status.real_time {
+        facts.push("no real-time priority".into());
+    }
+    if status.reloads > 0 {
+        facts.push(format!("{} followed since then", measured::plans(status.reloads)));
+    }
+    if status.reloads_refused > 0 {
+        facts.push(format!("{} refused", measured::plans(status.reloads_refused)));
+    }
+    let losses = measured::of_losses(status).replace('\n', " ");
+    let facts = Span::from(facts.join(", ") + "   ");
+    let second = Line::from(vec![facts, Span::from(clean(&losses)).red()]);
+    vec![Line::from(clean(&first)).bold(), second]
+}
+
+fn ways(state: &State, width: usize) -> Vec<Line<'static>> {
+    let numbers: usize = Column::ALL.iter().map(|column| column.width()).sum();
+    let name = width.saturating_sub(numbers + bar::WIDTH + 1).clamp(NAMES.0, NAMES.1);
+    let mut lines = Vec::new();
+    for way in &state.status().ways {
+        let rows = state.rows(way);
+        lines.push(way_line(way, &rows));
+        lines.push(header(state, name));
+        lines.extend(rows.iter().map(|row| row_line(row, name)));
+        lines.push(Line::default());
+    }
+    lines
+}
+
+fn way_line(way: &WayStatus, rows: &[Row<'_>]) -> Line<'static> {
+    let sent: f64 = rows.iter().map(|row| row.rate_bps).sum();
+    let link = way.rate_bps as f64;
+    let mut text = format!(
+        "{}: {} at {}   {} of it sent",
+        way.way,
+        way.scheduler,
+        quantity::rate(link),
+        quantity::percent((1e4 * sent / link.max(1.0)).round() / 1e4),
+    );
+    if let Some(late) = &way.late {
+        text += &format!("   late by {} at most", quantity::time(late.max as f64));
+    }
+    let kept = match way.broken {
+        0 => Span::default(),
+        broken => Span::from(format!("   {broken} broke their bound")).red(),
+    };
+    Line::from(vec![Span::from(clean(&text)), kept])
+}
+
+fn header(state: &State, name: usize) -> Line<'static> {
+    let scope = if state.of_all { "ms all" } else { "ms now" };
+    let mut spans = vec![Span::from(padded(&format!("class  {scope}"), name))];
+    for column in Column::ALL {
+        if column == Column::Bound {
+            spans.push(Span::from(" ".repeat(bar::WIDTH + 1)));
+        }
+        let chosen = state.order == Some(column);
+        let title = format!("{}{}", if chosen { "▾" } else { "" }, column.title());
+        let title = Span::from(format!("{title:>width$}", width = column.width()));
+        spans.push(if chosen { title.bold() } else { title });
+    }
+    Line::from(spans).style(Style::new().underlined())
+}
+
+fn row_line(row: &Row<'_>, name: usize) -> Line<'static> {
+    let mut spans = vec![Span::from(padded(&row.class.name, name))];
+    for column in Column::ALL {
+        if column == Column::Bound {
+            spans.push(Span::from(format!(" {}", bar::bar(row))).green());
+        }
+        let cell = Span::from(format!("{:>width$}", column.cell(row), width = column.width()));
+        spans.push(if column.alarms(row) { cell.red().bold() } else { cell });
+    }
+    Line::from(spans)
+}
+
+fn footer(state: &State) -> Line<'static> {
+    if state.asks {
+        return Line::from("Read the plans again and follow them? y: yes, any other key: no")
+            .bold();
+    }
+    match &state.message {
+        Some(message) => Line::from(clean(message)).bold(),
+        None => Line::from("q ends   r reloads   ←→ order   ↑↓ scroll   space delays now or all"),
+    }
+}
+
+/// Just as wide as the column of names.
+fn padded(text: &str, width: usize) -> String {
+    let short = quantity::shortened(&clean(text), width);
+    let line = Line::from(short.as_str());
+    let missing = width.saturating_sub(line.width());
+    short + &" ".repeat(missing)
+}
+
+/// Text from outside, so that no terminal obeys it.
+fn clean(text: &str) -> String {
+    visible(text).into_owned()
+}

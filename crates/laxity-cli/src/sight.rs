@@ -1,0 +1,59 @@
+//! Where what runs can be seen and controlled, and how it is found.
+
+use std::path::Path;
+use std::sync::mpsc::Sender;
+
+use laxity_live::client::Client;
+use laxity_live::request::Request;
+use laxity_live::server::{ControlSocket, Listeners, Server, ServerError, control_socket_of};
+
+use crate::args::Seen;
+use crate::failure::Failure;
+use crate::terminal;
+
+/// Listens where it is asked to, and has what is asked there answered by whoever receives requests. Without
+/// a place of the user's choice there may be no control socket.
+pub fn serve(
+    seen: &Seen,
+    interfaces: [&str; 2],
+    requests: Sender<Request>,
+) -> Result<Server, Failure> {
+    let control = match &seen.control {
+        Some(path) => Some(ControlSocket::bind(path)?),
+        None => match ControlSocket::bind(&control_socket_of(interfaces)) {
+            Err(error @ ServerError::Listen { .. }) => {
+                say(&format!("{error}, so nothing controls this but signals; see --control"));
+                None
+            }
+            bound => Some(bound?),
+        },
+    };
+    let network = seen.listen.map(Listeners::listen).transpose()?;
+    let listeners = Listeners { control, network };
+    listeners.said().iter().for_each(|sentence| say(sentence));
+    Ok(Server::start(listeners, requests, say)?)
+}
+
+fn say(what: &str) {
+    terminal::remark(&format!("laxity: {what}\n"));
+}
+
+/// What is controlled by this socket, or else the only one that runs.
+pub fn running(control: Option<&Path>) -> Result<Client, Failure> {
+    if let Some(path) = control {
+        return Ok(Client::at(path));
+    }
+    let mut running = Client::running();
+    match running.len() {
+        0 => Err(Failure::system(
+            "nothing is found to run that could be asked: start `laxity live`, or say with \
+             --control PATH where its socket is",
+        )),
+        1 => Ok(running.remove(0)),
+        _ => {
+            let listed = running.iter().map(|client| format!("\n  {}", client.socket().display()));
+            let listed: String = listed.collect();
+            Err(Failure::input(format!("several run: say with --control PATH which one{listed}")))
+        }
+    }
+}

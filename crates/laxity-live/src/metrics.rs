@@ -1,0 +1,328 @@
+//! What is exposed to Prometheus, each metric described once: [`METRICS`]. From it follow what is
+//! written ([`Format`]) and the table in `docs/metrics.md`; the dashboard in `packaging/grafana` shows none
+//! but these.
+
+mod text;
+
+use std::collections::BTreeMap;
+
+use crate::status::{ClassStatus, DelayStatus, InterfaceStatus, Status, WayStatus};
+
+pub use text::Format;
+
+/// A metric.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Metric {
+    /// Its name, with its unit, without what its kind adds to it.
+    pub name: &'static str,
+    /// What it says.
+    pub help: &'static str,
+    /// What its name ends in, if it has a unit.
+    pub unit: &'static str,
+    /// Its labels.
+    pub labels: &'static [&'static str],
+    /// Its kind, and how it is got.
+    pub source: Source,
+}
+
+/// How samples of a kind are got: every one is told with the values of the labels.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Source {
+    /// What is only ever added to.
+    Counter(fn(&Status, &mut Tell<'_, u64>)),
+    /// What goes up and down.
+    Gauge(fn(&Status, &mut Tell<'_, Number>)),
+    /// How often a time was at most so long; `None` if nothing was timed yet.
+    Histogram(for<'s> fn(&'s Status, &mut Tell<'_, Option<&'s DelayStatus>>)),
+}
+
+/// Hears of samples.
+pub type Tell<'t, T> = dyn FnMut(&[&str], T) + 't;
+
+/// A number in a base unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Number {
+    /// As it is.
+    Whole(u64),
+    /// A time in ns, shown in seconds.
+    Nanos(u64),
+    /// A rate in bits a second, shown in bytes.
+    Bits(u64),
+}
+
+impl Metric {
+    /// The name under which Prometheus knows it. A histogram has three, which begin with it.
+    pub fn full_name(&self) -> String {
+        match self.source {
+            Source::Counter(_) => format!("{}_total", self.name),
+            Source::Gauge(_) | Source::Histogram(_) => self.name.to_string(),
+        }
+    }
+
+    /// The word for its kind.
+    pub fn kind(&self) -> &'static str {
+        match self.source {
+            Source::Counter(_) => "counter",
+            Source::Gauge(_) => "gauge",
+            Source::Histogram(_) => "histogram",
+        }
+    }
+}
+
+const fn metric(
+    name: &'static str,
+    unit: &'static str,
+    labels: &'static [&'static str],
+    help: &'static str,
+    source: Source,
+) -> Metric {
+    Metric { name, help, unit, labels, source }
+}
+
+const WAY: &[&str] = &["way"];
+const CLASS: &[&str] = &["way", "class"];
+
+/// All metrics.
+pub const METRICS: &[Metric] = &[
+    metric(
+        "laxity_build_info",
+        "",
+        &["version"],
+        "Laxity at work; always 1.",
+        Source::Gauge(|status, tell| tell(&[&status.version], Number::Whole(1))),
+    ),
+    metric(
+        "laxity_uptime_seconds",
+        "seconds",
+        &[],
+        "How long it has been at work.",
+        Source::Gauge(|status, tell| tell(&[], Number::Nanos(status.uptime_ns))),
+    ),
+    metric(
+        "laxity_real_time",
+        "",
+        &[],
+        "Whether the thread that forwards has a real-time priority.",
+        Source::Gauge(|status, tell| tell(&[], Number::Whole(status.real_time.into()))),
+    ),
+    metric(
+        "laxity_reloads",
+        "",
+        &["result"],
+        "Plans that were read again, by whether they were followed or refused.",
+        Source::Counter(|status, tell| {
+            tell(&["followed"], status.reloads);
+            tell(&["refused"], status.reloads_refused);
+        }),
+    ),
+    metric(
+        "laxity_events_lost",
+        "",
+        &[],
+        "Events that came too fast to be counted: all other figures are short of them.",
+        Source::Counter(|status, tell| tell(&[], status.events_lost)),
+    ),
+    metric(
+        "laxity_interface_up",
+        "",
+        &["interface"],
+        "Whether frames pass at the interface.",
+        Source::Gauge(|status, tell| interfaces(status, |it| Number::Whole(it.up.into()), tell)),
+    ),
+    metric(
+        "laxity_interface_received_frames",
+        "frames",
+        &["interface"],
+        "Frames taken in at the interface.",
+        Source::Counter(|status, tell| interfaces(status, |it| it.received, tell)),
+    ),
+    metric(
+        "laxity_interface_sent_frames",
+        "frames",
+        &["interface"],
+        "Frames handed to the interface.",
+        Source::Counter(|status, tell| interfaces(status, |it| it.sent, tell)),
+    ),
+    metric(
+        "laxity_interface_lost_frames",
+        "frames",
+        &["interface", "reason"],
+        "Frames lost at the interface, beside what schedulers drop, by reason.",
+        Source::Counter(|status, tell| {
+            for it in &status.interfaces {
+                reasons(&it.lost, |reason, count| tell(&[&it.name, reason], count));
+            }
+        }),
+    ),
+    metric(
+        "laxity_plan_info",
+        "",
+        &["way", "scheduler", "title"],
+        "The plan that is followed; always 1.",
+        Source::Gauge(|status, tell| {
+            for way in &status.ways {
+                let title = way.title.as_deref().unwrap_or_default();
+                tell(&[&way.way, &way.scheduler, title], Number::Whole(1));
+            }
+        }),
+    ),
+    metric(
+        "laxity_link_rate_bytes_per_second",
+        "bytes_per_second",
+        WAY,
+        "The rate at which the plan sends.",
+        Source::Gauge(|status, tell| ways(status, |way| Number::Bits(way.rate_bps), tell)),
+    ),
+    metric(
+        "laxity_lateness_seconds",
+        "seconds",
+        WAY,
+        "How late the link chose what to send, after it could have.",
+        Source::Histogram(|status, tell| {
+            status.ways.iter().for_each(|way| tell(&[&way.way], way.late.as_ref()));
+        }),
+    ),
+    metric(
+        "laxity_lateness_max_seconds",
+        "seconds",
+        WAY,
+        "The largest lateness since the plan is followed.",
+        Source::Gauge(|status, tell| {
+            ways(status, |way| Number::Nanos(way.late.as_ref().map_or(0, |late| late.max)), tell);
+        }),
+    ),
+    metric(
+        "laxity_broken_packets",
+        "packets",
+        WAY,
+        "Packets sent later than their bound and all lateness before them allow.",
+        Source::Counter(|status, tell| ways(status, |way| way.broken, tell)),
+    ),
+    metric(
+        "laxity_class_arrived_packets",
+        "packets",
+        CLASS,
+        "Packets that arrived.",
+        Source::Counter(|status, tell| classes(status, |class| Some(class.arrived), tell)),
+    ),
+    metric(
+        "laxity_class_sent_packets",
+        "packets",
+        CLASS,
+        "Packets that were sent.",
+        Source::Counter(|status, tell| classes(status, |class| Some(class.sent), tell)),
+    ),
+    metric(
+        "laxity_class_sent_bytes",
+        "bytes",
+        CLASS,
+        "Bytes of the packets sent, as the link counts them.",
+        Source::Counter(|status, tell| classes(status, |class| Some(class.bytes_sent), tell)),
+    ),
+    metric(
+        "laxity_class_dropped_packets",
+        "packets",
+        &["way", "class", "reason"],
+        "Packets that were dropped, by reason; reasons that did not occur are left out.",
+        Source::Counter(|status, tell| {
+            for (way, class) in leaves(status) {
+                reasons(&class.dropped, |reason, count| {
+                    tell(&[&way.way, &class.name, reason], count);
+                });
+            }
+        }),
+    ),
+    metric(
+        "laxity_class_queued_packets",
+        "packets",
+        CLASS,
+        "Packets that wait.",
+        Source::Gauge(|status, tell| {
+            classes(status, |class| Some(Number::Whole(class.queued)), tell);
+        }),
+    ),
+    metric(
+        "laxity_class_delay_seconds",
+        "seconds",
+        CLASS,
+        "From a packet's last bit in to its last bit out.",
+        Source::Histogram(|status, tell| {
+            for (way, class) in leaves(status) {
+                tell(&[&way.way, &class.name], class.delay_ns.as_ref());
+            }
+        }),
+    ),
+    metric(
+        "laxity_class_delay_max_seconds",
+        "seconds",
+        CLASS,
+        "The largest delay since the plan is followed.",
+        Source::Gauge(|status, tell| {
+            let max = |class: &ClassStatus| Some(Number::Nanos(class.delay_ns.as_ref()?.max));
+            classes(status, max, tell);
+        }),
+    ),
+    metric(
+        "laxity_class_deadline_seconds",
+        "seconds",
+        CLASS,
+        "The promised delay, of a real-time class.",
+        Source::Gauge(|status, tell| {
+            classes(status, |class| class.deadline_ns.map(Number::Nanos), tell);
+        }),
+    ),
+    metric(
+        "laxity_class_bound_seconds",
+        "seconds",
+        CLASS,
+        "The delay that the admission test proves, when it does.",
+        Source::Gauge(|status, tell| {
+            classes(status, |class| class.bound_ns.map(Number::Nanos), tell);
+        }),
+    ),
+    metric(
+        "laxity_class_deadline_missed_packets",
+        "packets",
+        CLASS,
+        "Packets sent later than the promised delay, without those demoted to best effort.",
+        Source::Counter(|status, tell| {
+            classes(status, |class| class.deadline_ns.map(|_| class.deadline_misses), tell);
+        }),
+    ),
+    metric(
+        "laxity_class_bound_missed_packets",
+        "packets",
+        CLASS,
+        "Packets sent later than the proved delay, whether the link was late or not.",
+        Source::Counter(|status, tell| {
+            classes(status, |class| class.bound_ns.map(|_| class.bound_misses), tell);
+        }),
+    ),
+];
+
+fn interfaces<T>(status: &Status, of: fn(&InterfaceStatus) -> T, tell: &mut Tell<'_, T>) {
+    status.interfaces.iter().for_each(|it| tell(&[&it.name], of(it)));
+}
+
+fn ways<T>(status: &Status, of: fn(&WayStatus) -> T, tell: &mut Tell<'_, T>) {
+    status.ways.iter().for_each(|way| tell(&[&way.way], of(way)));
+}
+
+fn classes<T>(status: &Status, of: fn(&ClassStatus) -> Option<T>, tell: &mut Tell<'_, T>) {
+    for (way, class) in leaves(status) {
+        if let Some(value) = of(class) {
+            tell(&[&way.way, &class.name], value);
+        }
+    }
+}
+
+fn leaves(status: &Status) -> impl Iterator<Item = (&WayStatus, &ClassStatus)> {
+    status.ways.iter().flat_map(|way| way.classes.iter().map(move |class| (way, class)))
+}
+
+fn reasons(counts: &BTreeMap<String, u64>, mut tell: impl FnMut(&str, u64)) {
+    counts.iter().for_each(|(reason, count)| tell(reason, *count));
+}

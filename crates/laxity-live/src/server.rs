@@ -1,0 +1,178 @@
+//! What is measured of a link, over HTTP.
+//!
+//! | | over the control socket | over TCP |
+//! | --- | --- | --- |
+//! | `GET /status` | [`Status`](crate::status::Status) as JSON | the same |
+//! | `GET /metrics` | [`metrics`](crate::metrics) for Prometheus | the same |
+//! | `GET /` | a page with charts | the same |
+//! | `POST /reload` | reads the plans again; 409 and the reason if they are not followed | |
+//!
+//! The control socket is a Unix socket of its user, who may reload, and of root. What listens on TCP
+//! changes nothing, and so asks nobody who they are.
+//!
+//! The server has a thread and a sandbox of its own and knows of the link by [`Request`]s alone. Every
+//! connection carries one request. At most [`CONNECTIONS`] of a kind are open at once, further ones wait;
+//! who has not taken the answer after [`PATIENCE`] is cut off. Who asks often is answered from
+//! what was learned up to [`FRESH`] ago. So whoever reads slowly, or too much, costs this thread some memory
+//! and the link nothing.
+
+mod answers;
+mod connections;
+pub(crate) mod control;
+mod guard;
+mod page;
+mod sight;
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use laxity_linux::sandbox::Sandbox;
+use thiserror::Error;
+use tokio::runtime;
+use tokio::sync::oneshot;
+
+use crate::request::Request;
+use sight::Sight;
+
+pub use control::{ControlSocket, control_socket_of};
+
+/// So many connections of a kind are open at once.
+pub const CONNECTIONS: usize = 16;
+/// So long a connection over TCP may last.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+/// How old an answer may be.
+pub const FRESH: Duration = Duration::from_millis(50);
+
+/// Where a server listens.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "made by whoever starts a server")]
+pub struct Listeners {
+    /// For the user who runs it.
+    pub control: Option<ControlSocket>,
+    /// For everyone who may see.
+    pub network: Option<TcpListener>,
+}
+
+/// A server at work. It ends when this is dropped, and its control socket is removed.
+#[derive(Debug)]
+pub struct Server {
+    end: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Why there is no server.
+#[derive(Debug, Error)]
+pub enum ServerError {
+    /// Another process listens there.
+    #[error("{} is in use: another laxity listens there; choose another with --control", .0.display())]
+    InUse(PathBuf),
+    /// The system does not let it listen.
+    #[error("cannot listen at {at}: {cause}")]
+    Listen {
+        /// Where.
+        at: String,
+        /// Why.
+        cause: io::Error,
+    },
+    /// A thread that listens cannot be had.
+    #[error("cannot start a server: {0}")]
+    Start(#[from] io::Error),
+    /// It does not get rid of its privileges.
+    #[error(transparent)]
+    Privileges(#[from] laxity_linux::Error),
+}
+
+impl Listeners {
+    /// Listens at a TCP address.
+    ///
+    /// # Errors
+    /// If that is in use, not one of this machine, or not allowed.
+    pub fn listen(address: SocketAddr) -> Result<TcpListener, ServerError> {
+        let refused = |cause| ServerError::Listen { at: address.to_string(), cause };
+        TcpListener::bind(address).map_err(refused)
+    }
+
+    /// Says where it listens, one sentence each.
+    pub fn said(&self) -> Vec<String> {
+        let mut said = Vec::new();
+        if let Some(control) = &self.control {
+            said.push(format!("controlled at {}", control.path().display()));
+        }
+        if let Some(Ok(address)) = self.network.as_ref().map(TcpListener::local_addr) {
+            said.push(format!("page, status and metrics at http://{address}/"));
+            if !address.ip().is_loopback() {
+                said.push(format!(
+                    "{address} is open to other machines: whoever reaches it sees all that is measured"
+                ));
+            }
+        }
+        said
+    }
+}
+
+impl Server {
+    /// Starts one that has requests answered by whoever receives them. Call it before the calling thread
+    /// gives up its privileges. It says what it has to say from a thread of its own.
+    ///
+    /// # Errors
+    /// If a thread cannot be had, or does not get rid of its privileges.
+    pub fn start(
+        listeners: Listeners,
+        requests: Sender<Request>,
+        say: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<Server, ServerError> {
+        let (end, ended) = oneshot::channel();
+        let (ready, is_ready) = mpsc::channel();
+        let socket = listeners.control.as_ref().map(|control| control.path().to_path_buf());
+        let sight = Sight::new(requests, say);
+        let serve = move || {
+            match begin(listeners, sight) {
+                Ok((runtime, connections)) => {
+                    // Whoever starts it waits for this.
+                    let _ = ready.send(Ok(()));
+                    runtime.block_on(connections.until(ended));
+                    // Whose answer is under way is cut off.
+                    drop(runtime);
+                    if let Some(socket) = socket {
+                        // It may have been removed by hand.
+                        let _ = std::fs::remove_file(socket);
+                    }
+                }
+                Err(error) => drop(ready.send(Err(error))),
+            }
+        };
+        let thread = thread::Builder::new().name("server".into()).spawn(serve)?;
+        let server = Server { end: Some(end), thread: Some(thread) };
+        let gone = |_| io::Error::other("its thread ended at once");
+        is_ready.recv().map_err(gone)??;
+        Ok(server)
+    }
+}
+
+/// All that takes privileges or files, and then gives them up.
+fn begin(
+    listeners: Listeners,
+    sight: Sight,
+) -> Result<(runtime::Runtime, connections::Connections), ServerError> {
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let folder = listeners.control.as_ref().map(ControlSocket::folder).map(Path::to_path_buf);
+    let connections = {
+        let _within = runtime.enter();
+        connections::Connections::new(listeners, sight)?
+    };
+    // That it can remove the socket.
+    folder.into_iter().fold(Sandbox::new().server(), Sandbox::remove).enter()?;
+    Ok((runtime, connections))
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A thread that is gone is at its end, too.
+        let _ = self.end.take().map(|end| end.send(()));
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}

@@ -1,0 +1,132 @@
+//! What is answered to whom.
+
+use std::sync::Arc;
+
+use http_body_util::Full;
+use hyper::body::Bytes;
+use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::{Method, Response, StatusCode};
+
+use super::guard::Names;
+use super::page;
+use super::sight::{Sight, Unanswered};
+use crate::metrics::Format;
+
+/// By which way a request came.
+#[derive(Clone)]
+pub(super) enum Door {
+    /// From the user who runs it.
+    Control,
+    /// From anyone, who may ask by these names.
+    Network(Arc<Names>),
+}
+
+/// What answers requests that came by a door.
+#[derive(Clone)]
+pub(super) struct Answering {
+    pub(super) door: Door,
+    pub(super) sight: Arc<Sight>,
+}
+
+type Answer = Response<Full<Bytes>>;
+
+const JSON: &str = "application/json";
+const TEXT: &str = "text/plain; charset=utf-8";
+/// What is asked for with these changes nothing.
+const READING: &str = "GET, HEAD";
+
+/// A page runs what is its own alone, and what is answered is no one else's to look into.
+const GUARDS: [(HeaderName, &str); 5] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::CACHE_CONTROL, "no-store"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
+impl Answering {
+    pub(super) async fn answer(&self, request: &Parts) -> Answer {
+        let mut answer = match self.refusal(request) {
+            Some(refusal) => refusal,
+            None => self.found(request).await.unwrap_or_else(unanswered),
+        };
+        for (name, value) in GUARDS {
+            answer.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+        answer
+    }
+
+    fn refusal(&self, request: &Parts) -> Option<Answer> {
+        let Door::Network(names) = &self.door else { return None };
+        let host = request.headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        let why = "Ask by address, by localhost, or by this machine's name.\n";
+        (!host.is_some_and(|host| names.allow(host)))
+            .then(|| answer(StatusCode::MISDIRECTED_REQUEST, TEXT, why))
+    }
+
+    async fn found(&self, request: &Parts) -> Result<Answer, Unanswered> {
+        let path = request.uri.path();
+        if path == "/reload" && matches!(self.door, Door::Control) {
+            return match request.method {
+                Method::POST => Ok(reloaded(self.sight.reload().await?)),
+                _ => Ok(other_method("POST")),
+            };
+        }
+        let (kind, body) = match path {
+            "/status" => {
+                let status = self.sight.status().await?;
+                (JSON, serde_json::to_vec(&*status).map_err(|_| Unanswered)?.into())
+            }
+            "/metrics" => {
+                let format = Format::accepted(&accepts(request));
+                (format.content_type(), format.write(&*self.sight.status().await?).into())
+            }
+            _ => match page::file(path) {
+                Some((kind, text)) => (kind, Bytes::from_static(text.as_bytes())),
+                None => {
+                    return Ok(answer(StatusCode::NOT_FOUND, TEXT, "There is no such thing.\n"));
+                }
+            },
+        };
+        Ok(match request.method {
+            // Without the body, if that is asked for: hyper sees to it.
+            Method::GET | Method::HEAD => answer(StatusCode::OK, kind, body),
+            _ => other_method(READING),
+        })
+    }
+}
+
+/// All that a request accepts, in one line.
+fn accepts(request: &Parts) -> String {
+    let lines = request.headers.get_all(header::ACCEPT).iter();
+    lines.filter_map(|line| line.to_str().ok()).collect::<Vec<_>>().join(",")
+}
+
+fn answer(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Answer {
+    let mut answer = Response::new(Full::new(body.into()));
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    answer
+}
+
+fn reloaded(reloaded: Result<(), String>) -> Answer {
+    match reloaded {
+        Ok(()) => answer(StatusCode::OK, TEXT, ""),
+        Err(why) => answer(StatusCode::CONFLICT, TEXT, why),
+    }
+}
+
+fn other_method(allowed: &'static str) -> Answer {
+    let mut answer = answer(StatusCode::METHOD_NOT_ALLOWED, TEXT, "This is not asked for so.\n");
+    answer.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
+    answer
+}
+
+fn unanswered(_: Unanswered) -> Answer {
+    answer(StatusCode::SERVICE_UNAVAILABLE, TEXT, "The link's process is busy or at its end.\n")
+}

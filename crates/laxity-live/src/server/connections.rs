@@ -1,0 +1,126 @@
+//! Connections: who may have one, how many, and how long.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::time::{sleep, timeout};
+
+use super::answers::{Answering, Door};
+use super::guard::Names;
+use super::sight::Sight;
+use super::{CONNECTIONS, Listeners, PATIENCE};
+
+/// So long the head of a request may take.
+const HEAD: Duration = Duration::from_secs(5);
+/// So large it may be, and of so many lines.
+const HEAD_BYTES: usize = 16 * 1024;
+const HEAD_LINES: usize = 64;
+/// How long a connection of the control socket may last: a reload answers when plans are proved.
+const CONTROL_PATIENCE: Duration = Duration::from_secs(660);
+/// How long it waits when there are no descriptors left for connections.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What accepts connections.
+pub(super) struct Connections {
+    /// With the user whom it belongs to.
+    control: Option<(UnixListener, u32)>,
+    network: Option<(TcpListener, Names)>,
+    sight: Arc<Sight>,
+}
+
+impl Connections {
+    /// To be called within a runtime, with the privilege to listen.
+    pub(super) fn new(listeners: Listeners, sight: Sight) -> io::Result<Self> {
+        let control = listeners.control.map(|control| {
+            let (listener, owner) = control.into_listener();
+            UnixListener::from_std(listener).map(|listener| (listener, owner))
+        });
+        let network = listeners.network.map(|listener| {
+            listener.set_nonblocking(true)?;
+            let names = Names::of(listener.local_addr()?);
+            TcpListener::from_std(listener).map(|listener| (listener, names))
+        });
+        let (control, network) = (control.transpose()?, network.transpose()?);
+        Ok(Connections { control, network, sight: Arc::new(sight) })
+    }
+
+    /// Serves until it is told to end.
+    pub(super) async fn until(self, end: oneshot::Receiver<()>) {
+        let Connections { control, network, sight } = self;
+        if let Some((listener, owner)) = control {
+            tokio::spawn(control_of(listener, owner, sight.clone()));
+        }
+        if let Some((listener, names)) = network {
+            tokio::spawn(network_of(listener, Arc::new(names), sight));
+        }
+        // Whoever was to tell may be gone.
+        let _ = end.await;
+    }
+}
+
+async fn control_of(listener: UnixListener, owner: u32, sight: Arc<Sight>) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    while let Ok(place) = places.clone().acquire_owned().await {
+        let Ok((stream, _)) = listener.accept().await else {
+            sleep(PAUSE).await;
+            continue;
+        };
+        // The permissions of the socket say the same, unless someone has changed them.
+        let user = stream.peer_cred().map(|peer| peer.uid());
+        if user.is_ok_and(|user| user == owner || user == 0) {
+            let answering = Answering { door: Door::Control, sight: sight.clone() };
+            let who = "a user of the control socket".to_string();
+            serve(stream, place, answering, CONTROL_PATIENCE, who);
+        }
+    }
+}
+
+async fn network_of(listener: TcpListener, names: Arc<Names>, sight: Arc<Sight>) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    while let Ok(place) = places.clone().acquire_owned().await {
+        let Ok((stream, peer)) = listener.accept().await else {
+            sleep(PAUSE).await;
+            continue;
+        };
+        let answering = Answering { door: Door::Network(names.clone()), sight: sight.clone() };
+        serve(stream, place, answering, PATIENCE, peer.to_string());
+    }
+}
+
+/// Answers one request.
+fn serve(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    place: OwnedSemaphorePermit,
+    answering: Answering,
+    patience: Duration,
+    who: String,
+) {
+    tokio::spawn(async move {
+        let _place = place;
+        let sight = answering.sight.clone();
+        let service = service_fn(move |request: hyper::Request<_>| {
+            let (answering, (head, _)) = (answering.clone(), request.into_parts());
+            async move { Ok::<_, Infallible>(answering.answer(&head).await) }
+        });
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(HEAD);
+        http.max_buf_size(HEAD_BYTES).max_headers(HEAD_LINES).keep_alive(false);
+        if is_late(patience, http.serve_connection(TokioIo::new(stream), service)).await {
+            sight.slow_reader(&who);
+        }
+    });
+}
+
+/// Who breaks off, or does not speak HTTP, is no concern of ours.
+async fn is_late<E>(patience: Duration, served: impl Future<Output = Result<(), E>>) -> bool {
+    timeout(patience, served).await.is_err()
+}

@@ -1,0 +1,29 @@
+//! The page: files that load nothing from elsewhere.
+
+/// The kind and text of a file of the page.
+pub(super) fn file(path: &str) -> Option<(&'static str, &'static str)> {
+    Some(match path {
+        "/" => ("text/html; charset=utf-8", include_str!("page/index.html")),
+        "/page.css" => ("text/css; charset=utf-8", include_str!("page/page.css")),
+        "/page.js" => ("text/javascript; charset=utf-8", include_str!("page/page.js")),
+        "/chart.js" => ("text/javascript; charset=utf-8", include_str!("page/chart.js")),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_loaded_from_outside() {
+        for path in ["/", "/page.css", "/page.js", "/chart.js"] {
+            let (_, text) = file(path).unwrap();
+            let text = text.replace("http://www.w3.org/2000/svg", "");
+            for outside in ["http:", "https:", "url(", "@import", "//cdn", "eval(", "innerHTML"] {
+                assert!(!text.contains(outside), "{path}: {outside}");
+            }
+        }
+        assert_eq!(file("/../Cargo.toml"), None);
+    }
+}

@@ -1,0 +1,199 @@
+"use strict";
+// What a link is like, asked for once a second.
+
+const EVERY = 1000;
+// How far back charts go, in seconds.
+const SPAN = 300;
+// What they show at least.
+const LEAST_SPAN = 60;
+// As many classes have a colour that everybody tells from the others.
+const MOST_LINES = 7;
+// Edges of the buckets in ns, as in `DelayStatus`: 1, 2 and 5 in each power of ten.
+const EDGES = [1e4, 1e5, 1e6, 1e7, 1e8].flatMap((ten) => [ten, 2 * ten, 5 * ten]).concat(1e9);
+const NOTHING = "—";
+
+// What was heard, oldest first: { at: seconds, status }.
+let heard = [];
+
+function millis(nanos) {
+  if (nanos === null || nanos === undefined) return NOTHING;
+  const value = nanos / 1e6;
+  return value.toFixed(Math.min(4, Math.max(0, 3 - Math.floor(Math.log10(value || 1)))));
+}
+
+function rate(bits) {
+  const [name, size] = [["Gbit/s", 1e9], ["Mbit/s", 1e6], ["kbit/s", 1e3], ["bit/s", 1]].find(([, size]) => bits >= size) || ["bit/s", 1];
+  return `${shortNumber(bits / size)} ${name}`;
+}
+
+function uptime(nanos) {
+  const seconds = Math.floor(nanos / 1e9);
+  const two = (value) => String(value).padStart(2, "0");
+  return `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+}
+
+const sum = (counts) => Object.values(counts).reduce((all, count) => all + count, 0);
+
+const misses = (it) => (it.deadline_ns || it.bound_ns ? Math.max(it.deadline_misses, it.bound_misses) : null);
+
+// The class of that name in an earlier status, unless it counts anew since.
+function same(status, way, it) {
+  const found = status.ways.find((other) => other.way === way.way)?.classes.find((other) => other.name === it.name);
+  return found && found.sent <= it.sent ? found : null;
+}
+
+// What 99 of 100 packets were delayed at most that are in one distribution and not in an earlier one:
+// between the edges of buckets they are taken for evenly spread.
+function recentP99(before, now) {
+  const all = now ? now.count - (before?.count ?? 0) : 0;
+  if (all <= 0) return null;
+  const rank = Math.ceil(0.99 * all);
+  let [from, counted] = [0, 0];
+  for (const [at, edge] of EDGES.entries()) {
+    const below = now.at_most[at] - (before?.at_most[at] ?? 0);
+    if (below >= rank) return from + (Math.max(0, Math.min(edge, now.max) - from) * (rank - counted)) / (below - counted);
+    [from, counted] = [edge, below];
+  }
+  return now.max;
+}
+
+function cell(row, text, alarm) {
+  const made = row.insertCell();
+  made.textContent = text;
+  if (alarm) made.className = "alarm";
+}
+
+function fillTable(body, way, before, seconds) {
+  body.replaceChildren();
+  way.classes.forEach((it, at) => {
+    const row = body.insertRow();
+    const head = document.createElement("th");
+    head.scope = "row";
+    const swatch = document.createElement("span");
+    swatch.className = at < MOST_LINES ? `swatch subject-${at}` : "swatch";
+    head.append(swatch, it.name);
+    row.append(head);
+    const { delay_ns: delay, bound_ns: bound } = it;
+    const bytes = it.bytes_sent - ((before && same(before, way, it)?.bytes_sent) || 0);
+    cell(row, before ? shortNumber((bytes * 8e-6) / seconds) : NOTHING);
+    cell(row, it.arrived);
+    cell(row, it.sent);
+    cell(row, sum(it.dropped), bound && sum(it.dropped) > 0);
+    cell(row, misses(it) ?? NOTHING, misses(it) > 0);
+    cell(row, it.queued);
+    for (const field of ["p50", "p99", "p99_9", "max"]) cell(row, millis(delay?.[field]), bound && delay?.[field] > bound);
+    cell(row, millis(bound));
+  });
+}
+
+// The points of a line: what `of` says of each two statuses that follow one another.
+function points(way, name, of) {
+  const now = heard.at(-1).at;
+  return heard.slice(1).map(({ at, status }, index) => {
+    const before = heard[index];
+    const find = (it) => it.ways.find((other) => other.way === way.way)?.classes.find((other) => other.name === name);
+    const [last, old] = [find(status), find(before.status)];
+    const value = last && old && at - before.at < 5 ? of(old.sent <= last.sent ? old : null, last, at - before.at) : null;
+    return [now - at, value];
+  });
+}
+
+// How far back charts go now: whole minutes.
+function span() {
+  const since = heard.at(-1).at - heard[0].at;
+  return Math.min(SPAN, Math.max(LEAST_SPAN, Math.ceil(since / 60) * 60));
+}
+
+function drawDelays(box, way) {
+  const shown = way.classes.slice(0, MOST_LINES);
+  const lines = shown.flatMap(({ name, bound_ns: bound }, subject) => {
+    const of = (old, last) => {
+      const p99 = recentP99(old?.delay_ns, last.delay_ns);
+      return p99 === null ? null : Math.max(p99, 1e3) / 1e6;
+    };
+    const line = { subject, points: points(way, name, of) };
+    return bound ? [{ subject, kind: "bound", level: bound / 1e6 }, line] : [line];
+  });
+  const values = lines.flatMap((line) => (line.level ? [line.level] : line.points.map(([, value]) => value))).filter((value) => value !== null);
+  chart(box, { label: "Delay against bound", unit: "ms", seconds: span(), scale: logarithmic(values), lines });
+}
+
+function drawRates(box, way) {
+  const lines = way.classes.slice(0, MOST_LINES).map(({ name }, subject) => {
+    const of = (old, last, seconds) => ((last.bytes_sent - (old?.bytes_sent ?? 0)) * 8e-6) / seconds;
+    return { subject, points: points(way, name, of) };
+  });
+  const link = way.rate_bps / 1e6;
+  lines.push({ kind: "link", level: link });
+  chart(box, { label: "Throughput", unit: "Mbit/s", seconds: span(), scale: linear(link), lines });
+}
+
+function showWay(section, way, before, seconds) {
+  section.querySelector("h2").textContent = `${way.way}: ${way.scheduler} at ${rate(way.rate_bps)}`;
+  const isNamed = way.title && way.title !== document.querySelector("h1").textContent;
+  const state = [isNamed && `${way.title}.`, way.late && `Waking up was at most ${millis(way.late.max)} ms late.`];
+  if (way.late) state.push(way.broken ? `${way.broken} packets took longer than their bound and that.` : "Every packet kept its bound and that.");
+  if (way.classes.length > MOST_LINES) state.push(`Charts show the first ${MOST_LINES} of ${way.classes.length} classes.`);
+  const note = section.querySelector(".state");
+  note.textContent = state.filter(Boolean).join(" ");
+  note.classList.toggle("alarm", way.broken > 0);
+  fillTable(section.querySelector("tbody"), way, before, seconds);
+  drawDelays(section.querySelector(".delays .wide"), way);
+  drawRates(section.querySelector(".rates .wide"), way);
+}
+
+function showFacts(status) {
+  const facts = {
+    Interfaces: status.interfaces.map((it) => (it.up ? it.name : `${it.name} (down)`)).join(" → "),
+    "At work for": uptime(status.uptime_ns),
+    "Real-time priority": status.real_time ? "yes" : "no",
+    Reloads: status.reloads_refused ? `${status.reloads}, ${status.reloads_refused} refused` : status.reloads,
+    Laxity: status.version,
+  };
+  const list = document.querySelector(".facts");
+  list.replaceChildren();
+  for (const [name, value] of Object.entries(facts)) {
+    const pair = document.createElement("div");
+    for (const [kind, text] of [["dt", name], ["dd", value]]) pair.appendChild(document.createElement(kind)).textContent = text;
+    list.append(pair);
+  }
+  const lost = status.interfaces.filter((it) => sum(it.lost) > 0);
+  const losses = lost.map((it) => `Lost at ${it.name}: ${Object.entries(it.lost).map(([why, count]) => `${count} ${why}`).join(", ")}.`);
+  if (status.events_lost) losses.push(`${status.events_lost} events came too fast to be counted.`);
+  document.querySelector("#losses").textContent = losses.join(" ");
+}
+
+function show() {
+  const { at, status } = heard.at(-1);
+  const before = heard.at(-2);
+  document.title = `${status.interfaces.map((it) => it.name).join(" → ")} – Laxity`;
+  document.querySelector("h1").textContent = status.ways[0]?.title || "Laxity";
+  showFacts(status);
+  const ways = document.querySelector("#ways");
+  while (ways.children.length > status.ways.length) ways.lastChild.remove();
+  while (ways.children.length < status.ways.length) ways.append(document.querySelector("#way").content.firstElementChild.cloneNode(true));
+  status.ways.forEach((way, index) => showWay(ways.children[index], way, before?.status, before && at - before.at));
+}
+
+async function look() {
+  try {
+    const answer = await fetch("status", { signal: AbortSignal.timeout(8000) });
+    if (!answer.ok) throw new Error(await answer.text());
+    const status = await answer.json();
+    const at = status.uptime_ns / 1e9;
+    // Another process, or the same answer once more.
+    if (heard.length && at < heard.at(-1).at) heard = [];
+    if (!heard.length || at > heard.at(-1).at) heard.push({ at, status });
+    heard = heard.filter((it) => it.at >= at - SPAN);
+    document.body.classList.remove("gone");
+    show();
+    document.body.dataset.seen = heard.length;
+  } catch (error) {
+    document.body.classList.add("gone");
+    document.querySelector("#losses").textContent = `Nothing is heard any more: ${error.message}`;
+  }
+  setTimeout(look, EVERY);
+}
+
+addEventListener("resize", () => heard.length && show());
+look();

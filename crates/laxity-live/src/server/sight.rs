@@ -1,0 +1,94 @@
+//! What a server knows of the link.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Mutex;
+use tokio::time::{sleep, timeout};
+
+use super::FRESH;
+use crate::request::Request;
+use crate::status::Status;
+
+/// So often it is looked whether there is an answer.
+const LOOK: Duration = Duration::from_millis(5);
+/// So long a status may take.
+const STATUS: Duration = Duration::from_secs(5);
+/// So long a reload may take: to prove a plan can be work.
+const RELOAD: Duration = Duration::from_secs(600);
+/// So often it says that someone reads slowly.
+const REMARKS: Duration = Duration::from_secs(60);
+
+/// Asks whoever looks after the link.
+pub(super) struct Sight {
+    requests: Sender<Request>,
+    /// Held by who asks while others wait for the same.
+    last: Mutex<Option<(Instant, Arc<Status>)>>,
+    say: Box<dyn Fn(&str) + Send + Sync>,
+    /// When it said so last.
+    remarked: std::sync::Mutex<Option<Instant>>,
+}
+
+/// Nobody answers: the link's process is at its end, or busy.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unanswered;
+
+impl Sight {
+    pub(super) fn new(
+        requests: Sender<Request>,
+        say: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Self {
+        let (last, remarked) = (Mutex::new(None), std::sync::Mutex::new(None));
+        Sight { requests, last, say: Box::new(say), remarked }
+    }
+
+    /// What the link is like now, or was a moment ago.
+    pub(super) async fn status(&self) -> Result<Arc<Status>, Unanswered> {
+        let mut last = self.last.lock().await;
+        if let Some((at, status)) = &*last
+            && at.elapsed() < FRESH
+        {
+            return Ok(status.clone());
+        }
+        let status = Arc::new(self.ask(Request::Status, STATUS).await?);
+        *last = Some((Instant::now(), status.clone()));
+        Ok(status)
+    }
+
+    /// Has the plans read again.
+    pub(super) async fn reload(&self) -> Result<Result<(), String>, Unanswered> {
+        let reloaded = self.ask(Request::Reload, RELOAD).await?;
+        *self.last.lock().await = None;
+        Ok(reloaded)
+    }
+
+    /// Says that someone does not take the answer, unless it has just said so.
+    pub(super) fn slow_reader(&self, who: &str) {
+        let Ok(mut remarked) = self.remarked.lock() else { return };
+        if remarked.is_none_or(|at| at.elapsed() >= REMARKS) {
+            *remarked = Some(Instant::now());
+            (self.say)(&format!("{who} did not take its answer in time and was cut off"));
+        }
+    }
+
+    async fn ask<T>(
+        &self,
+        request: impl FnOnce(Sender<T>) -> Request,
+        patience: Duration,
+    ) -> Result<T, Unanswered> {
+        let (answer, answered) = mpsc::channel();
+        self.requests.send(request(answer)).map_err(|_| Unanswered)?;
+        timeout(patience, answer_to(answered)).await.map_err(|_| Unanswered)?
+    }
+}
+
+async fn answer_to<T>(answered: Receiver<T>) -> Result<T, Unanswered> {
+    loop {
+        match answered.try_recv() {
+            Ok(answer) => return Ok(answer),
+            Err(TryRecvError::Empty) => sleep(LOOK).await,
+            Err(TryRecvError::Disconnected) => return Err(Unanswered),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The page as a browser shows it: wide and on a phone, in light and in dark colours.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use laxity::port::Delays;
+use laxity::units::Nanos;
+use laxity_live::status::{DelayStatus, Status};
+
+use crate::sample::{self, Sample};
+
+/// What reports are looked at with.
+const MEASURE: &str = include_str!("../../../laxity-cli/tests/cli/pages/measure.js");
+/// Looks once the pages have heard of the link some times, and says what a chart must show, too.
+const WAIT: &str = "
+const look = window.onload;
+window.onload = null;
+const pages = () => [...document.querySelectorAll('iframe')].map((frame) => frame.contentDocument);
+const wait = setInterval(() => {
+  if (!pages().every((page) => Number(page?.body?.dataset.seen) >= 4)) return;
+  clearInterval(wait);
+  for (const page of pages()) {
+    const drawn = page.querySelectorAll('path.series[d*=L]').length;
+    if (drawn !== 2 * 7) problems.push(`${drawn} lines`);
+    const bounds = page.querySelectorAll('path.bound').length;
+    if (bounds !== 1) problems.push(`${bounds} bounds`);
+    if (page.querySelectorAll('tbody tr').length !== 9) problems.push('no table');
+    if (page.scripts.length !== 2) problems.push('scripts of others');
+  }
+  look();
+}, 200);
+";
+
+/// A link at work: more of everything each time it is asked.
+fn busy(asked: u64) -> Status {
+    let mut status = sample::status(9);
+    status.uptime_ns = asked * 1_000_000_000;
+    for (number, class) in (1..).zip(&mut status.ways[0].classes) {
+        let mut delays = Delays::default();
+        (0..asked * 100 * number)
+            .for_each(|at| delays.record(Nanos(number * (at % 97 + 3) * 70_000)));
+        class.delay_ns = DelayStatus::of(&delays);
+        (class.sent, class.bytes_sent) = (delays.count(), 200 * delays.count());
+    }
+    status.ways[0].classes[1].name = "<script>alert(1)</script> a class with a long name".into();
+    status
+}
+
+#[test]
+fn the_page_can_be_read_on_any_screen() {
+    let Some(browser) = browser() else {
+        return eprintln!(
+            "SKIPPED: the page is looked at in Chromium, and there is none on the path"
+        );
+    };
+    let sample = Sample::of(busy, Ok(()));
+    for (scheme, number) in [("dark", 0), ("light", 1)] {
+        let around = frames(scheme, sample.address);
+        let output = Command::new(browser)
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--dump-dom"])
+            .args([
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+            ])
+            .args(["--window-size=1500,2000", "--virtual-time-budget=30000"])
+            .arg(format!("--blink-settings=preferredColorScheme={number}"))
+            .arg(format!("--user-data-dir={}", sample.folder.path().join(scheme).display()))
+            .arg(format!("http://{around}/around"))
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let page = String::from_utf8_lossy(&output.stdout);
+        let problems = page.split_once("<pre>").and_then(|(_, rest)| rest.split_once("</pre>"));
+        let Some((problems, _)) = problems else {
+            panic!("nothing was looked at: {page}{}", String::from_utf8_lossy(&output.stderr));
+        };
+        assert_eq!(problems, "2 looked at\n", "in {scheme} colours");
+    }
+}
+
+/// The first that is there.
+fn browser() -> Option<&'static str> {
+    ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| {
+        let mut version = Command::new(name);
+        version.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+        version.status().is_ok_and(|status| status.success())
+    })
+}
+
+/// A server that puts the page into frames, which only a page of the same origin may look into; all but
+/// its own page it passes on.
+fn frames(scheme: &str, to: SocketAddr) -> SocketAddr {
+    let page = format!(
+        "<!doctype html><meta charset=utf-8><body data-scheme={scheme}>\
+         <iframe src='/' width=1400 height=1000></iframe><iframe src='/' width=390 height=1000></iframe>\
+         <pre></pre><script>{MEASURE}{WAIT}</script>"
+    );
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let page = page.clone();
+            // A browser that breaks off is no concern of ours.
+            thread::spawn(move || pass_on(stream, &page, to));
+        }
+    });
+    address
+}
+
+fn pass_on(mut browser: TcpStream, page: &str, to: SocketAddr) -> std::io::Result<()> {
+    let mut request = vec![0; 10_000];
+    let length = browser.read(&mut request)?;
+    if request.starts_with(b"GET /around ") {
+        let length = page.len();
+        return write!(
+            browser,
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{page}"
+        );
+    }
+    let mut server = TcpStream::connect(to)?;
+    server.write_all(&request[..length])?;
+    let mut answer = Vec::new();
+    server.read_to_end(&mut answer)?;
+    browser.write_all(&answer)
+}

@@ -1,0 +1,128 @@
+//! A link that is not there, and what may be asked of it.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use laxity::port::Delays;
+use laxity::units::Nanos;
+use laxity_live::request::Request;
+use laxity_live::server::{ControlSocket, Listeners, Server};
+use laxity_live::status::{ClassStatus, DelayStatus, InterfaceStatus, Status, WayStatus};
+use tempfile::TempDir;
+
+/// A link of so many classes.
+pub fn status(classes: usize) -> Status {
+    let mut delays = Delays::default();
+    (1..=1_000).for_each(|at| delays.record(Nanos(at * 5_000)));
+    let delays = DelayStatus::of(&delays);
+    let class = |at: usize| {
+        let bound = (at == 0).then_some(8_000_000);
+        ClassStatus {
+            name: if at == 0 { "call \"\\\n".into() } else { format!("class-{at}") },
+            arrived: 1_003,
+            sent: 1_000,
+            dropped: [("queue-full".to_string(), 2)].into(),
+            queued: 1,
+            bytes_sent: 100_000,
+            delay_ns: delays.clone(),
+            deadline_ns: bound,
+            deadline_misses: 0,
+            bound_ns: bound,
+            bound_misses: 0,
+        }
+    };
+    let interface = |name: &str| InterfaceStatus {
+        name: name.into(),
+        up: true,
+        received: 1_000,
+        sent: 1_000,
+        lost: [("missed".to_string(), 1)].into(),
+    };
+    Status {
+        version: "0.1.0".into(),
+        uptime_ns: 12_345_678_900,
+        real_time: true,
+        reloads: 1,
+        reloads_refused: 2,
+        events_lost: 0,
+        interfaces: vec![interface("a"), interface("b")],
+        ways: vec![WayStatus {
+            way: "out".into(),
+            title: None,
+            scheduler: "edf".into(),
+            rate_bps: 20_000_000,
+            late: delays.clone(),
+            broken: 0,
+            classes: (0..classes).map(class).collect(),
+        }],
+    }
+}
+
+/// A server before such a link, whose plan is as good as it is said to be.
+pub struct Sample {
+    pub folder: TempDir,
+    pub address: SocketAddr,
+    pub said: Arc<Mutex<Vec<String>>>,
+    pub server: Server,
+}
+
+impl Sample {
+    pub fn new(status: Status, reload: Result<(), String>) -> Sample {
+        Sample::of(move |_| status.clone(), reload)
+    }
+
+    /// The same of a link that is like this each time it is asked.
+    pub fn of(
+        status: impl FnMut(u64) -> Status + Send + 'static,
+        reload: Result<(), String>,
+    ) -> Sample {
+        let folder = tempfile::tempdir().expect("a folder");
+        let control = ControlSocket::bind(&folder.path().join("a-b.sock")).expect("a socket");
+        let network = Listeners::listen(SocketAddr::from(([127, 0, 0, 1], 0))).expect("a port");
+        let address = network.local_addr().expect("an address");
+        let listeners = Listeners { control: Some(control), network: Some(network) };
+        let (ask, requests) = mpsc::channel();
+        thread::spawn(move || answer(requests, status, &reload));
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let hears = said.clone();
+        let say = move |what: &str| hears.lock().expect("nobody panics").push(what.to_string());
+        let server = Server::start(listeners, ask, say).expect("a server");
+        Sample { folder, address, said, server }
+    }
+
+    /// What a request is answered, head and all.
+    pub fn ask(&self, request: &str) -> String {
+        let mut stream = TcpStream::connect(self.address).expect("it listens");
+        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a time");
+        stream.write_all(request.as_bytes()).expect("it reads");
+        let mut answer = String::new();
+        // What it refuses it need not read to the end.
+        let _ = stream.read_to_string(&mut answer);
+        answer
+    }
+
+    pub fn get(&self, path: &str, more: &str) -> String {
+        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{more}\r\n", self.address))
+    }
+}
+
+fn answer(
+    requests: Receiver<Request>,
+    mut status: impl FnMut(u64) -> Status,
+    reload: &Result<(), String>,
+) {
+    let mut asked = 0;
+    for request in requests {
+        match request {
+            Request::Status(answer) => {
+                asked += 1;
+                drop(answer.send(status(asked)));
+            }
+            Request::Reload(answer) => drop(answer.send(reload.clone())),
+        }
+    }
+}
