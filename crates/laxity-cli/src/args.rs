@@ -1,6 +1,8 @@
 //! The command line.
 
 #[cfg(target_os = "linux")]
+mod demo;
+#[cfg(target_os = "linux")]
 mod sight;
 #[cfg(target_os = "linux")]
 mod watch;
@@ -15,6 +17,8 @@ use laxity_plan::Plan;
 
 use crate::input::Inputs;
 
+#[cfg(target_os = "linux")]
+pub use demo::Demo;
 #[cfg(target_os = "linux")]
 pub use sight::{Asked, Reload, Seen, Status, Top};
 #[cfg(target_os = "linux")]
@@ -188,9 +192,9 @@ impl Run {
 #[cfg(target_os = "linux")]
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Example: laxity live examples/home-uplink.toml --in eth1 --out eth0
-
-         laxity live examples/live-ring.toml --port r1:h1=eth0 --port r1:r2=eth1 --port r1:r4=eth2
+Examples: laxity live --demo
+          laxity live examples/home-uplink.toml --in eth1 --out eth0
+          laxity live examples/live-ring.toml --port r1:h1=eth0 --port r1:r2=eth1 --port r1:r4=eth2
 
 The interfaces are bridged: frames of any kind go both ways, and those that arrive at --in are sent at
 --out under the plan. The kernel's own stack sees them too, so the interfaces should have no addresses.
@@ -201,12 +205,13 @@ With --port, nodes of the plan's network are run here, as many as have ports, in
 CLOCK_TAI if the plan's scheduler is tdp.")]
 pub struct Live {
     /// The plan of what is sent at --out, or of a network.
-    pub plan: PathBuf,
+    #[arg(required_unless_present = "demo")]
+    pub plan: Option<PathBuf>,
     /// Where the frames arrive that the plan is for.
-    #[arg(long = "in", value_name = "INTERFACE", required_unless_present = "port")]
+    #[arg(long = "in", value_name = "INTERFACE", required_unless_present_any = ["port", "demo"])]
     pub from: Option<String>,
     /// Where they leave: the interface before the link.
-    #[arg(long = "out", value_name = "INTERFACE", required_unless_present = "port")]
+    #[arg(long = "out", value_name = "INTERFACE", required_unless_present_any = ["port", "demo"])]
     pub to: Option<String>,
     /// A plan for the way back. Without one frames go as they come.
     #[arg(long, value_name = "PLAN")]
@@ -232,6 +237,8 @@ pub struct Live {
     pub capture: Option<PathBuf>,
     #[command(flatten)]
     pub seen: Seen,
+    #[command(flatten)]
+    pub demo: Demo,
 }
 
 /// `laxity replay`.

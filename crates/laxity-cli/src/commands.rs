@@ -3,6 +3,8 @@
 pub mod bench;
 pub mod check;
 pub mod compare;
+#[cfg(target_os = "linux")]
+mod demo;
 pub mod fit;
 pub mod import;
 #[cfg(target_os = "linux")]

@@ -136,6 +136,17 @@ impl From<laxity_live::LiveError> for Failure {
 }
 
 #[cfg(target_os = "linux")]
+impl From<laxity_live::demo::TrialError> for Failure {
+    fn from(error: laxity_live::demo::TrialError) -> Self {
+        let hint = match error.is_permission() {
+            true => ". Run it as root (sudo), or within `unshare -Urn`",
+            false => "",
+        };
+        Failure::system(format!("{error}{hint}"))
+    }
+}
+
+#[cfg(target_os = "linux")]
 impl From<laxity_live::server::ServerError> for Failure {
     fn from(error: laxity_live::server::ServerError) -> Self {
         Failure::system(error)

@@ -18,6 +18,15 @@ pub fn through(what: &str, duration: Option<Nanos>) -> ProgressBar {
     bar
 }
 
+/// Progress through so many seconds.
+#[cfg(target_os = "linux")]
+pub fn seconds(what: &str, count: u64) -> ProgressBar {
+    let bar = ProgressBar::new(count).with_style(style("{prefix} {wide_bar} {pos}/{len} s"));
+    bar.set_prefix(what.to_string());
+    show(&bar);
+    bar
+}
+
 /// Progress through a number of things.
 pub fn steps(what: &str, count: u64) -> ProgressBar {
     let bar = ProgressBar::new(count).with_style(style("{prefix} {wide_bar} {pos}/{len}"));

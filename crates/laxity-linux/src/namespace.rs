@@ -4,7 +4,7 @@
 //! sockets in it, so do the interfaces that are in it. Nothing is left behind, however a process
 //! ends.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
@@ -172,6 +172,28 @@ impl Namespace {
         check(unsafe { libc::setns(self.descriptor.as_raw_fd(), libc::CLONE_NEWNET) })?;
         Ok(())
     }
+}
+
+/// Makes this process, which must have no other threads yet, root of a user namespace of its own if it may
+/// not make network namespaces otherwise. Outside of what it makes itself it may do no more than before.
+///
+/// # Errors
+/// If the system does not allow that.
+pub fn become_able() -> Result<(), Error> {
+    let able = caps::has_cap(None, caps::CapSet::Effective, caps::Capability::CAP_SYS_ADMIN);
+    if able.is_ok_and(|able| able) {
+        return Ok(());
+    }
+    let become_root = || {
+        // SAFETY: takes nothing and cannot fail.
+        let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+        // SAFETY: takes an integer only; whoever may not have it done is told so.
+        check(unsafe { libc::unshare(libc::CLONE_NEWUSER) })?;
+        fs::write("/proc/self/setgroups", "deny")?;
+        fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;
+        fs::write("/proc/self/gid_map", format!("0 {group} 1"))
+    };
+    become_root().doing("make a user namespace")
 }
 
 fn current() -> io::Result<Namespace> {

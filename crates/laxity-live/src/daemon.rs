@@ -140,9 +140,8 @@ impl Daemon {
         let room = if capture.is_some() { CAPTURED } else { 0 };
         let options = Options { capture: room, ..options };
         let (forwarding, recorder) = Forwarding::start(bridge, options)?;
-        if let Some(error) = &forwarding.not_real_time {
-            let cost = "Without it frames are late by milliseconds when others work";
-            keeper.say(&format!("{error}. {cost}"));
+        if let Some(cost) = forwarding.cost_of_no_priority() {
+            keeper.say(&cost);
         }
         readable.iter().fold(sandbox(), Sandbox::read).enter()?;
         keeper.say(&begun);

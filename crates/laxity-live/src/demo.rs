@@ -1,28 +1,26 @@
 //! A laboratory: two hosts with real traffic between them, over a link that is too small for it.
 //!
-//! Calls and video share [20 Mbit/s](plan) with a flood of datagrams and bulk transfers. What calls get is
-//! seen at the receiving host, by stamps that the sender puts in them.
+//! What the traffic gets is seen at the receiving host, by stamps that the sender puts in it and by those of
+//! the kernel: a measurement that shares nothing with the forwarder between the hosts.
 //!
 //! | module | what it is |
 //! | --- | --- |
 //! | [`laboratory`] | the hosts and the link's two interfaces |
-//! | [`traffic`] | what the one host sends to the other |
-//! | [`listener`] | what comes there, and how late |
+//! | [`scenario`] | a link, and what the one host sends over it to the other |
+//! | [`traffic`] | that traffic, as it is sent |
+//! | [`listener`] | what comes of it, and how late |
+//! | [`trial`] | all of it for some time, with the forwarder between |
 
+mod carried;
 pub mod laboratory;
 pub mod listener;
+pub mod scenario;
 pub mod traffic;
+pub mod trial;
 
-use std::path::Path;
-
-use laxity_plan::Plan;
-
+pub use carried::Carried;
 pub use laboratory::Laboratory;
 pub use listener::{Heard, Listener};
+pub use scenario::Scenario;
 pub use traffic::{Stream, Traffic};
-
-/// The plan of the link.
-pub fn plan() -> Plan {
-    let text = include_str!("demo/plan.toml");
-    Plan::parse(text, "demo/plan.toml", Path::new("")).expect("it is read by a test")
-}
+pub use trial::{Outcome, Trial, TrialError};

@@ -183,6 +183,12 @@ impl Forwarding {
         self.real_time && self.not_real_time.is_none()
     }
 
+    /// What it costs that the thread does not have the real-time priority that it was to have, in sentences.
+    pub fn cost_of_no_priority(&self) -> Option<String> {
+        let cost = "Without it frames are late by milliseconds when others work";
+        self.not_real_time.as_ref().map(|error| format!("{error}. {cost}"))
+    }
+
     /// Waits until the thread ends by itself, and tells what was counted.
     ///
     /// # Errors

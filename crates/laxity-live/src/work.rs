@@ -44,7 +44,7 @@ pub(crate) type Reloaded = (Option<Result<(), Refusal>>, Box<Prepared>);
 pub(crate) fn punctual(options: Options) -> Result<(), laxity_linux::Error> {
     priority::exact_timers()?;
     match options.priority {
-        Some(wanted) => priority::lock_memory().and_then(|()| priority::real_time(wanted)),
+        Some(wanted) => priority::real_time(wanted).and_then(|()| priority::lock_memory()),
         None => Ok(()),
     }
 }

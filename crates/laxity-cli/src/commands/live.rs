@@ -14,17 +14,18 @@ use laxity_live::status::Status;
 use laxity_live::{Daemon, LiveError, Options};
 use laxity_plan::Plan;
 
-use super::routers;
+use super::{demo, routers};
 use crate::args::{FrameBackend, Live};
 use crate::failure::Failure;
 use crate::{Promises, measured, print, sight, terminal};
 
 /// Carries the command out.
 pub fn run(arguments: &Live) -> Result<Promises, Failure> {
+    let Some(plan) = &arguments.plan else { return demo::run(arguments) };
     let (Some(from), Some(to)) = (&arguments.from, &arguments.to) else {
-        return routers::run(arguments);
+        return routers::run(arguments, plan);
     };
-    let paths = [Some(arguments.plan.as_path()), arguments.back.as_deref()];
+    let paths = [Some(plan.as_path()), arguments.back.as_deref()];
     let mut plans = [None, None];
     for (plan, path) in plans.iter_mut().zip(paths) {
         let Some(path) = path else { continue };
@@ -43,10 +44,7 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
     let daemon = Daemon {
         interfaces,
         plans,
-        options: Options {
-            priority: (arguments.priority > 0).then_some(arguments.priority),
-            ..Options::default()
-        },
+        options: options(arguments),
         duration: arguments.duration,
         readable: paths.into_iter().flatten().map(folder_of).collect(),
         ledger: arguments.ledger.clone(),
@@ -59,6 +57,12 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
     keeper.printed?;
     print(&measured::of_losses(&ended))?;
     Ok(Promises::kept_if(keeper.broken == 0))
+}
+
+/// How the thread runs that forwards.
+pub fn options(arguments: &Live) -> Options {
+    let priority = (arguments.priority > 0).then_some(arguments.priority);
+    Options { priority, ..Options::default() }
 }
 
 fn forward(

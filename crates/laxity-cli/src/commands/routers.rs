@@ -1,5 +1,7 @@
 //! `laxity live --port`: nodes of a network.
 
+use std::path::Path;
+
 use laxity::units::Nanos;
 use laxity_api::check;
 use laxity_linux::packet::{self, Mmsg, Ring};
@@ -21,8 +23,8 @@ const FRAMES: u32 = 4096;
 const RECEIVE_BUFFER: u32 = 8 << 20;
 
 /// Carries the command out.
-pub fn run(arguments: &Live) -> Result<Promises, Failure> {
-    let plan = input::plan(&arguments.plan, None)?;
+pub fn run(arguments: &Live, plan: &Path) -> Result<Promises, Failure> {
+    let plan = input::plan(plan, None)?;
     let Some(networked) = plan.networked() else {
         return Err(Failure::input(
             "--port is for networks, and the plan is of one link: name its ends with --in and --out",

@@ -1,5 +1,6 @@
 //! `laxity live` between two hosts in namespaces of the test's own.
 
+mod demo;
 pub mod link;
 mod programs;
 

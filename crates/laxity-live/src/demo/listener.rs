@@ -10,9 +10,12 @@ use laxity_linux::Error;
 use laxity_linux::clock::Clock;
 use laxity_linux::interface::Interface;
 use laxity_linux::packet::{Tap, Way};
+use serde::Serialize;
 
+use super::carried::{Carried, Carrying};
 use super::laboratory::{HOSTS_END, Laboratory};
-use super::traffic::{STAMP, Stream};
+use super::scenario::Scenario;
+use super::traffic::STAMP;
 use crate::delays::Delays;
 use crate::status::DelayStatus;
 
@@ -21,17 +24,31 @@ use crate::status::DelayStatus;
 #[derive(Debug)]
 pub struct Listener {
     stop: Arc<AtomicBool>,
-    thread: JoinHandle<io::Result<Vec<Delays>>>,
+    thread: JoinHandle<io::Result<Heard>>,
+}
+
+/// What came.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Heard {
+    /// What came of each stream.
+    pub streams: Vec<StreamHeard>,
+    /// What the link carried; nothing if nothing came.
+    pub carried: Option<Carried>,
+    /// Frames that came unseen, as they were not looked at fast enough: what is lost may have been unseen.
+    pub missed: u64,
 }
 
 /// What came of a stream.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Heard {
+pub struct StreamHeard {
     /// The stream.
-    pub stream: Stream,
+    pub name: &'static str,
     /// From one host to the other; nothing if none came.
-    pub delay: Option<DelayStatus>,
+    pub delay_ns: Option<DelayStatus>,
+    /// Those that did not come, of those sent between the first and the last that did.
+    pub lost: u64,
 }
 
 /// Where the payload of a datagram begins in a frame.
@@ -40,29 +57,22 @@ const BUFFER: u32 = 16 << 20;
 const REST: Nanos = Nanos(2_000_000);
 
 impl Listener {
-    /// Listens for streams.
+    /// Listens for the streams of a scenario.
     ///
     /// # Errors
     /// Without `CAP_NET_RAW` in the laboratory.
-    pub fn open(laboratory: &Laboratory, streams: &[Stream]) -> Result<Self, Error> {
+    pub fn open(laboratory: &Laboratory, scenario: &Scenario) -> Result<Self, Error> {
         let open = || Tap::open(&Interface::named(HOSTS_END)?, Way::In, BUFFER);
         let mut tap = laboratory.receiver.run(open)??;
-        let (stop, ports): (Arc<AtomicBool>, Vec<_>) =
-            (Arc::default(), streams.iter().map(|stream| stream.port).collect());
+        let mut hearing = Hearing::new(scenario);
+        let stop: Arc<AtomicBool> = Arc::default();
         let told = stop.clone();
         let thread = thread::spawn(move || {
-            let mut delays: Vec<_> = ports.iter().map(|_| Delays::new()).collect();
             loop {
                 let is_last = told.load(Ordering::Relaxed);
-                let mut hear = |frame: &[u8], at: Nanos| {
-                    let Some((port, sent)) = stamp(frame) else { return };
-                    if let Some(stream) = ports.iter().position(|wanted| *wanted == port) {
-                        delays[stream].record(at.saturating_sub(sent).0);
-                    }
-                };
-                while tap.look(|passed| hear(passed.bytes, passed.at))? > 0 {}
+                while tap.look(|passed| hearing.hear(passed.bytes, passed.at))? > 0 {}
                 if is_last {
-                    return Ok(delays);
+                    return Ok(hearing.heard(tap.missed()?));
                 }
                 Clock::Monotonic.sleep_until(Clock::Monotonic.now() + REST);
             }
@@ -70,27 +80,104 @@ impl Listener {
         Ok(Listener { stop, thread })
     }
 
-    /// What came of each stream.
+    /// What came.
     ///
     /// # Errors
     /// If it could not listen to the end.
-    pub fn finish(self, streams: &[Stream]) -> io::Result<Vec<Heard>> {
+    pub fn finish(self) -> io::Result<Heard> {
         self.stop.store(true, Ordering::Relaxed);
-        let delays = match self.thread.join() {
-            Ok(delays) => delays?,
+        match self.thread.join() {
+            Ok(heard) => heard,
             Err(panic) => std::panic::resume_unwind(panic),
-        };
-        let heard = streams.iter().zip(delays);
-        Ok(heard.map(|(stream, of)| Heard { stream: *stream, delay: of.status() }).collect())
+        }
     }
 }
 
-/// The port that a datagram goes to, and when it was sent.
-fn stamp(frame: &[u8]) -> Option<(u16, Nanos)> {
+/// What has come so far.
+struct Hearing {
+    streams: Vec<Stamped>,
+    carrying: Carrying,
+}
+
+/// What has come of a stream.
+struct Stamped {
+    name: &'static str,
+    port: u16,
+    delays: Delays,
+    /// The lowest and the highest number.
+    numbers: Option<[u64; 2]>,
+    count: u64,
+}
+
+impl Hearing {
+    fn new(scenario: &Scenario) -> Self {
+        let streams = scenario.streams.iter().map(|stream| Stamped {
+            name: stream.name,
+            port: stream.port,
+            delays: Delays::new(),
+            numbers: None,
+            count: 0,
+        });
+        Hearing { streams: streams.collect(), carrying: Carrying::new(&scenario.plan.link) }
+    }
+
+    fn hear(&mut self, frame: &[u8], at: Nanos) {
+        self.carrying.add(at, frame.len());
+        let Some((port, sent, number)) = stamp(frame) else { return };
+        let Some(stream) = self.streams.iter_mut().find(|stream| stream.port == port) else {
+            return;
+        };
+        stream.delays.record(at.saturating_sub(sent).0);
+        let [low, high] = stream.numbers.unwrap_or([number; 2]);
+        stream.numbers = Some([low.min(number), high.max(number)]);
+        stream.count += 1;
+    }
+
+    fn heard(&self, missed: u64) -> Heard {
+        let streams = self.streams.iter().map(|stream| StreamHeard {
+            name: stream.name,
+            delay_ns: stream.delays.status(),
+            lost: match stream.numbers {
+                Some([low, high]) => (high - low + 1).saturating_sub(stream.count),
+                None => 0,
+            },
+        });
+        Heard { streams: streams.collect(), carried: self.carrying.carried(), missed }
+    }
+}
+
+/// The port that a datagram goes to, when it was sent, and how many before.
+fn stamp(frame: &[u8]) -> Option<(u16, Nanos, u64)> {
     const IPV4: [u8; 2] = [8, 0];
     const UDP: u8 = 17;
     let is_udp = frame.get(12..14)? == IPV4 && *frame.get(23)? == UDP;
     let port = u16::from_be_bytes(*frame.get(36..)?.first_chunk()?);
-    let sent = frame.get(PAYLOAD..)?.first_chunk::<STAMP>()?;
-    is_udp.then_some((port, Nanos(u64::from_be_bytes(*sent))))
+    let stamp = frame.get(PAYLOAD..)?.first_chunk::<STAMP>()?;
+    let [sent, number] =
+        [0, 8].map(|at| stamp[at..].first_chunk().map(|it| u64::from_be_bytes(*it)));
+    is_udp.then_some((port, Nanos(sent?), number?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_between_the_first_and_the_last_is_lost() {
+        let scenario = Scenario::full();
+        let mut hearing = Hearing::new(&scenario);
+        let mut frame = vec![0; PAYLOAD + 200];
+        (frame[12], frame[23]) = (8, 17);
+        frame[36..38].copy_from_slice(&scenario.streams[0].port.to_be_bytes());
+        frame[PAYLOAD..PAYLOAD + 8].copy_from_slice(&1_000u64.to_be_bytes());
+        for number in [5u64, 6, 9, 8] {
+            frame[PAYLOAD + 8..PAYLOAD + STAMP].copy_from_slice(&number.to_be_bytes());
+            hearing.hear(&frame, Nanos(number * 1_000));
+        }
+        let heard = hearing.heard(0);
+        let [audio, video, _flood] = &heard.streams[..] else { panic!("three streams") };
+        let delay = audio.delay_ns.as_ref().expect("four came");
+        assert_eq!((delay.count, delay.min, delay.max, audio.lost), (4, 4_000, 8_000, 1));
+        assert_eq!((&video.delay_ns, video.lost), (&None, 0));
+    }
 }

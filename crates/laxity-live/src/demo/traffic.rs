@@ -10,11 +10,14 @@ use std::time::{Duration, Instant};
 use laxity_linux::clock::Clock;
 
 use super::laboratory::{Laboratory, RECEIVER, SENDER};
+use super::scenario::Scenario;
 
-/// Datagrams in bursts at a steady pace, each with the time at which it was sent.
+/// Datagrams in bursts at a steady pace, each with a [stamp](STAMP).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "made by whoever sends")]
 pub struct Stream {
+    /// What it is called.
+    pub name: &'static str,
     /// The port that it is sent to.
     pub port: u16,
     /// The bytes of payload in a datagram: at least [`STAMP`].
@@ -25,20 +28,9 @@ pub struct Stream {
     pub every: Duration,
 }
 
-/// The bytes of a stamp: nanoseconds on [`Clock::Realtime`], most significant first. They come first.
-pub const STAMP: usize = 8;
-
-impl Stream {
-    /// Audio: a small packet every 5 ms, 0.43 Mbit/s.
-    pub const AUDIO: Stream =
-        Stream { port: 5004, payload: 200, burst: 1, every: Duration::from_millis(5) };
-    /// Video: 12 packets every 33 ms, 3.7 Mbit/s.
-    pub const VIDEO: Stream =
-        Stream { port: 5006, payload: 1200, burst: 12, every: Duration::from_millis(33) };
-    /// A flood of 18 Mbit/s.
-    pub const FLOOD: Stream =
-        Stream { port: 6000, payload: 1200, burst: 8, every: Duration::from_micros(4_480) };
-}
+/// The bytes of a stamp, which come first: nanoseconds on [`Clock::Realtime`], and how many datagrams of the
+/// stream were sent before. Most significant bytes come first.
+pub const STAMP: usize = 16;
 
 /// Where bulk goes.
 const BULK: u16 = 6001;
@@ -55,11 +47,11 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Sends `streams`, and bytes without end over so many flows of TCP. Something must forward already.
+    /// Sends what a scenario says. Something must forward already.
     ///
     /// # Errors
     /// If a socket or a thread cannot be had.
-    pub fn start(laboratory: &Laboratory, streams: &[Stream], flows: usize) -> io::Result<Self> {
+    pub fn start(laboratory: &Laboratory, scenario: &Scenario) -> io::Result<Self> {
         let mut traffic = Traffic { stop: Arc::default(), threads: Vec::new() };
         let Laboratory { sender, receiver, .. } = laboratory;
         // Connections come first, for they take their time once the link is full.
@@ -72,14 +64,14 @@ impl Traffic {
             accepted.set_read_timeout(Some(PATIENCE))?;
             Ok((stream, accepted))
         };
-        let connections: Vec<_> = (0..flows).map(connect).collect::<io::Result<_>>()?;
+        let connections: Vec<_> = (0..scenario.flows).map(connect).collect::<io::Result<_>>()?;
         for (stream, accepted) in connections {
             let bytes = vec![0x5a; 65_536];
             traffic.spawn(move |stop| go_on(stop, || (&stream).write(&bytes)))?;
             let mut bytes = vec![0; 65_536];
             traffic.spawn(move |stop| go_on(stop, || (&accepted).read(&mut bytes)))?;
         }
-        for stream in streams.iter().copied() {
+        for stream in scenario.streams.iter().copied() {
             // Nobody reads it: what is not there to receive would be told of by ICMP.
             let sink = bound(receiver.run(|| UdpSocket::bind((RECEIVER, stream.port))))?;
             let socket = bound(sender.run(|| UdpSocket::bind((SENDER, 0))))?;
@@ -117,9 +109,12 @@ fn bound<T>(made: Result<io::Result<T>, laxity_linux::Error>) -> io::Result<T> {
 fn send(socket: &UdpSocket, stream: Stream, stop: &AtomicBool) {
     let mut payload = vec![0; stream.payload.max(STAMP)];
     let mut next = Instant::now();
+    let mut sent = 0u64;
     while !stop.load(Ordering::Relaxed) {
         for _ in 0..stream.burst {
-            payload[..STAMP].copy_from_slice(&Clock::Realtime.now().0.to_be_bytes());
+            payload[8..STAMP].copy_from_slice(&sent.to_be_bytes());
+            payload[..8].copy_from_slice(&Clock::Realtime.now().0.to_be_bytes());
+            sent += 1;
             // What the host itself has no room for is lost like anything else.
             let _ = socket.send_to(&payload, (RECEIVER, stream.port));
         }

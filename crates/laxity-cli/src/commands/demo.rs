@@ -1,0 +1,147 @@
+//! `laxity live --demo`: what FIFO and EDF do to the same traffic.
+
+use std::time::Duration;
+
+use laxity::units::Nanos;
+use laxity_linux::namespace;
+use laxity_live::Options;
+use laxity_live::demo::listener::StreamHeard;
+use laxity_live::demo::{Outcome, Scenario, Trial, TrialError};
+use laxity_live::status::DelayStatus;
+use laxity_report::quantity::{self, NOTHING, millis};
+use laxity_report::table;
+use serde::Serialize;
+
+use super::live;
+use crate::args::Live;
+use crate::failure::Failure;
+use crate::{Promises, interrupt, print, print_json, progress, terminal};
+
+/// What came of it.
+#[derive(Serialize)]
+struct Shown {
+    duration_ns: u64,
+    fifo: Outcome,
+    edf: Outcome,
+}
+
+/// How long both disciplines take.
+const DURATION: Nanos = Nanos(120_000_000_000);
+
+/// Carries the command out.
+pub fn run(arguments: &Live) -> Result<Promises, Failure> {
+    // Before there are other threads.
+    namespace::become_able().map_err(TrialError::from)?;
+    // What there is of a laboratory ends with the process.
+    interrupt::watch(|| true);
+    let each = Duration::from_nanos(arguments.duration.unwrap_or(DURATION).0 / 2);
+    let options = live::options(arguments);
+    let [fifo, edf] = ["fifo", "edf"].map(|scheduler| trial(scheduler, each, options));
+    let shown = Shown { duration_ns: each.as_nanos() as u64, fifo: fifo?, edf: edf? };
+    if arguments.demo.json {
+        print_json(&shown)?;
+    } else {
+        print(&text(&shown))?;
+    }
+    Ok(Promises::kept_if(shown.edf.way.broken == 0))
+}
+
+fn trial(scheduler: &str, time: Duration, options: Options) -> Result<Outcome, TrialError> {
+    let trial = Trial { scenario: Scenario::full().under(scheduler), options, time };
+    let seconds = time.as_secs().max(1);
+    terminal::remark(&format!("laxity: {scheduler} for {}\n", quantity::time(nanos(time))));
+    let bar = progress::seconds(scheduler, seconds);
+    let outcome = trial.run(&mut |passed| bar.set_position(passed.as_secs().min(seconds)));
+    bar.finish_and_clear();
+    outcome
+}
+
+fn nanos(time: Duration) -> f64 {
+    time.as_nanos() as f64
+}
+
+fn text(shown: &Shown) -> String {
+    let Shown { duration_ns, fifo, edf } = shown;
+    let title = fifo.way.title.as_deref().unwrap_or_default();
+    let rate = quantity::rate(fifo.way.rate_bps as f64);
+    let each = quantity::time(*duration_ns as f64);
+    let mut lines = vec![
+        format!("{title}: {rate}, {each} under each discipline\n\n{}\n", by_stream(shown)),
+        sentence(fifo, edf),
+    ];
+    lines.extend([fifo, edf].into_iter().flat_map(remarks));
+    lines.extend(edf.not_real_time.clone().map(|cost| format!("{cost}.")));
+    lines.join("\n")
+}
+
+/// A row for each stream and discipline.
+fn by_stream(Shown { fifo, edf, .. }: &Shown) -> String {
+    let header = ["stream", "under", "p50 ms", "p99", "p99.9", "max", "lost", "bound"];
+    let pairs = fifo.heard.streams.iter().zip(&edf.heard.streams);
+    let rows = pairs.flat_map(|(first, second)| [row(fifo, first), row(edf, second)]);
+    table::table(&header, &rows.collect::<Vec<_>>())
+}
+
+fn row(outcome: &Outcome, stream: &StreamHeard) -> Vec<String> {
+    let of = |shown: fn(&DelayStatus) -> u64| match &stream.delay_ns {
+        Some(delay) => millis(shown(delay) as f64),
+        None => NOTHING.into(),
+    };
+    vec![
+        stream.name.to_string(),
+        outcome.way.scheduler.clone(),
+        of(|delay| delay.p50),
+        of(|delay| delay.p99),
+        of(|delay| delay.p99_9),
+        of(|delay| delay.max),
+        stream.lost.to_string(),
+        bound(outcome, stream.name).map_or(NOTHING.into(), |bound| millis(bound as f64)),
+    ]
+}
+
+/// What the class of a stream is promised.
+fn bound(outcome: &Outcome, stream: &str) -> Option<u64> {
+    outcome.way.classes.iter().find(|class| class.name == stream)?.bound_ns
+}
+
+/// What it comes to.
+fn sentence(fifo: &Outcome, edf: &Outcome) -> String {
+    let [before, after] = [fifo, edf].map(|outcome| {
+        let audio = outcome.heard.streams.first()?;
+        Some((audio.name, quantity::time(audio.delay_ns.as_ref()?.p99_9 as f64)))
+    });
+    let (Some((audio, before)), Some((_, after))) = (before, after) else {
+        return "No audio came.".into();
+    };
+    let bound = bound(edf, audio).map(|bound| quantity::time(bound as f64));
+    let bound = bound.map(|bound| format!(" (bound {bound})")).unwrap_or_default();
+    format!("{audio}'s p99.9: {before} under FIFO, {after} under EDF{bound}.")
+}
+
+/// What there is to know of the figures of a discipline.
+fn remarks(outcome: &Outcome) -> Vec<String> {
+    let Outcome { heard, way, events_lost, .. } = outcome;
+    let scheduler = &way.scheduler;
+    let carried = heard.carried.map(|carried| {
+        let [rate, ahead] =
+            [quantity::rate(carried.rate_bps), quantity::time(carried.ahead_ns as f64)];
+        format!("{scheduler}: the link carried {rate}, at most {ahead} ahead of its rate.")
+    });
+    let late =
+        way.late.as_ref().filter(|_| way.classes.iter().any(|class| class.bound_ns.is_some()));
+    let late = late.map(|late| {
+        let late = quantity::time(late.max as f64);
+        let kept = match way.broken {
+            0 => "Every packet kept its bound and that".into(),
+            broken => format!("{broken} packets took longer than their bound and that"),
+        };
+        format!("{scheduler}: waking up was at most {late} late. {kept}.")
+    });
+    let missed = (heard.missed > 0).then(|| {
+        let missed = heard.missed;
+        format!("{scheduler}: frames that came unseen, and may count as lost: {missed}.")
+    });
+    let unread = (*events_lost > 0)
+        .then(|| format!("{scheduler}: {events_lost} events came too fast to be counted."));
+    [carried, late, missed, unread].into_iter().flatten().collect()
+}

@@ -1,0 +1,137 @@
+//! A scenario with a forwarder between the hosts, for some time.
+
+use std::io;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use laxity::units::Nanos;
+use laxity_forward::{Forwarder, Settings};
+use laxity_linux::frames::Side;
+use laxity_linux::packet::{self, Ring};
+use serde::Serialize;
+use thiserror::Error;
+
+use super::laboratory::Laboratory;
+use super::listener::{Heard, Listener};
+use super::scenario::Scenario;
+use super::traffic::Traffic;
+use crate::bridge::{Bridge, Way};
+use crate::forwarding::{Forwarding, Options, StartError, Stopped};
+use crate::recorder::{Measured, Recorder};
+use crate::status::WayStatus;
+
+/// A scenario with a forwarder between the hosts, for some time.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "made by whoever tries something")]
+pub struct Trial {
+    /// The link and the traffic.
+    pub scenario: Scenario,
+    /// How the thread runs that forwards.
+    pub options: Options,
+    /// How long is listened, once queues are full.
+    pub time: Duration,
+}
+
+/// What came of a trial.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// What came to the receiving host.
+    pub heard: Heard,
+    /// The forwarder's own books.
+    pub way: WayStatus,
+    /// Events that are missing in these books.
+    pub events_lost: u64,
+    /// What it costs that the thread has no real-time priority, if it has none.
+    pub not_real_time: Option<String>,
+}
+
+/// Why there is no outcome.
+#[derive(Debug, Error)]
+pub enum TrialError {
+    /// The system refuses.
+    #[error(transparent)]
+    System(#[from] laxity_linux::Error),
+    /// The forwarder does not start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The forwarder has ended.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    /// A host does not send or receive.
+    #[error("cannot exchange traffic between the hosts: {0}")]
+    Hosts(#[from] io::Error),
+}
+
+impl TrialError {
+    /// Whether a privilege is missing.
+    pub fn is_permission(&self) -> bool {
+        matches!(self, TrialError::System(error) if error.is_permission())
+    }
+}
+
+/// How long queues have to fill.
+const FILLS: Duration = Duration::from_secs(1);
+/// So often what happened is read.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long what is queued may take at the end.
+const PATIENCE: Nanos = Nanos(10_000_000_000);
+
+impl Trial {
+    /// Makes a laboratory, lets traffic pass, and clears everything away. `at` hears now and then how long
+    /// it has been listened.
+    ///
+    /// # Errors
+    /// Where no laboratory can be had, or the forwarder or a host fails.
+    ///
+    /// # Panics
+    /// If the plan is none for a link.
+    pub fn run(&self, at: &mut dyn FnMut(Duration)) -> Result<Outcome, TrialError> {
+        let plan = &self.scenario.plan;
+        let laboratory = Laboratory::new()?;
+        let (forwarding, mut recorder) = self.forward(&laboratory)?;
+        let mut measured = Measured::new(plan.promises());
+        let mut look = || read(&mut recorder, &mut measured);
+        let traffic = Traffic::start(&laboratory, &self.scenario)?;
+        wait(FILLS, |_| look());
+        let listener = Listener::open(&laboratory, &self.scenario)?;
+        wait(self.time, |listened| {
+            look();
+            at(listened);
+        });
+        let heard = listener.finish()?;
+        drop(traffic);
+        let not_real_time = forwarding.cost_of_no_priority();
+        forwarding.drain(PATIENCE)?;
+        look();
+        let way = WayStatus::of("out", plan, &measured);
+        Ok(Outcome { heard, way, events_lost: recorder.lost, not_real_time })
+    }
+
+    fn forward(&self, laboratory: &Laboratory) -> Result<(Forwarding, Recorder), TrialError> {
+        let [a, b] = laboratory.ends()?;
+        let open = || Ring::open([&a, &b], &packet::Options::default());
+        let ring = laboratory.between.run(open)??;
+        let plan = self.scenario.plan.clone();
+        let forwarder = Forwarder::new(plan, Settings::default()).expect("a plan of a link");
+        let ways = [Way::Scheduled(Box::new(forwarder)), Way::Plain];
+        Ok(Forwarding::start(Bridge::new(ring, ways), self.options)?)
+    }
+}
+
+/// Waits for so long, and looks now and then.
+fn wait(time: Duration, mut look: impl FnMut(Duration)) {
+    let begun = Instant::now();
+    while let Some(left) = time.checked_sub(begun.elapsed()) {
+        thread::sleep(left.min(LOOK));
+        look(begun.elapsed());
+    }
+}
+
+fn read(recorder: &mut Recorder, measured: &mut Measured) {
+    recorder.read(|happened, _| {
+        if happened.at == Side::A {
+            measured.add(&happened.event);
+        }
+    });
+}
