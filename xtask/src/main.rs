@@ -11,6 +11,7 @@ mod package;
 mod peers;
 mod release;
 mod search;
+mod soak;
 mod steps;
 mod wasm;
 mod workspace;
@@ -53,6 +54,8 @@ enum Command {
     ///
     /// Needs ns-2 2.35, Debian's package ns2; is skipped without.
     Peers(Peers),
+    /// A live link at half load for long, with reloads and an interface that flaps.
+    Soak(Soak),
     /// Plans at the edge of admission, and traffic that is searched for harm.
     ///
     /// What stands behind goes to `laxity-search`: --help says what it takes.
@@ -72,6 +75,13 @@ struct Peers {
     /// How many seeds each network runs with.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(2..))]
     seeds: u32,
+}
+
+#[derive(Args)]
+struct Soak {
+    /// For how long.
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=120))]
+    minutes: u32,
 }
 
 #[derive(Args)]
@@ -107,6 +117,7 @@ impl Command {
             Command::Deb => vec![deb::step()],
             Command::Fuzz(Fuzz { seconds }) => vec![fuzz::step(seconds)],
             Command::Peers(Peers { seeds }) => vec![peers::step(seeds)],
+            Command::Soak(Soak { minutes }) => vec![soak::step(minutes)],
             Command::Search(Search { arguments }) => vec![search::step(arguments)],
             Command::Test => {
                 let mut steps = lint::steps();

@@ -3,6 +3,7 @@
 mod demo;
 pub mod link;
 mod programs;
+mod soak;
 
 use std::os::unix::net::UnixDatagram;
 use std::process::Command;
