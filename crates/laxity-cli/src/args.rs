@@ -11,6 +11,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use laxity::units::{Nanos, Rate, UnitError};
+#[cfg(target_os = "linux")]
+use laxity_live::routers::PortName;
 use laxity_plan::Plan;
 
 use crate::input::Inputs;
@@ -192,24 +194,31 @@ impl Run {
 #[command(after_help = "\
 Examples: laxity live --demo
           laxity live examples/home-uplink.toml --in eth1 --out eth0
+          laxity live examples/live-ring.toml --port r1:h1=eth0 --port r1:r2=eth1 --port r1:r4=eth2
 
 The interfaces are bridged: frames of any kind go both ways, and those that arrive at --in are sent at
 --out under the plan. The kernel's own stack sees them too, so the interfaces should have no addresses.
 SIGHUP has the plans read again, without losing a packet; SIGTERM and SIGINT send what is queued and
-end. Opening needs CAP_NET_RAW, being on time CAP_SYS_NICE; all privileges are given up then.")]
+end. Opening needs CAP_NET_RAW, being on time CAP_SYS_NICE; all privileges are given up then.
+
+With --port, nodes of the plan's network are run here, as many as have ports, in the time frames of
+CLOCK_TAI if the plan's scheduler is tdp.")]
 pub struct Live {
-    /// The plan of what is sent at --out.
+    /// The plan of what is sent at --out, or of a network.
     #[arg(required_unless_present = "demo")]
     pub plan: Option<PathBuf>,
     /// Where the frames arrive that the plan is for.
-    #[arg(long = "in", value_name = "INTERFACE", required_unless_present = "demo")]
+    #[arg(long = "in", value_name = "INTERFACE", required_unless_present_any = ["port", "demo"])]
     pub from: Option<String>,
     /// Where they leave: the interface before the link.
-    #[arg(long = "out", value_name = "INTERFACE", required_unless_present = "demo")]
+    #[arg(long = "out", value_name = "INTERFACE", required_unless_present_any = ["port", "demo"])]
     pub to: Option<String>,
     /// A plan for the way back. Without one frames go as they come.
     #[arg(long, value_name = "PLAN")]
     pub back: Option<PathBuf>,
+    /// In a network: the interface at which a node's link to a neighbour is; one for every link of the node.
+    #[arg(long, value_name = "NODE:NEIGHBOUR=INTERFACE[@NAMESPACE]", conflicts_with_all = ["from", "to", "back", "ledger", "capture", "listen", "control"])]
+    pub port: Vec<PortName>,
     /// How frames are taken in and sent.
     #[arg(long, value_name = "BACKEND", default_value = "ring")]
     pub backend: FrameBackend,

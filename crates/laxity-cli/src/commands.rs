@@ -13,6 +13,8 @@ pub mod live;
 pub mod reload;
 pub mod replay;
 pub mod reproduce;
+#[cfg(target_os = "linux")]
+mod routers;
 pub mod run;
 mod seeds;
 #[cfg(target_os = "linux")]

@@ -31,6 +31,16 @@ impl Sum {
         !(sum as u16)
     }
 
+    /// The checksum of a header of which two bytes were changed (RFC 1624, equation 3).
+    pub fn changed(checksum: u16, before: [u8; 2], after: [u8; 2]) -> u16 {
+        let number = |bytes| u32::from(u16::from_be_bytes(bytes));
+        Sum::default()
+            .and_number(u32::from(!checksum))
+            .and_number(u32::from(!u16::from_be_bytes(before)))
+            .and_number(number(after))
+            .fold()
+    }
+
     /// The same where 0 says that there is none: its other form.
     pub fn fold_nonzero(self) -> u16 {
         match self.fold() {

@@ -7,7 +7,10 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum Refusal {
     /// It is of a network.
-    #[error("the plan is of a network; one link is forwarded over: take out `[network]`")]
+    #[error(
+        "the plan is of a network; one link is forwarded over: take out `[network]`, or name the interfaces of \
+         its nodes with --port"
+    )]
     Network,
     /// Its discipline is one for networks.
     #[error("`kind = \"{0}\"` is for networks: a link is shared under any other kind of scheduler")]
@@ -21,6 +24,43 @@ pub enum Refusal {
     /// A class that has classes below it takes frames.
     #[error("class `{0}` has classes below it and no packets of its own: `match` belongs to those")]
     NotALeaf(String),
+    /// Nothing tells packets of a class that frames are reserved for.
+    #[error("frames are reserved for class `{0}`, and nothing tells its packets: add `match`")]
+    Unmatched(String),
+    /// Nothing says which way a class goes.
+    #[error("frames are reserved for class `{0}`, and no source has a `path` for it")]
+    Pathless(String),
+    /// A class goes several ways.
+    #[error("class `{0}` takes several paths: give each a class of its own")]
+    Paths(String),
+    /// Nothing tells which time it is that a packet passes.
+    #[error(
+        "class `{class}` passes `{node}` twice: a router cannot tell which time it is; take out `laps`, or lead          the path past each node once"
+    )]
+    Twice {
+        /// The class.
+        class: String,
+        /// The node.
+        node: String,
+    },
+    /// Packets are told by what routers overwrite.
+    #[error(
+        "class `{0}` is matched by DSCP, where routers mark frames: match it by addresses or ports"
+    )]
+    Dscp(String),
+    /// A router neither sends nor receives.
+    #[error(
+        "the path of class `{class}` begins or ends at `{node}`, which is run here: packets come from hosts          and go to hosts; add a node for the host, with a `private` link"
+    )]
+    Ends {
+        /// The class.
+        class: String,
+        /// The node.
+        node: String,
+    },
+    /// What time-driven priority needs of its settings.
+    #[error("time frames: {0}")]
+    Frames(#[from] laxity::error::SetupError),
     /// A packet that is queued is longer than all that the new plan expects of its class.
     #[error(
         "a packet of {length} bytes is queued for class `{class}`, whose longest is of {limit}: accepted \

@@ -30,6 +30,7 @@
 //! | --- | --- |
 //! | [`Forwarder`] | [`arrive`](Forwarder::arrive), [`poll`](Forwarder::poll), [`reload`](Forwarder::reload), [`drain`](Forwarder::drain) |
 //! | [`Prepared`] | a plan with all that is built to follow it, away from the thread that forwards |
+//! | [`router`] | a node of a network, with a scheduler at every port, in time frames or without |
 //! | [`Sorter`] | the class and flow of a frame: the plan's matches behind a cache that no attacker fills by choice |
 //! | [`Event`] | what is told: arrivals, sends, drops, reloads |
 //! | [`ledger`] | events as bytes, from which `laxity_sim::replay` repeats every dispatch and drop |
@@ -73,6 +74,7 @@ mod outlet;
 mod prepared;
 mod queued;
 mod reload;
+pub mod router;
 pub mod segment;
 
 pub use cache::Found;

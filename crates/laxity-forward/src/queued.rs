@@ -7,8 +7,8 @@ use slab::Slab;
 /// Packets that are queued, by the handle under which the scheduler knows them, in a list by arrival. It
 /// never grows beyond what it is made for.
 #[derive(Clone, Debug)]
-pub(crate) struct Held {
-    packets: Slab<Linked>,
+pub(crate) struct Held<Q = Queued> {
+    packets: Slab<Linked<Q>>,
     first: usize,
     last: usize,
 }
@@ -24,22 +24,22 @@ pub(crate) struct Queued {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Linked {
-    queued: Queued,
+struct Linked<Q> {
+    queued: Q,
     before: usize,
     after: usize,
 }
 
 const NONE: usize = usize::MAX;
 
-impl Held {
+impl<Q> Held<Q> {
     /// Room for so many.
     pub fn new(most: usize) -> Self {
         Held { packets: Slab::with_capacity(most), first: NONE, last: NONE }
     }
 
     /// Keeps the newest packet; returns the handle for the scheduler.
-    pub fn insert(&mut self, queued: Queued) -> u64 {
+    pub fn insert(&mut self, queued: Q) -> u64 {
         let slot = self.packets.insert(Linked { queued, before: self.last, after: NONE });
         match self.packets.get_mut(self.last) {
             Some(last) => last.after = slot,
@@ -50,7 +50,7 @@ impl Held {
     }
 
     /// Lets go of a packet that the scheduler gives back.
-    pub fn remove(&mut self, handle: u64) -> Queued {
+    pub fn remove(&mut self, handle: u64) -> Q {
         let Linked { queued, before, after } = self.packets.remove(handle as usize);
         match self.packets.get_mut(before) {
             Some(before) => before.after = after,
@@ -64,7 +64,7 @@ impl Held {
     }
 
     /// The one that has waited the longest.
-    pub fn oldest(&self) -> Option<&Queued> {
+    pub fn oldest(&self) -> Option<&Q> {
         self.packets.get(self.first).map(|linked| &linked.queued)
     }
 
@@ -73,7 +73,7 @@ impl Held {
     }
 
     /// All of them with their handles, in the order of their arrival.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, &Queued)> {
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &Q)> {
         let mut next = self.first;
         std::iter::from_fn(move || {
             let slot = next;
@@ -82,7 +82,9 @@ impl Held {
             Some((slot as u64, &linked.queued))
         })
     }
+}
 
+impl Held {
     /// The packet of a handle is of another class and flow from now on, or demoted.
     pub fn change(&mut self, handle: u64, packet: Packet) {
         self.packets[handle as usize].queued.packet = packet;

@@ -1,7 +1,8 @@
 //! Frames and how they come in and go out, whatever brings them.
 //!
-//! A [`Backend`] stands between two interfaces and works in both directions. Frames lie in its
-//! [`Pool`], each direction in a part of its own, so that a flood in one leaves the other its room.
+//! A [`Backend`] stands between two interfaces, as a bridge does, or among more, as a router does. Frames
+//! lie in its [`Pool`], those of each interface in a part of its own, so that a flood at one leaves the
+//! others their room.
 //! Who forwards knows a frame by its [`Handle`], a number that fits a scheduler's packet: it is
 //! [received](Backend::receive), looked at in the pool, and either [sent](Backend::send) or
 //! [released](Backend::release).
@@ -21,7 +22,25 @@ use crate::interface::Interface;
 /// The most frames that are taken or sent in one call of the system.
 pub const BATCH: usize = 64;
 
-/// One of the two interfaces of a backend.
+/// An interface of a backend, by its place among those that it was opened on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_structs, reason = "a number is all that it is")]
+pub struct Port(pub u16);
+
+impl Port {
+    /// Its place, from 0.
+    pub fn index(self) -> usize {
+        self.0.into()
+    }
+}
+
+impl From<Side> for Port {
+    fn from(side: Side) -> Port {
+        Port(side as u16)
+    }
+}
+
+/// One of the two interfaces of a backend that stands between two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a wire has two ends")]
 pub enum Side {
@@ -49,7 +68,7 @@ impl Side {
     }
 }
 
-/// What happened at one side since the start.
+/// What happened at an interface since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statistics {
@@ -68,7 +87,7 @@ pub struct Statistics {
     pub down: u64,
 }
 
-/// What brings frames in and out between two interfaces.
+/// What brings frames in and out. Its interfaces are known by [`Port`], or [`Side`] where there are two.
 pub trait Backend {
     /// Its frames.
     fn pool(&self) -> &Pool;
@@ -76,20 +95,20 @@ pub trait Backend {
     /// The same, to change frames.
     fn pool_mut(&mut self) -> &mut Pool;
 
-    /// Takes in what has arrived at a side, at most [`BATCH`] frames, and says how many were
+    /// Takes in what has arrived at an interface, at most [`BATCH`] frames, and says how many were
     /// appended. It never waits. Where the pool has no room the kernel keeps frames, and
     /// in the end misses some.
     ///
     /// # Errors
     /// Only what cannot pass by itself; an interface that is down or gone has no frames.
-    fn receive(&mut self, at: Side, into: &mut Vec<Handle>) -> io::Result<usize>;
+    fn receive(&mut self, at: impl Into<Port>, into: &mut Vec<Handle>) -> io::Result<usize>;
 
     /// Hands over a frame that is held, to be sent by the next [`flush`](Backend::flush). Its
     /// handle is good for nothing afterwards.
     ///
     /// # Panics
     /// If the frame is not held.
-    fn send(&mut self, at: Side, frame: Handle);
+    fn send(&mut self, at: impl Into<Port>, frame: Handle);
 
     /// Sends what was handed over, in order, and says how many frames still wait because the
     /// interface takes no more: call it again later.
@@ -97,7 +116,7 @@ pub trait Backend {
     /// # Errors
     /// Only what cannot pass by itself; frames for an interface that is down, and those that it
     /// refuses, are counted and gone.
-    fn flush(&mut self, at: Side) -> io::Result<usize>;
+    fn flush(&mut self, at: impl Into<Port>) -> io::Result<usize>;
 
     /// Gives back a frame that is not to be sent.
     ///
@@ -107,13 +126,13 @@ pub trait Backend {
         self.pool_mut().release(frame);
     }
 
-    /// What to poll for frames at a side.
-    fn descriptors(&self, at: Side) -> impl Iterator<Item = BorrowedFd<'_>>;
+    /// What to poll for frames at an interface.
+    fn descriptors(&self, at: impl Into<Port>) -> impl Iterator<Item = BorrowedFd<'_>>;
 
-    /// What happened at a side since the start.
-    fn statistics(&mut self, at: Side) -> io::Result<Statistics>;
+    /// What happened at an interface since the start.
+    fn statistics(&mut self, at: impl Into<Port>) -> io::Result<Statistics>;
 
     /// Goes on with another interface, such as one that was removed and has come back. Needs no
     /// privilege unless it says so.
-    fn reattach(&mut self, at: Side, to: &Interface) -> Result<(), Error>;
+    fn reattach(&mut self, at: impl Into<Port>, to: &Interface) -> Result<(), Error>;
 }

@@ -7,6 +7,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
@@ -47,6 +48,18 @@ impl Namespace {
     /// The one that the calling thread is in.
     pub fn of_this_thread() -> Result<Self, Error> {
         current().doing("open this thread's network namespace")
+    }
+
+    /// One that has been given a name, as by `ip netns add`; or that a path stands for, such as
+    /// `/proc/4711/ns/net`.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn named(name: &str) -> Result<Self, Error> {
+        // What is joined takes the place of the folder if it is a whole path.
+        let opened = File::open(Path::new("/run/netns").join(name));
+        let file = opened.doing(format!("open the network namespace {name}"))?;
+        Ok(Namespace { descriptor: Arc::new(file.into()) })
     }
 
     /// Takes the calling thread there, for good.

@@ -25,8 +25,9 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::error::{Doing, Error};
-use crate::frames::{Backend, Handle, Pool, Side, Statistics};
+use crate::frames::{Backend, Handle, Pool, Port, Statistics};
 use crate::interface::Interface;
+use crate::namespace::Namespace;
 use transmitter::Transmitter;
 
 /// Frames through `recvmmsg` and `sendmmsg`.
@@ -39,7 +40,7 @@ pub type Ring = Packets<ring::Receiver>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "made by whoever opens a backend, from the default")]
 pub struct Options {
-    /// How many frames may wait in each direction.
+    /// How many frames that arrived at each interface may wait.
     pub frames: u32,
     /// Receive frames to any address, as a bridge does.
     pub promiscuous: bool,
@@ -81,17 +82,17 @@ pub trait Receive: Sized {
     #[doc(hidden)]
     fn open(interface: &Interface, options: &Options) -> Result<Self, Error>;
     #[doc(hidden)]
-    fn receive(&mut self, pool: &mut Pool, at: Side, into: &mut Vec<Handle>) -> io::Result<usize>;
+    fn receive(&mut self, pool: &mut Pool, at: Port, into: &mut Vec<Handle>) -> io::Result<usize>;
     #[doc(hidden)]
     fn descriptor(&self) -> BorrowedFd<'_>;
     #[doc(hidden)]
     fn unreadable(&self) -> u64;
 }
 
-/// Frames between two interfaces through `AF_PACKET` sockets.
+/// Frames between interfaces through `AF_PACKET` sockets.
 #[derive(Debug)]
 pub struct Packets<R> {
-    ends: [End<R>; 2],
+    ends: Vec<End<R>>,
     pool: Pool,
     promiscuous: bool,
 }
@@ -110,13 +111,38 @@ impl<R: Receive> Packets<R> {
     /// # Errors
     /// Without `CAP_NET_RAW`; if an interface is gone.
     pub fn open(interfaces: [&Interface; 2], options: &Options) -> Result<Self, Error> {
-        let pool = Pool::new(options.frames, socket::PLACE)?;
-        let [a, b] = interfaces.map(|interface| {
-            let receiver = R::open(interface, options)?;
-            let transmitter = Transmitter::open(interface, options)?;
-            Ok(End { receiver, transmitter, received: 0, missed: 0 })
-        });
-        Ok(Packets { ends: [a?, b?], pool, promiscuous: options.promiscuous })
+        let ends = interfaces.map(|interface| End::open(interface, options));
+        Packets::over(ends.into_iter().collect::<Result<_, _>>()?, options)
+    }
+
+    fn over(ends: Vec<End<R>>, options: &Options) -> Result<Self, Error> {
+        let pool = Pool::new(ends.len() as u16, options.frames, socket::PLACE)?;
+        Ok(Packets { ends, pool, promiscuous: options.promiscuous })
+    }
+}
+
+impl<R: Receive + Send> Packets<R> {
+    /// Opens sockets on these interfaces, each in its network namespace, or that of the calling thread.
+    ///
+    /// # Errors
+    /// Without `CAP_NET_RAW`, or `CAP_SYS_ADMIN` where a namespace is named; if an interface is gone.
+    pub fn among(
+        interfaces: &[(Interface, Option<Namespace>)],
+        options: &Options,
+    ) -> Result<Self, Error> {
+        let open = |(interface, namespace): &(Interface, Option<Namespace>)| match namespace {
+            Some(namespace) => namespace.run(|| End::open(interface, options))?,
+            None => End::open(interface, options),
+        };
+        Packets::over(interfaces.iter().map(open).collect::<Result<_, _>>()?, options)
+    }
+}
+
+impl<R: Receive> End<R> {
+    fn open(interface: &Interface, options: &Options) -> Result<Self, Error> {
+        let receiver = R::open(interface, options)?;
+        let transmitter = Transmitter::open(interface, options)?;
+        Ok(End { receiver, transmitter, received: 0, missed: 0 })
     }
 }
 
@@ -129,28 +155,29 @@ impl<R: Receive> Backend for Packets<R> {
         &mut self.pool
     }
 
-    fn receive(&mut self, at: Side, into: &mut Vec<Handle>) -> io::Result<usize> {
+    fn receive(&mut self, at: impl Into<Port>, into: &mut Vec<Handle>) -> io::Result<usize> {
+        let at = at.into();
         let end = &mut self.ends[at.index()];
         let count = end.receiver.receive(&mut self.pool, at, into)?;
         end.received += count as u64;
         Ok(count)
     }
 
-    fn send(&mut self, at: Side, frame: Handle) {
+    fn send(&mut self, at: impl Into<Port>, frame: Handle) {
         self.pool.hand_over(frame);
-        self.ends[at.index()].transmitter.queue(frame);
+        self.ends[at.into().index()].transmitter.queue(frame);
     }
 
-    fn flush(&mut self, at: Side) -> io::Result<usize> {
-        self.ends[at.index()].transmitter.flush(&mut self.pool)
+    fn flush(&mut self, at: impl Into<Port>) -> io::Result<usize> {
+        self.ends[at.into().index()].transmitter.flush(&mut self.pool)
     }
 
-    fn descriptors(&self, at: Side) -> impl Iterator<Item = BorrowedFd<'_>> {
-        std::iter::once(self.ends[at.index()].receiver.descriptor())
+    fn descriptors(&self, at: impl Into<Port>) -> impl Iterator<Item = BorrowedFd<'_>> {
+        std::iter::once(self.ends[at.into().index()].receiver.descriptor())
     }
 
-    fn statistics(&mut self, at: Side) -> io::Result<Statistics> {
-        let end = &mut self.ends[at.index()];
+    fn statistics(&mut self, at: impl Into<Port>) -> io::Result<Statistics> {
+        let end = &mut self.ends[at.into().index()];
         end.missed += socket::missed(end.receiver.descriptor())?;
         let mut statistics = end.transmitter.statistics();
         statistics.received = end.received;
@@ -159,8 +186,8 @@ impl<R: Receive> Backend for Packets<R> {
         Ok(statistics)
     }
 
-    fn reattach(&mut self, at: Side, to: &Interface) -> Result<(), Error> {
-        let end = &mut self.ends[at.index()];
+    fn reattach(&mut self, at: impl Into<Port>, to: &Interface) -> Result<(), Error> {
+        let end = &mut self.ends[at.into().index()];
         let bound = socket::bind(end.receiver.descriptor(), to.index, libc::ETH_P_ALL)
             .and_then(|()| match self.promiscuous {
                 true => socket::promiscuous(end.receiver.descriptor(), to.index),

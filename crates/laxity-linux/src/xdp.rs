@@ -22,7 +22,7 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use crate::error::{Error, refused};
-use crate::frames::{BATCH, Backend, Handle, Pool, Side, Statistics};
+use crate::frames::{BATCH, Backend, Handle, Pool, Port, Side, Statistics};
 use crate::interface::Interface;
 use queue::Queue;
 
@@ -87,13 +87,13 @@ impl Xdp {
             }
         }
         let small = interfaces.iter().all(|interface| interface.largest_frame() <= LARGEST - 2048);
-        let pool = Pool::new(options.frames, if small { 2048 } else { 4096 })?;
+        let pool = Pool::new(2, options.frames, if small { 2048 } else { 4096 })?;
         let first = End::open(interfaces[0], &pool, None, options)?;
         let shared = first.queues[0].socket();
         let second = End::open(interfaces[1], &pool, Some(shared), options)?;
         let mut xdp = Xdp { ends: [first, second], pool };
         for side in Side::BOTH {
-            xdp.ends[side.index()].fill(&mut xdp.pool, side);
+            xdp.ends[side.index()].fill(&mut xdp.pool, side.into());
         }
         Ok(xdp)
     }
@@ -126,9 +126,9 @@ impl End {
     }
 
     /// Gives the kernel places for the frames to come.
-    fn fill(&mut self, pool: &mut Pool, side: Side) {
+    fn fill(&mut self, pool: &mut Pool, at: Port) {
         for queue in &mut self.queues {
-            queue.fill(pool, side);
+            queue.fill(pool, at);
         }
     }
 }
@@ -142,7 +142,8 @@ impl Backend for Xdp {
         &mut self.pool
     }
 
-    fn receive(&mut self, at: Side, into: &mut Vec<Handle>) -> io::Result<usize> {
+    fn receive(&mut self, at: impl Into<Port>, into: &mut Vec<Handle>) -> io::Result<usize> {
+        let at = at.into();
         let end = &mut self.ends[at.index()];
         let before = into.len();
         for queue in &mut end.queues {
@@ -154,22 +155,22 @@ impl Backend for Xdp {
         Ok(count)
     }
 
-    fn send(&mut self, at: Side, frame: Handle) {
+    fn send(&mut self, at: impl Into<Port>, frame: Handle) {
         self.pool.hand_over(frame);
-        self.ends[at.index()].queued.push_back(frame);
+        self.ends[at.into().index()].queued.push_back(frame);
     }
 
-    fn flush(&mut self, at: Side) -> io::Result<usize> {
-        let End { queues, queued, statistics, .. } = &mut self.ends[at.index()];
+    fn flush(&mut self, at: impl Into<Port>) -> io::Result<usize> {
+        let End { queues, queued, statistics, .. } = &mut self.ends[at.into().index()];
         queues[0].send(queued, &mut self.pool, statistics)
     }
 
-    fn descriptors(&self, at: Side) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.ends[at.index()].queues.iter().map(Queue::socket)
+    fn descriptors(&self, at: impl Into<Port>) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.ends[at.into().index()].queues.iter().map(Queue::socket)
     }
 
-    fn statistics(&mut self, at: Side) -> io::Result<Statistics> {
-        let end = &mut self.ends[at.index()];
+    fn statistics(&mut self, at: impl Into<Port>) -> io::Result<Statistics> {
+        let end = &mut self.ends[at.into().index()];
         end.statistics.missed = 0;
         for queue in &end.queues {
             end.statistics.missed += queue.missed()?;
@@ -179,7 +180,7 @@ impl Backend for Xdp {
 
     /// # Errors
     /// Always: these sockets stay with their interface. Open a new backend.
-    fn reattach(&mut self, _: Side, to: &Interface) -> Result<(), Error> {
+    fn reattach(&mut self, _: impl Into<Port>, to: &Interface) -> Result<(), Error> {
         let why = "AF_XDP sockets stay with their interface, and opening others needs privilege";
         Err(refused(format!("go on with the interface {}", to.name), why))
     }

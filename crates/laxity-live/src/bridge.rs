@@ -3,11 +3,12 @@
 use std::io;
 
 use laxity::units::Nanos;
-use laxity_forward::segment::{Offload, Segments};
 use laxity_forward::{Event, Forwarder, Frame, Prepared, Refusal, Settings};
 use laxity_linux::frames::{Backend, Handle, Pool, Side, Statistics};
 use laxity_linux::interface::Interface;
 use laxity_plan::matching::Headers;
+
+use crate::cut::{Cut, Cutter};
 
 /// How the frames of one direction are ordered.
 pub enum Way {
@@ -24,18 +25,8 @@ pub struct Bridge<B> {
     ways: [Way; 2],
     /// What has just arrived; kept for its memory.
     arrived: Vec<Handle>,
-    /// A frame that is cut; kept for its memory.
-    uncut: Vec<u8>,
-    cut: [Cut; 2],
-}
-
-/// What was lost of frames that had to be cut.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cut {
-    /// Frames of a kind that cannot be.
-    pub uncuttable: u64,
-    /// Parts that there was no room for.
-    pub crowded_out: u64,
+    /// By the side at which frames arrive.
+    cutters: [Cutter; 2],
 }
 
 /// Hears of what happens to the frames that arrive at a side.
@@ -68,7 +59,7 @@ const TRY_AGAIN: Nanos = Nanos(50_000);
 impl<B: Backend> Bridge<B> {
     /// A bridge with nothing queued; `ways` by the side at which frames arrive.
     pub fn new(backend: B, ways: [Way; 2]) -> Self {
-        Bridge { backend, ways, arrived: Vec::new(), uncut: Vec::new(), cut: [Cut::default(); 2] }
+        Bridge { backend, ways, arrived: Vec::new(), cutters: Default::default() }
     }
 
     /// Takes in what has arrived, and sends what may be sent. `clock` tells the time.
@@ -110,39 +101,17 @@ impl<B: Backend> Bridge<B> {
 
     /// Takes in what has arrived at a side; tells whether there may be more.
     fn take_in(&mut self, at: Side, now: Nanos, observer: &mut impl Observer) -> io::Result<bool> {
-        let Bridge { backend, ways, arrived, uncut, cut } = self;
-        let cut = &mut cut[at.index()];
+        let Bridge { backend, ways, arrived, cutters } = self;
         let count = backend.receive(at, arrived)?;
         for handle in arrived.drain(..) {
             let Way::Scheduled(forwarder) = &mut ways[at.index()] else {
                 backend.send(at.other(), handle);
                 continue;
             };
-            let offload = Offload::of_header(backend.pool().undone(handle).bytes());
-            if !offload.cuts() {
-                arrive(backend, forwarder, at, handle, now, observer);
-                continue;
-            }
             // A frame that the sender left to the interface to cut: each part takes its turn.
-            uncut.clear();
-            uncut.extend_from_slice(backend.pool().bytes(handle));
-            backend.release(handle);
-            let Ok(segments) = Segments::of(uncut, &offload) else {
-                cut.uncuttable += 1;
-                continue;
-            };
-            for number in 0..segments.count() {
-                let Some(part) = backend.pool_mut().add(at, segments.longest()) else {
-                    cut.crowded_out += (segments.count() - number) as u64;
-                    break;
-                };
-                let length = segments.write(number, backend.pool_mut().bytes_mut(part));
-                match length.map(|part| part.len()) {
-                    Some(length) => backend.pool_mut().truncate(part, length),
-                    None => unreachable!("the part has the room of the longest"),
-                }
+            cutters[at.index()].cut(backend, handle, |backend, part| {
                 arrive(backend, forwarder, at, part, now, observer);
-            }
+            });
         }
         Ok(count == laxity_linux::frames::BATCH)
     }
@@ -185,7 +154,7 @@ impl<B: Backend> Bridge<B> {
     /// If the backend cannot tell.
     pub fn counts(&mut self) -> io::Result<Counts> {
         let interfaces = [self.backend.statistics(Side::A)?, self.backend.statistics(Side::B)?];
-        Ok(Counts { interfaces, cut: self.cut })
+        Ok(Counts { interfaces, cut: self.cutters.each_ref().map(Cutter::lost) })
     }
 
     /// By side, what is not in the plan of what arrives there.

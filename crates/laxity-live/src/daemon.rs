@@ -202,7 +202,7 @@ fn way(plan: Option<&PlanText>, backend: &impl Backend) -> Result<Way, Refusal> 
 }
 
 /// A number that nobody else knows.
-fn unguessed() -> u64 {
+pub(crate) fn unguessed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(0)
 }

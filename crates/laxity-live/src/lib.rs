@@ -24,6 +24,8 @@
 //! | [`server`] | answers over HTTP: control by a Unix socket, metrics and a page for all who may see them |
 //! | [`metrics`] | what is exposed to Prometheus |
 //! | [`client`] | asks what runs on this machine |
+//! | [`routers`] | the nodes of a network in place of a bridge |
+//! | [`cut`] | frames that a kernel left to the interface to cut |
 //! | [`demo`] | hosts with traffic between them, for demonstrations and tests |
 //! | [`watch`] | any shaper, measured from outside |
 #![cfg(target_os = "linux")]
@@ -32,6 +34,7 @@
 pub mod bridge;
 pub mod capture;
 pub mod client;
+pub mod cut;
 pub mod daemon;
 mod delays;
 pub mod demo;
@@ -43,6 +46,7 @@ pub mod log;
 pub mod metrics;
 pub mod recorder;
 pub mod request;
+pub mod routers;
 mod running;
 pub mod server;
 pub mod service;

@@ -45,6 +45,11 @@ impl Match {
     /// The match of every frame.
     pub const ANY: Match = Match(Expr::Any);
 
+    /// What it says.
+    pub fn expr(&self) -> &Expr {
+        &self.0
+    }
+
     /// Whether a packet belongs. Allocates nothing; the time is linear in the expression.
     pub fn matches(&self, headers: &Headers) -> bool {
         self.0.matches(headers)

@@ -7,12 +7,14 @@ mod margin;
 mod promise;
 #[cfg(test)]
 mod promises;
+mod schedule;
 
 pub use bound::{FramedBound, Unframed};
 pub use demand::{Demand, MOST_AHEAD, Reserved, Stretch};
 pub use framing::Framing;
 pub use margin::{ClockMargin, MarginBinding};
 pub use promise::Assigned;
+pub use schedule::Schedule;
 
 use std::ops::Deref;
 
@@ -63,6 +65,12 @@ impl Framed<'_> {
         let packets =
             Flow::packets_for(slowest, self.plan.max_packet(class), &spec.time, spec.period());
         Some(packets.into())
+    }
+
+    /// Whether a node has any output with frames, so that it is to hear of every frame.
+    pub fn is_in_step(&self, node: u32) -> bool {
+        let from_it = |hop: &Hop| self.network.between(*hop)[0] == node;
+        self.network.hops().filter(from_it).any(|hop| self.has_frames(hop))
     }
 
     /// The smallest forwarding delay of the node at the end of a hop: a packet that is sent at the end

@@ -17,7 +17,6 @@ mod forward;
 mod frames;
 mod losses;
 mod output;
-mod reserved;
 mod run;
 mod simulation;
 mod sources;

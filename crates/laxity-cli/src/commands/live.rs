@@ -14,16 +14,16 @@ use laxity_live::status::Status;
 use laxity_live::{Daemon, LiveError, Options};
 use laxity_plan::Plan;
 
-use super::demo;
+use super::{demo, routers};
 use crate::args::{FrameBackend, Live};
 use crate::failure::Failure;
 use crate::{Promises, measured, print, sight, terminal};
 
 /// Carries the command out.
 pub fn run(arguments: &Live) -> Result<Promises, Failure> {
-    let (Some(plan), Some(from), Some(to)) = (&arguments.plan, &arguments.from, &arguments.to)
-    else {
-        return demo::run(arguments);
+    let Some(plan) = &arguments.plan else { return demo::run(arguments) };
+    let (Some(from), Some(to)) = (&arguments.from, &arguments.to) else {
+        return routers::run(arguments, plan);
     };
     let paths = [Some(plan.as_path()), arguments.back.as_deref()];
     let mut plans = [None, None];
@@ -37,11 +37,10 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
         }
         *plan = Some(PlanText { plan: read, text });
     }
-    let names = [from, to].map(String::as_str);
-    let [from, to] = names.map(Interface::named);
-    let interfaces = [from.map_err(Failure::input)?, to.map_err(Failure::input)?];
+    let named = |name: &String| Interface::named(name).map_err(Failure::input);
+    let interfaces = [named(from)?, named(to)?];
     let (ask, requests) = mpsc::channel();
-    let server = sight::serve(&arguments.seen, names, ask)?;
+    let server = sight::serve(&arguments.seen, [from, to], ask)?;
     let daemon = Daemon {
         interfaces,
         plans,

@@ -22,6 +22,8 @@ mod pages;
 mod promises;
 mod queued;
 mod readme;
+#[cfg(target_os = "linux")]
+mod routers;
 mod seeds;
 #[cfg(target_os = "linux")]
 mod sight;

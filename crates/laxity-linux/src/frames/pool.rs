@@ -1,8 +1,10 @@
 //! Memory for frames that wait.
 
+use std::iter::repeat_n;
+
 use laxity::units::Nanos;
 
-use super::{Side, Undone};
+use super::{Port, Undone};
 use crate::error::{Doing, Error};
 use crate::sys::Mapping;
 
@@ -25,6 +27,8 @@ enum Owner {
 #[derive(Clone, Copy, Debug)]
 struct Place {
     owner: Owner,
+    /// At which interface the frame arrived.
+    port: Port,
     /// Where the frame begins within the place.
     start: u32,
     length: u32,
@@ -32,43 +36,50 @@ struct Place {
     arrived: Nanos,
 }
 
-/// Equal places for frames, one half for those that arrive at each side. Places that were used last
+/// Equal places for frames, as many for those that arrive at each interface. Places that were used last
 /// are used next, so that memory which has never been needed takes no room.
 #[derive(Debug)]
 pub struct Pool {
     memory: Mapping,
     stride: usize,
     places: Vec<Place>,
-    /// By the side at which they arrive.
-    free: [Vec<u32>; 2],
+    /// By the interface at which they arrive.
+    free: Vec<Vec<u32>>,
 }
 
 /// Room before a frame that is made here, for what a backend puts there.
 const HEADROOM: usize = 256;
 
 impl Pool {
-    /// The most frames for each side.
+    /// The most frames for each interface.
     pub const LIMIT: u32 = 1 << 20;
 
     /// How long the two addresses are with which a frame begins; a VLAN tag comes behind them.
     pub(crate) const ADDRESSES: usize = 12;
 
-    /// `each` places of `stride` bytes for each side.
-    pub(crate) fn new(each: u32, stride: usize) -> Result<Self, Error> {
+    /// `each` places of `stride` bytes for each of so many interfaces.
+    pub(crate) fn new(interfaces: u16, each: u32, stride: usize) -> Result<Self, Error> {
         let each = each.clamp(1, Self::LIMIT);
-        let memory = Mapping::memory(2 * each as usize * stride);
-        let empty = Place {
+        let all = usize::from(interfaces) * each as usize;
+        let memory = Mapping::memory(all * stride);
+        let empty = |port| Place {
             owner: Owner::Free,
+            port,
             start: 0,
             length: 0,
             undone: Undone::default(),
             arrived: Nanos(0),
         };
+        let ports = (0..interfaces).map(Port);
+        let of = |port: Port| {
+            let first = u32::from(port.0) * each;
+            (first..first + each).rev().collect()
+        };
         Ok(Pool {
-            memory: memory.doing(format!("get memory for {each} frames in each direction"))?,
+            memory: memory.doing(format!("get memory for {each} frames of each interface"))?,
             stride,
-            places: vec![empty; 2 * each as usize],
-            free: [(0..each).rev().collect(), (each..2 * each).rev().collect()],
+            places: ports.clone().flat_map(|port| repeat_n(empty(port), each as usize)).collect(),
+            free: ports.map(of).collect(),
         })
     }
 
@@ -110,23 +121,23 @@ impl Pool {
         Some(self.held(frame).0.arrived).filter(|time| *time > Nanos(0))
     }
 
-    /// At which side the frame arrived.
-    pub fn side(&self, frame: Handle) -> Side {
-        if (frame.0 as usize) < self.places.len() / 2 { Side::A } else { Side::B }
+    /// At which interface the frame arrived.
+    pub fn port(&self, frame: Handle) -> Port {
+        self.places[frame.0 as usize].port
     }
 
-    /// For how many more frames there is room in the part of a side.
-    pub fn room(&self, side: Side) -> usize {
-        self.free[side.index()].len()
+    /// For how many more frames there is room in the part of an interface.
+    pub fn room(&self, at: impl Into<Port>) -> usize {
+        self.free[at.into().index()].len()
     }
 
-    /// A frame of so many bytes, to be filled in, that goes the way of those that arrive at a side; none
+    /// A frame of so many bytes, to be filled in, in the part of those that arrive at an interface; none
     /// where there is no room for one, or for so many bytes in one.
-    pub fn add(&mut self, side: Side, length: usize) -> Option<Handle> {
+    pub fn add(&mut self, at: impl Into<Port>, length: usize) -> Option<Handle> {
         if HEADROOM + length > self.stride {
             return None;
         }
-        let frame = self.take(side)?;
+        let frame = self.take(at.into())?;
         self.hold(frame, HEADROOM, length, Undone::default(), Nanos(0));
         Some(frame)
     }
@@ -147,9 +158,9 @@ impl Pool {
         (place, self.memory.at(offset, place.length as usize))
     }
 
-    /// A free place for a frame that is to arrive at a side.
-    pub(crate) fn take(&mut self, side: Side) -> Option<Handle> {
-        let place = self.free[side.index()].pop()?;
+    /// A free place for a frame that is to arrive at an interface.
+    pub(crate) fn take(&mut self, at: Port) -> Option<Handle> {
+        let place = self.free[at.index()].pop()?;
         self.places[place as usize].owner = Owner::Backend;
         Some(Handle(place))
     }
@@ -173,7 +184,8 @@ impl Pool {
         let place = &mut self.places[frame.0 as usize];
         assert_eq!(place.owner, Owner::Backend);
         let (start, length) = (start as u32, length as u32);
-        *place = Place { owner: Owner::Holder, start, length, undone, arrived };
+        let port = place.port;
+        *place = Place { owner: Owner::Holder, port, start, length, undone, arrived };
     }
 
     /// Puts a VLAN tag, protocol and control information, into a frame that is held and has four
@@ -205,11 +217,10 @@ impl Pool {
 
     /// A place of the backend's is free again.
     pub(crate) fn put_back(&mut self, frame: Handle) {
-        let side = self.side(frame);
         let place = &mut self.places[frame.0 as usize];
         assert_eq!(place.owner, Owner::Backend);
         place.owner = Owner::Free;
-        self.free[side.index()].push(frame.0);
+        self.free[place.port.index()].push(frame.0);
     }
 
     pub(crate) fn release(&mut self, frame: Handle) {
@@ -232,8 +243,11 @@ mod tests {
     use super::*;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    fn received(pool: &mut Pool, side: Side, bytes: &[u8]) -> Handle {
-        let frame = pool.take(side).expect("room");
+    const A: Port = Port(0);
+    const B: Port = Port(1);
+
+    fn received(pool: &mut Pool, at: Port, bytes: &[u8]) -> Handle {
+        let frame = pool.take(at).expect("room");
         pool.hold(frame, 16, bytes.len(), Undone::default(), Nanos(0));
         pool.bytes_mut(frame).copy_from_slice(bytes);
         frame
@@ -241,22 +255,22 @@ mod tests {
 
     #[test]
     fn frames_keep_their_bytes_and_directions_their_room() {
-        let mut pool = Pool::new(2, 4096).expect("memory");
-        let (one, two) = (received(&mut pool, Side::A, b"one"), received(&mut pool, Side::A, b"2"));
-        assert_eq!((pool.take(Side::A), pool.room(Side::A), pool.room(Side::B)), (None, 0, 2));
-        let three = received(&mut pool, Side::B, b"three");
-        assert_eq!([one, two, three].map(|frame| pool.side(frame)), [Side::A, Side::A, Side::B]);
+        let mut pool = Pool::new(2, 2, 4096).expect("memory");
+        let (one, two) = (received(&mut pool, A, b"one"), received(&mut pool, A, b"2"));
+        assert_eq!((pool.take(A), pool.room(A), pool.room(B)), (None, 0, 2));
+        let three = received(&mut pool, B, b"three");
+        assert_eq!([one, two, three].map(|frame| pool.port(frame)), [A, A, B]);
         assert_eq!(pool.bytes(one), b"one");
         assert_eq!(pool.bytes(two), b"2");
         assert_eq!(pool.bytes(three), b"three");
         pool.release(one);
-        assert_eq!((pool.room(Side::A), pool.bytes(two)), (1, b"2".as_slice()));
+        assert_eq!((pool.room(A), pool.bytes(two)), (1, b"2".as_slice()));
     }
 
     #[test]
     fn a_frame_that_is_not_held_is_out_of_reach() {
-        let mut pool = Pool::new(2, 4096).expect("memory");
-        let frame = received(&mut pool, Side::A, b"sent");
+        let mut pool = Pool::new(2, 2, 4096).expect("memory");
+        let frame = received(&mut pool, A, b"sent");
         pool.hand_over(frame);
         let mut refused = |touch: &dyn Fn(&mut Pool)| {
             catch_unwind(AssertUnwindSafe(|| touch(&mut pool))).is_err()
@@ -268,6 +282,6 @@ mod tests {
         assert!(refused(&|pool| pool.release(Handle(1))));
         assert!(refused(&|pool| pool.release(Handle(4))));
         pool.put_back(frame);
-        assert_eq!(pool.room(Side::A), 2);
+        assert_eq!(pool.room(A), 2);
     }
 }

@@ -7,7 +7,7 @@ use super::batch::{Batch, Beside};
 use super::socket::{self, HEADROOM, PLACE};
 use super::{Options, Receive};
 use crate::error::Error;
-use crate::frames::{BATCH, Handle, Pool, Side, Undone};
+use crate::frames::{BATCH, Handle, Pool, Port, Undone};
 use crate::interface::Interface;
 
 /// A socket, and places for the next frames.
@@ -23,7 +23,7 @@ impl Receive for Receiver {
         Receiver::opened(interface, options, |_| Ok(()))
     }
 
-    fn receive(&mut self, pool: &mut Pool, at: Side, into: &mut Vec<Handle>) -> io::Result<usize> {
+    fn receive(&mut self, pool: &mut Pool, at: Port, into: &mut Vec<Handle>) -> io::Result<usize> {
         self.messages.receive(self.socket.as_fd(), BATCH, pool, at, into)
     }
 
@@ -66,7 +66,7 @@ impl Messages {
     }
 
     /// Takes places for the next `most` frames, and says how many of these there are.
-    pub(super) fn reserve(&mut self, most: usize, pool: &mut Pool, at: Side) -> usize {
+    pub(super) fn reserve(&mut self, most: usize, pool: &mut Pool, at: Port) -> usize {
         while self.places.len() < most
             && let Some(place) = pool.take(at)
         {
@@ -81,7 +81,7 @@ impl Messages {
         socket: BorrowedFd<'_>,
         most: usize,
         pool: &mut Pool,
-        at: Side,
+        at: Port,
         into: &mut Vec<Handle>,
     ) -> io::Result<usize> {
         let count = self.reserve(most, pool, at);

@@ -15,7 +15,7 @@ use super::socket::{self, packet_option};
 use super::{Options, Receive};
 use crate::clock::nanos;
 use crate::error::{Doing, Error};
-use crate::frames::{BATCH, Handle, Pool, Side, Undone};
+use crate::frames::{BATCH, Handle, Pool, Port, Undone};
 use crate::interface::Interface;
 use crate::sys::{Mapping, get_option, plain, set_option};
 
@@ -66,7 +66,7 @@ impl Receive for Receiver {
         Ok(Receiver { ring, socket, size, next: 0, stamps, long: Messages::new() })
     }
 
-    fn receive(&mut self, pool: &mut Pool, at: Side, into: &mut Vec<Handle>) -> io::Result<usize> {
+    fn receive(&mut self, pool: &mut Pool, at: Port, into: &mut Vec<Handle>) -> io::Result<usize> {
         let before = into.len();
         let most = self.long.reserve(BATCH, pool, at);
         for taken in 0..most {
@@ -92,7 +92,7 @@ impl Receive for Receiver {
 
 impl Receiver {
     /// Takes the frame of the next slot and gives the slot back.
-    fn take(&mut self, pool: &mut Pool, at: Side, into: &mut Vec<Handle>) -> io::Result<()> {
+    fn take(&mut self, pool: &mut Pool, at: Port, into: &mut Vec<Handle>) -> io::Result<()> {
         let slot = self.slot();
         // SAFETY: a slot that is ours begins with a whole header, which the kernel leaves alone.
         let header = unsafe { slot.cast::<libc::tpacket2_hdr>().read() };
@@ -130,7 +130,7 @@ impl Receiver {
     }
 
     /// Takes a frame that did not fit its slot from the socket's queue.
-    fn take_long(&mut self, pool: &mut Pool, at: Side, into: &mut Vec<Handle>) -> io::Result<()> {
+    fn take_long(&mut self, pool: &mut Pool, at: Port, into: &mut Vec<Handle>) -> io::Result<()> {
         // An error that was waiting, such as that the interface went down, comes before the frame.
         for _ in 0..2 {
             if self.long.receive(self.socket.as_fd(), 1, pool, at, into)? > 0 {

@@ -9,7 +9,7 @@ use super::mmsg::Receiver;
 use super::socket::{self, PLACE, packet_option};
 use super::{Options, Receive};
 use crate::error::Error;
-use crate::frames::{BATCH, Handle, Pool, Side, Undone};
+use crate::frames::{BATCH, Handle, Pool, Port, Undone};
 use crate::interface::Interface;
 use crate::sys::{plain, set_option};
 
@@ -69,14 +69,14 @@ impl Tap {
                 only_outgoing(socket)
             }
         })?;
-        let pool = Pool::new(options.frames, PLACE)?;
+        let pool = Pool::new(1, options.frames, PLACE)?;
         Ok(Tap { receiver, pool, taken: Vec::new(), missed: 0 })
     }
 
     /// Shows the frames that have passed since the last time, at most a batch. It says how many
     /// there were, and never waits.
     pub fn look(&mut self, mut show: impl FnMut(Passed<'_>)) -> io::Result<usize> {
-        let count = self.receiver.receive(&mut self.pool, Side::A, &mut self.taken)?;
+        let count = self.receiver.receive(&mut self.pool, Port(0), &mut self.taken)?;
         for frame in self.taken.drain(..) {
             match self.pool.arrived(frame) {
                 Some(at) => {

@@ -11,7 +11,7 @@ use laxity::units::Nanos;
 
 use super::rings::{Ring, Which};
 use crate::error::{Doing, Error};
-use crate::frames::{Handle, Pool, Side, Statistics, Undone};
+use crate::frames::{Handle, Pool, Port, Statistics, Undone};
 use crate::interface::Interface;
 use crate::sys::{self, check_size, get_option, plain, set_option};
 
@@ -79,11 +79,11 @@ impl Queue {
     }
 
     /// Gives the kernel as many places as it has room for and the pool has.
-    pub(super) fn fill(&mut self, pool: &mut Pool, side: Side) {
+    pub(super) fn fill(&mut self, pool: &mut Pool, at: Port) {
         let (from, room) = (self.fill.written(), self.fill.free());
         let mut count = 0;
         while count < room
-            && let Some(place) = pool.take(side)
+            && let Some(place) = pool.take(at)
         {
             self.fill.put(from.wrapping_add(count), u64::from(place.0) * self.stride);
             count += 1;

@@ -5,7 +5,10 @@
 mod corpus;
 mod demo;
 mod hosts;
+#[path = "../../examples/ring/laboratory.rs"]
+mod laboratory;
 mod repeated;
+mod ring;
 mod shapers;
 mod traffic;
 mod watched;

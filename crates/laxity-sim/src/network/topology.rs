@@ -11,14 +11,13 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Hop, Model, ModelSource, SchedulerSpec, Source};
 use laxity_plan::paths::Paths;
-use laxity_plan::tdp::{Assigned, Framed};
+use laxity_plan::tdp::{Assigned, Schedule};
 use rand::RngExt;
 
 use super::clock::NodeClock;
 use super::frames::{Frames, Input};
 use super::losses::Losses;
 use super::output::{Discipline, Output};
-use super::reserved::Reserved;
 use super::ties::Ties;
 use crate::source::random::{Generator, generator};
 
@@ -33,7 +32,7 @@ pub(super) struct Topology<'a> {
     pub routes: Vec<Step>,
     /// What gives frames to packets of reserved flows where they come without.
     pub edge: Option<Edge>,
-    pub reserved: Option<Reserved<'a>>,
+    pub reserved: Option<Schedule<'a>>,
     /// How many outputs there are that backlogged sources feed, and where.
     pub loops: u32,
     backlogged: HashSet<Hop>,
@@ -56,7 +55,7 @@ pub(super) struct Step {
 impl<'a> Topology<'a> {
     /// Before any route.
     pub fn new(on: &'a Assigned<'a>, seed: u64) -> Self {
-        let (reserved, edge) = on.framing.as_ref().map(Reserved::new).unzip();
+        let (reserved, edge) = on.framing.as_ref().map(Schedule::new).unzip();
         Topology {
             on,
             seed,
@@ -151,7 +150,7 @@ impl<'a> Topology<'a> {
                 Discipline::Frames(Box::new(Frames {
                     tdp: tdp.over(best_effort),
                     clock: NodeClock::new(self.on.network.nodes[from as usize].clock),
-                    padding: is_in_step(framed, to).then_some(min_packet),
+                    padding: framed.is_in_step(to).then_some(min_packet),
                     counts: Default::default(),
                 }))
             }
@@ -172,7 +171,7 @@ impl<'a> Topology<'a> {
     fn input(&self, hop: Hop) -> Option<Input> {
         let framed = self.on.framed()?;
         let [from, to] = self.on.network.between(hop);
-        let is_marked = framed.has_frames(hop) && is_in_step(framed, to);
+        let is_marked = framed.has_frames(hop) && framed.is_in_step(to);
         let link = self.on.link(hop);
         let [before, behind] = [from, to].map(|node| self.on.network.nodes[node as usize].clock);
         let takes = i64::try_from(link.rate.time_for(self.on.plan.link.min_packet).0);
@@ -194,12 +193,6 @@ fn first_backlogged(source: &Source) -> Option<Hop> {
         }
         Source::Model(_) | Source::Tcp(_) | Source::Recording(_) => None,
     }
-}
-
-/// Whether a node has any output with frames.
-fn is_in_step(framed: Framed<'_>, node: u32) -> bool {
-    let from_it = |hop: &Hop| framed.network.between(*hop)[0] == node;
-    framed.network.hops().filter(from_it).any(|hop| framed.has_frames(hop))
 }
 
 /// The position of a hop's books.

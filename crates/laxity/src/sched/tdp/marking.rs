@@ -70,8 +70,17 @@ impl Upstream {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn in_step(time: CommonTime, lag: i64) -> Result<Self, SetupError> {
-        let step = Step { frame: 0, start: Nanos::ZERO, least: lag, greatest: lag };
-        Ok(Upstream { step: Some(step), ..Upstream::new(time)? })
+        let mut upstream = Upstream::new(time)?;
+        upstream.join(0, lag);
+        Ok(upstream)
+    }
+
+    /// Is in step from now on, as if it had heard frames up to this one, of which packets came so many ns
+    /// after their frames had begun: for who knows that by a clock which is the other node's, too.
+    pub fn join(&mut self, frame: u64, lag: i64) {
+        let start = self.time.start(frame);
+        self.step = Some(Step { frame, start, least: lag, greatest: lag });
+        self.last = None;
     }
 
     /// The frame in which the node before sent this marked packet, which arrives `now`; packets are

@@ -199,6 +199,12 @@ impl<B: Scheduler> Tdp<B> {
         is_due
     }
 
+    /// The length of the reserved packet that is to be sent next in this frame.
+    pub fn due(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<u32> {
+        self.advance(now, drops);
+        self.due.get(self.sent).map(|packet| packet.length)
+    }
+
     /// The reserved packet that follows in this frame when the link is free at `later`, asked for ahead
     /// of that time, so that packets may still be taken in at earlier ones: what is due in a frame has
     /// come before it begins, and nothing goes before it.

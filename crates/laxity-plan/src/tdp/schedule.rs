@@ -1,4 +1,4 @@
-//! What is reserved in a network of time-driven priority, as its outputs and routes need it.
+//! What is reserved in a network of time-driven priority, as the outputs of its nodes need it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -6,11 +6,14 @@ use laxity::admit::tdp::Ledger;
 use laxity::packet::ClassId;
 use laxity::sched::tdp::{Contract, Edge};
 use laxity::units::Nanos;
-use laxity_plan::model::{Hop, TdpSpec};
-use laxity_plan::network::Networked;
-use laxity_plan::tdp::{Framed, Framing};
 
-pub(super) struct Reserved<'a> {
+use super::{Framed, Framing};
+use crate::model::{Hop, TdpSpec};
+use crate::network::Networked;
+
+/// When the packets of every flow are sent at every output.
+#[derive(Clone, Debug)]
+pub struct Schedule<'a> {
     spec: TdpSpec,
     ledger: &'a Ledger,
     /// The numbers of the outputs in the ledger.
@@ -19,13 +22,15 @@ pub(super) struct Reserved<'a> {
     ahead: Vec<u32>,
     /// By class and place on its path: the forwarding delay, and the flow's number at the edge.
     steps: HashMap<(ClassId, usize), (u32, Option<u32>)>,
+    /// The classes that have any.
+    given: BTreeSet<ClassId>,
     /// How long packets of the classes take at most that are promised it.
     bounds: HashMap<ClassId, Nanos>,
 }
 
-impl<'a> Reserved<'a> {
+impl<'a> Schedule<'a> {
     /// What is reserved for the plan's flows, and the edge of all of them.
-    pub fn new(framing: &'a Framing<'a>) -> (Reserved<'a>, Edge) {
+    pub fn new(framing: &'a Framing<'a>) -> (Schedule<'a>, Edge) {
         let Framing { framed, demand, reserved } = framing;
         let Framed { on: Networked { plan, .. }, spec } = *framed;
         let (mut steps, mut contracts) = (HashMap::new(), Vec::new());
@@ -62,12 +67,18 @@ impl<'a> Reserved<'a> {
             .filter_map(|(class, bound)| Some((class, bound.ok()?.delay())));
         let bounds = bounds.collect();
         let ledger = &reserved.ledger;
-        (Reserved { spec: *spec, ledger, outputs, ahead: delays, steps, bounds }, edge)
+        let given = steps.keys().map(|(class, _)| *class).collect();
+        (Schedule { spec: *spec, ledger, outputs, ahead: delays, steps, given, bounds }, edge)
     }
 
     /// The forwarding delay of an output on a class's path, and the flow's number there if it is an edge.
     pub fn step(&self, class: ClassId, place: usize) -> (u32, Option<u32>) {
         self.steps.get(&(class, place)).copied().unwrap_or_default()
+    }
+
+    /// Whether a class was given frames anywhere.
+    pub fn is_given(&self, class: ClassId) -> bool {
+        self.given.contains(&class)
     }
 
     /// How long a class's packets take at most, if that is promised.

@@ -1,0 +1,277 @@
+//! A node of a plan's network at work: frames, the ports at which they come and the time go in, what is sent
+//! at which port and the next wake-up come out.
+//!
+//! A frame that a class's `match` takes goes along the path of that class, if all its sources take one. At the
+//! edge, where packets come without frames, those of a reserved flow are given theirs; inside, a mark says
+//! in which frame the node before sent a packet, and d frames later it is sent on. Every other frame is
+//! best effort and goes by its destination's address along a tree of the network's links, as do ARP,
+//! replies, and whatever the plan does not know.
+//!
+//! Who drives a router is woken late now and then. What cannot be sent in its frame for that is sent later, as
+//! the plan's `late` says, and told as [late](Departure::is_late); frames in which nobody was there are told
+//! as [skipped](RouterEvent::Skipped).
+//!
+//! **Packets that are never late, and never lose their frame, take a time from their first transmission to
+//! their last bit out of the last output with frames that varies by less than two frames.** The first is in
+//! one frame and the last in another, and these are always equally far apart.
+
+mod build;
+mod event;
+mod framed;
+mod input;
+pub mod marks;
+mod output;
+mod switch;
+mod ways;
+
+use laxity::packet::Packet;
+use laxity::police::Policer;
+use laxity::sched::tdp::Edge;
+use laxity::scheduler::{Backlog, DropReason};
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_plan::matching::Headers;
+use laxity_plan::model::Hop;
+use laxity_plan::tdp::{Assigned, Schedule};
+
+use self::build::{input, output};
+pub use self::event::{Departure, Marking, Outside, RouterEvent};
+use self::input::Input;
+use self::output::{Output, Tell, Told, Waiting};
+use self::switch::Switch;
+use self::ways::{Way, Ways};
+use crate::classify::Sorter;
+use crate::error::Refusal;
+use crate::forwarder::Settings;
+
+/// A frame that comes at a port.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "made by whoever receives frames")]
+pub struct Inbound<'a> {
+    /// The port.
+    pub port: usize,
+    /// When it came, which may be before anybody looked.
+    pub came: Nanos,
+    /// The first bytes of the frame of Ethernet, with all of its headers: 128 are enough.
+    pub head: &'a [u8],
+    /// How long the frame is, without check sequence.
+    pub length: u32,
+    /// The caller's name for its buffer.
+    pub handle: u64,
+}
+
+/// A node. Nothing in it reads a clock or waits. Times are of the common time, and never decrease: one
+/// that does counts as the last one that did not.
+pub struct Router {
+    plan: Plan,
+    settings: Settings,
+    sorter: Sorter,
+    policer: Policer,
+    ways: Ways,
+    switch: Switch,
+    edge: Option<Edge>,
+    hops: Vec<Hop>,
+    ports: Vec<Port>,
+    /// What is queued anywhere, by the port at which it came.
+    queued: Vec<Backlog>,
+    now: Nanos,
+    /// Where a frame leaves; kept for its memory.
+    leaves: Vec<usize>,
+}
+
+struct Port {
+    output: Output,
+    input: Option<Input>,
+    /// Whether there is a host at the other end: a node that no other link leads to.
+    is_of_host: bool,
+}
+
+impl Router {
+    /// The node at this place in the network, with nothing queued. [`Settings::backlog`] counts for what comes
+    /// at each port.
+    ///
+    /// # Errors
+    /// If the plan does not say where all frames go.
+    pub fn new(on: &Assigned<'_>, node: u32, settings: Settings) -> Result<Self, Refusal> {
+        let network = on.network;
+        let hops: Vec<Hop> =
+            network.hops().filter(|hop| network.between(*hop)[0] == node).collect();
+        let (schedule, edge) = on.framing.as_ref().map(Schedule::new).unzip();
+        let paths = on.paths();
+        let ports = hops.iter().map(|hop| {
+            let neighbour = network.between(*hop)[1];
+            let links = network.links.iter().filter(|link| link.between.contains(&neighbour));
+            Ok(Port {
+                output: output(on, *hop, &paths, schedule.as_ref(), &settings)?,
+                input: input(on, hop.reversed())?,
+                is_of_host: links.count() == 1,
+            })
+        });
+        Ok(Router {
+            sorter: Sorter::new(on.plan, settings.flows, settings.secret)?,
+            policer: on.plan.policer(Nanos::ZERO),
+            ways: Ways::new(on.plan, network, node, &hops, schedule.as_ref())?,
+            switch: Switch::new(network, &hops),
+            ports: ports.collect::<Result<_, Refusal>>()?,
+            edge,
+            queued: vec![Backlog::default(); hops.len()],
+            hops,
+            now: Nanos::ZERO,
+            leaves: Vec::new(),
+            plan: on.plan.clone(),
+            settings,
+        })
+    }
+
+    /// Its ports, each as the link that it sends over.
+    pub fn ports(&self) -> &[Hop] {
+        &self.hops
+    }
+
+    /// It begins at this time: what was before was neither sent nor missed.
+    pub fn begin(&mut self, now: Nanos) {
+        self.now = now;
+        for Port { output, input, .. } in &mut self.ports {
+            if let Output::Framed(framed) = output {
+                framed.begin(now);
+            }
+            if let Some(input) = input {
+                input.begin(now);
+            }
+        }
+    }
+
+    /// A frame has come: it is queued, or gone at once.
+    pub fn arrive(&mut self, now: Nanos, frame: Inbound<'_>, outside: &mut dyn Outside) {
+        let now = self.pass(now);
+        let Inbound { port: at, head, length, handle, .. } = frame;
+        let came = frame.came.min(now);
+        let input = &mut self.ports[at].input;
+        if let Some(mark) = marks::of_padding(head) {
+            input.as_mut().and_then(|input| input.receive(came, mark));
+            return outside.event(&RouterEvent::Taken { handle });
+        }
+        let mark = marks::of_packet(head);
+        let sent_in = input.as_mut().zip(mark).and_then(|(input, mark)| input.receive(came, mark));
+        let headers = Headers::from_ethernet(head);
+        let found = self.sorter.sort(&headers);
+        let (class, flow, length) = (found.class, found.flow, self.plan.link.accounted(length));
+        let mut packet = Packet { class, flow, length, arrival: came, handle, ..Packet::default() };
+        if let Err(reason) = self.let_in(at, &mut packet) {
+            return outside.event(&RouterEvent::Dropped { packet, reason });
+        }
+        let is_marked = mark.is_some();
+        let waiting = Waiting { packet, from: at, is_marked, has_frame: false };
+        let is_matched = self.plan.classes[class.index()].matching.is_some();
+        match self.ways.of(class, at).filter(|_| is_matched) {
+            Some(way) => {
+                let frame = self.frame(&packet, way, sent_in).filter(|_| headers.ip.is_some());
+                self.queue(now, way.port, waiting, frame, outside);
+            }
+            None => self.switch(now, waiting, head, outside),
+        }
+    }
+
+    /// Sends what may be sent by now, and says when to ask again if nothing arrives before.
+    pub fn poll(&mut self, now: Nanos, outside: &mut dyn Outside) -> Option<Nanos> {
+        let now = self.pass(now);
+        let polled = (0..self.ports.len())
+            .filter_map(|port| self.with(port, outside, |output, tell| output.poll(now, tell)));
+        polled.min()
+    }
+
+    /// What is queued.
+    pub fn backlog(&self) -> Backlog {
+        self.queued.iter().fold(Backlog::default(), |sum, one| Backlog {
+            packets: sum.packets + one.packets,
+            bytes: sum.bytes + one.bytes,
+        })
+    }
+
+    /// How often inputs got out of step, and how many packets came at them of which no frame is known.
+    pub fn lost_frames(&self) -> [u64; 2] {
+        let lost = self.ports.iter().filter_map(|port| Some(port.input.as_ref()?.lost()));
+        lost.fold([0, 0], |sum, one| [sum[0] + one[0], sum[1] + one[1]])
+    }
+
+    fn pass(&mut self, now: Nanos) -> Nanos {
+        self.now = self.now.max(now.min(Nanos::LIMIT));
+        self.now
+    }
+
+    /// Whether a packet may be queued, as far as that is not for queues to say.
+    fn let_in(&mut self, at: usize, packet: &mut Packet) -> Result<(), DropReason> {
+        if u64::from(packet.length) > self.plan.link.max_packet.0 {
+            return Err(DropReason::TooLong);
+        }
+        let (queued, most) = (self.queued[at], self.settings.backlog);
+        if !self.plan.has_memory(packet.class, packet.length, queued, most) {
+            return Err(DropReason::QueueFull);
+        }
+        match !self.ports[at].is_of_host || self.policer.admit(packet.arrival, packet) {
+            true => Ok(()),
+            false => Err(DropReason::Contract),
+        }
+    }
+
+    /// The frame in which a packet is sent on that came on its path.
+    fn frame(&mut self, packet: &Packet, way: Way, sent_in: Option<u64>) -> Option<u64> {
+        match (way.edge_flow, sent_in) {
+            (Some(flow), _) => self.edge.as_mut()?.frame_of_flow(flow, packet.arrival, packet),
+            (None, sent_in) => Some(sent_in.filter(|_| way.delay > 0)? + u64::from(way.delay)),
+        }
+    }
+
+    /// A frame goes by its address.
+    fn switch(&mut self, now: Nanos, waiting: Waiting, head: &[u8], outside: &mut dyn Outside) {
+        let mut leaves = std::mem::take(&mut self.leaves);
+        self.switch.ports(waiting.from, head, &mut leaves);
+        let handle = waiting.packet.handle;
+        match leaves.split_last() {
+            Some((last, others)) => {
+                for port in others {
+                    let Some(handle) = outside.copy(handle) else { continue };
+                    let copy = Waiting { packet: Packet { handle, ..waiting.packet }, ..waiting };
+                    self.queue(now, *port, copy, None, outside);
+                }
+                self.queue(now, *last, waiting, None, outside);
+            }
+            None => outside.event(&RouterEvent::Taken { handle }),
+        }
+        self.leaves = leaves;
+    }
+
+    fn queue(
+        &mut self,
+        now: Nanos,
+        port: usize,
+        waiting: Waiting,
+        frame: Option<u64>,
+        outside: &mut dyn Outside,
+    ) {
+        let queued = &mut self.queued[waiting.from];
+        queued.packets += 1;
+        queued.bytes += u64::from(waiting.packet.length);
+        self.with(port, outside, |output, tell| output.enqueue(now, waiting, frame, tell));
+    }
+
+    /// Does something with an output, and tells what comes of it.
+    fn with<T>(
+        &mut self,
+        port: usize,
+        outside: &mut dyn Outside,
+        something: impl FnOnce(&mut Output, Tell<'_>) -> T,
+    ) -> T {
+        let Router { ports, queued, edge, .. } = self;
+        let output = &mut ports[port].output;
+        let is_framed = matches!(output, Output::Framed(_));
+        something(output, &mut |told| {
+            if let Told::Sent { waiting, .. } | Told::Dropped { waiting, .. } = &told {
+                let queued = &mut queued[waiting.from];
+                queued.packets -= 1;
+                queued.bytes -= u64::from(waiting.packet.length);
+            }
+            outside.event(&told.event(port, is_framed, edge.is_some()));
+        })
+    }
+}

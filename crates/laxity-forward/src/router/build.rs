@@ -1,0 +1,53 @@
+//! From a plan to the ends of a node's links.
+
+use laxity::sched::Tdp;
+use laxity_plan::model::{Hop, SchedulerSpec};
+use laxity_plan::paths::Paths;
+use laxity_plan::tdp::{Assigned, Schedule};
+
+use super::framed::Framed;
+use super::input::Input;
+use super::marks;
+use super::output::{Output, Plain};
+use crate::error::Refusal;
+use crate::forwarder::Settings;
+
+/// The output at the beginning of a hop.
+pub(super) fn output(
+    on: &Assigned<'_>,
+    hop: Hop,
+    paths: &Paths,
+    schedule: Option<&Schedule<'_>>,
+    settings: &Settings,
+) -> Result<Output, Refusal> {
+    let link = on.link(hop);
+    let known = |output: &laxity_plan::paths::Output| {
+        output.hop == hop && !link.private && output.knows_arrivals()
+    };
+    let here = match paths.outputs.iter().position(known) {
+        Some(output) => paths.plan_at(on.on, output),
+        None => on.at(hop),
+    };
+    let scheduler = here.build_scheduler(settings.seed);
+    let (SchedulerSpec::Tdp(spec), Some(framed), Some(schedule)) =
+        (here.scheduler, on.framed(), schedule)
+    else {
+        return Ok(Output::Plain(Box::new(Plain::new(scheduler, link.rate, settings.catch_up))));
+    };
+    let settings = framed.settings(hop, schedule.ahead(hop));
+    let tdp = Tdp::reserving(settings, |frame| schedule.is_reserved(hop, frame))?;
+    let neighbour = on.network.between(hop)[1];
+    let shortest = u32::try_from(on.plan.link.min_packet.0).unwrap_or(u32::MAX);
+    let padding = on.plan.link.accounted(marks::PADDING as u32).max(shortest);
+    let padding = framed.is_in_step(neighbour).then_some(padding);
+    let tdp = tdp.over(scheduler);
+    Ok(Output::Framed(Box::new(Framed::new(tdp, spec.time, link.rate, spec.late, padding))))
+}
+
+/// The input at the end of a hop, if marked packets come there.
+pub(super) fn input(on: &Assigned<'_>, hop: Hop) -> Result<Option<Input>, Refusal> {
+    let Some(framed) = on.framed() else { return Ok(None) };
+    let is_marked = framed.has_frames(hop) && framed.is_in_step(on.network.between(hop)[1]);
+    let input = is_marked.then(|| Input::new(framed.spec.time, on.link(hop).delay));
+    Ok(input.transpose()?)
+}

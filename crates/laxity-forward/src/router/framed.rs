@@ -1,0 +1,212 @@
+//! An output that divides time into frames.
+
+use laxity::link::Link;
+use laxity::packet::Packet;
+use laxity::sched::tdp::CommonTime;
+use laxity::sched::{Late, Tdp};
+use laxity::scheduler::{Criterion, Dispatch, DropReason, Scheduler};
+use laxity::units::{Nanos, Rate};
+
+use super::output::{Tell, Told, Waiting, sent};
+use crate::queued::Held;
+
+/// An output with frames, and the link as its sender keeps it.
+///
+/// What is due in a frame is handed over when the frame begins, all at once, for nothing goes before it: the
+/// link takes one packet after another. Who is woken late sends only what ends within the frame. The rest
+/// is late and leaves in a later frame with the mark of that, so that whatever carries the mark of a
+/// frame comes within a frame's time and a link's delay, and the next node takes it for nothing else.
+pub(super) struct Framed {
+    tdp: Tdp<Box<dyn Scheduler + Send>>,
+    time: CommonTime,
+    late: Late,
+    /// The length of padding, if there is anyone at the other end to be kept in step.
+    padding: Option<u32>,
+    line: Link,
+    held: Held<Waiting>,
+    /// When there is something to do.
+    wake: Nanos,
+    /// The first frame that is not accounted for, and whether all was sent that was to be sent in it.
+    frame: u64,
+    is_met: bool,
+    /// What was just dropped; kept for its memory.
+    dropped: Vec<(Packet, DropReason)>,
+}
+
+impl Framed {
+    /// With nothing queued; `late` says what becomes of packets that miss their frames.
+    pub fn new(
+        tdp: Tdp<Box<dyn Scheduler + Send>>,
+        time: CommonTime,
+        rate: Rate,
+        late: Late,
+        padding: Option<u32>,
+    ) -> Self {
+        Framed {
+            tdp,
+            time,
+            late,
+            padding,
+            line: Link::new(rate),
+            held: Held::new(0),
+            wake: if padding.is_some() { Nanos::ZERO } else { Nanos::MAX },
+            frame: 0,
+            is_met: true,
+            dropped: Vec::new(),
+        }
+    }
+
+    /// The first frame that counts is that of this time.
+    pub fn begin(&mut self, now: Nanos) {
+        self.frame = self.time.frame_at(now);
+    }
+
+    pub fn enqueue(&mut self, now: Nanos, waiting: Waiting, frame: Option<u64>, tell: Tell<'_>) {
+        let has_frame = frame.is_some();
+        let handle = self.held.insert(Waiting { has_frame, ..waiting });
+        let packet = Packet { handle, ..waiting.packet };
+        let dropped = &mut self.dropped;
+        let mut drops = |packet, reason| dropped.push((packet, reason));
+        match frame {
+            Some(frame) => self.tdp.enqueue_in(now, packet, frame, &mut drops),
+            None => self.tdp.enqueue(now, packet, &mut drops),
+        }
+        // A packet that has come too early for all frames within reach is not late.
+        let is_early = frame.is_some_and(|frame| frame > self.tdp.frame());
+        self.let_go(now, is_early.then_some(handle), tell);
+        let looks_before = self.padding.is_some() && is_early;
+        if !looks_before {
+            self.wake = self.wake.min(now.max(self.line.free_at()));
+        }
+    }
+
+    pub fn poll(&mut self, now: Nanos, tell: Tell<'_>) -> Option<Nanos> {
+        while self.wake <= now {
+            let free = self.line.free_at();
+            self.wake = if free > now { free } else { self.next(now, tell) };
+        }
+        (self.wake < Nanos::MAX).then_some(self.wake)
+    }
+
+    /// What the free link does now; tells when to look again.
+    fn next(&mut self, now: Nanos, tell: Tell<'_>) -> Nanos {
+        self.account(now, tell);
+        let dropped = &mut self.dropped;
+        let mut drops = |packet, reason| dropped.push((packet, reason));
+        let due = self.tdp.due(now, &mut drops);
+        let end = self.tdp.frame_end();
+        if let Some(length) = self.padding {
+            let fits = ends(&self.line, now, length) <= end;
+            if fits && self.tdp.pad(now, length, &mut drops) {
+                self.is_met = true;
+                self.line.transmit(now, length);
+                let (mark, frame) = (self.tdp.mark(), self.tdp.frame());
+                tell(Told::Padded { mark, start: now, frame, due: end });
+                return self.resumes();
+            }
+            // Best effort leaves no room for it.
+            let begin = self.line.free_at().max(self.time.start(self.frame));
+            self.is_met |= due.is_none() && (fits || ends(&self.line, begin, length) > end);
+        }
+        if self.padding.is_some() && self.tdp.is_done() {
+            self.let_go(now, None, tell);
+            return end;
+        }
+        if due.is_some_and(|length| ends(&self.line, now, length) > end) {
+            self.let_go(now, None, tell);
+            return end;
+        }
+        let chosen = self.tdp.dequeue(now, &mut drops);
+        let next = match chosen {
+            Some(dispatch) => {
+                let is_reserved = dispatch.criterion == Criterion::ReservedFrame;
+                self.send(now, dispatch, tell);
+                self.is_met |= self.send_ahead(now, tell) && is_reserved;
+                self.resumes()
+            }
+            None => self.ready(now),
+        };
+        self.let_go(now, None, tell);
+        next
+    }
+
+    /// What follows in the frame is handed over, too; tells whether that is all.
+    fn send_ahead(&mut self, now: Nanos, tell: Tell<'_>) -> bool {
+        let mut none = |_, _| {};
+        while let Some(length) = self.tdp.due(now, &mut none) {
+            let start = self.line.free_at();
+            if ends(&self.line, start, length) > self.tdp.frame_end() {
+                return false;
+            }
+            let Some(dispatch) = self.tdp.dequeue_ahead(start) else { return false };
+            self.send(start, dispatch, tell);
+        }
+        true
+    }
+
+    fn send(&mut self, start: Nanos, dispatch: Dispatch, tell: Tell<'_>) {
+        let Dispatch { packet, deadline, criterion } = dispatch;
+        let departure = self.line.transmit(start, packet.length);
+        let waiting = sent(self.held.remove(packet.handle), &packet);
+        let is_reserved = criterion == Criterion::ReservedFrame;
+        let mark = is_reserved.then(|| self.tdp.mark());
+        let due = deadline.filter(|_| is_reserved);
+        let frame = is_reserved.then(|| self.tdp.frame());
+        tell(Told::Sent { waiting, mark, start, departure, frame, due });
+    }
+
+    /// When there is something to do again for who has just sent: in the next frame, if this one is done
+    /// with and the next is to be padded.
+    fn resumes(&self) -> Nanos {
+        let free = self.line.free_at();
+        match self.padding.is_some() && self.tdp.is_done() {
+            true => free.max(self.tdp.frame_end()),
+            false => free,
+        }
+    }
+
+    /// When there is something to send again; with padding in the next frame at the latest.
+    fn ready(&self, now: Nanos) -> Nanos {
+        let frame = self.padding.map(|_| self.tdp.frame_end());
+        let ready = self.tdp.next_ready(now).filter(|&ready| ready > now);
+        ready.into_iter().chain(frame).min().unwrap_or(Nanos::MAX)
+    }
+
+    /// Counts the frames that have ended since it was last here.
+    fn account(&mut self, now: Nanos, tell: Tell<'_>) {
+        let frame = self.time.frame_at(now);
+        if frame == self.frame {
+            return;
+        }
+        // As long as the link was taken nobody could have sent anything.
+        let taken = self.time.frame_at(self.line.free_at());
+        let first = (self.frame + u64::from(self.is_met)).max(taken);
+        if self.padding.is_some() && first < frame {
+            tell(Told::Skipped(first..frame));
+        }
+        (self.frame, self.is_met) = (frame, false);
+    }
+
+    /// What was dropped is gone, but for what missed its frame and finds no room as late, or whose frame was
+    /// taken by what is late: that travels on as best effort, unless the plan has it dropped. Not so a
+    /// packet that came too `early` for any frame.
+    fn let_go(&mut self, now: Nanos, early: Option<u64>, tell: Tell<'_>) {
+        while let Some((packet, reason)) = self.dropped.pop() {
+            let waiting = self.held.remove(packet.handle);
+            let is_early = early == Some(packet.handle) && reason == DropReason::Frame;
+            if !waiting.has_frame || is_early || self.late == Late::Drop {
+                tell(Told::Dropped { waiting, reason });
+                continue;
+            }
+            let handle = self.held.insert(Waiting { has_frame: false, ..waiting });
+            let dropped = &mut self.dropped;
+            let mut drops = |packet, reason| dropped.push((packet, reason));
+            self.tdp.enqueue(now, Packet { handle, ..packet }, &mut drops);
+        }
+    }
+}
+
+/// When a packet ends that begins then.
+fn ends(line: &Link, start: Nanos, length: u32) -> Nanos {
+    line.clone().transmit(start, length)
+}

@@ -1,0 +1,174 @@
+//! The outputs of a router.
+
+use std::ops::Range;
+
+use laxity::packet::Packet;
+use laxity::sched::tdp::Mark;
+use laxity::scheduler::{DropReason, DropSink, Scheduler};
+use laxity::units::{Nanos, Rate};
+
+use super::event::{Departure, Marking, RouterEvent};
+use super::framed::Framed;
+use crate::outlet::Outlet;
+use crate::queued::Held;
+
+/// Where a router sends over one link.
+pub(super) enum Output {
+    /// In the frames of time-driven priority.
+    Framed(Box<Framed>),
+    /// Under any other discipline.
+    Plain(Box<Plain>),
+}
+
+/// A packet that waits at an output.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    /// With the caller's handle.
+    pub packet: Packet,
+    /// The port at which it came.
+    pub from: usize,
+    /// Whether it came with a mark.
+    pub is_marked: bool,
+    /// Whether a frame is kept for it here.
+    pub has_frame: bool,
+}
+
+/// What an output tells.
+pub(super) enum Told {
+    Sent {
+        waiting: Waiting,
+        mark: Option<Mark>,
+        start: Nanos,
+        departure: Nanos,
+        frame: Option<u64>,
+        due: Option<Nanos>,
+    },
+    Dropped {
+        waiting: Waiting,
+        reason: DropReason,
+    },
+    Padded {
+        mark: Mark,
+        start: Nanos,
+        frame: u64,
+        due: Nanos,
+    },
+    Skipped(Range<u64>),
+}
+
+impl Told {
+    /// The same as others hear it. Where there are frames, nothing leaves with a mark that is not
+    /// ours.
+    pub fn event(self, port: usize, is_framed: bool, has_frames: bool) -> RouterEvent {
+        match self {
+            Told::Sent {
+                waiting: Waiting { packet, is_marked, .. },
+                mark,
+                start,
+                departure,
+                frame,
+                due,
+            } => {
+                let mark = match mark {
+                    Some(mark) => Marking::Write(mark),
+                    None if has_frames && is_marked => Marking::Clear,
+                    None => Marking::Leave,
+                };
+                RouterEvent::Sent(Departure {
+                    port,
+                    packet,
+                    mark,
+                    is_framed,
+                    start,
+                    departure,
+                    frame,
+                    due,
+                })
+            }
+            Told::Dropped { waiting: Waiting { packet, .. }, reason } => {
+                RouterEvent::Dropped { packet, reason }
+            }
+            Told::Padded { mark, start, frame, due } => {
+                RouterEvent::Padded { port, mark, start, frame, due }
+            }
+            Told::Skipped(frames) => RouterEvent::Skipped { port, frames },
+        }
+    }
+}
+
+pub(super) type Tell<'a> = &'a mut dyn FnMut(Told);
+
+impl Output {
+    /// A packet joins those that wait, for this frame if it has one.
+    pub fn enqueue(&mut self, now: Nanos, waiting: Waiting, frame: Option<u64>, tell: Tell<'_>) {
+        match self {
+            Output::Framed(framed) => framed.enqueue(now, waiting, frame, tell),
+            Output::Plain(plain) => plain.enqueue(now, waiting, tell),
+        }
+    }
+
+    /// Sends what may be sent by now, and says when to ask again.
+    pub fn poll(&mut self, now: Nanos, tell: Tell<'_>) -> Option<Nanos> {
+        match self {
+            Output::Framed(framed) => framed.poll(now, tell),
+            Output::Plain(plain) => plain.poll(now, tell),
+        }
+    }
+}
+
+/// An output without frames.
+pub(super) struct Plain {
+    scheduler: Box<dyn Scheduler + Send>,
+    outlet: Outlet,
+    held: Held<Waiting>,
+}
+
+impl Plain {
+    pub fn new(scheduler: Box<dyn Scheduler + Send>, rate: Rate, catch_up: Nanos) -> Self {
+        Plain { scheduler, outlet: Outlet::new(rate, catch_up), held: Held::new(0) }
+    }
+
+    fn enqueue(&mut self, now: Nanos, waiting: Waiting, tell: Tell<'_>) {
+        let Plain { scheduler, outlet, held } = self;
+        if held.len() == 0 {
+            outlet.arrives_alone(now);
+        }
+        let handle = held.insert(waiting);
+        let packet = Packet { handle, ..waiting.packet };
+        scheduler.enqueue(now, packet, &mut drops(held, tell));
+        outlet.arrived(now, scheduler.next_ready(now));
+    }
+
+    fn poll(&mut self, now: Nanos, tell: Tell<'_>) -> Option<Nanos> {
+        let Plain { scheduler, outlet, held } = self;
+        loop {
+            let due = outlet.due()?;
+            if due > now {
+                return Some(due);
+            }
+            let Some(dispatch) = scheduler.dequeue(now, &mut drops(held, tell)) else {
+                outlet.idles(now, scheduler.next_ready(now));
+                continue;
+            };
+            let departure = outlet.start(due, now, dispatch.packet.length).departure;
+            let waiting = sent(held.remove(dispatch.packet.handle), &dispatch.packet);
+            let (frame, due) = (None, None);
+            tell(Told::Sent { waiting, mark: None, start: now, departure, frame, due });
+            let oldest = held.oldest().map(|waiting| waiting.packet.arrival);
+            outlet.goes_on(now, scheduler.next_ready(now), oldest);
+        }
+    }
+}
+
+/// A packet as its scheduler gives it back, under the caller's handle.
+pub(super) fn sent(waiting: Waiting, packet: &Packet) -> Waiting {
+    let handle = waiting.packet.handle;
+    Waiting { packet: Packet { handle, ..*packet }, ..waiting }
+}
+
+fn drops<'a>(held: &'a mut Held<Waiting>, tell: Tell<'a>) -> impl DropSink + 'a {
+    move |packet: Packet, reason| {
+        let waiting = held.remove(packet.handle);
+        tell(Told::Dropped { waiting, reason });
+    }
+}

@@ -1,0 +1,7 @@
+//! Routers in virtual time, over random networks, traffic and wake-ups.
+
+mod late;
+mod network;
+mod plans;
+mod repeated;
+mod unplanned;

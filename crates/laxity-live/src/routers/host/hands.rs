@@ -1,0 +1,149 @@
+//! What is done with the frames of a router.
+
+use std::ops::Range;
+
+use laxity::units::Nanos;
+use laxity_forward::router::{Departure, Marking, Outside, RouterEvent, marks};
+use laxity_forward::segment::{self, Offload};
+use laxity_linux::frames::{Backend, Handle, Port};
+
+use super::super::measured::{Fate, Happened};
+use super::super::passage::{Passage, digest};
+
+/// A port at the backend.
+pub(super) struct Interfaced {
+    pub mac: [u8; 6],
+    /// The port at the other end of the link, if that is here, too.
+    pub peer: Option<usize>,
+}
+
+/// The frames that were skipped by any port, each counted once.
+#[derive(Debug, Default)]
+pub(super) struct Skips {
+    until: u64,
+}
+
+impl Skips {
+    /// How many of these are new; ports tell of frames in about their order.
+    pub fn add(&mut self, frames: Range<u64>) -> u64 {
+        let new = frames.end.saturating_sub(frames.start.max(self.until));
+        self.until = self.until.max(frames.end);
+        new
+    }
+}
+
+/// The frames of one router.
+pub(super) struct Hands<'a, B> {
+    pub backend: &'a mut B,
+    pub ports: &'a [Interfaced],
+    pub passages: &'a mut [Passage],
+    pub skips: &'a mut Skips,
+    pub outgoing: &'a mut Vec<Outgoing>,
+    /// The number of its first port.
+    pub first: usize,
+    pub tell: &'a mut dyn FnMut(Happened),
+}
+
+/// Something that is handed over and about to leave.
+pub(super) struct Outgoing {
+    pub port: usize,
+    pub digest: u64,
+    /// Its frame, and when that ends.
+    pub due: Option<(u64, Nanos)>,
+    pub is_framed: bool,
+    pub start: Nanos,
+    pub departure: Nanos,
+    /// What is known of it; nothing of padding.
+    pub passage: Option<Passage>,
+}
+
+impl<B: Backend> Outside for Hands<'_, B> {
+    fn event(&mut self, event: &RouterEvent) {
+        match event {
+            RouterEvent::Sent(sent) => self.send(sent),
+            RouterEvent::Padded { port, mark, start, due, frame } => {
+                let port = self.first + port;
+                let padding = marks::padding(*mark, self.ports[port].mac);
+                // Without room a frame is silent, which the other end bears.
+                let to = Port(port as u16);
+                let Some(handle) = self.backend.pool_mut().add(to, padding.len()) else { return };
+                self.backend.pool_mut().bytes_mut(handle).copy_from_slice(&padding);
+                self.backend.send(to, handle);
+                self.outgoing.push(Outgoing {
+                    port,
+                    digest: 0,
+                    due: Some((*frame, *due)),
+                    is_framed: true,
+                    start: *start,
+                    departure: *start,
+                    passage: None,
+                });
+            }
+            RouterEvent::Dropped { packet, reason } => {
+                let handle = Handle(packet.handle as u32);
+                let mut passage = self.passages[handle.0 as usize];
+                passage.class = packet.class;
+                self.backend.release(handle);
+                (self.tell)(Happened::Ended(passage, Fate::Dropped(*reason)));
+            }
+            RouterEvent::Taken { handle } => {
+                let handle = Handle(*handle as u32);
+                let passage = self.passages[handle.0 as usize];
+                self.backend.release(handle);
+                if passage.has_left {
+                    (self.tell)(Happened::Ended(passage, Fate::Taken));
+                }
+            }
+            RouterEvent::Skipped { frames, .. } => {
+                let frames = self.skips.add(frames.clone());
+                (self.tell)(Happened::Skipped(frames));
+            }
+        }
+    }
+
+    fn copy(&mut self, handle: u64) -> Option<u64> {
+        let from = Handle(handle as u32);
+        let pool = self.backend.pool();
+        let (at, bytes) = (pool.port(from), pool.bytes(from).to_vec());
+        let offload = Offload::of_header(pool.undone(from).bytes());
+        let copy = self.backend.pool_mut().add(at, bytes.len())?;
+        let into = self.backend.pool_mut().bytes_mut(copy);
+        into.copy_from_slice(&bytes);
+        if let Some((start, offset)) = offload.checksum {
+            segment::complete(into, start, offset);
+        }
+        self.passages[copy.0 as usize] = self.passages[from.0 as usize];
+        Some(copy.0.into())
+    }
+}
+
+impl<B: Backend> Hands<'_, B> {
+    fn send(&mut self, sent: &Departure) {
+        let handle = Handle(sent.packet.handle as u32);
+        let bytes = self.backend.pool_mut().bytes_mut(handle);
+        match sent.mark {
+            Marking::Leave => {}
+            Marking::Clear => drop(marks::write(bytes, None)),
+            Marking::Write(mark) => drop(marks::write(bytes, Some(mark))),
+        }
+        let port = self.first + sent.port;
+        let digest = match self.ports[port].peer {
+            Some(_) => digest(bytes),
+            None => 0,
+        };
+        let mut passage = self.passages[handle.0 as usize];
+        passage.class = sent.packet.class;
+        let has_none = sent.is_framed && sent.frame.is_none();
+        passage.is_disturbed |= has_none || sent.is_late();
+        self.backend.send(Port(port as u16), handle);
+        self.outgoing.push(Outgoing {
+            port,
+            digest,
+            due: sent.frame.zip(sent.due).filter(|_| !sent.is_late()),
+            is_framed: sent.is_framed,
+            start: sent.start,
+            departure: sent.departure,
+            passage: Some(passage),
+        });
+    }
+}

@@ -1,0 +1,175 @@
+//! What was measured of the packets of a network, by class.
+
+use laxity::port::Delays;
+use laxity::scheduler::DropReason;
+use laxity::units::Nanos;
+use laxity_plan::tdp::Assigned;
+use rtrb::Consumer;
+
+use super::passage::Passage;
+
+/// Something that the routers tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Happened {
+    /// A packet is at its end here.
+    Ended(Passage, Fate),
+    /// So many more frames in which nobody sent at some port what was to be sent.
+    Skipped(u64),
+    /// At the end: how often inputs got out of step, and how many packets came of which no frame is known.
+    OutOfStep {
+        /// Out of step.
+        losses: u64,
+        /// Of no frame.
+        unknown: u64,
+    },
+    /// At the end: frames that the kernel had no room for until they were taken in.
+    Missed(u64),
+    /// At the end: frames that could not be cut into what goes over a wire.
+    Uncut(u64),
+}
+
+/// How a packet ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "packets end in no other way")]
+pub enum Fate {
+    /// It left for a host, or a router elsewhere, at this time.
+    Left(Nanos),
+    /// It was dropped.
+    Dropped(DropReason),
+    /// It was for nobody.
+    Taken,
+    /// It did not come to the next router.
+    Lost,
+}
+
+/// Reads what the routers tell.
+pub struct Reports {
+    pub(super) happened: Consumer<(Happened, u64)>,
+    /// What nobody read in time: books are short of that.
+    pub missed: u64,
+}
+
+impl Reports {
+    /// What has happened since it was last asked, in order.
+    pub fn read(&mut self, mut each: impl FnMut(&Happened)) {
+        while let Ok((happened, missed)) = self.happened.pop() {
+            self.missed += missed;
+            each(&happened);
+        }
+    }
+}
+
+/// The books of a network's classes.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Measured {
+    /// By number.
+    pub classes: Vec<OfClass>,
+    /// Frames in which nobody sent at some port what was to be sent.
+    pub skipped: u64,
+    /// How often inputs got out of step.
+    pub losses: u64,
+    /// Packets of which no frame was known, and padding.
+    pub unknown: u64,
+    /// Frames that the kernel had no room for until they were taken in.
+    pub missed: u64,
+    /// Frames that could not be cut into what goes over a wire.
+    pub uncut: u64,
+}
+
+/// The books of one class.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct OfClass {
+    /// Packets that came to their end here; copies for several ports count each.
+    pub arrived: u64,
+    /// Packets that left the routers of this host.
+    pub left: u64,
+    /// Packets that were dropped, in the order of [`DropReason::ALL`].
+    pub dropped: [u64; DropReason::ALL.len()],
+    /// Packets that left one router and did not come to the next.
+    pub lost: u64,
+    /// Packets that left after their frame somewhere, or without one.
+    pub disturbed: u64,
+    /// From the arrival at the first router to the last bit out of the last.
+    pub delay: Delays,
+    /// From the beginning of the first transmission to the last bit out, in frames where there are any.
+    pub transit: Delays,
+    /// The same of packets that were in their frames everywhere.
+    pub kept: Delays,
+    /// The longest time from the arrival to the end of the last frame of such packets.
+    pub longest: Nanos,
+    /// What the class is promised.
+    pub bound: Option<Nanos>,
+}
+
+impl Measured {
+    /// Nothing yet.
+    pub fn new(on: &Assigned<'_>) -> Self {
+        let mut classes = vec![OfClass::default(); on.plan.classes.len()];
+        let bounds = on.framing.iter().flat_map(|framing| framing.bounds());
+        for (class, bound) in bounds {
+            classes[class.index()].bound = bound.ok().map(|bound| bound.delay());
+        }
+        Measured { classes, skipped: 0, losses: 0, unknown: 0, missed: 0, uncut: 0 }
+    }
+
+    /// Counts what has happened.
+    pub fn add(&mut self, happened: &Happened) {
+        match happened {
+            Happened::Ended(_, Fate::Taken) => {}
+            Happened::Ended(passage, fate) => {
+                if let Some(class) = self.classes.get_mut(passage.class.index()) {
+                    class.add(passage, *fate);
+                }
+            }
+            Happened::Skipped(frames) => self.skipped += frames,
+            Happened::OutOfStep { losses, unknown } => {
+                (self.losses, self.unknown) = (*losses, *unknown);
+            }
+            Happened::Missed(missed) => self.missed = *missed,
+            Happened::Uncut(uncut) => self.uncut = *uncut,
+        }
+    }
+
+    /// Whether every packet that was in its frames kept to its jitter, of less than so much, and its bound.
+    pub fn is_kept(&self, jitter: Nanos) -> bool {
+        self.classes.iter().all(|class| {
+            class.bound.is_none_or(|bound| class.longest <= bound && class.jitter() < jitter)
+        })
+    }
+}
+
+impl OfClass {
+    fn add(&mut self, passage: &Passage, fate: Fate) {
+        self.arrived += 1;
+        match fate {
+            Fate::Left(departure) => {
+                self.left += 1;
+                self.delay.record(departure.saturating_sub(passage.arrival));
+            }
+            Fate::Dropped(reason) => return self.dropped[reason as usize] += 1,
+            Fate::Lost => return self.lost += 1,
+            Fate::Taken => return,
+        }
+        self.disturbed += u64::from(passage.is_disturbed);
+        let Some(began) = passage.began else { return };
+        let transit = passage.last.saturating_sub(began);
+        self.transit.record(transit);
+        if !passage.is_disturbed {
+            self.kept.record(transit);
+            self.longest = self.longest.max(passage.last.saturating_sub(passage.arrival));
+        }
+    }
+
+    /// The jitter of packets that were in their frames everywhere.
+    pub fn jitter(&self) -> Nanos {
+        self.kept.max() - self.kept.min()
+    }
+
+    /// The jitter of so many parts of all packets, beyond the shortest time of those that were in their frames.
+    pub fn jitter_of(&self, parts: u64, of: u64) -> Nanos {
+        self.transit.quantile(parts, of).saturating_sub(self.kept.min())
+    }
+}
