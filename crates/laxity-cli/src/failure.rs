@@ -138,9 +138,11 @@ impl From<laxity_live::LiveError> for Failure {
 #[cfg(target_os = "linux")]
 impl From<laxity_live::demo::TrialError> for Failure {
     fn from(error: laxity_live::demo::TrialError) -> Self {
-        let hint = match error.is_permission() {
-            true => ". Run it as root (sudo), or within `unshare -Urn`",
-            false => "",
+        let hint = match error {
+            laxity_live::demo::TrialError::System(_) => {
+                ". Run it as root (sudo), or within `unshare -Urn` where that is allowed"
+            }
+            _ => "",
         };
         Failure::system(format!("{error}{hint}"))
     }

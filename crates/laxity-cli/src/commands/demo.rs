@@ -36,8 +36,9 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
     interrupt::watch(|| true);
     let each = Duration::from_nanos(arguments.duration.unwrap_or(DURATION).0 / 2);
     let options = live::options(arguments);
-    let [fifo, edf] = ["fifo", "edf"].map(|scheduler| trial(scheduler, each, options));
-    let shown = Shown { duration_ns: each.as_nanos() as u64, fifo: fifo?, edf: edf? };
+    let fifo = trial("fifo", each, options)?;
+    let edf = trial("edf", each, options)?;
+    let shown = Shown { duration_ns: each.as_nanos() as u64, fifo, edf };
     if arguments.demo.json {
         print_json(&shown)?;
     } else {

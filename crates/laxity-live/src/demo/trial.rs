@@ -63,13 +63,6 @@ pub enum TrialError {
     Hosts(#[from] io::Error),
 }
 
-impl TrialError {
-    /// Whether a privilege is missing.
-    pub fn is_permission(&self) -> bool {
-        matches!(self, TrialError::System(error) if error.is_permission())
-    }
-}
-
 /// How long queues have to fill.
 const FILLS: Duration = Duration::from_secs(1);
 /// So often what happened is read.

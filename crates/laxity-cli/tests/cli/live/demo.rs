@@ -99,3 +99,19 @@ fn what_it_has_no_use_for_is_refused() {
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("PLAN"), "{}", ended.stderr);
 }
+
+/// Where there can be no other network namespaces.
+#[test]
+fn it_says_what_it_needs() {
+    let script = "echo 0 > /proc/sys/user/max_net_namespaces && exec \"$0\" live --demo";
+    let arguments = ["-Ur", "sh", "-c", script, env!("CARGO_BIN_EXE_laxity")];
+    let output = match Command::new("unshare").args(arguments).output() {
+        Ok(output) if output.status.code() != Some(1) && output.status.code() != Some(2) => output,
+        refused => return eprintln!("SKIPPED: a user namespace is not to be had: {refused:?}"),
+    };
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("cannot make a network namespace"), "{stderr}");
+    assert!(stderr.contains("sudo") && stderr.contains("unshare -Urn"), "{stderr}");
+    assert!(!stderr.contains("edf"), "{stderr}");
+}
