@@ -225,6 +225,12 @@ pub struct Live {
     /// The real-time priority of the thread that forwards; 0 for none.
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u8).range(0..=99))]
     pub priority: u8,
+    /// Keep that thread on this core; best the one that takes the interfaces' interrupts.
+    #[arg(long, value_name = "N")]
+    pub core: Option<usize>,
+    /// Keep all cores of the machine awake: frames are sent some 30 us sooner, and it takes electricity.
+    #[arg(long)]
+    pub awake: bool,
     /// End after this time, such as 60s.
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,

@@ -10,20 +10,23 @@ use laxity_forward::{Prepared, Refusal, Settings};
 use laxity_linux::clock::Clock;
 use laxity_linux::frames::{Backend, Side};
 use laxity_linux::interface::Interface;
-use laxity_linux::sandbox::Sandbox;
 use laxity_plan::Plan;
 use rtrb::RingBuffer;
 use thiserror::Error;
 
 use crate::bridge::{Bridge, Counts};
 use crate::recorder::Recorder;
-use crate::work::{Ask, Teller, Work, punctual};
+use crate::work::{Ask, Teller, Work, place};
 
 /// How the thread runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Its real-time priority, if it is to have one.
     pub priority: Option<u8>,
+    /// The core of the machine that it stays on, if it is to stay on one, counted from 0.
+    pub core: Option<usize>,
+    /// Keeps the machine's cores [awake](laxity_linux::priority::Awake).
+    pub awake: bool,
     /// So long before it has something to do it stops sleeping: to wake up takes a few microseconds.
     pub spin: Nanos,
     /// How many events may wait for the recorder; those beyond are counted.
@@ -33,9 +36,16 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Priority 50, 30 us, 65 536 events, nothing captured.
+    /// Priority 50, any core, which may sleep, 30 us, 65 536 events, nothing captured.
     fn default() -> Self {
-        Options { priority: Some(50), spin: Nanos(30_000), events: 65_536, capture: 0 }
+        Options {
+            priority: Some(50),
+            core: None,
+            awake: false,
+            spin: Nanos(30_000),
+            events: 65_536,
+            capture: 0,
+        }
     }
 }
 
@@ -50,9 +60,9 @@ pub enum StartError {
     /// A thread cannot be had.
     #[error("cannot start a thread: {0}")]
     Thread(#[from] io::Error),
-    /// It does not get rid of its privileges.
+    /// It does not get its place, or does not get rid of its privileges.
     #[error(transparent)]
-    Privileges(#[from] laxity_linux::Error),
+    System(#[from] laxity_linux::Error),
     /// It ended at once.
     #[error("the forwarding thread ended at once")]
     Gone,
@@ -116,13 +126,7 @@ impl Forwarding {
         let told = Teller::new(events, frames);
         let mut work = Work { bridge, options, asked, rung, told, until: None };
         let thread = thread::Builder::new().name("forwarding".into()).spawn(move || {
-            let punctual = punctual(options);
-            // From here on it reads what strangers send.
-            let apart = Sandbox::new().enter().map(|_| punctual.err());
-            let is_apart = apart.is_ok();
-            // Whoever starts it waits for this.
-            let _ = ready.send(apart);
-            if is_apart {
+            if let Some(_placed) = place(options, &ready) {
                 work.run()?;
             }
             work.bridge.counts()

@@ -10,7 +10,8 @@ use laxity_forward::{Dropped, Event, Prepared, Refusal, Sent};
 use laxity_linux::clock::Clock;
 use laxity_linux::frames::{Backend, Handle, Pool, Side};
 use laxity_linux::interface::Interface;
-use laxity_linux::priority;
+use laxity_linux::priority::{self, Awake};
+use laxity_linux::sandbox::Sandbox;
 use laxity_linux::wait::Waiter;
 use rtrb::Producer;
 
@@ -40,8 +41,36 @@ pub(crate) enum Ask {
 /// What came of following another plan, and what is no longer followed: whoever asked clears it away.
 pub(crate) type Reloaded = (Option<Result<(), Refusal>>, Box<Prepared>);
 
+/// What a thread has of the machine as long as it forwards.
+pub(crate) struct Placed {
+    _awake: Option<Awake>,
+}
+
+/// Gives the calling thread what it is to have of the machine, and takes from it what it does not need, so
+/// that it may read what strangers send. Whoever waits for it to begin hears why it has no real-time priority, or
+/// why it cannot begin.
+pub(crate) fn place(
+    options: Options,
+    begun: &Sender<Result<Option<laxity_linux::Error>, laxity_linux::Error>>,
+) -> Option<Placed> {
+    let place = || {
+        let _awake = options.awake.then(Awake::begin).transpose()?;
+        options.core.map(priority::pin).transpose()?;
+        let not_real_time = punctual(options).err();
+        Sandbox::new().enter()?;
+        Ok((Placed { _awake }, not_real_time))
+    };
+    let (placed, heard) = match place() {
+        Ok((placed, not_real_time)) => (Some(placed), Ok(not_real_time)),
+        Err(error) => (None, Err(error)),
+    };
+    // Who started it waits.
+    let _ = begun.send(heard);
+    placed
+}
+
 /// Makes the calling thread as punctual as it may be.
-pub(crate) fn punctual(options: Options) -> Result<(), laxity_linux::Error> {
+fn punctual(options: Options) -> Result<(), laxity_linux::Error> {
     priority::exact_timers()?;
     match options.priority {
         Some(wanted) => priority::real_time(wanted).and_then(|()| priority::lock_memory()),

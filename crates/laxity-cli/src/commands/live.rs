@@ -62,7 +62,7 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
 /// How the thread runs that forwards.
 pub fn options(arguments: &Live) -> Options {
     let priority = (arguments.priority > 0).then_some(arguments.priority);
-    Options { priority, ..Options::default() }
+    Options { priority, core: arguments.core, awake: arguments.awake, ..Options::default() }
 }
 
 fn forward(

@@ -5,7 +5,6 @@ use std::path::Path;
 use laxity::units::Nanos;
 use laxity_api::check;
 use laxity_linux::packet::{self, Mmsg, Ring};
-use laxity_live::Options;
 use laxity_live::routers::measured::OfClass;
 use laxity_live::routers::service::{Ended, Service};
 use laxity_live::routers::wiring::wire;
@@ -13,6 +12,7 @@ use laxity_plan::Plan;
 use laxity_plan::tdp::Assigned;
 use laxity_report::{quantity, table};
 
+use super::live::options;
 use crate::args::{FrameBackend, Live};
 use crate::failure::Failure;
 use crate::{Promises, input, print, terminal};
@@ -37,10 +37,7 @@ pub fn run(arguments: &Live, plan: &Path) -> Result<Promises, Failure> {
     }
     let wired = wire(networked.network, &arguments.port).map_err(Failure::input)?;
     let on = networked.assigned();
-    let options = Options {
-        priority: (arguments.priority > 0).then_some(arguments.priority),
-        ..Options::default()
-    };
+    let options = options(arguments);
     let service = Service { on: &on, wired: &wired, options, duration: arguments.duration };
     let ports: Vec<_> = wired.iter().flat_map(|wired| wired.ports.clone()).collect();
     let sockets = packet::Options {

@@ -46,10 +46,11 @@ fn an_interface_that_is_not_there() {
 fn a_link_from_start_to_end() {
     let folder = Folder::with_plan(PLAN);
     let systemd = UnixDatagram::bind(folder.path("notify")).unwrap();
-    let written = ["--ledger", "books", "--capture", "frames.pcapng"];
+    let written = ["--ledger", "books", "--capture", "frames.pcapng", "--core", "0"];
     let Some(mut link) = Link::start(&folder, &written) else { return };
     let left = link.running.of_threads("CapEff:");
     assert!(left.iter().all(|left| left.trim_start_matches('0').is_empty()));
+    assert!(link.running.of_threads("Cpus_allowed_list:").contains(&"0".to_string()));
     assert!(link.running.of_threads("Seccomp:").iter().all(|mode| mode == "2"));
 
     link.pass(0, 5000, 20);

@@ -11,14 +11,13 @@ use std::thread::{self, JoinHandle};
 use laxity::units::Nanos;
 use laxity_linux::clock::Clock;
 use laxity_linux::frames::{Backend, Port};
-use laxity_linux::sandbox::Sandbox;
 use laxity_linux::wait::Waiter;
 use rtrb::{Producer, RingBuffer};
 
 use super::host::Host;
 use super::measured::{Happened, Reports};
 use crate::forwarding::{Options, StartError, Stopped};
-use crate::work::punctual;
+use crate::work::place;
 
 /// Routers at work on a thread of their own.
 pub struct Running {
@@ -52,13 +51,10 @@ impl Running {
         let told = Teller { events, missed: 0 };
         let mut work = Work { host, options, ends: ends.clone(), rung, told };
         let thread = thread::Builder::new().name("routers".into()).spawn(move || {
-            let punctual = punctual(options);
-            // From here on it reads what strangers send.
-            let apart = Sandbox::new().enter().map(|_| punctual.err());
-            let is_apart = apart.is_ok();
-            // Whoever starts it waits for this.
-            let _ = ready.send(apart);
-            if is_apart { work.run() } else { Ok(()) }
+            match place(options, &ready) {
+                Some(_placed) => work.run(),
+                None => Ok(()),
+            }
         })?;
         let not_real_time = is_ready.recv().map_err(|_| StartError::Gone)??;
         let reports = Reports { happened, missed: 0 };

@@ -124,3 +124,12 @@ fn a_plan_that_cannot_be_followed_changes_nothing() {
     assert_eq!(datagrams(&hosts.a, &hosts.b, 5000, 40), 40);
     forwarding.drain(Nanos(5_000_000_000)).expect("it forwarded to the end");
 }
+
+#[test]
+fn a_core_that_is_not_there_is_refused() {
+    let Some(hosts) = Hosts::new() else { return };
+    let bridge = Bridge::new(hosts.ring(), [Way::Plain, Way::Plain]);
+    let options = Options { priority: None, core: Some(1_000_000), ..Options::default() };
+    let Err(refused) = Forwarding::start(bridge, options) else { panic!("no machine has it") };
+    assert!(refused.to_string().starts_with("cannot keep a thread on core 1000000: "), "{refused}");
+}

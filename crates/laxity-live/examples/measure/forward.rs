@@ -1,0 +1,131 @@
+//! What forwards.
+
+use std::path::Path;
+use std::time::Duration;
+
+use laxity::units::Nanos;
+use laxity_forward::{Event, Forwarder, Settings};
+use laxity_linux::clock::Clock;
+use laxity_linux::frames::{Backend, Pool, Side};
+use laxity_linux::packet::{self, Mmsg, Ring};
+use laxity_linux::priority;
+use laxity_linux::xdp::{self, Xdp};
+use laxity_live::bridge::Observer;
+use laxity_live::{Bridge, Forwarding, Options, Way as Order};
+use laxity_plan::Plan;
+
+use crate::place::Place;
+use crate::sender::Sender;
+use crate::{Interfaces, OTHER_CORE, Way};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn plan() -> Plan {
+    Plan::parse(include_str!("plan.toml"), "plan.toml", Path::new("")).expect("a plan")
+}
+
+fn orders(way: Way) -> [Order; 2] {
+    match way {
+        Way::KernelBridge | Way::Plain(_) => [Order::Plain, Order::Plain],
+        Way::Edf(_) => {
+            let forwarder = Forwarder::new(plan(), Settings::default()).expect("a plan for a link");
+            [Order::Scheduled(Box::new(forwarder)), Order::Plain]
+        }
+    }
+}
+
+/// What is done with a backend, whichever it is.
+trait Use {
+    type Result;
+    fn with(self, backend: impl Backend + Send + 'static) -> Result<Self::Result>;
+}
+
+fn open<U: Use>(at: Interfaces, place: &Place, what: U) -> Result<U::Result> {
+    let [a, b] = place.ends()?;
+    let ends = [&a, &b];
+    let options = packet::Options::default();
+    match at {
+        Interfaces::Mmsg => what.with(place.between.run(|| Mmsg::open(ends, &options))??),
+        Interfaces::Ring => what.with(place.between.run(|| Ring::open(ends, &options))??),
+        Interfaces::Xdp => {
+            what.with(place.between.run(|| Xdp::open(ends, &xdp::Options::default()))??)
+        }
+    }
+}
+
+/// Runs something while the way forwards, on a thread placed so; it is given what reads the events so far, as whoever keeps
+/// books does.
+pub fn during<T>(
+    way: Way,
+    thread: Options,
+    place: &Place,
+    something: impl FnOnce(&mut dyn FnMut()) -> Result<T>,
+) -> Result<T> {
+    struct Beside<F>(Way, Options, F);
+    impl<T, F: FnOnce(&mut dyn FnMut()) -> Result<T>> Use for Beside<F> {
+        type Result = T;
+        fn with(self, backend: impl Backend + Send + 'static) -> Result<T> {
+            let Beside(way, thread, something) = self;
+            let bridge = Bridge::new(backend, orders(way));
+            let (forwarding, mut recorder) = Forwarding::start(bridge, thread)?;
+            if let Some(cost) = forwarding.cost_of_no_priority() {
+                println!("{cost}");
+            }
+            let result = something(&mut || recorder.read(|_, _| {}))?;
+            forwarding.drain(Nanos(1_000_000_000))?;
+            Ok(result)
+        }
+    }
+    match way {
+        Way::KernelBridge => {
+            place.between.bridge("bridge", &["a", "b"])?;
+            // Its ports need a moment to open.
+            std::thread::sleep(Duration::from_millis(100));
+            let result = something(&mut || {})?;
+            place.between.remove("bridge")?;
+            Ok(result)
+        }
+        Way::Plain(at) | Way::Edf(at) => open(at, place, Beside(way, thread, something)),
+    }
+}
+
+/// Forwards frames that wait already, again and again, and says how many and how long that took.
+pub fn waiting(way: Way, place: &Place) -> Result<(u64, Nanos)> {
+    struct Waiting(Way, Sender);
+    impl Use for Waiting {
+        type Result = (u64, Nanos);
+        fn with(mut self, backend: impl Backend + Send + 'static) -> Result<(u64, Nanos)> {
+            priority::pin(OTHER_CORE)?;
+            let mut bridge = Bridge::new(backend, orders(self.0));
+            let clock = &mut || Clock::Monotonic.now();
+            let (mut sent, mut busy) = (0, Nanos(0));
+            for _ in 0..200 {
+                sent += (0..16).map(|_| self.1.batch()).sum::<u64>();
+                let began = clock();
+                loop {
+                    let turn = bridge.turn(clock, &mut Deaf)?;
+                    if !turn.more && turn.next.is_none() {
+                        break;
+                    }
+                }
+                busy += clock() - began;
+            }
+            Ok((sent, busy))
+        }
+    }
+    match way {
+        Way::KernelBridge => Ok((0, Nanos(1))),
+        Way::Plain(at) | Way::Edf(at) => {
+            let before = place.arrived()?;
+            let (_, busy) = open(at, place, Waiting(way, Sender::new(place)?))?;
+            Ok((place.arrived()? - before, busy))
+        }
+    }
+}
+
+/// Who does not hear.
+struct Deaf;
+
+impl Observer for Deaf {
+    fn event(&mut self, _: Side, _: &Event, _: &Pool) {}
+}

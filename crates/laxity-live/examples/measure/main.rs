@@ -1,0 +1,93 @@
+//! How fast a bridge forwards the smallest frames, what a frame takes of the processor, and how long frames
+//! take, beside the kernel's bridge.
+//!
+//! `cargo run --profile dist -p laxity-live --example measure [rate|latency|all] [ROUNDS]`, as root on a
+//! machine with two cores that has little else to do. Everything happens in namespaces of its own:
+//!
+//! ```text
+//! sender eth --- a [bridge] b --- eth receiver
+//! ```
+
+#[cfg(target_os = "linux")]
+mod forward;
+#[cfg(target_os = "linux")]
+mod latency;
+#[cfg(target_os = "linux")]
+mod place;
+#[cfg(target_os = "linux")]
+mod rate;
+#[cfg(target_os = "linux")]
+mod sender;
+
+/// What brings frames to a bridge of Laxity's and away from it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Interfaces {
+    Mmsg,
+    Ring,
+    Xdp,
+}
+
+/// What forwards between `a` and `b`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    KernelBridge,
+    /// Frames go as they come.
+    Plain(Interfaces),
+    /// Four classes under `edf/exact`, on a link that is never the narrow place.
+    Edf(Interfaces),
+}
+
+impl Way {
+    const ALL: [Way; 7] = [
+        Way::KernelBridge,
+        Way::Plain(Interfaces::Mmsg),
+        Way::Edf(Interfaces::Mmsg),
+        Way::Plain(Interfaces::Ring),
+        Way::Edf(Interfaces::Ring),
+        Way::Plain(Interfaces::Xdp),
+        Way::Edf(Interfaces::Xdp),
+    ];
+
+    fn name(self) -> String {
+        let interfaces = |interfaces| match interfaces {
+            Interfaces::Mmsg => "recvmmsg",
+            Interfaces::Ring => "TPACKET_V2",
+            Interfaces::Xdp => "AF_XDP",
+        };
+        match self {
+            Way::KernelBridge => "kernel bridge".into(),
+            Way::Plain(at) => format!("{}, plainly", interfaces(at)),
+            Way::Edf(at) => format!("{}, EDF", interfaces(at)),
+        }
+    }
+}
+
+/// Who sends is on this core, as are the interrupts with which frames arrive at the bridge.
+const SENDERS_CORE: usize = 0;
+/// Another one.
+const OTHER_CORE: usize = 1;
+
+#[cfg(target_os = "linux")]
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut words = std::env::args().skip(1);
+    let what = words.next().unwrap_or_else(|| "all".into());
+    let rounds = words.next().and_then(|word| word.parse().ok()).unwrap_or(3);
+    if what != "latency" {
+        rate::measure(rounds)?;
+    }
+    if what != "rate" {
+        latency::measure(rounds)?;
+    }
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {}
+
+/// The median of some figures, the least and the greatest; of at least one.
+#[cfg(target_os = "linux")]
+fn spread(figures: impl Iterator<Item = f64>) -> [f64; 3] {
+    let mut sorted: Vec<f64> = figures.collect();
+    sorted.sort_by(f64::total_cmp);
+    [sorted[sorted.len() / 2], sorted[0], sorted[sorted.len() - 1]]
+}
