@@ -205,7 +205,8 @@ impl<R: Read> Iterator for Steps<'_, R> {
                     self.fates.borrow_mut().repeated.arrived += 1;
                     let (time, class) = (arrived.time, arrived.class);
                     let (flow, length) = (arrived.flow, arrived.length);
-                    return Some(Step::Arrival(Arrival { time, class, flow, length }));
+                    let arrival = Arrival { time, class, flow, length };
+                    return Some(Step::Arrival { arrival, ecn: arrived.ecn });
                 }
                 Event::Sent(sent) => {
                     let fate = Fate::Sent { start: sent.start, departure: sent.departure };

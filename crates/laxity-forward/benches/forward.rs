@@ -8,6 +8,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use laxity::packet::Ecn;
 use laxity::units::Nanos;
 use laxity_forward::{Event, Forwarder, Frame, Settings, Sorter};
 use laxity_plan::Plan;
@@ -91,7 +92,7 @@ fn run(forwarder: &mut Forwarder, flows: &[Headers], round: u64, packets: u64) -
         let number = round * packets + packet;
         let now = Nanos((number / 4 + 1) * 3_600);
         let headers = flows[(packet.wrapping_mul(2_654_435_761) % flows.len() as u64) as usize];
-        let frame = Frame { headers, length: 1000, handle: packet };
+        let frame = Frame { headers, ecn: Ecn::NotCapable, length: 1000, handle: packet };
         let mut sink = |event: &Event| sent += u64::from(matches!(event, Event::Sent(_)));
         forwarder.arrive(now, frame, &mut sink);
         forwarder.poll(now, &mut sink);

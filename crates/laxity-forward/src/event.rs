@@ -1,6 +1,6 @@
 //! What happens, told once and in order.
 
-use laxity::packet::{ClassId, FlowId, Packet};
+use laxity::packet::{ClassId, Ecn, FlowId, Packet};
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 
@@ -56,6 +56,8 @@ pub struct Arrived {
     pub flow: FlowId,
     /// Its length on the link in bytes.
     pub length: u32,
+    /// What congestion may do with it.
+    pub ecn: Ecn,
 }
 
 /// A packet as it is sent.

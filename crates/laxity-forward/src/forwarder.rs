@@ -1,6 +1,6 @@
 //! Frames in, sends and the next wake-up out.
 
-use laxity::packet::Packet;
+use laxity::packet::{Ecn, Packet};
 use laxity::port::{Account, Books};
 use laxity::scheduler::{Backlog, DropReason, Scheduler as _};
 use laxity::units::Nanos;
@@ -48,6 +48,9 @@ impl Default for Settings {
 pub struct Frame {
     /// Its headers.
     pub headers: Headers,
+    /// What congestion may do with it. One that leaves as [`Ecn::Experienced`] is to
+    /// [say so](crate::ds::experience).
+    pub ecn: Ecn,
     /// Its length in bytes as the interface counts it: an Ethernet frame without checksum.
     pub length: u32,
     /// The caller's name for its buffer.
@@ -89,14 +92,15 @@ impl Forwarder {
     /// A frame has arrived: it is queued, or dropped at once.
     pub fn arrive(&mut self, now: Nanos, frame: Frame, sink: Sink<'_>) {
         let now = self.pass(now);
-        let Frame { headers, length, handle } = frame;
+        let Frame { headers, ecn, length, handle } = frame;
         let found = self.followed.sorter.sort(&headers);
         let length = self.followed.plan.link.accounted(length);
         let number = self.arrived;
         self.arrived += 1;
         let (class, flow) = (found.class, found.flow);
-        sink(&Event::Arrived(Arrived { number, time: now, class, flow, length }));
-        let mut packet = Packet { class, flow, length, arrival: now, handle, ..Packet::default() };
+        sink(&Event::Arrived(Arrived { number, time: now, class, flow, length, ecn }));
+        let demoted = false;
+        let mut packet = Packet { class, flow, length, demoted, ecn, arrival: now, handle };
         if let Err(reason) = self.let_in(&mut packet) {
             let mut tell = |packet, reason| {
                 sink(&Event::Dropped(Dropped { number, packet, time: now, reason }));

@@ -16,7 +16,12 @@
 //!     Event::Dropped(dropped) => buffers[dropped.packet.handle as usize] = None,
 //!     _ => {} // for the ledger
 //! };
-//! let frame = Frame { headers: Headers::from_ethernet(&bytes), length: 60, handle: 0 };
+//! let frame = Frame {
+//!     headers: Headers::from_ethernet(&bytes),
+//!     ecn: ds::ecn(&bytes),
+//!     length: 60,
+//!     handle: 0,
+//! };
 //! forwarder.arrive(Nanos(1_000), frame, &mut sink);
 //! let wake = forwarder.poll(Nanos(1_000), &mut sink); // and again then, or when a frame arrives
 //! assert_eq!((wake, buffers[0]), (None, None));
@@ -33,6 +38,7 @@
 //! | [`router`] | a node of a network, with a scheduler at every port, in time frames or without |
 //! | [`Sorter`] | the class and flow of a frame: the plan's matches behind a cache that no attacker fills by choice |
 //! | [`Event`] | what is told: arrivals, sends, drops, reloads |
+//! | [`ds`] | congestion, as IP packets say it |
 //! | [`ledger`] | events as bytes, from which `laxity_sim::replay` repeats every dispatch and drop |
 //! | [`segment`] | frames of 64 kB that a kernel did not cut, and checksums that it did not complete |
 //!
@@ -65,6 +71,7 @@
 mod cache;
 mod checksum;
 mod classify;
+pub mod ds;
 mod error;
 mod event;
 mod forwarder;

@@ -41,6 +41,7 @@ use self::output::{Output, Tell, Told, Waiting};
 use self::switch::Switch;
 use self::ways::{Way, Ways};
 use crate::classify::Sorter;
+use crate::ds;
 use crate::error::Refusal;
 use crate::forwarder::Settings;
 
@@ -156,7 +157,8 @@ impl Router {
         let headers = Headers::from_ethernet(head);
         let found = self.sorter.sort(&headers);
         let (class, flow, length) = (found.class, found.flow, self.plan.link.accounted(length));
-        let mut packet = Packet { class, flow, length, arrival: came, handle, ..Packet::default() };
+        let (ecn, demoted) = (ds::ecn(head), false);
+        let mut packet = Packet { class, flow, length, demoted, ecn, arrival: came, handle };
         if let Err(reason) = self.let_in(at, &mut packet) {
             return outside.event(&RouterEvent::Dropped { packet, reason });
         }

@@ -2,8 +2,9 @@
 
 use std::io;
 
+use laxity::packet::{Ecn, Packet};
 use laxity::units::Nanos;
-use laxity_forward::{Event, Forwarder, Frame, Prepared, Refusal, Settings};
+use laxity_forward::{Event, Forwarder, Frame, Prepared, Refusal, Sent, Settings, ds};
 use laxity_linux::frames::{Backend, Handle, Pool, Side, Statistics};
 use laxity_linux::interface::Interface;
 use laxity_plan::matching::Headers;
@@ -121,10 +122,9 @@ impl<B: Backend> Bridge<B> {
         let Bridge { backend, ways, .. } = self;
         match &mut ways[at.index()] {
             Way::Plain => None,
-            Way::Scheduled(forwarder) => forwarder.poll(now, &mut |event| {
-                observer.event(at, event, backend.pool());
-                follow(backend, at, event);
-            }),
+            Way::Scheduled(forwarder) => {
+                forwarder.poll(now, &mut |event| follow(backend, at, event, observer))
+            }
         }
     }
 
@@ -142,10 +142,7 @@ impl<B: Backend> Bridge<B> {
     ) -> Option<Result<(), Refusal>> {
         let Bridge { backend, ways, .. } = self;
         let Way::Scheduled(forwarder) = &mut ways[at.index()] else { return None };
-        Some(forwarder.reload(now, next, &mut |event| {
-            observer.event(at, event, backend.pool());
-            follow(backend, at, event);
-        }))
+        Some(forwarder.reload(now, next, &mut |event| follow(backend, at, event, observer)))
     }
 
     /// What was counted since the start.
@@ -191,21 +188,25 @@ fn arrive(
     let bytes = backend.pool().bytes(handle);
     let frame = Frame {
         headers: Headers::from_ethernet(bytes),
+        ecn: ds::ecn(bytes),
         length: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
         handle: handle.0.into(),
     };
-    forwarder.arrive(now, frame, &mut |event| {
-        observer.event(at, event, backend.pool());
-        follow(backend, at, event);
-    });
+    forwarder.arrive(now, frame, &mut |event| follow(backend, at, event, observer));
 }
 
-/// Does with a frame what has been decided.
-fn follow(backend: &mut impl Backend, at: Side, event: &Event) {
-    let handle = |handle: u64| Handle(handle as u32);
+/// Does with a frame what has been decided, and tells.
+fn follow(backend: &mut impl Backend, at: Side, event: &Event, observer: &mut impl Observer) {
+    let handle = |packet: &Packet| Handle(packet.handle as u32);
+    if let Event::Sent(Sent { packet, .. }) = event
+        && packet.ecn == Ecn::Experienced
+    {
+        ds::experience(backend.pool_mut().bytes_mut(handle(packet)));
+    }
+    observer.event(at, event, backend.pool());
     match event {
-        Event::Sent(sent) => backend.send(at.other(), handle(sent.packet.handle)),
-        Event::Dropped(dropped) => backend.release(handle(dropped.packet.handle)),
+        Event::Sent(sent) => backend.send(at.other(), handle(&sent.packet)),
+        Event::Dropped(dropped) => backend.release(handle(&dropped.packet)),
         Event::Arrived(_) | Event::Idle { .. } | Event::Reloaded { .. } | Event::Kept { .. } => {}
     }
 }

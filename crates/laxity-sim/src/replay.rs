@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use laxity::link::Link;
-use laxity::packet::{ClassId, FlowId, Packet};
+use laxity::packet::{ClassId, Ecn, FlowId, Packet};
 use laxity::police::Policer;
 use laxity::port::{Books, Port};
 use laxity::scheduler::{Backlog, DropReason, Scheduler};
@@ -35,7 +35,12 @@ pub struct Live<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// A packet arrived.
-    Arrival(Arrival),
+    Arrival {
+        /// The packet.
+        arrival: Arrival,
+        /// What congestion may do with it.
+        ecn: Ecn,
+    },
     /// The link chose what to send, so long after it could have.
     Choice {
         /// How late it was.
@@ -107,7 +112,7 @@ pub fn replay(
     let mut link = Replayed::new(live, plan, observer);
     for (step, what) in steps.into_iter().enumerate() {
         let done = match what {
-            Step::Arrival(arrival) => link.arrive(arrival),
+            Step::Arrival { arrival, ecn } => link.arrive(arrival, ecn),
             Step::Choice { lateness } => link.choose(lateness),
             Step::Reload { time, kept } => {
                 plans.next().ok_or(Wrong::NoPlan).and_then(|plan| link.reload(time, plan, &kept))
@@ -153,7 +158,7 @@ impl<'a, 'o> Replayed<'a, 'o> {
         }
     }
 
-    fn arrive(&mut self, arrival: Arrival) -> Result<(), Wrong> {
+    fn arrive(&mut self, arrival: Arrival, ecn: Ecn) -> Result<(), Wrong> {
         let Arrival { time, class, flow, length } = arrival;
         self.go_on(time)?;
         let plan = self.plan;
@@ -161,7 +166,8 @@ impl<'a, 'o> Replayed<'a, 'o> {
         let spec = spec.ok_or(Wrong::NoClass(class))?;
         let handle = self.arrived;
         self.arrived += 1;
-        let mut packet = Packet { class, flow, length, arrival: time, handle, ..Packet::default() };
+        let demoted = false;
+        let mut packet = Packet { class, flow, length, demoted, ecn, arrival: time, handle };
         let refused = self.refuses(spec, &mut packet);
         let (queued, observer) = (&mut self.queued, &mut *self.observer);
         let mut drops = |packet: Packet, reason| {

@@ -14,23 +14,26 @@ pub const PLAN: u8 = 7;
 
 /// Whether a packet is demoted, how it is marked, and whether it is due at some time, as one number.
 pub fn flags(packet: &Packet, has_deadline: bool) -> u64 {
-    let ecn = match packet.ecn {
-        Ecn::NotCapable => 0,
-        Ecn::Capable => 1,
-        Ecn::Experienced => 2,
-    };
-    u64::from(has_deadline) | u64::from(packet.demoted) << 1 | ecn << 2
+    u64::from(has_deadline) | u64::from(packet.demoted) << 1 | u64::from(of_ecn(packet.ecn)) << 2
 }
 
 /// The other way round: whether it is demoted, its mark, and whether it is due.
 pub fn of_flags(flags: u64) -> Option<(bool, Ecn, bool)> {
-    let ecn = match flags >> 2 {
-        0 => Ecn::NotCapable,
-        1 => Ecn::Capable,
-        2 => Ecn::Experienced,
-        _ => return None,
-    };
-    Some((flags & 2 != 0, ecn, flags & 1 != 0))
+    Some((flags & 2 != 0, ecn(flags >> 2)?, flags & 1 != 0))
+}
+
+/// The number of what congestion does with a packet.
+pub fn of_ecn(ecn: Ecn) -> u32 {
+    match ecn {
+        Ecn::NotCapable => 0,
+        Ecn::Capable => 1,
+        Ecn::Experienced => 2,
+    }
+}
+
+/// What congestion does with a packet, by its number.
+pub fn ecn(number: u64) -> Option<Ecn> {
+    [Ecn::NotCapable, Ecn::Capable, Ecn::Experienced].get(usize::try_from(number).ok()?).copied()
 }
 
 /// The number of a reason: its place among all, which is never changed.

@@ -82,7 +82,9 @@ impl<R: Read> Reader<R> {
             code::ARRIVED => {
                 let (number, time) = (self.after()?, self.since()?);
                 let (class, flow, length) = self.class_flow_length()?;
-                Event::Arrived(Arrived { number, time, class, flow, length })
+                let ecn = code::ecn(self.read_number()?);
+                let ecn = ecn.ok_or_else(|| self.malformed("no such bits of ECN"))?;
+                Event::Arrived(Arrived { number, time, class, flow, length, ecn })
             }
             code::SENT => Event::Sent(self.sent()?),
             code::DROPPED => {

@@ -21,8 +21,8 @@ fn packet() -> impl Strategy<Value = Packet> {
 
 fn event() -> impl Strategy<Value = Event> {
     let arrived = (any::<u64>(), time(), packet()).prop_map(|(number, time, packet)| {
-        let Packet { class, flow, length, .. } = packet;
-        Event::Arrived(Arrived { number, time, class, flow, length })
+        let Packet { class, flow, length, ecn, .. } = packet;
+        Event::Arrived(Arrived { number, time, class, flow, length, ecn })
     });
     let sent = (any::<u64>(), packet(), prop::option::of(time()), time(), time(), time(), time())
         .prop_map(|(number, packet, deadline, start, lateness, departure, allowance)| {

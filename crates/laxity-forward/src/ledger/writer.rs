@@ -105,10 +105,10 @@ impl<W: Write> Writer<W> {
     }
 
     fn arrived(&mut self, arrived: Arrived) -> Record {
-        let Arrived { number, time, class, flow, length } = arrived;
+        let Arrived { number, time, class, flow, length, ecn } = arrived;
         let (number, time) = (self.after(number), self.since(time.0));
         let record = Record::new(code::ARRIVED).number(number).number(time);
-        record.numbers([class.0, flow.0, length].map(u64::from))
+        record.numbers([class.0, flow.0, length, code::of_ecn(ecn)].map(u64::from))
     }
 
     fn sent(&mut self, sent: Sent) -> Record {

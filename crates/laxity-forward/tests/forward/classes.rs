@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use etherparse::PacketBuilder;
-use laxity::packet::{ClassId, FlowId};
+use laxity::packet::{ClassId, Ecn, FlowId};
 use laxity::units::Nanos;
 use laxity_forward::{Event, Forwarder, Frame, Refusal, Settings};
 use laxity_plan::Plan;
@@ -77,7 +77,7 @@ fn classes_of(plan: &Plan, frames: &[Vec<u8>], flows: usize) -> Vec<(ClassId, Fl
     let mut found = Vec::new();
     for (time, frame) in (0..).zip(frames) {
         let (headers, length) = (Headers::from_ethernet(frame), frame.len() as u32);
-        let frame = Frame { headers, length, handle: time };
+        let frame = Frame { headers, ecn: Ecn::NotCapable, length, handle: time };
         forwarder.arrive(Nanos(time * 1_000_000), frame, &mut |event| {
             if let Event::Arrived(arrived) = event {
                 found.push((arrived.class, arrived.flow));

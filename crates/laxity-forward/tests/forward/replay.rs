@@ -2,6 +2,7 @@
 
 use std::io::Cursor;
 
+use laxity::packet::Ecn;
 use laxity::port::Books;
 use laxity::scheduler::Backlog;
 use laxity::units::Nanos;
@@ -73,7 +74,9 @@ fn run(seed: u64) -> Run {
             _ => draw.random_range(1..=longest),
         };
         let headers = headers(name_of(&plan, class), draw.random_range(0..6));
-        caller.arrive(&mut forwarder, time, Frame { headers, length, handle });
+        let all = [Ecn::NotCapable, Ecn::Capable, Ecn::Experienced];
+        let ecn = all[draw.random_range(0..3usize)];
+        caller.arrive(&mut forwarder, time, Frame { headers, ecn, length, handle });
     }
     books.push(caller.drain(forwarder, draw));
     Run { settings, plans, events: caller.events, books }
@@ -165,15 +168,24 @@ proptest! {
 #[test]
 fn the_runs_try_everything() {
     use std::collections::BTreeSet;
-    let (mut kinds, mut reasons, mut kept, mut demoted) = (BTreeSet::new(), BTreeSet::new(), 0, 0);
+    let (mut kinds, mut reasons) = (BTreeSet::new(), BTreeSet::new());
+    let (mut kept, mut demoted, mut marked) = (0, 0, 0);
     for seed in 0..400 {
         let run = run(seed);
         kinds.extend(run.plans.iter().map(|drawn| drawn.plan.scheduler.kind().word()));
+        let mut capable = BTreeSet::new();
         for event in &run.events {
             match event {
+                Event::Arrived(arrived) if arrived.ecn == Ecn::Capable => {
+                    capable.insert(arrived.number);
+                }
                 Event::Dropped(dropped) => drop(reasons.insert(dropped.reason.name())),
                 Event::Kept { .. } => kept += 1,
-                Event::Sent(sent) => demoted += u64::from(sent.packet.demoted),
+                Event::Sent(sent) => {
+                    demoted += u64::from(sent.packet.demoted);
+                    let is_marked = sent.packet.ecn == Ecn::Experienced;
+                    marked += u64::from(is_marked && capable.contains(&sent.number));
+                }
                 _ => {}
             }
         }
@@ -182,5 +194,5 @@ fn the_runs_try_everything() {
     assert!(kinds.into_iter().eq(BTreeSet::from(all)));
     let all = ["choke", "codel", "contract", "late", "queue-full", "red", "too-long"];
     assert!(reasons.iter().copied().eq(BTreeSet::from(all)), "{reasons:?}");
-    assert!(kept > 500 && demoted > 100, "{kept} {demoted}");
+    assert!(kept > 500 && demoted > 100 && marked > 2, "{kept} {demoted} {marked}");
 }

@@ -1,5 +1,6 @@
 //! Every packet is delayed by at most its bound and the lateness that is recorded.
 
+use laxity::packet::Ecn;
 use laxity::units::Nanos;
 use laxity_forward::{Event, Forwarder, Frame, Settings};
 use laxity_plan::Plan;
@@ -118,7 +119,11 @@ fn judge(seed: u64, discipline: Discipline, latest: u64, judged: &mut Judged) {
             judged.reloads += 1;
         }
         let headers = headers(name, flow);
-        caller.arrive(&mut forwarder, Nanos(time), Frame { headers, length, handle });
+        caller.arrive(
+            &mut forwarder,
+            Nanos(time),
+            Frame { headers, ecn: Ecn::NotCapable, length, handle },
+        );
     }
     caller.drain(forwarder, draw);
     if followed.len() == 1 && discipline != Discipline::Priority {
@@ -189,7 +194,8 @@ proptest! {
             let mut caller = Caller::new(0);
             for (handle, &(time, name, flow, length)) in (0..).zip(&arrivals) {
                 caller.poll_until(&mut forwarder, Nanos(time), &mut draw);
-                let frame = Frame { headers: headers(name, flow), length, handle };
+                let (headers, ecn) = (headers(name, flow), Ecn::NotCapable);
+                let frame = Frame { headers, ecn, length, handle };
                 caller.arrive(&mut forwarder, Nanos(time), frame);
             }
             caller.drain(forwarder, &mut draw);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use laxity::packet::ClassId;
+use laxity::packet::{ClassId, Ecn};
 use laxity::scheduler::{Backlog, DropReason};
 use laxity::units::Nanos;
 use laxity_forward::{Event, Forwarder, Frame, Refusal, Sent, Settings};
@@ -33,7 +33,7 @@ fn forwarder(settings: Settings) -> Forwarder {
 
 /// A frame of audio (1) or the rest.
 fn frame(port: u16, length: u32, handle: u64) -> Frame {
-    Frame { headers: headers(port, 9), length, handle }
+    Frame { headers: headers(port, 9), ecn: Ecn::NotCapable, length, handle }
 }
 
 fn sent(forwarder: &mut Forwarder, now: u64) -> (Vec<Sent>, Option<u64>) {

@@ -34,12 +34,14 @@ const OTHERS: [&str; 3] = [
     "kind = \"fq-codel\", limit = \"30kB\"",
 ];
 
-const QUEUES: [&str; 6] = [
+const QUEUES: [&str; 8] = [
     "kind = \"droptail\"\nlimit = 8",
     "kind = \"droptail\"\nlimit = \"9kB\"",
     "kind = \"red\"\nlimit = 30\nmin = 3\nmax = 12\nweight = 0.1",
+    "kind = \"red\"\nlimit = 30\nmin = 3\nmax = 12\nweight = 0.1\necn = true",
     "kind = \"choke\"\nlimit = 30\nmin = 2\nmax = 12\nweight = 0.2",
     "kind = \"codel\"\nlimit = 50\ntarget = \"1ms\"\ninterval = \"10ms\"",
+    "kind = \"codel\"\nlimit = 50\ntarget = \"1ms\"\ninterval = \"10ms\"\necn = true",
     "kind = \"codel\"\nlimit = \"40kB\"",
 ];
 

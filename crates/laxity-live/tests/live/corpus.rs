@@ -7,15 +7,13 @@ use etherparse::{IpNumber, LaxNetSlice, LaxSlicedPacket};
 use laxity::units::Nanos;
 use laxity_forward::{Event, Forwarder, Settings};
 use laxity_linux::frames::{BATCH, Backend, Side};
-use laxity_linux::interface::Interface;
-use laxity_linux::namespace::Namespace;
-use laxity_linux::packet::{self, Mmsg};
 use laxity_live::{Bridge, Forwarding, Options, Way};
 use laxity_plan::Plan;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 use crate::hosts::Hosts;
+use crate::wire::{receive, send, wire};
 
 const PLAN: &str = "version = 1
 link = { rate = '1gbit', max-packet = '2000b' }
@@ -96,38 +94,6 @@ fn corpus(seed: u64, count: usize) -> Vec<Vec<u8>> {
         frame
     };
     (0..count).map(&mut changed).collect()
-}
-
-fn is_ours(frame: &[u8]) -> bool {
-    frame[6..8] == [6, 0xc0]
-}
-
-/// Both ends of a host's cable: frames go out at the first side, and come in there.
-fn wire(host: &Namespace) -> Mmsg {
-    host.run(|| {
-        let [cable, other] = ["eth", "lo"].map(|name| Interface::named(name).expect("there"));
-        Mmsg::open([&cable, &other], &packet::Options::default()).expect("sockets")
-    })
-    .expect("entered")
-}
-
-fn send(wire: &mut Mmsg, frame: &[u8]) {
-    let place = wire.pool_mut().add(Side::A, frame.len()).expect("room");
-    wire.pool_mut().bytes_mut(place).copy_from_slice(frame);
-    wire.send(Side::A, place);
-}
-
-/// Takes in what has come.
-fn receive(wire: &mut Mmsg, into: &mut Vec<Vec<u8>>) {
-    let mut frames = Vec::new();
-    wire.receive(Side::A, &mut frames).expect("received");
-    for frame in frames {
-        let bytes = wire.pool().bytes(frame);
-        if is_ours(bytes) {
-            into.push(bytes.to_vec());
-        }
-        wire.release(frame);
-    }
 }
 
 #[test]

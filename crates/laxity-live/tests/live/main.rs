@@ -2,6 +2,7 @@
 //! as root or within `unshare -Urn`; without it every test says that it was skipped.
 #![cfg(target_os = "linux")]
 
+mod congestion;
 mod corpus;
 mod demo;
 mod hosts;
@@ -13,3 +14,4 @@ mod shapers;
 mod traffic;
 mod watched;
 mod watcher;
+mod wire;

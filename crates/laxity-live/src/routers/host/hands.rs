@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
+use laxity::packet::Ecn;
 use laxity::units::Nanos;
+use laxity_forward::ds;
 use laxity_forward::router::{Departure, Marking, Outside, RouterEvent, marks};
 use laxity_forward::segment::{self, Offload};
 use laxity_linux::frames::{Backend, Handle, Port};
@@ -125,6 +127,9 @@ impl<B: Backend> Hands<'_, B> {
             Marking::Leave => {}
             Marking::Clear => drop(marks::write(bytes, None)),
             Marking::Write(mark) => drop(marks::write(bytes, Some(mark))),
+        }
+        if sent.packet.ecn == Ecn::Experienced {
+            ds::experience(bytes);
         }
         let port = self.first + sent.port;
         let digest = match self.ports[port].peer {
