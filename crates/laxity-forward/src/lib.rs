@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use laxity::units::Nanos;
-//! use laxity_forward::{Event, Forwarder, Frame, Settings};
+//! use laxity_forward::{Event, Forwarder, Frame, Settings, ds};
 //! use laxity_plan::{Plan, matching::Headers};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let text = "version = 1\nlink = { rate = \"10mbit\" }\nscheduler = { kind = \"edf\" }\n[class.rest]\n";
