@@ -10,6 +10,7 @@
 //! | [`check()`] | a plan | [`Checked`]: what is proved of it |
 //! | [`run()`], [`run_compared`] | a plan, [`Traffic`], who watches | [`Ran`]: what was measured, and the verdict; several are [`Compared`] |
 //! | [`over_seeds`] | plans, [`Traffic`], seeds | a mean and an interval of every figure |
+//! | [`sweep()`](sweep::sweep) | a study: a plan, what varies in it, seeds | a store of tables, and a [`sweep::Summary`] |
 //! | [`fit`](mod@fit) | a plan and a recording | arrival curves |
 //! | [`repeat`] | a live link's ledger | whether the simulator does the same |
 //! | [`import`] | a script of tc | a plan's text |
@@ -46,6 +47,7 @@ mod ran;
 mod repeat;
 mod run;
 mod seeds;
+pub mod sweep;
 mod traffic;
 
 pub use check::{Checked, check, exactly};

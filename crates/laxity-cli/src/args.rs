@@ -4,6 +4,7 @@
 mod demo;
 #[cfg(target_os = "linux")]
 mod sight;
+mod sweep;
 #[cfg(target_os = "linux")]
 mod watch;
 
@@ -21,6 +22,7 @@ use crate::input::Inputs;
 pub use demo::Demo;
 #[cfg(target_os = "linux")]
 pub use sight::{Asked, Reload, Seen, Status, Top};
+pub use sweep::Sweep;
 #[cfg(target_os = "linux")]
 pub use watch::Watch;
 
@@ -54,6 +56,8 @@ pub enum Command {
     Run(Run),
     /// Run the same arrivals through several schedulers, side by side.
     Compare(Compare),
+    /// Run a plan with every combination of some values, under many seeds, into a store of tables.
+    Sweep(Sweep),
     /// Forward the frames between two interfaces under a plan.
     #[cfg(target_os = "linux")]
     Live(Live),

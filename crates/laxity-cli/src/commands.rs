@@ -19,6 +19,7 @@ pub mod run;
 mod seeds;
 #[cfg(target_os = "linux")]
 pub mod status;
+pub mod sweep;
 #[cfg(target_os = "linux")]
 pub mod top;
 #[cfg(target_os = "linux")]

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::process::ExitCode;
 
+use laxity_api::sweep;
 use laxity_plan::{PlanError, UnknownScheduler};
 use laxity_report::visible::visible;
 use laxity_sim::error::SimError;
@@ -121,6 +122,24 @@ impl From<laxity_api::Error> for Failure {
                 "--arrivals feeds one link, and the plan is a network: give it [[source]] tables",
             ),
             laxity_api::Error::Question(message) => Failure::input(message),
+        }
+    }
+}
+
+impl From<sweep::Error> for Failure {
+    fn from(error: sweep::Error) -> Self {
+        match error {
+            sweep::Error::Plan(error) => error.into(),
+            sweep::Error::Scheduler(error) => error.into(),
+            sweep::Error::Edit(error) => Failure::input(error),
+            sweep::Error::Run { run, error } => match *error {
+                laxity_api::Error::Simulation(error) if !error.is_bad_input() => error.into(),
+                error => Failure::input(format!("{run}: {error}")),
+            },
+            sweep::Error::Io { path, error } if error.kind() == io::ErrorKind::NotFound => {
+                Failure::input(format!("{}: {error}", path.display()))
+            }
+            error => Failure::new(error, 3),
         }
     }
 }

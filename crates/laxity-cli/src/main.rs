@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         Command::Watch(watch) => commands::watch::run(watch),
         Command::Fit(fit) => commands::fit::run(fit),
         Command::Import { from } => commands::import::run(from),
+        Command::Sweep(sweep) => commands::sweep::run(sweep),
         Command::Replay(replay) => commands::replay::run(replay),
         Command::Reproduce(reproduce) => commands::reproduce::run(reproduce),
         Command::Bench(bench) => commands::bench::run(bench),

@@ -24,6 +24,7 @@ pub mod below;
 mod build;
 pub mod classify;
 pub mod discipline;
+pub mod edit;
 pub mod error;
 mod guarantees;
 mod keys;

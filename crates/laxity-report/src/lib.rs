@@ -14,6 +14,7 @@ pub mod manifest;
 pub mod network;
 pub mod quantity;
 pub mod seeds;
+pub mod study;
 pub mod table;
 pub mod verdict;
 pub mod visible;

@@ -101,7 +101,7 @@ fn plans() -> Vec<String> {
     for folder in papers.chain(["examples".to_string()]) {
         for file in fs::read_dir(repository(&folder)).unwrap() {
             let name = file.unwrap().file_name().into_string().unwrap();
-            if name.ends_with(".toml") && name != "claims.toml" {
+            if name.ends_with(".toml") && name != "claims.toml" && !name.ends_with("-study.toml") {
                 plans.push(format!("{folder}/{name}"));
             }
         }

@@ -30,6 +30,7 @@ mod sight;
 #[cfg(unix)]
 mod signals;
 mod stdin;
+mod sweep;
 mod verdicts;
 #[cfg(target_os = "linux")]
 mod watch;

@@ -138,6 +138,35 @@ impl Estimate {
     }
 }
 
+/// A figure of independent runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// How many runs have it.
+    pub seeds: usize,
+    /// Their mean.
+    pub mean: f64,
+    /// Half the width of the mean's confidence interval of 95 %, by Student's t; absent for one run.
+    pub half_width: Option<f64>,
+    /// The quantile of 5 %: the least value that as large a part of the runs does not exceed.
+    pub p5: f64,
+    /// The median, alike.
+    pub p50: f64,
+    /// The quantile of 95 %, alike.
+    pub p95: f64,
+}
+
+impl Spread {
+    /// Of these values; none of nothing.
+    pub fn of(values: &[f64]) -> Option<Spread> {
+        let (mean, half_width) = mean_and_half_width(values)?;
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let rank = |part: f64| sorted[((part * values.len() as f64).ceil() as usize).max(1) - 1];
+        let (p5, p50, p95) = (rank(0.05), rank(0.5), rank(0.95));
+        Some(Spread { seeds: values.len(), mean, half_width, p5, p50, p95 })
+    }
+}
+
 /// The mean of independent values and half the width of its 95 % confidence interval,
 /// t(0.975; n - 1) s / √n; none of nothing, and no interval of one value.
 fn mean_and_half_width(values: &[f64]) -> Option<(f64, Option<f64>)> {

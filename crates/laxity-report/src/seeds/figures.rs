@@ -3,6 +3,7 @@
 use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary};
 use laxity_sim::summary::{ClassSummary, DelaySummary, Summary};
 
+use crate::chart::Unit;
 use crate::quantity;
 use crate::verdict::Measured;
 
@@ -35,6 +36,26 @@ pub enum Format {
 }
 
 impl Format {
+    /// That of a figure of this name.
+    pub fn of(name: &str) -> Format {
+        match name {
+            "utilization" => Format::Percent,
+            _ if name.ends_with("_bps") => Format::Megabits,
+            _ if name.contains("_ns") => Format::Millis,
+            _ => Format::Number,
+        }
+    }
+
+    /// What charts show it in, and by what a value is multiplied for that.
+    pub(crate) fn unit(self) -> (Unit, f64) {
+        match self {
+            Format::Number => (Unit::Number, 1.0),
+            Format::Millis => (Unit::Time, 1e-9),
+            Format::Megabits => (Unit::Rate, 1.0),
+            Format::Percent => (Unit::Share, 1.0),
+        }
+    }
+
     /// A value as a bare number for a column.
     pub fn text(self, value: f64) -> String {
         match self {
@@ -42,6 +63,17 @@ impl Format {
             Format::Millis => quantity::millis(value),
             Format::Megabits => quantity::megabits(value),
             Format::Percent => quantity::number(value * 100.0),
+        }
+    }
+
+    /// A figure's name in words.
+    pub(crate) fn plain(self, name: &str) -> String {
+        let label = self.label(name);
+        let words = label.trim_end_matches([' ', '%']);
+        let words = words.trim_end_matches(" ms").trim_end_matches(" Mbit/s").to_owned();
+        match name.starts_with("delay_ns.") {
+            true => format!("Delay, {words}"),
+            false => words,
         }
     }
 

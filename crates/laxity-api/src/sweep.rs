@@ -1,0 +1,149 @@
+//! Studies: a plan run with every combination of some values, under every seed, into a store of tables.
+//!
+//! A run is named by a hash of all that decides what comes of it, and what is in the store is not run again: a
+//! study that was stopped goes on where it was, one that is extended runs what is new, and several machines
+//! that share the folder, each with a [shard](Shard), add up to the same store.
+//!
+//! | module | what it is |
+//! | --- | --- |
+//! | [`Study`] | the plan, what varies in it, the seeds |
+//! | [`Space`] | the combinations: a grid, a list, a Latin hypercube |
+//! | [`Store`] | a folder of Parquet, a file a run |
+//! | [`sweep`] | runs what is missing |
+//! | [`Summary`] | over the seeds of each combination: means, intervals, quantiles |
+
+mod job;
+mod space;
+mod store;
+mod study;
+mod summary;
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use laxity_plan::edit::EditError;
+use laxity_plan::{PlanError, UnknownScheduler};
+#[cfg(feature = "parallel")]
+use rayon::prelude::*;
+use thiserror::Error;
+
+pub use job::{Job, RunId};
+pub use space::{Axis, Range, Space};
+pub use store::{Column, Row, Store};
+pub use study::{MOST_RUNS, Study};
+pub use summary::{Line, Summary};
+
+/// Why a study cannot be run.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A plan or a study cannot be read.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A key cannot have a value.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    /// There is no such scheduler.
+    #[error(transparent)]
+    Scheduler(#[from] UnknownScheduler),
+    /// A run cannot be had.
+    #[error("{run}: {error}")]
+    Run {
+        /// Which.
+        run: String,
+        /// Why.
+        error: Box<crate::Error>,
+    },
+    /// A file cannot be read or written.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// A file of the store is none.
+    #[error("{}: {error}", path.display())]
+    Store {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: parquet::errors::ParquetError,
+    },
+    /// It was stopped; what is done is in the store.
+    #[error("stopped: what is done is kept, and the same command goes on from there")]
+    Stopped,
+}
+
+/// One of so many equal parts of a study, for a machine of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    number: u64,
+    of: u64,
+}
+
+impl Shard {
+    /// All of it.
+    pub const WHOLE: Shard = Shard { number: 1, of: 1 };
+
+    /// The part of this number, from 1.
+    pub fn new(number: u64, of: u64) -> Option<Shard> {
+        (1..=of).contains(&number).then_some(Shard { number, of })
+    }
+
+    /// Whether a run is of this part, which its name decides: whoever sees the study differently, or stands at
+    /// another run, agrees.
+    pub fn has(self, id: &RunId) -> bool {
+        id.number() % self.of == self.number - 1
+    }
+}
+
+/// How a study goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Going {
+    /// How many runs this part of it has.
+    pub runs: usize,
+    /// How many of them are in the store.
+    pub done: usize,
+}
+
+/// All runs of a study, seeds changing fastest; a combination that repeats another is left out.
+///
+/// # Errors
+/// If a combination is of no plan, or a recording cannot be read.
+pub fn jobs(study: &Study) -> Result<Vec<Job>, Error> {
+    Job::all(study)
+}
+
+/// Runs what is not in the store, on all cores, and tells after every run how it goes on; whoever hears it may
+/// stop. It says how many runs there are, and how many it made.
+///
+/// # Errors
+/// At the first plan or run that cannot be had; what was done before is in the store.
+pub fn sweep(
+    study: &Study,
+    store: &Store,
+    shard: Shard,
+    heard: &(dyn Fn(Going) -> ControlFlow<()> + Sync),
+) -> Result<(usize, usize), Error> {
+    let jobs = Job::all(study)?;
+    let jobs: Vec<Job> = jobs.into_iter().filter(|job| shard.has(&job.id)).collect();
+    let (runs, columns) = (jobs.len(), store::columns(study));
+    let missing: Vec<&Job> = jobs.iter().filter(|job| !store.has(job)).collect();
+    let done = std::sync::atomic::AtomicUsize::new(runs - missing.len());
+    let tell = |done| match heard(Going { runs, done }) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(Error::Stopped),
+    };
+    tell(runs - missing.len())?;
+    let one = |job: &&Job| {
+        let run = job.run(study)?;
+        store.write(job, &columns, &run)?;
+        tell(1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+    };
+    #[cfg(feature = "parallel")]
+    missing.par_iter().try_for_each(one)?;
+    #[cfg(not(feature = "parallel"))]
+    missing.iter().try_for_each(one)?;
+    Ok((runs, missing.len()))
+}

@@ -1,0 +1,299 @@
+//! The store: `runs/scheduler=NAME/ID.parquet` in a folder, which DuckDB and Polars read as one table.
+//!
+//! A row is a figure of a class in a run; its scheduler is in the folder's name, as Hive has it. Each file has in its metadata the plan's text, Laxity's version and
+//! how long the run took. It is written beside its place and renamed, so that a file that is there is whole.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use laxity::units::{Bytes, Nanos, Rate};
+use laxity_report::chart::Unit;
+use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::record::Field;
+use parquet::schema::types::Type;
+
+use super::job::Made;
+use super::{Error, Job, Study};
+
+/// A folder with the runs of studies.
+#[derive(Clone, Debug)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+/// A column for a key that varies.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// Its name: the key, for numbers with a unit followed by that in which they are, `_ns`, `_bps` or `_bytes`.
+    pub name: String,
+    /// The key's place among those that vary.
+    pub(super) key: usize,
+    pub(super) content: Content,
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Content {
+    /// The value as it is written, without quotes.
+    Text,
+    /// A number without a unit.
+    Number,
+    /// A time, rate or size in its least unit.
+    Quantity(Quantity),
+}
+
+/// A row of the store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The class, or `link`.
+    pub class: String,
+    /// The output of a network; absent for one link, and from end to end.
+    pub at: Option<String>,
+    /// What it is, as summaries call it.
+    pub figure: String,
+    /// Its value.
+    pub value: f64,
+}
+
+/// Reads a number.
+type Reader = dyn Fn(&str) -> Option<f64>;
+/// Reads a quantity in its least unit.
+type Quantity = fn(&str) -> Option<f64>;
+
+/// What a quantity is counted in, and how it is read.
+const QUANTITIES: [(&str, Quantity); 3] = [
+    ("_ns", |text| Some(text.parse::<Nanos>().ok()?.0 as f64)),
+    ("_bps", |text| Some(text.parse::<Rate>().ok()?.0 as f64)),
+    ("_bytes", |text| Some(text.parse::<Bytes>().ok()?.0 as f64)),
+];
+
+/// The columns of the keys that vary in a study.
+pub(super) fn columns(study: &Study) -> Vec<Column> {
+    let mut values: Vec<Vec<String>> = vec![Vec::new(); study.space.keys.len()];
+    for point in study.space.points() {
+        for (values, value) in values.iter_mut().zip(point) {
+            values.extend(value.map(|value| plain(&value).to_owned()));
+        }
+    }
+    let mut columns = Vec::new();
+    for (key, (path, values)) in study.space.keys.iter().zip(values).enumerate() {
+        let name = path.to_string();
+        if values.iter().all(|value| value.parse::<f64>().is_ok()) {
+            columns.push(Column { name, key, content: Content::Number });
+            continue;
+        }
+        columns.push(Column { name: name.clone(), key, content: Content::Text });
+        let are = |read: Quantity| values.iter().all(|value| read(value).is_some());
+        if let Some((unit, read)) = QUANTITIES.into_iter().find(|(_, read)| are(*read)) {
+            columns.push(Column { name: name + unit, key, content: Content::Quantity(read) });
+        }
+    }
+    columns
+}
+
+impl Column {
+    /// What it is on the axis of a chart, and how values come there, if they are numbers.
+    pub(super) fn axis(&self) -> Option<(Unit, Box<Reader>)> {
+        match self.content {
+            Content::Text => None,
+            Content::Number => Some((Unit::Number, Box::new(|text| text.parse().ok()))),
+            Content::Quantity(read) => Some(match self.name.rsplit_once('_')?.1 {
+                "ns" => (Unit::Time, Box::new(move |text| Some(read(text)? * 1e-9))),
+                "bps" => (Unit::Rate, Box::new(read)),
+                _ => (Unit::Size, Box::new(read)),
+            }),
+        }
+    }
+}
+
+/// A value without its quotes.
+pub(super) fn plain(value: &str) -> &str {
+    value.trim_matches(['"', '\''])
+}
+
+impl Store {
+    /// In this folder, which is made if it is not there.
+    ///
+    /// # Errors
+    /// If it cannot be.
+    pub fn open(folder: &Path) -> Result<Store, Error> {
+        let runs = folder.join("runs");
+        fs::create_dir_all(&runs).map_err(|error| Error::Io { path: runs, error })?;
+        Ok(Store { folder: folder.to_path_buf() })
+    }
+
+    /// Where a run is.
+    pub fn path(&self, job: &Job) -> PathBuf {
+        let scheduler = job.scheduler.replace('/', "%2F");
+        self.folder
+            .join("runs")
+            .join(format!("scheduler={scheduler}"))
+            .join(format!("{}.parquet", job.id))
+    }
+
+    /// Whether a run is there.
+    pub fn has(&self, job: &Job) -> bool {
+        self.path(job).is_file()
+    }
+
+    /// Writes a run.
+    pub(super) fn write(&self, job: &Job, columns: &[Column], made: &Made) -> Result<(), Error> {
+        let path = self.path(job);
+        let bytes =
+            file(job, columns, made).map_err(|error| Error::Store { path: path.clone(), error })?;
+        let beside = path.with_extension(format!("{}.tmp", std::process::id()));
+        let written = fs::create_dir_all(path.parent().expect("it has a folder"))
+            .and_then(|()| fs::write(&beside, bytes))
+            .and_then(|()| File::open(&beside)?.sync_all())
+            .and_then(|()| fs::rename(&beside, &path));
+        written.map_err(|error| {
+            // What is half written is of no use, and the error tells of the disk.
+            let _ = fs::remove_file(&beside);
+            Error::Io { path, error }
+        })
+    }
+
+    /// The rows of a run; `None` if it is not there.
+    ///
+    /// # Errors
+    /// If the file is none of a run.
+    pub fn rows(&self, job: &Job) -> Result<Option<Vec<Row>>, Error> {
+        let path = self.path(job);
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::Io { path, error }),
+        };
+        rows(file).map(Some).map_err(|error| Error::Store { path, error })
+    }
+}
+
+fn rows(file: File) -> Result<Vec<Row>, ParquetError> {
+    let reader = SerializedFileReader::new(file)?;
+    let mut rows = Vec::new();
+    for row in reader.get_row_iter(None)? {
+        let row = row?;
+        let field = |wanted: &str| {
+            row.get_column_iter().find(|(name, _)| *name == wanted).map(|(_, field)| field.clone())
+        };
+        let missing = || ParquetError::General("it has not the columns of a run".into());
+        let (Some(Field::Str(class)), Some(Field::Str(figure)), Some(Field::Double(value))) =
+            (field("class"), field("figure"), field("value"))
+        else {
+            return Err(missing());
+        };
+        let at = match field("at") {
+            Some(Field::Str(at)) => Some(at),
+            Some(Field::Null) => None,
+            _ => return Err(missing()),
+        };
+        rows.push(Row { class, at, figure, value });
+    }
+    Ok(rows)
+}
+
+/// The bytes of a run's file.
+fn file(job: &Job, columns: &[Column], made: &Made) -> Result<Vec<u8>, ParquetError> {
+    let meta = [
+        ("laxity.version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("laxity.plan", made.text.clone()),
+        ("laxity.took_ns", made.took.as_nanos().to_string()),
+    ];
+    let meta = meta.map(|(key, value)| KeyValue::new(key.to_owned(), value)).to_vec();
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_key_value_metadata(Some(meta))
+        .build();
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema(columns)?, Arc::new(properties))?;
+    let figures: Vec<_> =
+        made.figures.iter().filter_map(|figure| Some((figure, figure.value?))).collect();
+    let count = figures.len();
+    let mut group = writer.next_row_group()?;
+    let same = |text: &str| vec![ByteArray::from(text); count];
+    put::<ByteArrayType>(&mut group, &same(&job.id.to_string()), None)?;
+    put::<Int64Type>(&mut group, &vec![job.seed as i64; count], None)?;
+    let known = made.admitted.is_some();
+    let admitted = vec![made.admitted.unwrap_or_default(); if known { count } else { 0 }];
+    put::<BoolType>(&mut group, &admitted, Some(&vec![i16::from(known); count]))?;
+    put::<BoolType>(&mut group, &vec![made.kept; count], None)?;
+    for Column { key, content, .. } in columns {
+        let value = job.point[*key].as_deref().map(plain);
+        let number = match content {
+            Content::Text => {
+                let present = vec![i16::from(value.is_some()); count];
+                let values = value.map_or(Vec::new(), same);
+                put::<ByteArrayType>(&mut group, &values, Some(&present))?;
+                continue;
+            }
+            Content::Number => value.and_then(|value| value.parse().ok()),
+            Content::Quantity(read) => value.and_then(read),
+        };
+        let present = vec![i16::from(number.is_some()); count];
+        put::<DoubleType>(
+            &mut group,
+            &number.map_or(Vec::new(), |number| vec![number; count]),
+            Some(&present),
+        )?;
+    }
+    let words = |word: &dyn Fn(&laxity_report::seeds::Figure) -> Option<&str>| -> Vec<ByteArray> {
+        figures.iter().filter_map(|(figure, _)| Some(ByteArray::from(word(figure)?))).collect()
+    };
+    put::<ByteArrayType>(&mut group, &words(&|figure| Some(&figure.class)), None)?;
+    let present: Vec<i16> =
+        figures.iter().map(|(figure, _)| i16::from(figure.at.is_some())).collect();
+    put::<ByteArrayType>(&mut group, &words(&|figure| figure.at.as_deref()), Some(&present))?;
+    put::<ByteArrayType>(&mut group, &words(&|figure| Some(figure.name)), None)?;
+    put::<DoubleType>(
+        &mut group,
+        &figures.iter().map(|(_, value)| *value).collect::<Vec<_>>(),
+        None,
+    )?;
+    group.close()?;
+    writer.into_inner()
+}
+
+fn schema(columns: &[Column]) -> Result<Arc<Type>, ParquetError> {
+    let column = |name: &str, kind, is_text, is_there| {
+        let repetition = if is_there { Repetition::REQUIRED } else { Repetition::OPTIONAL };
+        let converted = if is_text { ConvertedType::UTF8 } else { ConvertedType::NONE };
+        let built = Type::primitive_type_builder(name, kind)
+            .with_repetition(repetition)
+            .with_converted_type(converted);
+        Ok::<_, ParquetError>(Arc::new(built.build()?))
+    };
+    let text = |name: &str, is_there| column(name, Physical::BYTE_ARRAY, true, is_there);
+    let mut fields = vec![
+        text("run", true)?,
+        column("seed", Physical::INT64, false, true)?,
+        column("admitted", Physical::BOOLEAN, false, false)?,
+        column("kept", Physical::BOOLEAN, false, true)?,
+    ];
+    for Column { name, content, .. } in columns {
+        fields.push(match content {
+            Content::Text => text(name, false)?,
+            Content::Number | Content::Quantity(_) => column(name, Physical::DOUBLE, false, false)?,
+        });
+    }
+    fields.extend([text("class", true)?, text("at", false)?, text("figure", true)?]);
+    fields.push(column("value", Physical::DOUBLE, false, true)?);
+    Ok(Arc::new(Type::group_type_builder("run").with_fields(fields).build()?))
+}
+
+fn put<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
+    values: &[T::T],
+    present: Option<&[i16]>,
+) -> Result<(), ParquetError> {
+    let Some(mut column) = group.next_column()? else {
+        return Err(ParquetError::General("the schema has fewer columns".into()));
+    };
+    column.typed::<T>().write_batch(values, present, None)?;
+    column.close()
+}

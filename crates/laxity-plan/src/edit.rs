@@ -1,0 +1,255 @@
+//! A plan's text with other values at some of its keys.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+use toml_edit::{DocumentMut, Item, Key, Table, TableLike, Value};
+
+use crate::error::{Fault, PlanError};
+
+/// A key of a plan, with those of the tables that it lies in: `class.video.deadline`, `source.0.rate`. Parts
+/// are written as in TOML, in quotes where they hold more than letters, digits, `-` and `_`; a number counts the
+/// tables of a list from 0.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Path(Vec<String>);
+
+impl FromStr for Path {
+    type Err = EditError;
+
+    fn from_str(text: &str) -> Result<Path, EditError> {
+        let wrong = || EditError::NoKey(text.to_owned());
+        let parts = Key::parse(text).map_err(|_| wrong())?;
+        Ok(Path(parts.iter().map(|part| part.get().to_owned()).collect()))
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<String> =
+            self.0.iter().map(|part| Key::new(part).display_repr().into_owned()).collect();
+        f.write_str(&parts.join("."))
+    }
+}
+
+/// Why a key cannot have a value.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum EditError {
+    /// The words are no key.
+    #[error(
+        "`{0}` is no key: write the names of tables and the key with dots, as `class.video.deadline`"
+    )]
+    NoKey(String),
+    /// A table that the key lies in is not in the plan.
+    #[error("the plan has no `{missing}`, in which `{key}` would lie")]
+    NoTable {
+        /// The key.
+        key: Path,
+        /// What is not there.
+        missing: Path,
+    },
+    /// The value is none of TOML's.
+    #[error("`{0}` is no value of TOML")]
+    NoValue(String),
+}
+
+/// A plan's text that is being changed: its comments, order and formatting stay.
+#[derive(Clone, Debug)]
+pub struct Draft(DocumentMut);
+
+impl Draft {
+    /// Of the text of a plan, which is called `name` in errors.
+    ///
+    /// # Errors
+    /// If it is no TOML.
+    pub fn parse(text: &str, name: &str) -> Result<Draft, PlanError> {
+        let document = text.parse::<DocumentMut>().map_err(|error| {
+            PlanError::new(name, text, Fault::new(error.span(), error.message().to_string()))
+        });
+        Ok(Draft(document?))
+    }
+
+    /// Gives a key a value, written in TOML, whether it has one or not.
+    ///
+    /// # Errors
+    /// If that is no value, or there is no such table.
+    pub fn set(&mut self, key: &Path, value: &str) -> Result<(), EditError> {
+        let mut value: Value =
+            value.trim().parse().map_err(|_| EditError::NoValue(value.to_owned()))?;
+        let no_table = |depth: usize| EditError::NoTable {
+            key: key.clone(),
+            missing: Path(key.0[..=depth].to_vec()),
+        };
+        let (last, tables) = key.0.split_last().expect("a key has a part");
+        let mut table: &mut dyn TableLike = self.0.as_table_mut();
+        let mut depth = 0;
+        while depth < tables.len() {
+            let item = table.get_mut(&tables[depth]).ok_or_else(|| no_table(depth))?;
+            let number = || key.0.get(depth + 1)?.parse::<usize>().ok();
+            let (inner, parts) = match item {
+                Item::ArrayOfTables(list) => {
+                    let inner = number().and_then(|number| list.get_mut(number));
+                    (inner.map(|inner| inner as &mut dyn TableLike), 2)
+                }
+                Item::Value(Value::Array(list)) => {
+                    let inner = number().and_then(|number| list.get_mut(number));
+                    let inner = inner.and_then(Value::as_inline_table_mut);
+                    (inner.map(|inner| inner as &mut dyn TableLike), 2)
+                }
+                item => (item.as_table_like_mut(), 1),
+            };
+            table = inner.ok_or_else(|| no_table((depth + parts - 1).min(tables.len() - 1)))?;
+            depth += parts;
+        }
+        match table.get_mut(last) {
+            Some(Item::Value(old)) => {
+                *value.decor_mut() = old.decor().clone();
+                *old = value;
+            }
+            _ => drop(table.insert(last, Item::Value(value))),
+        }
+        Ok(())
+    }
+
+    /// The text.
+    pub fn text(&self) -> String {
+        self.0.to_string()
+    }
+
+    /// What it says, without comments and formatting: two texts with the same meaning and order of keys have
+    /// the same.
+    pub fn essence(&self) -> String {
+        let mut text = String::new();
+        of_table(self.0.as_table(), &mut text);
+        text
+    }
+}
+
+/// Writes a table as `key=value` in braces.
+fn of_table(table: &Table, into: &mut String) {
+    of_pairs(table, into);
+}
+
+fn of_pairs(table: &dyn TableLike, into: &mut String) {
+    into.push('{');
+    for (key, item) in table.iter() {
+        *into += &format!("{key:?}=");
+        of_item(item, into);
+        into.push(';');
+    }
+    into.push('}');
+}
+
+fn of_item(item: &Item, into: &mut String) {
+    match item {
+        Item::None => {}
+        Item::Value(value) => of_value(value, into),
+        Item::Table(table) => of_table(table, into),
+        Item::ArrayOfTables(list) => {
+            into.push('[');
+            for table in list {
+                of_table(table, into);
+                into.push(',');
+            }
+            into.push(']');
+        }
+    }
+}
+
+fn of_value(value: &Value, into: &mut String) {
+    match value {
+        Value::String(text) => *into += &format!("{:?}", text.value()),
+        Value::Integer(number) => *into += &number.value().to_string(),
+        Value::Float(number) => *into += &format!("{:?}", number.value()),
+        Value::Boolean(is) => *into += &is.value().to_string(),
+        Value::Datetime(time) => *into += &time.value().to_string(),
+        Value::Array(list) => {
+            into.push('[');
+            for value in list {
+                of_value(value, into);
+                into.push(',');
+            }
+            into.push(']');
+        }
+        Value::InlineTable(table) => of_pairs(table, into),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: &str = "version = 1
+link = { rate = '10mbit' } # of the modem
+[class.video]
+deadline = '30ms' # a frame
+[class.\"a b\"]
+[[source]]
+class = 'video'
+[[source]]
+class = 'a b'
+";
+
+    fn set(key: &str, value: &str) -> Result<String, EditError> {
+        let mut draft = Draft::parse(PLAN, "plan.toml").unwrap();
+        draft.set(&key.parse()?, value)?;
+        Ok(draft.text())
+    }
+
+    #[test]
+    fn a_value_takes_the_place_of_the_old_one_and_nothing_else_changes() {
+        let with = |old: &str, new: &str| Ok(PLAN.replace(old, new));
+        assert_eq!(set("class.video.deadline", "\"20ms\""), with("'30ms'", "\"20ms\""));
+        assert_eq!(set("link.rate", "'8mbit'"), with("'10mbit'", "'8mbit'"));
+        assert_eq!(set("source.1.class", "'video'"), with("class = 'a b'", "class = 'video'"));
+    }
+
+    #[test]
+    fn a_key_that_is_not_there_is_added_to_a_table_that_is() {
+        let text = set("class.\"a b\".weight", "3").unwrap();
+        assert!(text.contains("[class.\"a b\"]\nweight = 3\n"), "{text}");
+        let text = set("link.max-packet", "'1500b'").unwrap();
+        assert!(text.contains(", max-packet = '1500b' }"), "{text}");
+    }
+
+    #[test]
+    fn what_cannot_be_is_told() {
+        for (key, value, said) in [
+            ("class.vidio.deadline", "'1ms'", "the plan has no `class.vidio`, in which"),
+            ("source.2.rate", "'1mbit'", "the plan has no `source.2`, in which"),
+            ("source.rate", "'1mbit'", "the plan has no `source"),
+            ("version.x", "1", "the plan has no `version`"),
+            ("class..x", "1", "is no key"),
+            ("", "1", "is no key"),
+            ("link.rate", "10mbit", "`10mbit` is no value of TOML"),
+        ] {
+            let error = set(key, value).unwrap_err().to_string();
+            assert!(error.contains(said), "{key}: {error}");
+        }
+        let error = Draft::parse("version = ", "plan.toml").unwrap_err();
+        assert!(error.to_string().starts_with("plan.toml:1:"), "{error}");
+    }
+
+    #[test]
+    fn keys_are_written_as_they_are_read() {
+        for key in ["class.video.deadline", "class.\"a b\".weight", "source.0.rate"] {
+            assert_eq!(key.parse::<Path>().unwrap().to_string(), key);
+        }
+    }
+
+    #[test]
+    fn comments_and_formatting_are_not_of_the_essence() {
+        let essence = |text: &str| Draft::parse(text, "plan.toml").unwrap().essence();
+        let other = PLAN.replace(" # a frame", "\n\n").replace('\'', "\"");
+        assert_eq!(essence(PLAN), essence(&other));
+        assert_eq!(essence("a.b = 1"), essence("[a]\nb = 1"));
+        assert_ne!(essence("a = '1'"), essence("a = 1"));
+        assert_ne!(
+            essence("a = 1\nb = 2"),
+            essence("b = 2\na = 1"),
+            "classes are matched in order"
+        );
+        assert_ne!(essence("a = ['x,\"y']"), essence("a = ['x', 'y']"));
+    }
+}

@@ -1,0 +1,115 @@
+//! How figures depend on what varies in a study: a panel a class, and a page.
+
+use maud::html;
+
+use crate::chart::{Axis, Chart, Dash, Figure, Mark, Series, Style, Unit};
+use crate::html::{facts, figure as drawn, page};
+use crate::seeds::Format;
+
+/// A class, and how a figure of it depends on a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// The class.
+    pub class: String,
+    /// A line for each combination of what else varies.
+    pub lines: Vec<Line>,
+}
+
+/// A figure over a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// What else varies, as it is here.
+    pub name: String,
+    /// The value, the mean over the seeds, and half the width of its confidence interval.
+    pub points: Vec<(f64, f64, Option<f64>)>,
+}
+
+/// What the panels share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Over {
+    /// The figure, as summaries call it.
+    pub figure: String,
+    /// The key of the value.
+    pub key: String,
+    /// What the value is, in the unit of a chart's axis.
+    pub unit: Unit,
+    /// Whether the values are drawn at random, so that lines would join what has nothing to do with each other.
+    pub is_sampled: bool,
+}
+
+/// Means over the seeds, each with its confidence interval of 95 %.
+pub fn figure(over: &Over, panels: &[Panel]) -> Figure<'static> {
+    let shown = Format::of(&over.figure);
+    let (unit, scale) = shown.unit();
+    let mark = if over.is_sampled { Mark::Points } else { Mark::Line };
+    let chart = |panel: &Panel| {
+        let lines = panel.lines.iter().enumerate().flat_map(|(subject, line)| {
+            let style = Style::of(subject);
+            let means = line.points.iter().map(|&(x, mean, _)| (x, mean * scale)).collect();
+            let interval = |&(x, mean, half): &(f64, f64, Option<f64>)| {
+                let half = half.unwrap_or(f64::NAN);
+                [(x, (mean - half) * scale), (x, (mean + half) * scale), (f64::NAN, f64::NAN)]
+            };
+            let intervals = line.points.iter().flat_map(interval).collect();
+            [
+                Series { name: line.name.clone(), mark, style, points: means },
+                Series {
+                    name: String::new(),
+                    mark: Mark::Line,
+                    style: Style { dash: Dash::Solid, faint: true, ..style },
+                    points: intervals,
+                },
+            ]
+        });
+        Chart {
+            title: panel.class.clone(),
+            x: Axis::linear("", over.unit),
+            y: Axis::linear("", unit),
+            series: lines.collect(),
+            markers: Vec::new(),
+        }
+    };
+    let title = format!("{} over {}", shown.plain(&over.figure), over.key);
+    Figure::panels(&title, panels.iter().map(chart).collect(), 2)
+}
+
+/// A figure of a study: its table, and its picture if a number varies.
+pub struct Part {
+    /// The figure, as summaries call it.
+    pub figure: String,
+    /// The picture.
+    pub picture: Option<Figure<'static>>,
+    /// The place of the last column of words; numbers follow.
+    pub words: usize,
+    /// The table's head.
+    pub header: Vec<String>,
+    /// Its rows.
+    pub rows: Vec<Vec<String>>,
+}
+
+const CAPTION: &str = "Means over the seeds, with their confidence intervals of 95 %.";
+const EXPLAINED: &str = "± is half the width of the mean's confidence interval of 95 %, by Student's t. \
+    5, 50 and 95 % of the runs do not exceed p5, p50 and p95.";
+
+/// A study as one HTML file.
+pub fn html(title: &str, about: &[(&'static str, String)], parts: &[Part]) -> String {
+    page(
+        title,
+        &html! {
+            (facts(about))
+            @for part in parts {
+                section {
+                    h2 { (Format::of(&part.figure).plain(&part.figure)) }
+                    @if let Some(picture) = &part.picture { (drawn(picture, CAPTION)) }
+                    div.wide { table {
+                        thead { tr { @for (at, head) in part.header.iter().enumerate() { th.number[at > part.words] { (head) } } } }
+                        tbody { @for row in &part.rows { tr {
+                            @for (at, cell) in row.iter().enumerate() { td.number[at > part.words] { (cell) } }
+                        } } }
+                    } }
+                }
+            }
+            p.note { (EXPLAINED) }
+        },
+    )
+}
