@@ -29,7 +29,7 @@ pub(crate) struct Running<'k, K> {
 impl<K: Keeper> Running<'_, K> {
     /// Takes note of what has happened.
     pub fn look(&mut self, forwarding: &Forwarding) -> Result<(), Stopped> {
-        self.log.read(&mut self.books);
+        self.log.read(Clock::Monotonic.now(), &mut self.books);
         self.books.hand_over();
         self.links.follow(forwarding, &mut |what| self.books.keeper.say(what))
     }
@@ -75,17 +75,17 @@ impl<K: Keeper> Running<'_, K> {
         Status {
             version: env!("CARGO_PKG_VERSION").to_string(),
             uptime_ns: Clock::Monotonic.now().saturating_sub(self.started).0,
-            real_time: self.real_time,
-            reloads,
-            reloads_refused,
-            events_lost: self.log.lost(),
+            real_time: Some(self.real_time),
+            reloads: Some(reloads),
+            reloads_refused: Some(reloads_refused),
+            events_lost: Some(self.log.lost()),
             interfaces: self.links.status(counts),
             ways: self.log.present().map(Period::status).collect(),
         }
     }
 
     pub fn end(mut self, counts: &Counts) -> Status {
-        self.log.read(&mut self.books);
+        self.log.read(Clock::Monotonic.now(), &mut self.books);
         let status = self.status(counts);
         self.log.end().iter().for_each(|period| self.books.keeper.ended(period));
         let say = &mut |what: &str| self.books.keeper.say(what);
