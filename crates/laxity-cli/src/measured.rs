@@ -41,15 +41,18 @@ pub fn gone(way: &WayStatus) -> &'static str {
 
 /// Whether packets kept their bounds; from outside, whatever was late counts as theirs.
 pub fn lateness(way: &WayStatus) -> Option<String> {
-    let broken = format!("{} packets took longer than their bound", way.broken);
+    let broken = match way.broken {
+        1 => "1 packet took longer than its bound".to_string(),
+        broken => format!("{broken} packets took longer than their bound"),
+    };
     match (&way.watched, &way.late, way.broken) {
         (Some(_), ..) if way.classes.iter().all(|class| class.bound_ns.is_none()) => None,
         (Some(_), _, 0) => Some("No packet took longer than its bound.".into()),
         (Some(_), ..) => Some(format!("{broken}.")),
         (None, None, _) => None,
-        (None, Some(late), broken_packets) => {
+        (None, Some(late), packets) => {
             let late = quantity::time(late.max as f64);
-            let kept = match broken_packets {
+            let kept = match packets {
                 0 => "Every packet kept its bound and that.".into(),
                 _ => format!("{broken} and that."),
             };
@@ -68,15 +71,15 @@ pub fn remarks(way: &WayStatus) -> Vec<String> {
     let pending = all(|class| class.watched.unwrap_or_default().pending);
     let nonconforming = all(|class| class.watched.unwrap_or_default().nonconforming);
     let counted = [
-        (pending, "have not left"),
-        (nonconforming, "broke the arrival curve of their class"),
-        (unclassed, "are of no class: no `match` takes them"),
+        (pending, "not left yet"),
+        (nonconforming, "beyond the arrival curve of their class"),
+        (unclassed, "of no class: no `match` takes them"),
         (
             unpaired,
-            "left and were not seen to arrive: made, copied or changed in between, or there before",
+            "left and not seen to arrive: made, copied or changed in between, or there before",
         ),
         (alike, "left while another of the same content waited: they count as leaving in order"),
-        (forgotten, "were forgotten, as too many waited: a shorter --timeout needs fewer"),
+        (forgotten, "forgotten, as too many waited: a shorter --timeout needs fewer"),
     ];
     let counted = counted.into_iter().filter(|(count, _)| *count > 0);
     let busiest = format!("At the busiest, {} left for 100 ms.", quantity::rate(busiest_bps));

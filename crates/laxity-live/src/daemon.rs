@@ -148,7 +148,7 @@ impl Daemon {
         service.ready(&begun);
         let started = Clock::Monotonic.now();
         let end = duration.map(|duration| started.saturating_add(duration));
-        let log = Log::new(plans.map(|plan| Some(plan?.plan)), recorder, started);
+        let log = Log::new(plans.map(|plan| Some(plan?.plan)), recorder);
         let real_time = forwarding.is_real_time();
         let books = Books { keeper, ledgers, capture, next: None };
         let mut running = Running { links, log, books, started, real_time, reloads: [0; 2] };

@@ -40,25 +40,37 @@ impl OverTime {
         OverTime { span: (begin, begin), width: SHORTEST, totals, bytes }
     }
 
-    /// Up to now the classes have sent so many bytes each.
+    /// Up to now the classes have sent so many bytes each. What is new was sent evenly since it was noted
+    /// last.
     pub fn note(&mut self, now: Nanos, totals: impl Iterator<Item = u64>) {
+        let from = self.duration().0;
         self.span.1 = self.span.1.max(now);
+        let to = self.duration().0;
         // What ends with an interval belongs to it.
-        let end = self.duration().0.saturating_sub(1);
-        while end / self.width.0 >= INTERVALS as u64 {
+        let last_of = |width: Nanos| (to.saturating_sub(1) / width.0) as usize;
+        while last_of(self.width) >= INTERVALS {
             self.width = Nanos(2 * self.width.0);
             self.bytes.iter_mut().for_each(|bytes| *bytes = by_two(bytes));
         }
-        let at = (end / self.width.0) as usize;
+        let (width, last) = (self.width.0, last_of(self.width));
+        let first = last.min((from / width) as usize);
         for (class, total) in totals.enumerate() {
             if class == self.totals.len() {
                 self.totals.push(0);
                 self.bytes.push(Vec::new());
             }
-            let (before, bytes) = (&mut self.totals[class], &mut self.bytes[class]);
-            bytes.resize(bytes.len().max(at + 1), 0);
-            bytes[at] += total.saturating_sub(*before);
-            *before = total;
+            let new = total.saturating_sub(self.totals[class]);
+            self.totals[class] = total;
+            let bytes = &mut self.bytes[class];
+            bytes.resize(bytes.len().max(last + 1), 0);
+            let mut placed = 0;
+            for (at, bytes) in bytes.iter_mut().enumerate().take(last).skip(first) {
+                let until = (at as u64 + 1) * width - from;
+                let share = u128::from(new) * u128::from(until) / u128::from(to - from);
+                *bytes += share as u64 - placed;
+                placed = share as u64;
+            }
+            bytes[last] += new - placed;
         }
     }
 
@@ -113,5 +125,15 @@ mod tests {
         sent.note(SHORTEST, [1].into_iter());
         sent.note(SHORTEST + Nanos(1), [3].into_iter());
         assert_eq!(sent.bytes(), [vec![1, 2]]);
+        sent.note(SHORTEST + Nanos(1), [4].into_iter());
+        assert_eq!(sent.bytes(), [vec![1, 3]], "no time has passed");
+    }
+
+    #[test]
+    fn what_is_noted_late_was_sent_all_the_time() {
+        let mut sent = OverTime::new(Nanos::ZERO);
+        sent.note(Nanos(SHORTEST.0 / 2), [0].into_iter());
+        sent.note(Nanos(3 * SHORTEST.0), [25].into_iter());
+        assert_eq!(sent.bytes(), [vec![5, 10, 10]]);
     }
 }

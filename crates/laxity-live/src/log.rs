@@ -3,6 +3,7 @@
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 use laxity_forward::Event;
+use laxity_linux::clock::Clock;
 use laxity_linux::frames::Side;
 use laxity_plan::Plan;
 
@@ -55,8 +56,6 @@ impl Period {
 /// What is measured of both directions.
 pub struct Log {
     recorder: Recorder,
-    /// When it was read last.
-    now: Nanos,
     ways: [Option<Way>; 2],
 }
 
@@ -93,18 +92,19 @@ pub trait Reader {
 
 impl Log {
     /// Nothing yet, of directions that follow these plans from now on.
-    pub fn new(plans: [Option<Plan>; 2], recorder: Recorder, now: Nanos) -> Self {
+    pub fn new(plans: [Option<Plan>; 2], recorder: Recorder) -> Self {
+        let now = Clock::Monotonic.now();
         let [there, back] = plans;
         let way = |at, plan: Option<Plan>| {
             Some(Way { present: Period::new(at, 0, plan?, now), next: None })
         };
-        Log { recorder, now, ways: [way(Side::A, there), way(Side::B, back)] }
+        Log { recorder, ways: [way(Side::A, there), way(Side::B, back)] }
     }
 
     /// Counts what has happened since it was last read.
-    pub fn read(&mut self, now: Nanos, reader: &mut impl Reader) {
-        self.now = now;
-        let Log { recorder, ways, .. } = self;
+    pub fn read(&mut self, reader: &mut impl Reader) {
+        let now = Clock::Monotonic.now();
+        let Log { recorder, ways } = self;
         recorder.read(|happened, frame| {
             let Some(way) = &mut ways[happened.at.index()] else { return };
             if happened.plan > way.present.number {
@@ -128,16 +128,16 @@ impl Log {
         reader: &mut impl Reader,
         follow: impl FnOnce(Plan) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.read(self.now, reader);
+        self.read(reader);
         let way = self.ways[at.index()].as_mut();
         let way = way.map(|way| way.next.insert(plan.clone()));
         debug_assert!(way.is_some(), "a direction that follows a plan");
         let followed = follow(plan);
-        self.read(self.now, reader);
+        self.read(reader);
         if let Some(way) = &mut self.ways[at.index()] {
             match followed {
                 // Unless all that happened under it so far was lost.
-                Ok(()) => way.go_on(self.now, reader),
+                Ok(()) => way.go_on(Clock::Monotonic.now(), reader),
                 Err(_) => way.next = None,
             }
         }

@@ -29,7 +29,7 @@ pub(crate) struct Running<'k, K> {
 impl<K: Keeper> Running<'_, K> {
     /// Takes note of what has happened.
     pub fn look(&mut self, forwarding: &Forwarding) -> Result<(), Stopped> {
-        self.log.read(Clock::Monotonic.now(), &mut self.books);
+        self.log.read(&mut self.books);
         self.books.hand_over();
         self.links.follow(forwarding, &mut |what| self.books.keeper.say(what))
     }
@@ -85,7 +85,7 @@ impl<K: Keeper> Running<'_, K> {
     }
 
     pub fn end(mut self, counts: &Counts) -> Status {
-        self.log.read(Clock::Monotonic.now(), &mut self.books);
+        self.log.read(&mut self.books);
         let status = self.status(counts);
         self.log.end().iter().for_each(|period| self.books.keeper.ended(period));
         let say = &mut |what: &str| self.books.keeper.say(what);

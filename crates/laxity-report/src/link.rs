@@ -12,6 +12,7 @@ use crate::figures::{self, CHART_BINS, Exceedance, NS, exceedance_points};
 use crate::html::{
     THROUGHPUT_CAPTION, admission_section, exceedance_caption, facts, figure, omission, page, said,
 };
+use crate::quantity::{count, time};
 
 /// What a report of a link is made from.
 #[derive(Clone, Debug)]
@@ -101,16 +102,17 @@ pub fn html(report: &LinkReport) -> String {
         &html! {
             (facts(&report.facts))
             (listed(&report.remarks))
-            @for way in &report.ways { (of_way(way)) }
+            @for way in &report.ways { (of_way(way, report.ways.len() > 1)) }
         },
     )
 }
 
-fn of_way(way: &WayReport) -> Markup {
+fn of_way(way: &WayReport, is_one_of_several: bool) -> Markup {
     let classes = way.classes.len();
     html! {
-        section {
+        section.way {
             h2 { (way.title) }
+            @if is_one_of_several { p.note { "For " (time(way.duration_ns as f64)) "." } }
             (said(way.kept, way.is_promised(), way.headline.as_deref(), &way.broken()))
             (listed(&way.remarks))
         }
@@ -118,7 +120,7 @@ fn of_way(way: &WayReport) -> Markup {
         section {
             h2 { "Classes" }
             (tables::classes(way))
-            @if way.classes.iter().any(|class| !class.gone.is_empty()) { (tables::gone(way)) }
+            (tables::gone(way))
             @if let Some(late) = &way.late { (tables::late(late)) }
         }
         section {
@@ -152,7 +154,6 @@ impl WayReport {
 
 impl ClassReport {
     fn broken(&self) -> String {
-        use crate::quantity::{count, time};
         let packets = if self.bound_misses == 1 { "packet" } else { "packets" };
         let bound = self.bound_ns.map_or(f64::NAN, |bound| bound as f64);
         let (name, misses) = (&self.name, count(self.bound_misses));

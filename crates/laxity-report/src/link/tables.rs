@@ -1,10 +1,8 @@
 //! The tables of a report of a link.
 
-use std::collections::BTreeSet;
-
 use maud::{Markup, html};
 
-use super::{Delays, WayReport};
+use super::{ClassReport, Delays, WayReport};
 use crate::html::tables::{cell, swatch};
 use crate::quantity::{NOTHING, count, megabits};
 
@@ -43,25 +41,21 @@ pub(super) fn classes(way: &WayReport) -> Markup {
     }
 }
 
-/// Packets that were not sent, a column a reason.
+/// Why packets were not sent, unless the table of classes says it.
 pub(super) fn gone(way: &WayReport) -> Markup {
-    let reasons: BTreeSet<&str> =
-        way.classes.iter().flat_map(|class| class.gone.keys()).map(String::as_str).collect();
-    let classes = way.classes.iter().enumerate().filter(|(_, class)| !class.gone.is_empty());
+    let is_told = |reason: &String| reason == way.gone;
+    let classes: Vec<_> =
+        way.classes.iter().filter(|class| !class.gone.keys().all(is_told)).collect();
+    let reasons = |class: &ClassReport| -> String {
+        let reasons = class.gone.iter();
+        let reasons = reasons.map(|(reason, packets)| format!("{} {reason}", count(*packets)));
+        reasons.collect::<Vec<_>>().join(", ")
+    };
     html! {
-        h3 { "Packets " (way.gone) ", by reason" }
-        div.wide { table {
-            thead { tr {
-                th { "Class" }
-                @for reason in &reasons { th.number { (reason) } }
-            } }
-            tbody { @for (at, class) in classes { tr {
-                th scope="row" { (swatch(at)) (class.name) }
-                @for reason in &reasons {
-                    td.number { (class.gone.get(*reason).map_or(NOTHING.into(), |packets| count(*packets))) }
-                }
-            } } }
-        } }
+        @if !classes.is_empty() {
+            h3 { "Packets " (way.gone) ", by reason" }
+            ul { @for class in classes { li { (class.name) ": " (reasons(class)) } } }
+        }
     }
 }
 

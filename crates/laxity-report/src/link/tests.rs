@@ -59,8 +59,13 @@ fn classes_stand_beside_their_bounds() {
         assert!(text.contains(wanted), "{wanted}");
     }
     assert!(!text.contains("How late it woke up"), "that is not known");
+    assert!(text.contains("call: 10 queue-full"));
+    let mut lost = report(vec![class("call", None)]);
+    lost.ways[0].gone = "queue-full";
+    assert!(!html(&lost).contains("by reason"), "the table says it");
     let late = ClassReport { bound_misses: 1, ..class("call", Some(2_000_000)) };
     let text = html(&report(vec![late]));
+    assert!(!text.contains("For 90"));
     assert!(text.contains("verdict broken"));
     assert!(text.contains("call: 1 packet took longer than the bound of 2\u{a0}ms"));
 }

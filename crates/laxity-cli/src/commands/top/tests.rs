@@ -149,6 +149,18 @@ fn a_link_at_its_end_is_said_and_what_was_heard_stays() {
     assert!(Client::at("/nowhere").status().is_err());
 }
 
+/// Under `laxity watch` nobody knows queues or priorities.
+#[test]
+fn what_is_not_known_is_not_shown_as_nothing() {
+    let mut watched = status(10);
+    (watched.real_time, watched.reloads, watched.reloads_refused) = (None, None, None);
+    (watched.ways[0].late, watched.ways[0].classes[0].queued) = (None, None);
+    let screen = screen(&mut State::new(watched));
+    let row = screen.lines().find(|line| line.starts_with("call ")).expect("a row");
+    assert_eq!(row.split_whitespace().nth(2), Some("—"), "{screen}");
+    assert!(!screen.contains("priority") && !screen.contains("late by"), "{screen}");
+}
+
 #[test]
 fn more_classes_than_lines_are_scrolled() {
     let mut many = status(5);

@@ -126,10 +126,13 @@ function drawRates(box, way) {
   chart(box, { label: "Throughput", unit: "Mbit/s", seconds: span(), scale: linear(link), lines });
 }
 
+const packets = (count) => (count === 1 ? "1 packet" : `${count} packets`);
+
 // What there is to say of packets that are late.
 function lateness(way) {
-  const broken = `${way.broken} packets took longer than their bound`;
-  if (way.watched) return [way.broken ? `${broken}.` : "No packet took longer than its bound."];
+  const broken = `${packets(way.broken)} took longer than ${way.broken === 1 ? "its" : "their"} bound`;
+  const isBound = way.classes.some((it) => it.bound_ns);
+  if (way.watched) return [isBound && (way.broken ? `${broken}.` : "No packet took longer than its bound.")];
   if (!way.late) return [];
   const kept = way.broken ? `${broken} and that.` : "Every packet kept its bound and that.";
   return [`Waking up was at most ${millis(way.late.max)} ms late.`, kept];
@@ -140,14 +143,15 @@ function remarks(way) {
   if (!way.watched) return [];
   const { busiest_bps: busiest, unclassed, unpaired, alike } = way.watched;
   const all = (field) => way.classes.reduce((sum, it) => sum + (it.watched?.[field] ?? 0), 0);
-  return [
-    `At the busiest, ${rate(busiest)} left for 100 ms.`,
-    all("pending") && `${all("pending")} packets have not left yet.`,
-    all("nonconforming") && `${all("nonconforming")} packets broke the arrival curve of their class.`,
-    unclassed && `${unclassed} packets are of no class.`,
-    unpaired && `${unpaired} packets left and were not seen to arrive.`,
-    alike && `${alike} packets left while another of the same content waited.`,
+  const counted = [
+    [all("pending"), "not left yet"],
+    [all("nonconforming"), "beyond the arrival curve of their class"],
+    [unclassed, "of no class"],
+    [unpaired, "left and not seen to arrive"],
+    [alike, "left while another of the same content waited"],
   ];
+  const shown = counted.filter(([count]) => count > 0).map(([count, what]) => `${packets(count)} ${what}.`);
+  return [`At the busiest, ${rate(busiest)} left for 100 ms.`, ...shown];
 }
 
 function showWay(section, way, before, seconds) {
