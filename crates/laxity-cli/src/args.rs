@@ -61,7 +61,7 @@ pub enum Command {
     /// Forward the frames between two interfaces under a plan.
     #[cfg(target_os = "linux")]
     Live(Live),
-    /// Print what a link is like that `live` forwards over.
+    /// Print what a link is like that `live` forwards over or `watch` measures.
     #[cfg(target_os = "linux")]
     Status(Status),
     /// Have `live` read its plans again and follow them.
@@ -221,7 +221,7 @@ pub struct Live {
     #[arg(long, value_name = "PLAN")]
     pub back: Option<PathBuf>,
     /// In a network: the interface at which a node's link to a neighbour is; one for every link of the node.
-    #[arg(long, value_name = "NODE:NEIGHBOUR=INTERFACE[@NAMESPACE]", conflicts_with_all = ["from", "to", "back", "ledger", "capture", "listen", "control"])]
+    #[arg(long, value_name = "NODE:NEIGHBOUR=INTERFACE[@NAMESPACE]", conflicts_with_all = ["from", "to", "back", "ledger", "capture", "listen", "control", "report"])]
     pub port: Vec<PortName>,
     /// How frames are taken in and sent.
     #[arg(long, value_name = "BACKEND", default_value = "ring")]

@@ -11,6 +11,8 @@ mod output;
 mod progress;
 mod promises;
 #[cfg(target_os = "linux")]
+mod report;
+#[cfg(target_os = "linux")]
 mod sight;
 mod staging;
 mod terminal;

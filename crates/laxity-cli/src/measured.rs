@@ -1,14 +1,19 @@
-//! What was measured of a live link, as text.
+//! What was measured of a link, as text.
 
-use laxity_live::status::{ClassStatus, InterfaceStatus, Status, WayStatus};
+use laxity_live::status::{ClassStatus, InterfaceStatus, Status, WayStatus, WayWatched};
 use laxity_report::{quantity, table};
+
+/// The interfaces, from where frames go in to where they go out.
+pub fn interfaces(status: &Status) -> String {
+    let names: Vec<_> = status.interfaces.iter().map(|it| it.name.as_str()).collect();
+    names.join(" → ")
+}
 
 /// What it is of: the interfaces, and since when.
 pub fn heading(status: &Status) -> String {
-    let names: Vec<_> = status.interfaces.iter().map(|it| it.name.as_str()).collect();
     let seconds = status.uptime_ns / 1_000_000_000;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("{}, for {hours}:{minutes:02}:{seconds:02}", names.join(" → "))
+    format!("{}, for {hours}:{minutes:02}:{seconds:02}", interfaces(status))
 }
 
 /// So many plans.
@@ -18,17 +23,71 @@ pub fn plans(count: u64) -> String {
 
 /// One direction under a plan.
 pub fn of_way(way: &WayStatus) -> String {
-    let table = by_class(way, "dropped", [], |_| []);
-    let rate = quantity::rate(way.rate_bps as f64);
-    let mut text = format!("{}: {} at {rate}\n\n{table}\n\n", way.way, way.scheduler);
-    if let Some(late) = &way.late {
-        text += &format!("Waking up was at most {} late.", quantity::time(late.max as f64));
-        text += &match way.broken {
-            0 => " Every packet kept its bound and that.\n\n".to_string(),
-            broken => format!(" {broken} packets took longer than their bound and that.\n\n"),
-        };
+    let sentences = lateness(way).into_iter().chain(remarks(way)).map(|line| format!("{line}\n"));
+    let sentences: String = sentences.collect();
+    let end = if sentences.is_empty() { "" } else { "\n" };
+    format!("{}\n\n{}\n\n{sentences}{end}", title(way), table(way))
+}
+
+/// What a direction is called.
+pub fn title(way: &WayStatus) -> String {
+    format!("{}: {} at {}", way.way, way.scheduler, quantity::rate(way.rate_bps as f64))
+}
+
+/// What is said of packets that are not sent.
+pub fn gone(way: &WayStatus) -> &'static str {
+    if way.watched.is_some() { "lost" } else { "dropped" }
+}
+
+/// Whether packets kept their bounds; from outside, whatever was late counts as theirs.
+pub fn lateness(way: &WayStatus) -> Option<String> {
+    let broken = match way.broken {
+        1 => "1 packet took longer than its bound".to_string(),
+        broken => format!("{broken} packets took longer than their bound"),
+    };
+    match (&way.watched, &way.late, way.broken) {
+        (Some(_), ..) if way.classes.iter().all(|class| class.bound_ns.is_none()) => None,
+        (Some(_), _, 0) => Some("No packet took longer than its bound.".into()),
+        (Some(_), ..) => Some(format!("{broken}.")),
+        (None, None, _) => None,
+        (None, Some(late), packets) => {
+            let late = quantity::time(late.max as f64);
+            let kept = match packets {
+                0 => "Every packet kept its bound and that.".into(),
+                _ => format!("{broken} and that."),
+            };
+            Some(format!("Waking up was at most {late} late. {kept}"))
+        }
     }
-    text
+}
+
+/// What there is to know of figures that were measured from outside.
+pub fn remarks(way: &WayStatus) -> Vec<String> {
+    let Some(WayWatched { busiest_bps, unclassed, unpaired, alike }) = way.watched else {
+        return Vec::new();
+    };
+    let all = |count: fn(&ClassStatus) -> u64| way.classes.iter().map(count).sum::<u64>();
+    let forgotten = all(|class| class.dropped.get("forgotten").copied().unwrap_or_default());
+    let pending = all(|class| class.watched.unwrap_or_default().pending);
+    let nonconforming = all(|class| class.watched.unwrap_or_default().nonconforming);
+    let counted = [
+        (pending, "not left yet"),
+        (nonconforming, "beyond the arrival curve of their class"),
+        (unclassed, "of no class: no `match` takes them"),
+        (
+            unpaired,
+            "left and not seen to arrive: made, copied or changed in between, or there before",
+        ),
+        (alike, "left while another of the same content waited: they count as leaving in order"),
+        (forgotten, "forgotten, as too many waited: a shorter --timeout needs fewer"),
+    ];
+    let counted = counted.into_iter().filter(|(count, _)| *count > 0);
+    let busiest = format!("At the busiest, {} left for 100 ms.", quantity::rate(busiest_bps));
+    let counted = counted.map(|(count, what)| match count {
+        1 => format!("1 packet {what}."),
+        _ => format!("{count} packets {what}."),
+    });
+    std::iter::once(busiest).chain(counted).collect()
 }
 
 /// What was lost beside what schedulers drop, if anything was.
@@ -39,24 +98,26 @@ pub fn of_losses(status: &Status) -> String {
         (!lost.is_empty()).then(|| format!("Lost at {}: {}.\n", interface.name, lost.join(", ")))
     };
     let mut text: String = status.interfaces.iter().filter_map(of).collect();
-    if status.events_lost > 0 {
-        text += &format!("{} events came too fast to be counted.\n", status.events_lost);
+    for InterfaceStatus { name, unseen, .. } in &status.interfaces {
+        if let Some(unseen @ 1..) = unseen {
+            text += &format!(
+                "{unseen} frames at {name} passed unseen: packets that are lost here may have been unseen.\n"
+            );
+        }
+    }
+    if let Some(lost @ 1..) = status.events_lost {
+        text += &format!("{lost} events came too fast to be counted.\n");
     }
     text
 }
 
-/// A table of the classes of a direction, in which packets that are not sent are `gone`, with more columns.
-pub fn by_class<const N: usize>(
-    way: &WayStatus,
-    gone: &str,
-    more: [&str; N],
-    of_class: impl Fn(usize) -> [String; N],
-) -> String {
+/// The classes of a direction.
+fn table(way: &WayStatus) -> String {
     let header =
-        ["class", "arrived", "sent", gone, "mean ms", "p50", "p99", "p99.9", "max", "bound"];
-    let rows = way.classes.iter().enumerate();
-    let rows = rows.map(|(number, class)| [row(class), of_class(number).to_vec()].concat());
-    table::table(&[&header[..], &more].concat(), &rows.collect::<Vec<_>>())
+        ["class", "arrived", "sent", gone(way), "mean ms", "p50", "p99", "p99.9", "max", "bound"];
+    let more: &[&str] = if way.watched.is_some() { &["above", "Mbit/s"] } else { &[] };
+    let rows: Vec<_> = way.classes.iter().map(row).collect();
+    table::table(&[&header[..], more].concat(), &rows)
 }
 
 fn row(class: &ClassStatus) -> Vec<String> {
@@ -64,7 +125,11 @@ fn row(class: &ClassStatus) -> Vec<String> {
     let nothing = || quantity::NOTHING.to_string();
     let delay = class.delay_ns.as_ref();
     let of_sent = |shown: Option<String>| shown.unwrap_or_else(nothing);
-    vec![
+    let above = class.bound_ns.map(|_| class.bound_misses.to_string());
+    let watched = class
+        .watched
+        .map(|watched| [above.unwrap_or_else(nothing), quantity::megabits(watched.throughput_bps)]);
+    let cells = vec![
         class.name.clone(),
         class.arrived.to_string(),
         class.sent.to_string(),
@@ -75,5 +140,6 @@ fn row(class: &ClassStatus) -> Vec<String> {
         of_sent(delay.map(|delay| millis(delay.p99_9))),
         of_sent(delay.map(|delay| millis(delay.max))),
         of_sent(class.bound_ns.map(millis)),
-    ]
+    ];
+    cells.into_iter().chain(watched.into_iter().flatten()).collect()
 }

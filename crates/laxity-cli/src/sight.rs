@@ -5,7 +5,7 @@ use std::sync::mpsc::Sender;
 
 use laxity_live::client::Client;
 use laxity_live::request::Request;
-use laxity_live::server::{ControlSocket, Listeners, Server, ServerError, control_socket_of};
+use laxity_live::server::{ControlSocket, Listeners, Server, ServerError};
 
 use crate::args::Seen;
 use crate::failure::Failure;
@@ -13,14 +13,10 @@ use crate::terminal;
 
 /// Listens where it is asked to, and has what is asked there answered by whoever receives requests. Without
 /// a place of the user's choice there may be no control socket.
-pub fn serve(
-    seen: &Seen,
-    interfaces: [&str; 2],
-    requests: Sender<Request>,
-) -> Result<Server, Failure> {
+pub fn serve(seen: &Seen, control: &Path, requests: Sender<Request>) -> Result<Server, Failure> {
     let control = match &seen.control {
         Some(path) => Some(ControlSocket::bind(path)?),
-        None => match ControlSocket::bind(&control_socket_of(interfaces)) {
+        None => match ControlSocket::bind(control) {
             Err(error @ ServerError::Listen { .. }) => {
                 say(&format!("{error}, so nothing controls this but signals; see --control"));
                 None
@@ -46,7 +42,7 @@ pub fn running(control: Option<&Path>) -> Result<Client, Failure> {
     let mut running = Client::running();
     match running.len() {
         0 => Err(Failure::system(
-            "nothing is found to run that could be asked: start `laxity live`, or say with \
+            "nothing is found to run that could be asked: start `laxity live` or `laxity watch`, or say with \
              --control PATH where its socket is",
         )),
         1 => Ok(running.remove(0)),

@@ -207,9 +207,9 @@ pub(crate) fn unguessed() -> u64 {
     RandomState::new().hash_one(0)
 }
 
-/// The folder that a plan is read from, and whatever it names.
-pub fn folder_of(plan: &Path) -> PathBuf {
-    match plan.parent() {
+/// The folder of a file: of a plan, that from which whatever it names is read.
+pub fn folder_of(file: &Path) -> PathBuf {
+    match file.parent() {
         Some(folder) if folder != Path::new("") => folder.to_path_buf(),
         _ => PathBuf::from("."),
     }

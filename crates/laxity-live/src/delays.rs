@@ -36,6 +36,12 @@ impl Delays {
         self.buckets[DelayStatus::EDGES.partition_point(|edge| *edge < delay)] += 1;
     }
 
+    /// The buckets that hold something, in ascending order: upper edge in ns, how many.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let held = self.histogram.iter_recorded();
+        held.map(|held| (held.value_iterated_to().min(self.max), held.count_at_value()))
+    }
+
     /// It as it is shown; none of nothing.
     pub fn status(&self) -> Option<DelayStatus> {
         if self.histogram.is_empty() {

@@ -19,6 +19,8 @@
 //! | [`links`] | interfaces that come and go |
 //! | [`status`] | what is shown of it all |
 //! | [`interval`] | what is new between two of these |
+//! | [`history`] | what is kept for a report |
+//! | [`whole`] | a file that is written at the end |
 //! | [`daemon`] | all of it as a process: interfaces, signals, privileges |
 //! | [`request`] | what others ask a process for |
 //! | [`server`] | answers over HTTP: control by a Unix socket, metrics and a page for all who may see them |
@@ -39,6 +41,7 @@ pub mod daemon;
 mod delays;
 pub mod demo;
 pub mod forwarding;
+pub mod history;
 pub mod interval;
 pub mod ledgers;
 pub mod links;
@@ -53,6 +56,7 @@ pub mod service;
 pub mod spool;
 pub mod status;
 pub mod watch;
+pub mod whole;
 mod work;
 
 pub use bridge::{Bridge, Way};

@@ -126,9 +126,10 @@ impl End {
         let lost = lost.into_iter().filter(|(_, count)| *count > 0);
         InterfaceStatus {
             name: self.interface.name.clone(),
-            up: self.is_there && self.interface.up,
-            received: counted.received,
-            sent: counted.sent,
+            up: Some(self.is_there && self.interface.up),
+            received: Some(counted.received),
+            sent: Some(counted.sent),
+            unseen: None,
             lost: lost
                 .map(|(reason, count)| (reason.to_string(), count))
                 .collect::<BTreeMap<_, _>>(),

@@ -1,9 +1,13 @@
 //! Everything that was measured, plan after plan.
 
+use laxity::packet::ClassId;
+use laxity::units::Nanos;
 use laxity_forward::Event;
+use laxity_linux::clock::Clock;
 use laxity_linux::frames::Side;
 use laxity_plan::Plan;
 
+use crate::history::{History, OverTime};
 use crate::recorder::{Measured, Recorder};
 use crate::status::WayStatus;
 
@@ -17,11 +21,18 @@ pub struct Period {
     pub plan: Plan,
     /// What was measured.
     pub measured: Measured,
+    sent: OverTime,
 }
 
 impl Period {
-    fn new(at: Side, number: u32, plan: Plan) -> Self {
-        Period { at, number, measured: Measured::new(plan.promises()), plan }
+    fn new(at: Side, number: u32, plan: Plan, begin: Nanos) -> Self {
+        let measured = Measured::new(plan.promises());
+        Period { at, number, measured, plan, sent: OverTime::new(begin) }
+    }
+
+    fn note(&mut self, now: Nanos) {
+        let accounts = self.measured.accounts();
+        self.sent.note(now, self.plan.leaves().map(|(id, _)| accounts[id.index()].bytes_sent));
     }
 
     /// It as it is shown.
@@ -31,6 +42,14 @@ impl Period {
             Side::B => "back",
         };
         WayStatus::of(way, &self.plan, &self.measured)
+    }
+
+    /// The same over time, and how delays are spread.
+    pub fn history(&self) -> History {
+        let accounts = self.measured.accounts();
+        let delays = |id: ClassId| accounts[id.index()].delay.buckets().collect();
+        let delays = self.plan.leaves().map(|(id, _)| delays(id)).collect();
+        History { delays, sent: self.sent.clone() }
     }
 }
 
@@ -72,21 +91,24 @@ pub trait Reader {
 }
 
 impl Log {
-    /// Nothing yet, of directions that follow these plans.
+    /// Nothing yet, of directions that follow these plans from now on.
     pub fn new(plans: [Option<Plan>; 2], recorder: Recorder) -> Self {
+        let now = Clock::Monotonic.now();
         let [there, back] = plans;
-        let way =
-            |at, plan: Option<Plan>| Some(Way { present: Period::new(at, 0, plan?), next: None });
+        let way = |at, plan: Option<Plan>| {
+            Some(Way { present: Period::new(at, 0, plan?, now), next: None })
+        };
         Log { recorder, ways: [way(Side::A, there), way(Side::B, back)] }
     }
 
     /// Counts what has happened since it was last read.
     pub fn read(&mut self, reader: &mut impl Reader) {
+        let now = Clock::Monotonic.now();
         let Log { recorder, ways } = self;
         recorder.read(|happened, frame| {
             let Some(way) = &mut ways[happened.at.index()] else { return };
             if happened.plan > way.present.number {
-                way.go_on(reader);
+                way.go_on(now, reader);
             }
             if happened.lost_before > 0 {
                 Side::BOTH.into_iter().for_each(|at| reader.gap(at));
@@ -95,6 +117,7 @@ impl Log {
             let (at, event, plan) = (happened.at, &happened.event, &way.present.plan);
             reader.event(Told { at, plan, event, frame });
         });
+        self.ways.iter_mut().flatten().for_each(|way| way.present.note(now));
     }
 
     /// Has another plan followed by `follow`. What happens under it is counted apart.
@@ -114,7 +137,7 @@ impl Log {
         if let Some(way) = &mut self.ways[at.index()] {
             match followed {
                 // Unless all that happened under it so far was lost.
-                Ok(()) => way.go_on(reader),
+                Ok(()) => way.go_on(Clock::Monotonic.now(), reader),
                 Err(_) => way.next = None,
             }
         }
@@ -144,9 +167,10 @@ impl Log {
 
 impl Way {
     /// What follows happened under the next plan, if there is one.
-    fn go_on(&mut self, reader: &mut impl Reader) {
+    fn go_on(&mut self, now: Nanos, reader: &mut impl Reader) {
         let Some(plan) = self.next.take() else { return };
-        let next = Period::new(self.present.at, self.present.number + 1, plan);
+        self.present.note(now);
+        let next = Period::new(self.present.at, self.present.number + 1, plan, now);
         reader.ended(std::mem::replace(&mut self.present, next));
     }
 }

@@ -75,10 +75,10 @@ impl<K: Keeper> Running<'_, K> {
         Status {
             version: env!("CARGO_PKG_VERSION").to_string(),
             uptime_ns: Clock::Monotonic.now().saturating_sub(self.started).0,
-            real_time: self.real_time,
-            reloads,
-            reloads_refused,
-            events_lost: self.log.lost(),
+            real_time: Some(self.real_time),
+            reloads: Some(reloads),
+            reloads_refused: Some(reloads_refused),
+            events_lost: Some(self.log.lost()),
             interfaces: self.links.status(counts),
             ways: self.log.present().map(Period::status).collect(),
         }

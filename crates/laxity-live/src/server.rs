@@ -38,7 +38,7 @@ use tokio::sync::oneshot;
 use crate::request::Request;
 use sight::Sight;
 
-pub use control::{ControlSocket, control_socket_of};
+pub use control::{ControlSocket, control_socket_of, watch_socket_of};
 
 /// So many connections of a kind are open at once.
 pub const CONNECTIONS: usize = 16;

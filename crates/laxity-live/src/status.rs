@@ -1,14 +1,21 @@
-//! What is forwarded and what was measured of it, at one moment, in the form in which it is shown.
+//! What is forwarded or watched and what was measured of it, at one moment, in the form in which it is
+//! shown. Who measures from outside does not know all of it; what is not known is absent.
+
+mod delay;
+mod watched;
 
 use std::collections::BTreeMap;
 
-use laxity::port::{Account, Delays};
+use laxity::port::Account;
 use laxity::scheduler::DropReason;
 use laxity_plan::Plan;
 use laxity_plan::model::Class;
 use serde::{Deserialize, Serialize};
 
 use crate::recorder::Measured;
+
+pub use delay::DelayStatus;
+pub use watched::{ClassWatched, WayWatched};
 
 /// A link at one moment. Counters count since the start or, under a plan, since it is followed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,13 +26,17 @@ pub struct Status {
     /// How long it has been at work.
     pub uptime_ns: u64,
     /// Whether the thread that forwards has a real-time priority.
-    pub real_time: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub real_time: Option<bool>,
     /// Plans that were followed after the first ones.
-    pub reloads: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reloads: Option<u64>,
     /// Plans that were refused while it was at work.
-    pub reloads_refused: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reloads_refused: Option<u64>,
     /// Events that came too fast to be counted: all else is short of them.
-    pub events_lost: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events_lost: Option<u64>,
     /// The interfaces, where frames go in and where they go out.
     pub interfaces: Vec<InterfaceStatus>,
     /// The directions that have a plan.
@@ -39,11 +50,17 @@ pub struct InterfaceStatus {
     /// Its name.
     pub name: String,
     /// Whether frames pass.
-    pub up: bool,
-    /// Frames taken in.
-    pub received: u64,
-    /// Frames handed to it.
-    pub sent: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub up: Option<bool>,
+    /// Frames taken in, or seen to arrive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub received: Option<u64>,
+    /// Frames handed to it, or seen to be sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sent: Option<u64>,
+    /// Frames that who watches missed, as they were not looked at fast enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<u64>,
     /// Frames that were lost at it, by reason; reasons that did not occur are left out.
     pub lost: BTreeMap<String, u64>,
 }
@@ -52,7 +69,8 @@ pub struct InterfaceStatus {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "as for `Status`")]
 pub struct WayStatus {
-    /// `out` for what arrives where frames go in, `back` for the other.
+    /// `out` for what arrives where frames go in, `back` for the other, `watched` for what is measured
+    /// from outside.
     pub way: String,
     /// The plan's title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,10 +79,15 @@ pub struct WayStatus {
     pub scheduler: String,
     /// The link's rate in bits a second.
     pub rate_bps: u64,
-    /// How late the link chose what to send: after it could have.
+    /// How late the link chose what to send: after it could have. Not known from outside.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub late: Option<DelayStatus>,
-    /// Packets that were sent later than their bound and all lateness before them allow.
+    /// Packets that were sent later than their bound and all lateness before them allow; from outside,
+    /// than their bound allows.
     pub broken: u64,
+    /// What only who measures from outside tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watched: Option<WayWatched>,
     /// The classes that have packets, in the plan's order.
     pub classes: Vec<ClassStatus>,
 }
@@ -81,11 +104,13 @@ pub struct ClassStatus {
     pub sent: u64,
     /// Packets that were not, by reason; reasons that did not occur are left out.
     pub dropped: BTreeMap<String, u64>,
-    /// Packets that wait.
-    pub queued: u64,
+    /// Packets that wait. Not known from outside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queued: Option<u64>,
     /// Bytes of the packets sent, as the link counts them.
     pub bytes_sent: u64,
-    /// From a packet's last bit in to its last bit out; absent when nothing was sent.
+    /// From a packet's last bit in to its last bit out, or from one tap to the other; absent when nothing
+    /// was sent.
     pub delay_ns: Option<DelayStatus>,
     /// The promised delay, for a real-time class.
     pub deadline_ns: Option<u64>,
@@ -95,74 +120,9 @@ pub struct ClassStatus {
     pub bound_ns: Option<u64>,
     /// Packets sent later than that, whether the link was late or not, without those demoted.
     pub bound_misses: u64,
-}
-
-/// A distribution of times in ns. All but percentiles and buckets is exact; these are at most 0.8 % too
-/// high.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names say it")]
-#[expect(clippy::exhaustive_structs, reason = "as for `Status`")]
-pub struct DelayStatus {
-    pub count: u64,
-    pub sum: u128,
-    pub min: u64,
-    pub mean: f64,
-    pub p50: u64,
-    pub p90: u64,
-    pub p99: u64,
-    pub p99_9: u64,
-    pub max: u64,
-    /// How many were at most so long, for each of [`DelayStatus::EDGES`].
-    pub at_most: Vec<u64>,
-}
-
-impl DelayStatus {
-    /// Edges of the buckets in ns: 1, 2 and 5 in each power of ten from 10 us to 1 s.
-    pub const EDGES: [u64; 16] = [
-        10_000,
-        20_000,
-        50_000,
-        100_000,
-        200_000,
-        500_000,
-        1_000_000,
-        2_000_000,
-        5_000_000,
-        10_000_000,
-        20_000_000,
-        50_000_000,
-        100_000_000,
-        200_000_000,
-        500_000_000,
-        1_000_000_000,
-    ];
-
-    /// The distribution; none of nothing.
-    pub fn of(delays: &Delays) -> Option<DelayStatus> {
-        if delays.count() == 0 {
-            return None;
-        }
-        let mut buckets = delays.buckets().peekable();
-        let mut below = 0;
-        let at_most = Self::EDGES.map(|edge| {
-            while let Some((_, count)) = buckets.next_if(|(upper, _)| *upper <= edge) {
-                below += count;
-            }
-            below
-        });
-        Some(DelayStatus {
-            count: delays.count(),
-            sum: delays.sum(),
-            min: delays.min().0,
-            mean: delays.mean(),
-            p50: delays.quantile(1, 2).0,
-            p90: delays.quantile(9, 10).0,
-            p99: delays.quantile(99, 100).0,
-            p99_9: delays.quantile(999, 1000).0,
-            max: delays.max().0,
-            at_most: at_most.to_vec(),
-        })
-    }
+    /// What only who measures from outside tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watched: Option<ClassWatched>,
 }
 
 impl WayStatus {
@@ -178,6 +138,7 @@ impl WayStatus {
             rate_bps: plan.link.rate.0,
             late: DelayStatus::of(&measured.late),
             broken: measured.broken,
+            watched: None,
             classes: classes.collect(),
         }
     }
@@ -191,13 +152,14 @@ impl ClassStatus {
             arrived: account.arrived,
             sent: account.sent,
             dropped: dropped.map(|(reason, count)| (reason.name().to_string(), count)).collect(),
-            queued: account.queued,
+            queued: Some(account.queued),
             bytes_sent: account.bytes_sent,
             delay_ns: DelayStatus::of(&account.delay),
             deadline_ns: account.promise.deadline.map(|deadline| deadline.0),
             deadline_misses: account.deadline_misses,
             bound_ns: account.promise.bound.map(|bound| bound.0),
             bound_misses: account.bound_misses,
+            watched: None,
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Any shaper, measured from outside: frames are seen before and behind it, packets paired by what is in
 //! them, and their delays stand beside what a plan proves.
 //!
-//! It shares no code with the forwarder's own measurement. What time is between the two taps, the kernel's
-//! stamps say; nothing depends on when frames are looked at.
+//! It shares no code with the forwarder's own measurement, only the forms in which figures are
+//! [shown](crate::status) and [kept](crate::history) for a report. What time is between the two taps, the
+//! kernel's stamps say; nothing depends on when frames are looked at.
 //!
 //! | module | what it is |
 //! | --- | --- |
@@ -10,7 +11,6 @@
 //! | [`pairing`] | what arrived and has not left |
 //! | [`measuring`] | frames in, figures out; no clock, no I/O |
 //! | [`taps`] | the frames of two interfaces |
-//! | [`watched`] | the figures |
 
 mod busiest;
 mod class;
@@ -22,9 +22,9 @@ pub mod pairing;
 pub mod taps;
 #[cfg(test)]
 mod tests;
-pub mod watched;
 
 use std::io;
+use std::sync::mpsc::Receiver;
 
 use laxity::units::Nanos;
 use laxity_linux::clock::Clock;
@@ -35,9 +35,10 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use thiserror::Error;
 
+use crate::request::Request;
+
 pub use measuring::Settings;
-pub use taps::{Behind, Taps};
-pub use watched::{ClassWatched, Watched};
+pub use taps::{Behind, Taps, Watched};
 
 /// What is watched.
 pub struct Watch {
@@ -51,6 +52,8 @@ pub struct Watch {
     pub settings: Settings,
     /// It ends by itself after so long.
     pub duration: Option<Nanos>,
+    /// What others ask for meanwhile.
+    pub requests: Receiver<Request>,
 }
 
 /// Why nothing is watched, or no longer.
@@ -76,7 +79,8 @@ impl Watch {
     /// # Errors
     /// If the plan is not of a link, or the system refuses what it takes.
     pub fn run(self, say: &mut dyn FnMut(&str)) -> Result<Watched, WatchError> {
-        let Watch { interfaces: [before, after], behind, plan, settings, duration } = self;
+        let Watch { interfaces: [before, after], behind, plan, settings, duration, requests } =
+            self;
         let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(WatchError::Signals)?;
         let mut taps = Taps::open([&before, &after], behind, plan, settings)?;
         Sandbox::new().terminal().enter()?;
@@ -86,7 +90,23 @@ impl Watch {
             && signals.pending().next().is_none()
         {
             taps.look().map_err(WatchError::Frames)?;
+            for request in requests.try_iter() {
+                answer(request, &mut taps).map_err(WatchError::Frames)?;
+            }
         }
         taps.finish().map_err(WatchError::Frames)
     }
 }
+
+fn answer(request: Request, taps: &mut Taps) -> io::Result<()> {
+    // Who asked may have gone.
+    match request {
+        Request::Status(answer) => drop(answer.send(taps.status()?)),
+        Request::Reload(answer) => drop(answer.send(Err(KEEPS.into()))),
+    }
+    Ok(())
+}
+
+/// Why a plan is not read again.
+const KEEPS: &str = "laxity watch keeps the plan that it began with, so that all it has measured is held \
+                     against the same; end it and begin again";

@@ -84,32 +84,48 @@ pub fn delay_over_time(summary: &Summary, series: &Series) -> Figure<'static> {
 
 /// The share of packets that are delayed for longer than a given time, with bounds and deadlines.
 pub fn exceedance(summary: &Summary, series: &Series) -> Figure<'static> {
-    let shown = pairs(summary, series);
-    let lines = shown.iter().map(|(at, class, over_time)| chart::Series {
-        name: class.name.clone(),
-        mark: Mark::Step,
-        style: Style::of(*at),
-        points: exceedance_points(over_time),
-    });
-    let markers = shown.iter().flat_map(|(at, class, _)| {
-        let flag = |meaning: &str, dash, ns: u64| Marker {
-            along: Along::Y,
-            at: ns as f64 * NS,
-            label: format!("{} {}", shortened(&class.name, NAME_LIMIT), time(ns as f64)),
-            meaning: meaning.to_owned(),
-            style: Style::of(*at).dashed(dash),
-        };
-        let bound = class.bound_ns.filter(|_| class.bound_ns != class.deadline_ns);
-        let bound = bound.map(|ns| flag("bound", Dash::Dotted, ns));
-        bound.into_iter().chain(class.deadline_ns.map(|ns| flag("deadline", Dash::Dashed, ns)))
-    });
-    let chart = Chart {
+    exceedance_of(pairs(summary, series).into_iter().map(|(at, class, over_time)| Exceedance {
+        at,
+        name: &class.name,
+        bound_ns: class.bound_ns,
+        deadline_ns: class.deadline_ns,
+        points: exceedance_points(&over_time.exceedance),
+    }))
+}
+
+/// How delays of a class are spread beside what it is promised.
+pub(crate) struct Exceedance<'a> {
+    /// Its place in the plan.
+    pub at: usize,
+    pub name: &'a str,
+    pub bound_ns: Option<u64>,
+    pub deadline_ns: Option<u64>,
+    /// Delays in seconds and the shares of packets that were delayed for longer.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// The same of classes wherever they were measured.
+pub(crate) fn exceedance_of<'a>(classes: impl Iterator<Item = Exceedance<'a>>) -> Figure<'static> {
+    let mut chart = Chart {
         title: "How many packets wait longer".to_owned(),
         x: Axis::log("Delay", Unit::Time),
         y: Axis::log("Share of packets delayed for longer", Unit::Share),
-        series: lines.collect(),
-        markers: markers.collect(),
+        ..Chart::default()
     };
+    for Exceedance { at, name, bound_ns, deadline_ns, points } in classes {
+        let (mark, style) = (Mark::Step, Style::of(at));
+        chart.series.push(chart::Series { name: name.to_owned(), mark, style, points });
+        let flag = |meaning: &str, dash, ns: u64| Marker {
+            along: Along::Y,
+            at: ns as f64 * NS,
+            label: format!("{} {}", shortened(name, NAME_LIMIT), time(ns as f64)),
+            meaning: meaning.to_owned(),
+            style: style.dashed(dash),
+        };
+        let bound = bound_ns.filter(|_| bound_ns != deadline_ns);
+        chart.markers.extend(bound.map(|ns| flag("bound", Dash::Dotted, ns)));
+        chart.markers.extend(deadline_ns.map(|ns| flag("deadline", Dash::Dashed, ns)));
+    }
     chart.into()
 }
 
@@ -123,7 +139,7 @@ pub fn exceedance_compared(runs: &[(&Summary, &Series)]) -> Figure<'static> {
                 name: summary.scheduler.clone(),
                 mark: Mark::Step,
                 style: Style::of(run),
-                points: same.map(exceedance_points).unwrap_or_default(),
+                points: same.map(|same| exceedance_points(&same.exceedance)).unwrap_or_default(),
             }
         };
         let deadline = class.deadline_ns.map(|ns| Marker {
@@ -155,32 +171,39 @@ pub fn exceedance_compared(runs: &[(&Summary, &Series)]) -> Figure<'static> {
 
 /// What each class sent over time, beside the link's rate.
 pub fn throughput(summary: &Summary, series: &Series) -> Figure<'static> {
-    let line = |(at, class, over_time): &(usize, &ClassSummary, &ClassSeries)| {
+    let line = |(at, class, over_time): (usize, &ClassSummary, &ClassSeries)| {
         let (width, bins) = coarsened(over_time, series.bin_ns, CHART_BINS);
         let point =
             |(at, bin): (usize, &Bin)| ((at as f64 + 0.5) * width, bin.bytes as f64 * 8.0 / width);
         chart::Series {
             name: class.name.clone(),
             mark: Mark::Line,
-            style: Style::of(*at),
+            style: Style::of(at),
             points: bins.iter().enumerate().map(point).collect(),
         }
     };
+    let lines = pairs(summary, series).into_iter().map(line).collect();
+    throughput_of(lines, summary.link.rate_bps, summary.duration_ns)
+}
+
+/// The same of classes wherever they were measured.
+pub(crate) fn throughput_of(
+    lines: Vec<chart::Series>,
+    rate_bps: u64,
+    duration_ns: u64,
+) -> Figure<'static> {
     let link = Marker {
         along: Along::X,
-        at: summary.link.rate_bps as f64,
-        label: format!("link {}", rate(summary.link.rate_bps as f64)),
+        at: rate_bps as f64,
+        label: format!("link {}", rate(rate_bps as f64)),
         meaning: String::new(),
         style: Style::default().dashed(Dash::Dashed),
     };
     let chart = Chart {
         title: "Throughput over time".to_owned(),
-        x: Axis {
-            range: Some((0.0, summary.duration_ns as f64 * NS)),
-            ..Axis::linear("Time", Unit::Time)
-        },
+        x: Axis { range: Some((0.0, duration_ns as f64 * NS)), ..Axis::linear("Time", Unit::Time) },
         y: Axis::linear("Throughput", Unit::Rate),
-        series: pairs(summary, series).iter().map(line).collect(),
+        series: lines,
         markers: vec![link],
     };
     chart.into()
@@ -218,13 +241,21 @@ fn pairs<'a>(
     summary: &'a Summary,
     series: &'a Series,
 ) -> Vec<(usize, &'a ClassSummary, &'a ClassSeries)> {
-    let all = summary.classes.iter().zip(&series.classes).enumerate();
-    let (mut shown, rest): (Vec<_>, Vec<_>) = all
-        .map(|(at, (class, over_time))| (at, class, over_time))
-        .partition(|(_, class, _)| too_late(class));
+    let all = summary.classes.iter().zip(&series.classes);
+    let shown = shown(all, |(class, _)| too_late(class));
+    shown.into_iter().map(|(at, (class, over_time))| (at, class, over_time)).collect()
+}
+
+/// As many as a figure shows, those in trouble before others, with their places.
+pub(crate) fn shown<T>(
+    all: impl Iterator<Item = T>,
+    is_in_trouble: impl Fn(&T) -> bool,
+) -> Vec<(usize, T)> {
+    let (mut shown, rest): (Vec<_>, Vec<_>) =
+        all.enumerate().partition(|(_, class)| is_in_trouble(class));
     shown.extend(rest);
     shown.truncate(MOST_CLASSES);
-    shown.sort_by_key(|(at, ..)| *at);
+    shown.sort_by_key(|(at, _)| *at);
     shown
 }
 
@@ -240,9 +271,10 @@ fn promise_lines(class: &ClassSummary) -> Vec<Marker> {
     deadline.into_iter().chain(class.bound_ns.map(|ns| line("bound", Dash::Dotted, ns))).collect()
 }
 
-pub(crate) fn exceedance_points(over_time: &ClassSeries) -> Vec<(f64, f64)> {
-    let begin = over_time.exceedance.first().map(|(delay, _)| (*delay as f64 * NS, 1.0));
-    let points = over_time.exceedance.iter().map(|(delay, share)| (*delay as f64 * NS, *share));
+/// From delays in ns to points, beginning with all packets.
+pub(crate) fn exceedance_points(exceedance: &[(u64, f64)]) -> Vec<(f64, f64)> {
+    let begin = exceedance.first().map(|(delay, _)| (*delay as f64 * NS, 1.0));
+    let points = exceedance.iter().map(|(delay, share)| (*delay as f64 * NS, *share));
     begin.into_iter().chain(points).collect()
 }
 

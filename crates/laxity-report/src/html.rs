@@ -9,7 +9,7 @@ use crate::admission::{self, AdmissionView};
 use crate::chart::{Figure, Paper, on_dark_paper};
 use crate::figures::{self, MOST_CLASSES, PacketDelays};
 use crate::quantity::{percent, rate, size, time};
-use crate::verdict::{Judged, Verdict, excused, named, promised_a_delay};
+use crate::verdict::{Broken, Judged, Verdict, excused, named, promised_a_delay};
 use crate::visible::visible;
 
 pub(crate) mod tables;
@@ -55,7 +55,7 @@ pub fn html(report: &ReportInput) -> String {
             }
             section {
                 h2 { "Figures" }
-                (figure(&figures::exceedance(summary, series), &exceedance_caption(summary)))
+                (figure(&figures::exceedance(summary, series), &exceedance_caption(promised_a_delay(summary), summary.classes.len())))
                 (figure(&figures::delay_over_time(summary, series), &delay_caption(summary)))
                 (figure(&figures::throughput(summary, series), THROUGHPUT_CAPTION))
                 @if let Some(curves) = curves { (figure(&drawn(curves), &curves.caption)) }
@@ -147,17 +147,26 @@ pub(crate) fn facts(facts: &[(&'static str, String)]) -> Markup {
 /// What came of the promises of one run.
 pub(crate) fn verdict_box(verdict: &Verdict) -> Markup {
     let is_spotless = verdict.admitted != Some(false) && verdict.broken.is_empty();
-    let (class, mark) = match (verdict.kept, is_spotless && verdict.promised) {
+    let lines: Vec<String> = verdict.broken.iter().map(Broken::line).collect();
+    said(verdict.kept, is_spotless && verdict.promised, verdict.headline().as_deref(), &lines)
+}
+
+/// Whether all was kept, and whether that was something, in words.
+pub(crate) fn said(
+    kept: bool,
+    is_praised: bool,
+    headline: Option<&str>,
+    lines: &[String],
+) -> Markup {
+    let (class, mark) = match (kept, is_praised) {
         (true, true) => ("verdict kept", "✓ "),
         (true, false) => ("verdict", ""),
         (false, _) => ("verdict broken", "✗ "),
     };
     html! {
         div class=(class) {
-            @if let Some(headline) = verdict.headline() { p { (mark) (headline) } }
-            @if !verdict.broken.is_empty() {
-                ul { @for broken in &verdict.broken { li { (broken.line()) } } }
-            }
+            @if let Some(headline) = headline { p { (mark) (headline) } }
+            @if !lines.is_empty() { ul { @for line in lines { li { (line) } } } }
         }
     }
 }
@@ -205,14 +214,14 @@ pub(crate) fn figure(drawn: &Figure, caption: &str) -> Markup {
     }
 }
 
-const THROUGHPUT_CAPTION: &str = "How fast each class was sent, averaged over short intervals. \
+pub(crate) const THROUGHPUT_CAPTION: &str = "How fast each class was sent, averaged over short intervals. \
     The dashed line is all that the link can carry.";
 
 const PACKETS_CAPTION: &str =
     "Each dot is a packet: when it was measured, and how long it was delayed.";
 
-fn exceedance_caption(summary: &Summary) -> String {
-    let promises = if promised_a_delay(summary) {
+pub(crate) fn exceedance_caption(promised: bool, classes: usize) -> String {
+    let promises = if promised {
         " A dotted line is the delay that the admission test proves for the class of its colour, a \
          dashed line the deadline: the curve has to end to the left of both."
     } else {
@@ -222,7 +231,7 @@ fn exceedance_caption(summary: &Summary) -> String {
         "For each delay, the share of a class's packets that were delayed for longer: where a curve \
          crosses 1 % lies the 99th percentile, where it falls off is the largest delay. Curves \
          further left are better.{promises} Point at a name to single its curve out.{}",
-        omission(summary)
+        omission(classes)
     )
 }
 
@@ -231,7 +240,7 @@ fn delay_caption(summary: &Summary) -> String {
         "From a packet's last bit in to its last bit out, by time of departure: the largest and the \
          mean delay of each short interval. No line is drawn where nothing was sent. All panels \
          have the same axes.{}",
-        omission(summary)
+        omission(summary.classes.len())
     )
 }
 
@@ -239,12 +248,12 @@ fn compared_caption(summary: &Summary) -> String {
     format!(
         "For each delay, the share of a class's packets that were delayed for longer under each \
          scheduler. Curves further left are better. All panels have the same axes.{}",
-        omission(summary)
+        omission(summary.classes.len())
     )
 }
 
-fn omission(summary: &Summary) -> String {
-    match summary.classes.len() {
+pub(crate) fn omission(classes: usize) -> String {
+    match classes {
         all if all > MOST_CLASSES => format!(" Shown are {MOST_CLASSES} of {all} classes."),
         _ => String::new(),
     }

@@ -10,6 +10,7 @@ pub mod buffers;
 pub mod chart;
 pub mod figures;
 pub mod html;
+pub mod link;
 pub mod manifest;
 pub mod network;
 pub mod quantity;

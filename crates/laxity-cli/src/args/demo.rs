@@ -9,7 +9,7 @@ pub struct Demo {
     /// 20 Mbit/s, first under FIFO and then under EDF, for --duration in all [default: 2 min]. Needs root
     /// or user namespaces, and leaves nothing behind.
     #[arg(long, conflicts_with_all = ["plan", "from", "to", "back", "port", "backend", "ledger", "capture",
-                                      "listen", "control"])]
+                                      "listen", "control", "report"])]
     pub demo: bool,
     /// With --demo: print JSON.
     #[arg(long, requires = "demo")]

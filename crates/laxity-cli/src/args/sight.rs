@@ -5,17 +5,20 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Where what is measured can be seen, and by what it is controlled.
+/// Where what is measured can be seen, now and afterwards, and by what it is controlled.
 #[derive(Args, Debug)]
 pub struct Seen {
     /// Show a page, the status as JSON and metrics for Prometheus over HTTP at this address, such as
     /// 9464 or 10.0.0.1:9464. A port alone is one of 127.0.0.1. Whoever reaches it sees all of it.
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     pub listen: Option<SocketAddr>,
-    /// The socket by which status, reload and top reach it [default: IN-OUT.sock in
-    /// $XDG_RUNTIME_DIR/laxity, or in /run/laxity].
+    /// The socket by which status, reload and top reach it [default: IN-OUT.sock, or of watch
+    /// IN-OUT.watch.sock, in $XDG_RUNTIME_DIR/laxity, or in /run/laxity].
     #[arg(long, value_name = "PATH")]
     pub control: Option<PathBuf>,
+    /// At the end, write a page with tables and figures into this file, which must not be there yet.
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
 }
 
 /// An IP address and a port, or a port of this machine alone.
@@ -38,7 +41,8 @@ pub struct Asked {
 /// `laxity status`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exits with 1 when packets took longer than their bound and what the link was late.
+Exits with 1 when packets took longer than their bound and what the link was late; under watch, than
+their bound.
 
 Example: laxity status --json")]
 pub struct Status {
@@ -52,7 +56,7 @@ pub struct Status {
 /// `laxity reload`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The plans are checked first: one that is not admitted, or cannot be read, changes nothing, and the
+`laxity watch` keeps its plan; `laxity live` checks the plans first: one that is not admitted, or cannot be read, changes nothing, and the
 command says why and exits with 1. What is queued goes on under the new plan.
 
 Example: laxity reload")]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use laxity::units::Nanos;
 
-use super::duration;
+use super::{Seen, duration};
 
 /// `laxity watch`.
 #[derive(Args, Debug)]
@@ -13,13 +13,14 @@ use super::duration;
 Examples: laxity watch examples/home-uplink.toml --in eth1 --out eth0
           laxity watch plan.toml --in mirror1 --out mirror2 --mirror --duration 60s
 
-Frames that arrive at --in are paired with those that this machine sends at --out, by what is in them,
-whatever shapes in between: a qdisc of --out, laxity live, anything. With --mirror another machine is
-watched, whose two sides two ports of a switch show here: frames arrive at both. Each port must show one
-direction only, that towards the shaper and that away from it.
+Frames that arrive at --in are paired with those that this machine sends at --out, by what is in
+them, whatever shapes in between: a qdisc of --out, laxity live, anything. With --mirror another
+machine is watched, whose two sides two ports of a switch show here: frames arrive at both. Each
+port must show one direction only, that towards the shaper and that away from it.
 Classes come from the plan's `match`, delays from the kernel's stamps, bounds from the plan's proof.
-SIGINT and SIGTERM end it, as --duration does. Opening needs CAP_NET_RAW; all privileges are given up
-then. Exits with 1 if a packet took longer than its bound, or the plan is not admitted.")]
+While it runs, status and top show what it has measured. SIGINT and SIGTERM end it, as --duration
+does. Opening needs CAP_NET_RAW; all privileges are given up then. Exits with 1 if a packet took
+longer than its bound, or the plan is not admitted.")]
 pub struct Watch {
     /// The plan whose classes are measured and whose bounds stand beside.
     pub plan: PathBuf,
@@ -43,7 +44,9 @@ pub struct Watch {
     /// End after this time, such as 60s.
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
-    /// Print JSON.
+    #[command(flatten)]
+    pub seen: Seen,
+    /// Print JSON, in the form of `laxity status`.
     #[arg(long)]
     pub json: bool,
 }

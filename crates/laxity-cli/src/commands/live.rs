@@ -10,6 +10,7 @@ use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_linux::xdp::{self, Xdp};
 use laxity_live::daemon::{Keeper, PlanText, folder_of};
 use laxity_live::log::Period;
+use laxity_live::server::control_socket_of;
 use laxity_live::status::Status;
 use laxity_live::{Daemon, LiveError, Options};
 use laxity_plan::Plan;
@@ -17,6 +18,7 @@ use laxity_plan::Plan;
 use super::{demo, routers};
 use crate::args::{FrameBackend, Live};
 use crate::failure::Failure;
+use crate::report::Report;
 use crate::{Promises, measured, print, sight, terminal};
 
 /// Carries the command out.
@@ -40,7 +42,8 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
     let named = |name: &String| Interface::named(name).map_err(Failure::input);
     let interfaces = [named(from)?, named(to)?];
     let (ask, requests) = mpsc::channel();
-    let server = sight::serve(&arguments.seen, [from, to], ask)?;
+    let report = Report::begin(arguments.seen.report.as_deref())?;
+    let server = sight::serve(&arguments.seen, &control_socket_of([from, to]), ask)?;
     let daemon = Daemon {
         interfaces,
         plans,
@@ -51,12 +54,14 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
         capture: arguments.capture.clone(),
         requests,
     };
-    let mut keeper = Terminal { paths, broken: 0, printed: Ok(()) };
+    let mut keeper = Terminal { paths, broken: 0, printed: Ok(()), report };
     let ended = forward(daemon, arguments.backend, &mut keeper)?;
     drop(server);
-    keeper.printed?;
-    print(&measured::of_losses(&ended))?;
-    Ok(Promises::kept_if(keeper.broken == 0))
+    let Terminal { broken, printed, report, .. } = keeper;
+    let report = report.map(|report| report.write(&ended)).transpose()?;
+    printed?;
+    print(&(measured::of_losses(&ended) + &report.unwrap_or_default()))?;
+    Ok(Promises::kept_if(broken == 0))
 }
 
 /// How the thread runs that forwards.
@@ -95,6 +100,7 @@ struct Terminal<'a> {
     /// Packets that did not keep their bounds.
     broken: u64,
     printed: Result<(), Failure>,
+    report: Option<Report>,
 }
 
 impl Keeper for Terminal<'_> {
@@ -114,7 +120,11 @@ impl Keeper for Terminal<'_> {
 
     fn ended(&mut self, period: &Period) {
         self.broken += period.measured.broken;
-        let printed = print(&measured::of_way(&period.status()));
+        let way = period.status();
+        if let Some(report) = &mut self.report {
+            report.add(&period.plan, &way, period.history());
+        }
+        let printed = print(&measured::of_way(&way));
         self.printed = std::mem::replace(&mut self.printed, Ok(())).and(printed);
     }
 }

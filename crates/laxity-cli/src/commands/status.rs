@@ -20,7 +20,7 @@ pub fn run(asked: &Asked, json: bool) -> Result<Promises, Failure> {
 fn text(status: &Status) -> String {
     let mut text = measured::heading(status);
     for (count, what) in [(status.reloads, "followed"), (status.reloads_refused, "refused")] {
-        if count > 0 {
+        if let Some(count @ 1..) = count {
             text += &format!(", {} {what} since then", measured::plans(count));
         }
     }

@@ -11,6 +11,8 @@ mod frames;
 mod golden;
 mod import;
 #[cfg(target_os = "linux")]
+mod link_report;
+#[cfg(target_os = "linux")]
 mod live;
 mod names;
 mod network;

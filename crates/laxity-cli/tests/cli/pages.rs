@@ -22,6 +22,8 @@ fn reports_can_be_read_on_any_screen() {
     let mut reports: Vec<String> = examples(&folder);
     reports.extend(means(&folder));
     reports.extend(odd_plans(&folder));
+    #[cfg(target_os = "linux")]
+    reports.extend(crate::link_report::samples(&folder));
     for (scheme, number) in [("dark", 0), ("light", 1)] {
         let wrapper = format!("{scheme}.html");
         fs::write(folder.path(&wrapper), frames(&reports, scheme)).unwrap();

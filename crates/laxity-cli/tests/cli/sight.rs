@@ -6,12 +6,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::process::{Command, Stdio};
 
+use laxity_linux::namespace::Namespace;
+
 use crate::folder::Folder;
 use crate::live::PLAN;
 use crate::live::link::Link;
 
 /// What a request over TCP is answered.
-fn get(link: &Link, path: &str) -> String {
+pub fn get(within: &Namespace, path: &str) -> String {
     let asked = || {
         let mut stream = TcpStream::connect("127.0.0.1:9464").unwrap();
         write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost:9464\r\n\r\n").unwrap();
@@ -19,7 +21,7 @@ fn get(link: &Link, path: &str) -> String {
         stream.read_to_string(&mut answer).unwrap();
         answer
     };
-    link.between.run(asked).unwrap()
+    within.run(asked).unwrap()
 }
 
 /// Status, reload and metrics while packets pass; with real-time priority, where nothing may be
@@ -51,18 +53,18 @@ fn a_link_is_seen_and_controlled() {
     assert!(folder.laxity(&reload).printed(1).contains("plan.toml"));
     link.pass(0, 5000, 30);
 
-    let metrics = get(&link, "/metrics");
+    let metrics = get(&link.between, "/metrics");
     let sent = "laxity_class_sent_packets_total{way=\"out\",class=\"call\"} 30\n";
     assert!(metrics.contains(sent), "{metrics}");
     assert!(metrics.contains("laxity_reloads_total{result=\"refused\"} 2\n"), "{metrics}");
     promtool_is_content(&metrics);
-    assert!(get(&link, "/").contains("<!doctype html>"));
+    assert!(get(&link.between, "/").contains("<!doctype html>"));
     link.end();
     assert!(!socket.exists());
     assert_eq!(folder.laxity(&reload).code, Some(3));
 }
 
-fn promtool_is_content(answer: &str) {
+pub fn promtool_is_content(answer: &str) {
     let (_, text) = answer.split_once("\r\n\r\n").unwrap();
     let mut command = Command::new("promtool");
     command.args(["check", "metrics"]).stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -10,6 +10,7 @@ use laxity_linux::namespace::Namespace;
 use crate::folder::Folder;
 use crate::live::PLAN;
 use crate::live::link::{Running, hosts, wait_for};
+use crate::sight::{get, promtool_is_content};
 
 const WATCH: [&str; 6] = ["watch", "plan.toml", "--in", "a", "--out", "b"];
 
@@ -29,25 +30,48 @@ fn what_cannot_be_watched_is_bad_input() {
     }
 }
 
-/// Starts watching calls that a bridge of the kernel's forwards, lets some pass, and ends it. What it
-/// printed, and its exit code.
+/// Something that watches a bridge of the kernel's.
+pub struct Watching {
+    pub between: Namespace,
+    hosts: [Namespace; 2],
+    running: Running,
+}
+
+impl Watching {
+    /// Starts it with more arguments. None where that is not allowed, and then it says so.
+    pub fn start(folder: &Folder, more: &[&str]) -> Option<Watching> {
+        let (between, hosts) = hosts()?;
+        between.bridge("bridge", &["a", "b"]).unwrap();
+        let mut command = folder.command(&[&WATCH[..], more].concat());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut running = Running(between.run(|| command.spawn().unwrap()).unwrap());
+        let mut said = BufReader::new(running.0.stderr.take().unwrap());
+        wait_for(&mut said, "watching between a and b");
+        let is_none = |left: &String| left.trim_start_matches('0').is_empty();
+        assert!(running.of_threads("CapEff:").iter().all(is_none));
+        assert!(running.of_threads("Seccomp:").iter().all(|mode| mode == "2"));
+        Some(Watching { between, hosts, running })
+    }
+
+    /// Sends so many calls, each once the one before has come.
+    pub fn pass(&self, calls: usize) {
+        call(&self.hosts[0], &self.hosts[1], calls);
+    }
+
+    /// Asks for the end; what was printed, and the exit code.
+    pub fn end(mut self) -> (String, Option<i32>) {
+        self.running.signal("-INT");
+        let mut printed = String::new();
+        self.running.0.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+        (printed, self.running.0.wait().unwrap().code())
+    }
+}
+
+/// What is printed of so many calls, and the exit code.
 fn watched(plan: &str, more: &[&str], calls: usize) -> Option<(String, Option<i32>)> {
-    let (between, [a, b]) = hosts()?;
-    between.bridge("bridge", &["a", "b"]).unwrap();
-    let folder = Folder::with_plan(plan);
-    let mut command = folder.command(&[&WATCH[..], more].concat());
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut running = Running(between.run(|| command.spawn().unwrap()).unwrap());
-    let mut said = BufReader::new(running.0.stderr.take().unwrap());
-    wait_for(&mut said, "watching between a and b");
-    let is_none = |left: &String| left.trim_start_matches('0').is_empty();
-    assert!(running.of_threads("CapEff:").iter().all(is_none));
-    assert!(running.of_threads("Seccomp:").iter().all(|mode| mode == "2"));
-    call(&a, &b, calls);
-    running.signal("-INT");
-    let mut printed = String::new();
-    running.0.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
-    Some((printed, running.0.wait().unwrap().code()))
+    let watching = Watching::start(&Folder::with_plan(plan), more)?;
+    watching.pass(calls);
+    Some(watching.end())
 }
 
 fn call(from: &Namespace, to: &Namespace, count: usize) {
@@ -84,4 +108,74 @@ fn calls_above_their_bound() {
     for line in ["\"broken\": 30,", "\"sent\": 30,", "\"scheduler\": \"edf/exact\","] {
         assert!(lines.contains(&line), "{line} in {printed}");
     }
+}
+
+/// What is shown while it runs is what it prints in the end, and nothing that nobody knows.
+#[test]
+fn a_watch_is_seen_as_a_link_is() {
+    let folder = Folder::with_plan(PLAN);
+    let more = ["--listen", "9464", "--report", "report.html"];
+    let Some(watching) = Watching::start(&folder, &more) else { return };
+    watching.pass(30);
+    let control = ["--control", "laxity/a-b.watch.sock"];
+    let asked = |command: &str, more: &[&str]| {
+        folder.laxity(&[&[command][..], &control[..], more].concat())
+    };
+    let sent = |status: &serde_json::Value| status["ways"][0]["classes"][0]["sent"].as_u64();
+    // Frames are looked at some time after they have passed.
+    let shown = (0..100).find_map(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        let ended = asked("status", &["--json"]);
+        let status: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+        (sent(&status) == Some(30)).then_some(status)
+    });
+    let shown = shown.expect("all have left");
+    let (class, way) = (&shown["ways"][0]["classes"][0], &shown["ways"][0]);
+    for (of, absent) in [
+        (&shown, &["real_time", "reloads", "reloads_refused", "events_lost"][..]),
+        (&shown["interfaces"][0], &["up", "sent"]),
+        (&shown["interfaces"][1], &["up", "received"]),
+        (way, &["late"]),
+        (class, &["queued"]),
+    ] {
+        let of = of.as_object().unwrap();
+        assert!(absent.iter().all(|field| !of.contains_key(*field)), "{absent:?} in {of:?}");
+    }
+    assert_eq!((&shown["interfaces"][1]["name"], &way["way"]), (&"b".into(), &"watched".into()));
+    let refused = asked("reload", &[]).printed(1);
+    assert!(refused.contains("keeps the plan that it began with"), "{refused}");
+
+    let metrics = get(&watching.between, "/metrics");
+    promtool_is_content(&metrics);
+    let samples = || metrics.lines().filter(|line| !line.starts_with('#'));
+    for absent in
+        ["laxity_real_time", "laxity_reloads", "laxity_lateness", "laxity_class_queued_packets"]
+    {
+        assert!(!samples().any(|line| line.starts_with(absent)), "{absent} in {metrics}");
+    }
+    let text = asked("status", &[]).stdout;
+    let (printed, _) = watching.end();
+    let row = |text: &str| -> Vec<String> {
+        let row = text.lines().find(|line| line.starts_with("call ")).expect("a row");
+        row.split_whitespace().map(str::to_string).collect()
+    };
+    // All but its rate, for that falls as time goes on.
+    let [printed_row, shown_row] = [&printed, &text].map(|text| row(text));
+    assert_eq!(printed_row[..11], shown_row[..11], "{printed}{text}");
+    let max = class["delay_ns"]["max"].as_u64().unwrap();
+    for line in [
+        "laxity_class_sent_packets_total{way=\"watched\",class=\"call\"} 30".to_string(),
+        "laxity_class_delay_seconds_count{way=\"watched\",class=\"call\"} 30".to_string(),
+        "laxity_watched_unseen_frames_total{interface=\"a\"} 0".to_string(),
+        format!(
+            "laxity_class_delay_max_seconds{{way=\"watched\",class=\"call\"}} {}",
+            max as f64 / 1e9
+        ),
+    ] {
+        assert!(samples().any(|it| it == line), "{line} in {metrics}");
+    }
+    assert!(printed.contains("Report: report.html"), "{printed}");
+    let report = std::fs::read_to_string(folder.path("report.html")).unwrap();
+    assert!(report.contains("watched: edf/exact at 20\u{a0}Mbit/s") && report.contains("<svg"));
+    assert!(!report.contains("How late it woke up"));
 }

@@ -96,6 +96,11 @@ pub fn control_socket_of([from, to]: [&str; 2]) -> PathBuf {
     own_folder().join(format!("{from}-{to}.sock"))
 }
 
+/// The same for who watches between these interfaces, perhaps beside who forwards: `eth1-eth0.watch.sock`.
+pub fn watch_socket_of([from, to]: [&str; 2]) -> PathBuf {
+    own_folder().join(format!("{from}-{to}.watch.sock"))
+}
+
 /// The sockets at which someone listens: of the user, of the system, and of services, each of which has a
 /// folder `/run/laxity-NAME`; as far as the caller may connect.
 pub(crate) fn answering() -> Vec<PathBuf> {

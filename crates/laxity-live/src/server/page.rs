@@ -1,15 +1,26 @@
 //! The page: files that load nothing from elsewhere.
 
+use std::sync::LazyLock;
+
+use crate::status::DelayStatus;
+
 /// The kind and text of a file of the page.
 pub(super) fn file(path: &str) -> Option<(&'static str, &'static str)> {
     Some(match path {
         "/" => ("text/html; charset=utf-8", include_str!("page/index.html")),
         "/page.css" => ("text/css; charset=utf-8", include_str!("page/page.css")),
         "/page.js" => ("text/javascript; charset=utf-8", include_str!("page/page.js")),
+        "/edges.js" => ("text/javascript; charset=utf-8", &EDGES),
         "/chart.js" => ("text/javascript; charset=utf-8", include_str!("page/chart.js")),
         _ => return None,
     })
 }
+
+/// What a status does not say of its distributions.
+static EDGES: LazyLock<String> = LazyLock::new(|| {
+    let edges = DelayStatus::EDGES;
+    format!("\"use strict\";\n// Edges of the buckets in ns.\nconst EDGES = {edges:?};\n")
+});
 
 #[cfg(test)]
 mod tests {
@@ -17,13 +28,14 @@ mod tests {
 
     #[test]
     fn nothing_is_loaded_from_outside() {
-        for path in ["/", "/page.css", "/page.js", "/chart.js"] {
+        for path in ["/", "/page.css", "/page.js", "/edges.js", "/chart.js"] {
             let (_, text) = file(path).unwrap();
             let text = text.replace("http://www.w3.org/2000/svg", "");
             for outside in ["http:", "https:", "url(", "@import", "//cdn", "eval(", "innerHTML"] {
                 assert!(!text.contains(outside), "{path}: {outside}");
             }
         }
+        assert!(file("/edges.js").unwrap().1.contains("[10000, 20000, "));
         assert_eq!(file("/../Cargo.toml"), None);
     }
 }

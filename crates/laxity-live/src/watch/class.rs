@@ -6,7 +6,7 @@ use laxity::port::Promise;
 use laxity::units::Nanos;
 
 use crate::delays::Delays;
-use crate::status::ClassStatus;
+use crate::status::{ClassStatus, ClassWatched};
 
 /// The packets of a class, counted.
 #[derive(Clone, Debug)]
@@ -47,15 +47,15 @@ impl ClassBooks {
         self.delays.record(delay.0);
     }
 
-    /// All of it.
-    pub fn status(&self, name: &str) -> ClassStatus {
+    /// All of it, after so long; so many packets broke the class's arrival curve.
+    pub fn status(&self, name: &str, duration: Nanos, nonconforming: u64) -> ClassStatus {
         let dropped = [("lost", self.lost), ("forgotten", self.forgotten)].into_iter();
         let dropped: BTreeMap<_, _> = dropped.filter(|(_, count)| *count > 0).collect();
         ClassStatus {
             name: name.to_string(),
             arrived: self.arrived,
             sent: self.sent,
-            queued: self.arrived.saturating_sub(self.sent + self.lost + self.forgotten),
+            queued: None,
             dropped: dropped.into_iter().map(|(why, count)| (why.to_string(), count)).collect(),
             bytes_sent: self.bytes_sent,
             delay_ns: self.delays.status(),
@@ -63,7 +63,17 @@ impl ClassBooks {
             deadline_misses: self.deadline_misses,
             bound_ns: self.promise.bound.map(|bound| bound.0),
             bound_misses: self.bound_misses,
+            watched: Some(ClassWatched {
+                throughput_bps: per_second(self.bytes_sent, duration),
+                nonconforming,
+                pending: self.arrived.saturating_sub(self.sent + self.lost + self.forgotten),
+            }),
         }
+    }
+
+    /// By [bucket](Delays::buckets) how many packets took so long.
+    pub fn delays(&self) -> Vec<(u64, u64)> {
+        self.delays.buckets().collect()
     }
 }
 

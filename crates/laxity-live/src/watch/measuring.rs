@@ -9,12 +9,12 @@ use laxity_plan::matching::Headers;
 use laxity_plan::model::Class;
 
 use super::busiest::Busiest;
-use super::class::{ClassBooks, per_second};
+use super::class::ClassBooks;
 use super::content::{Content, Contents};
 use super::order::Order;
 use super::pairing::Pairing;
-use super::watched::{ClassWatched, Watched};
-use crate::status::WayStatus;
+use crate::history::{History, OverTime};
+use crate::status::{WayStatus, WayWatched};
 
 /// Where a frame was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,7 @@ pub struct Measuring {
     /// By class number.
     classes: Vec<ClassBooks>,
     busiest: Busiest,
+    sent: OverTime,
     unclassed: u64,
     unpaired: u64,
     alike: u64,
@@ -108,6 +109,7 @@ impl Measuring {
             policer: plan.policer(Nanos::ZERO),
             classes: plan.promises().map(ClassBooks::new).collect(),
             busiest: Busiest::default(),
+            sent: OverTime::new(begin),
             unclassed: 0,
             unpaired: 0,
             alike: 0,
@@ -145,11 +147,12 @@ impl Measuring {
                 Event::Left { key, length } => self.leave(at, key, length),
             }
         }
-        let Measuring { pairing, classes, span, .. } = self;
+        let Measuring { plan, pairing, classes, span, sent, .. } = self;
         span.1 = span.1.max(settled);
         pairing.expire(settled, |lost| {
             lost.class.into_iter().for_each(|class| classes[class.index()].lost += 1);
         });
+        sent.note(span.1, plan.leaves().map(|(id, _)| classes[id.index()].bytes_sent));
     }
 
     fn arrive(&mut self, at: Nanos, class: Option<ClassId>, key: u64, length: u32) {
@@ -184,35 +187,43 @@ impl Measuring {
         }
     }
 
-    /// What was seen up to now; so many frames passed the taps unseen.
-    pub fn watched(&self, missed: [u64; 2]) -> Watched {
-        let (begin, end) = self.span;
-        let duration = end.saturating_sub(begin);
-        let of_leaves =
-            || self.plan.leaves().map(|(id, class)| (id, &self.classes[id.index()], class));
-        let classes: Vec<_> =
-            of_leaves().map(|(_, books, class)| books.status(&class.name)).collect();
-        let more = of_leaves().map(|(id, books, _)| ClassWatched {
-            throughput_bps: per_second(books.bytes_sent, duration),
-            nonconforming: self.policer.nonconforming()[id.index()],
-        });
-        Watched {
-            duration_ns: duration.0,
-            more: more.collect(),
-            way: WayStatus {
-                way: "watched".into(),
-                title: self.plan.title.clone(),
-                scheduler: self.plan.scheduler.name().to_string(),
-                rate_bps: self.plan.link.rate.0,
-                late: None,
-                broken: classes.iter().map(|class| class.bound_misses).sum(),
-                classes,
-            },
-            busiest_bps: self.busiest.rate(),
-            unclassed: self.unclassed,
-            unpaired: self.unpaired,
-            alike: self.alike,
-            missed,
+    /// How long is measured.
+    pub fn duration(&self) -> Nanos {
+        self.span.1.saturating_sub(self.span.0)
+    }
+
+    /// What was seen up to now. Delays are from one tap to the other, lengths as the plan's link carries
+    /// packets, and `broken` is how many packets took longer than their bound.
+    ///
+    /// Packets that are not sent are `lost` if they did not leave within the timeout, and `forgotten` if
+    /// it is not known of them, as too many waited to remember them all.
+    pub fn status(&self) -> WayStatus {
+        let nonconforming = self.policer.nonconforming();
+        let of = |(id, class): (ClassId, &Class)| {
+            let books = &self.classes[id.index()];
+            books.status(&class.name, self.duration(), nonconforming[id.index()])
+        };
+        let classes: Vec<_> = self.plan.leaves().map(of).collect();
+        WayStatus {
+            way: "watched".into(),
+            title: self.plan.title.clone(),
+            scheduler: self.plan.scheduler.name().to_string(),
+            rate_bps: self.plan.link.rate.0,
+            late: None,
+            broken: classes.iter().map(|class| class.bound_misses).sum(),
+            watched: Some(WayWatched {
+                busiest_bps: self.busiest.rate(),
+                unclassed: self.unclassed,
+                unpaired: self.unpaired,
+                alike: self.alike,
+            }),
+            classes,
         }
+    }
+
+    /// The same over time, and how delays are spread.
+    pub fn history(&self) -> History {
+        let of = |(id, _): (ClassId, &Class)| self.classes[id.index()].delays();
+        History { delays: self.plan.leaves().map(of).collect(), sent: self.sent.clone() }
     }
 }

@@ -13,7 +13,8 @@ use laxity_plan::Plan;
 
 use super::WatchError;
 use super::measuring::{Measuring, Seen, Settings, Tapped};
-use super::watched::Watched;
+use crate::history::History;
+use crate::status::{InterfaceStatus, Status};
 
 /// Which frames of the second interface are taken for those that have left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,9 +26,23 @@ pub enum Behind {
     Arriving,
 }
 
+/// What was seen in the end.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Watched {
+    /// What there is to show, of one direction.
+    pub status: Status,
+    /// The same over time, and how delays are spread.
+    pub history: History,
+}
+
 /// Two taps and what is measured between them.
 pub struct Taps {
     taps: [Tap; 2],
+    names: [String; 2],
+    behind: Behind,
+    /// Frames that were looked at.
+    seen: [u64; 2],
     measuring: Measuring,
     waiter: Waiter,
     /// Frames that passed unseen before anything was measured.
@@ -76,7 +91,9 @@ impl Taps {
         };
         let missed_before = unseen().map_err(WatchError::Frames)?;
         let measuring = Measuring::new(plan, settings, Clock::Realtime.now());
-        Ok(Taps { taps, measuring, waiter: Waiter::default(), missed_before })
+        let names = [before, after].map(|interface| interface.name.clone());
+        let waiter = Waiter::default();
+        Ok(Taps { taps, names, behind, seen: [0; 2], measuring, waiter, missed_before })
     }
 
     /// Waits a moment, and looks at what has passed meanwhile.
@@ -94,12 +111,14 @@ impl Taps {
 
     /// Takes what has passed; tells from before which time that is all.
     fn take(&mut self) -> io::Result<Nanos> {
-        let Taps { taps, measuring, .. } = self;
+        let Taps { taps, measuring, seen: counts, .. } = self;
         let mut seen = Clock::Realtime.now();
-        for (tap, tapped) in taps.iter_mut().zip([Tapped::Before, Tapped::Behind]) {
+        let sides = [Tapped::Before, Tapped::Behind].into_iter().zip(counts);
+        for (tap, (tapped, count)) in taps.iter_mut().zip(sides) {
             let (mut last, mut batches) = (seen, 0);
             let mut show = |passed: Passed<'_>| {
                 last = passed.at;
+                *count += 1;
                 let segments = passed.undone.segments().map(|segments| segments.size);
                 measuring.see(Seen { tapped, at: last, frame: passed.bytes, segments });
             };
@@ -117,22 +136,37 @@ impl Taps {
     ///
     /// # Errors
     /// If the system does not say how many frames passed unseen.
-    pub fn watched(&mut self) -> io::Result<Watched> {
+    pub fn status(&mut self) -> io::Result<Status> {
         let missed = missed(&mut self.taps)?;
-        let since = [0, 1].map(|tap| missed[tap] - self.missed_before[tap]);
-        Ok(self.measuring.watched(since))
+        let interface = |at: usize, are_sent: bool| InterfaceStatus {
+            name: self.names[at].clone(),
+            received: (!are_sent).then_some(self.seen[at]),
+            sent: are_sent.then_some(self.seen[at]),
+            unseen: Some(missed[at] - self.missed_before[at]),
+            ..InterfaceStatus::default()
+        };
+        Ok(Status {
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            uptime_ns: self.measuring.duration().0,
+            real_time: None,
+            reloads: None,
+            reloads_refused: None,
+            events_lost: None,
+            interfaces: vec![interface(0, false), interface(1, self.behind == Behind::Sent)],
+            ways: vec![self.measuring.status()],
+        })
     }
 
     /// Looks at the last frames; what was seen.
     ///
     /// # Errors
-    /// As [`look`](Self::look) and [`watched`](Self::watched).
+    /// As [`look`](Self::look) and [`status`](Self::status).
     pub fn finish(mut self) -> io::Result<Watched> {
         let end = Clock::Realtime.now();
         Clock::Monotonic.sleep_until(Clock::Monotonic.now() + SETTLES);
         self.take()?;
         self.measuring.settle(end);
-        self.watched()
+        Ok(Watched { status: self.status()?, history: self.measuring.history() })
     }
 }
 

@@ -6,7 +6,7 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use proptest::prelude::*;
 
-use crate::status::DelayStatus;
+use crate::status::{DelayStatus, WayStatus, WayWatched};
 
 use super::measuring::{Measuring, Seen, Settings, Tapped};
 
@@ -90,12 +90,18 @@ proptest! {
             measuring.settle(Nanos(batch[batch.len() - 1].0));
         }
         measuring.settle(Nanos(now + 100 * MILLI));
-        let watched = measuring.watched([0, 0]);
-        prop_assert_eq!((watched.unpaired, watched.alike, watched.unclassed), (0, 0, 0));
-        for (class, of) in watched.classes().iter().enumerate() {
+        let watched = measuring.status();
+        let WayWatched { unpaired, alike, unclassed, .. } = outside(&watched);
+        prop_assert_eq!((unpaired, alike, unclassed), (0, 0, 0));
+        let history = measuring.history();
+        for (class, of) in watched.classes.iter().enumerate() {
+            let pending = of.watched.map(|watched| watched.pending);
+            prop_assert_eq!((of.queued, pending), (None, Some(0)));
+            prop_assert_eq!(history.delays[class].iter().map(|held| held.1).sum::<u64>(), of.sent);
+            prop_assert_eq!(history.sent.bytes()[class].iter().sum::<u64>(), of.bytes_sent);
             let delays = &mut delays[class];
             delays.sort_unstable();
-            prop_assert_eq!((of.arrived, of.sent + lost[class], of.queued), (arrived[class], arrived[class], 0));
+            prop_assert_eq!((of.arrived, of.sent + lost[class]), (arrived[class], arrived[class]));
             prop_assert_eq!(of.dropped.get("lost").copied().unwrap_or_default(), lost[class]);
             prop_assert_eq!((of.sent, of.bytes_sent), (delays.len() as u64, bytes[class]));
             let above = of.bound_ns.map_or(0, |bound| delays.iter().filter(|d| **d > bound).count());
@@ -106,6 +112,12 @@ proptest! {
             prop_assert_eq!(Some(&measured.min), delays.first());
             for (at_most, edge) in measured.at_most.iter().zip(DelayStatus::EDGES) {
                 prop_assert_eq!(*at_most, delays.iter().filter(|d| **d <= edge).count() as u64);
+            }
+            let longer = |edge: u64| delays.iter().filter(|delay| **delay > edge).count() as u64;
+            let mut left = of.sent;
+            for (edge, held) in &history.delays[class] {
+                left -= held;
+                prop_assert!(longer(*edge) <= left && left <= longer(edge - edge / 1_000));
             }
             for (measured, percent) in [(measured.p50, 50), (measured.p90, 90), (measured.p99, 99)] {
                 let exact = delays[(delays.len() * percent).div_ceil(100) - 1];
@@ -118,8 +130,12 @@ proptest! {
     }
 }
 
+fn outside(way: &WayStatus) -> WayWatched {
+    way.watched.expect("it is watched")
+}
+
 /// What two taps see of frames to the rest: the first, then the second.
-fn watch(before: &[(u64, u32)], behind: &[(u64, u32)]) -> super::Watched {
+fn watch(before: &[(u64, u32)], behind: &[(u64, u32)]) -> WayStatus {
     let mut measuring = Measuring::new(plan(), Settings::default(), Nanos(MILLI));
     for (tapped, frames) in [(Tapped::Behind, behind), (Tapped::Before, before)] {
         for (at, number) in frames {
@@ -128,20 +144,20 @@ fn watch(before: &[(u64, u32)], behind: &[(u64, u32)]) -> super::Watched {
         }
     }
     measuring.settle(Nanos(1_000 * MILLI));
-    measuring.watched([0, 0])
+    measuring.status()
 }
 
 #[test]
 fn copies_and_what_is_made_in_between_left_without_arriving() {
     let watched = watch(&[(2 * MILLI, 1)], &[(3 * MILLI, 1), (4 * MILLI, 1), (4 * MILLI, 2)]);
-    assert_eq!((watched.unpaired, watched.classes()[1].sent), (2, 1));
-    assert_eq!(watched.classes()[1].delay_ns.as_ref().map(|delay| delay.max), Some(MILLI));
+    assert_eq!((outside(&watched).unpaired, watched.classes[1].sent), (2, 1));
+    assert_eq!(watched.classes[1].delay_ns.as_ref().map(|delay| delay.max), Some(MILLI));
 }
 
 #[test]
 fn what_happened_before_the_beginning_does_not_count() {
     let watched = watch(&[(MILLI - 1, 1), (MILLI, 2)], &[(MILLI - 1, 1), (2 * MILLI, 2)]);
-    assert_eq!((watched.classes()[1].arrived, watched.unpaired), (1, 0));
+    assert_eq!((watched.classes[1].arrived, outside(&watched).unpaired), (1, 0));
 }
 
 #[test]
@@ -149,8 +165,8 @@ fn the_busiest_time_is_any_of_100_ms() {
     // A frame of 56 bytes on the link each 2 ms; the window begins behind the first.
     let regular: Vec<_> =
         (0..200).map(|number| ((2 + 2 * number) * MILLI, number as u32)).collect();
-    assert_eq!(watch(&regular, &regular).busiest_bps, 50.0 * 56.0 * 8.0 * 10.0);
+    assert_eq!(outside(&watch(&regular, &regular)).busiest_bps, 50.0 * 56.0 * 8.0 * 10.0);
     let mut burst = regular;
     burst.extend((1_000..1_010).map(|number| (333 * MILLI, number)));
-    assert_eq!(watch(&burst, &burst).busiest_bps, 60.0 * 56.0 * 8.0 * 10.0);
+    assert_eq!(outside(&watch(&burst, &burst)).busiest_bps, 60.0 * 56.0 * 8.0 * 10.0);
 }

@@ -12,12 +12,13 @@ use laxity_linux::interface::Interface;
 use laxity_linux::packet::{Mmsg, Options};
 use laxity_live::Way;
 use laxity_live::status::ClassStatus;
-use laxity_live::watch::{Behind, Watched};
+use laxity_live::status::Status;
+use laxity_live::watch::Behind;
 use laxity_plan::Plan;
 
 use crate::hosts::{B, Hosts, plan};
 use crate::traffic::{datagrams, scheduled, start};
-use crate::watched::{SPOKEN, agree, crowd, lost};
+use crate::watched::{SPOKEN, agree, crowd, lost, outside, unseen};
 use crate::watcher::{TIMEOUT, watch};
 
 /// Hosts with a bridge of the kernel's between them, and these queueing disciplines where it sends to `b`.
@@ -62,10 +63,10 @@ fn stamps_say_the_same_of_tbf() {
     let Some(hosts) = bridged(&[TBF]) else { return };
     let (watched, stamps) = crowd(&hosts, Behind::Sent);
     agree(&watched, &stamps, [2_000, 6_000]);
-    let [call, rest] = watched.classes() else { panic!("two classes") };
+    let [call, rest] = &watched.ways[0].classes[..] else { panic!("two classes") };
     assert!(lost(rest) > 0 && call.bound_misses > 0, "calls wait behind everything: {call:?}");
     // Frames count with what Ethernet adds here, and without there.
-    let beyond = watched.busiest_bps / 20e6;
+    let beyond = outside(&watched).busiest_bps / 20e6;
     assert!((0.95..1.1).contains(&beyond), "{beyond}");
 }
 
@@ -74,7 +75,7 @@ fn stamps_say_the_same_of_htb() {
     let Some(hosts) = bridged(&HTB) else { return };
     let (watched, stamps) = crowd(&hosts, Behind::Sent);
     agree(&watched, &stamps, [2_000, 6_000]);
-    let [call, rest] = watched.classes() else { panic!("two classes") };
+    let [call, rest] = &watched.ways[0].classes[..] else { panic!("two classes") };
     let p50 = |of: &ClassStatus| of.delay_ns.as_ref().expect("some left").p50;
     assert!(lost(call) == 0 && lost(rest) > 0 && p50(call) * 10 < p50(rest));
 }
@@ -90,10 +91,10 @@ fn what_is_lost_is_counted_to_the_packet() {
     let came = datagrams(&hosts.a, &hosts.b, 5000, 400) as u64;
     thread::sleep(TIMEOUT + Duration::from_millis(500));
     let watched = watching.finish();
-    let call = &watched.classes()[0];
+    let call = &watched.ways[0].classes[0];
     assert!(came < 400, "some are lost");
     assert_eq!((call.arrived, call.sent, lost(call)), (400, came, 400 - came));
-    assert!(watched.unpaired <= SPOKEN && watched.missed == [0, 0], "{watched:?}");
+    assert!(outside(&watched).unpaired <= SPOKEN && unseen(&watched) == 0, "{watched:?}");
 }
 
 /// Sends so many bytes over TCP.
@@ -115,10 +116,11 @@ fn bulk(hosts: &Hosts, bytes: usize) {
 }
 
 /// Every segment that left had arrived, whoever cut it, and what is lost is sent again.
-fn of_bulk(watched: &Watched, bytes: u64) {
-    let rest = &watched.classes()[1];
-    assert!(watched.unpaired <= SPOKEN && watched.missed == [0, 0], "{watched:?}");
-    assert_eq!(rest.arrived, rest.sent + lost(rest) + rest.queued);
+fn of_bulk(watched: &Status, bytes: u64) {
+    let rest = &watched.ways[0].classes[1];
+    assert!(outside(watched).unpaired <= SPOKEN && unseen(watched) == 0, "{watched:?}");
+    let pending = rest.watched.expect("it is watched").pending;
+    assert_eq!(rest.arrived, rest.sent + lost(rest) + pending);
     assert!(rest.bytes_sent >= bytes && rest.sent >= bytes / 1_448, "{rest:?}");
 }
 
@@ -189,9 +191,9 @@ fn frames_of_vlans_and_frames_alike_are_paired() {
     write(&hosts, &frames);
     thread::sleep(TIMEOUT / 5);
     let watched = watching.finish();
-    let [tagged, rest] = watched.classes() else { panic!("two classes") };
+    let [tagged, rest] = &watched.ways[0].classes[..] else { panic!("two classes") };
     assert_eq!((tagged.arrived, tagged.sent), (50, 50));
-    assert!(rest.sent == rest.arrived && rest.sent >= 20 && watched.unpaired <= SPOKEN);
+    assert!(rest.sent == rest.arrived && rest.sent >= 20 && outside(&watched).unpaired <= SPOKEN);
 }
 
 /// The cables lead to mirror ports here, on which all frames arrive.
@@ -206,7 +208,7 @@ fn two_mirror_ports_show_what_is_in_between() {
     write(&swapped, &frames);
     thread::sleep(TIMEOUT / 5);
     let watched = watching.finish();
-    let tagged = &watched.classes()[0];
+    let tagged = &watched.ways[0].classes[0];
     assert_eq!((tagged.arrived, tagged.sent), (50, 50), "{watched:?}");
     assert!(tagged.delay_ns.as_ref().expect("some left").min >= 20_000_000);
 }

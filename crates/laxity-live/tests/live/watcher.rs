@@ -10,7 +10,8 @@ use laxity_linux::clock::Clock;
 use laxity_linux::interface::Interface;
 use laxity_linux::namespace::Namespace;
 use laxity_linux::packet::{Tap, Way};
-use laxity_live::watch::{Behind, Settings, Taps, Watched};
+use laxity_live::status::Status;
+use laxity_live::watch::{Behind, Settings, Taps};
 use laxity_plan::Plan;
 
 use crate::hosts::{A, B, Hosts};
@@ -38,7 +39,7 @@ impl<T: Send + 'static> Background<T> {
 pub const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Watches what goes from `a` to `b` between the hosts.
-pub fn watch(hosts: &Hosts, plan: &Plan, behind: Behind) -> Background<Watched> {
+pub fn watch(hosts: &Hosts, plan: &Plan, behind: Behind) -> Background<Status> {
     let timeout = laxity::units::Nanos(TIMEOUT.as_nanos() as u64);
     let settings = Settings { timeout, ..Settings::default() };
     let [a, b] = hosts.ends();
@@ -48,7 +49,7 @@ pub fn watch(hosts: &Hosts, plan: &Plan, behind: Behind) -> Background<Watched> 
         while !stop.load(Ordering::Relaxed) {
             taps.look().expect("looked");
         }
-        taps.finish().expect("looked")
+        taps.finish().expect("looked").status
     })
 }
 

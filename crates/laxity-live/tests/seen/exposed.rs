@@ -10,8 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use laxity_live::metrics::{Format, METRICS};
+use laxity_live::status::Status;
 
-use crate::sample::{Sample, status};
+use crate::sample::{Sample, status, watched};
 
 fn repository(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
@@ -30,10 +31,14 @@ fn started(command: &mut Command) -> Option<Child> {
 
 #[test]
 fn promtool_finds_nothing_to_say() {
+    [status(3), watched(3)].iter().for_each(checked);
+}
+
+fn checked(status: &Status) {
     let mut command = Command::new("promtool");
     command.args(["check", "metrics"]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let Some(mut promtool) = started(command.stderr(Stdio::piped())) else { return };
-    let text = Format::Prometheus.write(&status(3));
+    let text = Format::Prometheus.write(status);
     promtool.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
     let output = promtool.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
@@ -60,6 +65,38 @@ fn both_forms_say_the_same() {
     ] {
         assert!(prometheus.lines().any(|it| it == line), "{line} in {prometheus}");
     }
+}
+
+/// Of a link that is watched there are no samples of what nobody knows, rather than zeros.
+#[test]
+fn what_is_not_known_is_absent() {
+    let samples = |status: &Status| -> Vec<String> {
+        let text = Format::Prometheus.write(status);
+        text.lines().filter(|line| !line.starts_with('#')).map(str::to_string).collect()
+    };
+    let [forwarded, watched] = [status(2), watched(2)].map(|status| samples(&status));
+    let of = |samples: &[String], name: &str| {
+        samples.iter().filter(|line| line.starts_with(name)).count()
+    };
+    for absent in [
+        "laxity_real_time",
+        "laxity_reloads",
+        "laxity_events_lost",
+        "laxity_interface_up",
+        "laxity_interface_sent",
+        "laxity_lateness",
+        "laxity_class_queued",
+    ] {
+        assert!(of(&forwarded, absent) > 0 && of(&watched, absent) == 0, "{absent}: {watched:?}");
+    }
+    for only_watched in ["laxity_watched_", "laxity_class_nonconforming"] {
+        let counts = [of(&forwarded, only_watched), of(&watched, only_watched)];
+        assert!(counts[0] == 0 && counts[1] > 1, "{only_watched}: {watched:?}");
+    }
+    // Nothing was sent yet, so nothing was late: that is known.
+    let mut idle = status(1);
+    idle.ways[0].late = None;
+    assert!(of(&samples(&idle), "laxity_lateness_seconds_count{way=\"out\"} 0") == 1);
 }
 
 /// Ends it if a test does not.

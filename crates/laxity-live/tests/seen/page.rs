@@ -27,7 +27,7 @@ const wait = setInterval(() => {
     const bounds = page.querySelectorAll('path.bound').length;
     if (bounds !== 1) problems.push(`${bounds} bounds`);
     if (page.querySelectorAll('tbody tr').length !== 9) problems.push('no table');
-    if (page.scripts.length !== 2) problems.push('scripts of others');
+    if (page.scripts.length !== 3) problems.push('scripts of others');
   }
   look();
 }, 200);
@@ -35,7 +35,15 @@ const wait = setInterval(() => {
 
 /// A link at work: more of everything each time it is asked.
 fn busy(asked: u64) -> Status {
-    let mut status = sample::status(9);
+    at_work(sample::status(9), asked)
+}
+
+/// The same, watched from outside.
+fn watched(asked: u64) -> Status {
+    at_work(sample::watched(9), asked)
+}
+
+fn at_work(mut status: Status, asked: u64) -> Status {
     status.uptime_ns = asked * 1_000_000_000;
     for (number, class) in (1..).zip(&mut status.ways[0].classes) {
         let mut delays = Delays::default();
@@ -55,7 +63,13 @@ fn the_page_can_be_read_on_any_screen() {
             "SKIPPED: the page is looked at in Chromium, and there is none on the path"
         );
     };
-    let sample = Sample::of(busy, Ok(()));
+    for of in [busy, watched] {
+        look(browser, of);
+    }
+}
+
+fn look(browser: &str, of: fn(u64) -> Status) {
+    let sample = Sample::of(of, Ok(()));
     for (scheme, number) in [("dark", 0), ("light", 1)] {
         let around = frames(scheme, sample.address);
         let output = Command::new(browser)

@@ -11,7 +11,9 @@ use laxity::port::Delays;
 use laxity::units::Nanos;
 use laxity_live::request::Request;
 use laxity_live::server::{ControlSocket, Listeners, Server};
-use laxity_live::status::{ClassStatus, DelayStatus, InterfaceStatus, Status, WayStatus};
+use laxity_live::status::{
+    ClassStatus, ClassWatched, DelayStatus, InterfaceStatus, Status, WayStatus, WayWatched,
+};
 use tempfile::TempDir;
 
 /// A link of so many classes.
@@ -26,29 +28,31 @@ pub fn status(classes: usize) -> Status {
             arrived: 1_003,
             sent: 1_000,
             dropped: [("queue-full".to_string(), 2)].into(),
-            queued: 1,
+            queued: Some(1),
             bytes_sent: 100_000,
             delay_ns: delays.clone(),
             deadline_ns: bound,
             deadline_misses: 0,
             bound_ns: bound,
             bound_misses: 0,
+            watched: None,
         }
     };
     let interface = |name: &str| InterfaceStatus {
         name: name.into(),
-        up: true,
-        received: 1_000,
-        sent: 1_000,
+        up: Some(true),
+        received: Some(1_000),
+        sent: Some(1_000),
+        unseen: None,
         lost: [("missed".to_string(), 1)].into(),
     };
     Status {
         version: "0.1.0".into(),
         uptime_ns: 12_345_678_900,
-        real_time: true,
-        reloads: 1,
-        reloads_refused: 2,
-        events_lost: 0,
+        real_time: Some(true),
+        reloads: Some(1),
+        reloads_refused: Some(2),
+        events_lost: Some(0),
         interfaces: vec![interface("a"), interface("b")],
         ways: vec![WayStatus {
             way: "out".into(),
@@ -57,9 +61,31 @@ pub fn status(classes: usize) -> Status {
             rate_bps: 20_000_000,
             late: delays.clone(),
             broken: 0,
+            watched: None,
             classes: (0..classes).map(class).collect(),
         }],
     }
+}
+
+/// The same as who watches it from outside knows it.
+pub fn watched(classes: usize) -> Status {
+    let mut status = status(classes);
+    (status.real_time, status.events_lost) = (None, None);
+    (status.reloads, status.reloads_refused) = (None, None);
+    for interface in &mut status.interfaces {
+        (interface.up, interface.sent, interface.unseen) = (None, None, Some(3));
+        interface.lost.clear();
+    }
+    let way = &mut status.ways[0];
+    (way.way, way.late) = ("watched".into(), None);
+    way.watched = Some(WayWatched { busiest_bps: 20.7e6, unclassed: 1, unpaired: 2, alike: 3 });
+    for class in &mut way.classes {
+        class.queued = None;
+        class.dropped = [("lost".to_string(), 2)].into();
+        let watched = ClassWatched { throughput_bps: 1e6, nonconforming: 1, pending: 1 };
+        class.watched = Some(watched);
+    }
+    status
 }
 
 /// A server before such a link, whose plan is as good as it is said to be.

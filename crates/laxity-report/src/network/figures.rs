@@ -49,7 +49,7 @@ pub fn delays(summary: &NetworkSummary, series: &Series) -> Figure<'static> {
         name: name.to_owned(),
         mark: Mark::Step,
         style: Style::of(at),
-        points: exceedance_points(over_time),
+        points: exceedance_points(&over_time.exceedance),
     };
     let chart = Chart {
         title: "How many packets take longer from end to end".to_owned(),

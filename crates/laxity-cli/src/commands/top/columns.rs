@@ -61,7 +61,7 @@ impl Column {
         };
         match self {
             Column::Rate => quantity::megabits(row.rate_bps),
-            Column::Queue => count(row.class.queued),
+            Column::Queue => row.class.queued.map_or(NOTHING.into(), count),
             Column::Drops => count(drops(row)),
             Column::Missed => missed(row).map_or(NOTHING.into(), count),
             Column::P50 => millis(row.delay.map(|delay| delay.p50)),
@@ -92,7 +92,7 @@ impl Column {
         let of = |value: Option<u64>| value.map_or(-1.0, |value| value as f64);
         match self {
             Column::Rate => row.rate_bps,
-            Column::Queue => of(Some(row.class.queued)),
+            Column::Queue => of(row.class.queued),
             Column::Drops => of(Some(drops(row))),
             Column::Missed => of(missed(row)),
             Column::P50 => of(row.delay.map(|delay| delay.p50)),

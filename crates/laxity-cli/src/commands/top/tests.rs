@@ -33,13 +33,14 @@ fn class(name: &str, sent: u64, bound_ns: Option<u64>) -> ClassStatus {
         arrived: sent + 3,
         sent,
         dropped: [("queue-full".to_string(), 2)].into(),
-        queued: 1,
+        queued: Some(1),
         bytes_sent: 1_250 * sent,
         delay_ns: (sent > 0).then(|| delays(sent, 2_000_000)),
         deadline_ns: bound_ns,
         deadline_misses: 0,
         bound_ns,
         bound_misses: u64::from(name == "call"),
+        watched: None,
     }
 }
 
@@ -48,12 +49,12 @@ fn status(seconds: u64) -> Status {
     Status {
         version: "0.1.0".into(),
         uptime_ns: seconds * 1_000_000_000,
-        real_time: false,
-        reloads: 1,
-        reloads_refused: 2,
-        events_lost: 0,
+        real_time: Some(false),
+        reloads: Some(1),
+        reloads_refused: Some(2),
+        events_lost: Some(0),
         interfaces: ["eth1", "eth0"]
-            .map(|name| InterfaceStatus { name: name.into(), up: true, ..Default::default() })
+            .map(|name| InterfaceStatus { name: name.into(), up: Some(true), ..Default::default() })
             .into(),
         ways: vec![WayStatus {
             way: "out".into(),
@@ -62,6 +63,7 @@ fn status(seconds: u64) -> Status {
             rate_bps: 20_000_000,
             late: Some(delays(10, 120_000)),
             broken: 0,
+            watched: None,
             classes: vec![
                 class("call", 100 * seconds, Some(4_000_000)),
                 class("a class with a name that goes on", 1_000 * seconds, Some(1_800_000)),
@@ -145,6 +147,18 @@ fn a_link_at_its_end_is_said_and_what_was_heard_stays() {
     state.hear(Heard::Status(Box::new(status(1))));
     assert!(!screen(&mut state).contains("nothing runs"), "another one has begun");
     assert!(Client::at("/nowhere").status().is_err());
+}
+
+/// Under `laxity watch` nobody knows queues or priorities.
+#[test]
+fn what_is_not_known_is_not_shown_as_nothing() {
+    let mut watched = status(10);
+    (watched.real_time, watched.reloads, watched.reloads_refused) = (None, None, None);
+    (watched.ways[0].late, watched.ways[0].classes[0].queued) = (None, None);
+    let screen = screen(&mut State::new(watched));
+    let row = screen.lines().find(|line| line.starts_with("call ")).expect("a row");
+    assert_eq!(row.split_whitespace().nth(2), Some("—"), "{screen}");
+    assert!(!screen.contains("priority") && !screen.contains("late by"), "{screen}");
 }
 
 #[test]

@@ -34,14 +34,14 @@ pub fn draw(state: &mut State, frame: &mut Frame<'_>) {
 fn heading(status: &Status) -> Vec<Line<'static>> {
     let first = format!("laxity {}   {}", status.version, measured::heading(status));
     let mut facts = Vec::new();
-    if !status.real_time {
+    if status.real_time == Some(false) {
         facts.push("no real-time priority".into());
     }
-    if status.reloads > 0 {
-        facts.push(format!("{} followed since then", measured::plans(status.reloads)));
+    if let Some(reloads @ 1..) = status.reloads {
+        facts.push(format!("{} followed since then", measured::plans(reloads)));
     }
-    if status.reloads_refused > 0 {
-        facts.push(format!("{} refused", measured::plans(status.reloads_refused)));
+    if let Some(refused @ 1..) = status.reloads_refused {
+        facts.push(format!("{} refused", measured::plans(refused)));
     }
     let losses = measured::of_losses(status).replace('\n', " ");
     let facts = Span::from(facts.join(", ") + "   ");

@@ -8,8 +8,6 @@ const SPAN = 300;
 const LEAST_SPAN = 60;
 // As many classes have a colour that everybody tells from the others.
 const MOST_LINES = 7;
-// Edges of the buckets in ns, as in `DelayStatus`: 1, 2 and 5 in each power of ten.
-const EDGES = [1e4, 1e5, 1e6, 1e7, 1e8].flatMap((ten) => [ten, 2 * ten, 5 * ten]).concat(1e9);
 const NOTHING = "—";
 
 // What was heard, oldest first: { at: seconds, status }.
@@ -80,7 +78,7 @@ function fillTable(body, way, before, seconds) {
     cell(row, it.sent);
     cell(row, sum(it.dropped), bound && sum(it.dropped) > 0);
     cell(row, misses(it) ?? NOTHING, misses(it) > 0);
-    cell(row, it.queued);
+    cell(row, it.queued ?? NOTHING);
     for (const field of ["p50", "p99", "p99_9", "max"]) cell(row, millis(delay?.[field]), bound && delay?.[field] > bound);
     cell(row, millis(bound));
   });
@@ -128,37 +126,70 @@ function drawRates(box, way) {
   chart(box, { label: "Throughput", unit: "Mbit/s", seconds: span(), scale: linear(link), lines });
 }
 
+const packets = (count) => (count === 1 ? "1 packet" : `${count} packets`);
+
+// What there is to say of packets that are late.
+function lateness(way) {
+  const broken = `${packets(way.broken)} took longer than ${way.broken === 1 ? "its" : "their"} bound`;
+  const isBound = way.classes.some((it) => it.bound_ns);
+  if (way.watched) return [isBound && (way.broken ? `${broken}.` : "No packet took longer than its bound.")];
+  if (!way.late) return [];
+  const kept = way.broken ? `${broken} and that.` : "Every packet kept its bound and that.";
+  return [`Waking up was at most ${millis(way.late.max)} ms late.`, kept];
+}
+
+// What there is to know of figures that were measured from outside.
+function remarks(way) {
+  if (!way.watched) return [];
+  const { busiest_bps: busiest, unclassed, unpaired, alike } = way.watched;
+  const all = (field) => way.classes.reduce((sum, it) => sum + (it.watched?.[field] ?? 0), 0);
+  const counted = [
+    [all("pending"), "not left yet"],
+    [all("nonconforming"), "beyond the arrival curve of their class"],
+    [unclassed, "of no class"],
+    [unpaired, "left and not seen to arrive"],
+    [alike, "left while another of the same content waited"],
+  ];
+  const shown = counted.filter(([count]) => count > 0).map(([count, what]) => `${packets(count)} ${what}.`);
+  return [`At the busiest, ${rate(busiest)} left for 100 ms.`, ...shown];
+}
+
 function showWay(section, way, before, seconds) {
   section.querySelector("h2").textContent = `${way.way}: ${way.scheduler} at ${rate(way.rate_bps)}`;
   const isNamed = way.title && way.title !== document.querySelector("h1").textContent;
-  const state = [isNamed && `${way.title}.`, way.late && `Waking up was at most ${millis(way.late.max)} ms late.`];
-  if (way.late) state.push(way.broken ? `${way.broken} packets took longer than their bound and that.` : "Every packet kept its bound and that.");
+  const state = [isNamed && `${way.title}.`, ...lateness(way), ...remarks(way)];
   if (way.classes.length > MOST_LINES) state.push(`Charts show the first ${MOST_LINES} of ${way.classes.length} classes.`);
   const note = section.querySelector(".state");
   note.textContent = state.filter(Boolean).join(" ");
   note.classList.toggle("alarm", way.broken > 0);
+  if (way.watched) {
+    section.querySelector(".gone").textContent = "Lost";
+    section.querySelector(".measure").textContent = "from one tap to the other";
+  }
   fillTable(section.querySelector("tbody"), way, before, seconds);
   drawDelays(section.querySelector(".delays .wide"), way);
   drawRates(section.querySelector(".rates .wide"), way);
 }
 
 function showFacts(status) {
+  const reloads = status.reloads_refused ? `${status.reloads}, ${status.reloads_refused} refused` : status.reloads;
   const facts = {
-    Interfaces: status.interfaces.map((it) => (it.up ? it.name : `${it.name} (down)`)).join(" → "),
+    Interfaces: status.interfaces.map((it) => (it.up === false ? `${it.name} (down)` : it.name)).join(" → "),
     "At work for": uptime(status.uptime_ns),
-    "Real-time priority": status.real_time ? "yes" : "no",
-    Reloads: status.reloads_refused ? `${status.reloads}, ${status.reloads_refused} refused` : status.reloads,
+    "Real-time priority": status.real_time === undefined ? undefined : status.real_time ? "yes" : "no",
+    Reloads: reloads,
     Laxity: status.version,
   };
   const list = document.querySelector(".facts");
   list.replaceChildren();
-  for (const [name, value] of Object.entries(facts)) {
+  for (const [name, value] of Object.entries(facts).filter(([, value]) => value !== undefined)) {
     const pair = document.createElement("div");
     for (const [kind, text] of [["dt", name], ["dd", value]]) pair.appendChild(document.createElement(kind)).textContent = text;
     list.append(pair);
   }
   const lost = status.interfaces.filter((it) => sum(it.lost) > 0);
   const losses = lost.map((it) => `Lost at ${it.name}: ${Object.entries(it.lost).map(([why, count]) => `${count} ${why}`).join(", ")}.`);
+  for (const { name, unseen } of status.interfaces) if (unseen) losses.push(`${unseen} frames at ${name} passed unseen.`);
   if (status.events_lost) losses.push(`${status.events_lost} events came too fast to be counted.`);
   document.querySelector("#losses").textContent = losses.join(" ");
 }

@@ -1,0 +1,141 @@
+//! The report of a link that was forwarded over or watched.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::Path;
+
+use laxity_live::history::History;
+use laxity_live::status::{ClassStatus, DelayStatus, Status, WayStatus};
+use laxity_live::whole::WholeFile;
+use laxity_plan::Plan;
+use laxity_report::admission::Admission;
+use laxity_report::link::{ClassReport, Delays, LinkReport, WayReport, html};
+use laxity_report::quantity;
+
+use crate::failure::Failure;
+use crate::measured;
+
+/// A report whose file is there, and which is written at the end.
+pub struct Report {
+    file: WholeFile,
+    /// Of the last plan that has one.
+    title: Option<String>,
+    ways: VecDeque<WayReport>,
+    /// Plans that there is no room for.
+    left_out: u64,
+}
+
+/// Who follows more plans is told of the last ones.
+const MOST: usize = 20;
+
+impl Report {
+    /// One in this file, if there is to be one. Call it before privileges are given up.
+    pub fn begin(path: Option<&Path>) -> Result<Option<Report>, Failure> {
+        let begin = |path: &Path| match WholeFile::create(path) {
+            Ok(file) => Ok(Report { file, title: None, ways: VecDeque::new(), left_out: 0 }),
+            Err(error) => Err(unwritable(path, &error)),
+        };
+        path.map(begin).transpose()
+    }
+
+    /// What was measured of a direction under a plan.
+    pub fn add(&mut self, plan: &Plan, way: &WayStatus, history: History) {
+        if self.ways.len() == MOST {
+            self.ways.pop_front();
+            self.left_out += 1;
+        }
+        self.title = way.title.clone().or(self.title.take());
+        self.ways.push_back(of_way(plan, way, history));
+    }
+
+    /// Writes it, and says where it is.
+    pub fn write(self, status: &Status) -> Result<String, Failure> {
+        let Report { file, title, ways, left_out } = self;
+        let mut remarks: Vec<String> =
+            measured::of_losses(status).lines().map(str::to_string).collect();
+        if left_out > 0 {
+            let plans = measured::plans(left_out);
+            remarks.push(format!("{plans} that were followed before these are left out."));
+        }
+        let page = html(&LinkReport {
+            title: title.unwrap_or_else(|| measured::interfaces(status)),
+            facts: facts(status),
+            remarks,
+            ways: ways.into(),
+        });
+        let path = file.path().display().to_string();
+        file.write(page).map_err(|error| Failure::refused(&path, &error))?;
+        Ok(format!("Report: {path}\n"))
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    let why = match error.kind() {
+        io::ErrorKind::AlreadyExists => "it is there already".to_string(),
+        _ => error.to_string(),
+    };
+    Failure::input(format!(
+        "cannot write the report {}: {why}; give --report a file that is not there yet, in a folder that can be \
+         written",
+        path.display()
+    ))
+}
+
+fn facts(status: &Status) -> Vec<(&'static str, String)> {
+    let mut facts = vec![
+        ("Interfaces", measured::interfaces(status)),
+        ("Measured for", quantity::time(status.uptime_ns as f64)),
+    ];
+    let real_time = status.real_time.map(|is| if is { "yes" } else { "no" }.to_string());
+    facts.extend(real_time.map(|is| ("Real-time priority", is)));
+    facts.extend(status.reloads.map(|count| ("Reloads", count.to_string())));
+    facts.push(("Laxity", status.version.clone()));
+    facts
+}
+
+fn of_way(plan: &Plan, way: &WayStatus, history: History) -> WayReport {
+    let History { delays, sent } = history;
+    let drawn = delays.into_iter().zip(sent.bytes());
+    let class = |(class, (spread, bytes)): (&ClassStatus, (_, &Vec<u64>))| {
+        let throughput_bps = class.bytes_sent as f64 * 8e9 / sent.duration().0.max(1) as f64;
+        ClassReport { spread, bytes: bytes.clone(), throughput_bps, ..of_class(class) }
+    };
+    let admission = Admission::of(plan);
+    let measured = match way.watched {
+        Some(_) => "from one tap to the other",
+        None => "from a packet's last bit in to its last bit out",
+    };
+    WayReport {
+        title: measured::title(way),
+        kept: way.broken == 0 && admission.as_ref().is_none_or(|it| it.admitted != Some(false)),
+        headline: measured::lateness(way),
+        remarks: measured::remarks(way),
+        admission: admission.map(|admission| admission.view(plan)),
+        late: way.late.as_ref().map(of_delays),
+        measured,
+        gone: measured::gone(way),
+        rate_bps: way.rate_bps,
+        duration_ns: sent.duration().0,
+        interval_ns: sent.width().0,
+        classes: way.classes.iter().zip(drawn).map(class).collect(),
+    }
+}
+
+fn of_class(class: &ClassStatus) -> ClassReport {
+    ClassReport {
+        name: class.name.clone(),
+        arrived: class.arrived,
+        sent: class.sent,
+        gone: class.dropped.clone(),
+        delay: class.delay_ns.as_ref().map(of_delays),
+        deadline_ns: class.deadline_ns,
+        bound_ns: class.bound_ns,
+        bound_misses: class.bound_misses,
+        ..ClassReport::default()
+    }
+}
+
+fn of_delays(delays: &DelayStatus) -> Delays {
+    let &DelayStatus { min, mean, p50, p99, p99_9, max, .. } = delays;
+    Delays { min, mean, p50, p99, p99_9, max }
+}

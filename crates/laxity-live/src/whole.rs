@@ -1,0 +1,105 @@
+//! A file that is written at the end, when no file can be opened any more.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{self, JoinHandle};
+
+use laxity_linux::sandbox::Sandbox;
+
+use crate::daemon::folder_of;
+use crate::forwarding::StartError;
+
+/// A file that is there from the start, so that nobody learns at the end that it cannot be, and written at
+/// the end by a thread of its own. If nothing is, the file is removed.
+#[derive(Debug)]
+pub struct WholeFile {
+    path: PathBuf,
+    text: Option<Sender<String>>,
+    thread: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl WholeFile {
+    /// Makes a file, which must not be there yet. Call it before the calling thread gives up its
+    /// privileges.
+    ///
+    /// # Errors
+    /// If it cannot be made; the error does not name it.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let file = File::create_new(path)?;
+        let path = path.to_path_buf();
+        let (text, texts) = mpsc::channel();
+        let (ready, is_ready) = mpsc::channel();
+        let begun = thread::Builder::new().name("report".into()).spawn({
+            let path = path.clone();
+            move || {
+                let apart = Sandbox::new().remove(folder_of(&path)).enter();
+                // Whoever starts it waits for this.
+                let _ = ready.send(apart.map(drop));
+                write(file, &path, &texts)
+            }
+        });
+        let thread = begun.inspect_err(|_| drop(fs::remove_file(&path)))?;
+        let file = WholeFile { path, text: Some(text), thread: Some(thread) };
+        let apart = is_ready.recv().map_err(|_| StartError::Gone).map_err(io::Error::other)?;
+        apart.map_err(io::Error::other)?;
+        Ok(file)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes it.
+    ///
+    /// # Errors
+    /// If the disk does not take it; then the file is removed.
+    pub fn write(mut self, text: String) -> io::Result<()> {
+        // A thread that is gone says why below.
+        let _ = self.text.take().map(|file| file.send(text));
+        self.join()
+    }
+
+    fn join(&mut self) -> io::Result<()> {
+        let ended = self.thread.take().map(JoinHandle::join);
+        ended.unwrap_or(Ok(Ok(()))).unwrap_or_else(|_| Err(io::Error::other("its thread panicked")))
+    }
+}
+
+impl Drop for WholeFile {
+    fn drop(&mut self) {
+        self.text = None;
+        let _ = self.join();
+    }
+}
+
+fn write(mut file: File, path: &Path, texts: &Receiver<String>) -> io::Result<()> {
+    let written = match texts.recv() {
+        Ok(text) => file.write_all(text.as_bytes()),
+        Err(_) => return fs::remove_file(path),
+    };
+    written.inspect_err(|_| drop(fs::remove_file(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_there_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("report.html");
+        drop(WholeFile::create(&path).unwrap());
+        assert!(!path.exists(), "nothing was written");
+        let file = WholeFile::create(&path).unwrap();
+        assert!(path.exists());
+        file.write("whole".into()).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+        let again = WholeFile::create(&path).unwrap_err();
+        assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+        assert!(WholeFile::create(&folder.path().join("nowhere/report.html")).is_err());
+    }
+}
