@@ -44,6 +44,7 @@ pub mod ledgers;
 pub mod links;
 pub mod log;
 pub mod metrics;
+mod process;
 pub mod recorder;
 pub mod request;
 pub mod routers;
