@@ -13,14 +13,10 @@ use crate::terminal;
 
 /// Listens where it is asked to, and has what is asked there answered by whoever receives requests. Without
 /// a place of the user's choice there may be no control socket.
-pub fn serve(
-    seen: &Seen,
-    interfaces: [&str; 2],
-    requests: Sender<Request>,
-) -> Result<Server, Failure> {
+pub fn serve(seen: &Seen, names: &[&str], requests: Sender<Request>) -> Result<Server, Failure> {
     let control = match &seen.control {
         Some(path) => Some(ControlSocket::bind(path)?),
-        None => match ControlSocket::bind(&control_socket_of(interfaces)) {
+        None => match ControlSocket::bind(&control_socket_of(names)) {
             Err(error @ ServerError::Listen { .. }) => {
                 say(&format!("{error}, so nothing controls this but signals; see --control"));
                 None

@@ -15,7 +15,7 @@ use crate::bridge::{Bridge, Way};
 use crate::capture::Capture;
 use crate::forwarding::{Forwarding, Options, StartError, Stopped};
 use crate::ledgers::Ledgers;
-use crate::links::Links;
+use crate::links::{End, Links};
 use crate::log::{Log, Period};
 use crate::process::{self, Process};
 use crate::request::Request;
@@ -110,7 +110,7 @@ impl Daemon {
         let [there, back] = &self.plans;
         let ways = [way(there.as_ref(), &backend)?, way(back.as_ref(), &backend)?];
         let [a, b] = &self.interfaces.each_ref().map(|interface| interface.name.clone());
-        let links = Links::new(self.interfaces)?;
+        let links = Links::new(self.interfaces.map(End::here))?;
         let bridge = Bridge::new(backend, ways);
         let ledgers = match self.ledger {
             Some(folder) => ledgers(folder, &self.plans, bridge.settings())?,

@@ -31,6 +31,7 @@
 #![cfg(target_os = "linux")]
 #![deny(missing_docs)]
 
+mod asking;
 pub mod bridge;
 pub mod capture;
 pub mod client;

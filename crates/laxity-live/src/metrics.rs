@@ -6,7 +6,9 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use crate::status::{ClassStatus, DelayStatus, InterfaceStatus, Status, WayStatus};
+use crate::status::{
+    ClassStatus, DelayStatus, FramesStatus, InterfaceStatus, PassageStatus, Status, WayStatus,
+};
 
 pub use text::Format;
 
@@ -182,7 +184,7 @@ pub const METRICS: &[Metric] = &[
         WAY,
         "How late the link chose what to send, after it could have.",
         Source::Histogram(|status, tell| {
-            status.ways.iter().for_each(|way| tell(&[&way.way], way.late.as_ref()));
+            links(status).for_each(|way| tell(&[&way.way], way.late.as_ref()));
         }),
     ),
     metric(
@@ -191,15 +193,44 @@ pub const METRICS: &[Metric] = &[
         WAY,
         "The largest lateness since the plan is followed.",
         Source::Gauge(|status, tell| {
-            ways(status, |way| Number::Nanos(way.late.as_ref().map_or(0, |late| late.max)), tell);
+            let max = |way: &WayStatus| way.late.as_ref().map_or(0, |late| late.max);
+            links(status).for_each(|way| tell(&[&way.way], Number::Nanos(max(way))));
         }),
     ),
     metric(
         "laxity_broken_packets",
         "packets",
         WAY,
-        "Packets sent later than their bound and all lateness before them allow.",
+        "Packets sent later than their bound and all lateness before them allow; of routers those in their frames.",
         Source::Counter(|status, tell| ways(status, |way| way.broken, tell)),
+    ),
+    metric(
+        "laxity_time_frames",
+        "frames",
+        &[],
+        "Time frames of `tdp` that have passed since the plan is followed.",
+        Source::Counter(|status, tell| frames(status, |frames| frames.passed, tell)),
+    ),
+    metric(
+        "laxity_skipped_time_frames",
+        "frames",
+        &[],
+        "Those in which nobody sent at some port what was to be sent.",
+        Source::Counter(|status, tell| frames(status, |frames| frames.skipped, tell)),
+    ),
+    metric(
+        "laxity_out_of_step",
+        "",
+        &[],
+        "How often inputs of routers got out of step with the router before.",
+        Source::Counter(|status, tell| frames(status, |frames| frames.out_of_step, tell)),
+    ),
+    metric(
+        "laxity_unknown_frame_packets",
+        "packets",
+        &[],
+        "Packets and padding that came at routers of no known time frame.",
+        Source::Counter(|status, tell| frames(status, |frames| frames.unknown, tell)),
     ),
     metric(
         "laxity_class_arrived_packets",
@@ -248,7 +279,7 @@ pub const METRICS: &[Metric] = &[
         "laxity_class_delay_seconds",
         "seconds",
         CLASS,
-        "From a packet's last bit in to its last bit out.",
+        "From a packet's last bit in to its last bit out; of routers at the last of them.",
         Source::Histogram(|status, tell| {
             for (way, class) in leaves(status) {
                 tell(&[&way.way, &class.name], class.delay_ns.as_ref());
@@ -301,6 +332,26 @@ pub const METRICS: &[Metric] = &[
             classes(status, |class| class.bound_ns.map(|_| class.bound_misses), tell);
         }),
     ),
+    metric(
+        "laxity_class_disturbed_packets",
+        "packets",
+        CLASS,
+        "Packets that left routers after their time frame, or without one.",
+        Source::Counter(|status, tell| passages(status, |passage| passage.disturbed, tell)),
+    ),
+    metric(
+        "laxity_class_jitter_seconds",
+        "seconds",
+        CLASS,
+        "The largest jitter through routers of packets that were in their time frames everywhere.",
+        Source::Gauge(|status, tell| {
+            let kept = |passage: &PassageStatus| {
+                let jitter = passage.jitter_ns.as_ref()?;
+                jitter.kept.map(Number::Nanos)
+            };
+            passages(status, kept, tell);
+        }),
+    ),
 ];
 
 fn interfaces<T>(status: &Status, of: fn(&InterfaceStatus) -> T, tell: &mut Tell<'_, T>) {
@@ -309,6 +360,25 @@ fn interfaces<T>(status: &Status, of: fn(&InterfaceStatus) -> T, tell: &mut Tell
 
 fn ways<T>(status: &Status, of: fn(&WayStatus) -> T, tell: &mut Tell<'_, T>) {
     status.ways.iter().for_each(|way| tell(&[&way.way], of(way)));
+}
+
+/// Lateness is that of links: routers have frames to be late for.
+fn links(status: &Status) -> impl Iterator<Item = &WayStatus> {
+    status.ways.iter().filter(|_| status.network.is_none())
+}
+
+fn frames(status: &Status, of: fn(&FramesStatus) -> u64, tell: &mut Tell<'_, u64>) {
+    let frames = status.network.as_ref().and_then(|network| network.frames.as_ref());
+    frames.into_iter().for_each(|frames| tell(&[], of(frames)));
+}
+
+fn passages<T>(status: &Status, of: fn(&PassageStatus) -> Option<T>, tell: &mut Tell<'_, T>) {
+    let (Some(network), Some(way)) = (&status.network, status.ways.first()) else { return };
+    for passage in &network.classes {
+        if let Some(value) = of(passage) {
+            tell(&[&way.way, &passage.name], value);
+        }
+    }
 }
 
 fn classes<T>(status: &Status, of: fn(&ClassStatus) -> Option<T>, tell: &mut Tell<'_, T>) {

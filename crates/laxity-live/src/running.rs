@@ -3,7 +3,7 @@
 use laxity::units::Nanos;
 use laxity_forward::Event;
 use laxity_linux::clock::Clock;
-use laxity_linux::frames::Side;
+use laxity_linux::frames::{Port, Side};
 
 use crate::bridge::Counts;
 use crate::capture::Capture;
@@ -68,8 +68,9 @@ impl<K: Keeper> Seen<'_, K> {
             reloads,
             reloads_refused,
             events_lost: self.log.lost(),
-            interfaces: self.links.status(counts),
+            interfaces: self.links.status(&counts.interfaces, &counts.cut),
             ways: self.log.present().map(Period::status).collect(),
+            network: None,
         }
     }
 
@@ -94,7 +95,8 @@ impl<K: Keeper> Task for Running<'_, K> {
         let Seen { links, log, books, .. } = &mut self.seen;
         log.read(books);
         books.hand_over();
-        links.follow(&self.forwarding, &mut |what| books.keeper.say(what))
+        let reattach = |at: Port, to| self.forwarding.reattach(at, to);
+        links.follow(reattach, &mut |what| books.keeper.say(what))
     }
 
     fn status(&mut self) -> Result<Status, Stopped> {

@@ -40,7 +40,7 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
     let named = |name: &String| Interface::named(name).map_err(Failure::input);
     let interfaces = [named(from)?, named(to)?];
     let (ask, requests) = mpsc::channel();
-    let server = sight::serve(&arguments.seen, [from, to], ask)?;
+    let server = sight::serve(&arguments.seen, &[from, to], ask)?;
     let daemon = Daemon {
         interfaces,
         plans,

@@ -62,7 +62,7 @@ fn a_link_is_seen_and_controlled() {
     assert_eq!(folder.laxity(&reload).code, Some(3));
 }
 
-fn promtool_is_content(answer: &str) {
+pub fn promtool_is_content(answer: &str) {
     let (_, text) = answer.split_once("\r\n\r\n").unwrap();
     let mut command = Command::new("promtool");
     command.args(["check", "metrics"]).stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -59,6 +59,7 @@ pub fn status(classes: usize) -> Status {
             broken: 0,
             classes: (0..classes).map(class).collect(),
         }],
+        network: None,
     }
 }
 

@@ -118,33 +118,43 @@ function drawDelays(box, way) {
   chart(box, { label: "Delay against bound", unit: "ms", seconds: span(), scale: logarithmic(values), lines });
 }
 
-function drawRates(box, way) {
+function drawRates(box, way, network) {
   const lines = way.classes.slice(0, MOST_LINES).map(({ name }, subject) => {
     const of = (old, last, seconds) => ((last.bytes_sent - (old?.bytes_sent ?? 0)) * 8e-6) / seconds;
     return { subject, points: points(way, name, of) };
   });
-  const link = way.rate_bps / 1e6;
-  lines.push({ kind: "link", level: link });
+  const most = Math.max(...lines.flatMap((line) => line.points.map(([, value]) => value ?? 0)));
+  // Routers have many links.
+  const link = network ? most : way.rate_bps / 1e6;
+  if (!network) lines.push({ kind: "link", level: link });
   chart(box, { label: "Throughput", unit: "Mbit/s", seconds: span(), scale: linear(link), lines });
 }
 
-function showWay(section, way, before, seconds) {
-  section.querySelector("h2").textContent = `${way.way}: ${way.scheduler} at ${rate(way.rate_bps)}`;
+// The state of routers: frames that were skipped, and whether packets in the others kept what is promised.
+function ofFrames({ frames, kept }) {
+  if (!frames) return [];
+  const of = `Of ${frames.passed} frames ${frames.skipped} were skipped at some port.`;
+  return [of, kept ? "Every packet that met none of them kept its bound and its jitter." : "Packets that met none of them broke their bound or their jitter."];
+}
+
+function showWay(section, way, before, seconds, network) {
+  section.querySelector("h2").textContent = network ? `${way.way}: ${way.scheduler}` : `${way.way}: ${way.scheduler} at ${rate(way.rate_bps)}`;
   const isNamed = way.title && way.title !== document.querySelector("h1").textContent;
   const state = [isNamed && `${way.title}.`, way.late && `Waking up was at most ${millis(way.late.max)} ms late.`];
+  if (network) state.push(...ofFrames(network));
   if (way.late) state.push(way.broken ? `${way.broken} packets took longer than their bound and that.` : "Every packet kept its bound and that.");
   if (way.classes.length > MOST_LINES) state.push(`Charts show the first ${MOST_LINES} of ${way.classes.length} classes.`);
   const note = section.querySelector(".state");
   note.textContent = state.filter(Boolean).join(" ");
-  note.classList.toggle("alarm", way.broken > 0);
+  note.classList.toggle("alarm", way.broken > 0 || network?.kept === false);
   fillTable(section.querySelector("tbody"), way, before, seconds);
   drawDelays(section.querySelector(".delays .wide"), way);
-  drawRates(section.querySelector(".rates .wide"), way);
+  drawRates(section.querySelector(".rates .wide"), way, network);
 }
 
 function showFacts(status) {
   const facts = {
-    Interfaces: status.interfaces.map((it) => (it.up ? it.name : `${it.name} (down)`)).join(" → "),
+    Interfaces: status.interfaces.map((it) => (it.up ? it.name : `${it.name} (down)`)).join(status.network ? ", " : " → "),
     "At work for": uptime(status.uptime_ns),
     "Real-time priority": status.real_time ? "yes" : "no",
     Reloads: status.reloads_refused ? `${status.reloads}, ${status.reloads_refused} refused` : status.reloads,
@@ -166,13 +176,14 @@ function showFacts(status) {
 function show() {
   const { at, status } = heard.at(-1);
   const before = heard.at(-2);
-  document.title = `${status.interfaces.map((it) => it.name).join(" → ")} – Laxity`;
+  const name = status.network ? status.network.nodes.join(", ") : status.interfaces.map((it) => it.name).join(" → ");
+  document.title = `${name} – Laxity`;
   document.querySelector("h1").textContent = status.ways[0]?.title || "Laxity";
   showFacts(status);
   const ways = document.querySelector("#ways");
   while (ways.children.length > status.ways.length) ways.lastChild.remove();
   while (ways.children.length < status.ways.length) ways.append(document.querySelector("#way").content.firstElementChild.cloneNode(true));
-  status.ways.forEach((way, index) => showWay(ways.children[index], way, before?.status, before && at - before.at));
+  status.ways.forEach((way, index) => showWay(ways.children[index], way, before?.status, before && at - before.at, status.network));
 }
 
 async function look() {
