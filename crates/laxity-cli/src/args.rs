@@ -206,7 +206,8 @@ SIGHUP has the plans read again, without losing a packet; SIGTERM and SIGINT sen
 end. Opening needs CAP_NET_RAW, being on time CAP_SYS_NICE; all privileges are given up then.
 
 With --port, nodes of the plan's network are run here, as many as have ports, in the time frames of
-CLOCK_TAI if the plan's scheduler is tdp.")]
+CLOCK_TAI if the plan's scheduler is tdp. SIGHUP then has the plan followed if only what a router decides
+alone differs: how packets are policed, queued and ordered; other plans are refused, and the old one goes on.")]
 pub struct Live {
     /// The plan of what is sent at --out, or of a network.
     #[arg(required_unless_present = "demo")]
@@ -221,7 +222,7 @@ pub struct Live {
     #[arg(long, value_name = "PLAN")]
     pub back: Option<PathBuf>,
     /// In a network: the interface at which a node's link to a neighbour is; one for every link of the node.
-    #[arg(long, value_name = "NODE:NEIGHBOUR=INTERFACE[@NAMESPACE]", conflicts_with_all = ["from", "to", "back", "ledger", "capture", "listen", "control", "report"])]
+    #[arg(long, value_name = "NODE:NEIGHBOUR=INTERFACE[@NAMESPACE]", conflicts_with_all = ["from", "to", "back", "report"])]
     pub port: Vec<PortName>,
     /// How frames are taken in and sent.
     #[arg(long, value_name = "BACKEND", default_value = "ring")]
@@ -238,7 +239,7 @@ pub struct Live {
     /// End after this time, such as 60s.
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
-    /// Write down everything that happens into a file in this folder, for `laxity replay`.
+    /// Write down everything that happens on a link into a file in this folder, for `laxity replay`.
     #[arg(long, value_name = "DIR")]
     pub ledger: Option<PathBuf>,
     /// Write the frames of the ways that have a plan into this pcapng file, each with its class and delay

@@ -1,24 +1,45 @@
-//! What was measured of a link, as text.
+//! What was measured of a link, or of routers, as text.
+
+mod network;
 
 use laxity_live::status::{ClassStatus, InterfaceStatus, Status, WayStatus, WayWatched};
 use laxity_report::{quantity, table};
 
-/// The interfaces, from where frames go in to where they go out.
-pub fn interfaces(status: &Status) -> String {
-    let names: Vec<_> = status.interfaces.iter().map(|it| it.name.as_str()).collect();
-    names.join(" → ")
+/// The interfaces, from where frames go in to where they go out; of routers their names.
+pub fn places(status: &Status) -> String {
+    match &status.network {
+        Some(network) => network.nodes.join(", "),
+        None => {
+            let names: Vec<_> = status.interfaces.iter().map(|it| it.name.as_str()).collect();
+            names.join(" → ")
+        }
+    }
 }
 
-/// What it is of: the interfaces, and since when.
+/// What it is of: the interfaces or nodes, and since when.
 pub fn heading(status: &Status) -> String {
     let seconds = status.uptime_ns / 1_000_000_000;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("{}, for {hours}:{minutes:02}:{seconds:02}", interfaces(status))
+    format!("{}, for {hours}:{minutes:02}:{seconds:02}", places(status))
+}
+
+/// Whether what is promised was kept.
+pub fn is_kept(status: &Status) -> bool {
+    let is_kept = status.network.as_ref().is_none_or(|network| network.kept);
+    is_kept && status.ways.iter().all(|way| way.broken == 0)
 }
 
 /// So many plans.
 pub fn plans(count: u64) -> String {
     if count == 1 { "1 plan".into() } else { format!("{count} plans") }
+}
+
+/// All of it but what was lost at interfaces.
+pub fn of_ways(status: &Status) -> String {
+    match (&status.network, &status.ways[..]) {
+        (Some(network), [way]) => network::of_network(network, way),
+        (_, ways) => ways.iter().map(of_way).collect(),
+    }
 }
 
 /// One direction under a plan.

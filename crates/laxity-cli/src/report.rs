@@ -58,7 +58,7 @@ impl Report {
             remarks.push(format!("{plans} that were followed before these are left out."));
         }
         let page = html(&LinkReport {
-            title: title.unwrap_or_else(|| measured::interfaces(status)),
+            title: title.unwrap_or_else(|| measured::places(status)),
             facts: facts(status),
             remarks,
             ways: ways.into(),
@@ -83,7 +83,7 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
 
 fn facts(status: &Status) -> Vec<(&'static str, String)> {
     let mut facts = vec![
-        ("Interfaces", measured::interfaces(status)),
+        ("Interfaces", measured::places(status)),
         ("Measured for", quantity::time(status.uptime_ns as f64)),
     ];
     let real_time = status.real_time.map(|is| if is { "yes" } else { "no" }.to_string());

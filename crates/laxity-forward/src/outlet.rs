@@ -83,6 +83,11 @@ impl Outlet {
         Start { departure, late: self.lost.saturating_add(behind) }
     }
 
+    /// The link's rate.
+    pub fn rate(&self) -> Rate {
+        self.line.rate()
+    }
+
     /// Another scheduler has what is queued, the `oldest` of it as of then: to that scheduler the link
     /// has been late ever since, or at least until it has sent what is on its way.
     pub fn changes_hands(

@@ -63,6 +63,11 @@ impl<Q> Held<Q> {
         queued
     }
 
+    /// What is known under a handle.
+    pub fn get(&self, handle: u64) -> Option<&Q> {
+        self.packets.get(handle as usize).map(|linked| &linked.queued)
+    }
+
     /// The one that has waited the longest.
     pub fn oldest(&self) -> Option<&Q> {
         self.packets.get(self.first).map(|linked| &linked.queued)

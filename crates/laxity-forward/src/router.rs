@@ -21,6 +21,7 @@ mod framed;
 mod input;
 pub mod marks;
 mod output;
+mod reload;
 mod switch;
 mod ways;
 
@@ -38,6 +39,7 @@ use self::build::{input, output};
 pub use self::event::{Departure, Marking, Outside, RouterEvent};
 use self::input::Input;
 use self::output::{Output, Tell, Told, Waiting};
+pub use self::reload::{Differs, agree};
 use self::switch::Switch;
 use self::ways::{Way, Ways};
 use crate::classify::Sorter;
@@ -75,6 +77,8 @@ pub struct Router {
     ports: Vec<Port>,
     /// What is queued anywhere, by the port at which it came.
     queued: Vec<Backlog>,
+    /// How many packets are queued, by class.
+    of_classes: Vec<u64>,
     now: Nanos,
     /// Where a frame leaves; kept for its memory.
     leaves: Vec<usize>,
@@ -116,12 +120,18 @@ impl Router {
             ports: ports.collect::<Result<_, Refusal>>()?,
             edge,
             queued: vec![Backlog::default(); hops.len()],
+            of_classes: vec![0; on.plan.classes.len()],
             hops,
             now: Nanos::ZERO,
             leaves: Vec::new(),
             plan: on.plan.clone(),
             settings,
         })
+    }
+
+    /// What the plan does not say.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// Its ports, each as the link that it sends over.
@@ -163,12 +173,12 @@ impl Router {
             return outside.event(&RouterEvent::Dropped { packet, reason });
         }
         let is_marked = mark.is_some();
-        let waiting = Waiting { packet, from: at, is_marked, has_frame: false };
+        let waiting = Waiting { packet, from: at, is_marked, frame: None };
         let is_matched = self.plan.classes[class.index()].matching.is_some();
         match self.ways.of(class, at).filter(|_| is_matched) {
             Some(way) => {
                 let frame = self.frame(&packet, way, sent_in).filter(|_| headers.ip.is_some());
-                self.queue(now, way.port, waiting, frame, outside);
+                self.queue(now, way.port, Waiting { frame, ..waiting }, outside);
             }
             None => self.switch(now, waiting, head, outside),
         }
@@ -188,6 +198,11 @@ impl Router {
             packets: sum.packets + one.packets,
             bytes: sum.bytes + one.bytes,
         })
+    }
+
+    /// How many packets of each class are queued.
+    pub fn queued(&self) -> &[u64] {
+        &self.of_classes
     }
 
     /// How often inputs got out of step, and how many packets came at them of which no frame is known.
@@ -234,27 +249,22 @@ impl Router {
                 for port in others {
                     let Some(handle) = outside.copy(handle) else { continue };
                     let copy = Waiting { packet: Packet { handle, ..waiting.packet }, ..waiting };
-                    self.queue(now, *port, copy, None, outside);
+                    self.queue(now, *port, copy, outside);
                 }
-                self.queue(now, *last, waiting, None, outside);
+                self.queue(now, *last, waiting, outside);
             }
             None => outside.event(&RouterEvent::Taken { handle }),
         }
         self.leaves = leaves;
     }
 
-    fn queue(
-        &mut self,
-        now: Nanos,
-        port: usize,
-        waiting: Waiting,
-        frame: Option<u64>,
-        outside: &mut dyn Outside,
-    ) {
-        let queued = &mut self.queued[waiting.from];
+    fn queue(&mut self, now: Nanos, port: usize, waiting: Waiting, outside: &mut dyn Outside) {
+        let Waiting { packet, from, .. } = &waiting;
+        let queued = &mut self.queued[*from];
         queued.packets += 1;
-        queued.bytes += u64::from(waiting.packet.length);
-        self.with(port, outside, |output, tell| output.enqueue(now, waiting, frame, tell));
+        queued.bytes += u64::from(packet.length);
+        self.of_classes[packet.class.index()] += 1;
+        self.with(port, outside, |output, tell| output.enqueue(now, waiting, tell));
     }
 
     /// Does something with an output, and tells what comes of it.
@@ -264,7 +274,7 @@ impl Router {
         outside: &mut dyn Outside,
         something: impl FnOnce(&mut Output, Tell<'_>) -> T,
     ) -> T {
-        let Router { ports, queued, edge, .. } = self;
+        let Router { ports, queued, of_classes, edge, .. } = self;
         let output = &mut ports[port].output;
         let is_framed = matches!(output, Output::Framed(_));
         something(output, &mut |told| {
@@ -272,6 +282,7 @@ impl Router {
                 let queued = &mut queued[waiting.from];
                 queued.packets -= 1;
                 queued.bytes -= u64::from(waiting.packet.length);
+                of_classes[waiting.packet.class.index()] -= 1;
             }
             outside.event(&told.event(port, is_framed, edge.is_some()));
         })

@@ -7,6 +7,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -23,11 +24,20 @@ use crate::interface::{self, Interface};
 use crate::netlink::Netlink;
 use crate::sys::check;
 
-/// A network namespace.
+/// A network namespace. Those are equal that are the same, however they were opened.
 #[derive(Clone, Debug)]
 pub struct Namespace {
     descriptor: Arc<OwnedFd>,
+    inode: u64,
 }
+
+impl PartialEq for Namespace {
+    fn eq(&self, other: &Namespace) -> bool {
+        self.inode == other.inode
+    }
+}
+
+impl Eq for Namespace {}
 
 impl Namespace {
     /// A new one, in which there is nothing but a loopback interface that is up.
@@ -57,9 +67,8 @@ impl Namespace {
     /// If there is none.
     pub fn named(name: &str) -> Result<Self, Error> {
         // What is joined takes the place of the folder if it is a whole path.
-        let opened = File::open(Path::new("/run/netns").join(name));
-        let file = opened.doing(format!("open the network namespace {name}"))?;
-        Ok(Namespace { descriptor: Arc::new(file.into()) })
+        let opened = Namespace::open(&Path::new("/run/netns").join(name));
+        opened.doing(format!("open the network namespace {name}"))
     }
 
     /// Takes the calling thread there, for good.
@@ -167,6 +176,13 @@ impl Namespace {
         })?
     }
 
+    fn open(path: &Path) -> io::Result<Namespace> {
+        let file = File::open(path)?;
+        // As long as it is open nothing else has the number.
+        let inode = file.metadata()?.ino();
+        Ok(Namespace { descriptor: Arc::new(file.into()), inode })
+    }
+
     fn set(&self) -> io::Result<()> {
         // SAFETY: takes integers only, and moves only the calling thread.
         check(unsafe { libc::setns(self.descriptor.as_raw_fd(), libc::CLONE_NEWNET) })?;
@@ -197,8 +213,7 @@ pub fn become_able() -> Result<(), Error> {
 }
 
 fn current() -> io::Result<Namespace> {
-    let file = File::open("/proc/thread-self/ns/net")?;
-    Ok(Namespace { descriptor: Arc::new(file.into()) })
+    Namespace::open(Path::new("/proc/thread-self/ns/net"))
 }
 
 /// Runs something in a thread of its own, whose namespaces are its own.

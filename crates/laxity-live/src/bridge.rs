@@ -5,7 +5,7 @@ use std::io;
 use laxity::packet::{Ecn, Packet};
 use laxity::units::Nanos;
 use laxity_forward::{Event, Forwarder, Frame, Prepared, Refusal, Sent, Settings, ds};
-use laxity_linux::frames::{Backend, Handle, Pool, Side, Statistics};
+use laxity_linux::frames::{Backend, Handle, Pool, Port, Side, Statistics};
 use laxity_linux::interface::Interface;
 use laxity_plan::matching::Headers;
 
@@ -171,7 +171,7 @@ impl<B: Backend> Bridge<B> {
     ///
     /// # Errors
     /// If it cannot.
-    pub fn reattach(&mut self, at: Side, to: &Interface) -> Result<(), laxity_linux::Error> {
+    pub fn reattach(&mut self, at: Port, to: &Interface) -> Result<(), laxity_linux::Error> {
         self.backend.reattach(at, to)
     }
 }

@@ -3,29 +3,23 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
-use std::thread;
-use std::time::Duration;
 
 use laxity::units::Nanos;
 use laxity_forward::{Forwarder, Refusal, Settings};
-use laxity_linux::clock::Clock;
 use laxity_linux::frames::{BATCH, Backend, Side};
 use laxity_linux::interface::Interface;
-use laxity_linux::sandbox::Sandbox;
 use laxity_plan::Plan;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use thiserror::Error;
 
 use crate::bridge::{Bridge, Way};
 use crate::capture::Capture;
 use crate::forwarding::{Forwarding, Options, StartError, Stopped};
 use crate::ledgers::Ledgers;
-use crate::links::Links;
+use crate::links::{End, Links};
 use crate::log::{Log, Period};
+use crate::process::{self, Process};
 use crate::request::Request;
 use crate::running::{Books, Running};
-use crate::service::Service;
 use crate::status::Status;
 
 /// What is forwarded, between which interfaces.
@@ -96,8 +90,6 @@ pub enum LiveError {
     Signals(io::Error),
 }
 
-/// So often what happened is read.
-const LOOK: Duration = Duration::from_millis(20);
 /// How many bytes of frames may wait to be captured.
 const CAPTURED: usize = 32 << 20;
 /// How long what is queued may take at the end.
@@ -114,81 +106,47 @@ impl Daemon {
         backend: B,
         keeper: &mut impl Keeper,
     ) -> Result<Status, LiveError> {
-        let Daemon { interfaces, plans, options, duration, readable, ledger, capture, requests } =
-            self;
-        // Before there are other threads, so that these leave signals to this one.
-        let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(LiveError::Signals)?;
-        let [there, back] = &plans;
+        let mut process = Process::begin(self.requests)?;
+        let [there, back] = &self.plans;
         let ways = [way(there.as_ref(), &backend)?, way(back.as_ref(), &backend)?];
-        let [a, b] = &interfaces.each_ref().map(|interface| interface.name.clone());
-        let begun = format!("forwarding between {a} and {b}");
-        let links = Links::new(interfaces)?;
-        let mut service = Service::of_environment();
+        let [a, b] = &self.interfaces.each_ref().map(|interface| interface.name.clone());
+        let links = Links::new(self.interfaces.map(End::here))?;
         let bridge = Bridge::new(backend, ways);
-        let ledgers = match ledger {
-            Some(folder) => ledgers(&folder, &plans, bridge.settings())
-                .map_err(|error| LiveError::Ledger(folder, error))?,
+        let ledgers = match self.ledger {
+            Some(folder) => ledgers(folder, &self.plans, bridge.settings())?,
             None => Ledgers::none(),
         };
-        let capture = match capture {
-            Some(path) => Some(
-                Capture::create(&path, [a, b].map(|name| &**name))
-                    .map_err(|error| LiveError::Capture(path, error))?,
-            ),
-            None => None,
-        };
+        let capture = self.capture.map(|path| capture(path, [a, b])).transpose()?;
         let room = if capture.is_some() { CAPTURED } else { 0 };
-        let options = Options { capture: room, ..options };
-        let (forwarding, recorder) = Forwarding::start(bridge, options)?;
+        let (forwarding, recorder) =
+            Forwarding::start(bridge, Options { capture: room, ..self.options })?;
         if let Some(cost) = forwarding.cost_of_no_priority() {
             keeper.say(&cost);
         }
-        readable.iter().fold(sandbox(), Sandbox::read).enter()?;
+        process::close(self.readable)?;
+        let begun = format!("forwarding between {a} and {b}");
         keeper.say(&begun);
-        service.ready(&begun);
-        let started = Clock::Monotonic.now();
-        let end = duration.map(|duration| started.saturating_add(duration));
-        let log = Log::new(plans.map(|plan| Some(plan?.plan)), recorder);
-        let real_time = forwarding.is_real_time();
+        let log = Log::new(self.plans.map(|plan| Some(plan?.plan)), recorder);
         let books = Books { keeper, ledgers, capture, next: None };
-        let mut running = Running { links, log, books, started, real_time, reloads: [0; 2] };
-        while forwarding.is_running() && end.is_none_or(|end| Clock::Monotonic.now() < end) {
-            thread::sleep(LOOK);
-            running.look(&forwarding)?;
-            service.alive();
-            for request in requests.try_iter() {
-                running.answer(request, &forwarding)?;
-            }
-            let heard: Vec<i32> = signals.pending().collect();
-            if heard.iter().any(|signal| *signal != SIGHUP) {
-                break;
-            }
-            if !heard.is_empty() {
-                service.reloading();
-                // What came of it is said.
-                let _ = running.reload(&forwarding);
-                service.ready(&begun);
-            }
-        }
-        service.stopping();
-        let counts = forwarding.drain(PATIENCE)?;
-        Ok(running.end(&counts))
+        let mut running = Running::begin(forwarding, links, log, books);
+        process.look_after(&mut running, &begun, self.duration)?;
+        running.end(PATIENCE)
     }
 }
 
-/// What the thread may do that looks after the others.
-fn sandbox() -> Sandbox {
-    Sandbox::new().terminal().call(libc::SYS_recvfrom).call(libc::SYS_sendto)
-}
-
 fn ledgers(
-    folder: &Path,
+    folder: PathBuf,
     plans: &[Option<PlanText>; 2],
     settings: [Option<Settings>; 2],
-) -> io::Result<Ledgers> {
-    std::fs::create_dir_all(folder)?;
+) -> Result<Ledgers, LiveError> {
     let texts = plans.each_ref().map(|plan| plan.as_ref().map(|plan| &*plan.text));
-    Ledgers::create(folder, texts, settings)
+    let begun = std::fs::create_dir_all(&folder);
+    let begun = begun.and_then(|()| Ledgers::create(&folder, texts, settings));
+    begun.map_err(|error| LiveError::Ledger(folder, error))
+}
+
+fn capture(path: PathBuf, interfaces: [&str; 2]) -> Result<Capture, LiveError> {
+    Capture::create(&path, interfaces).map_err(|error| LiveError::Capture(path, error))
 }
 
 fn way(plan: Option<&PlanText>, backend: &impl Backend) -> Result<Way, Refusal> {

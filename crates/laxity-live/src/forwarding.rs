@@ -1,19 +1,19 @@
 //! The thread that forwards.
 
-use std::io::{self, Write};
-use std::os::unix::net::UnixStream;
-use std::sync::mpsc::{self, Sender};
+use std::io;
+use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use laxity::units::Nanos;
 use laxity_forward::{Prepared, Refusal, Settings};
 use laxity_linux::clock::Clock;
-use laxity_linux::frames::{Backend, Side};
+use laxity_linux::frames::{Backend, Port, Side};
 use laxity_linux::interface::Interface;
 use laxity_plan::Plan;
 use rtrb::RingBuffer;
 use thiserror::Error;
 
+use crate::asking::{self, Asking};
 use crate::bridge::{Bridge, Counts};
 use crate::recorder::Recorder;
 use crate::work::{Ask, Teller, Work, place};
@@ -96,9 +96,7 @@ pub enum NotReattached {
 /// A bridge at work on a thread of its own.
 pub struct Forwarding {
     thread: JoinHandle<io::Result<Counts>>,
-    asks: Sender<Ask>,
-    /// A byte written here ends the thread's sleep.
-    bell: UnixStream,
+    asking: Asking<Ask>,
     /// By side, what its plan does not say.
     settings: [Option<Settings>; 2],
     /// Whether the thread was to have a real-time priority.
@@ -116,15 +114,13 @@ impl Forwarding {
         bridge: Bridge<B>,
         options: Options,
     ) -> Result<(Self, Recorder), StartError> {
-        let (bell, rung) = UnixStream::pair()?;
-        rung.set_nonblocking(true)?;
+        let (asking, asked) = asking::pair()?;
         let (events, happened) = RingBuffer::new(options.events);
-        let (asks, asked) = mpsc::channel();
         let (ready, is_ready) = mpsc::channel();
         let settings = bridge.settings();
         let (frames, captured) = RingBuffer::new(options.capture);
         let told = Teller::new(events, frames);
-        let mut work = Work { bridge, options, asked, rung, told, until: None };
+        let mut work = Work { bridge, options, asked, told, until: None };
         let thread = thread::Builder::new().name("forwarding".into()).spawn(move || {
             if let Some(_placed) = place(options, &ready) {
                 work.run()?;
@@ -133,7 +129,7 @@ impl Forwarding {
         })?;
         let not_real_time = is_ready.recv().map_err(|_| StartError::Gone)??;
         let real_time = options.priority.is_some();
-        let forwarding = Forwarding { thread, asks, bell, settings, real_time, not_real_time };
+        let forwarding = Forwarding { thread, asking, settings, real_time, not_real_time };
         Ok((forwarding, Recorder::new(happened, captured)))
     }
 
@@ -145,7 +141,7 @@ impl Forwarding {
     pub fn reload(&self, at: Side, plan: Plan) -> Result<(), NotReloaded> {
         let settings = self.settings[at.index()].as_ref().ok_or(NotReloaded::Plain)?;
         let next = Box::new(Prepared::new(plan, settings)?);
-        let (reloaded, _last) = self.answer(|answer| Ask::Reload { at, next, answer })?;
+        let (reloaded, _last) = self.asking.answer(|answer| Ask::Reload { at, next, answer })?;
         Ok(reloaded.ok_or(NotReloaded::Plain)??)
     }
 
@@ -154,15 +150,16 @@ impl Forwarding {
     /// # Errors
     /// If the thread is gone or the system does not tell.
     pub fn counts(&self) -> Result<Counts, Stopped> {
-        self.answer(Ask::Count)?.map_err(|error| Stopped(Some(error)))
+        self.asking.answer(Ask::Count)?.map_err(|error| Stopped(Some(error)))
     }
 
     /// Goes on with another interface at a side, one that has come back.
     ///
     /// # Errors
     /// If it cannot.
-    pub fn reattach(&self, at: Side, to: Interface) -> Result<(), NotReattached> {
-        Ok(self.answer(|answer| Ask::Reattach { at, to, answer })??)
+    pub fn reattach(&self, at: impl Into<Port>, to: Interface) -> Result<(), NotReattached> {
+        let at = at.into();
+        Ok(self.asking.answer(|answer| Ask::Reattach { at, to, answer })??)
     }
 
     /// Takes nothing in any more, sends what is queued, ends, and tells what was counted; after `patience` it
@@ -173,7 +170,7 @@ impl Forwarding {
     pub fn drain(self, patience: Nanos) -> Result<Counts, Stopped> {
         let until = Clock::Monotonic.now().saturating_add(patience);
         // A thread that is gone has nothing to drain, and says why below.
-        let _ = self.ask(Ask::Drain { until });
+        let _ = self.asking.ask(Ask::Drain { until });
         self.join()
     }
 
@@ -202,19 +199,5 @@ impl Forwarding {
             Ok(ended) => ended.map_err(|error| Stopped(Some(error))),
             Err(panic) => std::panic::resume_unwind(panic),
         }
-    }
-
-    /// Asks for something that is answered.
-    fn answer<T>(&self, ask: impl FnOnce(Sender<T>) -> Ask) -> Result<T, Stopped> {
-        let (answer, answered) = mpsc::channel();
-        self.ask(ask(answer))?;
-        answered.recv().map_err(|_| Stopped(None))
-    }
-
-    fn ask(&self, ask: Ask) -> Result<(), Stopped> {
-        self.asks.send(ask).map_err(|_| Stopped(None))?;
-        // A full bell rings already.
-        let _ = (&self.bell).write(&[0]);
-        Ok(())
     }
 }

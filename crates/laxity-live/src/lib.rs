@@ -33,6 +33,7 @@
 #![cfg(target_os = "linux")]
 #![deny(missing_docs)]
 
+mod asking;
 pub mod bridge;
 pub mod capture;
 pub mod client;
@@ -47,6 +48,7 @@ pub mod ledgers;
 pub mod links;
 pub mod log;
 pub mod metrics;
+mod process;
 pub mod recorder;
 pub mod request;
 pub mod routers;

@@ -1,37 +1,66 @@
-//! The two interfaces while they come and go.
+//! Interfaces while they come and go.
 
 use std::collections::BTreeMap;
 use std::io;
 
-use laxity_linux::frames::Side;
+use laxity_linux::frames::{Port, Statistics};
 use laxity_linux::interface::{Change, Changes, Interface};
+use laxity_linux::namespace::Namespace;
 
-use crate::bridge::Counts;
-use crate::forwarding::{Forwarding, NotReattached, Stopped};
+use crate::cut::Cut;
+use crate::forwarding::{NotReattached, Stopped};
 use crate::status::InterfaceStatus;
 
-/// The interfaces of a bridge, as they are.
+/// The interfaces that are forwarded between, as they are.
 ///
 /// One that is switched off or unplugged is waited for, and what is sent there meanwhile is lost. One that
-/// is renamed is the same. One that is removed is waited for under the name that it had last.
+/// is renamed is the same. One that is removed is waited for under the name that it had last, in its
+/// network namespace.
 pub struct Links {
-    changes: Changes,
-    ends: [End; 2],
+    networks: Vec<Network>,
+    /// In the order of the backend.
+    ends: Vec<End>,
 }
 
-struct End {
-    interface: Interface,
-    is_there: bool,
+/// What happens in a network namespace, and the ports that have their interfaces there.
+struct Network {
+    namespace: Option<Namespace>,
+    changes: Changes,
+    ports: Vec<Port>,
 }
+
+/// An interface that is to be followed.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "made by whoever has interfaces")]
+pub struct End {
+    /// Which port it is, if it has a name beside that of the interface, such as `r1:r2`.
+    pub port: Option<String>,
+    /// The interface as it was when it was looked up.
+    pub interface: Interface,
+    /// The network namespace that it is in; `None` for the one of the caller.
+    pub namespace: Option<Namespace>,
+    /// Whether it is there.
+    pub is_there: bool,
+}
+
+/// Goes on with an interface that has come back.
+type Reattach<'a> = &'a dyn Fn(Port, Interface) -> Result<(), NotReattached>;
 
 impl Links {
-    /// The interfaces as they were when they were looked up, and what became of them since.
+    /// Hears from now on what becomes of interfaces, which stand in the order of the backend.
     ///
     /// # Errors
     /// If changes cannot be heard of.
-    pub fn new(interfaces: [Interface; 2]) -> Result<Self, laxity_linux::Error> {
-        let ends = interfaces.map(|interface| End { interface, is_there: true });
-        Ok(Links { changes: Changes::new()?, ends })
+    pub fn new(ends: impl IntoIterator<Item = End>) -> Result<Self, laxity_linux::Error> {
+        let ends: Vec<End> = ends.into_iter().collect();
+        let mut networks: Vec<Network> = Vec::new();
+        for (port, End { namespace, .. }) in (0..).map(Port).zip(&ends) {
+            match networks.iter_mut().find(|network| network.namespace == *namespace) {
+                Some(network) => network.ports.push(port),
+                None => networks.push(Network::new(namespace.clone(), port)?),
+            }
+        }
+        Ok(Links { networks, ends })
     }
 
     /// Follows what has become of the interfaces, and says it.
@@ -40,32 +69,62 @@ impl Links {
     /// If forwarding has ended, or changes cannot be heard of any more.
     pub fn follow(
         &mut self,
-        forwarding: &Forwarding,
+        reattach: impl Fn(Port, Interface) -> Result<(), NotReattached>,
         say: &mut dyn FnMut(&str),
     ) -> Result<(), Stopped> {
-        while let Some(change) = self.changes.hear().map_err(Stopped::because)? {
-            for at in Side::BOTH {
-                self.ends[at.index()].follow(at, &change, forwarding, say)?;
+        for Network { changes, ports, .. } in &mut self.networks {
+            while let Some(change) = changes.hear().map_err(Stopped::because)? {
+                for port in &*ports {
+                    self.ends[port.index()].follow(*port, &change, &reattach, say)?;
+                }
             }
         }
         Ok(())
     }
 
-    /// What is counted of them.
-    pub fn status(&self, counts: &Counts) -> Vec<InterfaceStatus> {
-        Side::BOTH.map(|at| self.ends[at.index()].status(at, counts)).into()
+    /// What is counted of them, in the order of the backend.
+    pub fn status(&self, counted: &[Statistics], cut: &[Cut]) -> Vec<InterfaceStatus> {
+        let ends = self.ends.iter().zip(counted).zip(cut);
+        ends.map(|((end, counted), cut)| end.status(counted, cut)).collect()
+    }
+}
+
+impl Network {
+    fn new(namespace: Option<Namespace>, port: Port) -> Result<Self, laxity_linux::Error> {
+        let changes = match &namespace {
+            Some(namespace) => namespace.run(Changes::new)??,
+            None => Changes::new()?,
+        };
+        Ok(Network { namespace, changes, ports: vec![port] })
     }
 }
 
 impl End {
+    /// An interface that is there, in the namespace of the caller.
+    pub fn here(interface: Interface) -> Self {
+        End { port: None, interface, namespace: None, is_there: true }
+    }
+
+    /// Its name, behind that of its port.
+    fn name(&self) -> String {
+        self.called(&self.interface.name)
+    }
+
+    fn called(&self, interface: &str) -> String {
+        match &self.port {
+            Some(port) => format!("{port}={interface}"),
+            None => interface.to_string(),
+        }
+    }
+
     fn follow(
         &mut self,
-        at: Side,
+        at: Port,
         change: &Change,
-        forwarding: &Forwarding,
+        reattach: Reattach<'_>,
         say: &mut dyn FnMut(&str),
     ) -> Result<(), Stopped> {
-        let name = &self.interface.name;
+        let name = self.name();
         let is_it = |other: &Interface| self.is_there && other.index == self.interface.index;
         match change {
             Change::Up(it) if is_it(it) => say(&format!("{name} is up")),
@@ -73,7 +132,7 @@ impl End {
                 say(&format!("{name} is down: what is sent there until it is up is lost"));
             }
             Change::Renamed { from, to } if is_it(to) => {
-                say(&format!("{from} is now called {}", to.name));
+                say(&format!("{} is now called {}", self.called(from), to.name));
             }
             Change::Removed(it) if is_it(it) => {
                 say(&format!("{name} is gone: what is sent there until it is back is lost"));
@@ -81,9 +140,9 @@ impl End {
                 return Ok(());
             }
             Change::Appeared(it) | Change::Renamed { to: it, .. }
-                if !self.is_there && it.name == *name =>
+                if !self.is_there && it.name == self.interface.name =>
             {
-                return self.go_on(at, it, forwarding, say);
+                return self.go_on(at, it, reattach, say);
             }
             _ => return Ok(()),
         }
@@ -96,16 +155,17 @@ impl End {
     /// Goes on with an interface that has come back.
     fn go_on(
         &mut self,
-        at: Side,
+        at: Port,
         with: &Interface,
-        forwarding: &Forwarding,
+        reattach: Reattach<'_>,
         say: &mut dyn FnMut(&str),
     ) -> Result<(), Stopped> {
-        match forwarding.reattach(at, with.clone()) {
-            Ok(()) => say(&format!("{} is back", with.name)),
+        let name = self.name();
+        match reattach(at, with.clone()) {
+            Ok(()) => say(&format!("{name} is back")),
             Err(NotReattached::Stopped(stopped)) => return Err(stopped),
             Err(NotReattached::Refused(why)) => {
-                say(&format!("{} is back, but not used: {why}", with.name));
+                say(&format!("{name} is back, but not used: {why}"));
                 return Ok(());
             }
         }
@@ -113,8 +173,7 @@ impl End {
         Ok(())
     }
 
-    fn status(&self, at: Side, counts: &Counts) -> InterfaceStatus {
-        let (counted, cut) = (&counts.interfaces[at.index()], &counts.cut[at.index()]);
+    fn status(&self, counted: &Statistics, cut: &Cut) -> InterfaceStatus {
         let lost = [
             ("missed", counted.missed),
             ("unreadable", counted.unreadable),
@@ -125,7 +184,7 @@ impl End {
         ];
         let lost = lost.into_iter().filter(|(_, count)| *count > 0);
         InterfaceStatus {
-            name: self.interface.name.clone(),
+            name: self.name(),
             up: Some(self.is_there && self.interface.up),
             received: Some(counted.received),
             sent: Some(counted.sent),

@@ -15,11 +15,13 @@
 //! | [`measured`] | what was measured, by class, beside what is promised |
 //! | [`service`] | all of it as a process |
 
+mod attended;
 pub mod host;
 pub mod measured;
 pub mod passage;
 pub mod running;
 pub mod service;
+mod shown;
 pub mod time;
 pub mod wiring;
 

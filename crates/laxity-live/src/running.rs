@@ -3,73 +3,62 @@
 use laxity::units::Nanos;
 use laxity_forward::Event;
 use laxity_linux::clock::Clock;
-use laxity_linux::frames::Side;
+use laxity_linux::frames::{Port, Side};
 
 use crate::bridge::Counts;
 use crate::capture::Capture;
-use crate::daemon::{Keeper, PlanText};
+use crate::daemon::{Keeper, LiveError, PlanText};
 use crate::forwarding::{Forwarding, Stopped};
 use crate::ledgers::Ledgers;
 use crate::links::Links;
 use crate::log::{Log, Period, Reader, Told};
-use crate::request::Request;
+use crate::process::Task;
 use crate::status::Status;
 
 /// A link that is forwarded over, as it is looked after.
 pub(crate) struct Running<'k, K> {
-    pub links: Links,
-    pub log: Log,
-    pub books: Books<'k, K>,
-    pub started: Nanos,
-    pub real_time: bool,
-    /// Those that were followed, and those that were refused.
-    pub reloads: [u64; 2],
+    forwarding: Forwarding,
+    seen: Seen<'k, K>,
 }
 
-impl<K: Keeper> Running<'_, K> {
-    /// Takes note of what has happened.
-    pub fn look(&mut self, forwarding: &Forwarding) -> Result<(), Stopped> {
-        self.log.read(&mut self.books);
-        self.books.hand_over();
-        self.links.follow(forwarding, &mut |what| self.books.keeper.say(what))
-    }
+/// What has been seen of it.
+struct Seen<'k, K> {
+    links: Links,
+    log: Log,
+    books: Books<'k, K>,
+    started: Nanos,
+    real_time: bool,
+    /// Those that were followed, and those that were refused.
+    reloads: [u64; 2],
+}
 
-    pub fn answer(&mut self, request: Request, forwarding: &Forwarding) -> Result<(), Stopped> {
-        // Who asked may have gone.
-        match request {
-            Request::Status(answer) => {
-                let _ = answer.send(self.status(&forwarding.counts()?));
-            }
-            Request::Reload(answer) => {
-                let _ = answer.send(self.reload(forwarding));
-            }
-        }
-        Ok(())
-    }
-
-    /// Follows plans that are read again; says what came of it.
-    pub fn reload(&mut self, forwarding: &Forwarding) -> Result<(), String> {
-        let mut reloaded = Ok(());
-        for at in self.log.sides() {
-            let followed = self.follow(at, forwarding);
-            self.reloads[usize::from(followed.is_err())] += 1;
-            match &followed {
-                Ok(()) => self.books.keeper.say("the plan is reloaded"),
-                Err(why) => self.books.keeper.say(&format!("the plan is not reloaded: {why}")),
-            }
-            reloaded = reloaded.and(followed);
-        }
-        reloaded
+impl<'k, K: Keeper> Running<'k, K> {
+    /// It has just begun.
+    pub fn begin(forwarding: Forwarding, links: Links, log: Log, books: Books<'k, K>) -> Self {
+        let (started, real_time) = (Clock::Monotonic.now(), forwarding.is_real_time());
+        let seen = Seen { links, log, books, started, real_time, reloads: [0; 2] };
+        Running { forwarding, seen }
     }
 
     /// Follows the plan of a side that is read again.
-    fn follow(&mut self, at: Side, forwarding: &Forwarding) -> Result<(), String> {
-        let PlanText { plan, text } = self.books.keeper.reread(at)?;
-        self.books.next = Some(text);
+    fn follow(&mut self, at: Side) -> Result<(), String> {
+        let Running { forwarding, seen: Seen { log, books, .. } } = self;
+        let PlanText { plan, text } = books.keeper.reread(at)?;
+        books.next = Some(text);
         let follow = |plan| forwarding.reload(at, plan).map_err(|error| error.to_string());
-        self.log.reload(at, plan, &mut self.books, follow)
+        log.reload(at, plan, books, follow)
     }
 
+    /// Sends what is queued, as far as that does not take too long, and ends.
+    pub fn end(self, patience: Nanos) -> Result<Status, LiveError> {
+        let Running { forwarding, mut seen } = self;
+        let counts = forwarding.drain(patience)?;
+        seen.log.read(&mut seen.books);
+        Ok(seen.end(&counts))
+    }
+}
+
+impl<K: Keeper> Seen<'_, K> {
     fn status(&self, counts: &Counts) -> Status {
         let [reloads, reloads_refused] = self.reloads;
         Status {
@@ -79,21 +68,53 @@ impl<K: Keeper> Running<'_, K> {
             reloads: Some(reloads),
             reloads_refused: Some(reloads_refused),
             events_lost: Some(self.log.lost()),
-            interfaces: self.links.status(counts),
+            interfaces: self.links.status(&counts.interfaces, &counts.cut),
             ways: self.log.present().map(Period::status).collect(),
+            network: None,
         }
     }
 
-    pub fn end(mut self, counts: &Counts) -> Status {
-        self.log.read(&mut self.books);
-        let status = self.status(counts);
-        self.log.end().iter().for_each(|period| self.books.keeper.ended(period));
-        let say = &mut |what: &str| self.books.keeper.say(what);
-        self.books.ledgers.finish(say);
-        if let Some(capture) = self.books.capture {
+    fn end(self, counts: &Counts) -> Status {
+        let (status, Books { keeper, ledgers, capture, .. }) = (self.status(counts), self.books);
+        self.log.end().iter().for_each(|period| keeper.ended(period));
+        let say = &mut |what: &str| keeper.say(what);
+        ledgers.finish(say);
+        if let Some(capture) = capture {
             capture.finish(say);
         }
         status
+    }
+}
+
+impl<K: Keeper> Task for Running<'_, K> {
+    fn is_running(&self) -> bool {
+        self.forwarding.is_running()
+    }
+
+    fn look(&mut self) -> Result<(), Stopped> {
+        let Seen { links, log, books, .. } = &mut self.seen;
+        log.read(books);
+        books.hand_over();
+        let reattach = |at: Port, to| self.forwarding.reattach(at, to);
+        links.follow(reattach, &mut |what| books.keeper.say(what))
+    }
+
+    fn status(&mut self) -> Result<Status, Stopped> {
+        Ok(self.seen.status(&self.forwarding.counts()?))
+    }
+
+    fn reload(&mut self) -> Result<(), String> {
+        let mut reloaded = Ok(());
+        for at in self.seen.log.sides() {
+            let followed = self.follow(at);
+            self.seen.reloads[usize::from(followed.is_err())] += 1;
+            self.seen.books.keeper.say(&match &followed {
+                Ok(()) => "the plan is reloaded".to_string(),
+                Err(why) => format!("the plan is not reloaded: {why}"),
+            });
+            reloaded = reloaded.and(followed);
+        }
+        reloaded
     }
 }
 

@@ -2,6 +2,7 @@
 //! shown. Who measures from outside does not know all of it; what is not known is absent.
 
 mod delay;
+mod network;
 mod watched;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::recorder::Measured;
 
 pub use delay::DelayStatus;
+pub use network::{FramesStatus, JitterStatus, NetworkStatus, PassageStatus};
 pub use watched::{ClassWatched, WayWatched};
 
 /// A link at one moment. Counters count since the start or, under a plan, since it is followed.
@@ -39,15 +41,18 @@ pub struct Status {
     pub events_lost: Option<u64>,
     /// The interfaces, where frames go in and where they go out.
     pub interfaces: Vec<InterfaceStatus>,
-    /// The directions that have a plan.
+    /// The directions that have a plan; of routers all ways through them, as one.
     pub ways: Vec<WayStatus>,
+    /// Of routers: what is more to be said than of a link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkStatus>,
 }
 
 /// An interface at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "as for `Status`")]
 pub struct InterfaceStatus {
-    /// Its name.
+    /// Its name; of a router's behind that of the port, as in `r1:r2=eth0`.
     pub name: String,
     /// Whether frames pass.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,21 +74,23 @@ pub struct InterfaceStatus {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "as for `Status`")]
 pub struct WayStatus {
-    /// `out` for what arrives where frames go in, `back` for the other, `watched` for what is measured
-    /// from outside.
+    /// `out` for what arrives where frames go in, `back` for the other, `network` for routers, `watched` for
+    /// what is measured from outside.
     pub way: String,
     /// The plan's title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The discipline, as `--scheduler` names it.
     pub scheduler: String,
-    /// The link's rate in bits a second.
+    /// The link's rate in bits a second; in a network that of links which have none of their own.
     pub rate_bps: u64,
-    /// How late the link chose what to send: after it could have. Not known from outside.
+    /// How late the link chose what to send: after it could have. Absent for routers, and not known from
+    /// outside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late: Option<DelayStatus>,
-    /// Packets that were sent later than their bound and all lateness before them allow; from outside,
-    /// than their bound allows.
+    /// Packets that were sent later than their bound and all lateness before them allow; of routers those
+    /// that were in their frames everywhere and took longer than their bound; from outside those that took
+    /// longer than their bound.
     pub broken: u64,
     /// What only who measures from outside tells.
     #[serde(skip_serializing_if = "Option::is_none")]

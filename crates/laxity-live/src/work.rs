@@ -1,20 +1,19 @@
 //! What the thread does that forwards.
 
-use std::io::{self, Read};
-use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
-use std::sync::mpsc::{Receiver, Sender};
+use std::io;
+use std::sync::mpsc::Sender;
 
 use laxity::units::Nanos;
 use laxity_forward::{Dropped, Event, Prepared, Refusal, Sent};
 use laxity_linux::clock::Clock;
-use laxity_linux::frames::{Backend, Handle, Pool, Side};
+use laxity_linux::frames::{Backend, Handle, Pool, Port, Side};
 use laxity_linux::interface::Interface;
 use laxity_linux::priority::{self, Awake};
 use laxity_linux::sandbox::Sandbox;
 use laxity_linux::wait::Waiter;
 use rtrb::Producer;
 
+use crate::asking::Asked;
 use crate::bridge::{Bridge, Counts, Observer, Turn};
 use crate::forwarding::Options;
 use crate::recorder::Happened;
@@ -28,7 +27,7 @@ pub(crate) enum Ask {
     },
     Count(Sender<io::Result<Counts>>),
     Reattach {
-        at: Side,
+        at: Port,
         to: Interface,
         answer: Sender<Result<(), laxity_linux::Error>>,
     },
@@ -82,8 +81,7 @@ fn punctual(options: Options) -> Result<(), laxity_linux::Error> {
 pub(crate) struct Work<B> {
     pub bridge: Bridge<B>,
     pub options: Options,
-    pub asked: Receiver<Ask>,
-    pub rung: UnixStream,
+    pub asked: Asked<Ask>,
     pub told: Teller,
     /// When it ends at the latest, once it drains.
     pub until: Option<Nanos>,
@@ -113,9 +111,9 @@ impl<B: Backend> Work<B> {
                 let backend = self.bridge.backend();
                 let sides = Side::BOTH.into_iter().flat_map(|side| backend.descriptors(side));
                 let sides = sides.filter(|_| self.until.is_none());
-                waiter.wait(std::iter::once(self.rung.as_fd()).chain(sides), awake_from)?;
+                waiter.wait(std::iter::once(self.asked.bell()).chain(sides), awake_from)?;
                 if waiter.is_ready(0) {
-                    while matches!((&self.rung).read(&mut [0; 64]), Ok(1..)) {}
+                    self.asked.silence();
                 }
             }
         }
@@ -124,7 +122,7 @@ impl<B: Backend> Work<B> {
     /// Does what is asked for; tells whether anything was.
     fn answer(&mut self, now: Nanos) -> bool {
         let mut any = false;
-        while let Ok(ask) = self.asked.try_recv() {
+        while let Some(ask) = self.asked.next() {
             any = true;
             // Who asked may have gone.
             match ask {

@@ -12,8 +12,8 @@ pub struct Seen {
     /// 9464 or 10.0.0.1:9464. A port alone is one of 127.0.0.1. Whoever reaches it sees all of it.
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     pub listen: Option<SocketAddr>,
-    /// The socket by which status, reload and top reach it [default: IN-OUT.sock, or of watch
-    /// IN-OUT.watch.sock, in $XDG_RUNTIME_DIR/laxity, or in /run/laxity].
+    /// The socket by which status, reload and top reach it [default: IN-OUT.sock, of routers that of the first
+    /// and the last node, of watch IN-OUT.watch.sock, in $XDG_RUNTIME_DIR/laxity, or in /run/laxity].
     #[arg(long, value_name = "PATH")]
     pub control: Option<PathBuf>,
     /// At the end, write a page with tables and figures into this file, which must not be there yet.

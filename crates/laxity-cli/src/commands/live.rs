@@ -43,7 +43,7 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
     let interfaces = [named(from)?, named(to)?];
     let (ask, requests) = mpsc::channel();
     let report = Report::begin(arguments.seen.report.as_deref())?;
-    let server = sight::serve(&arguments.seen, &control_socket_of([from, to]), ask)?;
+    let server = sight::serve(&arguments.seen, &control_socket_of(&[from, to]), ask)?;
     let daemon = Daemon {
         interfaces,
         plans,

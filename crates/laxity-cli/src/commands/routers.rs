@@ -1,21 +1,22 @@
 //! `laxity live --port`: nodes of a network.
 
 use std::path::Path;
+use std::sync::mpsc;
 
-use laxity::units::Nanos;
 use laxity_api::check;
 use laxity_linux::packet::{self, Mmsg, Ring};
-use laxity_live::routers::measured::OfClass;
-use laxity_live::routers::service::{Ended, Service};
+use laxity_live::LiveError;
+use laxity_live::daemon::folder_of;
+use laxity_live::routers::service::{Keeper, Service};
 use laxity_live::routers::wiring::wire;
+use laxity_live::server::control_socket_of;
+use laxity_live::status::Status;
 use laxity_plan::Plan;
-use laxity_plan::tdp::Assigned;
-use laxity_report::{quantity, table};
 
 use super::live::options;
 use crate::args::{FrameBackend, Live};
 use crate::failure::Failure;
-use crate::{Promises, input, print, terminal};
+use crate::{Promises, input, measured, print, sight, terminal};
 
 /// How many frames that arrived at each interface may wait: there may be dozens of these.
 const FRAMES: u32 = 4096;
@@ -23,8 +24,9 @@ const FRAMES: u32 = 4096;
 const RECEIVE_BUFFER: u32 = 8 << 20;
 
 /// Carries the command out.
-pub fn run(arguments: &Live, plan: &Path) -> Result<Promises, Failure> {
-    let plan = input::plan(plan, None)?;
+pub fn run(arguments: &Live, path: &Path) -> Result<Promises, Failure> {
+    refuse(arguments)?;
+    let plan = input::plan(path, None)?;
     let Some(networked) = plan.networked() else {
         return Err(Failure::input(
             "--port is for networks, and the plan is of one link: name its ends with --in and --out",
@@ -37,115 +39,99 @@ pub fn run(arguments: &Live, plan: &Path) -> Result<Promises, Failure> {
     }
     let wired = wire(networked.network, &arguments.port).map_err(Failure::input)?;
     let on = networked.assigned();
-    let options = options(arguments);
-    let service = Service { on: &on, wired: &wired, options, duration: arguments.duration };
-    let ports: Vec<_> = wired.iter().flat_map(|wired| wired.ports.clone()).collect();
+    let nodes: Vec<&str> =
+        wired.iter().map(|wired| &*networked.network.nodes[wired.node as usize].name).collect();
+    let ends = match &nodes[..] {
+        [first, .., last] => vec![*first, *last],
+        all => all.to_vec(),
+    };
+    let (ask, requests) = mpsc::channel();
+    let server = sight::serve(&arguments.seen, &control_socket_of(&ends), ask)?;
+    let service = Service {
+        on: &on,
+        wired: &wired,
+        options: options(arguments),
+        duration: arguments.duration,
+        readable: vec![folder_of(path)],
+        requests,
+    };
+    let mut keeper = Terminal { path, kept: true, printed: Ok(()) };
+    let ended = forward(service, arguments.backend, &mut keeper)?;
+    drop(server);
+    keeper.printed?;
+    print(&measured::of_losses(&ended))?;
+    Ok(Promises::kept_if(keeper.kept))
+}
+
+/// What routers have no use for.
+fn refuse(arguments: &Live) -> Result<(), Failure> {
+    let refused = |what: &str| {
+        Err(Failure::input(format!("{what}: name one link with --in and --out, or leave it out")))
+    };
+    if arguments.ledger.is_some() {
+        return refused(
+            "--ledger is for a link, which a simulator repeats, and --port runs routers",
+        );
+    }
+    if arguments.capture.is_some() {
+        return refused("--capture is for a link, and --port runs routers");
+    }
+    match arguments.backend {
+        FrameBackend::Xdp => {
+            Err(Failure::input("--backend xdp is for two interfaces: routers take ring or packet"))
+        }
+        FrameBackend::Ring | FrameBackend::Packet => Ok(()),
+    }
+}
+
+fn forward(
+    service: Service<'_>,
+    backend: FrameBackend,
+    keeper: &mut Terminal<'_>,
+) -> Result<Status, LiveError> {
+    let ports: Vec<_> = service.wired.iter().flat_map(|wired| wired.ports.clone()).collect();
     let sockets = packet::Options {
         frames: FRAMES,
         receive_buffer: RECEIVE_BUFFER,
         stamps: true,
         ..packet::Options::default()
     };
-    let system = laxity_live::LiveError::System;
-    let say = &mut |text: &str| terminal::remark(&format!("laxity: {text}\n"));
-    let ended = match arguments.backend {
-        FrameBackend::Ring => service.run(Ring::among(&ports, &sockets).map_err(system)?, say)?,
-        FrameBackend::Packet => service.run(Mmsg::among(&ports, &sockets).map_err(system)?, say)?,
-        FrameBackend::Xdp => {
-            return Err(Failure::input(
-                "--backend xdp is for two interfaces: routers take ring or packet",
-            ));
-        }
-    };
-    print(&text(&plan, &on, &ended))?;
-    Ok(Promises::kept_if(is_kept(&on, &ended)))
-}
-
-/// Jitter stays below this, for who is in its frames.
-fn jitter(on: &Assigned<'_>) -> Nanos {
-    let frame = on.framing.as_ref().map(|framing| framing.framed.spec.time.frame);
-    frame.map_or(Nanos::MAX, |frame| Nanos(2 * frame.0))
-}
-
-fn is_kept(on: &Assigned<'_>, ended: &Ended) -> bool {
-    ended.measured.is_kept(jitter(on))
-}
-
-fn text(plan: &Plan, on: &Assigned<'_>, ended: &Ended) -> String {
-    let Ended { measured, lasted, missed } = ended;
-    let rows: Vec<_> =
-        plan.leaves().map(|(id, class)| row(&class.name, &measured.classes[id.index()])).collect();
-    let mut text = format!("{}\n\n{}\n\n", plan.scheduler.name(), table::table(&HEADER, &rows));
-    if let Some(framing) = &on.framing {
-        let frames = lasted.0 / framing.framed.spec.time.frame.0;
-        let share = measured.skipped as f64 / frames.max(1) as f64;
-        text += &format!(
-            "Of {frames} frames {} were skipped at some port ({}). ",
-            measured.skipped,
-            quantity::percent(share)
-        );
-        text += match is_kept(on, ended) {
-            true => {
-                "Every packet that met none of them kept its bound, and its jitter below two frames.\n"
-            }
-            false => {
-                "Packets that met none of them broke their bound, or had a jitter of two frames or more.\n"
-            }
-        };
-        if measured.losses > 0 {
-            text += &format!(
-                "Inputs were out of step {} times, and {} packets came of no known frame.\n",
-                measured.losses, measured.unknown
-            );
+    match backend {
+        FrameBackend::Packet => service.run(Mmsg::among(&ports, &sockets)?, keeper),
+        FrameBackend::Ring | FrameBackend::Xdp => {
+            service.run(Ring::among(&ports, &sockets)?, keeper)
         }
     }
-    if measured.missed > 0 {
-        text += &format!("{} frames came faster than they were taken in.\n", measured.missed);
-    }
-    if measured.uncut > 0 {
-        text +=
-            &format!("{} frames could not be cut into what goes over a wire.\n", measured.uncut);
-    }
-    if *missed > 0 {
-        text += &format!("{missed} events came too fast to be counted.\n");
-    }
-    text
 }
 
-const HEADER: [&str; 13] = [
-    "class",
-    "arrived",
-    "left",
-    "dropped",
-    "lost",
-    "late",
-    "delay ms p50",
-    "p99",
-    "max",
-    "bound",
-    "jitter ms p99",
-    "max",
-    "in frames",
-];
+/// Looks after the process from a terminal, or from where a service is looked after.
+struct Terminal<'a> {
+    path: &'a Path,
+    /// Whether what was promised was kept under all plans.
+    kept: bool,
+    printed: Result<(), Failure>,
+}
 
-fn row(name: &str, class: &OfClass) -> Vec<String> {
-    let millis = |nanos: Nanos| quantity::millis(nanos.0 as f64);
-    let nothing = || quantity::NOTHING.to_string();
-    let of_left = |shown: String| if class.left > 0 { shown } else { nothing() };
-    let of_transit = |shown: String| if class.transit.count() > 0 { shown } else { nothing() };
-    vec![
-        name.to_string(),
-        class.arrived.to_string(),
-        class.left.to_string(),
-        class.dropped.iter().sum::<u64>().to_string(),
-        class.lost.to_string(),
-        class.bound.map_or_else(nothing, |_| class.disturbed.to_string()),
-        of_left(millis(class.delay.quantile(1, 2))),
-        of_left(millis(class.delay.quantile(99, 100))),
-        of_left(millis(class.delay.max())),
-        class.bound.map_or_else(nothing, millis),
-        of_transit(millis(class.jitter_of(99, 100))),
-        of_transit(millis(class.jitter_of(1, 1))),
-        class.bound.map_or_else(nothing, |_| millis(class.jitter())),
-    ]
+impl Keeper for Terminal<'_> {
+    fn reread(&mut self) -> Result<Plan, String> {
+        if input::is_stdin(self.path) {
+            return Err("it came by standard input, which is read but once".into());
+        }
+        let plan = Plan::read(self.path).map_err(|error| error.to_string())?;
+        let checked = check(&plan).map_err(|error| error.to_string())?;
+        match checked.admitted() {
+            Some(false) => Err(checked.text(&plan)),
+            _ => Ok(plan),
+        }
+    }
+
+    fn say(&mut self, what: &str) {
+        terminal::remark(&format!("laxity: {what}\n"));
+    }
+
+    fn ended(&mut self, status: &Status) {
+        self.kept &= measured::is_kept(status);
+        let printed = print(&measured::of_ways(status));
+        self.printed = std::mem::replace(&mut self.printed, Ok(())).and(printed);
+    }
 }

@@ -1,4 +1,4 @@
-//! `laxity status`: what a link that is forwarded over is like.
+//! `laxity status`: what a link that is forwarded over is like, or routers.
 
 use laxity_live::status::Status;
 
@@ -14,7 +14,7 @@ pub fn run(asked: &Asked, json: bool) -> Result<Promises, Failure> {
     } else {
         print(&text(&status))?
     }
-    Ok(Promises::kept_if(status.ways.iter().all(|way| way.broken == 0)))
+    Ok(Promises::kept_if(measured::is_kept(&status)))
 }
 
 fn text(status: &Status) -> String {
@@ -25,6 +25,5 @@ fn text(status: &Status) -> String {
         }
     }
     text += "\n\n";
-    text.extend(status.ways.iter().map(measured::of_way));
-    text + &measured::of_losses(status)
+    text + &measured::of_ways(status) + &measured::of_losses(status)
 }

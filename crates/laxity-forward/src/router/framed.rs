@@ -1,5 +1,7 @@
 //! An output that divides time into frames.
 
+use std::mem;
+
 use laxity::link::Link;
 use laxity::packet::Packet;
 use laxity::sched::tdp::CommonTime;
@@ -7,7 +9,7 @@ use laxity::sched::{Late, Tdp};
 use laxity::scheduler::{Criterion, Dispatch, DropReason, Scheduler};
 use laxity::units::{Nanos, Rate};
 
-use super::output::{Tell, Told, Waiting, sent};
+use super::output::{Tell, Told, Waiting, in_order, sent};
 use crate::queued::Held;
 
 /// An output with frames, and the link as its sender keeps it.
@@ -61,9 +63,9 @@ impl Framed {
         self.frame = self.time.frame_at(now);
     }
 
-    pub fn enqueue(&mut self, now: Nanos, waiting: Waiting, frame: Option<u64>, tell: Tell<'_>) {
-        let has_frame = frame.is_some();
-        let handle = self.held.insert(Waiting { has_frame, ..waiting });
+    pub fn enqueue(&mut self, now: Nanos, waiting: Waiting, tell: Tell<'_>) {
+        let frame = waiting.frame;
+        let handle = self.held.insert(waiting);
         let packet = Packet { handle, ..waiting.packet };
         let dropped = &mut self.dropped;
         let mut drops = |packet, reason| dropped.push((packet, reason));
@@ -78,6 +80,26 @@ impl Framed {
         if !looks_before {
             self.wake = self.wake.min(now.max(self.line.free_at()));
         }
+    }
+
+    /// What is queued goes on in the queues of another output with the same frames.
+    pub fn change(&mut self, now: Nanos, next: &mut Framed, tell: Tell<'_>) {
+        self.account(now, tell);
+        // Nothing can be put in a queue of a frame that has begun.
+        let is_due = self.tdp.due(now, &mut |_, _| {}).is_some();
+        self.is_met |= self.send_ahead(now, tell) && is_due;
+        mem::swap(&mut self.tdp, &mut next.tdp);
+        self.late = next.late;
+        let dropped = &mut self.dropped;
+        let mut drops = |packet, reason| dropped.push((packet, reason));
+        for packet in in_order(&self.held) {
+            match self.held.get(packet.handle).and_then(|waiting| waiting.frame) {
+                Some(frame) => self.tdp.enqueue_in(now, packet, frame, &mut drops),
+                None => self.tdp.take_over(now, packet, &mut drops),
+            }
+        }
+        self.let_go(now, None, tell);
+        self.wake = now.max(self.line.free_at());
     }
 
     pub fn poll(&mut self, now: Nanos, tell: Tell<'_>) -> Option<Nanos> {
@@ -194,11 +216,11 @@ impl Framed {
         while let Some((packet, reason)) = self.dropped.pop() {
             let waiting = self.held.remove(packet.handle);
             let is_early = early == Some(packet.handle) && reason == DropReason::Frame;
-            if !waiting.has_frame || is_early || self.late == Late::Drop {
+            if waiting.frame.is_none() || is_early || self.late == Late::Drop {
                 tell(Told::Dropped { waiting, reason });
                 continue;
             }
-            let handle = self.held.insert(Waiting { has_frame: false, ..waiting });
+            let handle = self.held.insert(Waiting { frame: None, ..waiting });
             let dropped = &mut self.dropped;
             let mut drops = |packet, reason| dropped.push((packet, reason));
             self.tdp.enqueue(now, Packet { handle, ..packet }, &mut drops);

@@ -1,5 +1,6 @@
 //! The outputs of a router.
 
+use std::mem;
 use std::ops::Range;
 
 use laxity::packet::Packet;
@@ -29,8 +30,8 @@ pub(super) struct Waiting {
     pub from: usize,
     /// Whether it came with a mark.
     pub is_marked: bool,
-    /// Whether a frame is kept for it here.
-    pub has_frame: bool,
+    /// The frame that is kept for it here.
+    pub frame: Option<u64>,
 }
 
 /// What an output tells.
@@ -99,11 +100,21 @@ impl Told {
 pub(super) type Tell<'a> = &'a mut dyn FnMut(Told);
 
 impl Output {
-    /// A packet joins those that wait, for this frame if it has one.
-    pub fn enqueue(&mut self, now: Nanos, waiting: Waiting, frame: Option<u64>, tell: Tell<'_>) {
+    /// A packet joins those that wait, for its frame if it has one.
+    pub fn enqueue(&mut self, now: Nanos, waiting: Waiting, tell: Tell<'_>) {
         match self {
-            Output::Framed(framed) => framed.enqueue(now, waiting, frame, tell),
+            Output::Framed(framed) => framed.enqueue(now, waiting, tell),
             Output::Plain(plain) => plain.enqueue(now, waiting, tell),
+        }
+    }
+
+    /// What is queued goes on under the scheduler of another output of the same link, which gets the one that it
+    /// was under.
+    pub fn change(&mut self, now: Nanos, next: &mut Output, tell: Tell<'_>) {
+        match (self, next) {
+            (Output::Framed(framed), Output::Framed(next)) => framed.change(now, next, tell),
+            (Output::Plain(plain), Output::Plain(next)) => plain.change(now, next, tell),
+            _ => debug_assert!(false, "an output has frames or it has not"),
         }
     }
 
@@ -139,6 +150,19 @@ impl Plain {
         outlet.arrived(now, scheduler.next_ready(now));
     }
 
+    fn change(&mut self, now: Nanos, next: &mut Plain, tell: Tell<'_>) {
+        mem::swap(&mut self.scheduler, &mut next.scheduler);
+        let Plain { scheduler, outlet, held } = self;
+        let mut time = Nanos::ZERO;
+        for packet in in_order(held) {
+            // Packets that came at several ports at once may be queued in any order.
+            time = time.max(packet.arrival);
+            scheduler.take_over(time, packet, &mut drops(held, tell));
+        }
+        let oldest = held.oldest().map(|waiting| waiting.packet.arrival);
+        outlet.changes_hands(outlet.rate(), now, scheduler.next_ready(now), oldest);
+    }
+
     fn poll(&mut self, now: Nanos, tell: Tell<'_>) -> Option<Nanos> {
         let Plain { scheduler, outlet, held } = self;
         loop {
@@ -164,6 +188,12 @@ impl Plain {
 pub(super) fn sent(waiting: Waiting, packet: &Packet) -> Waiting {
     let handle = waiting.packet.handle;
     Waiting { packet: Packet { handle, ..*packet }, ..waiting }
+}
+
+/// What is held, as the scheduler knows it, in the order in which it was queued.
+pub(super) fn in_order(held: &Held<Waiting>) -> Vec<Packet> {
+    let packet = |(handle, waiting): (u64, &Waiting)| Packet { handle, ..waiting.packet };
+    held.iter().map(packet).collect()
 }
 
 fn drops<'a>(held: &'a mut Held<Waiting>, tell: Tell<'a>) -> impl DropSink + 'a {

@@ -3,5 +3,6 @@
 mod late;
 mod network;
 mod plans;
+mod reload;
 mod repeated;
 mod unplanned;

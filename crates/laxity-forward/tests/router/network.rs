@@ -171,6 +171,25 @@ impl World {
         }
     }
 
+    /// All routers follow another plan.
+    pub fn reload(&mut self, plan: &Plan, now: Nanos) {
+        let assigned = plan.networked().expect("a network").assigned();
+        let network = assigned.network;
+        let nodes = (0..network.nodes.len() as u32)
+            .filter(|node| network.nodes[*node as usize].name.starts_with('r'));
+        for (number, node) in nodes.enumerate() {
+            let next = Router::new(&assigned, node, Settings::default());
+            let (router, mut hands) = self.hands(number, now);
+            router.reload(now, &mut next.expect("a plan for routers"), &mut hands);
+            self.next[number] = Some(now);
+        }
+    }
+
+    /// How many packets are queued, by class.
+    pub fn queued(&self) -> u64 {
+        self.routers.iter().flat_map(Router::queued).sum()
+    }
+
     /// What has come is taken in, and what may be sent is.
     fn turn(&mut self, now: Nanos) {
         while let Some((came, router, port, flying)) = self.first(now) {

@@ -5,6 +5,7 @@ use std::os::fd::AsFd;
 use laxity::units::Nanos;
 use laxity_linux::clock::Clock;
 use laxity_linux::interface::{Change, Changes, Interface, Offload, driver, offload, set_offload};
+use laxity_linux::namespace::Namespace;
 use laxity_linux::wait::{Waiter, Woken};
 
 use crate::laboratory;
@@ -24,6 +25,16 @@ fn an_interface_says_what_it_is() {
     assert!(missing.to_string().ends_with("there is none; there are lo, left"), "{missing}");
     assert_eq!(here.run(|| driver("left")).expect("entered").expect("it has one"), "veth");
     assert!(here.run(|| driver("a name that is too long")).expect("entered").is_err());
+}
+
+#[test]
+fn a_namespace_is_the_same_however_it_is_opened() {
+    let Some(here) = laboratory::namespace() else { return };
+    let there = laboratory::namespace().expect("a second one");
+    let again = here.run(Namespace::of_this_thread).expect("entered").expect("opened");
+    let named = here.run(|| Namespace::named("/proc/thread-self/ns/net"));
+    assert_eq!((&here, &here), (&again, &named.expect("entered").expect("opened")));
+    assert_ne!(here, there);
 }
 
 #[test]

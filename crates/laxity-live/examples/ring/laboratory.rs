@@ -12,8 +12,9 @@ use laxity_linux::interface::Interface;
 use laxity_linux::namespace::Namespace;
 use laxity_linux::packet::{Options as Sockets, Ring};
 use laxity_live::Options;
+use laxity_live::routers::host::Counts;
 use laxity_live::routers::wiring::Wired;
-use laxity_live::routers::{Measured, Running, Service};
+use laxity_live::routers::{Host, Measured, Running};
 use laxity_plan::Plan;
 use laxity_plan::network::Networked;
 
@@ -31,6 +32,7 @@ pub struct Laboratory {
 /// What came of a run.
 pub struct Ran {
     pub measured: Measured,
+    pub counts: Counts,
     pub missed: u64,
     pub is_real_time: bool,
     pub sent: u64,
@@ -115,13 +117,12 @@ impl Laboratory {
             Sockets { frames: 4096, receive_buffer: 8 << 20, stamps: true, ..Sockets::default() };
         let backend = Ring::among(&ports, &sockets).expect("sockets");
         let options = Options::default();
-        let service = Service { on: &on, wired: &wired, options, duration: None };
-        let host = service.host(backend).expect("a plan for routers");
+        let host = Host::new(&on, &wired, backend).expect("a plan for routers");
         let (running, mut reports) = Running::start(host, options).expect("a thread");
         let is_real_time = running.not_real_time.is_none();
         let (ends, begin) = (AtomicBool::new(false), Instant::now());
         let (mut measured, received) = (Measured::new(&on), AtomicU64::new(0));
-        let sent = thread::scope(|scope| {
+        let (sent, counts) = thread::scope(|scope| {
             let receivers: [_; 4] = std::array::from_fn(|flow| self.receiver(flow));
             for receiver in receivers {
                 let (ends, received) = (&ends, &received);
@@ -140,13 +141,12 @@ impl Laboratory {
             // Nobody waits for the others whatever has happened.
             ends.store(true, Ordering::Relaxed);
             reading.join().expect("read");
-            ended.expect("it ran to the end");
-            sent
+            (sent, ended.expect("it ran to the end"))
         });
         let lasted = begin.elapsed();
         reports.read(|happened| measured.add(happened));
         let received = received.into_inner();
-        Ran { measured, missed: reports.missed, is_real_time, sent, received, lasted }
+        Ran { measured, counts, missed: reports.missed, is_real_time, sent, received, lasted }
     }
 
     fn send_bulk(&self, bulk: u32, ends: &AtomicBool) {

@@ -35,7 +35,7 @@ fn main() {
 }
 
 fn line(ran: &Ran) -> String {
-    let Ran { measured, missed, is_real_time, sent, received, lasted } = ran;
+    let Ran { measured, counts, missed, is_real_time, sent, received, lasted } = ran;
     let flows = &measured.classes[..4];
     let sum = |of: fn(&laxity_live::routers::measured::OfClass) -> u64| -> u64 {
         flows.iter().map(of).sum()
@@ -51,13 +51,13 @@ fn line(ran: &Ran) -> String {
     };
     format!(
         "{sent}  {received}  {}  {:?}  {}  {}  {:.3}  {:.0} {:.0} {:.0}  {:.0} {:.0} {:.0}  {:.0}{}{}",
-        sum(|class| class.lost) + measured.missed,
+        sum(|class| class.lost) + counts.interfaces.iter().map(|it| it.missed).sum::<u64>(),
         flows.iter().map(|class| class.dropped).fold([0; 9], |mut sum, one| {
             sum.iter_mut().zip(one).for_each(|(sum, one)| *sum += one);
             sum
         }),
         sum(|class| class.disturbed),
-        measured.losses,
+        counts.losses,
         100.0 * measured.skipped as f64 / frames,
         delay(1, 2),
         delay(99, 100),

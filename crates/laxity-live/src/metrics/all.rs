@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Metric, Number, Source, Tell};
-use crate::status::{ClassStatus, InterfaceStatus, Status, WayStatus};
+use crate::status::{ClassStatus, FramesStatus, InterfaceStatus, PassageStatus, Status, WayStatus};
 
 const fn metric(
     name: &'static str,
@@ -124,7 +124,7 @@ pub const METRICS: &[Metric] = &[
         WAY,
         "How late the link chose what to send, after it could have.",
         Source::Histogram(|status, tell| {
-            for way in status.ways.iter().filter(|way| way.watched.is_none()) {
+            for way in forwarded(status) {
                 tell(&[&way.way], way.late.as_ref());
             }
         }),
@@ -135,7 +135,7 @@ pub const METRICS: &[Metric] = &[
         WAY,
         "The largest lateness since the plan is followed.",
         Source::Gauge(|status, tell| {
-            for way in status.ways.iter().filter(|way| way.watched.is_none()) {
+            for way in forwarded(status) {
                 let max = way.late.as_ref().map_or(0, |late| late.max);
                 tell(&[&way.way], Number::Nanos(max));
             }
@@ -145,8 +145,36 @@ pub const METRICS: &[Metric] = &[
         "laxity_broken_packets",
         "packets",
         WAY,
-        "Packets sent later than their bound and all lateness before them allow; from outside, than their bound.",
+        "Packets sent later than their bound and all lateness before them allow; of routers those in their frames; from outside, than their bound.",
         Source::Counter(|status, tell| ways(status, |way| Some(way.broken), tell)),
+    ),
+    metric(
+        "laxity_time_frames",
+        "frames",
+        &[],
+        "Time frames of `tdp` that have passed since the plan is followed.",
+        Source::Counter(|status, tell| frames(status, |frames| frames.passed, tell)),
+    ),
+    metric(
+        "laxity_skipped_time_frames",
+        "frames",
+        &[],
+        "Those in which nobody sent at some port what was to be sent.",
+        Source::Counter(|status, tell| frames(status, |frames| frames.skipped, tell)),
+    ),
+    metric(
+        "laxity_out_of_step",
+        "",
+        &[],
+        "How often inputs of routers got out of step with the router before.",
+        Source::Counter(|status, tell| frames(status, |frames| frames.out_of_step, tell)),
+    ),
+    metric(
+        "laxity_unknown_frame_packets",
+        "packets",
+        &[],
+        "Packets and padding that came at routers of no known time frame.",
+        Source::Counter(|status, tell| frames(status, |frames| frames.unknown, tell)),
     ),
     metric(
         "laxity_class_arrived_packets",
@@ -195,7 +223,7 @@ pub const METRICS: &[Metric] = &[
         "laxity_class_delay_seconds",
         "seconds",
         CLASS,
-        "From a packet's last bit in to its last bit out, or from one tap to the other.",
+        "From a packet's last bit in to its last bit out; of routers at the last of them; watched, from one tap to the other.",
         Source::Histogram(|status, tell| {
             for (way, class) in leaves(status) {
                 tell(&[&way.way, &class.name], class.delay_ns.as_ref());
@@ -246,6 +274,26 @@ pub const METRICS: &[Metric] = &[
         "Packets sent later than the proved delay, whether the link was late or not.",
         Source::Counter(|status, tell| {
             classes(status, |class| class.bound_ns.map(|_| class.bound_misses), tell);
+        }),
+    ),
+    metric(
+        "laxity_class_disturbed_packets",
+        "packets",
+        CLASS,
+        "Packets that left routers after their time frame, or without one.",
+        Source::Counter(|status, tell| passages(status, |passage| passage.disturbed, tell)),
+    ),
+    metric(
+        "laxity_class_jitter_seconds",
+        "seconds",
+        CLASS,
+        "The largest jitter through routers of packets that were in their time frames everywhere.",
+        Source::Gauge(|status, tell| {
+            let kept = |passage: &PassageStatus| {
+                let jitter = passage.jitter_ns.as_ref()?;
+                jitter.kept.map(Number::Nanos)
+            };
+            passages(status, kept, tell);
         }),
     ),
     metric(
@@ -305,6 +353,26 @@ fn interfaces<T>(status: &Status, of: fn(&InterfaceStatus) -> Option<T>, tell: &
 fn ways<T>(status: &Status, of: fn(&WayStatus) -> Option<T>, tell: &mut Tell<'_, T>) {
     for way in &status.ways {
         of(way).into_iter().for_each(|value| tell(&[&way.way], value));
+    }
+}
+
+/// The ways whose lateness counts: routers have frames to be late for, and from outside it is not known.
+fn forwarded(status: &Status) -> impl Iterator<Item = &WayStatus> {
+    let is_forwarded = |way: &&WayStatus| status.network.is_none() && way.watched.is_none();
+    status.ways.iter().filter(is_forwarded)
+}
+
+fn frames(status: &Status, of: fn(&FramesStatus) -> u64, tell: &mut Tell<'_, u64>) {
+    let frames = status.network.as_ref().and_then(|network| network.frames.as_ref());
+    frames.into_iter().for_each(|frames| tell(&[], of(frames)));
+}
+
+fn passages<T>(status: &Status, of: fn(&PassageStatus) -> Option<T>, tell: &mut Tell<'_, T>) {
+    let (Some(network), Some(way)) = (&status.network, status.ways.first()) else { return };
+    for passage in &network.classes {
+        if let Some(value) = of(passage) {
+            tell(&[&way.way, &passage.name], value);
+        }
     }
 }
 

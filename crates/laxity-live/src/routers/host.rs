@@ -6,6 +6,7 @@ use laxity::units::Nanos;
 use laxity_forward::router::{Inbound, Outside, Router};
 use laxity_forward::{Refusal, Settings};
 use laxity_linux::frames::{BATCH, Backend, Handle, Port};
+use laxity_plan::Plan;
 use laxity_plan::model::Hop;
 use laxity_plan::tdp::Assigned;
 
@@ -15,10 +16,13 @@ use super::time::{Common, Instants};
 use super::wiring::Wired;
 use crate::bridge::Turn;
 use crate::cut::Cutter;
+use crate::daemon::unguessed;
 
 mod hands;
+mod upkeep;
 
 use hands::{Hands, Interfaced, Outgoing, Skips};
+pub use upkeep::Counts;
 
 /// The routers of a host.
 pub struct Host<B> {
@@ -30,8 +34,10 @@ pub struct Host<B> {
     /// What is known of the packets in the pool, by their places.
     passages: Vec<Passage>,
     has_frames: bool,
+    settings: Settings,
     time: Common,
-    cutter: Cutter,
+    /// By the port at which frames come.
+    cutters: Vec<Cutter>,
     skips: Skips,
     /// What has just arrived, and what is being sent; kept for their memory.
     arrived: Vec<Handle>,
@@ -53,13 +59,9 @@ impl<B: Backend> Host<B> {
     ///
     /// # Errors
     /// If routers cannot follow the plan.
-    pub fn new(
-        on: &Assigned<'_>,
-        wired: &[Wired],
-        backend: B,
-        settings: Settings,
-        time: Common,
-    ) -> Result<Self, Refusal> {
+    pub fn new(on: &Assigned<'_>, wired: &[Wired], backend: B) -> Result<Self, Refusal> {
+        let time = Common::new(on.framing.as_ref().map(|framing| framing.framed.spec.time));
+        let settings = settings(on.plan, backend.pool().room(Port(0)));
         let (mut routers, mut hops, mut macs): (Vec<_>, Vec<Hop>, Vec<_>) = Default::default();
         for Wired { node, ports } in wired {
             let router = Router::new(on, *node, settings)?;
@@ -80,8 +82,9 @@ impl<B: Backend> Host<B> {
             routers,
             ports,
             has_frames: on.framing.is_some(),
+            settings,
             time,
-            cutter: Cutter::default(),
+            cutters: hops.iter().map(|_| Cutter::default()).collect(),
             skips: Skips::default(),
             arrived: Vec::new(),
             outgoing: Vec::new(),
@@ -122,7 +125,7 @@ impl<B: Backend> Host<B> {
         let count = self.backend.receive(Port(port as u16), &mut arrived)?;
         if count > 0 {
             let instants = Instants::now(self.time);
-            let mut cutter = std::mem::take(&mut self.cutter);
+            let mut cutter = std::mem::take(&mut self.cutters[port]);
             for handle in arrived.drain(..) {
                 let stamp = self.backend.pool().arrived(handle);
                 let (now, came) = (instants.now, instants.stamped(stamp));
@@ -154,7 +157,7 @@ impl<B: Backend> Host<B> {
                     router.arrive(now, frame, &mut hands);
                 });
             }
-            self.cutter = cutter;
+            self.cutters[port] = cutter;
         }
         self.arrived = arrived;
         Ok(count)
@@ -221,27 +224,6 @@ impl<B: Backend> Host<B> {
         queued.sum::<usize>() + flying.sum::<usize>()
     }
 
-    /// What is on its way between routers here, and will not come, is lost.
-    ///
-    /// # Errors
-    /// If the backend does not tell what it has counted.
-    pub fn close(&mut self, tell: &mut dyn FnMut(Happened)) -> io::Result<()> {
-        for lost in self.wires.iter().flat_map(Wire::under_way) {
-            tell(Happened::Ended(*lost, Fate::Lost));
-        }
-        let lost = self.routers.iter().map(|local| local.router.lost_frames());
-        let [losses, unknown] = lost.fold([0, 0], |sum, one| [sum[0] + one[0], sum[1] + one[1]]);
-        tell(Happened::OutOfStep { losses, unknown });
-        let lost = self.cutter.lost();
-        tell(Happened::Uncut(lost.uncuttable + lost.crowded_out));
-        let mut missed = 0;
-        for port in 0..self.ports.len() {
-            missed += self.backend.statistics(Port(port as u16))?.missed;
-        }
-        tell(Happened::Missed(missed));
-        Ok(())
-    }
-
     /// The common time.
     pub fn time(&self) -> Common {
         self.time
@@ -256,4 +238,13 @@ impl<B: Backend> Host<B> {
     pub fn ports(&self) -> usize {
         self.ports.len()
     }
+}
+
+/// What the plan does not say, where there is room for so many packets of each port.
+fn settings(plan: &Plan, room: usize) -> Settings {
+    let mut settings = Settings { seed: plan.run.seed, secret: unguessed(), ..Settings::default() };
+    // What is being taken in needs places, too, or the kernel drops frames whatever their class.
+    let packets = room.saturating_sub(4 * BATCH);
+    settings.backlog.packets = settings.backlog.packets.min(packets);
+    settings
 }

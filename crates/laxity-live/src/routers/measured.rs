@@ -16,17 +16,6 @@ pub enum Happened {
     Ended(Passage, Fate),
     /// So many more frames in which nobody sent at some port what was to be sent.
     Skipped(u64),
-    /// At the end: how often inputs got out of step, and how many packets came of which no frame is known.
-    OutOfStep {
-        /// Out of step.
-        losses: u64,
-        /// Of no frame.
-        unknown: u64,
-    },
-    /// At the end: frames that the kernel had no room for until they were taken in.
-    Missed(u64),
-    /// At the end: frames that could not be cut into what goes over a wire.
-    Uncut(u64),
 }
 
 /// How a packet ended.
@@ -68,14 +57,6 @@ pub struct Measured {
     pub classes: Vec<OfClass>,
     /// Frames in which nobody sent at some port what was to be sent.
     pub skipped: u64,
-    /// How often inputs got out of step.
-    pub losses: u64,
-    /// Packets of which no frame was known, and padding.
-    pub unknown: u64,
-    /// Frames that the kernel had no room for until they were taken in.
-    pub missed: u64,
-    /// Frames that could not be cut into what goes over a wire.
-    pub uncut: u64,
 }
 
 /// The books of one class.
@@ -86,6 +67,8 @@ pub struct OfClass {
     pub arrived: u64,
     /// Packets that left the routers of this host.
     pub left: u64,
+    /// Their bytes, as links count them.
+    pub bytes: u64,
     /// Packets that were dropped, in the order of [`DropReason::ALL`].
     pub dropped: [u64; DropReason::ALL.len()],
     /// Packets that left one router and did not come to the next.
@@ -100,6 +83,10 @@ pub struct OfClass {
     pub kept: Delays,
     /// The longest time from the arrival to the end of the last frame of such packets.
     pub longest: Nanos,
+    /// Such packets that took longer than is promised.
+    pub broken: u64,
+    /// Packets that took longer, whether they were in their frames or not.
+    pub beyond: u64,
     /// What the class is promised.
     pub bound: Option<Nanos>,
 }
@@ -112,7 +99,7 @@ impl Measured {
         for (class, bound) in bounds {
             classes[class.index()].bound = bound.ok().map(|bound| bound.delay());
         }
-        Measured { classes, skipped: 0, losses: 0, unknown: 0, missed: 0, uncut: 0 }
+        Measured { classes, skipped: 0 }
     }
 
     /// Counts what has happened.
@@ -125,11 +112,6 @@ impl Measured {
                 }
             }
             Happened::Skipped(frames) => self.skipped += frames,
-            Happened::OutOfStep { losses, unknown } => {
-                (self.losses, self.unknown) = (*losses, *unknown);
-            }
-            Happened::Missed(missed) => self.missed = *missed,
-            Happened::Uncut(uncut) => self.uncut = *uncut,
         }
     }
 
@@ -146,8 +128,11 @@ impl OfClass {
         self.arrived += 1;
         match fate {
             Fate::Left(departure) => {
+                let delay = departure.saturating_sub(passage.arrival);
                 self.left += 1;
-                self.delay.record(departure.saturating_sub(passage.arrival));
+                self.bytes += u64::from(passage.length);
+                self.delay.record(delay);
+                self.beyond += u64::from(self.bound.is_some_and(|bound| delay > bound));
             }
             Fate::Dropped(reason) => return self.dropped[reason as usize] += 1,
             Fate::Lost => return self.lost += 1,
@@ -158,8 +143,10 @@ impl OfClass {
         let transit = passage.last.saturating_sub(began);
         self.transit.record(transit);
         if !passage.is_disturbed {
+            let took = passage.last.saturating_sub(passage.arrival);
             self.kept.record(transit);
-            self.longest = self.longest.max(passage.last.saturating_sub(passage.arrival));
+            self.longest = self.longest.max(took);
+            self.broken += u64::from(self.bound.is_some_and(|bound| took > bound));
         }
     }
 

@@ -12,6 +12,8 @@ use laxity::units::Nanos;
 pub struct Passage {
     /// Its class, once a router has looked.
     pub class: ClassId,
+    /// How long it is, as links count it, once it has left a router.
+    pub length: u32,
     /// When it came to the first router.
     pub arrival: Nanos,
     /// When its first transmission began, and when its last bit left: in frames, where there are any.

@@ -1,27 +1,28 @@
 //! Routers as a process.
 
-use std::thread;
-use std::time::Duration;
+use std::path::PathBuf;
+use std::sync::mpsc::Receiver;
 
 use laxity::units::Nanos;
-use laxity_forward::{Refusal, Settings};
-use laxity_linux::clock::{Clock, tai_offset};
-use laxity_linux::frames::{BATCH, Backend, Port};
-use laxity_linux::sandbox::Sandbox;
+use laxity_linux::clock::tai_offset;
+use laxity_linux::frames::Backend;
 use laxity_plan::Plan;
+use laxity_plan::model::Hop;
 use laxity_plan::tdp::Assigned;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 
+use super::attended::{Attended, Seen};
 use super::host::Host;
-use super::measured::Measured;
 use super::running::Running;
-use super::time::Common;
 use super::wiring::Wired;
 use crate::daemon::LiveError;
 use crate::forwarding::Options;
+use crate::links::{End, Links};
+use crate::process::{self, Process};
+use crate::request::Request;
+use crate::status::Status;
 
 /// The nodes of a plan's network that are run here.
+#[expect(clippy::exhaustive_structs, reason = "made by whoever runs it")]
 pub struct Service<'a> {
     /// The network, with its frames assigned.
     pub on: &'a Assigned<'a>,
@@ -31,82 +32,69 @@ pub struct Service<'a> {
     pub options: Options,
     /// It ends by itself after so long.
     pub duration: Option<Nanos>,
+    /// The files and folders that are read when the plan is read again.
+    pub readable: Vec<PathBuf>,
+    /// What others ask for while it runs.
+    pub requests: Receiver<Request>,
 }
 
-/// What is left at the end.
-pub struct Ended {
-    /// What was measured.
-    pub measured: Measured,
-    /// How long it ran.
-    pub lasted: Nanos,
-    /// What was told too fast to be counted.
-    pub missed: u64,
-}
+/// Looks after the process.
+pub trait Keeper {
+    /// Reads the plan again; what stands against it is said in a sentence.
+    fn reread(&mut self) -> Result<Plan, String>;
 
-/// So often what happened is read.
-const LOOK: Duration = Duration::from_millis(20);
+    /// Hears what the process says.
+    fn say(&mut self, what: &str);
+
+    /// Hears what was measured under a plan that is followed no longer.
+    fn ended(&mut self, status: &Status);
+}
 
 impl Service<'_> {
-    /// Forwards until a signal asks for the end, or the time is over.
+    /// Forwards until a signal asks for the end, which is when all that is under way is sent, or the time is
+    /// over. SIGHUP has the plan read again.
     ///
     /// # Errors
     /// If the plan is not for this, or the system refuses what it takes.
     pub fn run<B: Backend + Send + 'static>(
         self,
         backend: B,
-        say: &mut dyn FnMut(&str),
-    ) -> Result<Ended, LiveError> {
-        // Before there are other threads, so that these leave signals to this one.
-        let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(LiveError::Signals)?;
-        let host = self.host(backend)?;
+        keeper: &mut impl Keeper,
+    ) -> Result<Status, LiveError> {
+        let mut process = Process::begin(self.requests)?;
+        let host = Host::new(self.on, self.wired, backend)?;
+        let links = Links::new(self.wired.iter().flat_map(|wired| ends(self.on, wired)))?;
         if self.on.framing.is_some() && tai_offset().is_ok_and(|offset| offset == 0) {
-            say(
+            keeper.say(
                 "nobody has told the kernel how far TAI is ahead of UTC: the common time is that of UTC",
             );
         }
-        let (running, mut reports) = Running::start(host, self.options)?;
+        let settings = host.settings();
+        let (running, reports) = Running::start(host, self.options)?;
         if let Some(error) = &running.not_real_time {
-            say(&format!("{error}. Without it frames are skipped when others work"));
+            keeper.say(&format!("{error}. Without it frames are skipped when others work"));
         }
-        Sandbox::new().terminal().enter()?;
-        let names: Vec<&str> = self.wired.iter().map(|wired| self.name(wired)).collect();
-        say(&format!("forwarding at {}", names.join(", ")));
-        let mut measured = Measured::new(self.on);
-        let begin = Clock::Monotonic.now();
-        let end = self.duration.map(|duration| begin.saturating_add(duration));
-        while running.is_running() && end.is_none_or(|end| Clock::Monotonic.now() < end) {
-            thread::sleep(LOOK);
-            reports.read(|happened| measured.add(happened));
-            let heard: Vec<i32> = signals.pending().collect();
-            if heard.iter().any(|signal| *signal != SIGHUP) {
-                break;
-            }
-            if !heard.is_empty() {
-                say("the plan of a network is not read again while it runs");
-            }
-        }
-        let lasted = Clock::Monotonic.now() - begin;
-        running.end()?;
-        reports.read(|happened| measured.add(happened));
-        Ok(Ended { measured, lasted, missed: reports.missed })
+        process::close(self.readable)?;
+        let nodes: Vec<u32> = self.wired.iter().map(|wired| wired.node).collect();
+        let name = |node: &u32| self.on.network.nodes[*node as usize].name.clone();
+        let names: Vec<String> = nodes.iter().map(name).collect();
+        let begun = format!("forwarding at {}", names.join(", "));
+        keeper.say(&begun);
+        let seen = Seen::new(self.on, names, links, reports, running.is_real_time());
+        let mut attended = Attended { running, keeper, seen, nodes, settings };
+        process.look_after(&mut attended, &begun, self.duration)?;
+        attended.end()
     }
+}
 
-    /// The routers over a backend.
-    ///
-    /// # Errors
-    /// If they cannot follow the plan.
-    pub fn host<B: Backend>(&self, backend: B) -> Result<Host<B>, Refusal> {
-        let plan: &Plan = self.on.plan;
-        let mut settings = Settings { seed: plan.run.seed, ..Settings::default() };
-        settings.secret = crate::daemon::unguessed();
-        // What is being taken in needs places, too, or the kernel drops frames whatever their class.
-        let packets = backend.pool().room(Port(0)).saturating_sub(4 * BATCH);
-        settings.backlog.packets = settings.backlog.packets.min(packets);
-        let time = Common::new(self.on.framing.as_ref().map(|framing| framing.framed.spec.time));
-        Host::new(self.on, self.wired, backend, settings, time)
-    }
-
-    fn name(&self, wired: &Wired) -> &str {
-        &self.on.network.nodes[wired.node as usize].name
-    }
+/// The interfaces of a node, each with the names of the ends of its link.
+fn ends(on: &Assigned<'_>, wired: &Wired) -> Vec<End> {
+    let from_it = |hop: &Hop| on.network.between(*hop)[0] == wired.node;
+    let hops = on.network.hops().filter(from_it);
+    let end = |(hop, (interface, namespace)): (Hop, &(_, _))| {
+        let port = Some(on.network.ends(hop).join(":"));
+        let (interface, namespace) = (Clone::clone(interface), Clone::clone(namespace));
+        End { port, interface, namespace, is_there: true }
+    };
+    hops.zip(&wired.ports).map(end).collect()
 }

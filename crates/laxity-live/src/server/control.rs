@@ -90,10 +90,12 @@ fn own_folder() -> PathBuf {
 const SYSTEM: &str = "/run";
 const FOLDER: &str = "laxity";
 
-/// Where the control socket of a link between these interfaces is, unless someone says otherwise:
-/// `eth1-eth0.sock` in `$XDG_RUNTIME_DIR/laxity`, or in `/run/laxity` where there is no such folder.
-pub fn control_socket_of([from, to]: [&str; 2]) -> PathBuf {
-    own_folder().join(format!("{from}-{to}.sock"))
+/// Where the control socket is of a link between these interfaces, or of routers from the first to the last of
+/// these nodes, unless someone says otherwise: `eth1-eth0.sock` in `$XDG_RUNTIME_DIR/laxity`, or in
+/// `/run/laxity` where there is no such folder.
+pub fn control_socket_of(names: &[&str]) -> PathBuf {
+    // Nodes may be called anything.
+    own_folder().join(format!("{}.sock", names.join("-").replace(['/', '\0'], "_")))
 }
 
 /// The same for who watches between these interfaces, perhaps beside who forwards: `eth1-eth0.watch.sock`.

@@ -154,6 +154,7 @@ impl Taps {
             events_lost: None,
             interfaces: vec![interface(0, false), interface(1, self.behind == Behind::Sent)],
             ways: vec![self.measuring.status()],
+            network: None,
         })
     }
 

@@ -36,6 +36,7 @@ fn check(ran: &Ran) {
         }
     }
     assert!(ran.received <= ran.sent);
+    assert!(ran.counts.queued.iter().all(|queued| *queued == 0), "{:?}", ran.counts);
 }
 
 #[test]

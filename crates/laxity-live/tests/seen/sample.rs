@@ -64,6 +64,7 @@ pub fn status(classes: usize) -> Status {
             watched: None,
             classes: (0..classes).map(class).collect(),
         }],
+        network: None,
     }
 }
 

@@ -1,7 +1,9 @@
 //! Screens.
 
 use laxity_live::client::{Client, ClientError};
-use laxity_live::status::{ClassStatus, DelayStatus, InterfaceStatus, Status, WayStatus};
+use laxity_live::status::{
+    ClassStatus, DelayStatus, FramesStatus, InterfaceStatus, NetworkStatus, Status, WayStatus,
+};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -70,6 +72,7 @@ fn status(seconds: u64) -> Status {
                 class("rest", 0, None),
             ],
         }],
+        network: None,
     }
 }
 
@@ -118,6 +121,19 @@ fn delays_of_all_packets_in_another_order() {
         assert_eq!(press(&mut state, code), None);
     }
     golden("in_all.txt", &screen(&mut state));
+}
+
+#[test]
+fn routers_have_frames_in_place_of_a_rate() {
+    let mut of_routers = status(10);
+    let way = &mut of_routers.ways[0];
+    (way.way, way.scheduler, way.late) = ("network".into(), "tdp".into(), None);
+    let frames =
+        FramesStatus { length_ns: 250_000, passed: 40_000, skipped: 4, out_of_step: 0, unknown: 0 };
+    let nodes = vec!["r1".into(), "r2".into()];
+    of_routers.network =
+        Some(NetworkStatus { nodes, kept: true, frames: Some(frames), classes: Vec::new() });
+    golden("routers.txt", &screen(&mut State::new(of_routers)));
 }
 
 #[test]

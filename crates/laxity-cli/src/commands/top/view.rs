@@ -1,6 +1,6 @@
 //! What the screen shows.
 
-use laxity_live::status::{Status, WayStatus};
+use laxity_live::status::{NetworkStatus, Status, WayStatus};
 use laxity_report::quantity;
 use laxity_report::visible::visible;
 use ratatui::Frame;
@@ -55,7 +55,10 @@ fn ways(state: &State, width: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for way in &state.status().ways {
         let rows = state.rows(way);
-        lines.push(way_line(way, &rows));
+        lines.push(match &state.status().network {
+            Some(network) => network_line(way, network),
+            None => way_line(way, &rows),
+        });
         lines.push(header(state, name));
         lines.extend(rows.iter().map(|row| row_line(row, name)));
         lines.push(Line::default());
@@ -79,6 +82,23 @@ fn way_line(way: &WayStatus, rows: &[Row<'_>]) -> Line<'static> {
     let kept = match way.broken {
         0 => Span::default(),
         broken => Span::from(format!("   {broken} broke their bound")).red(),
+    };
+    Line::from(vec![Span::from(clean(&text)), kept])
+}
+
+fn network_line(way: &WayStatus, network: &NetworkStatus) -> Line<'static> {
+    let mut text = format!("{}: {}", way.way, way.scheduler);
+    if let Some(frames) = &network.frames {
+        let share = 1e4 * frames.skipped as f64 / frames.passed.max(1) as f64;
+        text += &format!(
+            "   {} frames skipped, {}",
+            frames.skipped,
+            quantity::percent(share.round() / 1e4)
+        );
+    }
+    let kept = match network.kept {
+        true => Span::default(),
+        false => Span::from("   packets in their frames broke their bound or jitter").red(),
     };
     Line::from(vec![Span::from(clean(&text)), kept])
 }

@@ -137,7 +137,7 @@ impl<B: Backend> Hands<'_, B> {
             None => 0,
         };
         let mut passage = self.passages[handle.0 as usize];
-        passage.class = sent.packet.class;
+        (passage.class, passage.length) = (sent.packet.class, sent.packet.length);
         let has_none = sent.is_framed && sent.frame.is_none();
         passage.is_disturbed |= has_none || sent.is_late();
         self.backend.send(Port(port as u16), handle);

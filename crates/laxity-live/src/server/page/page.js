@@ -116,13 +116,15 @@ function drawDelays(box, way) {
   chart(box, { label: "Delay against bound", unit: "ms", seconds: span(), scale: logarithmic(values), lines });
 }
 
-function drawRates(box, way) {
+function drawRates(box, way, network) {
   const lines = way.classes.slice(0, MOST_LINES).map(({ name }, subject) => {
     const of = (old, last, seconds) => ((last.bytes_sent - (old?.bytes_sent ?? 0)) * 8e-6) / seconds;
     return { subject, points: points(way, name, of) };
   });
-  const link = way.rate_bps / 1e6;
-  lines.push({ kind: "link", level: link });
+  const most = Math.max(...lines.flatMap((line) => line.points.map(([, value]) => value ?? 0)));
+  // Routers have many links.
+  const link = network ? most : way.rate_bps / 1e6;
+  if (!network) lines.push({ kind: "link", level: link });
   chart(box, { label: "Throughput", unit: "Mbit/s", seconds: span(), scale: linear(link), lines });
 }
 
@@ -136,6 +138,14 @@ function lateness(way) {
   if (!way.late) return [];
   const kept = way.broken ? `${broken} and that.` : "Every packet kept its bound and that.";
   return [`Waking up was at most ${millis(way.late.max)} ms late.`, kept];
+}
+
+// The state of routers: frames that were skipped, and whether packets in the others kept what is promised.
+function ofFrames(network) {
+  if (!network?.frames) return [];
+  const { frames, kept } = network;
+  const of = `Of ${frames.passed} frames ${frames.skipped} were skipped at some port.`;
+  return [of, kept ? "Every packet that met none of them kept its bound and its jitter." : "Packets that met none of them broke their bound or their jitter."];
 }
 
 // What there is to know of figures that were measured from outside.
@@ -154,27 +164,28 @@ function remarks(way) {
   return [`At the busiest, ${rate(busiest)} left for 100 ms.`, ...shown];
 }
 
-function showWay(section, way, before, seconds) {
-  section.querySelector("h2").textContent = `${way.way}: ${way.scheduler} at ${rate(way.rate_bps)}`;
+function showWay(section, way, before, seconds, network) {
+  const at = network ? "" : ` at ${rate(way.rate_bps)}`;
+  section.querySelector("h2").textContent = `${way.way}: ${way.scheduler}${at}`;
   const isNamed = way.title && way.title !== document.querySelector("h1").textContent;
-  const state = [isNamed && `${way.title}.`, ...lateness(way), ...remarks(way)];
+  const state = [isNamed && `${way.title}.`, ...lateness(way), ...ofFrames(network), ...remarks(way)];
   if (way.classes.length > MOST_LINES) state.push(`Charts show the first ${MOST_LINES} of ${way.classes.length} classes.`);
   const note = section.querySelector(".state");
   note.textContent = state.filter(Boolean).join(" ");
-  note.classList.toggle("alarm", way.broken > 0);
+  note.classList.toggle("alarm", way.broken > 0 || network?.kept === false);
   if (way.watched) {
     section.querySelector(".gone").textContent = "Lost";
     section.querySelector(".measure").textContent = "from one tap to the other";
   }
   fillTable(section.querySelector("tbody"), way, before, seconds);
   drawDelays(section.querySelector(".delays .wide"), way);
-  drawRates(section.querySelector(".rates .wide"), way);
+  drawRates(section.querySelector(".rates .wide"), way, network);
 }
 
 function showFacts(status) {
   const reloads = status.reloads_refused ? `${status.reloads}, ${status.reloads_refused} refused` : status.reloads;
   const facts = {
-    Interfaces: status.interfaces.map((it) => (it.up === false ? `${it.name} (down)` : it.name)).join(" → "),
+    Interfaces: status.interfaces.map((it) => (it.up === false ? `${it.name} (down)` : it.name)).join(status.network ? ", " : " → "),
     "At work for": uptime(status.uptime_ns),
     "Real-time priority": status.real_time === undefined ? undefined : status.real_time ? "yes" : "no",
     Reloads: reloads,
@@ -197,13 +208,14 @@ function showFacts(status) {
 function show() {
   const { at, status } = heard.at(-1);
   const before = heard.at(-2);
-  document.title = `${status.interfaces.map((it) => it.name).join(" → ")} – Laxity`;
+  const name = status.network ? status.network.nodes.join(", ") : status.interfaces.map((it) => it.name).join(" → ");
+  document.title = `${name} – Laxity`;
   document.querySelector("h1").textContent = status.ways[0]?.title || "Laxity";
   showFacts(status);
   const ways = document.querySelector("#ways");
   while (ways.children.length > status.ways.length) ways.lastChild.remove();
   while (ways.children.length < status.ways.length) ways.append(document.querySelector("#way").content.firstElementChild.cloneNode(true));
-  status.ways.forEach((way, index) => showWay(ways.children[index], way, before?.status, before && at - before.at));
+  status.ways.forEach((way, index) => showWay(ways.children[index], way, before?.status, before && at - before.at, status.network));
 }
 
 async function look() {
