@@ -90,7 +90,9 @@ fn half_load(link: &Link, stop: &AtomicBool) {
 fn disturb(folder: &Folder, link: &Link, length: Duration) -> [u64; 2] {
     let begin = Instant::now();
     let period = (length / 10).min(Duration::from_secs(60));
-    let plans = [PLAN.replace("'edf'", "'wfq'"), PLAN.to_string()];
+    // Under WFQ what is demoted stays before its class's other packets, which then have no bound.
+    let wfq = PLAN.replace("'edf'", "'wfq'").replace("'demote'", "'drop'");
+    let plans = [wfq, PLAN.to_string()];
     let mut early = None;
     for round in 1.. {
         let due = begin + period * round;
