@@ -56,7 +56,7 @@ pub enum Command {
     Run(Run),
     /// Run the same arrivals through several schedulers, side by side.
     Compare(Compare),
-    /// Run a plan with every combination of some values, under many seeds, into a store of tables.
+    /// Run a plan with many values and seeds, into a store of tables.
     Sweep(Sweep),
     /// Forward the frames between two interfaces under a plan.
     #[cfg(target_os = "linux")]
