@@ -4,7 +4,6 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal};
 use std::ops::Range;
 use std::path::Path;
-use std::process::ExitCode;
 
 use laxity_api::sweep;
 use laxity_plan::{PlanError, UnknownScheduler};
@@ -58,9 +57,9 @@ impl Failure {
 
     /// Prints the failure and tells the exit code. What it holds is visible already, and its colours
     /// are its own.
-    pub fn report(self) -> ExitCode {
+    pub fn report(self) -> u8 {
         eprintln!("{:?}", self.report);
-        ExitCode::from(self.code)
+        self.code
     }
 }
 

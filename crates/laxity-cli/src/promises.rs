@@ -1,7 +1,5 @@
 //! What came of a command's promises, which is its exit code.
 
-use std::process::ExitCode;
-
 /// What a command that ran came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promises {
@@ -16,11 +14,5 @@ impl Promises {
     /// Kept if this is so.
     pub fn kept_if(kept: bool) -> Promises {
         if kept { Promises::Kept } else { Promises::Broken }
-    }
-}
-
-impl From<Promises> for ExitCode {
-    fn from(promises: Promises) -> ExitCode {
-        ExitCode::from(promises as u8)
     }
 }

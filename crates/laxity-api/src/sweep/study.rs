@@ -23,6 +23,8 @@ pub struct Study {
     /// How long models send, if the plan's own time does not count.
     pub duration: Option<Nanos>,
     draft: Draft,
+    /// From where recordings are looked for.
+    folder: PathBuf,
 }
 
 /// The key by which plans are put under another discipline, whatever the settings of the one that they have.
@@ -64,22 +66,25 @@ impl Study {
         let plan_text = std::fs::read_to_string(&plan)
             .map_err(|error| Error::Io { path: plan.clone(), error })?;
         let draft = Draft::parse(&plan_text, &plan.display().to_string())?;
-        Ok(Study { plan, space, seeds, duration, draft })
+        let folder = plan.parent().unwrap_or(Path::new("")).to_path_buf();
+        Ok(Study { plan, space, seeds, duration, draft, folder })
     }
 
-    /// A study of a plan's text.
+    /// A study of a plan's text, which is called `plan` in errors and whose recordings are looked for from `folder`.
+    /// Its values are those of the space, each seed counts once.
     ///
     /// # Errors
     /// If it is no TOML.
     pub fn of(
         plan: PathBuf,
+        folder: PathBuf,
         text: &str,
         space: Space,
         seeds: Vec<u64>,
         duration: Option<Nanos>,
     ) -> Result<Study, Error> {
         let draft = Draft::parse(text, &plan.display().to_string())?;
-        Ok(Study { plan, space, seeds, duration, draft })
+        Ok(Study { plan, space, seeds, duration, draft, folder })
     }
 
     /// The plan with the values of a combination, and its text.
@@ -98,8 +103,7 @@ impl Study {
             }
         }
         let name = format!("{}{}", self.plan.display(), self.with(point));
-        let folder = self.plan.parent().unwrap_or(Path::new(""));
-        let plan = Plan::parse(&draft.text(), &name, folder)?;
+        let plan = Plan::parse(&draft.text(), &name, &self.folder)?;
         Ok(match scheduler {
             Some(scheduler) => (plan.under(&scheduler)?, draft),
             None => (plan, draft),

@@ -1,0 +1,36 @@
+//! The native half of the Python package `laxity`: the verbs of [`laxity_api`], with plans and runs as objects,
+//! answers as the JSON of the command, and packets as Arrow. Everything that has a form of its own in Python is
+//! in `python/laxity`.
+
+mod errors;
+mod packets;
+mod plan;
+mod study;
+
+use pyo3::prelude::*;
+
+/// The module.
+#[pymodule]
+mod _laxity {
+    #[pymodule_export]
+    use super::errors::{LaxityError, PlanError, SystemError};
+    #[pymodule_export]
+    use super::plan::{Plan, Ran, compare};
+    #[pymodule_export]
+    use super::study::run;
+
+    use std::ffi::OsString;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+
+    /// Carries a command line out, program first, and ends the process.
+    #[pyfunction]
+    fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+        py.detach(|| laxity_cli::run(arguments))
+    }
+}

@@ -1,0 +1,14 @@
+"""The command ``laxity``: the same program."""
+
+import sys
+
+from . import _laxity
+
+
+def main() -> int:
+    """Carries the command line out, and tells the exit code."""
+    return _laxity.command(["laxity", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""Plans, proofs and runs, beside what the command says."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import hypothesis
+import polars
+import pytest
+from hypothesis import strategies as st
+
+import laxity as lx
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+UPLINK = EXAMPLES / "home-uplink.toml"
+
+
+def command(*arguments, cwd=None):
+    """What the command prints, whatever its exit code."""
+    words = [sys.executable, "-m", "laxity", *map(str, arguments)]
+    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def test_a_proof_is_that_of_the_command():
+    proof = lx.Plan.read(UPLINK).check()
+    assert proof.data == json.loads(command("check", UPLINK, "--json").stdout)
+    assert proof.text.strip() == command("check", UPLINK).stdout.strip()
+    assert proof.admitted and proof.binding["length_ns"] == 5_000_000
+    assert [one["name"] for one in proof.classes] == lx.Plan.read(UPLINK).classes
+    assert proof.mends["audio"]["shortest_deadline_ns"] == 2_316_000
+    assert "Admitted" in proof._repr_html_()
+
+
+def test_a_run_is_that_of_the_command():
+    run = lx.Plan.read(UPLINK).run(seed=7)
+    assert run.data == json.loads(command("run", UPLINK, "--seed", "7", "--json").stdout)
+    assert run.kept and run.packets is None
+    assert "<svg" in run.page and "iframe" in run._repr_html_()
+
+
+def test_every_packet_is_in_a_table(tmp_path):
+    run = lx.Plan.read(UPLINK).run(packets=True)
+    table = polars.DataFrame(run.packets)
+    command("run", UPLINK, "--out", tmp_path, "--packets", "parquet")
+    file = polars.read_parquet(tmp_path / "packets.parquet")
+    same = table.select(polars.col(column).cast(file[column].dtype) for column in file.columns)
+    assert same.equals(file)
+    measured = table.filter(polars.col("arrival_ns") >= run.data["warm_up_ns"], verdict="sent")
+    sent = {one["name"]: one["sent"] for one in run.classes}
+    assert dict(measured.group_by("class").len().rows()) == sent
+
+
+def test_edits_make_other_plans():
+    plan = lx.Plan.read(UPLINK)
+    tight = plan.edit({"class.video.deadline": "10ms"})
+    assert not tight.check().admitted and plan.check().admitted
+    assert "deadline = \"10ms\"" in tight.text
+    assert plan.under("fifo").edit({"link.rate": "20mbit"}).scheduler == "fifo"
+
+
+def test_several_disciplines_side_by_side():
+    plan = lx.Plan.read(UPLINK)
+    compared = lx.compare(plan, ["fifo", "edf"])
+    assert compared.data == json.loads(command("compare", UPLINK, "--schedulers", "fifo,edf", "--json").stdout)
+    assert compared.figure.startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"link.rate": "10 sheep"}, "link.rate"),
+        ({"clas.video.deadline": "1ms"}, "the plan has no `clas`"),
+        ({"class..deadline": "1ms"}, "is no key"),
+    ],
+)
+def test_what_is_wrong_is_said(change, said):
+    with pytest.raises(lx.LaxityError) as error:
+        lx.Plan.read(UPLINK).edit(change)
+    assert said in str(error.value) or isinstance(error.value, lx.PlanError)
+
+
+def test_an_error_has_its_place():
+    with pytest.raises(lx.PlanError) as error:
+        lx.Plan.parse("version = 1\nlink = { rte = '1mbit' }\n", name="mine.toml")
+    error = error.value
+    assert (error.file, error.line) == ("mine.toml", 2)
+    assert str(error).startswith("mine.toml:2:") and "rate" in error.help
+
+
+def test_what_progress_raises_ends_the_run():
+    plan = lx.Plan.read(EXAMPLES / "media-server.toml")
+
+    def stop(_):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        plan.run(duration="100s", progress=stop)
+
+
+rates = st.integers(1, 400).map("{}kbit".format)
+classes = st.dictionaries(
+    st.text(min_size=1, max_size=8),
+    st.fixed_dictionaries({"weight": st.integers(1, 9)}),
+    min_size=1,
+    max_size=4,
+)
+
+
+@hypothesis.settings(max_examples=25, deadline=None)
+@hypothesis.given(classes=classes, rate=rates, seed=st.integers(0, 2**63))
+def test_a_plan_gives_the_same_by_command_and_module(tmp_path_factory, classes, rate, seed):
+    sources = [
+        {"class": name, "model": "poisson", "packet": "500b", "rate": rate} for name in classes
+    ]
+    try:
+        plan = lx.Plan(
+            link={"rate": "1mbit"},
+            scheduler={"kind": "wfq"},
+            run={"duration": "100ms"},
+            classes=classes,
+            sources=sources,
+        )
+    except lx.PlanError:
+        hypothesis.assume(False)
+    file = tmp_path_factory.mktemp("plan") / "plan.toml"
+    file.write_text(plan.text, encoding="utf-8")
+    ended = command("run", file, "--seed", seed, "--json")
+    try:
+        run = plan.run(seed=seed)
+    except lx.LaxityError as error:
+        assert ended.returncode == 2
+        assert str(error).split() == ended.stderr.replace("×", "").replace("│", "").split()
+    else:
+        assert run.json.strip() == ended.stdout.strip()
