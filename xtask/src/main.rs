@@ -9,6 +9,7 @@ mod no_std;
 mod outcome;
 mod package;
 mod peers;
+mod python;
 mod release;
 mod search;
 mod soak;
@@ -46,6 +47,8 @@ enum Command {
     Package,
     /// The crate `laxity-api` compiles for a browser.
     Wasm,
+    /// The package for Python, and its tests, in an environment in target/python.
+    Python,
     /// The package for Debian, into target/debian. Needs cargo-deb.
     Deb,
     /// Feed every parser of outside bytes with what a fuzzer makes of its seeds.
@@ -115,6 +118,7 @@ impl Command {
             Command::Package => vec![package::step()],
             Command::Wasm => vec![wasm::step()],
             Command::Deb => vec![deb::step()],
+            Command::Python => vec![python::step()],
             Command::Fuzz(Fuzz { seconds }) => vec![fuzz::step(seconds)],
             Command::Peers(Peers { seeds }) => vec![peers::step(seeds)],
             Command::Soak(Soak { minutes }) => vec![soak::step(minutes)],
@@ -131,6 +135,7 @@ impl Command {
                 steps.extend(engine::steps());
                 steps.extend(release::steps());
                 steps.push(deb::check());
+                steps.push(python::step());
                 steps.push(fuzz::step(FUZZ_SECONDS));
                 steps
             }

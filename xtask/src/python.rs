@@ -1,0 +1,42 @@
+//! The package for Python, built into an environment of its own, and its tests there.
+
+use std::path::Path;
+
+use crate::outcome::{Done, Outcome};
+use crate::steps::Step;
+use crate::workspace::Workspace;
+
+/// Makes the environment once, builds the module as it stands, and runs pytest.
+pub fn step() -> Step {
+    Step::new("python", |workspace| {
+        let environment = workspace.target().join("python");
+        if let Some(reason) = prepare(workspace, &environment)? {
+            return Ok(Done::Skipped(reason));
+        }
+        let program = |name: &str| {
+            let mut program = workspace.program(environment.join("bin").join(name));
+            program.env("VIRTUAL_ENV", &environment).current_dir(workspace.root().join("python"));
+            program
+        };
+        workspace.run(program("maturin").args(["develop", "--profile", "dev"]))?;
+        workspace.run(program("python").args(["-m", "pytest", "-q"]))
+    })
+}
+
+/// Why there is no environment, if it cannot be had.
+fn prepare(workspace: &Workspace, environment: &Path) -> Result<Option<String>, String> {
+    if environment.join("bin/maturin").exists() {
+        return Ok(None);
+    }
+    let made = workspace.program("python3").args(["-m", "venv"]).arg(environment).status();
+    if !made.is_ok_and(|made| made.success()) {
+        return Ok(Some("python3 with its venv is not installed".into()));
+    }
+    let packages = ["maturin>=1.16,<2", "pytest>=8", "hypothesis>=6", "polars>=1"];
+    let mut pip = workspace.program(environment.join("bin/pip"));
+    let installed = pip.args(["install", "--quiet"]).args(packages).status();
+    match installed.is_ok_and(|installed| installed.success()) {
+        true => Ok(None),
+        false => Ok(Some("maturin, pytest, hypothesis and polars cannot be installed".into())),
+    }
+}
