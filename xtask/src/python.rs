@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::outcome::{Done, Outcome};
+use crate::outcome::Done;
 use crate::steps::Step;
 use crate::workspace::Workspace;
 
