@@ -20,6 +20,7 @@ mod summary;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use laxity_plan::edit::EditError;
 use laxity_plan::{PlanError, UnknownScheduler};
@@ -30,7 +31,7 @@ use thiserror::Error;
 pub use job::{Job, RunId};
 pub use space::{Axis, Range, Space};
 pub use store::{Column, Row, Store};
-pub use study::{MOST_RUNS, Study};
+pub use study::{MOST_RUNS, Study, is_scheduler};
 pub use summary::{Line, Summary};
 
 /// Why a study cannot be run.
@@ -70,6 +71,9 @@ pub enum Error {
         /// Why.
         error: parquet::errors::ParquetError,
     },
+    /// There is no such study.
+    #[error("{0}")]
+    Question(String),
     /// It was stopped; what is done is in the store.
     #[error("stopped: what is done is kept, and the same command goes on from there")]
     Stopped,
@@ -107,30 +111,22 @@ pub struct Going {
     pub done: usize,
 }
 
-/// All runs of a study, seeds changing fastest; a combination that repeats another is left out.
+/// Makes those of a study's [jobs](Job::all) that are not in the store, on all cores, and tells after every run how
+/// it goes on; whoever hears it may stop. It says how many runs there are, and how many it made.
 ///
 /// # Errors
-/// If a combination is of no plan, or a recording cannot be read.
-pub fn jobs(study: &Study) -> Result<Vec<Job>, Error> {
-    Job::all(study)
-}
-
-/// Runs what is not in the store, on all cores, and tells after every run how it goes on; whoever hears it may
-/// stop. It says how many runs there are, and how many it made.
-///
-/// # Errors
-/// At the first plan or run that cannot be had; what was done before is in the store.
+/// At the first run that cannot be had; what was done before is in the store.
 pub fn sweep(
     study: &Study,
+    jobs: &[Job],
     store: &Store,
     shard: Shard,
     heard: &(dyn Fn(Going) -> ControlFlow<()> + Sync),
 ) -> Result<(usize, usize), Error> {
-    let jobs = Job::all(study)?;
-    let jobs: Vec<Job> = jobs.into_iter().filter(|job| shard.has(&job.id)).collect();
+    let jobs: Vec<&Job> = jobs.iter().filter(|job| shard.has(&job.id)).collect();
     let (runs, columns) = (jobs.len(), store::columns(study));
-    let missing: Vec<&Job> = jobs.iter().filter(|job| !store.has(job)).collect();
-    let done = std::sync::atomic::AtomicUsize::new(runs - missing.len());
+    let missing: Vec<&Job> = jobs.into_iter().filter(|job| !store.has(job)).collect();
+    let done = AtomicUsize::new(runs - missing.len());
     let tell = |done| match heard(Going { runs, done }) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(Error::Stopped),
@@ -139,7 +135,7 @@ pub fn sweep(
     let one = |job: &&Job| {
         let run = job.run(study)?;
         store.write(job, &columns, &run)?;
-        tell(1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+        tell(1 + done.fetch_add(1, Ordering::Relaxed))
     };
     #[cfg(feature = "parallel")]
     missing.par_iter().try_for_each(one)?;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
-use toml_edit::{DocumentMut, Item, Key, Table, TableLike, Value};
+use toml_edit::{DocumentMut, Item, Key, TableLike, Value};
 
 use crate::error::{Fault, PlanError};
 
@@ -127,11 +127,7 @@ impl Draft {
 }
 
 /// Writes a table as `key=value` in braces.
-fn of_table(table: &Table, into: &mut String) {
-    of_pairs(table, into);
-}
-
-fn of_pairs(table: &dyn TableLike, into: &mut String) {
+fn of_table(table: &dyn TableLike, into: &mut String) {
     into.push('{');
     for (key, item) in table.iter() {
         *into += &format!("{key:?}=");
@@ -172,7 +168,7 @@ fn of_value(value: &Value, into: &mut String) {
             }
             into.push(']');
         }
-        Value::InlineTable(table) => of_pairs(table, into),
+        Value::InlineTable(table) => of_table(table, into),
     }
 }
 

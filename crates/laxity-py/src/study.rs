@@ -7,7 +7,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use laxity_api::sweep::{self, Axis, Going, MOST_RUNS, Shard, Space, Store, Study, Summary};
+use laxity_api::sweep::{
+    self, Axis, Going, Job, Shard, Space, Store, Study, Summary, is_scheduler,
+};
 use pyo3::prelude::*;
 
 use crate::errors::{LaxityError, of_study};
@@ -29,10 +31,7 @@ pub fn run(
     heard: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let duration = lasting(duration)?;
-    let (space, seeds) = (space(plan, grid)?, distinct(seeds)?);
-    if (space.len() as u64).saturating_mul(seeds.len() as u64) > MOST_RUNS {
-        return Err(LaxityError::new_err(format!("a study has at most {MOST_RUNS} runs")));
-    }
+    let space = space(plan, grid)?;
     let shard = Shard::new(shard.0, shard.1).ok_or_else(|| {
         LaxityError::new_err("a part is a number of so many, from (1, n) to (n, n)")
     })?;
@@ -41,18 +40,17 @@ pub fn run(
     let study = Study::of(name, folder, &plan.text, space, seeds, duration).map_err(refused)?;
     let swept = attended(py, heard, |tell| {
         // Every plan is read before anything is written.
-        sweep::jobs(&study)?;
+        let jobs = Job::all(&study)?;
         let store = Store::open(&store)?;
-        sweep::sweep(&study, &store, shard, tell)?;
-        Summary::read(&study, &store, &[])
+        sweep::sweep(&study, &jobs, &store, shard, tell)?;
+        Summary::read(&study, &jobs, &store, &[])
     })?;
     Ok(json(&swept.map_err(refused)?))
 }
 
 fn space(plan: &Plan, grid: Vec<(String, Vec<String>)>) -> PyResult<Space> {
     let mut space = Space::default();
-    let is_under = |key: &str| matches!(key, "scheduler" | "scheduler.kind");
-    let own = plan.under.as_ref().filter(|_| !grid.iter().any(|(key, _)| is_under(key)));
+    let own = plan.under.as_ref().filter(|_| !grid.iter().any(|(key, _)| is_scheduler(key)));
     let own = own.map(|scheduler| ("scheduler".to_owned(), vec![format!("{scheduler:?}")]));
     for (key, values) in grid.into_iter().chain(own) {
         if values.is_empty() {
@@ -63,16 +61,6 @@ fn space(plan: &Plan, grid: Vec<(String, Vec<String>)>) -> PyResult<Space> {
     }
     space.settle().map_err(LaxityError::new_err)?;
     Ok(space)
-}
-
-fn distinct(seeds: Vec<u64>) -> PyResult<Vec<u64>> {
-    let mut sorted = seeds.clone();
-    sorted.sort_unstable();
-    sorted.dedup();
-    match sorted.is_empty() || sorted.len() < seeds.len() {
-        true => Err(LaxityError::new_err("seeds are different ones, at least one")),
-        false => Ok(seeds),
-    }
 }
 
 /// Does something on another thread, while this one hears of it, and of the signals that the interpreter has

@@ -57,7 +57,11 @@ pub(super) struct Made {
 }
 
 impl Job {
-    pub(super) fn all(study: &Study) -> Result<Vec<Job>, Error> {
+    /// All runs of a study, seeds changing fastest; a combination that repeats another is left out.
+    ///
+    /// # Errors
+    /// If a combination is of no plan, or a recording cannot be read.
+    pub fn all(study: &Study) -> Result<Vec<Job>, Error> {
         let mut digests = BTreeMap::new();
         let mut jobs: Vec<Job> = Vec::new();
         let mut known = std::collections::BTreeSet::new();

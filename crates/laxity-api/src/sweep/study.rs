@@ -10,6 +10,7 @@ use toml_edit::{Document, Item, Table, TableLike, Value};
 
 use super::Error;
 use super::space::{Axis, Range, Space};
+use super::store::plain;
 
 /// A plan, the values that some of its keys take, and the seeds that every combination is run with.
 #[derive(Clone, Debug)]
@@ -27,8 +28,11 @@ pub struct Study {
     folder: PathBuf,
 }
 
-/// The key by which plans are put under another discipline, whatever the settings of the one that they have.
-const SCHEDULER: [&str; 2] = ["scheduler", "scheduler.kind"];
+/// Whether it is a key by which plans are put under another discipline, whatever the settings of the one that they have.
+pub fn is_scheduler(key: &str) -> bool {
+    matches!(key, "scheduler" | "scheduler.kind")
+}
+
 /// A study has no more runs.
 pub const MOST_RUNS: u64 = 1_000_000;
 
@@ -56,11 +60,7 @@ impl Study {
         let file = raw.plan().map_err(failed)?;
         let (space, seeds) =
             raw.space().and_then(|space| Ok((space, raw.seeds()?))).map_err(failed)?;
-        let runs = (space.len() as u64).saturating_mul(seeds.len() as u64);
-        if runs > MOST_RUNS {
-            let message = format!("{runs} runs are more than a study has, {MOST_RUNS}");
-            return Err(failed(Fault::new(None, message)).into());
-        }
+        few_enough(&space, &seeds).map_err(|message| failed(Fault::new(None, message)))?;
         let duration = raw.duration().map_err(failed)?;
         let plan = folder.join(file);
         let plan_text = std::fs::read_to_string(&plan)
@@ -74,7 +74,7 @@ impl Study {
     /// Its values are those of the space, each seed counts once.
     ///
     /// # Errors
-    /// If it is no TOML.
+    /// If it is no TOML, there are no seeds or one twice, or too many runs.
     pub fn of(
         plan: PathBuf,
         folder: PathBuf,
@@ -83,6 +83,10 @@ impl Study {
         seeds: Vec<u64>,
         duration: Option<Nanos>,
     ) -> Result<Study, Error> {
+        if !are_seeds(&seeds) {
+            return Err(Error::Question("seeds are different ones, at least one".into()));
+        }
+        few_enough(&space, &seeds).map_err(Error::Question)?;
         let draft = Draft::parse(text, &plan.display().to_string())?;
         Ok(Study { plan, space, seeds, duration, draft, folder })
     }
@@ -96,8 +100,8 @@ impl Study {
         let mut scheduler = None;
         for (key, value) in self.space.keys.iter().zip(point) {
             let Some(value) = value else { continue };
-            if SCHEDULER.contains(&&*key.to_string()) {
-                scheduler = Some(value.trim_matches(['"', '\'']).to_owned());
+            if is_scheduler(&key.to_string()) {
+                scheduler = Some(plain(value));
             } else {
                 draft.set(key, value)?;
             }
@@ -105,7 +109,7 @@ impl Study {
         let name = format!("{}{}", self.plan.display(), self.with(point));
         let plan = Plan::parse(&draft.text(), &name, &self.folder)?;
         Ok(match scheduler {
-            Some(scheduler) => (plan.under(&scheduler)?, draft),
+            Some(scheduler) => (plan.under(scheduler)?, draft),
             None => (plan, draft),
         })
     }
@@ -116,6 +120,23 @@ impl Study {
         let words: Vec<String> =
             pairs.filter_map(|(key, value)| Some(format!("{key} = {}", value.as_ref()?))).collect();
         if words.is_empty() { String::new() } else { format!(" with {}", words.join(", ")) }
+    }
+}
+
+/// Whether there is a seed, and none twice.
+fn are_seeds(seeds: &[u64]) -> bool {
+    let mut sorted = seeds.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    !sorted.is_empty() && sorted.len() == seeds.len()
+}
+
+fn few_enough(space: &Space, seeds: &[u64]) -> Result<(), String> {
+    match (space.len() as u64).saturating_mul(seeds.len() as u64) {
+        runs if runs > MOST_RUNS => {
+            Err(format!("{runs} runs are more than a study has, {MOST_RUNS}"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -179,12 +200,7 @@ impl Raw<'_> {
         let list = item.as_array().ok_or_else(wrong)?.iter();
         let seeds = list.map(|seed| u64::try_from(seed.as_integer()?).ok());
         let seeds: Vec<u64> = seeds.collect::<Option<_>>().ok_or_else(wrong)?;
-        let mut sorted = seeds.clone();
-        sorted.sort_unstable();
-        match seeds.is_empty() || sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-            true => Err(wrong()),
-            false => Ok(seeds),
-        }
+        if are_seeds(&seeds) { Ok(seeds) } else { Err(wrong()) }
     }
 
     fn space(&self) -> Result<Space, Fault> {
@@ -196,7 +212,7 @@ impl Raw<'_> {
                     Fault::new(values.span(), format!("`{key}` takes a list of values here"))
                 })?;
                 let values = list.iter().map(|value| self.source(value)).collect();
-                space.axes.push(Axis { key: key.parse().map_err(at(values_span(list)))?, values });
+                space.axes.push(Axis { key: key.parse().map_err(at(list.span()))?, values });
             }
         }
         if let Some(item) = self.table.get("list") {
@@ -275,10 +291,6 @@ impl Raw<'_> {
 fn pairs(item: &Item) -> Result<toml_edit::Iter<'_>, Fault> {
     let table = item.as_table_like().ok_or_else(|| Fault::new(item.span(), "a table is needed"))?;
     Ok(table.iter())
-}
-
-fn values_span(list: &toml_edit::Array) -> Option<std::ops::Range<usize>> {
-    list.span()
 }
 
 fn at(span: Option<std::ops::Range<usize>>) -> impl FnOnce(edit::EditError) -> Fault {

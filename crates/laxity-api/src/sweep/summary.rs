@@ -2,13 +2,13 @@
 
 use laxity_report::chart::Figure;
 use laxity_report::quantity;
-use laxity_report::seeds::{Format, Spread};
+use laxity_report::seeds::{Format, Spread, subject};
 use laxity_report::study::{self, Over, Panel, Part, html};
 use laxity_report::table::table;
 use serde::Serialize;
 
 use super::store::{columns, plain};
-use super::{Error, Job, Row, Store, Study};
+use super::{Error, Job, Row, Store, Study, is_scheduler};
 
 /// A figure of a class over the seeds of a combination.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -40,13 +40,25 @@ pub struct Summary {
     pub lines: Vec<Line>,
 }
 
+impl Line {
+    /// Whose it is, as tables say.
+    fn subject(&self) -> String {
+        subject(&self.class, self.at.as_deref())
+    }
+}
+
 impl Summary {
-    /// Of what is in the store of a study, of figures with one of these names; of all if there are none.
+    /// Of what the store has of a study's [jobs](Job::all), of figures with one of these names; of all if there are
+    /// none.
     ///
     /// # Errors
-    /// If a plan or a file cannot be read.
-    pub fn read(study: &Study, store: &Store, figures: &[String]) -> Result<Summary, Error> {
-        let jobs = Job::all(study)?;
+    /// If a file cannot be read.
+    pub fn read(
+        study: &Study,
+        jobs: &[Job],
+        store: &Store,
+        figures: &[String],
+    ) -> Result<Summary, Error> {
         let (mut lines, mut found) = (Vec::new(), 0);
         for jobs in jobs.chunk_by(|a, b| a.point == b.point) {
             let mut groups: Vec<(Row, Vec<f64>)> = Vec::new();
@@ -125,10 +137,7 @@ impl Summary {
         let mut panels: Vec<Panel> = Vec::new();
         for line in self.lines.iter().filter(|line| line.figure == figure) {
             let Some(x) = line.point[key].as_deref().and_then(&read) else { continue };
-            let class = match &line.at {
-                Some(at) => format!("{} at {at}", line.class),
-                None => line.class.clone(),
-            };
+            let class = line.subject();
             let others = line.point.iter().enumerate();
             let others = others.filter(|(at, _)| *at != key && !sampled.contains(at));
             let mut words: Vec<&str> = others.filter_map(|(_, value)| value.as_deref()).collect();
@@ -162,7 +171,7 @@ impl Summary {
     fn cells(&self, figure: &str) -> (Vec<String>, Vec<Vec<String>>) {
         let shown = Format::of(figure);
         let mut header = self.keys.clone();
-        let has_key = self.keys.iter().any(|key| key == "scheduler" || key == "scheduler.kind");
+        let has_key = self.keys.iter().any(|key| is_scheduler(key));
         if !has_key {
             header.push("scheduler".into());
         }
@@ -180,10 +189,7 @@ impl Summary {
                 if !has_key {
                     row.push(line.scheduler.clone());
                 }
-                row.push(match &line.at {
-                    Some(at) => format!("{} at {at}", line.class),
-                    None => line.class.clone(),
-                });
+                row.push(line.subject());
                 let Spread { mean, half_width, p5, p50, p95, seeds } = &line.spread;
                 row.push(shown.text(*mean));
                 row.push(half_width.map_or(quantity::NOTHING.to_owned(), |half| shown.text(half)));

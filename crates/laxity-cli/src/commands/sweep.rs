@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use laxity_api::sweep::{self, Going, Shard, Store, Study, Summary};
+use laxity_api::sweep::{self, Going, Job, Shard, Store, Study, Summary};
 use laxity_report::quantity;
 
 use crate::args::Sweep;
@@ -16,7 +16,7 @@ use crate::{Promises, print, print_json, progress};
 pub fn run(arguments: &Sweep) -> Result<Promises, Failure> {
     let study = Study::read(&arguments.study)?;
     // Every plan is read before anything is written.
-    sweep::jobs(&study)?;
+    let jobs = Job::all(&study)?;
     let store = Store::open(&arguments.out)?;
     let began = Instant::now();
     let bar = progress::steps("runs", 0);
@@ -25,11 +25,12 @@ pub fn run(arguments: &Sweep) -> Result<Promises, Failure> {
         bar.set_position(done as u64);
         ControlFlow::Continue(())
     };
-    let made = sweep::sweep(&study, &store, arguments.shard.unwrap_or(Shard::WHOLE), &heard);
+    let shard = arguments.shard.unwrap_or(Shard::WHOLE);
+    let made = sweep::sweep(&study, &jobs, &store, shard, &heard);
     bar.finish_and_clear();
     let (runs, made) = made?;
     let wanted = if arguments.json { &[][..] } else { &arguments.figure[..] };
-    let summary = Summary::read(&study, &store, wanted)?;
+    let summary = Summary::read(&study, &jobs, &store, wanted)?;
     if arguments.json {
         print_json(&summary)?;
         return Ok(Promises::Kept);

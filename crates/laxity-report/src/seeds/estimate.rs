@@ -123,10 +123,7 @@ impl Estimate {
 
     /// Whose it is, as tables say.
     pub(super) fn subject(&self) -> String {
-        match &self.at {
-            Some(at) => format!("{} at {at}", self.class),
-            None => self.class.clone(),
-        }
+        subject(&self.class, self.at.as_deref())
     }
 
     fn is_same(&self, other: &Estimate) -> bool {
@@ -135,6 +132,14 @@ impl Estimate {
 
     pub(super) fn spread(&self) -> String {
         self.half_width.map_or(NOTHING.to_owned(), |half| self.shown.text(half))
+    }
+}
+
+/// Whose a figure is, as tables say: of a class, and in networks at which output.
+pub fn subject(class: &str, at: Option<&str>) -> String {
+    match at {
+        Some(at) => format!("{class} at {at}"),
+        None => class.to_owned(),
     }
 }
 

@@ -108,12 +108,12 @@ impl Figures for Summary {
 
     fn figures(&self) -> Vec<Figure> {
         let mut list = List::of("link", None);
-        list.add("utilization", Format::Percent, self.link.utilization);
+        list.add("utilization", self.link.utilization);
         let mut all = list.figures;
         for class in &self.classes {
             let mut list = List::of(&class.name, None);
             list.counts(class);
-            list.add("throughput_bps", Format::Megabits, class.throughput_bps);
+            list.add("throughput_bps", class.throughput_bps);
             list.delays(class.delay_ns.as_ref());
             if let Some(windows) = &class.windows {
                 list.count("windows.lost", windows.lost);
@@ -144,9 +144,9 @@ fn from_end_to_end(class: &EndToEnd) -> Vec<Figure> {
     if class.deadline_ns.is_some() {
         list.count("deadline_misses", class.deadline_misses);
     }
-    list.add("goodput_bps", Format::Megabits, class.goodput_bps);
+    list.add("goodput_bps", class.goodput_bps);
     if class.flows > 1 {
-        list.add("fairness", Format::Number, class.fairness);
+        list.add("fairness", class.fairness);
     }
     list.delays(class.delay_ns.as_ref());
     if let Some(tcp) = &class.tcp {
@@ -155,7 +155,7 @@ fn from_end_to_end(class: &EndToEnd) -> Vec<Figure> {
         list.count("tcp.timeouts", tcp.timeouts);
         list.count("tcp.completed", tcp.completed);
         let completion = tcp.completion_ns.map(|delay| delay.mean);
-        list.add("tcp.completion_ns.mean", Format::Millis, completion);
+        list.add("tcp.completion_ns.mean", completion);
     }
     list.figures
 }
@@ -163,7 +163,7 @@ fn from_end_to_end(class: &EndToEnd) -> Vec<Figure> {
 fn at_hop(hop: &HopSummary) -> Vec<Figure> {
     let at = format!("{} → {}", hop.from, hop.to);
     let mut list = List::of("link", Some(&at));
-    list.add("utilization", Format::Percent, hop.utilization);
+    list.add("utilization", hop.utilization);
     let mut all = list.figures;
     for class in &hop.classes {
         let mut list = List::of(&class.name, Some(&at));
@@ -186,13 +186,14 @@ impl<'a> List<'a> {
         List { class, at, figures: Vec::new() }
     }
 
-    fn add(&mut self, name: &'static str, shown: Format, value: impl Into<Option<f64>>) {
+    fn add(&mut self, name: &'static str, value: impl Into<Option<f64>>) {
         let (class, at) = (self.class.to_owned(), self.at.map(str::to_owned));
+        let shown = Format::of(name);
         self.figures.push(Figure { class, at, name, shown, value: value.into() });
     }
 
     fn count(&mut self, name: &'static str, value: u64) {
-        self.add(name, Format::Number, value as f64);
+        self.add(name, value as f64);
     }
 
     fn counts(&mut self, class: &ClassSummary) {
@@ -215,7 +216,7 @@ impl<'a> List<'a> {
             ("delay_ns.max", |d| d.max as f64),
         ];
         for (name, of) in parts {
-            self.add(name, Format::Millis, delay.map(of));
+            self.add(name, delay.map(of));
         }
     }
 }

@@ -1,14 +1,12 @@
 //! Routers as a service: plans that are read again, status, metrics, what systemd is told.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::os::unix::net::UnixDatagram;
 use std::thread;
 use std::time::Duration;
 
 use super::network::{PLAN, Routers};
 use crate::folder::Folder;
-use crate::sight::promtool_is_content;
+use crate::sight::{get, promtool_is_content};
 
 const CONTROL: [&str; 2] = ["--control", "laxity/r1-r2.sock"];
 
@@ -80,18 +78,6 @@ fn told(systemd: &UnixDatagram) -> Vec<String> {
     all
 }
 
-/// What a request over TCP is answered.
-fn get(routers: &Routers, path: &str) -> String {
-    let asked = || {
-        let mut stream = TcpStream::connect("127.0.0.1:9464").unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost:9464\r\n\r\n").unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
-    };
-    routers.nodes[0].run(asked).unwrap()
-}
-
 /// Status, metrics and page while packets pass.
 #[test]
 fn routers_are_seen() {
@@ -120,7 +106,7 @@ fn routers_are_seen() {
     let is_down = "laxity_interface_up{interface=\"r2:b=host\"} 0\n";
     let look = || {
         thread::sleep(Duration::from_millis(50));
-        Some(get(&routers, "/metrics")).filter(|text| text.contains(is_down))
+        Some(get(&routers.nodes[0], "/metrics")).filter(|text| text.contains(is_down))
     };
     let metrics = (0..100).find_map(|_| look());
     let metrics = metrics.expect("the interface is down");
@@ -135,7 +121,7 @@ fn routers_are_seen() {
     }
     assert!(!metrics.contains("laxity_lateness_seconds_count{"), "{metrics}");
     promtool_is_content(&metrics);
-    assert!(get(&routers, "/").contains("<!doctype html>"));
+    assert!(get(&routers.nodes[0], "/").contains("<!doctype html>"));
     let socket = folder.path("laxity/r1-r2.sock");
     assert!(socket.exists());
     routers.end();
