@@ -202,6 +202,8 @@ pub enum Criterion {
     WindowConstraint,
     /// The time frame in which it is to be sent had begun.
     ReservedFrame,
+    /// It had the least rank.
+    Rank,
 }
 
 /// Why a packet was not sent.

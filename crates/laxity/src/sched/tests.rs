@@ -13,7 +13,10 @@ use super::dwcs::{DwcsSettings, Late, Precedence, Stream, Streams};
 use super::edf::{Assign, BestEffort, Deadlines, Line};
 use super::fq_codel;
 use super::hfsc::{ClassSpec, Curves};
-use super::{Drr, Dwcs, Edf, Fifo, FqCodel, Hfsc, Hierarchy, Leaf, Priority, Share, Wf2q, Wfq};
+use super::pifo::Ranked;
+use super::{
+    Drr, Dwcs, Edf, Fifo, FqCodel, Hfsc, Hierarchy, Leaf, Pifo, Priority, Share, Wf2q, Wfq,
+};
 use crate::aqm::{CoDel, DropTail, Limit};
 use crate::packet::{ClassId, Packet};
 use crate::scheduler::{DropReason, Scheduler, Withdraw};
@@ -113,6 +116,15 @@ fn fq_codel() -> FqCodel {
     FqCodel::new(CLASSES as usize, settings, 1).unwrap()
 }
 
+/// Packets by class, those of the later classes so much after they came.
+fn pifo(held: Nanos) -> Pifo<u32, impl FnMut(&Packet) -> Ranked<u32>> {
+    Pifo::new(CLASSES, move |packet: &Packet| Ranked {
+        rank: packet.class.0,
+        eligible: packet.arrival + Nanos(held.0 * u64::from(packet.class.0)),
+        deadline: None,
+    })
+}
+
 /// One of each discipline from which packets can be withdrawn.
 pub(crate) fn disciplines() -> Vec<Box<dyn Withdraw + Send>> {
     Vec::from([
@@ -128,6 +140,7 @@ pub(crate) fn disciplines() -> Vec<Box<dyn Withdraw + Send>> {
         Box::new(dwcs(Precedence::DeadlineFirst, Late::Send)),
         Box::new(priority()),
         Box::new(fq_codel()),
+        Box::new(pifo(Nanos::ZERO)),
     ])
 }
 

@@ -45,6 +45,7 @@ fn by_name() -> Vec<(&'static str, Any)> {
         ("fq_codel", Box::new(fq_codel())),
         ("fq_codel", Box::new(dropping_fq_codel(Limit::Packets(3)))),
         ("fq_codel", Box::new(dropping_fq_codel(Limit::Bytes(4000)))),
+        ("pifo", Box::new(pifo(Nanos(1_000_000)))),
         ("drr", Box::new(Drr::new(&[100, 500, 1500, 4000]).unwrap())),
         ("wf2q", Box::new(wf2q())),
         ("hfsc", Box::new(hfsc())),

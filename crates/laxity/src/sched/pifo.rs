@@ -1,0 +1,199 @@
+//! Schedulers by rank: a packet's place among the others is computed once, as it arrives.
+//!
+//! A push-in first-out queue (Sivaraman et al., SIGCOMM 2016) sends the least rank first. With eligible times
+//! (Shrivastav, SIGCOMM 2019) it sends the least rank of the packets whose time has come, and is not
+//! work-conserving. A rank that is a deadline makes it EDF, a virtual finishing time fair queueing, a remaining
+//! size SRPT.
+
+#[cfg(test)]
+mod tests;
+
+use alloc::collections::BinaryHeap;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use crate::packet::Packet;
+use crate::scheduler::{
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+};
+use crate::units::Nanos;
+
+/// Where a packet stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ranked<K> {
+    /// The least goes first; of equal ones, the first to arrive.
+    pub rank: K,
+    /// It is not sent before.
+    pub eligible: Nanos,
+    /// The absolute deadline that its rank stands for, if it is one.
+    pub deadline: Option<Nanos>,
+}
+
+/// Sends packets in the order of a rank.
+///
+/// A packet takes logarithmic time in the number of those that wait: they are not sorted by class, for nothing says
+/// that the ranks of a class grow.
+#[derive(Clone, Debug)]
+pub struct Pifo<K, F> {
+    rank: F,
+    /// How many classes there are.
+    classes: u32,
+    /// Those that are not eligible yet, by when they are.
+    waiting: BinaryHeap<Reverse<Entry<Nanos>>>,
+    /// Those that are, by rank.
+    ready: BinaryHeap<Reverse<Entry<K>>>,
+    slots: Vec<Slot<K>>,
+    free: Vec<u32>,
+    /// How many packets have come.
+    arrived: u64,
+    backlog: Backlog,
+}
+
+/// A packet in a heap. The slot of one that was withdrawn is free, or another's: it is passed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry<K> {
+    key: K,
+    order: u64,
+    slot: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot<K> {
+    packet: Packet,
+    ranked: Ranked<K>,
+    order: u64,
+}
+
+/// The order of a free slot.
+const FREE: u64 = u64::MAX;
+
+impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Pifo<K, F> {
+    /// A scheduler of so many classes by this rank, which is told a packet as it arrives.
+    pub fn new(classes: u32, rank: F) -> Self {
+        Pifo {
+            rank,
+            classes,
+            waiting: BinaryHeap::new(),
+            ready: BinaryHeap::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            arrived: 0,
+            backlog: Backlog::default(),
+        }
+    }
+
+    fn insert(&mut self, slot: Slot<K>) -> u32 {
+        match self.free.pop() {
+            Some(place) => {
+                self.slots[place as usize] = slot;
+                place
+            }
+            None => {
+                self.slots.push(slot);
+                self.slots.len() as u32 - 1
+            }
+        }
+    }
+
+    fn take(&mut self, place: u32) -> Slot<K> {
+        let slot = &mut self.slots[place as usize];
+        let taken = *slot;
+        slot.order = FREE;
+        self.free.push(place);
+        self.backlog.remove(taken.packet.length);
+        taken
+    }
+
+    /// Moves what has become eligible.
+    fn advance(&mut self, now: Nanos) {
+        while let Some(&Reverse(Entry { key, order, slot })) = self.waiting.peek()
+            && key <= now
+        {
+            self.waiting.pop();
+            let rank = self.slots[slot as usize].ranked.rank;
+            self.ready.push(Reverse(Entry { key: rank, order, slot }));
+            self.settle();
+        }
+    }
+
+    /// Passes over what was withdrawn, so that the first of each heap is there. Where most of a heap was, all of
+    /// that goes, so that it stays within twice what is queued.
+    fn settle(&mut self) {
+        let Pifo { waiting, ready, slots, backlog, .. } = self;
+        fn settle<K: Ord + Copy>(
+            heap: &mut BinaryHeap<Reverse<Entry<K>>>,
+            most: usize,
+            is_there: impl Fn(&Entry<K>) -> bool,
+        ) {
+            if heap.len() > most {
+                heap.retain(|Reverse(entry)| is_there(entry));
+            }
+            while heap.peek().is_some_and(|Reverse(entry)| !is_there(entry)) {
+                heap.pop();
+            }
+        }
+        let most = 2 * backlog.packets + 64;
+        settle(waiting, most, |entry| slots[entry.slot as usize].order == entry.order);
+        settle(ready, most, |entry| slots[entry.slot as usize].order == entry.order);
+    }
+}
+
+impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Scheduler for Pifo<K, F> {
+    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        self.admit(now, packet, drops);
+    }
+
+    fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
+        self.advance(now);
+        let Reverse(entry) = self.ready.pop()?;
+        let Slot { packet, ranked, .. } = self.take(entry.slot);
+        self.settle();
+        Some(Dispatch { packet, deadline: ranked.deadline, criterion: Criterion::Rank })
+    }
+
+    fn next_ready(&self, now: Nanos) -> Option<Nanos> {
+        match (self.ready.peek(), self.waiting.peek()) {
+            (Some(_), _) => Some(now),
+            (None, Some(Reverse(first))) => Some(first.key.max(now)),
+            (None, None) => None,
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn footprint(&self) -> usize {
+        self.waiting.capacity() * size_of::<Entry<Nanos>>()
+            + self.ready.capacity() * size_of::<Entry<K>>()
+            + self.slots.capacity() * size_of::<Slot<K>>()
+            + self.free.capacity() * size_of::<u32>()
+    }
+}
+
+impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Withdraw for Pifo<K, F> {
+    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        if packet.class.0 >= self.classes {
+            drops.dropped(packet, DropReason::NoClass);
+            return None;
+        }
+        let ranked = (self.rank)(&packet);
+        let order = self.arrived;
+        self.arrived += 1;
+        self.backlog.add(packet.length);
+        let slot = self.insert(Slot { packet, ranked, order });
+        match ranked.eligible > now {
+            true => self.waiting.push(Reverse(Entry { key: ranked.eligible, order, slot })),
+            false => self.ready.push(Reverse(Entry { key: ranked.rank, order, slot })),
+        }
+        Some(Place(slot))
+    }
+
+    /// The order of the others stays.
+    fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
+        let queued = self.slots.get(place.0 as usize).is_some_and(|slot| slot.order != FREE);
+        let packet = queued.then(|| self.take(place.0).packet)?;
+        self.settle();
+        Some(packet)
+    }
+}
