@@ -1,7 +1,7 @@
 """Schedule packets by deadline, and prove it.
 
 A plan says what a link carries and what it promises. ``Plan.check`` proves the promises, ``Plan.run`` simulates them,
-``compare`` puts the same packets through several disciplines, ``sweep`` runs a plan with every combination of
+``compare`` puts the same packets through several disciplines, ``Scheduler`` and ``by_rank`` make others, ``sweep`` runs a plan with every combination of
 some values under many seeds.
 
 >>> import laxity as lx
@@ -23,20 +23,27 @@ True
 True
 """
 
-from ._laxity import LaxityError, PlanError, SystemError, __version__
+from ._laxity import ContractError, LaxityError, Packet, PlanError, SystemError, __version__
 from .plans import Comparison, Plan, Proof, Run, compare
+from .schedulers import ByRank, Deadline, Scheduler, by_rank
 from .studies import Study, sweep
 
 __all__ = [
+    "ByRank",
     "Comparison",
+    "ContractError",
+    "Deadline",
     "LaxityError",
+    "Packet",
     "Plan",
     "PlanError",
     "Proof",
     "Run",
+    "Scheduler",
     "Study",
     "SystemError",
     "__version__",
+    "by_rank",
     "compare",
     "sweep",
 ]

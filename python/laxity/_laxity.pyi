@@ -12,6 +12,7 @@ class PlanError(LaxityError):
     column: int | None
     help: str | None
 
+class ContractError(LaxityError): ...
 class SystemError(LaxityError): ...
 
 class Plan:
@@ -20,14 +21,56 @@ class Plan:
     title: str | None
     scheduler: str
     classes: list[str]
+    rate: int
+    shares: list[tuple[str, int | None, float]]
     @staticmethod
     def parse(text: str, name: str, folder: PathLike[str]) -> Plan: ...
     def edited(self, values: list[tuple[str, str]]) -> Plan: ...
     def under(self, scheduler: str) -> Plan: ...
     def check(self) -> tuple[str, str]: ...
     def run(
-        self, duration: str | None, seed: int | None, packets: bool, heard: Callable[[int], object] | None
+        self,
+        scheduler: Scheduler | Ranks | None,
+        duration: str | None,
+        seed: int | None,
+        packets: bool,
+        heard: Callable[[int], object] | None,
     ) -> Ran: ...
+
+class Packet:
+    """A packet. Times are nanoseconds of the simulation."""
+
+    @property
+    def seq(self) -> int:
+        """Its number in the order of arrival, from 0."""
+    @property
+    def class_name(self) -> str:
+        """The name of its class."""
+    @property
+    def flow(self) -> int:
+        """The flow within the class."""
+    @property
+    def length(self) -> int:
+        """Bytes on the link."""
+    @property
+    def arrival(self) -> int:
+        """When its last bit arrived."""
+    @property
+    def deadline(self) -> int | None:
+        """When it is due, if its class has a deadline."""
+    @property
+    def demoted(self) -> bool:
+        """Whether it broke its class's contract and travels as best effort."""
+    eligible: int
+    """It is not sent before; its arrival unless the scheduler says more."""
+
+class Scheduler:
+    def drop(self, packet: Packet) -> None: ...
+
+class Ranks:
+    def __init__(
+        self, name: str, rank: Callable[[Packet], float] | None, eligible: Callable[[Packet], int] | None
+    ) -> None: ...
 
 class Ran:
     json: str
@@ -38,7 +81,7 @@ class Ran:
 
 def compare(
     plan: Plan,
-    schedulers: list[str],
+    contenders: list[tuple[Plan, Scheduler | Ranks | None]],
     duration: str | None,
     seed: int | None,
     heard: Callable[[int], object] | None,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _laxity, toml
+from .schedulers import ByRank, Scheduler, native
 
 Progress = Callable[[int], object]
 """Hears how far simulated time is, in nanoseconds; what it raises stops the run."""
@@ -35,6 +36,7 @@ class Plan:
         if sources:
             document["source"] = sources
         self._plan = _laxity.Plan.parse(toml.document(document), "plan", Path(folder))
+        self._scheduler: Scheduler | ByRank | None = None
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Plan:
@@ -51,10 +53,11 @@ class Plan:
         return cls._of(_laxity.Plan.parse(text, name, Path(folder)))
 
     @classmethod
-    def _of(cls, native: _laxity.Plan) -> Plan:
-        plan = cls.__new__(cls)
-        plan._plan = native
-        return plan
+    def _of(cls, plan: _laxity.Plan, scheduler: Scheduler | ByRank | None = None) -> Plan:
+        made = cls.__new__(cls)
+        made._plan = plan
+        made._scheduler = scheduler
+        return made
 
     @property
     def text(self) -> str:
@@ -68,25 +71,51 @@ class Plan:
 
     @property
     def scheduler(self) -> str:
-        """Its discipline, such as ``edf/exact``."""
-        return self._plan.scheduler
+        """Its discipline, such as ``edf/exact``, or the name of the scheduler that it is under."""
+        return self._scheduler.name if self._scheduler else self._plan.scheduler
 
     @property
     def classes(self) -> list[str]:
         """The names of its classes."""
         return self._plan.classes
 
+    @property
+    def rate(self) -> int:
+        """The link's rate in bits a second."""
+        return self._plan.rate
+
+    @property
+    def deadlines(self) -> dict[str, int]:
+        """The deadlines of the classes that have one, in nanoseconds."""
+        return {name: deadline for name, deadline, _ in self._plan.shares if deadline is not None}
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weights of the classes that have packets."""
+        return {name: weight for name, _, weight in self._plan.shares}
+
     def edit(self, values: Mapping[str, Any]) -> Plan:
         """The plan with other values at some keys, such as ``{"class.video.deadline": "20ms"}``."""
         edits = [(key, toml.value(value)) for key, value in values.items()]
-        return Plan._of(self._plan.edited(edits))
+        return Plan._of(self._plan.edited(edits), self._scheduler)
 
-    def under(self, scheduler: str) -> Plan:
-        """The plan under another discipline, such as ``hfsc`` or ``edf/background``."""
-        return Plan._of(self._plan.under(scheduler))
+    def under(self, scheduler: str | Scheduler | ByRank) -> Plan:
+        """The plan under another discipline, such as ``hfsc`` or ``edf/background``, or a scheduler of one's own."""
+        if isinstance(scheduler, str):
+            return Plan._of(self._plan.under(scheduler))
+        deadlines = scheduler.deadlines if isinstance(scheduler, ByRank) else None
+        if deadlines is None:
+            # First come, first served proves nothing.
+            return Plan._of(self._plan.under("fifo"), scheduler)
+        edits = {f"class.{name}.deadline": deadline for name, deadline in deadlines.items()}
+        return Plan._of(self.edit(edits)._plan.under("edf/background"), scheduler)
 
     def check(self) -> Proof:
-        """What can be proved of it."""
+        """What can be proved of it; of schedulers of one's own, only of a rank that is a ``Deadline``."""
+        if self._scheduler and not (isinstance(self._scheduler, ByRank) and self._scheduler.deadlines is not None):
+            raise _laxity.LaxityError(
+                f"nothing is proved of {self.scheduler}: only a rank that is a laxity.Deadline has an admission test"
+            )
         return Proof(*self._plan.check())
 
     def run(
@@ -101,7 +130,13 @@ class Plan:
 
         Other threads of Python go on meanwhile, and Ctrl-C stops it.
         """
-        return Run(self._plan.run(duration, seed, packets, progress))
+        return Run(self._plan.run(self._reset(), duration, seed, packets, progress))
+
+    def _reset(self) -> Any:
+        """The scheduler of one's own, if it is under one, for another run."""
+        if self._scheduler:
+            self._scheduler.reset(self)
+        return native(self._scheduler)
 
     def __repr__(self) -> str:
         return f"<laxity.Plan {self.title or 'without a title'}, {self.scheduler}, {len(self.classes)} classes>"
@@ -202,11 +237,13 @@ class Comparison(Answer):
 
 def compare(
     plan: Plan,
-    schedulers: Iterable[str],
+    schedulers: Iterable[str | Scheduler | ByRank],
     *,
     duration: str | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """The same packets through several disciplines, side by side."""
-    return Comparison(*_laxity.compare(plan._plan, list(schedulers), duration, seed, progress))
+    """The same packets through several disciplines and schedulers of one's own, side by side."""
+    plans = [plan.under(scheduler) for scheduler in schedulers]
+    contenders = [(one._plan, one._reset()) for one in plans]
+    return Comparison(*_laxity.compare(plan._plan, contenders, duration, seed, progress))

@@ -1,5 +1,6 @@
 //! Simulations, each with its verdict.
 
+use laxity::scheduler::Withdraw;
 use laxity_plan::Plan;
 use laxity_plan::tdp::Assigned;
 use laxity_report::admission::{Admission, AdmissionView};
@@ -45,6 +46,42 @@ pub fn run_compared<'a, O: Observer>(
     held_to(to, plan, traffic, observer, progress)
 }
 
+/// A scheduler that was made elsewhere, for the classes of a plan.
+pub struct Custom {
+    /// What tables call it.
+    pub name: String,
+    /// The scheduler.
+    pub scheduler: Box<dyn Withdraw + Send>,
+}
+
+/// Simulates a plan on another scheduler than its own, behind the plan's queues. What is promised and proved is
+/// that of the plan's: it is under one that proves no more than holds of the other; `fifo` proves nothing.
+/// Beside an `own` plan it is held to what [`run_compared`] says.
+///
+/// # Errors
+/// As [`run`], and of networks.
+pub fn run_custom<'a, O: Observer>(
+    own: Option<&Plan>,
+    plan: &'a Plan,
+    custom: Custom,
+    traffic: &Traffic<'_>,
+    observer: &mut O,
+    progress: Progress<'_>,
+) -> Result<Ran<'a>, Error> {
+    if plan.network.is_some() {
+        return Err(Error::question(
+            "a scheduler of one's own shares one link, and the plan is a network",
+        ));
+    }
+    let to = own.map_or(HeldTo::Plan, |own| HeldTo::in_comparison(own.scheduler, plan.scheduler));
+    let seed = traffic.seed(plan);
+    let scheduler = plan.behind_queues(custom.scheduler, seed);
+    let run = prepare(plan, traffic, seed)?;
+    let outcome = arrived(plan, run.simulate_on(scheduler, observer, progress)?)?;
+    let summary = Summary { scheduler: custom.name, ..outcome.summary };
+    Ok(judged(to, plan, Outcome { summary, ..outcome }))
+}
+
 fn held_to<'a, O: Observer>(
     to: HeldTo,
     plan: &'a Plan,
@@ -54,17 +91,21 @@ fn held_to<'a, O: Observer>(
 ) -> Result<Ran<'a>, Error> {
     let seed = traffic.seed(plan);
     let Some(networked) = plan.networked() else {
-        let Outcome { summary, remarks } = simulate(plan, traffic, seed, observer, progress)?;
-        let admission = Admission::of(plan);
-        let view = admission.as_ref().map(|admission| admission.view(plan));
-        let judged = Judged::new(plan, to, view.as_ref(), summary);
-        return Ok(Ran::Link(Box::new(LinkRan { plan, judged, admission, remarks })));
+        return Ok(judged(to, plan, simulate(plan, traffic, seed, observer, progress)?));
     };
     let on = networked.assigned();
     let Outcome { summary, remarks } = simulate_network(&on, traffic, seed, observer, progress)?;
     let admission = network::admission(&on);
     let judged = Judged::new(plan, to, Some(&admission), summary);
     Ok(Ran::Network(Box::new(NetworkRan { on, judged, admission, remarks })))
+}
+
+fn judged(to: HeldTo, plan: &Plan, outcome: Outcome<Summary>) -> Ran<'_> {
+    let Outcome { summary, remarks } = outcome;
+    let admission = Admission::of(plan);
+    let view = admission.as_ref().map(|admission| admission.view(plan));
+    let judged = Judged::new(plan, to, view.as_ref(), summary);
+    Ran::Link(Box::new(LinkRan { plan, judged, admission, remarks }))
 }
 
 /// What a simulation measures: one link or a network.
@@ -158,7 +199,11 @@ fn simulate(
     observer: &mut dyn Observer,
     progress: Progress<'_>,
 ) -> Result<Outcome<Summary>, Error> {
-    let outcome = prepare(plan, traffic, seed)?.simulate(observer, progress)?;
+    arrived(plan, prepare(plan, traffic, seed)?.simulate(observer, progress)?)
+}
+
+/// What came of one link, if anything did.
+fn arrived(plan: &Plan, outcome: Outcome<Summary>) -> Result<Outcome<Summary>, Error> {
     match outcome.summary.classes.iter().any(|class| class.arrived > 0) {
         true => Ok(outcome),
         false => Err(nothing_arrived(plan, &outcome.remarks)),

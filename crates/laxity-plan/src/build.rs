@@ -3,7 +3,7 @@
 use laxity::aqm::Managed;
 use laxity::packet::ClassId;
 use laxity::police::{Meter, Policer};
-use laxity::scheduler::{Backlog, Scheduler};
+use laxity::scheduler::{Backlog, Scheduler, Withdraw};
 use laxity::units::Nanos;
 
 use crate::model::{Arrival, Class, Plan};
@@ -15,6 +15,15 @@ impl Plan {
         if self.is_hierarchy_of_schedulers() {
             return Box::new(self.hierarchy(seed));
         }
+        self.behind_queues(self.scheduler.discipline().build(self, seed), seed)
+    }
+
+    /// A scheduler of the plan's classes behind their queues.
+    pub fn behind_queues(
+        &self,
+        scheduler: Box<dyn Withdraw + Send>,
+        seed: u64,
+    ) -> Box<dyn Scheduler + Send> {
         let mut policies: Vec<_> =
             self.queue.iter().map(|queue| queue.management().policy()).collect();
         let mut queue_of = vec![self.queue.map(|_| 0); self.classes.len()];
@@ -25,9 +34,8 @@ impl Plan {
             }
         }
         if policies.is_empty() {
-            return self.scheduler.discipline().build(self, seed);
+            return scheduler;
         }
-        let scheduler = self.scheduler.discipline().build(self, seed);
         let managed = Managed::new(scheduler, &policies, &queue_of, seed);
         Box::new(managed.expect("reading refuses what no queue management takes"))
     }

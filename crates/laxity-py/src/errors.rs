@@ -12,6 +12,12 @@ create_exception!(
     LaxityError,
     "A plan or a study that is none, with its place."
 );
+create_exception!(
+    laxity,
+    ContractError,
+    LaxityError,
+    "A scheduler that loses, repeats, invents or forgets packets, or sends them too early."
+);
 create_exception!(laxity, SystemError, LaxityError, "The system refuses: a file, a disk.");
 
 /// A plan that is refused: its message, and the attributes `file`, `line`, `column`, `help`.

@@ -5,6 +5,7 @@
 mod errors;
 mod packets;
 mod plan;
+mod scheduler;
 mod study;
 
 use pyo3::prelude::*;
@@ -13,9 +14,11 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _laxity {
     #[pymodule_export]
-    use super::errors::{LaxityError, PlanError, SystemError};
+    use super::errors::{ContractError, LaxityError, PlanError, SystemError};
     #[pymodule_export]
     use super::plan::{Plan, Ran, compare};
+    #[pymodule_export]
+    use super::scheduler::{Packet, Ranks, Scheduler};
     #[pymodule_export]
     use super::study::run;
 

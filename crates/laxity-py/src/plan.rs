@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use arrow_array::RecordBatch;
 use laxity::units::Nanos;
-use laxity_api::{Compared, Traffic, check, run, run_compared};
+use laxity_api::{Compared, Custom, Traffic, check, run, run_compared, run_custom};
 use laxity_plan::edit::Draft;
+use laxity_sim::record::Observer;
 use laxity_sim::series::SeriesRecorder;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
@@ -15,6 +16,7 @@ use serde::Serialize;
 
 use crate::errors::{LaxityError, of_plan, of_question};
 use crate::packets::Packets;
+use crate::scheduler::Given;
 
 /// A plan, whole and right.
 #[pyclass(frozen, module = "laxity._laxity")]
@@ -85,35 +87,96 @@ impl Plan {
         checked.map_err(|error| of_question(py, &error))
     }
 
-    /// Simulates it. `heard` is told how far simulated time is, in ns, and may raise.
+    /// The link's rate in bits a second.
+    #[getter]
+    fn rate(&self) -> u64 {
+        self.plan.link.rate.0
+    }
+
+    /// Of each class its name, its deadline in ns if it has one, and its weight.
+    #[getter]
+    fn shares(&self) -> Vec<(&str, Option<u64>, f64)> {
+        let classes = self.plan.leaves().map(|(_, class)| class);
+        let shares = classes.map(|class| {
+            let deadline = class.relative_deadline().map(|deadline| deadline.0);
+            (class.name.as_str(), deadline, f64::from(class.weight.0) / 1e6)
+        });
+        shares.collect()
+    }
+
+    /// Simulates it, on a scheduler of Python's if there is one. `heard` is told how far simulated time is, in ns,
+    /// and may raise.
     fn run(
         &self,
         py: Python<'_>,
+        scheduler: Option<Given>,
         duration: Option<&str>,
         seed: Option<u64>,
         packets: bool,
         heard: Option<Py<PyAny>>,
     ) -> PyResult<Ran> {
         let traffic = Traffic { duration: lasting(duration)?, seed, arrivals: None };
-        let mut listener = Listener::new(heard);
         let plan = &self.plan;
-        let ran = py.detach(|| {
-            let mut series = SeriesRecorder::new(plan);
-            let mut table = packets.then(|| Packets::new(plan));
-            let progress = &mut |now| listener.hear(now);
-            let ran = match &mut table {
-                Some(table) => run(plan, &traffic, &mut (&mut series, table), progress),
-                None => run(plan, &traffic, &mut series, progress),
-            };
-            ran.map(|ran| {
-                (json(&ran), ran.text(), ran.page(&series.finish()), ran.verdict().kept, table)
-            })
-        });
-        listener.raised()?;
-        let (json, text, html, kept, table) = ran.map_err(|error| of_question(py, &error))?;
+        let mut series = SeriesRecorder::new(plan);
+        let mut table = packets.then(|| Packets::new(plan));
+        let one = One { own: None, plan, scheduler: scheduler.as_ref(), traffic: &traffic };
+        let ran = match &mut table {
+            Some(table) => one.simulate(py, &mut (&mut series, table), heard)?,
+            None => one.simulate(py, &mut series, heard)?,
+        };
         let packets = table.map(Packets::finish).transpose();
-        let packets = packets.map_err(|error| LaxityError::new_err(error.to_string()))?;
-        Ok(Ran { json, text, html, kept, packets })
+        Ok(Ran {
+            json: json(&ran),
+            text: ran.text(),
+            html: ran.page(&series.finish()),
+            kept: ran.verdict().kept,
+            packets: packets.map_err(|error| LaxityError::new_err(error.to_string()))?,
+        })
+    }
+}
+
+/// A simulation to be made.
+struct One<'a> {
+    /// The plan that it is compared with, if it is.
+    own: Option<&'a laxity_plan::Plan>,
+    plan: &'a laxity_plan::Plan,
+    scheduler: Option<&'a Given>,
+    traffic: &'a Traffic<'a>,
+}
+
+impl<'a> One<'a> {
+    /// Makes it. Other threads of Python go on meanwhile: beside Laxity's own schedulers all the time, beside others
+    /// when the interpreter lets them.
+    fn simulate<O: Observer + Send>(
+        &self,
+        py: Python<'_>,
+        observer: &mut O,
+        heard: Option<Py<PyAny>>,
+    ) -> PyResult<laxity_api::Ran<'a>> {
+        let mut listener = Listener::new(heard);
+        let One { own, plan, traffic, .. } = *self;
+        let ran = match self.scheduler {
+            None => py.detach(|| {
+                let progress = &mut |now| listener.hear(now);
+                match own {
+                    Some(own) => run_compared(own, plan, traffic, observer, progress),
+                    None => run(plan, traffic, observer, progress),
+                }
+            }),
+            Some(given) => {
+                let (scheduler, raised) = given.build(py, plan)?;
+                let custom = Custom { name: given.name(py)?, scheduler };
+                let progress = &mut |now| match raised.is_there() {
+                    true => ControlFlow::Break(()),
+                    false => listener.hear(now),
+                };
+                let ran = run_custom(own, plan, custom, traffic, observer, progress);
+                raised.take().map_or(Ok(()), Err)?;
+                ran
+            }
+        };
+        listener.raised()?;
+        ran.map_err(|error| of_question(py, &error))
     }
 }
 
@@ -145,35 +208,34 @@ impl Ran {
     }
 }
 
-/// The same traffic through several schedulers: the JSON of `laxity compare`, the same for people, the figure of
-/// delays, and whether every promise was kept.
+/// The same traffic through several plans, each with the scheduler of Python's that it is on, if it is, beside the
+/// plan as it is: the JSON of `laxity compare`, the same for people, the figure of delays, and whether every promise
+/// was kept.
 #[pyfunction]
 pub fn compare(
     py: Python<'_>,
     plan: &Plan,
-    schedulers: Vec<String>,
+    contenders: Vec<(PyRef<'_, Plan>, Option<Given>)>,
     duration: Option<&str>,
     seed: Option<u64>,
     heard: Option<Py<PyAny>>,
 ) -> PyResult<(String, String, Option<String>, bool)> {
-    let under = schedulers.iter().map(|scheduler| Ok(plan.under(scheduler)?.plan));
-    let plans = under.collect::<PyResult<Vec<_>>>()?;
     let traffic = Traffic { duration: lasting(duration)?, seed, arrivals: None };
-    let mut listener = Listener::new(heard);
-    let own = &plan.plan;
-    let compared = py.detach(|| {
-        let mut over_time = Vec::new();
-        let runs = plans.iter().map(|plan| {
-            let mut series = SeriesRecorder::new(plan);
-            let ran = run_compared(own, plan, &traffic, &mut series, &mut |now| listener.hear(now));
-            over_time.push(series.finish());
-            ran
-        });
-        let compared: Compared = runs.collect::<Result<_, _>>()?;
-        Ok((json(&compared), compared.text(), compared.delays(&over_time), compared.kept()))
+    let mut over_time = Vec::new();
+    let runs = contenders.iter().map(|(contender, scheduler)| {
+        let mut series = SeriesRecorder::new(&contender.plan);
+        let one = One {
+            own: Some(&plan.plan),
+            plan: &contender.plan,
+            scheduler: scheduler.as_ref(),
+            traffic: &traffic,
+        };
+        let ran = one.simulate(py, &mut series, heard.as_ref().map(|heard| heard.clone_ref(py)));
+        over_time.push(series.finish());
+        ran
     });
-    listener.raised()?;
-    compared.map_err(|error| of_question(py, &error))
+    let compared: Compared = runs.collect::<PyResult<_>>()?;
+    Ok((json(&compared), compared.text(), compared.delays(&over_time), compared.kept()))
 }
 
 /// Whoever hears how far a simulation is, and the signals that the interpreter has for it.

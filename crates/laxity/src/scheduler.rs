@@ -228,11 +228,13 @@ pub enum DropReason {
     Frame,
     /// It is longer than any packet that is expected of its class.
     TooLong,
+    /// The scheduler wants it no more, for a reason of its own.
+    Scheduler,
 }
 
 impl DropReason {
     /// Every reason, in the order in which tables show them.
-    pub const ALL: [DropReason; 9] = [
+    pub const ALL: [DropReason; 10] = [
         DropReason::QueueFull,
         DropReason::Contract,
         DropReason::NoClass,
@@ -242,6 +244,7 @@ impl DropReason {
         DropReason::CoDel,
         DropReason::Frame,
         DropReason::TooLong,
+        DropReason::Scheduler,
     ];
 
     /// The word that stands for the reason in traces and summaries.
@@ -256,6 +259,7 @@ impl DropReason {
             DropReason::CoDel => "codel",
             DropReason::Frame => "frame",
             DropReason::TooLong => "too-long",
+            DropReason::Scheduler => "scheduler",
         }
     }
 }

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use laboratory::{Laboratory, Ran, plan};
 use laxity::port::Delays;
+use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 
 fn main() {
@@ -52,7 +53,7 @@ fn line(ran: &Ran) -> String {
     format!(
         "{sent}  {received}  {}  {:?}  {}  {}  {:.3}  {:.0} {:.0} {:.0}  {:.0} {:.0} {:.0}  {:.0}{}{}",
         sum(|class| class.lost) + counts.interfaces.iter().map(|it| it.missed).sum::<u64>(),
-        flows.iter().map(|class| class.dropped).fold([0; 9], |mut sum, one| {
+        flows.iter().map(|class| class.dropped).fold([0; DropReason::ALL.len()], |mut sum, one| {
             sum.iter_mut().zip(one).for_each(|(sum, one)| *sum += one);
             sum
         }),

@@ -1,0 +1,108 @@
+//! Schedulers that are written in Python.
+
+mod object;
+mod packet;
+mod ranked;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use laxity::packet::ClassId;
+use laxity::scheduler::Withdraw;
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+pub use object::Scheduler;
+pub use packet::Packet;
+pub use ranked::Ranks;
+
+use crate::errors::ContractError;
+
+/// A scheduler as Python gives it.
+#[derive(FromPyObject)]
+pub enum Given {
+    /// An object whose methods are called.
+    Object(Py<Scheduler>),
+    /// A rank function.
+    Ranks(Py<Ranks>),
+}
+
+impl Given {
+    /// What tables call it.
+    pub fn name(&self, py: Python<'_>) -> PyResult<String> {
+        match self {
+            Given::Object(scheduler) => scheduler.getattr(py, "name")?.extract(py),
+            Given::Ranks(ranks) => Ok(ranks.get().name.clone()),
+        }
+    }
+
+    /// The scheduler for a plan's classes, and where it leaves what was raised.
+    pub fn build(
+        &self,
+        py: Python<'_>,
+        plan: &Plan,
+    ) -> PyResult<(Box<dyn Withdraw + Send>, Raised)> {
+        let raised = Raised::default();
+        let classes = Classes::of(py, plan);
+        let scheduler: Box<dyn Withdraw + Send> = match self {
+            Given::Object(scheduler) => {
+                Box::new(object::Object::new(py, scheduler, classes, raised.clone())?)
+            }
+            Given::Ranks(ranks) => ranks.get().build(py, classes, raised.clone()),
+        };
+        Ok((scheduler, raised))
+    }
+}
+
+/// What was raised first; from then on nothing is called any more.
+#[derive(Clone, Debug, Default)]
+pub struct Raised(Arc<Mutex<Option<PyErr>>>);
+
+impl Raised {
+    /// Keeps an error, unless there was one before.
+    fn keep(&self, error: PyErr) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    /// Whether there is one.
+    pub fn is_there(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// The error.
+    pub fn take(&self) -> Option<PyErr> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// What packets tell of their classes.
+pub(crate) struct Classes(Vec<(Py<PyString>, Option<Nanos>)>);
+
+impl Classes {
+    fn of(py: Python<'_>, plan: &Plan) -> Classes {
+        let class = |class: &laxity_plan::model::Class| {
+            (PyString::intern(py, &class.name).unbind(), class.relative_deadline())
+        };
+        Classes(plan.classes.iter().map(class).collect())
+    }
+
+    fn len(&self) -> u32 {
+        self.0.len() as u32
+    }
+
+    fn name(&self, py: Python<'_>, class: ClassId) -> Py<PyString> {
+        self.0[class.index()].0.clone_ref(py)
+    }
+
+    /// When a packet is due, if its class has a deadline and it does not break the class's contract.
+    fn due(&self, packet: &laxity::packet::Packet) -> Option<Nanos> {
+        let deadline = self.0[packet.class.index()].1.filter(|_| !packet.demoted)?;
+        Some(packet.arrival.saturating_add(deadline))
+    }
+}
+
+/// What breaks the contract of schedulers.
+fn broken(message: String) -> PyErr {
+    ContractError::new_err(message)
+}
