@@ -10,6 +10,7 @@
 //! | [`check()`] | a plan | [`Checked`]: what is proved of it |
 //! | [`run()`], [`run_compared`] | a plan, [`Traffic`], who watches | [`Ran`]: what was measured, and the verdict; several are [`Compared`] |
 //! | [`run_custom`] | the same, with a scheduler that was made elsewhere | the same |
+//! | [`choices`] | a plan, [`Traffic`] | its link, asking somebody else for every packet |
 //! | [`over_seeds`] | plans, [`Traffic`], seeds | a mean and an interval of every figure |
 //! | [`sweep()`](sweep::sweep) | a study: a plan, what varies in it, seeds | a store of tables, and a [`sweep::Summary`] |
 //! | [`fit`](mod@fit) | a plan and a recording | arrival curves |
@@ -59,6 +60,6 @@ pub use laxity_sim::{Progress, to_the_end};
 pub use laxity_tc::{Import, Options as ImportOptions, import};
 pub use ran::{Compared, LinkRan, NetworkRan, Ran};
 pub use repeat::{Difference, RepeatError, Repeated, repeat};
-pub use run::{Custom, Simulated, run, run_compared, run_custom};
+pub use run::{Custom, Simulated, choices, run, run_compared, run_custom};
 pub use seeds::over_seeds;
 pub use traffic::{DEFAULT_DURATION, Opener, Traffic, remarks};

@@ -1,5 +1,7 @@
 //! Simulations, each with its verdict.
 
+use std::sync::Arc;
+
 use laxity::scheduler::Withdraw;
 use laxity_plan::Plan;
 use laxity_plan::tdp::Assigned;
@@ -8,7 +10,7 @@ use laxity_report::network;
 use laxity_report::seeds::Figures;
 use laxity_report::verdict::{HeldTo, Judged};
 use laxity_sim::Progress;
-use laxity_sim::engine::Run;
+use laxity_sim::engine::{Choices, Run};
 use laxity_sim::network::{NetworkRun, NetworkSummary};
 use laxity_sim::record::Observer;
 use laxity_sim::source::{Feed, Remarks};
@@ -68,11 +70,7 @@ pub fn run_custom<'a, O: Observer>(
     observer: &mut O,
     progress: Progress<'_>,
 ) -> Result<Ran<'a>, Error> {
-    if plan.network.is_some() {
-        return Err(Error::question(
-            "a scheduler of one's own shares one link, and the plan is a network",
-        ));
-    }
+    is_one_link(plan)?;
     let to = own.map_or(HeldTo::Plan, |own| HeldTo::in_comparison(own.scheduler, plan.scheduler));
     let seed = traffic.seed(plan);
     let scheduler = plan.behind_queues(custom.scheduler, seed);
@@ -80,6 +78,28 @@ pub fn run_custom<'a, O: Observer>(
     let outcome = arrived(plan, run.simulate_on(scheduler, observer, progress)?)?;
     let summary = Summary { scheduler: custom.name, ..outcome.summary };
     Ok(judged(to, plan, Outcome { summary, ..outcome }))
+}
+
+/// A plan's link whose packets somebody else chooses, step by step, behind the plan's queues.
+///
+/// # Errors
+/// If nothing arrives, or the plan is a network.
+pub fn choices(plan: Arc<Plan>, traffic: &Traffic<'_>) -> Result<Choices, Error> {
+    is_one_link(&plan)?;
+    let (duration, seed) = (traffic.duration(&plan)?, traffic.seed(&plan));
+    if plan.sources.is_empty() {
+        return Err(Error::NothingArrives);
+    }
+    Ok(Choices::new(plan, duration, seed)?)
+}
+
+fn is_one_link(plan: &Plan) -> Result<(), Error> {
+    match plan.network {
+        None => Ok(()),
+        Some(_) => Err(Error::question(
+            "a scheduler of one's own shares one link, and the plan is a network",
+        )),
+    }
 }
 
 fn held_to<'a, O: Observer>(

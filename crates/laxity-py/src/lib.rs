@@ -2,6 +2,7 @@
 //! answers as the JSON of the command, and packets as Arrow. Everything that has a form of its own in Python is
 //! in `python/laxity`.
 
+mod choices;
 mod errors;
 mod packets;
 mod plan;
@@ -13,6 +14,8 @@ use pyo3::prelude::*;
 /// The module.
 #[pymodule]
 mod _laxity {
+    #[pymodule_export]
+    use super::choices::Choices;
     #[pymodule_export]
     use super::errors::{ContractError, LaxityError, PlanError, SystemError};
     #[pymodule_export]

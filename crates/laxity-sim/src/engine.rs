@@ -1,7 +1,10 @@
 //! One link, its scheduler and its sources under a simulated clock.
 
+mod choice;
 #[cfg(test)]
 mod tests;
+
+use std::ops::Deref;
 
 use laxity::link::Link;
 use laxity::packet::{ClassId, FlowId, Packet};
@@ -19,6 +22,8 @@ use crate::source::closed_loop::{ClosedLoop, SourceCopy, Way};
 use crate::source::{Arrivals, Feed};
 use crate::summary::{Measured, Outcome, Summary};
 use crate::windows::Windows;
+
+pub use choice::{Choices, Waiting};
 
 /// What to simulate.
 pub struct Run<'a> {
@@ -69,7 +74,8 @@ impl<'a> Run<'a> {
         observer: &mut dyn Observer,
         progress: Progress<'_>,
     ) -> Result<Outcome<Summary>, SimError> {
-        let mut simulation = Simulation::new(self, scheduler, observer);
+        let Run { plan, duration, seed, feeds } = self;
+        let mut simulation = Simulation::new(plan, duration, seed, feeds, scheduler, observer);
         simulation.start()?;
         simulation.run(progress)?;
         Ok(simulation.finish())
@@ -84,8 +90,8 @@ enum Event {
     Retry,
 }
 
-struct Simulation<'a, 'o> {
-    plan: &'a Plan,
+struct Simulation<P, O> {
+    plan: P,
     seed: u64,
     end: Option<Nanos>,
     calendar: Calendar<Event>,
@@ -95,7 +101,7 @@ struct Simulation<'a, 'o> {
     policer: Policer,
     outlet: Outlet,
     tally: Tally,
-    observer: &'o mut dyn Observer,
+    observer: O,
 }
 
 /// A port and the link that it feeds.
@@ -120,21 +126,22 @@ struct Tally {
     footprint: usize,
 }
 
-impl<'a, 'o> Simulation<'a, 'o> {
+impl<P: Deref<Target = Plan>, O: Observer> Simulation<P, O> {
     fn new(
-        run: Run<'a>,
+        plan: P,
+        duration: Option<Nanos>,
+        seed: u64,
+        feeds: Vec<Feed>,
         discipline: Box<dyn Scheduler + Send>,
-        observer: &'o mut dyn Observer,
+        observer: O,
     ) -> Self {
-        let Run { plan, duration, seed, feeds } = run;
         Simulation {
-            plan,
             seed,
             end: duration,
             calendar: Calendar::new(),
             feeds,
             backlog: ClosedLoop::default(),
-            windows: Windows::new(plan),
+            windows: Windows::new(&plan),
             policer: plan.policer(plan.run.warm_up),
             outlet: Outlet {
                 port: Port::new(discipline, Books::new(plan.promises(), plan.run.warm_up)),
@@ -143,6 +150,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
             },
             tally: Tally { bytes_in_time: vec![0; plan.classes.len()], ..Tally::default() },
             observer,
+            plan,
         }
     }
 
@@ -161,15 +169,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
     fn run(&mut self, progress: Progress<'_>) -> Result<(), SimError> {
         let mut events = 0u64;
         while let Some(now) = self.next_time() {
-            if now > Nanos::LIMIT {
-                return Err(SimError::EndOfTime);
-            }
-            self.tally.last_event = now;
-            match self.calendar.pop(now) {
-                Some(Event::Source(index)) => self.emit(now, index)?,
-                Some(Event::Retry) => self.retry(now),
-                None => self.send(now),
-            }
+            self.step(now)?;
             events += 1;
             if events.is_multiple_of(1 << 16) {
                 let held = self.outlet.port.scheduler().footprint();
@@ -178,6 +178,20 @@ impl<'a, 'o> Simulation<'a, 'o> {
                     return Err(SimError::Stopped);
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// What happens next, at `now`.
+    fn step(&mut self, now: Nanos) -> Result<(), SimError> {
+        if now > Nanos::LIMIT {
+            return Err(SimError::EndOfTime);
+        }
+        self.tally.last_event = now;
+        match self.calendar.pop(now) {
+            Some(Event::Source(index)) => self.emit(now, index)?,
+            Some(Event::Retry) => self.retry(now),
+            None => self.send(now),
         }
         Ok(())
     }
@@ -231,7 +245,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
         self.tally.last_arrival = now;
         let mut packet = Packet { class, flow, length, arrival: now, handle, ..Packet::default() };
         let port = &mut self.outlet.port;
-        let (plan, observer) = (self.plan, &mut *self.observer);
+        let (plan, observer) = (&*self.plan, &mut self.observer);
         let (backlog, windows) = (&mut self.backlog, &mut self.windows);
         windows.arrived(&packet);
         let mut drops = |packet: Packet, reason: DropReason| {
@@ -254,7 +268,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
     /// Starts the next transmission, or waits until there is one.
     fn send(&mut self, now: Nanos) {
         let outlet = &mut self.outlet;
-        let (plan, observer) = (self.plan, &mut *self.observer);
+        let (plan, observer) = (&*self.plan, &mut self.observer);
         let (backlog, windows) = (&mut self.backlog, &mut self.windows);
         let mut drops = |packet: Packet, reason: DropReason| {
             backlog.dropped(Way::Out, &packet, reason, plan);
@@ -315,7 +329,7 @@ impl<'a, 'o> Simulation<'a, 'o> {
             footprint,
             windows: &self.windows,
         };
-        let summary = Summary::new(self.plan, self.seed, books.accounts(), &measured);
+        let summary = Summary::new(&self.plan, self.seed, books.accounts(), &measured);
         let remarks = self.feeds.iter().map(Feed::remarks).sum();
         Outcome { summary, remarks }
     }

@@ -19,7 +19,7 @@ pub struct Arrival {
 }
 
 /// A stream of arrivals with non-decreasing times, the same on every run with the same seed.
-pub trait Arrivals {
+pub trait Arrivals: Send {
     /// The next arrival, or `None` when the stream has ended.
     ///
     /// # Errors

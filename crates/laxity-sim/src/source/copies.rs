@@ -15,9 +15,9 @@ use crate::error::SimError;
 
 /// A traffic model: what all copies share. What one copy remembers is apart and small, for there
 /// may be a million of them.
-pub(super) trait TrafficModel {
+pub(super) trait TrafficModel: Send {
     /// What one copy remembers.
-    type Copy;
+    type Copy: Send;
 
     /// A copy before its first packet, at time 0 of its own clock.
     fn begin(&self, generator: Generator) -> Self::Copy;

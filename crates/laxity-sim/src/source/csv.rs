@@ -125,7 +125,7 @@ impl<R: Read> CsvArrivals<R> {
     }
 }
 
-impl<R: Read> Records for CsvArrivals<R> {
+impl<R: Read + Send> Records for CsvArrivals<R> {
     const WINDOW: Nanos = Nanos::ZERO;
 
     fn next_record(&mut self) -> Result<Option<Record>, SimError> {

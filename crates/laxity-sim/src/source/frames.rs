@@ -27,7 +27,7 @@ pub struct Frame<'a> {
 }
 
 /// A capture's frames, in the order of the file.
-pub trait Frames {
+pub trait Frames: Send {
     /// The next frame, or `None` at the end.
     fn next_frame(&mut self) -> Result<Option<Frame<'_>>, SimError>;
 

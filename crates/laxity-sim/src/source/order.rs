@@ -25,7 +25,7 @@ pub(crate) const MOST_HELD: usize = 1 << 18;
 const MOST_SORTED: usize = 50_000_000;
 
 /// What a file recorded, in the order of the file.
-pub(super) trait Records {
+pub(super) trait Records: Send {
     /// How far a record's time may lie behind that of one before it.
     const WINDOW: Nanos;
 

@@ -29,7 +29,7 @@ pub fn open_recording(recording: &Recording, plan: &Plan) -> Result<Box<dyn Arri
 /// # Errors
 /// If it cannot be read, is no recording, or its header is wrong.
 pub fn read_recording<'a>(
-    mut input: impl Read + 'a,
+    mut input: impl Read + Send + 'a,
     recording: &Recording,
     plan: &Plan,
 ) -> Result<Box<dyn Arrivals + 'a>, SimError> {

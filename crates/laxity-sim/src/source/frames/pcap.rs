@@ -55,7 +55,7 @@ impl<R: Read> Reader<R> {
     }
 }
 
-impl<R: Read> Frames for Reader<R> {
+impl<R: Read + Send> Frames for Reader<R> {
     fn next_frame(&mut self) -> Result<Option<Frame<'_>>, SimError> {
         let mut header = [0; 16];
         self.input.frame += 1;

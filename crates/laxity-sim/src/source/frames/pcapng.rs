@@ -204,7 +204,7 @@ impl<R: Read> Reader<R> {
     }
 }
 
-impl<R: Read> Frames for Reader<R> {
+impl<R: Read + Send> Frames for Reader<R> {
     fn next_frame(&mut self) -> Result<Option<Frame<'_>>, SimError> {
         let Some(kind) = self.next_packet()? else { return Ok(None) };
         let Some(packet) = self.packet(kind) else {
