@@ -20,7 +20,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """The page with what its cells print and draw, and the notebook beside it."""
     if "jupytext" not in page.meta:
         return None
-    notebook = jupytext.reads(Path(page.file.abs_src_path).read_text(encoding="utf-8"), fmt="md")
+    notebook = jupytext.reads(markdown, fmt="md")
     _run(notebook, Path(config.docs_dir).resolve().parent)
     place = page.file.src_uri.removesuffix(".md")
     files.append(File.generated(config, f"{place}.ipynb", content=nbformat.writes(notebook)))

@@ -43,7 +43,9 @@ def blocks(page: Path) -> list[Block]:
     """All blocks of a page."""
     text = page.read_text(encoding="utf-8")
     return [
-        Block(page, text.count("\n", 0, found.start("text")) + 1, found["language"], dedent(found["text"]), _notes(found))
+        Block(
+            page, text.count("\n", 0, found.start("text")) + 1, found["language"], dedent(found["text"]), _notes(found)
+        )
         for found in BLOCK.finditer(text)
     ]
 

@@ -80,6 +80,10 @@ def shell(block: Block, _: Place) -> None:
         match shlex.split(command.line, comments=True):
             case ["laxity", *words] | ["cargo", "run", "--release", "--", *words]:
                 words += shlex.split(block.notes.get("with", ""))
+            case ["cargo", "run", *_, "-p", crate, "--example", example]:
+                # Cargo builds it with the tests.
+                assert list((ROOT / f"crates/{crate}/examples").glob(f"{example}*")), f"there is no {example}"
+                continue
             case _:
                 pytest.fail(f"`{command.line}` is no command of laxity: say above why it is not run")
         ended = laxity(*words)
@@ -110,8 +114,8 @@ def csv(block: Block, _: Place) -> None:
 
 def rust(block: Block, _: Place) -> None:
     """That cargo tests it: the page is in the documentation of a crate."""
-    included = f'include_str!("../../../../{block.page.relative_to(ROOT).as_posix()}")'.replace("../", "")
-    sources = (source.read_text(encoding="utf-8").replace("../", "") for source in (ROOT / "crates").rglob("src/**/*.rs"))
+    included = f'../{block.page.relative_to(ROOT).as_posix()}")'
+    sources = (source.read_text(encoding="utf-8") for source in (ROOT / "crates").rglob("src/**/*.rs"))
     assert any(included in source for source in sources), "no crate has this page among its tests"
 
 
