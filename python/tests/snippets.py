@@ -42,12 +42,12 @@ class Command:
 def blocks(page: Path) -> list[Block]:
     """All blocks of a page."""
     text = page.read_text(encoding="utf-8")
-    return [
-        Block(
-            page, text.count("\n", 0, found.start("text")) + 1, found["language"], dedent(found["text"]), _notes(found)
-        )
-        for found in BLOCK.finditer(text)
-    ]
+    return [_block(page, text, found) for found in BLOCK.finditer(text)]
+
+
+def _block(page: Path, text: str, found: re.Match[str]) -> Block:
+    line = text.count("\n", 0, found.start("text")) + 1
+    return Block(page, line, found["language"], dedent(found["text"]), _notes(found))
 
 
 def _notes(found: re.Match[str]) -> dict[str, str]:

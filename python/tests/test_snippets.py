@@ -13,11 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
+import laxity as lx
 import pytest
 import yaml
 from snippets import Block, blocks, commands, fits, is_study, lines, whole
-
-import laxity as lx
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
