@@ -1,4 +1,4 @@
-"""README and the guides do what they say: every block is run, read or said to be neither.
+"""README, the guides and the examples' pages do what they say: every block is run, read or said to be neither.
 
 The blocks of a page share a folder, where the examples are as after cloning, and their Python shares its names.
 Languages without a runner are refused. ``text`` is no code: a drawing, a formula, or what depends on the machine.
@@ -19,7 +19,7 @@ import yaml
 from snippets import Block, blocks, commands, fits, is_study, lines, whole
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").glob("*.md"))]
 BLOCKS = [block for page in PAGES for block in blocks(page)]
 
 
@@ -90,7 +90,8 @@ def shell(block: Block, _: Place) -> None:
             pytest.skip(ended.stderr)
         # A plan that is not admitted is an answer, too.
         assert ended.returncode in (0, 1), f"`{command.line}`: {ended.stderr}"
-        assert not command.output or fits(command.output, ended.stdout.splitlines()), f"prints:\n{ended.stdout}"
+        printed = ended.stdout + ended.stderr
+        assert not command.output or fits(command.output, printed.splitlines()), f"prints:\n{printed}"
 
 
 def toml(block: Block, place: Place) -> None:
