@@ -4,23 +4,24 @@ A plan says what a link carries and what it promises. ``Plan.check`` proves the 
 ``compare`` puts the same packets through several disciplines, ``Scheduler`` and ``by_rank`` make others, ``sweep`` runs a plan with every combination of
 some values under many seeds.
 
->>> import laxity as lx
->>> plan = lx.Plan(
-...     link={"rate": "10mbit"},
-...     scheduler={"kind": "edf"},
-...     classes={
-...         "voice": {"deadline": "5ms", "arrival": {"bucket": "300b", "rate": "80kB/s", "packet": "300b"}},
-...         "web": {},
-...     },
-...     sources=[
-...         {"class": "voice", "model": "constant", "packet": "200b", "rate": "64kB/s"},
-...         {"class": "web", "model": "poisson", "packet": "1500b", "rate": "1MB/s"},
-...     ],
-... )
->>> plan.check().admitted
-True
->>> plan.run(duration="1s").kept
-True
+Examples:
+    >>> import laxity as lx
+    >>> plan = lx.Plan(
+    ...     link={"rate": "10mbit"},
+    ...     scheduler={"kind": "edf"},
+    ...     classes={
+    ...         "voice": {"deadline": "5ms", "arrival": {"bucket": "300b", "rate": "80kB/s", "packet": "300b"}},
+    ...         "web": {},
+    ...     },
+    ...     sources=[
+    ...         {"class": "voice", "model": "constant", "packet": "200b", "rate": "64kB/s"},
+    ...         {"class": "web", "model": "poisson", "packet": "1500b", "rate": "1MB/s"},
+    ...     ],
+    ... )
+    >>> plan.check().admitted
+    True
+    >>> plan.run(duration="1s").kept
+    True
 """
 
 from ._laxity import ContractError, LaxityError, Packet, PlanError, SystemError, __version__

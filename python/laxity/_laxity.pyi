@@ -4,16 +4,26 @@ from typing import Any
 
 __version__: str
 
-class LaxityError(Exception): ...
+class LaxityError(Exception):
+    """What Laxity cannot do, and why."""
 
 class PlanError(LaxityError):
-    file: str
-    line: int | None
-    column: int | None
-    help: str | None
+    """A plan that is none."""
 
-class ContractError(LaxityError): ...
-class SystemError(LaxityError): ...
+    file: str
+    """Its name."""
+    line: int | None
+    """Where, counted from 1."""
+    column: int | None
+    """Where in the line, counted from 1."""
+    help: str | None
+    """What is accepted."""
+
+class ContractError(LaxityError):
+    """A scheduler loses, repeats, invents or forgets packets, or sends them too early."""
+
+class SystemError(LaxityError):
+    """A file or disk that cannot be read or written."""
 
 class Plan:
     text: str

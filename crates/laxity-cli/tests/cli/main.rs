@@ -23,7 +23,6 @@ mod packets;
 mod pages;
 mod promises;
 mod queued;
-mod readme;
 #[cfg(target_os = "linux")]
 mod routers;
 mod seeds;

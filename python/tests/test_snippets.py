@@ -1,0 +1,156 @@
+"""README, the guides and the examples' pages do what they say: every block is run, read or said to be neither.
+
+The blocks of a page share a folder, where the examples are as after cloning, and their Python shares its names.
+Languages without a runner are refused. ``text`` is no code: a drawing, a formula, or what depends on the machine.
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import laxity as lx
+import pytest
+import yaml
+from snippets import Block, blocks, commands, fits, is_study, lines, whole
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").glob("*.md"))]
+BLOCKS = [block for page in PAGES for block in blocks(page)]
+
+
+class Place:
+    """Where the blocks of a page run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.names: dict[str, object] = {}
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Place]:
+    """The place of a page, made when its first block comes."""
+    made: dict[Path, Place] = {}
+
+    def of(page: Path) -> Place:
+        if page not in made:
+            folder = tmp_path_factory.mktemp(page.stem)
+            (folder / "examples").mkdir()
+            for example in (ROOT / "examples").iterdir():
+                (folder / "examples" / example.name).symlink_to(example)
+            (folder / "papers").symlink_to(ROOT / "papers")
+            (folder / "my-capture.pcapng").symlink_to(ROOT / "examples/home-uplink.pcap")
+            made[page] = Place(folder)
+        return made[page]
+
+    return of
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.page.relative_to(ROOT)}:{block.line}")
+def test_a_block_does_what_it_says(block: Block, places: Callable[[Path], Place], monkeypatch: pytest.MonkeyPatch):
+    if "not run" in block.notes:
+        assert block.notes["not run"], "without a reason nothing is left out"
+        pytest.skip(block.notes["not run"])
+    assert block.language in RUNNERS, f"blocks in “{block.language}” cannot be run: say why not above it"
+    place = places(block.page)
+    monkeypatch.chdir(place.folder)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    if "file" in block.notes:
+        Path(block.notes["file"]).write_text(block.text, encoding="utf-8")
+    RUNNERS[block.language](block, place)
+
+
+def laxity(*words: str) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-m", "laxity", *words]
+    return subprocess.run(program, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+
+def python(block: Block, place: Place) -> None:
+    text = "\n" * (block.line - 1) + block.text
+    exec(compile(text, str(block.page), "exec"), place.names)
+
+
+def shell(block: Block, _: Place) -> None:
+    for command in commands(block):
+        match shlex.split(command.line, comments=True):
+            case ["laxity", *words] | ["cargo", "run", "--release", "--", *words]:
+                words += shlex.split(block.notes.get("with", ""))
+            case ["cargo", "run", *_, "-p", crate, "--example", example]:
+                # Cargo builds it with the tests.
+                assert list((ROOT / f"crates/{crate}/examples").glob(f"{example}*")), f"there is no {example}"
+                continue
+            case _:
+                pytest.fail(f"`{command.line}` is no command of laxity: say above why it is not run")
+        ended = laxity(*words)
+        if ended.returncode == 3 and "live" in words:
+            pytest.skip(ended.stderr)
+        # A plan that is not admitted is an answer, too.
+        assert ended.returncode in (0, 1), f"`{command.line}`: {ended.stderr}"
+        printed = ended.stdout + ended.stderr
+        assert not command.output or fits(command.output, printed.splitlines()), f"prints:\n{printed}"
+
+
+def toml(block: Block, place: Place) -> None:
+    """That Laxity reads it. A study lies beside its plan, as the examples do, and next to nothing of it is run."""
+    if not is_study(block):
+        lx.Plan.parse(whole(block), name=f"{block.page.name}, line {block.line}")
+        return
+    (place.folder / "examples/study.toml").write_text(lines(block), encoding="utf-8")
+    ended = laxity("sweep", "examples/study.toml", "--shard", "1/1000000", "--out", f"out/{block.line}")
+    assert ended.returncode == 0, ended.stderr
+
+
+def sql(block: Block, _: Place) -> None:
+    assert duckdb.sql(block.text).fetchall(), "the query finds nothing"
+
+
+def csv(block: Block, _: Place) -> None:
+    assert "file" in block.notes, "without a name no command can read it"
+
+
+def rust(block: Block, _: Place) -> None:
+    """That cargo tests it: the page is in the documentation of a crate."""
+    included = f'../{block.page.relative_to(ROOT).as_posix()}")'
+    sources = (source.read_text(encoding="utf-8") for source in (ROOT / "crates").rglob("src/**/*.rs"))
+    assert any(included in source for source in sources), "no crate has this page among its tests"
+
+
+def as_yaml(block: Block, _: Place) -> None:
+    assert yaml.safe_load(block.text)
+
+
+RUNNERS: dict[str, Callable[[Block, Place], None]] = {
+    "console": shell,
+    "csv": csv,
+    "python": python,
+    "rust": rust,
+    "sh": shell,
+    "sql": sql,
+    "text": lambda block, place: None,
+    "toml": toml,
+    "yaml": as_yaml,
+}
+
+
+def test_left_out_lines_are_any_and_others_are_not():
+    printed = ["one", "two  ", "three", "four"]
+    assert fits(["one", "two", "three", "four"], printed)
+    assert fits(["one", "…", "four"], printed)
+    assert fits(["…", "three", "…"], printed)
+    assert not fits(["one", "two", "three"], printed)
+    assert not fits(["one", "…", "two", "four"], printed)
+
+
+def test_what_is_said_above_a_block_is_known(tmp_path: Path):
+    page = tmp_path / "page.md"
+    page.write_text("<!-- not run: needs root -->\n```sh\nreboot\n```\n\n```python\n1\n```\n")
+    one, two = blocks(page)
+    assert (one.language, one.line, one.notes) == ("sh", 3, {"not run": "needs root"})
+    assert (two.language, two.line, two.notes) == ("python", 7, {})
+    page.write_text("<!-- nt run: needs root -->\n```sh\nreboot\n```\n")
+    with pytest.raises(ValueError, match="nobody knows"):
+        blocks(page)
