@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -16,8 +15,7 @@ FAR = 1000.0
 """Milliseconds to the deadline where there is none, and the most that is shown of any time."""
 
 
-@dataclass(frozen=True)
-class Outcomes:
+class Outcomes(NamedTuple):
     """What became of packets between two choices, by class in the plan's order."""
 
     sent: np.ndarray
