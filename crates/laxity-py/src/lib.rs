@@ -17,7 +17,7 @@ mod _laxity {
     #[pymodule_export]
     use super::plan::{Plan, Ran, compare};
     #[pymodule_export]
-    use super::study::run;
+    use super::study::Study;
 
     use std::ffi::OsString;
 
