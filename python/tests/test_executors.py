@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from multiprocessing import get_context
 
@@ -185,16 +185,18 @@ def test_a_pool_that_broke_is_made_anew(kind, native, tmp_path):
 
 
 class Inline:
-    """Does one task after another, when it is asked whether it is done, and loses those that it is told to."""
+    """Does one task after another, when it is asked whether it is done. Of those that it loses, by their numbers, it
+    does the ``first`` runs."""
 
-    def __init__(self, loses=lambda number: False):
+    def __init__(self, loses=lambda number: False, first=0):
         self.loses = loses
+        self.first = first
         self.tasks = []
         self.most = 0
         self.rests = False
 
-    def submit(self, function, *arguments):
-        self.tasks.append(InlineTask(self, partial(function, *arguments)))
+    def submit(self, function, names):
+        self.tasks.append(InlineTask(self, function, names))
         self.most = max(self.most, len(self.going()))
         return self.tasks[-1]
 
@@ -203,9 +205,10 @@ class Inline:
 
 
 class InlineTask:
-    def __init__(self, pool, call):
-        self.pool, self.call, self.future, self.is_cancelled = pool, call, Future(), False
-        self.is_lost = pool.loses(len(pool.tasks))
+    def __init__(self, pool, function, names):
+        self.pool, self.function, self.names = pool, function, names
+        self.future, self.is_cancelled = Future(), False
+        self.is_lost = pool.loses(1 + len(pool.tasks))
 
     def done(self):
         if self.pool.rests or self.pool.going()[0] is not self:
@@ -213,9 +216,10 @@ class InlineTask:
             return False
         self.pool.rests = True
         if self.is_lost:
+            self.function(self.names[: self.pool.first])
             self.future.set_exception(RuntimeError("the machine burnt down"))
         else:
-            self.future.set_result(self.call())
+            self.future.set_result(self.function(self.names))
         return True
 
     def result(self):
@@ -232,14 +236,21 @@ def small(store, **how):
 def test_runs_are_given_out_once_and_few_at_a_time(tmp_path):
     pool = Inline()
     small(tmp_path, executor=pool, tasks=2)
-    given = [name for task in pool.tasks for name in task.call.args[-1]]
+    given = [name for task in pool.tasks for name in task.names]
     assert len(given) == len(set(given)) == 10
-    assert pool.most == 4 and len(pool.tasks[0].call.args[-1]) == 1
+    assert pool.most == 4 and len(pool.tasks[0].names) == 1
 
 
 def test_what_is_lost_is_given_out_again(tmp_path):
     pool = Inline(loses=lambda number: number % 2 == 0)
     assert small(tmp_path, executor=pool, tasks=2).data["runs"] == [10, 10]
+
+
+def test_workers_that_die_after_a_run_get_it_done(tmp_path):
+    pool = Inline(loses=lambda number: True, first=1)
+    pool.batch, pool.map_array = nullcontext, None
+    assert small(tmp_path, executor=pool, tasks=1).data["runs"] == [10, 10]
+    assert [len(task.names) for task in pool.tasks] == list(range(10, 0, -1))
 
 
 def test_workers_that_die_for_ever_are_an_error_and_no_end(tmp_path):
