@@ -48,7 +48,10 @@ Workers = Callable[[], list[int]]
 def dask() -> Iterator[tuple[Any, Workers]]:
     from distributed import Client, LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
+        Client(cluster) as client,
+    ):
         yield client, lambda: [worker.pid for worker in cluster.workers.values()]
 
 
@@ -64,6 +67,13 @@ def ray() -> Iterator[tuple[Any, Workers]]:
         )
     finally:
         ray.shutdown()
+
+
+def started() -> list[psutil.Process]:
+    """This process and those that it started, with their names and what they did."""
+    own = psutil.Process()
+    numbers = {own.pid, *(one.pid for one in own.children(recursive=True))}
+    return [one for one in psutil.process_iter(["name", "cpu_times"]) if one.pid in numbers]
 
 
 def study(store: Path, seeds: int, duration: str, **how: Any) -> lx.Study:
@@ -105,8 +115,7 @@ def timed(folder: Path, seeds: int, duration: str, **how: Any) -> tuple[float, f
 
 def worked() -> float:
     """How many seconds processors worked for this process and those that it started."""
-    own = psutil.Process()
-    return sum(sum(one.cpu_times()[:2]) for one in [own, *own.children(recursive=True)])
+    return sum(sum(one.info["cpu_times"][:2]) for one in started())
 
 
 def main() -> None:
@@ -114,10 +123,10 @@ def main() -> None:
     words.add_argument("cluster", choices=["dask", "ray"])
     words.add_argument("--repeats", type=int, default=3)
     given = words.parse_args()
-    started = {"dask": dask, "ray": ray}[given.cluster]
-    with tempfile.TemporaryDirectory() as folder, started() as (executor, workers):
+    cluster = {"dask": dask, "ray": ray}[given.cluster]
+    with tempfile.TemporaryDirectory() as folder, cluster() as (executor, workers):
         survive(Path(folder), executor, workers)
-        for seeds, duration in [(100, "20s"), (4, "20000s")]:
+        for seeds, duration in [(100, "100s"), (4, "20000s")]:
             for _ in range(given.repeats):
                 alone, own = timed(Path(folder), seeds, duration)
                 spread, theirs = timed(Path(folder), seeds, duration, executor=executor)

@@ -11,6 +11,7 @@ from functools import partial
 from multiprocessing import get_context
 
 import polars
+import psutil
 import pytest
 import thousand
 from polars.testing import assert_frame_equal
@@ -59,11 +60,19 @@ class Cluster:
         self.workers = workers
 
 
+def words(process):
+    """The command line of a process, none if it is gone."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
 @contextmanager
 def dask():
     distributed = pytest.importorskip("distributed")
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
         distributed.Client(cluster) as client,
     ):
         yield Cluster("dask", client, cluster.scheduler_address, lambda: [one.pid for one in cluster.workers.values()])
@@ -71,11 +80,10 @@ def dask():
 
 @contextmanager
 def ray():
-    ray, psutil = pytest.importorskip("ray"), pytest.importorskip("psutil")
+    ray = pytest.importorskip("ray")
 
     def workers():
-        words = ((one.pid, one.cmdline()) for one in psutil.Process().children(recursive=True))
-        return [pid for pid, words in words if words and words[0] == "ray::laxity"]
+        return [one.pid for one in psutil.Process().children(recursive=True) if words(one).startswith("ray::laxity")]
 
     context = ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
@@ -166,18 +174,17 @@ def test_a_pool_makes_the_rows_of_this_machine(pool, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["loky", "processes"])
 def test_a_pool_that_broke_is_made_anew(kind, native, tmp_path):
-    psutil = pytest.importorskip("psutil")
     if kind == "loky":
         pytest.importorskip("joblib")
     before = {one.pid for one in psutil.Process().children()}
     killed = []
 
     def heard(runs, done):
-        workers = [one for one in psutil.Process().children() if one.pid not in before]
-        workers = [one for one in workers if "resource_tracker" not in " ".join(one.cmdline())]
         if done >= runs // 5 and not killed:
-            killed.append(workers[0].pid)
-            workers[0].kill()
+            started = [one for one in psutil.Process().children() if one.pid not in before]
+            worker = next(one for one in started if "resource_tracker" not in words(one))
+            killed.append(worker.pid)
+            worker.kill()
 
     study = thousand.sweep(tmp_path, executor="joblib" if kind == "loky" else SPAWNED, progress=heard)
     assert killed
