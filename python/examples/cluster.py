@@ -11,8 +11,10 @@ import argparse
 import os
 import signal
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -85,17 +87,24 @@ def files(store: Path) -> dict[Path, int]:
 
 
 def survive(folder: Path, executor: Any, workers: Workers) -> None:
-    """Kills two workers, and says what is left of the study."""
-    killed: list[int] = []
+    """Kills two workers in the middle of what they do, and says what is left of the study."""
     seen: dict[Path, int] = {}
+    is_over = threading.Event()
 
-    def heard(runs: int, done: int) -> None:
-        seen.update({path: time for path, time in files(folder / "killed").items() if path not in seen})
-        if len(killed) < 2 and done >= runs * (1 + len(killed)) // 3 and (alive := set(workers()) - set(killed)):
-            killed.append(alive.pop())
-            os.kill(killed[-1], signal.SIGKILL)
+    def kill() -> list[int]:
+        killed: list[int] = []
+        while len(killed) < 2 and not is_over.wait(0.02):
+            seen.update({path: time for path, time in files(folder / "killed").items() if path not in seen})
+            if len(seen) > 300 * (1 + len(killed)) and (alive := set(workers()) - set(killed)):
+                killed.append(alive.pop())
+                os.kill(killed[-1], signal.SIGKILL)
+        return killed
 
-    swept = study(folder / "killed", 100, "20s", executor=executor, progress=heard)
+    with ThreadPoolExecutor(1) as other:
+        killer = other.submit(kill)
+        swept = study(folder / "killed", 100, "20s", executor=executor)
+        is_over.set()
+    killed = killer.result()
     alone = study(folder / "alone", 100, "20s")
     rows = [polars.read_parquet(of.pattern).sort("run", "class", "figure") for of in (swept, alone)]
     runs, found = swept.data["runs"]

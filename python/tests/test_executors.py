@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
@@ -38,16 +39,17 @@ class Files:
         self.store = store
         self.seen = {}
 
-    def now(self):
-        stats = ((path, path.stat()) for path in self.store.rglob("*.parquet"))
-        return {path: (stat.st_ino, stat.st_mtime_ns) for path, stat in stats}
+    def stat(self, path):
+        stat = path.stat()
+        return stat.st_ino, stat.st_mtime_ns
 
     def look(self):
-        self.seen = self.now() | self.seen
+        new = (path for path in self.store.rglob("*.parquet") if path not in self.seen)
+        self.seen |= {path: self.stat(path) for path in new}
+        return len(self.seen)
 
     def are_as_they_were(self):
-        now = self.now()
-        return bool(self.seen) and all(now[path] == first for path, first in self.seen.items())
+        return bool(self.seen) and all(self.stat(path) == first for path, first in self.seen.items())
 
 
 class Cluster:
@@ -100,18 +102,26 @@ def cluster(request):
 
 def test_killed_workers_cost_no_run(cluster, native, tmp_path):
     files = Files(tmp_path)
-    deaths = [thousand.RUNS // 5, thousand.RUNS // 2]
     killed = []
+    over = threading.Event()
 
-    def heard(runs, done):
-        files.look()
-        if deaths and done >= deaths[0] and (pids := set(cluster.workers()) - set(killed)):
+    def kill_two():
+        # In the middle of their batches, of which the runs that are done have been seen.
+        for death in (thousand.RUNS // 5, thousand.RUNS // 2):
+            while files.look() < death or not (pids := set(cluster.workers()) - set(killed)):
+                if over.wait(0.02):
+                    return
             killed.append(pids.pop())
             os.kill(killed[-1], signal.SIGKILL)
-            del deaths[0]
 
-    study = thousand.sweep(tmp_path, executor=cluster.executor, progress=heard)
-    assert len(killed) == 2 and not deaths
+    with ThreadPoolExecutor(1) as other:
+        killer = other.submit(kill_two)
+        try:
+            study = thousand.sweep(tmp_path, executor=cluster.executor)
+        finally:
+            over.set()
+        killer.result()
+    assert len(killed) == 2
     assert study.data["runs"] == [thousand.RUNS, thousand.RUNS]
     assert files.are_as_they_were()
     assert_frame_equal(rows(study), native)
@@ -121,7 +131,7 @@ def test_after_a_killed_driver_the_same_call_goes_on(cluster, native, tmp_path):
     words = [sys.executable, thousand.__file__, cluster.kind, cluster.address, str(tmp_path)]
     files = Files(tmp_path)
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as driver:
-        while len(files.now()) < thousand.RUNS // 5 and driver.poll() is None:
+        while files.look() < thousand.RUNS // 5 and driver.poll() is None:
             time.sleep(0.02)
         driver.kill()
     files.look()
