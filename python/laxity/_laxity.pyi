@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any
 
@@ -28,6 +28,8 @@ class SystemError(LaxityError):
 class Plan:
     text: str
     name: str
+    folder: PathLike[str]
+    put_under: str | None
     title: str | None
     scheduler: str
     classes: list[str]
@@ -89,6 +91,25 @@ class Ran:
     kept: bool
     packets: Any
 
+class Study:
+    def __init__(
+        self,
+        text: str,
+        name: str,
+        folder: str,
+        under: str | None,
+        grid: Sequence[tuple[str, Sequence[str]]],
+        seeds: Sequence[int],
+        duration: str | None,
+    ) -> None: ...
+    def runs(self, shard: tuple[int, int]) -> int: ...
+    def missing(self, store: str | PathLike[str], shard: tuple[int, int]) -> list[str]: ...
+    def make(self, store: str | PathLike[str], names: list[str]) -> None: ...
+    def sweep(
+        self, store: str | PathLike[str], shard: tuple[int, int], heard: Callable[[int, int], object] | None
+    ) -> None: ...
+    def summary(self, store: str | PathLike[str]) -> str: ...
+
 def compare(
     plan: Plan,
     contenders: list[tuple[Plan, Scheduler | Ranks | None]],
@@ -96,15 +117,6 @@ def compare(
     seed: int | None,
     heard: Callable[[int], object] | None,
 ) -> tuple[str, str, str | None, bool]: ...
-def sweep(
-    plan: Plan,
-    grid: list[tuple[str, list[str]]],
-    seeds: list[int],
-    duration: str | None,
-    store: PathLike[str],
-    shard: tuple[int, int],
-    heard: Callable[[int, int], object] | None,
-) -> str: ...
 def command(arguments: list[str]) -> int: ...
 
 class Choices:

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from . import _laxity, toml
+from . import _laxity, spread, toml
 from .plans import Plan
 
 Going = Callable[[int, int], object]
@@ -53,15 +53,36 @@ def sweep(
     duration: str | None = None,
     store: str | PathLike[str] = "study",
     shard: tuple[int, int] = (1, 1),
+    executor: Any = None,
+    tasks: int | None = None,
     progress: Going | None = None,
 ) -> Study:
-    """Runs a plan with each value of some keys with each of the others, under every seed, on all cores.
+    """Runs a plan with each value of some keys with each of the others, under every seed.
 
     A run is a Parquet file in the folder ``store``, and one that is there is not run again: the same call goes on
     after whatever stopped it. ``shard=(3, 10)`` makes the third of ten parts, for a machine of its own.
     ``scheduler`` is a key, too, whose values are disciplines.
+
+    It runs on all cores of this machine, or on an ``executor`` whose processes share the folder: a client of Dask, an
+    executor of submitit, ``concurrent.futures`` or whatever else has ``submit``, a function that makes one, or by
+    name Dask's current client (``"dask"``), the cluster that Ray is connected to (``"ray"``) or loky's processes
+    (``"joblib"``). ``tasks`` is how many run at a time, without it as many as the executor has workers; submitit
+    makes as many jobs.
     """
-    grid = [(key, [toml.value(value) for value in values]) for key, values in over.items()]
+    native = plan._plan
+    question = spread.Question(
+        text=native.text,
+        name=native.name,
+        folder=str(Path(native.folder).absolute()),
+        under=native.put_under,
+        grid=tuple((key, tuple(toml.value(value) for value in values)) for key, values in over.items()),
+        seeds=tuple(seeds),
+        duration=duration,
+    )
+    study = _laxity.Study(*question)
     folder = Path(store)
-    answer = _laxity.sweep(plan._plan, grid, list(seeds), duration, folder, shard, progress)
-    return Study(answer, folder)
+    if executor is None:
+        study.sweep(folder, shard, progress)
+    else:
+        spread.run(study, question, str(folder.absolute()), shard, executor, tasks, progress or (lambda *_: None))
+    return Study(study.summary(folder), folder)

@@ -9,7 +9,7 @@
 //! | [`Study`] | the plan, what varies in it, the seeds |
 //! | [`Space`] | the combinations: a grid, a list, a Latin hypercube |
 //! | [`Store`] | a folder of Parquet, a file a run |
-//! | [`sweep`] | runs what is missing |
+//! | [`sweep`], [`make`] | run what is missing |
 //! | [`Summary`] | over the seeds of each combination: means, intervals, quantiles |
 
 mod job;
@@ -111,6 +111,26 @@ pub struct Going {
     pub done: usize,
 }
 
+/// Those of a study's [jobs](Job::all) that are of a part of it and not in the store.
+pub fn missing<'a>(jobs: &'a [Job], store: &Store, shard: Shard) -> Vec<&'a Job> {
+    jobs.iter().filter(|job| shard.has(&job.id) && !store.has(job)).collect()
+}
+
+/// Makes those of some jobs that are not in the store, one after another, for whoever spreads a study over
+/// processes of their own.
+///
+/// # Errors
+/// At the first run that cannot be had; what was done before is in the store.
+pub fn make<'a>(
+    study: &Study,
+    jobs: impl IntoIterator<Item = &'a Job>,
+    store: &Store,
+) -> Result<(), Error> {
+    let columns = store::columns(study);
+    let mut missing = jobs.into_iter().filter(|job| !store.has(job));
+    missing.try_for_each(|job| store.write(job, &columns, &job.run(study)?))
+}
+
 /// Makes those of a study's [jobs](Job::all) that are not in the store, on all cores, and tells after every run how
 /// it goes on; whoever hears it may stop. It says how many runs there are, and how many it made.
 ///
@@ -123,9 +143,8 @@ pub fn sweep(
     shard: Shard,
     heard: &(dyn Fn(Going) -> ControlFlow<()> + Sync),
 ) -> Result<(usize, usize), Error> {
-    let jobs: Vec<&Job> = jobs.iter().filter(|job| shard.has(&job.id)).collect();
-    let (runs, columns) = (jobs.len(), store::columns(study));
-    let missing: Vec<&Job> = jobs.into_iter().filter(|job| !store.has(job)).collect();
+    let runs = jobs.iter().filter(|job| shard.has(&job.id)).count();
+    let (missing, columns) = (missing(jobs, store, shard), store::columns(study));
     let done = AtomicUsize::new(runs - missing.len());
     let tell = |done| match heard(Going { runs, done }) {
         ControlFlow::Continue(()) => Ok(()),

@@ -23,7 +23,7 @@ mod _laxity {
     #[pymodule_export]
     use super::scheduler::{Packet, Ranks, Scheduler};
     #[pymodule_export]
-    use super::study::run;
+    use super::study::Study;
 
     use std::ffi::OsString;
 

@@ -30,6 +30,7 @@ pub struct Plan {
     #[pyo3(get)]
     pub(crate) folder: PathBuf,
     /// The discipline that it was put under, which its text does not say.
+    #[pyo3(get, name = "put_under")]
     pub(crate) under: Option<String>,
 }
 

@@ -1,5 +1,6 @@
 //! Studies.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,50 +8,113 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use laxity_api::sweep::{
-    self, Axis, Going, Job, Shard, Space, Store, Study, Summary, is_scheduler,
-};
+use laxity_api::sweep::{self, Axis, Going, Job, Shard, Space, Store, Summary, is_scheduler};
 use pyo3::prelude::*;
 
 use crate::errors::{LaxityError, of_study};
-use crate::plan::{Plan, json, lasting};
+use crate::plan::{json, lasting};
 
-/// Runs what the store does not have of a grid, and tells the means over the seeds: the JSON of `laxity sweep`. `heard`
-/// is told how many runs there are and how many are done, and may raise.
-#[pyfunction]
-#[pyo3(name = "sweep")]
-#[expect(clippy::too_many_arguments, reason = "named by the half in Python")]
-pub fn run(
-    py: Python<'_>,
-    plan: &Plan,
-    grid: Vec<(String, Vec<String>)>,
-    seeds: Vec<u64>,
-    duration: Option<&str>,
-    store: PathBuf,
-    shard: (u64, u64),
-    heard: Option<Py<PyAny>>,
-) -> PyResult<String> {
-    let duration = lasting(duration)?;
-    let space = space(plan, grid)?;
-    let shard = Shard::new(shard.0, shard.1).ok_or_else(|| {
-        LaxityError::new_err("a part is a number of so many, from (1, n) to (n, n)")
-    })?;
-    let refused = |error| of_study(py, &error);
-    let (name, folder) = (PathBuf::from(&plan.name), plan.folder.clone());
-    let study = Study::of(name, folder, &plan.text, space, seeds, duration).map_err(refused)?;
-    let swept = attended(py, heard, |tell| {
-        // Every plan is read before anything is written.
-        let jobs = Job::all(&study)?;
-        let store = Store::open(&store)?;
-        sweep::sweep(&study, &jobs, &store, shard, tell)?;
-        Summary::read(&study, &jobs, &store, &[])
-    })?;
-    Ok(json(&swept.map_err(refused)?))
+/// A study whose every plan was read, with its runs by their names.
+#[pyclass(frozen, module = "laxity._laxity")]
+pub struct Study {
+    study: sweep::Study,
+    jobs: Vec<Job>,
+    places: HashMap<String, usize>,
 }
 
-fn space(plan: &Plan, grid: Vec<(String, Vec<String>)>) -> PyResult<Space> {
+#[pymethods]
+impl Study {
+    /// Of a plan's text, which is called `name` in errors, whose recordings are looked for from the folder, and which was
+    /// put under a discipline or not.
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "named by the half in Python")]
+    fn new(
+        py: Python<'_>,
+        text: &str,
+        name: PathBuf,
+        folder: PathBuf,
+        under: Option<&str>,
+        grid: Vec<(String, Vec<String>)>,
+        seeds: Vec<u64>,
+        duration: Option<&str>,
+    ) -> PyResult<Study> {
+        let (space, duration) = (space(under, grid)?, lasting(duration)?);
+        let read = py.detach(|| {
+            let study = sweep::Study::of(name, folder, text, space, seeds, duration)?;
+            let jobs = Job::all(&study)?;
+            let names = jobs.iter().map(|job| job.id.to_string());
+            let places = names.zip(0..).collect();
+            Ok(Study { study, jobs, places })
+        });
+        read.map_err(|error| of_study(py, &error))
+    }
+
+    /// How many runs a part of it has.
+    fn runs(&self, shard: (u64, u64)) -> PyResult<usize> {
+        let shard = part(shard)?;
+        Ok(self.jobs.iter().filter(|job| shard.has(&job.id)).count())
+    }
+
+    /// The names of the runs of a part that the store does not have.
+    fn missing(&self, py: Python<'_>, store: PathBuf, shard: (u64, u64)) -> PyResult<Vec<String>> {
+        let shard = part(shard)?;
+        let missing = py.detach(|| {
+            let store = Store::open(&store)?;
+            let missing = sweep::missing(&self.jobs, &store, shard);
+            Ok(missing.into_iter().map(|job| job.id.to_string()).collect())
+        });
+        missing.map_err(|error| of_study(py, &error))
+    }
+
+    /// Runs those of these names that the store does not have, one after another.
+    fn make(&self, py: Python<'_>, store: PathBuf, names: Vec<String>) -> PyResult<()> {
+        let jobs = names.iter().map(|name| match self.places.get(name) {
+            Some(&place) => Ok(&self.jobs[place]),
+            None => Err(LaxityError::new_err(format!(
+                "{name} is no run of the study as it is seen here: whoever shares a study has the same version of \
+                 Laxity ({} here) and the same recordings",
+                env!("CARGO_PKG_VERSION"),
+            ))),
+        });
+        let jobs = jobs.collect::<PyResult<Vec<&Job>>>()?;
+        let made = py.detach(|| sweep::make(&self.study, jobs, &Store::open(&store)?));
+        made.map_err(|error| of_study(py, &error))
+    }
+
+    /// Runs what the store does not have of a part, on all cores. `heard` is told how many runs there are and how many
+    /// are done, and may raise.
+    fn sweep(
+        &self,
+        py: Python<'_>,
+        store: PathBuf,
+        shard: (u64, u64),
+        heard: Option<Py<PyAny>>,
+    ) -> PyResult<()> {
+        let shard = part(shard)?;
+        let swept = attended(py, heard, |tell| {
+            sweep::sweep(&self.study, &self.jobs, &Store::open(&store)?, shard, tell)
+        })?;
+        swept.map(drop).map_err(|error| of_study(py, &error))
+    }
+
+    /// The means over the seeds of what the store has: the JSON of `laxity sweep`.
+    fn summary(&self, py: Python<'_>, store: PathBuf) -> PyResult<String> {
+        let summary = py.detach(|| {
+            let store = Store::open(&store)?;
+            Ok(json(&Summary::read(&self.study, &self.jobs, &store, &[])?))
+        });
+        summary.map_err(|error| of_study(py, &error))
+    }
+}
+
+fn part((number, of): (u64, u64)) -> PyResult<Shard> {
+    Shard::new(number, of)
+        .ok_or_else(|| LaxityError::new_err("a part is a number of so many, from (1, n) to (n, n)"))
+}
+
+fn space(under: Option<&str>, grid: Vec<(String, Vec<String>)>) -> PyResult<Space> {
     let mut space = Space::default();
-    let own = plan.under.as_ref().filter(|_| !grid.iter().any(|(key, _)| is_scheduler(key)));
+    let own = under.filter(|_| !grid.iter().any(|(key, _)| is_scheduler(key)));
     let own = own.map(|scheduler| ("scheduler".to_owned(), vec![format!("{scheduler:?}")]));
     for (key, values) in grid.into_iter().chain(own) {
         if values.is_empty() {

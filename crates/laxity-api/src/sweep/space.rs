@@ -129,6 +129,22 @@ impl Space {
         (0..self.len()).map(move |number| self.point(number, &sample))
     }
 
+    /// For each key every value that it takes in a combination, written in TOML.
+    pub(super) fn values(&self) -> Vec<Vec<String>> {
+        let sample = self.sample();
+        let of = |key: &Path| -> Vec<String> {
+            let grid = self.axes.iter().filter(|axis| axis.key == *key);
+            let grid = grid.flat_map(|axis| axis.values.iter().cloned());
+            let listed = self.list.iter().flatten().filter(|(known, _)| known == key);
+            let listed = listed.map(|(_, value)| value.clone());
+            let sampled = self.sampled.iter().zip(&sample).filter(|((known, _), _)| known == key);
+            let sampled = sampled
+                .flat_map(|((_, range), parts)| parts.iter().map(move |part| range.at(*part)));
+            grid.chain(listed).chain(sampled).collect()
+        };
+        self.keys.iter().map(of).collect()
+    }
+
     fn point(&self, number: usize, sample: &[Vec<f64>]) -> Vec<Option<String>> {
         let mut values = vec![None; self.keys.len()];
         let mut rest = number;
@@ -198,6 +214,7 @@ mod tests {
         let texts: Vec<String> = points.iter().map(text).collect();
         assert_eq!(texts[..5], ["136-", "13-7", "146-", "14-7", "156-"]);
         assert_eq!(texts.iter().collect::<std::collections::BTreeSet<_>>().len(), 12);
+        assert_eq!(space.values().concat(), ["1", "2", "3", "4", "5", "6", "7"]);
     }
 
     #[test]

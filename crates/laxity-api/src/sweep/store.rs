@@ -6,6 +6,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_report::chart::Unit;
@@ -76,14 +77,9 @@ const QUANTITIES: [(&str, Quantity); 3] = [
 
 /// The columns of the keys that vary in a study.
 pub(super) fn columns(study: &Study) -> Vec<Column> {
-    let mut values: Vec<Vec<String>> = vec![Vec::new(); study.space.keys.len()];
-    for point in study.space.points() {
-        for (values, value) in values.iter_mut().zip(point) {
-            values.extend(value.map(|value| plain(&value).to_owned()));
-        }
-    }
     let mut columns = Vec::new();
-    for (key, (path, values)) in study.space.keys.iter().zip(values).enumerate() {
+    for (key, (path, values)) in study.space.keys.iter().zip(study.space.values()).enumerate() {
+        let values: Vec<&str> = values.iter().map(|value| plain(value)).collect();
         let name = path.to_string();
         if values.iter().all(|value| value.parse::<f64>().is_ok()) {
             columns.push(Column { name, key, content: Content::Number });
@@ -148,7 +144,7 @@ impl Store {
         let path = self.path(job);
         let bytes =
             file(job, columns, made).map_err(|error| Error::Store { path: path.clone(), error })?;
-        let beside = path.with_extension(format!("{}.tmp", std::process::id()));
+        let beside = beside(&path);
         let written = fs::create_dir_all(path.parent().expect("it has a folder"))
             .and_then(|()| fs::write(&beside, bytes))
             .and_then(|()| File::open(&beside)?.sync_all())
@@ -173,6 +169,12 @@ impl Store {
         };
         rows(file).map(Some).map_err(|error| Error::Store { path, error })
     }
+}
+
+/// A name that nobody else writes to, be it another thread, or another machine whose processes have the same numbers.
+fn beside(path: &Path) -> PathBuf {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    path.with_extension(format!("{}-{}.tmp", std::process::id(), now.as_nanos()))
 }
 
 fn rows(file: File) -> Result<Vec<Row>, ParquetError> {
