@@ -24,19 +24,24 @@ True
 """
 
 from ._laxity import LaxityError, PlanError, SystemError, __version__
+from .optimise import Optimum, Tuned, optimise, tune
 from .plans import Comparison, Plan, Proof, Run, compare
 from .studies import Study, sweep
 
 __all__ = [
     "Comparison",
     "LaxityError",
+    "Optimum",
     "Plan",
     "PlanError",
     "Proof",
     "Run",
     "Study",
     "SystemError",
+    "Tuned",
     "__version__",
     "compare",
+    "optimise",
     "sweep",
+    "tune",
 ]

@@ -6,6 +6,7 @@ mod errors;
 mod packets;
 mod plan;
 mod study;
+mod tune;
 
 use pyo3::prelude::*;
 
@@ -18,6 +19,8 @@ mod _laxity {
     use super::plan::{Plan, Ran, compare};
     #[pymodule_export]
     use super::study::run;
+    #[pymodule_export]
+    use super::tune::Tuning;
 
     use std::ffi::OsString;
 
