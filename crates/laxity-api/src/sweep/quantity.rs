@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read_as_it_was() {
         for quantity in Quantity::ALL {
-            for number in [1, 999, 1_000, 1_536, 17_234_567, 9_007_199_254_740_991] {
+            for number in [1, 999, 1_000, 1_536, 17_234_567, 987_654_321_012] {
                 assert_eq!(quantity.read(&quantity.written(number)), Some(number), "{quantity:?}");
             }
         }
