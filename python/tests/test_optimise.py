@@ -80,7 +80,7 @@ def test_runs_are_those_of_the_store(tmp_path: Path) -> None:
             duration="500ms",
             trials=6,
             store=tmp_path,
-            progress=lambda *going: heard.append(going),
+            progress=lambda runs, done, heard=heard: heard.append((runs, done)),
         )
         made.append(len(list(tmp_path.glob("runs/**/*.parquet"))))
         assert found.study.trials[0].params == {"class.a.weight": 1}, "the plan's own"
