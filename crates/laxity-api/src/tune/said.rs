@@ -73,7 +73,8 @@ impl Tuned {
         };
         let panels: Vec<Panel> = tuning.keys().enumerate().map(panel).collect();
         let any = panels.iter().any(|panel| !panel.held.is_empty() || !panel.failed.is_empty());
-        let title = tuning.goals[goal].name();
+        let asked = &tuning.goals[goal];
+        let title = format!("{}, {}", asked.name(), asked.asked());
         any.then(|| tune::figure(&title, figure, limit.number(), &panels))
     }
 
