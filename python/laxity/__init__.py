@@ -1,8 +1,8 @@
 """Schedule packets by deadline, and prove it.
 
 A plan says what a link carries and what it promises. ``Plan.check`` proves the promises, ``Plan.run`` simulates them,
-``compare`` puts the same packets through several disciplines, ``Scheduler`` and ``by_rank`` make others, ``sweep`` runs a plan with every combination of
-some values under many seeds.
+``compare`` puts the same packets through several disciplines, ``Scheduler`` and ``by_rank`` make others, ``sweep`` runs
+a plan with every combination of some values under many seeds, ``tune`` and ``optimise`` find one.
 
 Examples:
     >>> import laxity as lx
@@ -25,6 +25,7 @@ Examples:
 """
 
 from ._laxity import ContractError, LaxityError, Packet, PlanError, SystemError, __version__
+from .optimise import Optimum, Tuned, optimise, tune
 from .plans import Comparison, Plan, Proof, Run, compare
 from .schedulers import ByRank, Deadline, Scheduler, by_rank
 from .studies import Study, sweep
@@ -35,6 +36,7 @@ __all__ = [
     "ContractError",
     "Deadline",
     "LaxityError",
+    "Optimum",
     "Packet",
     "Plan",
     "PlanError",
@@ -43,8 +45,11 @@ __all__ = [
     "Scheduler",
     "Study",
     "SystemError",
+    "Tuned",
     "__version__",
     "by_rank",
     "compare",
+    "optimise",
     "sweep",
+    "tune",
 ]

@@ -2,7 +2,8 @@
 
 use laxity_plan::Plan;
 use laxity_plan::model::{Assignment, SchedulerSpec};
-use laxity_report::admission::{self, Answer};
+use laxity_report::admission::{self, Admission, Answer};
+use laxity_report::network;
 use laxity_report::network::proof::Proof;
 use laxity_report::network::tdp::TdpProof;
 use serde::Serialize;
@@ -58,6 +59,17 @@ impl Checked {
             Checked::Frames(proof) => proof.text(plan),
         }
     }
+}
+
+/// Whether everything that is promised holds, if that is known, and why: the verdict of [`check`], without what
+/// could be changed.
+pub(crate) fn admission(plan: &Plan) -> (Option<bool>, Option<String>) {
+    let Some(networked) = plan.networked() else {
+        let admission = Admission::of(plan);
+        return admission.map_or((None, None), |of| (of.admitted, Some(of.statement)));
+    };
+    let view = network::admission(&networked.assigned());
+    (view.admitted, Some(view.statement))
 }
 
 /// A plan that leaves out as few flows as can be, by an exact solver, where its discipline assigns frames.

@@ -13,6 +13,7 @@
 //! | [`choices`] | a plan, [`Traffic`] | its link, asking somebody else for every packet |
 //! | [`over_seeds`] | plans, [`Traffic`], seeds | a mean and an interval of every figure |
 //! | [`sweep()`](sweep::sweep) | a study: a plan, what varies in it, seeds | a store of tables, and a [`sweep::Summary`] |
+//! | [`tune()`](tune::tune) | a plan, what is to be small in it, what has to hold | a plan, and [what binds](tune::Tuned) |
 //! | [`fit`](mod@fit) | a plan and a recording | arrival curves |
 //! | [`repeat`] | a live link's ledger | whether the simulator does the same |
 //! | [`import`] | a script of tc | a plan's text |
@@ -51,6 +52,7 @@ mod run;
 mod seeds;
 pub mod sweep;
 mod traffic;
+pub mod tune;
 
 pub use check::{Checked, check, exactly};
 pub use error::Error;

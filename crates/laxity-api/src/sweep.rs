@@ -12,9 +12,11 @@
 //! | [`sweep`], [`make`] | run what is missing |
 //! | [`Summary`] | over the seeds of each combination: means, intervals, quantiles |
 
+pub(crate) mod file;
 mod job;
-mod space;
-mod store;
+mod quantity;
+pub(crate) mod space;
+pub(crate) mod store;
 mod study;
 mod summary;
 
@@ -29,6 +31,7 @@ use rayon::prelude::*;
 use thiserror::Error;
 
 pub use job::{Job, RunId};
+pub use quantity::Quantity;
 pub use space::{Axis, Range, Space};
 pub use store::{Column, Row, Store};
 pub use study::{MOST_RUNS, Study, is_scheduler};

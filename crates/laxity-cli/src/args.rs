@@ -5,6 +5,7 @@ mod demo;
 #[cfg(target_os = "linux")]
 mod sight;
 mod sweep;
+mod tune;
 #[cfg(target_os = "linux")]
 mod watch;
 
@@ -23,6 +24,7 @@ pub use demo::Demo;
 #[cfg(target_os = "linux")]
 pub use sight::{Asked, Reload, Seen, Status, Top};
 pub use sweep::Sweep;
+pub use tune::Tune;
 #[cfg(target_os = "linux")]
 pub use watch::Watch;
 
@@ -58,6 +60,8 @@ pub enum Command {
     Compare(Compare),
     /// Run a plan with many values and seeds, into a store of tables.
     Sweep(Sweep),
+    /// Find the smallest link, the shortest deadlines, weights that keep goals.
+    Tune(Tune),
     /// Forward the frames between two interfaces under a plan.
     #[cfg(target_os = "linux")]
     Live(Live),

@@ -22,6 +22,7 @@ pub mod status;
 pub mod sweep;
 #[cfg(target_os = "linux")]
 pub mod top;
+pub mod tune;
 #[cfg(target_os = "linux")]
 pub mod watch;
 

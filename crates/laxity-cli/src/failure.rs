@@ -131,6 +131,7 @@ impl From<sweep::Error> for Failure {
             sweep::Error::Plan(error) => error.into(),
             sweep::Error::Scheduler(error) => error.into(),
             sweep::Error::Edit(error) => Failure::input(error),
+            sweep::Error::Question(message) => Failure::input(message),
             sweep::Error::Run { run, error } => match *error {
                 laxity_api::Error::Simulation(error) if !error.is_bad_input() => error.into(),
                 error => Failure::input(format!("{run}: {error}")),

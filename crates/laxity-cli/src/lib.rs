@@ -50,6 +50,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Fit(fit) => commands::fit::run(fit),
         Command::Import { from } => commands::import::run(from),
         Command::Sweep(sweep) => commands::sweep::run(sweep),
+        Command::Tune(tune) => commands::tune::run(tune),
         Command::Replay(replay) => commands::replay::run(replay),
         Command::Reproduce(reproduce) => commands::reproduce::run(reproduce),
         Command::Bench(bench) => commands::bench::run(bench),

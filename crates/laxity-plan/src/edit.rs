@@ -77,6 +77,30 @@ impl Draft {
     pub fn set(&mut self, key: &Path, value: &str) -> Result<(), EditError> {
         let mut value: Value =
             value.trim().parse().map_err(|_| EditError::NoValue(value.to_owned()))?;
+        let (last, table) = self.place(key)?;
+        match table.get_mut(last) {
+            Some(Item::Value(old)) => {
+                *value.decor_mut() = old.decor().clone();
+                *old = value;
+            }
+            _ => drop(table.insert(last, Item::Value(value))),
+        }
+        Ok(())
+    }
+
+    /// The value of a key, written in TOML, if it has one.
+    pub fn get(&self, key: &Path) -> Option<String> {
+        // The way to a place is that of a change.
+        let mut copy = self.clone();
+        let (last, table) = copy.place(key).ok()?;
+        Some(table.get(last)?.as_value()?.to_string().trim().to_owned())
+    }
+
+    /// The last part of a key, and the table that it lies in.
+    fn place<'a>(
+        &'a mut self,
+        key: &'a Path,
+    ) -> Result<(&'a str, &'a mut dyn TableLike), EditError> {
         let no_table = |depth: usize| EditError::NoTable {
             key: key.clone(),
             missing: Path(key.0[..=depth].to_vec()),
@@ -102,14 +126,7 @@ impl Draft {
             table = inner.ok_or_else(|| no_table((depth + parts - 1).min(tables.len() - 1)))?;
             depth += parts;
         }
-        match table.get_mut(last) {
-            Some(Item::Value(old)) => {
-                *value.decor_mut() = old.decor().clone();
-                *old = value;
-            }
-            _ => drop(table.insert(last, Item::Value(value))),
-        }
-        Ok(())
+        Ok((last, table))
     }
 
     /// The text.
@@ -199,6 +216,15 @@ class = 'a b'
         assert_eq!(set("class.video.deadline", "\"20ms\""), with("'30ms'", "\"20ms\""));
         assert_eq!(set("link.rate", "'8mbit'"), with("'10mbit'", "'8mbit'"));
         assert_eq!(set("source.1.class", "'video'"), with("class = 'a b'", "class = 'video'"));
+    }
+
+    #[test]
+    fn a_value_is_told_as_it_is_written() {
+        let draft = Draft::parse(PLAN, "plan.toml").unwrap();
+        let get = |key: &str| draft.get(&key.parse().unwrap());
+        assert_eq!(get("class.video.deadline").as_deref(), Some("'30ms'"));
+        assert_eq!(get("source.1.class").as_deref(), Some("'a b'"));
+        assert_eq!((get("class.video"), get("class.video.weight"), get("x.y")), (None, None, None));
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod packets;
 mod plan;
 mod scheduler;
 mod study;
+mod tune;
 
 use pyo3::prelude::*;
 
@@ -24,6 +25,8 @@ mod _laxity {
     use super::scheduler::{Packet, Ranks, Scheduler};
     #[pymodule_export]
     use super::study::Study;
+    #[pymodule_export]
+    use super::tune::Tuning;
 
     use std::ffi::OsString;
 

@@ -129,7 +129,7 @@ fn space(under: Option<&str>, grid: Vec<(String, Vec<String>)>) -> PyResult<Spac
 
 /// Does something on another thread, while this one hears of it, and of the signals that the interpreter has
 /// for it: only the thread that began may.
-fn attended<T: Send>(
+pub(crate) fn attended<T: Send>(
     py: Python<'_>,
     heard: Option<Py<PyAny>>,
     something: impl FnOnce(&(dyn Fn(Going) -> ControlFlow<()> + Sync)) -> T + Send,

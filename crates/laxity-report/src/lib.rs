@@ -17,6 +17,7 @@ pub mod quantity;
 pub mod seeds;
 pub mod study;
 pub mod table;
+pub mod tune;
 pub mod verdict;
 pub mod visible;
 

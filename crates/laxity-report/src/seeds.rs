@@ -7,6 +7,6 @@ mod html;
 mod tables;
 
 pub use estimate::{Estimate, Seeds, Spread, subject};
-pub use figures::{Figure, Figures, Format};
+pub use figures::{Figure, Figures, Format, NAMES};
 pub use html::{compare_html, html};
 pub use tables::{compare_table, compared, explained, figures_table, range, sameness};

@@ -171,18 +171,22 @@ impl Space {
         values
     }
 
-    /// A Latin hypercube (McKay, Beckman, Conover 1979): for every key each of as many equal parts of its range
-    /// has one point, at random within that.
     fn sample(&self) -> Vec<Vec<f64>> {
-        let mut draw = Pcg64::seed_from_u64(self.seed);
-        let mut parts = || {
-            let mut strata: Vec<usize> = (0..self.points).collect();
-            strata.shuffle(&mut draw);
-            let within = |stratum| (stratum as f64 + draw.random::<f64>()) / self.points as f64;
-            strata.into_iter().map(within).collect()
-        };
-        self.sampled.iter().map(|_| parts()).collect()
+        latin_hypercube(self.sampled.len(), self.points, self.seed)
     }
+}
+
+/// A Latin hypercube (McKay, Beckman, Conover 1979): in every direction each of as many equal parts of the way
+/// from 0 to 1 has one point, at random within that. By direction, what each point has of it.
+pub(crate) fn latin_hypercube(directions: usize, points: usize, seed: u64) -> Vec<Vec<f64>> {
+    let mut draw = Pcg64::seed_from_u64(seed);
+    let mut parts = || {
+        let mut strata: Vec<usize> = (0..points).collect();
+        strata.shuffle(&mut draw);
+        let within = |stratum| (stratum as f64 + draw.random::<f64>()) / points as f64;
+        strata.into_iter().map(within).collect()
+    };
+    (0..directions).map(|_| parts()).collect()
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use laxity::units::{Bytes, Nanos, Rate};
 use laxity_report::chart::Unit;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
@@ -21,7 +20,7 @@ use parquet::record::Field;
 use parquet::schema::types::Type;
 
 use super::job::Made;
-use super::{Error, Job, Study};
+use super::{Error, Job, Quantity, Study};
 
 /// A folder with the runs of studies.
 #[derive(Clone, Debug)]
@@ -53,6 +52,8 @@ pub(super) enum Content {
 /// A row of the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
+    /// Whether the run kept every promise.
+    pub kept: bool,
     /// The class, or `link`.
     pub class: String,
     /// The output of a network; absent for one link, and from end to end.
@@ -65,15 +66,6 @@ pub struct Row {
 
 /// Reads a number.
 type Reader = dyn Fn(&str) -> Option<f64>;
-/// Reads a quantity in its least unit.
-type Quantity = fn(&str) -> Option<f64>;
-
-/// What a quantity is counted in, and how it is read.
-const QUANTITIES: [(&str, Quantity); 3] = [
-    ("_ns", |text| Some(text.parse::<Nanos>().ok()?.0 as f64)),
-    ("_bps", |text| Some(text.parse::<Rate>().ok()?.0 as f64)),
-    ("_bytes", |text| Some(text.parse::<Bytes>().ok()?.0 as f64)),
-];
 
 /// The columns of the keys that vary in a study.
 pub(super) fn columns(study: &Study) -> Vec<Column> {
@@ -86,9 +78,10 @@ pub(super) fn columns(study: &Study) -> Vec<Column> {
             continue;
         }
         columns.push(Column { name: name.clone(), key, content: Content::Text });
-        let are = |read: Quantity| values.iter().all(|value| read(value).is_some());
-        if let Some((unit, read)) = QUANTITIES.into_iter().find(|(_, read)| are(*read)) {
-            columns.push(Column { name: name + unit, key, content: Content::Quantity(read) });
+        let are = |quantity: &Quantity| values.iter().all(|value| quantity.read(value).is_some());
+        if let Some(quantity) = Quantity::ALL.into_iter().find(are) {
+            let name = name + quantity.suffix();
+            columns.push(Column { name, key, content: Content::Quantity(quantity) });
         }
     }
     columns
@@ -100,17 +93,16 @@ impl Column {
         match self.content {
             Content::Text => None,
             Content::Number => Some((Unit::Number, Box::new(|text| text.parse().ok()))),
-            Content::Quantity(read) => Some(match self.name.rsplit_once('_')?.1 {
-                "ns" => (Unit::Time, Box::new(move |text| Some(read(text)? * 1e-9))),
-                "bps" => (Unit::Rate, Box::new(read)),
-                _ => (Unit::Size, Box::new(read)),
-            }),
+            Content::Quantity(quantity) => {
+                let (unit, scale) = quantity.unit();
+                Some((unit, Box::new(move |text| Some(quantity.read(text)? as f64 * scale))))
+            }
         }
     }
 }
 
 /// A value without its quotes.
-pub(super) fn plain(value: &str) -> &str {
+pub(crate) fn plain(value: &str) -> &str {
     value.trim_matches(['"', '\''])
 }
 
@@ -191,12 +183,13 @@ fn rows(file: File) -> Result<Vec<Row>, ParquetError> {
         else {
             return Err(missing());
         };
+        let Some(Field::Bool(kept)) = field("kept") else { return Err(missing()) };
         let at = match field("at") {
             Some(Field::Str(at)) => Some(at),
             Some(Field::Null) => None,
             _ => return Err(missing()),
         };
-        rows.push(Row { class, at, figure, value });
+        rows.push(Row { kept, class, at, figure, value });
     }
     Ok(rows)
 }
@@ -235,7 +228,9 @@ fn file(job: &Job, columns: &[Column], made: &Made) -> Result<Vec<u8>, ParquetEr
                 continue;
             }
             Content::Number => value.and_then(|value| value.parse().ok()),
-            Content::Quantity(read) => value.and_then(read),
+            Content::Quantity(quantity) => {
+                value.and_then(|value| Some(quantity.read(value)? as f64))
+            }
         };
         let present = vec![i16::from(number.is_some()); count];
         put::<DoubleType>(

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use laxity::units::Nanos;
+use laxity_plan::Plan;
 use laxity_plan::edit::{self, Draft};
 use laxity_plan::error::Fault;
-use laxity_plan::{Plan, PlanError};
-use toml_edit::{Document, Item, Table, TableLike, Value};
+use toml_edit::{Item, TableLike, Value};
 
 use super::Error;
+use super::file::{File, at, pairs};
 use super::space::{Axis, Range, Space};
 use super::store::plain;
 
@@ -33,6 +34,8 @@ pub fn is_scheduler(key: &str) -> bool {
     matches!(key, "scheduler" | "scheduler.kind")
 }
 
+const KEYS: [&str; 7] = ["version", "plan", "seeds", "duration", "grid", "list", "sample"];
+
 /// A study has no more runs.
 pub const MOST_RUNS: u64 = 1_000_000;
 
@@ -53,21 +56,35 @@ impl Study {
     /// # Errors
     /// As [`read`](Self::read).
     pub fn parse(text: &str, name: &str, folder: &Path) -> Result<Study, Error> {
-        let failed = |fault| PlanError::new(name, text, fault);
-        let document = Document::parse(text)
-            .map_err(|error| failed(Fault::new(error.span(), error.message().to_string())))?;
-        let raw = Raw { text, table: document.as_table() };
-        let file = raw.plan().map_err(failed)?;
-        let (space, seeds) =
-            raw.space().and_then(|space| Ok((space, raw.seeds()?))).map_err(failed)?;
-        few_enough(&space, &seeds).map_err(|message| failed(Fault::new(None, message)))?;
-        let duration = raw.duration().map_err(failed)?;
-        let plan = folder.join(file);
-        let plan_text = std::fs::read_to_string(&plan)
+        File::read(text, name, |file| {
+            file.knows("a study", &KEYS)?;
+            let plan = file.plan()?;
+            let (space, seeds, duration) = (file.space()?, file.seeds()?, file.duration()?);
+            few_enough(&space, &seeds).map_err(|message| Fault::new(None, message))?;
+            Ok(Study::of_file(folder.join(plan), space, seeds, duration))
+        })?
+    }
+
+    /// A study of the plan in a file, beside which recordings lie.
+    ///
+    /// # Errors
+    /// If that cannot be read, or is no TOML.
+    pub(crate) fn of_file(
+        plan: PathBuf,
+        space: Space,
+        seeds: Vec<u64>,
+        duration: Option<Nanos>,
+    ) -> Result<Study, Error> {
+        let text = std::fs::read_to_string(&plan)
             .map_err(|error| Error::Io { path: plan.clone(), error })?;
-        let draft = Draft::parse(&plan_text, &plan.display().to_string())?;
+        let draft = Draft::parse(&text, &plan.display().to_string())?;
         let folder = plan.parent().unwrap_or(Path::new("")).to_path_buf();
         Ok(Study { plan, space, seeds, duration, draft, folder })
+    }
+
+    /// The same with other combinations.
+    pub(crate) fn with_space(&self, space: Space) -> Study {
+        Study { space, ..self.clone() }
     }
 
     /// A study of a plan's text, which is called `plan` in errors and whose recordings are looked for from `folder`.
@@ -114,6 +131,11 @@ impl Study {
         })
     }
 
+    /// The plan's own value of a key, as it is written.
+    pub(crate) fn own(&self, key: &edit::Path) -> Option<String> {
+        self.draft.get(key)
+    }
+
     /// The values of a combination, in words.
     pub fn with(&self, point: &[Option<String>]) -> String {
         let pairs = self.space.keys.iter().zip(point);
@@ -124,7 +146,7 @@ impl Study {
 }
 
 /// Whether there is a seed, and none twice.
-fn are_seeds(seeds: &[u64]) -> bool {
+pub(super) fn are_seeds(seeds: &[u64]) -> bool {
     let mut sorted = seeds.to_vec();
     sorted.sort_unstable();
     sorted.dedup();
@@ -140,69 +162,7 @@ fn few_enough(space: &Space, seeds: &[u64]) -> Result<(), String> {
     }
 }
 
-/// The study's file.
-struct Raw<'a> {
-    text: &'a str,
-    table: &'a Table,
-}
-
-const KEYS: &str = "accepted: `version`, `plan`, `seeds`, `duration`, `grid`, `list`, `sample`";
-
-impl Raw<'_> {
-    fn plan(&self) -> Result<&str, Fault> {
-        for (key, item) in self.table {
-            let known =
-                ["version", "plan", "seeds", "duration", "grid", "list", "sample"].contains(&key);
-            if !known {
-                let span = self.table.key(key).and_then(toml_edit::Key::span);
-                let span = span.or(item.span());
-                return Err(Fault::new(span, format!("unknown key `{key}`")).help(KEYS));
-            }
-        }
-        match self.table.get("version") {
-            Some(version) if version.as_integer() == Some(1) => {}
-            other => {
-                let at = other.and_then(Item::span);
-                return Err(Fault::new(at, "a study begins with `version = 1`"));
-            }
-        }
-        let plan = self.table.get("plan");
-        plan.and_then(Item::as_str).ok_or_else(|| {
-            let at = plan.and_then(Item::span);
-            Fault::new(at, "`plan` names the file of the plan, as `plan = \"uplink.toml\"`")
-        })
-    }
-
-    fn duration(&self) -> Result<Option<Nanos>, Fault> {
-        let Some(item) = self.table.get("duration") else { return Ok(None) };
-        let time = item.as_str().ok_or("a time in quotes, as \"10s\", is needed".to_owned());
-        match time.and_then(|text| text.parse::<Nanos>().map_err(|error| error.to_string())) {
-            Ok(Nanos::ZERO) => {
-                Err(Fault::new(item.span(), "a duration of zero simulates nothing: give more"))
-            }
-            read => read.map(Some).map_err(|error| Fault::new(item.span(), error)),
-        }
-    }
-
-    /// `seeds = 20` are those from 1 to 20; a list names them; without either there is 1.
-    fn seeds(&self) -> Result<Vec<u64>, Fault> {
-        let Some(item) = self.table.get("seeds") else { return Ok(vec![1]) };
-        let wrong = || {
-            Fault::new(
-                item.span(),
-                "seeds are a number of them, from 1 on, or a list of different ones",
-            )
-        };
-        if let Some(count) = item.as_integer() {
-            let count = u64::try_from(count).ok().filter(|count| (1..=MOST_RUNS).contains(count));
-            return count.map(|count| (1..=count).collect()).ok_or_else(wrong);
-        }
-        let list = item.as_array().ok_or_else(wrong)?.iter();
-        let seeds = list.map(|seed| u64::try_from(seed.as_integer()?).ok());
-        let seeds: Vec<u64> = seeds.collect::<Option<_>>().ok_or_else(wrong)?;
-        if are_seeds(&seeds) { Ok(seeds) } else { Err(wrong()) }
-    }
-
+impl File<'_> {
     fn space(&self) -> Result<Space, Fault> {
         let mut space = Space::default();
         if let Some(item) = self.table.get("grid") {
@@ -252,18 +212,7 @@ impl Raw<'_> {
                 "seed" => space.seed = number()?,
                 "over" => {
                     for (key, item) in pairs(item)? {
-                        let table = item.as_table_like();
-                        let word = |name| table.and_then(|table| table.get(name)?.as_value());
-                        let source = |value| self.source(value);
-                        let (from, to) = (word("from").map(source), word("to").map(source));
-                        let is_log = word("log").and_then(Value::as_bool).unwrap_or(false);
-                        let range =
-                            from.zip(to).and_then(|(from, to)| Range::new(&from, &to, is_log));
-                        let range = range.ok_or_else(|| {
-                            let help = "as { from = \"8mbit\", to = \"20mbit\", log = true }: two numbers of \
-                                        one unit, the first below the second";
-                            Fault::new(item.span(), format!("`{key}` takes a range here")).help(help)
-                        })?;
+                        let range = self.range(key, item, Range::new)?;
                         let key: edit::Path = key.parse().map_err(at(item.span()))?;
                         space.sampled.push((key, range));
                     }
@@ -281,18 +230,4 @@ impl Raw<'_> {
             false => Ok(()),
         }
     }
-
-    /// A value as it is written.
-    fn source(&self, value: &Value) -> String {
-        value.span().and_then(|at| self.text.get(at)).unwrap_or_default().to_owned()
-    }
-}
-
-fn pairs(item: &Item) -> Result<toml_edit::Iter<'_>, Fault> {
-    let table = item.as_table_like().ok_or_else(|| Fault::new(item.span(), "a table is needed"))?;
-    Ok(table.iter())
-}
-
-fn at(span: Option<std::ops::Range<usize>>) -> impl FnOnce(edit::EditError) -> Fault {
-    move |error| Fault::new(span, error.to_string())
 }

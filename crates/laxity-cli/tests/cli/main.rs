@@ -32,6 +32,7 @@ mod sight;
 mod signals;
 mod stdin;
 mod sweep;
+mod tune;
 mod verdicts;
 #[cfg(target_os = "linux")]
 mod watch;

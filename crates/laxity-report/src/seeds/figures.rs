@@ -22,6 +22,32 @@ pub struct Figure {
     pub value: Option<f64>,
 }
 
+/// The names of all figures, as summaries call them.
+pub const NAMES: [&str; 22] = [
+    "utilization",
+    "arrived",
+    "sent",
+    "dropped",
+    "deadline_misses",
+    "throughput_bps",
+    "goodput_bps",
+    "fairness",
+    "delay_ns.min",
+    "delay_ns.mean",
+    "delay_ns.p50",
+    "delay_ns.p99",
+    "delay_ns.p99_9",
+    "delay_ns.max",
+    "windows.lost",
+    "windows.violations",
+    "windows.longest_run",
+    "tcp.retransmitted",
+    "tcp.recoveries",
+    "tcp.timeouts",
+    "tcp.completed",
+    "tcp.completion_ns.mean",
+];
+
 /// How tables show a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
@@ -187,6 +213,7 @@ impl<'a> List<'a> {
     }
 
     fn add(&mut self, name: &'static str, value: impl Into<Option<f64>>) {
+        debug_assert!(NAMES.contains(&name), "{name} is not listed");
         let (class, at) = (self.class.to_owned(), self.at.map(str::to_owned));
         let shown = Format::of(name);
         self.figures.push(Figure { class, at, name, shown, value: value.into() });

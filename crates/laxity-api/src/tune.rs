@@ -1,0 +1,35 @@
+//! Plans that are found: the smallest link, the shortest deadlines, weights that keep a measured goal, with the
+//! proof of what was found.
+//!
+//! Values of some keys are sought with which the plan is admitted and runs under every seed keep its promises and
+//! reach their goals. Of the keys that are to be small, one after the other is made so, the others that come after
+//! it being as large as they may: by bisection, in steps of its least unit where the admission test binds, else to
+//! a precision. Free keys are drawn from a Latin hypercube and then by a tree-structured Parzen estimator. A
+//! value that is tried is run into a [store](crate::sweep::Store), so that a search which was stopped goes on.
+//!
+//! | module | what it is |
+//! | --- | --- |
+//! | [`Tuning`] | the plan, the [keys](Key) that are sought, the [goals](Goal) |
+//! | [`Trial`] | values, and what came of them |
+//! | [`tune()`] | the search |
+//! | [`Tuned`] | what was found, and what binds |
+
+mod asked;
+mod goal;
+mod key;
+mod moved;
+mod question;
+mod said;
+mod sampler;
+mod search;
+#[cfg(test)]
+mod tests;
+mod trial;
+mod tuned;
+
+pub use goal::{Goal, Limit, Reached};
+pub use key::{Key, Kind};
+pub use question::{Search, Tuning};
+pub use search::tune;
+pub use trial::Trial;
+pub use tuned::{Below, Bound, Chosen, Least, Tuned};

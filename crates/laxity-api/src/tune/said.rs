@@ -1,0 +1,167 @@
+//! What a search found, for people.
+
+use laxity_report::chart::{Figure, Unit};
+use laxity_report::quantity::NOTHING;
+use laxity_report::table::table;
+use laxity_report::tune::{self, Panel, Part};
+
+use super::goal::Goal;
+use super::key::{Key, Kind};
+use super::question::Tuning;
+use super::tuned::{Bound, Tuned};
+
+type Table = (Vec<String>, Vec<Vec<String>>);
+
+impl Tuned {
+    /// What was sought, found, and binds, and what is proved.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n", self.headline());
+        if self.found {
+            text += &format!("\n{}\n", shown(&self.sought()));
+        }
+        if !self.best.goals.is_empty() {
+            text += &format!("\n{}\n", shown(&self.goals()));
+        }
+        let reasons = self.reasons();
+        if !reasons.is_empty() {
+            text += &format!("\n{}\n", reasons.join("\n"));
+        }
+        if let (Some(proof), Some((plan, _))) = (&self.proof, &self.plan) {
+            text += &format!("\n{}", proof.text(plan));
+        }
+        text
+    }
+
+    /// The same as a page, with pictures of all that was tried.
+    pub fn html(&self, tuning: &Tuning, title: &str) -> String {
+        let sought = if self.found { self.sought() } else { Table::default() };
+        let mut parts = vec![part("Sought and found", self.reasons(), sought)];
+        if !self.best.goals.is_empty() {
+            parts.push(part("Goals", Vec::new(), self.goals()));
+        }
+        for (at, goal) in tuning.goals.iter().enumerate() {
+            let picture = self.figure(tuning, at);
+            if picture.is_some() {
+                let part = part(&goal.name(), Vec::new(), Table::default());
+                parts.push(Part { picture, ..part });
+            }
+        }
+        parts.push(part("Tried", Vec::new(), self.tried(tuning)));
+        let statement = self.best.statement.clone().unwrap_or(NOTHING.to_owned());
+        let about = [("Found", self.headline()), ("Admission test", statement)];
+        tune::html(title, &about, &parts)
+    }
+
+    /// The worst figure of a goal over the keys, of all that was run; none if nothing was.
+    pub fn figure(&self, tuning: &Tuning, goal: usize) -> Option<Figure<'static>> {
+        let Goal { figure, limit, .. } = &tuning.goals[goal];
+        let panel = |(at, key): (usize, &Key)| {
+            let (unit, scale) = match key.kind {
+                Kind::Of(quantity) => quantity.unit(),
+                Kind::Whole | Kind::Real => (Unit::Number, 1.0),
+            };
+            let points = |holds: bool| {
+                let tried = self.trials.iter().filter(move |trial| trial.holds == holds);
+                let point = move |trial: &super::Trial| {
+                    Some((trial.numbers[at] * scale, trial.goals.get(goal)?.worst?))
+                };
+                tried.filter_map(point).collect()
+            };
+            let found = self.found.then(|| self.best.numbers[at] * scale);
+            let (held, failed) = (points(true), points(false));
+            Panel { key: key.path.to_string(), unit, held, failed, found }
+        };
+        let panels: Vec<Panel> = tuning.keys().enumerate().map(panel).collect();
+        let any = panels.iter().any(|panel| !panel.held.is_empty() || !panel.failed.is_empty());
+        let asked = &tuning.goals[goal];
+        let title = format!("{}, {}", asked.name(), asked.asked());
+        any.then(|| tune::figure(&title, figure, limit.number(), &panels))
+    }
+
+    fn headline(&self) -> String {
+        let tried = self.trials.len();
+        match self.found {
+            true => format!("Found, of {tried} combinations that were tried."),
+            false => format!("NOT FOUND: none of {tried} combinations that were tried holds."),
+        }
+    }
+
+    /// Why nothing smaller is found, or nothing at all.
+    fn reasons(&self) -> Vec<String> {
+        if !self.found {
+            let values = self.keys.iter().zip(&self.best.values);
+            let values: Vec<String> =
+                values.map(|(key, value)| format!("{key} = {value}")).collect();
+            let why = self.best.why().join("; ");
+            return vec![format!("Nearest, with {}: {why}", values.join(", "))];
+        }
+        let reason = |least: &super::Least| match (&least.below, least.bound) {
+            (Some(below), bound) => {
+                let how = if bound == Bound::Admission { "proved" } else { "measured" };
+                let (key, value) = (&least.key, &below.value);
+                format!("{key} = {value} is too small ({how}): {}", below.why.join("; "))
+            }
+            (None, _) => format!("{} is as small as its range lets it.", least.key),
+        };
+        self.minimised.iter().map(reason).collect()
+    }
+
+    fn sought(&self) -> Table {
+        let header = ["key", "from", "to", "found", "bound"].map(str::to_owned).to_vec();
+        let bound = |bound| match bound {
+            Bound::Range => "range",
+            Bound::Admission => "admission",
+            Bound::Measured => "measured",
+        };
+        let row = |key: &String, [from, to]: &[String; 2], value: &String, bound: &str| {
+            vec![key.clone(), from.clone(), to.clone(), value.clone(), bound.to_owned()]
+        };
+        let least = self.minimised.iter();
+        let least = least.map(|one| row(&one.key, &one.range, &one.value, bound(one.bound)));
+        let chosen = self.chosen.iter().map(|one| row(&one.key, &one.range, &one.value, "free"));
+        (header, least.chain(chosen).collect())
+    }
+
+    fn goals(&self) -> Table {
+        let header = ["goal", "asked", "worst", "seed", "holds"].map(str::to_owned).to_vec();
+        let row = |reached: &super::Reached| {
+            let holds = if reached.holds() { "yes" } else { "no" };
+            let (goal, seed) = (&reached.goal, reached.seed.to_string());
+            vec![goal.name(), goal.asked(), reached.worst_text(), seed, holds.to_owned()]
+        };
+        (header, self.best.goals.iter().map(row).collect())
+    }
+
+    fn tried(&self, tuning: &Tuning) -> Table {
+        let mut header = self.keys.clone();
+        header.extend(["admitted", "promises"].map(str::to_owned));
+        header.extend(tuning.goals.iter().map(Goal::name));
+        let row = |trial: &super::Trial| {
+            let mut row = trial.values.clone();
+            let admitted = match trial.admitted {
+                Some(true) => "yes",
+                Some(false) => "no",
+                None => NOTHING,
+            };
+            let kept = match &trial.broken {
+                Some(seeds) if seeds.is_empty() => "kept",
+                Some(_) => "broken",
+                None => NOTHING,
+            };
+            row.extend([admitted, kept].map(str::to_owned));
+            let worst = |goal| trial.goals.get(goal).map(super::Reached::worst_text);
+            let goals = 0..tuning.goals.len();
+            row.extend(goals.map(|goal| worst(goal).unwrap_or(NOTHING.to_owned())));
+            row
+        };
+        (header, self.trials.iter().map(row).collect())
+    }
+}
+
+fn part(heading: &str, sentences: Vec<String>, (header, rows): Table) -> Part {
+    Part { heading: heading.to_owned(), sentences, picture: None, header, rows }
+}
+
+fn shown((header, rows): &Table) -> String {
+    table(header, rows)
+}

@@ -1,0 +1,136 @@
+//! What a search found.
+
+use std::path::Path;
+
+use laxity_plan::Plan;
+use serde::Serialize;
+
+use super::moved::moved;
+use super::question::Tuning;
+use super::trial::Trial;
+use crate::Checked;
+use crate::sweep::Error;
+
+/// What a search found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Tuned {
+    /// Whether it found values with which all that has to hold does.
+    pub found: bool,
+    /// The keys that were sought.
+    pub keys: Vec<String>,
+    /// Of the keys that were made small, what binds; empty if nothing was found.
+    pub minimised: Vec<Least>,
+    /// The free keys, and what they got; empty if nothing was found.
+    pub chosen: Vec<Chosen>,
+    /// What was found, or came nearest.
+    pub best: Trial,
+    /// All that was tried, in order.
+    pub trials: Vec<Trial>,
+    /// What is proved of the plan, as `laxity check` has it; absent if nothing was found.
+    pub proof: Option<Checked>,
+    /// The plan that was found, and its text: that which the search began with, with other values.
+    #[serde(skip)]
+    pub plan: Option<(Plan, String)>,
+}
+
+/// How small a key was made.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Least {
+    /// The key.
+    pub key: String,
+    /// Between which values it was sought.
+    pub range: [String; 2],
+    /// What was found.
+    pub value: String,
+    /// What does not let it be smaller.
+    pub bound: Bound,
+    /// The next smaller value that was tried; absent where the range begins.
+    pub below: Option<Below>,
+}
+
+/// What does not let a key be smaller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bound {
+    /// The range begins here.
+    Range,
+    /// The next smaller value of its least unit is not admitted, or of no plan, whatever is sent: with the values of
+    /// the other keys that were found this is proved.
+    Admission,
+    /// A smaller value by the precision of the search failed under a seed: this is measured.
+    Measured,
+}
+
+/// A value that is too small.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Below {
+    /// The value.
+    pub value: String,
+    /// Why, each reason a sentence.
+    pub why: Vec<String>,
+}
+
+/// What a free key got.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Chosen {
+    /// The key.
+    pub key: String,
+    /// Between which values it was sought.
+    pub range: [String; 2],
+    /// What was found.
+    pub value: String,
+}
+
+impl Least {
+    pub(super) fn new(
+        tuning: &Tuning,
+        key: usize,
+        best: &Trial,
+        bound: Bound,
+        below: Option<Below>,
+    ) -> Least {
+        let sought = &tuning.minimise[key];
+        let range = [sought.from, sought.to].map(|end| sought.shown(end));
+        let value = best.values[key].clone();
+        Least { key: sought.path.to_string(), range, value, bound, below }
+    }
+}
+
+impl Tuned {
+    /// The text of the plan that was found for a folder that is there: its recordings are found from that.
+    ///
+    /// # Errors
+    /// If a recording is not where it was.
+    pub fn text_in(&self, folder: &Path) -> std::io::Result<Option<String>> {
+        self.plan.as_ref().map(|(plan, text)| moved(plan, text, folder)).transpose()
+    }
+
+    pub(super) fn new(
+        tuning: &Tuning,
+        best: Trial,
+        minimised: Vec<Least>,
+        trials: Vec<Trial>,
+    ) -> Result<Tuned, Error> {
+        let plan = best.holds.then(|| tuning.plan_at(&best.numbers)).transpose()?;
+        let check = |(plan, _): &(Plan, _)| {
+            crate::check(plan).map_err(|error| Error::Question(error.to_string()))
+        };
+        let proof = plan.as_ref().map(check).transpose()?;
+        let choose = tuning.choose.iter().zip(&best.values[tuning.minimise.len()..]);
+        let chosen = choose.filter(|_| best.holds).map(|(key, value)| Chosen {
+            key: key.path.to_string(),
+            range: [key.from, key.to].map(|end| key.shown(end)),
+            value: value.clone(),
+        });
+        Ok(Tuned {
+            found: best.holds,
+            keys: tuning.keys().map(|key| key.path.to_string()).collect(),
+            minimised,
+            chosen: chosen.collect(),
+            best,
+            trials,
+            proof,
+            plan,
+        })
+    }
+}

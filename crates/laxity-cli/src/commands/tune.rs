@@ -1,0 +1,78 @@
+//! `laxity tune`: values of a plan's keys that are small, and with which all that has to hold does.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use laxity_api::sweep::{Going, Store};
+use laxity_api::tune::{Tuned, Tuning, tune};
+
+use crate::args::Tune;
+use crate::failure::Failure;
+use crate::input::Inputs;
+use crate::{Promises, print, print_json, progress};
+
+const PLAN: &str = "plan.toml";
+const REPORT: &str = "report.html";
+
+/// Carries the command out.
+pub fn run(arguments: &Tune) -> Result<Promises, Failure> {
+    let tuning = Tuning::read(&arguments.file)?;
+    let folder = &arguments.out;
+    guard(&arguments.file, &tuning, folder)?;
+    let store = Store::open(folder)?;
+    let bar = progress::steps("runs", 0);
+    let heard = |Going { runs, done }| {
+        bar.set_length(runs as u64);
+        bar.set_position(done as u64);
+        ControlFlow::Continue(())
+    };
+    let tuned = tune(&tuning, &store, &heard);
+    bar.finish_and_clear();
+    let tuned = tuned?;
+    write(&tuning, &tuned, arguments).map_err(|error| Failure::unwritable(folder, &error))?;
+    if arguments.json {
+        print_json(&tuned)?;
+    } else {
+        let mut text = tuned.text();
+        if tuned.found {
+            text += &format!("\nPlan: {}\n", folder.join(PLAN).display());
+        }
+        text += &format!("Report: {}\n", folder.join(REPORT).display());
+        print(&text)?;
+    }
+    Ok(Promises::kept_if(tuned.found))
+}
+
+/// Refuses a folder in which a file that is read would be replaced.
+fn guard(file: &Path, tuning: &Tuning, folder: &Path) -> Result<(), Failure> {
+    let (plan, _) = tuning.plan_at(&tuning.start())?;
+    for read in [file, tuning.plan()] {
+        let inputs = Inputs::new(read, &plan, None);
+        for name in [PLAN, REPORT] {
+            let path = folder.join(name);
+            if inputs.same_as(&path).is_some() {
+                return Err(Failure::input(format!(
+                    "{} is read by this command and would be replaced by its results: give --out another folder",
+                    path.display()
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes the plan, if one is found, a page, and its pictures beside the runs.
+fn write(tuning: &Tuning, tuned: &Tuned, arguments: &Tune) -> std::io::Result<()> {
+    let folder = &arguments.out;
+    if let Some(text) = tuned.text_in(folder)? {
+        fs::write(folder.join(PLAN), text)?;
+    }
+    let title = arguments.file.file_stem().map_or("Search".into(), |stem| stem.to_string_lossy());
+    fs::write(folder.join(REPORT), tuned.html(tuning, &title))?;
+    for at in 0..tuning.goals.len() {
+        let Some(drawn) = tuned.figure(tuning, at) else { continue };
+        fs::write(folder.join(format!("goal-{}.svg", at + 1)), drawn.svg())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Plans that are found.
+
+use std::path::PathBuf;
+
+use laxity_api::sweep::{Error, Space, Store, Study};
+use laxity_api::tune::{self, Kind, tune};
+use pyo3::prelude::*;
+
+use crate::errors::{LaxityError, of_study};
+use crate::plan::{Plan, json};
+use crate::study::attended;
+
+/// What is sought in a plan, and what has to hold.
+#[pyclass(frozen, module = "laxity._laxity")]
+pub struct Tuning {
+    tuning: tune::Tuning,
+    plan: Plan,
+    store: PathBuf,
+}
+
+#[pymethods]
+impl Tuning {
+    /// Of a plan, and of a text as `laxity tune` reads it, without `plan`.
+    #[new]
+    fn new(py: Python<'_>, plan: &Plan, sought: &str, store: PathBuf) -> PyResult<Tuning> {
+        let (name, folder) = (PathBuf::from(&plan.name), plan.folder.clone());
+        let study = |seeds, duration| {
+            Study::of(name, folder, &plan.text, Space::default(), seeds, duration)
+        };
+        let under = plan
+            .under
+            .as_ref()
+            .map(|scheduler| ("scheduler".parse().expect("it is a key"), format!("{scheduler:?}")));
+        let tuning = tune::Tuning::of(sought, study, under.into_iter().collect());
+        let tuning = tuning.map_err(|error| of_study(py, &error))?;
+        Ok(Tuning { tuning, plan: plan.clone(), store })
+    }
+
+    /// For each key its name, the least and the largest number of its least unit, whether samples are even by
+    /// logarithms, whether it is whole, and where a search begins.
+    fn keys(&self) -> Vec<(String, f64, f64, bool, bool, f64)> {
+        let keys = self.tuning.keys().zip(self.tuning.start());
+        let keys = keys.map(|(key, start)| {
+            let is_whole = key.kind != Kind::Real;
+            (key.path.to_string(), key.from, key.to, key.is_log, is_whole, start)
+        });
+        keys.collect()
+    }
+
+    /// The plan with these numbers.
+    fn plan(&self, py: Python<'_>, numbers: Vec<f64>) -> PyResult<Plan> {
+        self.fits(&numbers)?;
+        let plan = self.tuning.plan_at(&numbers);
+        let (plan, text) = plan.map_err(|error| of_study(py, &error))?;
+        Ok(Plan { plan, text, ..self.plan.clone() })
+    }
+
+    /// Proves the plan with these numbers, makes the runs that the store does not have, and judges them: a trial in
+    /// the JSON of `laxity tune`.
+    fn judge(
+        &self,
+        py: Python<'_>,
+        numbers: Vec<f64>,
+        heard: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        self.fits(&numbers)?;
+        let trial = attended(py, heard, |tell| {
+            self.tuning.judge(&numbers, &Store::open(&self.store)?, tell)
+        })?;
+        Ok(json(&trial.map_err(|error| of_study(py, &error))?))
+    }
+
+    /// Seeks: the JSON of `laxity tune`, the same for people and as a page, and the plan, if one is found.
+    fn tune(
+        &self,
+        py: Python<'_>,
+        heard: Option<Py<PyAny>>,
+    ) -> PyResult<(String, String, String, Option<Plan>)> {
+        let tuned = attended(py, heard, |tell| {
+            let tuned = tune(&self.tuning, &Store::open(&self.store)?, tell)?;
+            let page = tuned.html(&self.tuning, "Search");
+            Ok::<_, Error>((json(&tuned), tuned.text(), page, tuned.plan))
+        })?;
+        let (json, text, page, plan) = tuned.map_err(|error| of_study(py, &error))?;
+        let plan = plan.map(|(plan, text)| Plan { plan, text, ..self.plan.clone() });
+        Ok((json, text, page, plan))
+    }
+}
+
+impl Tuning {
+    /// Refuses more or fewer numbers than there are keys, and those out of their range.
+    fn fits(&self, numbers: &[f64]) -> PyResult<()> {
+        let are_as_many = self.tuning.keys().count() == numbers.len();
+        let mut pairs = self.tuning.keys().zip(numbers);
+        match are_as_many && pairs.all(|(key, number)| (key.from..=key.to).contains(number)) {
+            true => Ok(()),
+            false => Err(LaxityError::new_err("a number for each key is needed, in its range")),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What a search tried: a picture of each goal over each key, and a page.
+
+use maud::html;
+
+use crate::chart::{Along, Axis, Chart, Dash, Figure, Mark, Marker, Series, Style, Unit};
+use crate::html::{facts, figure as drawn, page};
+use crate::seeds::Format;
+
+/// A goal over a key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// The key.
+    pub key: String,
+    /// What its values are, in the unit of a chart's axis.
+    pub unit: Unit,
+    /// What was tried with which all that has to hold does: the key's value, and the goal's worst figure.
+    pub held: Vec<(f64, f64)>,
+    /// What else was tried.
+    pub failed: Vec<(f64, f64)>,
+    /// What was found of the key.
+    pub found: Option<f64>,
+}
+
+/// The worst figure of all seeds, tried value by value, and the goal's limit; a panel a key.
+pub fn figure(title: &str, figure: &str, limit: f64, panels: &[Panel]) -> Figure<'static> {
+    let (unit, scale) = Format::of(figure).unit();
+    let scaled = |points: &[(f64, f64)]| points.iter().map(|&(x, y)| (x, y * scale)).collect();
+    let chart = |panel: &Panel| {
+        let series = |name: &str, subject, points| Series {
+            name: name.to_owned(),
+            mark: Mark::Points,
+            style: Style::of(subject),
+            points: scaled(points),
+        };
+        let marker = |along, at, meaning: &str, dash| Marker {
+            along,
+            at,
+            label: String::new(),
+            meaning: meaning.to_owned(),
+            style: Style { dash, ..Style::default() },
+        };
+        let asked = marker(Along::X, limit * scale, "goal", Dash::Dashed);
+        let found = panel.found.map(|at| marker(Along::Y, at, "found", Dash::Dotted));
+        Chart {
+            title: panel.key.clone(),
+            x: Axis::linear("", panel.unit),
+            y: Axis::linear("", unit),
+            series: vec![series("all holds", 0, &panel.held), series("not", 1, &panel.failed)],
+            markers: std::iter::once(asked).chain(found).collect(),
+        }
+    };
+    Figure::panels(title, panels.iter().map(chart).collect(), 2)
+}
+
+/// A part of a page.
+pub struct Part {
+    /// Its heading.
+    pub heading: String,
+    /// Paragraphs.
+    pub sentences: Vec<String>,
+    /// A picture.
+    pub picture: Option<Figure<'static>>,
+    /// A table's head; none if that is empty.
+    pub header: Vec<String>,
+    /// Its rows.
+    pub rows: Vec<Vec<String>>,
+}
+
+const CAPTION: &str = "Every point is a plan that was run: the worst figure of all seeds.";
+
+/// A search as one HTML file.
+pub fn html(title: &str, about: &[(&'static str, String)], parts: &[Part]) -> String {
+    page(
+        title,
+        &html! {
+            (facts(about))
+            @for part in parts {
+                section {
+                    h2 { (part.heading) }
+                    @for sentence in &part.sentences { p { (sentence) } }
+                    @if let Some(picture) = &part.picture { (drawn(picture, CAPTION)) }
+                    @if !part.header.is_empty() {
+                        div.wide { table {
+                            thead { tr { @for head in &part.header { th { (head) } } } }
+                            tbody { @for row in &part.rows { tr { @for cell in row { td { (cell) } } } } }
+                        } }
+                    }
+                }
+            }
+        },
+    )
+}

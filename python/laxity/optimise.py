@@ -1,0 +1,194 @@
+"""Plans that are found: the smallest link, the shortest deadlines, weights that keep measured goals."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _laxity, toml
+from .plans import Answer, Plan, Proof
+from .studies import Going
+
+if TYPE_CHECKING:
+    import optuna
+
+Range = Sequence[Any] | Mapping[str, Any]
+"""The two ends of a range, as plans write them, ``("5mbit", "50mbit")``; or ``{"from": 1, "to": 100, "log": True}``."""
+
+
+class Tuned(Answer):
+    """What a search found."""
+
+    def __init__(self, answer: str, text: str, page: str, plan: _laxity.Plan | None) -> None:
+        super().__init__(answer, text)
+        self.page = page
+        """The report, a page of HTML with all that was tried."""
+        self.plan = None if plan is None else Plan._of(plan)
+        """The plan; ``None`` if none was found."""
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a plan with which all that has to hold does."""
+        return self.data["found"]
+
+    @property
+    def proof(self) -> Proof | None:
+        """What is proved of the plan."""
+        return None if self.plan is None else self.plan.check()
+
+    @property
+    def minimised(self) -> list[dict[str, Any]]:
+        """For each key that was made small its ``value``, and what ``bound`` it: ``admission``, ``measured`` or
+        ``range``."""
+        return self.data["minimised"]
+
+    @property
+    def trials(self) -> list[dict[str, Any]]:
+        """All that was tried, in order."""
+        return self.data["trials"]
+
+    def _repr_html_(self) -> str:
+        page = html.escape(self.page, quote=True)
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: 40em; border: 0"></iframe>'
+
+
+class Optimum:
+    """What Optuna found."""
+
+    def __init__(self, tuning: _laxity.Tuning, study: optuna.Study) -> None:
+        self.study = study
+        """The study of Optuna."""
+        self.trials: list[dict[str, Any]] = [
+            trial.user_attrs["laxity"] for trial in study.trials if "laxity" in trial.user_attrs
+        ]
+        """All that was tried, in order, as ``laxity tune`` judges it."""
+        judged = [trial for trial in study.trials if "laxity" in trial.user_attrs]
+        holds = [trial for trial in judged if trial.user_attrs["laxity"]["holds"]]
+        best = min(holds, key=lambda trial: trial.values, default=None)
+        self.best: dict[str, Any] | None = None if best is None else best.user_attrs["laxity"]
+        """What was found; of several keys the first counts first. ``None`` if nothing that was tried holds."""
+        self.plan = None if self.best is None else Plan._of(tuning.plan(self.best["numbers"]))
+        """The plan with it."""
+        self.proof: Proof | None = None if self.plan is None else self.plan.check()
+        """What is proved of the plan."""
+
+    @property
+    def nearest(self) -> dict[str, Any]:
+        """Of all that was tried what misses least."""
+        return min(self.trials, key=lambda trial: trial["miss"])
+
+    def __repr__(self) -> str:
+        found = "nothing found" if self.best is None else ", ".join(self.best["values"])
+        return f"<laxity.Optimum of {len(self.trials)} trials: {found}>"
+
+
+def tune(
+    plan: Plan,
+    *,
+    minimise: Mapping[str, Range] | None = None,
+    choose: Mapping[str, Range] | None = None,
+    goals: Iterable[Mapping[str, Any]] = (),
+    seeds: Iterable[int] = (1,),
+    duration: str | None = None,
+    trials: int | None = None,
+    precision: float | None = None,
+    seed: int | None = None,
+    store: str | PathLike[str] = "study",
+    progress: Going | None = None,
+) -> Tuned:
+    """Makes keys small, one after the other, as ``laxity tune`` does; ``choose`` are keys that may have any value.
+
+    A goal is ``{"class": "web", "figure": "delay_ns.p99", "at_most": "20ms"}``, or has ``at_least``, and holds under
+    every seed. Besides, the plan is admitted and keeps its promises.
+    """
+    search = {"trials": trials, "precision": precision, "seed": seed}
+    tables = {"minimise": _ranges(minimise or {}), "choose": _ranges(choose or {}), "search": search}
+    return Tuned(*_tuning(plan, tables, goals, seeds, duration, store).tune(progress))
+
+
+def optimise(
+    plan: Plan,
+    *,
+    over: Mapping[str, Range],
+    minimise: str | Sequence[str] = (),
+    goals: Iterable[Mapping[str, Any]] = (),
+    seeds: Iterable[int] = (1,),
+    duration: str | None = None,
+    trials: int = 100,
+    seed: int = 0,
+    store: str | PathLike[str] = "study",
+    sampler: optuna.samplers.BaseSampler | None = None,
+    progress: Going | None = None,
+) -> Optimum:
+    """Has Optuna seek values of the keys in ``over``, with which the ``goals`` hold and those keys that ``minimise``
+    names are small; several of them are several objectives.
+
+    Goals are judged as ``tune`` does, and are constraints of Optuna. A run is in ``store``, and is made once. Without
+    a ``sampler`` it is Optuna's tree-structured Parzen estimator, drawn with ``seed``.
+    """
+    try:
+        import optuna
+    except ImportError as error:
+        raise ImportError("optimise needs Optuna: pip install 'laxity[optuna]'") from error
+    small = [minimise] if isinstance(minimise, str) else list(minimise)
+    missing = [key for key in small if key not in over]
+    if missing:
+        raise _laxity.LaxityError(f"`{missing[0]}` is to be small, and has no range in `over`")
+    goals = list(goals)
+    tuning = _tuning(plan, {"choose": _ranges(over)}, goals, seeds, duration, store)
+    # In the order of `over`, whose names may be written in another way than the keys are.
+    keys = dict(zip(over, tuning.keys(), strict=True))
+
+    def objective(trial: optuna.Trial) -> float | Sequence[float]:
+        numbers = {name: _suggested(trial, name, *key[1:5]) for name, key in keys.items()}
+        judged = json.loads(tuning.judge(list(numbers.values()), progress))
+        for name, miss in _constraints(judged, len(goals)):
+            trial.set_constraint(name, miss)
+        trial.set_user_attr("laxity", judged)
+        return [numbers[name] for name in small] or judged["miss"]
+
+    study = optuna.create_study(
+        directions=["minimize"] * max(1, len(small)),
+        sampler=sampler or optuna.samplers.TPESampler(seed=seed),
+    )
+    study.enqueue_trial({name: int(key[5]) if key[4] else key[5] for name, key in keys.items()})
+    study.optimize(objective, n_trials=trials)
+    return Optimum(tuning, study)
+
+
+def _tuning(
+    plan: Plan,
+    tables: Mapping[str, Any],
+    goals: Iterable[Mapping[str, Any]],
+    seeds: Iterable[int],
+    duration: str | None,
+    store: str | PathLike[str],
+) -> _laxity.Tuning:
+    sought = {"version": 1, "seeds": list(seeds), "duration": duration, **tables, "goal": [*goals]}
+    return _laxity.Tuning(plan._plan, toml.document(sought), Path(store))
+
+
+def _ranges(ranges: Mapping[str, Range]) -> dict[str, Mapping[str, Any]]:
+    def one(ends: Range) -> Mapping[str, Any]:
+        return ends if isinstance(ends, Mapping) else dict(zip(("from", "to"), ends, strict=True))
+
+    return {key: one(ends) for key, ends in ranges.items()}
+
+
+def _suggested(trial: optuna.Trial, name: str, low: float, high: float, is_log: bool, is_whole: bool) -> float:
+    if is_whole:
+        return trial.suggest_int(name, int(low), int(high), log=is_log)
+    return trial.suggest_float(name, low, high, log=is_log)
+
+
+def _constraints(judged: Mapping[str, Any], goals: int) -> Iterable[tuple[str, float]]:
+    """What has to hold, each with how far it is from that: no more than 0 if it holds."""
+    is_refused = "refused" in judged or judged["admitted"] is False
+    yield "admitted", float(is_refused)
+    yield "kept", float(is_refused or bool(judged["broken"]))
+    for number in range(goals):
+        yield f"goal {number + 1}", 1.0 if is_refused else judged["goals"][number]["miss"]
