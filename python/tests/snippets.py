@@ -90,9 +90,14 @@ def whole(block: Block) -> str:
     return "".join(missing) + text + behind
 
 
-def is_study(block: Block) -> bool:
-    """Whether it is of a study, which names its plan."""
+def names_a_plan(block: Block) -> bool:
+    """Whether it is a study, or a search for a plan."""
     return _has(lines(block), "plan")
+
+
+def is_search(block: Block) -> bool:
+    """Whether a plan is sought."""
+    return _has(lines(block), "minimise") or _has(lines(block), "goal")
 
 
 def lines(block: Block) -> str:

@@ -46,7 +46,7 @@ def test_links_out_of_the_guides_lead_somewhere(site: Path):
 
 
 def test_tutorials_show_what_came_out(site: Path):
-    for name, drawn in (("home-uplink", 2), ("study", 1), ("paper", 0)):
+    for name, drawn in (("home-uplink", 2), ("study", 1), ("scheduler", 1), ("paper", 0)):
         notebook = nbformat.read(site / f"tutorials/{name}.ipynb", as_version=4)
         outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
         pictures = [output for output in outputs if "image/svg+xml" in output.get("data", {})]
