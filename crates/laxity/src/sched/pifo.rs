@@ -33,6 +33,30 @@ pub struct Ranked<K> {
 ///
 /// A packet takes logarithmic time in the number of those that wait: they are not sorted by class, for nothing says
 /// that the ranks of a class grow.
+///
+/// Shortest packet first, where class 1 waits for a millisecond:
+///
+/// ```
+/// use laxity::packet::{ClassId, Packet};
+/// use laxity::sched::Pifo;
+/// use laxity::sched::pifo::Ranked;
+/// use laxity::scheduler::{DropReason, Scheduler};
+/// use laxity::units::Nanos;
+///
+/// let held = Nanos(1_000_000);
+/// let mut shortest = Pifo::new(2, |packet: &Packet| Ranked {
+///     rank: packet.length,
+///     eligible: if packet.class == ClassId(1) { packet.arrival + held } else { packet.arrival },
+///     deadline: None,
+/// });
+/// let mut drops = |packet: Packet, _: DropReason| panic!("{packet:?} is dropped");
+/// for (class, length) in [(0, 1500), (0, 200), (1, 100)] {
+///     let packet = Packet { class: ClassId(class), length, ..Packet::default() };
+///     shortest.enqueue(Nanos(0), packet, &mut drops);
+/// }
+/// let mut sent = |now| shortest.dequeue(now, &mut drops).map(|sent| sent.packet.length);
+/// assert_eq!([sent(Nanos(0)), sent(held), sent(held)], [Some(200), Some(100), Some(1500)]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Pifo<K, F> {
     rank: F,
