@@ -107,7 +107,8 @@ classes = st.dictionaries(
 )
 
 
-@hypothesis.settings(max_examples=25, deadline=None)
+# A command is started for each: that is slow, and says nothing of the strategy.
+@hypothesis.settings(max_examples=25, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 @hypothesis.given(classes=classes, rate=rates, seed=st.integers(0, 2**63))
 def test_a_plan_gives_the_same_by_command_and_module(tmp_path_factory, classes, rate, seed):
     sources = [
