@@ -58,7 +58,9 @@ def delays(spread: Iterable[tuple[str, Corners]], classes: Sequence[Mapping[str,
         .encode(x=x, y=y, order="corner:Q", tooltip=_tooltip("class"), **subjects("class", names))
     )
     deadline, bound = _laxity.promises()
-    dashes = alt.Scale(domain=["deadline", "bound"], range=[deadline, bound])
+    kinds = {"deadline": deadline, "bound": bound}
+    kinds = {kind: dashes for kind, dashes in kinds.items() if any(row["promise"] == kind for row in rules)}
+    dashes = alt.Scale(domain=list(kinds), range=list(kinds.values()))
     marks = (
         alt.Chart(alt.Data(values=rules))
         .mark_rule(strokeWidth=1.5)
@@ -107,17 +109,17 @@ def compared(runs: Sequence[Mapping[str, Any]], spreads: Sequence[Iterable[tuple
     return alt.concat(*panels, columns=2, title=title).resolve_scale(color="shared", strokeDash="shared")
 
 
-def subjects(field: str, names: Sequence[str]) -> dict[str, Any]:
+def subjects(field: str, names: Sequence[str], title: str | None = None) -> dict[str, Any]:
     """Colours for what a field names, and dashes once those are taken that everybody tells apart."""
     alt = library()
     styles = _laxity.styles(len(names))
-    title = field if field != "curve" else None
     legend = alt.Legend(title=title, symbolType="stroke", symbolStrokeWidth=2.5, labelLimit=280, symbolLimit=0)
+    shared = {"field": field, "type": "nominal", "sort": None, "legend": legend}
     colours = alt.Scale(domain=list(names), range=[colour for colour, _ in styles])
-    encoded = {"color": alt.Color(f"{field}:N", sort=None, scale=colours, legend=legend)}
+    encoded = {"color": alt.Color(scale=colours, **shared)}
     if any(dashes for _, dashes in styles):
         scale = alt.Scale(domain=list(names), range=[dashes or [1, 0] for _, dashes in styles])
-        encoded["strokeDash"] = alt.StrokeDash(f"{field}:N", sort=None, scale=scale, legend=legend)
+        encoded["strokeDash"] = alt.StrokeDash(scale=scale, **shared)
     return encoded
 
 

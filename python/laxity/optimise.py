@@ -134,7 +134,9 @@ def optimise(
     Goals are judged as ``tune`` does, and are constraints of Optuna. A run is in ``store``, and is made once. Without
     a ``sampler`` it is Optuna's tree-structured Parzen estimator, drawn with ``seed``.
     """
-    optuna = needed("optuna", "optuna", "optimise")
+    needed("optuna", "optuna", "optimise")
+    import optuna
+
     small = [minimise] if isinstance(minimise, str) else list(minimise)
     missing = [key for key in small if key not in over]
     if missing:

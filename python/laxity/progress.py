@@ -73,5 +73,5 @@ def _bar(**options: Any) -> Any:
 
 
 def _show(bar: Any, at: float) -> None:
-    bar.n = at
-    bar.refresh()
+    # As often as tqdm redraws.
+    bar.update(at - bar.n)

@@ -74,16 +74,19 @@ class Study:
     def _repr_html_(self) -> str:
         found = {line["figure"] for line in self.lines}
         shown = [name for name in SHOWN if name in found]
+        # A key that is the scheduler says it already.
+        own = [] if {"scheduler", "scheduler.kind"} & set(self.keys) else ["scheduler"]
+        places = ["class", "at"] if any("at" in line for line in self.lines) else ["class"]
         rows: dict[tuple[str, ...], dict[str, str]] = {}
         for line in self.lines:
             if line["figure"] in shown:
-                words = (*(value or "—" for value in line["point"]), line["scheduler"], line["class"], line.get("at", ""))
-                rows.setdefault(words, {})[line["figure"]] = _mean(line)
-        heads = [*self.keys, "scheduler", "class", "at", *map(_laxity.label, shown)]
+                words = [value or "—" for value in line["point"]] + [line.get(field, "") for field in own + places]
+                rows.setdefault(tuple(words), {})[line["figure"]] = _mean(line)
+        heads = [*self.keys, *own, *places, *map(_laxity.label, shown)]
         drawn = [[*words, *(cells.get(name, "—") for name in shown)] for words, cells in rows.items()]
         omitted = f" Shown are {MOST_ROWS} of {len(drawn)} lines." if len(drawn) > MOST_ROWS else ""
         explained = "Means over the seeds ± half of their confidence intervals of 95 %."
-        table = tables.table(heads, drawn[:MOST_ROWS], len(self.keys) + 3)
+        table = tables.table(heads, drawn[:MOST_ROWS], len(heads) - len(shown))
         return tables.said(repr(self)) + table + tables.said(explained + omitted)
 
 

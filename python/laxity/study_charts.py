@@ -84,7 +84,7 @@ class Means:
         for title in dict.fromkeys(map(name, self.rows)):
             rows = [row for row in self.rows if name(row) == title]
             panels.append(draw(rows).properties(title=title, width=PANEL_WIDTH, height=PANEL_HEIGHT))
-        together = alt.concat(*panels, columns=2, title=self.title)
+        together: altair.ConcatChart = alt.concat(*panels, columns=2, title=self.title)
         return together.resolve_scale(color=color, strokeDash=color)
 
     def _lines(self, rows: list[Row], x: str, color: str, names: Sequence[str]) -> Any:
@@ -92,27 +92,35 @@ class Means:
         across = self._axis(x)
         up = alt.Y("mean:Q", title=self.title, scale=alt.Scale(zero=True))
         base = alt.Chart(alt.Data(values=rows)).encode(x=across)
-        coloured = _coloured(color, names)
+        coloured = subjects(_escaped(color), names, None if color == "series" else color)
         tooltip = [_field(color), _field(x), *_means()]
-        line = base.mark_line(point=True).encode(y=up, tooltip=tooltip, **coloured)
+        # Between values that are no numbers there is nothing: they are points, side by side.
+        if x in self.numbers:
+            means = base.mark_line(point=True)
+        else:
+            aside = alt.Scale(domain=list(names))
+            base = base.encode(xOffset=alt.XOffset(field=_escaped(color), type="nominal", scale=aside))
+            means = base.mark_point(filled=True, opacity=1, size=50)
+            coloured.pop("strokeDash", None)
+        line = means.encode(y=up, tooltip=tooltip, **coloured)
         bars = base.mark_rule().encode(y=alt.Y("low:Q", title=self.title), y2="high:Q", color=coloured["color"])
         return alt.layer(bars.transform_filter("isValid(datum.low)"), line)
 
     def _map(self, rows: list[Row], x: str, y: str) -> Any:
         alt = library()
 
-        def ordered(key: str) -> Any:
-            values = sorted({row[key] for row in rows}, key=lambda value: self._place(key, value))
-            return {"field": _escaped(key), "type": "ordinal", "sort": values, "title": key}
+        def axis(channel: Any, key: str, is_upwards: bool) -> Any:
+            values = sorted({row[key] for row in rows}, key=lambda value: self._place(key, value), reverse=is_upwards)
+            scale, along = alt.Scale(domain=values), alt.Axis(labelAngle=0)
+            return channel(field=_escaped(key), type="ordinal", sort=None, title=key, scale=scale, axis=along)
 
-        colour = alt.Color("mean:Q", title=self.title, scale=alt.Scale(scheme="viridis"))
         return (
             alt.Chart(alt.Data(values=rows))
             .mark_rect()
             .encode(
-                x=alt.X(**ordered(x), axis=alt.Axis(labelAngle=0)),
-                y=alt.Y(**(ordered(y) | {"sort": ordered(y)["sort"][::-1]})),
-                color=colour,
+                x=axis(alt.X, x, False),
+                y=axis(alt.Y, y, True),
+                color=alt.Color("mean:Q", title=None, scale=alt.Scale(scheme="viridis")),
                 tooltip=[_field(x), _field(y), *_means()],
             )
         )
@@ -124,15 +132,6 @@ class Means:
         title = f"{key}{_after(self.numbers[key].unit)}"
         scale = alt.Scale(zero=False)
         return alt.X(field=_escaped(f"{key} #"), type="quantitative", title=title, scale=scale)
-
-
-def _coloured(field: str, names: Sequence[str]) -> dict[str, Any]:
-    encoded = subjects("subject", names)
-    for channel in encoded.values():
-        channel.shorthand = library().Undefined
-        channel.field, channel.type = _escaped(field), "nominal"
-        channel.legend.title = None if field == "series" else field
-    return encoded
 
 
 def _means() -> list[Any]:

@@ -29,6 +29,7 @@ FIGURES = (
     "highest_rate_bps",
 )
 """What tables show of a class, where it is known."""
+ROOM = "padding: 0.2em 0.7em"
 
 
 def figures(words: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> str:
@@ -47,7 +48,7 @@ def table(heads: Iterable[str], rows: Iterable[Iterable[str]], words: int) -> st
 
     def line(tag: str, cells: Iterable[str]) -> str:
         drawn = (
-            f'<{tag} style="text-align: {"left" if at < words else "right"}">{html.escape(cell)}</{tag}>'
+            f'<{tag} style="text-align: {"left" if at < words else "right"}; {ROOM}">{html.escape(cell)}</{tag}>'
             for at, cell in enumerate(cells)
         )
         return f"<tr>{''.join(drawn)}</tr>"
