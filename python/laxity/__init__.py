@@ -25,8 +25,10 @@ Examples:
 """
 
 from ._laxity import ContractError, LaxityError, Packet, PlanError, SystemError, __version__
+from .answers import Comparison, Proof, Run
+from .figures import Figure
 from .optimise import Optimum, Tuned, optimise, tune
-from .plans import Comparison, Plan, Proof, Run, compare
+from .plans import Plan, compare
 from .schedulers import ByRank, Deadline, Scheduler, by_rank
 from .studies import Study, sweep
 
@@ -35,6 +37,7 @@ __all__ = [
     "Comparison",
     "ContractError",
     "Deadline",
+    "Figure",
     "LaxityError",
     "Optimum",
     "Packet",

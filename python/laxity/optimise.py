@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _laxity, toml
-from .plans import Answer, Plan, Proof
-from .studies import Going
+from .answers import Answer, Proof
+from .extras import needed
+from .plans import Plan
+from .progress import Going, of_runs, of_trials
 
 if TYPE_CHECKING:
     import optuna
@@ -98,7 +100,7 @@ def tune(
     precision: float | None = None,
     seed: int | None = None,
     store: str | PathLike[str] = "study",
-    progress: Going | None = None,
+    progress: Going | bool | None = None,
 ) -> Tuned:
     """Makes keys small, one after the other, as ``laxity tune`` does; ``choose`` are keys that may have any value.
 
@@ -107,7 +109,9 @@ def tune(
     """
     search = {"trials": trials, "precision": precision, "seed": seed}
     tables = {"minimise": _ranges(minimise or {}), "choose": _ranges(choose or {}), "search": search}
-    return Tuned(*_tuning(plan, tables, goals, seeds, duration, store).tune(progress))
+    tuning = _tuning(plan, tables, goals, seeds, duration, store)
+    with of_runs(progress) as heard:
+        return Tuned(*tuning.tune(heard))
 
 
 def optimise(
@@ -122,7 +126,7 @@ def optimise(
     seed: int = 0,
     store: str | PathLike[str] = "study",
     sampler: optuna.samplers.BaseSampler | None = None,
-    progress: Going | None = None,
+    progress: Going | bool | None = None,
 ) -> Optimum:
     """Has Optuna seek values of the keys in ``over``, with which the ``goals`` hold and those keys that ``minimise``
     names are small; several of them are several objectives.
@@ -130,22 +134,21 @@ def optimise(
     Goals are judged as ``tune`` does, and are constraints of Optuna. A run is in ``store``, and is made once. Without
     a ``sampler`` it is Optuna's tree-structured Parzen estimator, drawn with ``seed``.
     """
-    try:
-        import optuna
-    except ImportError as error:
-        raise ImportError("optimise needs Optuna: pip install 'laxity[optuna]'") from error
+    needed("optuna", "optuna", "optimise")
+    import optuna
+
     small = [minimise] if isinstance(minimise, str) else list(minimise)
     missing = [key for key in small if key not in over]
     if missing:
         raise _laxity.LaxityError(f"`{missing[0]}` is to be small, and has no range in `over`")
-    goals = list(goals)
+    goals, seeds = list(goals), list(seeds)
     tuning = _tuning(plan, {"choose": _ranges(over)}, goals, seeds, duration, store)
     # In the order of `over`, whose names may be written in another way than the keys are.
     keys = dict(zip(over, tuning.keys(), strict=True))
 
-    def objective(trial: optuna.Trial) -> float | Sequence[float]:
+    def objective(trial: optuna.Trial, heard: Going | None) -> float | Sequence[float]:
         numbers = {name: _suggested(trial, name, *key[1:5]) for name, key in keys.items()}
-        judged = json.loads(tuning.judge(list(numbers.values()), progress))
+        judged = json.loads(tuning.judge(list(numbers.values()), heard))
         for name, miss in _constraints(judged, len(goals)):
             trial.set_constraint(name, miss)
         trial.set_user_attr("laxity", judged)
@@ -156,7 +159,8 @@ def optimise(
         sampler=sampler or optuna.samplers.TPESampler(seed=seed),
     )
     study.enqueue_trial({name: int(key[5]) if key[4] else key[5] for name, key in keys.items()})
-    study.optimize(objective, n_trials=trials)
+    with of_trials(progress, trials, len(seeds)) as hearing:
+        study.optimize(lambda trial: objective(trial, hearing(trial.number)), n_trials=trials)
     return Optimum(tuning, study)
 
 
@@ -169,7 +173,7 @@ def _tuning(
     store: str | PathLike[str],
 ) -> _laxity.Tuning:
     sought = {"version": 1, "seeds": list(seeds), "duration": duration, **tables, "goal": [*goals]}
-    return _laxity.Tuning(plan._plan, toml.document(sought), Path(store))
+    return _laxity.Tuning(plan._named(), toml.document(sought), Path(store))
 
 
 def _ranges(ranges: Mapping[str, Range]) -> dict[str, Mapping[str, Any]]:

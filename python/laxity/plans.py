@@ -1,19 +1,16 @@
-"""Plans, proofs and runs."""
+"""Plans."""
 
 from __future__ import annotations
 
-import html
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from . import _laxity, toml
+from .answers import Comparison, Proof, Run
+from .progress import Progress, simulated
 from .schedulers import ByRank, Scheduler, native
-
-Progress = Callable[[int], object]
-"""Hears how far simulated time is, in nanoseconds; what it raises stops the run."""
 
 
 class Plan:
@@ -116,7 +113,7 @@ class Plan:
             raise _laxity.LaxityError(
                 f"nothing is proved of {self.scheduler}: only a rank that is a laxity.Deadline has an admission test"
             )
-        return Proof(*self._plan.check())
+        return Proof(*self._plan.check(), self._plan)
 
     def run(
         self,
@@ -124,13 +121,14 @@ class Plan:
         duration: str | None = None,
         seed: int | None = None,
         packets: bool = False,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
     ) -> Run:
         """Simulates it, for a time such as ``"10s"``, with every packet in ``Run.packets`` if these are wanted.
 
-        Other threads of Python go on meanwhile, and Ctrl-C stops it.
+        Other threads of Python go on meanwhile, and Ctrl-C stops it. ``progress=True`` shows a bar.
         """
-        return Run(self._plan.run(self._reset(), duration, seed, packets, progress))
+        with simulated(progress, self._plan.lasts(duration)) as heard:
+            return Run(self._plan.run(self._reset(), duration, seed, packets, heard))
 
     def _reset(self) -> Any:
         """The scheduler of one's own, if it is under one, for another run."""
@@ -138,101 +136,17 @@ class Plan:
             self._scheduler.reset(self)
         return native(self._scheduler)
 
+    def _named(self) -> _laxity.Plan:
+        """The plan as studies take it: by what stands in it."""
+        if self._scheduler:
+            raise _laxity.LaxityError(
+                "a study's runs are named by what decides them, and a scheduler written in Python is not named: "
+                f"put the plan, which is under {self.scheduler}, under a discipline, or call `run` for each seed"
+            )
+        return self._plan
+
     def __repr__(self) -> str:
         return f"<laxity.Plan {self.title or 'without a title'}, {self.scheduler}, {len(self.classes)} classes>"
-
-
-class Answer:
-    """What the command prints: ``data`` as with ``--json``, ``text`` without."""
-
-    def __init__(self, answer: str, text: str) -> None:
-        self.json = answer
-        self.data: Any = json.loads(answer)
-        self.text = text
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.text)}</pre>"
-
-
-class Proof(Answer):
-    """What is proved of a plan."""
-
-    @property
-    def admitted(self) -> bool | None:
-        """Whether everything that is promised holds; ``None`` if nobody knows."""
-        return self.data["admitted"]
-
-    @property
-    def statement(self) -> str | None:
-        """Why, in a sentence."""
-        return self.data.get("statement")
-
-    @property
-    def binding(self) -> dict[str, Any] | None:
-        """The constraint that binds, or is broken."""
-        return self.data.get("binding")
-
-    @property
-    def classes(self) -> list[dict[str, Any]]:
-        """For each class its deadline and bound, in nanoseconds, and what it could change to pass."""
-        return self.data.get("classes", [])
-
-    @property
-    def mends(self) -> dict[str, dict[str, Any]]:
-        """By class, the shortest deadline and the highest rate that the rest leaves it, where they were sought."""
-        keys = ("shortest_deadline_ns", "highest_rate_bps")
-        sought = (one for one in self.classes if one.get("mends_sought"))
-        return {one["name"]: {key: one.get(key) for key in keys} for one in sought}
-
-
-class Run(Answer):
-    """What came of a simulation."""
-
-    def __init__(self, ran: _laxity.Ran) -> None:
-        super().__init__(ran.json, ran.text)
-        self._ran = ran
-
-    @property
-    def kept(self) -> bool:
-        """Whether every promise was kept."""
-        return self._ran.kept
-
-    @property
-    def classes(self) -> list[dict[str, Any]]:
-        """What each class got, as in ``summary.json``."""
-        return self.data["classes"]
-
-    @property
-    def packets(self) -> Any:
-        """Every packet, as a table of Arrow, which polars, pandas, pyarrow and DuckDB take without a copy:
-        ``polars.DataFrame(run.packets)``. ``None`` if they were not asked for."""
-        return self._ran.packets
-
-    @property
-    def page(self) -> str:
-        """The report, a page of HTML with tables and figures."""
-        return self._ran.html
-
-    def _repr_html_(self) -> str:
-        page = html.escape(self.page, quote=True)
-        return f'<iframe srcdoc="{page}" style="width: 100%; height: 40em; border: 0"></iframe>'
-
-
-class Comparison(Answer):
-    """The same packets through several disciplines."""
-
-    def __init__(self, answer: str, text: str, figure: str | None, kept: bool) -> None:
-        super().__init__(answer, text)
-        self.figure = figure
-        """The delays of all in one figure, as SVG; of one link only."""
-        self.kept = kept
-        """Whether every promise was kept."""
-
-    def _repr_html_(self) -> str:
-        return super()._repr_html_() + (self.figure or "")
 
 
 def compare(
@@ -241,9 +155,13 @@ def compare(
     *,
     duration: str | None = None,
     seed: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Comparison:
-    """The same packets through several disciplines and schedulers of one's own, side by side."""
+    """The same packets through several disciplines and schedulers of one's own, side by side.
+
+    ``progress`` hears of one after another, each from 0 on; ``True`` shows a bar.
+    """
     plans = [plan.under(scheduler) for scheduler in schedulers]
     contenders = [(one._plan, one._reset()) for one in plans]
-    return Comparison(*_laxity.compare(plan._plan, contenders, duration, seed, progress))
+    with simulated(progress, plan._plan.lasts(duration), len(contenders)) as heard:
+        return Comparison(_laxity.compare(plan._plan, contenders, duration, seed, heard))

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from . import _laxity, spread, toml
+from . import _laxity, spread, tables, toml
+from .figures import Figure
 from .plans import Plan
+from .progress import Going, of_runs
+from .study_charts import Means, Numbers
 
-Going = Callable[[int, int], object]
-"""Hears how many runs there are and how many of them are done; what it raises stops the study."""
+if TYPE_CHECKING:
+    import altair
+
+SHOWN = ("delay_ns.mean", "delay_ns.p99", "delay_ns.max", "deadline_misses", "dropped", "goodput_bps")
+"""The figures that a notebook shows of a study, of those that it has."""
+MOST_ROWS = 40
 
 
 class Study:
     """What a study came to, and where its runs are."""
 
-    def __init__(self, answer: str, store: Path) -> None:
-        self.json = answer
-        self.data: dict[str, Any] = json.loads(answer)
+    def __init__(self, summary: _laxity.Summary, store: Path) -> None:
+        self._summary = summary
+        self.json = summary.json
+        self.data: dict[str, Any] = json.loads(self.json)
         self.store = store
 
     @property
@@ -40,9 +48,52 @@ class Study:
         ``hive_partitioning``."""
         return str(self.store / "runs" / "**" / "*.parquet")
 
+    def figure(self, name: str = "delay_ns.p99") -> Figure | None:
+        """A figure of runs over the first key whose values are numbers, as the report draws it; ``None`` if no number
+        varies, or no class has it."""
+        svg = self._summary.figure(name)
+        return None if svg is None else Figure(svg)
+
+    def chart(
+        self, figure: str = "delay_ns.p99", *, x: str | None = None, color: str | None = None
+    ) -> altair.ConcatChart:
+        """A figure of runs as a chart of Altair, a panel a class: means over the seeds with their intervals of 95 %.
+
+        ``x`` is the first key whose values are numbers unless another is named, and the others make lines, of which
+        ``color`` names one. If two keys are numbers and no colour is named, it is a map of means over both.
+
+        Raises ``LaxityError`` if no class has the figure, or a key does not vary.
+        """
+        numbers = {key: Numbers(unit, dict(values)) for key, unit, values in self._summary.numbers}
+        return Means(figure, self.keys, self.lines, numbers).over(x, color)
+
     def __repr__(self) -> str:
         runs, found = self.data["runs"]
         return f"<laxity.Study of {', '.join(self.keys)}: {found} of {runs} runs in {self.store}>"
+
+    def _repr_html_(self) -> str:
+        found = {line["figure"] for line in self.lines}
+        shown = [name for name in SHOWN if name in found]
+        # A key that is the scheduler says it already.
+        own = [] if {"scheduler", "scheduler.kind"} & set(self.keys) else ["scheduler"]
+        places = ["class", "at"] if any("at" in line for line in self.lines) else ["class"]
+        rows: dict[tuple[str, ...], dict[str, str]] = {}
+        for line in self.lines:
+            if line["figure"] in shown:
+                words = [value or "—" for value in line["point"]] + [line.get(field, "") for field in own + places]
+                rows.setdefault(tuple(words), {})[line["figure"]] = _mean(line)
+        heads = [*self.keys, *own, *places, *map(_laxity.label, shown)]
+        drawn = [[*words, *(cells.get(name, "—") for name in shown)] for words, cells in rows.items()]
+        omitted = f" Shown are {MOST_ROWS} of {len(drawn)} lines." if len(drawn) > MOST_ROWS else ""
+        explained = "Means over the seeds ± half of their confidence intervals of 95 %."
+        table = tables.table(heads, drawn[:MOST_ROWS], len(heads) - len(shown))
+        return tables.said(repr(self)) + table + tables.said(explained + omitted)
+
+
+def _mean(line: Mapping[str, Any]) -> str:
+    figure, half = line["figure"], line["half_width"]
+    mean = _laxity.cell(figure, line["mean"])
+    return mean if half is None else f"{mean} ± {_laxity.cell(figure, half)}"
 
 
 def sweep(
@@ -55,7 +106,7 @@ def sweep(
     shard: tuple[int, int] = (1, 1),
     executor: Any = None,
     tasks: int | None = None,
-    progress: Going | None = None,
+    progress: Going | bool | None = None,
 ) -> Study:
     """Runs a plan with each value of some keys with each of the others, under every seed.
 
@@ -67,9 +118,9 @@ def sweep(
     executor of submitit, ``concurrent.futures`` or whatever else has ``submit``, a function that makes one, or by
     name Dask's current client (``"dask"``), the cluster that Ray is connected to (``"ray"``) or loky's processes
     (``"joblib"``). ``tasks`` is how many run at a time, without it as many as the executor has workers; submitit
-    makes as many jobs.
+    makes as many jobs. ``progress=True`` shows a bar of runs.
     """
-    native = plan._plan
+    native = plan._named()
     question = spread.Question(
         text=native.text,
         name=native.name,
@@ -81,8 +132,9 @@ def sweep(
     )
     study = _laxity.Study(*question)
     folder = Path(store)
-    if executor is None:
-        study.sweep(folder, shard, progress)
-    else:
-        spread.run(study, question, str(folder.absolute()), shard, executor, tasks, progress or (lambda *_: None))
+    with of_runs(progress) as heard:
+        if executor is None:
+            study.sweep(folder, shard, heard)
+        else:
+            spread.run(study, question, str(folder.absolute()), shard, executor, tasks, heard or (lambda *_: None))
     return Study(study.summary(folder), folder)

@@ -36,7 +36,7 @@ def test_a_run_is_that_of_the_command():
     run = lx.Plan.read(UPLINK).run(seed=7)
     assert run.data == json.loads(command("run", UPLINK, "--seed", "7", "--json").stdout)
     assert run.kept and run.packets is None
-    assert "<svg" in run.page and "iframe" in run._repr_html_()
+    assert "<svg" in run.page
 
 
 def test_every_packet_is_in_a_table(tmp_path):

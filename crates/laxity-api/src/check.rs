@@ -2,6 +2,7 @@
 
 use laxity_plan::Plan;
 use laxity_plan::model::{Assignment, SchedulerSpec};
+use laxity_report::admission::curves::CurveFigure;
 use laxity_report::admission::{self, Admission, Answer};
 use laxity_report::network;
 use laxity_report::network::proof::Proof;
@@ -59,6 +60,14 @@ impl Checked {
             Checked::Frames(proof) => proof.text(plan),
         }
     }
+}
+
+/// The curves that the test of a plan's discipline compares, if it has any; of one link only.
+pub fn curves(plan: &Plan) -> Option<CurveFigure> {
+    if plan.networked().is_some() {
+        return None;
+    }
+    Admission::of(plan)?.figure(plan)
 }
 
 /// Whether everything that is promised holds, if that is known, and why: the verdict of [`check`], without what

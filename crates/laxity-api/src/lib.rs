@@ -54,13 +54,14 @@ pub mod sweep;
 mod traffic;
 pub mod tune;
 
-pub use check::{Checked, check, exactly};
+pub use check::{Checked, check, curves, exactly};
 pub use error::Error;
 pub use laxity_plan::{Plan, PlanError, UnknownScheduler};
+pub use laxity_report::html::Drawn;
 pub use laxity_report::verdict::{HeldTo, Judged, Verdict};
 pub use laxity_sim::{Progress, to_the_end};
 pub use laxity_tc::{Import, Options as ImportOptions, import};
-pub use ran::{Compared, LinkRan, NetworkRan, Ran};
+pub use ran::{Compared, Delays, LinkRan, NetworkRan, Ran};
 pub use repeat::{Difference, RepeatError, Repeated, repeat};
 pub use run::{Custom, Simulated, choices, run, run_compared, run_custom};
 pub use seeds::over_seeds;

@@ -3,12 +3,12 @@
 use laxity_plan::Plan;
 use laxity_plan::tdp::Assigned;
 use laxity_report::admission::{Admission, AdmissionView};
-use laxity_report::html::{ReportInput, compare_html, html};
+use laxity_report::html::{Drawn, ReportInput, compare_html, drawings, html};
 use laxity_report::verdict::{self, Judged, Verdict};
 use laxity_report::visible::line;
 use laxity_report::{figures, network, quantity, table};
-use laxity_sim::network::NetworkSummary;
-use laxity_sim::series::Series;
+use laxity_sim::network::{EndToEnd, NetworkSummary};
+use laxity_sim::series::{ClassSeries, Series};
 use laxity_sim::source::Remarks;
 use laxity_sim::summary::Summary;
 use serde::{Serialize, Serializer};
@@ -88,19 +88,67 @@ impl Ran<'_> {
     /// The same as a page of HTML, with what was recorded over time.
     pub fn page(&self, series: &Series) -> String {
         match self {
-            Ran::Link(ran) => {
-                let (plan, admission) = (ran.plan, ran.admission.as_ref());
-                html(&ReportInput {
-                    judged: &ran.judged,
-                    series,
-                    admission: admission.map(|admission| admission.view(plan)),
-                    curves: admission.and_then(|admission| admission.figure(plan)),
-                    packets: Vec::new(),
-                })
-            }
+            Ran::Link(ran) => html(&ran.report(series)),
             Ran::Network(ran) => network::html(&ran.on, &ran.admission, &ran.judged, series),
         }
     }
+
+    /// The figures of that page.
+    pub fn figures(&self, series: &Series) -> Vec<Drawn<'_>> {
+        match self {
+            Ran::Link(ran) => drawings(&ran.report(series)),
+            Ran::Network(ran) => network::drawings(&ran.on, &ran.judged.summary, series),
+        }
+    }
+
+    /// How the delays of each class are spread, as the figure of delays shows it.
+    pub fn delays(&self, series: &Series) -> Vec<Delays> {
+        match self {
+            Ran::Link(ran) => delays(&ran.judged.summary, series),
+            Ran::Network(ran) => {
+                let classes = ran.judged.summary.classes.iter();
+                let of = |class: &EndToEnd| {
+                    Some(Delays::of(&class.name, series.classes.get(class.place)?))
+                };
+                classes.filter_map(of).collect()
+            }
+        }
+    }
+}
+
+impl LinkRan<'_> {
+    fn report<'a>(&'a self, series: &'a Series) -> ReportInput<'a> {
+        let (plan, admission) = (self.plan, self.admission.as_ref());
+        ReportInput {
+            judged: &self.judged,
+            series,
+            admission: admission.map(|admission| admission.view(plan)),
+            curves: admission.and_then(|admission| admission.figure(plan)),
+            packets: Vec::new(),
+        }
+    }
+}
+
+/// How the delays of a class are spread.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delays {
+    /// The class.
+    pub class: String,
+    /// Delays in ns and the shares of packets that were delayed for longer, the corners of a curve that begins with
+    /// all packets.
+    pub longer: Vec<(u64, f64)>,
+}
+
+impl Delays {
+    fn of(class: &str, series: &ClassSeries) -> Delays {
+        let longer = figures::exceedance_corners(&series.exceedance).collect();
+        Delays { class: class.to_owned(), longer }
+    }
+}
+
+fn delays(summary: &Summary, series: &Series) -> Vec<Delays> {
+    let classes = summary.classes.iter().zip(&series.classes);
+    classes.map(|(class, series)| Delays::of(&class.name, series)).collect()
 }
 
 impl Serialize for Ran<'_> {
@@ -211,9 +259,16 @@ impl Compared {
     }
 
     /// The delays of all in one figure, as SVG; of one link only.
-    pub fn delays(&self, series: &[Series]) -> Option<String> {
+    pub fn figure(&self, series: &[Series]) -> Option<String> {
         let Compared::Link(runs) = self else { return None };
         let views: Vec<_> = runs.iter().map(|run| &run.summary).zip(series).collect();
         Some(figures::exceedance_compared(&views).svg())
+    }
+
+    /// How the delays are spread under each, as that figure shows it; of one link only.
+    pub fn delays(&self, series: &[Series]) -> Option<Vec<Vec<Delays>>> {
+        let Compared::Link(runs) = self else { return None };
+        let runs = runs.iter().zip(series);
+        Some(runs.map(|(run, series)| delays(&run.summary, series)).collect())
     }
 }

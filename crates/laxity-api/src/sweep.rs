@@ -33,7 +33,7 @@ use thiserror::Error;
 pub use job::{Job, RunId};
 pub use quantity::Quantity;
 pub use space::{Axis, Range, Space};
-pub use store::{Column, Row, Store};
+pub use store::{Column, Numbers, Row, Store};
 pub use study::{MOST_RUNS, Study, is_scheduler};
 pub use summary::{Line, Summary};
 

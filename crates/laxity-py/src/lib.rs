@@ -6,7 +6,10 @@ mod choices;
 mod errors;
 mod packets;
 mod plan;
+mod ran;
 mod scheduler;
+mod shown;
+mod simulate;
 mod study;
 mod tune;
 
@@ -20,11 +23,15 @@ mod _laxity {
     #[pymodule_export]
     use super::errors::{ContractError, LaxityError, PlanError, SystemError};
     #[pymodule_export]
-    use super::plan::{Plan, Ran, compare};
+    use super::plan::Plan;
+    #[pymodule_export]
+    use super::ran::{Comparison, Ran, compare};
     #[pymodule_export]
     use super::scheduler::{Packet, Ranks, Scheduler};
     #[pymodule_export]
-    use super::study::Study;
+    use super::shown::{cell, label, plain, promises, styles, unit};
+    #[pymodule_export]
+    use super::study::{Study, Summary};
     #[pymodule_export]
     use super::tune::Tuning;
 

@@ -1,22 +1,19 @@
 //! Plans, proofs and runs.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
-use arrow_array::RecordBatch;
 use laxity::units::Nanos;
-use laxity_api::{Compared, Custom, Traffic, check, run, run_compared, run_custom};
+use laxity_api::{Traffic, check, curves};
 use laxity_plan::edit::Draft;
-use laxity_sim::record::Observer;
-use laxity_sim::series::SeriesRecorder;
+use laxity_report::admission::curves::curves as drawn;
 use pyo3::prelude::*;
-use pyo3_arrow::PyTable;
 use serde::Serialize;
 
 use crate::errors::{LaxityError, of_plan, of_question};
-use crate::packets::Packets;
+use crate::ran::Ran;
 use crate::scheduler::Given;
+
+type Curves = (String, String, Vec<(String, Vec<(f64, f64)>)>);
 
 /// A plan, whole and right.
 #[pyclass(frozen, module = "laxity._laxity")]
@@ -105,6 +102,24 @@ impl Plan {
         shares.collect()
     }
 
+    /// How long traffic arrives, in ns, if that is known.
+    fn lasts(&self, py: Python<'_>, duration: Option<&str>) -> PyResult<Option<u64>> {
+        let lasts = traffic(duration, None)?
+            .duration(&self.plan)
+            .map_err(|error| of_question(py, &error))?;
+        Ok(lasts.map(|lasts| lasts.0))
+    }
+
+    /// The curves that its test compares, if there are any: the figure as SVG, its title, and each curve's name with
+    /// its corners, in ms and kB.
+    fn curves(&self, py: Python<'_>) -> Option<Curves> {
+        let plan = &self.plan;
+        let compared = py.detach(|| curves(plan))?;
+        let corners = compared.curves.iter();
+        let corners = corners.map(|curve| (curve.name.clone(), curve.points.clone())).collect();
+        Some((drawn(&compared).svg(), compared.title, corners))
+    }
+
     /// Simulates it, on a scheduler of Python's if there is one. `heard` is told how far simulated time is, in ns,
     /// and may raise.
     fn run(
@@ -116,167 +131,13 @@ impl Plan {
         packets: bool,
         heard: Option<Py<PyAny>>,
     ) -> PyResult<Ran> {
-        let traffic = Traffic { duration: lasting(duration)?, seed, arrivals: None };
-        let plan = &self.plan;
-        let mut series = SeriesRecorder::new(plan);
-        let mut table = packets.then(|| Packets::new(plan));
-        let one = One { own: None, plan, scheduler: scheduler.as_ref(), traffic: &traffic };
-        let ran = match &mut table {
-            Some(table) => one.simulate(py, &mut (&mut series, table), heard)?,
-            None => one.simulate(py, &mut series, heard)?,
-        };
-        let packets = table.map(Packets::finish).transpose();
-        Ok(Ran {
-            json: json(&ran),
-            text: ran.text(),
-            html: ran.page(&series.finish()),
-            kept: ran.verdict().kept,
-            packets: packets.map_err(|error| LaxityError::new_err(error.to_string()))?,
-        })
+        Ran::of(py, &self.plan, scheduler.as_ref(), &traffic(duration, seed)?, packets, heard)
     }
 }
 
-/// A simulation to be made.
-struct One<'a> {
-    /// The plan that it is compared with, if it is.
-    own: Option<&'a laxity_plan::Plan>,
-    plan: &'a laxity_plan::Plan,
-    scheduler: Option<&'a Given>,
-    traffic: &'a Traffic<'a>,
-}
-
-impl<'a> One<'a> {
-    /// Makes it. Other threads of Python go on meanwhile: beside Laxity's own schedulers all the time, beside others
-    /// when the interpreter lets them.
-    fn simulate<O: Observer + Send>(
-        &self,
-        py: Python<'_>,
-        observer: &mut O,
-        heard: Option<Py<PyAny>>,
-    ) -> PyResult<laxity_api::Ran<'a>> {
-        let mut listener = Listener::new(heard);
-        let One { own, plan, traffic, .. } = *self;
-        let ran = match self.scheduler {
-            None => py.detach(|| {
-                let progress = &mut |now| listener.hear(now);
-                match own {
-                    Some(own) => run_compared(own, plan, traffic, observer, progress),
-                    None => run(plan, traffic, observer, progress),
-                }
-            }),
-            Some(given) => {
-                let (scheduler, raised) = given.build(py, plan)?;
-                let custom = Custom { name: given.name(py)?, scheduler };
-                let progress = &mut |now| match raised.is_there() {
-                    true => ControlFlow::Break(()),
-                    false => listener.hear(now),
-                };
-                let ran = run_custom(own, plan, custom, traffic, observer, progress);
-                raised.take().map_or(Ok(()), Err)?;
-                ran
-            }
-        };
-        listener.raised()?;
-        ran.map_err(|error| of_question(py, &error))
-    }
-}
-
-/// A run.
-#[pyclass(frozen, module = "laxity._laxity")]
-pub struct Ran {
-    /// The JSON of `laxity run`.
-    #[pyo3(get)]
-    json: String,
-    /// The same for people.
-    #[pyo3(get)]
-    text: String,
-    /// The same as a page.
-    #[pyo3(get)]
-    html: String,
-    /// Whether every promise was kept.
-    #[pyo3(get)]
-    kept: bool,
-    packets: Option<RecordBatch>,
-}
-
-#[pymethods]
-impl Ran {
-    /// Every packet, if they were asked for.
-    #[getter]
-    fn packets(&self) -> PyResult<Option<PyTable>> {
-        let table = |batch: &RecordBatch| PyTable::try_new(vec![batch.clone()], batch.schema());
-        self.packets.as_ref().map(table).transpose()
-    }
-}
-
-/// The same traffic through several plans, each with the scheduler of Python's that it is on, if it is, beside the
-/// plan as it is: the JSON of `laxity compare`, the same for people, the figure of delays, and whether every promise
-/// was kept.
-#[pyfunction]
-pub fn compare(
-    py: Python<'_>,
-    plan: &Plan,
-    contenders: Vec<(PyRef<'_, Plan>, Option<Given>)>,
-    duration: Option<&str>,
-    seed: Option<u64>,
-    heard: Option<Py<PyAny>>,
-) -> PyResult<(String, String, Option<String>, bool)> {
-    let traffic = Traffic { duration: lasting(duration)?, seed, arrivals: None };
-    let mut over_time = Vec::new();
-    let runs = contenders.iter().map(|(contender, scheduler)| {
-        let mut series = SeriesRecorder::new(&contender.plan);
-        let one = One {
-            own: Some(&plan.plan),
-            plan: &contender.plan,
-            scheduler: scheduler.as_ref(),
-            traffic: &traffic,
-        };
-        let ran = one.simulate(py, &mut series, heard.as_ref().map(|heard| heard.clone_ref(py)));
-        over_time.push(series.finish());
-        ran
-    });
-    let compared: Compared = runs.collect::<PyResult<_>>()?;
-    Ok((json(&compared), compared.text(), compared.delays(&over_time), compared.kept()))
-}
-
-/// Whoever hears how far a simulation is, and the signals that the interpreter has for it.
-pub(crate) struct Listener {
-    heard: Option<Py<PyAny>>,
-    last: Instant,
-    raised: Option<PyErr>,
-}
-
-/// So often a simulation is interrupted to be heard.
-const EVERY: Duration = Duration::from_millis(50);
-
-impl Listener {
-    pub fn new(heard: Option<Py<PyAny>>) -> Listener {
-        Listener { heard, last: Instant::now(), raised: None }
-    }
-
-    /// Tells how far it is, and whether it goes on.
-    pub fn hear(&mut self, now: Nanos) -> ControlFlow<()> {
-        if self.last.elapsed() < EVERY {
-            return ControlFlow::Continue(());
-        }
-        self.last = Instant::now();
-        let heard = Python::attach(|py| {
-            py.check_signals()?;
-            self.heard.as_ref().map_or(Ok(()), |heard| heard.call1(py, (now.0,)).map(drop))
-        });
-        match heard {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                self.raised = Some(error);
-                ControlFlow::Break(())
-            }
-        }
-    }
-
-    /// What was raised meanwhile.
-    pub fn raised(self) -> PyResult<()> {
-        self.raised.map_or(Ok(()), Err)
-    }
+/// Traffic as the half in Python asks for it.
+pub(crate) fn traffic(duration: Option<&str>, seed: Option<u64>) -> PyResult<Traffic<'static>> {
+    Ok(Traffic { duration: lasting(duration)?, seed, arrivals: None })
 }
 
 /// A time as plans write it.

@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use laxity_api::sweep::{self, Axis, Going, Job, Shard, Space, Store, Summary, is_scheduler};
+use laxity_api::sweep::{self, Axis, Going, Job, Numbers, Shard, Space, Store, is_scheduler};
 use pyo3::prelude::*;
 
 use crate::errors::{LaxityError, of_study};
@@ -97,13 +97,43 @@ impl Study {
         swept.map(drop).map_err(|error| of_study(py, &error))
     }
 
-    /// The means over the seeds of what the store has: the JSON of `laxity sweep`.
-    fn summary(&self, py: Python<'_>, store: PathBuf) -> PyResult<String> {
-        let summary = py.detach(|| {
-            let store = Store::open(&store)?;
-            Ok(json(&Summary::read(&self.study, &self.jobs, &store, &[])?))
-        });
-        summary.map_err(|error| of_study(py, &error))
+    /// The means over the seeds of what the store has.
+    fn summary(slf: Py<Study>, py: Python<'_>, store: PathBuf) -> PyResult<Summary> {
+        let Study { study, jobs, .. } = slf.get();
+        let summary = py.detach(|| sweep::Summary::read(study, jobs, &Store::open(&store)?, &[]));
+        let summary = summary.map_err(|error| of_study(py, &error))?;
+        Ok(Summary { summary, study: slf })
+    }
+}
+
+/// A key, the unit of its numbers, and the number of each value.
+type Key = (String, &'static str, Vec<(String, f64)>);
+
+/// What a study came to.
+#[pyclass(frozen, module = "laxity._laxity")]
+pub struct Summary {
+    summary: sweep::Summary,
+    study: Py<Study>,
+}
+
+#[pymethods]
+impl Summary {
+    /// The JSON of `laxity sweep`.
+    #[getter]
+    fn json(&self) -> String {
+        json(&self.summary)
+    }
+
+    /// A figure over the first key whose values are numbers, as SVG; none if no number varies, or nothing has it.
+    fn figure(&self, name: &str) -> Option<String> {
+        self.summary.figure(&self.study.get().study, name).map(|drawn| drawn.svg())
+    }
+
+    /// Of each key all of whose values are numbers: the unit, and the number of each value.
+    #[getter]
+    fn numbers(&self) -> Vec<Key> {
+        let numbers = Numbers::of(&self.study.get().study).into_iter();
+        numbers.map(|Numbers { key, unit, values }| (key, unit, values)).collect()
     }
 }
 

@@ -271,11 +271,15 @@ fn promise_lines(class: &ClassSummary) -> Vec<Marker> {
     deadline.into_iter().chain(class.bound_ns.map(|ns| line("bound", Dash::Dotted, ns))).collect()
 }
 
-/// From delays in ns to points, beginning with all packets.
+/// The corners of the curve of a class's delays, which begins with all packets: delays in ns and the shares of packets
+/// that were delayed for longer.
+pub fn exceedance_corners(exceedance: &[(u64, f64)]) -> impl Iterator<Item = (u64, f64)> {
+    let begin = exceedance.first().map(|(delay, _)| (*delay, 1.0));
+    begin.into_iter().chain(exceedance.iter().copied())
+}
+
 pub(crate) fn exceedance_points(exceedance: &[(u64, f64)]) -> Vec<(f64, f64)> {
-    let begin = exceedance.first().map(|(delay, _)| (*delay as f64 * NS, 1.0));
-    let points = exceedance.iter().map(|(delay, share)| (*delay as f64 * NS, *share));
-    begin.into_iter().chain(points).collect()
+    exceedance_corners(exceedance).map(|(delay, share)| (delay as f64 * NS, share)).collect()
 }
 
 /// At most `most` intervals that cover the same time, and their width in seconds.

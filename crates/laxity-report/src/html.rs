@@ -4,7 +4,7 @@ use laxity_sim::series::Series;
 use laxity_sim::summary::Summary;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::admission::curves::{CurveFigure, curves as drawn};
+use crate::admission::curves::CurveFigure;
 use crate::admission::{self, AdmissionView};
 use crate::chart::{Figure, Paper, on_dark_paper};
 use crate::figures::{self, MOST_CLASSES, PacketDelays};
@@ -12,7 +12,10 @@ use crate::quantity::{percent, rate, size, time};
 use crate::verdict::{Broken, Judged, Verdict, excused, named, promised_a_delay};
 use crate::visible::visible;
 
+pub(crate) mod drawn;
 pub(crate) mod tables;
+
+pub use drawn::{Drawn, drawings};
 
 const STYLE: &str = include_str!("html/style.css");
 
@@ -33,8 +36,7 @@ pub struct ReportInput<'a> {
 
 /// One run as an HTML file.
 pub fn html(report: &ReportInput) -> String {
-    let ReportInput { judged: Judged { summary, verdict }, series, admission, curves, packets } =
-        report;
+    let ReportInput { judged: Judged { summary, verdict }, admission, .. } = report;
     page(
         summary.title.as_deref().unwrap_or("Simulation"),
         &html! {
@@ -53,16 +55,7 @@ pub fn html(report: &ReportInput) -> String {
                 h2 { "All classes" }
                 (tables::classes(summary))
             }
-            section {
-                h2 { "Figures" }
-                (figure(&figures::exceedance(summary, series), &exceedance_caption(promised_a_delay(summary), summary.classes.len())))
-                (figure(&figures::delay_over_time(summary, series), &delay_caption(summary)))
-                (figure(&figures::throughput(summary, series), THROUGHPUT_CAPTION))
-                @if let Some(curves) = curves { (figure(&drawn(curves), &curves.caption)) }
-                @if !packets.is_empty() {
-                    (figure(&figures::packet_delays("Delays of single packets", packets, 1), PACKETS_CAPTION))
-                }
-            }
+            (drawn::section(&drawings(report)))
         },
     )
 }
@@ -217,9 +210,6 @@ pub(crate) fn figure(drawn: &Figure, caption: &str) -> Markup {
 pub(crate) const THROUGHPUT_CAPTION: &str = "How fast each class was sent, averaged over short intervals. \
     The dashed line is all that the link can carry.";
 
-const PACKETS_CAPTION: &str =
-    "Each dot is a packet: when it was measured, and how long it was delayed.";
-
 pub(crate) fn exceedance_caption(promised: bool, classes: usize) -> String {
     let promises = if promised {
         " A dotted line is the delay that the admission test proves for the class of its colour, a \
@@ -232,15 +222,6 @@ pub(crate) fn exceedance_caption(promised: bool, classes: usize) -> String {
          crosses 1 % lies the 99th percentile, where it falls off is the largest delay. Curves \
          further left are better.{promises} Point at a name to single its curve out.{}",
         omission(classes)
-    )
-}
-
-fn delay_caption(summary: &Summary) -> String {
-    format!(
-        "From a packet's last bit in to its last bit out, by time of departure: the largest and the \
-         mean delay of each short interval. No line is drawn where nothing was sent. All panels \
-         have the same axes.{}",
-        omission(summary.classes.len())
     )
 }
 

@@ -10,7 +10,7 @@ mod time_frames;
 mod verdict;
 
 pub use figures::{delays, flows, goodput};
-pub use html::{compare_html, html};
+pub use html::{compare_html, drawings, html};
 pub use verdict::admission;
 
 use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary};

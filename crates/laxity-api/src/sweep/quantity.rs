@@ -2,6 +2,7 @@
 
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_report::chart::Unit;
+use laxity_report::seeds::Format;
 
 /// What a value with a unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,15 @@ impl Quantity {
             Quantity::Time => "_ns",
             Quantity::Rate => "_bps",
             Quantity::Size => "_bytes",
+        }
+    }
+
+    /// The unit in which columns show it, and by what a number is multiplied for that.
+    pub fn in_columns(self) -> (&'static str, f64) {
+        match self {
+            Quantity::Time => Format::Millis.in_columns(),
+            Quantity::Rate => Format::Megabits.in_columns(),
+            Quantity::Size => ("kB", 1e-3),
         }
     }
 

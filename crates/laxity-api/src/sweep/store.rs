@@ -64,6 +64,41 @@ pub struct Row {
     pub value: f64,
 }
 
+/// A key that varies, all of whose values are numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Numbers {
+    /// The key.
+    pub key: String,
+    /// The unit of its numbers; empty if they have none.
+    pub unit: &'static str,
+    /// Its values as lines have them, with their numbers.
+    pub values: Vec<(String, f64)>,
+}
+
+impl Numbers {
+    /// Those of a study.
+    pub fn of(study: &Study) -> Vec<Numbers> {
+        let all = study.space.values();
+        let numbers = columns(study).into_iter().filter_map(|column| {
+            let (unit, factor) = match column.content {
+                Content::Text => return None,
+                Content::Number => ("", 1.0),
+                Content::Quantity(quantity) => quantity.in_columns(),
+            };
+            let number = |value: &str| match column.content {
+                Content::Quantity(quantity) => Some(quantity.read(value)? as f64),
+                _ => value.parse().ok(),
+            };
+            let values = all[column.key].iter().map(|value| plain(value));
+            let values =
+                values.filter_map(|value| Some((value.to_owned(), number(value)? * factor)));
+            let key = study.space.keys[column.key].to_string();
+            Some(Numbers { key, unit, values: values.collect() })
+        });
+        numbers.collect()
+    }
+}
+
 /// Reads a number.
 type Reader = dyn Fn(&str) -> Option<f64>;
 

@@ -179,6 +179,20 @@ pub enum Dash {
     Short,
 }
 
+impl Dash {
+    /// The lengths of strokes and gaps in turn, as SVG writes them; none of a line without gaps.
+    pub fn pattern(self) -> Option<&'static str> {
+        match self {
+            Dash::Solid => None,
+            Dash::Dashed => Some("7 4"),
+            Dash::Dotted => Some("1.5 4"),
+            Dash::Long => Some("9 5"),
+            Dash::DashDotted => Some("8 4 1 4"),
+            Dash::Short => Some("4 4"),
+        }
+    }
+}
+
 /// What a figure is drawn on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paper {

@@ -8,6 +8,7 @@ use maud::{Markup, html};
 use super::cells::fairness;
 use super::{drawing, figures, time_frames};
 use crate::admission::AdmissionView;
+use crate::html::drawn::{Drawn, section};
 use crate::html::tables::cell;
 use crate::html::tables::swatch;
 use crate::html::{admission_section, facts, figure, page, promises, verdict_box};
@@ -39,18 +40,27 @@ pub fn html(
                 section { h2 { "Frames and losses" } (time_frames::section(summary)) }
             }
             section { h2 { "Hop by hop" } (hops(&summary.hops)) }
-            section {
-                h2 { "Figures" }
-                (figure(&drawing::topology(on.on), TOPOLOGY))
-                @if let Some(framing) = &on.framing {
-                    (figure(&drawing::reservations(framing), FRAMES))
-                }
-                (figure(&figures::goodput(summary, series), GOODPUT))
-                (figure(&figures::delays(summary, series), DELAYS))
-                (figure(&figures::flows(summary), FLOWS))
-            }
+            (section(&drawings(on, summary, series)))
         },
     )
+}
+
+/// The figures of a network's report, in its order.
+pub fn drawings<'a>(
+    on: &'a Assigned<'_>,
+    summary: &NetworkSummary,
+    series: &Series,
+) -> Vec<Drawn<'a>> {
+    let mut drawn = vec![Drawn::new("topology", drawing::topology(on.on), TOPOLOGY)];
+    if let Some(framing) = &on.framing {
+        drawn.push(Drawn::new("frames", drawing::reservations(framing), FRAMES));
+    }
+    drawn.extend([
+        Drawn::new("goodput", figures::goodput(summary, series), GOODPUT),
+        Drawn::new("delays", figures::delays(summary, series), DELAYS),
+        Drawn::new("flows", figures::flows(summary), FLOWS),
+    ]);
+    drawn
 }
 
 /// Several runs of the same network as an HTML file.

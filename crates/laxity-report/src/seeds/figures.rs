@@ -72,6 +72,16 @@ impl Format {
         }
     }
 
+    /// The unit in which columns show it, and by what a value is multiplied for that.
+    pub fn in_columns(self) -> (&'static str, f64) {
+        match self {
+            Format::Number => ("", 1.0),
+            Format::Millis => ("ms", 1e-6),
+            Format::Megabits => ("Mbit/s", 1e-6),
+            Format::Percent => ("%", 100.0),
+        }
+    }
+
     /// What charts show it in, and by what a value is multiplied for that.
     pub(crate) fn unit(self) -> (Unit, f64) {
         match self {
@@ -93,7 +103,7 @@ impl Format {
     }
 
     /// A figure's name in words.
-    pub(crate) fn plain(self, name: &str) -> String {
+    pub fn plain(self, name: &str) -> String {
         let label = self.label(name);
         let words = label.trim_end_matches([' ', '%']);
         let words = words.trim_end_matches(" ms").trim_end_matches(" Mbit/s").to_owned();
@@ -109,12 +119,8 @@ impl Format {
         let name = name.replace("deadline_misses", "missed").replace("_ns", "");
         let name = name.replace("p99_9", "p99.9").replace(['_', '.'], " ");
         let name = name.replace("p99 9", "p99.9");
-        match self {
-            Format::Number => name,
-            Format::Millis => format!("{name} ms"),
-            Format::Megabits => format!("{name} Mbit/s"),
-            Format::Percent => format!("{name} %"),
-        }
+        let (unit, _) = self.in_columns();
+        format!("{name} {unit}").trim_end().to_owned()
     }
 }
 

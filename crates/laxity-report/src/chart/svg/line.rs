@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::chart::description::{Dash, Mark, Style};
+use crate::chart::description::{Mark, Style};
 
 /// The data of so many points that large dots would hide each other.
 const CROWD: usize = 3000;
@@ -21,24 +21,12 @@ pub fn stroke(data: &str, mark: Mark, style: Style) -> Markup {
         Mark::Line | Mark::Step if style.faint => "1.2",
         Mark::Line | Mark::Step => "1.8",
     };
-    let dashes = dashes(style.dash).filter(|_| mark != Mark::Points);
+    let dashes = style.dash.pattern().filter(|_| mark != Mark::Points);
     let opacity = (style.faint || mark == Mark::Sticks).then_some("0.6");
     html! {
         path class=[style.css_class()] d=(data) fill="none" color=[style.colour()]
             stroke="currentColor" stroke-width=(width) stroke-linecap="round"
             stroke-linejoin="round" stroke-dasharray=[dashes] stroke-opacity=[opacity] {}
-    }
-}
-
-/// Dashes as SVG writes them.
-fn dashes(dash: Dash) -> Option<&'static str> {
-    match dash {
-        Dash::Solid => None,
-        Dash::Dashed => Some("7 4"),
-        Dash::Dotted => Some("1.5 4"),
-        Dash::Long => Some("9 5"),
-        Dash::DashDotted => Some("8 4 1 4"),
-        Dash::Short => Some("4 4"),
     }
 }
 

@@ -1,0 +1,142 @@
+//! What came of simulations.
+
+use arrow_array::RecordBatch;
+use laxity_api::{Compared, Delays, Traffic};
+use laxity_sim::series::SeriesRecorder;
+use pyo3::prelude::*;
+use pyo3_arrow::PyTable;
+
+use crate::errors::LaxityError;
+use crate::packets::Packets;
+use crate::plan::{Plan, json, traffic};
+use crate::scheduler::Given;
+use crate::simulate::One;
+
+/// A class, its delays in ns, and of each the share of packets that were delayed for longer.
+type Spread = (String, Vec<(u64, f64)>);
+
+/// A run.
+#[pyclass(frozen, module = "laxity._laxity")]
+pub struct Ran {
+    /// The JSON of `laxity run`.
+    #[pyo3(get)]
+    json: String,
+    /// The same for people.
+    #[pyo3(get)]
+    text: String,
+    /// The same as a page.
+    #[pyo3(get)]
+    html: String,
+    /// The figures of that page, by their names, as SVG.
+    #[pyo3(get)]
+    figures: Vec<(&'static str, String)>,
+    /// How the delays of each class are spread.
+    #[pyo3(get)]
+    delays: Vec<Spread>,
+    /// Whether every promise was kept.
+    #[pyo3(get)]
+    kept: bool,
+    packets: Option<RecordBatch>,
+}
+
+#[pymethods]
+impl Ran {
+    /// Every packet, if they were asked for.
+    #[getter]
+    fn packets(&self) -> PyResult<Option<PyTable>> {
+        let table = |batch: &RecordBatch| PyTable::try_new(vec![batch.clone()], batch.schema());
+        self.packets.as_ref().map(table).transpose()
+    }
+}
+
+impl Ran {
+    /// Simulates a plan, on a scheduler of Python's if there is one.
+    pub fn of(
+        py: Python<'_>,
+        plan: &laxity_plan::Plan,
+        scheduler: Option<&Given>,
+        traffic: &Traffic<'_>,
+        packets: bool,
+        heard: Option<Py<PyAny>>,
+    ) -> PyResult<Ran> {
+        let mut series = SeriesRecorder::new(plan);
+        let mut table = packets.then(|| Packets::new(plan));
+        let one = One { own: None, plan, scheduler, traffic };
+        let ran = match &mut table {
+            Some(table) => one.simulate(py, &mut (&mut series, table), heard)?,
+            None => one.simulate(py, &mut series, heard)?,
+        };
+        let packets = table.map(Packets::finish).transpose();
+        let series = series.finish();
+        let figures = ran.figures(&series).into_iter();
+        Ok(Ran {
+            json: json(&ran),
+            text: ran.text(),
+            html: ran.page(&series),
+            figures: figures.map(|drawn| (drawn.name, drawn.figure.svg())).collect(),
+            delays: spreads(ran.delays(&series)),
+            kept: ran.verdict().kept,
+            packets: packets.map_err(|error| LaxityError::new_err(error.to_string()))?,
+        })
+    }
+}
+
+/// Several runs of the same traffic.
+#[pyclass(frozen, module = "laxity._laxity")]
+pub struct Comparison {
+    /// The JSON of `laxity compare`.
+    #[pyo3(get)]
+    json: String,
+    /// The same for people.
+    #[pyo3(get)]
+    text: String,
+    /// The delays of all in one figure, as SVG; of one link only.
+    #[pyo3(get)]
+    figure: Option<String>,
+    /// How the delays of each class are spread under each; of one link only.
+    #[pyo3(get)]
+    delays: Option<Vec<Vec<Spread>>>,
+    /// Whether every promise was kept.
+    #[pyo3(get)]
+    kept: bool,
+}
+
+/// The same traffic through several plans, each with the scheduler of Python's that it is on, if it is, beside the
+/// plan as it is.
+#[pyfunction]
+pub fn compare(
+    py: Python<'_>,
+    plan: &Plan,
+    contenders: Vec<(PyRef<'_, Plan>, Option<Given>)>,
+    duration: Option<&str>,
+    seed: Option<u64>,
+    heard: Option<Py<PyAny>>,
+) -> PyResult<Comparison> {
+    let traffic = traffic(duration, seed)?;
+    let mut over_time = Vec::new();
+    let runs = contenders.iter().map(|(contender, scheduler)| {
+        let mut series = SeriesRecorder::new(&contender.plan);
+        let one = One {
+            own: Some(&plan.plan),
+            plan: &contender.plan,
+            scheduler: scheduler.as_ref(),
+            traffic: &traffic,
+        };
+        let ran = one.simulate(py, &mut series, heard.as_ref().map(|heard| heard.clone_ref(py)));
+        over_time.push(series.finish());
+        ran
+    });
+    let compared: Compared = runs.collect::<PyResult<_>>()?;
+    let delays = compared.delays(&over_time);
+    Ok(Comparison {
+        json: json(&compared),
+        text: compared.text(),
+        figure: compared.figure(&over_time),
+        delays: delays.map(|delays| delays.into_iter().map(spreads).collect()),
+        kept: compared.kept(),
+    })
+}
+
+fn spreads(delays: Vec<Delays>) -> Vec<Spread> {
+    delays.into_iter().map(|Delays { class, longer }| (class, longer)).collect()
+}

@@ -1,0 +1,52 @@
+//! How figures are shown: their names, numbers and colours, for tables and charts.
+
+use laxity_report::chart::{Dash, Style};
+use laxity_report::quantity::NOTHING;
+use laxity_report::seeds::Format;
+use pyo3::prelude::*;
+
+/// A figure's name as the head of a column, with its unit.
+#[pyfunction]
+pub fn label(figure: &str) -> String {
+    Format::of(figure).label(figure)
+}
+
+/// A figure's name in words.
+#[pyfunction]
+pub fn plain(figure: &str) -> String {
+    Format::of(figure).plain(figure)
+}
+
+/// The unit in which a figure is shown, and by what its value is multiplied for that.
+#[pyfunction]
+pub fn unit(figure: &str) -> (&'static str, f64) {
+    Format::of(figure).in_columns()
+}
+
+/// A value of a figure as a cell below that head.
+#[pyfunction]
+pub fn cell(figure: &str, value: Option<f64>) -> String {
+    value.map_or(NOTHING.to_owned(), |value| Format::of(figure).text(value))
+}
+
+/// The colours and dashes of so many subjects, as the report has them on white paper.
+#[pyfunction]
+pub fn styles(subjects: usize) -> Vec<(&'static str, Vec<f64>)> {
+    let style = |subject| {
+        let style = Style::of(subject);
+        (style.colour().unwrap_or("#000"), lengths(style.dash))
+    };
+    (0..subjects).map(style).collect()
+}
+
+/// The dashes of a deadline and of a bound.
+#[pyfunction]
+pub fn promises() -> (Vec<f64>, Vec<f64>) {
+    (lengths(Dash::Dashed), lengths(Dash::Dotted))
+}
+
+/// The lengths of strokes and gaps in turn.
+fn lengths(dash: Dash) -> Vec<f64> {
+    let pattern = dash.pattern().unwrap_or_default();
+    pattern.split_whitespace().filter_map(|length| length.parse().ok()).collect()
+}

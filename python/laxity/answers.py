@@ -1,0 +1,162 @@
+"""Answers: proofs, runs and comparisons."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from . import _laxity, charts, tables
+from .figures import Figure
+
+if TYPE_CHECKING:
+    import altair
+
+
+class Answer:
+    """What the command prints: ``data`` as with ``--json``, ``text`` without."""
+
+    def __init__(self, answer: str, text: str) -> None:
+        self.json = answer
+        self.data: Any = json.loads(answer)
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    @property
+    def _words(self) -> str:
+        """What is said below the tables of the text, for a notebook."""
+        return tables.said(self.text.rstrip().split("\n\n")[-1])
+
+
+class Proof(Answer):
+    """What is proved of a plan."""
+
+    def __init__(self, answer: str, text: str, plan: _laxity.Plan) -> None:
+        super().__init__(answer, text)
+        self._plan = plan
+
+    @cached_property
+    def _curves(self) -> tuple[str, str, list[tuple[str, list[tuple[float, float]]]]] | None:
+        return self._plan.curves()
+
+    @property
+    def figure(self) -> Figure | None:
+        """The curves that were compared, as the report draws them; ``None`` where the test has none."""
+        return None if self._curves is None else Figure(self._curves[0])
+
+    def chart(self) -> altair.Chart:
+        """The same curves as a chart of Altair.
+
+        Raises ``LaxityError`` where the test has none.
+        """
+        if self._curves is None:
+            raise _laxity.LaxityError("no curves were compared: those of EDF and H-FSC on one link are drawn")
+        return charts.curves(*self._curves[1:])
+
+    @property
+    def admitted(self) -> bool | None:
+        """Whether everything that is promised holds; ``None`` if nobody knows."""
+        return self.data["admitted"]
+
+    @property
+    def statement(self) -> str | None:
+        """Why, in a sentence."""
+        return self.data.get("statement")
+
+    @property
+    def binding(self) -> dict[str, Any] | None:
+        """The constraint that binds, or is broken."""
+        return self.data.get("binding")
+
+    @property
+    def classes(self) -> list[dict[str, Any]]:
+        """For each class its deadline and bound, in nanoseconds, and what it could change to pass."""
+        return self.data.get("classes", [])
+
+    @property
+    def mends(self) -> dict[str, dict[str, Any]]:
+        """By class, the shortest deadline and the highest rate that the rest leaves it, where they were sought."""
+        keys = ("shortest_deadline_ns", "highest_rate_bps")
+        sought = (one for one in self.classes if one.get("mends_sought"))
+        return {one["name"]: {key: one.get(key) for key in keys} for one in sought}
+
+    def _repr_html_(self) -> str:
+        # In networks a class may take several paths.
+        rows = [
+            {"class": one.get("name") or one["class"], "path": " → ".join(one.get("nodes", [])), **one}
+            for one in self.data.get("paths") or self.classes
+        ]
+        words = {"class": "class", "path": "path"} if any(row["path"] for row in rows) else {"class": "class"}
+        return tables.figures(words, rows) + self._words
+
+
+class Run(Answer):
+    """What came of a simulation."""
+
+    def __init__(self, ran: _laxity.Ran) -> None:
+        super().__init__(ran.json, ran.text)
+        self._ran = ran
+
+    @property
+    def kept(self) -> bool:
+        """Whether every promise was kept."""
+        return self._ran.kept
+
+    @property
+    def classes(self) -> list[dict[str, Any]]:
+        """What each class got, as in ``summary.json``."""
+        return self.data["classes"]
+
+    @property
+    def packets(self) -> Any:
+        """Every packet, as a table of Arrow, which polars, pandas, pyarrow and DuckDB take without a copy:
+        ``polars.DataFrame(run.packets)``. ``None`` if they were not asked for."""
+        return self._ran.packets
+
+    @property
+    def page(self) -> str:
+        """The report, a page of HTML with tables and figures."""
+        return self._ran.html
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """The figures of the report, by their names, such as ``delays`` and ``delays-over-time``."""
+        return {name: Figure(svg) for name, svg in self._ran.figures}
+
+    def chart(self) -> altair.LayerChart:
+        """The figure of delays as a chart of Altair: of each class the share of packets that were delayed for longer
+        than a given time, with its deadline and bound."""
+        return charts.delays(self._ran.delays, self.classes)
+
+    def _repr_html_(self) -> str:
+        return tables.figures({"class": "name"}, self.classes) + self._words + self.figures["delays"]
+
+
+class Comparison(Answer):
+    """The same packets through several disciplines."""
+
+    def __init__(self, compared: _laxity.Comparison) -> None:
+        super().__init__(compared.json, compared.text)
+        self._compared = compared
+        self.figure = None if compared.figure is None else Figure(compared.figure)
+        """The delays of all in one figure, as SVG; of one link only."""
+        self.kept = compared.kept
+        """Whether every promise was kept."""
+
+    def chart(self) -> altair.ConcatChart:
+        """The same figure as a chart of Altair.
+
+        Raises ``LaxityError`` of a network.
+        """
+        if self._compared.delays is None:
+            raise _laxity.LaxityError("a comparison over a network has no figure: draw its runs")
+        return charts.compared(self.data, self._compared.delays)
+
+    def _repr_html_(self) -> str:
+        runs = [{"scheduler": run["scheduler"], **one} for run in self.data for one in run["classes"]]
+        places = {one["name"]: at for run in self.data for at, one in enumerate(run["classes"])}
+        rows = sorted(runs, key=lambda one: places[one["name"]])
+        table = tables.figures({"class": "name", "scheduler": "scheduler"}, rows)
+        return table + self._words + (self.figure or "")

@@ -1,0 +1,77 @@
+"""Progress: who hears of it, or a bar of tqdm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .extras import needed
+
+Progress = Callable[[int], object]
+"""Hears how far simulated time is, in nanoseconds, from 0 on; what it raises stops the run."""
+Going = Callable[[int, int], object]
+"""Hears how many runs there are and how many of them are done; what it raises stops the study."""
+
+SECONDS = "{l_bar}{bar}| {n:.1f}/{total:.1f} s [{elapsed}<{remaining}]"
+SECONDS_OF_MANY = "{desc}: {n:.1f} s [{elapsed}]"
+
+
+@contextmanager
+def simulated(progress: Progress | bool | None, lasts: int | None, runs: int = 1) -> Iterator[Progress | None]:
+    """Who hears of some runs, one after another, of so many nanoseconds each, if that is known: a bar if ``True``."""
+    if not isinstance(progress, bool):
+        yield progress
+    elif not progress:
+        yield None
+    else:
+        total = None if lasts is None else lasts * runs / 1e9
+        with _bar(desc="simulated", total=total, bar_format=SECONDS_OF_MANY if total is None else SECONDS) as bar:
+            begun = 0
+
+            def heard(now: int) -> None:
+                nonlocal begun
+                # A run begins at 0, and goes on for a while when no more packets arrive.
+                begun += now == 0
+                before, here = (0, now) if lasts is None else ((begun - 1) * lasts, min(now, lasts))
+                _show(bar, (before + here) / 1e9)
+
+            yield heard
+            _show(bar, total or bar.n)
+
+
+@contextmanager
+def of_runs(progress: Going | bool | None) -> Iterator[Going | None]:
+    """Who hears of a study: a bar if ``True``."""
+    if not isinstance(progress, bool):
+        yield progress
+    elif not progress:
+        yield None
+    else:
+        with _bar(desc="runs", total=0, unit="run") as bar:
+
+            def heard(runs: int, done: int) -> None:
+                bar.total = runs
+                _show(bar, done)
+
+            yield heard
+            _show(bar, bar.total)
+
+
+@contextmanager
+def of_trials(progress: Going | bool | None, trials: int, runs: int) -> Iterator[Callable[[int], Going | None]]:
+    """Who hears of each of so many trials, by their numbers from 0, of so many runs: one bar for all if ``True``."""
+    with of_runs(progress) as heard:
+        if progress is True and heard is not None:
+            yield lambda trial: lambda _, done: heard(trials * runs, trial * runs + done)
+        else:
+            yield lambda _: heard
+
+
+def _bar(**options: Any) -> Any:
+    return needed("tqdm.auto", "progress", "a progress bar").tqdm(**options)
+
+
+def _show(bar: Any, at: float) -> None:
+    # As often as tqdm redraws.
+    bar.update(at - bar.n)
