@@ -15,6 +15,16 @@ pytest.importorskip("altair")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 UPLINK = lx.Plan.read(EXAMPLES / "home-uplink.toml")
 NETWORK = lx.Plan.read(EXAMPLES / "two-hops.toml")
+RANDOM = lx.Plan(
+    link={"rate": "10mbit"},
+    scheduler={"kind": "wfq"},
+    classes={
+        "video": {"deadline": "30ms", "arrival": {"bucket": "20kB", "rate": "600kB/s", "packet": "1000b"}},
+        "web": {},
+    },
+    run={"duration": "1s"},
+    sources=[{"class": name, "model": "poisson", "packet": "1000b", "rate": "4mbit"} for name in ("video", "web")],
+)
 
 
 def rows(chart: Any) -> list[dict[str, Any]]:
@@ -117,8 +127,8 @@ def means(study: lx.Study, figure: str) -> list[float]:
 
 @pytest.mark.parametrize(("x", "color"), [(None, None), ("scheduler", "class.video.deadline"), ("scheduler", None)])
 def test_the_chart_of_a_study_has_its_numbers(store: Path, x: str | None, color: str | None) -> None:
-    over = {"class.video.deadline": ["25ms", "30ms"], "scheduler": ["edf", "hfsc"]}
-    study = lx.sweep(UPLINK, over, seeds=range(1, 4), store=store)
+    over = {"class.video.deadline": ["25ms", "30ms"], "scheduler": ["wfq", "drr"]}
+    study = lx.sweep(RANDOM, over, seeds=range(1, 4), store=store)
     figure = study.figure()
     assert isinstance(figure, lx.Figure) and "class.video.deadline" in figure
     chart = study.chart(x=x, color=color)
@@ -127,6 +137,7 @@ def test_the_chart_of_a_study_has_its_numbers(store: Path, x: str | None, color:
     for row in drawn:
         assert row["class.video.deadline #"] == float(row["class.video.deadline"].removesuffix("ms"))
     halves = sorted(line["half_width"] / 1e6 for line in study.lines if line["figure"] == "delay_ns.p99")
+    assert min(halves) > 0
     assert sorted((row["high"] - row["low"]) / 2 for row in drawn) == pytest.approx(halves)
     assert "class.video.deadline, ms" in chart.to_json() or x
 
