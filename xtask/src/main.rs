@@ -15,6 +15,7 @@ mod search;
 mod soak;
 mod steps;
 mod wasm;
+mod wheel;
 mod workspace;
 
 use std::process::ExitCode;
@@ -35,7 +36,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Everything below but `peers`, and all tests: what a change must pass.
+    /// Everything below but `wheel`, `peers` and `soak`, and all tests: what a change must pass.
     Test,
     /// Format, clippy and documentation, warnings being errors.
     Lint,
@@ -49,6 +50,8 @@ enum Command {
     Wasm,
     /// The package for Python, and its tests, in an environment in target/python.
     Python,
+    /// The wheel of the package for Python, into target/wheel: small, and right where nothing else is. Takes minutes.
+    Wheel,
     /// The package for Debian, into target/debian. Needs cargo-deb.
     Deb,
     /// Feed every parser of outside bytes with what a fuzzer makes of its seeds.
@@ -119,6 +122,7 @@ impl Command {
             Command::Wasm => vec![wasm::step()],
             Command::Deb => vec![deb::step()],
             Command::Python => vec![python::step()],
+            Command::Wheel => vec![wheel::step()],
             Command::Fuzz(Fuzz { seconds }) => vec![fuzz::step(seconds)],
             Command::Peers(Peers { seeds }) => vec![peers::step(seeds)],
             Command::Soak(Soak { minutes }) => vec![soak::step(minutes)],

@@ -26,7 +26,7 @@ pub fn step() -> Step {
 }
 
 /// Why there is no environment, if it cannot be had.
-fn prepare(workspace: &Workspace, environment: &Path) -> Result<Option<String>, String> {
+pub fn prepare(workspace: &Workspace, environment: &Path) -> Result<Option<String>, String> {
     if environment.join("bin/maturin").exists() {
         return Ok(None);
     }

@@ -93,7 +93,8 @@ impl Draft {
         // The way to a place is that of a change.
         let mut copy = self.clone();
         let (last, table) = copy.place(key).ok()?;
-        Some(table.get(last)?.as_value()?.to_string().trim().to_owned())
+        // What stands around it, such as a comment, is not of it.
+        Some(table.get(last)?.as_value()?.clone().decorated("", "").to_string())
     }
 
     /// The last part of a key, and the table that it lies in.
