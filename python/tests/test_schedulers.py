@@ -59,11 +59,13 @@ def packets(run):
     return polars.DataFrame(run.packets)
 
 
+@pytest.mark.parametrize("police", ["count", "demote", "drop"])
 @pytest.mark.parametrize("seed", range(1, 6))
-def test_edf_in_python_is_edf(seed):
-    own = packets(plan().run(seed=seed, duration="5s", packets=True))
+def test_edf_in_python_is_edf(seed, police):
+    policed = plan().edit({"class.video.police": police})
+    own = packets(policed.run(seed=seed, duration="5s", packets=True))
     for scheduler in Edf(), lx.by_rank(lx.Deadline()), lx.by_rank(lambda packet: lx.Deadline()(packet)):
-        ours = packets(plan().under(scheduler).run(seed=seed, duration="5s", packets=True))
+        ours = packets(policed.under(scheduler).run(seed=seed, duration="5s", packets=True))
         assert ours.select(COLUMNS).equals(own.select(COLUMNS)), scheduler.name
     assert own.height > 2000 and (own["start_ns"] - own["arrival_ns"]).max() > 5_000_000
 
@@ -229,6 +231,19 @@ def test_packets_of_another_run_are_refused():
     ours.run(duration="100ms")
     with pytest.raises(lx.ContractError, match="of another run"):
         ours.run(duration="100ms")
+
+
+def test_nothing_is_called_after_an_error():
+    class Counts(Holds):
+        calls = 0
+
+        def dequeue(self, now):
+            self.calls += 1
+
+    counts = Counts()
+    with pytest.raises(lx.ContractError, match="Counts: .* `next_ready` says"):
+        plan().under(counts).run()
+    assert counts.calls == 1
 
 
 def test_what_is_raised_reaches_the_caller():

@@ -12,19 +12,8 @@ import polars
 import pytest
 
 import laxity as lx
+from thousand import PLAN
 
-PLAN = lx.Plan(
-    link={"rate": "2mbit"},
-    scheduler={"kind": "edf"},
-    classes={
-        "voice": {"deadline": "10ms", "arrival": {"bucket": "400b", "rate": "64kbit", "packet": "200b"}},
-        "web": {},
-    },
-    sources=[
-        {"class": "voice", "model": "constant", "packet": "200b", "rate": "53kbit"},
-        {"class": "web", "model": "poisson", "packet": "1000b", "rate": "1.8mbit"},
-    ],
-)
 OVER = {"link.rate": ["2mbit", "3mbit"], "scheduler": ["edf", "fifo"]}
 
 

@@ -52,7 +52,6 @@ pub struct Object {
     /// No other run has this number.
     run: u64,
     raised: Raised,
-    has_raised: bool,
 }
 
 /// Numbers runs.
@@ -79,13 +78,12 @@ impl Object {
             backlog: Backlog::default(),
             run: RUNS.fetch_add(1, Ordering::Relaxed),
             raised,
-            has_raised: false,
         })
     }
 
     /// What came of a call; nothing if it was raised.
-    fn kept<T>(&mut self, called: PyResult<T>) -> Option<T> {
-        called.inspect_err(|_| self.has_raised = true).map_err(|error| self.raised.keep(error)).ok()
+    fn kept<T>(&self, called: PyResult<T>) -> Option<T> {
+        called.map_err(|error| self.raised.keep(error)).ok()
     }
 
     /// Lets go of a packet that the object gave.
@@ -186,7 +184,7 @@ impl laxity::scheduler::Scheduler for Object {
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
-        if self.has_raised || self.backlog.packets == 0 {
+        if self.raised.is_there() || self.backlog.packets == 0 {
             return None;
         }
         let chosen = self.choose(now, drops);
@@ -194,10 +192,10 @@ impl laxity::scheduler::Scheduler for Object {
     }
 
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {
-        if self.has_raised || self.backlog.packets == 0 {
+        if self.raised.is_there() || self.backlog.packets == 0 {
             return None;
         }
-        self.waits_until(now).map_err(|error| self.raised.keep(error)).ok()
+        self.kept(self.waits_until(now))
     }
 
     fn backlog(&self) -> Backlog {
@@ -212,7 +210,7 @@ impl laxity::scheduler::Scheduler for Object {
 
 impl Withdraw for Object {
     fn admit(&mut self, now: Nanos, packet: Plain, drops: &mut dyn DropSink) -> Option<Place> {
-        if self.has_raised || packet.class.0 >= self.classes.len() {
+        if self.raised.is_there() || packet.class.0 >= self.classes.len() {
             drops.dropped(packet, DropReason::NoClass);
             return None;
         }
@@ -223,7 +221,6 @@ impl Withdraw for Object {
     }
 
     fn withdraw(&mut self, _: Nanos, _: Place, _: u64, _: &mut dyn DropSink) -> Option<Plain> {
-        self.has_raised = true;
         self.raised.keep(broken(format!(
             "{}: the plan's queue management takes packets out of the middle, which only Laxity's own schedulers let \
              it do: give the plan another",
