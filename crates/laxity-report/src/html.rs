@@ -137,6 +137,18 @@ pub(crate) fn facts(facts: &[(&'static str, String)]) -> Markup {
     }
 }
 
+/// A table of cells that are written already; those behind the column of this place are numbers.
+pub(crate) fn grid(header: &[String], rows: &[Vec<String>], words: usize) -> Markup {
+    html! {
+        div.wide { table {
+            thead { tr { @for (at, head) in header.iter().enumerate() { th.number[at > words] { (head) } } } }
+            tbody { @for row in rows { tr {
+                @for (at, cell) in row.iter().enumerate() { td.number[at > words] { (cell) } }
+            } } }
+        } }
+    }
+}
+
 /// What came of the promises of one run.
 pub(crate) fn verdict_box(verdict: &Verdict) -> Markup {
     let is_spotless = verdict.admitted != Some(false) && verdict.broken.is_empty();

@@ -3,7 +3,7 @@
 use maud::html;
 
 use crate::chart::{Axis, Chart, Dash, Figure, Mark, Series, Style, Unit};
-use crate::html::{facts, figure as drawn, page};
+use crate::html::{facts, figure as drawn, grid, page};
 use crate::seeds::Format;
 
 /// A class, and how a figure of it depends on a value.
@@ -101,12 +101,7 @@ pub fn html(title: &str, about: &[(&'static str, String)], parts: &[Part]) -> St
                 section {
                     h2 { (Format::of(&part.figure).plain(&part.figure)) }
                     @if let Some(picture) = &part.picture { (drawn(picture, CAPTION)) }
-                    div.wide { table {
-                        thead { tr { @for (at, head) in part.header.iter().enumerate() { th.number[at > part.words] { (head) } } } }
-                        tbody { @for row in &part.rows { tr {
-                            @for (at, cell) in row.iter().enumerate() { td.number[at > part.words] { (cell) } }
-                        } } }
-                    } }
+                    (grid(&part.header, &part.rows, part.words))
                 }
             }
             p.note { (EXPLAINED) }

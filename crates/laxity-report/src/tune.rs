@@ -3,7 +3,7 @@
 use maud::html;
 
 use crate::chart::{Along, Axis, Chart, Dash, Figure, Mark, Marker, Series, Style, Unit};
-use crate::html::{facts, figure as drawn, page};
+use crate::html::{facts, figure as drawn, grid, page};
 use crate::seeds::Format;
 
 /// A goal over a key.
@@ -80,10 +80,7 @@ pub fn html(title: &str, about: &[(&'static str, String)], parts: &[Part]) -> St
                     @for sentence in &part.sentences { p { (sentence) } }
                     @if let Some(picture) = &part.picture { (drawn(picture, CAPTION)) }
                     @if !part.header.is_empty() {
-                        div.wide { table {
-                            thead { tr { @for head in &part.header { th { (head) } } } }
-                            tbody { @for row in &part.rows { tr { @for cell in row { td { (cell) } } } } }
-                        } }
+                        (grid(&part.header, &part.rows, usize::MAX))
                     }
                 }
             }
