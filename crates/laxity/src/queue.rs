@@ -1,7 +1,9 @@
 //! The ordered queues that schedulers are made of, each with its cost.
 
 mod bitmap;
+mod buckets;
 mod eligible_set;
+mod eligible_tree;
 mod extremes;
 mod fifos;
 pub mod serial;
@@ -10,6 +12,7 @@ mod winner_tree;
 
 pub use bitmap::Bitmap;
 pub use eligible_set::EligibleSet;
+pub use eligible_tree::EligibleTree;
 pub use extremes::Extremes;
 pub use fifos::{Fifos, Withdrawn};
 pub use sorted_fifos::SortedFifos;

@@ -66,6 +66,29 @@ impl Bitmap {
         Some(at)
     }
 
+    /// The least number that is not below this one, if there is any.
+    #[inline]
+    pub fn first_from(&self, number: usize) -> Option<usize> {
+        let mut at = number;
+        for (height, layer) in self.layers.iter().enumerate() {
+            let here = layer.get(at / 64)? & (u64::MAX << (at % 64));
+            if here != 0 {
+                at = at / 64 * 64 + here.trailing_zeros() as usize;
+                for below in self.layers[..height].iter().rev() {
+                    at = at * 64 + below[at].trailing_zeros() as usize;
+                }
+                return Some(at);
+            }
+            at = at / 64 + 1;
+        }
+        None
+    }
+
+    /// The layers, from the numbers up: each bit stands for a word of the layer below.
+    pub(super) fn layers(&self) -> &[Vec<u64>] {
+        &self.layers
+    }
+
     /// Bytes held.
     pub fn footprint(&self) -> usize {
         let words = self.layers.iter().map(Vec::capacity).sum::<usize>();

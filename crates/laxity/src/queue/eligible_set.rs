@@ -1,363 +1,342 @@
 //! Requests with an eligible time and a deadline.
 
-mod node;
+mod soonest;
 #[cfg(test)]
 mod tests;
 
 use alloc::vec::Vec;
 
+use super::EligibleTree;
+use super::buckets::{Buckets, Lies, Request};
 use super::serial::{Stamp, earlier, is_before};
-use node::{Entry, MOST, Node, SPARSE};
+use soonest::{Due, Soonest};
 
 /// Requests, at most one a slot, that each may be served from an eligible time on and have a
 /// deadline. It answers which of those that are eligible by now has the least deadline; among equal
 /// deadlines the lowest slot's. Eligible times lie within [`REACH`](super::serial::REACH) of each
-/// other and of now, and so do deadlines.
+/// other and of now, and so do deadlines. Now never goes back.
 ///
 /// Such a set is what H-FSC keeps its real-time requests in (Stoica, Zhang, Ng 2000, section IV) and
-/// what every rule of the kind "smallest eligible finishing time first" needs. The requests are
-/// sorted by deadline in a B+ tree whose nodes know the least eligible time below each of their
-/// children: one path from the root answers, adds or removes, however many requests become eligible
-/// at once. The earliest ones lie apart in a node of their own in front of the tree, for they are
-/// the ones that are asked for and leave.
+/// what every rule of the kind "smallest eligible finishing time first" needs. It is made of two
+/// calendars (Brown 1988): requests wait in one by their eligible times, and are moved to the other, by
+/// their deadlines, as these come. However many become eligible at once, an operation moves those of
+/// [`MOVED`] buckets at most: of what is due and not yet moved, the least deadline is found in
+/// `log64(slots)` steps. What a calendar has no room for goes into an [`EligibleTree`], and the better of
+/// both answers counts.
 #[derive(Clone, Debug)]
 pub struct EligibleSet {
-    /// The requests with the least deadlines; empty only if there are none at all.
-    front: Node,
-    /// The least eligible time of these, unless it has to be looked for.
-    front_eligible: Option<Stamp>,
-    nodes: Vec<Node>,
-    /// Nodes that are not in use.
-    free: Vec<u32>,
-    root: u32,
-    /// Levels above the lowest.
-    height: u32,
+    requests: Vec<Request>,
+    /// The only one there is, which need not be put in order.
+    alone: Option<u32>,
+    waiting: Buckets,
+    /// The least deadlines of what waits.
+    soonest: Soonest,
+    /// Nothing waits that is eligible earlier.
+    due: Stamp,
+    ready: Buckets,
+    others: EligibleTree,
+    now: Stamp,
 }
 
-/// Where an operation has come by on its way down: nodes and places in them.
-struct Path([(u32, u32); HIGHEST]);
-
-/// A tree of 2^32 requests is no higher: every node but the root has at least `SPARSE` entries.
-const HIGHEST: usize = 16;
-
-impl Path {
-    fn new() -> Self {
-        Path([(0, 0); HIGHEST])
-    }
-
-    fn note(&mut self, level: u32, node: u32, place: usize) {
-        self.0[level as usize % HIGHEST] = (node, place as u32);
-    }
-
-    fn at(&self, level: u32) -> (u32, usize) {
-        let (node, place) = self.0[level as usize % HIGHEST];
-        (node, place as usize)
-    }
-}
-
-impl Default for EligibleSet {
-    fn default() -> Self {
-        EligibleSet::new()
-    }
-}
+/// Buckets that an operation moves at the most.
+const MOVED: usize = 4;
 
 impl EligibleSet {
-    /// No requests.
-    pub fn new() -> Self {
+    /// No requests of so many slots.
+    ///
+    /// # Panics
+    /// If there are 2^28 slots or more.
+    pub fn new(slots: usize) -> Self {
+        let waiting = Buckets::new(slots);
         EligibleSet {
-            front: Node::EMPTY,
-            front_eligible: None,
-            nodes: alloc::vec![Node::EMPTY],
-            free: Vec::new(),
-            root: 0,
-            height: 0,
+            requests: alloc::vec![Request::default(); slots],
+            soonest: Soonest::new(&waiting),
+            alone: None,
+            ready: waiting.clone(),
+            waiting,
+            due: 0,
+            others: EligibleTree::new(),
+            now: 0,
         }
+    }
+
+    /// Makes the number of slots at least this; it doubles where it grows.
+    pub fn grow(&mut self, slots: usize) {
+        let held = self.requests.len();
+        if slots <= held {
+            return;
+        }
+        let mut grown = EligibleSet { now: self.now, ..EligibleSet::new(slots.max(2 * held)) };
+        for calendar in [&self.waiting, &self.ready] {
+            let mut at = calendar.occupied().least();
+            while let Some(bucket) = at {
+                for (slot, request) in calendar.within(&self.requests, bucket) {
+                    grown.insert(request.eligible, request.deadline, slot);
+                }
+                at = calendar.occupied().first_from(bucket + 1);
+            }
+        }
+        if let Some(slot) = self.alone {
+            let Request { eligible, deadline, .. } = self.requests[slot as usize];
+            grown.insert(eligible, deadline, slot);
+        }
+        while let Some((deadline, slot)) = self.others.first() {
+            let eligible = self.requests[slot as usize].eligible;
+            self.others.remove(deadline, slot);
+            grown.insert(eligible, deadline, slot);
+        }
+        *self = grown;
     }
 
     /// Whether there is no request.
     pub fn is_empty(&self) -> bool {
-        self.front.length() == 0
+        self.alone.is_none()
+            && self.waiting.is_empty()
+            && self.ready.is_empty()
+            && self.others.is_empty()
     }
 
-    /// The earliest time at which any request is eligible.
+    /// The earliest time at which any request is eligible, or if some were when one was last
+    /// [taken](Self::take_least_deadline), that of any of those.
     pub fn first_eligible(&self) -> Option<Stamp> {
-        let front = self.front_eligible.or_else(|| self.front.find_least_eligible())?;
-        Some(match self.nodes[self.root as usize].least_eligible() {
-            Some(behind) => earlier(front, behind),
-            None => front,
-        })
-    }
-
-    /// Of the requests that are eligible by `now`, the slot of the one with the least deadline.
-    pub fn least_deadline(&self, now: Stamp) -> Option<u32> {
-        if let Some(place) = self.front.first_eligible_by(now) {
-            return Some(self.front.entry(place).slot);
-        }
-        let mut node = &self.nodes[self.root as usize];
-        for _ in 0..self.height {
-            node = &self.nodes[node.child(node.any_eligible_by(now)?) as usize];
-        }
-        Some(node.entry(node.any_eligible_by(now)?).slot)
-    }
-
-    /// Removes the request that [`least_deadline`](Self::least_deadline) finds, and returns its
-    /// slot.
-    pub fn take_least_deadline(&mut self, now: Stamp) -> Option<u32> {
-        if self.front_eligible.is_none_or(|eligible| !is_before(now, eligible)) {
-            if let Some(place) = self.front.first_eligible_by(now) {
-                return Some(self.take_from_front(place).slot);
-            }
-            self.front_eligible = self.front.find_least_eligible();
-        }
-        self.take_eligible(now).map(|entry| entry.slot)
-    }
-
-    /// Removes the request of a slot, which has this deadline.
-    pub fn remove(&mut self, deadline: Stamp, slot: u32) {
-        let removed = if self.front.ends_before(deadline, slot) {
-            self.take_request(deadline, slot)
-        } else {
-            Some(self.take_from_front(self.front.last_up_to(deadline, slot)))
+        let first = |calendar: &Buckets| {
+            let (bucket, _) = calendar.first()?;
+            calendar
+                .within(&self.requests, bucket)
+                .map(|(_, request)| request.eligible)
+                .reduce(earlier)
         };
-        debug_assert!(
-            removed.is_some_and(|entry| (entry.deadline, entry.slot) == (deadline, slot))
-        );
+        let alone = self.alone.map(|slot| self.requests[slot as usize].eligible);
+        let others = self.others.first_eligible();
+        let firsts = [alone, first(&self.ready), first(&self.waiting), others];
+        firsts.into_iter().flatten().reduce(earlier)
+    }
+
+    /// The least deadline of all, or any if all are later than when one was last
+    /// [taken](Self::take_least_deadline).
+    pub fn first_deadline(&self) -> Option<Stamp> {
+        let first = |calendar: &Buckets| {
+            let (bucket, _) = calendar.first()?;
+            calendar
+                .within(&self.requests, bucket)
+                .map(|(_, request)| request.deadline)
+                .reduce(earlier)
+        };
+        let alone = self.alone.map(|slot| self.requests[slot as usize].deadline);
+        let other = self.others.first().map(|(deadline, _)| deadline);
+        let waiting = match self.is_behind() {
+            true => self.soonest_behind().map(|due| due.deadline),
+            false => first(&self.waiting),
+        };
+        [alone, first(&self.ready), waiting, other].into_iter().flatten().reduce(earlier)
     }
 
     /// Adds the request of a slot that has none.
+    #[inline(always)]
     pub fn insert(&mut self, eligible: Stamp, deadline: Stamp, slot: u32) {
-        let entry = Entry { deadline, slot, eligible, child: 0 };
-        if self.front.ends_before(deadline, slot) {
-            let is_alone = self.nodes[self.root as usize].length() == 0;
-            if !is_alone || self.front.is_full() {
-                return self.insert_behind(entry);
-            }
-        } else if self.front.is_full() {
-            let last = self.take_from_front(MOST - 1);
-            self.insert_behind(last);
+        let is_alone = self.is_empty();
+        let request = &mut self.requests[slot as usize];
+        (request.eligible, request.deadline) = (eligible, deadline);
+        if is_alone {
+            self.alone = Some(slot);
+            return;
         }
-        self.front_eligible = match self.front.length() {
-            0 => Some(eligible),
-            _ => self.front_eligible.map(|least| earlier(least, eligible)),
-        };
-        self.front.insert(self.front.place_behind(deadline, slot), entry);
+        if let Some(first) = self.alone.take() {
+            self.put_in_order(first);
+        }
+        self.put_in_order(slot);
+    }
+
+    #[inline(always)]
+    fn put_in_order(&mut self, slot: u32) {
+        let Request { eligible, deadline, .. } = self.requests[slot as usize];
+        if !is_before(self.now, eligible) {
+            return self.insert_ready(slot, deadline);
+        }
+        let from = self.now;
+        if self.waiting.is_empty() {
+            self.due = eligible;
+        }
+        if !self.waiting.has_room(eligible, from) {
+            self.insert_elsewhere(slot);
+            return self.empty_what_closes();
+        }
+        self.due = earlier(self.due, eligible);
+        self.requests[slot as usize].lies = Lies::Waiting;
+        let bucket = self.waiting.bucket(eligible);
+        self.soonest.lower(&self.waiting, bucket, Due { deadline, slot });
+        self.waiting.insert(&mut self.requests, slot, bucket);
+    }
+
+    /// Removes the request of a slot.
+    #[inline(always)]
+    pub fn remove(&mut self, slot: u32) {
+        if self.alone.take().is_some() {
+            return;
+        }
+        let Request { eligible, deadline, lies, .. } = self.requests[slot as usize];
+        match lies {
+            Lies::Ready => self.remove_ready(slot, deadline),
+            Lies::Waiting => {
+                let bucket = self.waiting.bucket(eligible);
+                self.waiting.remove(&mut self.requests, slot, bucket);
+                let removed = Due { deadline, slot };
+                self.soonest.raise(&self.waiting, &self.requests, bucket, removed);
+            }
+            Lies::Elsewhere => self.others.remove(deadline, slot),
+        }
+    }
+
+    /// Of the requests that are eligible by `now`, removes the one with the least deadline, and
+    /// returns its slot.
+    #[inline(always)]
+    pub fn take_least_deadline(&mut self, now: Stamp) -> Option<u32> {
+        self.now = now;
+        if let Some(slot) = self.alone {
+            let is_eligible = !is_before(now, self.requests[slot as usize].eligible);
+            return self.alone.take_if(|_| is_eligible);
+        }
+        self.move_on();
+        let next = self.least_ready();
+        let is_sooner = |(other, _)| next.is_none_or(|next| !is_before(next.deadline, other));
+        if self.is_behind() | self.others.first().is_some_and(is_sooner) {
+            return self.take_any(next);
+        }
+        let Due { slot, deadline } = next?;
+        self.remove_ready(slot, deadline);
+        Some(slot)
+    }
+
+    /// What is eligible by now is ready, as far as an operation may move it.
+    #[inline(always)]
+    fn move_on(&mut self) {
+        let now = self.now;
+        if self.waiting.is_empty() | is_before(now, self.due) {
+            return;
+        }
+        let from = self.waiting.begin();
+        for _ in 0..MOVED {
+            let Some((bucket, begin)) = self.waiting.first() else { return };
+            self.due = begin;
+            if is_before(now, begin) {
+                break;
+            }
+            self.waiting.begin_with(begin);
+            if let Some(left) = self.move_bucket(bucket) {
+                self.due = left;
+                break;
+            }
+        }
+        if !self.waiting.is_empty() {
+            let to = self.waiting.begin();
+            self.soonest.leave(&self.waiting, &self.requests, from, to);
+        }
+    }
+
+    /// Moves what is eligible and says when the first of what is left will be.
+    #[inline(always)]
+    fn move_bucket(&mut self, bucket: usize) -> Option<Stamp> {
+        let mut left = None;
+        let mut moved = [0; 16];
+        let mut count = 0;
+        for (slot, request) in self.waiting.within(&self.requests, bucket) {
+            if is_before(self.now, request.eligible) {
+                left = Some(left.map_or(request.eligible, |left| earlier(left, request.eligible)));
+            } else {
+                moved[count % 16] = slot;
+                count += 1;
+            }
+        }
+        for &slot in &moved[..count] {
+            self.waiting.remove(&mut self.requests, slot, bucket);
+            self.insert_ready(slot, self.requests[slot as usize].deadline);
+        }
+        left
+    }
+
+    #[inline(always)]
+    fn insert_ready(&mut self, slot: u32, deadline: Stamp) {
+        if !self.ready.has_room(deadline, deadline) {
+            return self.insert_elsewhere(slot);
+        }
+        self.requests[slot as usize].lies = Lies::Ready;
+        let bucket = self.ready.bucket(deadline);
+        self.ready.insert(&mut self.requests, slot, bucket);
+    }
+
+    #[inline(never)]
+    fn insert_elsewhere(&mut self, slot: u32) {
+        let request = &mut self.requests[slot as usize];
+        request.lies = Lies::Elsewhere;
+        self.others.insert(request.eligible, request.deadline, slot);
+    }
+
+    /// A calendar that closes gives up a bucket.
+    #[inline(never)]
+    fn empty_what_closes(&mut self) {
+        for calendar in [&mut self.waiting, &mut self.ready] {
+            if calendar.is_closing()
+                && let Some((bucket, _)) = calendar.first()
+            {
+                loop {
+                    let first = calendar.within(&self.requests, bucket).next();
+                    let Some((slot, request)) = first.map(|(slot, request)| (slot, *request))
+                    else {
+                        break;
+                    };
+                    self.others.insert(request.eligible, request.deadline, slot);
+                    calendar.remove(&mut self.requests, slot, bucket);
+                    self.requests[slot as usize].lies = Lies::Elsewhere;
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn remove_ready(&mut self, slot: u32, deadline: Stamp) {
+        let bucket = self.ready.bucket(deadline);
+        self.ready.remove(&mut self.requests, slot, bucket);
+    }
+
+    /// The least deadline of what is ready.
+    #[inline(always)]
+    fn least_ready(&mut self) -> Option<Due> {
+        let (bucket, begin) = self.ready.first()?;
+        self.ready.begin_with(begin);
+        let within = self.ready.within(&self.requests, bucket);
+        within
+            .map(|(slot, request)| Due { slot, deadline: request.deadline })
+            .reduce(Due::or_sooner)
+    }
+
+    /// Whether anything that waits should have been moved.
+    #[inline(always)]
+    fn is_behind(&self) -> bool {
+        !self.waiting.is_empty() & !is_before(self.now, self.due)
+    }
+
+    /// Of that the least deadline.
+    fn soonest_behind(&self) -> Option<Due> {
+        self.soonest.up_to(&self.waiting, &self.requests, self.waiting.begin(), self.now)
+    }
+
+    /// The better of what was found and of what lies in no calendar or should have been moved.
+    #[inline(never)]
+    fn take_any(&mut self, found: Option<Due>) -> Option<u32> {
+        let waiting = self.is_behind().then(|| self.soonest_behind()).flatten();
+        let other = self.others.least_deadline(self.now);
+        let other = other.map(|slot| Due { slot, deadline: self.requests[slot as usize].deadline });
+        let next = [found, waiting, other].into_iter().flatten().reduce(Due::or_sooner)?;
+        self.remove(next.slot);
+        Some(next.slot)
     }
 
     /// Bytes held.
     pub fn footprint(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>() + self.free.capacity() * size_of::<u32>()
-    }
-
-    /// Adds a request with a later deadline than those in front have.
-    fn insert_behind(&mut self, entry: Entry) {
-        let mut path = Path::new();
-        let mut at = self.root;
-        for level in 0..self.height {
-            let node = &mut self.nodes[at as usize];
-            let place = node.last_up_to(entry.deadline, entry.slot);
-            node.lower_eligible(place, entry.eligible);
-            path.note(level, at, place);
-            at = node.child(place);
-        }
-        let leaf = &mut self.nodes[at as usize];
-        let place = leaf.place_behind(entry.deadline, entry.slot);
-        if !leaf.is_full() {
-            return leaf.insert(place, entry);
-        }
-        self.insert_splitting(&path, at, place, entry);
-    }
-
-    /// Adds an entry at a place of a node that is full.
-    #[inline(never)]
-    fn insert_splitting(&mut self, path: &Path, leaf: u32, place: usize, entry: Entry) {
-        let (mut at, mut place, mut entry) = (leaf, place, entry);
-        for level in (0..self.height).rev() {
-            let Some(second) = self.insert_at(at, place, entry) else { return };
-            let first = self.entry_of(at);
-            (at, place) = path.at(level);
-            self.nodes[at as usize].set_eligible(place, first.eligible);
-            (place, entry) = (place + 1, second);
-        }
-        if let Some(second) = self.insert_at(at, place, entry) {
-            let first = self.entry_of(self.root);
-            self.root = self.occupy();
-            let root = &mut self.nodes[self.root as usize];
-            root.insert(0, first);
-            root.insert(1, second);
-            self.height += 1;
-        }
-    }
-
-    /// Returns a new node behind this one if there was no room.
-    fn insert_at(&mut self, at: u32, place: usize, entry: Entry) -> Option<Entry> {
-        let node = &mut self.nodes[at as usize];
-        if !node.is_full() {
-            node.insert(place, entry);
-            return None;
-        }
-        let second = self.occupy();
-        let Ok([first, behind]) = self.nodes.get_disjoint_mut([at as usize, second as usize])
-        else {
-            return None;
-        };
-        first.give_last(behind, MOST / 2);
-        match place.checked_sub(first.length()) {
-            Some(place) if place > 0 => behind.insert(place, entry),
-            _ => first.insert(place, entry),
-        }
-        Some(self.entry_of(second))
-    }
-
-    fn take_from_front(&mut self, place: usize) -> Entry {
-        let removed = self.front.take(place);
-        if self.front_eligible == Some(removed.eligible) {
-            self.front_eligible = None;
-        }
-        if self.front.length() == 0 {
-            self.take_first_node();
-        }
-        removed
-    }
-
-    /// The first node of the lowest level comes to the front.
-    fn take_first_node(&mut self) {
-        let mut path = Path::new();
-        let mut at = self.root;
-        for level in 0..self.height {
-            path.note(level, at, 0);
-            at = self.nodes[at as usize].child(0);
-        }
-        self.front.clone_from(&self.nodes[at as usize]);
-        self.front_eligible = self.front.least_eligible();
-        self.nodes[at as usize].clear();
-        let Some(above) = self.height.checked_sub(1) else { return };
-        self.free.push(at);
-        let (parent, _) = path.at(above);
-        self.nodes[parent as usize].remove(0);
-        self.have_less(&path, above, parent);
-    }
-
-    /// Takes the first request behind the front that is eligible by `now`.
-    fn take_eligible(&mut self, now: Stamp) -> Option<Entry> {
-        let least = self.nodes[self.root as usize].least_eligible()?;
-        if is_before(now, least) {
-            return None;
-        }
-        let mut path = Path::new();
-        let mut at = self.root;
-        for level in 0..self.height {
-            let node = &self.nodes[at as usize];
-            let place = node.any_eligible_by(now)?;
-            path.note(level, at, place);
-            at = node.child(place);
-        }
-        let leaf = &mut self.nodes[at as usize];
-        let place = leaf.any_eligible_by(now)?;
-        let removed = leaf.remove(place);
-        self.have_less(&path, self.height, at);
-        Some(removed)
-    }
-
-    /// Takes a request behind the front.
-    fn take_request(&mut self, deadline: Stamp, slot: u32) -> Option<Entry> {
-        let mut path = Path::new();
-        let mut at = self.root;
-        for level in 0..self.height {
-            let node = &self.nodes[at as usize];
-            let place = node.last_up_to(deadline, slot);
-            path.note(level, at, place);
-            at = node.child(place);
-        }
-        let leaf = &mut self.nodes[at as usize];
-        if leaf.length() == 0 {
-            return None;
-        }
-        let removed = leaf.remove(leaf.last_up_to(deadline, slot));
-        self.have_less(&path, self.height, at);
-        Some(removed)
-    }
-
-    /// A node on this level of a path has an entry less: those above take notice as far up as it
-    /// matters.
-    fn have_less(&mut self, path: &Path, level: u32, node: u32) {
-        let mut child = node;
-        for level in (0..level).rev() {
-            let node = &self.nodes[child as usize];
-            let (is_sparse, least) = (node.length() < SPARSE, node.least_eligible());
-            let (at, place) = path.at(level);
-            if is_sparse {
-                self.mend(at, place, self.height - level);
-            } else if let Some(least) = least
-                && !self.nodes[at as usize].set_eligible(place, least)
-            {
-                return;
-            }
-            child = at;
-        }
-        self.lower_root();
-    }
-
-    /// A root with one child is none.
-    fn lower_root(&mut self) {
-        while self.height > 0 && self.nodes[self.root as usize].length() == 1 {
-            self.free.push(self.root);
-            self.root = self.nodes[self.root as usize].child(0);
-            self.height -= 1;
-        }
-    }
-
-    /// Merges a child of few entries with the one behind or before it, or evens the two out if
-    /// they do not fit into one.
-    fn mend(&mut self, at: u32, place: usize, height: u32) {
-        let parent = &self.nodes[at as usize];
-        let first = place.min(parent.length().saturating_sub(2));
-        let begin = parent.entry(first + 1);
-        let children = [parent.child(first), parent.child(first + 1)];
-        let Ok([left, right]) = self.nodes.get_disjoint_mut(children.map(|child| child as usize))
-        else {
-            return;
-        };
-        if height > 1 {
-            right.set_begin(0, begin);
-        }
-        let is_merged = left.length() + right.length() <= MOST;
-        if is_merged {
-            left.take_first(right, right.length());
-        } else if left.length() < right.length() {
-            left.take_first(right, (right.length() - left.length()) / 2);
-        } else {
-            left.give_last(right, (left.length() - right.length()) / 2);
-        }
-        let [left, right] = children.map(|child| self.entry_of(child));
-        let parent = &mut self.nodes[at as usize];
-        parent.set_eligible(first, left.eligible);
-        if is_merged {
-            parent.remove(first + 1);
-            self.free.push(children[1]);
-        } else {
-            parent.set_begin(first + 1, right);
-            parent.set_eligible(first + 1, right.eligible);
-        }
-    }
-
-    /// A node as its parent lists it.
-    fn entry_of(&self, child: u32) -> Entry {
-        let node = &self.nodes[child as usize];
-        let Entry { deadline, slot, eligible, .. } = node.entry(0);
-        Entry { deadline, slot, eligible: node.least_eligible().unwrap_or(eligible), child }
-    }
-
-    /// A node without entries.
-    fn occupy(&mut self) -> u32 {
-        match self.free.pop() {
-            Some(at) => {
-                self.nodes[at as usize].clear();
-                at
-            }
-            None => {
-                self.nodes.push(Node::EMPTY);
-                (self.nodes.len() - 1) as u32
-            }
-        }
+        self.requests.capacity() * size_of::<Request>()
+            + self.waiting.footprint()
+            + self.soonest.footprint()
+            + self.ready.footprint()
+            + self.others.footprint()
     }
 }

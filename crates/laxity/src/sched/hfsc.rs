@@ -227,7 +227,7 @@ impl Hfsc {
         if is_granted {
             curve.serve(length);
         } else if next_length != Some(length) {
-            self.requests.remove(deadline, leaf);
+            self.requests.remove(leaf);
         } else {
             return Some(deadline);
         }
@@ -245,7 +245,7 @@ impl Hfsc {
         if let Some(curve) = &class.real_time
             && next_length != Some(length)
         {
-            self.requests.remove(class.deadline, leaf);
+            self.requests.remove(leaf);
             if let Some(next) = next_length {
                 let request = Request::new(curve, next);
                 class.deadline = request.deadline;

@@ -5,6 +5,7 @@
 //! length, it has competed with a finishing time of its offer and is charged for what it sent.
 
 use alloc::vec::Vec;
+use core::num::NonZeroU32;
 
 use super::ancestry;
 use super::pace::{Moment, Pace};
@@ -43,10 +44,11 @@ const LINK: u32 = 0;
 #[repr(align(64))]
 struct Class {
     pace: Pace,
-    /// The server that serves it.
+    /// The server that serves it, and its place there.
     server: u32,
+    place: u32,
     /// The server that it is to the classes below it.
-    below: Option<u32>,
+    below: Option<NonZeroU32>,
     /// The length of the head packet that it offers or has offered last.
     length: u32,
     /// The starting time of that packet.
@@ -62,11 +64,13 @@ struct Server {
     class: Option<u32>,
     /// Counts what was dispatched.
     virtual_time: Moment,
-    /// No head packet has a lower start time.
+    /// No head packet has a lower finishing time.
     least: i128,
     /// The greatest finishing time of any class, rounded up.
     latest: u128,
-    /// Start times, and finishing times for deadlines, of the head packets that wait.
+    /// The classes that it serves, by place.
+    members: Vec<u32>,
+    /// Start times, and finishing times for deadlines, of the head packets that wait, by place.
     heads: EligibleSet,
     /// The class below that was chosen: its head packet is that of the class that this server is. The
     /// link chooses when it sends and has none.
@@ -95,16 +99,28 @@ impl Servers {
             servers: alloc::vec![Server::new(rate, None)],
             sending: Sending { started: Nanos::ZERO, virtual_time: Moment::at(0) },
         };
-        for (class, parent) in parents.into_iter().enumerate() {
-            let Some(parent) = parent else { continue };
-            let below = this.classes[parent.index()].below.unwrap_or_else(|| {
-                this.servers.push(Server::new(classes[parent.index()].rate, Some(parent.0)));
-                (this.servers.len() - 1) as u32
-            });
-            this.classes[parent.index()].below = Some(below);
-            this.classes[class].server = below;
+        for (class, parent) in (0..).zip(parents) {
+            let server = parent.map_or(LINK, |parent| this.below(parent, classes));
+            let members = &mut this.servers[server as usize].members;
+            let place = members.len() as u32;
+            members.push(class);
+            let class = &mut this.classes[class as usize];
+            (class.server, class.place) = (server, place);
+        }
+        for server in &mut this.servers {
+            server.members.shrink_to_fit();
+            server.heads = EligibleSet::new(server.members.len());
         }
         Ok(this)
+    }
+
+    /// The server that a class is to the classes below it.
+    fn below(&mut self, class: ClassId, classes: &[Share]) -> u32 {
+        let below = self.classes[class.index()].below.get_or_insert_with(|| {
+            self.servers.push(Server::new(classes[class.index()].rate, Some(class.0)));
+            NonZeroU32::new((self.servers.len() - 1) as u32).expect("the first one is the link")
+        });
+        below.get()
     }
 
     /// Whether there is a class of this number with none below it.
@@ -138,7 +154,7 @@ impl Servers {
             }
             let start = virtual_time.ceil();
             class.finish = class.finish.max(Moment::at(start));
-            server.admit(at, class, length);
+            server.admit(class, length);
             match server.class {
                 Some(parent) if server.head.is_none() => {
                     self.choose(number);
@@ -158,7 +174,7 @@ impl Servers {
         let mut leaf = link.take_next()?;
         self.sending = Sending { started: now, virtual_time: link.virtual_time };
         while let Some(below) = self.classes[leaf as usize].below {
-            leaf = self.servers[below as usize].head?;
+            leaf = self.servers[below.get() as usize].head?;
         }
         Some(leaf)
     }
@@ -179,7 +195,7 @@ impl Servers {
                 server.latest = server.latest.max(class.finish.ceil() as u128);
             }
             if let Some(length) = next_length {
-                server.admit(at, class, length);
+                server.admit(class, length);
             }
             let Some(parent) = server.class else { return };
             next_length = self.choose(number);
@@ -198,11 +214,11 @@ impl Servers {
             let server = &mut self.servers[number as usize];
             let was_chosen = server.head.take_if(|head| *head == at).is_some();
             if !was_chosen {
-                server.heads.remove(class.finish.ceil() as Stamp, at);
+                server.heads.remove(class.place);
             }
             class.finish = class.start;
             if let Some(length) = next_length {
-                server.admit(at, class, length);
+                server.admit(class, length);
             }
             match server.class {
                 Some(parent) if was_chosen => {
@@ -216,10 +232,13 @@ impl Servers {
 
     /// Bytes held.
     pub fn footprint(&self) -> usize {
-        let heads = self.servers.iter().map(|server| server.heads.footprint()).sum::<usize>();
+        let of_server = |server: &Server| {
+            server.members.capacity() * size_of::<u32>() + server.heads.footprint()
+        };
+        let below = self.servers.iter().map(of_server).sum::<usize>();
         self.classes.capacity() * size_of::<Class>()
             + self.servers.capacity() * size_of::<Server>()
-            + heads
+            + below
     }
 
     /// A server chooses among the head packets of the classes below it and takes it out; returns
@@ -246,19 +265,20 @@ impl Server {
             virtual_time: Moment::at(0),
             least: 0,
             latest: 0,
-            heads: EligibleSet::new(),
+            members: Vec::new(),
+            heads: EligibleSet::new(0),
             head: None,
         }
     }
 
     /// A class offers a packet of this length, which starts where the one before it finished.
-    fn admit(&mut self, number: u32, class: &mut Class, length: u32) {
+    fn admit(&mut self, class: &mut Class, length: u32) {
         class.length = length;
         class.start = class.finish;
         class.finish = class.pace.after(class.start, length);
         let finish = class.finish.ceil();
         self.latest = self.latest.max(finish as u128);
-        self.heads.insert(class.start.ceil() as Stamp, finish as Stamp, number);
+        self.heads.insert(class.start.ceil() as Stamp, finish as Stamp, class.place);
     }
 
     /// Whether no class below has a head packet.
@@ -268,26 +288,25 @@ impl Server {
 
     /// The class to serve: of those that have started the first to finish is next, and if none has,
     /// the virtual time goes on to the least start time. Where classes are promised more than the
-    /// server has, start times fall behind the virtual time, which waits for them at [`REACH`].
+    /// server has, finishing times fall behind the virtual time, which waits for them at [`REACH`].
     fn take_next(&mut self) -> Option<u32> {
         if self.virtual_time > Moment::at(self.least + i128::from(REACH)) {
-            self.find_least()?;
+            self.least = self.near(self.heads.first_deadline()?);
             let latest = Moment::at(self.least + i128::from(REACH));
             self.virtual_time = self.virtual_time.min(latest);
         }
         let now = self.virtual_time.ceil() as Stamp;
-        self.heads.take_least_deadline(now).or_else(|| {
-            self.find_least()?;
+        let place = self.heads.take_least_deadline(now).or_else(|| {
+            self.least = self.near(self.heads.first_eligible()?);
             self.virtual_time = Moment::at(self.least);
             self.heads.take_least_deadline(self.virtual_time.ceil() as Stamp)
-        })
+        })?;
+        Some(self.members[place as usize])
     }
 
-    /// Looks for the least start time of head packets, if there are any.
-    fn find_least(&mut self) -> Option<()> {
-        let least = self.heads.first_eligible()?;
-        self.least = whole(least, self.virtual_time.ceil() as u128) as i128;
-        Some(())
+    /// The whole time that the stamp of a head packet stands for.
+    fn near(&self, stamp: Stamp) -> i128 {
+        whole(stamp, self.virtual_time.ceil() as u128) as i128
     }
 }
 
@@ -296,6 +315,7 @@ impl Class {
         Class {
             pace: Pace::new(rate),
             server: LINK,
+            place: 0,
             below: None,
             length: 0,
             start: Moment::at(0),

@@ -9,152 +9,118 @@ const SLOTS: u32 = 600;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Gives a slot a request in place of the one it has.
+    /// Gives a slot a request in place of the one it has, so long after now and after that.
     Request {
-        eligible: u64,
-        deadline: u64,
-        slot: u32,
-    },
-    Deadline {
-        deadline: u64,
+        wait: u64,
+        allowed: u64,
         slot: u32,
     },
     Remove {
         slot: u32,
     },
     TakeNext,
+    /// Makes room for more slots.
+    Grow,
 }
 
-fn steps(times: u64) -> impl Strategy<Value = Vec<(Step, u64)>> {
-    let (time, slot) = (0..times, 0..SLOTS);
+/// Steps, and how far time goes on before each: in leaps of up to so much.
+fn steps(leap: u64, wait: u64) -> impl Strategy<Value = Vec<(Step, u64)>> {
+    let slot = 0..SLOTS;
     let step = prop_oneof![
-        6 => (time.clone(), time.clone(), slot.clone()).prop_map(|(eligible, deadline, slot)| {
-            Step::Request { eligible, deadline, slot }
-        }),
-        1 => (time.clone(), slot.clone())
-            .prop_map(|(deadline, slot)| Step::Deadline { deadline, slot }),
+        12 => (0..wait, 0..wait, slot.clone())
+            .prop_map(|(wait, allowed, slot)| Step::Request { wait, allowed, slot }),
         3 => slot.prop_map(|slot| Step::Remove { slot }),
-        3 => Just(Step::TakeNext),
+        8 => Just(Step::TakeNext),
+        1 => Just(Step::Grow),
     ];
-    prop::collection::vec((step, time), 1..2_000)
+    let leap = prop_oneof![4 => Just(0), 4 => 0..leap, 1 => 0..20 * leap];
+    prop::collection::vec((step, leap), 1..3_000)
 }
 
 /// The requests by slot: eligible time, deadline.
 type Requests = BTreeMap<u32, (u64, u64)>;
 
-fn by_definition(requests: &Requests, now: u64) -> Option<(u64, u32)> {
+fn by_definition(requests: &Requests, now: u64) -> Option<u32> {
     let eligible = requests.iter().filter(|(_, (eligible, _))| *eligible <= now);
-    eligible.map(|(slot, (_, deadline))| (*deadline, *slot)).min()
-}
-
-/// The set with times counted from an origin anywhere in the range.
-struct OnCircle {
-    set: EligibleSet,
-    origin: u64,
-}
-
-impl OnCircle {
-    fn at(&self, time: u64) -> u64 {
-        self.origin.wrapping_add(time)
-    }
-
-    fn insert(&mut self, eligible: u64, deadline: u64, slot: u32) {
-        let (eligible, deadline) = (self.at(eligible), self.at(deadline));
-        self.set.insert(eligible, deadline, slot);
-    }
-
-    fn remove(&mut self, deadline: u64, slot: u32) {
-        let deadline = self.at(deadline);
-        self.set.remove(deadline, slot);
-    }
-
-    fn apply(&mut self, step: Step, now: u64, requests: &mut Requests) {
-        match step {
-            Step::Request { eligible, deadline, slot } => {
-                if let Some((_, deadline)) = requests.insert(slot, (eligible, deadline)) {
-                    self.remove(deadline, slot);
-                }
-                self.insert(eligible, deadline, slot);
-            }
-            Step::Deadline { deadline, slot } => {
-                if let Some(request) = requests.get_mut(&slot) {
-                    self.remove(request.1, slot);
-                    request.1 = deadline;
-                    self.insert(request.0, deadline, slot);
-                }
-            }
-            Step::Remove { slot } => {
-                if let Some((_, deadline)) = requests.remove(&slot) {
-                    self.remove(deadline, slot);
-                }
-            }
-            Step::TakeNext => {
-                let taken = self.set.take_least_deadline(self.at(now));
-                assert_eq!(taken, by_definition(requests, now).map(|(_, slot)| slot));
-                requests.retain(|slot, _| Some(*slot) != taken);
-            }
-        }
-    }
+    eligible.map(|(slot, (_, deadline))| (*deadline, *slot)).min().map(|(_, slot)| slot)
 }
 
 proptest! {
     #[test]
     fn agrees_with_a_linear_scan(
-        origin in prop_oneof![Just(0), any::<u64>(), Just(u64::MAX - 10), Just(u64::MAX / 2)],
-        steps in prop_oneof![steps(5), steps(1_000), steps(REACH)],
+        origin in prop_oneof![Just(0), Just(u64::MAX - 10), any::<u64>()],
+        steps in prop_oneof![steps(1, 3), steps(5, 100), steps(1_000, 1_000_000), steps(REACH >> 14, REACH >> 4)],
     ) {
-        let mut tested = OnCircle { set: EligibleSet::new(), origin };
+        let at = |time: u64| origin.wrapping_add(time);
+        let mut set = EligibleSet::new(10);
+        set.grow(SLOTS as usize / 2);
+        prop_assert_eq!(set.take_least_deadline(at(0)), None);
         let mut requests = Requests::new();
-        for (step, now) in steps {
-            tested.apply(step, now, &mut requests);
-            let next = by_definition(&requests, now).map(|(_, slot)| slot);
-            prop_assert_eq!(tested.set.least_deadline(tested.at(now)), next);
-            let first = requests.values().map(|(eligible, _)| tested.at(*eligible));
-            let first = first.min_by_key(|first| first.wrapping_sub(origin));
-            prop_assert_eq!(tested.set.first_eligible(), first);
+        let (mut now, mut known) = (0, 0);
+        for (step, leap) in steps {
+            now += leap;
+            match step {
+                Step::Request { wait, allowed, slot } => {
+                    set.grow(slot as usize + 1);
+                    let (eligible, deadline) = (now + wait, now + wait + allowed);
+                    if requests.insert(slot, (eligible, deadline)).is_some() {
+                        set.remove(slot);
+                    }
+                    set.insert(at(eligible), at(deadline), slot);
+                }
+                Step::Remove { slot } => {
+                    if requests.remove(&slot).is_some() {
+                        set.remove(slot);
+                    }
+                }
+                Step::TakeNext => {
+                    known = now;
+                    let next = by_definition(&requests, now);
+                    prop_assert_eq!(set.take_least_deadline(at(now)), next);
+                    next.map(|slot| requests.remove(&slot));
+                }
+                Step::Grow => set.grow(SLOTS as usize),
+            }
+            prop_assert_eq!(set.is_empty(), requests.is_empty());
+            let first = requests.values().map(|(eligible, _)| *eligible).min();
+            let found = set.first_eligible().map(|found| found.wrapping_sub(origin));
+            match (first, found) {
+                (Some(first), Some(found)) if first <= known => prop_assert!(found <= known),
+                _ => prop_assert_eq!(found, first),
+            }
+            let first = requests.values().map(|(_, deadline)| *deadline).min();
+            let found = set.first_deadline().map(|found| found.wrapping_sub(origin));
+            match (first, found) {
+                (Some(first), Some(found)) if first > known => prop_assert!(found > known),
+                _ => prop_assert_eq!(found, first),
+            }
         }
-        for (slot, (_, deadline)) in requests {
-            tested.remove(deadline, slot);
+        for slot in requests.into_keys() {
+            set.remove(slot);
         }
-        let set = tested.set;
         prop_assert!(set.is_empty());
-        prop_assert_eq!((set.height, set.nodes.len() - set.free.len()), (0, 1));
     }
 }
 
-/// Requests that move on, once around the range and more.
+/// Requests that become eligible together, some at one instant and some in many buckets, are answered
+/// in the order of their deadlines from then on.
 #[test]
-fn times_go_round() {
-    let mut set = EligibleSet::new();
-    let mut requests = BTreeMap::<u32, (u128, u128)>::new();
-    for turn in 0..40_000u32 {
-        let origin = u128::from(turn) * u128::from(REACH / 4_000);
-        let mixed = u64::from(turn).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let [eligible, deadline] =
-            [mixed, mixed.rotate_left(20)].map(|random| origin + u128::from(random % (REACH / 4)));
-        requests.insert(turn, (eligible, deadline));
-        set.insert(eligible as u64, deadline as u64, turn);
-        if turn >= 300 {
-            let now = origin + u128::from(REACH / 8);
-            let eligible = requests.iter().filter(|(_, (eligible, _))| *eligible <= now);
-            let next = eligible.min_by_key(|(slot, (_, deadline))| (*deadline, **slot));
-            let next = next.map(|(slot, _)| *slot);
-            assert_eq!(set.take_least_deadline(now as u64), next);
-            requests.retain(|slot, _| Some(*slot) != next);
+fn all_become_eligible_at_once() {
+    for spread in [1, 7, 1_000, 1 << 30] {
+        let slots = 10_000;
+        let mut set = EligibleSet::new(slots);
+        let mut expected = Vec::new();
+        for slot in 0..slots as u64 {
+            let mixed = (slot + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let (eligible, deadline) = (1 + mixed % spread, 2 * spread + (mixed >> 20) % 5_000);
+            set.insert(eligible, deadline, slot as u32);
+            expected.push((deadline, slot as u32));
         }
+        expected.sort_unstable();
+        assert_eq!(set.take_least_deadline(0), None);
+        for (_, slot) in expected {
+            assert_eq!(set.take_least_deadline(spread), Some(slot));
+        }
+        assert!(set.is_empty());
     }
-}
-
-#[test]
-fn memory_follows_what_is_held() {
-    let mut set = EligibleSet::new();
-    for round in 0..100u64 {
-        for slot in 0..1_000 {
-            set.insert(0, round * 1_000 + u64::from(slot) * 7 % 1_000, slot);
-        }
-        for slot in 0..1_000 {
-            set.remove(round * 1_000 + u64::from(slot) * 7 % 1_000, slot);
-        }
-    }
-    assert!(set.nodes.len() < 1_000 / SPARSE, "{} nodes", set.nodes.len());
 }

@@ -34,7 +34,7 @@ impl Hfsc {
             free: BTreeSet::new(),
             siblings: alloc::vec![Siblings::default()],
             free_siblings: Vec::new(),
-            requests: EligibleSet::new(),
+            requests: EligibleSet::new(classes.len()),
             packets: Fifos::new(classes.len()),
             backlog: Backlog::default(),
         };
@@ -71,6 +71,7 @@ impl Hfsc {
             None => self.classes.push(class),
         }
         self.packets.grow(self.classes.len());
+        self.requests.grow(self.classes.len());
         self.list(number, siblings);
         self.limit_above(number);
         Ok(ClassId(number))
@@ -186,7 +187,7 @@ impl Hfsc {
         let class = &mut self.classes[number as usize];
         let head = self.packets.front(number as usize).map(|packet| packet.length);
         if class.real_time.is_some() && head.is_some() {
-            self.requests.remove(class.deadline, number);
+            self.requests.remove(number);
         }
         class.real_time = curves.real_time.as_ref().map(|curve| {
             let mut curve = RunningCurve::new(curve);

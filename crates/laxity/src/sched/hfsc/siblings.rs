@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::queue::serial::{REACH, Stamp};
-use crate::queue::{EligibleSet, Extremes};
+use crate::queue::{EligibleTree, Extremes};
 
 /// The classes that share what their parent gets.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +18,7 @@ pub(super) struct Siblings {
     virtual_times: Extremes,
     /// The active ones with fit times for eligible times and virtual times for deadlines, once an
     /// upper limit holds for any of them or below.
-    fitting: Option<Box<EligibleSet>>,
+    fitting: Option<Box<EligibleTree>>,
     /// The greatest virtual time that any of them ever had.
     greatest: u128,
 }
@@ -75,7 +75,7 @@ impl Siblings {
 
     /// Makes upper limits count, from when the classes that are active fit.
     pub fn limit(&mut self, fit: impl Fn(u32) -> Stamp) {
-        let mut fitting = EligibleSet::new();
+        let mut fitting = EligibleTree::new();
         for (place, class) in self.members.iter().enumerate() {
             if let (Some(class), Some(virtual_time)) = (*class, self.virtual_times.time(place)) {
                 fitting.insert(fit(class), virtual_time as Stamp, class);
@@ -160,6 +160,6 @@ impl Siblings {
             + self
                 .fitting
                 .as_ref()
-                .map_or(0, |fitting| size_of::<EligibleSet>() + fitting.footprint())
+                .map_or(0, |fitting| size_of::<EligibleTree>() + fitting.footprint())
     }
 }

@@ -190,7 +190,8 @@ impl Reference {
     /// The child whose offer is next.
     fn choose(&mut self, node: usize) -> Option<usize> {
         let least = self.offering(node).map(|child| self.nodes[child].start.ceil()).min()?;
-        let latest = &least + exact(REACH);
+        let first_to_finish = self.offering(node).map(|child| self.finish(child).ceil()).min()?;
+        let latest = first_to_finish + exact(REACH);
         let virtual_time = match self.nodes[node].virtual_time.clone() {
             none_started if none_started.ceil() < least => least,
             virtual_time => virtual_time.min(latest),

@@ -153,7 +153,9 @@ impl Reference {
     /// The child whose head packet is next, which becomes the node's own.
     fn choose(&mut self, node: usize) -> Option<usize> {
         let least = self.offering(node).map(|child| self.nodes[child].start.ceil()).min()?;
-        let latest = &least + exact(REACH);
+        let first_to_finish =
+            self.offering(node).map(|child| self.nodes[child].finish.ceil()).min()?;
+        let latest = first_to_finish + exact(REACH);
         let virtual_time = match self.nodes[node].virtual_time.clone() {
             none_started if none_started.ceil() < least => least,
             virtual_time => virtual_time.min(latest),

@@ -1,0 +1,237 @@
+//! Requests in buckets by time.
+
+use alloc::vec::Vec;
+
+use super::Bitmap;
+use super::serial::{Stamp, earlier, is_before};
+
+/// What a slot asks for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Request {
+    pub eligible: Stamp,
+    pub deadline: Stamp,
+    /// The slot behind it in its bucket.
+    next: u32,
+    pub lies: Lies,
+}
+
+/// Where a request lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Lies {
+    /// By its eligible time.
+    Waiting,
+    /// By its deadline.
+    Ready,
+    /// In no bucket.
+    #[default]
+    Elsewhere,
+}
+
+/// Slots in buckets of equal width on a circle of time.
+///
+/// Those in one bucket lie in a list of at most [`MOST`], so that it is searched in constant time. The
+/// times of all are less than a turn of the circle apart: from the earliest on, buckets come in the
+/// order of their times. What finds no room is [refused](Self::insert), and its owner keeps it elsewhere.
+/// The width follows the times: where many are refused, it becomes another one as soon as nothing is
+/// held.
+#[derive(Clone, Debug)]
+pub(super) struct Buckets {
+    /// Of each bucket how many slots it holds, above [`SLOT_BITS`], and the one that came last.
+    heads: Vec<u32>,
+    /// The buckets that hold any.
+    occupied: Bitmap,
+    /// Binary logarithm of the width.
+    width: u32,
+    /// How far apart times may lie; 0 while nothing is let in, until the width is another one.
+    span: u64,
+    held: u32,
+    /// No time is earlier, while any is held,
+    low: Stamp,
+    /// and none is later.
+    high: Stamp,
+    /// How far new times lie from the earliest: a mean that forgets.
+    mean: u64,
+    /// Slots that came of late, and those of them that were refused.
+    came: u32,
+    refused: u32,
+}
+
+/// Slots in a bucket at the most.
+const MOST: u32 = 15;
+/// Binary digits of a slot.
+const SLOT_BITS: u32 = 28;
+const SLOT: u32 = (1 << SLOT_BITS) - 1;
+/// No slot.
+const NONE: u32 = SLOT;
+/// Buckets for each slot.
+const BUCKETS: usize = 4;
+/// A turn of the circle in means.
+const MEANS: u64 = 16;
+
+impl Buckets {
+    /// Empty buckets for so many slots.
+    ///
+    /// # Panics
+    /// If there are 2^28 slots or more.
+    pub fn new(slots: usize) -> Self {
+        assert!(slots < NONE as usize, "too many slots for a calendar");
+        let buckets = (BUCKETS * slots).next_power_of_two().max(8);
+        Buckets {
+            heads: alloc::vec![NONE; buckets],
+            occupied: Bitmap::new(buckets),
+            width: 0,
+            span: 0,
+            held: 0,
+            low: 0,
+            high: 0,
+            mean: 0,
+            came: 0,
+            refused: 0,
+        }
+    }
+
+    /// The buckets that hold any slots.
+    pub fn occupied(&self) -> &Bitmap {
+        &self.occupied
+    }
+
+    /// Whether no bucket holds anything.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.held == 0
+    }
+
+    /// Whether it lets nothing in until it is empty.
+    #[inline]
+    pub fn is_closing(&self) -> bool {
+        (self.span == 0) & (self.held > 0)
+    }
+
+    /// The bucket of a time.
+    #[inline]
+    pub fn bucket(&self, time: Stamp) -> usize {
+        (time >> self.width) as usize & (self.heads.len() - 1)
+    }
+
+    /// No time that is held, and none that will come, is earlier than this.
+    #[inline]
+    pub fn begin_with(&mut self, time: Stamp) {
+        self.low = time;
+    }
+
+    /// The bucket in which times begin.
+    #[inline]
+    pub fn begin(&self) -> usize {
+        self.bucket(self.low)
+    }
+
+    /// The first bucket that holds anything, and where it begins.
+    #[inline]
+    pub fn first(&self) -> Option<(usize, Stamp)> {
+        let begin = self.begin();
+        let first = self.occupied.first_from(begin).or_else(|| self.occupied.least())?;
+        let further = first.wrapping_sub(begin) & (self.heads.len() - 1);
+        Some((first, ((self.low >> self.width).wrapping_add(further as u64)) << self.width))
+    }
+
+    /// Whether there is room at a time for a slot that is in no bucket. Where nothing is held, times
+    /// begin with `from`.
+    #[inline(always)]
+    pub fn has_room(&mut self, time: Stamp, from: Stamp) -> bool {
+        if self.held == 0 {
+            self.restart(time, from);
+        }
+        let low = earlier(self.low, time);
+        let high = if is_before(self.high, time) { time } else { self.high };
+        let distance = time.wrapping_sub(low);
+        self.mean = self.mean.wrapping_add_signed((distance.wrapping_sub(self.mean) as i64) >> 6);
+        self.came = self.came.saturating_add(1);
+        let head = self.heads[self.bucket(time)];
+        if (high.wrapping_sub(low) >= self.span) | (head >> SLOT_BITS == MOST) {
+            self.refuse();
+            return false;
+        }
+        (self.low, self.high) = (low, high);
+        true
+    }
+
+    /// Puts a slot into a bucket that has room for it.
+    #[inline(always)]
+    pub fn insert(&mut self, requests: &mut [Request], slot: u32, bucket: usize) {
+        let head = self.heads[bucket];
+        requests[slot as usize].next = head & SLOT;
+        self.heads[bucket] = ((head >> SLOT_BITS) + 1) << SLOT_BITS | slot;
+        self.held += 1;
+        self.occupied.insert(bucket);
+    }
+
+    /// Takes a slot out of its bucket.
+    #[inline(always)]
+    pub fn remove(&mut self, requests: &mut [Request], slot: u32, bucket: usize) {
+        let head = self.heads[bucket];
+        let next = requests[slot as usize].next;
+        let first = if head & SLOT == slot {
+            next
+        } else {
+            let mut at = head & SLOT;
+            while requests[at as usize].next != slot {
+                at = requests[at as usize].next;
+            }
+            requests[at as usize].next = next;
+            head & SLOT
+        };
+        self.heads[bucket] = ((head >> SLOT_BITS) - 1) << SLOT_BITS | first;
+        self.held -= 1;
+        if first == NONE {
+            self.occupied.remove(bucket);
+        }
+    }
+
+    /// The slots in a bucket and what they ask for.
+    #[inline(always)]
+    pub fn within<'a>(
+        &self,
+        requests: &'a [Request],
+        bucket: usize,
+    ) -> impl Iterator<Item = (u32, &'a Request)> + use<'a> {
+        let mut at = self.heads[bucket] & SLOT;
+        core::iter::from_fn(move || {
+            let slot = (at != NONE).then_some(at)?;
+            let request = &requests[slot as usize];
+            at = request.next;
+            Some((slot, request))
+        })
+    }
+
+    /// Bytes held.
+    pub fn footprint(&self) -> usize {
+        self.heads.capacity() * size_of::<u32>() + self.occupied.footprint()
+    }
+
+    /// Begins anew, in buckets of the width that suits what came of late.
+    #[inline]
+    fn restart(&mut self, time: Stamp, from: Stamp) {
+        (self.low, self.high) = (from, time);
+        if self.span == 0 {
+            self.width = self.fitting_width();
+            self.span = (self.heads.len() as u64 - 1) << self.width;
+        }
+    }
+
+    /// Too many that are refused mean that another width is wanted.
+    #[cold]
+    fn refuse(&mut self) {
+        self.refused += 1;
+        if self.came as usize >= 64.max(self.heads.len() / 8) {
+            if self.refused > self.came / 8 && self.fitting_width() != self.width {
+                self.span = 0;
+            }
+            (self.came, self.refused) = (0, 0);
+        }
+    }
+
+    fn fitting_width(&self) -> u32 {
+        let width = self.mean.saturating_mul(MEANS) / self.heads.len() as u64;
+        (u64::BITS - width.leading_zeros()).min(40)
+    }
+}

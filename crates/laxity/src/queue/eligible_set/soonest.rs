@@ -1,0 +1,161 @@
+//! The least deadline of what waits, word by word of a calendar.
+
+use alloc::vec::Vec;
+
+use crate::queue::buckets::{Buckets, Request};
+use crate::queue::serial::{Stamp, is_before};
+
+/// A request by its deadline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Due {
+    pub deadline: Stamp,
+    pub slot: u32,
+}
+
+/// The least deadline in every 64 buckets of a calendar, in every 64 of these, and so on: in the shape of
+/// its bitmap, and with a meaning only where that has a bit.
+///
+/// Whatever leaves the calendar in the order of time leaves from where it begins. What is known there is
+/// not kept up, but found anew when the calendar [leaves](Self::leave) it.
+#[derive(Clone, Debug)]
+pub(super) struct Soonest {
+    layers: Vec<Vec<Due>>,
+}
+
+impl Due {
+    /// The one with the earlier deadline; of equal ones that of the lower slot.
+    #[inline(always)]
+    pub fn or_sooner(self, other: Due) -> Due {
+        if self.is_sooner(other) { self } else { other }
+    }
+
+    fn is_sooner(self, other: Due) -> bool {
+        is_before(self.deadline, other.deadline)
+            | ((self.deadline == other.deadline) & (self.slot < other.slot))
+    }
+}
+
+impl Soonest {
+    /// Of an empty calendar.
+    pub fn new(calendar: &Buckets) -> Self {
+        let words = calendar.occupied().layers().iter();
+        Soonest { layers: words.map(|words| alloc::vec![Due::default(); words.len()]).collect() }
+    }
+
+    /// A request comes into a bucket.
+    #[inline(always)]
+    pub fn lower(&mut self, calendar: &Buckets, bucket: usize, due: Due) {
+        let mut at = bucket;
+        for (soonest, words) in self.layers.iter_mut().zip(calendar.occupied().layers()) {
+            at /= 64;
+            if words[at] != 0 && !due.is_sooner(soonest[at]) {
+                return;
+            }
+            soonest[at] = due;
+        }
+    }
+
+    /// A request has left a bucket.
+    pub fn raise(&mut self, calendar: &Buckets, requests: &[Request], bucket: usize, left: Due) {
+        let mut at = bucket;
+        for layer in 0..self.layers.len() {
+            at /= 64;
+            if self.layers[layer][at] != left {
+                return;
+            }
+            self.find(calendar, requests, layer, at);
+        }
+    }
+
+    /// The calendar began with one bucket and begins with another now.
+    #[inline(always)]
+    pub fn leave(&mut self, calendar: &Buckets, requests: &[Request], from: usize, to: usize) {
+        let (mut from, mut to) = (from, to);
+        for layer in 0..self.layers.len() {
+            (from, to) = (from / 64, to / 64);
+            if from == to {
+                return;
+            }
+            self.find(calendar, requests, layer, from);
+        }
+    }
+
+    /// The least deadline of what is eligible by `now`, from the bucket with which the calendar begins.
+    pub fn up_to(
+        &self,
+        calendar: &Buckets,
+        requests: &[Request],
+        begin: usize,
+        now: Stamp,
+    ) -> Option<Due> {
+        let end = calendar.bucket(now);
+        let within = |from, to| self.between(calendar, requests, 0, from, to);
+        let whole = if begin <= end {
+            within(begin, end)
+        } else {
+            let turn = calendar.occupied().layers()[0].len() * 64;
+            [within(begin, turn), within(0, end)].into_iter().flatten().reduce(Due::or_sooner)
+        };
+        let last = calendar.within(requests, end);
+        let last = last.filter(|(_, request)| !is_before(now, request.eligible));
+        let last = last.map(|(slot, request)| Due { slot, deadline: request.deadline });
+        last.chain(whole).reduce(Due::or_sooner)
+    }
+
+    /// The least deadline in buckets, or words of a layer, from one on and before another.
+    fn between(
+        &self,
+        calendar: &Buckets,
+        requests: &[Request],
+        layer: usize,
+        from: usize,
+        to: usize,
+    ) -> Option<Due> {
+        // The word that the calendar begins with is never asked.
+        let (first, last) = (((from / 64 + 1) * 64).min(to), (to / 64 * 64).max(from));
+        if layer + 1 > self.layers.len() || first >= last {
+            return self.among(calendar, requests, layer, from..to);
+        }
+        let ends = [
+            self.among(calendar, requests, layer, from..first),
+            self.between(calendar, requests, layer + 1, first / 64, last / 64),
+            self.among(calendar, requests, layer, last..to),
+        ];
+        ends.into_iter().flatten().reduce(Due::or_sooner)
+    }
+
+    /// The least deadline of some children of a layer: those of the lowest are buckets.
+    fn among(
+        &self,
+        calendar: &Buckets,
+        requests: &[Request],
+        layer: usize,
+        children: core::ops::Range<usize>,
+    ) -> Option<Due> {
+        let Some(words) = calendar.occupied().layers().get(layer) else {
+            return children.map(|at| self.layers[layer - 1][at]).reduce(Due::or_sooner);
+        };
+        let occupied = children.filter(|at| words[at / 64] >> (at % 64) & 1 != 0);
+        let soonest = occupied.filter_map(|at| match layer.checked_sub(1) {
+            Some(below) => Some(self.layers[below][at]),
+            None => {
+                let within = calendar.within(requests, at);
+                let due = within.map(|(slot, request)| Due { slot, deadline: request.deadline });
+                due.reduce(Due::or_sooner)
+            }
+        });
+        soonest.reduce(Due::or_sooner)
+    }
+
+    /// Finds the least deadline in a word of a layer.
+    fn find(&mut self, calendar: &Buckets, requests: &[Request], layer: usize, word: usize) {
+        if let Some(due) = self.among(calendar, requests, layer, 64 * word..64 * word + 64) {
+            self.layers[layer][word] = due;
+        }
+    }
+
+    /// Bytes held.
+    pub fn footprint(&self) -> usize {
+        self.layers.iter().map(Vec::capacity).sum::<usize>() * size_of::<Due>()
+    }
+}
