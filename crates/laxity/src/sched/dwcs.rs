@@ -158,7 +158,9 @@ impl Scheduler for Dwcs {
         if stream.gap != NEVER && stream.tolerance.serve(self.settings.precedence) {
             stream.rank = stream.tolerance.rank();
         }
-        let packet = self.take_head(slot)?;
+        // Copied as a whole: who reads it soon would wait for parts.
+        let packet = *self.packets.front(slot)?;
+        self.take_head(slot);
         let stream = &self.streams[slot];
         if stream.has_packets {
             let key = stream.key(self.settings.precedence);
