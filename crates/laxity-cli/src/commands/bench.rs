@@ -267,7 +267,7 @@ fn text(figures: &[Figure]) -> String {
         ["discipline", "classes", "backlogged [ns]", "on-off [ns]", "single [ns]", "together [ns]"];
     format!(
         "{}\n\nOne packet in and one out; deadline/… is one best-effort deadline alone. Under dwcs/late \
-         half of the packets are dropped instead of sent; fifo/… is FIFO behind a managed queue. Medians of {RUNS} runs.",
+         half of the packets are dropped instead of sent; fifo/… is FIFO behind a managed queue, under natural load one packet offered. Medians of {RUNS} runs.",
         table::table(&header, &rows)
     )
 }

@@ -65,9 +65,9 @@ pub struct Streams {
 
 /// DWCS.
 ///
-/// A service, a packet that comes to an empty stream and a missed deadline take logarithmic time in
-/// the number of streams; a packet that comes to others takes constant time. Tolerances are compared
-/// exactly. Ties are broken by the arrival of the head packets.
+/// A service and a packet that comes to an empty stream take logarithmic time in the number of streams
+/// with packets, the most since there were none, and a missed deadline in the number of all; a packet
+/// that comes to others takes constant time. Tolerances are compared exactly. Ties are broken by the arrival of the head packets.
 ///
 /// Where a head packet is late by several gaps, its misses are counted at once; packets that are
 /// dropped for being late come out in no particular order.
