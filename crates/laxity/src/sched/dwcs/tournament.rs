@@ -184,7 +184,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    fn key(rank: u64, order: u64) -> Key {
+    fn key_of(rank: u64, order: u64) -> Key {
         Key::new(Precedence::LossFirst, rank, 1, 0, order)
     }
 
@@ -200,7 +200,7 @@ mod tests {
             for (order, (stream, rank, choice)) in (0..).zip(steps) {
                 let stream = stream % most;
                 tournament.grow(stream as usize + 1);
-                let key = key(rank, order);
+                let key = key_of(rank, order);
                 match (seated.get(&stream).copied(), choice) {
                     (None, _) => {
                         let seat = tournament.join(stream, key);
@@ -229,7 +229,7 @@ mod tests {
                 }
                 if let Some(stream) = first.filter(|_| choice % 3 == 2) {
                     let (seat, _) = seated[&stream];
-                    tournament.change_first(seat, self::key(rank + 1, order));
+                    tournament.change_first(seat, key_of(rank + 1, order));
                     seated.insert(stream, (seat, (rank + 1, order)));
                 }
             }
