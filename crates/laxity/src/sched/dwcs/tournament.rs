@@ -192,10 +192,10 @@ mod tests {
         /// Streams come, go and change at random, or all leave, and room is made now and then.
         #[test]
         fn agrees_with_a_linear_scan(
-            most in 1u32..40,
+            (most, room) in (1u32..40, 0usize..40),
             steps in prop::collection::vec((0u32..40, 0u64..9, 0u8..16), 1..400),
         ) {
-            let mut tournament = Tournament::new(1);
+            let mut tournament = Tournament::new(room);
             let mut seated = BTreeMap::<u32, (u32, (u64, u64))>::new();
             for (order, (stream, rank, choice)) in (0..).zip(steps) {
                 let stream = stream % most;
