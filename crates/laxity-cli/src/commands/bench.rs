@@ -3,6 +3,7 @@
 mod case;
 mod load;
 mod natural;
+mod offered;
 mod reference;
 mod tdp;
 mod uniform;
@@ -23,7 +24,7 @@ use laxity_plan::model::{BestEffort as Way, Late};
 use laxity_report::table;
 use serde::Serialize;
 
-use crate::args::Bench;
+use crate::args::{Bench, Load};
 use crate::failure::Failure;
 use crate::{Promises, print, print_json, progress};
 use case::Case;
@@ -47,17 +48,17 @@ struct Figure {
 /// Carries the command out.
 pub fn run(arguments: &Bench) -> Result<Promises, Failure> {
     let chosen = Case::chosen(arguments.only.as_deref())?;
+    let load = arguments.load;
     let cases: Vec<_> = chosen
         .into_iter()
         .flat_map(|case| {
             let sizes = case.sizes(arguments.classes).into_iter();
             sizes.flat_map(move |classes| {
-                case.modes().iter().map(move |&mode| (case, classes, mode))
+                case.modes(load).iter().map(move |&mode| (case, classes, mode))
             })
         })
         .collect();
     let bar = progress::steps("measuring", cases.len() as u64);
-    let load = arguments.load;
     let figures = cases.into_iter().map(|(case, classes, mode)| {
         bar.inc(1);
         case.measure(Under { load, classes, mode })
@@ -82,13 +83,14 @@ impl Case {
         }
     }
 
-    fn modes(self) -> &'static [Mode] {
+    fn modes(self, load: Load) -> &'static [Mode] {
         match self {
             // One deadline after the other; there are no classes that could wake.
             Case::BestEffortDeadline(_) => &Mode::ALL[..3],
             // A packet that does not wait is not late.
             Case::DwcsLate => &[Mode::Backlogged],
-            // Nothing is sent in the frame in which it comes.
+            // Nothing is sent in the frame in which it comes, so the next one has to be waited for.
+            Case::Of(Kind::Tdp) if load == Load::Natural => &Mode::ALL,
             Case::Of(Kind::Tdp) | Case::TdpEdge => &[Mode::Backlogged],
             // Without a queue nobody asks who gets in.
             Case::DropTail | Case::Red | Case::Choke => &[Mode::Backlogged],
@@ -109,8 +111,11 @@ impl Case {
     }
 
     fn measure(self, under: Under) -> Figure {
-        let Under { classes, mode, .. } = under;
+        let Under { load, classes, mode } = under;
         let ns_per_packet = match self {
+            Case::DropTail | Case::Red | Case::Choke if load == Load::Natural => {
+                offered::measure(self, classes)
+            }
             Case::Of(Kind::Fifo) => under.measure(Fifo::new()),
             Case::DropTail => {
                 let policy = Policy::DropTail(Limit::None);
@@ -152,10 +157,10 @@ impl Case {
             }
             Case::Of(Kind::Hfsc) => under.measure(hfsc(under, 0)),
             Case::HfscInGroups => under.measure(hfsc(under, classes.isqrt())),
-            Case::Of(Kind::Dwcs) => under.measure(dwcs(classes, 2.0)),
-            Case::DwcsLate => under.measure(dwcs(classes, 0.5)),
-            Case::Of(Kind::Tdp) => under.measure(tdp::core(classes)),
-            Case::TdpEdge => under.measure(tdp::edge(classes)),
+            Case::Of(Kind::Dwcs) => under.measure(dwcs(under, 2.0)),
+            Case::DwcsLate => under.measure(dwcs(under, 0.5)),
+            Case::Of(Kind::Tdp) => under.measure(tdp::core(under)),
+            Case::TdpEdge => under.measure(tdp::edge(under)),
             Case::Of(Kind::Edf) => {
                 let deadlines: Vec<_> = load::deadlines(classes).into_iter().map(Some).collect();
                 let edf = Edf::new(&deadlines, BestEffort::by_arrival(Assign::Background));
@@ -225,12 +230,17 @@ fn hfsc(under: Under, groups: u32) -> Hfsc {
 }
 
 /// Streams with the tolerances of the paper, 1/80 to 1/150, and gaps of so many rounds of a packet
-/// of each.
-fn dwcs(streams: u32, rounds: f64) -> Dwcs {
+/// of each. Where dropped packets would not come again, late ones are sent.
+fn dwcs(under: Under, rounds: f64) -> Dwcs {
+    let Under { load, classes: streams, .. } = under;
     let gap = f64::from(streams) * uniform::TRANSMISSION.0 as f64 * rounds;
+    let late = match load {
+        Load::Uniform => Late::Drop,
+        Load::Natural => Late::Send,
+    };
     let stream = |number: u32| {
         let loss = Loss::new(1, 80 + 10 * (number % 8)).expect("one of many");
-        let stream = Stream { gap: Some(Nanos(gap as u64)), loss, late: Late::Drop };
+        let stream = Stream { gap: Some(Nanos(gap as u64)), loss, late };
         Streams { stream, count: 1 }
     };
     let streams: Vec<_> = (0..streams).map(stream).collect();
@@ -257,7 +267,7 @@ fn text(figures: &[Figure]) -> String {
         ["discipline", "classes", "backlogged [ns]", "on-off [ns]", "single [ns]", "together [ns]"];
     format!(
         "{}\n\nOne packet in and one out; deadline/… is one best-effort deadline alone. Under dwcs/late \
-         half of the packets are dropped instead of sent; fifo/… is FIFO behind a managed queue. Medians of {RUNS} runs.",
+         half of the packets are dropped instead of sent; fifo/… is FIFO behind a managed queue, under natural load one packet offered. Medians of {RUNS} runs.",
         table::table(&header, &rows)
     )
 }

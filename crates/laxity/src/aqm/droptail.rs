@@ -23,6 +23,7 @@ pub enum Limit {
 
 impl Limit {
     /// Whether a packet finds room where so much is queued.
+    #[inline]
     pub(crate) fn check(self, queued: Backlog, packet: &Packet) -> Result<(), DropReason> {
         let has_room = match self {
             Limit::None => true,

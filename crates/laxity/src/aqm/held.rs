@@ -31,6 +31,7 @@ impl Tickets {
         Tickets { tickets: Vec::new(), free: NONE }
     }
 
+    #[inline]
     pub fn issue(&mut self, handle: u64) -> u32 {
         let ticket = Ticket { handle, ..Ticket::default() };
         match self.free {
@@ -46,10 +47,12 @@ impl Tickets {
         }
     }
 
+    #[inline]
     pub fn get(&mut self, number: u32) -> &mut Ticket {
         &mut self.tickets[number as usize]
     }
 
+    #[inline]
     pub fn take_back(&mut self, number: u32) -> Ticket {
         let ticket = self.tickets[number as usize];
         self.tickets[number as usize].index = self.free;
@@ -64,39 +67,54 @@ impl Tickets {
 
 /// The packets of one queue, in no order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Held(Vec<Entry>);
+pub(super) struct Held {
+    flows: Vec<Flow>,
+    /// At the same index.
+    tickets: Vec<u32>,
+}
 
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    class: ClassId,
-    flow: FlowId,
-    ticket: u32,
+/// The class and the flow of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Flow(u64);
+
+impl Flow {
+    #[inline]
+    fn of(packet: &Packet) -> Flow {
+        let Packet { class: ClassId(class), flow: FlowId(flow), .. } = *packet;
+        Flow(u64::from(class) << 32 | u64::from(flow))
+    }
 }
 
 impl Held {
+    #[inline]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.flows.len()
     }
 
     /// Adds a packet and returns its index.
+    #[inline]
     pub fn add(&mut self, packet: &Packet, ticket: u32) -> u32 {
-        self.0.push(Entry { class: packet.class, flow: packet.flow, ticket });
-        (self.0.len() - 1) as u32
+        self.flows.push(Flow::of(packet));
+        self.tickets.push(ticket);
+        (self.tickets.len() - 1) as u32
     }
 
     /// Takes out the packet of this index. Returns the ticket of the one that takes over the index.
+    #[inline]
     pub fn remove(&mut self, index: u32) -> Option<u32> {
-        self.0.swap_remove(index as usize);
-        self.0.get(index as usize).map(|moved| moved.ticket)
+        self.flows.swap_remove(index as usize);
+        self.tickets.swap_remove(index as usize);
+        self.tickets.get(index as usize).copied()
     }
 
     /// The ticket of this index's packet, if there is one and it is of the same flow.
+    #[inline]
     pub fn same_flow(&self, index: usize, packet: &Packet) -> Option<u32> {
-        let Entry { class, flow, ticket } = *self.0.get(index)?;
-        (class == packet.class && flow == packet.flow).then_some(ticket)
+        let flow = *self.flows.get(index)?;
+        (flow == Flow::of(packet)).then(|| self.tickets[index])
     }
 
     pub fn footprint(&self) -> usize {
-        self.0.capacity() * size_of::<Entry>()
+        self.flows.capacity() * size_of::<Flow>() + self.tickets.capacity() * size_of::<u32>()
     }
 }

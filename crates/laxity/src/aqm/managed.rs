@@ -74,6 +74,7 @@ impl<S: Withdraw> Managed<S> {
     }
 
     /// Drops packets of the arriving one's flow among those drawn, and says whether there were any.
+    #[inline]
     fn matches(
         &mut self,
         now: Nanos,
@@ -90,9 +91,10 @@ impl<S: Withdraw> Managed<S> {
                 books.leave(now, &mut packet);
                 drops.dropped(packet, reason);
             };
-            let victim = self.scheduler.withdraw(now, place, ticket, &mut dropped);
-            if let Some(victim) = victim {
-                dropped(victim, DropReason::Choke);
+            let mut victim = self.scheduler.withdraw(now, place, ticket, &mut dropped);
+            if let Some(packet) = &mut victim {
+                books.leave(now, packet);
+                drops.dropped(*packet, DropReason::Choke);
                 met = true;
             }
         }
@@ -103,7 +105,7 @@ impl<S: Withdraw> Managed<S> {
 impl<S: Withdraw> Managed<S> {
     /// Hands the scheduler a packet that its queue lets in, in the first way, or in the second where
     /// places are to be known.
-    #[inline]
+    #[inline(always)]
     fn let_in(
         &mut self,
         now: Nanos,
@@ -161,11 +163,12 @@ impl<S: Withdraw> Scheduler for Managed<S> {
                 books.leave(now, &mut packet);
                 drops.dropped(packet, reason);
             };
-            let mut dispatch = self.scheduler.dequeue(now, &mut dropped)?;
-            let packet = &mut dispatch.packet;
+            // Stays where the scheduler wrote it: to read it whole would wait for the parts.
+            let mut chosen = self.scheduler.dequeue(now, &mut dropped);
+            let Some(Dispatch { packet, .. }) = &mut chosen else { return None };
             match books.leave(now, packet).map_or(Fate::Sent, |queue| queue.release(now, packet)) {
-                Fate::Sent => return Some(dispatch),
-                Fate::Dropped => drops.dropped(dispatch.packet, DropReason::CoDel),
+                Fate::Sent => return chosen,
+                Fate::Dropped => drops.dropped(*packet, DropReason::CoDel),
             }
         }
     }
@@ -190,13 +193,14 @@ impl<S: Withdraw> Scheduler for Managed<S> {
 }
 
 impl Books {
+    #[inline]
     fn queue_of(&self, class: ClassId) -> Option<usize> {
         let queue = self.queue_of.get(class.index()).filter(|&&queue| queue != NO_QUEUE)?;
         Some(*queue as usize)
     }
 
     /// Counts a packet in, and makes it out to the scheduler.
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, queue: Option<usize>, packet: &mut Packet) {
         let queue = queue.map(|queue| &mut self.queues[queue]);
         let number = self.tickets.as_mut().map(|tickets| tickets.issue(packet.handle));
@@ -213,7 +217,7 @@ impl Books {
 
     /// Counts out a packet that the scheduler gives back, and makes it out to whoever sent it. Returns
     /// its queue.
-    #[inline]
+    #[inline(always)]
     fn leave(&mut self, now: Nanos, packet: &mut Packet) -> Option<&mut Queue> {
         let queue = self.queue_of(packet.class);
         let mut queue = queue.map(|queue| &mut self.queues[queue]);
@@ -231,6 +235,7 @@ impl Books {
     }
 
     /// Where the scheduler has a packet, if it has taken it.
+    #[inline]
     fn remember(&mut self, handle: u64, place: Option<Place>) {
         if let (Some(tickets), Some(place)) = (&mut self.tickets, place) {
             tickets.get(handle as u32).place = place;
@@ -239,6 +244,7 @@ impl Books {
 
     /// Draws a packet of a queue, if it is of the same flow as this one: its handle within the
     /// scheduler and its place.
+    #[inline]
     fn draw(&mut self, queue: usize, packet: &Packet) -> Option<(u64, Place)> {
         let number = self.queues[queue].draw(packet)?;
         let ticket = self.tickets.as_mut()?.get(number);

@@ -76,6 +76,7 @@ impl Queue {
 
     /// A packet comes, which may get in or not; returns how many candidates are drawn to be compared with
     /// it.
+    #[inline]
     pub fn arrive(&mut self, now: Nanos) -> u32 {
         match &mut self.manager {
             Manager::Red(detector) => {
@@ -91,6 +92,7 @@ impl Queue {
     }
 
     /// Draws a packet uniformly at random, and returns its ticket if it is of the same flow as this one.
+    #[inline]
     pub fn draw(&mut self, packet: &Packet) -> Option<u32> {
         let Manager::Choke(Drawing { random, held, .. }) = &mut self.manager else { return None };
         let index = (u64::from(random.next_u32()) * held.len() as u64) >> 32;
@@ -99,6 +101,7 @@ impl Queue {
 
     /// A packet that matched a candidate does not get in; random early detection counts it among those
     /// that came since its last drop.
+    #[inline]
     pub fn count_matched(&mut self) {
         if let Manager::Choke(Drawing { detector, .. }) = &mut self.manager {
             detector.count_unjudged();
@@ -106,6 +109,7 @@ impl Queue {
     }
 
     /// Whether a packet that matched no candidate gets in, maybe marked.
+    #[inline]
     pub fn judge(&mut self, packet: &mut Packet) -> Result<(), DropReason> {
         let queued = self.queued;
         match &mut self.manager {
@@ -128,11 +132,13 @@ impl Queue {
     }
 
     /// Counts a packet in.
+    #[inline]
     pub fn add(&mut self, packet: &Packet) {
         self.queued.add(packet.length);
     }
 
     /// Counts a packet out.
+    #[inline]
     pub fn remove(&mut self, now: Nanos, packet: &Packet) {
         self.queued.remove(packet.length);
         if self.queued.packets == 0
@@ -145,6 +151,7 @@ impl Queue {
 
     /// Makes a packet one that may be drawn, if packets are drawn here, and returns its index among
     /// them.
+    #[inline]
     pub fn hold(&mut self, packet: &Packet, ticket: u32) -> u32 {
         match &mut self.manager {
             Manager::Choke(Drawing { held, .. }) => held.add(packet, ticket),
@@ -154,6 +161,7 @@ impl Queue {
 
     /// The packet of this index, if packets are drawn here, can be drawn no more. Another takes over
     /// the index: its ticket is returned.
+    #[inline]
     pub fn let_go(&mut self, index: u32) -> Option<u32> {
         match &mut self.manager {
             Manager::Choke(Drawing { held, .. }) => held.remove(index),
@@ -162,6 +170,7 @@ impl Queue {
     }
 
     /// What becomes of a packet that has been counted out, for the link is ready for it.
+    #[inline]
     pub fn release(&mut self, now: Nanos, packet: &mut Packet) -> Fate {
         match &mut self.manager {
             Manager::CoDel(codel, controller) => {

@@ -112,6 +112,7 @@ impl Detector {
     }
 
     /// A packet comes to a queue of this length.
+    #[inline]
     pub fn average(&mut self, now: Nanos, queued: Backlog) {
         if queued.packets == 0 {
             let sendable = (now - self.idle_since).0 / self.red.transmission.0;
@@ -124,11 +125,13 @@ impl Detector {
             Measure::Bytes => queued.bytes,
         };
         let missing = (length.min(LONGEST) << POINT) as i64 - self.average as i64;
-        let step = (i128::from(missing) * i128::from(self.red.weight.parts())) >> POINT;
+        let weight = self.red.weight.parts() as i64;
+        let step = (i128::from(missing) * i128::from(weight)) >> POINT;
         self.average = self.average.wrapping_add(step as u64);
     }
 
     /// The queue has become empty.
+    #[inline]
     pub fn idle(&mut self, now: Nanos) {
         self.idle_since = now;
     }
@@ -139,16 +142,19 @@ impl Detector {
     }
 
     /// Whether the average is at least `min`.
+    #[inline]
     pub fn detects(&self) -> bool {
         self.average >= self.red.min << POINT
     }
 
     /// A packet came that is not judged.
+    #[inline]
     pub fn count_unjudged(&mut self) {
         self.count = self.count.saturating_add(1);
     }
 
     /// Whether a packet gets in, which may be marked instead of dropped.
+    #[inline]
     pub fn judge(&mut self, packet: &mut Packet, queued: Backlog) -> Result<(), DropReason> {
         if let Err(full) = self.red.limit.check(queued, packet) {
             self.count = 1;
@@ -173,8 +179,9 @@ impl Detector {
     }
 
     /// p_b in parts of 2^-32; `None` below `min`.
+    #[inline]
     fn probability(&self) -> Option<u64> {
-        let [min, max] = [self.red.min, self.red.max].map(|threshold| threshold << POINT);
+        let (min, max) = (self.red.min << POINT, self.red.max << POINT);
         let rise = |slope: u64, by: u64| ((u128::from(by) * u128::from(slope)) >> 64) as u64;
         if self.average < min {
             None
@@ -189,6 +196,7 @@ impl Detector {
 
     /// Chance decides by `probability`, in parts of 2^-32, as the drops are spread. The quotient is
     /// compared with a draw without dividing.
+    #[inline]
     fn hits(&mut self, probability: u64, count: u32) -> bool {
         const ONE: u64 = Fraction::ONE.parts();
         let reached = u64::from(count) * probability;

@@ -21,6 +21,7 @@ mod slots;
 #[cfg(test)]
 mod tests;
 mod tolerance;
+mod tournament;
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -37,6 +38,7 @@ use precedence::{Key, NEVER};
 pub use settings::{DwcsSettings, Precedence, Violation};
 use slots::Slots;
 use tolerance::Tolerance;
+use tournament::Tournament;
 
 /// What a stream of packets asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,9 +65,9 @@ pub struct Streams {
 
 /// DWCS.
 ///
-/// A service, a packet that comes to an empty stream and a missed deadline take logarithmic time in
-/// the number of streams; a packet that comes to others takes constant time. Tolerances are compared
-/// exactly. Ties are broken by the arrival of the head packets.
+/// A service and a packet that comes to an empty stream take logarithmic time in the number of streams
+/// with packets, the most since there were none, and a missed deadline in the number of all; a packet
+/// that comes to others takes constant time. Tolerances are compared exactly. Ties are broken by the arrival of the head packets.
 ///
 /// Where a head packet is late by several gaps, its misses are counted at once; packets that are
 /// dropped for being late come out in no particular order.
@@ -81,11 +83,13 @@ pub struct Dwcs {
     streams: Vec<State>,
     packets: Fifos<Next, Packet>,
     /// Streams with packets.
-    precedence: WinnerTree<Key>,
+    precedence: Tournament,
     /// Streams with packets and deadlines, and some that had them, at their deadline or an earlier
     /// one, which is put right when it comes up: what is served in time is not sorted again. Not
     /// needed where deadlines lead the precedence.
     deadlines: Option<WinnerTree<u64>>,
+    /// No stream misses its deadline before this.
+    none_late_until: u64,
     /// Packets that have arrived.
     arrivals: u64,
     backlog: Backlog,
@@ -110,8 +114,12 @@ struct State {
     deadline: u64,
     /// The head packet's place among all arrivals.
     order: u64,
+    /// That of `tolerance`.
+    rank: u64,
     tolerance: Tolerance,
     class: u32,
+    /// Where it sits among those with packets, if it is one.
+    seat: u32,
     drops_late: bool,
     has_packets: bool,
     /// Whether `deadlines` knows it.
@@ -139,17 +147,27 @@ impl Scheduler for Dwcs {
         }
         if self.until_check == 0 {
             self.until_check = self.settings.check_every;
-            self.adjust_late(now.0, drops);
+            if self.none_late_until < now.0 {
+                self.adjust_late(now.0, drops);
+            }
         }
         self.until_check -= 1;
-        let (slot, _) = self.precedence.winner()?;
+        let slot = self.precedence.first()? as usize;
         let stream = &mut self.streams[slot];
         let deadline = (stream.deadline != NEVER).then_some(Nanos(stream.deadline));
-        if stream.gap != NEVER {
-            stream.tolerance.serve(self.settings.precedence);
+        if stream.gap != NEVER && stream.tolerance.serve(self.settings.precedence) {
+            stream.rank = stream.tolerance.rank();
         }
-        let packet = self.take_head(slot)?;
-        self.precedence.set(slot, self.key(slot));
+        // Copied as a whole: who reads it soon would wait for parts.
+        let packet = *self.packets.front(slot)?;
+        self.take_head(slot);
+        let stream = &self.streams[slot];
+        if stream.has_packets {
+            let key = stream.key(self.settings.precedence);
+            self.precedence.change_first(stream.seat, key);
+        } else {
+            self.precedence.leave(stream.seat);
+        }
         Some(Dispatch { packet, deadline, criterion: Criterion::WindowConstraint })
     }
 
@@ -180,8 +198,9 @@ impl Withdraw for Dwcs {
             let stream = &mut self.streams[slot];
             stream.lead(next);
             stream.has_packets = true;
+            let key = stream.key(self.settings.precedence);
+            stream.seat = self.precedence.join(slot as u32, key);
             self.list(slot);
-            self.precedence.set_among_many(slot, self.key(slot));
         }
         Some(place)
     }
@@ -194,7 +213,7 @@ impl Withdraw for Dwcs {
         self.backlog.remove(packet.length);
         if let Withdrawn::Front(next) = withdrawn {
             self.lead(slot, next);
-            self.precedence.set_among_many(slot, self.key(slot));
+            self.rank(slot);
         }
         Some(packet)
     }
@@ -203,6 +222,7 @@ impl Withdraw for Dwcs {
 impl Dwcs {
     /// For each stream that misses its deadline: rule (B), and its head packet is dropped or sent
     /// later, until the deadline is not missed any more.
+    #[inline(never)]
     fn adjust_late(&mut self, now: u64, drops: &mut dyn DropSink) {
         while let Some(slot) = self.first_late(now) {
             if self.streams[slot].drops_late {
@@ -210,13 +230,13 @@ impl Dwcs {
             } else {
                 self.streams[slot].postpone(now, self.settings.violation);
             }
-            self.precedence.set_among_many(slot, self.key(slot));
+            self.rank(slot);
         }
     }
 
     fn drop_late(&mut self, slot: usize, now: u64, drops: &mut dyn DropSink) {
         while self.streams[slot].is_late(now) {
-            self.streams[slot].tolerance.miss(1, self.settings.violation);
+            self.streams[slot].miss(1, self.settings.violation);
             if let Some(packet) = self.take_head(slot) {
                 drops.dropped(packet, DropReason::Late);
             }
@@ -226,12 +246,13 @@ impl Dwcs {
     /// A stream whose head packet has missed its deadline.
     fn first_late(&mut self, now: u64) -> Option<usize> {
         let Some(deadlines) = &mut self.deadlines else {
-            let (slot, _) = self.precedence.winner()?;
+            let slot = self.precedence.first()? as usize;
             return self.streams[slot].is_late(now).then_some(slot);
         };
         loop {
-            let (slot, listed) = deadlines.winner()?;
+            let (slot, listed) = deadlines.winner().unwrap_or((0, NEVER));
             if listed >= now {
+                self.none_late_until = listed;
                 return None;
             }
             let stream = &mut self.streams[slot];
@@ -252,16 +273,19 @@ impl Dwcs {
         {
             stream.is_listed = true;
             deadlines.set(slot, stream.deadline);
+            self.none_late_until = self.none_late_until.min(stream.deadline);
         }
     }
 
-    /// A stream's place by precedence.
-    fn key(&self, slot: usize) -> Key {
+    /// A stream has another key, or no packets any more.
+    fn rank(&mut self, slot: usize) {
         let stream = &self.streams[slot];
-        if !stream.has_packets {
-            return Key::NONE;
+        if stream.has_packets {
+            let key = stream.key(self.settings.precedence);
+            self.precedence.change(stream.seat, key);
+        } else {
+            self.precedence.leave(stream.seat);
         }
-        Key::new(self.settings.precedence, &stream.tolerance, stream.deadline, stream.order)
     }
 
     /// Takes a stream's head packet; the one behind it comes to the head.
@@ -273,6 +297,7 @@ impl Dwcs {
     }
 
     /// This packet, or none, comes to a stream's head.
+    #[inline]
     fn lead(&mut self, slot: usize, next: Option<Next>) {
         let stream = &mut self.streams[slot];
         match next {
@@ -294,6 +319,15 @@ impl State {
         self.order = packet.order;
     }
 
+    fn key(&self, precedence: Precedence) -> Key {
+        Key::new(precedence, self.rank, self.tolerance.lost(), self.deadline, self.order)
+    }
+
+    fn miss(&mut self, times: u64, violation: Violation) {
+        self.tolerance.miss(times, violation);
+        self.rank = self.tolerance.rank();
+    }
+
     fn is_late(&self, now: u64) -> bool {
         self.has_packets && self.deadline < now
     }
@@ -302,7 +336,7 @@ impl State {
     /// it misses counts.
     fn postpone(&mut self, now: u64, violation: Violation) {
         let misses = (now - self.deadline).div_ceil(self.gap);
-        self.tolerance.miss(misses, violation);
+        self.miss(misses, violation);
         self.deadline = self.deadline.saturating_add(misses.saturating_mul(self.gap));
     }
 }

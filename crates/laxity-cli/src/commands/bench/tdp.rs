@@ -1,66 +1,85 @@
-//! Outputs of time-driven priority, all of whose frames are reserved and as long as their packets need.
-
-use std::iter::repeat_n;
+//! Outputs of time-driven priority, all of whose frames are reserved.
 
 use laxity::packet::Packet;
 use laxity::sched::tdp::{Assigned, CommonTime, Contract, Edge, Slots, TdpSettings};
 use laxity::sched::{Late, Tdp};
-use laxity::units::{Bytes, Nanos};
+use laxity::units::{Bytes, Nanos, Rate};
 
-use super::load;
-use super::uniform::{self, LINK};
-
-/// The packets of a frame, at most: so many of 250 bytes take 240 us at 100 Mbit/s.
-const PACKETS: u32 = 12;
+use super::load::{self, Under};
+use super::uniform;
+use crate::args::Load;
 
 /// How flows share the frames: each sends one packet a cycle.
 #[derive(Clone, Copy, Debug)]
 struct Cycle {
+    link: Rate,
     frames: u32,
-    /// The packets of a frame.
+    /// The packets of a frame that are as long as any.
     packets: u32,
+    longest: u32,
+    /// How many frames ahead packets come at most.
+    delay: u32,
 }
 
-/// An output within the network: it is told frames and knows no flows.
-pub fn core(flows: u32) -> Assigned<impl FnMut(Nanos, &Packet) -> Option<u64>> {
-    let cycle = Cycle::of(flows);
-    let mut frames = (1..).flat_map(move |frame| repeat_n(frame, cycle.packets as usize));
-    Assigned::new(cycle.output(), move |_, _| frames.next())
+/// An output within the network: it is told frames and knows no flows. Packets come for one frame
+/// after the other, each of which is full before the next one gets any, and none for a frame that has
+/// begun.
+pub fn core(under: Under) -> Assigned<impl FnMut(Nanos, &Packet) -> Option<u64>> {
+    let cycle = Cycle::of(under);
+    let CommonTime { frame: length, .. } = cycle.time();
+    let capacity = cycle.packets * cycle.longest;
+    let (mut frame, mut begins, mut left) = (0, Nanos::ZERO, 0);
+    Assigned::new(cycle.output(), move |now, packet| {
+        while now >= begins || packet.length > left {
+            frame += 1;
+            begins += length;
+            left = capacity;
+        }
+        left -= packet.length;
+        Some(frame)
+    })
 }
 
 /// An output at the edge, where each flow's frames are looked up.
-pub fn edge(flows: u32) -> Assigned<impl FnMut(Nanos, &Packet) -> Option<u64>> {
-    let cycle = Cycle::of(flows);
+pub fn edge(under: Under) -> Assigned<impl FnMut(Nanos, &Packet) -> Option<u64>> {
+    let cycle = Cycle::of(under);
     let contract = |place| {
         let slots = Slots { start: place / cycle.packets, packets: 1, period: cycle.frames };
-        Some(Contract { slots, packet: Bytes(uniform::LENGTH.into()) })
+        Some(Contract { slots, packet: Bytes(cycle.longest.into()) })
     };
-    let contracts: Vec<_> = load::shuffled(flows).into_iter().map(contract).collect();
-    let edge = Edge::new(cycle.time(), cycle.delay(), &contracts);
+    let contracts: Vec<_> = load::shuffled(under.classes).into_iter().map(contract).collect();
+    let edge = Edge::new(cycle.time(), cycle.delay, &contracts);
     let mut edge = edge.expect("one packet a cycle, in a frame of it");
     Assigned::new(cycle.output(), move |now, packet| edge.frame_of(now, packet))
 }
 
 impl Cycle {
-    fn of(flows: u32) -> Self {
-        let frames = flows.div_ceil(PACKETS);
-        Cycle { frames, packets: flows.div_ceil(frames) }
+    fn of(under: Under) -> Self {
+        let (link, flows) = (under.link(), under.classes);
+        match under.load {
+            // So many packets of 250 bytes take 240 us at 100 Mbit/s. Every flow has two queued.
+            Load::Uniform => {
+                let frames = flows.div_ceil(12);
+                let packets = flows.div_ceil(frames);
+                Cycle { link, frames, packets, longest: uniform::LENGTH, delay: 2 * frames }
+            }
+            // 120 us. Few flows have 64 packets queued, many four.
+            Load::Natural => {
+                let frames = flows.div_ceil(100);
+                Cycle { link, frames, packets: 100, longest: 1_500, delay: 64 + 5 * frames }
+            }
+        }
     }
 
     fn time(self) -> CommonTime {
-        let frame = Nanos(u64::from(self.packets) * uniform::TRANSMISSION.0);
+        let frame = self.link.time_for(Bytes(u64::from(self.packets) * u64::from(self.longest)));
         CommonTime { frame, frames: self.frames, cycles: 1 }
     }
 
-    /// As far ahead as packets come if every flow has two queued.
-    fn delay(self) -> u32 {
-        2 * self.frames
-    }
-
     fn output(self) -> Tdp {
-        let (time, delay) = (self.time(), self.delay());
-        let guard = Nanos::ZERO;
-        let output = Tdp::new(TdpSettings { time, rate: LINK, delay, guard, late: Late::Drop });
+        let Cycle { link: rate, delay, .. } = self;
+        let (time, guard) = (self.time(), Nanos::ZERO);
+        let output = Tdp::new(TdpSettings { time, rate, delay, guard, late: Late::Drop });
         output.expect("frames take time and there is no guard")
     }
 }

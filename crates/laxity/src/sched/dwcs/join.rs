@@ -2,9 +2,9 @@
 
 use alloc::collections::BTreeSet;
 
-use super::precedence::Key;
 use super::slots::Slots;
 use super::tolerance::Tolerance;
+use super::tournament::Tournament;
 use super::{Class, Dwcs, DwcsSettings, NEVER, Precedence, State, Streams};
 use crate::error::{SetupError, check, check_of};
 use crate::packet::{ClassId, Packet};
@@ -37,8 +37,9 @@ impl Dwcs {
             slots: Slots::default(),
             streams: alloc::vec::Vec::with_capacity(streams),
             packets: Fifos::new(streams),
-            precedence: WinnerTree::new(streams, Key::NONE),
+            precedence: Tournament::new(streams),
             deadlines,
+            none_late_until: 0,
             arrivals: 0,
             backlog: Backlog::default(),
         };
@@ -68,12 +69,15 @@ impl Dwcs {
         }
         self.free.remove(&number);
         let class = Class { first: self.slots.take(count), count, leaving: None };
+        let tolerance = Tolerance::new(stream.loss);
         let state = State {
             gap,
             deadline: 0,
             order: 0,
-            tolerance: Tolerance::new(stream.loss),
+            rank: tolerance.rank(),
+            tolerance,
             class: number,
+            seat: 0,
             drops_late: stream.late == Late::Drop,
             has_packets: false,
             is_listed: false,
@@ -135,6 +139,7 @@ impl Dwcs {
     }
 
     /// A stream of a class that leaves has sent its last packet.
+    #[cold]
     pub(super) fn drained(&mut self, slot: usize) {
         self.unlist(slot);
         let number = self.streams[slot].class;

@@ -1,8 +1,9 @@
 //! Who is served first, as a number.
 
-use core::cmp::Ordering;
+use core::hint::select_unpredictable;
 
 use super::settings::Precedence;
+#[cfg(doc)]
 use super::tolerance::Tolerance;
 
 /// No deadline.
@@ -10,22 +11,26 @@ pub(super) const NEVER: u64 = u64::MAX;
 
 /// Where a stream's head packet stands among all: the least key is served.
 ///
-/// 46 binary digits of the tolerance's [rank](Tolerance::rank), 64 of the deadline and 18 of x' make
-/// two words, whichever of the first two leads. The third word tells who came first.
+/// 45 binary digits of the tolerance's [rank](Tolerance::rank), 64 of the deadline and 18 of x' make
+/// two words, whichever of the first two leads. The third word tells who came first, so that the keys
+/// of two head packets always differ.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
-    words: [u64; 3],
+    high: u64,
+    low: u64,
+    order: u64,
 }
 
 const NUMERATOR: u32 = 18;
 const DEADLINE: u32 = 64;
-const RANK: u32 = 46;
+const RANK: u32 = 45;
 
 impl Key {
     /// After all others: no head packet.
-    pub const NONE: Key = Key { words: [u64::MAX; 3] };
+    pub const NONE: Key = Key { high: i64::MAX as u64, low: u64::MAX, order: u64::MAX };
 
-    /// The key of a head packet that was the `order`-th to arrive.
+    /// The key of a head packet that was the `order`-th to arrive, of a stream whose tolerance has this
+    /// `rank` and numerator.
     ///
     /// With [`Precedence::LossFirst`] it orders as Table 1 does:
     ///
@@ -37,51 +42,44 @@ impl Key {
     /// 6. all other cases: first come, first served.
     ///
     /// With [`Precedence::DeadlineFirst`] EDF leads and 1, 5, 3 and 6 follow.
-    pub fn new(precedence: Precedence, tolerance: &Tolerance, deadline: u64, order: u64) -> Key {
-        let (rank, deadline) = (u128::from(tolerance.rank()), u128::from(deadline));
-        let numerator = u128::from(tolerance.lost());
-        let packed = match precedence {
-            Precedence::LossFirst if tolerance.is_zero() => rank << (DEADLINE + NUMERATOR),
+    #[inline]
+    pub fn new(
+        precedence: Precedence,
+        rank: u64,
+        numerator: u32,
+        deadline: u64,
+        order: u64,
+    ) -> Key {
+        let (rank, numerator) = (rank << NUMERATOR, u64::from(numerator));
+        let (high, low) = match precedence {
+            Precedence::LossFirst if numerator == 0 => (rank, 0),
             Precedence::LossFirst => {
-                rank << (DEADLINE + NUMERATOR) | deadline << NUMERATOR | numerator
+                (rank | deadline >> (u64::BITS - NUMERATOR), deadline << NUMERATOR | numerator)
             }
-            Precedence::DeadlineFirst => {
-                deadline << (RANK + NUMERATOR) | rank << NUMERATOR | numerator
-            }
+            Precedence::DeadlineFirst => (deadline >> 1, deadline << 63 | rank | numerator),
         };
-        Key { words: [(packed >> 64) as u64, packed as u64, order] }
+        Key { high, low, order }
     }
 
-    fn leading(&self) -> u128 {
-        u128::from(self.words[0]) << 64 | u128::from(self.words[1])
-    }
-}
-
-impl PartialEq for Key {
-    fn eq(&self, other: &Key) -> bool {
-        (self.leading() == other.leading()) & (self.words[2] == other.words[2])
-    }
-}
-
-impl Eq for Key {}
-
-impl Ord for Key {
-    fn cmp(&self, other: &Key) -> Ordering {
-        self.words.cmp(&other.words)
-    }
-}
-
-impl PartialOrd for Key {
-    fn partial_cmp(&self, other: &Key) -> Option<Ordering> {
-        Some(self.cmp(other))
+    /// Whether this one is served before another: the sign of their difference, without a branch.
+    #[inline(always)]
+    pub fn is_before(&self, other: &Key) -> bool {
+        let tail = |key: &Key| u128::from(key.low) << 64 | u128::from(key.order);
+        let borrow = u64::from(tail(self) < tail(other));
+        (self.high.wrapping_sub(other.high).wrapping_sub(borrow) as i64) < 0
     }
 
-    /// Without a branch, which could not be predicted.
-    fn lt(&self, other: &Key) -> bool {
-        let (one, two) = (self.leading(), other.leading());
-        (one < two) | ((one == two) & (self.words[2] < other.words[2]))
+    /// One key or the other, without a branch.
+    #[inline(always)]
+    pub fn select(is_one: bool, one: &Key, other: &Key) -> Key {
+        Key {
+            high: select_unpredictable(is_one, one.high, other.high),
+            low: select_unpredictable(is_one, one.low, other.low),
+            order: select_unpredictable(is_one, one.order, other.order),
+        }
     }
 }
 
-/// Numbers are 18, 46 and 64 digits long, and no deadline at all is the last one.
-const _: () = assert!(NUMERATOR + RANK + DEADLINE == 128 && NEVER == u64::MAX);
+/// Numbers are 18, 45 and 64 digits long and leave one for a sign, and no deadline at all is the last
+/// one.
+const _: () = assert!(NUMERATOR + RANK + DEADLINE == 127 && NEVER == u64::MAX);

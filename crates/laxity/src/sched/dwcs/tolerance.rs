@@ -20,7 +20,7 @@ pub(super) struct Tolerance {
 const LARGEST: u32 = (1 << 22) - 1;
 /// Binary digits of the fraction in a rank: two different fractions with denominators below 2^22
 /// differ by more than 2^-44.
-const FRACTION: u32 = 45;
+const FRACTION: u32 = 44;
 
 impl Tolerance {
     /// The tolerance that a stream starts with.
@@ -33,17 +33,12 @@ impl Tolerance {
         self.lost
     }
 
-    /// Whether x' is zero: not one more packet may be lost.
-    pub fn is_zero(&self) -> bool {
-        self.lost == 0
-    }
-
     /// Where it stands in Table 1, as far as tolerances decide: the lowest rank first. It has at most
-    /// 46 binary digits.
+    /// 45 binary digits.
     ///
     /// A zero tolerance comes before all others, the one with the highest y' first; the others are
     /// ranked by x'/y', and different ones differ in rank: the fraction of the lowest, 1/2^22, is at
-    /// 2^23.
+    /// 2^22.
     pub fn rank(&self) -> u64 {
         match self.lost {
             0 => u64::from(LARGEST - self.of),
@@ -56,14 +51,18 @@ impl Tolerance {
     /// Where all the rest of a window may be lost, x' = y' > 0, the rule of 1999 leaves it so, and
     /// the window lasts until so many packets are lost; that of 2004 counts the packet as one of the
     /// rest, so that windows are y packets long.
-    pub fn serve(&mut self, precedence: Precedence) {
+    /// Returns whether the tolerance is another then.
+    pub fn serve(&mut self, precedence: Precedence) -> bool {
         if self.of > self.lost {
             self.of -= 1;
         } else if precedence == Precedence::DeadlineFirst {
             self.lost -= 1;
             self.of -= 1;
+        } else {
+            return false;
         }
         self.restart_if_used_up();
+        true
     }
 
     /// Rule (B): the head packet has missed its deadline, so many times over.
@@ -195,7 +194,7 @@ mod tests {
                 _ => product(one.lost, other.of).cmp(&product(other.lost, one.of)),
             };
             prop_assert_eq!(one.rank().cmp(&other.rank()), expected);
-            prop_assert!(one.rank() < 1 << 46);
+            prop_assert!(one.rank() < 1 << 45);
         }
     }
 

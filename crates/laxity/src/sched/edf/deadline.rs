@@ -14,7 +14,8 @@
 //! window. The last segment's window is never left, so one number remains of it.
 //!
 //! A deadline costs amortised constant time for each segment that the work since the last reset has
-//! reached. Segments follow from the bends of E, of which real-time classes with different deadlines
+//! reached, and next to nothing for those that end before the far ones let the packet be due: their
+//! windows are brought up to date when they may decide again. Segments follow from the bends of E, of which real-time classes with different deadlines
 //! and bursts make a few each; a line has one whatever the number of classes.
 //!
 //! A packet that arrives before the previous one's work could have been served at E's steepest
@@ -36,6 +37,8 @@ use crate::units::Nanos;
 #[derive(Clone, Debug)]
 pub struct Deadlines {
     segments: Vec<Segment>,
+    /// How many of them any packet has reached.
+    reached: usize,
     /// E's steepest slope, as nanoseconds a byte.
     steepest: PerByte,
     /// Packets that may still decide a deadline and that not every segment's window has taken in,
@@ -91,6 +94,7 @@ impl Deadlines {
     pub fn new(curve: &Curve) -> Option<Self> {
         Some(Deadlines {
             segments: segments(curve)?,
+            reached: 0,
             steepest: steepest(curve)?,
             history: VecDeque::new(),
             oldest: 0,
@@ -105,35 +109,32 @@ impl Deadlines {
     pub fn assign(&mut self, arrival: Nanos, length: u32) -> Nanos {
         self.remember(Earlier { arrival: arrival.0, work_before: self.work });
         self.work += u64::from(length);
-        let reached = self.slide();
+        while self.segments.get(self.reached).is_some_and(|next| self.work > next.above) {
+            self.reached += 1;
+        }
         let mut deadline = 0;
-        // The far segments have the long E^-1: after them the near ones rarely need the division.
-        for segment in self.segments[..reached].iter().rev() {
+        // The far segments have the long E^-1: after them the near ones rarely need a look.
+        for segment in self.segments[..self.reached].iter_mut().rev() {
+            if arrival.0.saturating_add(segment.end) <= deadline {
+                break;
+            }
+            segment.slide(self.work, &self.history, self.oldest);
             let Some(leader) = segment.window.front() else { continue };
             if leader.arrival.saturating_add(segment.end) > deadline {
                 deadline = deadline.max(segment.deadline(leader, self.work));
             }
         }
+        self.forget();
         Nanos(deadline)
     }
 
-    /// Brings all windows up to the present work; returns how many segments any packet has reached.
-    fn slide(&mut self) -> usize {
-        let mut reached = self.segments.len();
-        for (index, segment) in self.segments.iter_mut().enumerate() {
-            segment.slide(self.work, &self.history, self.oldest);
-            if segment.next == 0 {
-                reached = index;
-                break;
-            }
-        }
-        // Packets come to the last segment last.
+    /// Lets go of packets that the last segment has taken in, to which they come last.
+    fn forget(&mut self) {
         let taken_by_all = self.segments.last().map_or(0, |segment| segment.next);
         while self.oldest < taken_by_all {
             self.history.pop_front();
             self.oldest += 1;
         }
-        reached
     }
 
     /// Forgets all history; allowed whenever nothing with a deadline is waiting.
@@ -145,10 +146,11 @@ impl Deadlines {
         self.latest = None;
         self.oldest = 0;
         self.work = 0;
-        for segment in self.segments.iter_mut().take_while(|segment| segment.next > 0) {
+        for segment in &mut self.segments[..self.reached] {
             segment.window.clear();
             segment.next = 0;
         }
+        self.reached = 0;
     }
 
     /// How many earlier packets are held.
@@ -157,11 +159,11 @@ impl Deadlines {
     }
 
     /// The most packets that can ever be held when none is shorter than `shortest` bytes: those of
-    /// the work below the last segment, once in the history and once in the window that they are
-    /// in, and the one leader of the last segment.
+    /// the work below the last segment, once in the history and once in windows, where each segment
+    /// may hold one more than fit into its range, and the one leader of the last segment.
     pub fn most_remembered(&self, shortest: u64) -> u64 {
         let last = self.segments.last().map_or(0, |segment| segment.above);
-        2 * (last / shortest.max(1) + 2)
+        2 * (last / shortest.max(1) + 2) + (self.segments.len() as u64).saturating_sub(2)
     }
 
     /// Bytes held.
@@ -191,17 +193,23 @@ impl Earlier {
 
 impl Segment {
     /// Takes in the packets whose work up to `work` has come into the range, and lets go of those
-    /// whose work has left it.
+    /// whose work has left it, as if it had been done for every packet.
     fn slide(&mut self, work: u64, history: &VecDeque<Earlier>, oldest: u64) {
-        while let Some(packet) = history.get((self.next - oldest) as usize)
-            && work - packet.work_before > self.above
-        {
-            self.next += 1;
-            self.enter(*packet);
-        }
-        while self.window.front().is_some_and(|first| work - first.work_before > self.up_to) {
+        let has_left = |packet: &Earlier| work - packet.work_before > self.up_to;
+        while self.window.front().is_some_and(has_left) {
             self.window.pop_front();
         }
+        let mut at = self.next.saturating_sub(oldest) as usize;
+        if history.get(at).is_some_and(has_left) {
+            at = history.partition_point(has_left);
+        }
+        while let Some(packet) = history.get(at)
+            && work - packet.work_before > self.above
+        {
+            at += 1;
+            self.enter(*packet);
+        }
+        self.next = oldest + at as u64;
     }
 
     fn enter(&mut self, packet: Earlier) {

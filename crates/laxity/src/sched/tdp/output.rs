@@ -49,6 +49,8 @@ pub struct Tdp<B = Fifo> {
     sent: usize,
     /// Queues of later frames, a power of two of them: that of a frame is at its number's low bits.
     pub(super) queues: Vec<Queue>,
+    /// Memory of frames that have ended, the last one first to be used again.
+    spare: Vec<Vec<Packet>>,
     overdue: VecDeque<Overdue>,
     overdue_bytes: u64,
     best_effort: B,
@@ -62,6 +64,8 @@ pub struct Tdp<B = Fifo> {
 #[derive(Clone, Copy, Debug)]
 struct Current {
     frame: u64,
+    /// Its number within the cycle.
+    number: u32,
     end: Nanos,
     mark: Mark,
     /// When the next reserved frame begins.
@@ -122,6 +126,7 @@ impl Tdp {
             due: Vec::new(),
             sent: 0,
             queues: alloc::vec![Queue::default(); (settings.delay as usize + 2).next_power_of_two()],
+            spare: Vec::new(),
             overdue: VecDeque::new(),
             overdue_bytes: 0,
             best_effort: Fifo::new(),
@@ -149,6 +154,7 @@ impl Tdp {
             due: self.due,
             sent: self.sent,
             queues: self.queues,
+            spare: self.spare,
             overdue: self.overdue,
             overdue_bytes: self.overdue_bytes,
             backlog: self.backlog,
@@ -172,6 +178,9 @@ impl<B: Scheduler> Tdp<B> {
             return drops.dropped(packet, DropReason::QueueFull);
         }
         queue.bytes = bytes;
+        if queue.packets.capacity() == 0 {
+            queue.packets = self.spare.pop().unwrap_or_default();
+        }
         queue.packets.push(packet);
         self.backlog.add(packet.length);
     }
@@ -213,8 +222,7 @@ impl<B: Scheduler> Tdp<B> {
         if later >= self.now.end {
             return None;
         }
-        let packet = self.next_due()?;
-        Some(self.dispatch_reserved(packet, self.now.end))
+        self.next_due()
     }
 
     /// Whether nothing is left to send in this frame that has come.
@@ -258,7 +266,9 @@ impl<B: Scheduler> Tdp<B> {
 
     #[inline(never)]
     fn turn(&mut self, now: Nanos, drops: &mut dyn DropSink) {
-        let frame = self.settings.time.frame_at(now);
+        let time = self.settings.time;
+        let is_next = now < self.now.end.saturating_add(time.frame);
+        let frame = if is_next { self.now.frame + 1 } else { time.frame_at(now) };
         let ended = (frame - self.now.frame).min(self.reach() + 1);
         for ended in self.now.frame..self.now.frame + ended {
             self.end(ended, drops);
@@ -272,13 +282,15 @@ impl<B: Scheduler> Tdp<B> {
         let place = self.place(frame);
         let queue = &mut self.queues[place];
         queue.bytes = 0;
-        mem::swap(&mut self.due, &mut queue.packets);
+        let ended = mem::replace(&mut self.due, mem::take(&mut queue.packets));
+        if ended.capacity() > 0 {
+            self.spare.push(ended);
+        }
     }
 
     /// Empties the queue that was sent from until its frame ended.
     fn end(&mut self, frame: u64, drops: &mut dyn DropSink) {
-        while let Some(packet) = self.next_due() {
-            self.backlog.remove(packet.length);
+        while let Some(Dispatch { packet, .. }) = self.next_due() {
             self.overdue(packet, frame, drops);
         }
         self.due.clear();
@@ -287,13 +299,23 @@ impl<B: Scheduler> Tdp<B> {
 
     fn begin(&mut self, frame: u64) {
         let TdpSettings { time, guard, .. } = self.settings;
-        let until_reserved = self.until_reserved[time.frame_of_cycle(frame) as usize];
+        let Mark { odd_cycle, .. } = self.now.mark;
+        // As a rule the next one: nothing is divided then.
+        let (number, odd_cycle) = match self.now.number + 1 {
+            _ if frame != self.now.frame.wrapping_add(1) => {
+                (time.frame_of_cycle(frame), time.mark(frame).odd_cycle)
+            }
+            number if number == time.frames => (0, !odd_cycle),
+            number => (number, odd_cycle),
+        };
+        let until_reserved = self.until_reserved[number as usize];
         let reserved_from = until_reserved
             .map_or(Nanos::MAX, |until| time.start(frame.saturating_add(until.into())));
         self.now = Current {
             frame,
+            number,
             end: time.start(frame.saturating_add(1)),
-            mark: time.mark(frame),
+            mark: Mark { odd_frame: number % 2 == 1, odd_cycle },
             reserved_from,
             best_effort_until: reserved_from.saturating_add(guard),
             has_mark: false,
@@ -318,10 +340,16 @@ impl<B: Scheduler> Tdp<B> {
         self.sent < self.due.len() || late.is_some_and(|late| self.is_open(now, late.packet.length))
     }
 
-    fn next_due(&mut self) -> Option<Packet> {
-        let packet = *self.due.get(self.sent)?;
+    /// The next of the packets that are due in the current frame. It is copied as a whole: who reads
+    /// it soon would wait for parts.
+    #[inline]
+    fn next_due(&mut self) -> Option<Dispatch> {
+        let packet = self.due.get(self.sent)?;
         self.sent += 1;
-        Some(packet)
+        self.now.has_mark = true;
+        self.backlog.remove(packet.length);
+        let criterion = Criterion::ReservedFrame;
+        Some(Dispatch { packet: *packet, deadline: Some(self.now.end), criterion })
     }
 
     /// The first of the late packets that are not too old, if there is time for it.
@@ -336,10 +364,12 @@ impl<B: Scheduler> Tdp<B> {
             }
             self.overdue.pop_front();
             self.overdue_bytes -= u64::from(packet.length);
-            if is_open {
-                return Some(self.dispatch_reserved(packet, deadline));
-            }
             self.backlog.remove(packet.length);
+            if is_open {
+                self.now.has_mark = true;
+                let (deadline, criterion) = (Some(deadline), Criterion::ReservedFrame);
+                return Some(Dispatch { packet, deadline, criterion });
+            }
             drops.dropped(packet, DropReason::Frame);
         }
         None
@@ -348,12 +378,6 @@ impl<B: Scheduler> Tdp<B> {
     fn super_cycle(&self) -> Nanos {
         let CommonTime { frame, frames, cycles } = self.settings.time;
         Nanos(frame.0.saturating_mul(u64::from(frames) * u64::from(cycles)))
-    }
-
-    fn dispatch_reserved(&mut self, packet: Packet, deadline: Nanos) -> Dispatch {
-        self.now.has_mark = true;
-        self.backlog.remove(packet.length);
-        Dispatch { packet, deadline: Some(deadline), criterion: Criterion::ReservedFrame }
     }
 
     /// Whether best effort that begins now ends in time.
@@ -383,7 +407,8 @@ impl<B: Scheduler> Tdp<B> {
 
     /// Lets best effort choose, if it has not and there is time for anything at all.
     fn choose_best_effort(&mut self, now: Nanos, drops: &mut dyn DropSink) {
-        if self.chosen.is_none() && now < self.now.best_effort_until {
+        let is_waiting = self.chosen.is_none() && self.best_effort.backlog().packets > 0;
+        if is_waiting && now < self.now.best_effort_until {
             let until = now.saturating_add(self.super_cycle());
             self.chosen = self.best_effort.dequeue(now, drops).map(|chosen| (chosen, until));
         }
@@ -421,8 +446,8 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
     #[inline]
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         self.advance(now, drops);
-        if let Some(packet) = self.next_due() {
-            return Some(self.dispatch_reserved(packet, self.now.end));
+        if let due @ Some(_) = self.next_due() {
+            return due;
         }
         if !self.overdue.is_empty()
             && let Some(late) = self.next_overdue(now, drops)
@@ -442,7 +467,7 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
         let too_old = |late: &Overdue| late.deadline.saturating_add(self.super_cycle());
         let late =
             self.overdue.front().map(|late| too_old(late).min(self.now.reserved_from).max(now));
-        let best_effort = late.into_iter().chain(self.best_effort_ready(now)).min();
+        let best_effort = earlier(late, self.best_effort_ready(now));
         if best_effort == Some(now) || self.backlog.packets == 0 {
             return best_effort;
         }
@@ -450,7 +475,7 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
         let mut reserved =
             frames.filter(|frame| !self.queues[self.place(*frame)].packets.is_empty());
         let reserved = reserved.next().map(|frame| self.settings.time.start(frame));
-        best_effort.into_iter().chain(reserved).min()
+        earlier(best_effort, reserved)
     }
 
     fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
@@ -467,11 +492,13 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
     }
 
     fn footprint(&self) -> usize {
-        let queued: usize = self.queues.iter().map(|queue| queue.packets.capacity()).sum();
+        let queues = self.queues.iter().map(|queue| &queue.packets).chain(&self.spare);
+        let queued: usize = queues.map(Vec::capacity).sum();
         (queued + self.due.capacity()) * size_of::<Packet>()
             + self.best_effort.footprint()
             + self.overdue.capacity() * size_of::<Overdue>()
             + self.queues.capacity() * size_of::<Queue>()
+            + self.spare.capacity() * size_of::<Vec<Packet>>()
             + self.until_reserved.capacity() * size_of::<Option<u32>>()
     }
 }
@@ -480,12 +507,21 @@ impl Current {
     /// Before any frame.
     const NONE: Current = Current {
         frame: 0,
+        number: 0,
         end: Nanos::ZERO,
         mark: Mark { odd_frame: false, odd_cycle: false },
         reserved_from: Nanos::ZERO,
         best_effort_until: Nanos::ZERO,
         has_mark: false,
     };
+}
+
+/// The earlier of two times, if there are any.
+fn earlier(one: Option<Nanos>, other: Option<Nanos>) -> Option<Nanos> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
 }
 
 /// For each frame of a cycle, how many frames later the next reserved one begins.

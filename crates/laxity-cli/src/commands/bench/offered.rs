@@ -1,0 +1,76 @@
+//! The load under which Linux's own queue management is measured: a queue is offered many more packets
+//! than the link sends.
+
+use std::hint::black_box;
+
+use laxity::aqm::{Choke, Fraction, Limit, Managed, Measure, Policy, Red, Spacing};
+use laxity::packet::{ClassId, Packet};
+use laxity::sched::Fifo;
+use laxity::scheduler::{DropReason, Scheduler};
+use laxity::units::Nanos;
+
+use super::case::Case;
+use super::load::{median, mixed};
+
+/// Rounds of one run.
+const ROUNDS: u64 = 8_000;
+/// The packets that come in a round, and those that are sent in it.
+const OFFERED: u64 = 50;
+const SENT: u32 = 4;
+/// From one packet to the next.
+const GAP: Nanos = Nanos(400);
+/// The most that is queued.
+const LIMIT: u64 = 1024;
+/// Lengths go round from 64 bytes on.
+const LENGTHS: u64 = 1_400;
+
+/// The median ns for one packet offered, to a queue for all classes: every other packet is of the
+/// first class, the rest of any.
+pub fn measure(case: Case, classes: u32) -> f64 {
+    let queue_of = vec![Some(0); classes as usize];
+    let managed = Managed::new(Fifo::new(), &[policy(case)], &queue_of, 1);
+    let mut queue = managed.expect("one queue, and thresholds in order");
+    let (mut now, mut handle) = (Nanos::ZERO, 0);
+    median(|| {
+        for _ in 0..ROUNDS {
+            for _ in 0..OFFERED {
+                handle += 1;
+                let drawn = mixed(handle);
+                let of_any = ((drawn >> 32) * u64::from(classes)) >> 32;
+                let class = ClassId(if drawn.is_multiple_of(2) { of_any as u32 } else { 0 });
+                let length = 64 + (handle % LENGTHS) as u32;
+                let packet = Packet { class, length, arrival: now, handle, ..Packet::default() };
+                queue.enqueue(now, packet, &mut |packet: Packet, _: DropReason| {
+                    black_box(packet.handle);
+                });
+                now += GAP;
+            }
+            for _ in 0..SENT {
+                black_box(queue.dequeue(now, &mut |_: Packet, _: DropReason| {}));
+            }
+        }
+        ROUNDS * OFFERED
+    })
+}
+
+/// Thresholds at an eighth and at half of the limit.
+fn policy(case: Case) -> Policy {
+    let limit = Limit::Packets(LIMIT);
+    let red = Red {
+        min: LIMIT / 8,
+        max: LIMIT / 2,
+        measure: Measure::Packets,
+        limit,
+        max_p: Fraction::millionths(100_000),
+        weight: Fraction::millionths(1_000_000 / 64),
+        gentle: false,
+        ecn: false,
+        spacing: Spacing::Uniform,
+        transmission: GAP,
+    };
+    match case {
+        Case::Choke => Policy::Choke(Choke { red, candidates: 1 }),
+        Case::Red => Policy::Red(red),
+        _ => Policy::DropTail(limit),
+    }
+}
