@@ -1,9 +1,10 @@
 //! Requests in buckets by time.
 
 use alloc::vec::Vec;
+use core::hint::select_unpredictable;
 
-use super::Bitmap;
 use super::serial::{Stamp, earlier, is_before};
+use super::{Bitmap, EligibleTree};
 
 /// What a slot asks for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,6 +26,28 @@ pub(super) enum Lies {
     /// In no bucket.
     #[default]
     Elsewhere,
+}
+
+/// A request by its deadline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Due {
+    pub deadline: Stamp,
+    pub slot: u32,
+}
+
+impl Due {
+    /// The one with the earlier deadline; of equal ones that of the lower slot.
+    #[inline(always)]
+    pub fn or_sooner(self, other: Due) -> Due {
+        if self.is_sooner(other) { self } else { other }
+    }
+
+    /// Whether it comes before another.
+    #[inline(always)]
+    pub fn is_sooner(self, other: Due) -> bool {
+        is_before(self.deadline, other.deadline)
+            | ((self.deadline == other.deadline) & (self.slot < other.slot))
+    }
 }
 
 /// Slots in buckets of equal width on a circle of time.
@@ -49,8 +72,9 @@ pub(super) struct Buckets {
     low: Stamp,
     /// and none is later.
     high: Stamp,
-    /// How far new times lie from the earliest: a mean that forgets.
-    mean: u64,
+    /// Most new times lie no further than this from the earliest: it rises with each that does by 64
+    /// times as much as it falls with every other, so that one of 65 does.
+    usual: u64,
     /// Slots that came of late, and those of them that were refused.
     came: u32,
     refused: u32,
@@ -65,8 +89,6 @@ const SLOT: u32 = (1 << SLOT_BITS) - 1;
 const NONE: u32 = SLOT;
 /// Buckets for each slot.
 const BUCKETS: usize = 4;
-/// A turn of the circle in means.
-const MEANS: u64 = 16;
 
 impl Buckets {
     /// Empty buckets for so many slots.
@@ -84,7 +106,7 @@ impl Buckets {
             held: 0,
             low: 0,
             high: 0,
-            mean: 0,
+            usual: 0,
             came: 0,
             refused: 0,
         }
@@ -99,12 +121,6 @@ impl Buckets {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.held == 0
-    }
-
-    /// Whether it lets nothing in until it is empty.
-    #[inline]
-    pub fn is_closing(&self) -> bool {
-        (self.span == 0) & (self.held > 0)
     }
 
     /// The bucket of a time.
@@ -134,6 +150,14 @@ impl Buckets {
         Some((first, ((self.low >> self.width).wrapping_add(further as u64)) << self.width))
     }
 
+    /// How far times may lie apart is known before any came.
+    #[inline]
+    pub fn expect(&mut self, distance: u64) {
+        if self.usual == 0 {
+            self.usual = distance;
+        }
+    }
+
     /// Whether there is room at a time for a slot that is in no bucket. Where nothing is held, times
     /// begin with `from`.
     #[inline(always)]
@@ -144,7 +168,10 @@ impl Buckets {
         let low = earlier(self.low, time);
         let high = if is_before(self.high, time) { time } else { self.high };
         let distance = time.wrapping_sub(low);
-        self.mean = self.mean.wrapping_add_signed((distance.wrapping_sub(self.mean) as i64) >> 6);
+        let (rise, fall) = ((self.usual >> 4) + 1, self.usual >> 10);
+        let usual = self.usual;
+        self.usual =
+            select_unpredictable(distance > usual, usual.saturating_add(rise), usual - fall);
         self.came = self.came.saturating_add(1);
         let head = self.heads[self.bucket(time)];
         if (high.wrapping_sub(low) >= self.span) | (head >> SLOT_BITS == MOST) {
@@ -203,9 +230,45 @@ impl Buckets {
         })
     }
 
+    /// The least deadline in a bucket.
+    #[inline(always)]
+    pub fn soonest_within(&self, requests: &[Request], bucket: usize) -> Option<Due> {
+        let within = self.within(requests, bucket);
+        within
+            .map(|(slot, request)| Due { slot, deadline: request.deadline })
+            .reduce(Due::or_sooner)
+    }
+
+    /// The least deadline, where times are deadlines: whatever comes next comes no earlier, or this
+    /// is told again.
+    #[inline(always)]
+    pub fn soonest(&mut self, requests: &[Request]) -> Option<Due> {
+        let (bucket, begin) = self.first()?;
+        self.low = begin;
+        self.soonest_within(requests, bucket)
+    }
+
     /// Bytes held.
     pub fn footprint(&self) -> usize {
         self.heads.capacity() * size_of::<u32>() + self.occupied.footprint()
+    }
+
+    /// Gives up a bucket, if another width is wanted: what lies there goes elsewhere.
+    pub fn give_up(&mut self, requests: &mut [Request], others: &mut EligibleTree) {
+        if self.span > 0 {
+            return;
+        }
+        let Some((bucket, _)) = self.first() else { return };
+        let mut at = self.heads[bucket] & SLOT;
+        while at != NONE {
+            let request = &mut requests[at as usize];
+            others.insert(request.eligible, request.deadline, at);
+            request.lies = Lies::Elsewhere;
+            at = request.next;
+            self.held -= 1;
+        }
+        self.heads[bucket] = NONE;
+        self.occupied.remove(bucket);
     }
 
     /// Begins anew, in buckets of the width that suits what came of late.
@@ -231,7 +294,7 @@ impl Buckets {
     }
 
     fn fitting_width(&self) -> u32 {
-        let width = self.mean.saturating_mul(MEANS) / self.heads.len() as u64;
+        let width = self.usual / (self.heads.len() as u64 * 2 / 3);
         (u64::BITS - width.leading_zeros()).min(40)
     }
 }

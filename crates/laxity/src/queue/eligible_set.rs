@@ -7,9 +7,9 @@ mod tests;
 use alloc::vec::Vec;
 
 use super::EligibleTree;
-use super::buckets::{Buckets, Lies, Request};
+use super::buckets::{Buckets, Due, Lies, Request};
 use super::serial::{Stamp, earlier, is_before};
-use soonest::{Due, Soonest};
+use soonest::Soonest;
 
 /// Requests, at most one a slot, that each may be served from an eligible time on and have a
 /// deadline. It answers which of those that are eligible by now has the least deadline; among equal
@@ -142,6 +142,9 @@ impl EligibleSet {
             return;
         }
         if let Some(first) = self.alone.take() {
+            let Request { eligible, deadline, .. } = self.requests[first as usize];
+            self.waiting.expect(deadline.wrapping_sub(eligible));
+            self.ready.expect(deadline.wrapping_sub(eligible));
             self.put_in_order(first);
         }
         self.put_in_order(slot);
@@ -159,7 +162,8 @@ impl EligibleSet {
         }
         if !self.waiting.has_room(eligible, from) {
             self.insert_elsewhere(slot);
-            return self.empty_what_closes();
+            self.waiting.give_up(&mut self.requests, &mut self.others);
+            return self.ready.give_up(&mut self.requests, &mut self.others);
         }
         self.due = earlier(self.due, eligible);
         self.requests[slot as usize].lies = Lies::Waiting;
@@ -197,7 +201,7 @@ impl EligibleSet {
             return self.alone.take_if(|_| is_eligible);
         }
         self.move_on();
-        let next = self.least_ready();
+        let next = self.ready.soonest(&self.requests);
         let is_sooner = |(other, _)| next.is_none_or(|next| !is_before(next.deadline, other));
         if self.is_behind() | self.others.first().is_some_and(is_sooner) {
             return self.take_any(next);
@@ -271,42 +275,10 @@ impl EligibleSet {
         self.others.insert(request.eligible, request.deadline, slot);
     }
 
-    /// A calendar that closes gives up a bucket.
-    #[inline(never)]
-    fn empty_what_closes(&mut self) {
-        for calendar in [&mut self.waiting, &mut self.ready] {
-            if calendar.is_closing()
-                && let Some((bucket, _)) = calendar.first()
-            {
-                loop {
-                    let first = calendar.within(&self.requests, bucket).next();
-                    let Some((slot, request)) = first.map(|(slot, request)| (slot, *request))
-                    else {
-                        break;
-                    };
-                    self.others.insert(request.eligible, request.deadline, slot);
-                    calendar.remove(&mut self.requests, slot, bucket);
-                    self.requests[slot as usize].lies = Lies::Elsewhere;
-                }
-            }
-        }
-    }
-
     #[inline(always)]
     fn remove_ready(&mut self, slot: u32, deadline: Stamp) {
         let bucket = self.ready.bucket(deadline);
         self.ready.remove(&mut self.requests, slot, bucket);
-    }
-
-    /// The least deadline of what is ready.
-    #[inline(always)]
-    fn least_ready(&mut self) -> Option<Due> {
-        let (bucket, begin) = self.ready.first()?;
-        self.ready.begin_with(begin);
-        let within = self.ready.within(&self.requests, bucket);
-        within
-            .map(|(slot, request)| Due { slot, deadline: request.deadline })
-            .reduce(Due::or_sooner)
     }
 
     /// Whether anything that waits should have been moved.

@@ -9,6 +9,8 @@ use crate::scheduler::Place;
 #[derive(Clone, Debug)]
 pub struct SortedFifos<K, T> {
     fifos: Fifos<K, T>,
+    /// The only queue that holds anything, and the key of its front; others are in the tree.
+    alone: Option<(usize, K)>,
     fronts: WinnerTree<K>,
 }
 
@@ -18,12 +20,13 @@ impl<K: Ord + Copy + Default, T: Copy + Default> SortedFifos<K, T> {
     /// # Panics
     /// If there are 2^31 queues or more.
     pub fn new(queues: usize, empty: K) -> Self {
-        SortedFifos { fifos: Fifos::new(queues), fronts: WinnerTree::new(queues, empty) }
+        let fronts = WinnerTree::new(queues, empty);
+        SortedFifos { fifos: Fifos::new(queues), alone: None, fronts }
     }
 
     /// The queue whose front item has the least key, and that key.
     pub fn least(&self) -> Option<(usize, K)> {
-        self.fronts.winner()
+        self.alone.or_else(|| self.fronts.winner())
     }
 
     /// The first item of a queue.
@@ -37,7 +40,7 @@ impl<K: Ord + Copy + Default, T: Copy + Default> SortedFifos<K, T> {
     pub fn push(&mut self, queue: usize, key: K, item: T) -> Place {
         let place = self.fifos.push(queue, key, item);
         if place.is_at_front() {
-            self.fronts.set(queue, key);
+            self.join(queue, key);
         }
         place
     }
@@ -64,9 +67,22 @@ impl<K: Ord + Copy + Default, T: Copy + Default> SortedFifos<K, T> {
         Some(item)
     }
 
+    /// A queue that was empty has a front.
+    #[inline(always)]
+    fn join(&mut self, queue: usize, key: K) {
+        match self.alone.take() {
+            None if self.fronts.winner().is_none() => return self.alone = Some((queue, key)),
+            None => {}
+            Some((queue, key)) => self.fronts.set(queue, key),
+        }
+        self.fronts.set(queue, key);
+    }
+
     /// An item with this key, or none, has come to the front.
+    #[inline(always)]
     fn lead(&mut self, queue: usize, key: Option<K>) {
         match key {
+            _ if self.alone.is_some() => self.alone = key.map(|key| (queue, key)),
             Some(key) => self.fronts.set(queue, key),
             None => self.fronts.clear(queue),
         }

@@ -104,10 +104,13 @@ impl Drr {
 }
 
 impl Scheduler for Drr {
+    // Inlined, packets come and go in registers: one that was written in parts is not read whole.
+    #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.admit(now, packet, drops);
     }
 
+    #[inline(always)]
     fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
         let class = self.turn.or_else(|| self.rounds.next())?;
         let (packet, next_length) = self.packets.pop(class)?;
@@ -135,6 +138,7 @@ impl Scheduler for Drr {
 }
 
 impl Withdraw for Drr {
+    #[inline(always)]
     fn admit(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let class = packet.class.index();
         if class >= self.classes.len() {

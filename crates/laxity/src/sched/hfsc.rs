@@ -115,10 +115,13 @@ struct Limit {
 }
 
 impl Scheduler for Hfsc {
+    // Inlined, packets come and go in registers: one that was written in parts is not read whole.
+    #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.admit(now, packet, drops);
     }
 
+    #[inline(always)]
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
         let (leaf, criterion) = self.choose(now)?;
         let (packet, next_length) = self.packets.pop(leaf as usize)?;
@@ -153,6 +156,7 @@ impl Scheduler for Hfsc {
 }
 
 impl Withdraw for Hfsc {
+    #[inline(always)]
     fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if !self.takes_packets(packet.class) {
             drops.dropped(packet, DropReason::NoClass);

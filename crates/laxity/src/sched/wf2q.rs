@@ -48,10 +48,13 @@ impl Wf2q {
 }
 
 impl Scheduler for Wf2q {
+    // Inlined, packets come and go in registers: one that was written in parts is not read whole.
+    #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.admit(now, packet, drops);
     }
 
+    #[inline(always)]
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
         let leaf = self.servers.next(now)?;
         let (packet, next_length) = self.packets.pop(leaf as usize)?;
@@ -71,6 +74,7 @@ impl Scheduler for Wf2q {
 }
 
 impl Withdraw for Wf2q {
+    #[inline(always)]
     fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let class = packet.class.index();
         if !self.servers.is_leaf(class) {

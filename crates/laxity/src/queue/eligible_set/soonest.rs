@@ -2,15 +2,8 @@
 
 use alloc::vec::Vec;
 
-use crate::queue::buckets::{Buckets, Request};
+use crate::queue::buckets::{Buckets, Due, Request};
 use crate::queue::serial::{Stamp, is_before};
-
-/// A request by its deadline.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Due {
-    pub deadline: Stamp,
-    pub slot: u32,
-}
 
 /// The least deadline in every 64 buckets of a calendar, in every 64 of these, and so on: in the shape of
 /// its bitmap, and with a meaning only where that has a bit.
@@ -20,19 +13,6 @@ pub(super) struct Due {
 #[derive(Clone, Debug)]
 pub(super) struct Soonest {
     layers: Vec<Vec<Due>>,
-}
-
-impl Due {
-    /// The one with the earlier deadline; of equal ones that of the lower slot.
-    #[inline(always)]
-    pub fn or_sooner(self, other: Due) -> Due {
-        if self.is_sooner(other) { self } else { other }
-    }
-
-    fn is_sooner(self, other: Due) -> bool {
-        is_before(self.deadline, other.deadline)
-            | ((self.deadline == other.deadline) & (self.slot < other.slot))
-    }
 }
 
 impl Soonest {
@@ -138,11 +118,7 @@ impl Soonest {
         let occupied = children.filter(|at| words[at / 64] >> (at % 64) & 1 != 0);
         let soonest = occupied.filter_map(|at| match layer.checked_sub(1) {
             Some(below) => Some(self.layers[below][at]),
-            None => {
-                let within = calendar.within(requests, at);
-                let due = within.map(|(slot, request)| Due { slot, deadline: request.deadline });
-                due.reduce(Due::or_sooner)
-            }
+            None => calendar.soonest_within(requests, at),
         });
         soonest.reduce(Due::or_sooner)
     }
