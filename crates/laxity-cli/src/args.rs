@@ -450,9 +450,21 @@ pub struct Bench {
     /// Measure with so many classes alone.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub classes: Option<u32>,
+    /// What is sent.
+    #[arg(long, value_enum, default_value_t = Load::Uniform)]
+    pub load: Load,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// What `laxity bench` sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Load {
+    /// Packets of 1000 bytes, which take a microsecond each.
+    Uniform,
+    /// Lengths from 64 to 1500 bytes, weights from 1 to 16, time that moves by what is sent, as peers are measured.
+    Natural,
 }
 
 /// How long to simulate. Negative times come here as well, to be told that they are.

@@ -67,6 +67,14 @@ impl Clock {
     }
 }
 
+/// How long this thread has been running on a processor.
+pub fn processor_time() -> Nanos {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is valid for the call to write to.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    nanos(time)
+}
+
 /// How many seconds TAI is ahead of UTC here: 37 since 2017, and 0 where nobody has told the
 /// kernel, so that [`Clock::Tai`] shows UTC.
 pub fn tai_offset() -> io::Result<i32> {

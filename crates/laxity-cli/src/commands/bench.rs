@@ -2,8 +2,10 @@
 
 mod case;
 mod load;
+mod natural;
 mod reference;
 mod tdp;
+mod uniform;
 
 use laxity::aqm::{Choke, CoDel, Fraction, Limit, Managed, Measure, Policy, Red, Spacing};
 use laxity::packet::ClassId;
@@ -26,11 +28,9 @@ use crate::failure::Failure;
 use crate::{Promises, print, print_json, progress};
 use case::Case;
 pub use case::accepted;
-use load::{LINK, Mode};
+use load::{Mode, RUNS, Under};
 use reference::HeapEdf;
 
-/// How often each figure is measured; the median counts.
-const RUNS: usize = 7;
 const SIZES: [u32; 9] = [1, 10, 100, 1_000, 10_000, 16_000, 60_000, 100_000, 1_000_000];
 
 /// One figure.
@@ -57,9 +57,10 @@ pub fn run(arguments: &Bench) -> Result<Promises, Failure> {
         })
         .collect();
     let bar = progress::steps("measuring", cases.len() as u64);
+    let load = arguments.load;
     let figures = cases.into_iter().map(|(case, classes, mode)| {
         bar.inc(1);
-        case.measure(classes, mode)
+        case.measure(Under { load, classes, mode })
     });
     let figures: Vec<_> = figures.collect();
     bar.finish_and_clear();
@@ -107,66 +108,60 @@ impl Case {
         }
     }
 
-    fn measure(self, classes: u32, mode: Mode) -> Figure {
+    fn measure(self, under: Under) -> Figure {
+        let Under { classes, mode, .. } = under;
         let ns_per_packet = match self {
-            Case::Of(Kind::Fifo) => load::schedule(Fifo::new(), classes, mode, RUNS),
+            Case::Of(Kind::Fifo) => under.measure(Fifo::new()),
             Case::DropTail => {
                 let policy = Policy::DropTail(Limit::None);
-                load::schedule(managed(classes, policy), classes, mode, RUNS)
+                under.measure(managed(classes, policy))
             }
-            Case::Red => {
-                load::schedule(managed(classes, Policy::Red(red(classes))), classes, mode, RUNS)
-            }
+            Case::Red => under.measure(managed(classes, Policy::Red(red(classes)))),
             Case::Choke => {
                 let policy = Policy::Choke(Choke { red: red(classes), candidates: 1 });
-                load::schedule(managed(classes, policy), classes, mode, RUNS)
+                under.measure(managed(classes, policy))
             }
             Case::Of(Kind::Priority) => {
                 let levels: Vec<_> = (0..classes).map(|class| class % 8).collect();
-                load::schedule(Priority::new(&levels), classes, mode, RUNS)
+                under.measure(Priority::new(&levels))
             }
             Case::Of(Kind::FqCodel) => {
                 let codel = CoDel { limit: Limit::None, ..FqCodelSettings::RFC_8290.codel };
                 let settings = FqCodelSettings { codel, ..FqCodelSettings::RFC_8290 };
                 let fq_codel = FqCodel::new(classes as usize, settings, 1);
                 let fq_codel = fq_codel.expect("RFC 8290 has queues, a quantum and an interval");
-                load::schedule(fq_codel, classes, mode, RUNS)
+                under.measure(fq_codel)
             }
-            Case::HeapEdf => {
-                load::schedule(HeapEdf::new(load::deadlines(classes)), classes, mode, RUNS)
-            }
+            Case::HeapEdf => under.measure(HeapEdf::new(load::deadlines(classes))),
             Case::Of(Kind::Wfq) => {
-                let weights: Vec<_> = (0..classes).map(|class| u64::from(1 + class % 7)).collect();
-                let wfq = Wfq::new(LINK, &weights).expect("weights from 1 to 7");
-                load::schedule(wfq, classes, mode, RUNS)
+                let weights: Vec<_> = under.weights().into_iter().map(u64::from).collect();
+                let wfq = Wfq::new(under.link(), &weights).expect("weights from 1 on");
+                under.measure(wfq)
             }
             Case::Of(Kind::Drr) => {
-                let quanta: Vec<_> = (0..classes).map(|class| 1_500 * (1 + class % 7)).collect();
+                let quanta: Vec<_> = under.weights().iter().map(|weight| 1_500 * weight).collect();
                 let drr = Drr::new(&quanta).expect("quanta of a packet and more");
-                load::schedule(drr, classes, mode, RUNS)
+                under.measure(drr)
             }
             Case::Of(Kind::Wf2q) => {
-                let unit = (LINK.0 / u64::from(classes) / 4).max(1);
-                let share =
-                    |class| Share { parent: None, rate: Rate(unit * (1 + u64::from(class) % 7)) };
-                let shares: Vec<_> = (0..classes).map(share).collect();
-                let wf2q = Wf2q::new(LINK, &shares).expect("no class has a parent");
-                load::schedule(wf2q, classes, mode, RUNS)
+                let unit = (under.link().0 / u64::from(classes) / 4).max(1);
+                let share = |weight| Share { parent: None, rate: Rate(unit * u64::from(weight)) };
+                let shares: Vec<_> = under.weights().into_iter().map(share).collect();
+                let wf2q = Wf2q::new(under.link(), &shares).expect("no class has a parent");
+                under.measure(wf2q)
             }
-            Case::Of(Kind::Hfsc) => load::schedule(hfsc(classes, 0), classes, mode, RUNS),
-            Case::HfscInGroups => {
-                load::schedule(hfsc(classes, classes.isqrt()), classes, mode, RUNS)
-            }
-            Case::Of(Kind::Dwcs) => load::schedule(dwcs(classes, 2.0), classes, mode, RUNS),
-            Case::DwcsLate => load::schedule(dwcs(classes, 0.5), classes, mode, RUNS),
-            Case::Of(Kind::Tdp) => load::schedule(tdp::core(classes), classes, mode, RUNS),
-            Case::TdpEdge => load::schedule(tdp::edge(classes), classes, mode, RUNS),
+            Case::Of(Kind::Hfsc) => under.measure(hfsc(under, 0)),
+            Case::HfscInGroups => under.measure(hfsc(under, classes.isqrt())),
+            Case::Of(Kind::Dwcs) => under.measure(dwcs(classes, 2.0)),
+            Case::DwcsLate => under.measure(dwcs(classes, 0.5)),
+            Case::Of(Kind::Tdp) => under.measure(tdp::core(classes)),
+            Case::TdpEdge => under.measure(tdp::edge(classes)),
             Case::Of(Kind::Edf) => {
                 let deadlines: Vec<_> = load::deadlines(classes).into_iter().map(Some).collect();
                 let edf = Edf::new(&deadlines, BestEffort::by_arrival(Assign::Background));
-                load::schedule(edf, classes, mode, RUNS)
+                under.measure(edf)
             }
-            Case::BestEffortDeadline(way) => load::assign(&paper_deadlines(way), mode, RUNS),
+            Case::BestEffortDeadline(way) => uniform::assign(&paper_deadlines(way), mode),
         };
         Figure { discipline: self.name(), classes, mode: mode.name(), ns_per_packet, runs: RUNS }
     }
@@ -191,28 +186,40 @@ fn red(classes: u32) -> Red {
         gentle: true,
         ecn: false,
         spacing: Spacing::Uniform,
-        transmission: load::TRANSMISSION,
+        transmission: uniform::TRANSMISSION,
     }
 }
 
 /// Leaves with a share each of the link or of their group, of which six tenths are guaranteed, a
 /// packet at a time within a delay of its own: concave and convex curves.
-fn hfsc(leaves: u32, groups: u32) -> Hfsc {
-    let share = |of: u32| (LINK.0 / u64::from(of)).max(1);
-    let guaranteed = Rate((share(leaves) * 6 / 10).max(1));
-    let leaf = |(number, delay)| ClassSpec {
-        parent: (groups > 0).then(|| ClassId(leaves + number % groups)),
-        curves: Curves {
-            real_time: Some(ServiceCurve::for_burst(Bytes(load::LENGTH.into()), delay, guaranteed)),
-            link_share: Some(ServiceCurve::linear(Rate(share(leaves)))),
-            upper_limit: None,
-        },
+fn hfsc(under: Under, groups: u32) -> Hfsc {
+    let Under { classes: leaves, .. } = under;
+    let weights = under.weights();
+    let link = u128::from(under.link().0);
+    let sum: u128 = weights.iter().copied().map(u128::from).sum();
+    let share = |parts: u128, of: u128| ((link * parts / of) as u64).max(1);
+    let leaf = |(number, (weight, delay))| {
+        let rate = share(u128::from(weight), sum);
+        let guaranteed = Rate((rate * 6 / 10).max(1));
+        ClassSpec {
+            parent: (groups > 0).then(|| ClassId(leaves + number % groups)),
+            curves: Curves {
+                real_time: Some(ServiceCurve::for_burst(
+                    Bytes(uniform::LENGTH.into()),
+                    delay,
+                    guaranteed,
+                )),
+                link_share: Some(ServiceCurve::linear(Rate(rate))),
+                upper_limit: None,
+            },
+        }
     };
     let group = |_| {
-        let link_share = Some(ServiceCurve::linear(Rate(share(groups))));
+        let link_share = Some(ServiceCurve::linear(Rate(share(1, u128::from(groups)))));
         ClassSpec { parent: None, curves: Curves { link_share, ..Curves::default() } }
     };
-    let leaf_specs = (0..leaves).zip(load::deadlines(leaves)).map(leaf);
+    let leaf_specs =
+        (0..leaves).zip(weights.iter().copied().zip(load::deadlines(leaves))).map(leaf);
     let classes: Vec<_> = leaf_specs.chain((0..groups).map(group)).collect();
     Hfsc::new(&classes).expect("groups below the link and leaves below groups")
 }
@@ -220,7 +227,7 @@ fn hfsc(leaves: u32, groups: u32) -> Hfsc {
 /// Streams with the tolerances of the paper, 1/80 to 1/150, and gaps of so many rounds of a packet
 /// of each.
 fn dwcs(streams: u32, rounds: f64) -> Dwcs {
-    let gap = f64::from(streams) * load::TRANSMISSION.0 as f64 * rounds;
+    let gap = f64::from(streams) * uniform::TRANSMISSION.0 as f64 * rounds;
     let stream = |number: u32| {
         let loss = Loss::new(1, 80 + 10 * (number % 8)).expect("one of many");
         let stream = Stream { gap: Some(Nanos(gap as u64)), loss, late: Late::Drop };

@@ -7,7 +7,8 @@ use laxity::sched::tdp::{Assigned, CommonTime, Contract, Edge, Slots, TdpSetting
 use laxity::sched::{Late, Tdp};
 use laxity::units::{Bytes, Nanos};
 
-use super::load::{self, LINK};
+use super::load;
+use super::uniform::{self, LINK};
 
 /// The packets of a frame, at most: so many of 250 bytes take 240 us at 100 Mbit/s.
 const PACKETS: u32 = 12;
@@ -32,7 +33,7 @@ pub fn edge(flows: u32) -> Assigned<impl FnMut(Nanos, &Packet) -> Option<u64>> {
     let cycle = Cycle::of(flows);
     let contract = |place| {
         let slots = Slots { start: place / cycle.packets, packets: 1, period: cycle.frames };
-        Some(Contract { slots, packet: Bytes(load::LENGTH.into()) })
+        Some(Contract { slots, packet: Bytes(uniform::LENGTH.into()) })
     };
     let contracts: Vec<_> = load::shuffled(flows).into_iter().map(contract).collect();
     let edge = Edge::new(cycle.time(), cycle.delay(), &contracts);
@@ -47,7 +48,7 @@ impl Cycle {
     }
 
     fn time(self) -> CommonTime {
-        let frame = Nanos(u64::from(self.packets) * load::TRANSMISSION.0);
+        let frame = Nanos(u64::from(self.packets) * uniform::TRANSMISSION.0);
         CommonTime { frame, frames: self.frames, cycles: 1 }
     }
 
