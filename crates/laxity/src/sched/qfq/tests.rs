@@ -1,5 +1,6 @@
 //! Against the definition, and what the definition promises.
 
+mod fairness;
 mod reference;
 
 use std::collections::BTreeMap;
@@ -114,6 +115,13 @@ proptest! {
     #[test]
     fn every_dispatch_is_that_of_the_definition(classes in classes(), steps in steps(false)) {
         compare(&classes, &steps)?;
+    }
+
+    /// The worst-case fair index: while an aggregate has packets, it is never behind its share of what
+    /// the link sends by more than four slots and the largest budget of the others give it.
+    #[test]
+    fn no_aggregate_is_behind_by_more_than_its_index(classes in classes(), steps in steps(false)) {
+        fairness::check(&classes, &steps)?;
     }
 
     #[test]
