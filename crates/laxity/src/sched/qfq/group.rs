@@ -10,7 +10,9 @@ const SLOTS: u32 = 32;
 pub struct Group {
     /// S_i, the least rounded start time.
     pub start: u128,
-    /// sigma_i is 2 to the power of this.
+    /// sigma_i.
+    slot: u128,
+    /// It is 2 to the power of this.
     shift: u32,
     /// The bucket of `start`.
     front: u32,
@@ -29,7 +31,14 @@ struct Bucket {
 impl Group {
     pub fn new(shift: u32) -> Self {
         let empty = Bucket { first: NONE, last: NONE };
-        Group { start: 0, shift, front: 0, full: 0, buckets: [empty; SLOTS as usize] }
+        Group {
+            start: 0,
+            slot: 1 << shift,
+            shift,
+            front: 0,
+            full: 0,
+            buckets: [empty; SLOTS as usize],
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -38,7 +47,7 @@ impl Group {
 
     /// F_i = S_i + 2 sigma_i.
     pub fn finish(&self) -> u128 {
-        self.start + (2 << self.shift)
+        self.start + 2 * self.slot
     }
 
     /// The aggregate that is its next.
@@ -96,8 +105,9 @@ impl Group {
         }
     }
 
+    #[inline]
     fn rounded(&self, time: u128) -> u128 {
-        time >> self.shift << self.shift
+        time & !(self.slot - 1)
     }
 
     /// How many slots behind the front this start time is. No start time lies more than a slot behind
