@@ -356,7 +356,7 @@ pub struct Fit {
 /// What a plan is imported from.
 #[derive(Debug, Subcommand)]
 pub enum ImportFrom {
-    /// From a script that sets up hfsc, htb, prio or fq_codel on Linux, or from what `tc … show`
+    /// From a script that sets up hfsc, htb, qfq, prio or fq_codel on Linux, or from what `tc … show`
     /// prints of one.
     Tc(ImportTc),
 }

@@ -11,6 +11,7 @@ mod fifo;
 mod fq_codel;
 mod hfsc;
 mod priority;
+mod qfq;
 pub(crate) mod tdp;
 mod wf2q;
 mod wfq;
@@ -31,6 +32,7 @@ impl Kind {
             Kind::Wfq => &wfq::ROOM,
             Kind::Wf2q => &wf2q::ROOM,
             Kind::Drr => &drr::ROOM,
+            Kind::Qfq => &qfq::ROOM,
             Kind::Hfsc => &hfsc::ROOM,
             Kind::Priority => &priority::ROOM,
             Kind::FqCodel => &fq_codel::ROOM,
@@ -54,6 +56,7 @@ impl SchedulerSpec {
             SchedulerSpec::Wfq => &wfq::Wfq,
             SchedulerSpec::Wf2q => &wf2q::Wf2q,
             SchedulerSpec::Drr => &drr::Drr,
+            SchedulerSpec::Qfq => &qfq::Qfq,
             SchedulerSpec::Hfsc => &hfsc::Hfsc,
             SchedulerSpec::Priority => &priority::Priority,
             SchedulerSpec::FqCodel(fq_codel) => fq_codel,

@@ -52,6 +52,7 @@ impl Plan {
             | SchedulerSpec::Wfq
             | SchedulerSpec::Wf2q
             | SchedulerSpec::Drr
+            | SchedulerSpec::Qfq
             | SchedulerSpec::Hfsc
             | SchedulerSpec::FqCodel(_)
             | SchedulerSpec::Edf(_)

@@ -37,6 +37,7 @@ fn room_of(plan: &Plan) -> &'static Room {
         Kind::Wfq => &fair::WFQ,
         Kind::Wf2q => &fair::WF2Q,
         Kind::Drr => &fair::DRR,
+        Kind::Qfq => &fair::QFQ,
         Kind::Priority => &priority::ROOM,
         Kind::Hfsc => &hfsc::ROOM,
         Kind::Edf => &edf::ROOM,

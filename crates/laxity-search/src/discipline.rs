@@ -18,6 +18,8 @@ pub enum Discipline {
     Wfq,
     /// Deficit round robin.
     Drr,
+    /// Quick fair queueing, QFQ+.
+    Qfq,
     /// Static priority.
     Priority,
     /// Windows under DWCS.
@@ -30,13 +32,14 @@ pub enum Discipline {
 
 impl Discipline {
     /// All of them.
-    pub const ALL: [Discipline; 10] = [
+    pub const ALL: [Discipline; 11] = [
         Discipline::Edf,
         Discipline::Hfsc,
         Discipline::Wf2q,
         Discipline::Nested,
         Discipline::Wfq,
         Discipline::Drr,
+        Discipline::Qfq,
         Discipline::Priority,
         Discipline::Dwcs,
         Discipline::Network,
@@ -52,6 +55,7 @@ impl Discipline {
             Discipline::Nested => "nested",
             Discipline::Wfq => "wfq",
             Discipline::Drr => "drr",
+            Discipline::Qfq => "qfq",
             Discipline::Priority => "priority",
             Discipline::Dwcs => "dwcs",
             Discipline::Network => "network",

@@ -67,7 +67,7 @@ pub fn with_fault(draft: &Draft, fault: Option<&Fault>) -> Result<Subject, PlanE
     Ok(subject)
 }
 
-use Discipline::{Drr, Dwcs, Edf, Hfsc, Nested, Network, Priority, Tdp, Wf2q, Wfq};
+use Discipline::{Drr, Dwcs, Edf, Hfsc, Nested, Network, Priority, Qfq, Tdp, Wf2q, Wfq};
 
 /// All of them.
 pub static ALL: &[Fault] = &[
@@ -95,6 +95,8 @@ pub static ALL: &[Fault] = &[
     Fault::plan(Wfq, "the weights of two classes exchanged", built::exchanged_weights),
     Fault::plan(Drr, "bounds without one round of the others", proved::less_a_round),
     Fault::plan(Drr, "the quanta of two classes exchanged", built::exchanged_weights),
+    Fault::plan(Qfq, "bounds without the slots", proved::less_slots),
+    Fault::plan(Qfq, "the weights of two classes exchanged", built::exchanged_weights),
     Fault::plan(Priority, "bounds without the packet that blocks", proved::less_a_packet_behind),
     Fault::plan(Priority, "the levels of two classes exchanged", built::exchanged_levels),
     Fault::plan(Dwcs, "a loss more than tolerated", built::looser_windows),

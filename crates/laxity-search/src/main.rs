@@ -30,7 +30,7 @@ struct Arguments {
     /// number of threads.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// One kind of plans: edf, hfsc, wf2q, nested, wfq, drr, priority, dwcs, network or
+    /// One kind of plans: edf, hfsc, wf2q, nested, wfq, drr, qfq, priority, dwcs, network or
     /// tdp.
     #[arg(long, value_name = "DISCIPLINE")]
     only: Option<Discipline>,

@@ -22,6 +22,7 @@ pub fn draw(discipline: Discipline, draw: &mut Generator) -> Draft {
         Discipline::Wf2q => fair::wf2q(draw),
         Discipline::Wfq => fair::flat("wfq", draw),
         Discipline::Drr => fair::flat("drr", draw),
+        Discipline::Qfq => fair::flat("qfq", draw),
         Discipline::Priority => priority::draw(draw),
         Discipline::Nested => nested::draw(draw),
         Discipline::Dwcs => dwcs::draw(draw),

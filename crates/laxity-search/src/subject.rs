@@ -310,7 +310,11 @@ fn queued_alone(plan: &Plan, id: ClassId) -> bool {
         Some(share) => plan.classes[share.index()].is_leaf(),
         None => matches!(
             plan.scheduler,
-            SchedulerSpec::Wfq | SchedulerSpec::Wf2q | SchedulerSpec::Drr | SchedulerSpec::Hfsc
+            SchedulerSpec::Wfq
+                | SchedulerSpec::Wf2q
+                | SchedulerSpec::Drr
+                | SchedulerSpec::Qfq
+                | SchedulerSpec::Hfsc
         ),
     }
 }

@@ -25,7 +25,7 @@ pub struct Commands {
 }
 
 /// The roots that are read.
-const READ: &str = "hfsc, htb, prio or fq_codel";
+const READ: &str = "hfsc, htb, qfq, prio or fq_codel";
 /// Options of `tc` itself that have a value.
 const WITH_VALUE: [&str; 6] = ["-n", "-net", "-netns", "-cf", "-conf", "-loop"];
 
@@ -233,7 +233,7 @@ impl Commands {
                 let fault = Fault::at(
                     span,
                     format!(
-                        "the root of {device} is {kind}: hfsc, htb, prio and fq_codel are read"
+                        "the root of {device} is {kind}: hfsc, htb, qfq, prio and fq_codel are read"
                     ),
                 );
                 match unsupported::closest(kind) {

@@ -125,6 +125,9 @@ impl Draft {
         if let Some(parent) = class.parent.filter(|parent| Some(*parent) != self.whole) {
             let _ = writeln!(text, "parent = {}", quoted(&self.names[parent]));
         }
+        if let Some(weight) = class.weight {
+            let _ = writeln!(text, "weight = {weight}");
+        }
         if let Some(level) = class.level {
             let _ = writeln!(text, "level = {level}");
         }
@@ -156,6 +159,7 @@ fn scheduler(discipline: &Discipline) -> String {
     match discipline {
         Discipline::Hfsc { .. } | Discipline::Htb { .. } => "kind = \"hfsc\"\n".into(),
         Discipline::Prio(_) => "kind = \"priority\"\n".into(),
+        Discipline::Qfq => "kind = \"qfq\"\n".into(),
         Discipline::FqCodel(fq_codel) => fq_codel.toml(),
     }
 }
@@ -319,6 +323,7 @@ fn default_class(setup: &Setup, root: &Root, notes: &mut Notes) -> Option<usize>
     let (default, fate) = match root.discipline {
         Discipline::Hfsc { default } => (default, "drops"),
         Discipline::Htb { default } => (default, "sends unshaped"),
+        Discipline::Qfq => (None, "drops"),
         Discipline::Prio(prio) => return setup.find(prio.default_band() + 1),
         Discipline::FqCodel(_) => return Some(0),
     };

@@ -34,6 +34,7 @@ mod notes;
 mod order;
 mod packets;
 mod prio;
+mod qfq;
 mod queue;
 mod rules;
 mod setup;
@@ -82,7 +83,7 @@ pub struct Import {
     pub notes: Vec<Note>,
 }
 
-/// Writes the plan for a set-up of hfsc, htb, prio or fq_codel. `name` is what the script is called in the plan and in
+/// Writes the plan for a set-up of hfsc, htb, qfq, prio or fq_codel. `name` is what the script is called in the plan and in
 /// errors. Nothing is run, and no file is opened.
 ///
 /// # Errors

@@ -67,9 +67,10 @@ impl Walk<'_> {
 
     fn filter(&mut self, filter: &Filter, at: Option<usize>, packets: Packets) -> Read<()> {
         let own = match self.root.discipline {
-            Discipline::Hfsc { .. } | Discipline::Htb { .. } | Discipline::FqCodel(_) => {
-                self.root.major == Some(filter.class.major)
-            }
+            Discipline::Hfsc { .. }
+            | Discipline::Htb { .. }
+            | Discipline::Qfq
+            | Discipline::FqCodel(_) => self.root.major == Some(filter.class.major),
             // It looks at the minor number only.
             Discipline::Prio(_) => true,
         };

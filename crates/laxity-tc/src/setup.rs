@@ -17,7 +17,7 @@ use crate::packets::Packets;
 use crate::prio::Prio;
 use crate::queue::{self, Queue};
 use crate::units::{self, Handle};
-use crate::{htb, units::whole};
+use crate::{htb, qfq, units::whole};
 
 /// Priorities that are given to filters without one begin below this one.
 const FIRST_GIVEN: u32 = 0xc000;
@@ -64,6 +64,7 @@ pub enum Discipline {
     Htb { default: Option<u32> },
     Prio(Prio),
     FqCodel(FqCodel),
+    Qfq,
 }
 
 impl Discipline {
@@ -74,6 +75,7 @@ impl Discipline {
             Discipline::Htb { .. } => "htb",
             Discipline::Prio(_) => "prio",
             Discipline::FqCodel(_) => "fq_codel",
+            Discipline::Qfq => "qfq",
         }
     }
 
@@ -81,7 +83,7 @@ impl Discipline {
     pub fn has_rates(&self) -> bool {
         match self {
             Discipline::Hfsc { .. } | Discipline::Htb { .. } => true,
-            Discipline::Prio(_) | Discipline::FqCodel(_) => false,
+            Discipline::Prio(_) | Discipline::FqCodel(_) | Discipline::Qfq => false,
         }
     }
 
@@ -89,7 +91,7 @@ impl Discipline {
     /// to any.
     pub fn rank(&self) -> u32 {
         match self {
-            Discipline::Hfsc { .. } | Discipline::Htb { .. } => 0,
+            Discipline::Hfsc { .. } | Discipline::Htb { .. } | Discipline::Qfq => 0,
             Discipline::Prio(_) => 1,
             Discipline::FqCodel(_) => 2,
         }
@@ -107,6 +109,8 @@ pub struct Class {
     pub curves: Curves,
     /// htb: the order in which what is left over is offered.
     pub priority: u32,
+    /// qfq: its share.
+    pub weight: Option<u32>,
     /// prio: its band, from 0.
     pub level: Option<u16>,
     pub queue: Option<(usize, Queue)>,
@@ -176,6 +180,10 @@ impl Setup {
         let discipline = match (kind.text.as_str(), before) {
             ("hfsc", _) => Discipline::Hfsc { default: default_class("hfsc", &[], args)? },
             ("htb", _) => Discipline::Htb { default: default_class("htb", &HTB, args)? },
+            ("qfq", _) => match args.next() {
+                Some(word) => return Err(word.no_keyword("qdisc qfq", "no words")),
+                None => Discipline::Qfq,
+            },
             ("prio", _) => Discipline::Prio(Prio::read(kind, args)?),
             ("fq_codel", before) => {
                 let before = match before {
@@ -227,7 +235,7 @@ impl Setup {
     fn add_own_classes(&mut self) {
         let Some(root) = &mut self.root else { return };
         let (minors, comment) = match root.discipline {
-            Discipline::Hfsc { .. } | Discipline::Htb { .. } => return,
+            Discipline::Hfsc { .. } | Discipline::Htb { .. } | Discipline::Qfq => return,
             Discipline::Prio(prio) => (1..=prio.bands, None),
             Discipline::FqCodel(_) => (0..=0, Some("all")),
         };
@@ -244,6 +252,7 @@ impl Setup {
                 depth: 0,
                 curves: Curves::default(),
                 priority: 0,
+                weight: None,
                 level: minor.checked_sub(1),
                 queue: None,
                 comment: comment.map(str::to_string),
@@ -298,7 +307,8 @@ impl Setup {
         if handle.minor == 0 {
             return Err(word.fault("the name of a class", "its minor number is not zero"));
         }
-        let (curves, priority) = self.curves(discipline, handle, kind, args, origin.line)?;
+        let Asked { curves, priority, weight } =
+            self.asked(discipline, handle, kind, args, origin.line)?;
         match (self.find(handle.minor), verb) {
             (Some(class), Verb::Add) => {
                 let since = self.classes[class].line;
@@ -308,12 +318,15 @@ impl Setup {
             (Some(class), _) => {
                 let class = &mut self.classes[class];
                 (class.curves, class.priority) = (curves, priority);
+                class.weight = weight;
             }
             (None, Verb::Change) => {
                 return Err(Fault::at(&word.span, format!("there is no class {handle} to change")));
             }
             (None, _) => {
-                let parent = self.parent(named.zip(above))?;
+                // Linux takes no notice of what a class of qfq is said to be part of.
+                let has_levels = discipline != Discipline::Qfq;
+                let parent = self.parent(named.zip(above).filter(|_| has_levels))?;
                 let depth = parent.map_or(0, |parent| self.classes[parent].depth + 1);
                 parent.into_iter().for_each(|parent| self.classes[parent].is_leaf = false);
                 self.by_minor.insert(handle.minor, self.classes.len());
@@ -326,6 +339,7 @@ impl Setup {
                     depth,
                     curves,
                     priority,
+                    weight,
                     level: None,
                     queue,
                     comment,
@@ -337,21 +351,22 @@ impl Setup {
         Ok(())
     }
 
-    fn curves(
+    /// What a class asks for.
+    fn asked(
         &mut self,
         discipline: Discipline,
         handle: Handle,
         kind: &Word,
         args: &mut Args<'_>,
         line: usize,
-    ) -> Read<(Curves, u32)> {
+    ) -> Read<Asked> {
         match (kind.text.as_str(), discipline) {
             ("hfsc", Discipline::Hfsc { .. }) => {
                 let (curves, bent) = curves::hfsc(args)?;
                 for text in bent {
                     self.notes.not_mapped(line, format!("{handle} {text}"));
                 }
-                Ok((curves, 0))
+                Ok(Asked { curves, ..Asked::default() })
             }
             ("htb", Discipline::Htb { .. }) => {
                 let class = htb::class(args)?;
@@ -359,9 +374,17 @@ impl Setup {
                     let lost = class.lost.join(", ");
                     self.notes.not_mapped(line, format!("{handle}: {lost} of htb"));
                 }
-                Ok((class.curves, class.priority))
+                let htb::Class { curves, priority, .. } = class;
+                Ok(Asked { curves, priority, weight: None })
             }
-            (_, Discipline::Hfsc { .. } | Discipline::Htb { .. }) => {
+            ("qfq", Discipline::Qfq) => {
+                let (weight, lost) = qfq::class(args)?;
+                if let Some(text) = lost {
+                    self.notes.not_mapped(line, format!("{handle}: {text}"));
+                }
+                Ok(Asked { weight: Some(weight), ..Asked::default() })
+            }
+            (_, Discipline::Hfsc { .. } | Discipline::Htb { .. } | Discipline::Qfq) => {
                 let accepted = format!("its qdisc is {}", discipline.name());
                 Err(kind.fault("the kind of this class", &accepted))
             }
@@ -485,6 +508,14 @@ impl Setup {
             )),
         }
     }
+}
+
+/// What a class has by its options.
+#[derive(Default)]
+struct Asked {
+    curves: Curves,
+    priority: u32,
+    weight: Option<u32>,
 }
 
 /// Options of htb at the root that have one value and no effect on a plan.

@@ -4,6 +4,7 @@ mod curves;
 mod filters;
 mod fq_codel;
 mod prio;
+mod qfq;
 mod random;
 mod refused;
 mod scripts;

@@ -1,7 +1,7 @@
 //! Qdiscs that no plan has, and the words of a plan that come nearest to each.
 
 /// Kinds of qdisc and what comes nearest.
-const CLOSEST: [(&str, &str); 21] = [
+const CLOSEST: [(&str, &str); 20] = [
     (
         "cake",
         "cake shapes and takes turns among flows: `[link] rate` is its bandwidth, `[scheduler] kind = \"drr\"` with `queue = { kind = \"codel\", limit = 10240 }` and a class for each of its tins, or `kind = \"hfsc\"` if the tins have rates",
@@ -33,7 +33,6 @@ const CLOSEST: [(&str, &str); 21] = [
         "cbq shares by rates: `[scheduler] kind = \"hfsc\"`, with `curve` or `link-share` for `rate`, and `upper-limit` for `bounded`",
     ),
     ("drr", "drr is in plans: `[scheduler] kind = \"drr\"` with a `weight` for each quantum"),
-    ("qfq", "qfq is near to WF2Q+: `[scheduler] kind = \"wf2q\"` with the same `weight`s"),
     ("ets", "ets takes turns by quanta: `[scheduler] kind = \"drr\"` with a `weight` for each"),
     (
         "netem",

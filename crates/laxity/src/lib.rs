@@ -53,7 +53,7 @@
 //! | [`service`], [`window`] | what classes ask for: service curves of two pieces, loss tolerances |
 //! | [`admit`] | what is proved: does it fit, what delay has each class, and if not, why not |
 //! | [`scheduler`] | the contract that every discipline keeps |
-//! | [`sched`] | the disciplines: EDF, H-FSC, DWCS, TDP, WF²Q+, WFQ, DRR, static priority, FQ-CoDel, FIFO, schedulers below shares, and any order that is a rank ([`Pifo`](sched::Pifo): Sivaraman et al. 2016, Shrivastav 2019) |
+//! | [`sched`] | the disciplines: EDF, H-FSC, DWCS, TDP, WF²Q+, WFQ, DRR, QFQ+, static priority, FQ-CoDel, FIFO, schedulers below shares, and any order that is a rank ([`Pifo`](sched::Pifo): Sivaraman et al. 2016, Shrivastav 2019) |
 //! | [`aqm`] | who gets into a queue, in front of any discipline: drop-tail, RED, CHOKe, CoDel |
 //! | [`police`] | does a packet keep to its class's arrival curve, and what becomes of it if not? |
 //! | [`port`] | the books around a scheduler: arrived = sent + dropped + queued, for every class |

@@ -13,6 +13,7 @@ mod late;
 pub(crate) mod pace;
 pub mod pifo;
 mod priority;
+pub mod qfq;
 mod servers;
 pub mod tdp;
 #[cfg(test)]
@@ -30,6 +31,7 @@ pub use hierarchy::{Hierarchy, Leaf};
 pub use late::Late;
 pub use pifo::Pifo;
 pub use priority::Priority;
+pub use qfq::Qfq;
 pub use servers::Share;
 pub use tdp::Tdp;
 pub use wf2q::Wf2q;

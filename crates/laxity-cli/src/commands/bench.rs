@@ -14,7 +14,8 @@ use laxity::sched::dwcs::{DwcsSettings, Stream, Streams};
 use laxity::sched::edf::{Assign, BestEffort, Deadlines};
 use laxity::sched::fq_codel::FqCodelSettings;
 use laxity::sched::hfsc::{ClassSpec, Curves};
-use laxity::sched::{Drr, Dwcs, Edf, Fifo, FqCodel, Hfsc, Priority, Share, Wf2q, Wfq};
+use laxity::sched::qfq::QfqClass;
+use laxity::sched::{Drr, Dwcs, Edf, Fifo, FqCodel, Hfsc, Priority, Qfq, Share, Wf2q, Wfq};
 use laxity::service::ServiceCurve;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity::window::Loss;
@@ -99,6 +100,7 @@ impl Case {
                 | Kind::Wfq
                 | Kind::Wf2q
                 | Kind::Drr
+                | Kind::Qfq
                 | Kind::Hfsc
                 | Kind::Priority
                 | Kind::FqCodel
@@ -147,6 +149,12 @@ impl Case {
                 let quanta: Vec<_> = under.weights().iter().map(|weight| 1_500 * weight).collect();
                 let drr = Drr::new(&quanta).expect("quanta of a packet and more");
                 under.measure(drr)
+            }
+            Case::Of(Kind::Qfq) => {
+                let class =
+                    |weight: u32| Some(QfqClass { weight: weight.into(), max_packet: 1_500 });
+                let classes: Vec<_> = under.weights().into_iter().map(class).collect();
+                under.measure(Qfq::new(&classes).expect("weights from 1 on"))
             }
             Case::Of(Kind::Wf2q) => {
                 let unit = (under.link().0 / u64::from(classes) / 4).max(1);

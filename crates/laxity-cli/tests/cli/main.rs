@@ -38,11 +38,12 @@ mod verdicts;
 mod watch;
 
 /// Every discipline that a plan can be run under.
-const SCHEDULERS: [&str; 15] = [
+const SCHEDULERS: [&str; 16] = [
     "fifo",
     "wfq",
     "wf2q",
     "drr",
+    "qfq",
     "hfsc",
     "priority",
     "fq-codel",

@@ -89,7 +89,7 @@ fn case(discipline: Discipline, draw: &mut Generator) -> Option<Case> {
 
 /// The same contracts under another discipline.
 fn another(plan: &Plan, draw: &mut Generator) -> Plan {
-    let others = ["drr", "wfq", "fifo", "priority", "edf"];
+    let others = ["drr", "qfq", "wfq", "fifo", "priority", "edf"];
     match draw.random_range(0..2u32) {
         0 => plan.clone(),
         _ if plan.has_schedulers_below() => plan.clone(),

@@ -16,13 +16,14 @@ use laxity_search::plans;
 use rand::RngExt;
 
 /// The disciplines of a link that draw plans of their own.
-pub const DISCIPLINES: [Discipline; 8] = [
+pub const DISCIPLINES: [Discipline; 9] = [
     Discipline::Edf,
     Discipline::Hfsc,
     Discipline::Wf2q,
     Discipline::Nested,
     Discipline::Wfq,
     Discipline::Drr,
+    Discipline::Qfq,
     Discipline::Priority,
     Discipline::Dwcs,
 ];

@@ -21,6 +21,8 @@ kinds! {
     Wf2q: "wf2q";
     /// Deficit round robin by the classes' weights.
     Drr: "drr";
+    /// Quick fair queueing, QFQ+, by the classes' weights.
+    Qfq: "qfq";
     /// Hierarchical fair service curves.
     Hfsc: "hfsc";
     /// Static priority by the classes' levels.
@@ -46,6 +48,8 @@ pub enum SchedulerSpec {
     Wf2q,
     /// Deficit round robin by the classes' weights.
     Drr,
+    /// Quick fair queueing, QFQ+, by the classes' weights.
+    Qfq,
     /// Hierarchical fair service curves.
     Hfsc,
     /// Static priority by the classes' levels.
@@ -68,6 +72,7 @@ impl SchedulerSpec {
             SchedulerSpec::Wfq => Kind::Wfq,
             SchedulerSpec::Wf2q => Kind::Wf2q,
             SchedulerSpec::Drr => Kind::Drr,
+            SchedulerSpec::Qfq => Kind::Qfq,
             SchedulerSpec::Hfsc => Kind::Hfsc,
             SchedulerSpec::Priority => Kind::Priority,
             SchedulerSpec::FqCodel(_) => Kind::FqCodel,

@@ -82,7 +82,7 @@ fn example(key: &str) -> &'static str {
             "write `model = …` with one of greedy, constant, poisson, correlated, on-off, pareto-on-off, backlogged, capture, csv"
         }
         "kind" => {
-            "a scheduler is `fifo`, `wfq`, `wf2q`, `drr`, `hfsc`, `edf` or `dwcs`; a queue is `droptail`, `red`, `choke` or `codel`"
+            "a scheduler is `fifo`, `wfq`, `wf2q`, `drr`, `qfq`, `hfsc`, `edf` or `dwcs`; a queue is `droptail`, `red`, `choke` or `codel`"
         }
         _ => "this key must be written",
     }

@@ -54,6 +54,16 @@ pub(super) const DRR: Room = Room {
     mends: "",
 };
 
+pub(super) const QFQ: Room = Room {
+    test: |plan| Some(flat(plan)),
+    classes: |plan, answers| {
+        let weights: Vec<_> = plan.qfq_classes().iter().map(|class| class.weight).collect();
+        share_out(plan, &weights, answers);
+    },
+    columns: |_| vec![RATE()],
+    mends: "",
+};
+
 /// The rate that a class is guaranteed.
 const RATE: fn() -> Column = || ("rate [Mbit/s]", megabits(|class| class.rate_bps));
 

@@ -79,6 +79,18 @@ pub fn less_a_round(subject: &mut Subject) {
     });
 }
 
+/// What each class is served later than by a link of its rate to itself, but for a packet at that rate.
+pub fn less_slots(subject: &mut Subject) {
+    less(subject, |subject, output, class| {
+        let classes = subject.plan.qfq_classes();
+        let weights: u64 = classes.iter().map(|class| class.weight).sum();
+        let late = subject.plan.services()[class].as_ref().map_or(0, |service| service.late.0);
+        let class = classes[class];
+        let packet = u64::from(class.max_packet) * (weights / class.weight);
+        late.saturating_sub(takes(packet, subject.outputs[output].rate))
+    });
+}
+
 /// The class's longest packet on the last link of each path.
 pub fn shorter_paths(subject: &mut Subject) {
     for feed in subject.feeds.iter_mut().flatten() {

@@ -1,4 +1,4 @@
-//! Links that are shared by weight: WFQ and DRR on one level, WF2Q+ on any.
+//! Links that are shared by weight: WFQ, DRR and QFQ+ on one level, WF2Q+ on any.
 
 use rand::RngExt;
 

@@ -169,7 +169,9 @@ fn the_same_arrivals_go_through_every_scheduler() {
     };
     let fifo = arrivals("fifo");
     assert!(fifo.len() > 1000);
-    for name in ["wfq", "wf2q", "drr", "hfsc", "priority", "edf/background", "edf/exact", "dwcs"] {
+    for name in
+        ["wfq", "wf2q", "drr", "qfq", "hfsc", "priority", "edf/background", "edf/exact", "dwcs"]
+    {
         assert_eq!(arrivals(name), fifo, "{name}");
     }
 }

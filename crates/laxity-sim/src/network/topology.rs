@@ -158,6 +158,7 @@ impl<'a> Topology<'a> {
             | SchedulerSpec::Wfq
             | SchedulerSpec::Wf2q
             | SchedulerSpec::Drr
+            | SchedulerSpec::Qfq
             | SchedulerSpec::Hfsc
             | SchedulerSpec::Priority
             | SchedulerSpec::FqCodel(_)

@@ -81,6 +81,7 @@ impl Shown {
             }
             (Object::Class, "hfsc") => words.iter().map(|word| word.to_string()).collect(),
             (Object::Class, "htb") => pairs(&["prio", "rate", "ceil"]),
+            (Object::Class, "qfq") => pairs(&["weight", "maxpkt"]),
             (_, kind) => {
                 let mut all = pairs(&[
                     "limit",

@@ -115,7 +115,8 @@ fn shown(item: &Json, span: std::ops::Range<usize>, line: usize) -> Option<Shown
     match object {
         Object::Filter => filter(item, options, &mut all),
         Object::Class
-            if !["hfsc", "htb"].contains(&all.kind.as_str()) || all.handle.ends_with(':') =>
+            if !["hfsc", "htb", "qfq"].contains(&all.kind.as_str())
+                || all.handle.ends_with(':') =>
         {
             return None;
         }
@@ -148,6 +149,11 @@ fn class(item: &Json) -> Vec<String> {
     for key in ["prio", "rate", "ceil"] {
         let Some(value) = item.get(key).and_then(Json::word) else { continue };
         words.extend([key.into(), if key == "prio" { value } else { format!("{value}bps") }]);
+    }
+    for key in ["weight", "maxpkt"] {
+        words.extend(
+            item.get(key).and_then(Json::word).into_iter().flat_map(|value| [key.into(), value]),
+        );
     }
     words
 }

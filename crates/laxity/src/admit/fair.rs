@@ -6,6 +6,7 @@
 //! time by which the discipline may be late.
 
 mod drr;
+mod qfq;
 mod wf2q;
 mod wfq;
 
@@ -13,6 +14,7 @@ mod wfq;
 mod tests;
 
 pub use drr::{Turn, drr, drr_services};
+pub use qfq::{Quick, qfq, qfq_services};
 pub(super) use wf2q::Latencies;
 pub use wf2q::{Guarantees, Hierarchy, Member, Overbooked};
 pub use wfq::{Weighted, wfq, wfq_services};

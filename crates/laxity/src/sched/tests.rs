@@ -14,8 +14,9 @@ use super::edf::{Assign, BestEffort, Deadlines, Line};
 use super::fq_codel;
 use super::hfsc::{ClassSpec, Curves};
 use super::pifo::Ranked;
+use super::qfq::QfqClass;
 use super::{
-    Drr, Dwcs, Edf, Fifo, FqCodel, Hfsc, Hierarchy, Leaf, Pifo, Priority, Share, Wf2q, Wfq,
+    Drr, Dwcs, Edf, Fifo, FqCodel, Hfsc, Hierarchy, Leaf, Pifo, Priority, Qfq, Share, Wf2q, Wfq,
 };
 use crate::aqm::{CoDel, DropTail, Limit};
 use crate::packet::{ClassId, Packet};
@@ -108,6 +109,12 @@ fn priority() -> Priority {
     Priority::new(&[3, 0, 7, 3])
 }
 
+/// Two classes in one aggregate, the others in aggregates of their own.
+fn qfq() -> Qfq {
+    let class = |weight| Some(QfqClass { weight, max_packet: 1500 });
+    Qfq::new(&[class(2), class(1), class(2), class(40)]).unwrap()
+}
+
 /// Without drops of its own.
 fn fq_codel() -> FqCodel {
     let codel = fq_codel::FqCodelSettings::default().codel;
@@ -135,6 +142,7 @@ pub(crate) fn disciplines() -> Vec<Box<dyn Withdraw + Send>> {
         Box::new(edf(BestEffort::ordered_by(Box::new(wfq()), assign()))),
         Box::new(Drr::new(&[100, 500, 1500, 4000]).unwrap()),
         Box::new(wf2q()),
+        Box::new(qfq()),
         Box::new(hfsc()),
         Box::new(dwcs(Precedence::LossFirst, Late::Send)),
         Box::new(dwcs(Precedence::DeadlineFirst, Late::Send)),

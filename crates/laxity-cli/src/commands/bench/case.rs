@@ -58,7 +58,7 @@ impl Case {
             ],
             Kind::Dwcs => &[Case::DwcsLate],
             Kind::Tdp => &[Case::TdpEdge],
-            Kind::Wfq | Kind::Wf2q | Kind::Drr | Kind::Priority | Kind::FqCodel => &[],
+            Kind::Wfq | Kind::Wf2q | Kind::Drr | Kind::Qfq | Kind::Priority | Kind::FqCodel => &[],
         }
     }
 
@@ -87,7 +87,7 @@ impl Case {
             Case::Of(Kind::Hfsc) => "every leaf at the top",
             Case::Of(Kind::Dwcs) => "streams whose deadlines can all be kept",
             Case::Of(Kind::Tdp) => "time-driven priority within a network",
-            Case::Of(Kind::Fifo | Kind::Wfq | Kind::Wf2q | Kind::Drr | Kind::Edf)
+            Case::Of(Kind::Fifo | Kind::Wfq | Kind::Wf2q | Kind::Drr | Kind::Qfq | Kind::Edf)
             | Case::DropTail
             | Case::Red
             | Case::Choke => "",

@@ -95,7 +95,7 @@ proptest! {
     #[test]
     fn one_link_is_one_link(
         seed: u64,
-        kind in prop::sample::select(vec!["fifo", "edf", "wfq", "wf2q", "drr", "hfsc", "priority"]),
+        kind in prop::sample::select(vec!["fifo", "edf", "wfq", "wf2q", "drr", "qfq", "hfsc", "priority"]),
         queue in prop::sample::select(vec![
             "", ", queue = { kind = \"droptail\", limit = 9 }", ", queue = { kind = \"codel\", limit = 200 }",
         ]),

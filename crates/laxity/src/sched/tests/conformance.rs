@@ -48,6 +48,7 @@ fn by_name() -> Vec<(&'static str, Any)> {
         ("pifo", Box::new(pifo(Nanos(1_000_000)))),
         ("drr", Box::new(Drr::new(&[100, 500, 1500, 4000]).unwrap())),
         ("wf2q", Box::new(wf2q())),
+        ("qfq", Box::new(qfq())),
         ("hfsc", Box::new(hfsc())),
         ("hfsc", Box::new(limited_hfsc())),
         ("dwcs", Box::new(dwcs(Precedence::LossFirst, Late::Send))),

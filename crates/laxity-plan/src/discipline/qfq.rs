@@ -1,0 +1,82 @@
+//! Quick fair queueing, QFQ+.
+
+use laxity::admit::fair::{Quick, qfq, qfq_services};
+use laxity::admit::{Service, Unbounded};
+use laxity::packet::ClassId;
+use laxity::sched::qfq::QfqClass;
+use laxity::scheduler::Withdraw;
+use laxity::units::Nanos;
+
+use super::room::{Discipline, Room, for_leaves, where_proved};
+use crate::model::{Class, Plan, SchedulerSpec};
+
+pub const ROOM: Room = Room {
+    keys: &[],
+    names: &["qfq"],
+    variant: "",
+    default: Some(SchedulerSpec::Qfq),
+    with_variant: |spec, _| spec,
+    read: |_, _| Ok(SchedulerSpec::Qfq),
+    check: |_, _| Ok(()),
+    below: None,
+    waits_behind: |_| Box::new(|_, _| false),
+    keeps_windows: |_| false,
+    has_levels: false,
+    is_one_queue: false,
+    is_held_to_promises: false,
+    is_of_networks: false,
+};
+
+/// What the lightest class weighs at the least, of all together.
+const LIGHTEST: u128 = 1 << 30;
+
+/// `kind = "qfq"`.
+pub struct Qfq;
+
+impl Discipline for Qfq {
+    fn name(&self) -> &'static str {
+        ROOM.names[0]
+    }
+
+    fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
+        let classes = plan.qfq_classes();
+        let leaf = |(class, one): (&Class, QfqClass)| class.is_leaf().then_some(one);
+        let leaves: Vec<_> = plan.classes.iter().zip(classes).map(leaf).collect();
+        let qfq = laxity::sched::Qfq::new(&leaves);
+        Box::new(qfq.expect("no class weighs too little, and a plan's packets are short enough"))
+    }
+
+    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
+        for_leaves(plan, qfq(plan.link.rate, &leaves(plan)))
+    }
+
+    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
+        let classes: Vec<_> = leaves(plan).into_iter().map(|leaf| leaf.class).collect();
+        where_proved(for_leaves(plan, qfq_services(plan.link.rate, &classes)))
+    }
+}
+
+impl Plan {
+    /// The classes as QFQ+ takes them: their weights, none less than a billionth of all, and their
+    /// largest packets.
+    pub fn qfq_classes(&self) -> Vec<QfqClass> {
+        let weights = self.flat_weights();
+        let all: u128 = self.leaves().map(|(id, _)| u128::from(weights[id.index()])).sum();
+        let least = u64::try_from(all.div_ceil(LIGHTEST)).unwrap_or(u64::MAX);
+        let class = |(class, weight): (&Class, u64)| QfqClass {
+            weight: weight.max(least),
+            max_packet: u32::try_from(self.max_packet(class).0).unwrap_or(u32::MAX),
+        };
+        self.classes.iter().zip(weights).map(class).collect()
+    }
+}
+
+/// The leaves as the bounds see them.
+fn leaves(plan: &Plan) -> Vec<Quick> {
+    let classes = plan.qfq_classes();
+    let leaf = |(id, class): (ClassId, &Class)| Quick {
+        class: classes[id.index()],
+        traffic: plan.traffic(class),
+    };
+    plan.leaves().map(leaf).collect()
+}

@@ -1,0 +1,200 @@
+//! Quick Fair Queueing Plus, QFQ+ (Valente 2014, *Reducing the execution time of fair-queueing packet
+//! schedulers*), on Quick Fair Queueing (Checconi, Rizzo, Valente 2013, *QFQ: Efficient packet scheduling
+//! with tight guarantees*).
+//!
+//! Classes of one weight and one largest packet form aggregates, of eight at the most. Within an
+//! aggregate they take turns by deficit round robin. An aggregate that is chosen sends until its budget,
+//! a largest packet for each of its classes, does not suffice for its next packet.
+//!
+//! Aggregates are scheduled as by WF2Q+: among those that have started by the virtual time, the one that
+//! finishes first. That takes constant time because start times are rounded: aggregates whose budgets
+//! take them up to sigma_i = 2^i of virtual time form group i, in which they start at multiples of sigma_i
+//! and finish two slots after that. The groups of a set (see `groups`) are in the order of their
+//! finishing times, so that a word holds what is to be compared.
+
+mod aggregate;
+mod group;
+mod groups;
+pub(crate) mod share;
+#[cfg(test)]
+mod tests;
+
+use alloc::vec::Vec;
+
+use crate::error::SetupError;
+use crate::packet::{ClassId, Packet};
+use crate::queue::{Fifos, Withdrawn};
+use crate::scheduler::{
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+};
+use crate::units::Nanos;
+use aggregate::{Aggregate, Member};
+use groups::Groups;
+use share::Share;
+pub use share::{AGGREGATE, QfqClass};
+
+/// QFQ+, for links with tens of thousands of classes: no operation depends on how many there are.
+///
+/// The virtual time counts the bytes that the link sends, in 2^-32 of a byte, in 128 bits: at 10 Tbit/s
+/// it would take longer than the sun to outgrow them. Shares are rounded down to such a part, so that
+/// nothing adds up.
+///
+/// In four places it is stricter than Linux (`sch_qfq`). Groups become eligible when the virtual time
+/// reaches them, not when the next aggregate is chosen by what it was when the last one was. An aggregate
+/// that comes back starts no later than the group finishes that would block its own, as the paper has it.
+/// Slots are no smaller than a sixteenth of the largest budget, so that start times need not be moved to
+/// fit the slots of a group. And when nothing is queued, what classes had before is forgotten, as in WF2Q+;
+/// a packet longer than its class's largest is dropped.
+#[derive(Clone, Debug)]
+pub struct Qfq {
+    classes: Vec<Seat>,
+    /// By member, with their lengths as keys.
+    packets: Fifos<u32, Packet>,
+    members: Vec<Member>,
+    aggregates: Vec<Aggregate>,
+    groups: Groups,
+    /// The aggregate that is served. It has a packet, and budget for that.
+    in_service: Option<u32>,
+    backlog: Backlog,
+}
+
+/// Where a class is.
+#[derive(Clone, Copy, Debug)]
+struct Seat {
+    /// Its number where classes are counted from aggregate to aggregate.
+    member: u32,
+    aggregate: u32,
+    /// None if it takes no packets.
+    max_packet: Option<u32>,
+}
+
+impl Qfq {
+    /// A scheduler for these classes; one that is `None` takes no packets.
+    ///
+    /// # Errors
+    /// If a weight is less than 2^-31 of all, or a largest packet is zero or above 2^30.
+    pub fn new(classes: &[Option<QfqClass>]) -> Result<Self, SetupError> {
+        let shares = Share::all(classes)?;
+        let groups = Groups::new(&shares);
+        let (aggregates, members) = aggregate::of_shares(&shares, |share| groups.of(share));
+        Ok(Qfq {
+            classes: seats(classes.len(), &shares),
+            packets: Fifos::new(members.len()),
+            members,
+            aggregates,
+            groups,
+            in_service: None,
+            backlog: Backlog::default(),
+        })
+    }
+
+    fn seat(&self, class: ClassId) -> Option<(Seat, u32)> {
+        let seat = self.classes.get(class.index())?;
+        Some((*seat, seat.max_packet?))
+    }
+
+    /// Ends the service of an aggregate that has no packet, or no budget for it.
+    fn end_service(&mut self, number: u32) {
+        let aggregate = &mut self.aggregates[number as usize];
+        if aggregate.goes_on(&self.members) {
+            self.in_service = Some(number);
+            return;
+        }
+        self.in_service = None;
+        self.groups.end(&mut self.aggregates, number);
+    }
+}
+
+fn seats(classes: usize, shares: &[Share]) -> Vec<Seat> {
+    let mut seats = alloc::vec![Seat { member: 0, aggregate: 0, max_packet: None }; classes];
+    let mut member = 0;
+    for (aggregate, share) in (0..).zip(shares) {
+        for class in &share.classes {
+            let max_packet = Some(share.class.max_packet);
+            seats[class.index()] = Seat { member, aggregate, max_packet };
+            member += 1;
+        }
+    }
+    seats
+}
+
+impl Scheduler for Qfq {
+    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+        self.admit(now, packet, drops);
+    }
+
+    fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
+        let number = match self.in_service {
+            Some(number) => number,
+            None => self.groups.next()?,
+        };
+        let aggregate = &mut self.aggregates[number as usize];
+        let (packet, next) = self.packets.pop(aggregate.turn())?;
+        self.backlog.remove(packet.length);
+        aggregate.send(&mut self.members, packet.length, next);
+        self.groups.pass(packet.length);
+        self.end_service(number);
+        let criterion = Criterion::EligibleVirtualFinish;
+        Some(Dispatch { packet, deadline: None, criterion })
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn footprint(&self) -> usize {
+        self.classes.capacity() * size_of::<Seat>()
+            + self.packets.footprint()
+            + self.members.capacity() * size_of::<Member>()
+            + self.aggregates.capacity() * size_of::<Aggregate>()
+            + self.groups.footprint()
+    }
+}
+
+impl Withdraw for Qfq {
+    fn admit(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        let Some((Seat { member, aggregate: number, .. }, max_packet)) = self.seat(packet.class)
+        else {
+            drops.dropped(packet, DropReason::NoClass);
+            return None;
+        };
+        if packet.length > max_packet {
+            drops.dropped(packet, DropReason::TooLong);
+            return None;
+        }
+        if self.backlog.packets == 0 {
+            self.groups.begin();
+        }
+        self.backlog.add(packet.length);
+        let place = self.packets.push(member as usize, packet.length, packet);
+        if place.is_at_front() {
+            let aggregate = &mut self.aggregates[number as usize];
+            let was_idle = aggregate.is_idle();
+            aggregate.join(&mut self.members, member, packet.length);
+            if was_idle {
+                self.groups.activate(&mut self.aggregates, number);
+            }
+        }
+        Some(place)
+    }
+
+    /// A class that has its first packet withdrawn keeps its turn if what it may send in it suffices for
+    /// the packet behind. An aggregate that has no packets left was not served, or no more than it had
+    /// been.
+    fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
+        let class = self.packets.get(place).class;
+        let (Seat { member, aggregate: number, .. }, _) = self.seat(class)?;
+        let (packet, withdrawn) = self.packets.withdraw(member as usize, place)?;
+        self.backlog.remove(packet.length);
+        if let Withdrawn::Front(next) = withdrawn {
+            let aggregate = &mut self.aggregates[number as usize];
+            aggregate.lead(&mut self.members, member, next);
+            if self.in_service == Some(number) {
+                self.end_service(number);
+            } else if aggregate.is_idle() {
+                self.groups.end(&mut self.aggregates, number);
+            }
+        }
+        Some(packet)
+    }
+}

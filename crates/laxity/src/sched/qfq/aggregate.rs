@@ -1,0 +1,145 @@
+//! Alike classes that are scheduled as one, and take turns in what it is served.
+
+use alloc::vec::Vec;
+
+use super::share::{AGGREGATE, Share};
+
+/// No aggregate.
+pub const NONE: u32 = u32::MAX;
+
+/// An aggregate. One cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub struct Aggregate {
+    /// S, its virtual start time, if it is scheduled or in service; else F, where it finished.
+    pub start: u128,
+    /// 1/phi.
+    per_byte: u64,
+    /// What it may send before it is scheduled anew.
+    budget: u64,
+    turns: Turns,
+    /// The number of the first of its classes' members.
+    first_member: u32,
+    /// Of each class: its largest packet.
+    quantum: u32,
+    /// Those before and behind it in its slot.
+    pub next: u32,
+    pub previous: u32,
+    classes: u8,
+    /// The number of its group.
+    pub group: u8,
+}
+
+/// What a class is within its aggregate.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Member {
+    /// What it may send in its turn.
+    deficit: u32,
+    /// The length of its first packet, if it has any.
+    first: u32,
+}
+
+impl Aggregate {
+    pub fn new(share: &Share, group: u8, first_member: u32) -> Self {
+        Aggregate {
+            start: 0,
+            per_byte: share.per_byte,
+            budget: share.budget(),
+            turns: Turns::default(),
+            first_member,
+            quantum: share.class.max_packet,
+            next: NONE,
+            previous: NONE,
+            classes: share.classes.len() as u8,
+            group,
+        }
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.turns.0 == 0
+    }
+
+    /// The member whose turn it is.
+    pub fn turn(&self) -> usize {
+        (self.first_member + self.turns.first()) as usize
+    }
+
+    /// Whether it may send its next packet before it is scheduled anew.
+    pub fn goes_on(&self, members: &[Member]) -> bool {
+        !self.is_idle() && u64::from(members[self.turn()].first) <= self.budget
+    }
+
+    /// What it was served is over: the virtual time of that has passed for it, and what it did not use
+    /// of its budget is not charged.
+    pub fn finish(&mut self) {
+        let all = u64::from(self.classes) * u64::from(self.quantum);
+        self.start += u128::from(all - self.budget) * u128::from(self.per_byte);
+        self.budget = all;
+    }
+
+    /// A class that had no packet has one, this long: its turn is the last.
+    pub fn join(&mut self, members: &mut [Member], member: u32, length: u32) {
+        members[member as usize] = Member { deficit: self.quantum, first: length };
+        self.turns.push(member - self.first_member);
+    }
+
+    /// The packet whose turn it was is sent; its class has this or no packet behind it. Deficit round
+    /// robin: what is left of a turn is kept for the next one.
+    pub fn send(&mut self, members: &mut [Member], length: u32, next: Option<u32>) {
+        self.budget -= u64::from(length);
+        members[self.turn()].deficit -= length;
+        self.lead(members, self.turn() as u32, next);
+    }
+
+    /// A packet this long, or none, comes to the front of a class.
+    pub fn lead(&mut self, members: &mut [Member], member: u32, next: Option<u32>) {
+        let place = member - self.first_member;
+        let member = &mut members[member as usize];
+        let Some(first) = next else {
+            member.first = 0;
+            self.turns.remove(place);
+            return;
+        };
+        member.first = first;
+        if first > member.deficit {
+            member.deficit += self.quantum;
+            self.turns.remove(place);
+            self.turns.push(place);
+        }
+    }
+}
+
+/// The backlogged classes of an aggregate in the order of their turns: each its place and one, in four
+/// bits, the next one in the lowest.
+#[derive(Clone, Copy, Debug, Default)]
+struct Turns(u32);
+
+impl Turns {
+    fn first(self) -> u32 {
+        (self.0 & 0xf) - 1
+    }
+
+    fn push(&mut self, place: u32) {
+        let end = (u32::BITS - self.0.leading_zeros()).next_multiple_of(4);
+        self.0 |= (place + 1) << end;
+    }
+
+    fn remove(&mut self, place: u32) {
+        let at = (0..u32::BITS).step_by(4).find(|at| self.0 >> at & 0xf == place + 1);
+        let Some(at) = at else { return };
+        let before = (1 << at) - 1;
+        self.0 = self.0 & before | (self.0 >> 4) & !before;
+    }
+}
+
+const _: () = assert!(4 * AGGREGATE == u32::BITS as usize);
+
+/// All aggregates, and what their classes are.
+pub fn of_shares(shares: &[Share], group: impl Fn(&Share) -> u8) -> (Vec<Aggregate>, Vec<Member>) {
+    let (mut aggregates, mut members) = (Vec::new(), Vec::new());
+    for share in shares {
+        aggregates.push(Aggregate::new(share, group(share), members.len() as u32));
+        members.resize(members.len() + share.classes.len(), Member::default());
+    }
+    (aggregates, members)
+}

@@ -1,0 +1,186 @@
+//! Which group is next: four sets of groups, and the virtual time.
+
+use alloc::vec::Vec;
+
+use super::aggregate::Aggregate;
+use super::group::Group;
+use super::share::{BYTE, Share};
+
+/// The groups, from the one with the smallest slots on, and the virtual time V.
+///
+/// A group is eligible (E) once the virtual time has come to its start time, else ineligible (I). It
+/// is blocked (B) by a later one that is eligible and finishes before it, else ready (R). Groups of one
+/// set finish in their order, so that the first of ER is the eligible one that finishes first, and
+/// whole parts of a set change over at once (their Theorems 1 to 3).
+#[derive(Clone, Debug)]
+pub struct Groups {
+    virtual_time: u128,
+    /// The latest virtual finishing time that an aggregate has ever had.
+    latest: u128,
+    eligible_ready: u64,
+    ineligible_ready: u64,
+    eligible_blocked: u64,
+    ineligible_blocked: u64,
+    /// Of the smallest slots.
+    shift: u32,
+    groups: Vec<Group>,
+}
+
+impl Groups {
+    /// The groups that these need.
+    pub fn new(shares: &[Share]) -> Self {
+        let shifts = || shares.iter().map(|share| share.slot_shift);
+        let (least, most) = (shifts().min().unwrap_or(0), shifts().max().unwrap_or(0));
+        Groups {
+            virtual_time: 0,
+            latest: 0,
+            eligible_ready: 0,
+            ineligible_ready: 0,
+            eligible_blocked: 0,
+            ineligible_blocked: 0,
+            shift: least,
+            groups: (least..=most).map(Group::new).collect(),
+        }
+    }
+
+    /// The number of an aggregate's group.
+    pub fn of(&self, share: &Share) -> u8 {
+        (share.slot_shift - self.shift) as u8
+    }
+
+    /// A busy period begins, and nothing is left of the one before.
+    pub fn begin(&mut self) {
+        self.advance(self.virtual_time.max(self.latest));
+    }
+
+    /// The link begins to send a packet this long.
+    pub fn pass(&mut self, length: u32) {
+        self.advance(self.virtual_time + u128::from(length) * BYTE);
+    }
+
+    /// An aggregate that was idle has packets. It starts where it finished, or now if that is over, but
+    /// no later than the group finishes that would block its own: so the order within sets is kept.
+    pub fn activate(&mut self, aggregates: &mut [Aggregate], number: u32) {
+        let aggregate = &mut aggregates[number as usize];
+        let ready = self.eligible_ready & !before(aggregate.group.into());
+        let now = match first(ready) {
+            Some(group) => self.virtual_time.min(self.groups[group].finish()),
+            None => self.virtual_time,
+        };
+        aggregate.start = aggregate.start.max(now);
+        let group = usize::from(aggregate.group);
+        if self.groups[group].insert(aggregates, number) {
+            self.place(group);
+        }
+    }
+
+    /// The aggregate that is to be served. It stays where it is while it is.
+    pub fn next(&mut self) -> Option<u32> {
+        if self.eligible_ready == 0 {
+            // The first one starts first.
+            let group = first(self.ineligible_ready | self.ineligible_blocked)?;
+            self.advance(self.groups[group].start);
+        }
+        Some(self.groups[first(self.eligible_ready)?].first())
+    }
+
+    /// An aggregate has been served so much of its budget, or has lost its packets: it is scheduled
+    /// anew from where it finished, if it has packets.
+    pub fn end(&mut self, aggregates: &mut [Aggregate], number: u32) {
+        let aggregate = &aggregates[number as usize];
+        let number_of_group = usize::from(aggregate.group);
+        let group = &mut self.groups[number_of_group];
+        let (start, finish) = (group.start, group.finish());
+        group.remove(aggregates, number);
+        let aggregate = &mut aggregates[number as usize];
+        aggregate.finish();
+        self.latest = self.latest.max(aggregate.start);
+        if !aggregate.is_idle() {
+            group.insert(aggregates, number);
+        }
+        if group.is_empty() || group.start != start {
+            let was_ready = self.eligible_ready & 1 << number_of_group != 0;
+            self.place(number_of_group);
+            if was_ready {
+                self.unblock(number_of_group, finish);
+            }
+        }
+    }
+
+    pub fn footprint(&self) -> usize {
+        self.groups.capacity() * size_of::<Group>()
+    }
+
+    /// The virtual time moves on. Every start time that has not come is the next multiple of its group's
+    /// slot, so the groups are eligible whose slots' ends it has passed.
+    fn advance(&mut self, to: u128) {
+        let passed = (self.virtual_time ^ to) >> self.shift;
+        self.virtual_time = to;
+        if passed != 0 {
+            let groups = before(passed.ilog2() + 1);
+            change(&mut self.ineligible_ready, &mut self.eligible_ready, groups);
+            change(&mut self.ineligible_blocked, &mut self.eligible_blocked, groups);
+        }
+    }
+
+    /// Puts a group into the set that its times say, or into none if it is empty.
+    fn place(&mut self, number: usize) {
+        for set in self.sets() {
+            *set &= !(1 << number);
+        }
+        let group = &self.groups[number];
+        if group.is_empty() {
+            return;
+        }
+        let is_eligible = group.start <= self.virtual_time;
+        let later = first(self.eligible_ready & !before(number as u32));
+        let is_blocked = later.is_some_and(|later| self.groups[later].finish() < group.finish());
+        let [ready, unready, blocked, neither] = self.sets();
+        let set = match (is_eligible, is_blocked) {
+            (true, false) => ready,
+            (false, false) => unready,
+            (true, true) => blocked,
+            (false, true) => neither,
+        };
+        *set |= 1 << number;
+    }
+
+    /// A ready group that finished at this time has another, or none: those that it blocked are ready,
+    /// unless the next one blocks them.
+    fn unblock(&mut self, group: usize, finish: u128) {
+        let later = first(self.eligible_ready & !before(group as u32 + 1));
+        if later.is_some_and(|later| self.groups[later].finish() <= finish) {
+            return;
+        }
+        let earlier = before(group as u32);
+        let others = self.eligible_ready & earlier;
+        let groups = earlier & !others.checked_ilog2().map_or(0, |last| before(last + 1));
+        change(&mut self.eligible_blocked, &mut self.eligible_ready, groups);
+        change(&mut self.ineligible_blocked, &mut self.ineligible_ready, groups);
+    }
+
+    fn sets(&mut self) -> [&mut u64; 4] {
+        [
+            &mut self.eligible_ready,
+            &mut self.ineligible_ready,
+            &mut self.eligible_blocked,
+            &mut self.ineligible_blocked,
+        ]
+    }
+}
+
+/// The groups before this one.
+fn before(group: u32) -> u64 {
+    1u64.checked_shl(group).map_or(u64::MAX, |one| one - 1)
+}
+
+/// The first group of a set.
+fn first(set: u64) -> Option<usize> {
+    (set != 0).then(|| set.trailing_zeros() as usize)
+}
+
+/// Moves those among `groups` from one set into another.
+fn change(from: &mut u64, to: &mut u64, groups: u64) {
+    *to |= *from & groups;
+    *from &= !groups;
+}
