@@ -20,7 +20,7 @@ use soonest::Soonest;
 /// what every rule of the kind "smallest eligible finishing time first" needs. It is made of two
 /// calendars (Brown 1988): requests wait in one by their eligible times, and are moved to the other, by
 /// their deadlines, as these come. However many become eligible at once, an operation moves those of
-/// [`MOVED`] buckets at most: of what is due and not yet moved, the least deadline is found in
+/// four buckets at most: of what is due and not yet moved, the least deadline is found in
 /// `log64(slots)` steps. What a calendar has no room for goes into an [`EligibleTree`], and the better of
 /// both answers counts.
 #[derive(Clone, Debug)]
