@@ -18,6 +18,7 @@ mod wasm;
 mod wheel;
 mod workspace;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
@@ -58,7 +59,8 @@ enum Command {
     Fuzz(Fuzz),
     /// The same networks under ns-2 and under `laxity run`: what they measure, and what it costs.
     ///
-    /// Needs ns-2 2.35, Debian's package ns2; is skipped without.
+    /// Needs ns-2 2.35, Debian's package ns2; is skipped without. With --speed, `laxity bench` and the kernel's
+    /// disciplines under one load instead.
     Peers(Peers),
     /// A live link at half load for long, with reloads and an interface that flaps.
     Soak(Soak),
@@ -81,6 +83,12 @@ struct Peers {
     /// How many seeds each network runs with.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(2..))]
     seeds: u32,
+    /// Time ours beside the programs of this folder instead, in turns: b_null, b_drr, b_qfq, b_hfsc and b_etf.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "seeds")]
+    speed: Option<PathBuf>,
+    /// How many turns.
+    #[arg(long, value_name = "N", default_value_t = 7, requires = "speed", value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
 }
 
 #[derive(Args)]
@@ -124,7 +132,10 @@ impl Command {
             Command::Python => vec![python::step()],
             Command::Wheel => vec![wheel::step()],
             Command::Fuzz(Fuzz { seconds }) => vec![fuzz::step(seconds)],
-            Command::Peers(Peers { seeds }) => vec![peers::step(seeds)],
+            Command::Peers(Peers { speed: Some(folder), rounds, .. }) => {
+                vec![peers::speed::step(folder, rounds)]
+            }
+            Command::Peers(Peers { seeds, .. }) => vec![peers::step(seeds)],
             Command::Soak(Soak { minutes }) => vec![soak::step(minutes)],
             Command::Search(Search { arguments }) => vec![search::step(arguments)],
             Command::Test => {

@@ -6,6 +6,7 @@ mod laxity;
 mod measures;
 mod ns2;
 mod run;
+pub mod speed;
 
 use crate::outcome::Done;
 use crate::release;

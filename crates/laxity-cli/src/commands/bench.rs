@@ -157,9 +157,8 @@ impl Case {
                 under.measure(Qfq::new(&classes).expect("weights from 1 on"))
             }
             Case::Of(Kind::Wf2q) => {
-                let unit = (under.link().0 / u64::from(classes) / 4).max(1);
-                let share = |weight| Share { parent: None, rate: Rate(unit * u64::from(weight)) };
-                let shares: Vec<_> = under.weights().into_iter().map(share).collect();
+                let share = |rate| Share { parent: None, rate };
+                let shares: Vec<_> = under.rates().map(share).collect();
                 let wf2q = Wf2q::new(under.link(), &shares).expect("no class has a parent");
                 under.measure(wf2q)
             }
@@ -203,36 +202,33 @@ fn red(classes: u32) -> Red {
     }
 }
 
-/// Leaves with a share each of the link or of their group, of which six tenths are guaranteed, a
-/// packet at a time within a delay of its own: concave and convex curves.
+/// Leaves with a share each of the link or of their group. Of equal packets six tenths are guaranteed, a
+/// packet at a time within a delay of its own: concave and convex curves. As peers are measured, nine
+/// tenths are, and link-sharing has the same line.
 fn hfsc(under: Under, groups: u32) -> Hfsc {
-    let Under { classes: leaves, .. } = under;
-    let weights = under.weights();
-    let link = u128::from(under.link().0);
-    let sum: u128 = weights.iter().copied().map(u128::from).sum();
-    let share = |parts: u128, of: u128| ((link * parts / of) as u64).max(1);
-    let leaf = |(number, (weight, delay))| {
-        let rate = share(u128::from(weight), sum);
-        let guaranteed = Rate((rate * 6 / 10).max(1));
+    let Under { load, classes: leaves, .. } = under;
+    let parts = |rate: Rate, tenths: u64| Rate((rate.0 / 10 * tenths).max(1));
+    let leaf = |(number, (rate, delay))| {
+        let (real_time, link_share) = match load {
+            Load::Uniform => {
+                let packet = Bytes(uniform::LENGTH.into());
+                let real_time = ServiceCurve::for_burst(packet, delay, parts(rate, 6));
+                (real_time, ServiceCurve::linear(rate))
+            }
+            Load::Natural => [ServiceCurve::linear(parts(rate, 9)); 2].into(),
+        };
+        let (real_time, link_share) = (Some(real_time), Some(link_share));
         ClassSpec {
             parent: (groups > 0).then(|| ClassId(leaves + number % groups)),
-            curves: Curves {
-                real_time: Some(ServiceCurve::for_burst(
-                    Bytes(uniform::LENGTH.into()),
-                    delay,
-                    guaranteed,
-                )),
-                link_share: Some(ServiceCurve::linear(Rate(rate))),
-                upper_limit: None,
-            },
+            curves: Curves { real_time, link_share, upper_limit: None },
         }
     };
     let group = |_| {
-        let link_share = Some(ServiceCurve::linear(Rate(share(1, u128::from(groups)))));
+        let share = Rate((under.link().0 / u64::from(groups)).max(1));
+        let link_share = Some(ServiceCurve::linear(share));
         ClassSpec { parent: None, curves: Curves { link_share, ..Curves::default() } }
     };
-    let leaf_specs =
-        (0..leaves).zip(weights.iter().copied().zip(load::deadlines(leaves))).map(leaf);
+    let leaf_specs = (0..leaves).zip(under.rates().zip(load::deadlines(leaves))).map(leaf);
     let classes: Vec<_> = leaf_specs.chain((0..groups).map(group)).collect();
     Hfsc::new(&classes).expect("groups below the link and leaves below groups")
 }

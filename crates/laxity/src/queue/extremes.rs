@@ -19,6 +19,8 @@ pub struct Extremes {
     first: usize,
     /// Who wins the final.
     winner: Entrant,
+    /// The only slot with a time; others enter the tournament.
+    alone: Option<(usize, Entrant)>,
 }
 
 /// A time and who has it: they compare as one number.
@@ -103,6 +105,7 @@ impl Extremes {
             greatest: alloc::vec![0; first + matches],
             first,
             winner: Entrant::NOBODY,
+            alone: None,
         }
     }
 
@@ -112,7 +115,7 @@ impl Extremes {
         if slots <= 4 * held {
             return;
         }
-        let mut grown = Extremes::new(slots.max(8 * held));
+        let mut grown = Extremes { alone: self.alone, ..Extremes::new(slots.max(8 * held)) };
         for (at, held) in (grown.first..).zip(&self.matches[self.first..]) {
             grown.matches[at] = *held;
         }
@@ -129,22 +132,42 @@ impl Extremes {
 
     /// The least time of all and whose it is, unless no slot has one.
     pub fn least(&self) -> Option<(u128, u32)> {
-        Some((self.winner.time()?, self.winner.low as u32))
+        let winner = self.alone.map_or(self.winner, |(_, alone)| alone);
+        Some((winner.time()?, winner.low as u32))
     }
 
     /// The greatest time of all; 0 if no slot has one.
     pub fn greatest(&self) -> u128 {
-        self.greatest[0]
+        self.alone.and_then(|(_, alone)| alone.time()).unwrap_or(self.greatest[0])
     }
 
     /// The time of a slot, if it has one.
     pub fn time(&self, slot: usize) -> Option<u128> {
-        self.matches[self.first + slot / 4].get(slot).time()
+        match self.alone {
+            Some((alone, entrant)) => entrant.time().filter(|_| alone == slot),
+            None => self.matches[self.first + slot / 4].get(slot).time(),
+        }
     }
 
     /// Gives a slot a time, whose owner has this number, and returns the time that it had.
     pub fn set(&mut self, slot: usize, time: u128, owner: u32) -> Option<u128> {
-        let before = self.replay(slot, Entrant::new(time, owner)).time();
+        let entrant = Entrant::new(time, owner);
+        match self.alone.take() {
+            Some((alone, before)) if alone == slot => {
+                self.alone = Some((slot, entrant));
+                return before.time();
+            }
+            Some((alone, first)) => {
+                self.replay(alone, first);
+                self.find_greatest(alone);
+            }
+            None if self.winner == Entrant::NOBODY => {
+                self.alone = Some((slot, entrant));
+                return None;
+            }
+            None => {}
+        }
+        let before = self.replay(slot, entrant).time();
         if before.is_none_or(|before| before <= time) {
             self.raise_greatest(slot, time);
         } else {
@@ -155,6 +178,9 @@ impl Extremes {
 
     /// Takes a slot's time away and returns it.
     pub fn clear(&mut self, slot: usize) -> Option<u128> {
+        if let Some((_, before)) = self.alone.take_if(|(alone, _)| *alone == slot) {
+            return before.time();
+        }
         let before = self.replay(slot, Entrant::NOBODY).time();
         self.find_greatest(slot);
         before

@@ -73,8 +73,7 @@ pub struct Hfsc {
 /// The top of the hierarchy among `siblings`.
 const TOP: u32 = 0;
 
-/// What a line or a convex curve needs lies within a cache line, and what else every packet needs on
-/// a third.
+/// A cache line for the real-time curve and one for link-sharing.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 struct Class {
@@ -89,9 +88,9 @@ struct Class {
     deadline: Stamp,
     upper_limit: Option<Box<Limit>>,
     link_share: Option<RunningCurve>,
-    /// When it may be served by link-sharing, where there are limits; while it is active there.
-    fit: Stamp,
 }
+
+const _: () = assert!(size_of::<Class>() <= 128);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -331,7 +330,7 @@ impl Hfsc {
         while let Some(class) = at {
             let fit = self.classes[class as usize].fit(&self.siblings);
             match self.virtual_time(class) {
-                Some(virtual_time) if self.classes[class as usize].fit != fit => {
+                Some(virtual_time) if self.fit_of(class) != fit => {
                     self.stand(class, Standing { virtual_time, fit });
                 }
                 _ => return,
@@ -341,16 +340,18 @@ impl Hfsc {
     }
 
     fn stand(&mut self, number: u32, standing: Standing) {
-        let class = &mut self.classes[number as usize];
-        let siblings = &mut self.siblings[class.siblings as usize];
-        if siblings.is_limited() {
-            class.fit = standing.fit;
-        }
-        siblings.stand(class.place, number, standing);
+        let class = &self.classes[number as usize];
+        self.siblings[class.siblings as usize].stand(class.place, number, standing);
     }
 
     fn parent(&self, number: u32) -> Option<u32> {
         self.siblings[self.classes[number as usize].siblings as usize].parent()
+    }
+
+    /// When a class that is active in link-sharing fits.
+    fn fit_of(&self, number: u32) -> Stamp {
+        let class = &self.classes[number as usize];
+        self.siblings[class.siblings as usize].fit_of(class.place)
     }
 
     /// The virtual time of a class that is active in link-sharing.

@@ -63,6 +63,16 @@ impl Under {
         }
     }
 
+    /// What each class has of the link by its weight, in class order.
+    pub fn rates(self) -> impl Iterator<Item = Rate> {
+        let weights = self.weights();
+        let sum: u128 = weights.iter().copied().map(u128::from).sum();
+        let link = u128::from(self.link().0);
+        weights
+            .into_iter()
+            .map(move |weight| Rate(((link * u128::from(weight) / sum) as u64).max(1)))
+    }
+
     /// The classes' weights.
     pub fn weights(self) -> Vec<u32> {
         match self.load {

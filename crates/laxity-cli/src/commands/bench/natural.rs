@@ -104,7 +104,9 @@ impl<S: Scheduler> Driver<S> {
     fn turn(&mut self) {
         let packet = loop {
             let mut none = |_: Packet, _: DropReason| {};
-            if let Some(dispatch) = black_box(self.scheduler.dequeue(self.now, &mut none)) {
+            if let Some(dispatch) = self.scheduler.dequeue(self.now, &mut none) {
+                // The packet is used below as whoever sends it would use it, a field at a time.
+                black_box(dispatch.deadline);
                 break dispatch.packet;
             }
             // What is held back is waited for.

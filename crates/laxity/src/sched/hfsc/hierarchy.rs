@@ -178,7 +178,7 @@ impl Hfsc {
             if siblings.is_limited() {
                 return;
             }
-            siblings.limit(|sibling| self.classes[sibling as usize].fit);
+            siblings.limit();
             at = siblings.parent();
         }
     }
@@ -260,7 +260,6 @@ impl Class {
             deadline: 0,
             link_share: link_share.as_ref().map(RunningCurve::new),
             upper_limit: upper_limit.as_ref().map(limit),
-            fit: 0,
         }
     }
 }

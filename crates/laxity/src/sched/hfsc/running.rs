@@ -1,5 +1,7 @@
 //! A service curve in use: the deadline, eligible, virtual and limit curves of a class.
 
+use alloc::boxed::Box;
+
 use crate::sched::pace::{Moment, Pace};
 use crate::service::ServiceCurve;
 use crate::units::Rate;
@@ -11,7 +13,7 @@ use crate::units::Rate;
 /// parallel. So the copies of a piece are one moment: when the latest of them reaches the amount
 /// served. As the amount grows, the moment moves on by the piece's slope; whole fractions are kept,
 /// and nothing drifts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct RunningCurve {
     /// The first piece of a concave curve or a line, the second piece of a convex curve as if its
@@ -27,22 +29,28 @@ struct Piece {
     moment: Moment,
 }
 
-/// What makes it more than a line.
-#[derive(Clone, Copy, Debug)]
+/// What makes it more than a line: boxed, so that classes with lines are small.
+#[derive(Clone, Debug)]
 enum Rest {
     Line,
-    Concave {
-        second: Piece,
-        /// The second piece of a copy, drawn back to where the copy begins, from there.
-        begun_earlier: Moment,
-    },
-    Convex {
-        /// The flat piece in nanoseconds.
-        flat: u64,
-        /// When the latest copy began, until it is served: it reaches the amount that it began with
-        /// there, and anything more after its flat piece.
-        begun: i128,
-    },
+    Concave(Box<Concave>),
+    Convex(Box<Convex>),
+}
+
+#[derive(Clone, Debug)]
+struct Concave {
+    second: Piece,
+    /// The second piece of a copy, drawn back to where the copy begins, from there.
+    begun_earlier: Moment,
+}
+
+#[derive(Clone, Debug)]
+struct Convex {
+    /// The flat piece in nanoseconds.
+    flat: u64,
+    /// When the latest copy began, until it is served: it reaches the amount that it began with
+    /// there, and anything more after its flat piece.
+    begun: i128,
 }
 
 /// No copy that waits to be served.
@@ -70,18 +78,19 @@ impl RunningCurve {
             let second = Piece::new(curve.m2());
             let begun_earlier = second.pace.head_start(curve.d().0, curve.m1());
             let first = Piece::new(Rate(curve.m1()));
-            return RunningCurve { first, rest: Rest::Concave { second, begun_earlier } };
+            let rest = Rest::Concave(Box::new(Concave { second, begun_earlier }));
+            return RunningCurve { first, rest };
         }
         let rest = match curve.flat().0 {
             0 => Rest::Line,
-            flat => Rest::Convex { flat, begun: NONE_BEGUN },
+            flat => Rest::Convex(Box::new(Convex { flat, begun: NONE_BEGUN })),
         };
         RunningCurve { first: Piece::new(curve.m2()), rest }
     }
 
     /// Whether the class has ever been active.
     pub fn was_active(&self) -> bool {
-        let has_begun = matches!(self.rest, Rest::Convex { begun, .. } if begun > NONE_BEGUN);
+        let has_begun = matches!(&self.rest, Rest::Convex(convex) if convex.begun > NONE_BEGUN);
         self.first.moment >= Moment::at(0) || has_begun
     }
 
@@ -89,9 +98,10 @@ impl RunningCurve {
     pub fn activate(&mut self, now: u128) {
         let now = now as i128;
         match &mut self.rest {
-            Rest::Convex { begun, .. } => return *begun = now.max(*begun),
-            Rest::Concave { second, begun_earlier } => {
-                second.moment = second.moment.max(begun_earlier.later(now));
+            Rest::Convex(convex) => return convex.begun = now.max(convex.begun),
+            Rest::Concave(concave) => {
+                let earlier = concave.begun_earlier.later(now);
+                concave.second.moment = concave.second.moment.max(earlier);
             }
             Rest::Line => {}
         }
@@ -101,11 +111,11 @@ impl RunningCurve {
     /// The class is served.
     pub fn serve(&mut self, length: u32) {
         match &mut self.rest {
-            Rest::Convex { begun, .. } if *begun > NONE_BEGUN => {
-                self.first.moment = self.first.moment.max(Moment::at(*begun));
-                *begun = NONE_BEGUN;
+            Rest::Convex(convex) if convex.begun > NONE_BEGUN => {
+                self.first.moment = self.first.moment.max(Moment::at(convex.begun));
+                convex.begun = NONE_BEGUN;
             }
-            Rest::Concave { second, .. } => second.serve(length),
+            Rest::Concave(concave) => concave.second.serve(length),
             _ => {}
         }
         self.first.serve(length);
@@ -115,19 +125,20 @@ impl RunningCurve {
     /// that is concave, and the deadline curve without its flat piece where it is convex.
     pub fn eligible(&self) -> u128 {
         let first = self.first.moment.ceil();
-        let latest = match self.rest {
+        let latest = match &self.rest {
             Rest::Line => first,
-            Rest::Concave { second, .. } => first.max(second.moment.ceil()),
-            Rest::Convex { begun, .. } => first.max(begun),
+            Rest::Concave(concave) => first.max(concave.second.moment.ceil()),
+            Rest::Convex(convex) => first.max(convex.begun),
         };
         latest.max(0) as u128
     }
 
     /// Where the curve reaches the amount served.
     pub fn reached(&self) -> u128 {
-        match self.rest {
-            Rest::Convex { flat, begun } => {
-                (self.first.moment.ceil() + i128::from(flat)).max(begun).max(0) as u128
+        match &self.rest {
+            Rest::Convex(convex) => {
+                let flat = i128::from(convex.flat);
+                (self.first.moment.ceil() + flat).max(convex.begun).max(0) as u128
             }
             _ => self.eligible(),
         }
@@ -141,17 +152,17 @@ impl RunningCurve {
 
     /// Where the curve reaches `length` more than the amount served.
     pub fn deadline(&self, length: u32) -> u128 {
-        let deadline = match self.rest {
+        let deadline = match &self.rest {
             Rest::Line => self.first.deadline(length),
-            Rest::Concave { second, .. } => {
-                self.first.deadline(length).max(second.deadline(length))
+            Rest::Concave(concave) => {
+                self.first.deadline(length).max(concave.second.deadline(length))
             }
-            Rest::Convex { flat, begun: NONE_BEGUN } => {
-                self.first.deadline(length) + i128::from(flat)
+            Rest::Convex(convex) if convex.begun == NONE_BEGUN => {
+                self.first.deadline(length) + i128::from(convex.flat)
             }
-            Rest::Convex { flat, begun } => {
-                let moment = self.first.moment.max(Moment::at(begun));
-                Piece { moment, ..self.first }.deadline(length) + i128::from(flat)
+            Rest::Convex(convex) => {
+                let moment = self.first.moment.max(Moment::at(convex.begun));
+                Piece { moment, ..self.first }.deadline(length) + i128::from(convex.flat)
             }
         };
         deadline.max(0) as u128

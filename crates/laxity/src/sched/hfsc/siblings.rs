@@ -16,11 +16,19 @@ pub(super) struct Siblings {
     free: Vec<u32>,
     /// Virtual times of the active ones, by place.
     virtual_times: Extremes,
-    /// The active ones with fit times for eligible times and virtual times for deadlines, once an
-    /// upper limit holds for any of them or below.
-    fitting: Option<Box<EligibleTree>>,
+    /// Once an upper limit holds for any of them or below.
+    fitting: Option<Box<Fitting>>,
     /// The greatest virtual time that any of them ever had.
     greatest: u128,
+}
+
+/// Which classes their upper limits let be served.
+#[derive(Clone, Debug)]
+struct Fitting {
+    /// The active ones with fit times for eligible times and virtual times for deadlines.
+    active: EligibleTree,
+    /// When each fits, by place; as long as it is active.
+    fits: Vec<Stamp>,
 }
 
 /// When an active class may be served by link-sharing, and its virtual time.
@@ -57,6 +65,9 @@ impl Siblings {
             None => {
                 self.members.push(Some(class));
                 self.virtual_times.grow(self.members.len());
+                if let Some(fitting) = &mut self.fitting {
+                    fitting.fits.push(0);
+                }
                 (self.members.len() - 1) as u32
             }
         }
@@ -73,15 +84,21 @@ impl Siblings {
         self.fitting.is_some()
     }
 
-    /// Makes upper limits count, from when the classes that are active fit.
-    pub fn limit(&mut self, fit: impl Fn(u32) -> Stamp) {
-        let mut fitting = EligibleTree::new();
+    /// Makes upper limits count; all classes that are active fit.
+    pub fn limit(&mut self) {
+        let mut active = EligibleTree::new();
         for (place, class) in self.members.iter().enumerate() {
             if let (Some(class), Some(virtual_time)) = (*class, self.virtual_times.time(place)) {
-                fitting.insert(fit(class), virtual_time as Stamp, class);
+                active.insert(0, virtual_time as Stamp, class);
             }
         }
-        self.fitting = Some(Box::new(fitting));
+        let fits = alloc::vec![0; self.members.len()];
+        self.fitting = Some(Box::new(Fitting { active, fits }));
+    }
+
+    /// When the active class in a place fits.
+    pub fn fit_of(&self, place: u32) -> Stamp {
+        self.fitting.as_ref().map_or(0, |fitting| fitting.fits[place as usize])
     }
 
     /// Whether any class is active.
@@ -109,13 +126,13 @@ impl Siblings {
     pub fn least(&self, now: Stamp) -> Option<u32> {
         match &self.fitting {
             None => self.virtual_times.least().map(|(_, class)| class),
-            Some(fitting) => fitting.least_deadline(now),
+            Some(fitting) => fitting.active.least_deadline(now),
         }
     }
 
     /// When the first class fits; 0 where there are no limits.
     pub fn first_fit(&self) -> Stamp {
-        self.fitting.as_ref().and_then(|fitting| fitting.first_eligible()).unwrap_or(0)
+        self.fitting.as_ref().and_then(|fitting| fitting.active.first_eligible()).unwrap_or(0)
     }
 
     /// The virtual time that counts for one that a class has come to: real-time service may take it
@@ -133,9 +150,10 @@ impl Siblings {
         self.leave_behind(virtual_time);
         if let Some(fitting) = &mut self.fitting {
             if let Some(before) = before {
-                fitting.remove(before as Stamp, class);
+                fitting.active.remove(before as Stamp, class);
             }
-            fitting.insert(fit, virtual_time as Stamp, class);
+            fitting.active.insert(fit, virtual_time as Stamp, class);
+            fitting.fits[place as usize] = fit;
         }
     }
 
@@ -143,7 +161,7 @@ impl Siblings {
     pub fn leave(&mut self, place: u32, class: u32) {
         let before = self.virtual_times.clear(place as usize);
         if let (Some(fitting), Some(before)) = (&mut self.fitting, before) {
-            fitting.remove(before as Stamp, class);
+            fitting.active.remove(before as Stamp, class);
         }
     }
 
@@ -157,9 +175,9 @@ impl Siblings {
         self.members.capacity() * size_of::<Option<u32>>()
             + self.free.capacity() * size_of::<u32>()
             + self.virtual_times.footprint()
-            + self
-                .fitting
-                .as_ref()
-                .map_or(0, |fitting| size_of::<EligibleTree>() + fitting.footprint())
+            + self.fitting.as_ref().map_or(0, |fitting| {
+                let fits = fitting.fits.capacity() * size_of::<Stamp>();
+                size_of::<Fitting>() + fitting.active.footprint() + fits
+            })
     }
 }
