@@ -8,6 +8,7 @@ mod extremes;
 mod fifos;
 pub mod serial;
 mod sorted_fifos;
+mod tournament;
 mod winner_tree;
 
 pub use bitmap::Bitmap;
@@ -16,4 +17,5 @@ pub use eligible_tree::EligibleTree;
 pub use extremes::Extremes;
 pub use fifos::{Fifos, Withdrawn};
 pub use sorted_fifos::SortedFifos;
+pub use tournament::{Rank, Tournament};
 pub use winner_tree::WinnerTree;

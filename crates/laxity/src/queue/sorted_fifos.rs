@@ -1,32 +1,65 @@
 //! Many first-in-first-out queues, each sorted by itself, and the least of their fronts.
 
-use super::{Fifos, WinnerTree, Withdrawn};
+use alloc::vec::Vec;
+use core::hint::select_unpredictable;
+
+use super::{Fifos, Rank, Tournament, Withdrawn};
 use crate::scheduler::Place;
 
 /// A fixed number of first-in-first-out queues whose items have keys that never decrease within a
-/// queue. The least key of all is found in logarithmic time in the number of queues, however many
-/// items wait; among equal keys the lowest queue's comes first.
+/// queue. The least key of all is found in logarithmic time in the number of queues that hold any,
+/// however many items wait; among equal keys the lowest queue's comes first.
 #[derive(Clone, Debug)]
 pub struct SortedFifos<K, T> {
     fifos: Fifos<K, T>,
-    /// The only queue that holds anything, and the key of its front; others are in the tree.
-    alone: Option<(usize, K)>,
-    fronts: WinnerTree<K>,
+    fronts: Tournament<Front<K>>,
+    /// By queue: its seat, as long as it holds anything.
+    seats: Vec<u32>,
+}
+
+/// The key of a queue's front item.
+#[derive(Clone, Copy, Debug)]
+struct Front<K> {
+    key: K,
+    queue: u32,
+}
+
+impl<K: Ord + Copy> Rank for Front<K> {
+    #[inline(always)]
+    fn owner(&self) -> u32 {
+        self.queue
+    }
+
+    #[inline(always)]
+    fn is_before(&self, other: &Self) -> bool {
+        (self.key < other.key) | ((self.key == other.key) & (self.queue < other.queue))
+    }
+
+    #[inline(always)]
+    fn or(&self, wins: bool, other: &Self) -> Self {
+        Front {
+            key: select_unpredictable(wins, self.key, other.key),
+            queue: select_unpredictable(wins, self.queue, other.queue),
+        }
+    }
 }
 
 impl<K: Ord + Copy + Default, T: Copy + Default> SortedFifos<K, T> {
     /// Empty queues. `empty` is larger than any key.
-    ///
-    /// # Panics
-    /// If there are 2^31 queues or more.
     pub fn new(queues: usize, empty: K) -> Self {
-        let fronts = WinnerTree::new(queues, empty);
-        SortedFifos { fifos: Fifos::new(queues), alone: None, fronts }
+        let none = Front { key: empty, queue: u32::MAX };
+        SortedFifos {
+            fifos: Fifos::new(queues),
+            fronts: Tournament::new(queues, none),
+            seats: alloc::vec![0; queues],
+        }
     }
 
     /// The queue whose front item has the least key, and that key.
-    pub fn least(&self) -> Option<(usize, K)> {
-        self.alone.or_else(|| self.fronts.winner())
+    #[inline(always)]
+    pub fn least(&mut self) -> Option<(usize, K)> {
+        let Front { key, queue } = self.fronts.first()?;
+        Some((queue as usize, key))
     }
 
     /// The first item of a queue.
@@ -40,7 +73,8 @@ impl<K: Ord + Copy + Default, T: Copy + Default> SortedFifos<K, T> {
     pub fn push(&mut self, queue: usize, key: K, item: T) -> Place {
         let place = self.fifos.push(queue, key, item);
         if place.is_at_front() {
-            self.join(queue, key);
+            let front = Front { key, queue: queue as u32 };
+            self.seats[queue] = self.fronts.join(front);
         }
         place
     }
@@ -67,30 +101,19 @@ impl<K: Ord + Copy + Default, T: Copy + Default> SortedFifos<K, T> {
         Some(item)
     }
 
-    /// A queue that was empty has a front.
-    #[inline(always)]
-    fn join(&mut self, queue: usize, key: K) {
-        match self.alone.take() {
-            None if self.fronts.winner().is_none() => return self.alone = Some((queue, key)),
-            None => {}
-            Some((queue, key)) => self.fronts.set(queue, key),
-        }
-        self.fronts.set(queue, key);
-    }
-
     /// An item with this key, or none, has come to the front.
     #[inline(always)]
     fn lead(&mut self, queue: usize, key: Option<K>) {
+        let seat = self.seats[queue];
         match key {
-            _ if self.alone.is_some() => self.alone = key.map(|key| (queue, key)),
-            Some(key) => self.fronts.set(queue, key),
-            None => self.fronts.clear(queue),
+            Some(key) => self.fronts.change_first(seat, Front { key, queue: queue as u32 }),
+            None => self.fronts.leave(seat),
         }
     }
 
     /// Bytes held.
     pub fn footprint(&self) -> usize {
-        self.fifos.footprint() + self.fronts.footprint()
+        self.fifos.footprint() + self.fronts.footprint() + self.seats.capacity() * size_of::<u32>()
     }
 }
 

@@ -21,13 +21,12 @@ mod slots;
 #[cfg(test)]
 mod tests;
 mod tolerance;
-mod tournament;
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use crate::packet::Packet;
-use crate::queue::{Fifos, WinnerTree, Withdrawn};
+use crate::queue::{Fifos, Rank, Tournament, WinnerTree, Withdrawn};
 pub use crate::sched::Late;
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
@@ -38,7 +37,6 @@ use precedence::{Key, NEVER};
 pub use settings::{DwcsSettings, Precedence, Violation};
 use slots::Slots;
 use tolerance::Tolerance;
-use tournament::Tournament;
 
 /// What a stream of packets asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +81,7 @@ pub struct Dwcs {
     streams: Vec<State>,
     packets: Fifos<Next, Packet>,
     /// Streams with packets.
-    precedence: Tournament,
+    precedence: Tournament<Key>,
     /// Streams with packets and deadlines, and some that had them, at their deadline or an earlier
     /// one, which is put right when it comes up: what is served in time is not sorted again. Not
     /// needed where deadlines lead the precedence.
@@ -152,7 +150,7 @@ impl Scheduler for Dwcs {
             }
         }
         self.until_check -= 1;
-        let slot = self.precedence.first()? as usize;
+        let slot = self.precedence.first()?.owner() as usize;
         let stream = &mut self.streams[slot];
         let deadline = (stream.deadline != NEVER).then_some(Nanos(stream.deadline));
         if stream.gap != NEVER && stream.tolerance.serve(self.settings.precedence) {
@@ -163,7 +161,7 @@ impl Scheduler for Dwcs {
         self.take_head(slot);
         let stream = &self.streams[slot];
         if stream.has_packets {
-            let key = stream.key(self.settings.precedence);
+            let key = stream.key(slot as u32, self.settings.precedence);
             self.precedence.change_first(stream.seat, key);
         } else {
             self.precedence.leave(stream.seat);
@@ -198,8 +196,8 @@ impl Withdraw for Dwcs {
             let stream = &mut self.streams[slot];
             stream.lead(next);
             stream.has_packets = true;
-            let key = stream.key(self.settings.precedence);
-            stream.seat = self.precedence.join(slot as u32, key);
+            let key = stream.key(slot as u32, self.settings.precedence);
+            stream.seat = self.precedence.join(key);
             self.list(slot);
         }
         Some(place)
@@ -246,7 +244,7 @@ impl Dwcs {
     /// A stream whose head packet has missed its deadline.
     fn first_late(&mut self, now: u64) -> Option<usize> {
         let Some(deadlines) = &mut self.deadlines else {
-            let slot = self.precedence.first()? as usize;
+            let slot = self.precedence.first()?.owner() as usize;
             return self.streams[slot].is_late(now).then_some(slot);
         };
         loop {
@@ -281,7 +279,7 @@ impl Dwcs {
     fn rank(&mut self, slot: usize) {
         let stream = &self.streams[slot];
         if stream.has_packets {
-            let key = stream.key(self.settings.precedence);
+            let key = stream.key(slot as u32, self.settings.precedence);
             self.precedence.change(stream.seat, key);
         } else {
             self.precedence.leave(stream.seat);
@@ -319,8 +317,9 @@ impl State {
         self.order = packet.order;
     }
 
-    fn key(&self, precedence: Precedence) -> Key {
-        Key::new(precedence, self.rank, self.tolerance.lost(), self.deadline, self.order)
+    fn key(&self, slot: u32, precedence: Precedence) -> Key {
+        let (rank, lost) = (self.rank, self.tolerance.lost());
+        Key::new(precedence, rank, lost, self.deadline, self.order).of(slot)
     }
 
     fn miss(&mut self, times: u64, violation: Violation) {

@@ -4,11 +4,10 @@ use alloc::collections::BTreeSet;
 
 use super::slots::Slots;
 use super::tolerance::Tolerance;
-use super::tournament::Tournament;
-use super::{Class, Dwcs, DwcsSettings, NEVER, Precedence, State, Streams};
+use super::{Class, Dwcs, DwcsSettings, Key, NEVER, Precedence, State, Streams};
 use crate::error::{SetupError, check, check_of};
 use crate::packet::{ClassId, Packet};
-use crate::queue::{Fifos, WinnerTree};
+use crate::queue::{Fifos, Tournament, WinnerTree};
 use crate::sched::Late;
 use crate::scheduler::Backlog;
 
@@ -37,7 +36,7 @@ impl Dwcs {
             slots: Slots::default(),
             streams: alloc::vec::Vec::with_capacity(streams),
             packets: Fifos::new(streams),
-            precedence: Tournament::new(streams),
+            precedence: Tournament::new(streams, Key::NONE),
             deadlines,
             none_late_until: 0,
             arrivals: 0,

@@ -2,6 +2,8 @@
 
 use core::hint::select_unpredictable;
 
+use crate::queue::Rank;
+
 use super::settings::Precedence;
 #[cfg(doc)]
 use super::tolerance::Tolerance;
@@ -19,6 +21,8 @@ pub(super) struct Key {
     high: u64,
     low: u64,
     order: u64,
+    /// Of the stream, which takes no part in the order.
+    slot: u32,
 }
 
 const NUMERATOR: u32 = 18;
@@ -27,7 +31,8 @@ const RANK: u32 = 45;
 
 impl Key {
     /// After all others: no head packet.
-    pub const NONE: Key = Key { high: i64::MAX as u64, low: u64::MAX, order: u64::MAX };
+    pub const NONE: Key =
+        Key { high: i64::MAX as u64, low: u64::MAX, order: u64::MAX, slot: u32::MAX };
 
     /// The key of a head packet that was the `order`-th to arrive, of a stream whose tolerance has this
     /// `rank` and numerator.
@@ -58,24 +63,37 @@ impl Key {
             }
             Precedence::DeadlineFirst => (deadline >> 1, deadline << 63 | rank | numerator),
         };
-        Key { high, low, order }
+        Key { high, low, order, slot: u32::MAX }
     }
 
-    /// Whether this one is served before another: the sign of their difference, without a branch.
+    /// That of the stream of a slot.
+    #[inline]
+    pub fn of(self, slot: u32) -> Key {
+        Key { slot, ..self }
+    }
+}
+
+impl Rank for Key {
     #[inline(always)]
-    pub fn is_before(&self, other: &Key) -> bool {
+    fn owner(&self) -> u32 {
+        self.slot
+    }
+
+    /// The sign of their difference.
+    #[inline(always)]
+    fn is_before(&self, other: &Key) -> bool {
         let tail = |key: &Key| u128::from(key.low) << 64 | u128::from(key.order);
         let borrow = u64::from(tail(self) < tail(other));
         (self.high.wrapping_sub(other.high).wrapping_sub(borrow) as i64) < 0
     }
 
-    /// One key or the other, without a branch.
     #[inline(always)]
-    pub fn select(is_one: bool, one: &Key, other: &Key) -> Key {
+    fn or(&self, wins: bool, other: &Key) -> Key {
         Key {
-            high: select_unpredictable(is_one, one.high, other.high),
-            low: select_unpredictable(is_one, one.low, other.low),
-            order: select_unpredictable(is_one, one.order, other.order),
+            high: select_unpredictable(wins, self.high, other.high),
+            low: select_unpredictable(wins, self.low, other.low),
+            order: select_unpredictable(wins, self.order, other.order),
+            slot: select_unpredictable(wins, self.slot, other.slot),
         }
     }
 }
