@@ -148,7 +148,7 @@ pub fn looser_windows(subject: &mut Subject) {
 pub fn longer_gaps(subject: &mut Subject) {
     each(subject, |plan| {
         for gap in plan.classes.iter_mut().filter_map(|class| class.gap.as_mut()) {
-            *gap = Nanos(gap.0 / 4 * 5);
+            *gap = Nanos(gap.0 + gap.0.div_ceil(4));
         }
     });
 }
