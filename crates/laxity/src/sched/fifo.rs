@@ -54,11 +54,13 @@ impl Fifo {
 
     /// Out of the way of those who ask for no places.
     #[cold]
+    #[inline(never)]
     fn dequeue_listed(&mut self) -> Option<Dispatch> {
         let (packet, _) = self.listed.pop(0)?;
         Some(self.dispatch(packet))
     }
 
+    #[inline(always)]
     fn dispatch(&mut self, packet: Packet) -> Dispatch {
         self.backlog.remove(packet.length);
         Dispatch { packet, deadline: None, criterion: Criterion::ArrivalOrder }
@@ -66,6 +68,8 @@ impl Fifo {
 }
 
 impl Scheduler for Fifo {
+    // Inlined, packets come and go in registers: one that was written in parts is not read whole.
+    #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         if !self.takes(&packet) {
             drops.dropped(packet, DropReason::NoClass);
@@ -77,6 +81,7 @@ impl Scheduler for Fifo {
         }
     }
 
+    #[inline(always)]
     fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
         match self.packets.pop_front() {
             Some(packet) => Some(self.dispatch(packet)),
@@ -94,6 +99,7 @@ impl Scheduler for Fifo {
 }
 
 impl Withdraw for Fifo {
+    #[inline(never)]
     fn admit(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if !self.takes(&packet) {
             drops.dropped(packet, DropReason::NoClass);
