@@ -141,6 +141,12 @@ impl Buckets {
         self.bucket(self.low)
     }
 
+    /// The last bucket in which anything may be by a time.
+    #[inline]
+    pub fn last_by(&self, time: Stamp) -> usize {
+        self.bucket(earlier(time, self.high))
+    }
+
     /// The first bucket that holds anything, and where it begins.
     #[inline]
     pub fn first(&self) -> Option<(usize, Stamp)> {
@@ -253,12 +259,16 @@ impl Buckets {
         self.heads.capacity() * size_of::<u32>() + self.occupied.footprint()
     }
 
-    /// Gives up a bucket, if another width is wanted: what lies there goes elsewhere.
-    pub fn give_up(&mut self, requests: &mut [Request], others: &mut EligibleTree) {
+    /// Gives up a bucket and says which, if another width is wanted: what lies there goes elsewhere.
+    pub fn give_up(
+        &mut self,
+        requests: &mut [Request],
+        others: &mut EligibleTree,
+    ) -> Option<usize> {
         if self.span > 0 {
-            return;
+            return None;
         }
-        let Some((bucket, _)) = self.first() else { return };
+        let (bucket, _) = self.first()?;
         let mut at = self.heads[bucket] & SLOT;
         while at != NONE {
             let request = &mut requests[at as usize];
@@ -269,6 +279,7 @@ impl Buckets {
         }
         self.heads[bucket] = NONE;
         self.occupied.remove(bucket);
+        Some(bucket)
     }
 
     /// Begins anew, in buckets of the width that suits what came of late.
@@ -295,6 +306,7 @@ impl Buckets {
 
     fn fitting_width(&self) -> u32 {
         let width = self.usual / (self.heads.len() as u64 * 2 / 3);
-        (u64::BITS - width.leading_zeros()).min(40)
+        // A turn of the circle is less than half of the range of stamps.
+        (u64::BITS - width.leading_zeros()).min(61 - self.heads.len().ilog2())
     }
 }

@@ -162,8 +162,7 @@ impl EligibleSet {
         }
         if !self.waiting.has_room(eligible, from) {
             self.insert_elsewhere(slot);
-            self.waiting.give_up(&mut self.requests, &mut self.others);
-            return self.ready.give_up(&mut self.requests, &mut self.others);
+            return self.give_up();
         }
         self.due = earlier(self.due, eligible);
         self.requests[slot as usize].lies = Lies::Waiting;
@@ -273,6 +272,15 @@ impl EligibleSet {
         let request = &mut self.requests[slot as usize];
         request.lies = Lies::Elsewhere;
         self.others.insert(request.eligible, request.deadline, slot);
+    }
+
+    /// Calendars that want buckets of another width give up one each.
+    #[inline(never)]
+    fn give_up(&mut self) {
+        self.ready.give_up(&mut self.requests, &mut self.others);
+        if let Some(bucket) = self.waiting.give_up(&mut self.requests, &mut self.others) {
+            self.soonest.find_above(&self.waiting, &self.requests, bucket);
+        }
     }
 
     #[inline(always)]

@@ -47,6 +47,15 @@ impl Soonest {
         }
     }
 
+    /// Requests have left a bucket.
+    pub fn find_above(&mut self, calendar: &Buckets, requests: &[Request], bucket: usize) {
+        let mut at = bucket;
+        for layer in 0..self.layers.len() {
+            at /= 64;
+            self.find(calendar, requests, layer, at);
+        }
+    }
+
     /// The calendar began with one bucket and begins with another now.
     #[inline(always)]
     pub fn leave(&mut self, calendar: &Buckets, requests: &[Request], from: usize, to: usize) {
@@ -68,7 +77,7 @@ impl Soonest {
         begin: usize,
         now: Stamp,
     ) -> Option<Due> {
-        let end = calendar.bucket(now);
+        let end = calendar.last_by(now);
         let within = |from, to| self.between(calendar, requests, 0, from, to);
         let whole = if begin <= end {
             within(begin, end)
