@@ -99,36 +99,39 @@ impl EligibleSet {
     /// The earliest time at which any request is eligible, or if some were when one was last
     /// [taken](Self::take_least_deadline), that of any of those.
     pub fn first_eligible(&self) -> Option<Stamp> {
-        let first = |calendar: &Buckets| {
-            let (bucket, _) = calendar.first()?;
-            calendar
-                .within(&self.requests, bucket)
-                .map(|(_, request)| request.eligible)
-                .reduce(earlier)
-        };
-        let alone = self.alone.map(|slot| self.requests[slot as usize].eligible);
+        let eligible = |request: &Request| request.eligible;
         let others = self.others.first_eligible();
-        let firsts = [alone, first(&self.ready), first(&self.waiting), others];
-        firsts.into_iter().flatten().reduce(earlier)
+        let waiting = self.least_of(&self.waiting, eligible);
+        self.least_of_all([self.least_of(&self.ready, eligible), waiting, others], eligible)
     }
 
     /// The least deadline of all, or any if all are later than when one was last
     /// [taken](Self::take_least_deadline).
     pub fn first_deadline(&self) -> Option<Stamp> {
-        let first = |calendar: &Buckets| {
-            let (bucket, _) = calendar.first()?;
-            calendar
-                .within(&self.requests, bucket)
-                .map(|(_, request)| request.deadline)
-                .reduce(earlier)
-        };
-        let alone = self.alone.map(|slot| self.requests[slot as usize].deadline);
-        let other = self.others.first().map(|(deadline, _)| deadline);
+        let deadline = |request: &Request| request.deadline;
+        let others = self.others.first().map(|(deadline, _)| deadline);
         let waiting = match self.is_behind() {
             true => self.soonest_behind().map(|due| due.deadline),
-            false => first(&self.waiting),
+            false => self.least_of(&self.waiting, deadline),
         };
-        [alone, first(&self.ready), waiting, other].into_iter().flatten().reduce(earlier)
+        self.least_of_all([self.least_of(&self.ready, deadline), waiting, others], deadline)
+    }
+
+    /// The least time of this kind in the first bucket of a calendar.
+    fn least_of(&self, calendar: &Buckets, time: fn(&Request) -> Stamp) -> Option<Stamp> {
+        let (bucket, _) = calendar.first()?;
+        let within = calendar.within(&self.requests, bucket);
+        within.map(|(_, request)| time(request)).reduce(earlier)
+    }
+
+    /// The least of these times and that of the one that is alone.
+    fn least_of_all(
+        &self,
+        times: [Option<Stamp>; 3],
+        time: fn(&Request) -> Stamp,
+    ) -> Option<Stamp> {
+        let alone = self.alone.map(|slot| time(&self.requests[slot as usize]));
+        times.into_iter().chain([alone]).flatten().reduce(earlier)
     }
 
     /// Adds the request of a slot that has none.

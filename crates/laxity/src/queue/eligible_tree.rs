@@ -6,7 +6,7 @@ mod tests;
 
 use alloc::vec::Vec;
 
-use super::serial::{Stamp, earlier, is_before};
+use super::serial::{Stamp, earlier};
 use node::{Entry, MOST, Node, SPARSE};
 
 /// Requests, at most one a slot, that each may be served from an eligible time on and have a
@@ -14,18 +14,14 @@ use node::{Entry, MOST, Node, SPARSE};
 /// deadlines the lowest slot's. Eligible times lie within [`REACH`](super::serial::REACH) of each
 /// other and of now, and so do deadlines.
 ///
-/// Such a set is what H-FSC keeps its real-time requests in (Stoica, Zhang, Ng 2000, section IV) and
-/// what every rule of the kind "smallest eligible finishing time first" needs. The requests are
-/// sorted by deadline in a B+ tree whose nodes know the least eligible time below each of their
-/// children: one path from the root answers, adds or removes, however many requests become eligible
-/// at once. The earliest ones lie apart in a node of their own in front of the tree, for they are
-/// the ones that are asked for and leave.
+/// The requests are sorted by deadline in a B+ tree whose nodes know the least eligible time below
+/// each of their children: one path from the root answers, adds or removes, however many requests
+/// become eligible at once. The earliest ones lie apart in a node of their own in front of the tree,
+/// for they are the ones that are asked for and leave.
 #[derive(Clone, Debug)]
 pub struct EligibleTree {
     /// The requests with the least deadlines; empty only if there are none at all.
     front: Node,
-    /// The least eligible time of these, unless it has to be looked for.
-    front_eligible: Option<Stamp>,
     nodes: Vec<Node>,
     /// Nodes that are not in use.
     free: Vec<u32>,
@@ -66,7 +62,6 @@ impl EligibleTree {
     pub fn new() -> Self {
         EligibleTree {
             front: Node::EMPTY,
-            front_eligible: None,
             nodes: alloc::vec![Node::EMPTY],
             free: Vec::new(),
             root: 0,
@@ -88,7 +83,7 @@ impl EligibleTree {
 
     /// The earliest time at which any request is eligible.
     pub fn first_eligible(&self) -> Option<Stamp> {
-        let front = self.front_eligible.or_else(|| self.front.find_least_eligible())?;
+        let front = self.front.find_least_eligible()?;
         Some(match self.nodes[self.root as usize].least_eligible() {
             Some(behind) => earlier(front, behind),
             None => front,
@@ -105,18 +100,6 @@ impl EligibleTree {
             node = &self.nodes[node.child(node.any_eligible_by(now)?) as usize];
         }
         Some(node.entry(node.any_eligible_by(now)?).slot)
-    }
-
-    /// Removes the request that [`least_deadline`](Self::least_deadline) finds, and returns its
-    /// slot.
-    pub fn take_least_deadline(&mut self, now: Stamp) -> Option<u32> {
-        if self.front_eligible.is_none_or(|eligible| !is_before(now, eligible)) {
-            if let Some(place) = self.front.first_eligible_by(now) {
-                return Some(self.take_from_front(place).slot);
-            }
-            self.front_eligible = self.front.find_least_eligible();
-        }
-        self.take_eligible(now).map(|entry| entry.slot)
     }
 
     /// Removes the request of a slot, which has this deadline.
@@ -143,10 +126,6 @@ impl EligibleTree {
             let last = self.take_from_front(MOST - 1);
             self.insert_behind(last);
         }
-        self.front_eligible = match self.front.length() {
-            0 => Some(eligible),
-            _ => self.front_eligible.map(|least| earlier(least, eligible)),
-        };
         self.front.insert(self.front.place_behind(deadline, slot), entry);
     }
 
@@ -217,9 +196,6 @@ impl EligibleTree {
 
     fn take_from_front(&mut self, place: usize) -> Entry {
         let removed = self.front.take(place);
-        if self.front_eligible == Some(removed.eligible) {
-            self.front_eligible = None;
-        }
         if self.front.length() == 0 {
             self.take_first_node();
         }
@@ -235,34 +211,12 @@ impl EligibleTree {
             at = self.nodes[at as usize].child(0);
         }
         self.front.clone_from(&self.nodes[at as usize]);
-        self.front_eligible = self.front.least_eligible();
         self.nodes[at as usize].clear();
         let Some(above) = self.height.checked_sub(1) else { return };
         self.free.push(at);
         let (parent, _) = path.at(above);
         self.nodes[parent as usize].remove(0);
         self.have_less(&path, above, parent);
-    }
-
-    /// Takes the first request behind the front that is eligible by `now`.
-    fn take_eligible(&mut self, now: Stamp) -> Option<Entry> {
-        let least = self.nodes[self.root as usize].least_eligible()?;
-        if is_before(now, least) {
-            return None;
-        }
-        let mut path = Path::new();
-        let mut at = self.root;
-        for level in 0..self.height {
-            let node = &self.nodes[at as usize];
-            let place = node.any_eligible_by(now)?;
-            path.note(level, at, place);
-            at = node.child(place);
-        }
-        let leaf = &mut self.nodes[at as usize];
-        let place = leaf.any_eligible_by(now)?;
-        let removed = leaf.remove(place);
-        self.have_less(&path, self.height, at);
-        Some(removed)
     }
 
     /// Takes a request behind the front.

@@ -3,14 +3,14 @@
 
 use std::hint::black_box;
 
-use laxity::aqm::{Choke, Fraction, Limit, Managed, Measure, Policy, Red, Spacing};
+use laxity::aqm::{Choke, Fraction, Limit, Measure, Policy, Red, Spacing};
 use laxity::packet::{ClassId, Packet};
-use laxity::sched::Fifo;
 use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::Nanos;
 
 use super::case::Case;
 use super::load::{median, mixed};
+use super::managed;
 
 /// Rounds of one run.
 const ROUNDS: u64 = 8_000;
@@ -27,9 +27,7 @@ const LENGTHS: u64 = 1_400;
 /// The median ns for one packet offered, to a queue for all classes: every other packet is of the
 /// first class, the rest of any.
 pub fn measure(case: Case, classes: u32) -> f64 {
-    let queue_of = vec![Some(0); classes as usize];
-    let managed = Managed::new(Fifo::new(), &[policy(case)], &queue_of, 1);
-    let mut queue = managed.expect("one queue, and thresholds in order");
+    let mut queue = managed(classes, policy(case));
     let (mut now, mut handle) = (Nanos::ZERO, 0);
     median(|| {
         for _ in 0..ROUNDS {

@@ -89,9 +89,13 @@ impl OnCircle {
                 }
             }
             Step::TakeNext => {
-                let taken = self.set.take_least_deadline(self.at(now));
-                assert_eq!(taken, by_definition(requests, now).map(|(_, slot)| slot));
-                requests.retain(|slot, _| Some(*slot) != taken);
+                let next = self.set.least_deadline(self.at(now));
+                assert_eq!(next, by_definition(requests, now).map(|(_, slot)| slot));
+                if let Some((slot, (_, deadline))) =
+                    next.and_then(|slot| requests.remove_entry(&slot))
+                {
+                    self.remove(deadline, slot);
+                }
             }
         }
     }
@@ -139,8 +143,11 @@ fn times_go_round() {
             let eligible = requests.iter().filter(|(_, (eligible, _))| *eligible <= now);
             let next = eligible.min_by_key(|(slot, (_, deadline))| (*deadline, **slot));
             let next = next.map(|(slot, _)| *slot);
-            assert_eq!(set.take_least_deadline(now as u64), next);
-            requests.retain(|slot, _| Some(*slot) != next);
+            assert_eq!(set.least_deadline(now as u64), next);
+            if let Some((slot, (_, deadline))) = next.and_then(|slot| requests.remove_entry(&slot))
+            {
+                set.remove(deadline as u64, slot);
+            }
         }
     }
 }
