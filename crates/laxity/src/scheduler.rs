@@ -1,6 +1,6 @@
 //! The contract of every scheduler: time is an argument, nothing is lost, nothing is invented.
 
-use crate::packet::Packet;
+use crate::packet::{Label, Packet};
 use crate::units::Nanos;
 
 /// A packet scheduler. Every discipline is one, and so is anything that wraps another.
@@ -130,6 +130,24 @@ impl<S: Withdraw + ?Sized> Withdraw for alloc::boxed::Box<S> {
     ) -> Option<Packet> {
         (**self).withdraw(now, place, handle, drops)
     }
+}
+
+/// Drops a packet that gets no place.
+#[inline(always)]
+pub(crate) fn turn_away(
+    packet: Packet,
+    reason: DropReason,
+    drops: &mut dyn DropSink,
+) -> Option<Place> {
+    let (label, rest) = packet.halves();
+    drop_halves(label, rest, reason, drops);
+    None
+}
+
+#[cold]
+#[inline(never)]
+fn drop_halves(label: Label, rest: (Nanos, u64), reason: DropReason, drops: &mut dyn DropSink) {
+    drops.dropped(Packet::of_halves(label, rest), reason);
 }
 
 /// Where a packet is queued, as its scheduler numbers it; no other packet has the number until it

@@ -78,6 +78,8 @@ pub(super) struct Buckets {
     /// Slots that came of late, and those of them that were refused.
     came: u32,
     refused: u32,
+    /// As they lay too far from the others.
+    far: u32,
 }
 
 /// Slots in a bucket at the most.
@@ -109,6 +111,7 @@ impl Buckets {
             usual: 0,
             came: 0,
             refused: 0,
+            far: 0,
         }
     }
 
@@ -180,8 +183,9 @@ impl Buckets {
             select_unpredictable(distance > usual, usual.saturating_add(rise), usual - fall);
         self.came = self.came.saturating_add(1);
         let head = self.heads[self.bucket(time)];
-        if (high.wrapping_sub(low) >= self.span) | (head >> SLOT_BITS == MOST) {
-            self.refuse();
+        let is_far = high.wrapping_sub(low) >= self.span;
+        if is_far | (head >> SLOT_BITS == MOST) {
+            self.refuse(is_far);
             return false;
         }
         (self.low, self.high) = (low, high);
@@ -245,18 +249,23 @@ impl Buckets {
             .reduce(Due::or_sooner)
     }
 
-    /// The least deadline, where times are deadlines: whatever comes next comes no earlier, or this
-    /// is told again.
+    /// The least deadline, where times are deadlines: what comes next is rarely due before now.
     #[inline(always)]
-    pub fn soonest(&mut self, requests: &[Request]) -> Option<Due> {
+    pub fn soonest(&mut self, requests: &[Request], now: Stamp) -> Option<Due> {
         let (bucket, begin) = self.first()?;
-        self.low = begin;
+        self.low = earlier(begin, now);
         self.soonest_within(requests, bucket)
     }
 
     /// Bytes held.
     pub fn footprint(&self) -> usize {
         self.heads.capacity() * size_of::<u32>() + self.occupied.footprint()
+    }
+
+    /// Whether another width is wanted, for which what is held has to go elsewhere.
+    #[inline]
+    pub fn is_given_up(&self) -> bool {
+        (self.span == 0) & (self.held > 0)
     }
 
     /// Gives up a bucket and says which, if another width is wanted: what lies there goes elsewhere.
@@ -292,15 +301,19 @@ impl Buckets {
         }
     }
 
-    /// Too many that are refused mean that another width is wanted.
+    /// Too many that are refused mean that another width is wanted: a larger one if most lie too far
+    /// apart, a smaller one if most find a bucket full.
     #[cold]
-    fn refuse(&mut self) {
+    fn refuse(&mut self, is_far: bool) {
         self.refused += 1;
+        self.far += u32::from(is_far);
         if self.came as usize >= 64.max(self.heads.len() / 8) {
-            if self.refused > self.came / 8 && self.fitting_width() != self.width {
+            let (fitting, are_far) = (self.fitting_width(), self.far > self.refused / 2);
+            let is_wanted = if are_far { fitting > self.width } else { fitting < self.width };
+            if self.refused > self.came / 8 && is_wanted {
                 self.span = 0;
             }
-            (self.came, self.refused) = (0, 0);
+            (self.came, self.refused, self.far) = (0, 0, 0);
         }
     }
 

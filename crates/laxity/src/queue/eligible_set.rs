@@ -164,8 +164,7 @@ impl EligibleSet {
             self.due = eligible;
         }
         if !self.waiting.has_room(eligible, from) {
-            self.insert_elsewhere(slot);
-            return self.give_up();
+            return self.insert_elsewhere(slot);
         }
         self.due = earlier(self.due, eligible);
         self.requests[slot as usize].lies = Lies::Waiting;
@@ -203,7 +202,10 @@ impl EligibleSet {
             return self.alone.take_if(|_| is_eligible);
         }
         self.move_on();
-        let next = self.ready.soonest(&self.requests);
+        if self.ready.is_given_up() | self.waiting.is_given_up() {
+            self.give_up();
+        }
+        let next = self.ready.soonest(&self.requests, now);
         let is_sooner = |(other, _)| next.is_none_or(|next| !is_before(next.deadline, other));
         if self.is_behind() | self.others.first().is_some_and(is_sooner) {
             return self.take_any(next);
@@ -262,7 +264,7 @@ impl EligibleSet {
 
     #[inline(always)]
     fn insert_ready(&mut self, slot: u32, deadline: Stamp) {
-        if !self.ready.has_room(deadline, deadline) {
+        if !self.ready.has_room(deadline, earlier(self.now, deadline)) {
             return self.insert_elsewhere(slot);
         }
         self.requests[slot as usize].lies = Lies::Ready;

@@ -17,6 +17,25 @@ pub struct SortedFifos<K, T> {
     seats: Vec<u32>,
 }
 
+/// What items are sorted by.
+pub trait Key: Ord + Copy + Default {
+    /// Whether this key of this queue comes before another key of another queue.
+    fn is_before(self, queue: u32, other: (Self, u32)) -> bool {
+        (self, queue) < other
+    }
+}
+
+impl Key for u64 {
+    /// Compared as one number, which takes no branch and only one condition.
+    #[inline(always)]
+    fn is_before(self, queue: u32, (other, other_queue): (u64, u32)) -> bool {
+        let number = |key: u64, queue: u32| u128::from(key) << 64 | u128::from(queue);
+        number(self, queue) < number(other, other_queue)
+    }
+}
+
+impl Key for (u128, u64) {}
+
 /// The key of a queue's front item.
 #[derive(Clone, Copy, Debug)]
 struct Front<K> {
@@ -24,7 +43,7 @@ struct Front<K> {
     queue: u32,
 }
 
-impl<K: Ord + Copy> Rank for Front<K> {
+impl<K: Key> Rank for Front<K> {
     #[inline(always)]
     fn owner(&self) -> u32 {
         self.queue
@@ -32,7 +51,7 @@ impl<K: Ord + Copy> Rank for Front<K> {
 
     #[inline(always)]
     fn is_before(&self, other: &Self) -> bool {
-        (self.key < other.key) | ((self.key == other.key) & (self.queue < other.queue))
+        self.key.is_before(self.queue, (other.key, other.queue))
     }
 
     #[inline(always)]
@@ -44,7 +63,7 @@ impl<K: Ord + Copy> Rank for Front<K> {
     }
 }
 
-impl<K: Ord + Copy + Default, T: Copy + Default> SortedFifos<K, T> {
+impl<K: Key, T: Copy + Default> SortedFifos<K, T> {
     /// Empty queues. `empty` is larger than any key.
     pub fn new(queues: usize, empty: K) -> Self {
         let none = Front { key: empty, queue: u32::MAX };

@@ -10,7 +10,7 @@ use crate::error::{SetupError, check_of};
 use crate::packet::{ClassId, Packet};
 use crate::queue::{Fifos, Withdrawn};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
 use crate::units::Nanos;
 use rounds::Rounds;
@@ -142,8 +142,7 @@ impl Withdraw for Drr {
     fn admit(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let class = packet.class.index();
         if class >= self.classes.len() {
-            drops.dropped(packet, DropReason::NoClass);
-            return None;
+            return turn_away(packet, DropReason::NoClass, drops);
         }
         self.backlog.add(packet.length);
         let place = self.packets.push(class, packet.length, packet);

@@ -29,7 +29,7 @@ use crate::packet::Packet;
 use crate::queue::{Fifos, Rank, Tournament, WinnerTree, Withdrawn};
 pub use crate::sched::Late;
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
 use crate::units::Nanos;
 use crate::window::Loss;
@@ -135,10 +135,12 @@ struct Next {
 }
 
 impl Scheduler for Dwcs {
+    #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.admit(now, packet, drops);
     }
 
+    #[inline(always)]
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         if self.backlog.packets == 0 {
             return None;
@@ -156,9 +158,7 @@ impl Scheduler for Dwcs {
         if stream.gap != NEVER && stream.tolerance.serve(self.settings.precedence) {
             stream.rank = stream.tolerance.rank();
         }
-        // Copied as a whole: who reads it soon would wait for parts.
-        let packet = *self.packets.front(slot)?;
-        self.take_head(slot);
+        let packet = self.take_head(slot)?;
         let stream = &self.streams[slot];
         if stream.has_packets {
             let key = stream.key(slot as u32, self.settings.precedence);
@@ -183,10 +183,10 @@ impl Scheduler for Dwcs {
 }
 
 impl Withdraw for Dwcs {
+    #[inline(always)]
     fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let Some(slot) = self.slot_of(&packet) else {
-            drops.dropped(packet, DropReason::NoClass);
-            return None;
+            return turn_away(packet, DropReason::NoClass, drops);
         };
         self.backlog.add(packet.length);
         self.arrivals += 1;
@@ -287,6 +287,7 @@ impl Dwcs {
     }
 
     /// Takes a stream's head packet; the one behind it comes to the head.
+    #[inline(always)]
     fn take_head(&mut self, slot: usize) -> Option<Packet> {
         let (packet, next) = self.packets.pop(slot)?;
         self.backlog.remove(packet.length);

@@ -17,11 +17,11 @@ mod tests;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::packet::Packet;
+use crate::packet::{Label, Packet};
 use crate::queue::SortedFifos;
 use crate::sched::Late;
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
 use crate::units::Nanos;
 
@@ -173,6 +173,7 @@ impl Edf {
     }
 
     /// Of two packets due at one instant the one that came first goes first.
+    #[inline(always)]
     fn best_effort_is_first(&self, queue: usize, real_time_deadline: u64) -> bool {
         let Some(Head { deadline: Some(deadline), since, .. }) = self.best_effort.head else {
             return false;
@@ -195,6 +196,7 @@ impl Edf {
     }
 
     /// Counts a packet out.
+    #[inline(always)]
     fn leave(&mut self, length: u32) {
         self.backlog.remove(length);
         if self.backlog.packets == 0 {
@@ -202,12 +204,25 @@ impl Edf {
         }
     }
 
-    fn dequeue_real_time(&mut self, queue: usize, deadline: u64) -> Option<Dispatch> {
-        let packet = self.queues.pop(queue)?;
-        let criterion = Criterion::EarliestDeadline;
-        Some(Dispatch { packet, deadline: Some(Nanos(deadline)), criterion })
+    #[inline(never)]
+    fn admit_best_effort(
+        &mut self,
+        now: Nanos,
+        label: Label,
+        rest: (Nanos, u64),
+        drops: &mut dyn DropSink,
+    ) -> Option<Place> {
+        let backlog = &mut self.backlog;
+        let mut drops = |packet: Packet, reason| {
+            backlog.remove(packet.length);
+            drops.dropped(packet, reason);
+        };
+        let packet = Packet::of_halves(label, rest);
+        let Place(place) = self.best_effort.admit(now, packet, &mut drops)?;
+        Some(Place(place << 1 | 1))
     }
 
+    #[inline(never)]
     fn dequeue_best_effort(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         let Head { packet, deadline, .. } = self.best_effort.head.take()?;
         self.best_effort.promote(now, drops);
@@ -220,19 +235,15 @@ impl Edf {
 }
 
 impl Withdraw for Edf {
+    #[inline(always)]
     fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let Some(&class) = self.classes.get(packet.class.index()) else {
-            drops.dropped(packet, DropReason::NoClass);
-            return None;
+            return turn_away(packet, DropReason::NoClass, drops);
         };
         self.backlog.add(packet.length);
         if packet.demoted || class.deadline == Nanos::MAX {
-            let backlog = &mut self.backlog;
-            let place = self.best_effort.admit(now, packet, &mut |packet: Packet, reason| {
-                backlog.remove(packet.length);
-                drops.dropped(packet, reason);
-            });
-            return place.map(|Place(place)| Place(place << 1 | 1));
+            let (label, rest) = packet.halves();
+            return self.admit_best_effort(now, label, rest, drops);
         }
         let deadline = now.saturating_add(class.deadline);
         let Place(place) = self.queues.push(class.queue as usize, deadline.0, packet);
@@ -266,22 +277,29 @@ impl Withdraw for Edf {
 }
 
 impl Scheduler for Edf {
+    #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.admit(now, packet, drops);
     }
 
+    #[inline(always)]
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         if self.late == Late::Drop {
             self.drop_late(now, drops);
         }
-        let dispatch = match self.queues.least() {
+        let (packet, deadline, criterion) = match self.queues.least() {
             Some((queue, deadline)) if !self.best_effort_is_first(queue, deadline) => {
-                self.dequeue_real_time(queue, deadline)
+                let packet = self.queues.pop(queue)?;
+                (packet, Some(Nanos(deadline)), Criterion::EarliestDeadline)
             }
-            _ => self.dequeue_best_effort(now, drops),
-        }?;
-        self.leave(dispatch.packet.length);
-        Some(dispatch)
+            _ => {
+                let dispatch = self.dequeue_best_effort(now, drops)?;
+                let (label, rest) = dispatch.packet.halves();
+                (Packet::of_halves(label, rest), dispatch.deadline, dispatch.criterion)
+            }
+        };
+        self.leave(packet.length);
+        Some(Dispatch { packet, deadline, criterion })
     }
 
     fn backlog(&self) -> Backlog {

@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use crate::packet::Packet;
 use crate::queue::Fifos;
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
 use crate::units::Nanos;
 
@@ -18,7 +18,10 @@ pub struct Fifo {
     listed: Fifos<(), Packet>,
     /// How many classes there are.
     classes: u64,
-    backlog: Backlog,
+    /// How many packets are listed.
+    listed_len: usize,
+    /// Of all packets.
+    bytes: u64,
 }
 
 impl Default for Fifo {
@@ -34,7 +37,8 @@ impl Fifo {
             packets: VecDeque::new(),
             listed: Fifos::new(1),
             classes: u64::MAX,
-            backlog: Backlog::default(),
+            listed_len: 0,
+            bytes: 0,
         }
     }
 
@@ -52,45 +56,52 @@ impl Fifo {
         self.packets.front().or_else(|| self.listed.front(0))
     }
 
-    /// Out of the way of those who ask for no places.
+    /// A packet that has no place of its own comes behind those that have one, or is of no class.
     #[cold]
     #[inline(never)]
-    fn dequeue_listed(&mut self) -> Option<Dispatch> {
-        let (packet, _) = self.listed.pop(0)?;
-        Some(self.dispatch(packet))
+    fn admit_last(&mut self, now: Nanos, drops: &mut dyn DropSink) {
+        if let Some(packet) = self.packets.pop_back() {
+            self.bytes -= u64::from(packet.length);
+            self.admit(now, packet, drops);
+        }
     }
 
-    #[inline(always)]
-    fn dispatch(&mut self, packet: Packet) -> Dispatch {
-        self.backlog.remove(packet.length);
-        Dispatch { packet, deadline: None, criterion: Criterion::ArrivalOrder }
+    /// The first packet that may be withdrawn is sent now.
+    #[cold]
+    #[inline(never)]
+    fn bring_listed(&mut self) {
+        if let Some((packet, _)) = self.listed.pop(0) {
+            self.listed_len -= 1;
+            self.packets.push_back(packet);
+        }
     }
 }
 
 impl Scheduler for Fifo {
-    // Inlined, packets come and go in registers: one that was written in parts is not read whole.
+    // Inlined, and nothing else is handed the packet: it comes and goes in registers. One that was
+    // written to memory in parts and is read whole waits until it is through.
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        if !self.takes(&packet) {
-            drops.dropped(packet, DropReason::NoClass);
-        } else if self.backlog.packets == self.packets.len() {
-            self.packets.push_back(packet);
-            self.backlog.add(packet.length);
-        } else {
-            self.admit(now, packet, drops);
+        let is_plain = self.takes(&packet) & (self.listed_len == 0);
+        self.bytes += u64::from(packet.length);
+        self.packets.push_back(packet);
+        if !is_plain {
+            self.admit_last(now, drops);
         }
     }
 
     #[inline(always)]
     fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
-        match self.packets.pop_front() {
-            Some(packet) => Some(self.dispatch(packet)),
-            None => self.dequeue_listed(),
+        if self.packets.is_empty() {
+            self.bring_listed();
         }
+        let packet = self.packets.pop_front()?;
+        self.bytes -= u64::from(packet.length);
+        Some(Dispatch { packet, deadline: None, criterion: Criterion::ArrivalOrder })
     }
 
     fn backlog(&self) -> Backlog {
-        self.backlog
+        Backlog { packets: self.packets.len() + self.listed_len, bytes: self.bytes }
     }
 
     fn footprint(&self) -> usize {
@@ -102,16 +113,17 @@ impl Withdraw for Fifo {
     #[inline(never)]
     fn admit(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if !self.takes(&packet) {
-            drops.dropped(packet, DropReason::NoClass);
-            return None;
+            return turn_away(packet, DropReason::NoClass, drops);
         }
-        self.backlog.add(packet.length);
+        self.listed_len += 1;
+        self.bytes += u64::from(packet.length);
         Some(self.listed.push(0, (), packet))
     }
 
     fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
         let (packet, _) = self.listed.withdraw(0, place)?;
-        self.backlog.remove(packet.length);
+        self.listed_len -= 1;
+        self.bytes -= u64::from(packet.length);
         Some(packet)
     }
 }

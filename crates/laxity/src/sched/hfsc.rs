@@ -24,7 +24,7 @@ use crate::packet::{ClassId, Packet};
 use crate::queue::serial::Stamp;
 use crate::queue::{EligibleSet, Fifos, Withdrawn};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
 use crate::service::ServiceCurve;
 use crate::units::Nanos;
@@ -158,8 +158,7 @@ impl Withdraw for Hfsc {
     #[inline(always)]
     fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if !self.takes_packets(packet.class) {
-            drops.dropped(packet, DropReason::NoClass);
-            return None;
+            return turn_away(packet, DropReason::NoClass, drops);
         }
         self.backlog.add(packet.length);
         let place = self.packets.push(packet.class.index(), packet.length, packet);

@@ -25,7 +25,7 @@ use crate::error::SetupError;
 use crate::packet::{ClassId, Packet};
 use crate::queue::{Fifos, Withdrawn};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
 use crate::units::Nanos;
 use aggregate::{Aggregate, Member};
@@ -119,10 +119,12 @@ fn seats(classes: usize, shares: &[Share]) -> Vec<Seat> {
 }
 
 impl Scheduler for Qfq {
+    #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.admit(now, packet, drops);
     }
 
+    #[inline(always)]
     fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
         let number = match self.in_service {
             Some(number) => number,
@@ -152,15 +154,14 @@ impl Scheduler for Qfq {
 }
 
 impl Withdraw for Qfq {
+    #[inline(always)]
     fn admit(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let Some((Seat { member, aggregate: number, .. }, max_packet)) = self.seat(packet.class)
         else {
-            drops.dropped(packet, DropReason::NoClass);
-            return None;
+            return turn_away(packet, DropReason::NoClass, drops);
         };
         if packet.length > max_packet {
-            drops.dropped(packet, DropReason::TooLong);
-            return None;
+            return turn_away(packet, DropReason::TooLong, drops);
         }
         if self.backlog.packets == 0 {
             self.groups.begin();

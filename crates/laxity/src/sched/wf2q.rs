@@ -17,7 +17,7 @@ use crate::error::SetupError;
 use crate::packet::Packet;
 use crate::queue::{Fifos, Withdrawn};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
 use crate::units::{Nanos, Rate};
 
@@ -78,8 +78,7 @@ impl Withdraw for Wf2q {
     fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let class = packet.class.index();
         if !self.servers.is_leaf(class) {
-            drops.dropped(packet, DropReason::NoClass);
-            return None;
+            return turn_away(packet, DropReason::NoClass, drops);
         }
         self.backlog.add(packet.length);
         let place = self.packets.push(class, packet.length, packet);

@@ -10,7 +10,7 @@ use crate::error::{SetupError, check_of};
 use crate::packet::{ClassId, Packet};
 use crate::queue::{SortedFifos, WinnerTree};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
 use crate::units::{NANOBITS_PER_BYTE, Nanos, Rate};
 
@@ -44,10 +44,12 @@ impl Wfq {
 }
 
 impl Scheduler for Wfq {
+    #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.admit(now, packet, drops);
     }
 
+    #[inline(always)]
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
         let (class, _) = self.packets.least()?;
         let packet = self.packets.pop(class)?;
@@ -66,11 +68,11 @@ impl Scheduler for Wfq {
 }
 
 impl Withdraw for Wfq {
+    #[inline(always)]
     fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let class = packet.class.index();
         if class >= self.gps.classes.len() {
-            drops.dropped(packet, DropReason::NoClass);
-            return None;
+            return turn_away(packet, DropReason::NoClass, drops);
         }
         let finish = self.gps.arrive(now, class, packet.length);
         let place = self.packets.push(class, (finish, self.arrivals), packet);
