@@ -80,7 +80,7 @@ impl<S: Scheduler> Driver<S> {
                 let woken = order.iter().flat_map(|&class| (0..each(classes)).map(move |_| class));
                 for (place, class) in woken.enumerate() {
                     let handle = handles.next().expect("one for each");
-                    driver.enqueue(class, handle);
+                    driver.draw_packet(class, handle);
                     // Woken one after another, classes are not in step.
                     let is_last = (place as u32 + 1).is_multiple_of(each(classes));
                     for _ in 0..if mode == Mode::Backlogged && is_last { 4 } else { 0 } {
@@ -91,7 +91,7 @@ impl<S: Scheduler> Driver<S> {
             Mode::OnOff | Mode::Single => {
                 let (awake, asleep) = order.split_at(queued as usize);
                 for (&class, handle) in awake.iter().zip(handles) {
-                    driver.enqueue(class, handle);
+                    driver.draw_packet(class, handle);
                 }
                 driver.asleep = asleep.to_vec();
             }
@@ -99,7 +99,14 @@ impl<S: Scheduler> Driver<S> {
         driver
     }
 
-    /// One packet out, and one in: of its own class, or where classes sleep of another that does.
+    /// A packet of any length.
+    fn draw_packet(&mut self, class: u32, handle: u64) {
+        let length = LENGTHS[(self.draw() >> 32) as usize % LENGTHS.len()];
+        self.enqueue(class, length, handle);
+    }
+
+    /// One packet out, which comes in again: in its own class, or where classes sleep in another that
+    /// does.
     #[inline(always)]
     fn turn(&mut self) {
         let packet = loop {
@@ -119,18 +126,17 @@ impl<S: Scheduler> Driver<S> {
         self.now.0 += u64::from(packet.length) * 4 / 5;
         let mut class = packet.class.0;
         if !self.asleep.is_empty() {
-            let place = (self.draw() % self.asleep.len() as u64) as usize;
+            let place = (((self.draw() >> 32) * self.asleep.len() as u64) >> 32) as usize;
             std::mem::swap(&mut self.asleep[place], &mut class);
         }
-        self.enqueue(class, packet.handle);
+        self.enqueue(class, packet.length, packet.handle);
     }
 
     #[inline(always)]
-    fn enqueue(&mut self, class: u32, handle: u64) {
+    fn enqueue(&mut self, class: u32, length: u32, handle: u64) {
         if let Some(buffer) = self.buffers.get_mut(handle as usize) {
             buffer.iter_mut().step_by(64).for_each(|byte| *byte ^= 1);
         }
-        let length = LENGTHS[(self.draw() % 8) as usize];
         let (class, arrival) = (ClassId(class), self.now);
         let packet = Packet { class, length, arrival, handle, ..Packet::default() };
         self.scheduler.enqueue(self.now, packet, &mut |_: Packet, _: DropReason| {});
@@ -145,6 +151,6 @@ impl<S: Scheduler> Driver<S> {
         self.drawn ^= self.drawn << 13;
         self.drawn ^= self.drawn >> 7;
         self.drawn ^= self.drawn << 17;
-        self.drawn >> 16
+        self.drawn
     }
 }

@@ -172,6 +172,7 @@ impl<F: FnMut(Nanos, &Packet) -> Option<u64>> Assigned<F> {
 }
 
 impl<F: FnMut(Nanos, &Packet) -> Option<u64>> Scheduler for Assigned<F> {
+    #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         match (self.frame_of)(now, &packet) {
             Some(frame) => self.output.enqueue_in(now, packet, frame, drops),
@@ -179,6 +180,7 @@ impl<F: FnMut(Nanos, &Packet) -> Option<u64>> Scheduler for Assigned<F> {
         }
     }
 
+    #[inline(always)]
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         self.output.dequeue(now, drops)
     }

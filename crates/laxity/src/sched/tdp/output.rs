@@ -7,10 +7,10 @@ use core::mem;
 use super::settings::bytes_within;
 use super::{CommonTime, Mark, TdpSettings};
 use crate::error::{SetupError, check};
-use crate::packet::Packet;
+use crate::packet::{Label, Packet};
 use crate::sched::pace::{Moment, Pace};
 use crate::sched::{Fifo, Late};
-use crate::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink, Scheduler};
+use crate::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink, Scheduler, turn_away};
 use crate::units::Nanos;
 
 /// An output of a TDP router.
@@ -164,18 +164,20 @@ impl Tdp {
 
 impl<B: Scheduler> Tdp<B> {
     /// Takes in a packet that is to be sent in this frame, counted from time zero.
-    #[inline]
+    #[inline(always)]
     pub fn enqueue_in(&mut self, now: Nanos, packet: Packet, frame: u64, drops: &mut dyn DropSink) {
         self.advance(now, drops);
         let ahead = frame.wrapping_sub(self.now.frame);
         if ahead.wrapping_sub(1) >= self.reach() {
-            return self.enqueue_elsewhere(packet, frame, drops);
+            let (label, rest) = packet.halves();
+            return self.enqueue_elsewhere(label, rest, frame, drops);
         }
         let place = self.place(frame);
         let queue = &mut self.queues[place];
         let bytes = queue.bytes + u64::from(packet.length);
         if bytes > self.capacity {
-            return drops.dropped(packet, DropReason::QueueFull);
+            turn_away(packet, DropReason::QueueFull, drops);
+            return;
         }
         queue.bytes = bytes;
         if queue.packets.capacity() == 0 {
@@ -187,7 +189,15 @@ impl<B: Scheduler> Tdp<B> {
 
     /// A packet for a frame without a queue.
     #[cold]
-    fn enqueue_elsewhere(&mut self, packet: Packet, frame: u64, drops: &mut dyn DropSink) {
+    #[inline(never)]
+    fn enqueue_elsewhere(
+        &mut self,
+        label: Label,
+        rest: (Nanos, u64),
+        frame: u64,
+        drops: &mut dyn DropSink,
+    ) {
+        let packet = Packet::of_halves(label, rest);
         if frame <= self.now.frame {
             self.overdue(packet, frame, drops);
         } else {
@@ -322,6 +332,17 @@ impl<B: Scheduler> Tdp<B> {
         };
     }
 
+    /// What is sent where nothing is reserved, or has not come.
+    #[inline(never)]
+    fn dequeue_other(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        if !self.overdue.is_empty()
+            && let Some(late) = self.next_overdue(now, drops)
+        {
+            return Some(late);
+        }
+        self.next_best_effort(now, drops)
+    }
+
     /// A packet that has missed its frame.
     fn overdue(&mut self, packet: Packet, frame: u64, drops: &mut dyn DropSink) {
         let bytes = self.overdue_bytes + u64::from(packet.length);
@@ -340,9 +361,8 @@ impl<B: Scheduler> Tdp<B> {
         self.sent < self.due.len() || late.is_some_and(|late| self.is_open(now, late.packet.length))
     }
 
-    /// The next of the packets that are due in the current frame. It is copied as a whole: who reads
-    /// it soon would wait for parts.
-    #[inline]
+    /// The next of the packets that are due in the current frame.
+    #[inline(always)]
     fn next_due(&mut self) -> Option<Dispatch> {
         let packet = self.due.get(self.sent)?;
         self.sent += 1;
@@ -443,18 +463,15 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
         self.best_effort.take_over(now, packet, drops);
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         self.advance(now, drops);
         if let due @ Some(_) = self.next_due() {
             return due;
         }
-        if !self.overdue.is_empty()
-            && let Some(late) = self.next_overdue(now, drops)
-        {
-            return Some(late);
-        }
-        self.next_best_effort(now, drops)
+        let Dispatch { packet, deadline, criterion } = self.dequeue_other(now, drops)?;
+        let (label, rest) = packet.halves();
+        Some(Dispatch { packet: Packet::of_halves(label, rest), deadline, criterion })
     }
 
     /// At once, too, where a frame has begun since the last operation: what is left of earlier ones is
