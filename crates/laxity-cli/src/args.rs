@@ -453,6 +453,15 @@ pub struct Bench {
     /// What is sent.
     #[arg(long, value_enum, default_value_t = Load::Uniform)]
     pub load: Load,
+    /// Measure the longest operation instead, in instructions, as all classes wake at one instant. Linux alone.
+    ///
+    /// Every class has two packets or four when time jumps by an hour, and what follows is watched step by
+    /// step: one packet out and one in, 100 times.
+    #[arg(long, conflicts_with = "load")]
+    pub longest: bool,
+    /// Be the process that --longest watches.
+    #[arg(long, hide = true, requires_all = ["only", "classes"])]
+    pub watched: bool,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
@@ -465,6 +474,9 @@ pub enum Load {
     Uniform,
     /// Lengths from 64 to 1500 bytes, weights from 1 to 16, time that moves by what is sent, as peers are measured.
     Natural,
+    /// The same, as all classes wake at one instant, each packet told to whoever watches.
+    #[value(skip)]
+    Watched,
 }
 
 /// How long to simulate. Negative times come here as well, to be told that they are.

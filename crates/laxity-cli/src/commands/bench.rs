@@ -2,6 +2,8 @@
 
 mod case;
 mod load;
+#[cfg(target_os = "linux")]
+mod longest;
 mod natural;
 mod offered;
 mod reference;
@@ -49,6 +51,14 @@ struct Figure {
 /// Carries the command out.
 pub fn run(arguments: &Bench) -> Result<Promises, Failure> {
     let chosen = Case::chosen(arguments.only.as_deref())?;
+    if arguments.longest {
+        return longest(chosen, arguments);
+    }
+    if arguments.watched {
+        let classes = arguments.classes.unwrap_or_default();
+        chosen[0].measure(Under { load: Load::Watched, classes, mode: Mode::Together });
+        return Ok(Promises::Kept);
+    }
     let load = arguments.load;
     let cases: Vec<_> = chosen
         .into_iter()
@@ -74,7 +84,46 @@ pub fn run(arguments: &Bench) -> Result<Promises, Failure> {
     Ok(Promises::Kept)
 }
 
+/// The longest operation of each.
+#[cfg(target_os = "linux")]
+fn longest(cases: Vec<Case>, arguments: &Bench) -> Result<Promises, Failure> {
+    let cases: Vec<_> = cases
+        .into_iter()
+        .filter(|case| case.has_classes())
+        .flat_map(|case| case.sizes(arguments.classes).into_iter().map(move |size| (case, size)))
+        .collect();
+    let bar = progress::steps("watching", cases.len() as u64);
+    let watched = cases.into_iter().map(|(case, classes)| {
+        bar.inc(1);
+        longest::watch(case, classes)
+    });
+    let figures = watched.collect::<Result<Vec<_>, _>>()?;
+    bar.finish_and_clear();
+    if arguments.json {
+        print_json(&figures)?;
+    } else {
+        print(&longest::text(&figures))?;
+    }
+    Ok(Promises::Kept)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn longest(_: Vec<Case>, _: &Bench) -> Result<Promises, Failure> {
+    Err(Failure::input("--longest watches a process step by step, which takes Linux"))
+}
+
 impl Case {
+    /// Whether there are classes that could wake, and schedulers that know them.
+    #[cfg(target_os = "linux")]
+    fn has_classes(self) -> bool {
+        match self {
+            Case::BestEffortDeadline(_) | Case::DropTail | Case::Red | Case::Choke => false,
+            Case::Of(_) | Case::HeapEdf | Case::HfscInGroups | Case::DwcsLate | Case::TdpEdge => {
+                true
+            }
+        }
+    }
+
     fn sizes(self, only: Option<u32>) -> Vec<u32> {
         match (self, only) {
             // The paper's plan has six classes, three of them best effort.
@@ -215,7 +264,7 @@ fn hfsc(under: Under, groups: u32) -> Hfsc {
                 let real_time = ServiceCurve::for_burst(packet, delay, parts(rate, 6));
                 (real_time, ServiceCurve::linear(rate))
             }
-            Load::Natural => [ServiceCurve::linear(parts(rate, 9)); 2].into(),
+            Load::Natural | Load::Watched => [ServiceCurve::linear(parts(rate, 9)); 2].into(),
         };
         let (real_time, link_share) = (Some(real_time), Some(link_share));
         ClassSpec {
@@ -240,7 +289,7 @@ fn dwcs(under: Under, rounds: f64) -> Dwcs {
     let gap = f64::from(streams) * uniform::TRANSMISSION.0 as f64 * rounds;
     let late = match load {
         Load::Uniform => Late::Drop,
-        Load::Natural => Late::Send,
+        Load::Natural | Load::Watched => Late::Send,
     };
     let stream = |number: u32| {
         let loss = Loss::new(1, 80 + 10 * (number % 8)).expect("one of many");

@@ -169,6 +169,21 @@ fn every_command_prints_json() {
     folder.laxity(&["bench", "--only", "fifo", "--classes", "1", "--json"]).json(0);
 }
 
+/// An operation does not take more instructions with a hundred times as many classes, also as all of them
+/// wake.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_operation_is_linear_in_the_number_of_classes() {
+    let folder = Folder::new();
+    let longest = |classes: &str| {
+        let arguments = ["bench", "--longest", "--only", "wf2q", "--classes", classes, "--json"];
+        let figures = folder.laxity(&arguments).json(0);
+        figures[0]["longest"].as_u64().expect("no more than can be watched")
+    };
+    let [few, many] = ["300", "30000"].map(longest);
+    assert!(few > 500 && many < 4 * few, "{few} instructions, then {many}");
+}
+
 #[test]
 fn the_schema_has_every_key_that_plans_are_written_with() {
     let folder = Folder::new();

@@ -52,6 +52,13 @@ impl Under {
         match self.load {
             Load::Uniform => uniform::schedule(scheduler, self.classes, self.mode),
             Load::Natural => natural::schedule(scheduler, self.classes, self.mode),
+            #[cfg(target_os = "linux")]
+            Load::Watched => {
+                super::longest::perform(scheduler, self.classes);
+                f64::NAN
+            }
+            #[cfg(not(target_os = "linux"))]
+            Load::Watched => f64::NAN,
         }
     }
 
@@ -59,7 +66,7 @@ impl Under {
     pub fn link(self) -> Rate {
         match self.load {
             Load::Uniform => uniform::LINK,
-            Load::Natural => natural::LINK,
+            Load::Natural | Load::Watched => natural::LINK,
         }
     }
 
@@ -77,7 +84,7 @@ impl Under {
     pub fn weights(self) -> Vec<u32> {
         match self.load {
             Load::Uniform => (0..self.classes).map(|class| 1 + class % 7).collect(),
-            Load::Natural => natural::weights(self.classes),
+            Load::Natural | Load::Watched => natural::weights(self.classes),
         }
     }
 }

@@ -46,7 +46,7 @@ pub fn schedule<S: Scheduler>(scheduler: S, classes: u32, mode: Mode) -> f64 {
 }
 
 /// A scheduler and its packets.
-struct Driver<S> {
+pub struct Driver<S> {
     scheduler: S,
     now: Nanos,
     /// Draws lengths and classes.
@@ -59,7 +59,7 @@ struct Driver<S> {
 
 impl<S: Scheduler> Driver<S> {
     /// With the packets of a mode queued.
-    fn new(scheduler: S, classes: u32, mode: Mode) -> Self {
+    pub fn new(scheduler: S, classes: u32, mode: Mode) -> Self {
         let queued = match mode {
             Mode::Backlogged | Mode::Together => classes * each(classes),
             Mode::OnOff => (classes / 2).max(1),
@@ -99,6 +99,11 @@ impl<S: Scheduler> Driver<S> {
         driver
     }
 
+    /// Lets time go by.
+    pub fn wait(&mut self, time: Nanos) {
+        self.now += time;
+    }
+
     /// A packet of any length.
     fn draw_packet(&mut self, class: u32, handle: u64) {
         let length = LENGTHS[(self.draw() >> 32) as usize % LENGTHS.len()];
@@ -108,7 +113,7 @@ impl<S: Scheduler> Driver<S> {
     /// One packet out, which comes in again: in its own class, or where classes sleep in another that
     /// does.
     #[inline(always)]
-    fn turn(&mut self) {
+    pub fn turn(&mut self) {
         let packet = loop {
             let mut none = |_: Packet, _: DropReason| {};
             if let Some(dispatch) = self.scheduler.dequeue(self.now, &mut none) {

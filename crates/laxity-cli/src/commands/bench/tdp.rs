@@ -64,7 +64,7 @@ impl Cycle {
                 Cycle { link, frames, packets, longest: uniform::LENGTH, delay: 2 * frames }
             }
             // 120 us. Few flows have 64 packets queued, many four.
-            Load::Natural => {
+            Load::Natural | Load::Watched => {
                 let frames = flows.div_ceil(100);
                 Cycle { link, frames, packets: 100, longest: 1_500, delay: 64 + 5 * frames }
             }
