@@ -21,7 +21,9 @@ pub use queue::{QueueLimit, QueueSpec};
 pub use scheduler::{
     Assignment, BestEffort, BestEffortOrder, EdfSpec, Late, SchedulerSpec, Scheduling, TdpSpec,
 };
-pub use source::{Dist, Model, ModelSource, Recording, Source, TcpSource, TcpTimer, TcpVariant};
+pub use source::{
+    Dist, Model, ModelSource, Recording, Source, TcpSlowStart, TcpSource, TcpTimer, TcpVariant,
+};
 
 /// A whole plan.
 #[derive(Clone, Debug, PartialEq)]

@@ -30,6 +30,7 @@
 
 mod config;
 mod cubic;
+mod hystart;
 mod ranges;
 mod receiver;
 mod scoreboard;
@@ -40,7 +41,7 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, Counts, Variant};
+pub use config::{Config, Congestion, Counts, Recovery, SlowStart, Variant};
 pub use laxity::packet::Ecn;
 pub use receiver::{Acknowledging, Receiver};
 pub use sender::Sender;

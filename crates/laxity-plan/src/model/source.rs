@@ -147,6 +147,8 @@ pub struct TcpSource {
     pub window: u32,
     /// The initial window in segments. Default 10.
     pub initial_window: u32,
+    /// How the first slow start ends. Default standard.
+    pub slow_start: TcpSlowStart,
     /// Whether every second segment is acknowledged. Default yes.
     pub delayed_acks: bool,
     /// Whether the first two duplicate acknowledgements let new segments go. Default yes.
@@ -174,6 +176,17 @@ pub enum TcpVariant {
     Sack,
     /// Recovery by SACK blocks, the window of RFC 9438.
     Cubic,
+}
+
+/// `slow-start = …`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TcpSlowStart {
+    /// With a loss, an echo of congestion or the receiver's window (RFC 5681).
+    Standard,
+    /// As soon as round trips grow longer (RFC 9406).
+    #[serde(rename = "hystart++")]
+    Hystart,
 }
 
 /// How the retransmission timeout is found.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::dist::Distribution;
 use super::values::{At, Count, Number, Quantity, Word, span};
 use crate::keys::Written;
-use crate::model::TcpVariant;
+use crate::model::{TcpSlowStart, TcpVariant};
 use crate::source::Kind;
 
 /// Traffic: a model that feeds one class, or a recording. Which keys apply depends on `model`.
@@ -47,6 +47,7 @@ pub struct Source {
     pub transfer: Option<At<Distribution<Bytes>>>,
     pub pause: Option<At<Distribution<Nanos>>>,
     pub initial_window: Option<At<Count>>,
+    pub slow_start: Option<At<Word<TcpSlowStart>>>,
     pub delayed_acks: Option<At<bool>>,
     pub limited_transmit: Option<At<bool>>,
     pub ecn: Option<At<bool>>,
@@ -60,7 +61,7 @@ pub struct Source {
 
 impl Source {
     /// The keys that not every model takes, and where they stand.
-    pub fn options(&self) -> [Written<'_>; 29] {
+    pub fn options(&self) -> [Written<'_>; 30] {
         // Taken apart, so that none is forgotten.
         let Source {
             model: _,
@@ -84,6 +85,7 @@ impl Source {
             transfer,
             pause,
             initial_window,
+            slow_start,
             delayed_acks,
             limited_transmit,
             ecn,
@@ -115,6 +117,7 @@ impl Source {
             ("transfer", span(transfer)),
             ("pause", span(pause)),
             ("initial-window", span(initial_window)),
+            ("slow-start", span(slow_start)),
             ("delayed-acks", span(delayed_acks)),
             ("limited-transmit", span(limited_transmit)),
             ("ecn", span(ecn)),

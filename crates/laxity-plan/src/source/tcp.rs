@@ -9,7 +9,7 @@ use super::room::Room;
 use super::values::{distribution, longer, need, packets};
 use crate::error::Fault;
 use crate::keys::Key;
-use crate::model::{Dist, Hop, Plan, Source, TcpSource, TcpTimer, TcpVariant};
+use crate::model::{Dist, Hop, Plan, Source, TcpSlowStart, TcpSource, TcpTimer, TcpVariant};
 use crate::raw::{self, At, Quantity};
 use crate::read::{Read, positive};
 
@@ -38,6 +38,7 @@ pub const ROOM: Room = Room {
         ),
         Key::new("window", "the receiver's window in\nsegments. Default 4000."),
         Key::new("initial-window", "the initial window in segments. Default 10."),
+        Key::new("slow-start", "how the first slow start ends. Default standard."),
         Key::new(
             "delayed-acks",
             "whether only every second segment is acknowledged. Default true.",
@@ -95,6 +96,7 @@ fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Re
             "initial-window",
             DEFAULT_INITIAL_WINDOW.min(window),
         )?,
+        slow_start: raw.slow_start.as_ref().map_or(TcpSlowStart::Standard, |at| at.value.0),
         delayed_acks: raw.delayed_acks.as_ref().is_none_or(|at| at.value),
         limited_transmit: raw.limited_transmit.as_ref().is_none_or(|at| at.value),
         ecn: raw.ecn.as_ref().is_some_and(|at| at.value),

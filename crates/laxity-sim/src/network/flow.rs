@@ -5,7 +5,7 @@ use std::ops::Range;
 use laxity::packet::{ClassId, FlowId};
 use laxity::port::Delays;
 use laxity::units::Nanos;
-use laxity_plan::model::{TcpSource, TcpTimer, TcpVariant};
+use laxity_plan::model::{TcpSlowStart, TcpSource, TcpTimer, TcpVariant};
 use rand::RngExt;
 
 use super::transit::{Body, Transit};
@@ -13,7 +13,9 @@ use crate::error::SourceProblem;
 use crate::source::closed_loop::SourceCopy;
 use crate::source::random::{Generator, Sampler};
 use crate::source::{sampled, sampler};
-use crate::tcp::{Acknowledging, Config, Counts, Receiver, Sender, Timing, Variant};
+use crate::tcp::{
+    Acknowledging, Config, Counts, Receiver, Recovery, Sender, SlowStart, Timing, Variant,
+};
 
 /// One flow: packets of one sender to one receiver.
 pub(super) struct Flow {
@@ -96,9 +98,9 @@ impl Workload {
             TcpTimer::Coarse { tick } => Timing::Ticks { tick, phase: Nanos::ZERO },
         };
         let variant = match source.variant {
-            TcpVariant::Newreno => Variant::NewReno,
-            TcpVariant::Sack => Variant::Sack,
-            TcpVariant::Cubic => Variant::Cubic,
+            TcpVariant::Newreno => Variant::NEWRENO,
+            TcpVariant::Sack => Variant::SACK,
+            TcpVariant::Cubic => Variant::CUBIC,
         };
         let transfer =
             source.transfer.map(|dist| sampled("transfer", Sampler::new(dist))).transpose()?;
@@ -109,6 +111,10 @@ impl Workload {
                 transfer: None,
                 initial_window: source.initial_window,
                 receiver_window: source.window,
+                slow_start: match source.slow_start {
+                    TcpSlowStart::Standard => SlowStart::Standard,
+                    TcpSlowStart::Hystart => SlowStart::HyStart,
+                },
                 limited_transmit: source.limited_transmit,
                 ecn: source.ecn,
                 timing,
@@ -174,8 +180,10 @@ impl Connection {
         let config = Config { transfer: segments, ..self.workload.config };
         self.before = self.counts();
         self.sender = Sender::new(config);
-        self.receiver =
-            Receiver::new(self.workload.acknowledging, config.variant != Variant::NewReno);
+        self.receiver = Receiver::new(
+            self.workload.acknowledging,
+            config.variant.recovery != Recovery::NewReno,
+        );
         self.transfer = self.transfer.wrapping_add(1);
         (self.begins, self.began) = (None, now);
     }

@@ -3,27 +3,61 @@
 use laxity::units::Nanos;
 
 use super::ONE;
+use super::config::{Config, Congestion, SlowStart};
 use super::cubic::Cubic;
+use super::hystart::HyStart;
 
 /// Congestion window and slow-start threshold (RFC 5681; RFC 9438).
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     cwnd: u64,
     ssthresh: u64,
-    /// Growth is Reno's without it.
-    cubic: Option<Cubic>,
+    control: Control,
+    /// While it watches over the first slow start.
+    hystart: Option<Box<HyStart>>,
+}
+
+/// How the window grows beyond slow start, and shrinks.
+#[derive(Clone, Debug)]
+enum Control {
+    Reno,
+    Cubic(Cubic),
+}
+
+/// What an acknowledgement of new segments tells the window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Advance {
+    pub now: Nanos,
+    /// How many segments it acknowledges.
+    pub acked: u64,
+    /// The first segment that is not acknowledged, and the first that was never sent.
+    pub first: u64,
+    pub next: u64,
+    /// SRTT.
+    pub round_trip: Nanos,
+    /// The round trip of the last segment that it acknowledges, if the window asked for it.
+    pub sample: Option<Nanos>,
+    /// The receiver's window in segments: a window that cannot be used does not grow.
+    pub limit: u32,
 }
 
 impl Window {
     /// RFC 5681, equation 4.
     const LEAST_THRESHOLD: u64 = 2 * ONE;
 
-    /// Windows in segments. The first slow start ends at the threshold if nothing is lost.
-    pub(super) fn new(initial: u32, threshold: u32, cubic: bool) -> Self {
+    /// The first slow start ends at the receiver's window if nothing else ends it.
+    pub(super) fn new(config: &Config) -> Self {
         Window {
-            cwnd: u64::from(initial) * ONE,
-            ssthresh: u64::from(threshold) * ONE,
-            cubic: cubic.then(Cubic::default),
+            cwnd: u64::from(config.initial_window) * ONE,
+            ssthresh: u64::from(config.receiver_window) * ONE,
+            control: match config.variant.congestion {
+                Congestion::Reno => Control::Reno,
+                Congestion::Cubic => Control::Cubic(Cubic::default()),
+            },
+            hystart: match config.slow_start {
+                SlowStart::Standard => None,
+                SlowStart::HyStart => Some(Box::default()),
+            },
         }
     }
 
@@ -42,21 +76,42 @@ impl Window {
         self.ssthresh
     }
 
-    /// An acknowledgement of `acked` new segments outside recovery. `limit` is the receiver's
-    /// window in segments: a window that cannot be used does not grow.
-    pub(super) fn grow(&mut self, now: Nanos, round_trip: Nanos, acked: u64, limit: u32) {
+    /// Whether it wants to know every round trip.
+    pub(super) fn times_every_segment(&self) -> bool {
+        self.hystart.is_some()
+    }
+
+    /// New segments are acknowledged, outside recovery.
+    pub(super) fn grow(&mut self, advance: &Advance) {
+        let Advance { now, acked, round_trip, limit, .. } = *advance;
         if self.cwnd >= u64::from(limit) * ONE {
-            if let Some(cubic) = &mut self.cubic {
+            if let Control::Cubic(cubic) = &mut self.control {
                 cubic.pause();
             }
         } else if self.cwnd < self.ssthresh {
+            self.slow_start(advance);
+        } else {
+            match &mut self.control {
+                Control::Cubic(cubic) => {
+                    self.cwnd = cubic.grown(now, round_trip, self.cwnd, acked);
+                }
+                // RFC 5681, equation 3.
+                Control::Reno => self.cwnd += ONE * ONE / self.cwnd,
+            }
+        }
+    }
+
+    fn slow_start(&mut self, advance: &Advance) {
+        let Some(hystart) = &mut self.hystart else {
             // RFC 5681, equation 2: one segment an acknowledgement, however many it covers.
             self.cwnd += ONE;
-        } else if let Some(cubic) = &mut self.cubic {
-            self.cwnd = cubic.grown(now, round_trip, self.cwnd, acked);
-        } else {
-            // RFC 5681, equation 3.
-            self.cwnd += ONE * ONE / self.cwnd;
+            return;
+        };
+        self.cwnd += hystart.growth(advance.acked);
+        hystart.advance(advance);
+        if hystart.is_over() {
+            self.ssthresh = self.cwnd;
+            self.hystart = None;
         }
     }
 
@@ -65,7 +120,7 @@ impl Window {
     /// 3.2).
     pub(super) fn reduce(&mut self, outstanding: u64) {
         self.lower_threshold(outstanding);
-        if let Some(cubic) = &mut self.cubic {
+        if let Control::Cubic(cubic) = &mut self.control {
             cubic.reduced(self.cwnd);
         }
         self.cwnd = self.cwnd.min(self.ssthresh);
@@ -76,7 +131,7 @@ impl Window {
     pub(super) fn collapse(&mut self, outstanding: u64, again: bool) {
         if !again {
             self.lower_threshold(outstanding);
-            if let Some(cubic) = &mut self.cubic {
+            if let Control::Cubic(cubic) = &mut self.control {
                 cubic.timed_out(self.cwnd);
             }
         }
@@ -86,10 +141,11 @@ impl Window {
     /// RFC 5681, equation 4; RFC 9438 section 4.6.
     fn lower_threshold(&mut self, outstanding: u64) {
         let outstanding = (outstanding * ONE).min(self.cwnd);
-        let kept = match self.cubic {
-            Some(_) => outstanding * 7 / 10,
-            None => outstanding / 2,
+        let kept = match self.control {
+            Control::Cubic(_) => outstanding * 7 / 10,
+            Control::Reno => outstanding / 2,
         };
+        self.hystart = None;
         self.ssthresh = kept.max(Self::LEAST_THRESHOLD);
     }
 

@@ -5,7 +5,8 @@ use laxity::units::{Bytes, Nanos, Rate};
 
 use super::*;
 use crate::model::{
-    Dist, Hop, NetworkLink, SchedulerSpec, Scheduling, Source, TcpSource, TcpTimer, TcpVariant,
+    Dist, Hop, NetworkLink, SchedulerSpec, Scheduling, Source, TcpSlowStart, TcpSource, TcpTimer,
+    TcpVariant,
 };
 
 /// A dumbbell with one source of either kind.
@@ -92,6 +93,7 @@ fn tcp_and_its_defaults() {
         pause: Dist::Constant(Nanos::ZERO),
         window: 4000,
         initial_window: 10,
+        slow_start: TcpSlowStart::Standard,
         delayed_acks: true,
         limited_transmit: true,
         ecn: false,
@@ -109,6 +111,7 @@ fn tcp_and_its_defaults() {
         pause = "2s"
         window = 300
         initial-window = 1
+        slow-start = "hystart++"
         delayed-acks = false
         limited-transmit = false
         ecn = true
@@ -124,6 +127,7 @@ fn tcp_and_its_defaults() {
         pause: Dist::Constant(Nanos(2_000_000_000)),
         window: 300,
         initial_window: 1,
+        slow_start: TcpSlowStart::Hystart,
         delayed_acks: false,
         limited_transmit: false,
         ecn: true,

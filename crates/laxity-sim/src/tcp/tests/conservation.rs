@@ -8,14 +8,16 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 use super::pipe::{Fate, Pipe};
-use crate::tcp::{Ack, Acknowledging, Blocks, Config, Receiver, Segment, Sender, Timing, Variant};
+use crate::tcp::{
+    Ack, Acknowledging, Blocks, Config, Receiver, Segment, Sender, SlowStart, Timing, Variant,
+};
 
 fn ms(ms: u64) -> Nanos {
     Nanos(ms * 1_000_000)
 }
 
 fn variant() -> impl Strategy<Value = Variant> {
-    prop::sample::select(vec![Variant::NewReno, Variant::Sack, Variant::Cubic])
+    prop::sample::select(vec![Variant::NEWRENO, Variant::SACK, Variant::CUBIC])
 }
 
 pub(super) fn config() -> impl Strategy<Value = Config> {
@@ -23,18 +25,20 @@ pub(super) fn config() -> impl Strategy<Value = Config> {
         Timing::Rfc6298 { granularity: ms(1), min: ms(200) },
         Timing::Ticks { tick: ms(100), phase: ms(30) },
     ]);
-    (variant(), 0_u64..300, 1_u32..12, 1_u32..80, any::<(bool, bool)>(), timing).prop_map(
-        |(variant, transfer, initial_window, receiver_window, (limited_transmit, ecn), timing)| {
-            Config {
-                variant,
-                length: 1_000,
-                transfer: Some(transfer),
-                initial_window,
-                receiver_window,
-                limited_transmit,
-                ecn,
-                timing,
-            }
+    let slow_start = prop::sample::select(vec![SlowStart::Standard, SlowStart::HyStart]);
+    let windows = (1_u32..12, 1_u32..80);
+    let flags = any::<(bool, bool)>();
+    (variant(), 0_u64..300, windows, slow_start, flags, timing).prop_map(
+        |(variant, transfer, windows, slow_start, (limited_transmit, ecn), timing)| Config {
+            variant,
+            length: 1_000,
+            transfer: Some(transfer),
+            initial_window: windows.0,
+            receiver_window: windows.1,
+            slow_start,
+            limited_transmit,
+            ecn,
+            timing,
         },
     )
 }

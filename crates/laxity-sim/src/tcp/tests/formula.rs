@@ -14,7 +14,7 @@ use crate::tcp::{Ack, Acknowledging, Config, Receiver, Segment, Sender, Variant}
 /// that are expected.
 fn ratio(acknowledging: Acknowledging, lost_in_10_000: u32, seed: u64) -> f64 {
     const ROUND_TRIPS: u64 = 20_000;
-    let config = Config { variant: Variant::NewReno, ..Config::modern(1_000) };
+    let config = Config { variant: Variant::NEWRENO, ..Config::modern(1_000) };
     let receiver = Receiver::new(acknowledging, false);
     let delay = Nanos(50_000_000);
     let mut pipe = Pipe::new(Sender::new(config), receiver, Nanos(1), delay);

@@ -12,12 +12,12 @@ use crate::tcp::{Acknowledging, Config, Receiver, Sender, Variant};
 #[ignore = "a measurement: prints ns a segment"]
 fn one_flow_without_loss() {
     const SEGMENTS: u64 = 10_000_000;
-    for variant in [Variant::NewReno, Variant::Sack, Variant::Cubic] {
+    for variant in [Variant::NEWRENO, Variant::SACK, Variant::CUBIC] {
         for acknowledging in [Acknowledging::Every, Acknowledging::Delayed] {
             let config =
                 Config { variant, transfer: Some(SEGMENTS), ..Config::classic(1_000, 300) };
             let mut sender = Sender::new(config);
-            let mut receiver = Receiver::new(acknowledging, variant != Variant::NewReno);
+            let mut receiver = Receiver::new(acknowledging, variant != Variant::NEWRENO);
             let (mut flight, mut acks) = (Vec::with_capacity(300), Vec::with_capacity(300));
             let mut now = Nanos::ZERO;
             let start = Instant::now();

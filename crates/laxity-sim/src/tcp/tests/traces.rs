@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use laxity::units::Nanos;
 
 use super::pipe::{Fate, Pipe};
-use crate::tcp::{Ack, Acknowledging, Config, Receiver, Segment, Sender, Timing, Variant};
+use crate::tcp::{
+    Ack, Acknowledging, Config, Receiver, Segment, Sender, SlowStart, Timing, Variant,
+};
 
 const fn ms(ms: u64) -> Nanos {
     Nanos(ms * 1_000_000)
@@ -20,6 +22,7 @@ const fn config(variant: Variant) -> Config {
         transfer: Some(40),
         initial_window: 8,
         receiver_window: 40,
+        slow_start: SlowStart::Standard,
         limited_transmit: false,
         ecn: true,
         timing: Timing::Rfc6298 { granularity: ms(1), min: ms(200) },
@@ -118,7 +121,7 @@ fn single_loss() {
         (306, 800, 800, &[31], "step 3, full: min(threshold, 7 outstanding + 1)"),
         (312, 813, 800, &[32], "congestion avoidance: an eighth (RFC 5681, eq. 3)"),
     ];
-    check(&of(Variant::NewReno), rows, &[(205, 8)]);
+    check(&of(Variant::NEWRENO), rows, &[(205, 8)]);
     let rows: &[Row] = &[
         (204, 1600, 4000, &[], WAIT),
         (205, 800, 800, &[8], THIRD),
@@ -127,14 +130,14 @@ fn single_loss() {
         (306, 800, 800, &[31], "the window is at the threshold since recovery began"),
         (312, 813, 800, &[32], "congestion avoidance: an eighth (RFC 5681, eq. 3)"),
     ];
-    check(&of(Variant::Sack), rows, &[(205, 8)]);
+    check(&of(Variant::SACK), rows, &[(205, 8)]);
     let rows: &[Row] = &[
         (204, 1600, 4000, &[], WAIT),
         (205, 1120, 1120, &[8], "RFC 9438 section 4.6: 0.7 of the 16 outstanding"),
         (208, 1120, 1120, &[24], "pipe 16 - 6 arrived - 1 lost + 1 sent again = 10"),
         (306, 1120, 1120, &[34], "the window is at the threshold since recovery began"),
     ];
-    check(&of(Variant::Cubic), rows, &[(205, 8)]);
+    check(&of(Variant::CUBIC), rows, &[(205, 8)]);
 }
 
 #[test]
@@ -146,7 +149,7 @@ fn burst_of_losses() {
         (409, 2400, 800, &[12, 35], "one hole a round trip"),
         (510, 600, 800, &[], "full: min(threshold, 5 outstanding + 1)"),
     ];
-    check(&of(Variant::NewReno), rows, &[(207, 8), (308, 10), (409, 12)]);
+    check(&of(Variant::NEWRENO), rows, &[(207, 8), (308, 10), (409, 12)]);
     let rows: &[Row] = &[
         (207, 800, 800, &[8], THIRD),
         (211, 800, 800, &[10], "three arrived above: lost, and the pipe has room (NextSeg 1)"),
@@ -154,12 +157,12 @@ fn burst_of_losses() {
         (213, 800, 800, &[24], "no more lost: new data (NextSeg 2)"),
         (308, 800, 800, &[29], "a partial acknowledgement"),
     ];
-    check(&of(Variant::Sack), rows, &[(207, 8), (211, 10), (212, 12)]);
+    check(&of(Variant::SACK), rows, &[(207, 8), (211, 10), (212, 12)]);
     let rows: &[Row] = &[
         (207, 1120, 1120, &[8], "RFC 9438 section 4.6: 0.7 of the 16 outstanding"),
         (209, 1120, 1120, &[10, 12], "16 - 5 arrived - 3 lost + 1 sent again leave room for two"),
     ];
-    check(&of(Variant::Cubic), rows, &[(207, 8), (209, 10), (209, 12)]);
+    check(&of(Variant::CUBIC), rows, &[(207, 8), (209, 10), (209, 12)]);
 }
 
 /// The timer runs since the retransmission at 205 ms, as RFC 6675 section 6 allows, which shows
@@ -168,7 +171,7 @@ fn burst_of_losses() {
 fn retransmission_lost() {
     for (variant, rows) in [
         (
-            Variant::NewReno,
+            Variant::NEWRENO,
             &[
                 (205, 1100, 800, &[8][..], THIRD),
                 (312, 2400, 800, &[31], "duplicates of what was sent in recovery inflate as well"),
@@ -177,7 +180,7 @@ fn retransmission_lost() {
             ][..],
         ),
         (
-            Variant::Sack,
+            Variant::SACK,
             &[
                 (205, 800, 800, &[8], THIRD),
                 (
@@ -190,7 +193,7 @@ fn retransmission_lost() {
                 (609, 200, 400, &[], "one acknowledgement of all: slow start"),
             ],
         ),
-        (Variant::Cubic, &[(508, 100, 784, &[8], "0.7 of the window of 11.2")]),
+        (Variant::CUBIC, &[(508, 100, 784, &[8], "0.7 of the window of 11.2")]),
     ] {
         let trace = trace(config(variant), without(&[(8, 0), (8, 1)]), all);
         check(&trace, rows, &[(205, 8), (508, 8)]);
@@ -217,17 +220,17 @@ fn reordering() {
         (205, 800, 800, &[8], "ten later segments look like a loss"),
         (211, 800, 800, &[24], "but of nothing else: new data"),
     ];
-    for variant in [Variant::NewReno, Variant::Sack, Variant::Cubic] {
+    for variant in [Variant::NEWRENO, Variant::SACK, Variant::CUBIC] {
         check(&trace(config(variant), late(3), all), harmless, &[]);
     }
     let spurious = [(205, 8), (212, 18), (212, 19), (213, 20), (214, 21), (215, 22), (216, 23)];
-    check(&trace(config(Variant::NewReno), late(10), all), newreno, &spurious);
-    check(&trace(config(Variant::Sack), late(10), all), sack, &[(205, 8)]);
+    check(&trace(config(Variant::NEWRENO), late(10), all), newreno, &spurious);
+    check(&trace(config(Variant::SACK), late(10), all), sack, &[(205, 8)]);
     let cubic: &[Row] = &[
         (205, 1120, 1120, &[8], "RFC 9438 section 4.6: 0.7 of the 16 outstanding"),
         (208, 1120, 1120, &[24], "pipe 16 - 6 arrived - 1 taken for lost + 1 sent again = 10"),
     ];
-    check(&trace(config(Variant::Cubic), late(10), all), cubic, &[(205, 8)]);
+    check(&trace(config(Variant::CUBIC), late(10), all), cubic, &[(205, 8)]);
 }
 
 #[test]
@@ -250,25 +253,25 @@ fn acknowledgements_lost() {
         (1101, 200, 400, &[8, 9], "everything had arrived"),
         (1303, 425, 400, &[14], "beyond the threshold: a quarter"),
     ];
-    for variant in [Variant::NewReno, Variant::Sack] {
+    for variant in [Variant::NEWRENO, Variant::SACK] {
         let arrives = |_, _| Fate::Arrives;
         check(&trace(config(variant), arrives, between(1..7)), some, &[]);
         check(&trace(config(variant), arrives, between(0..8)), none, &[(1000, 0)]);
     }
     let arrives = |_, _| Fate::Arrives;
-    check(&trace(config(Variant::Cubic), arrives, between(1..7)), some, &[]);
+    check(&trace(config(Variant::CUBIC), arrives, between(1..7)), some, &[]);
     let cubic: &[Row] = &[
         (1000, 100, 560, &[0], "RFC 9438 section 4.8: 0.7 of the window of 8"),
         (1101, 200, 560, &[8, 9], "everything had arrived: slow start"),
         (1303, 500, 560, &[14, 15], "up to the threshold"),
     ];
-    check(&trace(config(Variant::Cubic), arrives, between(0..8)), cubic, &[(1000, 0)]);
+    check(&trace(config(Variant::CUBIC), arrives, between(0..8)), cubic, &[(1000, 0)]);
 }
 
 #[test]
 fn limited_transmit() {
     let of = |limited_transmit| {
-        let small = Config { initial_window: 3, limited_transmit, ..config(Variant::NewReno) };
+        let small = Config { initial_window: 3, limited_transmit, ..config(Variant::NEWRENO) };
         trace(small, without(&[(0, 0)]), all)
     };
     let rows: &[Row] = &[(1000, 100, 200, &[0], "two duplicates at most: only the timer helps")];
@@ -289,8 +292,31 @@ fn marks() {
         (203, 750, 750, &[], "the echo lasts: once a window is enough, and nothing grows"),
         (206, 750, 750, &[], "nor does the second mark of this window count"),
     ];
-    check(&trace(config(Variant::NewReno), marked, all), rows, &[]);
-    check(&trace(config(Variant::Sack), marked, all), rows, &[]);
+    check(&trace(config(Variant::NEWRENO), marked, all), rows, &[]);
+    check(&trace(config(Variant::SACK), marked, all), rows, &[]);
     let rows: &[Row] = &[(202, 1050, 1050, &[], "RFC 9438 section 4.6: 0.7 of 15")];
-    check(&trace(config(Variant::Cubic), marked, all), rows, &[]);
+    check(&trace(config(Variant::CUBIC), marked, all), rows, &[]);
+}
+
+/// The pipe holds 101 segments. Without a loss only round trips say so: those of a whole round are
+/// longer by an eighth when 13 segments wait at its beginning.
+#[test]
+fn slow_start_that_watches_round_trips() {
+    let longest = |slow_start| {
+        let config = Config {
+            slow_start,
+            transfer: Some(6_000),
+            receiver_window: 4_000,
+            ..config(Variant::SACK)
+        };
+        let trace = trace(config, without(&[]), all);
+        let last = trace.instants.last().unwrap();
+        (last.threshold / 100, last.window / 100)
+    };
+    assert_eq!(longest(SlowStart::Standard), (4_000, 4_000), "only the receiver's window ends it");
+    let (threshold, window) = longest(SlowStart::HyStart);
+    // Entered in the round after the one that filled the pipe, then five rounds at 5/4 each, of
+    // which the first is shared.
+    assert!((114..=2 * 128 * 3).contains(&threshold), "{threshold}");
+    assert!(window < threshold + 30, "congestion avoidance: {window} after {threshold}");
 }
