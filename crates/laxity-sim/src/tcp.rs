@@ -11,10 +11,10 @@
 //!
 //! ```
 //! use laxity::units::Nanos;
-//! use laxity_sim::tcp::{Acknowledging, Config, Receiver, Sender};
+//! use laxity_sim::tcp::{Acknowledging, Config, Receiver, Sender, Variant};
 //!
 //! let mut sender = Sender::new(Config { transfer: Some(100), ..Config::modern(1_500) });
-//! let mut receiver = Receiver::new(Acknowledging::Every, true);
+//! let mut receiver = Receiver::new(Acknowledging::Every, Variant::CUBIC);
 //! let mut now = Nanos::ZERO;
 //! while !sender.is_finished() {
 //!     let round: Vec<_> = std::iter::from_fn(|| sender.poll_send(now)).collect();
@@ -30,7 +30,10 @@
 
 mod config;
 mod cubic;
+mod flight;
 mod hystart;
+mod probe;
+mod rack;
 mod ranges;
 mod receiver;
 mod scoreboard;
@@ -70,11 +73,23 @@ pub struct Segment {
 pub struct Ack {
     /// The first segment that the receiver still waits for.
     pub next: u64,
-    /// What it holds beyond that.
+    /// What it holds beyond that; before it, where both ends agreed so, the segment that has just
+    /// arrived and was there before (RFC 2883).
     pub blocks: Blocks,
     /// Congestion was experienced and the sender has not answered yet (ECE, RFC 3168 section
     /// 6.1.3).
     pub echo: bool,
+}
+
+impl Ack {
+    /// The segments that arrived twice, if it says so: a first block that is acknowledged already, or
+    /// lies in the second one (RFC 2883 section 4).
+    pub fn duplicate(&self) -> Option<Range<u64>> {
+        let mut blocks = self.blocks.iter();
+        let first = blocks.next()?;
+        let within = |second: Range<u64>| second.start <= first.start && first.end <= second.end;
+        (first.end <= self.next || blocks.next().is_some_and(within)).then_some(first)
+    }
 }
 
 /// At most three SACK blocks, as many as fit beside the timestamps option (RFC 2018 section 3).

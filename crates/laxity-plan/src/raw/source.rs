@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::dist::Distribution;
 use super::values::{At, Count, Number, Quantity, Word, span};
 use crate::keys::Written;
-use crate::model::{TcpSlowStart, TcpVariant};
+use crate::model::{TcpCongestion, TcpRecovery, TcpSlowStart, TcpVariant};
 use crate::source::Kind;
 
 /// Traffic: a model that feeds one class, or a recording. Which keys apply depends on `model`.
@@ -43,6 +43,8 @@ pub struct Source {
     /// How often its packets pass the path, which then ends where it begins. Default 1.
     pub laps: Option<At<Count>>,
     pub variant: Option<At<Word<TcpVariant>>>,
+    pub loss_detection: Option<At<Word<TcpRecovery>>>,
+    pub congestion: Option<At<Word<TcpCongestion>>>,
     pub ack: Option<Quantity<Bytes>>,
     pub transfer: Option<At<Distribution<Bytes>>>,
     pub pause: Option<At<Distribution<Nanos>>>,
@@ -61,7 +63,7 @@ pub struct Source {
 
 impl Source {
     /// The keys that not every model takes, and where they stand.
-    pub fn options(&self) -> [Written<'_>; 30] {
+    pub fn options(&self) -> [Written<'_>; 32] {
         // Taken apart, so that none is forgotten.
         let Source {
             model: _,
@@ -81,6 +83,8 @@ impl Source {
             window,
             path,
             variant,
+            loss_detection,
+            congestion,
             ack,
             transfer,
             pause,
@@ -113,6 +117,8 @@ impl Source {
             ("window", span(window)),
             ("path", span(path)),
             ("variant", span(variant)),
+            ("loss-detection", span(loss_detection)),
+            ("congestion", span(congestion)),
             ("ack", span(ack)),
             ("transfer", span(transfer)),
             ("pause", span(pause)),

@@ -9,7 +9,10 @@ use super::room::Room;
 use super::values::{distribution, longer, need, packets};
 use crate::error::Fault;
 use crate::keys::Key;
-use crate::model::{Dist, Hop, Plan, Source, TcpSlowStart, TcpSource, TcpTimer, TcpVariant};
+use crate::model::{
+    Dist, Hop, Plan, Source, TcpCongestion, TcpRecovery, TcpSlowStart, TcpSource, TcpTimer,
+    TcpVariant,
+};
 use crate::raw::{self, At, Quantity};
 use crate::read::{Read, positive};
 
@@ -30,6 +33,14 @@ pub const ROOM: Room = Room {
         Key::common("path"),
         Key::common("laps"),
         Key::new("variant", "how losses are found and windows grow. Default cubic."),
+        Key::new(
+            "loss-detection",
+            "how losses are found. Default what `variant` says, and that is `sack` by default.",
+        ),
+        Key::new(
+            "congestion",
+            "how windows grow and shrink. Default what `variant` says, and that is `cubic` by default.",
+        ),
         Key::new("ack", "length of an acknowledgement. Default the link's `min-packet`."),
         Key::new("transfer", "how much one transfer holds. Default without end."),
         Key::new(
@@ -76,13 +87,15 @@ fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Re
         return Err(Fault::at(&pause.span, message).help("add `transfer = \"100kB\"`"));
     }
     let packet = packet(raw, plan, span)?;
+    let (recovery, congestion) = variant(raw);
     let window = packets(raw.window.as_ref(), "window", DEFAULT_WINDOW)?;
     Ok(Source::Tcp(TcpSource {
         class,
         count,
         jitter: jitter(raw, plan, &path, packet)?,
         path,
-        variant: raw.variant.as_ref().map_or(TcpVariant::Cubic, |variant| variant.value.0),
+        recovery,
+        congestion,
         packet,
         ack: raw.ack.as_ref().map_or(Ok(plan.link.min_packet), |ack| length(ack, "ack", plan))?,
         transfer: raw.transfer.as_ref().map(|raw| longer("transfer", raw)).transpose()?,
@@ -104,6 +117,15 @@ fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Re
         start: raw.start.as_ref().map_or(Nanos::ZERO, |start| start.value.0),
         stagger: raw.stagger.as_ref().map_or(Nanos::ZERO, |stagger| stagger.value.0),
     }))
+}
+
+fn variant(raw: &raw::Source) -> (TcpRecovery, TcpCongestion) {
+    let variant = raw.variant.as_ref().map_or(TcpVariant::Cubic, |variant| variant.value.0);
+    let (recovery, congestion) = variant.parts();
+    (
+        raw.loss_detection.as_ref().map_or(recovery, |recovery| recovery.value.0),
+        raw.congestion.as_ref().map_or(congestion, |congestion| congestion.value.0),
+    )
 }
 
 fn packet(raw: &raw::Source, plan: &Plan, span: &Range<usize>) -> Read<Bytes> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use laxity::packet::{ClassId, FlowId};
 use laxity::port::Delays;
 use laxity::units::Nanos;
-use laxity_plan::model::{TcpSlowStart, TcpSource, TcpTimer, TcpVariant};
+use laxity_plan::model::{TcpCongestion, TcpRecovery, TcpSlowStart, TcpSource, TcpTimer};
 use rand::RngExt;
 
 use super::transit::{Body, Transit};
@@ -14,7 +14,8 @@ use crate::source::closed_loop::SourceCopy;
 use crate::source::random::{Generator, Sampler};
 use crate::source::{sampled, sampler};
 use crate::tcp::{
-    Acknowledging, Config, Counts, Receiver, Recovery, Sender, SlowStart, Timing, Variant,
+    Acknowledging, Config, Congestion, Counts, Receiver, Recovery, Sender, SlowStart, Timing,
+    Variant,
 };
 
 /// One flow: packets of one sender to one receiver.
@@ -97,16 +98,20 @@ impl Workload {
             TcpTimer::Fine { min } => Timing::Rfc6298 { granularity: Nanos(1_000_000), min },
             TcpTimer::Coarse { tick } => Timing::Ticks { tick, phase: Nanos::ZERO },
         };
-        let variant = match source.variant {
-            TcpVariant::Newreno => Variant::NEWRENO,
-            TcpVariant::Sack => Variant::SACK,
-            TcpVariant::Cubic => Variant::CUBIC,
+        let recovery = match source.recovery {
+            TcpRecovery::Newreno => Recovery::NewReno,
+            TcpRecovery::Sack => Recovery::Sack,
+            TcpRecovery::RackTlp => Recovery::RackTlp,
+        };
+        let congestion = match source.congestion {
+            TcpCongestion::Reno => Congestion::Reno,
+            TcpCongestion::Cubic => Congestion::Cubic,
         };
         let transfer =
             source.transfer.map(|dist| sampled("transfer", Sampler::new(dist))).transpose()?;
         Ok(Workload {
             config: Config {
-                variant,
+                variant: Variant::of(recovery, congestion),
                 length: source.packet.0 as u32,
                 transfer: None,
                 initial_window: source.initial_window,
@@ -145,7 +150,7 @@ impl Connection {
         }
         Connection {
             sender: Sender::new(workload.config),
-            receiver: Receiver::new(workload.acknowledging, false),
+            receiver: Receiver::new(workload.acknowledging, workload.config.variant),
             transfer: 0,
             begins: Some(begins),
             began: begins,
@@ -180,10 +185,7 @@ impl Connection {
         let config = Config { transfer: segments, ..self.workload.config };
         self.before = self.counts();
         self.sender = Sender::new(config);
-        self.receiver = Receiver::new(
-            self.workload.acknowledging,
-            config.variant.recovery != Recovery::NewReno,
-        );
+        self.receiver = Receiver::new(self.workload.acknowledging, config.variant);
         self.transfer = self.transfer.wrapping_add(1);
         (self.begins, self.began) = (None, now);
     }

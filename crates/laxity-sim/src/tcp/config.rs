@@ -25,6 +25,11 @@ impl Variant {
     pub const fn of(recovery: Recovery, congestion: Congestion) -> Self {
         Variant { recovery, congestion }
     }
+
+    /// Whether acknowledgements carry SACK blocks.
+    pub(super) fn is_selective(self) -> bool {
+        self.recovery != Recovery::NewReno
+    }
 }
 
 /// How a sender finds losses.
@@ -35,6 +40,9 @@ pub enum Recovery {
     NewReno,
     /// Recovery by SACK blocks (RFC 6675).
     Sack,
+    /// By the times at which segments were sent, with probes of the tail (RFC 8985); SACK blocks and
+    /// reports of duplicates (RFC 2883) come back.
+    RackTlp,
 }
 
 /// How a window grows and shrinks.

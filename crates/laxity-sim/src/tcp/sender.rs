@@ -1,20 +1,29 @@
 //! The sender: what to send, and when.
 
 mod counted;
+mod timed;
 
 use laxity::units::Nanos;
 
-use super::config::{Config, Counts};
+use super::config::{Config, Counts, Recovery};
 use super::timing::Timeout;
 use super::window::Window;
 use super::{Ack, Ecn, ONE, Segment};
 use counted::Counted;
+use timed::Timed;
 
 /// The sending end of a transfer.
 #[derive(Clone, Debug)]
 pub struct Sender {
     common: Common,
-    losses: Counted,
+    losses: Losses,
+}
+
+/// How losses are found, and what is outstanding.
+#[derive(Clone, Debug)]
+enum Losses {
+    Counted(Counted),
+    Timed(Box<Timed>),
 }
 
 /// What a sender has whatever finds its losses.
@@ -23,6 +32,8 @@ struct Common {
     window: Window,
     /// When the timer expires.
     expiry: Option<Nanos>,
+    /// What was sent when the window last shrank for a loss or an echo; 0 before.
+    reduced_until: u64,
     /// The next new segment says that the window was reduced.
     tell_reduced: bool,
     counts: Counts,
@@ -40,12 +51,16 @@ impl Sender {
             common: Common {
                 window: Window::new(&config),
                 expiry: None,
+                reduced_until: 0,
                 tell_reduced: false,
                 counts: Counts::default(),
                 timeout: Timeout::new(config.timing),
                 config,
             },
-            losses: Counted::default(),
+            losses: match config.variant.recovery {
+                Recovery::NewReno | Recovery::Sack => Losses::Counted(Counted::default()),
+                Recovery::RackTlp => Losses::Timed(Box::default()),
+            },
         }
     }
 
@@ -54,7 +69,10 @@ impl Sender {
     #[inline]
     pub fn poll_send(&mut self, now: Nanos) -> Option<Segment> {
         let common = &mut self.common;
-        let (number, again) = self.losses.send(common, now)?;
+        let (number, again) = match &mut self.losses {
+            Losses::Counted(counted) => counted.send(common, now),
+            Losses::Timed(timed) => timed.send(common, now),
+        }?;
         common.counts.sent += 1;
         common.counts.retransmitted += u64::from(again);
         let capable = common.config.ecn && !again;
@@ -68,16 +86,22 @@ impl Sender {
 
     /// An acknowledgement arrives. One that acknowledges what was never sent is ignored.
     pub fn on_ack(&mut self, now: Nanos, ack: &Ack) {
-        let board = &self.losses.board;
-        if (board.first()..=board.next()).contains(&ack.next) {
-            self.losses.on_ack(&mut self.common, now, ack);
+        let common = &mut self.common;
+        match &mut self.losses {
+            Losses::Counted(counted) => counted.on_ack(common, now, ack),
+            Losses::Timed(timed) => timed.on_ack(common, now, ack),
         }
     }
 
-    /// The retransmission timer, if its time has come.
+    /// The timer, if its time has come.
     pub fn on_timer(&mut self, now: Nanos) {
-        if self.common.expiry.is_some_and(|expiry| now >= expiry) {
-            self.losses.on_timer(&mut self.common, now);
+        let common = &mut self.common;
+        if common.expiry.is_none_or(|expiry| now < expiry) {
+            return;
+        }
+        match &mut self.losses {
+            Losses::Counted(counted) => counted.on_timer(common, now),
+            Losses::Timed(timed) => timed.on_timer(common, now),
         }
     }
 
@@ -94,7 +118,10 @@ impl Sender {
 
     /// How many segments the receiver has acknowledged.
     pub fn acknowledged(&self) -> u64 {
-        self.losses.board.first()
+        match &self.losses {
+            Losses::Counted(counted) => counted.first(),
+            Losses::Timed(timed) => timed.first(),
+        }
     }
 
     /// The congestion window in segments, for traces.
@@ -123,6 +150,29 @@ impl Common {
     fn new_segment(&self, next: u64, outstanding: u64) -> Option<u64> {
         let room = outstanding < u64::from(self.config.receiver_window);
         (room && self.config.transfer.is_none_or(|transfer| next < transfer)).then_some(next)
+    }
+
+    /// A loss among the outstanding segments from `first` to `next`: one reduction a window, for what
+    /// was answered already is only retransmitted.
+    fn reduce(&mut self, first: u64, next: u64) {
+        if first >= self.reduced_until {
+            self.window.reduce(next - first);
+        }
+        self.note_reduction(next);
+    }
+
+    /// RFC 3168 section 6.1.2: as for a loss, but nothing to retransmit, once a window.
+    fn congestion_echoed(&mut self, first: u64, next: u64) {
+        if first > self.reduced_until || self.reduced_until == 0 {
+            self.window.reduce(next - first);
+            self.note_reduction(next);
+            self.counts.echoes += 1;
+        }
+    }
+
+    fn note_reduction(&mut self, next: u64) {
+        self.reduced_until = next;
+        self.tell_reduced = self.config.ecn;
     }
 
     fn restart_timer(&mut self, now: Nanos) {

@@ -5,8 +5,8 @@ use laxity::units::{Bytes, Nanos, Rate};
 
 use super::*;
 use crate::model::{
-    Dist, Hop, NetworkLink, SchedulerSpec, Scheduling, Source, TcpSlowStart, TcpSource, TcpTimer,
-    TcpVariant,
+    Dist, Hop, NetworkLink, SchedulerSpec, Scheduling, Source, TcpCongestion, TcpRecovery,
+    TcpSlowStart, TcpSource, TcpTimer,
 };
 
 /// A dumbbell with one source of either kind.
@@ -86,7 +86,8 @@ fn tcp_and_its_defaults() {
         class: ClassId(0),
         count: 3,
         path: vec![Hop { link: 1, backward: true }, Hop { link: 0, backward: true }],
-        variant: TcpVariant::Cubic,
+        recovery: TcpRecovery::Sack,
+        congestion: TcpCongestion::Cubic,
         packet: Bytes(1000),
         ack: Bytes(40),
         transfer: None,
@@ -121,7 +122,8 @@ fn tcp_and_its_defaults() {
         stagger = "500ms""#;
     let plan = parse(&NETWORK.replace("count = 3", keys)).unwrap();
     let expected = TcpSource {
-        variant: TcpVariant::Newreno,
+        recovery: TcpRecovery::Newreno,
+        congestion: TcpCongestion::Reno,
         ack: Bytes(52),
         transfer: Some(Dist::Pareto(Bytes(10_000), 1.5)),
         pause: Dist::Constant(Nanos(2_000_000_000)),
@@ -238,6 +240,23 @@ fn models_that_need_a_network_or_none() {
         assert_eq!(plan.sources[1].path(), [Hop { link: 0, backward: false }]);
         let pathless = fed.replacen("path = [\"host\", \"r1\"]", "", 1);
         assert_eq!(message(&pathless), "`path` is missing");
+    }
+}
+
+#[test]
+fn parts_of_a_variant_may_be_chosen_one_by_one() {
+    use TcpCongestion::{Cubic, Reno};
+    use TcpRecovery::{Newreno, RackTlp, Sack};
+    for (keys, recovery, congestion) in [
+        ("variant = \"sack\"", Sack, Reno),
+        ("loss-detection = \"rack-tlp\"", RackTlp, Cubic),
+        ("variant = \"newreno\"\nloss-detection = \"rack-tlp\"", RackTlp, Reno),
+        ("congestion = \"reno\"", Sack, Reno),
+        ("variant = \"newreno\"\ncongestion = \"cubic\"", Newreno, Cubic),
+    ] {
+        let text = NETWORK.replacen("count = 3", &format!("count = 3\n{keys}"), 1);
+        let Source::Tcp(tcp) = &parse(&text).unwrap().sources[0] else { panic!("{keys}") };
+        assert_eq!((tcp.recovery, tcp.congestion), (recovery, congestion), "{keys}");
     }
 }
 

@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use laxity::units::Nanos;
 
 use super::super::Ack;
-use super::super::config::Recovery;
 use super::super::scoreboard::Scoreboard;
 use super::super::window::Advance;
 use super::Common;
@@ -13,7 +12,7 @@ use super::Common;
 /// What is outstanding, and what three duplicates say about it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counted {
-    pub(super) board: Scoreboard,
+    board: Scoreboard,
     phase: Phase,
     /// Duplicate acknowledgements since the last that acknowledged anything.
     duplicates: u64,
@@ -22,8 +21,6 @@ pub(super) struct Counted {
     recover: u64,
     /// RescueRxt of RFC 6675.
     rescued_below: u64,
-    /// What was sent when the window last shrank for a loss or an echo.
-    reduced_until: u64,
     /// The first unacknowledged segment is to be retransmitted whatever the window says.
     retransmit_first: bool,
     /// The segment that is timed and when it was sent.
@@ -65,15 +62,23 @@ impl Counted {
         Some((number, again))
     }
 
+    /// The first segment that is not acknowledged.
+    pub(super) fn first(&self) -> u64 {
+        self.board.first()
+    }
+
     pub(super) fn on_ack(&mut self, common: &mut Common, now: Nanos, ack: &Ack) {
+        if !(self.board.first()..=self.board.next()).contains(&ack.next) {
+            return;
+        }
         let news = self.note_blocks(common, ack);
         if ack.next > self.board.first() {
             self.advance(common, now, ack);
         } else if self.board.outstanding() > 0 && (news || !selective(common)) {
             self.duplicate(common, now);
         }
-        if ack.echo {
-            self.congestion_echoed(common);
+        if ack.echo && self.phase == Phase::Open {
+            common.congestion_echoed(self.board.first(), self.board.next());
         }
     }
 
@@ -85,7 +90,7 @@ impl Counted {
         self.board.give_up();
         self.phase = Phase::Lost;
         self.recover = self.board.next();
-        self.note_reduction(common);
+        common.note_reduction(self.board.next());
         self.duplicates = 0;
         self.retransmit_first = false;
         self.timed = None;
@@ -243,42 +248,20 @@ impl Counted {
     /// is a round trip away, and the timer began with the last new acknowledgement.
     fn begin_recovery(&mut self, common: &mut Common, now: Nanos) {
         let first = self.board.first();
-        // One reduction a window: what an echo has already answered is only retransmitted.
-        if first >= self.reduced_until {
-            common.window.reduce(self.board.outstanding());
-        }
+        common.reduce(first, self.board.next());
         self.phase = Phase::Recovery { advanced: false };
         self.recover = self.board.next();
         self.rescued_below = first + 1;
         self.retransmit_first = true;
         self.board.begin_recovery();
-        self.note_reduction(common);
         common.restart_timer(now);
         common.counts.recoveries += 1;
         if !selective(common) {
             common.window.inflate_from_threshold(Scoreboard::DUPLICATES);
         }
     }
-
-    /// RFC 3168 section 6.1.2: as for a loss, but nothing to retransmit, once a window.
-    fn congestion_echoed(&mut self, common: &mut Common) {
-        if self.phase == Phase::Open
-            && (self.board.first() > self.reduced_until || self.reduced_until == 0)
-        {
-            common.window.reduce(self.board.outstanding());
-            self.note_reduction(common);
-            common.counts.echoes += 1;
-        }
-    }
-
-    fn note_reduction(&mut self, common: &mut Common) {
-        self.reduced_until = self.board.next();
-        // The window needs them no more, and no retransmission may be timed.
-        self.sent = VecDeque::new();
-        common.tell_reduced = common.config.ecn;
-    }
 }
 
 fn selective(common: &Common) -> bool {
-    common.config.variant.recovery != Recovery::NewReno
+    common.config.variant.is_selective()
 }

@@ -11,11 +11,11 @@ use crate::tcp::{
     Ack, Acknowledging, Config, Receiver, Segment, Sender, SlowStart, Timing, Variant,
 };
 
-const fn ms(ms: u64) -> Nanos {
+pub(super) const fn ms(ms: u64) -> Nanos {
     Nanos(ms * 1_000_000)
 }
 
-const fn config(variant: Variant) -> Config {
+pub(super) const fn config(variant: Variant) -> Config {
     Config {
         variant,
         length: 1_000,
@@ -31,23 +31,27 @@ const fn config(variant: Variant) -> Config {
 
 /// The sender after all that happened at an instant, in hundredths of segments.
 #[derive(Clone, Debug)]
-struct Instant {
+pub(super) struct Instant {
     ms: u64,
-    window: u64,
+    pub(super) window: u64,
     threshold: u64,
     sent: Vec<u64>,
 }
 
-struct Trace {
-    instants: Vec<Instant>,
+pub(super) struct Trace {
+    pub(super) instants: Vec<Instant>,
     /// When which segment was sent again.
-    again: Vec<(u64, u64)>,
+    pub(super) again: Vec<(u64, u64)>,
 }
 
 /// Runs a transfer to its end. `segments` decides on the fate of a segment by its number and how
 /// often it was sent before, `acks` on that of an acknowledgement by its place.
-fn trace(config: Config, segments: impl Fn(u64, u64) -> Fate, acks: impl Fn(u64) -> Fate) -> Trace {
-    let receiver = Receiver::new(Acknowledging::Every, true);
+pub(super) fn trace(
+    config: Config,
+    segments: impl Fn(u64, u64) -> Fate,
+    acks: impl Fn(u64) -> Fate,
+) -> Trace {
+    let receiver = Receiver::new(Acknowledging::Every, config.variant);
     let mut pipe = Pipe::new(Sender::new(config), receiver, ms(1), ms(50));
     let sent = RefCell::new(Vec::new());
     let mut before = HashMap::new();
@@ -84,9 +88,9 @@ fn trace(config: Config, segments: impl Fn(u64, u64) -> Fate, acks: impl Fn(u64)
 }
 
 /// Time, window and threshold in hundredths of segments, what is sent, why.
-type Row = (u64, u64, u64, &'static [u64], &'static str);
+pub(super) type Row = (u64, u64, u64, &'static [u64], &'static str);
 
-fn check(trace: &Trace, rows: &[Row], again: &[(u64, u64)]) {
+pub(super) fn check(trace: &Trace, rows: &[Row], again: &[(u64, u64)]) {
     for &(ms, window, threshold, sent, why) in rows {
         let instant = trace.instants.iter().rfind(|instant| instant.ms == ms);
         let Some(instant) = instant else { panic!("nothing happens at {ms} ms: {why}") };
@@ -97,11 +101,11 @@ fn check(trace: &Trace, rows: &[Row], again: &[(u64, u64)]) {
 }
 
 /// Losses by number and how often the segment was sent before.
-fn without(lost: &[(u64, u64)]) -> impl Fn(u64, u64) -> Fate {
+pub(super) fn without(lost: &[(u64, u64)]) -> impl Fn(u64, u64) -> Fate {
     |number, before| if lost.contains(&(number, before)) { Fate::Lost } else { Fate::Arrives }
 }
 
-fn all(_: u64) -> Fate {
+pub(super) fn all(_: u64) -> Fate {
     Fate::Arrives
 }
 
