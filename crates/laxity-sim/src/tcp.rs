@@ -32,6 +32,7 @@ mod config;
 mod cubic;
 mod flight;
 mod hystart;
+mod pacing;
 mod probe;
 mod rack;
 mod ranges;

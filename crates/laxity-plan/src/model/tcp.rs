@@ -35,6 +35,8 @@ pub struct TcpSource {
     pub initial_window: u32,
     /// How the first slow start ends. Default standard.
     pub slow_start: TcpSlowStart,
+    /// Whether segments leave one by one at a rate. Default no.
+    pub pacing: bool,
     /// Whether every second segment is acknowledged. Default yes.
     pub delayed_acks: bool,
     /// Whether the first two duplicate acknowledgements let new segments go. Default yes.

@@ -50,6 +50,7 @@ pub struct Source {
     pub pause: Option<At<Distribution<Nanos>>>,
     pub initial_window: Option<At<Count>>,
     pub slow_start: Option<At<Word<TcpSlowStart>>>,
+    pub pacing: Option<At<bool>>,
     pub delayed_acks: Option<At<bool>>,
     pub limited_transmit: Option<At<bool>>,
     pub ecn: Option<At<bool>>,
@@ -63,7 +64,7 @@ pub struct Source {
 
 impl Source {
     /// The keys that not every model takes, and where they stand.
-    pub fn options(&self) -> [Written<'_>; 32] {
+    pub fn options(&self) -> [Written<'_>; 33] {
         // Taken apart, so that none is forgotten.
         let Source {
             model: _,
@@ -90,6 +91,7 @@ impl Source {
             pause,
             initial_window,
             slow_start,
+            pacing,
             delayed_acks,
             limited_transmit,
             ecn,
@@ -124,6 +126,7 @@ impl Source {
             ("pause", span(pause)),
             ("initial-window", span(initial_window)),
             ("slow-start", span(slow_start)),
+            ("pacing", span(pacing)),
             ("delayed-acks", span(delayed_acks)),
             ("limited-transmit", span(limited_transmit)),
             ("ecn", span(ecn)),

@@ -50,6 +50,7 @@ pub const ROOM: Room = Room {
         Key::new("window", "the receiver's window in\nsegments. Default 4000."),
         Key::new("initial-window", "the initial window in segments. Default 10."),
         Key::new("slow-start", "how the first slow start ends. Default standard."),
+        Key::new("pacing", "whether segments leave one by one at a rate. Default false."),
         Key::new(
             "delayed-acks",
             "whether only every second segment is acknowledged. Default true.",
@@ -110,6 +111,7 @@ fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Re
             DEFAULT_INITIAL_WINDOW.min(window),
         )?,
         slow_start: raw.slow_start.as_ref().map_or(TcpSlowStart::Standard, |at| at.value.0),
+        pacing: raw.pacing.as_ref().is_some_and(|at| at.value),
         delayed_acks: raw.delayed_acks.as_ref().is_none_or(|at| at.value),
         limited_transmit: raw.limited_transmit.as_ref().is_none_or(|at| at.value),
         ecn: raw.ecn.as_ref().is_some_and(|at| at.value),

@@ -120,6 +120,7 @@ impl Workload {
                     TcpSlowStart::Standard => SlowStart::Standard,
                     TcpSlowStart::Hystart => SlowStart::HyStart,
                 },
+                pacing: source.pacing,
                 limited_transmit: source.limited_transmit,
                 ecn: source.ecn,
                 timing,

@@ -79,6 +79,8 @@ pub struct Config {
     pub receiver_window: u32,
     /// How the first slow start ends.
     pub slow_start: SlowStart,
+    /// Whether segments leave one by one at a rate.
+    pub pacing: bool,
     /// Whether the first two duplicate acknowledgements let a new segment go (RFC 3042).
     pub limited_transmit: bool,
     /// Whether segments say that they are ECN-capable (RFC 3168); the reaction to an echo does
@@ -102,6 +104,7 @@ impl Config {
             initial_window: 1,
             receiver_window,
             slow_start: SlowStart::Standard,
+            pacing: false,
             limited_transmit: false,
             ecn: false,
             timing: Timing::Ticks { tick: Nanos(100_000_000), phase: Nanos::ZERO },
@@ -119,6 +122,7 @@ impl Config {
             initial_window: 10,
             receiver_window: Config::WIDEST,
             slow_start: SlowStart::Standard,
+            pacing: false,
             limited_transmit: true,
             ecn: false,
             timing: Timing::Rfc6298 { granularity: Nanos(1_000_000), min: Nanos(200_000_000) },

@@ -8,6 +8,8 @@ use super::window::Advance;
 /// What is known of the present round and the last one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HyStart {
+    /// Whether segments are paced, so that growth by many at once is no burst.
+    paced: bool,
     /// windowEnd: the round ends when everything below is acknowledged; none before the first.
     window_end: Option<u64>,
     /// lastRoundMinRTT and currentRoundMinRTT; none where the RFC has infinity.
@@ -34,13 +36,17 @@ const MIN_RTT_DIVISOR: u64 = 8;
 const N_RTT_SAMPLE: u32 = 8;
 const CSS_GROWTH_DIVISOR: u64 = 4;
 const CSS_ROUNDS: u32 = 5;
-/// L for a sender that does not pace.
+/// L of a sender that does not pace; one that does has none.
 const LARGEST_STEP: u64 = 8;
 
 impl HyStart {
+    pub(super) fn new(paced: bool) -> Self {
+        HyStart { paced, ..HyStart::default() }
+    }
+
     /// By how much the window grows for an acknowledgement of so many segments, in 1/2^16 segments.
     pub(super) fn growth(&self, acked: u64) -> u64 {
-        let whole = acked.min(LARGEST_STEP) * ONE;
+        let whole = if self.paced { acked } else { acked.min(LARGEST_STEP) } * ONE;
         match self.conservative {
             Some(_) => whole / CSS_GROWTH_DIVISOR,
             None => whole,
@@ -148,6 +154,7 @@ mod tests {
 
     #[test]
     fn conservative_slow_start() {
+        assert_eq!(HyStart::new(true).growth(20), 20 * ONE, "no L for who paces");
         let mut hystart = HyStart::default();
         let mut first = round(&mut hystart, 0, &[100; 8]);
         assert_eq!((hystart.growth(2), hystart.growth(20)), (2 * ONE, 8 * ONE), "min(N, L)");

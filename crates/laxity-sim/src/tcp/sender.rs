@@ -6,6 +6,7 @@ mod timed;
 use laxity::units::Nanos;
 
 use super::config::{Config, Counts, Recovery};
+use super::pacing::{Pacer, rate_of};
 use super::timing::Timeout;
 use super::window::Window;
 use super::{Ack, Ecn, ONE, Segment};
@@ -36,6 +37,7 @@ struct Common {
     reduced_until: u64,
     /// The next new segment says that the window was reduced.
     tell_reduced: bool,
+    pacer: Option<Pacer>,
     counts: Counts,
     timeout: Timeout,
     config: Config,
@@ -53,6 +55,7 @@ impl Sender {
                 expiry: None,
                 reduced_until: 0,
                 tell_reduced: false,
+                pacer: config.pacing.then(Pacer::default),
                 counts: Counts::default(),
                 timeout: Timeout::new(config.timing),
                 config,
@@ -69,10 +72,16 @@ impl Sender {
     #[inline]
     pub fn poll_send(&mut self, now: Nanos) -> Option<Segment> {
         let common = &mut self.common;
+        if common.pacer.as_mut().is_some_and(|pacer| !pacer.permits(now)) {
+            return None;
+        }
         let (number, again) = match &mut self.losses {
             Losses::Counted(counted) => counted.send(common, now),
             Losses::Timed(timed) => timed.send(common, now),
         }?;
+        if let Some(pacer) = &mut common.pacer {
+            pacer.left(now, common.config.length);
+        }
         common.counts.sent += 1;
         common.counts.retransmitted += u64::from(again);
         let capable = common.config.ecn && !again;
@@ -91,11 +100,15 @@ impl Sender {
             Losses::Counted(counted) => counted.on_ack(common, now, ack),
             Losses::Timed(timed) => timed.on_ack(common, now, ack),
         }
+        common.set_rate();
     }
 
     /// The timer, if its time has come.
     pub fn on_timer(&mut self, now: Nanos) {
         let common = &mut self.common;
+        if let Some(pacer) = &mut common.pacer {
+            pacer.on_timer(now);
+        }
         if common.expiry.is_none_or(|expiry| now < expiry) {
             return;
         }
@@ -105,10 +118,12 @@ impl Sender {
         }
     }
 
-    /// When [`Sender::on_timer`] wants to be called. It moves with most acknowledgements; calling
-    /// early does nothing.
+    /// When [`Sender::on_timer`] wants to be called, after which there may be something to send. It
+    /// moves with most acknowledgements; calling early does nothing.
     pub fn next_timer(&self) -> Option<Nanos> {
-        self.common.expiry
+        let Common { expiry, pacer, .. } = &self.common;
+        let paced = pacer.as_ref().and_then(Pacer::next_timer).filter(|_| !self.is_finished());
+        paced.map_or(*expiry, |paced| Some(expiry.map_or(paced, |expiry| expiry.min(paced))))
     }
 
     /// Whether everything there was to send is acknowledged.
@@ -173,6 +188,13 @@ impl Common {
     fn note_reduction(&mut self, next: u64) {
         self.reduced_until = next;
         self.tell_reduced = self.config.ecn;
+    }
+
+    fn set_rate(&mut self) {
+        if let Some(pacer) = &mut self.pacer {
+            let rate = rate_of(&self.window, self.config.length, self.timeout.smoothed());
+            rate.into_iter().for_each(|rate| pacer.set_rate(rate));
+        }
     }
 
     fn restart_timer(&mut self, now: Nanos) {

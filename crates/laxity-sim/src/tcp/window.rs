@@ -56,7 +56,7 @@ impl Window {
             },
             hystart: match config.slow_start {
                 SlowStart::Standard => None,
-                SlowStart::HyStart => Some(Box::default()),
+                SlowStart::HyStart => Some(Box::new(HyStart::new(config.pacing))),
             },
         }
     }

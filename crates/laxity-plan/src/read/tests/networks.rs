@@ -95,6 +95,7 @@ fn tcp_and_its_defaults() {
         window: 4000,
         initial_window: 10,
         slow_start: TcpSlowStart::Standard,
+        pacing: false,
         delayed_acks: true,
         limited_transmit: true,
         ecn: false,
@@ -113,6 +114,7 @@ fn tcp_and_its_defaults() {
         window = 300
         initial-window = 1
         slow-start = "hystart++"
+        pacing = true
         delayed-acks = false
         limited-transmit = false
         ecn = true
@@ -130,6 +132,7 @@ fn tcp_and_its_defaults() {
         window: 300,
         initial_window: 1,
         slow_start: TcpSlowStart::Hystart,
+        pacing: true,
         delayed_acks: false,
         limited_transmit: false,
         ecn: true,

@@ -34,18 +34,21 @@ pub(super) fn config() -> impl Strategy<Value = Config> {
     ]);
     let slow_start = prop::sample::select(vec![SlowStart::Standard, SlowStart::HyStart]);
     let windows = (1_u32..12, 1_u32..80);
-    let flags = any::<(bool, bool)>();
+    let flags = any::<(bool, bool, bool)>();
     (variant(), 0_u64..300, windows, slow_start, flags, timing).prop_map(
-        |(variant, transfer, windows, slow_start, (limited_transmit, ecn), timing)| Config {
-            variant,
-            length: 1_000,
-            transfer: Some(transfer),
-            initial_window: windows.0,
-            receiver_window: windows.1,
-            slow_start,
-            limited_transmit,
-            ecn,
-            timing,
+        |(variant, transfer, windows, slow_start, (limited_transmit, ecn, pacing), timing)| {
+            Config {
+                variant,
+                length: 1_000,
+                transfer: Some(transfer),
+                initial_window: windows.0,
+                receiver_window: windows.1,
+                slow_start,
+                pacing,
+                limited_transmit,
+                ecn,
+                timing,
+            }
         },
     )
 }

@@ -23,6 +23,7 @@ pub(super) const fn config(variant: Variant) -> Config {
         initial_window: 8,
         receiver_window: 40,
         slow_start: SlowStart::Standard,
+        pacing: false,
         limited_transmit: false,
         ecn: true,
         timing: Timing::Rfc6298 { granularity: ms(1), min: ms(200) },
@@ -323,4 +324,32 @@ fn slow_start_that_watches_round_trips() {
     // which the first is shared.
     assert!((114..=2 * 128 * 3).contains(&threshold), "{threshold}");
     assert!(window < threshold + 30, "congestion avoidance: {window} after {threshold}");
+}
+
+/// The first ten segments leave at once, then as Linux paces: at two windows a smoothed round trip,
+/// here of 101 ms, while the window is below half the threshold.
+#[test]
+fn pacing() {
+    let paced = Config { pacing: true, transfer: Some(200), ..config(Variant::SACK) };
+    let rows: &[Row] = &[
+        (101, 900, 4000, &[8, 9], "the ninth and tenth"),
+        (102, 1000, 4000, &[10, 11], "a quantum of two; then a segment each 101 / 20 ms"),
+        (103, 1100, 4000, &[], "the window would allow two more"),
+        (107, 1500, 4000, &[12], "due at 102 + 5.05; then 101 / 30 = 3.37 ms"),
+        (110, 1600, 4000, &[13], "due at 110.42, then each 101 / 32 = 3.16 ms"),
+        (113, 1600, 4000, &[14], "due at 113.57"),
+        (116, 1600, 4000, &[15], "due at 116.73"),
+        (119, 1600, 4000, &[16], "due at 119.88"),
+    ];
+    check(&trace(paced, without(&[]), all), rows, &[]);
+    let avoiding = Config { receiver_window: 10, ..paced };
+    let trace = trace(avoiding, without(&[]), all);
+    let sends: Vec<u64> =
+        trace.instants.iter().filter(|at| !at.sent.is_empty()).map(|at| at.ms).collect();
+    // At 1.2 windows of ten segments a round trip, 101 / 12 ms each, and then what is left of it.
+    let gaps: Vec<u64> = sends[40..120].windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let paced = |gap: &u64| (7..=9).contains(gap);
+    let after_a_pause = |gap: &u64| *gap == 1 || *gap >= 20;
+    assert!(gaps.iter().all(|gap| paced(gap) || after_a_pause(gap)), "{gaps:?}");
+    assert!(gaps.iter().filter(|gap| **gap >= 20).count() <= 9, "one a round: {gaps:?}");
 }
