@@ -30,6 +30,7 @@
 
 mod config;
 mod cubic;
+mod dctcp;
 mod flight;
 mod hystart;
 mod pacing;
@@ -80,6 +81,9 @@ pub struct Ack {
     /// Congestion was experienced and the sender has not answered yet (ECE, RFC 3168 section
     /// 6.1.3).
     pub echo: bool,
+    /// How many segments have arrived with a mark, where both ends agreed so, modulo 2^32: the counter
+    /// r.cep of RFC 9768, whole, as the option beside ACE tells it by bytes.
+    pub marked: u32,
 }
 
 impl Ack {

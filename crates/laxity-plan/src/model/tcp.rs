@@ -41,7 +41,8 @@ pub struct TcpSource {
     pub delayed_acks: bool,
     /// Whether the first two duplicate acknowledgements let new segments go. Default yes.
     pub limited_transmit: bool,
-    /// Whether queues may mark its segments instead of dropping them. Default no.
+    /// Whether queues may mark its segments instead of dropping them. Default no, under DCTCP
+    /// yes.
     pub ecn: bool,
     /// The retransmission timer.
     pub timer: TcpTimer,
@@ -97,6 +98,8 @@ pub enum TcpCongestion {
     Reno,
     /// The window of RFC 9438.
     Cubic,
+    /// RFC 8257, with the accurate feedback of RFC 9768; needs ECN.
+    Dctcp,
 }
 
 /// `slow-start = …`.

@@ -61,7 +61,7 @@ pub const ROOM: Room = Room {
         ),
         Key::new(
             "ecn",
-            "whether queues may mark segments instead of dropping them. Default false.",
+            "whether queues may mark segments instead of dropping them. Default false, under\n`congestion = \"dctcp\"` true.",
         ),
         Key::new("min-timeout", "the shortest retransmission timeout, by RFC 6298. Default 200ms."),
         Key::new("tick", "one tick of a coarse retransmission timer, in place of `min-timeout`."),
@@ -114,7 +114,7 @@ fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Re
         pacing: raw.pacing.as_ref().is_some_and(|at| at.value),
         delayed_acks: raw.delayed_acks.as_ref().is_none_or(|at| at.value),
         limited_transmit: raw.limited_transmit.as_ref().is_none_or(|at| at.value),
-        ecn: raw.ecn.as_ref().is_some_and(|at| at.value),
+        ecn: ecn(raw, congestion)?,
         timer: timer(raw)?,
         start: raw.start.as_ref().map_or(Nanos::ZERO, |start| start.value.0),
         stagger: raw.stagger.as_ref().map_or(Nanos::ZERO, |stagger| stagger.value.0),
@@ -128,6 +128,17 @@ fn variant(raw: &raw::Source) -> (TcpRecovery, TcpCongestion) {
         raw.loss_detection.as_ref().map_or(recovery, |recovery| recovery.value.0),
         raw.congestion.as_ref().map_or(congestion, |congestion| congestion.value.0),
     )
+}
+
+fn ecn(raw: &raw::Source, congestion: TcpCongestion) -> Read<bool> {
+    let needed = congestion == TcpCongestion::Dctcp;
+    match &raw.ecn {
+        Some(At { value: false, span }) if needed => {
+            let message = "`ecn = false` under `congestion = \"dctcp\"`, which lives on marks";
+            Err(Fault::at(span, message).help("leave `ecn` out, or choose another `congestion`"))
+        }
+        written => Ok(written.as_ref().map_or(needed, |at| at.value)),
+    }
 }
 
 fn packet(raw: &raw::Source, plan: &Plan, span: &Range<usize>) -> Read<Bytes> {

@@ -106,6 +106,7 @@ impl Workload {
         let congestion = match source.congestion {
             TcpCongestion::Reno => Congestion::Reno,
             TcpCongestion::Cubic => Congestion::Cubic,
+            TcpCongestion::Dctcp => Congestion::Dctcp,
         };
         let transfer =
             source.transfer.map(|dist| sampled("transfer", Sampler::new(dist))).transpose()?;

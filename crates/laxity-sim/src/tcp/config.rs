@@ -26,6 +26,11 @@ impl Variant {
         Variant { recovery, congestion }
     }
 
+    /// Whether acknowledgements count marks (RFC 9768) instead of echoing one (RFC 3168).
+    pub(super) fn counts_marks(self) -> bool {
+        self.congestion == Congestion::Dctcp
+    }
+
     /// Whether acknowledgements carry SACK blocks.
     pub(super) fn is_selective(self) -> bool {
         self.recovery != Recovery::NewReno
@@ -52,6 +57,8 @@ pub enum Congestion {
     Reno,
     /// RFC 9438.
     Cubic,
+    /// RFC 8257, with the accurate feedback of RFC 9768.
+    Dctcp,
 }
 
 /// How the first slow start ends where nothing is lost.

@@ -32,6 +32,11 @@ pub struct Receiver {
     recent: Blocks,
     /// When the delayed acknowledgement is due; none if there is none.
     due: Option<Nanos>,
+    /// Segments that arrived with a mark, modulo 2^32, and whether the last one did.
+    marked: u32,
+    last_marked: bool,
+    /// Marks that no acknowledgement has told of.
+    untold: u32,
     /// Congestion was experienced since the sender last reduced its window.
     echo: bool,
 }
@@ -51,6 +56,9 @@ impl Receiver {
             distinct: 0,
             recent: Blocks::default(),
             due: None,
+            marked: 0,
+            last_marked: false,
+            untold: 0,
             echo: false,
         }
     }
@@ -76,12 +84,12 @@ impl Receiver {
     // Inlined, so that the acknowledgement is built where the caller keeps it.
     #[inline]
     pub fn on_segment(&mut self, now: Nanos, segment: &Segment) -> Option<Ack> {
-        self.note_congestion(segment);
+        let at_once = self.note_congestion(segment);
         let in_order = segment.number == self.next && self.ahead.is_empty();
         if in_order {
             self.next += 1;
             self.distinct += 1;
-            if self.acknowledging == Acknowledging::Delayed && self.due.is_none() {
+            if self.acknowledging == Acknowledging::Delayed && self.due.is_none() && !at_once {
                 self.due = Some(now.saturating_add(Self::DELAY));
                 return None;
             }
@@ -100,9 +108,20 @@ impl Receiver {
         (self.due? <= now).then(|| self.acknowledge())
     }
 
-    /// RFC 3168 section 6.1.3: CWR ends the echo, unless its own segment was marked.
-    fn note_congestion(&mut self, segment: &Segment) {
-        self.echo = segment.ecn == Ecn::Experienced || (self.echo && !segment.reduced);
+    /// RFC 3168 section 6.1.3: CWR ends the echo, unless its own segment was marked. Where marks are
+    /// counted, whether the sender is to hear of it at once (RFC 9768 section 3.2.2.5.1): a mark after
+    /// none, or the second that it has not heard of.
+    fn note_congestion(&mut self, segment: &Segment) -> bool {
+        let marked = segment.ecn == Ecn::Experienced;
+        if !self.variant.counts_marks() {
+            self.echo = marked || (self.echo && !segment.reduced);
+            return false;
+        }
+        let changes = marked && !self.last_marked;
+        self.last_marked = marked;
+        self.marked = self.marked.wrapping_add(marked.into());
+        self.untold += u32::from(marked);
+        changes || self.untold >= 2
     }
 
     fn fill(&mut self) {
@@ -143,8 +162,8 @@ impl Receiver {
     }
 
     fn acknowledge(&mut self) -> Ack {
-        self.due = None;
-        Ack { next: self.next, blocks: self.blocks(), echo: self.echo }
+        (self.due, self.untold) = (None, 0);
+        Ack { next: self.next, blocks: self.blocks(), echo: self.echo, marked: self.marked }
     }
 
     fn blocks(&self) -> Blocks {
@@ -279,6 +298,28 @@ mod tests {
             let arriving = Segment { ecn, reduced, ..segment(number) };
             let ack = receiver.on_segment(Nanos::ZERO, &arriving).unwrap();
             assert_eq!(ack.echo, echo, "{number}: {why}");
+        }
+    }
+
+    /// RFC 9768 section 3.2.2.5.1.
+    #[test]
+    fn marks_are_counted_and_told_in_time() {
+        let variant = Variant::of(Recovery::Sack, Congestion::Dctcp);
+        let mut receiver = Receiver::new(Acknowledging::Delayed, variant);
+        for (number, marked, told, why) in [
+            (0, false, None, "delayed"),
+            (1, false, Some(0), "the second one"),
+            (2, true, Some(1), "change-triggered: a mark after none"),
+            (3, true, None, "one mark that is untold"),
+            (4, true, Some(3), "increment-triggered, and the second segment"),
+            (5, false, None, "delayed"),
+            (6, true, Some(4), "a mark after none again"),
+            (8, false, Some(4), "out of order"),
+        ] {
+            let ecn = if marked { Ecn::Experienced } else { Ecn::Capable };
+            let ack = receiver.on_segment(Nanos::ZERO, &Segment { ecn, ..segment(number) });
+            assert_eq!(ack.map(|ack| ack.marked), told, "{number}: {why}");
+            assert!(ack.is_none_or(|ack| !ack.echo), "no echo beside the count");
         }
     }
 }

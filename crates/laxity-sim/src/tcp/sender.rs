@@ -35,6 +35,8 @@ struct Common {
     expiry: Option<Nanos>,
     /// What was sent when the window last shrank for a loss or an echo; 0 before.
     reduced_until: u64,
+    /// The highest count of marks that was heard of.
+    marked: u32,
     /// The next new segment says that the window was reduced.
     tell_reduced: bool,
     pacer: Option<Pacer>,
@@ -54,6 +56,7 @@ impl Sender {
                 window: Window::new(&config),
                 expiry: None,
                 reduced_until: 0,
+                marked: 0,
                 tell_reduced: false,
                 pacer: config.pacing.then(Pacer::default),
                 counts: Counts::default(),
@@ -176,10 +179,23 @@ impl Common {
         self.note_reduction(next);
     }
 
+    /// Takes in what an acknowledgement of `acked` segments says about congestion, `first` and `next`
+    /// as after it; whether it says any.
+    fn hear_of_marks(&mut self, ack: &Ack, acked: u64, next: u64) -> bool {
+        if !self.config.variant.counts_marks() {
+            return ack.echo;
+        }
+        // An acknowledgement that was overtaken counts fewer.
+        let more = ack.marked.wrapping_sub(self.marked).cast_signed().max(0).cast_unsigned();
+        self.marked = self.marked.wrapping_add(more);
+        self.window.observe_marks(acked, more.into(), ack.next, next);
+        more > 0
+    }
+
     /// RFC 3168 section 6.1.2: as for a loss, but nothing to retransmit, once a window.
     fn congestion_echoed(&mut self, first: u64, next: u64) {
         if first > self.reduced_until || self.reduced_until == 0 {
-            self.window.reduce(next - first);
+            self.window.answer_marks(next - first);
             self.note_reduction(next);
             self.counts.echoes += 1;
         }

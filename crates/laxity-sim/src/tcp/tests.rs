@@ -1,4 +1,5 @@
 mod conservation;
+mod dctcp;
 mod echoes;
 mod formula;
 mod pipe;

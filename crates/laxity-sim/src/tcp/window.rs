@@ -5,6 +5,7 @@ use laxity::units::Nanos;
 use super::ONE;
 use super::config::{Config, Congestion, SlowStart};
 use super::cubic::Cubic;
+use super::dctcp::Dctcp;
 use super::hystart::HyStart;
 
 /// Congestion window and slow-start threshold (RFC 5681; RFC 9438).
@@ -22,6 +23,7 @@ pub(super) struct Window {
 enum Control {
     Reno,
     Cubic(Cubic),
+    Dctcp(Dctcp),
 }
 
 /// What an acknowledgement of new segments tells the window.
@@ -53,6 +55,7 @@ impl Window {
             control: match config.variant.congestion {
                 Congestion::Reno => Control::Reno,
                 Congestion::Cubic => Control::Cubic(Cubic::default()),
+                Congestion::Dctcp => Control::Dctcp(Dctcp::default()),
             },
             hystart: match config.slow_start {
                 SlowStart::Standard => None,
@@ -96,7 +99,7 @@ impl Window {
                     self.cwnd = cubic.grown(now, round_trip, self.cwnd, acked);
                 }
                 // RFC 5681, equation 3.
-                Control::Reno => self.cwnd += ONE * ONE / self.cwnd,
+                Control::Reno | Control::Dctcp(_) => self.cwnd += ONE * ONE / self.cwnd,
             }
         }
     }
@@ -126,6 +129,24 @@ impl Window {
         self.cwnd = self.cwnd.min(self.ssthresh);
     }
 
+    /// An acknowledgement tells how many more segments were marked, 0 or more.
+    pub(super) fn observe_marks(&mut self, acked: u64, marked: u64, first: u64, next: u64) {
+        if let Control::Dctcp(dctcp) = &mut self.control {
+            dctcp.observe(acked, marked, first, next);
+        }
+    }
+
+    /// Congestion is echoed: as for a loss, unless the control weighs marks.
+    pub(super) fn answer_marks(&mut self, outstanding: u64) {
+        if let Control::Dctcp(dctcp) = &self.control {
+            self.ssthresh = dctcp.reduced(self.cwnd).max(Self::LEAST_THRESHOLD);
+            self.cwnd = self.cwnd.min(self.ssthresh);
+            self.hystart = None;
+        } else {
+            self.reduce(outstanding);
+        }
+    }
+
     /// A timeout: slow start from one segment. The threshold stays if the same segment has timed
     /// out before (RFC 5681 section 3.1).
     pub(super) fn collapse(&mut self, outstanding: u64, again: bool) {
@@ -143,7 +164,8 @@ impl Window {
         let outstanding = (outstanding * ONE).min(self.cwnd);
         let kept = match self.control {
             Control::Cubic(_) => outstanding * 7 / 10,
-            Control::Reno => outstanding / 2,
+            // RFC 8257 section 3.5: losses are answered as by any other.
+            Control::Reno | Control::Dctcp(_) => outstanding / 2,
         };
         self.hystart = None;
         self.ssthresh = kept.max(Self::LEAST_THRESHOLD);

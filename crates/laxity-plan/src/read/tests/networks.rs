@@ -248,18 +248,20 @@ fn models_that_need_a_network_or_none() {
 
 #[test]
 fn parts_of_a_variant_may_be_chosen_one_by_one() {
-    use TcpCongestion::{Cubic, Reno};
+    use TcpCongestion::{Cubic, Dctcp, Reno};
     use TcpRecovery::{Newreno, RackTlp, Sack};
     for (keys, recovery, congestion) in [
         ("variant = \"sack\"", Sack, Reno),
         ("loss-detection = \"rack-tlp\"", RackTlp, Cubic),
         ("variant = \"newreno\"\nloss-detection = \"rack-tlp\"", RackTlp, Reno),
         ("congestion = \"reno\"", Sack, Reno),
+        ("congestion = \"dctcp\"", Sack, Dctcp),
         ("variant = \"newreno\"\ncongestion = \"cubic\"", Newreno, Cubic),
     ] {
         let text = NETWORK.replacen("count = 3", &format!("count = 3\n{keys}"), 1);
         let Source::Tcp(tcp) = &parse(&text).unwrap().sources[0] else { panic!("{keys}") };
         assert_eq!((tcp.recovery, tcp.congestion), (recovery, congestion), "{keys}");
+        assert_eq!(tcp.ecn, congestion == Dctcp, "{keys}");
     }
 }
 
@@ -279,6 +281,13 @@ fn tcp_that_makes_no_sense() {
         "\"1s\"",
         "`tick` beside `min-timeout`: a timer is of one kind",
         "leave one",
+    );
+    refused(
+        "count = 3",
+        &keys("congestion = \"dctcp\"\necn = false"),
+        "false",
+        "`ecn = false` under `congestion = \"dctcp\"`, which lives on marks",
+        "another `congestion`",
     );
     refused("count = 3", &keys("tick = \"0s\""), "\"0s\"", "`tick` is zero: it must be more", "");
     refused("count = 3", &keys("window = 0"), "0", "`window` is zero: it must be more", "");

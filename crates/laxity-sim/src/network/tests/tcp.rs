@@ -39,3 +39,33 @@ fn every_choice_fills_the_link() {
         }
     }
 }
+
+/// The marks of RED with a weight near 1 grow from none at 20 packets to all at 200.
+#[test]
+fn dctcp_keeps_the_queue_where_marks_begin() {
+    for seed in 1..=3 {
+        let plan = plan(
+            r#"
+            link = { rate = "1gbit", max-packet = "1500b" }
+            scheduler.kind = "fifo"
+            network.access = { between = ["s", "r"], private = true }
+            network.bottleneck = { between = ["r", "d"], rate = "100mbit", delay = "500us" }
+            run.warm-up = "500ms"
+            class.a.queue = { kind = "red", min = 20, max = 200, max-p = 1, weight = 0.999999,
+                ecn = true, limit = 400 }
+            source = [{ class = "a", model = "tcp", count = 2, packet = "1500b", stagger = "10ms",
+                congestion = "dctcp", path = ["s", "r", "d"] }]
+            "#,
+        );
+        let (summary, _) = run(&plan, Nanos(3_000 * MS), seed);
+        let class = &summary.classes[0];
+        let hop = summary.hops.iter().find(|hop| hop.link == "bottleneck").unwrap();
+        let delay = hop.classes[0].delay_ns.unwrap();
+        assert_eq!((class.dropped, class.tcp.unwrap().timeouts), (0, 0));
+        assert!(hop.utilization > 0.99 && class.fairness.unwrap() > 0.98, "{}", hop.utilization);
+        // A packet takes 120 µs.
+        let queued = |delay: f64| delay / 120_000.0;
+        assert!((15.0..40.0).contains(&queued(delay.mean)), "{}", queued(delay.mean));
+        assert!(queued(delay.max as f64) < 60.0, "{}", queued(delay.max as f64));
+    }
+}

@@ -72,12 +72,14 @@ impl Counted {
             return;
         }
         let news = self.note_blocks(common, ack);
-        if ack.next > self.board.first() {
-            self.advance(common, now, ack);
+        let acked = ack.next - self.board.first();
+        let echoed = common.hear_of_marks(ack, acked, self.board.next());
+        if acked > 0 {
+            self.advance(common, now, ack.next, echoed);
         } else if self.board.outstanding() > 0 && (news || !selective(common)) {
             self.duplicate(common, now);
         }
-        if ack.echo && self.phase == Phase::Open {
+        if echoed && self.phase == Phase::Open {
             common.congestion_echoed(self.board.first(), self.board.next());
         }
     }
@@ -153,8 +155,7 @@ impl Counted {
 
     /// New segments are acknowledged. The window does not grow on an echo of congestion (RFC 3168
     /// section 6.1.2).
-    fn advance(&mut self, common: &mut Common, now: Nanos, ack: &Ack) {
-        let next = ack.next;
+    fn advance(&mut self, common: &mut Common, now: Nanos, next: u64, echoed: bool) {
         if let Some((number, sent)) = self.timed
             && number < next
         {
@@ -174,7 +175,7 @@ impl Counted {
                 if recovered {
                     self.phase = Phase::Open;
                 }
-                if !ack.echo {
+                if !echoed {
                     common.window.grow(&Advance {
                         now,
                         acked,

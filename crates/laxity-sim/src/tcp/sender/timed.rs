@@ -102,11 +102,12 @@ impl Timed {
             return;
         }
         let acked = ack.next - self.flight.first();
+        let echoed = common.hear_of_marks(ack, acked, self.flight.next());
         let latest = self.take_in(now, ack);
         self.measure(common, now, latest);
         let recovered = self.phase != Phase::Open && self.flight.first() >= self.recover;
         self.rack.adapt(&self.flight, ack.duplicate().is_some(), recovered);
-        if self.phase != Phase::Recovery && acked > 0 && !ack.echo {
+        if self.phase != Phase::Recovery && acked > 0 && !echoed {
             common.window.grow(&Advance {
                 now,
                 acked,
@@ -120,7 +121,7 @@ impl Timed {
         if recovered {
             self.phase = Phase::Open;
         }
-        if ack.echo && self.phase == Phase::Open {
+        if echoed && self.phase == Phase::Open {
             common.congestion_echoed(self.flight.first(), self.flight.next());
         }
         if self.probe.heard(ack, acked > 0) {

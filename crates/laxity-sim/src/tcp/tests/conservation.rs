@@ -24,6 +24,9 @@ fn variant() -> impl Strategy<Value = Variant> {
         Variant::CUBIC,
         Variant::of(Recovery::RackTlp, Congestion::Reno),
         Variant::of(Recovery::RackTlp, Congestion::Cubic),
+        Variant::of(Recovery::NewReno, Congestion::Dctcp),
+        Variant::of(Recovery::Sack, Congestion::Dctcp),
+        Variant::of(Recovery::RackTlp, Congestion::Dctcp),
     ])
 }
 
@@ -122,13 +125,13 @@ proptest! {
     fn nonsense_is_survived(
         config in config(),
         steps in prop::collection::vec(
-            (0_u64..70, prop::collection::vec((0_u64..320, 0_u64..20), 0..4), any::<bool>(), any::<u16>()),
+            (0_u64..70, prop::collection::vec((0_u64..320, 0_u64..20), 0..4), any::<bool>(), any::<u16>(), any::<u32>()),
             0..80,
         ),
     ) {
         let mut sender = Sender::new(config);
         let mut now = Nanos::ZERO;
-        for (next, ranges, echo, later) in steps {
+        for (next, ranges, echo, later, marked) in steps {
             let mut burst = 0;
             while sender.poll_send(now).is_some() {
                 burst += 1;
@@ -137,7 +140,7 @@ proptest! {
             let mut blocks = Blocks::default();
             ranges.iter().for_each(|&(start, length)| blocks.push(start..start + length));
             let next = sender.acknowledged().saturating_sub(2) + next / 12;
-            sender.on_ack(now, &Ack { next, blocks, echo });
+            sender.on_ack(now, &Ack { next, blocks, echo, marked });
             now += Nanos(u64::from(later) * 10_000);
             sender.on_timer(now);
         }
