@@ -28,6 +28,7 @@
 //! assert_eq!(receiver.delivered(), 100);
 //! ```
 
+mod bbr;
 mod config;
 mod cubic;
 mod dctcp;
@@ -37,6 +38,7 @@ mod pacing;
 mod probe;
 mod rack;
 mod ranges;
+mod rate;
 mod receiver;
 mod scoreboard;
 mod sender;

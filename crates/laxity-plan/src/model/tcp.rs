@@ -17,7 +17,7 @@ pub struct TcpSource {
     pub count: u32,
     /// The links from sender to receiver; acknowledgements come back the same way.
     pub path: Vec<Hop>,
-    /// How losses are found. Default by SACK blocks.
+    /// How losses are found. Default by SACK blocks, under BBR by time.
     pub recovery: TcpRecovery,
     /// How windows grow and shrink. Default cubic.
     pub congestion: TcpCongestion,
@@ -35,7 +35,7 @@ pub struct TcpSource {
     pub initial_window: u32,
     /// How the first slow start ends. Default standard.
     pub slow_start: TcpSlowStart,
-    /// Whether segments leave one by one at a rate. Default no.
+    /// Whether segments leave one by one at a rate. Default no, under BBR yes.
     pub pacing: bool,
     /// Whether every second segment is acknowledged. Default yes.
     pub delayed_acks: bool,
@@ -100,6 +100,8 @@ pub enum TcpCongestion {
     Cubic,
     /// RFC 8257, with the accurate feedback of RFC 9768; needs ECN.
     Dctcp,
+    /// BBR version 3 (draft-ietf-ccwg-bbr), which paces, and finds losses by `rack-tlp`.
+    Bbr,
 }
 
 /// `slow-start = …`.

@@ -35,7 +35,7 @@ pub const ROOM: Room = Room {
         Key::new("variant", "how losses are found and windows grow. Default cubic."),
         Key::new(
             "loss-detection",
-            "how losses are found. Default what `variant` says, and that is `sack` by default.",
+            "how losses are found. Default what `variant` says, and that is `sack` by default; under\n`congestion = \"bbr\"` `rack-tlp`.",
         ),
         Key::new(
             "congestion",
@@ -50,7 +50,10 @@ pub const ROOM: Room = Room {
         Key::new("window", "the receiver's window in\nsegments. Default 4000."),
         Key::new("initial-window", "the initial window in segments. Default 10."),
         Key::new("slow-start", "how the first slow start ends. Default standard."),
-        Key::new("pacing", "whether segments leave one by one at a rate. Default false."),
+        Key::new(
+            "pacing",
+            "whether segments leave one by one at a rate. Default false, under\n`congestion = \"bbr\"` true.",
+        ),
         Key::new(
             "delayed-acks",
             "whether only every second segment is acknowledged. Default true.",
@@ -88,7 +91,7 @@ fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Re
         return Err(Fault::at(&pause.span, message).help("add `transfer = \"100kB\"`"));
     }
     let packet = packet(raw, plan, span)?;
-    let (recovery, congestion) = variant(raw);
+    let (recovery, congestion) = variant(raw)?;
     let window = packets(raw.window.as_ref(), "window", DEFAULT_WINDOW)?;
     Ok(Source::Tcp(TcpSource {
         class,
@@ -110,8 +113,8 @@ fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Re
             "initial-window",
             DEFAULT_INITIAL_WINDOW.min(window),
         )?,
-        slow_start: raw.slow_start.as_ref().map_or(TcpSlowStart::Standard, |at| at.value.0),
-        pacing: raw.pacing.as_ref().is_some_and(|at| at.value),
+        slow_start: slow_start(raw, congestion)?,
+        pacing: pacing(raw, congestion)?,
         delayed_acks: raw.delayed_acks.as_ref().is_none_or(|at| at.value),
         limited_transmit: raw.limited_transmit.as_ref().is_none_or(|at| at.value),
         ecn: ecn(raw, congestion)?,
@@ -121,13 +124,45 @@ fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Re
     }))
 }
 
-fn variant(raw: &raw::Source) -> (TcpRecovery, TcpCongestion) {
+fn variant(raw: &raw::Source) -> Read<(TcpRecovery, TcpCongestion)> {
     let variant = raw.variant.as_ref().map_or(TcpVariant::Cubic, |variant| variant.value.0);
     let (recovery, congestion) = variant.parts();
-    (
-        raw.loss_detection.as_ref().map_or(recovery, |recovery| recovery.value.0),
-        raw.congestion.as_ref().map_or(congestion, |congestion| congestion.value.0),
-    )
+    let congestion = raw.congestion.as_ref().map_or(congestion, |congestion| congestion.value.0);
+    let recovery = match &raw.loss_detection {
+        Some(At { value, span })
+            if congestion == TcpCongestion::Bbr && value.0 != TcpRecovery::RackTlp =>
+        {
+            let message = "`congestion = \"bbr\"` with another `loss-detection` than `rack-tlp`";
+            return Err(Fault::at(span, message).help("leave `loss-detection` out"));
+        }
+        Some(recovery) => recovery.value.0,
+        None if congestion == TcpCongestion::Bbr => TcpRecovery::RackTlp,
+        None => recovery,
+    };
+    Ok((recovery, congestion))
+}
+
+fn pacing(raw: &raw::Source, congestion: TcpCongestion) -> Read<bool> {
+    let needed = congestion == TcpCongestion::Bbr;
+    match &raw.pacing {
+        Some(At { value: false, span }) if needed => {
+            let message =
+                "`pacing = false` under `congestion = \"bbr\"`, which says at what rate to send";
+            Err(Fault::at(span, message).help("leave `pacing` out, or choose another `congestion`"))
+        }
+        written => Ok(written.as_ref().map_or(needed, |at| at.value)),
+    }
+}
+
+fn slow_start(raw: &raw::Source, congestion: TcpCongestion) -> Read<TcpSlowStart> {
+    match &raw.slow_start {
+        Some(At { span, .. }) if congestion == TcpCongestion::Bbr => {
+            let message =
+                "`slow-start` under `congestion = \"bbr\"`, which has a startup of its own";
+            Err(Fault::at(span, message).help("leave `slow-start` out"))
+        }
+        written => Ok(written.as_ref().map_or(TcpSlowStart::Standard, |at| at.value.0)),
+    }
 }
 
 fn ecn(raw: &raw::Source, congestion: TcpCongestion) -> Read<bool> {
@@ -135,6 +170,10 @@ fn ecn(raw: &raw::Source, congestion: TcpCongestion) -> Read<bool> {
     match &raw.ecn {
         Some(At { value: false, span }) if needed => {
             let message = "`ecn = false` under `congestion = \"dctcp\"`, which lives on marks";
+            Err(Fault::at(span, message).help("leave `ecn` out, or choose another `congestion`"))
+        }
+        Some(At { value: true, span }) if congestion == TcpCongestion::Bbr => {
+            let message = "`ecn = true` under `congestion = \"bbr\"`, which has no answer to marks";
             Err(Fault::at(span, message).help("leave `ecn` out, or choose another `congestion`"))
         }
         written => Ok(written.as_ref().map_or(needed, |at| at.value)),

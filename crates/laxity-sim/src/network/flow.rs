@@ -107,6 +107,7 @@ impl Workload {
             TcpCongestion::Reno => Congestion::Reno,
             TcpCongestion::Cubic => Congestion::Cubic,
             TcpCongestion::Dctcp => Congestion::Dctcp,
+            TcpCongestion::Bbr => Congestion::Bbr,
         };
         let transfer =
             source.transfer.map(|dist| sampled("transfer", Sampler::new(dist))).transpose()?;
@@ -125,6 +126,7 @@ impl Workload {
                 limited_transmit: source.limited_transmit,
                 ecn: source.ecn,
                 timing,
+                seed: 0,
             },
             acknowledging: match source.delayed_acks {
                 true => Acknowledging::Delayed,
@@ -149,6 +151,10 @@ impl Connection {
     ) -> Self {
         if let Timing::Ticks { tick, phase } = &mut workload.config.timing {
             *phase = Nanos(host.random_range(0..tick.0.max(1)));
+        }
+        // Nothing else draws from it, so that no other host draws otherwise.
+        if workload.config.variant.congestion == Congestion::Bbr {
+            workload.config.seed = host.random();
         }
         Connection {
             sender: Sender::new(workload.config),

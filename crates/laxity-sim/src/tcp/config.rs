@@ -59,6 +59,9 @@ pub enum Congestion {
     Cubic,
     /// RFC 8257, with the accurate feedback of RFC 9768.
     Dctcp,
+    /// BBR version 3 (draft-ietf-ccwg-bbr), which paces, finds losses by [`Recovery::RackTlp`], and
+    /// is not capable of ECN, to which the draft has no answer.
+    Bbr,
 }
 
 /// How the first slow start ends where nothing is lost.
@@ -95,6 +98,8 @@ pub struct Config {
     pub ecn: bool,
     /// The retransmission timer.
     pub timing: Timing,
+    /// Seed of the waits that BBR draws.
+    pub seed: u64,
 }
 
 impl Config {
@@ -115,6 +120,7 @@ impl Config {
             limited_transmit: false,
             ecn: false,
             timing: Timing::Ticks { tick: Nanos(100_000_000), phase: Nanos::ZERO },
+            seed: 0,
         }
     }
 
@@ -133,6 +139,7 @@ impl Config {
             limited_transmit: true,
             ecn: false,
             timing: Timing::Rfc6298 { granularity: Nanos(1_000_000), min: Nanos(200_000_000) },
+            seed: 0,
         }
     }
 }

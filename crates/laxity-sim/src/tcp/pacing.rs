@@ -21,20 +21,10 @@ pub(super) struct Pacer {
 impl Pacer {
     /// Segments that leave before any is held back: what fq and TCP of Linux let pass.
     const INITIAL_QUANTUM: u64 = 10;
-    /// The least and the most that may leave together, in segments and bytes: BBR's send quantum
-    /// (draft-ietf-ccwg-bbr), which is 1 ms at the rate in between.
-    const LEAST_QUANTUM: u64 = 2;
-    const LARGEST_QUANTUM: u64 = 64_000;
 
     /// The rate from now on.
     pub(super) fn set_rate(&mut self, bytes_a_second: u64) {
         self.rate = Some(bytes_a_second.max(1));
-    }
-
-    /// How many bytes may leave together.
-    pub(super) fn quantum(&self, length: u32) -> u64 {
-        let least = Self::LEAST_QUANTUM * u64::from(length);
-        (self.rate.unwrap_or(0) / 1_000).min(Self::LARGEST_QUANTUM).max(least)
     }
 
     /// Whether a segment may leave now.
@@ -52,7 +42,7 @@ impl Pacer {
             return;
         }
         let takes = |bytes: u64| Nanos((bytes * 1_000_000_000).div_ceil(rate));
-        let credit = takes(self.quantum(length) - u64::from(length));
+        let credit = takes(quantum(rate, length) - u64::from(length));
         let from = self.due.max(now.saturating_sub(credit));
         self.due = from.saturating_add(takes(length.into()));
     }
@@ -66,6 +56,12 @@ impl Pacer {
     pub(super) fn on_timer(&mut self, now: Nanos) {
         self.waiting &= now < self.due;
     }
+}
+
+/// How many bytes may leave together at a rate in bytes a second: what takes 1 ms, at least two segments
+/// and at most 64 kB, whichever is more (the send quantum of draft-ietf-ccwg-bbr, section 5.6.3).
+pub(super) fn quantum(rate: u64, length: u32) -> u64 {
+    (rate / 1_000).min(64_000).max(2 * u64::from(length))
 }
 
 /// The rate of a window that says none itself, in bytes a second: 1.2 windows a round trip, and 2 while
@@ -104,7 +100,7 @@ mod tests {
                 pacer.on_timer(now);
                 prop_assert_eq!(pacer.next_timer(), None, "who is to ask again does so");
             }
-            let quantum = pacer.quantum(LENGTH);
+            let quantum = quantum(rate, LENGTH);
             for (index, &from) in times.iter().enumerate() {
                 for (count, &to) in (1_u64..).zip(&times[index..]) {
                     let allowed = quantum + (to - from) * rate / 1_000_000_000 + 1;

@@ -5,7 +5,7 @@ mod timed;
 
 use laxity::units::Nanos;
 
-use super::config::{Config, Counts, Recovery};
+use super::config::{Config, Congestion, Counts, Recovery, Variant};
 use super::pacing::{Pacer, rate_of};
 use super::timing::Timeout;
 use super::window::Window;
@@ -50,24 +50,34 @@ impl Sender {
     pub fn new(config: Config) -> Self {
         let receiver_window = config.receiver_window.clamp(1, Config::WIDEST);
         let initial_window = config.initial_window.clamp(1, Config::WIDEST);
-        let config = Config { receiver_window, initial_window, ..config };
-        Sender {
-            common: Common {
-                window: Window::new(&config),
-                expiry: None,
-                reduced_until: 0,
-                marked: 0,
-                tell_reduced: false,
-                pacer: config.pacing.then(Pacer::default),
-                counts: Counts::default(),
-                timeout: Timeout::new(config.timing),
-                config,
-            },
-            losses: match config.variant.recovery {
-                Recovery::NewReno | Recovery::Sack => Losses::Counted(Counted::default()),
-                Recovery::RackTlp => Losses::Timed(Box::default()),
-            },
-        }
+        let bbr = config.variant.congestion == Congestion::Bbr;
+        let Variant { recovery, congestion } = config.variant;
+        let recovery = if bbr { Recovery::RackTlp } else { recovery };
+        let config = Config {
+            receiver_window,
+            initial_window,
+            variant: Variant::of(recovery, congestion),
+            pacing: config.pacing || bbr,
+            ecn: config.ecn && !bbr,
+            ..config
+        };
+        let mut common = Common {
+            window: Window::new(&config),
+            expiry: None,
+            reduced_until: 0,
+            marked: 0,
+            tell_reduced: false,
+            pacer: config.pacing.then(Pacer::default),
+            counts: Counts::default(),
+            timeout: Timeout::new(config.timing),
+            config,
+        };
+        common.set_rate();
+        let losses = match config.variant.recovery {
+            Recovery::NewReno | Recovery::Sack => Losses::Counted(Counted::default()),
+            Recovery::RackTlp => Losses::Timed(Box::default()),
+        };
+        Sender { common, losses }
     }
 
     /// The next segment that leaves now, if one may. Call until there is none.
@@ -152,6 +162,12 @@ impl Sender {
         self.common.window.threshold() as f64 / ONE as f64
     }
 
+    /// The window, for tests.
+    #[cfg(test)]
+    pub(super) fn window(&self) -> &Window {
+        &self.common.window
+    }
+
     /// The present retransmission timeout.
     pub fn retransmission_timeout(&self) -> Nanos {
         self.common.timeout.current()
@@ -208,12 +224,30 @@ impl Common {
 
     fn set_rate(&mut self) {
         if let Some(pacer) = &mut self.pacer {
-            let rate = rate_of(&self.window, self.config.length, self.timeout.smoothed());
+            let round_trip = self.timeout.smoothed();
+            let of_window = || rate_of(&self.window, self.config.length, round_trip);
+            let rate = self.window.rate().or_else(of_window);
             rate.into_iter().for_each(|rate| pacer.set_rate(rate));
         }
     }
 
     fn restart_timer(&mut self, now: Nanos) {
         self.expiry = Some(now.saturating_add(self.timeout.current()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bbr::Bbr;
+    use super::super::receiver::Receiver;
+    use super::*;
+
+    /// Both ends with all that they have on the heap, but for what is outstanding.
+    #[test]
+    fn a_connection_takes_little_memory() {
+        let ends = size_of::<Sender>() + size_of::<Receiver>();
+        let timed = ends + size_of::<Timed>();
+        let bbr = timed + size_of::<Bbr>();
+        assert!(ends <= 640 && timed <= 1_024 && bbr <= 1_536, "{ends} {timed} {bbr}");
     }
 }

@@ -1,3 +1,4 @@
+mod bbr;
 mod conservation;
 mod dctcp;
 mod echoes;

@@ -3,6 +3,7 @@
 use laxity::units::Nanos;
 
 use super::ONE;
+use super::bbr::Bbr;
 use super::config::{Config, Congestion, SlowStart};
 use super::cubic::Cubic;
 use super::dctcp::Dctcp;
@@ -24,6 +25,7 @@ enum Control {
     Reno,
     Cubic(Cubic),
     Dctcp(Dctcp),
+    Bbr(Box<Bbr>),
 }
 
 /// What an acknowledgement of new segments tells the window.
@@ -56,6 +58,7 @@ impl Window {
                 Congestion::Reno => Control::Reno,
                 Congestion::Cubic => Control::Cubic(Cubic::default()),
                 Congestion::Dctcp => Control::Dctcp(Dctcp::default()),
+                Congestion::Bbr => Control::Bbr(Box::new(Bbr::new(config))),
             },
             hystart: match config.slow_start {
                 SlowStart::Standard => None,
@@ -84,8 +87,40 @@ impl Window {
         self.hystart.is_some()
     }
 
+    /// Tells BBR what happens, if it is in control: the window is what it makes of that.
+    pub(super) fn tell_bbr(&mut self, tell: impl FnOnce(&mut Bbr)) {
+        if let Control::Bbr(bbr) = &mut self.control {
+            tell(bbr);
+            self.cwnd = bbr.window();
+        }
+    }
+
+    /// The pacing rate in bytes a second, if the control says one.
+    pub(super) fn rate(&self) -> Option<u64> {
+        match &self.control {
+            Control::Bbr(bbr) => Some(bbr.rate()),
+            Control::Reno | Control::Cubic(_) | Control::Dctcp(_) => None,
+        }
+    }
+
+    /// BBR, if it is in control, for tests.
+    #[cfg(test)]
+    pub(super) fn bbr(&self) -> Option<&Bbr> {
+        match &self.control {
+            Control::Bbr(bbr) => Some(bbr),
+            _ => None,
+        }
+    }
+
+    fn is_bbr(&self) -> bool {
+        matches!(self.control, Control::Bbr(_))
+    }
+
     /// New segments are acknowledged, outside recovery.
     pub(super) fn grow(&mut self, advance: &Advance) {
+        if self.is_bbr() {
+            return;
+        }
         let Advance { now, acked, round_trip, limit, .. } = *advance;
         if self.cwnd >= u64::from(limit) * ONE {
             if let Control::Cubic(cubic) = &mut self.control {
@@ -100,6 +135,7 @@ impl Window {
                 }
                 // RFC 5681, equation 3.
                 Control::Reno | Control::Dctcp(_) => self.cwnd += ONE * ONE / self.cwnd,
+                Control::Bbr(_) => {}
             }
         }
     }
@@ -122,6 +158,9 @@ impl Window {
     /// with it. What limited transmit sent beyond the window does not count (RFC 5681 section
     /// 3.2).
     pub(super) fn reduce(&mut self, outstanding: u64) {
+        if self.is_bbr() {
+            return;
+        }
         self.lower_threshold(outstanding);
         if let Control::Cubic(cubic) = &mut self.control {
             cubic.reduced(self.cwnd);
@@ -150,6 +189,9 @@ impl Window {
     /// A timeout: slow start from one segment. The threshold stays if the same segment has timed
     /// out before (RFC 5681 section 3.1).
     pub(super) fn collapse(&mut self, outstanding: u64, again: bool) {
+        if self.is_bbr() {
+            return;
+        }
         if !again {
             self.lower_threshold(outstanding);
             if let Control::Cubic(cubic) = &mut self.control {
@@ -165,7 +207,7 @@ impl Window {
         let kept = match self.control {
             Control::Cubic(_) => outstanding * 7 / 10,
             // RFC 8257 section 3.5: losses are answered as by any other.
-            Control::Reno | Control::Dctcp(_) => outstanding / 2,
+            Control::Reno | Control::Dctcp(_) | Control::Bbr(_) => outstanding / 2,
         };
         self.hystart = None;
         self.ssthresh = kept.max(Self::LEAST_THRESHOLD);

@@ -248,7 +248,7 @@ fn models_that_need_a_network_or_none() {
 
 #[test]
 fn parts_of_a_variant_may_be_chosen_one_by_one() {
-    use TcpCongestion::{Cubic, Dctcp, Reno};
+    use TcpCongestion::{Bbr, Cubic, Dctcp, Reno};
     use TcpRecovery::{Newreno, RackTlp, Sack};
     for (keys, recovery, congestion) in [
         ("variant = \"sack\"", Sack, Reno),
@@ -256,12 +256,13 @@ fn parts_of_a_variant_may_be_chosen_one_by_one() {
         ("variant = \"newreno\"\nloss-detection = \"rack-tlp\"", RackTlp, Reno),
         ("congestion = \"reno\"", Sack, Reno),
         ("congestion = \"dctcp\"", Sack, Dctcp),
+        ("congestion = \"bbr\"", RackTlp, Bbr),
         ("variant = \"newreno\"\ncongestion = \"cubic\"", Newreno, Cubic),
     ] {
         let text = NETWORK.replacen("count = 3", &format!("count = 3\n{keys}"), 1);
         let Source::Tcp(tcp) = &parse(&text).unwrap().sources[0] else { panic!("{keys}") };
         assert_eq!((tcp.recovery, tcp.congestion), (recovery, congestion), "{keys}");
-        assert_eq!(tcp.ecn, congestion == Dctcp, "{keys}");
+        assert_eq!((tcp.ecn, tcp.pacing), (congestion == Dctcp, congestion == Bbr), "{keys}");
     }
 }
 
@@ -289,6 +290,30 @@ fn tcp_that_makes_no_sense() {
         "`ecn = false` under `congestion = \"dctcp\"`, which lives on marks",
         "another `congestion`",
     );
+    for (key, at, message) in [
+        (
+            "loss-detection = \"sack\"",
+            "\"sack\"",
+            "`congestion = \"bbr\"` with another `loss-detection` than `rack-tlp`",
+        ),
+        (
+            "pacing = false",
+            "false",
+            "`pacing = false` under `congestion = \"bbr\"`, which says at what rate to send",
+        ),
+        (
+            "ecn = true",
+            "true",
+            "`ecn = true` under `congestion = \"bbr\"`, which has no answer to marks",
+        ),
+        (
+            "slow-start = \"standard\"",
+            "\"standard\"",
+            "`slow-start` under `congestion = \"bbr\"`, which has a startup of its own",
+        ),
+    ] {
+        refused("count = 3", &keys(&format!("congestion = \"bbr\"\n{key}")), at, message, "leave");
+    }
     refused("count = 3", &keys("tick = \"0s\""), "\"0s\"", "`tick` is zero: it must be more", "");
     refused("count = 3", &keys("window = 0"), "0", "`window` is zero: it must be more", "");
     refused(

@@ -28,6 +28,7 @@ fn every_choice_fills_the_link() {
         "variant = \"sack\", pacing = true",
         "variant = \"sack\", slow-start = \"hystart++\"",
         "loss-detection = \"rack-tlp\"",
+        "congestion = \"bbr\"",
         "loss-detection = \"rack-tlp\", pacing = true, slow-start = \"hystart++\"",
     ] {
         for seed in 1..=3 {
@@ -67,5 +68,34 @@ fn dctcp_keeps_the_queue_where_marks_begin() {
         let queued = |delay: f64| delay / 120_000.0;
         assert!((15.0..40.0).contains(&queued(delay.mean)), "{}", queued(delay.mean));
         assert!(queued(delay.max as f64) < 60.0, "{}", queued(delay.max as f64));
+    }
+}
+
+/// One flow of BBR over 10 Mbit/s and 40 ms, a product of 50 packets: whatever the room in the queue, the link
+/// is used, and less than half a product waits on average. Hosts take their random time before they send.
+#[test]
+fn bbr_keeps_the_queue_short() {
+    for limit in [25, 100, 1_000] {
+        let plan = plan(&format!(
+            r#"
+            link = {{ rate = "1gbit", max-packet = "1000b" }}
+            scheduler.kind = "fifo"
+            network.access = {{ between = ["s", "r"], private = true }}
+            network.bottleneck = {{ between = ["r", "d"], rate = "10mbit", delay = "20ms" }}
+            run.warm-up = "3s"
+            class.a.queue = {{ kind = "droptail", limit = {limit} }}
+            source = [{{ class = "a", model = "tcp", packet = "1000b", congestion = "bbr",
+                path = ["s", "r", "d"] }}]
+            "#
+        ));
+        for seed in 1..=5 {
+            let (summary, _) = run(&plan, Nanos(20_000 * MS), seed);
+            let hop = summary.hops.iter().find(|hop| hop.link == "bottleneck").unwrap();
+            let delay = hop.classes[0].delay_ns.unwrap();
+            // In products of rate and round trip, 800 µs for a packet.
+            let [mean, most] = [delay.mean, delay.max as f64].map(|delay| delay / 40e6);
+            let told = format!("limit {limit}, seed {seed}: {} {mean} {most}", hop.utilization);
+            assert!(hop.utilization > 0.9 && mean < 0.5 && most < 1.5, "{told}");
+        }
     }
 }

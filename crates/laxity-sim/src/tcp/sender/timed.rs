@@ -3,10 +3,11 @@
 use laxity::units::Nanos;
 
 use super::super::Ack;
+use super::super::bbr::Bbr;
 use super::super::flight::{Flight, Transmission};
 use super::super::probe::Probe;
 use super::super::rack::{Moment, Rack};
-use super::super::window::Advance;
+use super::super::window::{Advance, Window};
 use super::Common;
 
 /// What is outstanding, and what time says about it.
@@ -60,7 +61,9 @@ impl Timed {
             return Some(self.send_probe(common, now, new));
         }
         let forced = std::mem::take(&mut self.retransmit_first);
-        if self.flight.pipe() >= common.window.segments() && !forced {
+        let in_flight = self.flight.pipe();
+        if in_flight >= common.window.segments() && !forced {
+            common.window.tell_bbr(Bbr::filled);
             return None;
         }
         let sent = match self.flight.first_lost() {
@@ -73,6 +76,7 @@ impl Timed {
                 (self.flight.send_next(now), false)
             }
         };
+        common.window.tell_bbr(|bbr| bbr.sent(sent.0, now, in_flight));
         self.due.retransmission.get_or_insert(now.saturating_add(common.timeout.current()));
         if !sent.1 {
             self.plan_probe(common, now);
@@ -83,7 +87,7 @@ impl Timed {
 
     /// TLP_send_probe (section 7.3): a new segment if there is one, else the last one again.
     fn send_probe(&mut self, common: &mut Common, now: Nanos, new: Option<u64>) -> (u64, bool) {
-        let last = self.flight.next() - 1;
+        let (last, in_flight) = (self.flight.next() - 1, self.flight.pipe());
         let sent = match new {
             Some(_) => (self.flight.send_next(now), false),
             None => {
@@ -91,6 +95,7 @@ impl Timed {
                 (last, true)
             }
         };
+        common.window.tell_bbr(|bbr| bbr.sent(sent.0, now, in_flight));
         self.probe.left(self.flight.next(), sent.1);
         self.due.retransmission = Some(now.saturating_add(common.timeout.current()));
         self.arm(common);
@@ -101,9 +106,10 @@ impl Timed {
         if !(self.flight.first()..=self.flight.next()).contains(&ack.next) {
             return;
         }
+        self.note_starvation(common);
         let acked = ack.next - self.flight.first();
         let echoed = common.hear_of_marks(ack, acked, self.flight.next());
-        let latest = self.take_in(now, ack);
+        let latest = self.take_in(&mut common.window, now, ack);
         self.measure(common, now, latest);
         let recovered = self.phase != Phase::Open && self.flight.first() >= self.recover;
         self.rack.adapt(&self.flight, ack.duplicate().is_some(), recovered);
@@ -120,6 +126,7 @@ impl Timed {
         }
         if recovered {
             self.phase = Phase::Open;
+            common.window.tell_bbr(Bbr::end_recovery);
         }
         if echoed && self.phase == Phase::Open {
             common.congestion_echoed(self.flight.first(), self.flight.next());
@@ -128,16 +135,19 @@ impl Timed {
             common.reduce(self.flight.first(), self.flight.next());
         }
         self.find_losses(common, now);
+        let (in_flight, first) = (self.flight.pipe(), self.flight.first());
+        common.window.tell_bbr(|bbr| bbr.heard(now, in_flight, first));
         self.restart_timers(common, now, acked > 0);
     }
 
     /// What has arrived leaves the network, in the order of its numbers, for what comes out of it
     /// is taken for reordered. Returns what was sent last of that which was sent once.
-    fn take_in(&mut self, now: Nanos, ack: &Ack) -> Option<Transmission> {
+    fn take_in(&mut self, window: &mut Window, now: Nanos, ack: &Ack) -> Option<Transmission> {
         let Timed { flight, rack, .. } = self;
         let mut latest: Option<Transmission> = None;
         let mut arrived = |segment: Transmission| {
             rack.arrived(now, segment);
+            window.tell_bbr(|bbr| bbr.arrived(now, segment));
             // Of segments that are sent once, the higher one was sent later.
             if !segment.again && latest.is_none_or(|latest| latest.number < segment.number) {
                 latest = Some(segment);
@@ -165,9 +175,12 @@ impl Timed {
 
     fn find_losses(&mut self, common: &mut Common, now: Nanos) {
         let moment = self.moment(common, now);
-        self.due.reordering = self.rack.find_losses(&mut self.flight, moment, |_| {});
+        let window = &mut common.window;
+        let lost = |number| window.tell_bbr(|bbr| bbr.lost(now, number));
+        self.due.reordering = self.rack.find_losses(&mut self.flight, moment, lost);
         if self.phase == Phase::Open && self.flight.first_lost().is_some() {
             common.reduce(self.flight.first(), self.flight.next());
+            common.window.tell_bbr(Bbr::begin_recovery);
             self.phase = Phase::Recovery;
             self.recover = self.flight.next();
             self.retransmit_first = true;
@@ -181,7 +194,17 @@ impl Timed {
         Moment { now, recovering, smoothed: common.timeout.smoothed() }
     }
 
+    /// Everything there was to send has left, and the window has room for more.
+    fn note_starvation(&self, common: &mut Common) {
+        let all = common.config.transfer.is_some_and(|transfer| self.flight.next() >= transfer);
+        let in_flight = self.flight.pipe();
+        if all && in_flight < common.window.segments() && self.flight.first_lost().is_none() {
+            common.window.tell_bbr(|bbr| bbr.starved(in_flight));
+        }
+    }
+
     pub(super) fn on_timer(&mut self, common: &mut Common, now: Nanos) {
+        self.note_starvation(common);
         if self.due.reordering.take_if(|due| *due <= now).is_some() {
             self.find_losses(common, now);
         }
@@ -204,7 +227,11 @@ impl Timed {
         if self.flight.first_is_sacked() {
             self.flight.forget_sacked();
         }
-        self.rack.give_up(&mut self.flight, moment, |_| {});
+        let window = &mut common.window;
+        let lost = |number| window.tell_bbr(|bbr| bbr.lost(now, number));
+        self.rack.give_up(&mut self.flight, moment, lost);
+        let in_flight = self.flight.pipe();
+        common.window.tell_bbr(|bbr| bbr.timed_out(in_flight));
         self.phase = Phase::Lost;
         self.recover = self.flight.next();
         self.measure_from = self.flight.next();

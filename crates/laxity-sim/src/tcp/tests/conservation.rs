@@ -27,6 +27,7 @@ fn variant() -> impl Strategy<Value = Variant> {
         Variant::of(Recovery::NewReno, Congestion::Dctcp),
         Variant::of(Recovery::Sack, Congestion::Dctcp),
         Variant::of(Recovery::RackTlp, Congestion::Dctcp),
+        Variant::of(Recovery::RackTlp, Congestion::Bbr),
     ])
 }
 
@@ -51,6 +52,7 @@ pub(super) fn config() -> impl Strategy<Value = Config> {
                 limited_transmit,
                 ecn,
                 timing,
+                seed: 7,
             }
         },
     )

@@ -17,6 +17,7 @@ fn one_flow_without_loss() {
         Variant::SACK,
         Variant::CUBIC,
         Variant::of(Recovery::RackTlp, Congestion::Cubic),
+        Variant::of(Recovery::RackTlp, Congestion::Bbr),
     ] {
         for acknowledging in [Acknowledging::Every, Acknowledging::Delayed] {
             let config =

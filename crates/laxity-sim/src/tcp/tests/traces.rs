@@ -27,6 +27,7 @@ pub(super) const fn config(variant: Variant) -> Config {
         limited_transmit: false,
         ecn: true,
         timing: Timing::Rfc6298 { granularity: ms(1), min: ms(200) },
+        seed: 0,
     }
 }
 
