@@ -29,6 +29,9 @@ pub struct TcpSource {
     pub transfer: Option<Dist<Bytes>>,
     /// The time from the end of one transfer to the beginning of the next.
     pub pause: Dist<Nanos>,
+    /// In its place, the time from when a connection is asked for one transfer to when it is asked for the
+    /// next, and from the start to the first.
+    pub every: Option<Dist<Nanos>>,
     /// The receiver's window in segments. Default 4000.
     pub window: u32,
     /// The initial window in segments. Default 10.

@@ -48,6 +48,7 @@ pub struct Source {
     pub ack: Option<Quantity<Bytes>>,
     pub transfer: Option<At<Distribution<Bytes>>>,
     pub pause: Option<At<Distribution<Nanos>>>,
+    pub every: Option<At<Distribution<Nanos>>>,
     pub initial_window: Option<At<Count>>,
     pub slow_start: Option<At<Word<TcpSlowStart>>>,
     pub pacing: Option<At<bool>>,
@@ -64,7 +65,7 @@ pub struct Source {
 
 impl Source {
     /// The keys that not every model takes, and where they stand.
-    pub fn options(&self) -> [Written<'_>; 33] {
+    pub fn options(&self) -> [Written<'_>; 34] {
         // Taken apart, so that none is forgotten.
         let Source {
             model: _,
@@ -89,6 +90,7 @@ impl Source {
             ack,
             transfer,
             pause,
+            every,
             initial_window,
             slow_start,
             pacing,
@@ -124,6 +126,7 @@ impl Source {
             ("ack", span(ack)),
             ("transfer", span(transfer)),
             ("pause", span(pause)),
+            ("every", span(every)),
             ("initial-window", span(initial_window)),
             ("slow-start", span(slow_start)),
             ("pacing", span(pacing)),

@@ -47,6 +47,11 @@ pub const ROOM: Room = Room {
             "pause",
             "the time between two transfers of a connection; needs `transfer`. Default 0s.",
         ),
+        Key::new(
+            "every",
+            "the time from one transfer that a connection is asked for to the next, done or not;\n\
+             exponential for a Poisson process; needs `transfer`, in place of `pause`.",
+        ),
         Key::new("window", "the receiver's window in\nsegments. Default 4000."),
         Key::new("initial-window", "the initial window in segments. Default 10."),
         Key::new("slow-start", "how the first slow start ends. Default standard."),
@@ -90,6 +95,7 @@ fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Re
         let message = "`pause` without `transfer`: a transfer without end is followed by none";
         return Err(Fault::at(&pause.span, message).help("add `transfer = \"100kB\"`"));
     }
+    let every = every(raw)?;
     let packet = packet(raw, plan, span)?;
     let (recovery, congestion) = variant(raw)?;
     let window = packets(raw.window.as_ref(), "window", DEFAULT_WINDOW)?;
@@ -107,6 +113,7 @@ fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Re
             .pause
             .as_ref()
             .map_or(Ok(Dist::Constant(Nanos::ZERO)), |raw| distribution("pause", raw))?,
+        every,
         window,
         initial_window: packets(
             raw.initial_window.as_ref(),
@@ -163,6 +170,20 @@ fn slow_start(raw: &raw::Source, congestion: TcpCongestion) -> Read<TcpSlowStart
         }
         written => Ok(written.as_ref().map_or(TcpSlowStart::Standard, |at| at.value.0)),
     }
+}
+
+fn every(raw: &raw::Source) -> Read<Option<Dist<Nanos>>> {
+    let Some(every) = &raw.every else { return Ok(None) };
+    if raw.transfer.is_none() {
+        let message = "`every` without `transfer`: a transfer without end is followed by none";
+        return Err(Fault::at(&every.span, message).help("add `transfer = \"100kB\"`"));
+    }
+    if let Some(pause) = &raw.pause {
+        let message =
+            "`pause` beside `every`: a transfer is asked for after the last one or by time";
+        return Err(Fault::at(&pause.span, message).help("leave one of them out"));
+    }
+    longer("every", every).map(Some)
 }
 
 fn ecn(raw: &raw::Source, congestion: TcpCongestion) -> Read<bool> {

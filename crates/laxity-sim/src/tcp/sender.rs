@@ -144,6 +144,11 @@ impl Sender {
         self.common.config.transfer == Some(self.acknowledged())
     }
 
+    /// How many segments there are to send; none without end.
+    pub fn transfer(&self) -> Option<u64> {
+        self.common.config.transfer
+    }
+
     /// How many segments the receiver has acknowledged.
     pub fn acknowledged(&self) -> u64 {
         match &self.losses {

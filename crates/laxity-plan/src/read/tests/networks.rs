@@ -92,6 +92,7 @@ fn tcp_and_its_defaults() {
         ack: Bytes(40),
         transfer: None,
         pause: Dist::Constant(Nanos::ZERO),
+        every: None,
         window: 4000,
         initial_window: 10,
         slow_start: TcpSlowStart::Standard,
@@ -314,6 +315,27 @@ fn tcp_that_makes_no_sense() {
     ] {
         refused("count = 3", &keys(&format!("congestion = \"bbr\"\n{key}")), at, message, "leave");
     }
+    refused(
+        "count = 3",
+        &keys("every = \"1s\""),
+        "\"1s\"",
+        "`every` without `transfer`: a transfer without end is followed by none",
+        "transfer",
+    );
+    refused(
+        "count = 3",
+        &keys("transfer = \"9kB\"\nevery = \"1s\"\npause = \"2s\""),
+        "\"2s\"",
+        "`pause` beside `every`: a transfer is asked for after the last one or by time",
+        "leave one",
+    );
+    refused(
+        "count = 3",
+        &keys("transfer = \"9kB\"\nevery = \"0s\""),
+        "\"0s\"",
+        "`every` is zero: it must be more",
+        "",
+    );
     refused("count = 3", &keys("tick = \"0s\""), "\"0s\"", "`tick` is zero: it must be more", "");
     refused("count = 3", &keys("window = 0"), "0", "`window` is zero: it must be more", "");
     refused(

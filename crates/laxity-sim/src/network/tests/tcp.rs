@@ -99,3 +99,46 @@ fn bbr_keeps_the_queue_short() {
         }
     }
 }
+
+/// Flows of ten segments are in one window: nothing queues before them on an empty link, and the last segment is
+/// there after a round trip less what its acknowledgement takes.
+#[test]
+fn flows_that_are_asked_for_by_time() {
+    let plan = |every: &str, count: u32| {
+        plan(&format!(
+            r#"
+            link = {{ rate = "1gbit", delay = "10ms", max-packet = "1500b" }}
+            scheduler.kind = "fifo"
+            class.a = {{}}
+            network.one.between = ["a", "b"]
+            source = [{{ class = "a", model = "tcp", packet = "1500b", transfer = "15kB", jitter = "0s",
+                count = {count}, every = {every}, path = ["a", "b"] }}]
+            "#
+        ))
+    };
+    let (summary, _) = run(&plan("\"50ms\"", 1), Nanos(10_000 * MS), 1);
+    let tcp = summary.classes[0].tcp.unwrap();
+    let took = tcp.completion_ns.unwrap();
+    // Ten segments of 12 µs and 10 ms; the delayed acknowledgement of none is waited for.
+    assert_eq!((tcp.completed, took.min, took.max), (199, 10_120_000, 10_120_000));
+    assert_eq!((tcp.on_demand.unwrap().waited, tcp.on_demand.unwrap().unfinished), (0, 0));
+    for seed in 1..=4 {
+        // 50 connections, each asked for a flow every 500 ms: Poisson, 100 flows a second.
+        let (summary, _) = run(&plan("{ exponential = \"500ms\" }", 50), Nanos(20_000 * MS), seed);
+        let tcp = summary.classes[0].tcp.unwrap();
+        assert!(tcp.completed.abs_diff(2_000) < 180, "{}", tcp.completed);
+        let waited = tcp.on_demand.unwrap().waited;
+        // The share that comes within 10.12 ms of the one before: 1 - exp(-10.12 / 500), about 2 %.
+        assert!((15..=75).contains(&waited), "{waited}");
+        assert!(tcp.completion_ns.unwrap().min >= 10_120_000);
+    }
+    // Twice what one connection can do: it falls behind, and what waited counts.
+    let (summary, _) = run(&plan("\"5060us\"", 1), Nanos(2_000 * MS), 1);
+    let tcp = summary.classes[0].tcp.unwrap();
+    let took = tcp.completion_ns.unwrap();
+    assert_eq!(
+        tcp.on_demand.unwrap().waited,
+        tcp.completed - 1 + tcp.on_demand.unwrap().unfinished
+    );
+    assert!(took.max > 950 * MS, "half of two seconds behind: {took:?}");
+}
