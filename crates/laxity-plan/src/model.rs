@@ -7,6 +7,7 @@ mod network;
 mod queue;
 pub(crate) mod scheduler;
 mod source;
+mod tcp;
 
 pub use laxity::overhead::{Framing, Overhead};
 use laxity::packet::ClassId;
@@ -21,7 +22,8 @@ pub use queue::{QueueLimit, QueueSpec};
 pub use scheduler::{
     Assignment, BestEffort, BestEffortOrder, EdfSpec, Late, SchedulerSpec, Scheduling, TdpSpec,
 };
-pub use source::{Dist, Model, ModelSource, Recording, Source, TcpSource, TcpTimer, TcpVariant};
+pub use source::{Dist, Model, ModelSource, Recording, Source};
+pub use tcp::{TcpCongestion, TcpRecovery, TcpSlowStart, TcpSource, TcpTimer, TcpVariant};
 
 /// A whole plan.
 #[derive(Clone, Debug, PartialEq)]

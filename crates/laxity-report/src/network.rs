@@ -13,7 +13,7 @@ pub use figures::{delays, flows, goodput};
 pub use html::{compare_html, drawings, html};
 pub use verdict::admission;
 
-use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary};
+use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary, OnDemand, TcpSummary};
 use laxity_sim::summary::{ClassSummary, DelaySummary};
 
 use crate::quantity::{NOTHING, megabits, millis, percent, shortened};
@@ -28,6 +28,10 @@ pub fn tables(summary: &NetworkSummary) -> String {
     let mut text = table(&END_TO_END_HEADER, &classes);
     if !tcp.is_empty() {
         text += &format!("\n\n{}", table(&TCP_HEADER, &tcp));
+    }
+    let completions: Vec<_> = summary.classes.iter().filter_map(completion_row).collect();
+    if !completions.is_empty() {
+        text += &format!("\n\n{}", table(&COMPLETION_HEADER, &completions));
     }
     if time_frames::are_shown(summary) {
         text += &format!("\n\n{}", time_frames::tables(summary));
@@ -106,6 +110,25 @@ fn tcp_row(class: &EndToEnd) -> Option<Vec<String>> {
         delay(tcp.completion_ns, |d| d.p50 as f64),
         delay(tcp.completion_ns, |d| d.p99 as f64),
     ])
+}
+
+const COMPLETION_HEADER: [&str; 9] =
+    ["flow completion", "flows", "waited", "unfinished", "min ms", "mean", "p50", "p99", "max"];
+
+/// Of classes whose transfers are asked for by time.
+fn completion_row(class: &EndToEnd) -> Option<Vec<String>> {
+    let tcp = class.tcp?;
+    let OnDemand { waited, unfinished } = tcp.on_demand?;
+    let counts = [tcp.completed, waited, unfinished].map(|count| count.to_string());
+    let times = completion_times(&tcp).map(|time| time.map_or(NOTHING.to_owned(), millis));
+    Some([shortened(&class.name, NAME_LIMIT)].into_iter().chain(counts).chain(times).collect())
+}
+
+/// How long transfers took: the shortest, the mean, the median, the 99th percentile, the longest, in ns.
+fn completion_times(tcp: &TcpSummary) -> [Option<f64>; 5] {
+    tcp.completion_ns.map_or([None; 5], |took| {
+        [took.min as f64, took.mean, took.p50 as f64, took.p99 as f64, took.max as f64].map(Some)
+    })
 }
 
 const HOP_HEADER: [&str; 13] = [
@@ -317,6 +340,22 @@ mod tests {
         let text = compare_table(&[&summary, &summary]);
         assert_eq!(text.matches("edf/exact").count(), 2);
         assert_eq!(compare_table(&[]), "");
+    }
+
+    #[test]
+    fn completion_times_are_shown_of_flows_that_are_asked_for_by_time() {
+        let on_demand = ONE_LINK.replace("window = 20", "every = { exponential = \"500ms\" }");
+        let plan = plan(&on_demand);
+        let (summary, series) = run(&plan);
+        let text = tables(&summary);
+        for wanted in ["flow completion", "waited", "unfinished"] {
+            assert!(text.contains(wanted), "{wanted} in\n{text}");
+        }
+        let on = plan.networked().unwrap().assigned();
+        let admission = admission(&on);
+        let judged = Judged::new(&plan, HeldTo::Plan, Some(&admission), summary);
+        assert!(html(&on, &admission, &judged, &series).contains("Flow completion times"));
+        assert!(!tables(&run(&self::plan(ONE_LINK)).0).contains("flow completion"));
     }
 
     #[test]

@@ -40,7 +40,7 @@ use slab::Slab;
 
 pub use run::NetworkRun;
 pub use summary::{
-    EndToEnd, FlowSummary, FramesSummary, HopSummary, NetworkSummary, TcpSummary, jain,
+    EndToEnd, FlowSummary, FramesSummary, HopSummary, NetworkSummary, OnDemand, TcpSummary, jain,
 };
 
 use self::agenda::{Agenda, Event, Slots};

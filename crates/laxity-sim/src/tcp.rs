@@ -11,10 +11,10 @@
 //!
 //! ```
 //! use laxity::units::Nanos;
-//! use laxity_sim::tcp::{Acknowledging, Config, Receiver, Sender};
+//! use laxity_sim::tcp::{Acknowledging, Config, Receiver, Sender, Variant};
 //!
 //! let mut sender = Sender::new(Config { transfer: Some(100), ..Config::modern(1_500) });
-//! let mut receiver = Receiver::new(Acknowledging::Every, true);
+//! let mut receiver = Receiver::new(Acknowledging::Every, Variant::CUBIC);
 //! let mut now = Nanos::ZERO;
 //! while !sender.is_finished() {
 //!     let round: Vec<_> = std::iter::from_fn(|| sender.poll_send(now)).collect();
@@ -28,9 +28,17 @@
 //! assert_eq!(receiver.delivered(), 100);
 //! ```
 
+mod bbr;
 mod config;
 mod cubic;
+mod dctcp;
+mod flight;
+mod hystart;
+mod pacing;
+mod probe;
+mod rack;
 mod ranges;
+mod rate;
 mod receiver;
 mod scoreboard;
 mod sender;
@@ -40,7 +48,7 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, Counts, Variant};
+pub use config::{Config, Congestion, Counts, Recovery, SlowStart, Variant};
 pub use laxity::packet::Ecn;
 pub use receiver::{Acknowledging, Receiver};
 pub use sender::Sender;
@@ -69,11 +77,26 @@ pub struct Segment {
 pub struct Ack {
     /// The first segment that the receiver still waits for.
     pub next: u64,
-    /// What it holds beyond that.
+    /// What it holds beyond that; before it, where both ends agreed so, the segment that has just
+    /// arrived and was there before (RFC 2883).
     pub blocks: Blocks,
     /// Congestion was experienced and the sender has not answered yet (ECE, RFC 3168 section
     /// 6.1.3).
     pub echo: bool,
+    /// How many segments have arrived with a mark, where both ends agreed so, modulo 2^32: the counter
+    /// r.cep of RFC 9768, whole, as the option beside ACE tells it by bytes.
+    pub marked: u32,
+}
+
+impl Ack {
+    /// The segments that arrived twice, if it says so: a first block that is acknowledged already, or
+    /// lies in the second one (RFC 2883 section 4).
+    pub fn duplicate(&self) -> Option<Range<u64>> {
+        let mut blocks = self.blocks.iter();
+        let first = blocks.next()?;
+        let within = |second: Range<u64>| second.start <= first.start && first.end <= second.end;
+        (first.end <= self.next || blocks.next().is_some_and(within)).then_some(first)
+    }
 }
 
 /// At most three SACK blocks, as many as fit beside the timestamps option (RFC 2018 section 3).

@@ -4,10 +4,8 @@ use std::path::PathBuf;
 
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::Hop;
+use super::{Hop, TcpSource};
 use crate::matching::Match;
 
 /// `[[source]]`.
@@ -120,74 +118,6 @@ pub enum Model {
     Backlogged {
         /// How many packets it keeps queued. Default 2.
         window: u32,
-    },
-}
-
-/// `model = "tcp"`: greedy or repeated transfers by TCP.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TcpSource {
-    /// The class of its segments and of their acknowledgements.
-    pub class: ClassId,
-    /// How many connections there are, each a flow of its own. Default as many as the class has
-    /// streams.
-    pub count: u32,
-    /// The links from sender to receiver; acknowledgements come back the same way.
-    pub path: Vec<Hop>,
-    /// How losses are found and windows grow. Default cubic.
-    pub variant: TcpVariant,
-    /// Length of every segment, headers included.
-    pub packet: Bytes,
-    /// Length of every acknowledgement. Default the link's shortest packet.
-    pub ack: Bytes,
-    /// What one transfer holds; without end when `None`.
-    pub transfer: Option<Dist<Bytes>>,
-    /// The time from the end of one transfer to the beginning of the next.
-    pub pause: Dist<Nanos>,
-    /// The receiver's window in segments. Default 4000.
-    pub window: u32,
-    /// The initial window in segments. Default 10.
-    pub initial_window: u32,
-    /// Whether every second segment is acknowledged. Default yes.
-    pub delayed_acks: bool,
-    /// Whether the first two duplicate acknowledgements let new segments go. Default yes.
-    pub limited_transmit: bool,
-    /// Whether queues may mark its segments instead of dropping them. Default no.
-    pub ecn: bool,
-    /// The retransmission timer.
-    pub timer: TcpTimer,
-    /// The time from when a sender may send until it does. Default uniform, from none to what a
-    /// segment takes on the slowest link of the path (Floyd, Jacobson 1992).
-    pub jitter: Dist<Nanos>,
-    /// When the first connection may begin. Default 0.
-    pub start: Nanos,
-    /// The time over which the connections' beginnings are spread at random. Default none.
-    pub stagger: Nanos,
-}
-
-/// `variant = …`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TcpVariant {
-    /// Fast recovery on cumulative acknowledgements (RFC 6582).
-    Newreno,
-    /// Recovery by SACK blocks (RFC 6675).
-    Sack,
-    /// Recovery by SACK blocks, the window of RFC 9438.
-    Cubic,
-}
-
-/// How the retransmission timeout is found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TcpTimer {
-    /// RFC 6298 with a shortest timeout: `min-timeout = "200ms"`, the default.
-    Fine {
-        /// The shortest timeout.
-        min: Nanos,
-    },
-    /// The clock of 2001: `tick = "100ms"`.
-    Coarse {
-        /// One tick.
-        tick: Nanos,
     },
 }
 

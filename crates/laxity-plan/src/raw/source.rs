@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::dist::Distribution;
 use super::values::{At, Count, Number, Quantity, Word, span};
 use crate::keys::Written;
-use crate::model::TcpVariant;
+use crate::model::{TcpCongestion, TcpRecovery, TcpSlowStart, TcpVariant};
 use crate::source::Kind;
 
 /// Traffic: a model that feeds one class, or a recording. Which keys apply depends on `model`.
@@ -43,10 +43,15 @@ pub struct Source {
     /// How often its packets pass the path, which then ends where it begins. Default 1.
     pub laps: Option<At<Count>>,
     pub variant: Option<At<Word<TcpVariant>>>,
+    pub loss_detection: Option<At<Word<TcpRecovery>>>,
+    pub congestion: Option<At<Word<TcpCongestion>>>,
     pub ack: Option<Quantity<Bytes>>,
     pub transfer: Option<At<Distribution<Bytes>>>,
     pub pause: Option<At<Distribution<Nanos>>>,
+    pub every: Option<At<Distribution<Nanos>>>,
     pub initial_window: Option<At<Count>>,
+    pub slow_start: Option<At<Word<TcpSlowStart>>>,
+    pub pacing: Option<At<bool>>,
     pub delayed_acks: Option<At<bool>>,
     pub limited_transmit: Option<At<bool>>,
     pub ecn: Option<At<bool>>,
@@ -60,7 +65,7 @@ pub struct Source {
 
 impl Source {
     /// The keys that not every model takes, and where they stand.
-    pub fn options(&self) -> [Written<'_>; 29] {
+    pub fn options(&self) -> [Written<'_>; 34] {
         // Taken apart, so that none is forgotten.
         let Source {
             model: _,
@@ -80,10 +85,15 @@ impl Source {
             window,
             path,
             variant,
+            loss_detection,
+            congestion,
             ack,
             transfer,
             pause,
+            every,
             initial_window,
+            slow_start,
+            pacing,
             delayed_acks,
             limited_transmit,
             ecn,
@@ -111,10 +121,15 @@ impl Source {
             ("window", span(window)),
             ("path", span(path)),
             ("variant", span(variant)),
+            ("loss-detection", span(loss_detection)),
+            ("congestion", span(congestion)),
             ("ack", span(ack)),
             ("transfer", span(transfer)),
             ("pause", span(pause)),
+            ("every", span(every)),
             ("initial-window", span(initial_window)),
+            ("slow-start", span(slow_start)),
+            ("pacing", span(pacing)),
             ("delayed-acks", span(delayed_acks)),
             ("limited-transmit", span(limited_transmit)),
             ("ecn", span(ecn)),

@@ -9,7 +9,10 @@ use super::room::Room;
 use super::values::{distribution, longer, need, packets};
 use crate::error::Fault;
 use crate::keys::Key;
-use crate::model::{Dist, Hop, Plan, Source, TcpSource, TcpTimer, TcpVariant};
+use crate::model::{
+    Dist, Hop, Plan, Source, TcpCongestion, TcpRecovery, TcpSlowStart, TcpSource, TcpTimer,
+    TcpVariant,
+};
 use crate::raw::{self, At, Quantity};
 use crate::read::{Read, positive};
 
@@ -30,14 +33,32 @@ pub const ROOM: Room = Room {
         Key::common("path"),
         Key::common("laps"),
         Key::new("variant", "how losses are found and windows grow. Default cubic."),
+        Key::new(
+            "loss-detection",
+            "how losses are found. Default what `variant` says, and that is `sack` by default; under\n`congestion = \"bbr\"` `rack-tlp`.",
+        ),
+        Key::new(
+            "congestion",
+            "how windows grow and shrink. Default what `variant` says, and that is `cubic` by default.",
+        ),
         Key::new("ack", "length of an acknowledgement. Default the link's `min-packet`."),
         Key::new("transfer", "how much one transfer holds. Default without end."),
         Key::new(
             "pause",
             "the time between two transfers of a connection; needs `transfer`. Default 0s.",
         ),
+        Key::new(
+            "every",
+            "the time from one transfer that a connection is asked for to the next, done or not;\n\
+             exponential for a Poisson process; needs `transfer`, in place of `pause`.",
+        ),
         Key::new("window", "the receiver's window in\nsegments. Default 4000."),
         Key::new("initial-window", "the initial window in segments. Default 10."),
+        Key::new("slow-start", "how the first slow start ends. Default standard."),
+        Key::new(
+            "pacing",
+            "whether segments leave one by one at a rate. Default false, under\n`congestion = \"bbr\"` true.",
+        ),
         Key::new(
             "delayed-acks",
             "whether only every second segment is acknowledged. Default true.",
@@ -48,7 +69,7 @@ pub const ROOM: Room = Room {
         ),
         Key::new(
             "ecn",
-            "whether queues may mark segments instead of dropping them. Default false.",
+            "whether queues may mark segments instead of dropping them. Default false, under\n`congestion = \"dctcp\"` true.",
         ),
         Key::new("min-timeout", "the shortest retransmission timeout, by RFC 6298. Default 200ms."),
         Key::new("tick", "one tick of a coarse retransmission timer, in place of `min-timeout`."),
@@ -74,14 +95,17 @@ fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Re
         let message = "`pause` without `transfer`: a transfer without end is followed by none";
         return Err(Fault::at(&pause.span, message).help("add `transfer = \"100kB\"`"));
     }
+    let every = every(raw)?;
     let packet = packet(raw, plan, span)?;
+    let (recovery, congestion) = variant(raw)?;
     let window = packets(raw.window.as_ref(), "window", DEFAULT_WINDOW)?;
     Ok(Source::Tcp(TcpSource {
         class,
         count,
         jitter: jitter(raw, plan, &path, packet)?,
         path,
-        variant: raw.variant.as_ref().map_or(TcpVariant::Cubic, |variant| variant.value.0),
+        recovery,
+        congestion,
         packet,
         ack: raw.ack.as_ref().map_or(Ok(plan.link.min_packet), |ack| length(ack, "ack", plan))?,
         transfer: raw.transfer.as_ref().map(|raw| longer("transfer", raw)).transpose()?,
@@ -89,19 +113,92 @@ fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Re
             .pause
             .as_ref()
             .map_or(Ok(Dist::Constant(Nanos::ZERO)), |raw| distribution("pause", raw))?,
+        every,
         window,
         initial_window: packets(
             raw.initial_window.as_ref(),
             "initial-window",
             DEFAULT_INITIAL_WINDOW.min(window),
         )?,
+        slow_start: slow_start(raw, congestion)?,
+        pacing: pacing(raw, congestion)?,
         delayed_acks: raw.delayed_acks.as_ref().is_none_or(|at| at.value),
         limited_transmit: raw.limited_transmit.as_ref().is_none_or(|at| at.value),
-        ecn: raw.ecn.as_ref().is_some_and(|at| at.value),
+        ecn: ecn(raw, congestion)?,
         timer: timer(raw)?,
         start: raw.start.as_ref().map_or(Nanos::ZERO, |start| start.value.0),
         stagger: raw.stagger.as_ref().map_or(Nanos::ZERO, |stagger| stagger.value.0),
     }))
+}
+
+fn variant(raw: &raw::Source) -> Read<(TcpRecovery, TcpCongestion)> {
+    let variant = raw.variant.as_ref().map_or(TcpVariant::Cubic, |variant| variant.value.0);
+    let (recovery, congestion) = variant.parts();
+    let congestion = raw.congestion.as_ref().map_or(congestion, |congestion| congestion.value.0);
+    let recovery = match &raw.loss_detection {
+        Some(At { value, span })
+            if congestion == TcpCongestion::Bbr && value.0 != TcpRecovery::RackTlp =>
+        {
+            let message = "`congestion = \"bbr\"` with another `loss-detection` than `rack-tlp`";
+            return Err(Fault::at(span, message).help("leave `loss-detection` out"));
+        }
+        Some(recovery) => recovery.value.0,
+        None if congestion == TcpCongestion::Bbr => TcpRecovery::RackTlp,
+        None => recovery,
+    };
+    Ok((recovery, congestion))
+}
+
+fn pacing(raw: &raw::Source, congestion: TcpCongestion) -> Read<bool> {
+    let needed = congestion == TcpCongestion::Bbr;
+    match &raw.pacing {
+        Some(At { value: false, span }) if needed => {
+            let message =
+                "`pacing = false` under `congestion = \"bbr\"`, which says at what rate to send";
+            Err(Fault::at(span, message).help("leave `pacing` out, or choose another `congestion`"))
+        }
+        written => Ok(written.as_ref().map_or(needed, |at| at.value)),
+    }
+}
+
+fn slow_start(raw: &raw::Source, congestion: TcpCongestion) -> Read<TcpSlowStart> {
+    match &raw.slow_start {
+        Some(At { span, .. }) if congestion == TcpCongestion::Bbr => {
+            let message =
+                "`slow-start` under `congestion = \"bbr\"`, which has a startup of its own";
+            Err(Fault::at(span, message).help("leave `slow-start` out"))
+        }
+        written => Ok(written.as_ref().map_or(TcpSlowStart::Standard, |at| at.value.0)),
+    }
+}
+
+fn every(raw: &raw::Source) -> Read<Option<Dist<Nanos>>> {
+    let Some(every) = &raw.every else { return Ok(None) };
+    if raw.transfer.is_none() {
+        let message = "`every` without `transfer`: a transfer without end is followed by none";
+        return Err(Fault::at(&every.span, message).help("add `transfer = \"100kB\"`"));
+    }
+    if let Some(pause) = &raw.pause {
+        let message =
+            "`pause` beside `every`: a transfer is asked for after the last one or by time";
+        return Err(Fault::at(&pause.span, message).help("leave one of them out"));
+    }
+    longer("every", every).map(Some)
+}
+
+fn ecn(raw: &raw::Source, congestion: TcpCongestion) -> Read<bool> {
+    let needed = congestion == TcpCongestion::Dctcp;
+    match &raw.ecn {
+        Some(At { value: false, span }) if needed => {
+            let message = "`ecn = false` under `congestion = \"dctcp\"`, which lives on marks";
+            Err(Fault::at(span, message).help("leave `ecn` out, or choose another `congestion`"))
+        }
+        Some(At { value: true, span }) if congestion == TcpCongestion::Bbr => {
+            let message = "`ecn = true` under `congestion = \"bbr\"`, which has no answer to marks";
+            Err(Fault::at(span, message).help("leave `ecn` out, or choose another `congestion`"))
+        }
+        written => Ok(written.as_ref().map_or(needed, |at| at.value)),
+    }
 }
 
 fn packet(raw: &raw::Source, plan: &Plan, span: &Range<usize>) -> Read<Bytes> {

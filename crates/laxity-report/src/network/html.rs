@@ -1,12 +1,12 @@
 //! A network's results as one HTML file.
 
 use laxity_plan::tdp::Assigned;
-use laxity_sim::network::{HopSummary, NetworkSummary};
+use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary, OnDemand, TcpSummary};
 use laxity_sim::series::Series;
 use maud::{Markup, html};
 
 use super::cells::fairness;
-use super::{drawing, figures, time_frames};
+use super::{completion_times, drawing, figures, time_frames};
 use crate::admission::AdmissionView;
 use crate::html::drawn::{Drawn, section};
 use crate::html::tables::cell;
@@ -35,6 +35,9 @@ pub fn html(
             }
             @if summary.classes.iter().any(|class| class.tcp.is_some()) {
                 section { h2 { "TCP" } (tcp(summary)) }
+            }
+            @if summary.classes.iter().any(|class| on_demand(class).is_some()) {
+                section { h2 { "Flow completion times" } (completions(summary)) }
             }
             @if time_frames::are_shown(summary) {
                 section { h2 { "Frames and losses" } (time_frames::section(summary)) }
@@ -169,6 +172,34 @@ fn tcp(summary: &NetworkSummary) -> Markup {
                 }
             } }
         } }
+    }
+}
+
+fn on_demand(class: &EndToEnd) -> Option<(TcpSummary, OnDemand)> {
+    let tcp = class.tcp?;
+    Some((tcp, tcp.on_demand?))
+}
+
+fn completions(summary: &NetworkSummary) -> Markup {
+    let classes = summary.classes.iter().enumerate();
+    let classes = classes.filter_map(|(at, class)| Some((at, class, on_demand(class)?)));
+    html! {
+        div.wide { table {
+            thead { tr {
+                th { "Class" }
+                @for title in [
+                    "Flows completed", "Waited", "Unfinished", "Min, ms", "Mean", "p50", "p99", "Max",
+                ] { th.number { (title) } }
+            } }
+            tbody { @for (at, class, (tcp, OnDemand { waited, unfinished })) in classes {
+                tr {
+                    (name(at, &class.name))
+                    @for value in [tcp.completed, waited, unfinished] { td.number { (count(value)) } }
+                    @for value in completion_times(&tcp) { td.number { (cell(value)) } }
+                }
+            } }
+        } }
+        p.note { "From when a flow is asked for to the arrival of its last byte. It waits while its connection is busy with another one. Those unfinished at the end are in no time." }
     }
 }
 

@@ -16,7 +16,7 @@ impl<O: Observer> Simulation<'_, O> {
         let number = transit.flow as usize;
         let flow = &mut self.flows[number];
         let mut bytes = u64::from(transit.length);
-        let mut reply = None;
+        let (mut reply, mut took) = (None, None);
         if let Body::Segment { number, transfer, reduced } = transit.body
             && let Some(connection) = &mut flow.connection
         {
@@ -27,6 +27,7 @@ impl<O: Observer> Simulation<'_, O> {
                     connection.receiver.on_segment(now, &Segment { number, length, ecn, reduced });
             }
             bytes *= connection.receiver.received() - before;
+            took = connection.delivered(now);
         }
         if transit.sent >= self.run.on.plan.run.warm_up {
             flow.books.arrived += 1;
@@ -45,7 +46,21 @@ impl<O: Observer> Simulation<'_, O> {
         if let Some(ack) = reply {
             self.acknowledge(now, number, ack);
         }
+        if took.is_some() {
+            self.complete(now, number, took);
+            self.rearm(number);
+        }
         self.rearm_receiver(number);
+    }
+
+    /// A transfer may have ended.
+    fn complete(&mut self, now: Nanos, number: usize, took: Option<Nanos>) {
+        if let Some(took) = took
+            && now >= self.run.on.plan.run.warm_up
+        {
+            let class = self.flows[number].class;
+            self.classes[class.index()].completion.record(took);
+        }
     }
 
     /// An acknowledgement sets out for the sender.
@@ -77,12 +92,8 @@ impl<O: Observer> Simulation<'_, O> {
             return;
         }
         connection.sender.on_ack(now, ack);
-        if let Some(took) = connection.complete(now)
-            && now >= self.run.on.plan.run.warm_up
-        {
-            let class = self.flows[number].class;
-            self.classes[class.index()].completion.record(took);
-        }
+        let took = connection.complete(now);
+        self.complete(now, number, took);
         self.answer(now, number);
     }
 

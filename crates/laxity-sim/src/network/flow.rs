@@ -5,7 +5,7 @@ use std::ops::Range;
 use laxity::packet::{ClassId, FlowId};
 use laxity::port::Delays;
 use laxity::units::Nanos;
-use laxity_plan::model::{TcpSource, TcpTimer, TcpVariant};
+use laxity_plan::model::{TcpCongestion, TcpRecovery, TcpSlowStart, TcpSource, TcpTimer};
 use rand::RngExt;
 
 use super::transit::{Body, Transit};
@@ -13,7 +13,10 @@ use crate::error::SourceProblem;
 use crate::source::closed_loop::SourceCopy;
 use crate::source::random::{Generator, Sampler};
 use crate::source::{sampled, sampler};
-use crate::tcp::{Acknowledging, Config, Counts, Receiver, Sender, Timing, Variant};
+use crate::tcp::{
+    Acknowledging, Config, Congestion, Counts, Receiver, Recovery, Sender, SlowStart, Timing,
+    Variant,
+};
 
 /// One flow: packets of one sender to one receiver.
 pub(super) struct Flow {
@@ -64,7 +67,10 @@ pub(super) struct Connection {
     pub transfer: u32,
     /// When the next transfer begins, between two.
     pub begins: Option<Nanos>,
-    began: Nanos,
+    /// When the present or the next transfer was asked for.
+    asked: Nanos,
+    /// Transfers that were asked for while another one was under way, and had to wait.
+    waited: u64,
     /// What earlier transfers did.
     before: Counts,
     workload: Workload,
@@ -84,6 +90,8 @@ pub(super) struct Workload {
     /// In bytes; without end when `None`.
     transfer: Option<Sampler<laxity::units::Bytes>>,
     pause: Sampler<Nanos>,
+    /// From one transfer that is asked for to the next, instead of `pause`.
+    every: Option<Sampler<Nanos>>,
     jitter: Sampler<Nanos>,
 }
 
@@ -95,23 +103,35 @@ impl Workload {
             TcpTimer::Fine { min } => Timing::Rfc6298 { granularity: Nanos(1_000_000), min },
             TcpTimer::Coarse { tick } => Timing::Ticks { tick, phase: Nanos::ZERO },
         };
-        let variant = match source.variant {
-            TcpVariant::Newreno => Variant::NewReno,
-            TcpVariant::Sack => Variant::Sack,
-            TcpVariant::Cubic => Variant::Cubic,
+        let recovery = match source.recovery {
+            TcpRecovery::Newreno => Recovery::NewReno,
+            TcpRecovery::Sack => Recovery::Sack,
+            TcpRecovery::RackTlp => Recovery::RackTlp,
+        };
+        let congestion = match source.congestion {
+            TcpCongestion::Reno => Congestion::Reno,
+            TcpCongestion::Cubic => Congestion::Cubic,
+            TcpCongestion::Dctcp => Congestion::Dctcp,
+            TcpCongestion::Bbr => Congestion::Bbr,
         };
         let transfer =
             source.transfer.map(|dist| sampled("transfer", Sampler::new(dist))).transpose()?;
         Ok(Workload {
             config: Config {
-                variant,
+                variant: Variant::of(recovery, congestion),
                 length: source.packet.0 as u32,
                 transfer: None,
                 initial_window: source.initial_window,
                 receiver_window: source.window,
+                slow_start: match source.slow_start {
+                    TcpSlowStart::Standard => SlowStart::Standard,
+                    TcpSlowStart::Hystart => SlowStart::HyStart,
+                },
+                pacing: source.pacing,
                 limited_transmit: source.limited_transmit,
                 ecn: source.ecn,
                 timing,
+                seed: 0,
             },
             acknowledging: match source.delayed_acks {
                 true => Acknowledging::Delayed,
@@ -120,29 +140,38 @@ impl Workload {
             ack_length: source.ack.0 as u32,
             transfer,
             pause: sampler("pause", source.pause)?,
+            every: source.every.map(|every| sampler("every", every)).transpose()?,
             jitter: sampler("jitter", source.jitter)?,
         })
     }
 }
 
 impl Connection {
-    /// A connection whose first transfer begins at `begins`. What its host draws, its clock's phase and
+    /// A connection that is there from `start` on, when its first transfer begins unless they come by
+    /// time. What its host draws, its clock's phase and
     /// the jitter of sends, is apart from what it is asked to send.
     pub fn new(
         mut workload: Workload,
-        begins: Nanos,
-        generator: Generator,
+        start: Nanos,
+        mut generator: Generator,
         mut host: Generator,
     ) -> Self {
         if let Timing::Ticks { tick, phase } = &mut workload.config.timing {
             *phase = Nanos(host.random_range(0..tick.0.max(1)));
         }
+        let first = workload.every.as_ref().map(|every| every.draw(&mut generator));
+        let begins = start.saturating_add(first.unwrap_or(Nanos::ZERO));
+        // Nothing else draws from it, so that no other host draws otherwise.
+        if workload.config.variant.congestion == Congestion::Bbr {
+            workload.config.seed = host.random();
+        }
         Connection {
             sender: Sender::new(workload.config),
-            receiver: Receiver::new(workload.acknowledging, false),
+            receiver: Receiver::new(workload.acknowledging, workload.config.variant),
             transfer: 0,
             begins: Some(begins),
-            began: begins,
+            asked: begins,
+            waited: 0,
             before: Counts::default(),
             workload,
             generator,
@@ -174,10 +203,10 @@ impl Connection {
         let config = Config { transfer: segments, ..self.workload.config };
         self.before = self.counts();
         self.sender = Sender::new(config);
-        self.receiver =
-            Receiver::new(self.workload.acknowledging, config.variant != Variant::NewReno);
+        self.receiver = Receiver::new(self.workload.acknowledging, config.variant);
         self.transfer = self.transfer.wrapping_add(1);
-        (self.begins, self.began) = (None, now);
+        self.begins = None;
+        self.waited += u64::from(now > self.asked);
     }
 
     /// If the transfer is complete, tells how long it took and plans the next one.
@@ -185,8 +214,35 @@ impl Connection {
         if self.begins.is_some() || !self.sender.is_finished() {
             return None;
         }
-        self.begins = Some(now.saturating_add(self.workload.pause.draw(&mut self.generator)));
-        Some(now - self.began)
+        Some(self.end(now))
+    }
+
+    /// If everything has arrived of a transfer that was asked for by time, tells how long it took, and
+    /// plans the next one: the receiver waits for nothing more.
+    pub fn delivered(&mut self, now: Nanos) -> Option<Nanos> {
+        let all = self.sender.transfer() == Some(self.receiver.delivered());
+        let ends = self.begins.is_none() && self.is_asked_by_time() && all;
+        ends.then(|| self.end(now))
+    }
+
+    fn end(&mut self, now: Nanos) -> Nanos {
+        let took = now.saturating_sub(self.asked);
+        self.asked = match &self.workload.every {
+            Some(every) => self.asked.saturating_add(every.draw(&mut self.generator)),
+            None => now.saturating_add(self.workload.pause.draw(&mut self.generator)),
+        };
+        self.begins = Some(self.asked.max(now));
+        took
+    }
+
+    /// Whether transfers are asked for whatever became of those before.
+    pub fn is_asked_by_time(&self) -> bool {
+        self.workload.every.is_some()
+    }
+
+    /// Transfers that had to wait for one before, and whether one is under way.
+    pub fn on_demand(&self) -> (u64, bool) {
+        (self.waited, self.begins.is_none())
     }
 
     /// When the sender has something to do without hearing of the receiver.

@@ -99,6 +99,19 @@ pub struct TcpSummary {
     /// How long they took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_ns: Option<DelaySummary>,
+    /// Of transfers that are asked for by time, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_demand: Option<OnDemand>,
+}
+
+/// Transfers that are asked for by time, whatever became of those before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct OnDemand {
+    /// Those that had to wait because another one of their connection was under way. The wait counts in how
+    /// long they took.
+    pub waited: u64,
+    /// Those under way at the end, which do not count in how long they took.
+    pub unfinished: u64,
 }
 
 /// One direction of a link; of all private links of that name together.
@@ -310,6 +323,16 @@ fn tcp(flows: &[&Flow], books: &ClassBooks) -> Option<TcpSummary> {
         echoes: sum(|counts| counts.echoes),
         completed: books.completion.count(),
         completion_ns: DelaySummary::of(&books.completion),
+        on_demand: on_demand(&connections),
+    })
+}
+
+fn on_demand(connections: &[&Connection]) -> Option<OnDemand> {
+    let asked = connections.iter().filter(|connection| connection.is_asked_by_time());
+    asked.map(|connection| connection.on_demand()).fold(None, |sum, (waited, under_way)| {
+        let OnDemand { waited: before, unfinished } = sum.unwrap_or_default();
+        let unfinished = unfinished + u64::from(under_way);
+        Some(OnDemand { waited: before + waited, unfinished })
     })
 }
 

@@ -3,6 +3,7 @@ mod ending;
 mod one_link;
 mod phases;
 mod sources;
+mod tcp;
 mod tdp;
 
 use std::path::Path;

@@ -6,14 +6,72 @@ use super::timing::Timing;
 
 /// How a sender finds losses and how its window grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variant {
+pub struct Variant {
+    /// How losses are found.
+    pub recovery: Recovery,
+    /// How the window grows and shrinks.
+    pub congestion: Congestion,
+}
+
+impl Variant {
+    /// Fast recovery on cumulative acknowledgements, the window of RFC 5681.
+    pub const NEWRENO: Variant = Variant::of(Recovery::NewReno, Congestion::Reno);
+    /// Recovery by SACK blocks, the window of RFC 5681.
+    pub const SACK: Variant = Variant::of(Recovery::Sack, Congestion::Reno);
+    /// Recovery by SACK blocks, the window of RFC 9438.
+    pub const CUBIC: Variant = Variant::of(Recovery::Sack, Congestion::Cubic);
+
+    /// One of each.
+    pub const fn of(recovery: Recovery, congestion: Congestion) -> Self {
+        Variant { recovery, congestion }
+    }
+
+    /// Whether acknowledgements count marks (RFC 9768) instead of echoing one (RFC 3168).
+    pub(super) fn counts_marks(self) -> bool {
+        self.congestion == Congestion::Dctcp
+    }
+
+    /// Whether acknowledgements carry SACK blocks.
+    pub(super) fn is_selective(self) -> bool {
+        self.recovery != Recovery::NewReno
+    }
+}
+
+/// How a sender finds losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
     /// Fast recovery on cumulative acknowledgements (RFC 6582), where only the first partial
-    /// acknowledgement of a recovery restarts the retransmission timer; the window of RFC 5681.
+    /// acknowledgement of a recovery restarts the retransmission timer.
     NewReno,
-    /// Recovery by SACK blocks (RFC 6675), the window of RFC 5681.
+    /// Recovery by SACK blocks (RFC 6675).
     Sack,
-    /// Recovery by SACK blocks, the window of RFC 9438 after a slow start as in RFC 5681.
+    /// By the times at which segments were sent, with probes of the tail (RFC 8985); SACK blocks and
+    /// reports of duplicates (RFC 2883) come back.
+    RackTlp,
+}
+
+/// How a window grows and shrinks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Congestion {
+    /// RFC 5681.
+    Reno,
+    /// RFC 9438.
     Cubic,
+    /// RFC 8257, with the accurate feedback of RFC 9768.
+    Dctcp,
+    /// BBR version 3 (draft-ietf-ccwg-bbr), which paces, finds losses by [`Recovery::RackTlp`], and
+    /// is not capable of ECN, to which the draft has no answer.
+    Bbr,
+}
+
+/// How the first slow start ends where nothing is lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SlowStart {
+    /// With the receiver's window (RFC 5681).
+    #[default]
+    Standard,
+    /// As soon as round trips grow longer (RFC 9406).
+    HyStart,
 }
 
 /// What a sender is made of.
@@ -29,6 +87,10 @@ pub struct Config {
     pub initial_window: u32,
     /// The receiver's window in segments, at least 1: no more are ever outstanding.
     pub receiver_window: u32,
+    /// How the first slow start ends.
+    pub slow_start: SlowStart,
+    /// Whether segments leave one by one at a rate.
+    pub pacing: bool,
     /// Whether the first two duplicate acknowledgements let a new segment go (RFC 3042).
     pub limited_transmit: bool,
     /// Whether segments say that they are ECN-capable (RFC 3168); the reaction to an echo does
@@ -36,6 +98,8 @@ pub struct Config {
     pub ecn: bool,
     /// The retransmission timer.
     pub timing: Timing,
+    /// Seed of the waits that BBR draws.
+    pub seed: u64,
 }
 
 impl Config {
@@ -46,14 +110,17 @@ impl Config {
     /// one segment, no limited transmit, a timer in ticks of 0.1 s.
     pub const fn classic(length: u32, receiver_window: u32) -> Self {
         Config {
-            variant: Variant::NewReno,
+            variant: Variant::NEWRENO,
             length,
             transfer: None,
             initial_window: 1,
             receiver_window,
+            slow_start: SlowStart::Standard,
+            pacing: false,
             limited_transmit: false,
             ecn: false,
             timing: Timing::Ticks { tick: Nanos(100_000_000), phase: Nanos::ZERO },
+            seed: 0,
         }
     }
 
@@ -62,14 +129,17 @@ impl Config {
     /// matters below 2^30 segments.
     pub const fn modern(length: u32) -> Self {
         Config {
-            variant: Variant::Cubic,
+            variant: Variant::CUBIC,
             length,
             transfer: None,
             initial_window: 10,
             receiver_window: Config::WIDEST,
+            slow_start: SlowStart::Standard,
+            pacing: false,
             limited_transmit: true,
             ecn: false,
             timing: Timing::Rfc6298 { granularity: Nanos(1_000_000), min: Nanos(200_000_000) },
+            seed: 0,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use laxity::units::Nanos;
 
 use super::ranges::Ranges;
-use super::{Ack, Blocks, Ecn, Segment};
+use super::{Ack, Blocks, Ecn, Recovery, Segment, Variant};
 
 /// When a receiver acknowledges a segment that arrives in order and leaves no gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub enum Acknowledging {
 #[derive(Clone, Debug)]
 pub struct Receiver {
     acknowledging: Acknowledging,
-    /// Whether it sends SACK blocks.
-    selective: bool,
+    /// What both ends agreed on.
+    variant: Variant,
     next: u64,
     /// Arrived beyond `next`.
     ahead: Ranges,
@@ -32,6 +32,11 @@ pub struct Receiver {
     recent: Blocks,
     /// When the delayed acknowledgement is due; none if there is none.
     due: Option<Nanos>,
+    /// Segments that arrived with a mark, modulo 2^32, and whether the last one did.
+    marked: u32,
+    last_marked: bool,
+    /// Marks that no acknowledgement has told of.
+    untold: u32,
     /// Congestion was experienced since the sender last reduced its window.
     echo: bool,
 }
@@ -40,17 +45,20 @@ impl Receiver {
     /// The longest delay of an acknowledgement.
     const DELAY: Nanos = Nanos(200_000_000);
 
-    /// A receiver that waits for segment 0. `selective` says whether its acknowledgements carry
-    /// SACK blocks.
-    pub fn new(acknowledging: Acknowledging, selective: bool) -> Self {
+    /// A receiver that waits for segment 0 of a sender of this variant, which says what its
+    /// acknowledgements carry.
+    pub fn new(acknowledging: Acknowledging, variant: Variant) -> Self {
         Receiver {
             acknowledging,
-            selective,
+            variant,
             next: 0,
             ahead: Ranges::default(),
             distinct: 0,
             recent: Blocks::default(),
             due: None,
+            marked: 0,
+            last_marked: false,
+            untold: 0,
             echo: false,
         }
     }
@@ -76,18 +84,20 @@ impl Receiver {
     // Inlined, so that the acknowledgement is built where the caller keeps it.
     #[inline]
     pub fn on_segment(&mut self, now: Nanos, segment: &Segment) -> Option<Ack> {
-        self.note_congestion(segment);
+        let at_once = self.note_congestion(segment);
         let in_order = segment.number == self.next && self.ahead.is_empty();
         if in_order {
             self.next += 1;
             self.distinct += 1;
-            if self.acknowledging == Acknowledging::Delayed && self.due.is_none() {
+            if self.acknowledging == Acknowledging::Delayed && self.due.is_none() && !at_once {
                 self.due = Some(now.saturating_add(Self::DELAY));
                 return None;
             }
         } else if segment.number == self.next {
             self.fill();
-        } else if segment.number > self.next && segment.number < u64::MAX {
+        } else if segment.number < self.next || self.ahead.around(segment.number).is_some() {
+            return Some(self.acknowledge_again(segment.number));
+        } else if segment.number < u64::MAX {
             self.hold(segment.number);
         }
         Some(self.acknowledge())
@@ -98,9 +108,20 @@ impl Receiver {
         (self.due? <= now).then(|| self.acknowledge())
     }
 
-    /// RFC 3168 section 6.1.3: CWR ends the echo, unless its own segment was marked.
-    fn note_congestion(&mut self, segment: &Segment) {
-        self.echo = segment.ecn == Ecn::Experienced || (self.echo && !segment.reduced);
+    /// RFC 3168 section 6.1.3: CWR ends the echo, unless its own segment was marked. Where marks are
+    /// counted, whether the sender is to hear of it at once (RFC 9768 section 3.2.2.5.1): a mark after
+    /// none, or the second that it has not heard of.
+    fn note_congestion(&mut self, segment: &Segment) -> bool {
+        let marked = segment.ecn == Ecn::Experienced;
+        if !self.variant.counts_marks() {
+            self.echo = marked || (self.echo && !segment.reduced);
+            return false;
+        }
+        let changes = marked && !self.last_marked;
+        self.last_marked = marked;
+        self.marked = self.marked.wrapping_add(marked.into());
+        self.untold += u32::from(marked);
+        changes || self.untold >= 2
     }
 
     fn fill(&mut self) {
@@ -113,7 +134,7 @@ impl Receiver {
     /// that came first most recently.
     fn hold(&mut self, number: u64) {
         self.ahead.insert(number..number + 1, |_| self.distinct += 1);
-        if !self.selective {
+        if !self.variant.is_selective() {
             return;
         }
         let block = self.ahead.around(number).unwrap_or(number..number + 1);
@@ -125,14 +146,29 @@ impl Receiver {
         }
     }
 
+    /// A segment has arrived that was there before: its block is the most recent, and where both ends
+    /// agreed so, the segment alone comes before all blocks, once (RFC 2883 section 4).
+    fn acknowledge_again(&mut self, number: u64) -> Ack {
+        if number > self.next {
+            self.hold(number);
+        }
+        let mut ack = self.acknowledge();
+        if self.variant.recovery == Recovery::RackTlp {
+            let others = std::mem::take(&mut ack.blocks);
+            ack.blocks.push(number..number + 1);
+            others.iter().for_each(|block| ack.blocks.push(block));
+        }
+        ack
+    }
+
     fn acknowledge(&mut self) -> Ack {
-        self.due = None;
-        Ack { next: self.next, blocks: self.blocks(), echo: self.echo }
+        (self.due, self.untold) = (None, 0);
+        Ack { next: self.next, blocks: self.blocks(), echo: self.echo, marked: self.marked }
     }
 
     fn blocks(&self) -> Blocks {
         let mut blocks = Blocks::default();
-        if self.selective && !self.ahead.is_empty() {
+        if self.variant.is_selective() && !self.ahead.is_empty() {
             let held = |segment: Range<u64>| self.ahead.around(segment.start);
             self.recent.iter().filter_map(held).for_each(|block| blocks.push(block));
         }
@@ -143,6 +179,7 @@ impl Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::Congestion;
 
     fn segment(number: u64) -> Segment {
         Segment { number, length: 1_000, ecn: Ecn::Capable, reduced: false }
@@ -164,7 +201,7 @@ mod tests {
 
     #[test]
     fn blocks_are_the_most_recent_first() {
-        let mut receiver = Receiver::new(Acknowledging::Every, true);
+        let mut receiver = Receiver::new(Acknowledging::Every, Variant::SACK);
         for (number, next, blocks, why) in [
             (0, 1, vec![], "in order: nothing to report"),
             (2, 1, vec![(2, 3)], "a gap"),
@@ -189,13 +226,34 @@ mod tests {
                 "{number}: {why}"
             );
         }
-        let mut cumulative = Receiver::new(Acknowledging::Every, false);
+        let mut cumulative = Receiver::new(Acknowledging::Every, Variant::NEWRENO);
         assert_eq!(replies(&mut cumulative, &[1, 0]), [Some((0, vec![])), Some((2, vec![]))]);
+    }
+
+    /// RFC 2883 section 4, and what the sender reads of it.
+    #[test]
+    fn duplicates_are_reported_once() {
+        let variant = Variant::of(Recovery::RackTlp, Congestion::Reno);
+        let mut receiver = Receiver::new(Acknowledging::Every, variant);
+        for (number, next, blocks, duplicate, why) in [
+            (0, 1, vec![], None, "in order"),
+            (0, 1, vec![(0, 1)], Some(0..1), "below the cumulative acknowledgement"),
+            (2, 1, vec![(2, 3)], None, "a gap, reported for the first time"),
+            (4, 1, vec![(4, 5), (2, 3)], None, "another block, not the first one's"),
+            (3, 1, vec![(2, 5)], None, "one block"),
+            (3, 1, vec![(3, 4), (2, 5)], Some(3..4), "within a block, which comes second"),
+            (6, 1, vec![(6, 7), (2, 5)], None, "reported once"),
+            (0, 1, vec![(0, 1), (6, 7), (2, 5)], Some(0..1), "before the blocks"),
+        ] {
+            let ack = receiver.on_segment(Nanos::ZERO, &segment(number)).unwrap();
+            let told: Vec<_> = ack.blocks.iter().map(|block| (block.start, block.end)).collect();
+            assert_eq!((ack.next, told, ack.duplicate()), (next, blocks, duplicate), "{why}");
+        }
     }
 
     #[test]
     fn segments_are_received_once_in_whatever_order() {
-        let mut receiver = Receiver::new(Acknowledging::Every, true);
+        let mut receiver = Receiver::new(Acknowledging::Every, Variant::SACK);
         for (number, received, delivered) in
             [(0, 1, 1), (2, 2, 1), (2, 2, 1), (3, 3, 1), (0, 3, 1), (1, 4, 4), (1, 4, 4), (4, 5, 5)]
         {
@@ -206,7 +264,7 @@ mod tests {
 
     #[test]
     fn delayed_acknowledgements() {
-        let mut receiver = Receiver::new(Acknowledging::Delayed, false);
+        let mut receiver = Receiver::new(Acknowledging::Delayed, Variant::NEWRENO);
         let mut arrive = |at, number| {
             (receiver.on_segment(ms(at), &segment(number)).map(|ack| ack.next), receiver.due)
         };
@@ -228,7 +286,7 @@ mod tests {
     /// RFC 3168 section 6.1.3.
     #[test]
     fn congestion_is_echoed_until_the_sender_answers() {
-        let mut receiver = Receiver::new(Acknowledging::Every, false);
+        let mut receiver = Receiver::new(Acknowledging::Every, Variant::NEWRENO);
         for (number, ecn, reduced, echo, why) in [
             (0, Ecn::Capable, false, false, "no congestion"),
             (1, Ecn::Experienced, false, true, "a mark"),
@@ -240,6 +298,28 @@ mod tests {
             let arriving = Segment { ecn, reduced, ..segment(number) };
             let ack = receiver.on_segment(Nanos::ZERO, &arriving).unwrap();
             assert_eq!(ack.echo, echo, "{number}: {why}");
+        }
+    }
+
+    /// RFC 9768 section 3.2.2.5.1.
+    #[test]
+    fn marks_are_counted_and_told_in_time() {
+        let variant = Variant::of(Recovery::Sack, Congestion::Dctcp);
+        let mut receiver = Receiver::new(Acknowledging::Delayed, variant);
+        for (number, marked, told, why) in [
+            (0, false, None, "delayed"),
+            (1, false, Some(0), "the second one"),
+            (2, true, Some(1), "change-triggered: a mark after none"),
+            (3, true, None, "one mark that is untold"),
+            (4, true, Some(3), "increment-triggered, and the second segment"),
+            (5, false, None, "delayed"),
+            (6, true, Some(4), "a mark after none again"),
+            (8, false, Some(4), "out of order"),
+        ] {
+            let ecn = if marked { Ecn::Experienced } else { Ecn::Capable };
+            let ack = receiver.on_segment(Nanos::ZERO, &Segment { ecn, ..segment(number) });
+            assert_eq!(ack.map(|ack| ack.marked), told, "{number}: {why}");
+            assert!(ack.is_none_or(|ack| !ack.echo), "no echo beside the count");
         }
     }
 }

@@ -1,349 +1,258 @@
 //! The sender: what to send, and when.
 
+mod counted;
+mod timed;
+
 use laxity::units::Nanos;
 
-use super::config::{Config, Counts, Variant};
-use super::scoreboard::Scoreboard;
+use super::config::{Config, Congestion, Counts, Recovery, Variant};
+use super::pacing::{Pacer, rate_of};
 use super::timing::Timeout;
 use super::window::Window;
 use super::{Ack, Ecn, ONE, Segment};
+use counted::Counted;
+use timed::Timed;
 
 /// The sending end of a transfer.
 #[derive(Clone, Debug)]
 pub struct Sender {
-    config: Config,
-    board: Scoreboard,
-    window: Window,
-    timeout: Timeout,
-    phase: Phase,
-    /// Duplicate acknowledgements since the last that acknowledged anything.
-    duplicates: u64,
-    /// What was sent when the last recovery began or the timer last expired: its end ends the
-    /// recovery; 0 before the first.
-    recover: u64,
-    /// RescueRxt of RFC 6675.
-    rescued_below: u64,
-    /// What was sent when the window last shrank for a loss or an echo.
-    reduced_until: u64,
-    /// The first unacknowledged segment is to be retransmitted whatever the window says.
-    retransmit_first: bool,
-    /// The next new segment says that the window was reduced.
-    tell_reduced: bool,
-    /// The segment that is timed and when it was sent.
-    timed: Option<(u64, Nanos)>,
-    /// When the retransmission timer expires.
-    expiry: Option<Nanos>,
-    /// The segment for which the timer expired last.
-    expired_for: Option<u64>,
-    counts: Counts,
+    common: Common,
+    losses: Losses,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    Open,
-    /// Fast recovery. `advanced` once a partial acknowledgement has arrived.
-    Recovery {
-        advanced: bool,
-    },
-    /// After a timeout, until what was outstanding then is acknowledged.
-    Lost,
+/// How losses are found, and what is outstanding.
+#[derive(Clone, Debug)]
+enum Losses {
+    Counted(Counted),
+    Timed(Box<Timed>),
+}
+
+/// What a sender has whatever finds its losses.
+#[derive(Clone, Debug)]
+struct Common {
+    window: Window,
+    /// When the timer expires.
+    expiry: Option<Nanos>,
+    /// What was sent when the window last shrank for a loss or an echo; 0 before.
+    reduced_until: u64,
+    /// The highest count of marks that was heard of.
+    marked: u32,
+    /// The next new segment says that the window was reduced.
+    tell_reduced: bool,
+    pacer: Option<Pacer>,
+    counts: Counts,
+    timeout: Timeout,
+    config: Config,
 }
 
 impl Sender {
     /// A sender that has sent nothing.
     pub fn new(config: Config) -> Self {
         let receiver_window = config.receiver_window.clamp(1, Config::WIDEST);
-        let initial = config.initial_window.clamp(1, Config::WIDEST);
-        let config = Config { receiver_window, ..config };
-        Sender {
-            config,
-            board: Scoreboard::default(),
-            window: Window::new(initial, receiver_window, config.variant == Variant::Cubic),
-            timeout: Timeout::new(config.timing),
-            phase: Phase::Open,
-            duplicates: 0,
-            recover: 0,
-            rescued_below: 0,
-            reduced_until: 0,
-            retransmit_first: false,
-            tell_reduced: false,
-            timed: None,
+        let initial_window = config.initial_window.clamp(1, Config::WIDEST);
+        let bbr = config.variant.congestion == Congestion::Bbr;
+        let Variant { recovery, congestion } = config.variant;
+        let recovery = if bbr { Recovery::RackTlp } else { recovery };
+        let config = Config {
+            receiver_window,
+            initial_window,
+            variant: Variant::of(recovery, congestion),
+            pacing: config.pacing || bbr,
+            ecn: config.ecn && !bbr,
+            ..config
+        };
+        let mut common = Common {
+            window: Window::new(&config),
             expiry: None,
-            expired_for: None,
+            reduced_until: 0,
+            marked: 0,
+            tell_reduced: false,
+            pacer: config.pacing.then(Pacer::default),
             counts: Counts::default(),
-        }
+            timeout: Timeout::new(config.timing),
+            config,
+        };
+        common.set_rate();
+        let losses = match config.variant.recovery {
+            Recovery::NewReno | Recovery::Sack => Losses::Counted(Counted::default()),
+            Recovery::RackTlp => Losses::Timed(Box::default()),
+        };
+        Sender { common, losses }
     }
 
     /// The next segment that leaves now, if one may. Call until there is none.
     // Inlined, so that the segment is built where the caller keeps it.
     #[inline]
     pub fn poll_send(&mut self, now: Nanos) -> Option<Segment> {
-        let number = self.choose()?;
-        let again = number < self.board.next();
-        if again {
-            self.timed = None;
-            self.counts.retransmitted += 1;
-        } else {
-            self.board.send_next();
-            self.timed.get_or_insert((number, now));
+        let common = &mut self.common;
+        if common.pacer.as_mut().is_some_and(|pacer| !pacer.permits(now)) {
+            return None;
         }
-        self.counts.sent += 1;
-        if self.expiry.is_none() {
-            self.restart_timer(now);
+        let (number, again) = match &mut self.losses {
+            Losses::Counted(counted) => counted.send(common, now),
+            Losses::Timed(timed) => timed.send(common, now),
+        }?;
+        if let Some(pacer) = &mut common.pacer {
+            pacer.left(now, common.config.length);
         }
-        let capable = self.config.ecn && !again;
+        common.counts.sent += 1;
+        common.counts.retransmitted += u64::from(again);
+        let capable = common.config.ecn && !again;
         Some(Segment {
             number,
-            length: self.config.length,
+            length: common.config.length,
             ecn: if capable { Ecn::Capable } else { Ecn::NotCapable },
-            reduced: !again && std::mem::take(&mut self.tell_reduced),
+            reduced: !again && std::mem::take(&mut common.tell_reduced),
         })
     }
 
     /// An acknowledgement arrives. One that acknowledges what was never sent is ignored.
     pub fn on_ack(&mut self, now: Nanos, ack: &Ack) {
-        if ack.next > self.board.next() || ack.next < self.board.first() {
-            return;
+        let common = &mut self.common;
+        match &mut self.losses {
+            Losses::Counted(counted) => counted.on_ack(common, now, ack),
+            Losses::Timed(timed) => timed.on_ack(common, now, ack),
         }
-        let news = self.note_blocks(ack);
-        if ack.next > self.board.first() {
-            self.advance(now, ack);
-        } else if self.board.outstanding() > 0 && (news || !self.selective()) {
-            self.duplicate(now);
-        }
-        if ack.echo {
-            self.congestion_echoed();
-        }
+        common.set_rate();
     }
 
-    /// The retransmission timer, if its time has come (RFC 6298, rules 5.4 to 5.6).
+    /// The timer, if its time has come.
     pub fn on_timer(&mut self, now: Nanos) {
-        if self.expiry.is_none_or(|expiry| now < expiry) {
+        let common = &mut self.common;
+        if let Some(pacer) = &mut common.pacer {
+            pacer.on_timer(now);
+        }
+        if common.expiry.is_none_or(|expiry| now < expiry) {
             return;
         }
-        let first = self.board.first();
-        let again = self.expired_for.replace(first) == Some(first);
-        self.window.collapse(self.board.outstanding(), again);
-        self.board.give_up();
-        self.phase = Phase::Lost;
-        self.recover = self.board.next();
-        self.note_reduction();
-        self.duplicates = 0;
-        self.retransmit_first = false;
-        self.timed = None;
-        self.counts.timeouts += 1;
-        self.timeout.back_off();
-        self.restart_timer(now);
+        match &mut self.losses {
+            Losses::Counted(counted) => counted.on_timer(common, now),
+            Losses::Timed(timed) => timed.on_timer(common, now),
+        }
     }
 
-    /// When [`Sender::on_timer`] wants to be called. It moves with most acknowledgements; calling
-    /// early does nothing.
+    /// When [`Sender::on_timer`] wants to be called, after which there may be something to send. It
+    /// moves with most acknowledgements; calling early does nothing.
     pub fn next_timer(&self) -> Option<Nanos> {
-        self.expiry
+        let Common { expiry, pacer, .. } = &self.common;
+        let paced = pacer.as_ref().and_then(Pacer::next_timer).filter(|_| !self.is_finished());
+        paced.map_or(*expiry, |paced| Some(expiry.map_or(paced, |expiry| expiry.min(paced))))
     }
 
     /// Whether everything there was to send is acknowledged.
     pub fn is_finished(&self) -> bool {
-        self.config.transfer == Some(self.board.first())
+        self.common.config.transfer == Some(self.acknowledged())
+    }
+
+    /// How many segments there are to send; none without end.
+    pub fn transfer(&self) -> Option<u64> {
+        self.common.config.transfer
     }
 
     /// How many segments the receiver has acknowledged.
     pub fn acknowledged(&self) -> u64 {
-        self.board.first()
+        match &self.losses {
+            Losses::Counted(counted) => counted.first(),
+            Losses::Timed(timed) => timed.first(),
+        }
     }
 
     /// The congestion window in segments, for traces.
     pub fn congestion_window(&self) -> f64 {
-        self.window.exact() as f64 / ONE as f64
+        self.common.window.exact() as f64 / ONE as f64
     }
 
     /// The slow-start threshold in segments, for traces.
     pub fn threshold(&self) -> f64 {
-        self.window.threshold() as f64 / ONE as f64
+        self.common.window.threshold() as f64 / ONE as f64
+    }
+
+    /// The window, for tests.
+    #[cfg(test)]
+    pub(super) fn window(&self) -> &Window {
+        &self.common.window
     }
 
     /// The present retransmission timeout.
     pub fn retransmission_timeout(&self) -> Nanos {
-        self.timeout.current()
+        self.common.timeout.current()
     }
 
     /// What was done so far.
     pub fn counts(&self) -> Counts {
-        self.counts
+        self.common.counts
     }
+}
 
-    fn selective(&self) -> bool {
-        self.config.variant != Variant::NewReno
-    }
-
-    fn choose(&mut self) -> Option<u64> {
-        if std::mem::take(&mut self.retransmit_first) {
-            return Some(self.board.retransmit_first());
-        }
-        match self.phase {
-            Phase::Recovery { .. } if self.selective() => self.choose_by_scoreboard(),
-            Phase::Lost if self.board.pipe() < self.window.segments() => {
-                self.board.retransmit_lost().or_else(|| self.new_segment())
-            }
-            Phase::Lost => None,
-            Phase::Open | Phase::Recovery { .. } => {
-                let limited = match self.config.limited_transmit && self.phase == Phase::Open {
-                    true => self.duplicates.min(2),
-                    false => 0,
-                };
-                let window = self.window.segments() + limited;
-                (self.board.outstanding() < window).then(|| self.new_segment())?
-            }
-        }
-    }
-
-    /// NextSeg of RFC 6675 section 4, while the pipe has room.
-    fn choose_by_scoreboard(&mut self) -> Option<u64> {
-        if self.board.pipe() >= self.window.segments() {
-            return None;
-        }
-        let chosen = self
-            .board
-            .retransmit_lost()
-            .or_else(|| self.new_segment())
-            .or_else(|| self.board.retransmit_doubtful());
-        if chosen.is_some() || self.board.first() <= self.rescued_below {
-            return chosen;
-        }
-        self.rescued_below = self.recover;
-        self.board.last_outstanding()
-    }
-
+impl Common {
     /// The first segment never sent, if there is one and the receiver has room for it.
-    fn new_segment(&self) -> Option<u64> {
-        let room = self.board.outstanding() < u64::from(self.config.receiver_window);
-        let number = self.board.next();
-        (room && self.config.transfer.is_none_or(|transfer| number < transfer)).then_some(number)
+    fn new_segment(&self, next: u64, outstanding: u64) -> Option<u64> {
+        let room = outstanding < u64::from(self.config.receiver_window);
+        (room && self.config.transfer.is_none_or(|transfer| next < transfer)).then_some(next)
     }
 
-    fn note_blocks(&mut self, ack: &Ack) -> bool {
-        let mut news = false;
-        if self.selective() {
-            for block in ack.blocks.iter() {
-                news |= self.board.sack(block);
-            }
-        }
-        news
-    }
-
-    /// New segments are acknowledged. The window does not grow on an echo of congestion (RFC 3168
-    /// section 6.1.2).
-    fn advance(&mut self, now: Nanos, ack: &Ack) {
-        let next = ack.next;
-        if let Some((number, sent)) = self.timed
-            && number < next
-        {
-            self.timeout.measured(sent, now);
-            self.timed = None;
-        }
-        let acked = next - self.board.first();
-        self.board.acknowledge(next);
-        self.duplicates = 0;
-        let recovered = next >= self.recover;
-        let restart = self.phase != Phase::Recovery { advanced: true };
-        match self.phase {
-            Phase::Recovery { .. } if recovered => self.leave_recovery(),
-            Phase::Recovery { .. } => self.advance_recovery(acked),
-            Phase::Open | Phase::Lost => {
-                if recovered {
-                    self.phase = Phase::Open;
-                }
-                if !ack.echo {
-                    let limit = self.config.receiver_window;
-                    self.window.grow(now, self.timeout.smoothed(), acked, limit);
-                }
-            }
-        }
-        if self.board.outstanding() == 0 {
-            self.expiry = None;
-        } else if restart || recovered || self.selective() {
-            self.restart_timer(now);
-        }
-    }
-
-    /// RFC 6582 section 3.2, step 3; RFC 6675 has the window at the threshold already.
-    fn leave_recovery(&mut self) {
-        self.phase = Phase::Open;
-        if !self.selective() {
-            self.window.settle(self.board.outstanding());
-        }
-    }
-
-    fn advance_recovery(&mut self, acked: u64) {
-        self.phase = Phase::Recovery { advanced: true };
-        if !self.selective() {
-            self.retransmit_first = true;
-            self.window.deflate(acked);
-        }
-    }
-
-    fn duplicate(&mut self, now: Nanos) {
-        match self.phase {
-            Phase::Lost => {}
-            Phase::Recovery { .. } if self.selective() => {}
-            Phase::Recovery { .. } => self.window.inflate(),
-            Phase::Open => {
-                self.duplicates += 1;
-                let lost = self.duplicates >= Scoreboard::DUPLICATES
-                    || (self.selective() && self.board.first_is_lost());
-                if lost && self.may_recover() {
-                    self.begin_recovery(now);
-                }
-            }
-        }
-    }
-
-    /// Duplicates below what was sent in the last recovery are its echo: RFC 6582 section 3.2,
-    /// step 2, wants more acknowledged than that, RFC 6675 section 5.1 just that.
-    fn may_recover(&self) -> bool {
-        let first = self.board.first();
-        self.recover == 0 || first > self.recover || (self.selective() && first == self.recover)
-    }
-
-    /// RFC 6582 section 3.2, step 2; RFC 6675 section 5, step 4. The timer starts anew with the
-    /// retransmission, as it does in 4.3BSD and its heirs (RFC 6675 section 6 allows it): its answer
-    /// is a round trip away, and the timer began with the last new acknowledgement.
-    fn begin_recovery(&mut self, now: Nanos) {
-        let first = self.board.first();
-        // One reduction a window: what an echo has already answered is only retransmitted.
+    /// A loss among the outstanding segments from `first` to `next`: one reduction a window, for what
+    /// was answered already is only retransmitted.
+    fn reduce(&mut self, first: u64, next: u64) {
         if first >= self.reduced_until {
-            self.window.reduce(self.board.outstanding());
+            self.window.reduce(next - first);
         }
-        self.phase = Phase::Recovery { advanced: false };
-        self.recover = self.board.next();
-        self.rescued_below = first + 1;
-        self.retransmit_first = true;
-        self.board.begin_recovery();
-        self.note_reduction();
-        self.restart_timer(now);
-        self.counts.recoveries += 1;
-        if !self.selective() {
-            self.window.inflate_from_threshold(Scoreboard::DUPLICATES);
+        self.note_reduction(next);
+    }
+
+    /// Takes in what an acknowledgement of `acked` segments says about congestion, `first` and `next`
+    /// as after it; whether it says any.
+    fn hear_of_marks(&mut self, ack: &Ack, acked: u64, next: u64) -> bool {
+        if !self.config.variant.counts_marks() {
+            return ack.echo;
         }
+        // An acknowledgement that was overtaken counts fewer.
+        let more = ack.marked.wrapping_sub(self.marked).cast_signed().max(0).cast_unsigned();
+        self.marked = self.marked.wrapping_add(more);
+        self.window.observe_marks(acked, more.into(), ack.next, next);
+        more > 0
     }
 
     /// RFC 3168 section 6.1.2: as for a loss, but nothing to retransmit, once a window.
-    fn congestion_echoed(&mut self) {
-        if self.phase == Phase::Open
-            && (self.board.first() > self.reduced_until || self.reduced_until == 0)
-        {
-            self.window.reduce(self.board.outstanding());
-            self.note_reduction();
+    fn congestion_echoed(&mut self, first: u64, next: u64) {
+        if first > self.reduced_until || self.reduced_until == 0 {
+            self.window.answer_marks(next - first);
+            self.note_reduction(next);
             self.counts.echoes += 1;
         }
     }
 
-    fn note_reduction(&mut self) {
-        self.reduced_until = self.board.next();
+    fn note_reduction(&mut self, next: u64) {
+        self.reduced_until = next;
         self.tell_reduced = self.config.ecn;
+    }
+
+    fn set_rate(&mut self) {
+        if let Some(pacer) = &mut self.pacer {
+            let round_trip = self.timeout.smoothed();
+            let of_window = || rate_of(&self.window, self.config.length, round_trip);
+            let rate = self.window.rate().or_else(of_window);
+            rate.into_iter().for_each(|rate| pacer.set_rate(rate));
+        }
     }
 
     fn restart_timer(&mut self, now: Nanos) {
         self.expiry = Some(now.saturating_add(self.timeout.current()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bbr::Bbr;
+    use super::super::receiver::Receiver;
+    use super::*;
+
+    /// Both ends with all that they have on the heap, but for what is outstanding.
+    #[test]
+    fn a_connection_takes_little_memory() {
+        let ends = size_of::<Sender>() + size_of::<Receiver>();
+        let timed = ends + size_of::<Timed>();
+        let bbr = timed + size_of::<Bbr>();
+        assert!(ends <= 640 && timed <= 1_024 && bbr <= 1_536, "{ends} {timed} {bbr}");
     }
 }

@@ -3,27 +3,67 @@
 use laxity::units::Nanos;
 
 use super::ONE;
+use super::bbr::Bbr;
+use super::config::{Config, Congestion, SlowStart};
 use super::cubic::Cubic;
+use super::dctcp::Dctcp;
+use super::hystart::HyStart;
 
 /// Congestion window and slow-start threshold (RFC 5681; RFC 9438).
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     cwnd: u64,
     ssthresh: u64,
-    /// Growth is Reno's without it.
-    cubic: Option<Cubic>,
+    control: Control,
+    /// While it watches over the first slow start.
+    hystart: Option<Box<HyStart>>,
+}
+
+/// How the window grows beyond slow start, and shrinks.
+#[derive(Clone, Debug)]
+enum Control {
+    Reno,
+    Cubic(Cubic),
+    Dctcp(Dctcp),
+    Bbr(Box<Bbr>),
+}
+
+/// What an acknowledgement of new segments tells the window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Advance {
+    pub now: Nanos,
+    /// How many segments it acknowledges.
+    pub acked: u64,
+    /// The first segment that is not acknowledged, and the first that was never sent.
+    pub first: u64,
+    pub next: u64,
+    /// SRTT.
+    pub round_trip: Nanos,
+    /// The round trip of the last segment that it acknowledges, if the window asked for it.
+    pub sample: Option<Nanos>,
+    /// The receiver's window in segments: a window that cannot be used does not grow.
+    pub limit: u32,
 }
 
 impl Window {
     /// RFC 5681, equation 4.
     const LEAST_THRESHOLD: u64 = 2 * ONE;
 
-    /// Windows in segments. The first slow start ends at the threshold if nothing is lost.
-    pub(super) fn new(initial: u32, threshold: u32, cubic: bool) -> Self {
+    /// The first slow start ends at the receiver's window if nothing else ends it.
+    pub(super) fn new(config: &Config) -> Self {
         Window {
-            cwnd: u64::from(initial) * ONE,
-            ssthresh: u64::from(threshold) * ONE,
-            cubic: cubic.then(Cubic::default),
+            cwnd: u64::from(config.initial_window) * ONE,
+            ssthresh: u64::from(config.receiver_window) * ONE,
+            control: match config.variant.congestion {
+                Congestion::Reno => Control::Reno,
+                Congestion::Cubic => Control::Cubic(Cubic::default()),
+                Congestion::Dctcp => Control::Dctcp(Dctcp::default()),
+                Congestion::Bbr => Control::Bbr(Box::new(Bbr::new(config))),
+            },
+            hystart: match config.slow_start {
+                SlowStart::Standard => None,
+                SlowStart::HyStart => Some(Box::new(HyStart::new(config.pacing))),
+            },
         }
     }
 
@@ -42,21 +82,75 @@ impl Window {
         self.ssthresh
     }
 
-    /// An acknowledgement of `acked` new segments outside recovery. `limit` is the receiver's
-    /// window in segments: a window that cannot be used does not grow.
-    pub(super) fn grow(&mut self, now: Nanos, round_trip: Nanos, acked: u64, limit: u32) {
+    /// Whether it wants to know every round trip.
+    pub(super) fn times_every_segment(&self) -> bool {
+        self.hystart.is_some()
+    }
+
+    /// Tells BBR what happens, if it is in control: the window is what it makes of that.
+    pub(super) fn tell_bbr(&mut self, tell: impl FnOnce(&mut Bbr)) {
+        if let Control::Bbr(bbr) = &mut self.control {
+            tell(bbr);
+            self.cwnd = bbr.window();
+        }
+    }
+
+    /// The pacing rate in bytes a second, if the control says one.
+    pub(super) fn rate(&self) -> Option<u64> {
+        match &self.control {
+            Control::Bbr(bbr) => Some(bbr.rate()),
+            Control::Reno | Control::Cubic(_) | Control::Dctcp(_) => None,
+        }
+    }
+
+    /// BBR, if it is in control, for tests.
+    #[cfg(test)]
+    pub(super) fn bbr(&self) -> Option<&Bbr> {
+        match &self.control {
+            Control::Bbr(bbr) => Some(bbr),
+            _ => None,
+        }
+    }
+
+    fn is_bbr(&self) -> bool {
+        matches!(self.control, Control::Bbr(_))
+    }
+
+    /// New segments are acknowledged, outside recovery.
+    pub(super) fn grow(&mut self, advance: &Advance) {
+        if self.is_bbr() {
+            return;
+        }
+        let Advance { now, acked, round_trip, limit, .. } = *advance;
         if self.cwnd >= u64::from(limit) * ONE {
-            if let Some(cubic) = &mut self.cubic {
+            if let Control::Cubic(cubic) = &mut self.control {
                 cubic.pause();
             }
         } else if self.cwnd < self.ssthresh {
+            self.slow_start(advance);
+        } else {
+            match &mut self.control {
+                Control::Cubic(cubic) => {
+                    self.cwnd = cubic.grown(now, round_trip, self.cwnd, acked);
+                }
+                // RFC 5681, equation 3.
+                Control::Reno | Control::Dctcp(_) => self.cwnd += ONE * ONE / self.cwnd,
+                Control::Bbr(_) => {}
+            }
+        }
+    }
+
+    fn slow_start(&mut self, advance: &Advance) {
+        let Some(hystart) = &mut self.hystart else {
             // RFC 5681, equation 2: one segment an acknowledgement, however many it covers.
             self.cwnd += ONE;
-        } else if let Some(cubic) = &mut self.cubic {
-            self.cwnd = cubic.grown(now, round_trip, self.cwnd, acked);
-        } else {
-            // RFC 5681, equation 3.
-            self.cwnd += ONE * ONE / self.cwnd;
+            return;
+        };
+        self.cwnd += hystart.growth(advance.acked);
+        hystart.advance(advance);
+        if hystart.is_over() {
+            self.ssthresh = self.cwnd;
+            self.hystart = None;
         }
     }
 
@@ -64,19 +158,43 @@ impl Window {
     /// with it. What limited transmit sent beyond the window does not count (RFC 5681 section
     /// 3.2).
     pub(super) fn reduce(&mut self, outstanding: u64) {
+        if self.is_bbr() {
+            return;
+        }
         self.lower_threshold(outstanding);
-        if let Some(cubic) = &mut self.cubic {
+        if let Control::Cubic(cubic) = &mut self.control {
             cubic.reduced(self.cwnd);
         }
         self.cwnd = self.cwnd.min(self.ssthresh);
     }
 
+    /// An acknowledgement tells how many more segments were marked, 0 or more.
+    pub(super) fn observe_marks(&mut self, acked: u64, marked: u64, first: u64, next: u64) {
+        if let Control::Dctcp(dctcp) = &mut self.control {
+            dctcp.observe(acked, marked, first, next);
+        }
+    }
+
+    /// Congestion is echoed: as for a loss, unless the control weighs marks.
+    pub(super) fn answer_marks(&mut self, outstanding: u64) {
+        if let Control::Dctcp(dctcp) = &self.control {
+            self.ssthresh = dctcp.reduced(self.cwnd).max(Self::LEAST_THRESHOLD);
+            self.cwnd = self.cwnd.min(self.ssthresh);
+            self.hystart = None;
+        } else {
+            self.reduce(outstanding);
+        }
+    }
+
     /// A timeout: slow start from one segment. The threshold stays if the same segment has timed
     /// out before (RFC 5681 section 3.1).
     pub(super) fn collapse(&mut self, outstanding: u64, again: bool) {
+        if self.is_bbr() {
+            return;
+        }
         if !again {
             self.lower_threshold(outstanding);
-            if let Some(cubic) = &mut self.cubic {
+            if let Control::Cubic(cubic) = &mut self.control {
                 cubic.timed_out(self.cwnd);
             }
         }
@@ -86,10 +204,12 @@ impl Window {
     /// RFC 5681, equation 4; RFC 9438 section 4.6.
     fn lower_threshold(&mut self, outstanding: u64) {
         let outstanding = (outstanding * ONE).min(self.cwnd);
-        let kept = match self.cubic {
-            Some(_) => outstanding * 7 / 10,
-            None => outstanding / 2,
+        let kept = match self.control {
+            Control::Cubic(_) => outstanding * 7 / 10,
+            // RFC 8257 section 3.5: losses are answered as by any other.
+            Control::Reno | Control::Dctcp(_) | Control::Bbr(_) => outstanding / 2,
         };
+        self.hystart = None;
         self.ssthresh = kept.max(Self::LEAST_THRESHOLD);
     }
 

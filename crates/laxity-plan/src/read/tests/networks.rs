@@ -5,7 +5,8 @@ use laxity::units::{Bytes, Nanos, Rate};
 
 use super::*;
 use crate::model::{
-    Dist, Hop, NetworkLink, SchedulerSpec, Scheduling, Source, TcpSource, TcpTimer, TcpVariant,
+    Dist, Hop, NetworkLink, SchedulerSpec, Scheduling, Source, TcpCongestion, TcpRecovery,
+    TcpSlowStart, TcpSource, TcpTimer,
 };
 
 /// A dumbbell with one source of either kind.
@@ -85,13 +86,17 @@ fn tcp_and_its_defaults() {
         class: ClassId(0),
         count: 3,
         path: vec![Hop { link: 1, backward: true }, Hop { link: 0, backward: true }],
-        variant: TcpVariant::Cubic,
+        recovery: TcpRecovery::Sack,
+        congestion: TcpCongestion::Cubic,
         packet: Bytes(1000),
         ack: Bytes(40),
         transfer: None,
         pause: Dist::Constant(Nanos::ZERO),
+        every: None,
         window: 4000,
         initial_window: 10,
+        slow_start: TcpSlowStart::Standard,
+        pacing: false,
         delayed_acks: true,
         limited_transmit: true,
         ecn: false,
@@ -109,6 +114,8 @@ fn tcp_and_its_defaults() {
         pause = "2s"
         window = 300
         initial-window = 1
+        slow-start = "hystart++"
+        pacing = true
         delayed-acks = false
         limited-transmit = false
         ecn = true
@@ -118,12 +125,15 @@ fn tcp_and_its_defaults() {
         stagger = "500ms""#;
     let plan = parse(&NETWORK.replace("count = 3", keys)).unwrap();
     let expected = TcpSource {
-        variant: TcpVariant::Newreno,
+        recovery: TcpRecovery::Newreno,
+        congestion: TcpCongestion::Reno,
         ack: Bytes(52),
         transfer: Some(Dist::Pareto(Bytes(10_000), 1.5)),
         pause: Dist::Constant(Nanos(2_000_000_000)),
         window: 300,
         initial_window: 1,
+        slow_start: TcpSlowStart::Hystart,
+        pacing: true,
         delayed_acks: false,
         limited_transmit: false,
         ecn: true,
@@ -238,6 +248,26 @@ fn models_that_need_a_network_or_none() {
 }
 
 #[test]
+fn parts_of_a_variant_may_be_chosen_one_by_one() {
+    use TcpCongestion::{Bbr, Cubic, Dctcp, Reno};
+    use TcpRecovery::{Newreno, RackTlp, Sack};
+    for (keys, recovery, congestion) in [
+        ("variant = \"sack\"", Sack, Reno),
+        ("loss-detection = \"rack-tlp\"", RackTlp, Cubic),
+        ("variant = \"newreno\"\nloss-detection = \"rack-tlp\"", RackTlp, Reno),
+        ("congestion = \"reno\"", Sack, Reno),
+        ("congestion = \"dctcp\"", Sack, Dctcp),
+        ("congestion = \"bbr\"", RackTlp, Bbr),
+        ("variant = \"newreno\"\ncongestion = \"cubic\"", Newreno, Cubic),
+    ] {
+        let text = NETWORK.replacen("count = 3", &format!("count = 3\n{keys}"), 1);
+        let Source::Tcp(tcp) = &parse(&text).unwrap().sources[0] else { panic!("{keys}") };
+        assert_eq!((tcp.recovery, tcp.congestion), (recovery, congestion), "{keys}");
+        assert_eq!((tcp.ecn, tcp.pacing), (congestion == Dctcp, congestion == Bbr), "{keys}");
+    }
+}
+
+#[test]
 fn tcp_that_makes_no_sense() {
     let keys = |more: &str| format!("count = 3\n{more}");
     refused(
@@ -253,6 +283,58 @@ fn tcp_that_makes_no_sense() {
         "\"1s\"",
         "`tick` beside `min-timeout`: a timer is of one kind",
         "leave one",
+    );
+    refused(
+        "count = 3",
+        &keys("congestion = \"dctcp\"\necn = false"),
+        "false",
+        "`ecn = false` under `congestion = \"dctcp\"`, which lives on marks",
+        "another `congestion`",
+    );
+    for (key, at, message) in [
+        (
+            "loss-detection = \"sack\"",
+            "\"sack\"",
+            "`congestion = \"bbr\"` with another `loss-detection` than `rack-tlp`",
+        ),
+        (
+            "pacing = false",
+            "false",
+            "`pacing = false` under `congestion = \"bbr\"`, which says at what rate to send",
+        ),
+        (
+            "ecn = true",
+            "true",
+            "`ecn = true` under `congestion = \"bbr\"`, which has no answer to marks",
+        ),
+        (
+            "slow-start = \"standard\"",
+            "\"standard\"",
+            "`slow-start` under `congestion = \"bbr\"`, which has a startup of its own",
+        ),
+    ] {
+        refused("count = 3", &keys(&format!("congestion = \"bbr\"\n{key}")), at, message, "leave");
+    }
+    refused(
+        "count = 3",
+        &keys("every = \"1s\""),
+        "\"1s\"",
+        "`every` without `transfer`: a transfer without end is followed by none",
+        "transfer",
+    );
+    refused(
+        "count = 3",
+        &keys("transfer = \"9kB\"\nevery = \"1s\"\npause = \"2s\""),
+        "\"2s\"",
+        "`pause` beside `every`: a transfer is asked for after the last one or by time",
+        "leave one",
+    );
+    refused(
+        "count = 3",
+        &keys("transfer = \"9kB\"\nevery = \"0s\""),
+        "\"0s\"",
+        "`every` is zero: it must be more",
+        "",
     );
     refused("count = 3", &keys("tick = \"0s\""), "\"0s\"", "`tick` is zero: it must be more", "");
     refused("count = 3", &keys("window = 0"), "0", "`window` is zero: it must be more", "");

@@ -14,8 +14,8 @@ use crate::tcp::{Ack, Acknowledging, Config, Receiver, Segment, Sender, Variant}
 /// that are expected.
 fn ratio(acknowledging: Acknowledging, lost_in_10_000: u32, seed: u64) -> f64 {
     const ROUND_TRIPS: u64 = 20_000;
-    let config = Config { variant: Variant::NewReno, ..Config::modern(1_000) };
-    let receiver = Receiver::new(acknowledging, false);
+    let config = Config { variant: Variant::NEWRENO, ..Config::modern(1_000) };
+    let receiver = Receiver::new(acknowledging, Variant::NEWRENO);
     let delay = Nanos(50_000_000);
     let mut pipe = Pipe::new(Sender::new(config), receiver, Nanos(1), delay);
     let mut random = Pcg64::seed_from_u64(seed);

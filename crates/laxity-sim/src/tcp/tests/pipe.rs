@@ -82,15 +82,19 @@ impl Pipe {
         }
     }
 
+    /// When something happens next.
+    pub(super) fn next_time(&mut self) -> Option<Nanos> {
+        let timers = [self.sender.next_timer(), self.receiver.next_timer()];
+        timers.into_iter().chain([self.events.next_time()]).flatten().min()
+    }
+
     /// Goes on to the next instant at which something happens; false if nothing ever will.
     pub(super) fn step(
         &mut self,
         segments: &mut impl Script<Segment>,
         acks: &mut impl Script<Ack>,
     ) -> bool {
-        let timers = [self.sender.next_timer(), self.receiver.next_timer()];
-        let next = timers.into_iter().chain([self.events.next_time()]).flatten().min();
-        let Some(next) = next else { return false };
+        let Some(next) = self.next_time() else { return false };
         self.now = next.max(self.now);
         while let Some(event) = self.events.pop(self.now) {
             match event {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use laxity::units::Nanos;
 
-use crate::tcp::{Acknowledging, Config, Receiver, Sender, Variant};
+use crate::tcp::{Acknowledging, Config, Congestion, Receiver, Recovery, Sender, Variant};
 
 /// Ten million segments of one flow without a loss, 300 to a round trip. Run with
 /// `cargo test --release -p laxity-sim tcp::tests::speed -- --ignored --nocapture`.
@@ -12,12 +12,18 @@ use crate::tcp::{Acknowledging, Config, Receiver, Sender, Variant};
 #[ignore = "a measurement: prints ns a segment"]
 fn one_flow_without_loss() {
     const SEGMENTS: u64 = 10_000_000;
-    for variant in [Variant::NewReno, Variant::Sack, Variant::Cubic] {
+    for variant in [
+        Variant::NEWRENO,
+        Variant::SACK,
+        Variant::CUBIC,
+        Variant::of(Recovery::RackTlp, Congestion::Cubic),
+        Variant::of(Recovery::RackTlp, Congestion::Bbr),
+    ] {
         for acknowledging in [Acknowledging::Every, Acknowledging::Delayed] {
             let config =
                 Config { variant, transfer: Some(SEGMENTS), ..Config::classic(1_000, 300) };
             let mut sender = Sender::new(config);
-            let mut receiver = Receiver::new(acknowledging, variant != Variant::NewReno);
+            let mut receiver = Receiver::new(acknowledging, variant);
             let (mut flight, mut acks) = (Vec::with_capacity(300), Vec::with_capacity(300));
             let mut now = Nanos::ZERO;
             let start = Instant::now();

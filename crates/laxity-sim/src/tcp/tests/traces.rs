@@ -7,44 +7,53 @@ use std::collections::HashMap;
 use laxity::units::Nanos;
 
 use super::pipe::{Fate, Pipe};
-use crate::tcp::{Ack, Acknowledging, Config, Receiver, Segment, Sender, Timing, Variant};
+use crate::tcp::{
+    Ack, Acknowledging, Config, Receiver, Segment, Sender, SlowStart, Timing, Variant,
+};
 
-const fn ms(ms: u64) -> Nanos {
+pub(super) const fn ms(ms: u64) -> Nanos {
     Nanos(ms * 1_000_000)
 }
 
-const fn config(variant: Variant) -> Config {
+pub(super) const fn config(variant: Variant) -> Config {
     Config {
         variant,
         length: 1_000,
         transfer: Some(40),
         initial_window: 8,
         receiver_window: 40,
+        slow_start: SlowStart::Standard,
+        pacing: false,
         limited_transmit: false,
         ecn: true,
         timing: Timing::Rfc6298 { granularity: ms(1), min: ms(200) },
+        seed: 0,
     }
 }
 
 /// The sender after all that happened at an instant, in hundredths of segments.
 #[derive(Clone, Debug)]
-struct Instant {
+pub(super) struct Instant {
     ms: u64,
-    window: u64,
+    pub(super) window: u64,
     threshold: u64,
     sent: Vec<u64>,
 }
 
-struct Trace {
-    instants: Vec<Instant>,
+pub(super) struct Trace {
+    pub(super) instants: Vec<Instant>,
     /// When which segment was sent again.
-    again: Vec<(u64, u64)>,
+    pub(super) again: Vec<(u64, u64)>,
 }
 
 /// Runs a transfer to its end. `segments` decides on the fate of a segment by its number and how
 /// often it was sent before, `acks` on that of an acknowledgement by its place.
-fn trace(config: Config, segments: impl Fn(u64, u64) -> Fate, acks: impl Fn(u64) -> Fate) -> Trace {
-    let receiver = Receiver::new(Acknowledging::Every, true);
+pub(super) fn trace(
+    config: Config,
+    segments: impl Fn(u64, u64) -> Fate,
+    acks: impl Fn(u64) -> Fate,
+) -> Trace {
+    let receiver = Receiver::new(Acknowledging::Every, config.variant);
     let mut pipe = Pipe::new(Sender::new(config), receiver, ms(1), ms(50));
     let sent = RefCell::new(Vec::new());
     let mut before = HashMap::new();
@@ -81,9 +90,9 @@ fn trace(config: Config, segments: impl Fn(u64, u64) -> Fate, acks: impl Fn(u64)
 }
 
 /// Time, window and threshold in hundredths of segments, what is sent, why.
-type Row = (u64, u64, u64, &'static [u64], &'static str);
+pub(super) type Row = (u64, u64, u64, &'static [u64], &'static str);
 
-fn check(trace: &Trace, rows: &[Row], again: &[(u64, u64)]) {
+pub(super) fn check(trace: &Trace, rows: &[Row], again: &[(u64, u64)]) {
     for &(ms, window, threshold, sent, why) in rows {
         let instant = trace.instants.iter().rfind(|instant| instant.ms == ms);
         let Some(instant) = instant else { panic!("nothing happens at {ms} ms: {why}") };
@@ -94,11 +103,11 @@ fn check(trace: &Trace, rows: &[Row], again: &[(u64, u64)]) {
 }
 
 /// Losses by number and how often the segment was sent before.
-fn without(lost: &[(u64, u64)]) -> impl Fn(u64, u64) -> Fate {
+pub(super) fn without(lost: &[(u64, u64)]) -> impl Fn(u64, u64) -> Fate {
     |number, before| if lost.contains(&(number, before)) { Fate::Lost } else { Fate::Arrives }
 }
 
-fn all(_: u64) -> Fate {
+pub(super) fn all(_: u64) -> Fate {
     Fate::Arrives
 }
 
@@ -118,7 +127,7 @@ fn single_loss() {
         (306, 800, 800, &[31], "step 3, full: min(threshold, 7 outstanding + 1)"),
         (312, 813, 800, &[32], "congestion avoidance: an eighth (RFC 5681, eq. 3)"),
     ];
-    check(&of(Variant::NewReno), rows, &[(205, 8)]);
+    check(&of(Variant::NEWRENO), rows, &[(205, 8)]);
     let rows: &[Row] = &[
         (204, 1600, 4000, &[], WAIT),
         (205, 800, 800, &[8], THIRD),
@@ -127,14 +136,14 @@ fn single_loss() {
         (306, 800, 800, &[31], "the window is at the threshold since recovery began"),
         (312, 813, 800, &[32], "congestion avoidance: an eighth (RFC 5681, eq. 3)"),
     ];
-    check(&of(Variant::Sack), rows, &[(205, 8)]);
+    check(&of(Variant::SACK), rows, &[(205, 8)]);
     let rows: &[Row] = &[
         (204, 1600, 4000, &[], WAIT),
         (205, 1120, 1120, &[8], "RFC 9438 section 4.6: 0.7 of the 16 outstanding"),
         (208, 1120, 1120, &[24], "pipe 16 - 6 arrived - 1 lost + 1 sent again = 10"),
         (306, 1120, 1120, &[34], "the window is at the threshold since recovery began"),
     ];
-    check(&of(Variant::Cubic), rows, &[(205, 8)]);
+    check(&of(Variant::CUBIC), rows, &[(205, 8)]);
 }
 
 #[test]
@@ -146,7 +155,7 @@ fn burst_of_losses() {
         (409, 2400, 800, &[12, 35], "one hole a round trip"),
         (510, 600, 800, &[], "full: min(threshold, 5 outstanding + 1)"),
     ];
-    check(&of(Variant::NewReno), rows, &[(207, 8), (308, 10), (409, 12)]);
+    check(&of(Variant::NEWRENO), rows, &[(207, 8), (308, 10), (409, 12)]);
     let rows: &[Row] = &[
         (207, 800, 800, &[8], THIRD),
         (211, 800, 800, &[10], "three arrived above: lost, and the pipe has room (NextSeg 1)"),
@@ -154,12 +163,12 @@ fn burst_of_losses() {
         (213, 800, 800, &[24], "no more lost: new data (NextSeg 2)"),
         (308, 800, 800, &[29], "a partial acknowledgement"),
     ];
-    check(&of(Variant::Sack), rows, &[(207, 8), (211, 10), (212, 12)]);
+    check(&of(Variant::SACK), rows, &[(207, 8), (211, 10), (212, 12)]);
     let rows: &[Row] = &[
         (207, 1120, 1120, &[8], "RFC 9438 section 4.6: 0.7 of the 16 outstanding"),
         (209, 1120, 1120, &[10, 12], "16 - 5 arrived - 3 lost + 1 sent again leave room for two"),
     ];
-    check(&of(Variant::Cubic), rows, &[(207, 8), (209, 10), (209, 12)]);
+    check(&of(Variant::CUBIC), rows, &[(207, 8), (209, 10), (209, 12)]);
 }
 
 /// The timer runs since the retransmission at 205 ms, as RFC 6675 section 6 allows, which shows
@@ -168,7 +177,7 @@ fn burst_of_losses() {
 fn retransmission_lost() {
     for (variant, rows) in [
         (
-            Variant::NewReno,
+            Variant::NEWRENO,
             &[
                 (205, 1100, 800, &[8][..], THIRD),
                 (312, 2400, 800, &[31], "duplicates of what was sent in recovery inflate as well"),
@@ -177,7 +186,7 @@ fn retransmission_lost() {
             ][..],
         ),
         (
-            Variant::Sack,
+            Variant::SACK,
             &[
                 (205, 800, 800, &[8], THIRD),
                 (
@@ -190,7 +199,7 @@ fn retransmission_lost() {
                 (609, 200, 400, &[], "one acknowledgement of all: slow start"),
             ],
         ),
-        (Variant::Cubic, &[(508, 100, 784, &[8], "0.7 of the window of 11.2")]),
+        (Variant::CUBIC, &[(508, 100, 784, &[8], "0.7 of the window of 11.2")]),
     ] {
         let trace = trace(config(variant), without(&[(8, 0), (8, 1)]), all);
         check(&trace, rows, &[(205, 8), (508, 8)]);
@@ -217,17 +226,17 @@ fn reordering() {
         (205, 800, 800, &[8], "ten later segments look like a loss"),
         (211, 800, 800, &[24], "but of nothing else: new data"),
     ];
-    for variant in [Variant::NewReno, Variant::Sack, Variant::Cubic] {
+    for variant in [Variant::NEWRENO, Variant::SACK, Variant::CUBIC] {
         check(&trace(config(variant), late(3), all), harmless, &[]);
     }
     let spurious = [(205, 8), (212, 18), (212, 19), (213, 20), (214, 21), (215, 22), (216, 23)];
-    check(&trace(config(Variant::NewReno), late(10), all), newreno, &spurious);
-    check(&trace(config(Variant::Sack), late(10), all), sack, &[(205, 8)]);
+    check(&trace(config(Variant::NEWRENO), late(10), all), newreno, &spurious);
+    check(&trace(config(Variant::SACK), late(10), all), sack, &[(205, 8)]);
     let cubic: &[Row] = &[
         (205, 1120, 1120, &[8], "RFC 9438 section 4.6: 0.7 of the 16 outstanding"),
         (208, 1120, 1120, &[24], "pipe 16 - 6 arrived - 1 taken for lost + 1 sent again = 10"),
     ];
-    check(&trace(config(Variant::Cubic), late(10), all), cubic, &[(205, 8)]);
+    check(&trace(config(Variant::CUBIC), late(10), all), cubic, &[(205, 8)]);
 }
 
 #[test]
@@ -250,25 +259,25 @@ fn acknowledgements_lost() {
         (1101, 200, 400, &[8, 9], "everything had arrived"),
         (1303, 425, 400, &[14], "beyond the threshold: a quarter"),
     ];
-    for variant in [Variant::NewReno, Variant::Sack] {
+    for variant in [Variant::NEWRENO, Variant::SACK] {
         let arrives = |_, _| Fate::Arrives;
         check(&trace(config(variant), arrives, between(1..7)), some, &[]);
         check(&trace(config(variant), arrives, between(0..8)), none, &[(1000, 0)]);
     }
     let arrives = |_, _| Fate::Arrives;
-    check(&trace(config(Variant::Cubic), arrives, between(1..7)), some, &[]);
+    check(&trace(config(Variant::CUBIC), arrives, between(1..7)), some, &[]);
     let cubic: &[Row] = &[
         (1000, 100, 560, &[0], "RFC 9438 section 4.8: 0.7 of the window of 8"),
         (1101, 200, 560, &[8, 9], "everything had arrived: slow start"),
         (1303, 500, 560, &[14, 15], "up to the threshold"),
     ];
-    check(&trace(config(Variant::Cubic), arrives, between(0..8)), cubic, &[(1000, 0)]);
+    check(&trace(config(Variant::CUBIC), arrives, between(0..8)), cubic, &[(1000, 0)]);
 }
 
 #[test]
 fn limited_transmit() {
     let of = |limited_transmit| {
-        let small = Config { initial_window: 3, limited_transmit, ..config(Variant::NewReno) };
+        let small = Config { initial_window: 3, limited_transmit, ..config(Variant::NEWRENO) };
         trace(small, without(&[(0, 0)]), all)
     };
     let rows: &[Row] = &[(1000, 100, 200, &[0], "two duplicates at most: only the timer helps")];
@@ -289,8 +298,59 @@ fn marks() {
         (203, 750, 750, &[], "the echo lasts: once a window is enough, and nothing grows"),
         (206, 750, 750, &[], "nor does the second mark of this window count"),
     ];
-    check(&trace(config(Variant::NewReno), marked, all), rows, &[]);
-    check(&trace(config(Variant::Sack), marked, all), rows, &[]);
+    check(&trace(config(Variant::NEWRENO), marked, all), rows, &[]);
+    check(&trace(config(Variant::SACK), marked, all), rows, &[]);
     let rows: &[Row] = &[(202, 1050, 1050, &[], "RFC 9438 section 4.6: 0.7 of 15")];
-    check(&trace(config(Variant::Cubic), marked, all), rows, &[]);
+    check(&trace(config(Variant::CUBIC), marked, all), rows, &[]);
+}
+
+/// The pipe holds 101 segments. Without a loss only round trips say so: those of a whole round are
+/// longer by an eighth when 13 segments wait at its beginning.
+#[test]
+fn slow_start_that_watches_round_trips() {
+    let longest = |slow_start| {
+        let config = Config {
+            slow_start,
+            transfer: Some(6_000),
+            receiver_window: 4_000,
+            ..config(Variant::SACK)
+        };
+        let trace = trace(config, without(&[]), all);
+        let last = trace.instants.last().unwrap();
+        (last.threshold / 100, last.window / 100)
+    };
+    assert_eq!(longest(SlowStart::Standard), (4_000, 4_000), "only the receiver's window ends it");
+    let (threshold, window) = longest(SlowStart::HyStart);
+    // Entered in the round after the one that filled the pipe, then five rounds at 5/4 each, of
+    // which the first is shared.
+    assert!((114..=2 * 128 * 3).contains(&threshold), "{threshold}");
+    assert!(window < threshold + 30, "congestion avoidance: {window} after {threshold}");
+}
+
+/// The first ten segments leave at once, then as Linux paces: at two windows a smoothed round trip,
+/// here of 101 ms, while the window is below half the threshold.
+#[test]
+fn pacing() {
+    let paced = Config { pacing: true, transfer: Some(200), ..config(Variant::SACK) };
+    let rows: &[Row] = &[
+        (101, 900, 4000, &[8, 9], "the ninth and tenth"),
+        (102, 1000, 4000, &[10, 11], "a quantum of two; then a segment each 101 / 20 ms"),
+        (103, 1100, 4000, &[], "the window would allow two more"),
+        (107, 1500, 4000, &[12], "due at 102 + 5.05; then 101 / 30 = 3.37 ms"),
+        (110, 1600, 4000, &[13], "due at 110.42, then each 101 / 32 = 3.16 ms"),
+        (113, 1600, 4000, &[14], "due at 113.57"),
+        (116, 1600, 4000, &[15], "due at 116.73"),
+        (119, 1600, 4000, &[16], "due at 119.88"),
+    ];
+    check(&trace(paced, without(&[]), all), rows, &[]);
+    let avoiding = Config { receiver_window: 10, ..paced };
+    let trace = trace(avoiding, without(&[]), all);
+    let sends: Vec<u64> =
+        trace.instants.iter().filter(|at| !at.sent.is_empty()).map(|at| at.ms).collect();
+    // At 1.2 windows of ten segments a round trip, 101 / 12 ms each, and then what is left of it.
+    let gaps: Vec<u64> = sends[40..120].windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let paced = |gap: &u64| (7..=9).contains(gap);
+    let after_a_pause = |gap: &u64| *gap == 1 || *gap >= 20;
+    assert!(gaps.iter().all(|gap| paced(gap) || after_a_pause(gap)), "{gaps:?}");
+    assert!(gaps.iter().filter(|gap| **gap >= 20).count() <= 9, "one a round: {gaps:?}");
 }

@@ -1,0 +1,144 @@
+//! Congestion controls over a bottleneck.
+
+use laxity::units::Nanos;
+
+use super::{MS, plan, run};
+use crate::network::NetworkSummary;
+
+/// Two connections over 10 Mbit/s and 20 ms there and back, with room for a product of both.
+fn over_a_bottleneck(keys: &str, seed: u64) -> NetworkSummary {
+    let plan = plan(&format!(
+        r#"
+        link = {{ rate = "100mbit", max-packet = "1000b" }}
+        scheduler.kind = "fifo"
+        class.a.queue = {{ kind = "droptail", limit = 25 }}
+        network.access = {{ between = ["s", "r"], private = true }}
+        network.bottleneck = {{ between = ["r", "d"], rate = "10mbit", delay = "10ms" }}
+        run.warm-up = "2s"
+        source = [{{ class = "a", model = "tcp", count = 2, packet = "1000b", stagger = "100ms",
+                    path = ["s", "r", "d"], {keys} }}]
+        "#
+    ));
+    run(&plan, Nanos(20_000 * MS), seed).0
+}
+
+#[test]
+fn every_choice_fills_the_link() {
+    for keys in [
+        "variant = \"sack\", pacing = true",
+        "variant = \"sack\", slow-start = \"hystart++\"",
+        "loss-detection = \"rack-tlp\"",
+        "congestion = \"bbr\"",
+        "loss-detection = \"rack-tlp\", pacing = true, slow-start = \"hystart++\"",
+    ] {
+        for seed in 1..=3 {
+            let summary = over_a_bottleneck(keys, seed);
+            let used =
+                summary.hops.iter().find(|hop| hop.link == "bottleneck").unwrap().utilization;
+            let fairness = summary.classes[0].fairness.unwrap();
+            assert!(used > 0.95 && fairness > 0.9, "{keys}, seed {seed}: {used} {fairness}");
+        }
+    }
+}
+
+/// The marks of RED with a weight near 1 grow from none at 20 packets to all at 200.
+#[test]
+fn dctcp_keeps_the_queue_where_marks_begin() {
+    for seed in 1..=3 {
+        let plan = plan(
+            r#"
+            link = { rate = "1gbit", max-packet = "1500b" }
+            scheduler.kind = "fifo"
+            network.access = { between = ["s", "r"], private = true }
+            network.bottleneck = { between = ["r", "d"], rate = "100mbit", delay = "500us" }
+            run.warm-up = "500ms"
+            class.a.queue = { kind = "red", min = 20, max = 200, max-p = 1, weight = 0.999999,
+                ecn = true, limit = 400 }
+            source = [{ class = "a", model = "tcp", count = 2, packet = "1500b", stagger = "10ms",
+                congestion = "dctcp", path = ["s", "r", "d"] }]
+            "#,
+        );
+        let (summary, _) = run(&plan, Nanos(3_000 * MS), seed);
+        let class = &summary.classes[0];
+        let hop = summary.hops.iter().find(|hop| hop.link == "bottleneck").unwrap();
+        let delay = hop.classes[0].delay_ns.unwrap();
+        assert_eq!((class.dropped, class.tcp.unwrap().timeouts), (0, 0));
+        assert!(hop.utilization > 0.99 && class.fairness.unwrap() > 0.98, "{}", hop.utilization);
+        // A packet takes 120 µs.
+        let queued = |delay: f64| delay / 120_000.0;
+        assert!((15.0..40.0).contains(&queued(delay.mean)), "{}", queued(delay.mean));
+        assert!(queued(delay.max as f64) < 60.0, "{}", queued(delay.max as f64));
+    }
+}
+
+/// One flow of BBR over 10 Mbit/s and 40 ms, a product of 50 packets: whatever the room in the queue, the link
+/// is used, and less than half a product waits on average. Hosts take their random time before they send.
+#[test]
+fn bbr_keeps_the_queue_short() {
+    for limit in [25, 100, 1_000] {
+        let plan = plan(&format!(
+            r#"
+            link = {{ rate = "1gbit", max-packet = "1000b" }}
+            scheduler.kind = "fifo"
+            network.access = {{ between = ["s", "r"], private = true }}
+            network.bottleneck = {{ between = ["r", "d"], rate = "10mbit", delay = "20ms" }}
+            run.warm-up = "3s"
+            class.a.queue = {{ kind = "droptail", limit = {limit} }}
+            source = [{{ class = "a", model = "tcp", packet = "1000b", congestion = "bbr",
+                path = ["s", "r", "d"] }}]
+            "#
+        ));
+        for seed in 1..=5 {
+            let (summary, _) = run(&plan, Nanos(20_000 * MS), seed);
+            let hop = summary.hops.iter().find(|hop| hop.link == "bottleneck").unwrap();
+            let delay = hop.classes[0].delay_ns.unwrap();
+            // In products of rate and round trip, 800 µs for a packet.
+            let [mean, most] = [delay.mean, delay.max as f64].map(|delay| delay / 40e6);
+            let told = format!("limit {limit}, seed {seed}: {} {mean} {most}", hop.utilization);
+            assert!(hop.utilization > 0.9 && mean < 0.5 && most < 1.5, "{told}");
+        }
+    }
+}
+
+/// Flows of ten segments are in one window: nothing queues before them on an empty link, and the last segment is
+/// there after a round trip less what its acknowledgement takes.
+#[test]
+fn flows_that_are_asked_for_by_time() {
+    let plan = |every: &str, count: u32| {
+        plan(&format!(
+            r#"
+            link = {{ rate = "1gbit", delay = "10ms", max-packet = "1500b" }}
+            scheduler.kind = "fifo"
+            class.a = {{}}
+            network.one.between = ["a", "b"]
+            source = [{{ class = "a", model = "tcp", packet = "1500b", transfer = "15kB", jitter = "0s",
+                count = {count}, every = {every}, path = ["a", "b"] }}]
+            "#
+        ))
+    };
+    let (summary, _) = run(&plan("\"50ms\"", 1), Nanos(10_000 * MS), 1);
+    let tcp = summary.classes[0].tcp.unwrap();
+    let took = tcp.completion_ns.unwrap();
+    // Ten segments of 12 µs and 10 ms; the delayed acknowledgement of none is waited for.
+    assert_eq!((tcp.completed, took.min, took.max), (199, 10_120_000, 10_120_000));
+    assert_eq!((tcp.on_demand.unwrap().waited, tcp.on_demand.unwrap().unfinished), (0, 0));
+    for seed in 1..=4 {
+        // 50 connections, each asked for a flow every 500 ms: Poisson, 100 flows a second.
+        let (summary, _) = run(&plan("{ exponential = \"500ms\" }", 50), Nanos(20_000 * MS), seed);
+        let tcp = summary.classes[0].tcp.unwrap();
+        assert!(tcp.completed.abs_diff(2_000) < 180, "{}", tcp.completed);
+        let waited = tcp.on_demand.unwrap().waited;
+        // The share that comes within 10.12 ms of the one before: 1 - exp(-10.12 / 500), about 2 %.
+        assert!((15..=75).contains(&waited), "{waited}");
+        assert!(tcp.completion_ns.unwrap().min >= 10_120_000);
+    }
+    // Twice what one connection can do: it falls behind, and what waited counts.
+    let (summary, _) = run(&plan("\"5060us\"", 1), Nanos(2_000 * MS), 1);
+    let tcp = summary.classes[0].tcp.unwrap();
+    let took = tcp.completion_ns.unwrap();
+    assert_eq!(
+        tcp.on_demand.unwrap().waited,
+        tcp.completed - 1 + tcp.on_demand.unwrap().unfinished
+    );
+    assert!(took.max > 950 * MS, "half of two seconds behind: {took:?}");
+}

@@ -1,0 +1,255 @@
+//! BBR, version 3, after draft-ietf-ccwg-bbr of August 2026: a model of the path, its bandwidth and its
+//! round trip, says how fast to send and how much may be in flight.
+//!
+//! Names are the draft's where it has them. Volumes are in 1/2^16 segments, rates in 1/2^16 segments a
+//! second, gains in percent; [`INFINITE`] is what is not set. Nothing declares a recovery spurious here, so
+//! nothing is undone.
+
+mod control;
+mod cycle;
+mod filter;
+mod model;
+mod probe_rtt;
+
+use laxity::units::Nanos;
+
+use super::ONE;
+use super::config::Config;
+use super::flight::Transmission;
+use super::rate::{Sample, Sampler};
+use cycle::Cycle;
+use filter::WindowedMax;
+use model::{FullBandwidth, Latest};
+use probe_rtt::MinRtt;
+
+/// A bound that is not set.
+const INFINITE: u64 = u64::MAX;
+/// BBR.MinPipeCwnd.
+const MIN_PIPE: u64 = 4 * ONE;
+
+/// All of BBR's state.
+#[derive(Clone, Debug)]
+pub(super) struct Bbr {
+    /// C.cwnd.
+    cwnd: u64,
+    /// C.pacing_rate.
+    pacing_rate: u64,
+    state: State,
+    round: Round,
+    /// BBR.max_bw, in the present and the previous cycle.
+    max_bw: [u64; 2],
+    bw_shortterm: u64,
+    inflight_shortterm: u64,
+    inflight_longterm: u64,
+    latest: Latest,
+    full: FullBandwidth,
+    cycle: Cycle,
+    rtt: MinRtt,
+    extra_acked: ExtraAcked,
+    /// BBR.prior_cwnd: the window that neither recovery nor ProbeRTT has lowered.
+    prior_cwnd: u64,
+    /// The round in which the present recovery began.
+    recovering_since: Option<u64>,
+    idle_restart: bool,
+    /// Whether a round trip is known.
+    has_seen_rtt: bool,
+    sampler: Sampler,
+    /// What the acknowledgement says that is being taken in.
+    sample: Sample,
+    initial_cwnd: u64,
+    length: u32,
+}
+
+/// BBR.state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Startup,
+    Drain,
+    Down,
+    Cruise,
+    Refill,
+    Up,
+    ProbeRtt,
+}
+
+/// Packet-timed round trips (section 5.5.1).
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    next_delivered: u64,
+    started: bool,
+    count: u64,
+    /// Whether the window was full in the last round and in this one.
+    limited: [bool; 2],
+}
+
+/// How much more is acknowledged at once than the bandwidth explains (section 5.5.9).
+#[derive(Clone, Debug)]
+struct ExtraAcked {
+    since: Nanos,
+    delivered: u64,
+    filter: WindowedMax,
+}
+
+/// An acknowledgement that tells of arrivals.
+#[derive(Clone, Copy, Debug)]
+struct Heard {
+    now: Nanos,
+    /// C.inflight after it.
+    in_flight: u64,
+    sample: Sample,
+}
+
+impl Bbr {
+    pub(super) fn new(config: &Config) -> Self {
+        let initial_cwnd = u64::from(config.initial_window) * ONE;
+        let mut bbr = Bbr {
+            cwnd: initial_cwnd,
+            pacing_rate: 0,
+            state: State::Startup,
+            round: Round::default(),
+            max_bw: [0; 2],
+            bw_shortterm: INFINITE,
+            inflight_shortterm: INFINITE,
+            inflight_longterm: INFINITE,
+            latest: Latest::default(),
+            full: FullBandwidth::default(),
+            cycle: Cycle::new(config.seed),
+            rtt: MinRtt::default(),
+            extra_acked: ExtraAcked {
+                since: Nanos::ZERO,
+                delivered: 0,
+                filter: WindowedMax::default(),
+            },
+            prior_cwnd: 0,
+            recovering_since: None,
+            idle_restart: false,
+            has_seen_rtt: false,
+            sampler: Sampler::default(),
+            sample: Sample::default(),
+            initial_cwnd,
+            length: config.length,
+        };
+        bbr.init_pacing_rate(Nanos(1_000_000));
+        bbr
+    }
+
+    /// C.cwnd in 1/2^16 segments.
+    pub(super) fn window(&self) -> u64 {
+        self.cwnd
+    }
+
+    /// C.pacing_rate in bytes a second.
+    pub(super) fn rate(&self) -> u64 {
+        (u128::from(self.pacing_rate) * u128::from(self.length) / u128::from(ONE)) as u64
+    }
+
+    /// A segment is sent while so many others are in flight (OnTransmit, OnPacketSent).
+    pub(super) fn sent(&mut self, number: u64, now: Nanos, in_flight: u64) {
+        if in_flight == 0 && self.sampler.is_limited() {
+            self.restart_from_idle(now);
+        }
+        self.sampler.sent(number, now, in_flight);
+    }
+
+    /// Nothing more may be sent: the window is full.
+    pub(super) fn filled(&mut self) {
+        self.round.limited[1] = true;
+    }
+
+    /// There is nothing to send, though the window had room (CheckIfApplicationLimited).
+    pub(super) fn starved(&mut self, in_flight: u64) {
+        self.sampler.limit(in_flight);
+    }
+
+    /// An acknowledgement tells of a segment.
+    pub(super) fn arrived(&mut self, now: Nanos, segment: Transmission) {
+        self.sampler.arrived(&mut self.sample, now, segment);
+    }
+
+    /// Recovery begins.
+    pub(super) fn begin_recovery(&mut self) {
+        self.save_cwnd();
+        self.recovering_since = Some(self.round.count);
+    }
+
+    /// Recovery ends.
+    pub(super) fn end_recovery(&mut self) {
+        self.recovering_since = None;
+        self.restore_cwnd();
+    }
+
+    /// The retransmission timer has expired, and so much is taken to be in flight still (OnEnterRTO).
+    pub(super) fn timed_out(&mut self, in_flight: u64) {
+        self.begin_recovery();
+        self.cwnd = (in_flight + 1) * ONE;
+    }
+
+    /// All that an acknowledgement tells of is taken in, losses are known, and everything below `first`
+    /// has arrived (section 5.2.3).
+    pub(super) fn heard(&mut self, now: Nanos, in_flight: u64, first: u64) {
+        let mut sample = std::mem::take(&mut self.sample);
+        if !self.sampler.finish(&mut sample, first) {
+            return;
+        }
+        let heard = &Heard { now, in_flight: in_flight * ONE, sample };
+        self.update_model_and_state(heard);
+        self.update_control_parameters(heard);
+    }
+
+    fn update_model_and_state(&mut self, heard: &Heard) {
+        self.update_latest_delivery_signals(heard);
+        self.update_congestion_signals(heard);
+        self.update_ack_aggregation(heard);
+        self.check_full_bw_reached(heard);
+        self.check_startup_done(heard);
+        self.check_drain_done(heard);
+        self.update_probe_bw_cycle_phase(heard);
+        self.update_min_rtt(heard);
+        self.check_probe_rtt(heard);
+        self.advance_latest_delivery_signals(heard);
+    }
+
+    /// HandleRestartFromIdle (section 5.4.1).
+    fn restart_from_idle(&mut self, now: Nanos) {
+        self.idle_restart = true;
+        self.extra_acked.since = now;
+        if self.state.is_probe_bw() {
+            self.set_pacing_rate_with_gain(100);
+        } else if self.state == State::ProbeRtt {
+            self.check_probe_rtt_done(now);
+        }
+    }
+
+    /// SaveCwnd (section 5.6.4.4).
+    fn save_cwnd(&mut self) {
+        let lowered = self.recovering_since.is_some() || self.state == State::ProbeRtt;
+        self.prior_cwnd = if lowered { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
+    }
+
+    fn restore_cwnd(&mut self) {
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+    }
+
+    /// What BBR is doing, and its bandwidth in segments a second, for tests.
+    #[cfg(test)]
+    pub(super) fn state(&self) -> (State, f64) {
+        (self.state, self.bw() as f64 / ONE as f64)
+    }
+}
+
+impl State {
+    /// IsInAProbeBWState.
+    fn is_probe_bw(self) -> bool {
+        matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
+    }
+
+    /// IsProbingBW.
+    fn is_probing(self) -> bool {
+        matches!(self, State::Startup | State::Refill | State::Up)
+    }
+}
+
+/// A share of a volume or rate, in percent.
+fn percent(value: u64, percent: u64) -> u64 {
+    (u128::from(value) * u128::from(percent) / 100) as u64
+}

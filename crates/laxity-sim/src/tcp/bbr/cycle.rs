@@ -1,0 +1,232 @@
+//! From state to state: Startup, Drain, and the cycle of ProbeBW (sections 5.3.1 to 5.3.3).
+
+use laxity::units::Nanos;
+
+use super::model::is_inflight_too_high;
+use super::{Bbr, Heard, INFINITE, MIN_PIPE, ONE, State, percent};
+
+/// BBR.Headroom in percent.
+const HEADROOM: u64 = 15;
+/// The most rounds between two probes, so that Reno and CUBIC have their time.
+const RENO_ROUNDS: u64 = 63;
+/// Rounds after which Drain ends whatever is in flight.
+const DRAIN_ROUNDS: u64 = 3;
+
+/// Where in the cycle of ProbeBW a connection is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cycle {
+    ack_phase: AckPhase,
+    pub is_bw_probe_sample: bool,
+    pub prev_probe_too_high: bool,
+    prev_probe_precautionary: bool,
+    pub rounds_since_probe_up: u64,
+    /// BBR.cycle_stamp and BBR.bw_probe_wait.
+    stamp: Nanos,
+    wait: Nanos,
+    /// BBR.probe_up_acked_per_inc, BBR.bw_probe_up_acked, BBR.bw_probe_up_rounds.
+    acked_per_increase: u64,
+    acked: u64,
+    up_rounds: u32,
+    drain_start_round: u64,
+    seed: u64,
+}
+
+/// BBR.ack_phase: what acknowledgements tell of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AckPhase {
+    Init,
+    Refilling,
+    ProbeStarting,
+    ProbeFeedback,
+    ProbeStopping,
+}
+
+impl Cycle {
+    pub(super) fn new(seed: u64) -> Self {
+        Cycle {
+            ack_phase: AckPhase::Init,
+            is_bw_probe_sample: false,
+            prev_probe_too_high: false,
+            prev_probe_precautionary: false,
+            rounds_since_probe_up: 0,
+            stamp: Nanos::ZERO,
+            wait: Nanos::ZERO,
+            acked_per_increase: INFINITE,
+            acked: 0,
+            up_rounds: 0,
+            drain_start_round: 0,
+            seed,
+        }
+    }
+
+    pub(super) fn stop_probing(&mut self) {
+        self.ack_phase = AckPhase::ProbeStopping;
+    }
+
+    /// PickProbeWait: none or one round less, and two to three seconds.
+    fn pick_wait(&mut self) {
+        self.rounds_since_probe_up = self.draw() % 2;
+        self.wait = Nanos(2_000_000_000 + self.draw() % 1_000_000_000);
+    }
+
+    /// SplitMix64 (Steele, Lea, Flood 2014).
+    fn draw(&mut self) -> u64 {
+        self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.seed ^ (self.seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}
+
+impl Bbr {
+    pub(super) fn check_startup_done(&mut self, heard: &Heard) {
+        self.check_startup_high_loss(heard);
+        if self.state == State::Startup && self.full.reached {
+            self.state = State::Drain;
+            self.cycle.drain_start_round = self.round.count;
+        }
+    }
+
+    pub(super) fn check_drain_done(&mut self, heard: &Heard) {
+        if self.state == State::Drain
+            && (heard.in_flight <= self.inflight(self.bw(), 100)
+                || self.round.count > self.cycle.drain_start_round + DRAIN_ROUNDS)
+        {
+            self.start_probe_bw_down(heard.now);
+        }
+    }
+
+    pub(super) fn start_probe_bw_down(&mut self, now: Nanos) {
+        self.reset_congestion_signals();
+        self.cycle.acked_per_increase = INFINITE;
+        self.cycle.pick_wait();
+        self.cycle.stamp = now;
+        self.cycle.stop_probing();
+        self.start_round();
+        self.state = State::Down;
+    }
+
+    pub(super) fn start_probe_bw_cruise(&mut self) {
+        self.state = State::Cruise;
+    }
+
+    fn start_probe_bw_refill(&mut self) {
+        self.reset_short_term_model();
+        (self.cycle.up_rounds, self.cycle.acked) = (0, 0);
+        self.cycle.prev_probe_precautionary = false;
+        self.cycle.ack_phase = AckPhase::Refilling;
+        self.start_round();
+        self.state = State::Refill;
+    }
+
+    fn start_probe_bw_up(&mut self, heard: &Heard) {
+        self.cycle.ack_phase = AckPhase::ProbeStarting;
+        self.start_round();
+        self.full.reset(heard.sample.rate);
+        self.state = State::Up;
+        self.raise_inflight_longterm_slope();
+    }
+
+    pub(super) fn update_probe_bw_cycle_phase(&mut self, heard: &Heard) {
+        if !self.full.reached || self.adapt_long_term_model(heard) {
+            return;
+        }
+        let state = self.state;
+        match state {
+            State::Down if self.is_time_to_probe_bw(heard.now) => self.start_probe_bw_refill(),
+            State::Down if self.is_time_to_cruise(heard) => self.start_probe_bw_cruise(),
+            State::Cruise if self.is_time_to_probe_bw(heard.now) => self.start_probe_bw_refill(),
+            State::Refill if self.round.started => {
+                self.cycle.is_bw_probe_sample = true;
+                self.start_probe_bw_up(heard);
+            }
+            State::Up if self.is_time_to_go_down(heard) => {
+                self.cycle.prev_probe_too_high = false;
+                self.start_probe_bw_down(heard.now);
+            }
+            _ => {}
+        }
+    }
+
+    fn is_time_to_cruise(&self, heard: &Heard) -> bool {
+        heard.in_flight <= self.inflight_with_headroom()
+            && heard.in_flight <= self.inflight(self.max_bw(), 100)
+    }
+
+    fn is_time_to_go_down(&mut self, heard: &Heard) -> bool {
+        if self.cycle.prev_probe_too_high && heard.in_flight >= self.inflight_longterm {
+            self.cycle.prev_probe_precautionary = true;
+            return true;
+        }
+        if self.is_cwnd_limited() && self.cwnd >= self.inflight_longterm {
+            self.full.reset(heard.sample.rate);
+            return false;
+        }
+        self.full.now
+    }
+
+    fn is_time_to_probe_bw(&self, now: Nanos) -> bool {
+        let rounds = (self.target_inflight() / ONE).min(RENO_ROUNDS);
+        now > self.cycle.stamp.saturating_add(self.cycle.wait)
+            || self.cycle.rounds_since_probe_up >= rounds
+    }
+
+    fn is_cwnd_limited(&self) -> bool {
+        self.round.limited != [false; 2]
+    }
+
+    pub(super) fn inflight_with_headroom(&self) -> u64 {
+        if self.inflight_longterm == INFINITE {
+            return INFINITE;
+        }
+        let headroom = percent(self.inflight_longterm, HEADROOM).max(ONE);
+        self.inflight_longterm.saturating_sub(headroom).max(MIN_PIPE)
+    }
+
+    fn raise_inflight_longterm_slope(&mut self) {
+        let growth = 1_u64 << self.cycle.up_rounds;
+        self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(30);
+        self.cycle.acked_per_increase = (self.cwnd / growth).max(ONE);
+    }
+
+    fn probe_inflight_longterm_upward(&mut self, heard: &Heard) {
+        if !self.is_cwnd_limited() || self.cwnd < self.inflight_longterm {
+            return;
+        }
+        self.cycle.acked += heard.sample.newly_acked * ONE;
+        let increases = self.cycle.acked / self.cycle.acked_per_increase;
+        self.cycle.acked -= increases * self.cycle.acked_per_increase;
+        self.inflight_longterm += increases * ONE;
+        if self.round.started {
+            self.raise_inflight_longterm_slope();
+        }
+    }
+
+    /// AdaptLongTermModel: whether it has decided on a state.
+    fn adapt_long_term_model(&mut self, heard: &Heard) -> bool {
+        if self.cycle.ack_phase == AckPhase::ProbeStarting && self.round.started {
+            self.cycle.ack_phase = AckPhase::ProbeFeedback;
+        }
+        if self.cycle.ack_phase == AckPhase::ProbeStopping && self.round.started {
+            self.cycle.is_bw_probe_sample = false;
+            self.cycle.ack_phase = AckPhase::Init;
+            if self.state.is_probe_bw() && !heard.sample.app_limited {
+                self.advance_max_bw_filter();
+            }
+            if self.state.is_probe_bw()
+                && self.cycle.prev_probe_precautionary
+                && !self.cycle.prev_probe_too_high
+            {
+                self.start_probe_bw_refill();
+                return true;
+            }
+        }
+        if !is_inflight_too_high(&heard.sample) && self.inflight_longterm != INFINITE {
+            self.inflight_longterm = self.inflight_longterm.max(heard.sample.in_flight * ONE);
+            if self.state == State::Up {
+                self.probe_inflight_longterm_upward(heard);
+            }
+        }
+        false
+    }
+}

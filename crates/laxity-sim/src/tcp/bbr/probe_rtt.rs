@@ -1,0 +1,114 @@
+//! The shortest round trip, and the state that makes it visible (section 5.3.4).
+
+use laxity::units::Nanos;
+
+use super::{Bbr, Heard, MIN_PIPE, State};
+
+/// BBR.MinRTTFilterLen.
+const MIN_RTT_WINDOW: Nanos = Nanos(10_000_000_000);
+/// BBR.ProbeRTTInterval.
+const INTERVAL: Nanos = Nanos(5_000_000_000);
+/// BBR.ProbeRTTDuration.
+const DURATION: Nanos = Nanos(200_000_000);
+/// BBR.ProbeRTTCwndGain in percent.
+pub(super) const CWND_GAIN: u64 = 50;
+
+/// What is known of round trips. [`Nanos::MAX`] is none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MinRtt {
+    /// BBR.min_rtt and BBR.min_rtt_stamp.
+    pub min: Nanos,
+    stamp: Nanos,
+    /// BBR.probe_rtt_min_delay and BBR.probe_rtt_min_stamp.
+    probe_min: Nanos,
+    probe_stamp: Nanos,
+    expired: bool,
+    /// BBR.probe_rtt_done_stamp and BBR.probe_rtt_round_done.
+    done: Option<Nanos>,
+    round_done: bool,
+}
+
+impl Default for MinRtt {
+    fn default() -> Self {
+        MinRtt {
+            min: Nanos::MAX,
+            stamp: Nanos::ZERO,
+            probe_min: Nanos::MAX,
+            probe_stamp: Nanos::ZERO,
+            expired: false,
+            done: None,
+            round_done: false,
+        }
+    }
+}
+
+impl Bbr {
+    pub(super) fn update_min_rtt(&mut self, heard: &Heard) {
+        let (now, rtt) = (heard.now, &mut self.rtt);
+        rtt.expired = now > rtt.probe_stamp.saturating_add(INTERVAL);
+        if let Some(sample) = heard.sample.rtt
+            && (sample < rtt.probe_min || rtt.expired)
+        {
+            (rtt.probe_min, rtt.probe_stamp) = (sample, now);
+        }
+        if rtt.probe_min < rtt.min || now > rtt.stamp.saturating_add(MIN_RTT_WINDOW) {
+            (rtt.min, rtt.stamp) = (rtt.probe_min, rtt.probe_stamp);
+        }
+    }
+
+    pub(super) fn check_probe_rtt(&mut self, heard: &Heard) {
+        if self.state != State::ProbeRtt && self.rtt.expired && !self.idle_restart {
+            self.save_cwnd();
+            self.state = State::ProbeRtt;
+            self.rtt.done = None;
+            self.cycle.stop_probing();
+            self.start_round();
+        }
+        if self.state == State::ProbeRtt {
+            self.handle_probe_rtt(heard);
+        }
+        if heard.sample.delivered > 0 {
+            self.idle_restart = false;
+        }
+    }
+
+    fn handle_probe_rtt(&mut self, heard: &Heard) {
+        self.sampler.limit(heard.in_flight / super::ONE);
+        match self.rtt.done {
+            None if heard.in_flight <= self.probe_rtt_cwnd() => {
+                self.rtt.done = Some(heard.now.saturating_add(DURATION));
+                self.rtt.round_done = false;
+                self.start_round();
+            }
+            None => {}
+            Some(_) => {
+                self.rtt.round_done |= self.round.started;
+                if self.rtt.round_done {
+                    self.check_probe_rtt_done(heard.now);
+                }
+            }
+        }
+    }
+
+    pub(super) fn check_probe_rtt_done(&mut self, now: Nanos) {
+        if self.rtt.done.is_some_and(|done| now > done) {
+            self.rtt.probe_stamp = now;
+            self.restore_cwnd();
+            self.exit_probe_rtt(now);
+        }
+    }
+
+    fn exit_probe_rtt(&mut self, now: Nanos) {
+        self.reset_short_term_model();
+        if self.full.reached {
+            self.start_probe_bw_down(now);
+            self.start_probe_bw_cruise();
+        } else {
+            self.state = State::Startup;
+        }
+    }
+
+    pub(super) fn probe_rtt_cwnd(&self) -> u64 {
+        self.bdp_multiple(self.bw(), CWND_GAIN).max(MIN_PIPE)
+    }
+}

@@ -1,0 +1,159 @@
+//! The test cases of draft-ietf-ccwg-bbr, appendix A, on a path of constant rate.
+
+use std::cell::RefCell;
+
+use laxity::units::Nanos;
+
+use super::pipe::{Fate, Pipe};
+use crate::tcp::bbr::State;
+use crate::tcp::{
+    Ack, Acknowledging, Config, Congestion, Receiver, Recovery, Segment, Sender, Variant,
+};
+
+/// One segment in 100 µs and a round trip of 20 ms: 200 of them.
+const TRANSMISSION: u64 = 100_000;
+const PRODUCT: u64 = 200;
+
+/// A flow for a time; every change of state with its time in ms and the bandwidth then, and what segments
+/// found waiting with the time in ms.
+struct Course {
+    states: Vec<(u64, State, f64)>,
+    waiting: Vec<(u64, u64)>,
+}
+
+fn course(seconds: u64, seed: u64, delayed: bool, fate: impl Fn(u64, u64, u64) -> Fate) -> Course {
+    let variant = Variant::of(Recovery::RackTlp, Congestion::Bbr);
+    let config = Config { variant, seed, ..Config::modern(1_500) };
+    let acknowledging = if delayed { Acknowledging::Delayed } else { Acknowledging::Every };
+    let receiver = Receiver::new(acknowledging, variant);
+    let delay = Nanos(PRODUCT * TRANSMISSION / 2);
+    let mut pipe = Pipe::new(Sender::new(config), receiver, Nanos(TRANSMISSION), delay);
+    let (times, course) = (RefCell::new((0_u64, 0_u64)), RefCell::new(Vec::new()));
+    let mut segments = |place: u64, _: &Segment| {
+        let (now, free) = &mut *times.borrow_mut();
+        let waiting = free.saturating_sub(*now).div_ceil(TRANSMISSION);
+        let fate = fate(*now / 1_000_000, place, waiting);
+        // What is lost does not take the link.
+        if fate != Fate::Lost {
+            *free = (*free).max(*now) + TRANSMISSION;
+        }
+        course.borrow_mut().push((*now / 1_000_000, waiting));
+        fate
+    };
+    let mut acks = |_: u64, _: &Ack| Fate::Arrives;
+    let mut states: Vec<(u64, State, f64)> = vec![(0, State::Startup, 0.0)];
+    pipe.send(&mut segments);
+    while pipe.now.0 < seconds * 1_000_000_000 {
+        times.borrow_mut().0 = pipe.next_time().unwrap().0;
+        assert!(pipe.step(&mut segments, &mut acks));
+        let (state, bw) = pipe.sender.window().bbr().unwrap().state();
+        if states.last().is_none_or(|last| last.1 != state) {
+            states.push((pipe.now.0 / 1_000_000, state, bw));
+        }
+    }
+    Course { states, waiting: course.take() }
+}
+
+impl Course {
+    /// How long it was in a state each time in ms, and from when on.
+    fn stays(&self, of: State) -> Vec<(u64, u64)> {
+        let stays = self.states.windows(2).filter(|pair| pair[0].1 == of);
+        stays.map(|pair| (pair[0].0, pair[1].0 - pair[0].0)).collect()
+    }
+
+    /// The longest queue, and how much was sent of what the link can carry, from one time in ms to another.
+    fn between(&self, from: u64, to: u64) -> (u64, f64) {
+        let then = || self.waiting.iter().filter(|(at, _)| (from..to).contains(at));
+        let longest = then().map(|(_, waiting)| *waiting).max().unwrap();
+        let capacity = (to - from) * 1_000_000 / TRANSMISSION;
+        (longest, then().count() as f64 / capacity as f64)
+    }
+}
+
+const SEEDS: std::ops::RangeInclusive<u64> = 1..=4;
+
+/// Exiting Startup on a plateau, and Drain on what is in flight.
+#[test]
+fn the_pipe_is_found_and_drained() {
+    for (seed, delayed) in SEEDS.flat_map(|seed| [(seed, false), (seed, true)]) {
+        let course = course(1, seed, delayed, |_, _, _| Fate::Arrives);
+        let (left, state, bw) = course.states[1];
+        assert_eq!(state, State::Drain);
+        assert!((bw / 10_000.0 - 1.0).abs() < 0.02, "within 2 %: {bw}");
+        // Doubling from 10 segments reaches 200 in five rounds of 20 ms; the plateau takes three of
+        // up to 42 ms, for there is a product in the queue.
+        assert!((160..=310).contains(&left), "{left}");
+        let (_, drained) = course.stays(State::Drain)[0];
+        assert!(drained <= 3 * 42, "{drained}");
+        let (startup, _) = course.between(0, left);
+        assert!(startup as f64 <= 1.25 * PRODUCT as f64, "a gain of two: {startup} wait");
+        let (cruise, _) = course.between(left + drained + 45, 1_000);
+        assert!(cruise <= 4, "{cruise} wait");
+    }
+}
+
+/// The cycle of ProbeBW: a round of Refill, up to three rounds without growth in Up, and 63 rounds of 20 ms or
+/// three seconds at the most from probe to probe; after five seconds without an empty pipe ProbeRTT, for 200 ms
+/// and a round.
+#[test]
+fn the_cycle() {
+    for seed in SEEDS {
+        let course = course(12, seed, true, |_, _, _| Fate::Arrives);
+        let order: Vec<State> = course.states[2..].iter().map(|change| change.1).collect();
+        for pair in order.windows(2) {
+            use State::{Cruise, Down, ProbeRtt, Refill, Up};
+            let fits = matches!(
+                pair,
+                [Cruise, Refill | ProbeRtt]
+                    | [Refill, Up]
+                    | [Up, Down]
+                    | [Down, Cruise]
+                    | [ProbeRtt, Cruise]
+            );
+            assert!(fits, "{pair:?}");
+        }
+        assert!(course.stays(State::Refill).iter().all(|(_, stay)| (20..=24).contains(stay)));
+        assert!(course.stays(State::Up).iter().all(|(_, stay)| (60..=130).contains(stay)));
+        let probes: Vec<u64> = course.stays(State::Up).iter().map(|(from, _)| *from).collect();
+        assert!(probes.windows(2).all(|pair| pair[1] - pair[0] <= 3_300), "{probes:?}");
+        let rtt = course.stays(State::ProbeRtt);
+        assert_eq!(rtt.len(), 2, "{rtt:?}");
+        assert!(rtt.iter().all(|(_, stay)| (200..=250).contains(stay)), "{rtt:?}");
+        let (longest, used) = course.between(1_000, 12_000);
+        assert!(longest < PRODUCT, "a quarter more for a few rounds: {longest} wait");
+        assert!(used > 0.95, "{used}");
+    }
+}
+
+/// A buffer of half a product: what is in flight is bounded by losses, and little is lost.
+#[test]
+fn a_short_buffer() {
+    for seed in SEEDS {
+        let lost = std::cell::Cell::new((0, 0));
+        let course = course(10, seed, true, |ms, _, waiting| {
+            let (sent, dropped) = lost.get();
+            let full = waiting >= PRODUCT / 2;
+            lost.set((sent + u64::from(ms > 2_000), dropped + u64::from(full && ms > 2_000)));
+            if full { Fate::Lost } else { Fate::Arrives }
+        });
+        let (sent, dropped) = lost.get();
+        let (_, used) = course.between(2_000, 10_000);
+        assert!(used > 0.9, "seed {seed}: {used}");
+        assert!(dropped * 100 < sent, "seed {seed}: {dropped} of {sent} dropped");
+    }
+}
+
+/// One in a hundred lost at random is below BBR.LossThresh, and no sign of a full pipe. The draft expects
+/// 0.99^n of the rate in the n-th round after a probe (section 5.3.3.8.3), here of up to 63.
+#[test]
+fn random_losses() {
+    for seed in SEEDS {
+        let course = course(10, seed, false, |_, place, _| {
+            let drawn = (place + seed * 1_000_003).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+            if drawn % 100 == 0 { Fate::Lost } else { Fate::Arrives }
+        });
+        let (_, used) = course.between(2_000, 10_000);
+        let mean = (1.0 - 0.99_f64.powi(63)) / 0.63;
+        assert!(used > mean, "seed {seed}: {used}, expected {mean}");
+    }
+}
