@@ -16,7 +16,7 @@ use laxity::units::{Bytes, Nanos, Rate};
 pub use laxity::window::Loss;
 
 pub use class::{Arrival, Class, Weight};
-pub use network::{Clock, Hop, Network, NetworkLink, Node, WireLoss};
+pub use network::{Clock, Hop, Hops, Network, NetworkLink, Node, WireLoss};
 pub use queue::{QueueLimit, QueueSpec};
 pub use scheduler::{
     Assignment, BestEffort, BestEffortOrder, EdfSpec, Late, SchedulerSpec, Scheduling, TdpSpec,

@@ -16,6 +16,7 @@ mod scheduler;
 mod source;
 mod stream;
 mod values;
+mod way;
 mod words;
 
 use laxity::units::{Bytes, Nanos, Rate};
@@ -34,6 +35,7 @@ pub use scheduler::Scheduler;
 pub use source::Source;
 pub use stream::Loss;
 pub use values::{At, Count, Measure, Number, Quantity, Slope, Table, Unit};
+pub use way::Way;
 
 /// A Laxity plan: a link, the classes that share it, the scheduler that shares it among them, and
 /// for a simulation the sources.

@@ -6,6 +6,8 @@ mod file;
 mod hierarchy;
 mod link;
 mod network;
+mod paths;
+mod routing;
 mod scheduling;
 mod stream;
 #[cfg(test)]
@@ -25,7 +27,7 @@ use crate::model::{Class, Network, Plan, RunSpec, Scheduling};
 use crate::raw;
 use crate::source;
 use link::{delay, link};
-pub use network::Paths;
+pub use paths::Paths;
 use scheduling::scheduling;
 pub use values::{MOST, Read, matching, positive, zero};
 

@@ -1,5 +1,7 @@
 //! Networks: links between nodes, and their clocks.
 
+use std::sync::Arc;
+
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::Scheduling;
@@ -76,6 +78,9 @@ pub struct Hop {
     /// Whether it is taken from its second node to its first.
     pub backward: bool,
 }
+
+/// The links of a path, held once for all who take it.
+pub type Hops = Arc<[Hop]>;
 
 impl Hop {
     /// The same link the other way.

@@ -7,7 +7,7 @@ use laxity::units::{Bytes, Nanos, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Hop;
+use super::Hops;
 use crate::matching::Match;
 
 /// `[[source]]`.
@@ -33,7 +33,7 @@ impl Source {
     }
 
     /// The links that its packets take; none where there is one link only.
-    pub fn path(&self) -> &[Hop] {
+    pub fn path(&self) -> &Hops {
         match self {
             Source::Model(ModelSource { path, .. })
             | Source::Tcp(TcpSource { path, .. })
@@ -49,7 +49,7 @@ pub struct Recording {
     /// plan's folder, and is resolved already).
     pub file: PathBuf,
     /// The links that its packets take; none where there is one link only.
-    pub path: Vec<Hop>,
+    pub path: Hops,
     /// Which of its frames take part; all when `None`. Captures only.
     pub filter: Option<Match>,
     /// Whether it is read whole and sorted by time before anything arrives.
@@ -65,7 +65,7 @@ pub struct ModelSource {
     /// has streams.
     pub count: u32,
     /// The links that its packets take; none where there is one link only.
-    pub path: Vec<Hop>,
+    pub path: Hops,
     /// Lengths of its packets.
     pub packet: Dist<Bytes>,
     /// When it sends.
@@ -132,7 +132,7 @@ pub struct TcpSource {
     /// streams.
     pub count: u32,
     /// The links from sender to receiver; acknowledgements come back the same way.
-    pub path: Vec<Hop>,
+    pub path: Hops,
     /// How losses are found and windows grow. Default cubic.
     pub variant: TcpVariant,
     /// Length of every segment, headers included.

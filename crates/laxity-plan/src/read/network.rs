@@ -1,7 +1,6 @@
-//! `[network.NAME]`, and the paths of sources.
+//! `[network.NAME]` and `[node.NAME]`.
 
 use std::collections::{BTreeSet, HashMap};
-use std::ops::Range;
 
 use laxity::units::Nanos;
 
@@ -10,13 +9,11 @@ use super::scheduling::scheduling;
 use super::values::{MOST, Read, positive};
 use crate::discipline::tdp;
 use crate::error::{Fault, shown};
-use crate::model::{Clock, Hop, LinkSpec, Network, NetworkLink, Node, Scheduling, WireLoss};
-use crate::raw::{self, At, Count, Number, Table};
+use crate::model::{Clock, LinkSpec, Network, NetworkLink, Node, Scheduling, WireLoss};
+use crate::raw::{self, At, Number, Table};
 
 /// The longest name of a link or a node, in characters.
 const LONGEST_NAME: usize = 64;
-/// The most links of a path, laps included.
-const LONGEST_PATH: usize = 1000;
 /// The most that a clock is wrong when it was just set.
 const LARGEST_OFFSET: Nanos = Nanos(60_000_000_000);
 /// The most that a clock drifts, in millionths.
@@ -196,99 +193,5 @@ fn check_name(At { value: name, span }: &At<String>, of: &str) -> Read<()> {
         true => Ok(()),
         false => Err(Fault::at(span, format!("`{}` cannot be the name of a {of}", shown(name)))
             .help(format!("a name has 1 to {LONGEST_NAME} printable characters, such as r1"))),
-    }
-}
-
-/// From the names of nodes to the links between them.
-pub struct Paths<'a> {
-    network: Option<&'a Network>,
-    positions: HashMap<&'a str, u32>,
-    hops: HashMap<[u32; 2], Hop>,
-}
-
-impl<'a> Paths<'a> {
-    pub fn new(network: Option<&'a Network>) -> Self {
-        let nodes = network.map_or(&[][..], |network| &network.nodes);
-        let links = network.map_or(&[][..], |network| &network.links);
-        let hops = (0..).zip(links).flat_map(|(link, NetworkLink { between: [from, to], .. })| {
-            let hop = Hop { link, backward: false };
-            [([*from, *to], hop), ([*to, *from], hop.reversed())]
-        });
-        Paths {
-            network,
-            positions: nodes.iter().map(|node| node.name.as_str()).zip(0..).collect(),
-            hops: hops.collect(),
-        }
-    }
-
-    /// The links of a source's path. A network needs one of every source, a single link of none.
-    pub fn read(&self, raw: &raw::Source, source: &Range<usize>) -> Read<Vec<Hop>> {
-        if let (Some(laps), None) = (&raw.laps, &raw.path) {
-            return Err(Fault::at(&laps.span, "`laps` without `path`"));
-        }
-        let (path, network) = match (raw.path.as_ref(), self.network) {
-            (None, None) => return Ok(Vec::new()),
-            (Some(path), None) => {
-                return Err(Fault::at(&path.span, "`path` without a network").help(
-                    "add links, such as `[network.uplink]` with `between = [\"a\", \"b\"]`",
-                ));
-            }
-            (None, Some(network)) => {
-                let ends = network.ends(Hop { link: 0, backward: false });
-                return Err(Fault::at(source, "`path` is missing").help(format!(
-                    "in a network a source says which nodes its packets pass, such as `path = {ends:?}`"
-                )));
-            }
-            (Some(path), Some(network)) => (path, network),
-        };
-        if !(2..=LONGEST_PATH + 1).contains(&path.value.len()) {
-            let message = format!("a path of {} nodes", path.value.len());
-            let help = format!("a path has 2 to {} nodes", LONGEST_PATH + 1);
-            return Err(Fault::at(&path.span, message).help(help));
-        }
-        let nodes: Vec<u32> =
-            path.value.iter().map(|name| self.node(name, network)).collect::<Read<_>>()?;
-        let hop = |(at, ends): (usize, &[u32])| {
-            self.hops.get(&[ends[0], ends[1]]).copied().ok_or_else(|| {
-                let [from, to] = [ends[0], ends[1]].map(|node| &network.nodes[node as usize].name);
-                let message = format!("there is no link from `{from}` to `{to}`");
-                Fault::at(&path.value[at + 1].span, message).help(format!(
-                    "from `{from}` links lead to {}",
-                    self.neighbours(ends[0], network)
-                ))
-            })
-        };
-        let lap: Vec<Hop> = nodes.windows(2).enumerate().map(hop).collect::<Read<_>>()?;
-        let laps = raw.laps.as_ref().map_or(Ok(1), |laps| self.laps(laps, &nodes))?;
-        Ok(lap.repeat(laps))
-    }
-
-    fn laps(&self, At { value: Count(laps), span }: &At<Count>, nodes: &[u32]) -> Read<usize> {
-        if nodes.first() != nodes.last() {
-            return Err(Fault::at(span, "`laps` of a path that does not end where it begins")
-                .help("leave it out, or close the path"));
-        }
-        let most = LONGEST_PATH / (nodes.len() - 1);
-        match usize::try_from(*laps) {
-            Ok(laps) if (1..=most).contains(&laps) => Ok(laps),
-            _ => Err(Fault::at(span, format!("`laps` is {laps}"))
-                .help(format!("this path may be passed 1 to {most} times"))),
-        }
-    }
-
-    fn node(&self, At { value: name, span }: &At<String>, network: &Network) -> Read<u32> {
-        self.positions.get(name.as_str()).copied().ok_or_else(|| {
-            Fault::at(span, format!("no link joins a node `{}`", shown(name)))
-                .accepted(name, network.nodes.iter().map(|node| node.name.as_str()))
-        })
-    }
-
-    fn neighbours(&self, node: u32, network: &Network) -> String {
-        let ends = network.links.iter().filter_map(|link| match link.between {
-            [from, to] if from == node => Some(to),
-            [from, to] if to == node => Some(from),
-            _ => None,
-        });
-        crate::error::quoted_list(ends.map(|node| &*network.nodes[node as usize].name))
     }
 }

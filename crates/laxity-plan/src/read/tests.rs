@@ -7,6 +7,7 @@ mod networks;
 mod outside;
 mod queues;
 mod refused;
+mod routing;
 mod streams;
 mod tdp;
 

@@ -49,7 +49,7 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
 pub(crate) fn fed_by(model: Model, packet: Dist<Bytes>) -> Plan {
     let mut plan = plan(&["fed"]);
     plan.sources.push(Source::Model(ModelSource {
-        path: Vec::new(),
+        path: Hops::default(),
         class: ClassId(0),
         count: 1,
         packet,
