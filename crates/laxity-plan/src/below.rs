@@ -176,6 +176,7 @@ impl Plan {
         let plan = Plan {
             title: None,
             network: None,
+            files: Vec::new(),
             scheduler: inside.scheduler,
             queue: on_link(inside.queue),
             classes: classes.iter().map(inner).collect(),

@@ -40,6 +40,7 @@ mod schema;
 mod shares;
 mod source;
 pub mod tdp;
+pub mod topology;
 
 pub use discipline::UnknownScheduler;
 pub use error::PlanError;

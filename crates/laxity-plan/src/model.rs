@@ -8,6 +8,8 @@ mod queue;
 pub(crate) mod scheduler;
 mod source;
 
+use std::path::PathBuf;
+
 pub use laxity::overhead::{Framing, Overhead};
 use laxity::packet::ClassId;
 pub use laxity::police::{Police, TokenBucket};
@@ -15,6 +17,7 @@ use laxity::sched::hfsc::Curves;
 use laxity::units::{Bytes, Nanos, Rate};
 pub use laxity::window::Loss;
 
+use crate::edit;
 pub use class::{Arrival, Class, Weight};
 pub use network::{Clock, Hop, Hops, Network, NetworkLink, Node, WireLoss};
 pub use queue::{QueueLimit, QueueSpec};
@@ -30,6 +33,8 @@ pub struct Plan {
     pub title: Option<String>,
     /// The link that is shared; in a network, what its links have unless they say otherwise.
     pub link: LinkSpec,
+    /// The files that were read with it, and that it is not whole without.
+    pub files: Vec<PlanFile>,
     /// The links of a network; without one, all traffic shares `link`.
     pub network: Option<Network>,
     /// The discipline that shares it.
@@ -42,6 +47,15 @@ pub struct Plan {
     pub sources: Vec<Source>,
     /// How long a simulation lasts unless the command says otherwise.
     pub run: RunSpec,
+}
+
+/// A file that a plan names and that is read with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanFile {
+    /// The key that names it.
+    pub key: edit::Path,
+    /// Where it is, as seen from the working directory.
+    pub file: PathBuf,
 }
 
 impl Plan {

@@ -46,6 +46,7 @@ impl<'a> Networked<'a> {
         Plan {
             title: None,
             network: None,
+            files: Vec::new(),
             scheduler,
             queue: on(queue),
             classes: plan.classes.iter().map(class).collect(),

@@ -15,6 +15,7 @@ mod queue;
 mod scheduler;
 mod source;
 mod stream;
+mod topology;
 mod values;
 mod way;
 mod words;
@@ -34,7 +35,8 @@ pub use queue::{Queue, Spacing};
 pub use scheduler::Scheduler;
 pub use source::Source;
 pub use stream::Loss;
-pub use values::{At, Count, Measure, Number, Quantity, Slope, Table, Unit};
+pub use topology::{Drawn, Shape, Topology};
+pub use values::{At, Count, Measure, Number, Quantity, Slope, Table, Unit, span};
 pub use way::Way;
 
 /// A Laxity plan: a link, the classes that share it, the scheduler that shares it among them, and
@@ -57,6 +59,8 @@ pub struct Plan {
     pub class: Classes,
     /// Defaults of a simulation.
     pub run: Option<Table<Run>>,
+    /// The links of a network that are not written one by one: a file, GraphML or CSV, or what is drawn by a rule.
+    pub topology: Option<At<Topology>>,
     /// The links of a network, by name; without any, all traffic shares one link. Simulation only.
     #[serde(default)]
     pub network: Links,

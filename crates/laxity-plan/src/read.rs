@@ -13,6 +13,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod toml_error;
+mod topology;
 mod values;
 
 use std::io;
@@ -22,8 +23,9 @@ use std::path::Path;
 use laxity::units::Nanos;
 use toml::de::{DeTable, DeValue, Deserializer};
 
+use crate::edit;
 use crate::error::{Fault, PlanError};
-use crate::model::{Class, Network, Plan, RunSpec, Scheduling};
+use crate::model::{Class, Network, Plan, PlanFile, RunSpec, Scheduling};
 use crate::raw;
 use crate::source;
 use link::{delay, link};
@@ -83,7 +85,13 @@ fn plan(text: &str, folder: &Path) -> Read<Plan> {
 
     let delay = delay(&raw)?;
     let link = link(raw.link.0)?;
-    let network = network::read(raw.network, raw.node, &link, delay)?;
+    let given = raw.topology.as_ref();
+    let file = given.and_then(|given| given.value.file(folder));
+    let files = file.map(|file| PlanFile { key: edit::Path::new(["topology"]), file });
+    let topology = given.map(|topology| topology::read(topology, folder)).transpose()?;
+    let written =
+        network::Written { topology: topology.zip(given), links: raw.network, nodes: raw.node };
+    let network = network::read(written, &link, delay)?;
     let Scheduling { scheduler, queue } = scheduling(&raw.scheduler, &link)?;
     let run = run(raw.run.map(|run| run.0).unwrap_or_default())?;
     let context = class::Context {
@@ -95,7 +103,17 @@ fn plan(text: &str, folder: &Path) -> Read<Plan> {
     let classes = class::all(raw.class, &context)?;
     check_books(&classes, network.as_ref(), &raw.scheduler.span)?;
     let (title, sources) = (raw.title, Vec::new());
-    let mut plan = Plan { title, link, network, scheduler, queue, classes, sources, run };
+    let mut plan = Plan {
+        title,
+        link,
+        files: files.into_iter().collect(),
+        network,
+        scheduler,
+        queue,
+        classes,
+        sources,
+        run,
+    };
     plan.sources = source::all(raw.source, &plan, folder, text)?;
     (plan.scheduler.room().check)(&plan, &raw.scheduler.span)?;
     Ok(plan)

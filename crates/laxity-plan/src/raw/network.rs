@@ -10,9 +10,9 @@ use super::{At, Count, Number, Quantity, Scheduler, Table};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct NetworkLink {
-    /// The two nodes that it joins, such as ["r1", "r2"].
+    /// The two nodes that it joins, such as ["r1", "r2"]; none for a link of `topology`.
     #[schemars(extend("minItems" = 2, "maxItems" = 2))]
-    pub between: At<Vec<At<String>>>,
+    pub between: Option<At<Vec<At<String>>>>,
     /// Its rate in each direction. Default that of `[link]`.
     pub rate: Option<Quantity<Rate>>,
     /// Its propagation delay. Default that of `[link]`.

@@ -57,7 +57,7 @@ pub fn check_transmission(rate: Rate, max_packet: Bytes, written: &Range<usize>)
 /// The propagation delay of links that do not say otherwise.
 pub fn delay(raw: &raw::Plan) -> Read<Nanos> {
     match &raw.link.0.delay {
-        Some(delay) if raw.network.0.is_empty() => {
+        Some(delay) if raw.network.0.is_empty() && raw.topology.is_none() => {
             Err(Fault::at(&delay.span, "`delay` without a network: nothing is far away")
                 .help("leave it out, or add links as `[network.NAME]` tables"))
         }

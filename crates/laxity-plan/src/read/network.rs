@@ -1,6 +1,7 @@
 //! `[network.NAME]` and `[node.NAME]`.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 
 use laxity::units::Nanos;
 
@@ -11,6 +12,7 @@ use crate::discipline::tdp;
 use crate::error::{Fault, shown};
 use crate::model::{Clock, LinkSpec, Network, NetworkLink, Node, Scheduling, WireLoss};
 use crate::raw::{self, At, Number, Table};
+use crate::topology::Topology;
 
 /// The longest name of a link or a node, in characters.
 const LONGEST_NAME: usize = 64;
@@ -22,13 +24,17 @@ const LARGEST_DRIFT: f64 = 10_000.0;
 const SHORTEST_SYNC: Nanos = Nanos(1_000);
 const LONGEST_SYNC: Nanos = Nanos(3_600_000_000_000);
 
-pub fn read(
-    raw: raw::Links,
-    raw_nodes: raw::Nodes,
-    link: &LinkSpec,
-    delay: Nanos,
-) -> Read<Option<Network>> {
-    if raw.0.is_empty() {
+/// What a plan says of its network.
+pub struct Written<'a> {
+    /// Links that are not written one by one, and where they are asked for.
+    pub topology: Option<(Topology, &'a At<raw::Topology>)>,
+    pub links: raw::Links,
+    pub nodes: raw::Nodes,
+}
+
+pub fn read(written: Written<'_>, link: &LinkSpec, delay: Nanos) -> Read<Option<Network>> {
+    let Written { topology, links: raw, nodes: raw_nodes } = written;
+    if raw.0.is_empty() && topology.is_none() {
         return match raw_nodes.0.first() {
             None => Ok(None),
             Some((name, _)) => Err(Fault::at(&name.span, "a node without a network")
@@ -39,32 +45,19 @@ pub fn read(
         let message = format!("more than {MOST} links, the most there may be");
         return Err(Fault::at(&raw.0[MOST].0.span, message));
     }
-    let mut nodes = Nodes::default();
-    let mut joined = HashMap::new();
-    let mut links: Vec<NetworkLink> = Vec::new();
-    for (name, Table(raw)) in raw.0 {
-        check_name(&name, "link")?;
-        let between = nodes.pair(&raw.between)?;
-        let ends = BTreeSet::from(between);
-        if let Some(other) = joined.insert(ends, links.len()) {
-            let message = format!("link `{}` joins the same nodes", links[other].name);
-            let help = "two nodes have one link at most: put a node in between for a second";
-            return Err(Fault::at(&raw.between.span, message).help(help));
-        }
-        let rate = raw.rate.as_ref().map_or(link.rate, |rate| rate.value.0);
-        if let Some(written) = &raw.rate {
-            check_transmission(rate, link.max_packet, &written.span)?;
-        }
-        links.push(NetworkLink {
-            name: name.value,
-            between,
-            rate,
-            delay: raw.delay.map_or(delay, |delay| delay.value.0),
-            private: raw.private.unwrap_or(false),
-            scheduling: raw.scheduler.as_ref().map(|at| own_scheduling(at, link)).transpose()?,
-            loss: raw.loss.map(|Table(loss)| wire_loss(&loss)).transpose()?,
-        });
+    let mut links =
+        Links { link, delay, nodes: Nodes::default(), links: Vec::new(), joined: HashMap::new() };
+    let mut drawn = HashMap::new();
+    if let Some((topology, at)) = topology {
+        drawn = links.draw(&topology, &at.span)?;
     }
+    for (name, Table(raw)) in raw.0 {
+        match drawn.get(&name.value) {
+            Some(&at) => links.change(at, &name, &raw)?,
+            None => links.add(name, &raw)?,
+        }
+    }
+    let Links { mut nodes, links, .. } = links;
     for (name, Table(raw)) in raw_nodes.0 {
         let position = nodes.positions.get(&name.value).ok_or_else(|| {
             Fault::at(&name.span, format!("no link joins a node `{}`", shown(&name.value)))
@@ -73,6 +66,103 @@ pub fn read(
         nodes.nodes[*position as usize] = node(name.value, &raw, link)?;
     }
     Ok(Some(Network { nodes: nodes.nodes, links }))
+}
+
+/// The links met so far.
+struct Links<'a> {
+    link: &'a LinkSpec,
+    delay: Nanos,
+    nodes: Nodes,
+    links: Vec<NetworkLink>,
+    /// By the nodes that they join.
+    joined: HashMap<BTreeSet<u32>, usize>,
+}
+
+impl Links<'_> {
+    /// Adds those of a topology; tells where they are, by name.
+    fn draw(&mut self, topology: &Topology, at: &Range<usize>) -> Read<HashMap<String, usize>> {
+        let numbers: Vec<u32> = topology.nodes.iter().map(|name| self.nodes.named(name)).collect();
+        let mut drawn = HashMap::new();
+        for link in &topology.links {
+            let name = topology.name(link);
+            let between = link.between.map(|node| numbers[node as usize]);
+            let rate = link.rate.unwrap_or(self.link.rate);
+            check_transmission(rate, self.link.max_packet, at)?;
+            self.joined.insert(BTreeSet::from(between), self.links.len());
+            if drawn.insert(name.clone(), self.links.len()).is_some() {
+                return Err(Fault::at(at, format!("two links are called `{}`", shown(&name))));
+            }
+            self.links.push(NetworkLink {
+                name,
+                between,
+                rate,
+                delay: link.delay.unwrap_or(self.delay),
+                private: false,
+                scheduling: None,
+                loss: None,
+            });
+        }
+        Ok(drawn)
+    }
+
+    /// What a link of a topology has of its own.
+    fn change(&mut self, at: usize, name: &At<String>, raw: &raw::NetworkLink) -> Read<()> {
+        if let Some(between) = &raw.between {
+            let message = format!("`between` of `{}`, which `topology` has", shown(&name.value));
+            return Err(
+                Fault::at(&between.span, message).help("leave it out, or choose another name")
+            );
+        }
+        let before = self.links[at].clone();
+        self.links[at] = self.with(before, raw)?;
+        Ok(())
+    }
+
+    /// Adds one that the plan writes.
+    fn add(&mut self, name: At<String>, raw: &raw::NetworkLink) -> Read<()> {
+        check_name(&name, "link")?;
+        let raw_between = raw.between.as_ref().ok_or_else(|| {
+            Fault::at(&name.span, "`between` is missing").help(
+                "write the two nodes that the link joins, such as `between = [\"r1\", \"r2\"]`; only links of \
+                 `topology` go without",
+            )
+        })?;
+        let between = self.nodes.pair(raw_between)?;
+        let ends = BTreeSet::from(between);
+        if let Some(other) = self.joined.insert(ends, self.links.len()) {
+            let message = format!("link `{}` joins the same nodes", self.links[other].name);
+            let help = "two nodes have one link at most: put a node in between for a second";
+            return Err(Fault::at(&raw_between.span, message).help(help));
+        }
+        let plain = NetworkLink {
+            name: name.value,
+            between,
+            rate: self.link.rate,
+            delay: self.delay,
+            private: false,
+            scheduling: None,
+            loss: None,
+        };
+        let link = self.with(plain, raw)?;
+        self.links.push(link);
+        Ok(())
+    }
+
+    /// A link with what is written of it.
+    fn with(&self, plain: NetworkLink, raw: &raw::NetworkLink) -> Read<NetworkLink> {
+        if let Some(rate) = &raw.rate {
+            check_transmission(rate.value.0, self.link.max_packet, &rate.span)?;
+        }
+        let own = |at| own_scheduling(at, self.link);
+        Ok(NetworkLink {
+            rate: raw.rate.as_ref().map_or(plain.rate, |rate| rate.value.0),
+            delay: raw.delay.as_ref().map_or(plain.delay, |delay| delay.value.0),
+            private: raw.private.unwrap_or(plain.private),
+            scheduling: raw.scheduler.as_ref().map(own).transpose()?,
+            loss: raw.loss.as_ref().map(|Table(loss)| wire_loss(loss)).transpose()?,
+            ..plain
+        })
+    }
 }
 
 fn node(name: String, raw: &raw::Node, link: &LinkSpec) -> Read<Node> {
@@ -173,17 +263,21 @@ impl Nodes {
 
     fn node(&mut self, name: &At<String>) -> Read<u32> {
         check_name(name, "node")?;
+        Ok(self.named(&name.value))
+    }
+
+    fn named(&mut self, name: &str) -> u32 {
         let next = self.nodes.len() as u32;
-        let position = *self.positions.entry(name.value.clone()).or_insert(next);
+        let position = *self.positions.entry(name.to_owned()).or_insert(next);
         if position == next {
             self.nodes.push(Node {
-                name: name.value.clone(),
+                name: name.to_owned(),
                 scheduling: None,
                 forwarding_delay: None,
                 clock: Clock::default(),
             });
         }
-        Ok(position)
+        position
     }
 }
 

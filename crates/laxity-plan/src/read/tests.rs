@@ -10,6 +10,7 @@ mod refused;
 mod routing;
 mod streams;
 mod tdp;
+mod topologies;
 
 use std::path::Path;
 

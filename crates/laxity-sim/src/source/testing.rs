@@ -29,6 +29,7 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
     };
     Plan {
         network: None,
+        files: Vec::new(),
         title: None,
         link: LinkSpec {
             rate: Rate(10_000_000),
