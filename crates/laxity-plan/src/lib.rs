@@ -33,6 +33,7 @@ pub mod matching;
 pub mod model;
 pub mod network;
 pub mod paths;
+pub mod rate_trace;
 mod raw;
 mod read;
 pub mod rewrite;

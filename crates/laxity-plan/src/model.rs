@@ -9,7 +9,9 @@ pub(crate) mod scheduler;
 mod source;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use laxity::link::{Link, Trace};
 pub use laxity::overhead::{Framing, Overhead};
 use laxity::packet::ClassId;
 pub use laxity::police::{Police, TokenBucket};
@@ -113,8 +115,10 @@ impl Plan {
 /// `[link]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkSpec {
-    /// Bits a second.
+    /// Bits a second. Where the rate changes, what schedulers count on.
     pub rate: Rate,
+    /// How the rate changes.
+    pub trace: Option<Arc<Trace>>,
     /// What it adds to the frames of captures and interfaces; every other length of a plan counts it
     /// already.
     pub overhead: Overhead,
@@ -123,12 +127,27 @@ pub struct LinkSpec {
     pub max_packet: Bytes,
     /// The shortest packet that a drawn length is raised to. Default 40 B.
     pub min_packet: Bytes,
-    /// How late it may be with what its rate is due: more than nothing where the link is a share of
-    /// another, and `None` where that share is sure of nothing.
+    /// How late it may be with what its rate is due: more than nothing where the rate changes and where the link is
+    /// a share of another, and `None` where it is sure of nothing.
     pub latency: Option<Nanos>,
 }
 
+/// A link that sends at a rate, or as its rate changes.
+fn transmitter(rate: Rate, trace: Option<&Arc<Trace>>) -> Link {
+    trace.map_or_else(|| Link::new(rate), |trace| Link::varying(trace.clone(), rate))
+}
+
+/// How late a link may be with what a rate is due; `None` if it falls behind for ever.
+pub(crate) fn latency(rate: Rate, trace: Option<&Arc<Trace>>) -> Option<Nanos> {
+    trace.map_or(Some(Nanos::ZERO), |trace| trace.latency(rate))
+}
+
 impl LinkSpec {
+    /// The link, idle.
+    pub fn transmitter(&self) -> Link {
+        transmitter(self.rate, self.trace.as_ref())
+    }
+
     /// What a frame of `length` bytes, as interfaces count them, takes of the link: at least a byte.
     pub fn accounted(&self, length: u32) -> u32 {
         self.overhead.on_link(length)

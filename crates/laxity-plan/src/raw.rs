@@ -78,6 +78,8 @@ pub struct Plan {
 pub struct Link {
     /// Its rate.
     pub rate: Quantity<Rate>,
+    /// A file that says how the rate changes over time; `rate` is then what schedulers count on. Default not at all.
+    pub rate_trace: Option<At<String>>,
     /// The propagation delay of a network's links. Default 0s.
     pub delay: Option<Quantity<Nanos>>,
     /// What it adds to the frames of captures and interfaces: bytes, the name of a kind of link, or both in a

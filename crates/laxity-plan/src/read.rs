@@ -6,6 +6,7 @@ mod file;
 mod hierarchy;
 mod link;
 mod network;
+mod outside;
 mod paths;
 mod routing;
 mod scheduling;
@@ -23,12 +24,12 @@ use std::path::Path;
 use laxity::units::Nanos;
 use toml::de::{DeTable, DeValue, Deserializer};
 
-use crate::edit;
 use crate::error::{Fault, PlanError};
-use crate::model::{Class, Network, Plan, PlanFile, RunSpec, Scheduling};
+use crate::model::{Class, Network, Plan, RunSpec, Scheduling};
 use crate::raw;
 use crate::source;
 use link::{delay, link};
+use outside::Outside;
 pub use paths::Paths;
 use scheduling::scheduling;
 pub use values::{MOST, Read, matching, positive, zero};
@@ -84,14 +85,13 @@ fn plan(text: &str, folder: &Path) -> Read<Plan> {
     let raw: raw::Plan = raw.map_err(|error| toml_error::content(&error, text))?;
 
     let delay = delay(&raw)?;
-    let link = link(raw.link.0)?;
+    let mut outside = Outside::new(folder);
+    let link = link(raw.link.0, &mut outside)?;
     let given = raw.topology.as_ref();
-    let file = given.and_then(|given| given.value.file(folder));
-    let files = file.map(|file| PlanFile { key: edit::Path::new(["topology"]), file });
-    let topology = given.map(|topology| topology::read(topology, folder)).transpose()?;
+    let topology = given.map(|topology| topology::read(topology, &mut outside)).transpose()?;
     let written =
         network::Written { topology: topology.zip(given), links: raw.network, nodes: raw.node };
-    let network = network::read(written, &link, delay)?;
+    let network = network::read(written, &link, delay, &mut outside)?;
     let Scheduling { scheduler, queue } = scheduling(&raw.scheduler, &link)?;
     let run = run(raw.run.map(|run| run.0).unwrap_or_default())?;
     let context = class::Context {
@@ -106,7 +106,7 @@ fn plan(text: &str, folder: &Path) -> Read<Plan> {
     let mut plan = Plan {
         title,
         link,
-        files: files.into_iter().collect(),
+        files: outside.files,
         network,
         scheduler,
         queue,

@@ -15,6 +15,9 @@ pub struct NetworkLink {
     pub between: Option<At<Vec<At<String>>>>,
     /// Its rate in each direction. Default that of `[link]`.
     pub rate: Option<Quantity<Rate>>,
+    /// A file that says how the rate changes over time in either direction; `rate` is then what schedulers count on.
+    /// Default that of `[link]` for links without a `rate` of their own.
+    pub rate_trace: Option<At<String>>,
     /// Its propagation delay. Default that of `[link]`.
     pub delay: Option<Quantity<Nanos>>,
     /// Whether every flow has such a link of its own, as hosts have access links. Default false.

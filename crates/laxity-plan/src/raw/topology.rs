@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::path::{Path, PathBuf};
 
 use laxity::units::{Nanos, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -17,16 +16,6 @@ use super::values::{At, Count, Quantity, Word};
 pub enum Topology {
     File(String),
     Drawn(Drawn),
-}
-
-impl Topology {
-    /// The file, as seen from the working directory by a plan in this folder.
-    pub fn file(&self, folder: &Path) -> Option<PathBuf> {
-        match self {
-            Topology::File(file) => Some(folder.join(file)),
-            Topology::Drawn(_) => None,
-        }
-    }
 }
 
 /// A network that is drawn by a rule.

@@ -6,9 +6,11 @@ use std::ops::Range;
 use laxity::units::Nanos;
 
 use super::link::check_transmission;
+use super::outside::Outside;
 use super::scheduling::scheduling;
 use super::values::{MOST, Read, positive};
 use crate::discipline::tdp;
+use crate::edit;
 use crate::error::{Fault, shown};
 use crate::model::{Clock, LinkSpec, Network, NetworkLink, Node, Scheduling, WireLoss};
 use crate::raw::{self, At, Number, Table};
@@ -32,7 +34,12 @@ pub struct Written<'a> {
     pub nodes: raw::Nodes,
 }
 
-pub fn read(written: Written<'_>, link: &LinkSpec, delay: Nanos) -> Read<Option<Network>> {
+pub fn read(
+    written: Written<'_>,
+    link: &LinkSpec,
+    delay: Nanos,
+    outside: &mut Outside<'_>,
+) -> Read<Option<Network>> {
     let Written { topology, links: raw, nodes: raw_nodes } = written;
     if raw.0.is_empty() && topology.is_none() {
         return match raw_nodes.0.first() {
@@ -45,8 +52,14 @@ pub fn read(written: Written<'_>, link: &LinkSpec, delay: Nanos) -> Read<Option<
         let message = format!("more than {MOST} links, the most there may be");
         return Err(Fault::at(&raw.0[MOST].0.span, message));
     }
-    let mut links =
-        Links { link, delay, nodes: Nodes::default(), links: Vec::new(), joined: HashMap::new() };
+    let mut links = Links {
+        outside,
+        link,
+        delay,
+        nodes: Nodes::default(),
+        links: Vec::new(),
+        joined: HashMap::new(),
+    };
     let mut drawn = HashMap::new();
     if let Some((topology, at)) = topology {
         drawn = links.draw(&topology, &at.span)?;
@@ -69,7 +82,8 @@ pub fn read(written: Written<'_>, link: &LinkSpec, delay: Nanos) -> Read<Option<
 }
 
 /// The links met so far.
-struct Links<'a> {
+struct Links<'a, 'b> {
+    outside: &'a mut Outside<'b>,
     link: &'a LinkSpec,
     delay: Nanos,
     nodes: Nodes,
@@ -78,7 +92,7 @@ struct Links<'a> {
     joined: HashMap<BTreeSet<u32>, usize>,
 }
 
-impl Links<'_> {
+impl Links<'_, '_> {
     /// Adds those of a topology; tells where they are, by name.
     fn draw(&mut self, topology: &Topology, at: &Range<usize>) -> Read<HashMap<String, usize>> {
         let numbers: Vec<u32> = topology.nodes.iter().map(|name| self.nodes.named(name)).collect();
@@ -96,6 +110,7 @@ impl Links<'_> {
                 name,
                 between,
                 rate,
+                trace: self.link.trace.clone().filter(|_| link.rate.is_none()),
                 delay: link.delay.unwrap_or(self.delay),
                 private: false,
                 scheduling: None,
@@ -138,6 +153,7 @@ impl Links<'_> {
             name: name.value,
             between,
             rate: self.link.rate,
+            trace: self.link.trace.clone(),
             delay: self.delay,
             private: false,
             scheduling: None,
@@ -149,13 +165,21 @@ impl Links<'_> {
     }
 
     /// A link with what is written of it.
-    fn with(&self, plain: NetworkLink, raw: &raw::NetworkLink) -> Read<NetworkLink> {
+    fn with(&mut self, plain: NetworkLink, raw: &raw::NetworkLink) -> Read<NetworkLink> {
         if let Some(rate) = &raw.rate {
             check_transmission(rate.value.0, self.link.max_packet, &rate.span)?;
         }
+        let trace = match &raw.rate_trace {
+            Some(file) => {
+                let key = edit::Path::new(["network", &plain.name, "rate-trace"]);
+                Some(self.outside.trace(key, file)?)
+            }
+            None => plain.trace.filter(|_| raw.rate.is_none()),
+        };
         let own = |at| own_scheduling(at, self.link);
         Ok(NetworkLink {
             rate: raw.rate.as_ref().map_or(plain.rate, |rate| rate.value.0),
+            trace,
             delay: raw.delay.as_ref().map_or(plain.delay, |delay| delay.value.0),
             private: raw.private.unwrap_or(plain.private),
             scheduling: raw.scheduler.as_ref().map(own).transpose()?,

@@ -11,6 +11,7 @@ mod routing;
 mod streams;
 mod tdp;
 mod topologies;
+mod traces;
 
 use std::path::Path;
 

@@ -1,48 +1,23 @@
 //! `topology = …`.
 
-use std::fs;
-use std::io::{self, Read as _};
 use std::ops::Range;
-use std::path::Path;
 
 use laxity::units::{Nanos, Rate};
 
-use super::file;
+use super::outside::Outside;
 use super::values::Read;
+use crate::edit;
 use crate::error::Fault;
 use crate::raw::{self, At, Count, Quantity, Shape};
 use crate::topology::{Dumbbell, FatTree, Topology};
 
-/// The topology of a plan in this folder.
-pub fn read(raw: &At<raw::Topology>, folder: &Path) -> Read<Topology> {
+/// The topology of a plan.
+pub fn read(raw: &At<raw::Topology>, outside: &mut Outside<'_>) -> Read<Topology> {
     match &raw.value {
-        raw::Topology::File(file) => from_file(&folder.join(file), &raw.span),
+        raw::Topology::File(file) => {
+            outside.read(edit::Path::new(["topology"]), file, &raw.span, Topology::parse)
+        }
         raw::Topology::Drawn(drawn) => self::drawn(drawn, &raw.span),
-    }
-}
-
-fn from_file(file: &Path, at: &Range<usize>) -> Read<Topology> {
-    let refuse = |message: String| Fault::at(at, format!("{}: {message}", file.display()));
-    let text = text(file).map_err(|error| {
-        refuse(match error.kind() {
-            io::ErrorKind::NotFound => "there is no such file".into(),
-            io::ErrorKind::InvalidData => "this is no text in UTF-8".into(),
-            _ => error.to_string(),
-        })
-    })?;
-    Topology::parse(&text).map_err(|error| refuse(error.to_string()))
-}
-
-/// The text of a file, which is no pipe and not larger than a plan may be.
-fn text(file: &Path) -> io::Result<String> {
-    if !fs::metadata(file)?.is_file() {
-        return Err(io::Error::other("this is not a file"));
-    }
-    let mut text = String::new();
-    fs::File::open(file)?.take(file::LIMIT as u64 + 1).read_to_string(&mut text)?;
-    match text.len() > file::LIMIT {
-        true => Err(io::Error::other(format!("it is larger than {} MiB", file::LIMIT >> 20))),
-        false => Ok(text),
     }
 }
 

@@ -4,6 +4,7 @@ mod one_link;
 mod phases;
 mod sources;
 mod tdp;
+mod varying;
 
 use std::path::Path;
 

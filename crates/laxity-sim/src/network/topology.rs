@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use laxity::link::Link;
 use laxity::packet::ClassId;
 use laxity::sched::Tdp;
 use laxity::sched::tdp::{Edge, Upstream};
@@ -128,7 +127,7 @@ impl<'a> Topology<'a> {
             }
         };
         let mut output =
-            Output::new(Link::new(link.rate), link.delay, books_of(hop) as u32, discipline);
+            Output::new(link.transmitter(), link.delay, books_of(hop) as u32, discipline);
         output.losses = link.loss.map(|loss| Box::new(Losses::new(loss, self.drawn(1, number))));
         output.input = self.input(hop).map(Box::new);
         if self.backlogged.contains(&hop) {

@@ -21,6 +21,7 @@ fn the_link_and_its_scheduler() {
     assert!(plan.title.as_ref().is_some_and(|title| title.starts_with("Access link")));
     let link = LinkSpec {
         rate: Rate(10_000_000),
+        trace: None,
         overhead: Overhead::NONE,
         max_packet: Bytes(1536),
         min_packet: Bytes(40),

@@ -56,6 +56,7 @@ fn links_and_paths() {
         name: name.into(),
         between,
         rate: Rate(rate),
+        trace: None,
         delay: Nanos(delay),
         private,
         scheduling: scheduler.map(|scheduler| Scheduling { scheduler, queue: None }),
