@@ -32,7 +32,7 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
 /// Reads a recording to its end, holds its arrivals to what sources promise, and prints its error.
 pub fn read(file: &[u8], filter: Option<&Match>) {
     let filter = filter.cloned();
-    let recording = Recording { file: "in".into(), path: Vec::new(), filter, sort: false };
+    let recording = Recording { file: "in".into(), path: Default::default(), filter, sort: false };
     let failed = match read_recording(file, &recording, &PLAN) {
         Err(error) => Some(error),
         Ok(mut arrivals) => {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use laxity_plan::Plan;
-use laxity_plan::model::{Recording, Source};
+use laxity_plan::model::{PlanFile, Recording, Source};
 use laxity_sim::error::SimError;
 use laxity_sim::source::{Arrivals, open_recording, read_recording};
 
@@ -112,7 +112,7 @@ pub fn text(path: &Path, limit: u64) -> Result<String, Failure> {
 pub struct Inputs(Vec<(Identity, String)>);
 
 impl Inputs {
-    /// The plan, `--arrivals`, and the recordings of the plan's sources.
+    /// The plan, `--arrivals`, and the files that the plan names.
     pub fn new(path: &Path, plan: &Plan, arrivals: Option<&Path>) -> Inputs {
         let given =
             [(path, "the plan")].into_iter().chain(arrivals.map(|path| (path, "--arrivals")));
@@ -126,7 +126,10 @@ impl Inputs {
             }
             _ => None,
         });
-        Inputs(given.chain(recordings).collect())
+        let files = plan.files.iter().filter_map(|PlanFile { key, file }| {
+            Some((identity(file)?, format!("`{key}` of the plan, {}", file.display())))
+        });
+        Inputs(given.chain(recordings).chain(files).collect())
     }
 
     /// Which of them a path leads to, if one.

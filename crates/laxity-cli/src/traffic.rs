@@ -6,7 +6,7 @@ use std::path::Path;
 use indicatif::ProgressBar;
 use laxity::units::Nanos;
 use laxity_api::Plan;
-use laxity_plan::model::{Recording, Source};
+use laxity_plan::model::{Hops, Recording, Source};
 use laxity_sim::error::SimError;
 use laxity_sim::source::Arrivals;
 
@@ -54,7 +54,7 @@ pub fn opener(
     sort: bool,
 ) -> Option<impl Fn(&Plan) -> Result<Box<dyn Arrivals>, SimError> + Sync> {
     let file = arrivals?.to_path_buf();
-    let recording = Recording { file, path: Vec::new(), filter: None, sort };
+    let recording = Recording { file, path: Hops::default(), filter: None, sort };
     Some(move |plan: &Plan| input::recording(&recording, plan))
 }
 

@@ -12,6 +12,11 @@ pub enum Refusal {
          its nodes with --port"
     )]
     Network,
+    /// A link has a rate that changes over time.
+    #[error(
+        "`rate-trace` is for simulations: a link that is forwarded over has the rate that it has; take it out"
+    )]
+    Varying,
     /// Its discipline is one for networks.
     #[error("`kind = \"{0}\"` is for networks: a link is shared under any other kind of scheduler")]
     OfNetworks(&'static str),

@@ -31,6 +31,9 @@ impl Prepared {
         if plan.network.is_some() {
             return Err(Refusal::Network);
         }
+        if plan.link.trace.is_some() {
+            return Err(Refusal::Varying);
+        }
         if plan.scheduler.room().is_of_networks {
             return Err(Refusal::OfNetworks(plan.scheduler.kind().word()));
         }

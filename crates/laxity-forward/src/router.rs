@@ -99,6 +99,9 @@ impl Router {
     /// If the plan does not say where all frames go.
     pub fn new(on: &Assigned<'_>, node: u32, settings: Settings) -> Result<Self, Refusal> {
         let network = on.network;
+        if network.links.iter().any(|link| link.trace.is_some()) {
+            return Err(Refusal::Varying);
+        }
         let hops: Vec<Hop> =
             network.hops().filter(|hop| network.between(*hop)[0] == node).collect();
         let (schedule, edge) = on.framing.as_ref().map(Schedule::new).unzip();

@@ -6,6 +6,7 @@
 mod choke;
 mod codel;
 mod droptail;
+mod pie;
 mod red;
 
 mod kind;
@@ -32,6 +33,7 @@ impl Kind {
             Kind::Red => &red::ROOM,
             Kind::Choke => &choke::ROOM,
             Kind::Codel => &codel::ROOM,
+            Kind::Pie => &pie::ROOM,
         }
     }
 }
@@ -54,6 +56,7 @@ impl QueueSpec {
             QueueSpec::Red(red) => red,
             QueueSpec::Choke(choke) => choke,
             QueueSpec::CoDel(codel) => codel,
+            QueueSpec::Pie(pie) => pie,
         }
     }
 

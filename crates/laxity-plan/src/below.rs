@@ -159,6 +159,7 @@ impl Plan {
             rate: shares[share.index()].rate,
             max_packet: leaves.map(|class| self.max_packet(class)).max().unwrap_or_default(),
             latency: None,
+            trace: None,
             ..self.link.clone()
         };
         let on_link = |queue: Option<QueueSpec>| queue.map(|queue| queue.on(&link));
@@ -176,6 +177,7 @@ impl Plan {
         let plan = Plan {
             title: None,
             network: None,
+            files: Vec::new(),
             scheduler: inside.scheduler,
             queue: on_link(inside.queue),
             classes: classes.iter().map(inner).collect(),

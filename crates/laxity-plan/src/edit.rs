@@ -14,6 +14,13 @@ use crate::error::{Fault, PlanError};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Path(Vec<String>);
 
+impl Path {
+    /// The key of these parts.
+    pub fn new<'a>(parts: impl IntoIterator<Item = &'a str>) -> Path {
+        Path(parts.into_iter().map(str::to_owned).collect())
+    }
+}
+
 impl FromStr for Path {
     type Err = EditError;
 

@@ -4,7 +4,7 @@ use laxity::admit::{Service, Traffic, Unbounded};
 use laxity::port::Promise;
 use laxity::units::Nanos;
 
-use crate::model::{Class, Plan};
+use crate::model::{Class, Plan, SchedulerSpec};
 
 impl Plan {
     /// What every class is promised: its deadline, and where the discipline's admission test proves
@@ -19,20 +19,34 @@ impl Plan {
 
     /// The delay bound of every class.
     pub fn bounds(&self) -> Vec<Result<Nanos, Unbounded>> {
+        if self.is_beyond_proof() {
+            return vec![Err(Unbounded::VaryingRate); self.classes.len()];
+        }
         self.scheduler.discipline().bounds(self)
     }
 
     /// By what curves of their own the classes are served, whatever the others send; `None` where it
     /// depends on them, or nothing is guaranteed.
     pub fn services(&self) -> Vec<Option<Service>> {
+        if self.link.trace.is_some() {
+            return vec![None; self.classes.len()];
+        }
         self.scheduler.discipline().services(self)
+    }
+
+    /// Whether the rate of the link changes under a discipline of which nothing is proved then. EDF's test, and that
+    /// of one queue for all, take a link that is late with a constant rate.
+    pub fn is_beyond_proof(&self) -> bool {
+        let room = self.scheduler.room();
+        let takes_it = room.is_one_queue || matches!(self.scheduler, SchedulerSpec::Edf(_));
+        self.link.trace.is_some() && !takes_it
     }
 
     /// Whether the consecutive windows of all streams are proved to be kept as long as these are in
     /// step: their first packets come whole gaps apart and every other comes before its predecessor is
     /// due.
     pub fn keeps_windows(&self) -> bool {
-        (self.scheduler.room().keeps_windows)(self)
+        self.link.trace.is_none() && (self.scheduler.room().keeps_windows)(self)
     }
 
     pub(crate) fn traffic(&self, class: &Class) -> Traffic {

@@ -33,6 +33,7 @@ pub mod matching;
 pub mod model;
 pub mod network;
 pub mod paths;
+pub mod rate_trace;
 mod raw;
 mod read;
 pub mod rewrite;
@@ -40,6 +41,7 @@ mod schema;
 mod shares;
 mod source;
 pub mod tdp;
+pub mod topology;
 
 pub use discipline::UnknownScheduler;
 pub use error::PlanError;

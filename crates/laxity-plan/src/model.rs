@@ -9,6 +9,10 @@ pub(crate) mod scheduler;
 mod source;
 mod tcp;
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use laxity::link::{Link, Trace};
 pub use laxity::overhead::{Framing, Overhead};
 use laxity::packet::ClassId;
 pub use laxity::police::{Police, TokenBucket};
@@ -16,8 +20,9 @@ use laxity::sched::hfsc::Curves;
 use laxity::units::{Bytes, Nanos, Rate};
 pub use laxity::window::Loss;
 
+use crate::edit;
 pub use class::{Arrival, Class, Weight};
-pub use network::{Clock, Hop, Network, NetworkLink, Node, WireLoss};
+pub use network::{Clock, Hop, Hops, Network, NetworkLink, Node, WireLoss};
 pub use queue::{QueueLimit, QueueSpec};
 pub use scheduler::{
     Assignment, BestEffort, BestEffortOrder, EdfSpec, Late, SchedulerSpec, Scheduling, TdpSpec,
@@ -32,6 +37,8 @@ pub struct Plan {
     pub title: Option<String>,
     /// The link that is shared; in a network, what its links have unless they say otherwise.
     pub link: LinkSpec,
+    /// The files that were read with it, and that it is not whole without.
+    pub files: Vec<PlanFile>,
     /// The links of a network; without one, all traffic shares `link`.
     pub network: Option<Network>,
     /// The discipline that shares it.
@@ -44,6 +51,15 @@ pub struct Plan {
     pub sources: Vec<Source>,
     /// How long a simulation lasts unless the command says otherwise.
     pub run: RunSpec,
+}
+
+/// A file that a plan names and that is read with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanFile {
+    /// The key that names it.
+    pub key: edit::Path,
+    /// Where it is, as seen from the working directory.
+    pub file: PathBuf,
 }
 
 impl Plan {
@@ -101,8 +117,10 @@ impl Plan {
 /// `[link]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkSpec {
-    /// Bits a second.
+    /// Bits a second. Where the rate changes, what schedulers count on.
     pub rate: Rate,
+    /// How the rate changes.
+    pub trace: Option<Arc<Trace>>,
     /// What it adds to the frames of captures and interfaces; every other length of a plan counts it
     /// already.
     pub overhead: Overhead,
@@ -111,12 +129,27 @@ pub struct LinkSpec {
     pub max_packet: Bytes,
     /// The shortest packet that a drawn length is raised to. Default 40 B.
     pub min_packet: Bytes,
-    /// How late it may be with what its rate is due: more than nothing where the link is a share of
-    /// another, and `None` where that share is sure of nothing.
+    /// How late it may be with what its rate is due: more than nothing where the rate changes and where the link is
+    /// a share of another, and `None` where it is sure of nothing.
     pub latency: Option<Nanos>,
 }
 
+/// A link that sends at a rate, or as its rate changes.
+fn transmitter(rate: Rate, trace: Option<&Arc<Trace>>) -> Link {
+    trace.map_or_else(|| Link::new(rate), |trace| Link::varying(trace.clone(), rate))
+}
+
+/// How late a link may be with what a rate is due; `None` if it falls behind for ever.
+pub(crate) fn latency(rate: Rate, trace: Option<&Arc<Trace>>) -> Option<Nanos> {
+    trace.map_or(Some(Nanos::ZERO), |trace| trace.latency(rate))
+}
+
 impl LinkSpec {
+    /// The link, idle.
+    pub fn transmitter(&self) -> Link {
+        transmitter(self.rate, self.trace.as_ref())
+    }
+
     /// What a frame of `length` bytes, as interfaces count them, takes of the link: at least a byte.
     pub fn accounted(&self, length: u32) -> u32 {
         self.overhead.on_link(length)

@@ -1,6 +1,8 @@
 //! A network's plan as each output of it sees it.
 
-use crate::model::{Class, Hop, LinkSpec, Network, NetworkLink, Plan, QueueSpec, Scheduling};
+use crate::model::{
+    Class, Hop, LinkSpec, Network, NetworkLink, Plan, QueueSpec, Scheduling, latency,
+};
 
 /// A plan that has a network, with that.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +37,12 @@ impl<'a> Networked<'a> {
     pub fn at(&self, hop: Hop) -> Plan {
         let Networked { plan, .. } = self;
         let link = self.link(hop);
-        let own = LinkSpec { rate: link.rate, ..plan.link.clone() };
+        let own = LinkSpec {
+            rate: link.rate,
+            trace: link.trace.clone(),
+            latency: latency(link.rate, link.trace.as_ref()),
+            ..plan.link.clone()
+        };
         let is_plain = link.private && link.scheduling.is_none();
         let on = |queue: Option<QueueSpec>| Some(queue?.on(&own)).filter(|_| !is_plain);
         let class = |class: &Class| Class {
@@ -46,6 +53,7 @@ impl<'a> Networked<'a> {
         Plan {
             title: None,
             network: None,
+            files: Vec::new(),
             scheduler,
             queue: on(queue),
             classes: plan.classes.iter().map(class).collect(),

@@ -16,7 +16,7 @@ use laxity::admit::path::Order;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
-use crate::model::{Hop, Plan, Source, TokenBucket};
+use crate::model::{Hop, Hops, Plan, Source, TokenBucket};
 use crate::network::Networked;
 
 /// The outputs of a network and the paths through them, with what each guarantees.
@@ -33,7 +33,7 @@ pub struct Paths {
 }
 
 /// A class, its path, and whether its acknowledgements are meant.
-type RouteKey = (ClassId, Vec<Hop>, bool);
+type RouteKey = (ClassId, Hops, bool);
 
 /// Where a node sends packets over a link.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ pub struct Route {
     /// The class.
     pub class: ClassId,
     /// The links.
-    pub path: Vec<Hop>,
+    pub path: Hops,
     /// How many flows take it.
     pub flows: u32,
     /// Whether these are acknowledgements.
@@ -166,7 +166,7 @@ impl Plan {
 impl Paths {
     /// The number of the route of a class's packets, or acknowledgements, along a path.
     pub fn route(&self, class: ClassId, path: &[Hop], acks: bool) -> Option<usize> {
-        self.numbers.get(&(class, path.to_vec(), acks)).copied()
+        self.numbers.get(&(class, path.into(), acks)).copied()
     }
 
     /// How long packets of each class take over each link that they pass, if it is known: of a
@@ -223,7 +223,7 @@ impl Outputs<'_> {
             match source {
                 Source::Model(source) => self.add(source.class, &source.path, source.count, false),
                 Source::Tcp(source) => {
-                    let back: Vec<_> = source.path.iter().rev().map(|hop| hop.reversed()).collect();
+                    let back = source.path.iter().rev().map(|hop| hop.reversed()).collect();
                     self.add(source.class, &source.path, source.count, false);
                     self.add(source.class, &back, source.count, true);
                 }
@@ -236,9 +236,9 @@ impl Outputs<'_> {
         }
     }
 
-    fn add(&mut self, class: ClassId, path: &[Hop], flows: u32, acks: bool) {
+    fn add(&mut self, class: ClassId, path: &Hops, flows: u32, acks: bool) {
         let number = self.paths.routes.len();
-        let key = (class, path.to_vec(), acks);
+        let key = (class, path.clone(), acks);
         let known = *self.paths.numbers.entry(key).or_insert(number);
         if let Some(route) = self.paths.routes.get_mut(known) {
             route.flows = route.flows.saturating_add(flows);
@@ -250,7 +250,7 @@ impl Outputs<'_> {
         let takes = |hop: &Hop| self.on.link(*hop).takes(longest);
         self.paths.routes.push(Route {
             class,
-            path: path.to_vec(),
+            path: path.clone(),
             flows,
             acks,
             outputs,

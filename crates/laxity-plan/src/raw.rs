@@ -15,7 +15,9 @@ mod queue;
 mod scheduler;
 mod source;
 mod stream;
+mod topology;
 mod values;
+mod way;
 mod words;
 
 use laxity::units::{Bytes, Nanos, Rate};
@@ -33,7 +35,9 @@ pub use queue::{Queue, Spacing};
 pub use scheduler::Scheduler;
 pub use source::Source;
 pub use stream::Loss;
-pub use values::{At, Count, Measure, Number, Quantity, Slope, Table, Unit};
+pub use topology::{Drawn, Shape, Topology};
+pub use values::{At, Count, Measure, Number, Quantity, Slope, Table, Unit, span};
+pub use way::Way;
 
 /// A Laxity plan: a link, the classes that share it, the scheduler that shares it among them, and
 /// for a simulation the sources.
@@ -55,6 +59,8 @@ pub struct Plan {
     pub class: Classes,
     /// Defaults of a simulation.
     pub run: Option<Table<Run>>,
+    /// The links of a network that are not written one by one: a file, GraphML or CSV, or what is drawn by a rule.
+    pub topology: Option<At<Topology>>,
     /// The links of a network, by name; without any, all traffic shares one link. Simulation only.
     #[serde(default)]
     pub network: Links,
@@ -72,6 +78,8 @@ pub struct Plan {
 pub struct Link {
     /// Its rate.
     pub rate: Quantity<Rate>,
+    /// A file that says how the rate changes over time; `rate` is then what schedulers count on. Default not at all.
+    pub rate_trace: Option<At<String>>,
     /// The propagation delay of a network's links. Default 0s.
     pub delay: Option<Quantity<Nanos>>,
     /// What it adds to the frames of captures and interfaces: bytes, the name of a kind of link, or both in a

@@ -6,11 +6,15 @@ mod file;
 mod hierarchy;
 mod link;
 mod network;
+mod outside;
+mod paths;
+mod routing;
 mod scheduling;
 mod stream;
 #[cfg(test)]
 mod tests;
 mod toml_error;
+mod topology;
 mod values;
 
 use std::io;
@@ -25,7 +29,8 @@ use crate::model::{Class, Network, Plan, RunSpec, Scheduling};
 use crate::raw;
 use crate::source;
 use link::{delay, link};
-pub use network::Paths;
+use outside::Outside;
+pub use paths::Paths;
 use scheduling::scheduling;
 pub use values::{MOST, Read, matching, positive, zero};
 
@@ -80,8 +85,13 @@ fn plan(text: &str, folder: &Path) -> Read<Plan> {
     let raw: raw::Plan = raw.map_err(|error| toml_error::content(&error, text))?;
 
     let delay = delay(&raw)?;
-    let link = link(raw.link.0)?;
-    let network = network::read(raw.network, raw.node, &link, delay)?;
+    let mut outside = Outside::new(folder);
+    let link = link(raw.link.0, &mut outside)?;
+    let given = raw.topology.as_ref();
+    let topology = given.map(|topology| topology::read(topology, &mut outside)).transpose()?;
+    let written =
+        network::Written { topology: topology.zip(given), links: raw.network, nodes: raw.node };
+    let network = network::read(written, &link, delay, &mut outside)?;
     let Scheduling { scheduler, queue } = scheduling(&raw.scheduler, &link)?;
     let run = run(raw.run.map(|run| run.0).unwrap_or_default())?;
     let context = class::Context {
@@ -93,7 +103,17 @@ fn plan(text: &str, folder: &Path) -> Read<Plan> {
     let classes = class::all(raw.class, &context)?;
     check_books(&classes, network.as_ref(), &raw.scheduler.span)?;
     let (title, sources) = (raw.title, Vec::new());
-    let mut plan = Plan { title, link, network, scheduler, queue, classes, sources, run };
+    let mut plan = Plan {
+        title,
+        link,
+        files: outside.files,
+        network,
+        scheduler,
+        queue,
+        classes,
+        sources,
+        run,
+    };
     plan.sources = source::all(raw.source, &plan, folder, text)?;
     (plan.scheduler.room().check)(&plan, &raw.scheduler.span)?;
     Ok(plan)

@@ -53,7 +53,7 @@ pub fn keys() -> Vec<(&'static str, Keys)> {
 
 /// All `[[source]]` tables of a plan.
 pub fn all(raw: raw::Sources, plan: &Plan, folder: &Path, text: &str) -> Read<Vec<Source>> {
-    let mut context = Context::new(plan, folder, text);
+    let mut context = Context::new(plan, &raw, folder, text)?;
     let read = |At { value: Table(raw), span }: At<Table<raw::Source>>| {
         check_keys(&raw, text)?;
         (raw.model.value.0.room().read)(&mut context, &raw, &span)

@@ -15,6 +15,7 @@ mod priority;
 mod room;
 mod sentences;
 mod table;
+mod varying;
 
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
@@ -32,6 +33,9 @@ use crate::buffers;
 
 /// The room of a plan's discipline.
 fn room_of(plan: &Plan) -> &'static Room {
+    if plan.is_beyond_proof() {
+        return &varying::ROOM;
+    }
     match plan.scheduler.kind() {
         Kind::Fifo | Kind::FqCodel | Kind::Tdp => &UNTESTED,
         Kind::Wfq => &fair::WFQ,

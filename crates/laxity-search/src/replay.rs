@@ -5,7 +5,7 @@ use std::path::Path;
 
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::model::Recording;
+use laxity_plan::model::{Hops, Recording};
 use laxity_plan::network::Networked;
 use laxity_report::admission::Admission;
 use laxity_report::network;
@@ -88,7 +88,7 @@ pub fn run(draft: &Draft, arrivals: &[Arrival]) -> Result<Replayed, String> {
 
 fn on_a_link(plan: &Plan, recording: &str) -> Result<Replayed, laxity_sim::error::SimError> {
     let csv =
-        Recording { file: "searched.csv".into(), path: Vec::new(), filter: None, sort: false };
+        Recording { file: "searched.csv".into(), path: Hops::default(), filter: None, sort: false };
     // The recording outlives the run, which owns what it reads.
     let recording = std::io::Cursor::new(recording.to_string().into_bytes());
     let feeds = vec![Feed::new(read_recording(recording, &csv, plan)?)];

@@ -73,7 +73,7 @@ fn source(subject: &Subject, arrival: &Arrival) -> Source {
     Source::Model(ModelSource {
         class: source.class().expect("it feeds a class"),
         count: 1,
-        path: source.path().to_vec(),
+        path: source.path().clone(),
         packet: Dist::Constant(Bytes(arrival.length.into())),
         model: Model::Constant { rate: laxity::units::Rate(1), jitter: None },
         start: Nanos(arrival.time),

@@ -145,7 +145,7 @@ impl<P: Deref<Target = Plan>, O: Observer> Simulation<P, O> {
             policer: plan.policer(plan.run.warm_up),
             outlet: Outlet {
                 port: Port::new(discipline, Books::new(plan.promises(), plan.run.warm_up)),
-                link: Link::new(plan.link.rate),
+                link: plan.link.transmitter(),
                 chooses_at: None,
             },
             tally: Tally { bytes_in_time: vec![0; plan.classes.len()], ..Tally::default() },

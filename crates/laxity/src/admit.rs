@@ -68,6 +68,9 @@ pub enum Unbounded {
     /// It is not guaranteed any service.
     #[error("it has no real-time curve")]
     NoGuarantee,
+    /// Nothing is proved of its discipline where the rate of the link changes.
+    #[error("the rate of the link changes over time")]
+    VaryingRate,
     /// Nothing is known of its traffic.
     #[error("it has no arrival curve")]
     NoArrival,

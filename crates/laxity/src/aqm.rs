@@ -10,6 +10,7 @@ mod droptail;
 mod fraction;
 mod held;
 mod managed;
+mod pie;
 mod queue;
 mod red;
 #[cfg(test)]
@@ -21,5 +22,6 @@ pub(crate) use codel::{Controller, Fate};
 pub use droptail::{DropTail, Limit};
 pub use fraction::Fraction;
 pub use managed::Managed;
+pub use pie::Pie;
 pub use queue::Policy;
 pub use red::{Measure, Red, Spacing};

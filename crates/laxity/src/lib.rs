@@ -54,7 +54,7 @@
 //! | [`admit`] | what is proved: does it fit, what delay has each class, and if not, why not |
 //! | [`scheduler`] | the contract that every discipline keeps |
 //! | [`sched`] | the disciplines: EDF, H-FSC, DWCS, TDP, WF²Q+, WFQ, DRR, QFQ+, static priority, FQ-CoDel, FIFO, schedulers below shares, and any order that is a rank ([`Pifo`](sched::Pifo): Sivaraman et al. 2016, Shrivastav 2019) |
-//! | [`aqm`] | who gets into a queue, in front of any discipline: drop-tail, RED, CHOKe, CoDel |
+//! | [`aqm`] | who gets into a queue, in front of any discipline: drop-tail, RED, CHOKe, CoDel, PIE |
 //! | [`police`] | does a packet keep to its class's arrival curve, and what becomes of it if not? |
 //! | [`port`] | the books around a scheduler: arrived = sent + dropped + queued, for every class |
 //! | [`error`] | why a discipline or a queue management cannot be set up with the settings given |

@@ -1,9 +1,15 @@
 //! The transmitter of a link: when a packet's last bit leaves.
 
+mod trace;
+
+use alloc::sync::Arc;
+
+pub use trace::{Trace, TraceError};
+
 use crate::sched::pace::Pace;
 use crate::units::{NANOBITS_PER_BYTE, Nanos, Rate};
 
-/// A link that sends one packet at a time at a constant rate.
+/// A link that sends one packet at a time, at a constant rate or by a [`Trace`].
 ///
 /// A transmission that does not take a whole number of nanoseconds hands its remainder to the next
 /// one of the same busy period, so rounding never accumulates: after any number of back-to-back
@@ -16,21 +22,28 @@ pub struct Link {
     free_at: Nanos,
     /// By how much `free_at` is rounded up, in `1/rate` of a nanosecond.
     rounding: u64,
+    /// What it sends in place of its rate.
+    trace: Option<Arc<Trace>>,
 }
 
 impl Link {
     /// An idle link of a rate of 1 bit/s to [`Rate::LIMIT`]; others count as the nearer of these.
     pub fn new(rate: Rate) -> Self {
         let rate = rate.clamp(Rate(1), Rate::LIMIT);
-        Link { rate, pace: Pace::new(rate), free_at: Nanos::ZERO, rounding: 0 }
+        Link { rate, pace: Pace::new(rate), free_at: Nanos::ZERO, rounding: 0, trace: None }
     }
 
-    /// Its rate.
+    /// An idle link that sends by a trace, whatever its nominal rate.
+    pub fn varying(trace: Arc<Trace>, nominal: Rate) -> Self {
+        Link { trace: Some(trace), ..Link::new(nominal) }
+    }
+
+    /// Its rate, nominal if it has a trace.
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
-    /// It gets another rate, within the same limits, from the next packet on.
+    /// It gets another rate, within the same limits, and no trace, from the next packet on.
     pub fn set_rate(&mut self, rate: Rate) {
         *self = Link { free_at: self.free_at, ..Link::new(rate) };
     }
@@ -45,6 +58,13 @@ impl Link {
     pub fn transmit(&mut self, now: Nanos, length: u32) -> Nanos {
         debug_assert!(now >= self.free_at);
         let carried = if now == self.free_at { self.rounding } else { 0 };
+        if let Some(trace) = &self.trace {
+            let work = u128::from(length) * u128::from(NANOBITS_PER_BYTE);
+            let target = (trace.served(now) + work).saturating_sub(carried.into());
+            self.free_at = trace.when(target).max(now);
+            self.rounding = trace.served(self.free_at).saturating_sub(target) as u64;
+            return self.free_at;
+        }
         let work = u64::from(length).checked_mul(NANOBITS_PER_BYTE);
         let work = work.and_then(|work| work.checked_sub(carried));
         let (nanos, rounding) = match work {

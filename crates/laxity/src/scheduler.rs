@@ -242,6 +242,8 @@ pub enum DropReason {
     Choke,
     /// CoDel: packets had been waiting for too long.
     CoDel,
+    /// PIE: packets wait for too long, and chance chose it.
+    Pie,
     /// It missed the time frame in which it was to be sent, or there is none that it can be sent in.
     Frame,
     /// It is longer than any packet that is expected of its class.
@@ -252,7 +254,7 @@ pub enum DropReason {
 
 impl DropReason {
     /// Every reason, in the order in which tables show them.
-    pub const ALL: [DropReason; 10] = [
+    pub const ALL: [DropReason; 11] = [
         DropReason::QueueFull,
         DropReason::Contract,
         DropReason::NoClass,
@@ -260,6 +262,7 @@ impl DropReason {
         DropReason::Red,
         DropReason::Choke,
         DropReason::CoDel,
+        DropReason::Pie,
         DropReason::Frame,
         DropReason::TooLong,
         DropReason::Scheduler,
@@ -275,6 +278,7 @@ impl DropReason {
             DropReason::Red => "red",
             DropReason::Choke => "choke",
             DropReason::CoDel => "codel",
+            DropReason::Pie => "pie",
             DropReason::Frame => "frame",
             DropReason::TooLong => "too-long",
             DropReason::Scheduler => "scheduler",

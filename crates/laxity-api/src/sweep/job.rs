@@ -73,9 +73,12 @@ impl Job {
             }
             field(&mut hash, draft.essence().as_bytes());
             field(&mut hash, format!("{:?}", study.duration).as_bytes());
-            for source in &plan.sources {
-                let Source::Recording(recording) = source else { continue };
-                field(&mut hash, &digest(&recording.file, &mut digests)?);
+            let recordings = plan.sources.iter().filter_map(|source| match source {
+                Source::Recording(recording) => Some(&recording.file),
+                _ => None,
+            });
+            for file in recordings.chain(plan.files.iter().map(|named| &named.file)) {
+                field(&mut hash, &digest(file, &mut digests)?);
             }
             // A plan is read again for a run: a million of them would be gigabytes.
             let scheduler: Arc<str> = plan.scheduler.name().into();

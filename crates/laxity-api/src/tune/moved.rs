@@ -1,23 +1,28 @@
-//! A plan's text for another folder: the recordings that it names are found from there.
+//! A plan's text for another folder: the files that it names are found from there.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use laxity_plan::Plan;
-use laxity_plan::edit::Draft;
-use laxity_plan::model::{Recording, Source};
+use laxity_plan::edit::{self, Draft};
+use laxity_plan::model::{PlanFile, Recording, Source};
 use toml_edit::Value;
 
-/// The text with the paths of its recordings as they are seen from a folder that is there.
+/// The text with the paths of its files as they are seen from a folder that is there.
 pub(super) fn moved(plan: &Plan, text: &str, folder: &Path) -> io::Result<String> {
     let wrong = |error: &dyn std::fmt::Display| io::Error::other(error.to_string());
     let folder = folder.canonicalize()?;
     let mut draft = Draft::parse(text, "plan").map_err(|error| wrong(&error))?;
-    for (number, source) in plan.sources.iter().enumerate() {
-        let Source::Recording(Recording { file, .. }) = source else { continue };
+    let recordings = plan.sources.iter().enumerate().filter_map(|(number, source)| match source {
+        Source::Recording(Recording { file, .. }) => {
+            Some((edit::Path::new(["source", &number.to_string(), "file"]), file))
+        }
+        _ => None,
+    });
+    let files = plan.files.iter().map(|PlanFile { key, file }| (key.clone(), file));
+    for (key, file) in recordings.chain(files) {
         let seen = seen(&file.canonicalize()?, &folder);
-        let seen = seen.to_str().ok_or_else(|| wrong(&"a recording's path is no text"))?;
-        let key = format!("source.{number}.file").parse().map_err(|error| wrong(&error))?;
+        let seen = seen.to_str().ok_or_else(|| wrong(&"a file's path is no text"))?;
         draft.set(&key, &Value::from(seen).to_string()).map_err(|error| wrong(&error))?;
     }
     Ok(draft.text())

@@ -13,6 +13,8 @@ kinds! {
     Choke: "choke";
     /// Controlled delay: packets are dropped when they have waited for too long.
     Codel: "codel";
+    /// A proportional integral controller: packets are dropped by chance when others wait for too long.
+    Pie: "pie";
 }
 
 impl QueueSpec {
@@ -23,6 +25,7 @@ impl QueueSpec {
             QueueSpec::Red(_) => Kind::Red,
             QueueSpec::Choke(_) => Kind::Choke,
             QueueSpec::CoDel(_) => Kind::Codel,
+            QueueSpec::Pie(_) => Kind::Pie,
         }
     }
 }

@@ -33,6 +33,7 @@ fn packets_of_no_class_are_dropped() {
         "red', min = 3, max = 6, limit = 9",
         "choke', min = 3, max = 6, limit = 9",
         "codel', limit = 9",
+        "pie', limit = 9",
     ];
     for queue in queues {
         let queue = match queue {

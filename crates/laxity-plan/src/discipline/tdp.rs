@@ -157,6 +157,12 @@ fn check(plan: &Plan, scheduler: &Range<usize>) -> Read<()> {
         );
     };
     let network = networked.network;
+    if let Some(link) = network.links.iter().find(|link| link.trace.is_some()) {
+        return refuse(
+            format!("`rate-trace` at link `{}`", link.name),
+            "frames are reserved at rates that stay as they are: take it out",
+        );
+    }
     let cells = (spec.period() as usize).saturating_mul(2 * network.links.len());
     if cells > MOST_LINK_FRAMES {
         return refuse(

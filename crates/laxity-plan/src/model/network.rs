@@ -1,5 +1,8 @@
 //! Networks: links between nodes, and their clocks.
 
+use std::sync::Arc;
+
+use laxity::link::{Link, Trace};
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::Scheduling;
@@ -20,8 +23,10 @@ pub struct NetworkLink {
     pub name: String,
     /// The two nodes, as positions in [`Network::nodes`].
     pub between: [u32; 2],
-    /// Bits a second, in each direction. Default that of `[link]`.
+    /// Bits a second, in each direction. Default that of `[link]`. Where the rate changes, what schedulers count on.
     pub rate: Rate,
+    /// How the rate changes.
+    pub trace: Option<Arc<Trace>>,
     /// Propagation. Default that of `[link]`.
     pub delay: Nanos,
     /// Whether every flow has such a link of its own. Default no.
@@ -77,6 +82,9 @@ pub struct Hop {
     pub backward: bool,
 }
 
+/// The links of a path, held once for all who take it.
+pub type Hops = Arc<[Hop]>;
+
 impl Hop {
     /// The same link the other way.
     pub fn reversed(self) -> Hop {
@@ -85,7 +93,17 @@ impl Hop {
 }
 
 impl NetworkLink {
-    /// How long a packet takes to the other end if nothing is in its way.
+    /// One end of it, idle.
+    pub fn transmitter(&self) -> Link {
+        super::transmitter(self.rate, self.trace.as_ref())
+    }
+
+    /// The highest rate at which it sends.
+    pub fn peak(&self) -> Rate {
+        self.trace.as_ref().map_or(self.rate, |trace| trace.peak())
+    }
+
+    /// How long a packet takes to the other end if nothing is in its way, at the rate that schedulers count on.
     pub fn takes(&self, packet: Bytes) -> Nanos {
         self.rate.time_for(packet).saturating_add(self.delay)
     }

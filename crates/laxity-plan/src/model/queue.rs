@@ -1,6 +1,6 @@
 //! How much may be queued, and what becomes of the rest.
 
-use laxity::aqm::{Choke, CoDel, Limit, Red};
+use laxity::aqm::{Choke, CoDel, Limit, Pie, Red};
 use laxity::units::Bytes;
 
 /// `queue = { kind = … }`.
@@ -14,6 +14,8 @@ pub enum QueueSpec {
     Choke(Choke),
     /// Controlled delay.
     CoDel(CoDel),
+    /// A proportional integral controller.
+    Pie(Pie),
 }
 
 /// How much a queue holds.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
-use super::{Hop, TcpSource};
+use super::{Hops, TcpSource};
 use crate::matching::Match;
 
 /// `[[source]]`.
@@ -31,7 +31,7 @@ impl Source {
     }
 
     /// The links that its packets take; none where there is one link only.
-    pub fn path(&self) -> &[Hop] {
+    pub fn path(&self) -> &Hops {
         match self {
             Source::Model(ModelSource { path, .. })
             | Source::Tcp(TcpSource { path, .. })
@@ -47,7 +47,7 @@ pub struct Recording {
     /// plan's folder, and is resolved already).
     pub file: PathBuf,
     /// The links that its packets take; none where there is one link only.
-    pub path: Vec<Hop>,
+    pub path: Hops,
     /// Which of its frames take part; all when `None`. Captures only.
     pub filter: Option<Match>,
     /// Whether it is read whole and sorted by time before anything arrives.
@@ -63,7 +63,7 @@ pub struct ModelSource {
     /// has streams.
     pub count: u32,
     /// The links that its packets take; none where there is one link only.
-    pub path: Vec<Hop>,
+    pub path: Hops,
     /// Lengths of its packets.
     pub packet: Dist<Bytes>,
     /// When it sends.

@@ -5,7 +5,7 @@ use laxity::units::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Dist, Hop};
+use super::{Dist, Hops};
 
 /// `model = "tcp"`: greedy or repeated transfers by TCP.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub struct TcpSource {
     /// streams.
     pub count: u32,
     /// The links from sender to receiver; acknowledgements come back the same way.
-    pub path: Vec<Hop>,
+    pub path: Hops,
     /// How losses are found. Default by SACK blocks, under BBR by time.
     pub recovery: TcpRecovery,
     /// How windows grow and shrink. Default cubic.

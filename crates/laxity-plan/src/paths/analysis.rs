@@ -11,7 +11,7 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::{Output, Paths, Route, Unproved};
-use crate::model::{Plan, SchedulerSpec, TokenBucket};
+use crate::model::{LinkSpec, Plan, SchedulerSpec, TokenBucket};
 use crate::network::Networked;
 
 /// How far the analysis has come.
@@ -92,7 +92,7 @@ impl Analysis<'_> {
         }
         let output = &paths.outputs[number];
         let link = self.on.link(output.hop);
-        let least = self.least(link.rate);
+        let least = self.least(link.peak());
         for &route in &self.passing[number] {
             let bound = output.class(paths.routes[route].class).map(|passing| passing.bound);
             let (shortest, longest) = &mut self.so_far[route];
@@ -115,7 +115,8 @@ impl Analysis<'_> {
         let here = paths.plan_at(self.on, number);
         let bounds = self.bounds(paths, number, &here);
         let services = self.services(&paths.outputs[number], &here);
-        let least = self.least(here.link.rate);
+        let peak = self.on.link(paths.outputs[number].hop).peak();
+        let least = self.least(peak);
         let output = &mut paths.outputs[number];
         for (at, (passing, bound)) in output.classes.iter_mut().zip(bounds).enumerate() {
             let packet = here.max_packet(&here.classes[passing.class.index()]);
@@ -123,7 +124,7 @@ impl Analysis<'_> {
             self.analysed[number][at] =
                 bound.ok().zip(passing.arrival.as_ref()).map(|(delay, arrival)| {
                     let guarantee = Guarantee { delay, service: services[at].clone() };
-                    let leaving = guarantee.leaving(arrival, least, packet, here.link.rate);
+                    let leaving = guarantee.leaving(arrival, least, packet, peak);
                     Analysed { guarantee, leaving }
                 });
         }
@@ -203,7 +204,7 @@ impl Analysis<'_> {
     fn bounds(&self, paths: &Paths, number: usize, here: &Plan) -> Vec<Result<Nanos, Unproved>> {
         let output = &paths.outputs[number];
         let all = match here.scheduler.room().is_one_queue {
-            true => vec![self.one_queue(paths, number, here.link.rate); here.classes.len()],
+            true => vec![self.one_queue(paths, number, &here.link); here.classes.len()],
             false => here.bounds().into_iter().map(|bound| Ok(bound?)).collect(),
         };
         let waiting = waiting_behind_unknown(output, here);
@@ -218,7 +219,8 @@ impl Analysis<'_> {
 
     /// How long packets take that share one queue. Together, those that come over one link come no
     /// faster than it sends.
-    fn one_queue(&self, paths: &Paths, number: usize, rate: Rate) -> Result<Nanos, Unproved> {
+    fn one_queue(&self, paths: &Paths, number: usize, link: &LinkSpec) -> Result<Nanos, Unproved> {
+        let latency = link.latency.ok_or(Unbounded::NotAdmitted)?;
         let classes = || paths.outputs[number].classes.iter();
         let arrivals = classes().map(|passing| passing.arrival.as_deref().unwrap_or_default());
         let all = arrival_curve(&aggregate(arrivals));
@@ -233,7 +235,7 @@ impl Analysis<'_> {
             .map(|aggregate| self.over_link(paths, number, aggregate));
         let over_links: Option<Vec<_>> = over_links.collect();
         let all = over_links.map_or(all.clone(), |links| all.minimum(&Curve::sum(&links)));
-        let distance = Curve::horizontal_distance(&all, &Curve::line(rate));
+        let distance = Curve::horizontal_distance(&all, &Curve::rate_latency(link.rate, latency));
         let bound = distance.and_then(|distance| ceil_nanos(&distance));
         Ok(bound.ok_or(Unbounded::Unstable)?)
     }
@@ -259,11 +261,14 @@ impl Analysis<'_> {
         };
         let packet = classes.iter().map(longest).max().unwrap_or_default();
         let link = self.on.link(paths.outputs[from].hop);
-        Some(sum.minimum(&arrival_curve(&[over_link(link.rate, packet)])))
+        Some(sum.minimum(&arrival_curve(&[over_link(link.peak(), packet)])))
     }
 
     /// By what curves of their own an output serves its classes.
     fn services(&self, output: &Output, here: &Plan) -> Vec<Option<Service>> {
+        if here.link.trace.is_some() {
+            return vec![None; output.classes.len()];
+        }
         if here.scheduler.room().is_one_queue {
             let alone = output.classes.len() == 1;
             let line = Service { curve: Curve::line(here.link.rate), late: Nanos::ZERO };

@@ -10,11 +10,14 @@ use super::{At, Count, Number, Quantity, Scheduler, Table};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct NetworkLink {
-    /// The two nodes that it joins, such as ["r1", "r2"].
+    /// The two nodes that it joins, such as ["r1", "r2"]; none for a link of `topology`.
     #[schemars(extend("minItems" = 2, "maxItems" = 2))]
-    pub between: At<Vec<At<String>>>,
+    pub between: Option<At<Vec<At<String>>>>,
     /// Its rate in each direction. Default that of `[link]`.
     pub rate: Option<Quantity<Rate>>,
+    /// A file that says how the rate changes over time in either direction; `rate` is then what schedulers count on.
+    /// Default that of `[link]` for links without a `rate` of their own.
+    pub rate_trace: Option<At<String>>,
     /// Its propagation delay. Default that of `[link]`.
     pub delay: Option<Quantity<Nanos>>,
     /// Whether every flow has such a link of its own, as hosts have access links. Default false.

@@ -27,12 +27,16 @@ pub struct Queue {
     pub candidates: Option<At<Count>>,
     pub target: Option<Quantity<Nanos>>,
     pub interval: Option<Quantity<Nanos>>,
+    pub update: Option<Quantity<Nanos>>,
+    pub alpha: Option<At<Number>>,
+    pub beta: Option<At<Number>>,
+    pub burst: Option<Quantity<Nanos>>,
     pub ecn: Option<At<bool>>,
 }
 
 impl Queue {
     /// The keys that not every kind takes, and where they stand.
-    pub fn options(&self) -> [Written<'_>; 10] {
+    pub fn options(&self) -> [Written<'_>; 14] {
         // Taken apart, so that none is forgotten.
         let Queue {
             kind: _,
@@ -46,6 +50,10 @@ impl Queue {
             candidates,
             target,
             interval,
+            update,
+            alpha,
+            beta,
+            burst,
             ecn,
         } = self;
         [
@@ -58,6 +66,10 @@ impl Queue {
             ("candidates", span(candidates)),
             ("target", span(target)),
             ("interval", span(interval)),
+            ("update", span(update)),
+            ("alpha", span(alpha)),
+            ("beta", span(beta)),
+            ("burst", span(burst)),
             ("ecn", span(ecn)),
         ]
     }

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::dist::Distribution;
 use super::values::{At, Count, Number, Quantity, Word, span};
+use super::way::Way;
 use crate::keys::Written;
 use crate::model::{TcpCongestion, TcpRecovery, TcpSlowStart, TcpVariant};
 use crate::source::Kind;
@@ -38,8 +39,12 @@ pub struct Source {
     pub off: Option<At<Distribution<Nanos>>>,
     pub shape: Option<At<Number>>,
     pub window: Option<At<Count>>,
-    /// In a network: the nodes that its packets pass, from the first to the last.
-    pub path: Option<At<Vec<At<String>>>>,
+    /// In a network: the nodes that its packets pass, from the first to the last, or "shortest".
+    pub path: Option<At<Way>>,
+    /// Where the shortest path begins.
+    pub from: Option<At<String>>,
+    /// Where the shortest path ends.
+    pub to: Option<At<String>>,
     /// How often its packets pass the path, which then ends where it begins. Default 1.
     pub laps: Option<At<Count>>,
     pub variant: Option<At<Word<TcpVariant>>>,
@@ -65,7 +70,7 @@ pub struct Source {
 
 impl Source {
     /// The keys that not every model takes, and where they stand.
-    pub fn options(&self) -> [Written<'_>; 34] {
+    pub fn options(&self) -> [Written<'_>; 36] {
         // Taken apart, so that none is forgotten.
         let Source {
             model: _,
@@ -84,6 +89,8 @@ impl Source {
             shape,
             window,
             path,
+            from,
+            to,
             variant,
             loss_detection,
             congestion,
@@ -120,6 +127,8 @@ impl Source {
             ("shape", span(shape)),
             ("window", span(window)),
             ("path", span(path)),
+            ("from", span(from)),
+            ("to", span(to)),
             ("variant", span(variant)),
             ("loss-detection", span(loss_detection)),
             ("congestion", span(congestion)),

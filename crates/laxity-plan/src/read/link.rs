@@ -4,9 +4,11 @@ use std::ops::Range;
 
 use laxity::units::{Bytes, Nanos, Rate};
 
+use super::outside::Outside;
 use super::values::{Read, positive};
+use crate::edit;
 use crate::error::Fault;
-use crate::model::{LinkSpec, Overhead};
+use crate::model::{LinkSpec, Overhead, latency};
 use crate::raw::{self, Quantity};
 
 /// The longest frame of Ethernet without tags, without its check sequence.
@@ -16,7 +18,7 @@ const LARGEST_PACKET: Bytes = Bytes(1_000_000_000);
 /// The longest that a largest packet may take on the link.
 const LONGEST_TRANSMISSION: Nanos = Nanos(3_600_000_000_000);
 
-pub fn link(raw: raw::Link) -> Read<LinkSpec> {
+pub fn link(raw: raw::Link, outside: &mut Outside<'_>) -> Read<LinkSpec> {
     let max = raw.max_packet.as_ref().map(positive("max-packet")).transpose()?;
     let min = raw.min_packet.as_ref().map(positive("min-packet")).transpose()?;
     let overhead = raw.overhead.as_ref().map_or(Overhead::NONE, |overhead| overhead.value.0);
@@ -39,7 +41,11 @@ pub fn link(raw: raw::Link) -> Read<LinkSpec> {
     }
     let rate = raw.rate.value.0;
     check_transmission(rate, max_packet, &raw.rate.span)?;
-    Ok(LinkSpec { rate, overhead, max_packet, min_packet, latency: Some(Nanos::ZERO) })
+    let trace = raw.rate_trace.as_ref();
+    let trace = trace.map(|file| outside.trace(edit::Path::new(["link", "rate-trace"]), file));
+    let trace = trace.transpose()?;
+    let latency = latency(rate, trace.as_ref());
+    Ok(LinkSpec { rate, trace, overhead, max_packet, min_packet, latency })
 }
 
 /// Refuses a link that is slower than simulated time can bear.
@@ -57,7 +63,7 @@ pub fn check_transmission(rate: Rate, max_packet: Bytes, written: &Range<usize>)
 /// The propagation delay of links that do not say otherwise.
 pub fn delay(raw: &raw::Plan) -> Read<Nanos> {
     match &raw.link.0.delay {
-        Some(delay) if raw.network.0.is_empty() => {
+        Some(delay) if raw.network.0.is_empty() && raw.topology.is_none() => {
             Err(Fault::at(&delay.span, "`delay` without a network: nothing is far away")
                 .help("leave it out, or add links as `[network.NAME]` tables"))
         }

@@ -1,4 +1,4 @@
-//! `[network.NAME]`, and the paths of sources.
+//! `[network.NAME]` and `[node.NAME]`.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -6,17 +6,18 @@ use std::ops::Range;
 use laxity::units::Nanos;
 
 use super::link::check_transmission;
+use super::outside::Outside;
 use super::scheduling::scheduling;
 use super::values::{MOST, Read, positive};
 use crate::discipline::tdp;
+use crate::edit;
 use crate::error::{Fault, shown};
-use crate::model::{Clock, Hop, LinkSpec, Network, NetworkLink, Node, Scheduling, WireLoss};
-use crate::raw::{self, At, Count, Number, Table};
+use crate::model::{Clock, LinkSpec, Network, NetworkLink, Node, Scheduling, WireLoss};
+use crate::raw::{self, At, Number, Table};
+use crate::topology::Topology;
 
 /// The longest name of a link or a node, in characters.
 const LONGEST_NAME: usize = 64;
-/// The most links of a path, laps included.
-const LONGEST_PATH: usize = 1000;
 /// The most that a clock is wrong when it was just set.
 const LARGEST_OFFSET: Nanos = Nanos(60_000_000_000);
 /// The most that a clock drifts, in millionths.
@@ -25,13 +26,22 @@ const LARGEST_DRIFT: f64 = 10_000.0;
 const SHORTEST_SYNC: Nanos = Nanos(1_000);
 const LONGEST_SYNC: Nanos = Nanos(3_600_000_000_000);
 
+/// What a plan says of its network.
+pub struct Written<'a> {
+    /// Links that are not written one by one, and where they are asked for.
+    pub topology: Option<(Topology, &'a At<raw::Topology>)>,
+    pub links: raw::Links,
+    pub nodes: raw::Nodes,
+}
+
 pub fn read(
-    raw: raw::Links,
-    raw_nodes: raw::Nodes,
+    written: Written<'_>,
     link: &LinkSpec,
     delay: Nanos,
+    outside: &mut Outside<'_>,
 ) -> Read<Option<Network>> {
-    if raw.0.is_empty() {
+    let Written { topology, links: raw, nodes: raw_nodes } = written;
+    if raw.0.is_empty() && topology.is_none() {
         return match raw_nodes.0.first() {
             None => Ok(None),
             Some((name, _)) => Err(Fault::at(&name.span, "a node without a network")
@@ -42,32 +52,25 @@ pub fn read(
         let message = format!("more than {MOST} links, the most there may be");
         return Err(Fault::at(&raw.0[MOST].0.span, message));
     }
-    let mut nodes = Nodes::default();
-    let mut joined = HashMap::new();
-    let mut links: Vec<NetworkLink> = Vec::new();
-    for (name, Table(raw)) in raw.0 {
-        check_name(&name, "link")?;
-        let between = nodes.pair(&raw.between)?;
-        let ends = BTreeSet::from(between);
-        if let Some(other) = joined.insert(ends, links.len()) {
-            let message = format!("link `{}` joins the same nodes", links[other].name);
-            let help = "two nodes have one link at most: put a node in between for a second";
-            return Err(Fault::at(&raw.between.span, message).help(help));
-        }
-        let rate = raw.rate.as_ref().map_or(link.rate, |rate| rate.value.0);
-        if let Some(written) = &raw.rate {
-            check_transmission(rate, link.max_packet, &written.span)?;
-        }
-        links.push(NetworkLink {
-            name: name.value,
-            between,
-            rate,
-            delay: raw.delay.map_or(delay, |delay| delay.value.0),
-            private: raw.private.unwrap_or(false),
-            scheduling: raw.scheduler.as_ref().map(|at| own_scheduling(at, link)).transpose()?,
-            loss: raw.loss.map(|Table(loss)| wire_loss(&loss)).transpose()?,
-        });
+    let mut links = Links {
+        outside,
+        link,
+        delay,
+        nodes: Nodes::default(),
+        links: Vec::new(),
+        joined: HashMap::new(),
+    };
+    let mut drawn = HashMap::new();
+    if let Some((topology, at)) = topology {
+        drawn = links.draw(&topology, &at.span)?;
     }
+    for (name, Table(raw)) in raw.0 {
+        match drawn.get(&name.value) {
+            Some(&at) => links.change(at, &name, &raw)?,
+            None => links.add(name, &raw)?,
+        }
+    }
+    let Links { mut nodes, links, .. } = links;
     for (name, Table(raw)) in raw_nodes.0 {
         let position = nodes.positions.get(&name.value).ok_or_else(|| {
             Fault::at(&name.span, format!("no link joins a node `{}`", shown(&name.value)))
@@ -76,6 +79,114 @@ pub fn read(
         nodes.nodes[*position as usize] = node(name.value, &raw, link)?;
     }
     Ok(Some(Network { nodes: nodes.nodes, links }))
+}
+
+/// The links met so far.
+struct Links<'a, 'b> {
+    outside: &'a mut Outside<'b>,
+    link: &'a LinkSpec,
+    delay: Nanos,
+    nodes: Nodes,
+    links: Vec<NetworkLink>,
+    /// By the nodes that they join.
+    joined: HashMap<BTreeSet<u32>, usize>,
+}
+
+impl Links<'_, '_> {
+    /// Adds those of a topology; tells where they are, by name.
+    fn draw(&mut self, topology: &Topology, at: &Range<usize>) -> Read<HashMap<String, usize>> {
+        let numbers: Vec<u32> = topology.nodes.iter().map(|name| self.nodes.named(name)).collect();
+        let mut drawn = HashMap::new();
+        for link in &topology.links {
+            let name = topology.name(link);
+            let between = link.between.map(|node| numbers[node as usize]);
+            let rate = link.rate.unwrap_or(self.link.rate);
+            check_transmission(rate, self.link.max_packet, at)?;
+            self.joined.insert(BTreeSet::from(between), self.links.len());
+            if drawn.insert(name.clone(), self.links.len()).is_some() {
+                return Err(Fault::at(at, format!("two links are called `{}`", shown(&name))));
+            }
+            self.links.push(NetworkLink {
+                name,
+                between,
+                rate,
+                trace: self.link.trace.clone().filter(|_| link.rate.is_none()),
+                delay: link.delay.unwrap_or(self.delay),
+                private: false,
+                scheduling: None,
+                loss: None,
+            });
+        }
+        Ok(drawn)
+    }
+
+    /// What a link of a topology has of its own.
+    fn change(&mut self, at: usize, name: &At<String>, raw: &raw::NetworkLink) -> Read<()> {
+        if let Some(between) = &raw.between {
+            let message = format!("`between` of `{}`, which `topology` has", shown(&name.value));
+            return Err(
+                Fault::at(&between.span, message).help("leave it out, or choose another name")
+            );
+        }
+        let before = self.links[at].clone();
+        self.links[at] = self.with(before, raw)?;
+        Ok(())
+    }
+
+    /// Adds one that the plan writes.
+    fn add(&mut self, name: At<String>, raw: &raw::NetworkLink) -> Read<()> {
+        check_name(&name, "link")?;
+        let raw_between = raw.between.as_ref().ok_or_else(|| {
+            Fault::at(&name.span, "`between` is missing").help(
+                "write the two nodes that the link joins, such as `between = [\"r1\", \"r2\"]`; only links of \
+                 `topology` go without",
+            )
+        })?;
+        let between = self.nodes.pair(raw_between)?;
+        let ends = BTreeSet::from(between);
+        if let Some(other) = self.joined.insert(ends, self.links.len()) {
+            let message = format!("link `{}` joins the same nodes", self.links[other].name);
+            let help = "two nodes have one link at most: put a node in between for a second";
+            return Err(Fault::at(&raw_between.span, message).help(help));
+        }
+        let plain = NetworkLink {
+            name: name.value,
+            between,
+            rate: self.link.rate,
+            trace: self.link.trace.clone(),
+            delay: self.delay,
+            private: false,
+            scheduling: None,
+            loss: None,
+        };
+        let link = self.with(plain, raw)?;
+        self.links.push(link);
+        Ok(())
+    }
+
+    /// A link with what is written of it.
+    fn with(&mut self, plain: NetworkLink, raw: &raw::NetworkLink) -> Read<NetworkLink> {
+        if let Some(rate) = &raw.rate {
+            check_transmission(rate.value.0, self.link.max_packet, &rate.span)?;
+        }
+        let trace = match &raw.rate_trace {
+            Some(file) => {
+                let key = edit::Path::new(["network", &plain.name, "rate-trace"]);
+                Some(self.outside.trace(key, file)?)
+            }
+            None => plain.trace.filter(|_| raw.rate.is_none()),
+        };
+        let own = |at| own_scheduling(at, self.link);
+        Ok(NetworkLink {
+            rate: raw.rate.as_ref().map_or(plain.rate, |rate| rate.value.0),
+            trace,
+            delay: raw.delay.as_ref().map_or(plain.delay, |delay| delay.value.0),
+            private: raw.private.unwrap_or(plain.private),
+            scheduling: raw.scheduler.as_ref().map(own).transpose()?,
+            loss: raw.loss.as_ref().map(|Table(loss)| wire_loss(loss)).transpose()?,
+            ..plain
+        })
+    }
 }
 
 fn node(name: String, raw: &raw::Node, link: &LinkSpec) -> Read<Node> {
@@ -176,17 +287,21 @@ impl Nodes {
 
     fn node(&mut self, name: &At<String>) -> Read<u32> {
         check_name(name, "node")?;
+        Ok(self.named(&name.value))
+    }
+
+    fn named(&mut self, name: &str) -> u32 {
         let next = self.nodes.len() as u32;
-        let position = *self.positions.entry(name.value.clone()).or_insert(next);
+        let position = *self.positions.entry(name.to_owned()).or_insert(next);
         if position == next {
             self.nodes.push(Node {
-                name: name.value.clone(),
+                name: name.to_owned(),
                 scheduling: None,
                 forwarding_delay: None,
                 clock: Clock::default(),
             });
         }
-        Ok(position)
+        position
     }
 }
 
@@ -196,99 +311,5 @@ fn check_name(At { value: name, span }: &At<String>, of: &str) -> Read<()> {
         true => Ok(()),
         false => Err(Fault::at(span, format!("`{}` cannot be the name of a {of}", shown(name)))
             .help(format!("a name has 1 to {LONGEST_NAME} printable characters, such as r1"))),
-    }
-}
-
-/// From the names of nodes to the links between them.
-pub struct Paths<'a> {
-    network: Option<&'a Network>,
-    positions: HashMap<&'a str, u32>,
-    hops: HashMap<[u32; 2], Hop>,
-}
-
-impl<'a> Paths<'a> {
-    pub fn new(network: Option<&'a Network>) -> Self {
-        let nodes = network.map_or(&[][..], |network| &network.nodes);
-        let links = network.map_or(&[][..], |network| &network.links);
-        let hops = (0..).zip(links).flat_map(|(link, NetworkLink { between: [from, to], .. })| {
-            let hop = Hop { link, backward: false };
-            [([*from, *to], hop), ([*to, *from], hop.reversed())]
-        });
-        Paths {
-            network,
-            positions: nodes.iter().map(|node| node.name.as_str()).zip(0..).collect(),
-            hops: hops.collect(),
-        }
-    }
-
-    /// The links of a source's path. A network needs one of every source, a single link of none.
-    pub fn read(&self, raw: &raw::Source, source: &Range<usize>) -> Read<Vec<Hop>> {
-        if let (Some(laps), None) = (&raw.laps, &raw.path) {
-            return Err(Fault::at(&laps.span, "`laps` without `path`"));
-        }
-        let (path, network) = match (raw.path.as_ref(), self.network) {
-            (None, None) => return Ok(Vec::new()),
-            (Some(path), None) => {
-                return Err(Fault::at(&path.span, "`path` without a network").help(
-                    "add links, such as `[network.uplink]` with `between = [\"a\", \"b\"]`",
-                ));
-            }
-            (None, Some(network)) => {
-                let ends = network.ends(Hop { link: 0, backward: false });
-                return Err(Fault::at(source, "`path` is missing").help(format!(
-                    "in a network a source says which nodes its packets pass, such as `path = {ends:?}`"
-                )));
-            }
-            (Some(path), Some(network)) => (path, network),
-        };
-        if !(2..=LONGEST_PATH + 1).contains(&path.value.len()) {
-            let message = format!("a path of {} nodes", path.value.len());
-            let help = format!("a path has 2 to {} nodes", LONGEST_PATH + 1);
-            return Err(Fault::at(&path.span, message).help(help));
-        }
-        let nodes: Vec<u32> =
-            path.value.iter().map(|name| self.node(name, network)).collect::<Read<_>>()?;
-        let hop = |(at, ends): (usize, &[u32])| {
-            self.hops.get(&[ends[0], ends[1]]).copied().ok_or_else(|| {
-                let [from, to] = [ends[0], ends[1]].map(|node| &network.nodes[node as usize].name);
-                let message = format!("there is no link from `{from}` to `{to}`");
-                Fault::at(&path.value[at + 1].span, message).help(format!(
-                    "from `{from}` links lead to {}",
-                    self.neighbours(ends[0], network)
-                ))
-            })
-        };
-        let lap: Vec<Hop> = nodes.windows(2).enumerate().map(hop).collect::<Read<_>>()?;
-        let laps = raw.laps.as_ref().map_or(Ok(1), |laps| self.laps(laps, &nodes))?;
-        Ok(lap.repeat(laps))
-    }
-
-    fn laps(&self, At { value: Count(laps), span }: &At<Count>, nodes: &[u32]) -> Read<usize> {
-        if nodes.first() != nodes.last() {
-            return Err(Fault::at(span, "`laps` of a path that does not end where it begins")
-                .help("leave it out, or close the path"));
-        }
-        let most = LONGEST_PATH / (nodes.len() - 1);
-        match usize::try_from(*laps) {
-            Ok(laps) if (1..=most).contains(&laps) => Ok(laps),
-            _ => Err(Fault::at(span, format!("`laps` is {laps}"))
-                .help(format!("this path may be passed 1 to {most} times"))),
-        }
-    }
-
-    fn node(&self, At { value: name, span }: &At<String>, network: &Network) -> Read<u32> {
-        self.positions.get(name.as_str()).copied().ok_or_else(|| {
-            Fault::at(span, format!("no link joins a node `{}`", shown(name)))
-                .accepted(name, network.nodes.iter().map(|node| node.name.as_str()))
-        })
-    }
-
-    fn neighbours(&self, node: u32, network: &Network) -> String {
-        let ends = network.links.iter().filter_map(|link| match link.between {
-            [from, to] if from == node => Some(to),
-            [from, to] if to == node => Some(from),
-            _ => None,
-        });
-        crate::error::quoted_list(ends.map(|node| &*network.nodes[node as usize].name))
     }
 }

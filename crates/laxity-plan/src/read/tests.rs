@@ -7,8 +7,11 @@ mod networks;
 mod outside;
 mod queues;
 mod refused;
+mod routing;
 mod streams;
 mod tdp;
+mod topologies;
+mod traces;
 
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::context::Context;
-use super::room::Room;
+use super::room::{Room, WAY};
 use super::values::packets;
 use crate::error::Fault;
 use crate::keys::Key;
@@ -12,19 +12,20 @@ use crate::raw;
 use crate::read::{MOST, Read};
 
 pub const ROOM: Room = Room {
-    keys: &[&[
-        Key::common("class"),
-        Key::common("packet"),
-        Key::common("count"),
-        Key::common("start"),
-        Key::common("stop"),
-        Key::common("path"),
-        Key::common("laps"),
-        Key::new(
+    keys: &[
+        &[
+            Key::common("class"),
+            Key::common("packet"),
+            Key::common("count"),
+            Key::common("start"),
+            Key::common("stop"),
+        ],
+        WAY,
+        &[Key::new(
             "window",
             "how many packets it keeps queued, in a network at its first output. Default 2.",
-        ),
-    ]],
+        )],
+    ],
     read,
 };
 

@@ -1,6 +1,6 @@
 //! What of the plan is needed to read its sources, and the keys that most models have.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use laxity::units::{Bytes, Nanos};
 
 use super::values::{longer, need};
 use crate::error::{Fault, quoted_list};
-use crate::model::{Class, Dist, Hop, Model, ModelSource, Plan, Source};
+use crate::model::{Class, Dist, Hop, Hops, Model, ModelSource, Plan, Source};
 use crate::raw::{self, At, Count, Distribution, Quantity};
 use crate::read::{MOST, Paths, Read, zero};
 
@@ -27,16 +27,24 @@ pub struct Context<'a> {
     sources: usize,
     /// How many packets backlogged sources keep queued.
     pub queued: u64,
-    /// How many links all flows take, one after another.
+    /// How many links all paths have, each counted once for each class that takes it, and for each
+    /// flow where links are private.
     hops: usize,
+    shared: HashSet<(ClassId, Hops)>,
 }
 
 impl<'a> Context<'a> {
-    pub fn new(plan: &'a Plan, folder: &'a Path, text: &'a str) -> Self {
+    pub fn new(
+        plan: &'a Plan,
+        sources: &raw::Sources,
+        folder: &'a Path,
+        text: &'a str,
+    ) -> Read<Self> {
         let names =
             plan.classes.iter().enumerate().map(|(at, class)| (class.name.as_str(), at)).collect();
-        let paths = Paths::new(plan.network.as_ref());
-        Context { plan, names, paths, folder, text, sources: 0, queued: 0, hops: 0 }
+        let paths = Paths::new(plan.network.as_ref(), sources)?;
+        let shared = HashSet::new();
+        Ok(Context { plan, names, paths, folder, text, sources: 0, queued: 0, hops: 0, shared })
     }
 
     /// A source of this model, with the keys that all models have that feed a class.
@@ -47,7 +55,7 @@ impl<'a> Context<'a> {
         Ok(Source::Model(ModelSource {
             class,
             count,
-            path: self.path(raw, count, span)?,
+            path: self.path(raw, class, count, span)?,
             packet: self.packet(packet, &self.plan.classes[class.index()])?,
             model,
             start,
@@ -115,14 +123,30 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// The path of each of `count` copies, or of so many classes.
-    pub fn path(&mut self, raw: &raw::Source, count: u32, span: &Range<usize>) -> Read<Vec<Hop>> {
+    /// The path of each of `count` copies.
+    pub fn path(
+        &mut self,
+        raw: &raw::Source,
+        class: ClassId,
+        count: u32,
+        span: &Range<usize>,
+    ) -> Read<Hops> {
         let path = self.paths.read(raw, span)?;
-        self.hops = self.hops.saturating_add(path.len().saturating_mul(count as usize));
+        let is_private = |hop: &Hop| {
+            let network = self.plan.network.as_ref();
+            network.is_some_and(|network| network.links[hop.link as usize].private)
+        };
+        let times = match path.iter().any(is_private) {
+            true => count as usize,
+            false => usize::from(self.shared.insert((class, path.clone()))),
+        };
+        self.hops = self.hops.saturating_add(path.len().saturating_mul(times));
         if self.hops > MOST {
             let at = raw.path.as_ref().map_or(span, |path| &path.span);
-            let message =
-                format!("too many hops: all paths, times their `count`s, are at most {MOST} links");
+            let message = format!(
+                "too many hops: the paths of all classes, those with private links times their \
+                 `count`s, are at most {MOST} links"
+            );
             return Err(Fault::at(at, message));
         }
         Ok(path)

@@ -1,8 +1,6 @@
 //! A CSV file of arrivals.
 
 use super::recording::{FILE, SORT, read};
-use super::room::Room;
-use crate::keys::Key;
+use super::room::{Room, WAY};
 
-pub const ROOM: Room =
-    Room { keys: &[&[FILE, SORT, Key::common("path"), Key::common("laps")]], read };
+pub const ROOM: Room = Room { keys: &[&[FILE, SORT], WAY], read };

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::context::Context;
-use super::room::{Room, STREAM};
+use super::room::{Room, STREAM, WAY};
 use super::values::{distribution, longer, need};
 use crate::error::Fault;
 use crate::keys::Key;
@@ -14,6 +14,7 @@ use crate::read::Read;
 pub const ROOM: Room = Room {
     keys: &[
         STREAM,
+        WAY,
         &[Key::new("burst", "length of a burst."), Key::new("spacing", "pause between bursts.")],
     ],
     read,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::context::Context;
-use super::room::{Room, STREAM};
+use super::room::{Room, STREAM, WAY};
 use super::values::{distribution, longer, off, on, rate};
 use crate::keys::Key;
 use crate::model::{Model, Source};
@@ -13,6 +13,7 @@ use crate::read::Read;
 pub const ROOM: Room = Room {
     keys: &[
         STREAM,
+        WAY,
         &[
             Key::new("rate", "the rate while on."),
             Key::new("on", "length of an on period."),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use laxity::units::Nanos;
 
 use super::context::Context;
-use super::room::{Room, STREAM};
+use super::room::{Room, STREAM, WAY};
 use super::values::{LARGEST_SHAPE, distribution, off, on, rate};
 use crate::error::Fault;
 use crate::keys::Key;
@@ -19,6 +19,7 @@ const DEFAULT_SHAPE: f64 = 1.5;
 pub const ROOM: Room = Room {
     keys: &[
         STREAM,
+        WAY,
         &[
             Key::new("rate", "the rate while on."),
             Key::new("on", "its mean."),

@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use super::context::Context;
-use super::room::{Room, STREAM};
+use super::room::{Room, STREAM, WAY};
 use super::values::rate;
 use crate::keys::Key;
 use crate::model::{Model, Source};
 use crate::raw;
 use crate::read::Read;
 
-pub const ROOM: Room = Room { keys: &[STREAM, &[Key::new("rate", "the mean rate.")]], read };
+pub const ROOM: Room = Room { keys: &[STREAM, WAY, &[Key::new("rate", "the mean rate.")]], read };
 
 fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Read<Source> {
     let rate = rate(raw, span)?;

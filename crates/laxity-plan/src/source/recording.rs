@@ -6,7 +6,7 @@ use super::context::Context;
 use super::values::need;
 use crate::error::Fault;
 use crate::keys::Key;
-use crate::model::{Recording, Source};
+use crate::model::{Hops, Recording, Source};
 use crate::raw;
 use crate::read::{Read, matching};
 
@@ -27,10 +27,14 @@ pub fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -
         return Err(Fault::at(&file.span, "`file` is empty: write a path"));
     }
     let filter = raw.matching.as_ref().map(|filter| matching(filter, context.text)).transpose()?;
-    let may_feed = context.plan.leaves().count() as u32;
+    let plan = context.plan;
+    let mut path = Hops::default();
+    for (class, _) in plan.leaves() {
+        path = context.path(raw, class, 1, span)?;
+    }
     Ok(Source::Recording(Recording {
         file: context.folder.join(&file.value),
-        path: context.path(raw, may_feed, span)?,
+        path,
         filter,
         sort: raw.sort.as_ref().is_some_and(|sort| sort.value),
     }))

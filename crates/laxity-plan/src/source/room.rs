@@ -24,6 +24,8 @@ pub const STREAM: &[Key] = &[
     Key::common("start"),
     Key::common("stagger"),
     Key::common("stop"),
-    Key::common("path"),
-    Key::common("laps"),
 ];
+
+/// The keys of the way that packets take through a network.
+pub const WAY: &[Key] =
+    &[Key::common("path"), Key::common("from"), Key::common("to"), Key::common("laps")];

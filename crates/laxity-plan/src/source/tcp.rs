@@ -5,7 +5,7 @@ use std::ops::Range;
 use laxity::units::{Bytes, Nanos};
 
 use super::context::Context;
-use super::room::Room;
+use super::room::{Room, WAY};
 use super::values::{distribution, longer, need, packets};
 use crate::error::Fault;
 use crate::keys::Key;
@@ -24,67 +24,76 @@ const DEFAULT_INITIAL_WINDOW: u32 = 10;
 const DEFAULT_MIN_TIMEOUT: Nanos = Nanos(200_000_000);
 
 pub const ROOM: Room = Room {
-    keys: &[&[
-        Key::common("class"),
-        Key::common("packet"),
-        Key::common("count"),
-        Key::common("start"),
-        Key::common("stagger"),
-        Key::common("path"),
-        Key::common("laps"),
-        Key::new("variant", "how losses are found and windows grow. Default cubic."),
-        Key::new(
-            "loss-detection",
-            "how losses are found. Default what `variant` says, and that is `sack` by default; under\n`congestion = \"bbr\"` `rack-tlp`.",
-        ),
-        Key::new(
-            "congestion",
-            "how windows grow and shrink. Default what `variant` says, and that is `cubic` by default.",
-        ),
-        Key::new("ack", "length of an acknowledgement. Default the link's `min-packet`."),
-        Key::new("transfer", "how much one transfer holds. Default without end."),
-        Key::new(
-            "pause",
-            "the time between two transfers of a connection; needs `transfer`. Default 0s.",
-        ),
-        Key::new(
-            "every",
-            "the time from one transfer that a connection is asked for to the next, done or not;\n\
+    keys: &[
+        &[
+            Key::common("class"),
+            Key::common("packet"),
+            Key::common("count"),
+            Key::common("start"),
+            Key::common("stagger"),
+        ],
+        WAY,
+        &[
+            Key::new("variant", "how losses are found and windows grow. Default cubic."),
+            Key::new(
+                "loss-detection",
+                "how losses are found. Default what `variant` says, and that is `sack` by default; under\n`congestion = \"bbr\"` `rack-tlp`.",
+            ),
+            Key::new(
+                "congestion",
+                "how windows grow and shrink. Default what `variant` says, and that is `cubic` by default.",
+            ),
+            Key::new("ack", "length of an acknowledgement. Default the link's `min-packet`."),
+            Key::new("transfer", "how much one transfer holds. Default without end."),
+            Key::new(
+                "pause",
+                "the time between two transfers of a connection; needs `transfer`. Default 0s.",
+            ),
+            Key::new(
+                "every",
+                "the time from one transfer that a connection is asked for to the next, done or not;\n\
              exponential for a Poisson process; needs `transfer`, in place of `pause`.",
-        ),
-        Key::new("window", "the receiver's window in\nsegments. Default 4000."),
-        Key::new("initial-window", "the initial window in segments. Default 10."),
-        Key::new("slow-start", "how the first slow start ends. Default standard."),
-        Key::new(
-            "pacing",
-            "whether segments leave one by one at a rate. Default false, under\n`congestion = \"bbr\"` true.",
-        ),
-        Key::new(
-            "delayed-acks",
-            "whether only every second segment is acknowledged. Default true.",
-        ),
-        Key::new(
-            "limited-transmit",
-            "whether the first two duplicate acknowledgements let a new segment go. Default true.",
-        ),
-        Key::new(
-            "ecn",
-            "whether queues may mark segments instead of dropping them. Default false, under\n`congestion = \"dctcp\"` true.",
-        ),
-        Key::new("min-timeout", "the shortest retransmission timeout, by RFC 6298. Default 200ms."),
-        Key::new("tick", "one tick of a coarse retransmission timer, in place of `min-timeout`."),
-        Key::new(
-            "jitter",
-            "the time from when a sender may send until it does. Default\n\
+            ),
+            Key::new("window", "the receiver's window in\nsegments. Default 4000."),
+            Key::new("initial-window", "the initial window in segments. Default 10."),
+            Key::new("slow-start", "how the first slow start ends. Default standard."),
+            Key::new(
+                "pacing",
+                "whether segments leave one by one at a rate. Default false, under\n`congestion = \"bbr\"` true.",
+            ),
+            Key::new(
+                "delayed-acks",
+                "whether only every second segment is acknowledged. Default true.",
+            ),
+            Key::new(
+                "limited-transmit",
+                "whether the first two duplicate acknowledgements let a new segment go. Default true.",
+            ),
+            Key::new(
+                "ecn",
+                "whether queues may mark segments instead of dropping them. Default false, under\n`congestion = \"dctcp\"` true.",
+            ),
+            Key::new(
+                "min-timeout",
+                "the shortest retransmission timeout, by RFC 6298. Default 200ms.",
+            ),
+            Key::new(
+                "tick",
+                "one tick of a coarse retransmission timer, in place of `min-timeout`.",
+            ),
+            Key::new(
+                "jitter",
+                "the time from when a sender may send until it does. Default\n\
              uniform, from none to what a segment takes on the slowest link of the path.",
-        ),
-    ]],
+            ),
+        ],
+    ],
     read,
 };
 
 fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Read<Source> {
     let (class, count) = context.class_and_count(raw, span)?;
-    let path = context.path(raw, count, span)?;
+    let path = context.path(raw, class, count, span)?;
     let plan = context.plan;
     if plan.network.is_none() {
         let message = "`model = \"tcp\"` without a network: acknowledgements need a way back";

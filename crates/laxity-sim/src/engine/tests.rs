@@ -346,6 +346,7 @@ fn a_backlogged_source_goes_on_whoever_drops_its_packets() {
         r#"kind = "red", min = 2, max = 4, limit = 8, weight = 0.001, gentle = false"#,
         r#"kind = "choke", min = 2, max = 4, limit = 8, weight = 0.5, candidates = 2"#,
         r#"kind = "codel", limit = 8, target = "1ms", interval = "10ms""#,
+        r#"kind = "pie", limit = 8, target = "1ms", update = "1ms", burst = "0s""#,
     ] {
         let plan = plan(&format!(
             r#"scheduler = {{ kind = "wfq", queue = {{ {queue} }} }}

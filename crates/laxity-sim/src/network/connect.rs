@@ -2,7 +2,7 @@
 
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
-use laxity_plan::model::{Hop, ModelSource, Recording, Source, TcpSource};
+use laxity_plan::model::{Hop, Hops, ModelSource, Recording, Source, TcpSource};
 use rand::RngExt;
 
 use super::flow::{Connection, Flow, FlowBooks, Workload};
@@ -72,7 +72,7 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     /// A flow along a path and, if it `returns`, back.
-    fn flow(&mut self, class: ClassId, path: &[Hop], returns: bool, bound: Option<Nanos>) -> Flow {
+    fn flow(&mut self, class: ClassId, path: &Hops, returns: bool, bound: Option<Nanos>) -> Flow {
         let [path, back] = self.topology.add(class, path, returns);
         let (id, books) = (FlowId::default(), FlowBooks::default());
         Flow { class, id, path, back, bound, backlogged: None, connection: None, books }

@@ -5,6 +5,7 @@ mod phases;
 mod sources;
 mod tcp;
 mod tdp;
+mod varying;
 
 use std::path::Path;
 

@@ -3,13 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use laxity::link::Link;
 use laxity::packet::ClassId;
 use laxity::sched::Tdp;
 use laxity::sched::tdp::{Edge, Upstream};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::model::{Hop, Model, ModelSource, SchedulerSpec, Source};
+use laxity_plan::model::{Hop, Hops, Model, ModelSource, SchedulerSpec, Source};
 use laxity_plan::paths::Paths;
 use laxity_plan::tdp::{Assigned, Schedule};
 use rand::RngExt;
@@ -38,6 +37,8 @@ pub(super) struct Topology<'a> {
     backlogged: HashSet<Hop>,
     /// The outputs that all flows share.
     shared: HashMap<Hop, u32>,
+    /// The routes that all flows of a class along a path share: those without private links.
+    common: HashMap<(ClassId, Hops, bool), [Range<u32>; 2]>,
     /// The plan as outputs met so far see it to which nothing is known to come.
     seen: HashMap<Hop, Plan>,
 }
@@ -67,13 +68,28 @@ impl<'a> Topology<'a> {
             loops: 0,
             backlogged: on.plan.sources.iter().filter_map(first_backlogged).collect(),
             shared: HashMap::new(),
+            common: HashMap::new(),
             seen: HashMap::new(),
         }
     }
 
     /// One flow's routes along a path of its class and, if it `returns`, back: ranges of
     /// [`routes`](Self::routes).
-    pub fn add(&mut self, class: ClassId, path: &[Hop], returns: bool) -> [Range<u32>; 2] {
+    pub fn add(&mut self, class: ClassId, path: &Hops, returns: bool) -> [Range<u32>; 2] {
+        if path.iter().any(|hop| self.on.link(*hop).private) {
+            return self.lay(class, path, returns);
+        }
+        let key = (class, path.clone(), returns);
+        if let Some(known) = self.common.get(&key) {
+            return known.clone();
+        }
+        let routes = self.lay(class, path, returns);
+        self.common.insert(key, routes.clone());
+        routes
+    }
+
+    /// Adds routes to all others.
+    fn lay(&mut self, class: ClassId, path: &[Hop], returns: bool) -> [Range<u32>; 2] {
         let mut private = HashMap::new();
         let back: Vec<Hop> = path.iter().rev().map(|hop| hop.reversed()).collect();
         [(path, false), (if returns { &back } else { &[] }, true)].map(|(path, acks)| {
@@ -111,7 +127,7 @@ impl<'a> Topology<'a> {
             }
         };
         let mut output =
-            Output::new(Link::new(link.rate), link.delay, books_of(hop) as u32, discipline);
+            Output::new(link.transmitter(), link.delay, books_of(hop) as u32, discipline);
         output.losses = link.loss.map(|loss| Box::new(Losses::new(loss, self.drawn(1, number))));
         output.input = self.input(hop).map(Box::new);
         if self.backlogged.contains(&hop) {

@@ -29,6 +29,7 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
     };
     Plan {
         network: None,
+        files: Vec::new(),
         title: None,
         link: LinkSpec {
             rate: Rate(10_000_000),
@@ -36,6 +37,7 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
             max_packet: Bytes(1536),
             min_packet: Bytes(40),
             latency: Some(Nanos::ZERO),
+            trace: None,
         },
         scheduler: SchedulerSpec::Fifo,
         queue: None,
@@ -49,7 +51,7 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
 pub(crate) fn fed_by(model: Model, packet: Dist<Bytes>) -> Plan {
     let mut plan = plan(&["fed"]);
     plan.sources.push(Source::Model(ModelSource {
-        path: Vec::new(),
+        path: Hops::default(),
         class: ClassId(0),
         count: 1,
         packet,

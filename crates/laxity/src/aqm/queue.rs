@@ -6,7 +6,7 @@ use rand_pcg::rand_core::Rng;
 use super::codel::{Controller, Fate};
 use super::held::Held;
 use super::red::Detector;
-use super::{Choke, CoDel, Limit, Red};
+use super::{Choke, CoDel, Limit, Pie, Red, pie};
 use crate::error::SetupError;
 use crate::packet::Packet;
 use crate::scheduler::{Backlog, DropReason};
@@ -24,6 +24,8 @@ pub enum Policy {
     Choke(Choke),
     /// Controlled delay.
     CoDel(CoDel),
+    /// A proportional integral controller.
+    Pie(Pie),
 }
 
 /// A policy at work on what is queued.
@@ -39,6 +41,7 @@ enum Manager {
     Red(Detector),
     Choke(Drawing),
     CoDel(CoDel, Controller),
+    Pie(pie::Controller),
 }
 
 /// CHOKe at work.
@@ -70,6 +73,7 @@ impl Queue {
                 codel.check()?;
                 Manager::CoDel(codel, Controller::default())
             }
+            Policy::Pie(pie) => Manager::Pie(pie::Controller::new(pie, of_red)?),
         };
         Ok(Queue { manager, queued: Backlog::default() })
     }
@@ -86,6 +90,10 @@ impl Queue {
             Manager::Choke(Drawing { detector, candidates, .. }) => {
                 detector.average(now, self.queued);
                 if detector.detects() { *candidates } else { 0 }
+            }
+            Manager::Pie(controller) => {
+                controller.advance(now);
+                0
             }
             Manager::DropTail(_) | Manager::CoDel(..) => 0,
         }
@@ -118,6 +126,7 @@ impl Queue {
             }
             Manager::DropTail(limit) => limit.check(queued, packet),
             Manager::CoDel(codel, _) => codel.limit.check(queued, packet),
+            Manager::Pie(controller) => controller.judge(packet, queued),
         }
     }
 
@@ -127,6 +136,7 @@ impl Queue {
             Manager::Red(detector) | Manager::Choke(Drawing { detector, .. }) => detector.limit(),
             Manager::DropTail(limit) => *limit,
             Manager::CoDel(codel, _) => codel.limit,
+            Manager::Pie(controller) => controller.limit(),
         };
         limit.check(self.queued.and(ahead), packet).is_ok()
     }
@@ -141,11 +151,16 @@ impl Queue {
     #[inline]
     pub fn remove(&mut self, now: Nanos, packet: &Packet) {
         self.queued.remove(packet.length);
-        if self.queued.packets == 0
-            && let Manager::Red(detector) | Manager::Choke(Drawing { detector, .. }) =
-                &mut self.manager
-        {
-            detector.idle(now);
+        if self.queued.packets > 0 {
+            return;
+        }
+        match &mut self.manager {
+            Manager::Red(detector) | Manager::Choke(Drawing { detector, .. }) => detector.idle(now),
+            Manager::Pie(controller) => {
+                controller.advance(now);
+                controller.idle();
+            }
+            Manager::DropTail(_) | Manager::CoDel(..) => {}
         }
     }
 
@@ -175,6 +190,11 @@ impl Queue {
         match &mut self.manager {
             Manager::CoDel(codel, controller) => {
                 controller.leave(codel, now, packet, self.queued.bytes)
+            }
+            Manager::Pie(controller) => {
+                controller.advance(now);
+                controller.left(now, packet, self.queued);
+                Fate::Sent
             }
             _ => Fate::Sent,
         }

@@ -4,13 +4,14 @@ mod choke;
 mod codel;
 mod conservation;
 mod naive;
+mod pie;
 mod red;
 
 pub(crate) use codel::Pseudocode;
 
 use proptest::prelude::*;
 
-use super::{CoDel, Fraction, Limit, Measure, Red, Spacing};
+use super::{CoDel, Fraction, Limit, Measure, Pie, Red, Spacing};
 use crate::packet::{ClassId, Ecn, FlowId, Packet};
 use crate::units::{Bytes, Nanos};
 
@@ -48,6 +49,21 @@ pub(crate) fn any_codel() -> impl Strategy<Value = CoDel> {
             max_packet: Bytes(max_packet),
         },
     )
+}
+
+fn any_pie() -> impl Strategy<Value = Pie> {
+    let times = (0..20_000_000u64, 1..20_000_000u64, 0..40_000_000u64);
+    (times, 0..2_000_000_000u32, 0..2_000_000_000u32, 1..200u64, any::<bool>(), 1..1500u64)
+        .prop_map(|((target, update, burst), alpha, beta, limit, ecn, packet)| Pie {
+            target: Nanos(target),
+            update: Nanos(update),
+            alpha: alpha.min(Pie::MOST_GAIN),
+            beta: beta.min(Pie::MOST_GAIN),
+            burst: Nanos(burst),
+            limit: Limit::Packets(limit),
+            ecn,
+            packet: Bytes(packet),
+        })
 }
 
 /// A packet of one of a few flows.

@@ -21,6 +21,7 @@ fn the_link_and_its_scheduler() {
     assert!(plan.title.as_ref().is_some_and(|title| title.starts_with("Access link")));
     let link = LinkSpec {
         rate: Rate(10_000_000),
+        trace: None,
         overhead: Overhead::NONE,
         max_packet: Bytes(1536),
         min_packet: Bytes(40),
@@ -124,9 +125,9 @@ fn sources_of_every_model() {
 
     let file = Path::new("folder").join("traffic.pcap");
     let filter = Some("udp or tcp".parse().unwrap());
-    let path = Vec::new();
+    let path = Hops::default();
     assert_eq!(sources[6], Source::Recording(Recording { file, path, filter, sort: false }));
-    let (file, path) = (Path::new("/data/arrivals.csv").into(), Vec::new());
+    let (file, path) = (Path::new("/data/arrivals.csv").into(), Hops::default());
     assert_eq!(sources[7], Source::Recording(Recording { file, path, filter: None, sort: true }));
 
     assert_eq!(model(&sources[8]).model, Model::Correlated { rate: Rate(64_000) });

@@ -57,6 +57,7 @@ fn links_and_paths() {
         name: name.into(),
         between,
         rate: Rate(rate),
+        trace: None,
         delay: Nanos(delay),
         private,
         scheduling: scheduler.map(|scheduler| Scheduling { scheduler, queue: None }),
@@ -69,7 +70,7 @@ fn links_and_paths() {
         [link("access", [0, 1], 10_000_000, 1_000_000, true, None), bottleneck.clone()]
     );
     let Source::Model(calls) = &plan.sources[1] else { panic!("a model") };
-    assert_eq!(calls.path, [Hop { link: 0, backward: false }]);
+    assert_eq!(*calls.path, [Hop { link: 0, backward: false }]);
     assert_eq!(network.ends(Hop { link: 1, backward: true }), ["r2", "r1"]);
     let [access, slow] = [0, 1].map(|link| Hop { link, backward: false });
     let networked = plan.networked().unwrap();
@@ -85,7 +86,7 @@ fn tcp_and_its_defaults() {
     let defaults = TcpSource {
         class: ClassId(0),
         count: 3,
-        path: vec![Hop { link: 1, backward: true }, Hop { link: 0, backward: true }],
+        path: [1, 0].map(|link| Hop { link, backward: true }).into(),
         recovery: TcpRecovery::Sack,
         congestion: TcpCongestion::Cubic,
         packet: Bytes(1000),
@@ -213,7 +214,8 @@ fn paths_that_lead_nowhere() {
         "count = 3",
         "count = 900000",
         "[\"r2\", \"r1\", \"host\"]",
-        "too many hops: all paths, times their `count`s, are at most 1000000 links",
+        "too many hops: the paths of all classes, those with private links times their `count`s, are at \
+         most 1000000 links",
         "",
     );
 }
@@ -241,7 +243,7 @@ fn models_that_need_a_network_or_none() {
     ] {
         let fed = NETWORK.replacen(constant, source, 1);
         let plan = parse(&fed).unwrap();
-        assert_eq!(plan.sources[1].path(), [Hop { link: 0, backward: false }]);
+        assert_eq!(**plan.sources[1].path(), [Hop { link: 0, backward: false }]);
         let pathless = fed.replacen("path = [\"host\", \"r1\"]", "", 1);
         assert_eq!(message(&pathless), "`path` is missing");
     }

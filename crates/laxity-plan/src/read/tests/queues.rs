@@ -1,6 +1,6 @@
 //! `queue = { … }`: who gets in.
 
-use laxity::aqm::{Choke, CoDel, Fraction, Limit, Measure, Red, Spacing};
+use laxity::aqm::{Choke, CoDel, Fraction, Limit, Measure, Pie, Red, Spacing};
 use laxity::units::{Bytes, Nanos};
 
 use super::parse;
@@ -74,6 +74,33 @@ fn every_kind_is_read() {
                 max_packet: Bytes(1500),
             }),
         ),
+        (
+            "kind = 'pie', limit = 1000",
+            QueueSpec::Pie(Pie {
+                target: Nanos(15_000_000),
+                update: Nanos(15_000_000),
+                alpha: 125_000,
+                beta: 1_250_000,
+                burst: Nanos(150_000_000),
+                limit: Limit::Packets(1000),
+                ecn: false,
+                packet: Bytes(1500),
+            }),
+        ),
+        (
+            "kind = 'pie', limit = '1MB', target = '5ms', update = '8ms', alpha = 2, beta = 0, burst = '0s', \
+             ecn = true",
+            QueueSpec::Pie(Pie {
+                target: Nanos(5_000_000),
+                update: Nanos(8_000_000),
+                alpha: 2_000_000,
+                beta: 0,
+                burst: Nanos::ZERO,
+                limit: Limit::Bytes(1_000_000),
+                ecn: true,
+                packet: Bytes(1500),
+            }),
+        ),
     ];
     for (keys, expected) in cases {
         let queue = format!("queue = {{ {keys} }}");
@@ -108,17 +135,26 @@ fn what_makes_no_sense_is_refused() {
     let long = "1073741824";
     red(&format!("min = 5, max = {long}"), long, "`max` is too long: 1073741824", "1073741823");
     let message = "`target` does not belong to `kind = \"red\"`";
-    red("min = 5, max = 9, target = '5ms'", "'5ms'", message, "it belongs to `codel`");
+    red("min = 5, max = 9, target = '5ms'", "'5ms'", message, "it belongs to `codel`, `pie`");
     let message = "`candidates` does not belong to `kind = \"red\"`";
     red("min = 5, max = 9, candidates = 2", "2", message, "`choke`");
     let message = "`ecn` does not belong to `kind = \"droptail\"`";
-    refused("kind = 'droptail', limit = 9, ecn = true", "true", message, "`red`, `choke`, `codel`");
+    refused(
+        "kind = 'droptail', limit = 9, ecn = true",
+        "true",
+        message,
+        "`red`, `choke`, `codel`, `pie`",
+    );
     let zero = "`candidates` is zero: it must be more";
     refused("kind = 'choke', limit = 9, min = 5, max = 9, candidates = 0", "0", zero, "");
     let many = "`candidates` is 1001";
     refused("kind = 'choke', limit = 9, min = 5, max = 9, candidates = 1001", "1001", many, "1000");
     let zero = "`interval` is zero: it must be more";
     refused("kind = 'codel', limit = 9, interval = '0s'", "'0s'", zero, "");
+    let zero = "`update` is zero: it must be more";
+    refused("kind = 'pie', limit = 9, update = '0s'", "'0s'", zero, "");
+    refused("kind = 'pie', limit = 9, beta = -1", "-1", "`beta` is -1", "it is 0 to 1000");
+    refused("kind = 'pie', limit = 9, alpha = 1001", "1001", "`alpha` is 1001", "it is 0 to 1000");
     refused("kind = 'codel', limit = 0", "0", "`limit` is zero: it must be more", "");
 }
 

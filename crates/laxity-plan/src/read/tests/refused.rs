@@ -230,7 +230,7 @@ fn a_key_that_does_not_belong() {
         "\"poisson\"",
         burst,
         "`burst` does not belong to `model = \"poisson\"`",
-        "start, stagger, stop, path, laps, rate",
+        "start, stagger, stop, path, from, to, laps, rate",
     );
     refused(
         "file = \"/",

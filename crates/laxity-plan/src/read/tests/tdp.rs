@@ -148,7 +148,7 @@ fn laps_and_jitter_of_sources() {
         "\"poisson\"\njitter = \"1us\"",
         "\"1us\"",
         without,
-        "packet, count, start, stagger, stop, path, laps, rate",
+        "packet, count, start, stagger, stop, path, from, to, laps, rate",
     );
 }
 

@@ -177,7 +177,7 @@ fn arrows(
 fn takers(plan: &Plan) -> BTreeMap<Hop, BTreeSet<ClassId>> {
     let mut takers: BTreeMap<Hop, BTreeSet<ClassId>> = BTreeMap::new();
     for source in &plan.sources {
-        for hop in source.path() {
+        for hop in source.path().iter() {
             takers.entry(*hop).or_default().extend(plan.fed_by(source));
         }
     }

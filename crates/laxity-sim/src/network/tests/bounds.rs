@@ -6,7 +6,7 @@ use super::*;
 
 /// A network whose paths lead from lower nodes to higher ones.
 #[derive(Clone, Debug)]
-struct Drawn {
+pub(super) struct Drawn {
     classes: Vec<DrawnClass>,
     links: Vec<DrawnLink>,
     sources: Vec<DrawnSource>,
@@ -59,7 +59,7 @@ const SCHEDULERS: [&str; 10] = [
 ];
 
 impl Drawn {
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut text = String::from(
             "link = { rate = \"10mbit\", max-packet = \"1000b\" }\nscheduler.kind = \"fifo\"\n",
         );
@@ -157,7 +157,7 @@ fn source(classes: usize) -> impl Strategy<Value = DrawnSource> {
     )
 }
 
-fn drawn() -> impl Strategy<Value = Drawn> {
+pub(super) fn drawn() -> impl Strategy<Value = Drawn> {
     let classes = proptest::collection::vec(class(), 1..5);
     classes.prop_flat_map(|classes| {
         let links = proptest::collection::vec(link(), 2 * NODES);
@@ -172,8 +172,16 @@ fn drawn() -> impl Strategy<Value = Drawn> {
 
 /// How many of a run's classes have a bound from end to end, and how many do not.
 fn keeps_its_bounds(text: &str, duration: Nanos) -> Result<[usize; 2], TestCaseError> {
-    let plan = plan(text);
-    let (summary, _) = run(&plan, duration, 1);
+    keeps_bounds(&plan(text), text, duration)
+}
+
+/// The same of a plan that was made of a text.
+pub(super) fn keeps_bounds(
+    plan: &Plan,
+    text: &str,
+    duration: Nanos,
+) -> Result<[usize; 2], TestCaseError> {
+    let (summary, _) = run(plan, duration, 1);
     for hop in &summary.hops {
         for class in &hop.classes {
             let what = (&hop.from, &hop.to, &hop.scheduler, &class.name, class.bound_ns);

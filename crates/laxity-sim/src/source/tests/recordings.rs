@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::{Bytes, Nanos};
 use laxity_plan::matching::Match;
-use laxity_plan::model::{Overhead, Plan, Recording};
+use laxity_plan::model::{Hops, Overhead, Plan, Recording};
 use proptest::prelude::*;
 
 use crate::error::SimError;
@@ -30,7 +30,7 @@ fn open<'a>(file: &'a [u8], plan: &Plan) -> Result<Box<dyn Arrivals + 'a>, SimEr
 }
 
 fn recording(filter: Option<Match>) -> Recording {
-    Recording { file: "in".into(), path: Vec::new(), filter, sort: false }
+    Recording { file: "in".into(), path: Hops::default(), filter, sort: false }
 }
 
 fn all(arrivals: &mut dyn Arrivals) -> Result<Vec<Arrival>, SimError> {

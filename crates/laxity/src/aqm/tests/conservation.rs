@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
-use super::{any_codel, any_red, packet};
+use super::{any_codel, any_pie, any_red, packet};
 use crate::aqm::{Choke, Limit, Managed, Policy};
 use crate::packet::{Ecn, Packet};
 use crate::port::{Books, Port, Promise};
@@ -23,6 +23,7 @@ fn any_policy() -> impl Strategy<Value = Policy> {
         any_red().prop_map(Policy::Red),
         (any_red(), 1..3u32).prop_map(|(red, candidates)| Policy::Choke(Choke { red, candidates })),
         any_codel().prop_map(Policy::CoDel),
+        any_pie().prop_map(Policy::Pie),
     ]
 }
 

@@ -7,7 +7,7 @@ use std::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::aqm::{Choke, Fraction, Managed, Measure, Policy, Red, Spacing};
+use crate::aqm::{Choke, Fraction, Managed, Measure, Pie, Policy, Red, Spacing};
 use crate::link::Link;
 use crate::packet::FlowId;
 use crate::port::{Account, Books, Port, Promise};
@@ -133,7 +133,17 @@ fn policies() -> Vec<Policy> {
         Policy::DropTail(_) => Some(Policy::Red(red)),
         Policy::Red(_) => Some(Policy::Choke(Choke { red, candidates: 2 })),
         Policy::Choke(_) => Some(Policy::CoDel(impatient())),
-        Policy::CoDel(_) => None,
+        Policy::CoDel(_) => Some(Policy::Pie(Pie {
+            target: Nanos(100_000),
+            update: Nanos(200_000),
+            alpha: Pie::MOST_GAIN,
+            beta: Pie::MOST_GAIN,
+            burst: Nanos::ZERO,
+            limit: Limit::None,
+            ecn: false,
+            packet: Bytes(100),
+        })),
+        Policy::Pie(_) => None,
     };
     core::iter::successors(Some(Policy::DropTail(Limit::Packets(3))), after).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::string::{String, ToString};
 
-use crate::aqm::{CoDel, Fraction, Limit, Managed, Measure, Policy, Red, Spacing};
+use crate::aqm::{CoDel, Fraction, Limit, Managed, Measure, Pie, Policy, Red, Spacing};
 use crate::error::SetupError;
 use crate::packet::ClassId;
 use crate::sched::dwcs::{DwcsSettings, Late, Stream, Streams};
@@ -118,6 +118,16 @@ fn queues() {
         transmission: Nanos(1),
     };
     let codel = CoDel { interval: Nanos::ZERO, ..FqCodelSettings::RFC_8290.codel };
+    let pie = Pie {
+        target: Pie::TARGET,
+        update: Pie::UPDATE,
+        alpha: Pie::GAINS[0],
+        beta: Pie::GAINS[1],
+        burst: Pie::BURST,
+        limit: Limit::None,
+        ecn: false,
+        packet: Bytes(1500),
+    };
     let weight = "the weight of RED's average in parts of 2^-32 is";
     for (made, message) in [
         (
@@ -143,6 +153,14 @@ fn queues() {
         (
             new(Policy::CoDel(codel), 0),
             "CoDel's interval in ns is 0: accepted is at least 1".into(),
+        ),
+        (
+            new(Policy::Pie(Pie { update: Nanos::ZERO, ..pie }), 0),
+            "PIE's update in ns is 0: accepted is at least 1".into(),
+        ),
+        (
+            new(Policy::Pie(Pie { alpha: 2_000_000_000, ..pie }), 0),
+            "PIE's alpha in millionths is 2000000000: accepted is 0 to 1000000000".into(),
         ),
     ] {
         assert_eq!(refused(made), message);

@@ -1,0 +1,81 @@
+//! `topology = …`: a file, or a table that says what is drawn.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use laxity::units::{Nanos, Rate};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+
+use super::values::{At, Count, Quantity, Word};
+
+/// A file of links, or a network that is drawn by a rule.
+#[derive(Debug)]
+pub enum Topology {
+    File(String),
+    Drawn(Drawn),
+}
+
+/// A network that is drawn by a rule.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Drawn {
+    /// What is drawn.
+    pub kind: At<Word<Shape>>,
+    /// `fat-tree`: the ports of a switch, an even number.
+    pub k: Option<At<Count>>,
+    /// `dumbbell`: the hosts on each side.
+    pub hosts: Option<At<Count>>,
+    /// The rate of links, in a dumbbell of that between the routers. Default that of `[link]`.
+    pub rate: Option<Quantity<Rate>>,
+    /// Their propagation delay. Default that of `[link]`.
+    pub delay: Option<Quantity<Nanos>>,
+    /// `dumbbell`: the rate of the hosts' links. Default that of `[link]`.
+    pub access_rate: Option<Quantity<Rate>>,
+    /// `dumbbell`: their propagation delay. Default that of `[link]`.
+    pub access_delay: Option<Quantity<Nanos>>,
+}
+
+/// `kind = …` of a topology.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// Hosts on both sides of one link.
+    Dumbbell,
+    /// Three layers of switches, all with as many ports.
+    FatTree,
+}
+
+impl<'de> Deserialize<'de> for Topology {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct TopologyVisitor;
+
+        impl<'de> Visitor<'de> for TopologyVisitor {
+            type Value = Topology;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a file such as \"network.graphml\", or a table with a `kind`")
+            }
+            fn visit_str<E: Error>(self, file: &str) -> Result<Topology, E> {
+                Ok(Topology::File(file.to_owned()))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Topology, A::Error> {
+                Drawn::deserialize(MapAccessDeserializer::new(map)).map(Topology::Drawn)
+            }
+        }
+
+        from.deserialize_any(TopologyVisitor)
+    }
+}
+
+impl JsonSchema for Topology {
+    fn schema_name() -> Cow<'static, str> {
+        "Topology".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let drawn = generator.subschema_for::<Drawn>();
+        json_schema!({ "anyOf": [{ "type": "string" }, drawn] })
+    }
+}

@@ -1,0 +1,83 @@
+//! `topology = …`.
+
+use std::ops::Range;
+
+use laxity::units::{Nanos, Rate};
+
+use super::outside::Outside;
+use super::values::Read;
+use crate::edit;
+use crate::error::Fault;
+use crate::raw::{self, At, Count, Quantity, Shape};
+use crate::topology::{Dumbbell, FatTree, Topology};
+
+/// The topology of a plan.
+pub fn read(raw: &At<raw::Topology>, outside: &mut Outside<'_>) -> Read<Topology> {
+    match &raw.value {
+        raw::Topology::File(file) => {
+            outside.read(edit::Path::new(["topology"]), file, &raw.span, Topology::parse)
+        }
+        raw::Topology::Drawn(drawn) => self::drawn(drawn, &raw.span),
+    }
+}
+
+fn drawn(raw: &raw::Drawn, at: &Range<usize>) -> Read<Topology> {
+    check_keys(raw)?;
+    let rate = |rate: &Option<Quantity<Rate>>| rate.as_ref().map(|rate| rate.value.0);
+    let delay = |delay: &Option<Quantity<Nanos>>| delay.as_ref().map(|delay| delay.value.0);
+    let (middle_rate, middle_delay) = (rate(&raw.rate), delay(&raw.delay));
+    Ok(match raw.kind.value.0 {
+        Shape::Dumbbell => {
+            let hosts = count("hosts", &raw.hosts, 1..=Dumbbell::MOST_HOSTS, at)?;
+            let access = (rate(&raw.access_rate), delay(&raw.access_delay));
+            Dumbbell { hosts, middle: (middle_rate, middle_delay), access }.draw()
+        }
+        Shape::FatTree => {
+            let k = count("k", &raw.k, 2..=FatTree::MOST_PORTS, at)?;
+            if k % 2 == 1 {
+                let span = raw.k.as_ref().map_or(at, |k| &k.span);
+                return Err(Fault::at(span, format!("`k` is {k}, an odd number"))
+                    .help("half of a switch's ports lead up and half lead down"));
+            }
+            FatTree { k, rate: middle_rate, delay: middle_delay }.draw()
+        }
+    })
+}
+
+fn count(
+    key: &str,
+    raw: &Option<At<Count>>,
+    fits: std::ops::RangeInclusive<u32>,
+    at: &Range<usize>,
+) -> Read<u32> {
+    let help = format!("it is {} to {}", fits.start(), fits.end());
+    let Some(At { value: Count(count), span }) = raw else {
+        return Err(Fault::at(at, format!("`{key}` is missing")).help(help));
+    };
+    match u32::try_from(*count) {
+        Ok(count) if fits.contains(&count) => Ok(count),
+        _ => Err(Fault::at(span, format!("`{key}` is {count}")).help(help)),
+    }
+}
+
+/// Refuses the keys of another shape.
+fn check_keys(raw: &raw::Drawn) -> Read<()> {
+    let (word, others) = match raw.kind.value.0 {
+        Shape::Dumbbell => ("dumbbell", vec![("k", raw::span(&raw.k))]),
+        Shape::FatTree => (
+            "fat-tree",
+            vec![
+                ("hosts", raw::span(&raw.hosts)),
+                ("access-rate", raw::span(&raw.access_rate)),
+                ("access-delay", raw::span(&raw.access_delay)),
+            ],
+        ),
+    };
+    match others.into_iter().find_map(|(key, span)| Some((key, span?))) {
+        None => Ok(()),
+        Some((key, span)) => {
+            Err(Fault::at(span, format!("`{key}` does not belong to `kind = \"{word}\"`"))
+                .help("leave it out"))
+        }
+    }
+}

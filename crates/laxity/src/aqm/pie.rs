@@ -1,0 +1,205 @@
+//! PIE, proportional integral controller enhanced (Pan, Natarajan, Baker, White 2017, RFC 8033).
+
+use rand_pcg::Pcg32;
+use rand_pcg::rand_core::Rng;
+
+use super::Limit;
+use crate::error::{SetupError, check};
+use crate::packet::{Ecn, Packet};
+use crate::scheduler::{Backlog, DropReason};
+use crate::units::{Bytes, Nanos};
+
+/// How PIE is set: arriving packets are dropped with a probability that is moved every `update`, by how far the
+/// queueing delay is from `target` and by how much it has grown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pie {
+    /// QDELAY_REF: the queueing delay that is aimed at. 15 ms is recommended.
+    pub target: Nanos,
+    /// T_UPDATE, more than zero: how often the probability is moved. 15 ms is recommended.
+    pub update: Nanos,
+    /// What one second of delay above `target` adds to the probability with every update, in millionths, at most
+    /// [`MOST_GAIN`](Self::MOST_GAIN). An eighth is recommended.
+    pub alpha: u32,
+    /// The same of one second by which the delay has grown. 1.25 is recommended.
+    pub beta: u32,
+    /// MAX_BURST: for how long nothing is dropped when a queue begins. 150 ms is recommended.
+    pub burst: Nanos,
+    /// What the queue never exceeds.
+    pub limit: Limit,
+    /// Packets that are capable of ECN are marked instead of dropped, as long as the probability is below a tenth.
+    pub ecn: bool,
+    /// MEAN_PKTSIZE: where no more than two packets of this length are queued, none is dropped.
+    pub packet: Bytes,
+}
+
+impl Pie {
+    /// The target that RFC 8033, section 4.2 recommends.
+    pub const TARGET: Nanos = Nanos(15_000_000);
+    /// The period that it recommends.
+    pub const UPDATE: Nanos = Nanos(15_000_000);
+    /// The gains that it recommends, in millionths.
+    pub const GAINS: [u32; 2] = [125_000, 1_250_000];
+    /// The burst that section 4.4 recommends.
+    pub const BURST: Nanos = Nanos(150_000_000);
+    /// The largest gain: 1000.
+    pub const MOST_GAIN: u32 = 1_000_000_000;
+
+    /// # Errors
+    /// If there is no time between two updates, or a gain is too large.
+    pub(crate) fn check(&self) -> Result<(), SetupError> {
+        check("PIE's update in ns", self.update.0, 1..=u64::MAX)?;
+        check("PIE's alpha in millionths", self.alpha.into(), 0..=Self::MOST_GAIN.into())?;
+        check("PIE's beta in millionths", self.beta.into(), 0..=Self::MOST_GAIN.into())
+    }
+}
+
+/// One, in the parts of probabilities.
+const ONE: i64 = 1 << 56;
+/// Bits of a draw that probabilities are finer than.
+const FINER: u32 = 24;
+/// Sums of probabilities since the last drop at which no draw decides: below, packets get in, and from the second on
+/// they do not (section 5.4).
+const LEAST_SUM: i64 = ONE / 100 * 85;
+const MOST_SUM: i64 = ONE / 10 * 85;
+/// Below which part of one the probability moves by how much less.
+const SLOWER: [(i64, i128); 6] =
+    [(1_000_000, 2048), (100_000, 512), (10_000, 128), (1_000, 32), (100, 8), (10, 2)];
+/// What a gain of a millionth makes of a nanosecond, upside down.
+const PER_PART: i128 = 1_000_000 * 1_000_000_000;
+/// Longer delays count as this.
+const LONGEST: u64 = 1_000_000_000_000;
+/// Updates that are made up for after a time without packets; the probability has then come to rest.
+const MOST_UPDATES: u64 = 4096;
+
+/// PIE at work on a queue. Nothing happens between packets that an update would not find later, so updates are made up
+/// for when a packet comes or goes.
+#[derive(Clone, Debug)]
+pub(super) struct Controller {
+    pie: Pie,
+    random: Pcg32,
+    /// drop_prob, in parts.
+    probability: i64,
+    /// accu_prob: the sum of probabilities since the last drop.
+    sum: i64,
+    /// The delay of the packet that left last; none when nothing is queued (section 5.2: by time stamps).
+    delay: Nanos,
+    /// qdelay_old: that of the last update.
+    before: Nanos,
+    /// burst_allowance.
+    allowance: Nanos,
+    next_update: Nanos,
+}
+
+impl Controller {
+    pub fn new(pie: Pie, random: Pcg32) -> Result<Self, SetupError> {
+        pie.check()?;
+        Ok(Controller {
+            pie,
+            random,
+            probability: 0,
+            sum: 0,
+            delay: Nanos::ZERO,
+            before: Nanos::ZERO,
+            allowance: pie.burst,
+            next_update: pie.update,
+        })
+    }
+
+    pub fn limit(&self) -> Limit {
+        self.pie.limit
+    }
+
+    /// The time has come to `now`.
+    #[inline]
+    pub fn advance(&mut self, now: Nanos) {
+        if now >= self.next_update {
+            self.catch_up(now);
+        }
+    }
+
+    fn catch_up(&mut self, now: Nanos) {
+        let due = 1 + (now - self.next_update).0 / self.pie.update.0;
+        (0..due.min(MOST_UPDATES)).for_each(|_| self.update());
+        self.next_update =
+            Nanos(self.pie.update.0.saturating_mul(due).saturating_add(self.next_update.0));
+    }
+
+    /// calculate_drop_prob (sections 4.2, 4.4 and 5.5).
+    fn update(&mut self) {
+        let [now, before] = [self.delay, self.before];
+        let mut step = self.step();
+        if self.probability >= ONE / 10 {
+            step = step.min(ONE / 50);
+        }
+        let mut probability = self.probability.saturating_add(step);
+        if now == Nanos::ZERO && before == Nanos::ZERO {
+            probability -= probability / 64;
+        }
+        self.probability = probability.clamp(0, ONE);
+        self.allowance = self.allowance.saturating_sub(self.pie.update);
+        let half = Nanos(self.pie.target.0 / 2);
+        if self.probability == 0 && now < half && before < half {
+            self.allowance = self.pie.burst;
+        }
+        self.before = now;
+    }
+
+    /// By how much the probability is to move: less where it is small, for what it does is relative.
+    fn step(&self) -> i64 {
+        let pie = &self.pie;
+        let [delay, before, target] =
+            [self.delay, self.before, pie.target].map(|time| i128::from(time.0.min(LONGEST)));
+        let gained =
+            i128::from(pie.alpha) * (delay - target) + i128::from(pie.beta) * (delay - before);
+        let slower = SLOWER.iter().find(|(below, _)| self.probability < ONE / below);
+        let slower = slower.map_or(1, |(_, slower)| *slower);
+        let step = gained * i128::from(ONE) / (PER_PART * slower);
+        step.clamp((-ONE).into(), ONE.into()) as i64
+    }
+
+    /// Whether an arriving packet gets in, maybe marked: enque and drop_early (sections 4.1, 5.1 and 5.4).
+    pub fn judge(&mut self, packet: &mut Packet, queued: Backlog) -> Result<(), DropReason> {
+        self.pie.limit.check(queued, packet)?;
+        if self.allowance > Nanos::ZERO || !self.drops_early(queued) {
+            return Ok(());
+        }
+        if self.pie.ecn && self.probability < ONE / 10 && packet.ecn != Ecn::NotCapable {
+            packet.ecn = Ecn::Experienced;
+            return Ok(());
+        }
+        Err(DropReason::Pie)
+    }
+
+    fn drops_early(&mut self, queued: Backlog) -> bool {
+        let is_short = self.before.0 < self.pie.target.0 / 2 && self.probability < ONE / 5;
+        if is_short || queued.bytes <= self.pie.packet.0.saturating_mul(2) {
+            return false;
+        }
+        if self.probability == 0 {
+            self.sum = 0;
+        }
+        self.sum += self.probability;
+        if self.sum < LEAST_SUM {
+            return false;
+        }
+        let drops =
+            self.sum >= MOST_SUM || i64::from(self.random.next_u32()) << FINER < self.probability;
+        if drops {
+            self.sum = 0;
+        }
+        drops
+    }
+
+    /// Nothing is queued.
+    pub fn idle(&mut self) {
+        self.delay = Nanos::ZERO;
+    }
+
+    /// A packet has left for the link, and so many stay.
+    pub fn left(&mut self, now: Nanos, packet: &Packet, queued: Backlog) {
+        self.delay = match queued.packets {
+            0 => Nanos::ZERO,
+            _ => now.saturating_sub(packet.arrival),
+        };
+    }
+}
