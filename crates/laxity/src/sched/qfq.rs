@@ -128,7 +128,7 @@ impl Scheduler for Qfq {
     fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
         let number = match self.in_service {
             Some(number) => number,
-            None => self.groups.next()?,
+            None => self.groups.next(&self.aggregates)?,
         };
         let aggregate = &mut self.aggregates[number as usize];
         let (packet, next) = self.packets.pop(aggregate.turn())?;

@@ -105,8 +105,9 @@ impl Group {
         }
     }
 
+    /// The beginning of the slot in which a time lies.
     #[inline]
-    fn rounded(&self, time: u128) -> u128 {
+    pub fn rounded(&self, time: u128) -> u128 {
         time & !(self.slot - 1)
     }
 

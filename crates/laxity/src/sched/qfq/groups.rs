@@ -21,6 +21,8 @@ pub struct Groups {
     ineligible_ready: u64,
     eligible_blocked: u64,
     ineligible_blocked: u64,
+    /// The only aggregate that has packets, if it is: it is in no group as yet.
+    alone: Option<u32>,
     /// Of the smallest slots.
     shift: u32,
     groups: Vec<Group>,
@@ -38,6 +40,7 @@ impl Groups {
             ineligible_ready: 0,
             eligible_blocked: 0,
             ineligible_blocked: 0,
+            alone: None,
             shift: least,
             groups: (least..=most).map(Group::new).collect(),
         }
@@ -61,6 +64,9 @@ impl Groups {
     /// An aggregate that was idle has packets. It starts where it finished, or now if that is over, but
     /// no later than the group finishes that would block its own: so the order within sets is kept.
     pub fn activate(&mut self, aggregates: &mut [Aggregate], number: u32) {
+        if let Some(alone) = self.alone.take() {
+            self.schedule(aggregates, alone);
+        }
         let aggregate = &mut aggregates[number as usize];
         let ready = self.eligible_ready & !before(aggregate.group.into());
         let now = match first(ready) {
@@ -68,14 +74,28 @@ impl Groups {
             None => self.virtual_time,
         };
         aggregate.start = aggregate.start.max(now);
-        let group = usize::from(aggregate.group);
+        if self.sets().iter().all(|set| **set == 0) {
+            self.alone = Some(number);
+        } else {
+            self.schedule(aggregates, number);
+        }
+    }
+
+    fn schedule(&mut self, aggregates: &mut [Aggregate], number: u32) {
+        let group = usize::from(aggregates[number as usize].group);
         if self.groups[group].insert(aggregates, number) {
             self.place(group);
         }
     }
 
     /// The aggregate that is to be served. It stays where it is while it is.
-    pub fn next(&mut self) -> Option<u32> {
+    pub fn next(&mut self, aggregates: &[Aggregate]) -> Option<u32> {
+        if let Some(alone) = self.alone {
+            let Aggregate { group, start, .. } = aggregates[alone as usize];
+            let starts = self.groups[usize::from(group)].rounded(start);
+            self.virtual_time = self.virtual_time.max(starts);
+            return self.alone;
+        }
         if self.eligible_ready == 0 {
             // The first one starts first.
             let group = first(self.ineligible_ready | self.ineligible_blocked)?;
@@ -87,6 +107,13 @@ impl Groups {
     /// An aggregate has been served so much of its budget, or has lost its packets: it is scheduled
     /// anew from where it finished, if it has packets.
     pub fn end(&mut self, aggregates: &mut [Aggregate], number: u32) {
+        if self.alone == Some(number) {
+            let aggregate = &mut aggregates[number as usize];
+            aggregate.finish();
+            self.latest = self.latest.max(aggregate.start);
+            self.alone.take_if(|_| aggregate.is_idle());
+            return;
+        }
         let aggregate = &aggregates[number as usize];
         let number_of_group = usize::from(aggregate.group);
         let group = &mut self.groups[number_of_group];
