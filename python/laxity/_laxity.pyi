@@ -48,6 +48,7 @@ class Plan:
         duration: str | None,
         seed: int | None,
         packets: bool,
+        threads: int | None,
         heard: Callable[[int], object] | None,
     ) -> Ran: ...
 

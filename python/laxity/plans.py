@@ -121,14 +121,17 @@ class Plan:
         duration: str | None = None,
         seed: int | None = None,
         packets: bool = False,
+        threads: int | None = None,
         progress: Progress | bool | None = None,
     ) -> Run:
         """Simulates it, for a time such as ``"10s"``, with every packet in ``Run.packets`` if these are wanted.
 
+        Several ``threads`` share a network, to the same result.
+
         Other threads of Python go on meanwhile, and Ctrl-C stops it. ``progress=True`` shows a bar.
         """
         with simulated(progress, self._plan.lasts(duration)) as heard:
-            return Run(self._plan.run(self._reset(), duration, seed, packets, heard))
+            return Run(self._plan.run(self._reset(), duration, seed, packets, threads, heard))
 
     def _reset(self) -> Any:
         """The scheduler of one's own, if it is under one, for another run."""

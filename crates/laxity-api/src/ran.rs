@@ -7,7 +7,7 @@ use laxity_report::html::{Drawn, ReportInput, compare_html, drawings, html};
 use laxity_report::verdict::{self, Judged, Verdict};
 use laxity_report::visible::line;
 use laxity_report::{figures, network, quantity, table};
-use laxity_sim::network::{EndToEnd, NetworkSummary};
+use laxity_sim::network::{EndToEnd, NetworkSummary, Parallelism};
 use laxity_sim::series::{ClassSeries, Series};
 use laxity_sim::source::Remarks;
 use laxity_sim::summary::Summary;
@@ -45,9 +45,19 @@ pub struct NetworkRan<'a> {
     pub admission: AdmissionView,
     /// What recordings held besides packets.
     pub remarks: Remarks,
+    /// How threads shared the work, if it was to be shared.
+    pub parallelism: Option<Parallelism>,
 }
 
 impl Ran<'_> {
+    /// How threads shared the work of a network, if it was to be shared.
+    pub fn parallelism(&self) -> Option<String> {
+        match self {
+            Ran::Link(_) => None,
+            Ran::Network(ran) => ran.parallelism.as_ref().map(parallelism),
+        }
+    }
+
     /// What came of the promises.
     pub fn verdict(&self) -> &Verdict {
         match self {
@@ -271,4 +281,18 @@ impl Compared {
         let runs = runs.iter().zip(series);
         Some(runs.map(|(run, series)| delays(&run.summary, series)).collect())
     }
+}
+
+fn parallelism(how: &Parallelism) -> String {
+    let Parallelism { parts, windows, lookahead, .. } = *how;
+    if parts == 1 {
+        return "One thread: no two parts of the network are far enough apart to be worth more."
+            .into();
+    }
+    let apart = lookahead.map_or(String::new(), |lookahead| format!(" of {lookahead}"));
+    format!(
+        "{parts} threads met {windows} times, after windows{apart}: with a core for each and no waiting at \
+         most {:.2} times as fast as one.",
+        how.limit()
+    )
 }

@@ -11,7 +11,7 @@ use laxity_report::seeds::Figures;
 use laxity_report::verdict::{HeldTo, Judged};
 use laxity_sim::Progress;
 use laxity_sim::engine::{Choices, Run};
-use laxity_sim::network::{NetworkRun, NetworkSummary};
+use laxity_sim::network::{NetworkRun, NetworkSummary, Parallelism};
 use laxity_sim::record::Observer;
 use laxity_sim::source::{Feed, Remarks};
 use laxity_sim::summary::{Outcome, Summary};
@@ -111,13 +111,19 @@ fn held_to<'a, O: Observer>(
 ) -> Result<Ran<'a>, Error> {
     let seed = traffic.seed(plan);
     let Some(networked) = plan.networked() else {
+        if traffic.threads.is_some() {
+            return Err(Error::question(
+                "several threads simulate the nodes of a network, and the plan is one link",
+            ));
+        }
         return Ok(judged(to, plan, simulate(plan, traffic, seed, observer, progress)?));
     };
     let on = networked.assigned();
-    let Outcome { summary, remarks } = simulate_network(&on, traffic, seed, observer, progress)?;
+    let (outcome, parallelism) = simulate_network(&on, traffic, seed, observer, progress)?;
+    let Outcome { summary, remarks } = outcome;
     let admission = network::admission(&on);
     let judged = Judged::new(plan, to, Some(&admission), summary);
-    Ok(Ran::Network(Box::new(NetworkRan { on, judged, admission, remarks })))
+    Ok(Ran::Network(Box::new(NetworkRan { on, judged, admission, remarks, parallelism })))
 }
 
 fn judged(to: HeldTo, plan: &Plan, outcome: Outcome<Summary>) -> Ran<'_> {
@@ -200,7 +206,7 @@ impl Simulated for NetworkSummary {
         seed: u64,
         progress: Progress<'_>,
     ) -> Result<Self, Error> {
-        Ok(simulate_network(on, traffic, seed, &mut (), progress)?.summary)
+        Ok(simulate_network(on, traffic, seed, &mut (), progress)?.0.summary)
     }
 
     fn admission(on: &Assigned<'_>) -> Option<AdmissionView> {
@@ -264,7 +270,7 @@ fn simulate_network<O: Observer>(
     seed: u64,
     observer: &mut O,
     progress: Progress<'_>,
-) -> Result<Outcome<NetworkSummary>, Error> {
+) -> Result<(Outcome<NetworkSummary>, Option<Parallelism>), Error> {
     if traffic.arrivals.is_some() {
         return Err(Error::RecordingForNetwork);
     }
@@ -274,9 +280,15 @@ fn simulate_network<O: Observer>(
         ));
     }
     let run = NetworkRun { on, duration: traffic.duration(on.plan)?, seed };
-    let outcome = run.simulate(observer, progress)?;
+    let (outcome, parallelism) = match traffic.threads {
+        None => (run.simulate(observer, progress)?, None),
+        Some(threads) => {
+            let (outcome, how) = run.simulate_in_parallel(threads, observer, progress)?;
+            (outcome, Some(how))
+        }
+    };
     match outcome.summary.classes.iter().any(|class| class.sent > 0) {
-        true => Ok(outcome),
+        true => Ok((outcome, parallelism)),
         false => Err(nothing_arrived(on.plan, &outcome.remarks)),
     }
 }

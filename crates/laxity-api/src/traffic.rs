@@ -1,5 +1,6 @@
 //! The traffic of a simulation.
 
+use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 
 use laxity::units::Nanos;
@@ -18,7 +19,7 @@ pub const DEFAULT_DURATION: Nanos = Nanos(10_000_000_000);
 /// Opens a recording, anew for every run.
 pub type Opener<'a> = dyn Fn(&Plan) -> Result<Box<dyn Arrivals>, SimError> + Sync + 'a;
 
-/// The traffic of a simulation, where it is not what the plan says.
+/// The traffic of a simulation, where it is not what the plan says, and who simulates it.
 #[derive(Clone, Copy, Default)]
 pub struct Traffic<'a> {
     /// How long sources send.
@@ -27,6 +28,8 @@ pub struct Traffic<'a> {
     pub seed: Option<u64>,
     /// A recording in place of the plan's sources; one link only.
     pub arrivals: Option<&'a Opener<'a>>,
+    /// How many threads simulate a network together, to the same outcome; one by default.
+    pub threads: Option<NonZeroU32>,
 }
 
 impl Traffic<'_> {

@@ -157,6 +157,11 @@ pub struct Traffic {
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub seeds: Option<u64>,
+    /// Simulate a network on so many threads, to the same result. They share its nodes, and meet as often
+    /// as the fastest link between two of them takes; with no such link worth it there is one thread.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with = "seeds",
+          value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub threads: Option<u32>,
     /// Take packets from this CSV, pcap or pcapng file instead of the plan's sources; - reads
     /// standard input.
     #[arg(long, value_name = "FILE")]

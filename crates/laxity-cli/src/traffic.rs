@@ -1,5 +1,6 @@
 //! From arguments to what is asked of a plan.
 
+use std::num::NonZeroU32;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -68,6 +69,7 @@ pub fn with<T>(
         duration: arguments.duration,
         seed: arguments.seed,
         arrivals: opener.as_ref().map(|open| open as &laxity_api::Opener<'_>),
+        threads: arguments.threads.and_then(NonZeroU32::new),
     })
 }
 

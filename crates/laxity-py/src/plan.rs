@@ -1,5 +1,6 @@
 //! Plans, proofs and runs.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use laxity::units::Nanos;
@@ -129,15 +130,17 @@ impl Plan {
         duration: Option<&str>,
         seed: Option<u64>,
         packets: bool,
+        threads: Option<NonZeroU32>,
         heard: Option<Py<PyAny>>,
     ) -> PyResult<Ran> {
-        Ran::of(py, &self.plan, scheduler.as_ref(), &traffic(duration, seed)?, packets, heard)
+        let traffic = Traffic { threads, ..traffic(duration, seed)? };
+        Ran::of(py, &self.plan, scheduler.as_ref(), &traffic, packets, heard)
     }
 }
 
 /// Traffic as the half in Python asks for it.
 pub(crate) fn traffic(duration: Option<&str>, seed: Option<u64>) -> PyResult<Traffic<'static>> {
-    Ok(Traffic { duration: lasting(duration)?, seed, arrivals: None })
+    Ok(Traffic { duration: lasting(duration)?, seed, arrivals: None, threads: None })
 }
 
 /// A time as plans write it.

@@ -11,13 +11,18 @@
 mod agenda;
 mod clock;
 mod connect;
+mod ended;
 mod endpoints;
 mod flow;
 mod forward;
 mod frames;
 mod losses;
 mod output;
+mod parallel;
+mod partition;
+mod receiving;
 mod run;
+mod sending;
 mod simulation;
 mod sources;
 mod summary;
@@ -36,8 +41,10 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, Hop};
 use laxity_plan::network::Networked;
+use laxity_plan::paths::Paths;
 use slab::Slab;
 
+pub use parallel::Parallelism;
 pub use run::NetworkRun;
 pub use summary::{
     EndToEnd, FlowSummary, FramesSummary, HopSummary, NetworkSummary, OnDemand, TcpSummary, jain,
@@ -45,18 +52,17 @@ pub use summary::{
 
 use self::agenda::{Agenda, Event, Slots};
 use self::flow::ClassBooks;
-use self::output::Output;
-use self::simulation::{Fed, Simulation, hop_of};
-use self::summary::Measured;
+use self::partition::Partition;
+use self::simulation::{Fed, Here, Simulation};
 use self::topology::Topology;
 use crate::Progress;
 use crate::error::SimError;
-use crate::record::{Fate, Observer, Record};
+use crate::record::Observer;
+use crate::source::Feed;
 use crate::source::closed_loop::ClosedLoop;
-use crate::source::{Arrivals, Feed};
 use crate::summary::Outcome;
 
-impl<'a> NetworkRun<'a> {
+impl NetworkRun<'_> {
     /// Simulates; `progress` hears of it and may stop it.
     ///
     /// # Errors
@@ -66,26 +72,43 @@ impl<'a> NetworkRun<'a> {
         observer: &mut O,
         progress: Progress<'_>,
     ) -> Result<Outcome<NetworkSummary>, SimError> {
-        let mut simulation = Simulation::new(self, observer)?;
+        let partition = Partition::whole(self.on);
+        let here = Here { partition: &partition, part: 0 };
+        let paths = self.on.paths();
+        let is_told = observer.listens();
+        let mut simulation = Simulation::new(self, &paths, here, is_told, observer)?;
         simulation.run(progress)?;
-        simulation.close();
-        Ok(simulation.finish())
+        for (_, record) in simulation.close() {
+            simulation.observer.record(&record);
+        }
+        Ok(simulation.into_ended().outcome(&self))
     }
 }
 
 impl<'a, O: Observer> Simulation<'a, O> {
-    fn new(run: NetworkRun<'a>, observer: &'a mut O) -> Result<Self, SimError> {
+    /// One part of a network before anything happens.
+    fn new(
+        run: NetworkRun<'a>,
+        paths: &'a Paths,
+        here: Here<'a>,
+        is_told: bool,
+        observer: &'a mut O,
+    ) -> Result<Self, SimError> {
         let Networked { plan, network } = run.on.on;
-        let topology = Topology::new(run.on, run.seed);
-        let bounds = topology.paths.bounds();
-        let books: Vec<_> = network
-            .hops()
-            .map(|hop| Books::new(promises(plan, &bounds, hop), plan.run.warm_up))
-            .collect();
+        let bounds = paths.bounds();
+        let books = network.hops().map(|hop| {
+            let is_here = here.has(network.between(hop)[0]);
+            let promised = is_here.then(|| promises(plan, &bounds, hop));
+            Books::new(promised.into_iter().flatten(), plan.run.warm_up)
+        });
+        let books: Vec<_> = books.collect();
         let mut simulation = Simulation {
             run,
+            here,
+            is_told,
             end: run.duration.unwrap_or(Nanos::MAX),
-            topology,
+            last: Nanos::ZERO,
+            topology: Topology::new(run.on, paths, run.seed, here),
             busy: vec![Nanos::ZERO; books.len()],
             books,
             flows: Vec::new(),
@@ -94,8 +117,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
             sources: Vec::new(),
             loops: Vec::new(),
             transits: Slab::new(),
-            agenda: Agenda::new(0, 0),
+            agenda: Agenda::new(0),
             slots: Slots { sources: 0, outputs: 0, flows: 0, loops: 0 },
+            outbox: (0..here.partition.parts).map(|_| Vec::new()).collect(),
             hops: 0,
             observer,
         };
@@ -105,14 +129,14 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     fn begin(&mut self) -> Result<(), SimError> {
-        let with_timers = self.flows.iter().rposition(|flow| flow.connection.is_some());
+        let with_timers = self.flows.iter().rposition(|flow| !flow.back.is_empty());
         self.slots = Slots {
             sources: self.sources.len(),
             outputs: self.topology.outputs.len(),
             flows: with_timers.map_or(0, |last| last + 1),
             loops: self.topology.loops as usize,
         };
-        self.agenda = Agenda::new(self.slots.count(), self.slots.slot(Event::Choice(0)));
+        self.agenda = Agenda::new(self.slots.count());
         self.loops.resize_with(self.slots.loops, ClosedLoop::default);
         self.start_sources()?;
         for flow in 0..self.flows.len() {
@@ -127,15 +151,35 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     fn run(&mut self, progress: Progress<'_>) -> Result<(), SimError> {
-        let ends_early = self.run.duration.is_none() || self.is_recorded();
-        let (mut events, mut last) = (0u64, Nanos::ZERO);
+        let ends_early = self.run.ends_early();
+        let mut events = 0u64;
+        self.advance(self.end, |simulation, now, _| {
+            events += 1;
+            if events.is_multiple_of(1 << 16) && progress(now).is_break() {
+                return Err(SimError::Stopped);
+            }
+            simulation.last = now;
+            Ok(ends_early && simulation.is_over())
+        })?;
+        if ends_early && self.agenda.next().is_none_or(|(_, next)| next < self.end) {
+            self.end = self.last;
+        }
+        Ok(())
+    }
+
+    /// Does what happens before `until`, or until `after` says of an event, which it hears the time and
+    /// the slot of, that it was the last one.
+    fn advance(
+        &mut self,
+        until: Nanos,
+        mut after: impl FnMut(&mut Self, Nanos, usize) -> Result<bool, SimError>,
+    ) -> Result<(), SimError> {
         while let Some((slot, now)) = self.agenda.next()
-            && now < self.end
+            && now < until
         {
             if now > Nanos::LIMIT {
                 return Err(SimError::EndOfTime);
             }
-            last = now;
             match self.slots.event(slot) {
                 Event::Source(source) => self.emit(now, source)?,
                 Event::Wire(output) => self.land(now, output),
@@ -144,93 +188,20 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 Event::Retry(number) => self.retry(now, number),
                 Event::Choice(output) => self.choose(now, output),
             }
-            if ends_early && self.is_over() {
+            if after(self, now, slot)? {
                 break;
             }
-            events += 1;
-            if events.is_multiple_of(1 << 16) && progress(now).is_break() {
-                return Err(SimError::Stopped);
-            }
-        }
-        if ends_early && self.agenda.next().is_none_or(|(_, next)| next < self.end) {
-            self.end = last;
         }
         Ok(())
     }
 
-    /// Whether all traffic is recorded, and so is over when it ends.
-    fn is_recorded(&self) -> bool {
-        self.slots.flows == 0 && self.sources.iter().all(|source| source.feed.is_recording())
-    }
-
-    /// Whether no packet is in the network, and none will be.
+    /// Whether no packet is in this part of the network, and none will be that comes from here.
     fn is_over(&self) -> bool {
         let has_ended = |source: &Fed| match &source.feed {
             Feed::Open(stream) => !stream.is_pending(),
-            Feed::Backlogged(_) => false,
+            Feed::Backlogged(_) => !source.is_here,
         };
         self.transits.is_empty() && self.slots.flows == 0 && self.sources.iter().all(has_ended)
-    }
-
-    /// Counts what packets have missed that have not come to their receivers by the end, and tells of
-    /// those that still wait for a link: those that are on none.
-    fn close(&mut self) {
-        let end = self.end;
-        let outputs = &self.topology.outputs;
-        let mut waits = vec![true; self.transits.capacity()];
-        for packet in outputs.iter().flat_map(Output::under_way) {
-            waits[packet as usize] = false;
-        }
-        for (key, transit) in &self.transits {
-            let (class, flow) = (transit.class.index(), &self.flows[transit.flow as usize]);
-            if transit.is_measured(self.run.on.plan) {
-                let promised = self.run.on.plan.classes[class].end_to_end;
-                self.classes[class].miss(transit, end - transit.sent, promised, flow.bound);
-            }
-            if waits[key] {
-                let output = self.topology.routes[transit.at as usize].output;
-                let books = outputs[output as usize].books;
-                let packet = transit.packet(transit.arrived, key as u64);
-                self.books[books as usize].waits(&packet, end);
-                let (hop, fate) = (Some(hop_of(books)), Fate::Queued);
-                self.observer.record(&Record { packet, hop, deadline: None, fate });
-            }
-        }
-    }
-
-    fn finish(self) -> Outcome<NetworkSummary> {
-        let mut outputs = vec![0; self.books.len()];
-        let mut lost = vec![0; self.books.len()];
-        let mut frames = vec![None; self.books.len()];
-        for output in &self.topology.outputs {
-            let books = output.books as usize;
-            outputs[books] += 1;
-            lost[books] += output.losses.as_ref().map_or(0, |losses| losses.lost);
-            frames[books] = output.frame_counts();
-        }
-        let measured = Measured {
-            run: &self.run,
-            end: self.end,
-            books: &self.books,
-            busy: &self.busy,
-            outputs: &outputs,
-            lost: &lost,
-            frames: &frames,
-            flows: &self.flows,
-            classes: &self.classes,
-            nonconforming: self.policer.nonconforming(),
-            hops: self.hops,
-            ties: self
-                .topology
-                .outputs
-                .iter()
-                .filter_map(Output::ties)
-                .map(|ties| ties.count)
-                .sum(),
-            under_way: self.topology.outputs.iter().map(|output| output.under_way().count()).sum(),
-        };
-        let remarks = self.sources.iter().map(|source| source.feed.remarks()).sum();
-        Outcome { summary: NetworkSummary::new(&measured), remarks }
     }
 }
 

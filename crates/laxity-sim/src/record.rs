@@ -43,6 +43,11 @@ pub trait Observer {
     /// when they happen, transmissions when they are sure; and at last what is still queued at the end.
     fn record(&mut self, record: &Record);
 
+    /// Whether it cares. Where nobody does, a simulation may take shorter ways.
+    fn listens(&self) -> bool {
+        true
+    }
+
     /// In a network: a packet, whose `arrival` is when it set out, has come to its receiver, which did
     /// not have so many `bytes` of it before.
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
@@ -66,6 +71,10 @@ pub(crate) fn tell(
 /// Nobody.
 impl Observer for () {
     fn record(&mut self, _: &Record) {}
+
+    fn listens(&self) -> bool {
+        false
+    }
 }
 
 /// Two observers, told in turn.
@@ -73,6 +82,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn record(&mut self, record: &Record) {
         self.0.record(record);
         self.1.record(record);
+    }
+
+    fn listens(&self) -> bool {
+        self.0.listens() || self.1.listens()
     }
 
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
@@ -85,6 +98,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 impl<O: Observer + ?Sized> Observer for &mut O {
     fn record(&mut self, record: &Record) {
         (**self).record(record);
+    }
+
+    fn listens(&self) -> bool {
+        (**self).listens()
     }
 
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {

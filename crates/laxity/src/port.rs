@@ -272,6 +272,26 @@ impl Delays {
         }
     }
 
+    /// Adds what was counted elsewhere.
+    pub fn merge(&mut self, other: &Delays) {
+        if other.count == 0 {
+            return;
+        }
+        self.least = if self.count == 0 { other.least } else { self.least.min(other.least) };
+        self.greatest = self.greatest.max(other.greatest);
+        self.count += other.count;
+        self.sum += other.sum;
+        self.sum_of_squares = self.sum_of_squares.saturating_add(other.sum_of_squares);
+        for (octave, counts) in other.octaves.iter().enumerate() {
+            let Some(counts) = counts else { continue };
+            let own = match self.octaves.get_mut(octave) {
+                Some(Some(own)) => own,
+                _ => self.open(octave),
+            };
+            own.iter_mut().zip(counts.iter()).for_each(|(own, count)| *own += count);
+        }
+    }
+
     /// Makes the buckets of an octave that is first met.
     #[cold]
     fn open(&mut self, octave: usize) -> &mut [u64; PER_OCTAVE] {

@@ -36,6 +36,9 @@ fn run_once(arguments: &Run, plan: &Plan, traffic: &Traffic<'_>) -> Result<Promi
             ran
         }
     };
+    if let Some(how) = ran.parallelism() {
+        eprintln!("{how}");
+    }
     if arguments.json {
         print_json(&ran)?;
     } else {

@@ -4,54 +4,41 @@ use laxity::queue::WinnerTree;
 use laxity::units::Nanos;
 
 /// A fixed number of things that happen, each at one time or at none. What happens at one instant
-/// happens in the order in which it was entered, and links choose behind everything else.
+/// happens in the order of the slots: links choose behind everything else, and nothing depends on what
+/// happened elsewhere before.
 pub(super) struct Agenda {
-    /// Time, and rank among what happens then.
-    times: WinnerTree<(u64, u64)>,
-    entered: u64,
-    /// The first slot of a choice.
-    choices: usize,
+    times: WinnerTree<Nanos>,
 }
 
-/// Set in the rank of a choice.
-const BEHIND: u64 = 1 << 63;
-const NEVER: (u64, u64) = (u64::MAX, u64::MAX);
-
 impl Agenda {
-    /// Slots at which nothing happens; from number `choices` on they are choices.
-    pub fn new(slots: usize, choices: usize) -> Self {
-        Agenda { times: WinnerTree::new(slots, NEVER), entered: 0, choices }
+    /// Slots at which nothing happens.
+    pub fn new(slots: usize) -> Self {
+        Agenda { times: WinnerTree::new(slots, Nanos::MAX) }
     }
 
     /// What happens next, and when.
     pub fn next(&self) -> Option<(usize, Nanos)> {
-        self.times.winner().map(|(slot, (time, _))| (slot, Nanos(time)))
+        self.times.winner()
     }
 
     /// Makes a slot's time this; [`Nanos::MAX`] is never.
     pub fn set(&mut self, slot: usize, time: Nanos) {
-        if time == Nanos::MAX {
-            return self.clear(slot);
-        }
-        let behind = if slot < self.choices { 0 } else { BEHIND };
-        self.entered += 1;
-        let key = (time.0, self.entered | behind);
         match self.times.winner() {
-            Some((next, _)) if next == slot => self.times.set(slot, key),
-            _ => self.times.set_among_many(slot, key),
+            Some((next, _)) if next == slot => self.times.set(slot, time),
+            _ => self.times.set_among_many(slot, time),
         }
     }
 
     /// Makes a slot's time this, if that is sooner.
     pub fn advance(&mut self, slot: usize, time: Nanos) {
-        if time.0 < self.times.key(slot).0 {
+        if time < self.times.key(slot) {
             self.set(slot, time);
         }
     }
 
     /// Nothing happens at a slot any more.
     pub fn clear(&mut self, slot: usize) {
-        if self.times.key(slot) != NEVER {
+        if self.times.key(slot) != Nanos::MAX {
             self.times.clear(slot);
         }
     }

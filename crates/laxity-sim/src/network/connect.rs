@@ -5,7 +5,9 @@ use laxity::units::Nanos;
 use laxity_plan::model::{Hop, Hops, ModelSource, Recording, Source, TcpSource};
 use rand::RngExt;
 
-use super::flow::{Connection, Flow, FlowBooks, Workload};
+use super::flow::{Flow, FlowBooks};
+use super::receiving::ReceivingEnd;
+use super::sending::{SendingEnd, Workload};
 use super::simulation::{Fed, Flows, Simulation};
 use super::topology::Topology;
 use crate::error::SimError;
@@ -16,6 +18,9 @@ use crate::source::random::generator;
 
 /// Where the generators of hosts are apart from those of what they are asked to send.
 const HOSTS: u64 = 1 << 62;
+
+/// A connection's ends that are in this part of the network.
+type Ends = (Option<Box<SendingEnd>>, Option<Box<ReceivingEnd>>);
 
 impl<O: Observer> Simulation<'_, O> {
     /// Makes the sources' flows.
@@ -39,11 +44,12 @@ impl<O: Observer> Simulation<'_, O> {
                     let first = self.flows.len() as u32;
                     for flow in (0..*count).map(FlowId) {
                         let copy = is_backlogged.then_some(SourceCopy { source: number, flow });
-                        let connection = connections.next();
-                        let returns = connection.is_some();
+                        let ends = connections.next();
+                        let returns = ends.is_some();
+                        let (sender, receiver) = ends.unwrap_or_default();
                         let id = next(*class);
                         let flow = self.flow(*class, path, returns, bound);
-                        self.flows.push(Flow { id, connection, backlogged: copy, ..flow });
+                        self.flows.push(Flow { id, sender, receiver, backlogged: copy, ..flow });
                     }
                     Flows::Copies(first)
                 }
@@ -58,7 +64,8 @@ impl<O: Observer> Simulation<'_, O> {
                     Flows::Classes(flows)
                 }
             };
-            self.sources.extend(feed.map(|feed| Fed { feed, flows }));
+            let is_here = self.has_ends(source)[0];
+            self.sources.extend(feed.map(|feed| Fed { feed, is_here, flows }));
         }
         // Recorded packets bring their own numbers: their flows have those that are left.
         for source in &self.sources {
@@ -75,7 +82,16 @@ impl<O: Observer> Simulation<'_, O> {
     fn flow(&mut self, class: ClassId, path: &Hops, returns: bool, bound: Option<Nanos>) -> Flow {
         let [path, back] = self.topology.add(class, path, returns);
         let (id, books) = (FlowId::default(), FlowBooks::default());
-        Flow { class, id, path, back, bound, backlogged: None, connection: None, books }
+        Flow { class, id, path, back, bound, backlogged: None, sender: None, receiver: None, books }
+    }
+
+    /// Whether the flows of a source begin and end in this part of the network.
+    fn has_ends(&self, source: &Source) -> [bool; 2] {
+        let path = source.path();
+        let between = |hop: &Hop| self.run.on.network.between(*hop);
+        let begins = path.first().map(|hop| between(hop)[0]);
+        let ends = path.last().map(|hop| between(hop)[1]);
+        [begins, ends].map(|node| node.is_some_and(|node| self.here.has(node)))
     }
 
     /// How long packets of a class take over a path at the most, if that is proved.
@@ -87,12 +103,12 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
-    /// The connections of a TCP source; none of another.
+    /// The ends of a TCP source's connections that are here; none of another.
     fn connections(
         &self,
         index: usize,
         source: &Source,
-    ) -> Result<impl Iterator<Item = Box<Connection>> + use<O>, SimError> {
+    ) -> Result<impl Iterator<Item = Ends> + use<O>, SimError> {
         let (workload, start, stagger, count) = match source {
             Source::Tcp(source) => {
                 let workload = Workload::new(source)
@@ -101,12 +117,14 @@ impl<O: Observer> Simulation<'_, O> {
             }
             _ => (None, Nanos::ZERO, Nanos::ZERO, 0),
         };
-        let seed = self.run.seed;
+        let (seed, [begins_here, ends_here]) = (self.run.seed, self.has_ends(source));
         Ok((0..count).zip(std::iter::repeat(workload).flatten()).map(move |(copy, workload)| {
             let [mut asked, host] =
                 [0, HOSTS].map(|of| generator(seed, of | index as u64, copy.into()));
             let begins = start.saturating_add(Nanos(asked.random_range(0..=stagger.0)));
-            Box::new(Connection::new(workload, begins, asked, host))
+            let receiver = ends_here.then(|| Box::new(workload.receiver()));
+            let sender = || Box::new(SendingEnd::new(workload, begins, asked, host));
+            (begins_here.then(sender), receiver)
         }))
     }
 }

@@ -5,6 +5,8 @@ use laxity::units::Nanos;
 
 use super::agenda::Event;
 use super::flow::Flow;
+use super::parallel::Mail;
+use super::receiving::Expected;
 use super::simulation::Simulation;
 use super::transit::{Body, Transit};
 use crate::record::Observer;
@@ -18,16 +20,17 @@ impl<O: Observer> Simulation<'_, O> {
         let mut bytes = u64::from(transit.length);
         let (mut reply, mut took) = (None, None);
         if let Body::Segment { number, transfer, reduced } = transit.body
-            && let Some(connection) = &mut flow.connection
+            && let Some(end) = &mut flow.receiver
         {
-            let before = connection.receiver.received();
-            if connection.transfer == transfer {
-                let Transit { length, ecn, .. } = *transit;
-                reply =
-                    connection.receiver.on_segment(now, &Segment { number, length, ecn, reduced });
+            let Transit { length, ecn, .. } = *transit;
+            let segment = Segment { number, length, ecn, reduced };
+            let (new, ack) = end.on_segment(now, transfer, &segment);
+            bytes *= new;
+            reply = ack;
+            took = end.complete(now);
+            if took.is_some() {
+                reply = reply.or(end.receiver.hurry());
             }
-            bytes *= connection.receiver.received() - before;
-            took = connection.delivered(now);
         }
         if transit.sent >= self.run.on.plan.run.warm_up {
             flow.books.arrived += 1;
@@ -46,10 +49,7 @@ impl<O: Observer> Simulation<'_, O> {
         if let Some(ack) = reply {
             self.acknowledge(now, number, ack);
         }
-        if took.is_some() {
-            self.complete(now, number, took);
-            self.rearm(number);
-        }
+        self.complete(now, number, took);
         self.rearm_receiver(number);
     }
 
@@ -65,8 +65,8 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// An acknowledgement sets out for the sender.
     fn acknowledge(&mut self, now: Nanos, number: usize, ack: Ack) {
-        let Flow { class, id, ref back, ref connection, .. } = self.flows[number];
-        let Some(connection) = connection else { return };
+        let Flow { class, id, ref back, ref receiver, .. } = self.flows[number];
+        let Some(end) = receiver else { return };
         let transit = Transit {
             flow: number as u32,
             at: back.start,
@@ -76,10 +76,10 @@ impl<O: Observer> Simulation<'_, O> {
             arrived: now,
             class,
             id,
-            length: connection.ack_length(),
+            length: end.ack_length,
             demoted: false,
             ecn: Ecn::NotCapable,
-            body: Body::Ack { transfer: connection.transfer, ack },
+            body: Body::Ack { transfer: end.transfer, ack },
         };
         let key = self.transits.insert(transit) as u32;
         self.arrive(now, key, None);
@@ -87,38 +87,55 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// An acknowledgement has come to its sender.
     pub(super) fn hear(&mut self, now: Nanos, number: usize, transfer: u32, ack: &Ack) {
-        let Some(connection) = &mut self.flows[number].connection else { return };
-        if connection.transfer != transfer {
+        let Some(end) = &mut self.flows[number].sender else { return };
+        if end.transfer != transfer {
             return;
         }
-        connection.sender.on_ack(now, ack);
-        let took = connection.complete(now);
+        end.sender.on_ack(now, ack);
+        let took = end.complete(now);
         self.complete(now, number, took);
         self.answer(now, number);
     }
 
     pub(super) fn wake_sender(&mut self, now: Nanos, number: usize) {
         let slot = self.slots.slot(Event::SenderTimer(number));
-        let Some(connection) = &mut self.flows[number].connection else { return };
-        if connection.releases(now) {
-            self.agenda.set(slot, connection.next_timer().unwrap_or(Nanos::MAX));
+        let Some(end) = &mut self.flows[number].sender else { return };
+        if end.releases(now) {
+            self.agenda.set(slot, end.next_timer().unwrap_or(Nanos::MAX));
             return self.pump(now, number);
         }
         self.agenda.clear(slot);
-        if connection.next_timer().is_none_or(|timer| timer > now) {
+        if end.next_timer().is_none_or(|timer| timer > now) {
             return self.rearm(number);
         }
-        match connection.begins {
-            Some(_) => connection.begin(now),
-            None => connection.sender.on_timer(now),
+        match end.begins {
+            Some(_) => {
+                if let Some(expected) = end.begin(now) {
+                    self.expect(number, expected);
+                }
+            }
+            None => end.sender.on_timer(now),
         }
         self.answer(now, number);
     }
 
+    /// The receiver of a flow learns what it is to measure of the transfer that begins.
+    fn expect(&mut self, number: usize, expected: Expected) {
+        let flow = &mut self.flows[number];
+        let last = self.topology.routes[flow.path.end as usize - 1];
+        let part = self.topology.outputs[last.output as usize].lands_in;
+        match &mut flow.receiver {
+            Some(receiver) => receiver.expect(expected),
+            None => {
+                self.outbox[part as usize].push(Mail::Expected { flow: number as u32, expected });
+            }
+        }
+    }
+
     pub(super) fn wake_receiver(&mut self, now: Nanos, number: usize) {
         self.agenda.clear(self.slots.slot(Event::ReceiverTimer(number)));
-        let Some(connection) = &mut self.flows[number].connection else { return };
-        if let Some(ack) = connection.receiver.on_timer(now) {
+        let Some(end) = &mut self.flows[number].receiver else { return };
+        if let Some(ack) = end.receiver.on_timer(now) {
             self.acknowledge(now, number, ack);
         }
         self.rearm_receiver(number);
@@ -126,8 +143,8 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// A sender may send, as soon as its host gets to it: all that may be sent by then.
     fn answer(&mut self, now: Nanos, number: usize) {
-        let Some(connection) = &mut self.flows[number].connection else { return };
-        match connection.begins.is_none() && connection.holds(now) {
+        let Some(end) = &mut self.flows[number].sender else { return };
+        match end.begins.is_none() && end.holds(now) {
             true => self.rearm(number),
             false => self.pump(now, number),
         }
@@ -135,12 +152,12 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// Lets a sender send what it may.
     fn pump(&mut self, now: Nanos, number: usize) {
-        while let Some(connection) = &mut self.flows[number].connection
-            && connection.begins.is_none()
-            && let Some(segment) = connection.sender.poll_send(now)
+        while let Some(end) = &mut self.flows[number].sender
+            && end.begins.is_none()
+            && let Some(segment) = end.sender.poll_send(now)
         {
             let Segment { number: place, length, ecn, reduced } = segment;
-            let body = Body::Segment { number: place, transfer: connection.transfer, reduced };
+            let body = Body::Segment { number: place, transfer: end.transfer, reduced };
             let id = self.flows[number].id;
             self.set_out(now, number, id, length, ecn, body);
         }
@@ -150,15 +167,15 @@ impl<O: Observer> Simulation<'_, O> {
     /// Sees to it that a sender is woken in time. Its timer moves on with most acknowledgements; the
     /// agenda follows only when it moves back, or when it is woken too early.
     pub(super) fn rearm(&mut self, number: usize) {
-        let Some(connection) = &self.flows[number].connection else { return };
-        if let Some(timer) = connection.next_timer() {
+        let Some(end) = &self.flows[number].sender else { return };
+        if let Some(timer) = end.next_timer() {
             self.agenda.advance(self.slots.slot(Event::SenderTimer(number)), timer);
         }
     }
 
     fn rearm_receiver(&mut self, number: usize) {
-        let Some(connection) = &self.flows[number].connection else { return };
-        if let Some(timer) = connection.receiver.next_timer() {
+        let Some(end) = &self.flows[number].receiver else { return };
+        if let Some(timer) = end.receiver.next_timer() {
             self.agenda.advance(self.slots.slot(Event::ReceiverTimer(number)), timer);
         }
     }

@@ -2,7 +2,7 @@
 
 use laxity::packet::Packet;
 use laxity::port::Books;
-use laxity::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
+use laxity::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::Hop;
@@ -12,6 +12,7 @@ use super::agenda::Event;
 use super::flow::Flow;
 use super::frames::Next;
 use super::output::{Discipline, Output};
+use super::parallel::Mail;
 use super::simulation::{Simulation, hop_of};
 use super::ties::Ties;
 use super::topology::Step;
@@ -70,11 +71,17 @@ impl<O: Observer> Simulation<'_, O> {
         may_lead: bool,
     ) {
         let free_at = self.topology.outputs[number].link.free_at().max(now);
-        let is_alone = self.agenda.next().is_none_or(|(_, next)| next > now);
+        // Who listens is told in the order of the agenda.
+        let is_alone = !self.is_told && self.agenda.next().is_none_or(|(_, next)| next > now);
         let (output, mut drops) = self.output(number);
         match &mut output.discipline {
             Discipline::Arrival => {}
-            Discipline::Scheduler(scheduler, _) if is_alone => {
+            // What one departure lets several backlogged sources send comes together.
+            Discipline::Scheduler(scheduler, _)
+                if is_alone
+                    && output.closed_loop.is_none()
+                    && scheduler.has_room(&packet, Backlog::default()) =>
+            {
                 scheduler.enqueue(now, packet, &mut drops);
                 if free_at == now && !may_lead {
                     return self.choose(now, number);
@@ -231,6 +238,7 @@ impl<O: Observer> Simulation<'_, O> {
     /// What a link has sent is under way, unless it is lost.
     fn launch(&mut self, departure: Nanos, number: usize, packet: Option<u32>, ds: u8) {
         let output = &mut self.topology.outputs[number];
+        let arrival = departure.saturating_add(output.delay);
         if output.losses.as_mut().is_some_and(|losses| losses.next()) {
             if let Some(packet) = packet {
                 let transit = self.transits.remove(packet as usize);
@@ -238,7 +246,18 @@ impl<O: Observer> Simulation<'_, O> {
                     .books
                     .lose(&transit, self.run.on.plan.run.warm_up);
             }
-        } else if let Some(arrival) = output.launch(departure, packet, ds) {
+        } else if output.lands_in != self.here.part {
+            let transit = packet.map(|packet| self.transits.remove(packet as usize));
+            let flight = Mail::Flight { output: number as u32, arrival, transit, ds };
+            self.outbox[output.lands_in as usize].push(flight);
+        } else {
+            self.approach(number, arrival, packet, ds);
+        }
+    }
+
+    /// A packet is on its way to the other end of a link.
+    pub(super) fn approach(&mut self, number: usize, arrival: Nanos, packet: Option<u32>, ds: u8) {
+        if let Some(arrival) = self.topology.outputs[number].launch(arrival, packet, ds) {
             self.agenda.set(self.slots.slot(Event::Wire(number)), arrival);
         }
     }

@@ -32,6 +32,19 @@ pub(super) struct FrameCounts {
     pub unknown: u64,
 }
 
+impl FrameCounts {
+    /// With what was counted elsewhere of the same hop.
+    pub fn plus(self, other: FrameCounts) -> FrameCounts {
+        FrameCounts {
+            padding: self.padding + other.padding,
+            late: self.late + other.late,
+            silent: self.silent + other.silent,
+            losses: self.losses + other.losses,
+            unknown: self.unknown + other.unknown,
+        }
+    }
+}
+
 /// Where a link ends at a node that has frames.
 pub(super) struct Input {
     upstream: Upstream,
@@ -134,10 +147,13 @@ impl Input {
         frame
     }
 
-    /// Adds what was counted here.
-    pub fn count(&self, counts: &mut FrameCounts) {
-        counts.silent = self.upstream.silent();
-        counts.losses = self.upstream.losses();
-        counts.unknown = self.unknown;
+    /// What was counted here.
+    pub fn counts(&self) -> FrameCounts {
+        FrameCounts {
+            silent: self.upstream.silent(),
+            losses: self.upstream.losses(),
+            unknown: self.unknown,
+            ..FrameCounts::default()
+        }
     }
 }

@@ -17,6 +17,8 @@ pub(super) struct Output {
     pub delay: Nanos,
     /// The position of its books, which it shares with the private links of other flows.
     pub books: u32,
+    /// The part of the network in which its link ends.
+    pub lands_in: u32,
     pub discipline: Discipline,
     /// Which packets are lost under way.
     pub losses: Option<Box<Losses>>,
@@ -49,12 +51,19 @@ pub(super) struct Flight {
 }
 
 impl Output {
-    pub fn new(link: Link, delay: Nanos, books: u32, discipline: Discipline) -> Self {
+    pub fn new(
+        link: Link,
+        delay: Nanos,
+        books: u32,
+        lands_in: u32,
+        discipline: Discipline,
+    ) -> Self {
         let wire = VecDeque::new();
         Output {
             link,
             delay,
             books,
+            lands_in,
             discipline,
             losses: None,
             closed_loop: None,
@@ -63,10 +72,8 @@ impl Output {
         }
     }
 
-    /// A packet leaves with its last bit at `departure`; tells when it arrives if it is the only
-    /// one under way.
-    pub fn launch(&mut self, departure: Nanos, packet: Option<u32>, ds: u8) -> Option<Nanos> {
-        let arrival = departure.saturating_add(self.delay);
+    /// A packet is under way that arrives after those before; tells when it arrives if it is the only one.
+    pub fn launch(&mut self, arrival: Nanos, packet: Option<u32>, ds: u8) -> Option<Nanos> {
         self.wire.push_back(Flight { arrival, packet, ds });
         (self.wire.len() == 1).then_some(arrival)
     }
@@ -82,14 +89,14 @@ impl Output {
         matches!(&self.discipline, Discipline::Frames(frames) if frames.padding.is_some())
     }
 
-    /// What was counted of frames, if the output has any.
+    /// What was counted of frames here, where the output and its input are, if there are any.
     pub fn frame_counts(&self) -> Option<FrameCounts> {
-        let Discipline::Frames(frames) = &self.discipline else { return None };
-        let mut counts = frames.counts;
-        if let Some(input) = &self.input {
-            input.count(&mut counts);
-        }
-        Some(counts)
+        let sent = match &self.discipline {
+            Discipline::Frames(frames) => Some(frames.counts),
+            Discipline::Arrival | Discipline::Scheduler(..) => None,
+        };
+        let received = self.input.as_ref().map(|input| input.counts());
+        sent.into_iter().chain(received).reduce(FrameCounts::plus)
     }
 
     /// Who gets in of those that come at one instant, where queues may have limits.

@@ -1,6 +1,7 @@
 //! What is asked of the simulator.
 
 use laxity::units::Nanos;
+use laxity_plan::model::Source;
 use laxity_plan::tdp::Assigned;
 
 /// What to simulate.
@@ -13,4 +14,12 @@ pub struct NetworkRun<'a> {
     pub duration: Option<Nanos>,
     /// The seed of every random draw.
     pub seed: u64,
+}
+
+impl NetworkRun<'_> {
+    /// Whether it is over as soon as its traffic is: when it lasts as long as that, or all of it is recorded.
+    pub(super) fn ends_early(&self) -> bool {
+        let is_recorded = |source: &Source| matches!(source, Source::Recording(_));
+        self.duration.is_none() || self.on.plan.sources.iter().all(is_recorded)
+    }
 }

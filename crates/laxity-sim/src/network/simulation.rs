@@ -10,6 +10,8 @@ use slab::Slab;
 
 use super::agenda::{Agenda, Slots};
 use super::flow::{ClassBooks, Flow};
+use super::parallel::Mail;
+use super::partition::Partition;
 use super::run::NetworkRun;
 use super::topology::Topology;
 use super::transit::Transit;
@@ -21,6 +23,8 @@ pub(super) struct Simulation<'a, O> {
     pub run: NetworkRun<'a>,
     pub end: Nanos,
     pub topology: Topology<'a>,
+    /// What goes to other parts, by part.
+    pub outbox: Vec<Vec<Mail>>,
     /// By twice the number of a link, and one for the way back.
     pub books: Vec<Books>,
     pub flows: Vec<Flow>,
@@ -36,11 +40,33 @@ pub(super) struct Simulation<'a, O> {
     pub busy: Vec<Nanos>,
     pub hops: u64,
     pub observer: &'a mut O,
+    /// Whether anybody listens, who is told everything in the order of the agenda.
+    pub is_told: bool,
+    /// Which part of the network this is.
+    pub here: Here<'a>,
+    /// When it was last not over.
+    pub last: Nanos,
+}
+
+/// One part of a network that is simulated in parts, or all of it.
+#[derive(Clone, Copy)]
+pub(super) struct Here<'a> {
+    pub partition: &'a Partition,
+    pub part: u32,
+}
+
+impl Here<'_> {
+    /// Whether a node is in this part.
+    pub fn has(&self, node: u32) -> bool {
+        self.partition.part(node) == self.part
+    }
 }
 
 /// A source that hears nothing of the other end.
 pub(super) struct Fed {
     pub feed: Feed,
+    /// Whether it sends from this part of the network.
+    pub is_here: bool,
     pub flows: Flows,
 }
 

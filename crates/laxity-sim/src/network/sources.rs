@@ -17,9 +17,11 @@ impl<O: Observer> Simulation<'_, O> {
     /// Enters what sources do first.
     pub(super) fn start_sources(&mut self) -> Result<(), SimError> {
         for source in 0..self.sources.len() {
-            self.await_arrival(source)?;
+            if self.sources[source].is_here {
+                self.await_arrival(source)?;
+            }
         }
-        for (number, source) in self.sources.iter().enumerate() {
+        for (number, source) in self.sources.iter().enumerate().filter(|(_, fed)| fed.is_here) {
             if let Feed::Backlogged(source) = &source.feed {
                 self.agenda.set(self.slots.slot(Event::Source(number)), source.start);
             }
@@ -36,7 +38,7 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     pub(super) fn emit(&mut self, now: Nanos, number: usize) -> Result<(), SimError> {
-        let Fed { feed, flows } = &mut self.sources[number];
+        let Fed { feed, flows, .. } = &mut self.sources[number];
         match feed {
             Feed::Open(stream) => {
                 let arrived = stream.take();
@@ -61,7 +63,8 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// A backlogged source sends its next packet, if it has not stopped.
     fn send_next(&mut self, now: Nanos, copy: SourceCopy) {
-        let Fed { feed: Feed::Backlogged(source), flows } = &mut self.sources[copy.source] else {
+        let Fed { feed: Feed::Backlogged(source), flows, .. } = &mut self.sources[copy.source]
+        else {
             return;
         };
         let flow = flows.of(source.class, copy.flow);

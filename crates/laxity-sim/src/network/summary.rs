@@ -1,14 +1,14 @@
 //! What a run of a network measured, in the form of `summary.json`.
 
 use laxity::packet::ClassId;
-use laxity::port::Books;
-use laxity::units::Nanos;
 use laxity_plan::model::{Class, Hop};
 use serde::Serialize;
 
-use super::flow::{ClassBooks, Connection, Flow};
+use super::ended::Ended;
+use super::flow::{ClassBooks, Flow};
 use super::frames::FrameCounts;
 use super::run::NetworkRun;
+use super::sending::SendingEnd;
 use crate::summary::{ClassSummary, DelaySummary, is_zero};
 use crate::tcp::Counts;
 
@@ -179,24 +179,10 @@ pub struct FlowSummary {
     pub delay_mean_ns: Option<f64>,
 }
 
-/// The books of a run.
+/// What was counted in a run.
 pub(super) struct Measured<'a> {
     pub run: &'a NetworkRun<'a>,
-    pub end: Nanos,
-    pub books: &'a [Books],
-    pub busy: &'a [Nanos],
-    /// How many outputs share each of the books.
-    pub outputs: &'a [u64],
-    /// Packets lost under way, and what was counted of frames, by books.
-    pub lost: &'a [u64],
-    pub frames: &'a [Option<FrameCounts>],
-    pub flows: &'a [Flow],
-    pub classes: &'a [ClassBooks],
-    /// By class.
-    pub nonconforming: &'a [u64],
-    pub hops: u64,
-    pub ties: u64,
-    pub under_way: usize,
+    pub of: &'a Ended,
 }
 
 impl NetworkSummary {
@@ -204,7 +190,7 @@ impl NetworkSummary {
         let NetworkRun { on, seed, .. } = *measured.run;
         let plan = on.plan;
         let mut flows = vec![Vec::new(); plan.classes.len()];
-        for flow in measured.flows {
+        for flow in &measured.of.flows {
             flows[flow.class.index()].push(flow);
         }
         let end_to_end = |(place, (id, _)): (usize, (ClassId, &Class))| {
@@ -215,21 +201,21 @@ impl NetworkSummary {
             version: env!("CARGO_PKG_VERSION"),
             scheduler: plan.scheduler.name().to_string(),
             seed,
-            duration_ns: measured.end.0,
+            duration_ns: measured.of.end.0,
             warm_up_ns: plan.run.warm_up.0,
             classes: plan.leaves().enumerate().filter_map(end_to_end).collect(),
             hops: measured.hops(),
-            flows: measured.flows.iter().map(|flow| measured.flow(flow)).collect(),
-            hop_departures: measured.hops,
-            ties_at_full_queues: measured.ties,
-            under_way: measured.under_way,
+            flows: measured.of.flows.iter().map(|flow| measured.flow(flow)).collect(),
+            hop_departures: measured.of.hops,
+            ties_at_full_queues: measured.of.ties,
+            under_way: measured.of.under_way,
         }
     }
 }
 
 impl Measured<'_> {
     fn seconds(&self) -> f64 {
-        self.end.saturating_sub(self.run.on.plan.run.warm_up).as_secs_f64()
+        self.of.end.saturating_sub(self.run.on.plan.run.warm_up).as_secs_f64()
     }
 
     fn goodput(&self, flow: &Flow) -> f64 {
@@ -253,7 +239,7 @@ impl Measured<'_> {
     }
 
     fn end_to_end(&self, place: usize, id: ClassId, flows: &[&Flow]) -> Option<EndToEnd> {
-        let books = &self.classes[id.index()];
+        let books = &self.of.classes[id.index()];
         let goodputs = flows.iter().map(|flow| self.goodput(flow));
         (!flows.is_empty()).then(|| EndToEnd {
             name: self.run.on.plan.classes[id.index()].name.clone(),
@@ -261,7 +247,7 @@ impl Measured<'_> {
             flows: flows.len() as u64,
             sent: flows.iter().map(|flow| flow.books.sent).sum(),
             dropped: flows.iter().map(|flow| flow.books.dropped).sum(),
-            nonconforming: self.nonconforming[id.index()],
+            nonconforming: self.of.nonconforming[id.index()],
             goodput_bps: goodputs.clone().sum(),
             fairness: jain(goodputs),
             delay_ns: DelaySummary::of(&books.delay),
@@ -280,7 +266,8 @@ impl Measured<'_> {
     }
 
     fn hops(&self) -> Vec<HopSummary> {
-        let taken = |at: usize| self.books[at].accounts().iter().any(|account| account.arrived > 0);
+        let taken =
+            |at: usize| self.of.books[at].accounts().iter().any(|account| account.arrived > 0);
         let used = self.run.on.network.hops().zip(0..).filter(|&(_, at)| taken(at));
         used.map(|(hop, at)| self.hop(hop, at)).collect()
     }
@@ -289,9 +276,9 @@ impl Measured<'_> {
         let on = self.run.on;
         let link = on.link(hop);
         let [from, to] = on.network.ends(hop).map(str::to_string);
-        let accounts = on.plan.classes.iter().zip(self.books[at].accounts());
+        let accounts = on.plan.classes.iter().zip(self.of.books[at].accounts());
         let sent_or_dropped = accounts.filter(|(_, account)| account.arrived > 0);
-        let time = self.seconds() * self.outputs[at] as f64;
+        let time = self.seconds() * self.of.outputs[at] as f64;
         let class = |(class, account)| {
             let summary = ClassSummary::of_account(class, account);
             let throughput_bps =
@@ -304,35 +291,36 @@ impl Measured<'_> {
             to,
             scheduler: on.scheduling(hop).scheduler.name().to_string(),
             rate_bps: link.rate.0,
-            utilization: if time > 0.0 { self.busy[at].as_secs_f64() / time } else { 0.0 },
-            lost: self.lost[at],
-            frames: self.frames[at].map(FramesSummary::from),
+            utilization: if time > 0.0 { self.of.busy[at].as_secs_f64() / time } else { 0.0 },
+            lost: self.of.lost[at],
+            frames: self.of.frames[at].map(FramesSummary::from),
             classes: sent_or_dropped.map(class).collect(),
         }
     }
 }
 
 fn tcp(flows: &[&Flow], books: &ClassBooks) -> Option<TcpSummary> {
-    let connections: Vec<&Connection> =
-        flows.iter().filter_map(|flow| flow.connection.as_deref()).collect();
-    let sum = |count: fn(Counts) -> u64| connections.iter().map(|one| count(one.counts())).sum();
-    (!connections.is_empty()).then(|| TcpSummary {
+    let senders: Vec<&SendingEnd> =
+        flows.iter().filter_map(|flow| flow.sender.as_deref()).collect();
+    let sum = |count: fn(Counts) -> u64| senders.iter().map(|one| count(one.counts())).sum();
+    (!senders.is_empty()).then(|| TcpSummary {
         retransmitted: sum(|counts| counts.retransmitted),
         recoveries: sum(|counts| counts.recoveries),
         timeouts: sum(|counts| counts.timeouts),
         echoes: sum(|counts| counts.echoes),
         completed: books.completion.count(),
         completion_ns: DelaySummary::of(&books.completion),
-        on_demand: on_demand(&connections),
+        on_demand: on_demand(flows),
     })
 }
 
-fn on_demand(connections: &[&Connection]) -> Option<OnDemand> {
-    let asked = connections.iter().filter(|connection| connection.is_asked_by_time());
-    asked.map(|connection| connection.on_demand()).fold(None, |sum, (waited, under_way)| {
-        let OnDemand { waited: before, unfinished } = sum.unwrap_or_default();
-        let unfinished = unfinished + u64::from(under_way);
-        Some(OnDemand { waited: before + waited, unfinished })
+fn on_demand(flows: &[&Flow]) -> Option<OnDemand> {
+    let ends = flows.iter().filter_map(|flow| flow.sender.as_ref().zip(flow.receiver.as_ref()));
+    let asked = ends.filter(|(sender, _)| sender.is_asked_by_time());
+    asked.fold(None, |sum, (sender, receiver)| {
+        let OnDemand { waited, unfinished } = sum.unwrap_or_default();
+        let unfinished = unfinished + u64::from(receiver.is_expecting());
+        Some(OnDemand { waited: waited + sender.waited(), unfinished })
     })
 }
 

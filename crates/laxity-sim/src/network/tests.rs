@@ -16,7 +16,7 @@ use laxity_plan::Plan;
 use laxity_plan::model::Hop;
 use proptest::prelude::*;
 
-use super::{NetworkRun, NetworkSummary, Simulation};
+use super::{Here, NetworkRun, NetworkSummary, Partition, Simulation};
 use crate::record::{Fate, Observer, Record};
 use crate::series::{Series, SeriesRecorder};
 
@@ -332,7 +332,9 @@ fn slots_are_used_again() {
             seed: 1,
         };
         let mut nobody = ();
-        let mut simulation = Simulation::new(run, &mut nobody).unwrap();
+        let (partition, paths) = (Partition::whole(run.on), run.on.paths());
+        let here = Here { partition: &partition, part: 0 };
+        let mut simulation = Simulation::new(run, &paths, here, false, &mut nobody).unwrap();
         simulation.run(&mut crate::to_the_end).unwrap();
         (simulation.transits.capacity(), simulation.hops)
     };

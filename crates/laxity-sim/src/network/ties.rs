@@ -3,9 +3,8 @@
 use laxity::packet::Packet;
 use laxity::scheduler::{Backlog, DropSink, Scheduler};
 use laxity::units::Nanos;
-use rand::RngExt;
 
-use crate::source::random::{Generator, mix};
+use crate::source::random::mix;
 
 /// What of packets that come at one instant, and of the link that takes one at that instant, is first,
 /// is nothing that a simulation knows. Where there is room for all it does not matter; where there is
@@ -15,15 +14,16 @@ pub(super) struct Ties {
     together: Vec<Packet>,
     /// What came, as it was drawn, after the link had taken a packet, and waits for that.
     behind: Vec<Packet>,
-    generator: Generator,
+    /// What is drawn depends on this and the instant alone.
+    seed: u64,
     /// Packets that found a queue full which others reached, or the link made room in, at the same
     /// instant.
     pub count: u64,
 }
 
 impl Ties {
-    pub fn new(generator: Generator) -> Self {
-        Ties { together: Vec::new(), behind: Vec::new(), generator, count: 0 }
+    pub fn new(seed: u64) -> Self {
+        Ties { together: Vec::new(), behind: Vec::new(), seed, count: 0 }
     }
 
     /// A packet comes at an instant at which more may happen.
@@ -41,7 +41,8 @@ impl Ties {
         !self.behind.is_empty()
     }
 
-    /// What came at this instant gets in, or not, before the link takes a packet if it is `free` to.
+    /// What came at this instant gets in, or not, before the link takes a packet if it is `free` to
+    /// and has one.
     /// What came behind that is held back.
     pub fn admit(
         &mut self,
@@ -61,15 +62,17 @@ impl Ties {
             let together = self.together.drain(..);
             return together.for_each(|packet| scheduler.enqueue(now, packet, drops));
         }
-        let [salt, taken] = [self.generator.random(), self.generator.random()];
+        let salt = mix(self.seed ^ now.0);
+        let taken = mix(!salt);
         // Those of one flow stay in their order.
         self.together.sort_by_cached_key(|packet| turn(salt, packet));
+        let takes = free && (self.together.len() > 1 || scheduler.backlog().packets > 0);
         let turns = [self.together.first(), self.together.last()];
         let [first, last] = turns.map(|packet| packet.map(|packet| turn(salt, packet)));
         for packet in self.together.drain(..) {
             let is_full = !scheduler.has_room(&packet, Backlog::default());
-            self.count += u64::from(is_full && (free || first != last));
-            if is_full && free && turn(salt, &packet) > taken {
+            self.count += u64::from(is_full && (takes || first != last));
+            if is_full && takes && turn(salt, &packet) > taken {
                 self.behind.push(packet);
             } else {
                 scheduler.enqueue(now, packet, drops);

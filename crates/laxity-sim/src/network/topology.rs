@@ -17,6 +17,7 @@ use super::clock::NodeClock;
 use super::frames::{Frames, Input};
 use super::losses::Losses;
 use super::output::{Discipline, Output};
+use super::simulation::Here;
 use super::ties::Ties;
 use crate::source::random::{Generator, generator};
 
@@ -24,8 +25,9 @@ use crate::source::random::{Generator, generator};
 pub(super) struct Topology<'a> {
     on: &'a Assigned<'a>,
     seed: u64,
+    here: Here<'a>,
     /// What comes to every output, as far as it is known.
-    pub paths: Paths,
+    pub paths: &'a Paths,
     pub outputs: Vec<Output>,
     /// All routes, one behind another.
     pub routes: Vec<Step>,
@@ -55,12 +57,13 @@ pub(super) struct Step {
 
 impl<'a> Topology<'a> {
     /// Before any route.
-    pub fn new(on: &'a Assigned<'a>, seed: u64) -> Self {
+    pub fn new(on: &'a Assigned<'a>, paths: &'a Paths, seed: u64, here: Here<'a>) -> Self {
         let (reserved, edge) = on.framing.as_ref().map(Schedule::new).unzip();
         Topology {
             on,
             seed,
-            paths: on.paths(),
+            here,
+            paths,
             outputs: Vec::new(),
             routes: Vec::new(),
             edge,
@@ -115,8 +118,32 @@ impl<'a> Topology<'a> {
         }
         let number = self.outputs.len() as u32;
         known_outputs.insert(hop, number);
-        let known = known.filter(|&output| self.paths.outputs[output].knows_arrivals());
-        let discipline = match known {
+        let [from, to] = self.on.network.between(hop);
+        let is_here = self.here.has(from);
+        let discipline = match is_here {
+            true => self.discipline_for(hop, known, number),
+            false => Discipline::Arrival,
+        };
+        let lands_in = self.here.partition.part(to);
+        let books = books_of(hop) as u32;
+        let mut output = Output::new(link.transmitter(), link.delay, books, lands_in, discipline);
+        if let Some(loss) = link.loss.filter(|_| is_here) {
+            output.losses = Some(Box::new(Losses::new(loss, self.drawn(1, number))));
+        }
+        if self.here.has(to) {
+            output.input = self.input(hop).map(Box::new);
+        }
+        if self.backlogged.contains(&hop) {
+            output.closed_loop = Some(self.loops);
+            self.loops += 1;
+        }
+        self.outputs.push(output);
+        number
+    }
+
+    /// The discipline of the output of this number, of which the proofs may know what comes.
+    fn discipline_for(&mut self, hop: Hop, known: Option<usize>, number: u32) -> Discipline {
+        match known.filter(|&output| self.paths.outputs[output].knows_arrivals()) {
             Some(output) => self.discipline(hop, &self.paths.plan_at(self.on.on, output), number),
             None => {
                 let here = self.seen.remove(&hop);
@@ -125,17 +152,7 @@ impl<'a> Topology<'a> {
                 self.seen.insert(hop, here);
                 discipline
             }
-        };
-        let mut output =
-            Output::new(link.transmitter(), link.delay, books_of(hop) as u32, discipline);
-        output.losses = link.loss.map(|loss| Box::new(Losses::new(loss, self.drawn(1, number))));
-        output.input = self.input(hop).map(Box::new);
-        if self.backlogged.contains(&hop) {
-            output.closed_loop = Some(self.loops);
-            self.loops += 1;
         }
-        self.outputs.push(output);
-        number
     }
 
     /// What an output draws from for one of its purposes.
@@ -147,7 +164,7 @@ impl<'a> Topology<'a> {
     fn discipline(&self, hop: Hop, here: &Plan, number: u32) -> Discipline {
         let seed = self.drawn(0, number).random();
         let queued = |scheduler| {
-            Discipline::Scheduler(scheduler, Box::new(Ties::new(self.drawn(2, number))))
+            Discipline::Scheduler(scheduler, Box::new(Ties::new(self.drawn(2, number).random())))
         };
         match here.scheduler {
             SchedulerSpec::Fifo if here.limits_nothing() && !self.backlogged.contains(&hop) => {

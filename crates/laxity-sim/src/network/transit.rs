@@ -33,6 +33,17 @@ pub(super) enum Body {
     Ack { transfer: u32, ack: Ack },
 }
 
+impl Body {
+    /// Its place among those of its flow that set out at one instant, where they are told apart.
+    pub fn number(&self) -> u64 {
+        match *self {
+            Body::Datagram => 0,
+            Body::Segment { number, .. } => number,
+            Body::Ack { ack, .. } => ack.next,
+        }
+    }
+}
+
 impl Transit {
     /// Whether what becomes of it counts from end to end: acknowledgements do not.
     pub fn is_measured(&self, plan: &Plan) -> bool {

@@ -108,6 +108,12 @@ impl Receiver {
         (self.due? <= now).then(|| self.acknowledge())
     }
 
+    /// The acknowledgement that is delayed, if one is, without more delay: nothing comes after what came, as
+    /// behind the end of a connection.
+    pub fn hurry(&mut self) -> Option<Ack> {
+        self.due.map(|_| self.acknowledge())
+    }
+
     /// RFC 3168 section 6.1.3: CWR ends the echo, unless its own segment was marked. Where marks are
     /// counted, whether the sender is to hear of it at once (RFC 9768 section 3.2.2.5.1): a mark after
     /// none, or the second that it has not heard of.

@@ -1,0 +1,124 @@
+//! All cores on one network: a conservative parallel simulation (Chandy, Misra 1979), in windows of the
+//! lookahead.
+//!
+//! Every part of the network has a thread and an agenda of its own. All simulate from the earliest event
+//! of any part for as long as the lookahead, exchange what passes between them, which arrives later than that,
+//! and agree on the next window. What happens at one instant happens in the order of slots, which are numbered
+//! alike in every part, so that the parts together do what one thread does, to the bit.
+
+mod barrier;
+mod board;
+mod log;
+#[cfg(test)]
+mod tests;
+mod together;
+
+use std::num::NonZeroU32;
+use std::ops::ControlFlow;
+
+use laxity::units::Nanos;
+
+use self::board::Board;
+use self::together::Together;
+use super::ended::{Ended, Place};
+use super::partition::Partition;
+use super::receiving::Expected;
+use super::run::NetworkRun;
+use super::summary::NetworkSummary;
+use super::transit::Transit;
+use crate::Progress;
+use crate::error::SimError;
+use crate::record::{Observer, Record};
+use crate::summary::Outcome;
+
+/// What passes from one part of a network to another.
+pub(super) enum Mail {
+    /// A packet, or padding, is on its way to the other end of an output's link.
+    Flight { output: u32, arrival: Nanos, transit: Option<Transit>, ds: u8 },
+    /// A transfer has begun: what its receiver is to measure.
+    Expected { flow: u32, expected: Expected },
+}
+
+/// How a network was simulated by several threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parallelism {
+    /// The parts of the network, each with a thread; one where nothing is gained by more.
+    pub parts: u32,
+    /// How long the fastest link between two parts takes; none where there is no such link.
+    pub lookahead: Option<Nanos>,
+    /// How often all waited for one another.
+    pub windows: u64,
+    /// Events in all.
+    pub events: u64,
+    /// Events of the part that had most in each window: what is done one after another if every part has a
+    /// core to itself.
+    pub longest: u64,
+}
+
+impl Parallelism {
+    /// By how much the run is faster at the most if every part has a core and waiting costs nothing.
+    pub fn limit(&self) -> f64 {
+        if self.longest == 0 { 1.0 } else { self.events as f64 / self.longest as f64 }
+    }
+
+    /// A window is over.
+    fn count(&mut self, board: &Board) {
+        self.windows += 1;
+        self.events += board.events().sum::<u64>();
+        self.longest += board.events().max().unwrap_or(0);
+    }
+}
+
+impl NetworkRun<'_> {
+    /// Simulates on several threads, with the same outcome and telling the observer the same as
+    /// [`simulate`](Self::simulate) does. Where the network cannot be divided so that something is gained,
+    /// one thread does all; so it is where idle links are padded and the run ends with its traffic.
+    ///
+    /// # Errors
+    /// As for one thread.
+    pub fn simulate_in_parallel<O: Observer>(
+        self,
+        threads: NonZeroU32,
+        observer: &mut O,
+        progress: Progress<'_>,
+    ) -> Result<(Outcome<NetworkSummary>, Parallelism), SimError> {
+        let is_padded = self.on.framed().is_some() && self.ends_early();
+        let partition = match is_padded {
+            true => Partition::whole(self.on),
+            false => Partition::new(self.on, threads),
+        };
+        self.simulate_in_parts(&partition, observer, progress)
+    }
+
+    fn simulate_in_parts<O: Observer>(
+        self,
+        partition: &Partition,
+        observer: &mut O,
+        progress: Progress<'_>,
+    ) -> Result<(Outcome<NetworkSummary>, Parallelism), SimError> {
+        let Partition { parts, lookahead, .. } = *partition;
+        let lookahead = Some(lookahead).filter(|&lookahead| lookahead < Nanos::MAX);
+        let mut counts = Parallelism { parts, lookahead, windows: 0, events: 0, longest: 0 };
+        if parts == 1 {
+            return Ok((self.simulate(observer, progress)?, counts));
+        }
+        let (paths, is_told) = (self.on.paths(), observer.listens());
+        let mut told = 0;
+        let mut lead = |board: &Board, now: Nanos| {
+            board.tell(observer);
+            counts.count(board);
+            if counts.events - told < 1 << 16 {
+                return ControlFlow::Continue(());
+            }
+            told = counts.events;
+            progress(now)
+        };
+        let parts = Together::new(self, partition, &paths, is_told).simulate(&mut lead)?;
+        let (ended, waiting): (Vec<Ended>, Vec<_>) = parts.into_iter().unzip();
+        let mut waiting: Vec<(Place, Record)> = waiting.into_iter().flatten().collect();
+        waiting.sort_by_key(|(place, _)| *place);
+        waiting.iter().for_each(|(_, record)| observer.record(record));
+        let ended = ended.into_iter().reduce(Ended::join).expect("there are several parts");
+        Ok((ended.outcome(&self), counts))
+    }
+}

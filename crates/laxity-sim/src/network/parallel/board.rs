@@ -1,0 +1,107 @@
+//! What the parts of a network tell one another at the end of a window.
+
+use std::mem::swap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use laxity::units::Nanos;
+
+use super::Mail;
+use super::log::{Log, tell};
+use crate::record::Observer;
+
+/// A place of each part, to which it alone writes before all wait for one another, and from which all read
+/// behind that. Of two boards one is written while the other is read.
+pub(super) struct Board {
+    parts: Vec<Posted>,
+}
+
+/// What one part posts.
+struct Posted {
+    next: AtomicU64,
+    last: AtomicU64,
+    is_over: AtomicBool,
+    events: AtomicU64,
+    /// By the part that it goes to.
+    mail: Vec<Mutex<Vec<Mail>>>,
+    log: Mutex<Log>,
+}
+
+/// What a part knows of itself at the end of a window.
+pub(super) struct Standing {
+    /// When something happens next that is known of here, and when something last did.
+    pub next: Nanos,
+    pub last: Nanos,
+    /// Whether nothing is under way.
+    pub is_over: bool,
+    /// How much happened in the window.
+    pub events: u64,
+}
+
+impl Board {
+    pub fn new(parts: usize) -> Self {
+        let posted = || Posted {
+            next: AtomicU64::new(0),
+            last: AtomicU64::new(0),
+            is_over: AtomicBool::new(false),
+            events: AtomicU64::new(0),
+            mail: (0..parts).map(|_| Mutex::default()).collect(),
+            log: Mutex::default(),
+        };
+        Board { parts: (0..parts).map(|_| posted()).collect() }
+    }
+
+    /// A part posts what the others are to know, and takes back empty what it posts it in.
+    pub fn post(&self, part: usize, standing: &Standing, outbox: &mut [Vec<Mail>], log: &mut Log) {
+        let posted = &self.parts[part];
+        posted.next.store(standing.next.0, Relaxed);
+        posted.last.store(standing.last.0, Relaxed);
+        posted.is_over.store(standing.is_over, Relaxed);
+        posted.events.store(standing.events, Relaxed);
+        for (mail, place) in outbox.iter_mut().zip(&posted.mail) {
+            if !mail.is_empty() {
+                swap(mail, &mut lock(place));
+            }
+        }
+        swap(log, &mut lock(&posted.log));
+    }
+
+    /// What all have posted to a part, part by part.
+    pub fn collect(&self, part: usize, mut take: impl FnMut(Mail)) {
+        for posted in &self.parts {
+            lock(&posted.mail[part]).drain(..).for_each(&mut take);
+        }
+    }
+
+    /// When something happens next anywhere.
+    pub fn next(&self) -> Nanos {
+        let next = self.parts.iter().map(|posted| posted.next.load(Relaxed)).min();
+        Nanos(next.unwrap_or(u64::MAX))
+    }
+
+    /// When something last happened anywhere.
+    pub fn last(&self) -> Nanos {
+        Nanos(self.parts.iter().map(|posted| posted.last.load(Relaxed)).max().unwrap_or(0))
+    }
+
+    /// Whether nothing is under way anywhere.
+    pub fn is_over(&self) -> bool {
+        self.parts.iter().all(|posted| posted.is_over.load(Relaxed))
+    }
+
+    /// How much happened in the window, by part.
+    pub fn events(&self) -> impl Iterator<Item = u64> + '_ {
+        self.parts.iter().map(|posted| posted.events.load(Relaxed))
+    }
+
+    /// Tells an observer what happened in the window.
+    pub fn tell(&self, observer: &mut impl Observer) {
+        let mut logs: Vec<_> = self.parts.iter().map(|posted| lock(&posted.log)).collect();
+        tell(&mut logs, observer);
+    }
+}
+
+/// Nobody leaves anything half done.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,120 @@
+//! Parts together do what one thread does.
+
+use std::path::Path;
+
+use laxity::packet::Packet;
+use laxity_plan::Plan;
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+
+use super::*;
+use crate::network::partition::partitions_of;
+use crate::source::random::{Generator, generator};
+
+/// Everything that is told, in order.
+#[derive(Debug, Default, PartialEq)]
+struct Diary(Vec<String>);
+
+impl Observer for Diary {
+    fn record(&mut self, record: &Record) {
+        let packet = Packet { handle: 0, ..record.packet };
+        self.0.push(format!("{:?}", Record { packet, ..*record }));
+    }
+
+    fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
+        self.0.push(format!("{packet:?} {bytes} {now:?}"));
+    }
+}
+
+/// A network in which much happens at one instant: equal links, constant sources, delays that are multiples.
+fn network(draw: &mut Generator) -> String {
+    let nodes = draw.random_range(3..9);
+    let mut links = String::new();
+    let mut link = |draw: &mut Generator, from: u32, to: u32| {
+        let kinds = ["fifo", "fifo", "edf", "drr", "wfq", "priority"];
+        let kind = kinds.choose(draw).unwrap();
+        let queue = [
+            "",
+            ", queue = { kind = \"droptail\", limit = 8 }",
+            ", queue = { kind = \"red\", min = 4, max = 12, limit = 20 }",
+        ];
+        let queue = queue.choose(draw).unwrap();
+        let rate = [1, 2, 8].choose(draw).unwrap();
+        let delay = ["0s", "1ms", "1ms", "2ms", "3333us"].choose(draw).unwrap();
+        let loss = ["", "", "loss = { share = 0.02 }\n"].choose(draw).unwrap();
+        links += &format!(
+            "[network.l{from}x{to}]\nbetween = [\"n{from}\", \"n{to}\"]\nrate = \"{rate}mbit\"\n\
+             delay = \"{delay}\"\nscheduler = {{ kind = \"{kind}\"{queue} }}\n{loss}"
+        );
+    };
+    for node in 1..nodes {
+        let to = draw.random_range(0..node);
+        link(draw, node, to);
+    }
+    let mut sources = String::new();
+    for _ in 0..draw.random_range(2..7) {
+        let from = draw.random_range(0..nodes);
+        let to = (from + draw.random_range(1..nodes)) % nodes;
+        let count = draw.random_range(1..4);
+        let class = ["a", "b", "c"].choose(draw).unwrap();
+        let model = [
+            "model = \"constant\"\nrate = \"400kbit\"",
+            "model = \"poisson\"\nrate = \"300kbit\"\nstop = \"1s\"",
+            "model = \"backlogged\"\nwindow = 3",
+            "model = \"tcp\"",
+            "model = \"tcp\"\ntransfer = \"20kB\"\njitter = \"0s\"",
+            "model = \"tcp\"\ncongestion = \"bbr\"\ntransfer = { exponential = \"30kB\" }\nevery = { exponential = \"100ms\" }",
+        ];
+        let model = *model.choose(draw).unwrap();
+        // What is dropped for its contract would never be replaced.
+        let class = if model.contains("backlogged") { "c" } else { class };
+        sources += &format!(
+            "[[source]]\nclass = \"{class}\"\n{model}\npacket = \"1000b\"\ncount = {count}\n\
+             path = \"shortest\"\nfrom = \"n{from}\"\nto = \"n{to}\"\n"
+        );
+    }
+    format!(
+        "version = 1\n[run]\nwarm-up = \"100ms\"\n[link]\nrate = \"4mbit\"\nmax-packet = \"1500b\"\n\
+         [scheduler]\nkind = \"fifo\"\n\
+         [class.a]\ndeadline = \"20ms\"\narrival = {{ bucket = \"4kB\", rate = \"300kbit\" }}\npolice = \"drop\"\n\
+         [class.b]\nweight = 2\n[class.c]\nqueue = {{ kind = \"droptail\", limit = 6 }}\n{links}{sources}"
+    )
+}
+
+/// The most parts that any partition has, all of which agree with one thread.
+fn agree(text: &str, seed: u64, threads: u32, duration: Option<Nanos>) -> u32 {
+    let plan = Plan::parse(text, "plan.toml", Path::new(""));
+    let plan = plan.unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let on = plan.networked().unwrap().assigned();
+    let run = NetworkRun { on: &on, duration, seed };
+    let mut serial = Diary::default();
+    let expected = run.simulate(&mut serial, &mut crate::to_the_end).unwrap();
+    let silent = run.simulate(&mut (), &mut crate::to_the_end).unwrap();
+    let said = |outcome: &Outcome<NetworkSummary>| format!("{:?}", outcome.summary);
+    assert_eq!(said(&expected), said(&silent), "whether anybody listens\n{text}");
+    let partitions = partitions_of(&on, NonZeroU32::new(threads).unwrap());
+    for partition in &partitions {
+        let mut diary = Diary::default();
+        let (outcome, _) =
+            run.simulate_in_parts(partition, &mut diary, &mut crate::to_the_end).unwrap();
+        assert_eq!(said(&outcome), said(&expected), "{partition:?}\n{text}");
+        let differ = diary.0.iter().zip(&serial.0).find(|(ours, theirs)| ours != theirs);
+        assert_eq!(differ, None, "{partition:?}\n{text}");
+        assert_eq!(diary.0.len(), serial.0.len(), "{partition:?}\n{text}");
+        let (outcome, _) =
+            run.simulate_in_parts(partition, &mut (), &mut crate::to_the_end).unwrap();
+        assert_eq!(said(&outcome), said(&expected), "{partition:?}\n{text}");
+    }
+    partitions.iter().map(|partition| partition.parts).max().unwrap_or(1)
+}
+
+#[test]
+fn parts_do_what_one_thread_does() {
+    let mut parts = [0; 9];
+    for seed in 0..200 {
+        let mut draw = generator(seed, 0, 0);
+        let (text, threads) = (network(&mut draw), draw.random_range(2..=8));
+        parts[agree(&text, seed, threads, Some(Nanos(700_000_000))) as usize] += 1;
+    }
+    assert!(parts[1] < 20 && parts[3..].iter().sum::<u32>() > 100, "{parts:?}");
+}

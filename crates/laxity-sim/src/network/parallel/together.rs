@@ -1,0 +1,169 @@
+//! The threads that simulate a network together.
+
+use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
+
+use laxity::units::Nanos;
+use laxity_plan::paths::Paths;
+
+use super::barrier::Barrier;
+use super::board::{Board, Standing};
+use super::log::Log;
+use super::{Ended, Mail, NetworkRun, Partition, Place};
+use crate::error::SimError;
+use crate::network::simulation::{Here, Simulation};
+use crate::record::Record;
+
+/// What all threads see.
+pub(super) struct Together<'a> {
+    run: NetworkRun<'a>,
+    partition: &'a Partition,
+    paths: &'a Paths,
+    is_told: bool,
+    barrier: Barrier,
+    boards: [Board; 2],
+    failed: Mutex<Option<SimError>>,
+}
+
+/// What a part's thread leaves: what was counted, and what still waits.
+type Part = (Ended, Vec<(Place, Record)>);
+
+/// What the first thread does behind every window, while the others go on.
+type Lead<'a> = &'a mut dyn FnMut(&Board, Nanos) -> ControlFlow<()>;
+
+impl<'a> Together<'a> {
+    pub fn new(
+        run: NetworkRun<'a>,
+        partition: &'a Partition,
+        paths: &'a Paths,
+        is_told: bool,
+    ) -> Self {
+        let parts = partition.parts as usize;
+        let boards = [(); 2].map(|()| Board::new(parts));
+        let (barrier, failed) = (Barrier::new(parts), Mutex::default());
+        Together { run, partition, paths, is_told, barrier, boards, failed }
+    }
+
+    /// Simulates; `lead` hears of every window and may stop it.
+    pub fn simulate(&self, lead: Lead<'_>) -> Result<Vec<Part>, SimError> {
+        let parts = std::thread::scope(|scope| {
+            let others = (1..self.partition.parts).map(|part| {
+                let simulate = move || self.part(part, &mut |_, _| ControlFlow::Continue(()));
+                scope.spawn(simulate)
+            });
+            let others: Vec<_> = others.collect();
+            let first = self.part(0, lead);
+            let others = others
+                .into_iter()
+                .map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            std::iter::once(first).chain(others).collect::<Vec<_>>()
+        });
+        match self.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(error) => Err(error),
+            None => Ok(parts.into_iter().flatten().collect()),
+        }
+    }
+
+    /// Simulates a part of the network; none if the run has failed.
+    fn part(&self, part: u32, lead: Lead<'_>) -> Option<Part> {
+        let here = Here { partition: self.partition, part };
+        let mut log = Log::default();
+        let present = self.barrier.unless_kept();
+        let new = Simulation::new(self.run, self.paths, here, self.is_told, &mut log);
+        let ended = new.and_then(|simulation| self.windows(simulation, lead));
+        match ended {
+            Ok(ended) => {
+                present.keep();
+                ended
+            }
+            Err(error) => {
+                let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+                failed.get_or_insert(error);
+                None
+            }
+        }
+    }
+
+    /// Simulates window by window; none if another thread has failed.
+    fn windows(
+        &self,
+        mut simulation: Simulation<'_, Log>,
+        lead: Lead<'_>,
+    ) -> Result<Option<Part>, SimError> {
+        let (part, end) = (simulation.here.part as usize, simulation.end);
+        let mut events = 0;
+        for board in self.boards.iter().cycle() {
+            let standing = Standing { events, ..simulation.standing() };
+            board.post(part, &standing, &mut simulation.outbox, simulation.observer);
+            if !self.barrier.wait() {
+                return Ok(None);
+            }
+            board.collect(part, |mail| simulation.take(mail));
+            let next = board.next();
+            let is_over = self.run.ends_early() && board.is_over();
+            if lead(board, next.min(end)).is_break() {
+                return Err(SimError::Stopped);
+            }
+            if next >= end || is_over {
+                let ends_before = self.run.ends_early() && (is_over || next == Nanos::MAX);
+                simulation.end = if ends_before { board.last() } else { end };
+                break;
+            }
+            events = simulation.window(next.saturating_add(self.partition.lookahead).min(end))?;
+        }
+        let waiting = simulation.close();
+        Ok(Some((simulation.into_ended(), waiting)))
+    }
+}
+
+impl Simulation<'_, Log> {
+    /// Does what happens before `until`; tells how much that was.
+    fn window(&mut self, until: Nanos) -> Result<u64, SimError> {
+        let ends_early = self.run.ends_early();
+        let mut events = 0;
+        let mut was_over = ends_early && self.is_over();
+        self.advance(until, |simulation, now, slot| {
+            events += 1;
+            match simulation.is_told {
+                true => simulation.observer.close(now, slot),
+                false => simulation.observer.forget(),
+            }
+            if !was_over {
+                simulation.last = now;
+            }
+            was_over = ends_early && simulation.is_over();
+            Ok(false)
+        })?;
+        Ok(events)
+    }
+
+    fn standing(&self) -> Standing {
+        let under_way = self.outbox.iter().flatten().filter_map(|mail| match mail {
+            Mail::Flight { arrival, .. } => Some(*arrival),
+            Mail::Expected { .. } => None,
+        });
+        let own = self.agenda.next().map(|(_, time)| time);
+        Standing {
+            next: under_way.chain(own).min().unwrap_or(Nanos::MAX),
+            last: self.last,
+            is_over: self.is_over() && self.outbox.iter().all(Vec::is_empty),
+            events: 0,
+        }
+    }
+
+    /// What another part has sent comes here.
+    fn take(&mut self, mail: Mail) {
+        match mail {
+            Mail::Flight { output, arrival, transit, ds } => {
+                let packet = transit.map(|transit| self.transits.insert(transit) as u32);
+                self.approach(output as usize, arrival, packet, ds);
+            }
+            Mail::Expected { flow, expected } => {
+                if let Some(end) = &mut self.flows[flow as usize].receiver {
+                    end.expect(expected);
+                }
+            }
+        }
+    }
+}
