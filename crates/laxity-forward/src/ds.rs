@@ -1,4 +1,4 @@
-//! The DS field of IP packets in Ethernet frames (RFC 2474): the code point, and the two bits of ECN (RFC 3168).
+//! The DS field of IP packets in Ethernet frames (RFC 2474): the code point, and the two bits of ECN (RFC 3168, RFC 9331).
 
 use laxity::packet::Ecn;
 
@@ -12,9 +12,10 @@ const TAGS: [[u8; 2]; 3] = [[0x81, 0x00], [0x88, 0xa8], [0x91, 0x00]];
 /// What congestion may do with the packet that a frame holds; what is not IP is dropped.
 pub fn ecn(frame: &[u8]) -> Ecn {
     match read(frame).unwrap_or_default() & ECN {
-        0 => Ecn::NotCapable,
-        ECN => Ecn::Experienced,
-        _ => Ecn::Capable,
+        0b00 => Ecn::NotCapable,
+        0b01 => Ecn::L4s,
+        0b10 => Ecn::Capable,
+        _ => Ecn::Experienced,
     }
 }
 
@@ -122,7 +123,7 @@ pub(crate) mod tests {
         ) {
             let mut frame = frame(ds, is_v4, is_tagged, addresses);
             let original = frame.clone();
-            let expected = [Ecn::NotCapable, Ecn::Capable, Ecn::Capable, Ecn::Experienced];
+            let expected = [Ecn::NotCapable, Ecn::L4s, Ecn::Capable, Ecn::Experienced];
             prop_assert_eq!(ecn(&frame), expected[usize::from(ds & 3)]);
             experience(&mut frame);
             prop_assert_eq!(ecn(&frame), Ecn::Experienced);

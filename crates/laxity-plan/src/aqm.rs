@@ -52,7 +52,7 @@ impl QueueSpec {
     /// What it does to a queue.
     pub fn management(&self) -> &dyn Management {
         match self {
-            QueueSpec::DropTail(limit) => limit,
+            QueueSpec::DropTail(droptail) => droptail,
             QueueSpec::Red(red) => red,
             QueueSpec::Choke(choke) => choke,
             QueueSpec::CoDel(codel) => codel,

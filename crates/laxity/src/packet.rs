@@ -53,6 +53,16 @@ pub(crate) struct Label {
 }
 
 impl Packet {
+    /// Writes into it that it met congestion, and says whether it could: one that is not capable of ECN stays as it is.
+    #[inline]
+    pub fn mark(&mut self) -> bool {
+        let is_capable = self.ecn != Ecn::NotCapable;
+        if is_capable {
+            self.ecn = Ecn::Experienced;
+        }
+        is_capable
+    }
+
     /// Its two halves: what it is, and its arrival and handle.
     #[inline(always)]
     pub(crate) fn halves(self) -> (Label, (Nanos, u64)) {
@@ -68,16 +78,19 @@ impl Packet {
     }
 }
 
-/// The two ECN bits of an IP header (RFC 3168 section 5).
+/// The two ECN bits of an IP header (RFC 3168 section 5, RFC 9331).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "RFC 3168 has no more")]
+#[expect(clippy::exhaustive_enums, reason = "two bits have no more values")]
 pub enum Ecn {
-    /// Congestion drops this packet.
+    /// Not-ECT: congestion drops this packet.
     #[default]
     NotCapable,
-    /// Congestion may mark this packet instead of dropping it.
+    /// ECT(0): congestion may mark this packet where it would drop it.
     Capable,
-    /// A queue has marked this packet.
+    /// ECT(1): the same, and its sender answers to how many packets are marked, so that they may be marked early
+    /// and often (L4S: RFC 9331).
+    L4s,
+    /// CE: a queue has marked this packet.
     Experienced,
 }
 

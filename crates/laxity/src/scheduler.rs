@@ -242,14 +242,14 @@ pub enum DropReason {
     Choke,
     /// CoDel: packets had been waiting for too long.
     CoDel,
-    /// PIE: packets wait for too long, and chance chose it.
-    Pie,
     /// It missed the time frame in which it was to be sent, or there is none that it can be sent in.
     Frame,
     /// It is longer than any packet that is expected of its class.
     TooLong,
     /// The scheduler wants it no more, for a reason of its own.
     Scheduler,
+    /// PIE: packets wait for too long, and chance chose it.
+    Pie,
 }
 
 impl DropReason {
@@ -262,10 +262,10 @@ impl DropReason {
         DropReason::Red,
         DropReason::Choke,
         DropReason::CoDel,
-        DropReason::Pie,
         DropReason::Frame,
         DropReason::TooLong,
         DropReason::Scheduler,
+        DropReason::Pie,
     ];
 
     /// The word that stands for the reason in traces and summaries.

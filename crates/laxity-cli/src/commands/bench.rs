@@ -169,7 +169,7 @@ impl Case {
             }
             Case::Of(Kind::Fifo) => under.measure(Fifo::new()),
             Case::DropTail => {
-                let policy = Policy::DropTail(Limit::None);
+                let policy = Policy::DropTail { limit: Limit::None, mark: Limit::None };
                 under.measure(managed(classes, policy))
             }
             Case::Red => under.measure(managed(classes, Policy::Red(red(classes)))),

@@ -22,18 +22,22 @@ pub fn of_flags(flags: u64) -> Option<(bool, Ecn, bool)> {
     Some((flags & 2 != 0, ecn(flags >> 2)?, flags & 1 != 0))
 }
 
+/// What congestion does with a packet, by its number, which is never changed.
+const ECN: [Ecn; 4] = [Ecn::NotCapable, Ecn::Capable, Ecn::Experienced, Ecn::L4s];
+
 /// The number of what congestion does with a packet.
 pub fn of_ecn(ecn: Ecn) -> u32 {
     match ecn {
         Ecn::NotCapable => 0,
         Ecn::Capable => 1,
         Ecn::Experienced => 2,
+        Ecn::L4s => 3,
     }
 }
 
 /// What congestion does with a packet, by its number.
 pub fn ecn(number: u64) -> Option<Ecn> {
-    [Ecn::NotCapable, Ecn::Capable, Ecn::Experienced].get(usize::try_from(number).ok()?).copied()
+    ECN.get(usize::try_from(number).ok()?).copied()
 }
 
 /// The number of a reason: its place among all, which is never changed.

@@ -10,7 +10,7 @@ fn time() -> impl Strategy<Value = Nanos> {
 }
 
 fn packet() -> impl Strategy<Value = Packet> {
-    let ecn = prop_oneof![Just(Ecn::NotCapable), Just(Ecn::Capable), Just(Ecn::Experienced)];
+    let ecn = prop::sample::select(vec![Ecn::NotCapable, Ecn::Capable, Ecn::L4s, Ecn::Experienced]);
     (any::<u32>(), any::<u32>(), any::<u32>(), any::<bool>(), ecn, time()).prop_map(
         |(class, flow, length, demoted, ecn, arrival)| {
             let (class, flow) = (ClassId(class), FlowId(flow));

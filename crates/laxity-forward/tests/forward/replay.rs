@@ -74,8 +74,8 @@ fn run(seed: u64) -> Run {
             _ => draw.random_range(1..=longest),
         };
         let headers = headers(name_of(&plan, class), draw.random_range(0..6));
-        let all = [Ecn::NotCapable, Ecn::Capable, Ecn::Experienced];
-        let ecn = all[draw.random_range(0..3usize)];
+        let all = [Ecn::NotCapable, Ecn::Capable, Ecn::L4s, Ecn::Experienced];
+        let ecn = all[draw.random_range(0..4usize)];
         caller.arrive(&mut forwarder, time, Frame { headers, ecn, length, handle });
     }
     books.push(caller.drain(forwarder, draw));
@@ -176,7 +176,7 @@ fn the_runs_try_everything() {
         let mut capable = BTreeSet::new();
         for event in &run.events {
             match event {
-                Event::Arrived(arrived) if arrived.ecn == Ecn::Capable => {
+                Event::Arrived(arrived) if matches!(arrived.ecn, Ecn::Capable | Ecn::L4s) => {
                     capable.insert(arrived.number);
                 }
                 Event::Dropped(dropped) => drop(reasons.insert(dropped.reason.name())),

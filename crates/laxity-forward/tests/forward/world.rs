@@ -35,9 +35,10 @@ const OTHERS: [&str; 3] = [
     "kind = \"fq-codel\", limit = \"30kB\"",
 ];
 
-const QUEUES: [&str; 8] = [
+const QUEUES: [&str; 9] = [
     "kind = \"droptail\"\nlimit = 8",
     "kind = \"droptail\"\nlimit = \"9kB\"",
+    "kind = \"droptail\"\nlimit = 8\nmark = 2",
     "kind = \"red\"\nlimit = 30\nmin = 3\nmax = 12\nweight = 0.1",
     "kind = \"red\"\nlimit = 30\nmin = 3\nmax = 12\nweight = 0.1\necn = true",
     "kind = \"choke\"\nlimit = 30\nmin = 2\nmax = 12\nweight = 0.2",

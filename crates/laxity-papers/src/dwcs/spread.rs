@@ -72,7 +72,7 @@ impl Watch {
         let mut plan = Plan::parse(PLAN, "spread.toml", ".".as_ref()).expect("the plan is valid");
         if scheduler == "FIFO" {
             plan.scheduler = SchedulerSpec::Fifo;
-            plan.classes[0].queue = Some(Box::new(QueueSpec::DropTail(QueueLimit::Packets(ROOM))));
+            plan.classes[0].queue = Some(Box::new(QueueSpec::limited(QueueLimit::Packets(ROOM))));
         }
         let run = Run { plan: &plan, duration: plan.run.duration, seed, feeds: vec![] };
         let mut first = FirstStream::default();

@@ -7,7 +7,7 @@ use laxity::units::Bytes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueSpec {
     /// A packet that would exceed the limit is dropped.
-    DropTail(QueueLimit),
+    DropTail(DropTailSpec),
     /// Random early detection.
     Red(Red),
     /// Packets meet others of their flow, and both are dropped.
@@ -16,6 +16,22 @@ pub enum QueueSpec {
     CoDel(CoDel),
     /// A proportional integral controller.
     Pie(Pie),
+}
+
+impl QueueSpec {
+    /// A limit and nothing else.
+    pub const fn limited(limit: QueueLimit) -> Self {
+        QueueSpec::DropTail(DropTailSpec { limit, mark: None })
+    }
+}
+
+/// `kind = "droptail"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DropTailSpec {
+    /// What it never exceeds.
+    pub limit: QueueLimit,
+    /// A packet that would exceed this is marked, if it is capable of ECN. Default none is.
+    pub mark: Option<QueueLimit>,
 }
 
 /// How much a queue holds.

@@ -1,6 +1,6 @@
 //! Connections of TCP.
 
-use laxity::packet::ClassId;
+use laxity::packet::{ClassId, Ecn};
 use laxity::units::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -44,9 +44,9 @@ pub struct TcpSource {
     pub delayed_acks: bool,
     /// Whether the first two duplicate acknowledgements let new segments go. Default yes.
     pub limited_transmit: bool,
-    /// Whether queues may mark its segments instead of dropping them. Default no, under DCTCP
-    /// yes.
-    pub ecn: bool,
+    /// What its segments say of ECN, so that queues may mark them instead of dropping them. Default nothing, under
+    /// DCTCP ECT(0).
+    pub ecn: Ecn,
     /// The retransmission timer.
     pub timer: TcpTimer,
     /// The time from when a sender may send until it does. Default uniform, from none to what a

@@ -18,6 +18,7 @@ pub struct Queue {
     pub kind: Word<Kind>,
     /// How much fits: packets as in 100, or bytes as in "64kB".
     pub limit: At<Limit>,
+    pub mark: Option<At<Limit>>,
     pub min: Option<At<Limit>>,
     pub max: Option<At<Limit>>,
     pub max_p: Option<At<Number>>,
@@ -36,11 +37,12 @@ pub struct Queue {
 
 impl Queue {
     /// The keys that not every kind takes, and where they stand.
-    pub fn options(&self) -> [Written<'_>; 14] {
+    pub fn options(&self) -> [Written<'_>; 15] {
         // Taken apart, so that none is forgotten.
         let Queue {
             kind: _,
             limit: _,
+            mark,
             min,
             max,
             max_p,
@@ -57,6 +59,7 @@ impl Queue {
             ecn,
         } = self;
         [
+            ("mark", span(mark)),
             ("min", span(min)),
             ("max", span(max)),
             ("max-p", span(max_p)),

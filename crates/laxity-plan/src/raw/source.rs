@@ -60,6 +60,7 @@ pub struct Source {
     pub delayed_acks: Option<At<bool>>,
     pub limited_transmit: Option<At<bool>>,
     pub ecn: Option<At<bool>>,
+    pub l4s: Option<At<bool>>,
     pub min_timeout: Option<Quantity<Nanos>>,
     pub tick: Option<Quantity<Nanos>>,
     pub file: Option<At<String>>,
@@ -70,7 +71,7 @@ pub struct Source {
 
 impl Source {
     /// The keys that not every model takes, and where they stand.
-    pub fn options(&self) -> [Written<'_>; 36] {
+    pub fn options(&self) -> [Written<'_>; 37] {
         // Taken apart, so that none is forgotten.
         let Source {
             model: _,
@@ -104,6 +105,7 @@ impl Source {
             delayed_acks,
             limited_transmit,
             ecn,
+            l4s,
             min_timeout,
             tick,
             stagger,
@@ -142,6 +144,7 @@ impl Source {
             ("delayed-acks", span(delayed_acks)),
             ("limited-transmit", span(limited_transmit)),
             ("ecn", span(ecn)),
+            ("l4s", span(l4s)),
             ("min-timeout", span(min_timeout)),
             ("tick", span(tick)),
             ("stagger", span(stagger)),

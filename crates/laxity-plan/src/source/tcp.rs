@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use laxity::packet::Ecn;
 use laxity::units::{Bytes, Nanos};
 
 use super::context::Context;
@@ -72,6 +73,10 @@ pub const ROOM: Room = Room {
             Key::new(
                 "ecn",
                 "whether queues may mark segments instead of dropping them. Default false, under\n`congestion = \"dctcp\"` true.",
+            ),
+            Key::new(
+                "l4s",
+                "whether segments say ECT(1), by which L4S is known (RFC 9331), instead of ECT(0);\n`congestion = \"dctcp\"` only. Default false.",
             ),
             Key::new(
                 "min-timeout",
@@ -195,7 +200,22 @@ fn every(raw: &raw::Source) -> Read<Option<Dist<Nanos>>> {
     longer("every", every).map(Some)
 }
 
-fn ecn(raw: &raw::Source, congestion: TcpCongestion) -> Read<bool> {
+/// RFC 9331, section 4.3: ECT(1) is for senders that answer to the share of marks.
+fn ecn(raw: &raw::Source, congestion: TcpCongestion) -> Read<Ecn> {
+    let capable = is_capable(raw, congestion)?;
+    match &raw.l4s {
+        Some(At { value: true, span }) if congestion != TcpCongestion::Dctcp => {
+            let message = "`l4s = true` without `congestion = \"dctcp\"`: L4S is for senders that answer to \
+                           how many segments are marked";
+            Err(Fault::at(span, message).help("leave `l4s` out, or write `congestion = \"dctcp\"`"))
+        }
+        Some(At { value: true, .. }) => Ok(Ecn::L4s),
+        _ if capable => Ok(Ecn::Capable),
+        _ => Ok(Ecn::NotCapable),
+    }
+}
+
+fn is_capable(raw: &raw::Source, congestion: TcpCongestion) -> Read<bool> {
     let needed = congestion == TcpCongestion::Dctcp;
     match &raw.ecn {
         Some(At { value: false, span }) if needed => {

@@ -1,5 +1,6 @@
 //! What a sender is made of, and what it has done.
 
+use laxity::packet::Ecn;
 use laxity::units::Nanos;
 
 use super::timing::Timing;
@@ -93,9 +94,9 @@ pub struct Config {
     pub pacing: bool,
     /// Whether the first two duplicate acknowledgements let a new segment go (RFC 3042).
     pub limited_transmit: bool,
-    /// Whether segments say that they are ECN-capable (RFC 3168); the reaction to an echo does
-    /// not depend on it. Retransmissions never say so.
-    pub ecn: bool,
+    /// What segments say of ECN: nothing, ECT(0) (RFC 3168) or ECT(1) (RFC 9331); the reaction to an echo does
+    /// not depend on it. Retransmissions say nothing.
+    pub ecn: Ecn,
     /// The retransmission timer.
     pub timing: Timing,
     /// Seed of the waits that BBR draws.
@@ -118,7 +119,7 @@ impl Config {
             slow_start: SlowStart::Standard,
             pacing: false,
             limited_transmit: false,
-            ecn: false,
+            ecn: Ecn::NotCapable,
             timing: Timing::Ticks { tick: Nanos(100_000_000), phase: Nanos::ZERO },
             seed: 0,
         }
@@ -137,7 +138,7 @@ impl Config {
             slow_start: SlowStart::Standard,
             pacing: false,
             limited_transmit: true,
-            ecn: false,
+            ecn: Ecn::NotCapable,
             timing: Timing::Rfc6298 { granularity: Nanos(1_000_000), min: Nanos(200_000_000) },
             seed: 0,
         }

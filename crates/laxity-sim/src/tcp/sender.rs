@@ -58,7 +58,7 @@ impl Sender {
             initial_window,
             variant: Variant::of(recovery, congestion),
             pacing: config.pacing || bbr,
-            ecn: config.ecn && !bbr,
+            ecn: if bbr { Ecn::NotCapable } else { config.ecn },
             ..config
         };
         let mut common = Common {
@@ -97,11 +97,10 @@ impl Sender {
         }
         common.counts.sent += 1;
         common.counts.retransmitted += u64::from(again);
-        let capable = common.config.ecn && !again;
         Some(Segment {
             number,
             length: common.config.length,
-            ecn: if capable { Ecn::Capable } else { Ecn::NotCapable },
+            ecn: if again { Ecn::NotCapable } else { common.config.ecn },
             reduced: !again && std::mem::take(&mut common.tell_reduced),
         })
     }
@@ -224,7 +223,7 @@ impl Common {
 
     fn note_reduction(&mut self, next: u64) {
         self.reduced_until = next;
-        self.tell_reduced = self.config.ecn;
+        self.tell_reduced = self.config.ecn != Ecn::NotCapable;
     }
 
     fn set_rate(&mut self) {

@@ -88,7 +88,7 @@ fn a_gateway() {
         ["1-1", "1-2", "1-3"].map(|name| class(&plan, name).level).into_iter().collect();
     assert_eq!(levels, [Some(0), Some(1), Some(2)]);
     let queue = |name| class(&plan, name).queue.as_deref().copied();
-    assert_eq!(queue("1-1"), Some(QueueSpec::DropTail(QueueLimit::Packets(50))));
+    assert_eq!(queue("1-1"), Some(QueueSpec::limited(QueueLimit::Packets(50))));
     assert!(matches!(queue("1-2"), Some(QueueSpec::CoDel(codel)) if codel.ecn));
     assert!(matches!(queue("1-3"), Some(QueueSpec::Red(red)) if red.ecn));
     for (dscp, port, expected) in [
@@ -172,7 +172,7 @@ fn what_hangs_below_a_band() {
     let import = import_at(MBIT, &script);
     let plan = read(&import);
     assert_eq!(class(&plan, "1-1").queue, None);
-    let bytes = QueueSpec::DropTail(QueueLimit::Bytes(Bytes(65_536)));
+    let bytes = QueueSpec::limited(QueueLimit::Bytes(Bytes(65_536)));
     assert_eq!(class(&plan, "1-2").queue.as_deref(), Some(&bytes));
     let told = notes(&import, NoteKind::NotMapped);
     assert!(told.iter().any(|note| note.contains("2: 1:1: qdisc tbf has no")), "{told:?}");

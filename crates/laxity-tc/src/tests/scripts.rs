@@ -98,8 +98,8 @@ fn qdiscs_of_leaves() {
         let queue = class(&read(&import), "voice").queue.as_deref().copied();
         (queue, told.last().cloned().unwrap_or_default())
     };
-    let packets = |limit| Some(QueueSpec::DropTail(QueueLimit::Packets(limit)));
-    let bytes = |limit| Some(QueueSpec::DropTail(QueueLimit::Bytes(Bytes(limit))));
+    let packets = |limit| Some(QueueSpec::limited(QueueLimit::Packets(limit)));
+    let bytes = |limit| Some(QueueSpec::limited(QueueLimit::Bytes(Bytes(limit))));
     assert_eq!(queue("pfifo limit 50").0, packets(50));
     assert_eq!(queue("pfifo limit 1k").0, packets(1024));
     assert_eq!(queue("bfifo limit 64kb").0, bytes(65_536));

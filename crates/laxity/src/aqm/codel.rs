@@ -1,7 +1,7 @@
 //! Controlled delay (Nichols, Jacobson, McGregor, Iyengar 2018, RFC 8289).
 
 use crate::error::{SetupError, check};
-use crate::packet::{Ecn, Packet};
+use crate::packet::Packet;
 use crate::units::{Bytes, Nanos};
 
 use super::Limit;
@@ -36,11 +36,7 @@ impl CoDel {
 
     /// Marks a packet, or says that it is to be dropped.
     fn signal(&self, packet: &mut Packet) -> Fate {
-        if self.ecn && packet.ecn != Ecn::NotCapable {
-            packet.ecn = Ecn::Experienced;
-            return Fate::Sent;
-        }
-        Fate::Dropped
+        if self.ecn && packet.mark() { Fate::Sent } else { Fate::Dropped }
     }
 }
 

@@ -5,7 +5,7 @@ use rand_pcg::rand_core::Rng;
 
 use super::Limit;
 use crate::error::{SetupError, check};
-use crate::packet::{Ecn, Packet};
+use crate::packet::Packet;
 use crate::scheduler::{Backlog, DropReason};
 use crate::units::{Bytes, Nanos};
 
@@ -163,11 +163,8 @@ impl Controller {
         if self.allowance > Nanos::ZERO || !self.drops_early(queued) {
             return Ok(());
         }
-        if self.pie.ecn && self.probability < ONE / 10 && packet.ecn != Ecn::NotCapable {
-            packet.ecn = Ecn::Experienced;
-            return Ok(());
-        }
-        Err(DropReason::Pie)
+        let is_marked = self.pie.ecn && self.probability < ONE / 10 && packet.mark();
+        if is_marked { Ok(()) } else { Err(DropReason::Pie) }
     }
 
     fn drops_early(&mut self, queued: Backlog) -> bool {

@@ -17,7 +17,13 @@ use crate::units::Nanos;
 #[non_exhaustive]
 pub enum Policy {
     /// Whoever finds room.
-    DropTail(Limit),
+    DropTail {
+        /// What the queue never exceeds.
+        limit: Limit,
+        /// A packet that would exceed this is marked if it is capable of ECN (K: Alizadeh et al. 2010, *Data Center
+        /// TCP*, section 3.1; RFC 8257, section 3.1). Never with [`Limit::None`].
+        mark: Limit,
+    },
     /// Random early detection.
     Red(Red),
     /// Random early detection with a penalty for flows that have much queued.
@@ -37,7 +43,7 @@ pub(super) struct Queue {
 
 #[derive(Clone, Debug)]
 enum Manager {
-    DropTail(Limit),
+    DropTail { limit: Limit, mark: Limit },
     Red(Detector),
     Choke(Drawing),
     CoDel(CoDel, Controller),
@@ -61,7 +67,7 @@ impl Queue {
     pub fn new(policy: Policy, seed: u64, number: u64) -> Result<Self, SetupError> {
         let [of_red, of_choke] = [2 * number, 2 * number + 1].map(|own| Pcg32::new(seed, own));
         let manager = match policy {
-            Policy::DropTail(limit) => Manager::DropTail(limit),
+            Policy::DropTail { limit, mark } => Manager::DropTail { limit, mark },
             Policy::Red(red) => Manager::Red(Detector::new(red, of_red)?),
             Policy::Choke(Choke { red, candidates }) => Manager::Choke(Drawing {
                 detector: Detector::new(red, of_red)?,
@@ -95,7 +101,7 @@ impl Queue {
                 controller.advance(now);
                 0
             }
-            Manager::DropTail(_) | Manager::CoDel(..) => 0,
+            Manager::DropTail { .. } | Manager::CoDel(..) => 0,
         }
     }
 
@@ -124,7 +130,13 @@ impl Queue {
             Manager::Red(detector) | Manager::Choke(Drawing { detector, .. }) => {
                 detector.judge(packet, queued)
             }
-            Manager::DropTail(limit) => limit.check(queued, packet),
+            Manager::DropTail { limit, mark } => {
+                limit.check(queued, packet)?;
+                if mark.check(queued, packet).is_err() {
+                    packet.mark();
+                }
+                Ok(())
+            }
             Manager::CoDel(codel, _) => codel.limit.check(queued, packet),
             Manager::Pie(controller) => controller.judge(packet, queued),
         }
@@ -134,7 +146,7 @@ impl Queue {
     pub fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
         let limit = match &self.manager {
             Manager::Red(detector) | Manager::Choke(Drawing { detector, .. }) => detector.limit(),
-            Manager::DropTail(limit) => *limit,
+            Manager::DropTail { limit, .. } => *limit,
             Manager::CoDel(codel, _) => codel.limit,
             Manager::Pie(controller) => controller.limit(),
         };
@@ -160,7 +172,7 @@ impl Queue {
                 controller.advance(now);
                 controller.idle();
             }
-            Manager::DropTail(_) | Manager::CoDel(..) => {}
+            Manager::DropTail { .. } | Manager::CoDel(..) => {}
         }
     }
 

@@ -6,7 +6,7 @@ use rand_pcg::rand_core::Rng;
 
 use super::{Fraction, Limit};
 use crate::error::{SetupError, check};
-use crate::packet::{Ecn, Packet};
+use crate::packet::Packet;
 use crate::scheduler::{Backlog, DropReason};
 use crate::units::Nanos;
 
@@ -171,11 +171,7 @@ impl Detector {
         }
         self.count = 1;
         let marks = self.red.ecn && self.average < self.red.max << POINT;
-        if marks && packet.ecn != Ecn::NotCapable {
-            packet.ecn = Ecn::Experienced;
-            return Ok(());
-        }
-        Err(DropReason::Red)
+        if marks && packet.mark() { Ok(()) } else { Err(DropReason::Red) }
     }
 
     /// p_b in parts of 2^-32; `None` below `min`.

@@ -3,6 +3,7 @@
 mod choke;
 mod codel;
 mod conservation;
+mod droptail;
 mod naive;
 mod pie;
 mod red;

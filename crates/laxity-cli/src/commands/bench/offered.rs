@@ -69,6 +69,6 @@ fn policy(case: Case) -> Policy {
     match case {
         Case::Choke => Policy::Choke(Choke { red, candidates: 1 }),
         Case::Red => Policy::Red(red),
-        _ => Policy::DropTail(limit),
+        _ => Policy::DropTail { limit, mark: Limit::None },
     }
 }

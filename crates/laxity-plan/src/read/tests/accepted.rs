@@ -84,7 +84,7 @@ fn classes_in_the_order_of_the_file() {
     let arrival = bulk.arrival.as_ref().unwrap();
     assert_eq!(arrival.buckets, [bucket(30_000, 1_000_000), bucket(3_000, 2_000_000)]);
     assert_eq!(bulk.police, Police::Demote);
-    let expected = QueueSpec::DropTail(QueueLimit::Bytes(Bytes(64_000)));
+    let expected = QueueSpec::limited(QueueLimit::Bytes(Bytes(64_000)));
     assert_eq!(bulk.queue.as_deref(), Some(&expected));
     assert_eq!((plan.max_packet(voice), plan.max_packet(bulk)), (Bytes(100), Bytes(1536)));
 }
@@ -169,7 +169,7 @@ fn weights_are_rounded_to_millionths() {
 #[test]
 fn limits_of_packets_and_silences_of_zero() {
     let plan = with("\"64kB\"", "100").unwrap();
-    let expected = QueueSpec::DropTail(QueueLimit::Packets(100));
+    let expected = QueueSpec::limited(QueueLimit::Packets(100));
     assert_eq!(plan.classes[2].queue.as_deref(), Some(&expected));
     assert!(with("{ uniform = [\"6ms\", \"10ms\"] }", "\"0ms\"").is_ok());
     assert!(with("off = { weibull = [\"50ms\", 1] }", "off = \"0s\"").is_ok());

@@ -40,7 +40,7 @@ fn refused(old: &str, new: &str, at: &str, message: &str, help: &str) {
 #[test]
 fn schedulers_inside_classes() {
     let plan = parse(GPS_OVER_EDF).unwrap();
-    let queue = Some(QueueSpec::DropTail(QueueLimit::Packets(50)));
+    let queue = Some(QueueSpec::limited(QueueLimit::Packets(50)));
     let rest = Scheduling { scheduler: SchedulerSpec::Fifo, queue };
     assert_eq!(plan.classes[3].inside.as_deref(), Some(&rest));
     let inside = plan.classes[0].inside.as_deref().unwrap();

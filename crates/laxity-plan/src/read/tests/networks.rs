@@ -1,6 +1,6 @@
 //! Networks, paths and TCP: what is read, and what is refused.
 
-use laxity::packet::ClassId;
+use laxity::packet::{ClassId, Ecn};
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::*;
@@ -100,7 +100,7 @@ fn tcp_and_its_defaults() {
         pacing: false,
         delayed_acks: true,
         limited_transmit: true,
-        ecn: false,
+        ecn: Ecn::NotCapable,
         timer: TcpTimer::Fine { min: Nanos(200_000_000) },
         // 1000 bytes over the bottleneck.
         jitter: Dist::Uniform(Nanos::ZERO, Nanos(8_000_000)),
@@ -137,7 +137,7 @@ fn tcp_and_its_defaults() {
         pacing: true,
         delayed_acks: false,
         limited_transmit: false,
-        ecn: true,
+        ecn: Ecn::Capable,
         timer: TcpTimer::Coarse { tick: Nanos(100_000_000) },
         jitter: Dist::Constant(Nanos::ZERO),
         start: Nanos(1_000_000_000),
@@ -259,13 +259,20 @@ fn parts_of_a_variant_may_be_chosen_one_by_one() {
         ("variant = \"newreno\"\nloss-detection = \"rack-tlp\"", RackTlp, Reno),
         ("congestion = \"reno\"", Sack, Reno),
         ("congestion = \"dctcp\"", Sack, Dctcp),
+        ("congestion = \"dctcp\"\nl4s = true", Sack, Dctcp),
+        ("congestion = \"reno\"\nl4s = false", Sack, Reno),
         ("congestion = \"bbr\"", RackTlp, Bbr),
         ("variant = \"newreno\"\ncongestion = \"cubic\"", Newreno, Cubic),
     ] {
         let text = NETWORK.replacen("count = 3", &format!("count = 3\n{keys}"), 1);
         let Source::Tcp(tcp) = &parse(&text).unwrap().sources[0] else { panic!("{keys}") };
         assert_eq!((tcp.recovery, tcp.congestion), (recovery, congestion), "{keys}");
-        assert_eq!((tcp.ecn, tcp.pacing), (congestion == Dctcp, congestion == Bbr), "{keys}");
+        let ecn = match congestion {
+            Dctcp if keys.contains("l4s") => Ecn::L4s,
+            Dctcp => Ecn::Capable,
+            Reno | Cubic | Bbr => Ecn::NotCapable,
+        };
+        assert_eq!((tcp.ecn, tcp.pacing), (ecn, congestion == Bbr), "{keys}");
     }
 }
 
@@ -293,6 +300,16 @@ fn tcp_that_makes_no_sense() {
         "`ecn = false` under `congestion = \"dctcp\"`, which lives on marks",
         "another `congestion`",
     );
+    for keys in [keys("l4s = true"), keys("congestion = \"bbr\"\nl4s = true")] {
+        refused(
+            "count = 3",
+            &keys,
+            "true",
+            "`l4s = true` without `congestion = \"dctcp\"`: L4S is for senders that answer to how many \
+             segments are marked",
+            "leave `l4s` out",
+        );
+    }
     for (key, at, message) in [
         (
             "loss-detection = \"sack\"",

@@ -4,7 +4,7 @@ use laxity::aqm::{Choke, CoDel, Fraction, Limit, Measure, Pie, Red, Spacing};
 use laxity::units::{Bytes, Nanos};
 
 use super::parse;
-use crate::model::{Late, QueueLimit, QueueSpec, SchedulerSpec};
+use crate::model::{DropTailSpec, Late, QueueLimit, QueueSpec, SchedulerSpec};
 
 fn plan(scheduler: &str, class: &str) -> String {
     format!(
@@ -29,7 +29,21 @@ const RED: Red = Red {
 #[test]
 fn every_kind_is_read() {
     let cases = [
-        ("kind = 'droptail', limit = '3kB'", QueueSpec::DropTail(QueueLimit::Bytes(Bytes(3_000)))),
+        ("kind = 'droptail', limit = '3kB'", QueueSpec::limited(QueueLimit::Bytes(Bytes(3_000)))),
+        (
+            "kind = 'droptail', limit = 100, mark = 20",
+            QueueSpec::DropTail(DropTailSpec {
+                limit: QueueLimit::Packets(100),
+                mark: Some(QueueLimit::Packets(20)),
+            }),
+        ),
+        (
+            "kind = 'droptail', limit = '90kB', mark = '30kB'",
+            QueueSpec::DropTail(DropTailSpec {
+                limit: QueueLimit::Bytes(Bytes(90_000)),
+                mark: Some(QueueLimit::Bytes(Bytes(30_000))),
+            }),
+        ),
         ("kind = 'red', min = 50, max = 150, limit = 300", QueueSpec::Red(RED)),
         (
             "kind = 'red', min = '5kB', max = '15kB', limit = 300, max-p = 1, weight = 0.25, \
@@ -155,6 +169,14 @@ fn what_makes_no_sense_is_refused() {
     refused("kind = 'pie', limit = 9, update = '0s'", "'0s'", zero, "");
     refused("kind = 'pie', limit = 9, beta = -1", "-1", "`beta` is -1", "it is 0 to 1000");
     refused("kind = 'pie', limit = 9, alpha = 1001", "1001", "`alpha` is 1001", "it is 0 to 1000");
+    let message = "`mark` is not below `limit`: what would be marked is dropped";
+    refused("kind = 'droptail', limit = 9, mark = 9", "9", message, "a smaller `mark`");
+    let message = "`mark` and `limit` are not measured alike";
+    refused("kind = 'droptail', limit = 9, mark = '9b'", "'9b'", message, "both in packets");
+    let zero = "`mark` is zero: it must be more";
+    refused("kind = 'droptail', limit = 9, mark = 0", "0", zero, "");
+    let message = "`mark` does not belong to `kind = \"codel\"`";
+    refused("kind = 'codel', limit = 9, mark = 3", "3", message, "it belongs to `droptail`");
     refused("kind = 'codel', limit = 0", "0", "`limit` is zero: it must be more", "");
 }
 

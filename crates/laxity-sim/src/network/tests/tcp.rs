@@ -41,7 +41,9 @@ fn every_choice_fills_the_link() {
     }
 }
 
-/// The marks of RED with a weight near 1 grow from none at 20 packets to all at 200.
+/// 100 Mbit/s and 1 ms there and back hold 8 packets, and K is 20: far above a seventh of that, so the link never runs
+/// empty. Of N flows in step the queue is at most K + N long and falls by sqrt(2 N (C RTT + K)) / 2 from there, here from
+/// 22 by 5 (Alizadeh et al. 2010, section 3.3); hosts take a random time before they send.
 #[test]
 fn dctcp_keeps_the_queue_where_marks_begin() {
     for seed in 1..=3 {
@@ -52,8 +54,7 @@ fn dctcp_keeps_the_queue_where_marks_begin() {
             network.access = { between = ["s", "r"], private = true }
             network.bottleneck = { between = ["r", "d"], rate = "100mbit", delay = "500us" }
             run.warm-up = "500ms"
-            class.a.queue = { kind = "red", min = 20, max = 200, max-p = 1, weight = 0.999999,
-                ecn = true, limit = 400 }
+            class.a.queue = { kind = "droptail", limit = 400, mark = 20 }
             source = [{ class = "a", model = "tcp", count = 2, packet = "1500b", stagger = "10ms",
                 congestion = "dctcp", path = ["s", "r", "d"] }]
             "#,
@@ -63,11 +64,11 @@ fn dctcp_keeps_the_queue_where_marks_begin() {
         let hop = summary.hops.iter().find(|hop| hop.link == "bottleneck").unwrap();
         let delay = hop.classes[0].delay_ns.unwrap();
         assert_eq!((class.dropped, class.tcp.unwrap().timeouts), (0, 0));
-        assert!(hop.utilization > 0.99 && class.fairness.unwrap() > 0.98, "{}", hop.utilization);
+        assert!(hop.utilization > 0.99 && class.fairness.unwrap() > 0.95, "{:?}", class.fairness);
         // A packet takes 120 µs.
         let queued = |delay: f64| delay / 120_000.0;
-        assert!((15.0..40.0).contains(&queued(delay.mean)), "{}", queued(delay.mean));
-        assert!(queued(delay.max as f64) < 60.0, "{}", queued(delay.max as f64));
+        assert!((17.0..21.0).contains(&queued(delay.mean)), "{}", queued(delay.mean));
+        assert!(queued(delay.max as f64) < 28.0, "{}", queued(delay.max as f64));
     }
 }
 

@@ -9,8 +9,8 @@ use rand_pcg::Pcg64;
 
 use super::pipe::{Fate, Pipe};
 use crate::tcp::{
-    Ack, Acknowledging, Blocks, Config, Congestion, Receiver, Recovery, Segment, Sender, SlowStart,
-    Timing, Variant,
+    Ack, Acknowledging, Blocks, Config, Congestion, Ecn, Receiver, Recovery, Segment, Sender,
+    SlowStart, Timing, Variant,
 };
 
 fn ms(ms: u64) -> Nanos {
@@ -38,7 +38,8 @@ pub(super) fn config() -> impl Strategy<Value = Config> {
     ]);
     let slow_start = prop::sample::select(vec![SlowStart::Standard, SlowStart::HyStart]);
     let windows = (1_u32..12, 1_u32..80);
-    let flags = any::<(bool, bool, bool)>();
+    let ecn = prop::sample::select(vec![Ecn::NotCapable, Ecn::Capable, Ecn::L4s]);
+    let flags = (any::<bool>(), ecn, any::<bool>());
     (variant(), 0_u64..300, windows, slow_start, flags, timing).prop_map(
         |(variant, transfer, windows, slow_start, (limited_transmit, ecn, pacing), timing)| {
             Config {

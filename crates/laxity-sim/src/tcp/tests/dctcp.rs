@@ -6,7 +6,7 @@ use laxity::units::Nanos;
 
 use super::pipe::{Fate, Pipe};
 use crate::tcp::{
-    Ack, Acknowledging, Config, Congestion, Receiver, Recovery, Segment, Sender, Variant,
+    Ack, Acknowledging, Config, Congestion, Ecn, Receiver, Recovery, Segment, Sender, Variant,
 };
 
 /// One flow over 1 segment in 10 µs and a round trip of 1 ms, so 100 of them, for two seconds; the
@@ -16,7 +16,7 @@ fn queue(congestion: Congestion, threshold: u64) -> (u64, f64, u64, f64) {
     const TRANSMISSION: u64 = 10_000;
     const END: u64 = 2_000_000_000;
     let variant = Variant::of(Recovery::Sack, congestion);
-    let config = Config { variant, ecn: true, ..Config::modern(1_500) };
+    let config = Config { variant, ecn: Ecn::Capable, ..Config::modern(1_500) };
     let receiver = Receiver::new(Acknowledging::Every, variant);
     let mut pipe = Pipe::new(Sender::new(config), receiver, Nanos(TRANSMISSION), Nanos(500_000));
     let (now, free) = (Cell::new(0_u64), Cell::new(0_u64));

@@ -4,7 +4,7 @@ use laxity::units::Nanos;
 use proptest::prelude::*;
 
 use super::conservation::config;
-use crate::tcp::{Ack, Config, Congestion, Sender};
+use crate::tcp::{Ack, Config, Congestion, Ecn, Recovery, Sender, Variant};
 
 /// What happens next to a sender whose segments arrive in order.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ proptest! {
     fn windows_do_not_grow_on_echoes(config in config(), steps in prop::collection::vec(step(), 1..300)) {
         // The draft of BBR has no answer to ECN.
         prop_assume!(config.variant.congestion != Congestion::Bbr);
-        let mut sender = Sender::new(Config { transfer: None, ecn: true, ..config });
+        let mut sender = Sender::new(Config { transfer: None, ecn: Ecn::Capable, ..config });
         let (mut now, mut next, mut marked) = (Nanos::ZERO, 0, 0);
         for step in steps {
             while let Some(segment) = sender.poll_send(now) {
@@ -55,5 +55,22 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+/// New segments say what is asked for, those that are sent again nothing (RFC 3168 section 6.1.5).
+#[test]
+fn segments_say_what_queues_may_do() {
+    for ecn in [Ecn::NotCapable, Ecn::Capable, Ecn::L4s] {
+        let mut sender = Sender::new(Config { ecn, ..Config::modern(1_500) });
+        let new = sender.poll_send(Nanos::ZERO).expect("a window is open");
+        assert_eq!(new.ecn, ecn);
+        let expiry = sender.next_timer().expect("it is outstanding");
+        sender.on_timer(expiry);
+        let again = sender.poll_send(expiry).expect("it is lost");
+        assert_eq!((again.number, again.ecn), (0, Ecn::NotCapable));
+        let variant = Variant::of(Recovery::RackTlp, Congestion::Bbr);
+        let mut bbr = Sender::new(Config { ecn, variant, ..Config::modern(1_500) });
+        assert_eq!(bbr.poll_send(Nanos::ZERO).map(|segment| segment.ecn), Some(Ecn::NotCapable));
     }
 }

@@ -8,7 +8,7 @@ use laxity::units::Nanos;
 
 use super::pipe::{Fate, Pipe};
 use crate::tcp::{
-    Ack, Acknowledging, Config, Receiver, Segment, Sender, SlowStart, Timing, Variant,
+    Ack, Acknowledging, Config, Ecn, Receiver, Segment, Sender, SlowStart, Timing, Variant,
 };
 
 pub(super) const fn ms(ms: u64) -> Nanos {
@@ -25,7 +25,7 @@ pub(super) const fn config(variant: Variant) -> Config {
         slow_start: SlowStart::Standard,
         pacing: false,
         limited_transmit: false,
-        ecn: true,
+        ecn: Ecn::Capable,
         timing: Timing::Rfc6298 { granularity: ms(1), min: ms(200) },
         seed: 0,
     }

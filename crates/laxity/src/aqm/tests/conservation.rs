@@ -19,7 +19,10 @@ use crate::units::Nanos;
 
 fn any_policy() -> impl Strategy<Value = Policy> {
     prop_oneof![
-        (0..20u64).prop_map(|limit| Policy::DropTail(Limit::Packets(limit))),
+        (0..20u64, 0..20u64).prop_map(|(limit, mark)| Policy::DropTail {
+            limit: Limit::Packets(limit),
+            mark: Limit::Packets(mark),
+        }),
         any_red().prop_map(Policy::Red),
         (any_red(), 1..3u32).prop_map(|(red, candidates)| Policy::Choke(Choke { red, candidates })),
         any_codel().prop_map(Policy::CoDel),

@@ -130,7 +130,7 @@ fn policies() -> Vec<Policy> {
     };
     // One after another, so that none is forgotten.
     let after = |policy: &Policy| match policy {
-        Policy::DropTail(_) => Some(Policy::Red(red)),
+        Policy::DropTail { .. } => Some(Policy::Red(red)),
         Policy::Red(_) => Some(Policy::Choke(Choke { red, candidates: 2 })),
         Policy::Choke(_) => Some(Policy::CoDel(impatient())),
         Policy::CoDel(_) => Some(Policy::Pie(Pie {
@@ -145,7 +145,11 @@ fn policies() -> Vec<Policy> {
         })),
         Policy::Pie(_) => None,
     };
-    core::iter::successors(Some(Policy::DropTail(Limit::Packets(3))), after).collect()
+    core::iter::successors(
+        Some(Policy::DropTail { limit: Limit::Packets(3), mark: Limit::Packets(1) }),
+        after,
+    )
+    .collect()
 }
 
 /// Every discipline alone, behind a limit, and behind every queue management from which packets can

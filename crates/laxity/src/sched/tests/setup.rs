@@ -131,7 +131,7 @@ fn queues() {
     let weight = "the weight of RED's average in parts of 2^-32 is";
     for (made, message) in [
         (
-            new(Policy::DropTail(Limit::None), 1),
+            new(Policy::DropTail { limit: Limit::None, mark: Limit::None }, 1),
             "class 1 belongs to queue 1, counted from 0, and there are 1".into(),
         ),
         (
