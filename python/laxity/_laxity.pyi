@@ -48,7 +48,7 @@ class Plan:
         duration: str | None,
         seed: int | None,
         packets: bool,
-        heard: Callable[[int], object] | None,
+        heard: Callable[[int, int], object] | None,
     ) -> Ran: ...
 
 class Packet:
@@ -131,7 +131,7 @@ def compare(
     contenders: list[tuple[Plan, Scheduler | Ranks | None]],
     duration: str | None,
     seed: int | None,
-    heard: Callable[[int], object] | None,
+    heard: Callable[[int, int], object] | None,
 ) -> Comparison: ...
 def label(figure: str) -> str: ...
 def plain(figure: str) -> str: ...

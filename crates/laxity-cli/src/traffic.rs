@@ -1,10 +1,7 @@
 //! From arguments to what is asked of a plan.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
-use indicatif::ProgressBar;
-use laxity::units::Nanos;
 use laxity_api::Plan;
 use laxity_plan::model::{Hops, Recording, Source};
 use laxity_sim::error::SimError;
@@ -69,12 +66,4 @@ pub fn with<T>(
         seed: arguments.seed,
         arrivals: opener.as_ref().map(|open| open as &laxity_api::Opener<'_>),
     })
-}
-
-/// Moves a bar through simulated time.
-pub fn moving(bar: &ProgressBar) -> impl FnMut(Nanos) -> ControlFlow<()> {
-    |now| {
-        bar.set_position(now.0);
-        ControlFlow::Continue(())
-    }
 }

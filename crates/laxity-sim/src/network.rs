@@ -49,12 +49,12 @@ use self::output::Output;
 use self::simulation::{Fed, Simulation, hop_of};
 use self::summary::Measured;
 use self::topology::Topology;
-use crate::Progress;
 use crate::error::SimError;
 use crate::record::{Fate, Observer, Record};
 use crate::source::closed_loop::ClosedLoop;
 use crate::source::{Arrivals, Feed};
 use crate::summary::Outcome;
+use crate::{Progress, Reached};
 
 impl<'a> NetworkRun<'a> {
     /// Simulates; `progress` hears of it and may stop it.
@@ -148,8 +148,11 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 break;
             }
             events += 1;
-            if events.is_multiple_of(1 << 16) && progress(now).is_break() {
-                return Err(SimError::Stopped);
+            if events.is_multiple_of(1 << 16) {
+                let reached = Reached { now, hops: self.hops };
+                if progress(reached).is_break() {
+                    return Err(SimError::Stopped);
+                }
             }
         }
         if ends_early && self.agenda.next().is_none_or(|(_, next)| next < self.end) {
