@@ -49,7 +49,7 @@ class Plan:
         seed: int | None,
         packets: bool,
         threads: int | None,
-        heard: Callable[[int], object] | None,
+        heard: Callable[[int, int], object] | None,
     ) -> Ran: ...
 
 class Packet:
@@ -132,7 +132,7 @@ def compare(
     contenders: list[tuple[Plan, Scheduler | Ranks | None]],
     duration: str | None,
     seed: int | None,
-    heard: Callable[[int], object] | None,
+    heard: Callable[[int, int], object] | None,
 ) -> Comparison: ...
 def label(figure: str) -> str: ...
 def plain(figure: str) -> str: ...

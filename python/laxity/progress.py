@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import Any
 
 from .extras import needed
 
-Progress = Callable[[int], object]
-"""Hears how far simulated time is, in nanoseconds, from 0 on; what it raises stops the run."""
+Progress = Callable[[int, int], object]
+"""Hears how far simulated time is, in nanoseconds, and how many packets links have sent (in a network one at every
+hop), both from 0 on; what it raises stops the run."""
 Going = Callable[[int, int], object]
 """Hears how many runs there are and how many of them are done; what it raises stops the study."""
 
-SECONDS = "{l_bar}{bar}| {n:.1f}/{total:.1f} s [{elapsed}<{remaining}]"
-SECONDS_OF_MANY = "{desc}: {n:.1f} s [{elapsed}]"
+SECONDS = "{l_bar}{bar}| {n:.1f}/{total:.1f} s [{elapsed}<{remaining}{postfix}]"
+SECONDS_OF_MANY = "{desc}: {n:.1f} s [{elapsed}{postfix}]"
 
 
 @contextmanager
@@ -27,12 +29,15 @@ def simulated(progress: Progress | bool | None, lasts: int | None, runs: int = 1
     else:
         total = None if lasts is None else lasts * runs / 1e9
         with _bar(desc="simulated", total=total, bar_format=SECONDS_OF_MANY if total is None else SECONDS) as bar:
-            begun = 0
+            begun, since = 0, monotonic()
 
-            def heard(now: int) -> None:
-                nonlocal begun
+            def heard(now: int, hops: int) -> None:
+                nonlocal begun, since
                 # A run begins at 0, and goes on for a while when no more packets arrive.
-                begun += now == 0
+                if now == 0:
+                    begun, since = begun + 1, monotonic()
+                if hops:
+                    bar.set_postfix_str(f"{bar.format_sizeof(hops / (monotonic() - since))} hops/s", refresh=False)
                 before, here = (0, now) if lasts is None else ((begun - 1) * lasts, min(now, lasts))
                 _show(bar, (before + here) / 1e9)
 

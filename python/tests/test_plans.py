@@ -91,11 +91,16 @@ def test_an_error_has_its_place():
 def test_what_progress_raises_ends_the_run():
     plan = lx.Plan.read(EXAMPLES / "media-server.toml")
 
-    def stop(_):
-        raise RuntimeError("enough")
+    reached = []
+
+    def stop(now, hops):
+        reached.append((now, hops))
+        if hops:
+            raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
         plan.run(duration="100s", progress=stop)
+    assert reached[0] == (0, 0) and len(reached) == 2 and min(reached[1]) > 0
 
 
 rates = st.integers(1, 400).map("{}kbit".format)

@@ -54,9 +54,10 @@ def test_several_runs_are_one_after_another(bars: list[Any]) -> None:
         assert heard is not None
         seen = []
         for now in (0, 1_000_000_000, 3_000_000_000, 0, 500_000_000):
-            heard(now)
+            heard(now, now // 1_000_000)
             seen.append(bars[0].n)
     assert seen == [0, 1, 2, 2, 2.5]
+    assert bars[0].postfix.endswith(" hops/s")
 
 
 def test_studies_and_searches_go_through_runs(bars: list[Any], tmp_path: Path) -> None:
@@ -93,9 +94,9 @@ def test_a_run_that_fails_closes_its_bar(bars: list[Any]) -> None:
 
 
 def test_callables_hear_and_nobody_sees_a_bar(bars: list[Any], tmp_path: Path) -> None:
-    heard: list[int] = []
-    lx.compare(PLAN, ["fifo", "wfq"], duration="1s", progress=heard.append)
-    assert heard.count(0) == 2, "each run begins"
+    heard: list[tuple[int, int]] = []
+    lx.compare(PLAN, ["fifo", "wfq"], duration="1s", progress=lambda *reached: heard.append(reached))
+    assert heard.count((0, 0)) == 2, "each run begins"
     for nothing in (None, False):
         PLAN.run(duration="1s", progress=nothing)
         lx.sweep(PLAN, {"link.rate": ["2mbit"]}, duration="1s", store=tmp_path, progress=nothing)

@@ -59,7 +59,7 @@ pub use error::Error;
 pub use laxity_plan::{Plan, PlanError, UnknownScheduler};
 pub use laxity_report::html::Drawn;
 pub use laxity_report::verdict::{HeldTo, Judged, Verdict};
-pub use laxity_sim::{Progress, to_the_end};
+pub use laxity_sim::{Progress, Reached, to_the_end};
 pub use laxity_tc::{Import, Options as ImportOptions, import};
 pub use ran::{Compared, Delays, LinkRan, NetworkRan, Ran};
 pub use repeat::{Difference, RepeatError, Repeated, repeat};

@@ -2,10 +2,10 @@
 
 use std::ops::{ControlFlow, RangeInclusive};
 
-use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_report::seeds::Seeds;
 use laxity_report::verdict::HeldTo;
+use laxity_sim::Reached;
 #[cfg(feature = "parallel")]
 use rayon::prelude::*;
 
@@ -13,8 +13,8 @@ use crate::{Error, Simulated, Traffic};
 
 /// Runs each plan with every seed, side by side on all cores; what comes of them does not depend on who
 /// runs when. The plans are held to their promises as in a comparison with `own`; one that has the same
-/// scheduler is held to all of them. `progress` hears of each run's simulated time by how much it has
-/// gone on, and may stop them all.
+/// scheduler is held to all of them. `progress` hears by how much each
+/// run has gone on, and may stop them all.
 ///
 /// # Errors
 /// At the first run that cannot be had, in the order of plans and seeds.
@@ -23,17 +23,17 @@ pub fn over_seeds<S: Simulated>(
     plans: &[Plan],
     traffic: &Traffic<'_>,
     seeds: RangeInclusive<u64>,
-    progress: &(dyn Fn(Nanos) -> ControlFlow<()> + Sync),
+    progress: &(dyn Fn(Reached) -> ControlFlow<()> + Sync),
 ) -> Result<Vec<Seeds<S>>, Error> {
     let seeds: Vec<_> = seeds.collect();
     let ready = plans.iter().map(S::ready).collect::<Result<Vec<_>, _>>()?;
     let all = ready.iter().flat_map(|plan| seeds.iter().map(move |&seed| (plan, seed)));
     let all: Vec<_> = all.collect();
     let one = |&(plan, seed): &(&S::Ready<'_>, u64)| {
-        let mut heard = Nanos::ZERO;
-        S::simulate(plan, traffic, seed, &mut |now: Nanos| {
-            let on = now.saturating_sub(heard);
-            heard = now;
+        let mut heard = Reached::default();
+        S::simulate(plan, traffic, seed, &mut |reached| {
+            let on = reached - heard;
+            heard = reached;
             progress(on)
         })
     };

@@ -1,22 +1,13 @@
-//! A progress bar for long work, when someone is there to watch.
+//! Progress bars for long work, when someone is there to watch.
+
+mod simulating;
+
+pub use simulating::Simulating;
 
 use std::io::{IsTerminal, stderr};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use laxity::units::Nanos;
-
-/// Progress through simulated time; hidden unless standard error is a terminal.
-pub fn through(what: &str, duration: Option<Nanos>) -> ProgressBar {
-    let bar = match duration {
-        Some(duration) => ProgressBar::new(duration.0)
-            .with_style(style("{prefix} {wide_bar} {percent:>3} % of simulated time, {eta} left")),
-        None => ProgressBar::new_spinner().with_style(style("{prefix} {spinner} {elapsed}")),
-    };
-    bar.set_prefix(what.to_string());
-    show(&bar);
-    bar
-}
 
 /// Progress through so many seconds.
 #[cfg(target_os = "linux")]

@@ -1,11 +1,8 @@
 //! From arguments to what is asked of a plan.
 
 use std::num::NonZeroU32;
-use std::ops::ControlFlow;
 use std::path::Path;
 
-use indicatif::ProgressBar;
-use laxity::units::Nanos;
 use laxity_api::Plan;
 use laxity_plan::model::{Hops, Recording, Source};
 use laxity_sim::error::SimError;
@@ -71,12 +68,4 @@ pub fn with<T>(
         arrivals: opener.as_ref().map(|open| open as &laxity_api::Opener<'_>),
         threads: arguments.threads.and_then(NonZeroU32::new),
     })
-}
-
-/// Moves a bar through simulated time.
-pub fn moving(bar: &ProgressBar) -> impl FnMut(Nanos) -> ControlFlow<()> {
-    |now| {
-        bar.set_position(now.0);
-        ControlFlow::Continue(())
-    }
 }

@@ -122,7 +122,7 @@ impl Plan {
     }
 
     /// Simulates it, on a scheduler of Python's if there is one. `heard` is told how far simulated time is, in ns,
-    /// and may raise.
+    /// and how many packets links have sent, and may raise.
     fn run(
         &self,
         py: Python<'_>,

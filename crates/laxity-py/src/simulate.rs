@@ -3,8 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use laxity::units::Nanos;
-use laxity_api::{Custom, Traffic, run, run_compared, run_custom};
+use laxity_api::{Custom, Reached, Traffic, run, run_compared, run_custom};
 use laxity_sim::record::Observer;
 use pyo3::prelude::*;
 
@@ -33,7 +32,7 @@ impl<'a> One<'a> {
         let One { own, plan, traffic, .. } = *self;
         let ran = match self.scheduler {
             None => py.detach(|| {
-                let progress = &mut |now| listener.hear(now);
+                let progress = &mut |reached| listener.hear(reached);
                 match own {
                     Some(own) => run_compared(own, plan, traffic, observer, progress),
                     None => run(plan, traffic, observer, progress),
@@ -42,9 +41,9 @@ impl<'a> One<'a> {
             Some(given) => {
                 let (scheduler, raised) = given.build(py, plan)?;
                 let custom = Custom { name: given.name(py)?, scheduler };
-                let progress = &mut |now| match raised.is_there() {
+                let progress = &mut |reached| match raised.is_there() {
                     true => ControlFlow::Break(()),
-                    false => listener.hear(now),
+                    false => listener.hear(reached),
                 };
                 let ran = run_custom(own, plan, custom, traffic, observer, progress);
                 raised.take().map_or(Ok(()), Err)?;
@@ -69,19 +68,19 @@ const EVERY: Duration = Duration::from_millis(50);
 impl Listener {
     /// Tells that a simulation begins.
     fn begin(py: Python<'_>, heard: Option<Py<PyAny>>) -> PyResult<Listener> {
-        heard.as_ref().map_or(Ok(()), |heard| heard.call1(py, (0,)).map(drop))?;
+        heard.as_ref().map_or(Ok(()), |heard| heard.call1(py, (0, 0)).map(drop))?;
         Ok(Listener { heard, last: Instant::now(), raised: None })
     }
 
     /// Tells how far it is, and whether it goes on.
-    fn hear(&mut self, now: Nanos) -> ControlFlow<()> {
+    fn hear(&mut self, Reached { now, hops }: Reached) -> ControlFlow<()> {
         if self.last.elapsed() < EVERY {
             return ControlFlow::Continue(());
         }
         self.last = Instant::now();
         let heard = Python::attach(|py| {
             py.check_signals()?;
-            self.heard.as_ref().map_or(Ok(()), |heard| heard.call1(py, (now.0,)).map(drop))
+            self.heard.as_ref().map_or(Ok(()), |heard| heard.call1(py, (now.0, hops)).map(drop))
         });
         match heard {
             Ok(()) => ControlFlow::Continue(()),

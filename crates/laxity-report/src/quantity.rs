@@ -38,6 +38,11 @@ pub fn percent(share: f64) -> String {
     with_unit(share, PERCENT)
 }
 
+/// A number in thousands, millions or billions: `3.214 M`.
+pub fn scaled(value: f64) -> String {
+    with_unit(value, NUMBER)
+}
+
 /// A time in ns as a bare number of milliseconds, for columns: `0.5312`, `28.82`.
 pub fn millis(ns: f64) -> String {
     column(ns / 1e6)
@@ -146,6 +151,8 @@ mod tests {
         assert_eq!(spaced(rate(10e6)), "10 Mbit/s");
         assert_eq!(spaced(percent(0.00001)), "0.001 %");
         assert_eq!(time(f64::NAN), NOTHING);
+        assert_eq!(spaced(scaled(3_214_159.0)), "3.214 M");
+        assert_eq!(scaled(250.0), "250");
     }
 
     #[test]

@@ -14,7 +14,6 @@ use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::Nanos;
 use laxity_plan::model::Plan;
 
-use crate::Progress;
 use crate::calendar::Calendar;
 use crate::error::SimError;
 use crate::record::{Fate, Observer, tell};
@@ -22,6 +21,7 @@ use crate::source::closed_loop::{ClosedLoop, SourceCopy, Way};
 use crate::source::{Arrivals, Feed};
 use crate::summary::{Measured, Outcome, Summary};
 use crate::windows::Windows;
+use crate::{Progress, Reached};
 
 pub use choice::{Choices, Waiting};
 
@@ -117,6 +117,7 @@ struct Outlet {
 #[derive(Debug, Default)]
 struct Tally {
     arrived: u64,
+    sent: u64,
     last_event: Nanos,
     last_arrival: Nanos,
     /// Bytes that left within the measured time, by class.
@@ -174,7 +175,7 @@ impl<P: Deref<Target = Plan>, O: Observer> Simulation<P, O> {
             if events.is_multiple_of(1 << 16) {
                 let held = self.outlet.port.scheduler().footprint();
                 self.tally.footprint = self.tally.footprint.max(held);
-                if progress(now).is_break() {
+                if progress(Reached { now, hops: self.tally.sent }).is_break() {
                     return Err(SimError::Stopped);
                 }
             }
@@ -336,7 +337,7 @@ impl<P: Deref<Target = Plan>, O: Observer> Simulation<P, O> {
 }
 
 impl Tally {
-    /// Counts what of a transmission lies between the warm-up and the end.
+    /// Counts a transmission, and what of it lies between the warm-up and the end.
     fn transmission(
         &mut self,
         packet: &Packet,
@@ -345,6 +346,7 @@ impl Tally {
         warm_up: Nanos,
         end: Option<Nanos>,
     ) {
+        self.sent += 1;
         let until = departure.min(end.unwrap_or(Nanos::MAX));
         self.busy += until.saturating_sub(start.max(warm_up));
         if departure >= warm_up && departure == until {

@@ -2,15 +2,12 @@
 //! clock, fed by traffic models or recordings.
 #![deny(missing_docs)]
 
-use std::ops::ControlFlow;
-
-use laxity::units::Nanos;
-
 pub mod calendar;
 pub mod engine;
 pub mod error;
 pub mod fit;
 pub mod network;
+mod progress;
 pub mod record;
 pub mod replay;
 pub mod series;
@@ -20,10 +17,4 @@ pub mod tcp;
 pub mod trace;
 pub mod windows;
 
-/// Called with the simulated time now and then; says whether to go on.
-pub type Progress<'a> = &'a mut dyn FnMut(Nanos) -> ControlFlow<()>;
-
-/// The progress of a run that nobody stops.
-pub fn to_the_end(_: Nanos) -> ControlFlow<()> {
-    ControlFlow::Continue(())
-}
+pub use progress::{Progress, Reached, to_the_end};

@@ -55,12 +55,12 @@ use self::flow::ClassBooks;
 use self::partition::Partition;
 use self::simulation::{Fed, Here, Simulation};
 use self::topology::Topology;
-use crate::Progress;
 use crate::error::SimError;
 use crate::record::Observer;
 use crate::source::Feed;
 use crate::source::closed_loop::ClosedLoop;
 use crate::summary::Outcome;
+use crate::{Progress, Reached};
 
 impl NetworkRun<'_> {
     /// Simulates; `progress` hears of it and may stop it.
@@ -155,7 +155,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let mut events = 0u64;
         self.advance(self.end, |simulation, now, _| {
             events += 1;
-            if events.is_multiple_of(1 << 16) && progress(now).is_break() {
+            let reached = Reached { now, hops: simulation.hops };
+            if events.is_multiple_of(1 << 16) && progress(reached).is_break() {
                 return Err(SimError::Stopped);
             }
             simulation.last = now;

@@ -7,7 +7,8 @@ use super::seeds;
 use crate::args::Compare;
 use crate::failure::Failure;
 use crate::output::{Output, Ran};
-use crate::{Promises, input, print, print_json, progress, traffic};
+use crate::progress::Simulating;
+use crate::{Promises, input, print, print_json, traffic};
 
 /// Carries the command out.
 pub fn run(arguments: &Compare) -> Result<Promises, Failure> {
@@ -37,9 +38,9 @@ fn compare_once(
     let mut notes = Vec::new();
     for one in compared {
         let mut recorder = SeriesRecorder::new(one);
-        let bar = progress::through(one.scheduler.name(), traffic.duration(one)?);
-        let ran = run_compared(plan, one, traffic, &mut recorder, &mut traffic::moving(&bar));
-        bar.finish_and_clear();
+        let bar = Simulating::one(one, traffic.duration(one)?);
+        let ran = run_compared(plan, one, traffic, &mut recorder, &mut bar.moving());
+        bar.finish();
         let ran = ran?;
         notes = ran.remarks();
         notes.extend(ran.nonconforming());

@@ -11,7 +11,8 @@ use super::seeds;
 use crate::args::{PacketFile, Run};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::{Promises, print, print_json, progress, traffic};
+use crate::progress::Simulating;
+use crate::{Promises, print, print_json, traffic};
 
 /// Carries the command out.
 pub fn run(arguments: &Run) -> Result<Promises, Failure> {
@@ -57,9 +58,9 @@ fn watched<'a, O: Observer>(
     traffic: &Traffic<'_>,
     observer: &mut O,
 ) -> Result<Ran<'a>, Failure> {
-    let bar = progress::through(plan.scheduler.name(), traffic.duration(plan)?);
-    let ran = simulate(plan, traffic, observer, &mut traffic::moving(&bar));
-    bar.finish_and_clear();
+    let bar = Simulating::one(plan, traffic.duration(plan)?);
+    let ran = simulate(plan, traffic, observer, &mut bar.moving());
+    bar.finish();
     Ok(ran?)
 }
 

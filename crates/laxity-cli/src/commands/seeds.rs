@@ -1,6 +1,6 @@
 //! `laxity run` and `laxity compare` with several seeds, side by side on all cores.
 
-use std::ops::{ControlFlow, RangeInclusive};
+use std::ops::RangeInclusive;
 
 use laxity::units::Nanos;
 use laxity_api::{Plan, Simulated, Traffic, over_seeds};
@@ -13,7 +13,8 @@ use laxity_sim::summary::Summary;
 use crate::args::{Compare, Run};
 use crate::failure::Failure;
 use crate::output::{Output, Ran};
-use crate::{Promises, input, print, print_json, progress};
+use crate::progress::Simulating;
+use crate::{Promises, input, print, print_json};
 
 /// `laxity run --seeds`.
 pub fn run(
@@ -139,11 +140,8 @@ fn over<S: Simulated>(
 ) -> Result<Vec<Seeds<S>>, Failure> {
     let count = (plans.len() as u64).saturating_mul(seeds.end() - seeds.start() + 1);
     let whole = traffic.duration(&plans[0])?.map(|of| Nanos(of.0.saturating_mul(count)));
-    let bar = progress::through("seeds", whole);
-    let runs = over_seeds(own, plans, traffic, seeds, &|on: Nanos| {
-        bar.inc(on.0);
-        ControlFlow::Continue(())
-    });
-    bar.finish_and_clear();
+    let bar = Simulating::several("seeds", &plans[0], whole);
+    let runs = over_seeds(own, plans, traffic, seeds, &|on| bar.gone_on(on));
+    bar.finish();
     Ok(runs?)
 }

@@ -26,10 +26,10 @@ use super::receiving::Expected;
 use super::run::NetworkRun;
 use super::summary::NetworkSummary;
 use super::transit::Transit;
-use crate::Progress;
 use crate::error::SimError;
 use crate::record::{Observer, Record};
 use crate::summary::Outcome;
+use crate::{Progress, Reached};
 
 /// What passes from one part of a network to another.
 pub(super) enum Mail {
@@ -111,7 +111,7 @@ impl NetworkRun<'_> {
                 return ControlFlow::Continue(());
             }
             told = counts.events;
-            progress(now)
+            progress(Reached { now, hops: board.hops() })
         };
         let parts = Together::new(self, partition, &paths, is_told).simulate(&mut lead)?;
         let (ended, waiting): (Vec<Ended>, Vec<_>) = parts.into_iter().unzip();

@@ -22,6 +22,7 @@ struct Posted {
     last: AtomicU64,
     is_over: AtomicBool,
     events: AtomicU64,
+    hops: AtomicU64,
     /// By the part that it goes to.
     mail: Vec<Mutex<Vec<Mail>>>,
     log: Mutex<Log>,
@@ -36,6 +37,8 @@ pub(super) struct Standing {
     pub is_over: bool,
     /// How much happened in the window.
     pub events: u64,
+    /// Packets sent over links so far.
+    pub hops: u64,
 }
 
 impl Board {
@@ -45,6 +48,7 @@ impl Board {
             last: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
             events: AtomicU64::new(0),
+            hops: AtomicU64::new(0),
             mail: (0..parts).map(|_| Mutex::default()).collect(),
             log: Mutex::default(),
         };
@@ -58,6 +62,7 @@ impl Board {
         posted.last.store(standing.last.0, Relaxed);
         posted.is_over.store(standing.is_over, Relaxed);
         posted.events.store(standing.events, Relaxed);
+        posted.hops.store(standing.hops, Relaxed);
         for (mail, place) in outbox.iter_mut().zip(&posted.mail) {
             if !mail.is_empty() {
                 swap(mail, &mut lock(place));
@@ -87,6 +92,11 @@ impl Board {
     /// Whether nothing is under way anywhere.
     pub fn is_over(&self) -> bool {
         self.parts.iter().all(|posted| posted.is_over.load(Relaxed))
+    }
+
+    /// Packets sent over links so far.
+    pub fn hops(&self) -> u64 {
+        self.parts.iter().map(|posted| posted.hops.load(Relaxed)).sum()
     }
 
     /// How much happened in the window, by part.

@@ -149,6 +149,7 @@ impl Simulation<'_, Log> {
             last: self.last,
             is_over: self.is_over() && self.outbox.iter().all(Vec::is_empty),
             events: 0,
+            hops: self.hops,
         }
     }
 

@@ -1,0 +1,103 @@
+//! How far a simulation is, for whoever watches it run.
+
+use std::ops::{ControlFlow, Sub};
+
+use laxity::units::Nanos;
+
+/// How far a simulation has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reached {
+    /// The simulated time.
+    pub now: Nanos,
+    /// Packets sent over links, one at every hop.
+    pub hops: u64,
+}
+
+impl Sub for Reached {
+    type Output = Reached;
+
+    /// How far it has gone on since it was `before`.
+    fn sub(self, before: Reached) -> Reached {
+        let now = self.now.saturating_sub(before.now);
+        Reached { now, hops: self.hops.saturating_sub(before.hops) }
+    }
+}
+
+/// Called now and then with how far a simulation has come; says whether to go on.
+pub type Progress<'a> = &'a mut dyn FnMut(Reached) -> ControlFlow<()>;
+
+/// The progress of a run that nobody stops.
+pub fn to_the_end(_: Reached) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::path::Path;
+
+    use laxity_plan::Plan;
+
+    use super::*;
+    use crate::engine::Run;
+    use crate::network::NetworkRun;
+    use crate::record::{Fate, Observer, Record};
+
+    /// Counts what is sent.
+    struct Sent<'a>(&'a Cell<u64>);
+
+    impl Observer for Sent<'_> {
+        fn record(&mut self, record: &Record) {
+            self.0.set(self.0.get() + u64::from(matches!(record.fate, Fate::Sent { .. })));
+        }
+    }
+
+    const SOURCE: &str =
+        "source = [{ class = 'a', model = 'poisson', packet = '100b', rate = '6mbit' PATH }]";
+
+    fn plan(text: &str, path: &str) -> Plan {
+        let text = format!(
+            "version = 1\nclass.a = {{}}\nscheduler = {{ kind = 'fifo' }}\n{}\n{text}",
+            SOURCE.replace("PATH", path)
+        );
+        Plan::parse(&text, "plan.toml", Path::new("")).unwrap()
+    }
+
+    /// Runs with somebody who compares what is heard with what was sent, and stops at the fifth time.
+    fn heard(run: impl FnOnce(&mut Sent<'_>, Progress<'_>) -> bool) {
+        let sent = Cell::new(0);
+        let (mut last, mut times) = (Reached::default(), 0);
+        let stopped = run(&mut Sent(&sent), &mut |reached| {
+            assert_eq!(reached.hops, sent.get());
+            let on = reached - last;
+            assert!(on.now > Nanos::ZERO && on.hops > 10_000, "{on:?}");
+            (last, times) = (reached, times + 1);
+            if times == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert!(stopped && times == 5);
+    }
+
+    const LASTS: Nanos = Nanos(60_000_000_000);
+
+    #[test]
+    fn a_link_tells_how_much_it_has_sent() {
+        let plan = plan("link = { rate = '10mbit' }", "");
+        heard(|observer, progress| {
+            let run = Run { plan: &plan, duration: Some(LASTS), seed: 1, feeds: Vec::new() };
+            run.with_sources().unwrap().simulate(observer, progress).is_err()
+        });
+    }
+
+    #[test]
+    fn a_network_tells_how_many_hops_were_taken() {
+        let links = "link = { rate = '10mbit' }
+            network.x = { between = ['a', 'b'] }
+            network.y = { between = ['b', 'c'] }";
+        let plan = plan(links, ", path = ['a', 'b', 'c']");
+        let networked = plan.networked().unwrap();
+        heard(|observer, progress| {
+            let run = NetworkRun { on: &networked.assigned(), duration: Some(LASTS), seed: 1 };
+            run.simulate(observer, progress).is_err()
+        });
+    }
+}
