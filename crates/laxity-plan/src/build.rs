@@ -6,7 +6,7 @@ use laxity::police::{Meter, Policer};
 use laxity::scheduler::{Backlog, Scheduler, Withdraw};
 use laxity::units::Nanos;
 
-use crate::model::{Arrival, Class, Plan};
+use crate::model::{Arrival, Class, DropTailSpec, Plan, QueueSpec};
 
 impl Plan {
     /// The plan's classes under its discipline, behind their queues, which draw random numbers made
@@ -61,6 +61,15 @@ impl Plan {
     /// Whether any number of packets may be queued.
     pub fn limits_nothing(&self) -> bool {
         self.queue.is_none() && self.classes.iter().all(|class| class.queue.is_none())
+    }
+
+    /// Whether what gets into a queue leaves it as it came, and it is known at once what does not get in: queues
+    /// drop their tails and nothing else.
+    pub fn drops_tails(&self) -> bool {
+        let of_classes = self.classes.iter().filter_map(|class| class.queue.as_deref());
+        of_classes
+            .chain(&self.queue)
+            .all(|queue| matches!(queue, QueueSpec::DropTail(DropTailSpec { mark: None, .. })))
     }
 }
 

@@ -26,6 +26,7 @@ mod sending;
 mod simulation;
 mod sources;
 mod summary;
+mod tail;
 mod ties;
 mod topology;
 mod transit;
@@ -73,10 +74,9 @@ impl NetworkRun<'_> {
         progress: Progress<'_>,
     ) -> Result<Outcome<NetworkSummary>, SimError> {
         let partition = Partition::whole(self.on);
-        let here = Here { partition: &partition, part: 0 };
+        let here = Here { partition: &partition, part: 0, is_told: observer.listens() };
         let paths = self.on.paths();
-        let is_told = observer.listens();
-        let mut simulation = Simulation::new(self, &paths, here, is_told, observer)?;
+        let mut simulation = Simulation::new(self, &paths, here, observer)?;
         simulation.run(progress)?;
         for (_, record) in simulation.close() {
             simulation.observer.record(&record);
@@ -91,7 +91,6 @@ impl<'a, O: Observer> Simulation<'a, O> {
         run: NetworkRun<'a>,
         paths: &'a Paths,
         here: Here<'a>,
-        is_told: bool,
         observer: &'a mut O,
     ) -> Result<Self, SimError> {
         let Networked { plan, network } = run.on.on;
@@ -105,7 +104,6 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let mut simulation = Simulation {
             run,
             here,
-            is_told,
             end: run.duration.unwrap_or(Nanos::MAX),
             last: Nanos::ZERO,
             topology: Topology::new(run.on, paths, run.seed, here),
@@ -124,6 +122,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             observer,
         };
         simulation.connect()?;
+        simulation.topology.find_alone();
         simulation.begin()?;
         Ok(simulation)
     }

@@ -11,7 +11,7 @@ use slab::Slab;
 use super::agenda::Event;
 use super::flow::Flow;
 use super::frames::Next;
-use super::output::{Discipline, Output};
+use super::output::{Discipline, FedBy, Output};
 use super::parallel::Mail;
 use super::simulation::{Simulation, hop_of};
 use super::ties::Ties;
@@ -72,10 +72,18 @@ impl<O: Observer> Simulation<'_, O> {
     ) {
         let free_at = self.topology.outputs[number].link.free_at().max(now);
         // Who listens is told in the order of the agenda.
-        let is_alone = !self.is_told && self.agenda.next().is_none_or(|(_, next)| next > now);
+        let is_alone = !self.here.is_told && self.agenda.next().is_none_or(|(_, next)| next > now);
         let (output, mut drops) = self.output(number);
         match &mut output.discipline {
             Discipline::Arrival => {}
+            Discipline::Tail(tail) => {
+                let free_at = output.link.free_at();
+                if is_alone && tail.enqueue(now, packet, free_at, may_lead, &mut drops) {
+                    return self.follow(now, number, packet);
+                }
+                tail.ties.join(packet);
+                return self.agenda.advance(self.slots.slot(Event::Choice(number)), now);
+            }
             // What one departure lets several backlogged sources send comes together.
             Discipline::Scheduler(scheduler, _)
                 if is_alone
@@ -129,17 +137,23 @@ impl<O: Observer> Simulation<'_, O> {
     fn serve(&mut self, now: Nanos, number: usize) {
         let (output, mut drops) = self.output(number);
         let free_at = output.link.free_at();
+        if let Discipline::Tail(tail) = &mut output.discipline {
+            tail.admit(now, free_at, &mut drops);
+            return self.follow_all(now, number);
+        }
         if let Discipline::Scheduler(scheduler, ties) = &mut output.discipline
             && ties.any_together()
         {
-            ties.admit(now, free_at <= now, scheduler, &mut drops);
+            ties.admit(now, free_at <= now, scheduler, |scheduler, packet| {
+                scheduler.enqueue(now, packet, &mut drops);
+            });
         }
         if free_at > now {
             return self.agenda.set(self.slots.slot(Event::Choice(number)), free_at);
         }
         drops.way = Way::Out;
         let (chosen, mut waits_until) = match &mut output.discipline {
-            Discipline::Arrival => return,
+            Discipline::Arrival | Discipline::Tail(_) => return,
             Discipline::Scheduler(scheduler, _) => match scheduler.dequeue(now, &mut drops) {
                 Some(Dispatch { packet, deadline, .. }) => {
                     let is_next = scheduler.backlog().packets > 0;
@@ -175,7 +189,35 @@ impl<O: Observer> Simulation<'_, O> {
     fn admit_behind(&mut self, now: Nanos, number: usize) {
         let (output, mut drops) = self.output(number);
         if let Discipline::Scheduler(scheduler, ties) = &mut output.discipline {
-            ties.admit_behind(now, scheduler, &mut drops);
+            ties.admit_behind(scheduler, |scheduler, packet| {
+                scheduler.enqueue(now, packet, &mut drops);
+            });
+        }
+    }
+
+    /// Sends a packet behind those that came to an output before it, as far as there is time.
+    fn follow(&mut self, now: Nanos, number: usize, packet: Packet) {
+        let output = &mut self.topology.outputs[number];
+        let start = output.link.free_at().max(now);
+        let is_sent = start < self.end;
+        if let Discipline::Tail(tail) = &mut output.discipline
+            && start > now
+        {
+            tail.starts(if is_sent { start } else { Nanos::MAX });
+        }
+        if is_sent {
+            self.transmit(start, number, packet, None, 0);
+        }
+    }
+
+    /// Sends what came together to an output and got in.
+    fn follow_all(&mut self, now: Nanos, number: usize) {
+        self.agenda.clear(self.slots.slot(Event::Choice(number)));
+        let mut next = 0;
+        while let Discipline::Tail(tail) = &mut self.topology.outputs[number].discipline {
+            let Some(&packet) = tail.entered.get(next) else { return tail.entered.clear() };
+            next += 1;
+            self.follow(now, number, packet);
         }
     }
 
@@ -212,6 +254,19 @@ impl<O: Observer> Simulation<'_, O> {
         given: Option<Nanos>,
         ds: u8,
     ) {
+        let departure = self.depart(start, number, packet, given, ds);
+        self.launch(departure, number, Some(packet.handle as u32), ds);
+    }
+
+    /// A packet is sent over an output's link; tells when its last bit leaves.
+    fn depart(
+        &mut self,
+        start: Nanos,
+        number: usize,
+        packet: Packet,
+        given: Option<Nanos>,
+        ds: u8,
+    ) -> Nanos {
         let output = &mut self.topology.outputs[number];
         let departure = output.link.transmit(start, packet.length);
         if let Discipline::Frames(frames) = &mut output.discipline {
@@ -227,32 +282,71 @@ impl<O: Observer> Simulation<'_, O> {
         let from = start.max(self.run.on.plan.run.warm_up);
         self.busy[output.books as usize] += until.saturating_sub(from);
         self.hops += 1;
-        let fate = Fate::Sent { start, departure };
-        let hop = Some(hop_of(output.books));
-        self.observer.record(&Record { packet, hop, deadline: given, fate });
+        if self.here.is_told {
+            let fate = Fate::Sent { start, departure };
+            let hop = Some(hop_of(output.books));
+            self.observer.record(&Record { packet, hop, deadline: given, fate });
+        }
         let transit = &mut self.transits[packet.handle as usize];
         transit.began = transit.began.min(start);
-        self.launch(departure, number, Some(packet.handle as u32), ds);
+        departure
     }
 
-    /// What a link has sent is under way, unless it is lost.
+    /// What a link has sent is under way, unless it is lost, up to the next output at which anything else
+    /// may come before it.
     fn launch(&mut self, departure: Nanos, number: usize, packet: Option<u32>, ds: u8) {
-        let output = &mut self.topology.outputs[number];
-        let arrival = departure.saturating_add(output.delay);
-        if output.losses.as_mut().is_some_and(|losses| losses.next()) {
-            if let Some(packet) = packet {
-                let transit = self.transits.remove(packet as usize);
-                self.flows[transit.flow as usize]
-                    .books
-                    .lose(&transit, self.run.on.plan.run.warm_up);
+        let (mut departure, mut number) = (departure, number);
+        loop {
+            let output = &mut self.topology.outputs[number];
+            let arrival = departure.saturating_add(output.delay);
+            if output.losses.as_mut().is_some_and(|losses| losses.next()) {
+                if let Some(packet) = packet {
+                    let transit = self.transits.remove(packet as usize);
+                    self.flows[transit.flow as usize]
+                        .books
+                        .lose(&transit, self.run.on.plan.run.warm_up);
+                }
+                return;
             }
-        } else if output.lands_in != self.here.part {
-            let transit = packet.map(|packet| self.transits.remove(packet as usize));
-            let flight = Mail::Flight { output: number as u32, arrival, transit, ds };
-            self.outbox[output.lands_in as usize].push(flight);
-        } else {
-            self.approach(number, arrival, packet, ds);
+            if output.lands_in != self.here.part {
+                let transit = packet.map(|packet| self.transits.remove(packet as usize));
+                let flight = Mail::Flight { output: number as u32, arrival, transit, ds };
+                return self.outbox[output.lands_in as usize].push(flight);
+            }
+            let Some((key, next)) = self.onward(number, packet, arrival) else {
+                return self.approach(number, arrival, packet, ds);
+            };
+            let Some(left) = self.pass(next, key, arrival) else { return };
+            (departure, number) = (left, next);
         }
+    }
+
+    /// A packet and the output that it comes to over a link, if nothing comes to that but over this link: what
+    /// came before it has come there already.
+    fn onward(&self, number: usize, packet: Option<u32>, arrival: Nanos) -> Option<(u32, usize)> {
+        let key = packet.filter(|_| {
+            let output = &self.topology.outputs[number];
+            output.feeds_alone && !self.here.is_told && arrival < self.end
+        })?;
+        let transit = &self.transits[key as usize];
+        let at = (transit.at + 1..transit.end).next()?;
+        let next = self.topology.routes[at as usize].output as usize;
+        let output = &self.topology.outputs[next];
+        let is_known = matches!(output.discipline, Discipline::Arrival);
+        let is_alone = output.fed_by == FedBy::Link(number as u32);
+        (is_known && is_alone).then_some((key, next))
+    }
+
+    /// A packet comes to an output before its time, with all that came there before it known, and is sent: tells
+    /// when its last bit leaves, if it does so before the end.
+    fn pass(&mut self, number: usize, key: u32, arrival: Nanos) -> Option<Nanos> {
+        let transit = &mut self.transits[key as usize];
+        (transit.at, transit.arrived) = (transit.at + 1, arrival);
+        let packet = transit.packet(arrival, key.into());
+        let output = &self.topology.outputs[number];
+        let start = output.link.free_at().max(arrival);
+        self.books[output.books as usize].arrived(&packet);
+        (start < self.end).then(|| self.depart(start, number, packet, None, 0))
     }
 
     /// A packet is on its way to the other end of a link.

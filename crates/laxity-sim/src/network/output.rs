@@ -8,6 +8,7 @@ use laxity::units::Nanos;
 
 use super::frames::{FrameCounts, Frames, Input};
 use super::losses::Losses;
+use super::tail::Tail;
 use super::ties::Ties;
 
 /// Where a node sends packets over one link.
@@ -27,13 +28,40 @@ pub(super) struct Output {
     pub closed_loop: Option<u32>,
     /// Where the link ends at a node that is in step with this one.
     pub input: Option<Box<Input>>,
+    /// Where packets come from.
+    pub fed_by: FedBy,
+    /// Whether there are outputs that it alone feeds, and of which departures are known on arrival.
+    pub feeds_alone: bool,
     wire: VecDeque<Flight>,
+}
+
+/// What packets come to an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FedBy {
+    Nothing,
+    /// Over the link of the output of this number, and from nowhere else.
+    Link(u32),
+    /// Over several, or from hosts.
+    Several,
+}
+
+impl FedBy {
+    /// Beside what is known, packets come over this link, or from a host.
+    pub fn and(self, link: Option<u32>) -> Self {
+        match (self, link) {
+            (FedBy::Nothing, Some(link)) => FedBy::Link(link),
+            (FedBy::Link(known), Some(link)) if known == link => self,
+            _ => FedBy::Several,
+        }
+    }
 }
 
 /// What orders the packets that wait.
 pub(super) enum Discipline {
     /// They leave in the order in which they come, so that departures are known on arrival.
     Arrival,
+    /// The same, as far as queues have room.
+    Tail(Box<Tail>),
     Scheduler(Box<dyn Scheduler + Send>, Box<Ties>),
     /// Time-driven priority.
     Frames(Box<Frames>),
@@ -68,6 +96,8 @@ impl Output {
             losses: None,
             closed_loop: None,
             input: None,
+            fed_by: FedBy::Nothing,
+            feeds_alone: false,
             wire,
         }
     }
@@ -93,7 +123,7 @@ impl Output {
     pub fn frame_counts(&self) -> Option<FrameCounts> {
         let sent = match &self.discipline {
             Discipline::Frames(frames) => Some(frames.counts),
-            Discipline::Arrival | Discipline::Scheduler(..) => None,
+            Discipline::Arrival | Discipline::Tail(_) | Discipline::Scheduler(..) => None,
         };
         let received = self.input.as_ref().map(|input| input.counts());
         sent.into_iter().chain(received).reduce(FrameCounts::plus)
@@ -102,6 +132,7 @@ impl Output {
     /// Who gets in of those that come at one instant, where queues may have limits.
     pub fn ties(&self) -> Option<&Ties> {
         match &self.discipline {
+            Discipline::Tail(tail) => Some(&tail.ties),
             Discipline::Scheduler(_, ties) => Some(ties),
             Discipline::Arrival | Discipline::Frames(_) => None,
         }

@@ -40,8 +40,6 @@ pub(super) struct Simulation<'a, O> {
     pub busy: Vec<Nanos>,
     pub hops: u64,
     pub observer: &'a mut O,
-    /// Whether anybody listens, who is told everything in the order of the agenda.
-    pub is_told: bool,
     /// Which part of the network this is.
     pub here: Here<'a>,
     /// When it was last not over.
@@ -53,6 +51,8 @@ pub(super) struct Simulation<'a, O> {
 pub(super) struct Here<'a> {
     pub partition: &'a Partition,
     pub part: u32,
+    /// Whether anybody listens, who is told everything in the order of the agenda.
+    pub is_told: bool,
 }
 
 impl Here<'_> {

@@ -333,8 +333,8 @@ fn slots_are_used_again() {
         };
         let mut nobody = ();
         let (partition, paths) = (Partition::whole(run.on), run.on.paths());
-        let here = Here { partition: &partition, part: 0 };
-        let mut simulation = Simulation::new(run, &paths, here, false, &mut nobody).unwrap();
+        let here = Here { partition: &partition, part: 0, is_told: false };
+        let mut simulation = Simulation::new(run, &paths, here, &mut nobody).unwrap();
         simulation.run(&mut crate::to_the_end).unwrap();
         (simulation.transits.capacity(), simulation.hops)
     };

@@ -1,7 +1,7 @@
 //! Packets that come to an output at one instant, where its queues do not hold all of them.
 
 use laxity::packet::Packet;
-use laxity::scheduler::{Backlog, DropSink, Scheduler};
+use laxity::scheduler::{Backlog, Scheduler};
 use laxity::units::Nanos;
 
 use crate::source::random::mix;
@@ -42,14 +42,13 @@ impl Ties {
     }
 
     /// What came at this instant gets in, or not, before the link takes a packet if it is `free` to
-    /// and has one.
-    /// What came behind that is held back.
+    /// and has one. What came behind that is held back. `enter` is how a packet gets in, or not.
     pub fn admit(
         &mut self,
         now: Nanos,
         free: bool,
         scheduler: &mut dyn Scheduler,
-        drops: &mut dyn DropSink,
+        mut enter: impl FnMut(&mut dyn Scheduler, Packet),
     ) {
         let mut all = Backlog::default();
         self.together.iter().for_each(|packet| all.add(packet.length));
@@ -59,8 +58,7 @@ impl Ties {
             scheduler.has_room(packet, others)
         };
         if self.together.iter().all(has_room) {
-            let together = self.together.drain(..);
-            return together.for_each(|packet| scheduler.enqueue(now, packet, drops));
+            return self.together.drain(..).for_each(|packet| enter(scheduler, packet));
         }
         let salt = mix(self.seed ^ now.0);
         let taken = mix(!salt);
@@ -75,7 +73,7 @@ impl Ties {
             if is_full && takes && turn(salt, &packet) > taken {
                 self.behind.push(packet);
             } else {
-                scheduler.enqueue(now, packet, drops);
+                enter(scheduler, packet);
             }
         }
     }
@@ -83,11 +81,10 @@ impl Ties {
     /// The link has taken a packet, if it could, and what came behind that gets in, or not.
     pub fn admit_behind(
         &mut self,
-        now: Nanos,
         scheduler: &mut dyn Scheduler,
-        drops: &mut dyn DropSink,
+        mut enter: impl FnMut(&mut dyn Scheduler, Packet),
     ) {
-        self.behind.drain(..).for_each(|packet| scheduler.enqueue(now, packet, drops));
+        self.behind.drain(..).for_each(|packet| enter(scheduler, packet));
     }
 }
 

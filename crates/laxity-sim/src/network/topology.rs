@@ -16,8 +16,9 @@ use rand::RngExt;
 use super::clock::NodeClock;
 use super::frames::{Frames, Input};
 use super::losses::Losses;
-use super::output::{Discipline, Output};
+use super::output::{Discipline, FedBy, Output};
 use super::simulation::Here;
+use super::tail::Tail;
 use super::ties::Ties;
 use crate::source::random::{Generator, generator};
 
@@ -98,9 +99,12 @@ impl<'a> Topology<'a> {
         [(path, false), (if returns { &back } else { &[] }, true)].map(|(path, acks)| {
             let from = self.routes.len() as u32;
             let known = self.paths.route(class, path, acks);
+            let mut before = None;
             for (place, &hop) in path.iter().enumerate() {
                 let known = known.map(|route| self.paths.routes[route].outputs[place]);
                 let output = self.output(hop, known, &mut private);
+                let fed = &mut self.outputs[output as usize].fed_by;
+                *fed = fed.and(before.replace(output));
                 let reserved = self.reserved.as_ref().filter(|_| !acks);
                 let (forwarding_delay, edge_flow) =
                     reserved.map(|reserved| reserved.step(class, place)).unwrap_or_default();
@@ -108,6 +112,20 @@ impl<'a> Topology<'a> {
             }
             from..self.routes.len() as u32
         })
+    }
+
+    /// Finds the outputs to which packets may come before their time: where departures are known on arrival
+    /// and arrivals at departure.
+    pub fn find_alone(&mut self) {
+        for number in 0..self.outputs.len() {
+            let Output { discipline: Discipline::Arrival, fed_by: FedBy::Link(link), .. } =
+                self.outputs[number]
+            else {
+                continue;
+            };
+            let feeding = &mut self.outputs[link as usize];
+            feeding.feeds_alone |= feeding.input.is_none();
+        }
     }
 
     fn output(&mut self, hop: Hop, known: Option<usize>, private: &mut HashMap<Hop, u32>) -> u32 {
@@ -169,6 +187,13 @@ impl<'a> Topology<'a> {
         match here.scheduler {
             SchedulerSpec::Fifo if here.limits_nothing() && !self.backlogged.contains(&hop) => {
                 Discipline::Arrival
+            }
+            // Who listens is told of a packet when it is sent.
+            SchedulerSpec::Fifo
+                if here.drops_tails() && !self.backlogged.contains(&hop) && !self.here.is_told =>
+            {
+                let ties = Box::new(Ties::new(self.drawn(2, number).random()));
+                Discipline::Tail(Box::new(Tail::new(here.build_scheduler(seed), ties)))
             }
             SchedulerSpec::Tdp(_) => {
                 let best_effort = here.build_scheduler(seed);

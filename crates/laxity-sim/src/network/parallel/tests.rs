@@ -42,9 +42,10 @@ fn network(draw: &mut Generator) -> String {
         let rate = [1, 2, 8].choose(draw).unwrap();
         let delay = ["0s", "1ms", "1ms", "2ms", "3333us"].choose(draw).unwrap();
         let loss = ["", "", "loss = { share = 0.02 }\n"].choose(draw).unwrap();
+        let private = ["", "", "private = true\n"].choose(draw).unwrap();
         links += &format!(
             "[network.l{from}x{to}]\nbetween = [\"n{from}\", \"n{to}\"]\nrate = \"{rate}mbit\"\n\
-             delay = \"{delay}\"\nscheduler = {{ kind = \"{kind}\"{queue} }}\n{loss}"
+             delay = \"{delay}\"\nscheduler = {{ kind = \"{kind}\"{queue} }}\n{loss}{private}"
         );
     };
     for node in 1..nodes {

@@ -67,10 +67,10 @@ impl<'a> Together<'a> {
 
     /// Simulates a part of the network; none if the run has failed.
     fn part(&self, part: u32, lead: Lead<'_>) -> Option<Part> {
-        let here = Here { partition: self.partition, part };
+        let here = Here { partition: self.partition, part, is_told: self.is_told };
         let mut log = Log::default();
         let present = self.barrier.unless_kept();
-        let new = Simulation::new(self.run, self.paths, here, self.is_told, &mut log);
+        let new = Simulation::new(self.run, self.paths, here, &mut log);
         let ended = new.and_then(|simulation| self.windows(simulation, lead));
         match ended {
             Ok(ended) => {
@@ -125,7 +125,7 @@ impl Simulation<'_, Log> {
         let mut was_over = ends_early && self.is_over();
         self.advance(until, |simulation, now, slot| {
             events += 1;
-            match simulation.is_told {
+            match simulation.here.is_told {
                 true => simulation.observer.close(now, slot),
                 false => simulation.observer.forget(),
             }
