@@ -9,6 +9,7 @@
 //! marks that these carry.
 
 mod agenda;
+mod carried;
 mod clock;
 mod connect;
 mod ended;
@@ -52,6 +53,7 @@ pub use summary::{
 };
 
 use self::agenda::{Agenda, Event, Slots};
+use self::carried::HopBooks;
 use self::flow::ClassBooks;
 use self::partition::Partition;
 use self::simulation::{Fed, Here, Simulation};
@@ -98,7 +100,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let books = network.hops().map(|hop| {
             let is_here = here.has(network.between(hop)[0]);
             let promised = is_here.then(|| promises(plan, &bounds, hop));
-            Books::new(promised.into_iter().flatten(), plan.run.warm_up)
+            HopBooks::new(Books::new(promised.into_iter().flatten(), plan.run.warm_up))
         });
         let books: Vec<_> = books.collect();
         let mut simulation = Simulation {
@@ -107,7 +109,6 @@ impl<'a, O: Observer> Simulation<'a, O> {
             end: run.duration.unwrap_or(Nanos::MAX),
             last: Nanos::ZERO,
             topology: Topology::new(run.on, paths, run.seed, here),
-            busy: vec![Nanos::ZERO; books.len()],
             books,
             flows: Vec::new(),
             classes: vec![ClassBooks::default(); plan.classes.len()],

@@ -1,5 +1,7 @@
 //! From a plan's sources to flows over the network.
 
+use std::sync::Arc;
+
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
 use laxity_plan::model::{Hop, Hops, ModelSource, Recording, Source, TcpSource};
@@ -113,7 +115,7 @@ impl<O: Observer> Simulation<'_, O> {
             Source::Tcp(source) => {
                 let workload = Workload::new(source)
                     .map_err(|problem| SimError::Source { number: index + 1, problem })?;
-                (Some(workload), source.start, source.stagger, source.count)
+                (Some(Arc::new(workload)), source.start, source.stagger, source.count)
             }
             _ => (None, Nanos::ZERO, Nanos::ZERO, 0),
         };

@@ -3,6 +3,7 @@
 use laxity::port::Books;
 use laxity::units::Nanos;
 
+use super::carried::HopBooks;
 use super::flow::{ClassBooks, Flow};
 use super::frames::FrameCounts;
 use super::output::Output;
@@ -81,6 +82,7 @@ impl<O: Observer> Simulation<'_, O> {
             lost[books] += output.losses.as_ref().map_or(0, |losses| losses.lost);
             frames[books] = output.frame_counts();
         }
+        let (books, busy) = self.books.into_iter().map(HopBooks::close).unzip();
         let ties = self.topology.outputs.iter().filter_map(Output::ties);
         Ended {
             end: self.end,
@@ -90,8 +92,8 @@ impl<O: Observer> Simulation<'_, O> {
             ties: ties.map(|ties| ties.count).sum(),
             under_way: self.topology.outputs.iter().map(|output| output.under_way().count()).sum(),
             remarks: self.sources.iter().map(|source| source.feed.remarks()).sum(),
-            books: self.books,
-            busy: self.busy,
+            books,
+            busy,
             flows: self.flows,
             classes: self.classes,
             nonconforming: self.policer.into_nonconforming(),

@@ -1,7 +1,6 @@
 //! The way of packets from output to output.
 
 use laxity::packet::Packet;
-use laxity::port::Books;
 use laxity::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
@@ -9,6 +8,7 @@ use laxity_plan::model::Hop;
 use slab::Slab;
 
 use super::agenda::Event;
+use super::carried::HopBooks;
 use super::flow::Flow;
 use super::frames::Next;
 use super::output::{Discipline, FedBy, Output};
@@ -23,7 +23,7 @@ use crate::source::closed_loop::{ClosedLoop, Way};
 /// Where packets go that are dropped before a link.
 struct Drops<'a, O> {
     hop: Hop,
-    books: &'a mut Books,
+    books: &'a mut HopBooks,
     transits: &'a mut Slab<Transit>,
     flows: &'a mut [Flow],
     closed_loop: Option<&'a mut ClosedLoop>,
@@ -46,7 +46,6 @@ impl<O: Observer> Simulation<'_, O> {
         let number = step.output as usize;
         let frame = frame.or_else(|| self.shape(now, step, &packet));
         let output = &self.topology.outputs[number];
-        self.books[output.books as usize].arrived(&packet);
         let free_at = output.link.free_at().max(now);
         if let Discipline::Arrival = output.discipline {
             // What would be begun after the end waits at the end, as under every discipline.
@@ -273,14 +272,13 @@ impl<O: Observer> Simulation<'_, O> {
             frames.sent(departure, given, ds);
         }
         let books = &mut self.books[output.books as usize];
-        books.dispatched(&packet);
-        books.sent(&packet, departure);
+        let until = departure.min(self.end);
+        let from = start.max(self.run.on.plan.run.warm_up);
+        books.busy += until.saturating_sub(from);
+        books.sent(packet, departure);
         if let Some(number) = output.closed_loop {
             self.loops[number as usize].departs(&packet);
         }
-        let until = departure.min(self.end);
-        let from = start.max(self.run.on.plan.run.warm_up);
-        self.busy[output.books as usize] += until.saturating_sub(from);
         self.hops += 1;
         if self.here.is_told {
             let fate = Fate::Sent { start, departure };
@@ -345,7 +343,6 @@ impl<O: Observer> Simulation<'_, O> {
         let packet = transit.packet(arrival, key.into());
         let output = &self.topology.outputs[number];
         let start = output.link.free_at().max(arrival);
-        self.books[output.books as usize].arrived(&packet);
         (start < self.end).then(|| self.depart(start, number, packet, None, 0))
     }
 

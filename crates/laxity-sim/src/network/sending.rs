@@ -1,5 +1,7 @@
 //! The sending end of a TCP connection: what it is asked to send, and when its host does so.
 
+use std::sync::Arc;
+
 use laxity::units::Nanos;
 use laxity_plan::model::{TcpCongestion, TcpRecovery, TcpSlowStart, TcpSource, TcpTimer};
 use rand::RngExt;
@@ -25,7 +27,10 @@ pub(super) struct SendingEnd {
     waited: u64,
     /// What earlier transfers did.
     before: Counts,
-    workload: Workload,
+    workload: Arc<Workload>,
+    /// Its host's clock, and what it draws from apart from others.
+    timing: Timing,
+    seed: u64,
     generator: Generator,
     /// From when on the sender's host has time for what may be sent, if it is busy.
     sends_at: Option<Nanos>,
@@ -33,8 +38,7 @@ pub(super) struct SendingEnd {
     host: Generator,
 }
 
-/// What is sent over a connection.
-#[derive(Clone)]
+/// What is sent over connections.
 pub(super) struct Workload {
     config: Config,
     acknowledging: Acknowledging,
@@ -108,22 +112,25 @@ impl SendingEnd {
     /// time. What its host draws, its clock's phase and
     /// the jitter of sends, is apart from what it is asked to send.
     pub fn new(
-        mut workload: Workload,
+        workload: Arc<Workload>,
         start: Nanos,
         mut generator: Generator,
         mut host: Generator,
     ) -> Self {
-        if let Timing::Ticks { tick, phase } = &mut workload.config.timing {
+        let Config { mut timing, mut seed, .. } = workload.config;
+        if let Timing::Ticks { tick, phase } = &mut timing {
             *phase = Nanos(host.random_range(0..tick.0.max(1)));
         }
         let first = workload.every.as_ref().map(|every| every.draw(&mut generator));
         let begins = start.saturating_add(first.unwrap_or(Nanos::ZERO));
         // Nothing else draws from it, so that no other host draws otherwise.
         if workload.config.variant.congestion == Congestion::Bbr {
-            workload.config.seed = host.random();
+            seed = host.random();
         }
         SendingEnd {
-            sender: Sender::new(workload.config),
+            sender: Sender::new(Config { timing, seed, ..workload.config }),
+            timing,
+            seed,
             transfer: 0,
             begins: Some(begins),
             asked: begins,
@@ -156,7 +163,8 @@ impl SendingEnd {
         let transfer = self.workload.transfer.as_ref();
         let bytes = transfer.map(|transfer| transfer.draw(&mut self.generator).0);
         let segments = bytes.map(|bytes| bytes.div_ceil(length).max(1));
-        let config = Config { transfer: segments, ..self.workload.config };
+        let Self { timing, seed, .. } = *self;
+        let config = Config { transfer: segments, timing, seed, ..self.workload.config };
         self.before = self.counts();
         self.sender = Sender::new(config);
         self.transfer = self.transfer.wrapping_add(1);

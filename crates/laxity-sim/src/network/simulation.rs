@@ -3,12 +3,12 @@
 
 use laxity::packet::{ClassId, FlowId};
 use laxity::police::Policer;
-use laxity::port::Books;
 use laxity::units::Nanos;
 use laxity_plan::model::Hop;
 use slab::Slab;
 
 use super::agenda::{Agenda, Slots};
+use super::carried::HopBooks;
 use super::flow::{ClassBooks, Flow};
 use super::parallel::Mail;
 use super::partition::Partition;
@@ -26,7 +26,7 @@ pub(super) struct Simulation<'a, O> {
     /// What goes to other parts, by part.
     pub outbox: Vec<Vec<Mail>>,
     /// By twice the number of a link, and one for the way back.
-    pub books: Vec<Books>,
+    pub books: Vec<HopBooks>,
     pub flows: Vec<Flow>,
     pub classes: Vec<ClassBooks>,
     pub policer: Policer,
@@ -36,8 +36,6 @@ pub(super) struct Simulation<'a, O> {
     pub transits: Slab<Transit>,
     pub agenda: Agenda,
     pub slots: Slots,
-    /// How long links were sending within the measured time, by books.
-    pub busy: Vec<Nanos>,
     pub hops: u64,
     pub observer: &'a mut O,
     /// Which part of the network this is.

@@ -148,9 +148,7 @@ impl<O: Observer> Simulation<'_, O> {
         let step = self.topology.routes[transit.at as usize];
         let number = self.topology.outputs[step.output as usize].books;
         let reason = DropReason::Contract;
-        let books = &mut self.books[number as usize];
-        books.arrived(&packet);
-        books.dropped(&packet, reason);
+        self.books[number as usize].dropped(&packet, reason);
         self.flows[transit.flow as usize].books.lose(transit, self.run.on.plan.run.warm_up);
         let fate = Fate::Dropped(reason);
         let hop = Some(hop_of(number));
