@@ -44,7 +44,6 @@ use laxity_plan::Plan;
 use laxity_plan::model::{Class, Hop};
 use laxity_plan::network::Networked;
 use laxity_plan::paths::Paths;
-use slab::Slab;
 
 pub use parallel::Parallelism;
 pub use run::NetworkRun;
@@ -58,6 +57,7 @@ use self::flow::ClassBooks;
 use self::partition::Partition;
 use self::simulation::{Fed, Here, Simulation};
 use self::topology::Topology;
+use self::transit::Transits;
 use crate::error::SimError;
 use crate::record::Observer;
 use crate::source::Feed;
@@ -115,7 +115,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             policer: plan.policer(plan.run.warm_up),
             sources: Vec::new(),
             loops: Vec::new(),
-            transits: Slab::new(),
+            transits: Transits::default(),
             agenda: Agenda::new(0),
             slots: Slots { sources: 0, outputs: 0, flows: 0, loops: 0 },
             outbox: (0..here.partition.parts).map(|_| Vec::new()).collect(),

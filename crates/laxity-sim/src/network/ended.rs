@@ -50,19 +50,19 @@ impl<O: Observer> Simulation<'_, O> {
             waits[packet as usize] = false;
         }
         let mut waiting = Vec::new();
-        for (key, transit) in &self.transits {
+        for (key, transit) in self.transits.iter() {
             let (class, flow) = (transit.class.index(), &self.flows[transit.flow as usize]);
             if transit.is_measured(self.run.on.plan) {
                 let promised = self.run.on.plan.classes[class].end_to_end;
                 self.classes[class].miss(transit, end - transit.sent, promised, flow.bound);
             }
-            if waits[key] {
+            if waits[key as usize] {
                 let output = self.topology.routes[transit.at as usize].output;
                 let books = outputs[output as usize].books;
-                let packet = transit.packet(transit.arrived, key as u64);
+                let packet = transit.packet(transit.arrived, key.into());
                 self.books[books as usize].waits(&packet, end);
                 let (hop, fate) = (Some(hop_of(books)), Fate::Queued);
-                let number = transit.body.number();
+                let number = self.transits.place(transit);
                 let place =
                     (packet.arrival, output, transit.flow, transit.sent, number, packet.length);
                 waiting.push((place, Record { packet, hop, deadline: None, fate }));

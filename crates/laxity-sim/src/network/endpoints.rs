@@ -70,7 +70,6 @@ impl<O: Observer> Simulation<'_, O> {
         let transit = Transit {
             flow: number as u32,
             at: back.start,
-            end: back.end,
             sent: now,
             began: Nanos::MAX,
             arrived: now,
@@ -79,9 +78,9 @@ impl<O: Observer> Simulation<'_, O> {
             length: end.ack_length,
             demoted: false,
             ecn: Ecn::NotCapable,
-            body: Body::Ack { transfer: end.transfer, ack },
+            body: Body::Datagram,
         };
-        let key = self.transits.insert(transit) as u32;
+        let key = self.transits.insert_ack(transit, end.transfer, ack);
         self.arrive(now, key, None);
     }
 

@@ -5,7 +5,6 @@ use laxity::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::Hop;
-use slab::Slab;
 
 use super::agenda::Event;
 use super::carried::HopBooks;
@@ -16,7 +15,7 @@ use super::parallel::Mail;
 use super::simulation::{Simulation, hop_of};
 use super::ties::Ties;
 use super::topology::Step;
-use super::transit::{Body, Transit};
+use super::transit::{Body, Transits};
 use crate::record::{Fate, Observer, Record};
 use crate::source::closed_loop::{ClosedLoop, Way};
 
@@ -24,7 +23,7 @@ use crate::source::closed_loop::{ClosedLoop, Way};
 struct Drops<'a, O> {
     hop: Hop,
     books: &'a mut HopBooks,
-    transits: &'a mut Slab<Transit>,
+    transits: &'a mut Transits,
     flows: &'a mut [Flow],
     closed_loop: Option<&'a mut ClosedLoop>,
     way: Way,
@@ -36,7 +35,7 @@ impl<O: Observer> Simulation<'_, O> {
     /// A packet arrives at the next output of its route, sent in this frame by the node before if both
     /// nodes are in step.
     pub(super) fn arrive(&mut self, now: Nanos, key: u32, sent_in: Option<u64>) {
-        let transit = &mut self.transits[key as usize];
+        let transit = &mut self.transits[key];
         transit.arrived = now;
         let packet = transit.packet(now, key.into());
         // What its sender sends with it comes at this instant, too.
@@ -172,7 +171,7 @@ impl<O: Observer> Simulation<'_, O> {
             },
         };
         if let Some((packet, deadline, ds)) = chosen {
-            self.transits[packet.handle as usize].ecn = packet.ecn;
+            self.transits[packet.handle as u32].ecn = packet.ecn;
             self.transmit(now, number, packet, deadline, ds);
             waits_until = waits_until.max(self.transmit_ahead(now, number));
         }
@@ -285,7 +284,7 @@ impl<O: Observer> Simulation<'_, O> {
             let hop = Some(hop_of(output.books));
             self.observer.record(&Record { packet, hop, deadline: given, fate });
         }
-        let transit = &mut self.transits[packet.handle as usize];
+        let transit = &mut self.transits[packet.handle as u32];
         transit.began = transit.began.min(start);
         departure
     }
@@ -299,7 +298,7 @@ impl<O: Observer> Simulation<'_, O> {
             let arrival = departure.saturating_add(output.delay);
             if output.losses.as_mut().is_some_and(|losses| losses.next()) {
                 if let Some(packet) = packet {
-                    let transit = self.transits.remove(packet as usize);
+                    let (transit, _) = self.transits.remove(packet);
                     self.flows[transit.flow as usize]
                         .books
                         .lose(&transit, self.run.on.plan.run.warm_up);
@@ -307,7 +306,7 @@ impl<O: Observer> Simulation<'_, O> {
                 return;
             }
             if output.lands_in != self.here.part {
-                let transit = packet.map(|packet| self.transits.remove(packet as usize));
+                let transit = packet.map(|packet| self.transits.remove(packet));
                 let flight = Mail::Flight { output: number as u32, arrival, transit, ds };
                 return self.outbox[output.lands_in as usize].push(flight);
             }
@@ -326,9 +325,8 @@ impl<O: Observer> Simulation<'_, O> {
             let output = &self.topology.outputs[number];
             output.feeds_alone && !self.here.is_told && arrival < self.end
         })?;
-        let transit = &self.transits[key as usize];
-        let at = (transit.at + 1..transit.end).next()?;
-        let next = self.topology.routes[at as usize].output as usize;
+        let transit = &self.transits[key];
+        let next = self.topology.after(transit.at)?.output as usize;
         let output = &self.topology.outputs[next];
         let is_known = matches!(output.discipline, Discipline::Arrival);
         let is_alone = output.fed_by == FedBy::Link(number as u32);
@@ -338,7 +336,7 @@ impl<O: Observer> Simulation<'_, O> {
     /// A packet comes to an output before its time, with all that came there before it known, and is sent: tells
     /// when its last bit leaves, if it does so before the end.
     fn pass(&mut self, number: usize, key: u32, arrival: Nanos) -> Option<Nanos> {
-        let transit = &mut self.transits[key as usize];
+        let transit = &mut self.transits[key];
         (transit.at, transit.arrived) = (transit.at + 1, arrival);
         let packet = transit.packet(arrival, key.into());
         let output = &self.topology.outputs[number];
@@ -362,14 +360,16 @@ impl<O: Observer> Simulation<'_, O> {
         let input = output.input.as_mut();
         let sent_in = input.and_then(|input| input.receive(now, flight.ds, is_padding));
         let Some(key) = flight.packet else { return };
-        let transit = &mut self.transits[key as usize];
-        transit.at += 1;
-        if transit.at < transit.end {
+        let transit = &mut self.transits[key];
+        if self.topology.after(transit.at).is_some() {
+            transit.at += 1;
             return self.arrive(now, key, sent_in);
         }
-        let transit = self.transits.remove(key as usize);
-        match transit.body {
-            Body::Ack { transfer, ack } => self.hear(now, transit.flow as usize, transfer, &ack),
+        let (transit, ack) = self.transits.remove(key);
+        match (transit.body, ack) {
+            (Body::Ack { transfer, .. }, Some(ack)) => {
+                self.hear(now, transit.flow as usize, transfer, &ack);
+            }
             _ => self.receive(now, &transit),
         }
     }
@@ -394,7 +394,7 @@ impl<O: Observer> Simulation<'_, O> {
 impl<O: Observer> DropSink for Drops<'_, O> {
     fn dropped(&mut self, packet: Packet, reason: DropReason) {
         self.books.dropped(&packet, reason);
-        let transit = self.transits.remove(packet.handle as usize);
+        let (transit, _) = self.transits.remove(packet.handle as u32);
         self.flows[transit.flow as usize].books.lose(&transit, self.plan.run.warm_up);
         if let Some(closed) = &mut self.closed_loop {
             closed.dropped(self.way, &packet, reason, self.plan);

@@ -29,12 +29,13 @@ use super::transit::Transit;
 use crate::error::SimError;
 use crate::record::{Observer, Record};
 use crate::summary::Outcome;
+use crate::tcp::Ack;
 use crate::{Progress, Reached};
 
 /// What passes from one part of a network to another.
 pub(super) enum Mail {
     /// A packet, or padding, is on its way to the other end of an output's link.
-    Flight { output: u32, arrival: Nanos, transit: Option<Transit>, ds: u8 },
+    Flight { output: u32, arrival: Nanos, transit: Option<(Transit, Option<Ack>)>, ds: u8 },
     /// A transfer has begun: what its receiver is to measure.
     Expected { flow: u32, expected: Expected },
 }

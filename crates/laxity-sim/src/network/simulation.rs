@@ -5,7 +5,6 @@ use laxity::packet::{ClassId, FlowId};
 use laxity::police::Policer;
 use laxity::units::Nanos;
 use laxity_plan::model::Hop;
-use slab::Slab;
 
 use super::agenda::{Agenda, Slots};
 use super::carried::HopBooks;
@@ -14,7 +13,7 @@ use super::parallel::Mail;
 use super::partition::Partition;
 use super::run::NetworkRun;
 use super::topology::Topology;
-use super::transit::Transit;
+use super::transit::Transits;
 use crate::source::Feed;
 use crate::source::closed_loop::ClosedLoop;
 
@@ -33,7 +32,7 @@ pub(super) struct Simulation<'a, O> {
     pub sources: Vec<Fed>,
     /// The packets of backlogged sources, by the loops of the outputs that they feed.
     pub loops: Vec<ClosedLoop>,
-    pub transits: Slab<Transit>,
+    pub transits: Transits,
     pub agenda: Agenda,
     pub slots: Slots,
     pub hops: u64,

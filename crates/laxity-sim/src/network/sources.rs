@@ -112,12 +112,11 @@ impl<O: Observer> Simulation<'_, O> {
         body: Body,
     ) {
         let Flow { class, backlogged, ref path, ref mut books, .. } = self.flows[flow];
-        let (at, end) = (path.start, path.end);
+        let at = path.start;
         books.sent += u64::from(now >= self.run.on.plan.run.warm_up);
         let mut transit = Transit {
             flow: flow as u32,
             at,
-            end,
             sent: now,
             began: Nanos::MAX,
             arrived: now,
@@ -133,7 +132,7 @@ impl<O: Observer> Simulation<'_, O> {
             return self.refuse(&transit, packet);
         }
         transit.demoted = packet.demoted;
-        let key = self.transits.insert(transit) as u32;
+        let key = self.transits.insert(transit);
         if let Some(copy) = backlogged {
             let output = self.topology.routes[at as usize].output;
             if let Some(number) = self.topology.outputs[output as usize].closed_loop {

@@ -54,6 +54,8 @@ pub(super) struct Step {
     pub forwarding_delay: u32,
     /// The number of their flow at the edge, where they come without.
     pub edge_flow: Option<u32>,
+    /// Whether its link ends where the route does.
+    pub is_last: bool,
 }
 
 impl<'a> Topology<'a> {
@@ -108,10 +110,17 @@ impl<'a> Topology<'a> {
                 let reserved = self.reserved.as_ref().filter(|_| !acks);
                 let (forwarding_delay, edge_flow) =
                     reserved.map(|reserved| reserved.step(class, place)).unwrap_or_default();
-                self.routes.push(Step { output, forwarding_delay, edge_flow });
+                let is_last = place + 1 == path.len();
+                self.routes.push(Step { output, forwarding_delay, edge_flow, is_last });
             }
             from..self.routes.len() as u32
         })
+    }
+
+    /// The output of a route behind the one at a position of all routes, if that is not its last.
+    pub fn after(&self, at: u32) -> Option<Step> {
+        let is_last = self.routes[at as usize].is_last;
+        (!is_last).then(|| self.routes[at as usize + 1])
     }
 
     /// Finds the outputs to which packets may come before their time: where departures are known on arrival

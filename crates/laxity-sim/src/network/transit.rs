@@ -1,18 +1,21 @@
 //! A packet between its sender and its receiver.
 
+use std::ops::{Index, IndexMut};
+
 use laxity::packet::{ClassId, Ecn, FlowId, Packet};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
+use slab::Slab;
 
 use crate::tcp::Ack;
 
-/// A packet on its way through the network.
+/// A packet on its way through the network: one line of memory.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct Transit {
     pub flow: u32,
-    /// The position of the present output in all routes, and the end of its route.
+    /// The position of the present output in all routes.
     pub at: u32,
-    pub end: u32,
     /// When it set out, and when its first transmission began.
     pub sent: Nanos,
     pub began: Nanos,
@@ -26,21 +29,95 @@ pub(super) struct Transit {
     pub body: Body,
 }
 
+const _: () = assert!(size_of::<Transit>() == 64);
+
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Body {
     Datagram,
-    Segment { number: u64, transfer: u32, reduced: bool },
-    Ack { transfer: u32, ack: Ack },
+    Segment {
+        number: u64,
+        transfer: u32,
+        reduced: bool,
+    },
+    /// With where its acknowledgement is, which nobody looks at on the way.
+    Ack {
+        transfer: u32,
+        ack: u32,
+    },
 }
 
-impl Body {
-    /// Its place among those of its flow that set out at one instant, where they are told apart.
-    pub fn number(&self) -> u64 {
-        match *self {
+/// All packets on their way.
+#[derive(Default)]
+pub(super) struct Transits {
+    packets: Slab<Transit>,
+    acks: Slab<Ack>,
+}
+
+impl Transits {
+    /// A packet sets out; tells where it is found.
+    pub fn insert(&mut self, transit: Transit) -> u32 {
+        self.packets.insert(transit) as u32
+    }
+
+    /// A packet that carries an acknowledgement sets out, with that as its body.
+    pub fn insert_ack(&mut self, transit: Transit, transfer: u32, ack: Ack) -> u32 {
+        let ack = self.acks.insert(ack) as u32;
+        self.insert(Transit { body: Body::Ack { transfer, ack }, ..transit })
+    }
+
+    /// A packet is no longer on its way; what it acknowledges, if it does.
+    pub fn remove(&mut self, key: u32) -> (Transit, Option<Ack>) {
+        let transit = self.packets.remove(key as usize);
+        let ack = match transit.body {
+            Body::Ack { ack, .. } => Some(self.acks.remove(ack as usize)),
+            Body::Datagram | Body::Segment { .. } => None,
+        };
+        (transit, ack)
+    }
+
+    /// A packet comes from another part of the network as it was removed there; tells where it is found.
+    pub fn restore(&mut self, transit: Transit, ack: Option<Ack>) -> u32 {
+        match (transit.body, ack) {
+            (Body::Ack { transfer, .. }, Some(ack)) => self.insert_ack(transit, transfer, ack),
+            _ => self.insert(transit),
+        }
+    }
+
+    /// A packet's place among those of its flow that set out at one instant, where they are told apart.
+    pub fn place(&self, transit: &Transit) -> u64 {
+        match transit.body {
             Body::Datagram => 0,
             Body::Segment { number, .. } => number,
-            Body::Ack { ack, .. } => ack.next,
+            Body::Ack { ack, .. } => self.acks[ack as usize].next,
         }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// How many packets there were at the same time at the most, or somewhat more.
+    pub fn capacity(&self) -> usize {
+        self.packets.capacity()
+    }
+
+    /// All of them, by where they are found.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &Transit)> {
+        self.packets.iter().map(|(key, transit)| (key as u32, transit))
+    }
+}
+
+impl Index<u32> for Transits {
+    type Output = Transit;
+
+    fn index(&self, key: u32) -> &Transit {
+        &self.packets[key as usize]
+    }
+}
+
+impl IndexMut<u32> for Transits {
+    fn index_mut(&mut self, key: u32) -> &mut Transit {
+        &mut self.packets[key as usize]
     }
 }
 

@@ -157,7 +157,7 @@ impl Simulation<'_, Log> {
     fn take(&mut self, mail: Mail) {
         match mail {
             Mail::Flight { output, arrival, transit, ds } => {
-                let packet = transit.map(|transit| self.transits.insert(transit) as u32);
+                let packet = transit.map(|(transit, ack)| self.transits.restore(transit, ack));
                 self.approach(output as usize, arrival, packet, ds);
             }
             Mail::Expected { flow, expected } => {
