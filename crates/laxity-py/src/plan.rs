@@ -123,6 +123,7 @@ impl Plan {
 
     /// Simulates it, on a scheduler of Python's if there is one. `heard` is told how far simulated time is, in ns,
     /// and how many packets links have sent, and may raise.
+    #[expect(clippy::too_many_arguments, reason = "named by the half in Python")]
     fn run(
         &self,
         py: Python<'_>,
