@@ -280,7 +280,7 @@ fn simulate_network<O: Observer>(
         ));
     }
     let run = NetworkRun { on, duration: traffic.duration(on.plan)?, seed };
-    let (outcome, parallelism) = match traffic.threads {
+    let (outcome, parallelism) = match traffic.threads.filter(|threads| threads.get() > 1) {
         None => (run.simulate(observer, progress)?, None),
         Some(threads) => {
             let (outcome, how) = run.simulate_in_parallel(threads, observer, progress)?;
