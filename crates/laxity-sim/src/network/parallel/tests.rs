@@ -84,7 +84,8 @@ fn network(draw: &mut Generator) -> String {
 
 /// The most parts that any partition has, all of which agree with one thread.
 fn agree(text: &str, seed: u64, threads: u32, duration: Option<Nanos>) -> u32 {
-    let plan = Plan::parse(text, "plan.toml", Path::new(""));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let plan = Plan::parse(text, "plan.toml", &folder);
     let plan = plan.unwrap_or_else(|error| panic!("{error}\n{text}"));
     let on = plan.networked().unwrap().assigned();
     let run = NetworkRun { on: &on, duration, seed };
@@ -118,4 +119,37 @@ fn parts_do_what_one_thread_does() {
         parts[agree(&text, seed, threads, Some(Nanos(700_000_000))) as usize] += 1;
     }
     assert!(parts[1] < 20 && parts[3..].iter().sum::<u32>() > 100, "{parts:?}");
+}
+
+/// Frames and padding, nodes with wrong clocks, and topologies from files.
+#[test]
+fn parts_of_examples_do_what_one_thread_does() {
+    let examples = [
+        include_str!("../../../../../examples/time-frames.toml"),
+        include_str!("../../../../../examples/dumbbell.toml"),
+        include_str!("../../../../../examples/backbone.toml"),
+    ];
+    for text in examples {
+        assert!(agree(text, 3, 4, Some(Nanos(60_000_000))) > 1, "{text}");
+    }
+}
+
+/// A run that ends with what is recorded.
+#[test]
+fn parts_end_when_all_has_come() {
+    let name = format!("laxity-parts-{}.csv", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    let rows: String = (0..500).map(|n| format!("{},a,0,{}\n", n * 777_777, 100 + n)).collect();
+    std::fs::write(&path, format!("time_ns,class,flow,length\n{rows}")).unwrap();
+    let text = format!(
+        "version = 1\nlink = {{ rate = \"4mbit\", delay = \"1ms\", max-packet = \"1000b\" }}\n\
+         scheduler.kind = \"fifo\"\nclass.a.queue = {{ kind = \"droptail\", limit = 9 }}\n\
+         network.x.between = [\"n\", \"m\"]\nnetwork.y.between = [\"m\", \"o\"]\n\
+         network.z = {{ between = [\"o\", \"p\"], rate = \"1mbit\" }}\n\
+         source = [{{ model = \"csv\", file = '{}', path = [\"n\", \"m\", \"o\", \"p\"] }}]",
+        path.display()
+    );
+    let most = agree(&text, 1, 4, None);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(most, 4);
 }
