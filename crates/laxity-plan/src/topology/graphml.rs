@@ -50,11 +50,19 @@ impl<'a, 'i> Graph<'a, 'i> {
             return Err(self.wrong(other, "a link of more than two nodes"));
         }
         let sites = self.sites()?;
-        let numbers: HashMap<_, _> = sites.iter().map(|site| site.id).zip(0..).collect();
+        let mut numbers = HashMap::new();
+        for (site, number) in sites.iter().zip(0..) {
+            if numbers.insert(site.id, number).is_some() {
+                let message = format!("another node has the `id` `{}`", shown(site.id));
+                return Err(TopologyError::new(site.line, message));
+            }
+        }
         let mut topology = Topology::default();
         for (site, name) in sites.iter().zip(names(&sites)) {
             check_name(&name, site.line)?;
-            if topology.node(&name) as usize + 1 < topology.nodes.len() {
+            let known = topology.nodes.len();
+            topology.node(&name);
+            if topology.nodes.len() == known {
                 let message = format!("another node is called `{name}`");
                 return Err(TopologyError::new(site.line, message));
             }

@@ -50,6 +50,17 @@ fn graphml_that_is_none() {
     assert_eq!(wrong("48.20849", "98"), "line 11: no place on Earth is there");
     assert_eq!(wrong(">Prague<", ">4<"), "line 27: another node is called `4`");
     assert_eq!(
+        wrong(
+            "<node id=\"4\" />",
+            "<node id=\"4\" /><node id=\"5\"><data key=\"d33\">4</data></node>"
+        ),
+        "line 27: another node is called `4`"
+    );
+    assert_eq!(
+        wrong("<node id=\"4\" />", "<node id=\"4\" /><node id=\"4\" />"),
+        "line 27: another node has the `id` `4`"
+    );
+    assert_eq!(
         wrong("<edge source=\"1\" target=\"2\" />", "<hyperedge/>"),
         "line 36: a link of more than two nodes"
     );
