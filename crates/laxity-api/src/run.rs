@@ -11,7 +11,7 @@ use laxity_report::seeds::Figures;
 use laxity_report::verdict::{HeldTo, Judged};
 use laxity_sim::Progress;
 use laxity_sim::engine::{Choices, Run};
-use laxity_sim::network::{NetworkRun, NetworkSummary, Parallelism};
+use laxity_sim::network::{NetworkRun, NetworkSummary, Parallelism, Replaced};
 use laxity_sim::record::Observer;
 use laxity_sim::source::{Feed, Remarks};
 use laxity_sim::summary::{Outcome, Summary};
@@ -255,7 +255,7 @@ fn prepare<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<'
     let duration = traffic.duration(plan)?;
     let mut run = Run { plan, duration, seed, feeds: Vec::new() };
     if let Some(open) = traffic.arrivals {
-        run.feeds.push(Feed::new(open(plan)?));
+        run.feeds.push(Feed::new(open(plan, None)?));
         return Ok(run);
     }
     if plan.sources.is_empty() {
@@ -271,15 +271,14 @@ fn simulate_network<O: Observer>(
     observer: &mut O,
     progress: Progress<'_>,
 ) -> Result<(Outcome<NetworkSummary>, Option<Parallelism>), Error> {
-    if traffic.arrivals.is_some() {
-        return Err(Error::RecordingForNetwork);
-    }
     if on.plan.sources.is_empty() {
         return Err(Error::question(
             "the plan has no [[source]], so nothing would arrive: add one with a `path`",
         ));
     }
-    let run = NetworkRun { on, duration: traffic.duration(on.plan)?, seed };
+    let replaced = traffic.arrivals.map(|open| move |source| open(on.plan, Some(source)));
+    let arrivals = replaced.as_ref().map(|open| open as &Replaced<'_>);
+    let run = NetworkRun { on, duration: traffic.duration(on.plan)?, seed, arrivals };
     let (outcome, parallelism) = match traffic.threads.filter(|threads| threads.get() > 1) {
         None => (run.simulate(observer, progress)?, None),
         Some(threads) => {

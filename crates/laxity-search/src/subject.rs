@@ -134,8 +134,8 @@ impl Subject {
     }
 
     fn on_a_network(draft: &Draft, on: Networked<'_>) -> Subject {
-        let Networked { plan, .. } = on;
-        let paths = on.paths();
+        let assigned = on.assigned();
+        let (plan, paths) = (on.plan, assigned.paths());
         let ns = |time: Nanos| time.0;
         let mut outputs = Vec::new();
         for (number, output) in paths.outputs.iter().enumerate() {
@@ -161,7 +161,7 @@ impl Subject {
         }
         Subject {
             draft: draft.clone(),
-            admitted: Proof::of(on).admitted,
+            admitted: Proof::of(&assigned).admitted,
             keeps_windows: false,
             contracts: contracts(plan),
             outputs,

@@ -46,7 +46,7 @@ use laxity_plan::network::Networked;
 use laxity_plan::paths::Paths;
 
 pub use parallel::Parallelism;
-pub use run::NetworkRun;
+pub use run::{NetworkRun, Replaced};
 pub use summary::{
     EndToEnd, FlowSummary, FramesSummary, HopSummary, NetworkSummary, OnDemand, TcpSummary, jain,
 };
@@ -78,7 +78,7 @@ impl NetworkRun<'_> {
         let partition = Partition::whole(self.on);
         let here = Here { partition: &partition, part: 0, is_told: observer.listens() };
         let paths = self.on.paths();
-        let mut simulation = Simulation::new(self, &paths, here, observer)?;
+        let mut simulation = Simulation::new(self, paths, here, observer)?;
         simulation.run(progress)?;
         for (_, record) in simulation.close() {
             simulation.observer.record(&record);

@@ -29,7 +29,7 @@ fn plan(text: &str) -> Plan {
 fn run(plan: &Plan, duration: Nanos, seed: u64) -> (NetworkSummary, Diary) {
     let mut diary = Diary::default();
     let run =
-        NetworkRun { on: &plan.networked().unwrap().assigned(), duration: Some(duration), seed };
+        NetworkRun { on: &plan.networked().unwrap().assigned(), duration: Some(duration), seed, arrivals: None };
     let summary = run.simulate(&mut diary, &mut crate::to_the_end).unwrap().summary;
     (summary, diary)
 }
@@ -234,7 +234,7 @@ proptest! {
         let plan = plan(&text);
         let mut series = SeriesRecorder::new(&plan);
         let duration = Nanos(seconds * 1_000 * MS);
-        let run = NetworkRun { on: &plan.networked().unwrap().assigned(), duration: Some(duration), seed };
+        let run = NetworkRun { on: &plan.networked().unwrap().assigned(), duration: Some(duration), seed, arrivals: None };
         let summary = run.simulate(&mut series, &mut crate::to_the_end).unwrap().summary;
         let Series { bin_ns, classes } = series.finish();
         // What comes within an interval has left the bottleneck within as long, but for the 0.8 ms that
@@ -329,7 +329,7 @@ fn slots_are_used_again() {
         let run = NetworkRun {
             on: &plan.networked().unwrap().assigned(),
             duration: Some(duration),
-            seed: 1,
+            seed: 1, arrivals: None,
         };
         let mut nobody = ();
         let (partition, paths) = (Partition::whole(run.on), run.on.paths());

@@ -88,7 +88,7 @@ fn agree(text: &str, seed: u64, threads: u32, duration: Option<Nanos>) -> u32 {
     let plan = Plan::parse(text, "plan.toml", &folder);
     let plan = plan.unwrap_or_else(|error| panic!("{error}\n{text}"));
     let on = plan.networked().unwrap().assigned();
-    let run = NetworkRun { on: &on, duration, seed };
+    let run = NetworkRun { on: &on, duration, seed, arrivals: None };
     let mut serial = Diary::default();
     let expected = run.simulate(&mut serial, &mut crate::to_the_end).unwrap();
     let silent = run.simulate(&mut (), &mut crate::to_the_end).unwrap();
