@@ -145,6 +145,25 @@ impl Inputs {
         Inputs(given.chain(recordings).chain(files).collect())
     }
 
+    /// Refuses a folder in which one of these files is read by the command and would be replaced.
+    pub fn spares<'a>(
+        &self,
+        folder: &Path,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(), Failure> {
+        for name in names {
+            let path = folder.join(name);
+            if let Some(input) = self.same_as(&path) {
+                return Err(Failure::input(format!(
+                    "{} is read by this command ({input}) and would be replaced by its results: \
+                     give --out another folder",
+                    path.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// Which of them a path leads to, if one.
     pub fn same_as(&self, path: &Path) -> Option<&str> {
         let found = identity(path)?;

@@ -314,7 +314,8 @@ mod tests {
         let run = NetworkRun {
             on: &plan.networked().unwrap().assigned(),
             duration: Some(duration),
-            seed: 1, arrivals: None,
+            seed: 1,
+            arrivals: None,
         };
         (run.simulate(&mut series, &mut laxity_sim::to_the_end).unwrap().summary, series.finish())
     }

@@ -3,7 +3,6 @@
 use rand::{RngExt, SeedableRng};
 
 use crate::Generator;
-use crate::arrival::{Arrival, FIRST};
 use crate::discipline::Discipline;
 use crate::draft::Draft;
 use crate::edge;
@@ -14,6 +13,7 @@ use crate::plans;
 use crate::replay::{self, Replayed};
 use crate::subject::Subject;
 use crate::testbed::Testbed;
+use laxity_adversary::arrival::{Arrival, FIRST};
 
 /// What came of a case.
 #[derive(Clone, Debug, Default)]
@@ -110,7 +110,7 @@ fn alone(broken: &Broken, last: usize, fault: Option<&'static Fault>) -> Option<
 /// the contracts.
 pub fn breaks(subject: &Subject, arrivals: &[Arrival], rogues: &[u16]) -> Option<Violation> {
     let rogues = bits(subject, rogues);
-    let conforms = crate::arrival::conforms(subject, arrivals, rogues);
+    let conforms = crate::conforms::conforms(subject, arrivals, rogues);
     if !subject.is_promising() || !conforms {
         return None;
     }

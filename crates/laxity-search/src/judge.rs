@@ -11,7 +11,9 @@ use laxity::scheduler::{Dispatch, DropReason};
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, SchedulerSpec};
 
-use crate::subject::{Output, Subject, share_of};
+use laxity_adversary::contract::share_of;
+
+use crate::subject::{Output, Subject};
 
 /// A promise or a rule that was broken, at an instant in ns.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,8 +14,8 @@ use laxity_sim::engine::Run;
 use laxity_sim::network::NetworkRun;
 use laxity_sim::source::{Feed, read_recording};
 
-use crate::arrival::Arrival;
 use crate::draft::{Draft, PathDraft};
+use laxity_adversary::arrival::Arrival;
 
 /// What `laxity run` measures.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -232,7 +232,9 @@ pub enum CsvProblem {
         of_sources: bool,
     },
     /// Not a source of the plan.
-    #[error("there is no source {number}: the plan's {sources} [[source]] tables are numbered from 1")]
+    #[error(
+        "there is no source {number}: the plan's {sources} [[source]] tables are numbered from 1"
+    )]
     UnknownSource {
         /// The number.
         number: u64,
@@ -250,7 +252,9 @@ pub enum CsvProblem {
         own: String,
     },
     /// A flow that the source does not have.
-    #[error("source {number} has no flow {flow}: by its `count` they are numbered from 0 to {last}")]
+    #[error(
+        "source {number} has no flow {flow}: by its `count` they are numbered from 0 to {last}"
+    )]
     UnknownFlow {
         /// The flow.
         flow: u32,

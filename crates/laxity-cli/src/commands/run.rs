@@ -12,7 +12,7 @@ use crate::args::{PacketFile, Run};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Simulating;
-use crate::{Promises, print, print_json, traffic};
+use crate::{Promises, input, print, print_json, traffic};
 
 /// Carries the command out.
 pub fn run(arguments: &Run) -> Result<Promises, Failure> {
@@ -26,6 +26,10 @@ pub fn run(arguments: &Run) -> Result<Promises, Failure> {
 }
 
 fn run_once(arguments: &Run, plan: &Plan, traffic: &Traffic<'_>) -> Result<Promises, Failure> {
+    if plan.network.is_some() {
+        // Every source reads it.
+        input::keep(arguments.traffic.arrivals.as_deref())?;
+    }
     let ran = match &arguments.out {
         None => watched(plan, traffic, &mut ())?,
         Some(folder) => {

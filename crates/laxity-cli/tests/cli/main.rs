@@ -36,6 +36,7 @@ mod tune;
 mod verdicts;
 #[cfg(target_os = "linux")]
 mod watch;
+mod worst_case;
 
 /// Every discipline that a plan can be run under.
 const SCHEDULERS: [&str; 16] = [

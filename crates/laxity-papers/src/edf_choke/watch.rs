@@ -61,7 +61,8 @@ impl Run {
         let run = NetworkRun {
             on: &plan.networked().expect("the paper's plans are networks").assigned(),
             duration: Some(duration),
-            seed, arrivals: None,
+            seed,
+            arrivals: None,
         };
         let summary = run.simulate(&mut watch, &mut laxity_sim::to_the_end)?.summary;
         Ok(watch.shown(combination, &summary))

@@ -9,8 +9,8 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, Hop};
 use laxity_plan::network::Networked;
-use laxity_plan::tdp::Assigned;
 use laxity_plan::paths::{ClassAtOutput, Output, Paths, Route, Unproved};
+use laxity_plan::tdp::Assigned;
 use serde::Serialize;
 
 use crate::admission::{self, Admission, AdmissionView, Test, listed};

@@ -28,8 +28,12 @@ fn plan(text: &str) -> Plan {
 
 fn run(plan: &Plan, duration: Nanos, seed: u64) -> (NetworkSummary, Diary) {
     let mut diary = Diary::default();
-    let run =
-        NetworkRun { on: &plan.networked().unwrap().assigned(), duration: Some(duration), seed, arrivals: None };
+    let run = NetworkRun {
+        on: &plan.networked().unwrap().assigned(),
+        duration: Some(duration),
+        seed,
+        arrivals: None,
+    };
     let summary = run.simulate(&mut diary, &mut crate::to_the_end).unwrap().summary;
     (summary, diary)
 }
@@ -329,7 +333,8 @@ fn slots_are_used_again() {
         let run = NetworkRun {
             on: &plan.networked().unwrap().assigned(),
             duration: Some(duration),
-            seed: 1, arrivals: None,
+            seed: 1,
+            arrivals: None,
         };
         let mut nobody = ();
         let (partition, paths) = (Partition::whole(run.on), run.on.paths());

@@ -226,9 +226,8 @@ impl Columns {
                 return Err(CsvProblem::RepeatedColumn { name: NAMES[at] });
             }
         }
-        let needed = |at: usize| {
-            found[at].ok_or(CsvProblem::MissingColumn { name: NAMES[at], of_sources })
-        };
+        let needed =
+            |at: usize| found[at].ok_or(CsvProblem::MissingColumn { name: NAMES[at], of_sources });
         Ok(Columns {
             source: if of_sources { needed(4)? } else { 0 },
             time: needed(0)?,
