@@ -38,7 +38,7 @@ mod verdicts;
 mod watch;
 
 /// Every discipline that a plan can be run under.
-const SCHEDULERS: [&str; 16] = [
+const SCHEDULERS: [&str; 17] = [
     "fifo",
     "wfq",
     "wf2q",
@@ -47,6 +47,7 @@ const SCHEDULERS: [&str; 16] = [
     "hfsc",
     "priority",
     "fq-codel",
+    "dualpi2",
     "edf/background",
     "edf/total-bandwidth",
     "edf/shifted-line",
