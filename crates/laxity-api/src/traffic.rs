@@ -32,6 +32,8 @@ pub struct Traffic<'a> {
     pub arrivals: Option<&'a Opener<'a>>,
     /// How many threads simulate a network together, to the same outcome; one by default.
     pub threads: Option<NonZeroU32>,
+    /// Whether it is to be told where the time of simulating a network goes.
+    pub profile: bool,
 }
 
 impl Traffic<'_> {

@@ -67,5 +67,6 @@ pub fn with<T>(
         seed: arguments.seed,
         arrivals: opener.as_ref().map(|open| open as &laxity_api::Opener<'_>),
         threads: arguments.threads.and_then(NonZeroU32::new),
+        profile: false,
     })
 }

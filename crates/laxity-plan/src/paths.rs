@@ -91,6 +91,9 @@ pub enum Unproved {
     /// An output before has no bound, so what comes of the class is not known.
     #[error("an output before has no bound")]
     UnboundedUpstream,
+    /// A link delays its packets by times without a limit, or sends some twice.
+    #[error("a link on the way delays packets without limit, or sends some twice")]
+    Disturbed,
     /// The output is on a cycle of outputs that feed one another.
     #[error("the outputs feed one another in a circle")]
     CyclicDependency,

@@ -21,7 +21,10 @@ pub fn run(arguments: &Run) -> Result<Promises, Failure> {
     let plan = traffic::under(plan, arguments.scheduler.as_deref())?;
     traffic::with(given, |traffic| match given.seeds {
         Some(count) => seeds::run(arguments, &plan, traffic, traffic.seeds(&plan, count)?),
-        None => run_once(arguments, &plan, traffic),
+        None => {
+            let traffic = Traffic { profile: arguments.profile, ..*traffic };
+            run_once(arguments, &plan, &traffic)
+        }
     })
 }
 
@@ -43,6 +46,9 @@ fn run_once(arguments: &Run, plan: &Plan, traffic: &Traffic<'_>) -> Result<Promi
     };
     if let Some(how) = ran.parallelism() {
         eprintln!("{how}");
+    }
+    if let Some(profile) = ran.profile() {
+        eprint!("{profile}");
     }
     if arguments.json {
         print_json(&ran)?;

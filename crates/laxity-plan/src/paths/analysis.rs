@@ -93,13 +93,17 @@ impl Analysis<'_> {
         let output = &paths.outputs[number];
         let link = self.on.link(output.hop);
         let least = self.least(link.peak());
+        let most = link.most_jitter().map(|jitter| link.delay.saturating_add(jitter));
         for &route in &self.passing[number] {
             let bound = output.class(paths.routes[route].class).map(|passing| passing.bound);
             let (shortest, longest) = &mut self.so_far[route];
             *shortest = shortest.saturating_add(least).saturating_add(link.delay);
-            *longest = match (*longest, bound) {
-                (Ok(before), Some(Ok(delay))) => {
-                    Ok(before.saturating_add(delay).saturating_add(link.delay))
+            *longest = match (*longest, bound, most) {
+                (Err(Unproved::Disturbed), ..) => Err(Unproved::Disturbed),
+                (_, _, None) => Err(Unproved::Disturbed),
+                (..) if link.duplicate.is_some() => Err(Unproved::Disturbed),
+                (Ok(before), Some(Ok(delay)), Some(most)) => {
+                    Ok(before.saturating_add(delay).saturating_add(most))
                 }
                 _ => Err(Unproved::UnboundedUpstream),
             };
@@ -149,7 +153,10 @@ impl Analysis<'_> {
         let shortest = routes().map(|route| self.so_far[route].0).min().unwrap_or_default();
         let mut longest = Nanos::ZERO;
         for route in routes() {
-            longest = longest.max(self.so_far[route].1.map_err(|_| Unproved::UnboundedUpstream)?);
+            longest = longest.max(self.so_far[route].1.map_err(|why| match why {
+                Unproved::Disturbed => Unproved::Disturbed,
+                _ => Unproved::UnboundedUpstream,
+            })?);
         }
         let mut lines = with_jitter(entered, longest.saturating_sub(shortest));
         let mut from: Vec<_> = routes().map(|route| before(&paths.routes[route], number)).collect();
@@ -177,7 +184,8 @@ impl Analysis<'_> {
     ) -> Option<Vec<TokenBucket>> {
         let (from, analysed) = (&paths.outputs[from], &self.analysed[from]);
         let at = from.classes.iter().position(|passing| passing.class == class)?;
-        let one = &analysed[at].as_ref()?.leaving;
+        let jitter = self.on.link(from.hop).most_jitter()?;
+        let one = with_jitter(&analysed[at].as_ref()?.leaving, jitter);
         let flows = match (from.private, paths.outputs[to].private) {
             (Some(route), None) => u64::from(paths.routes[route].flows),
             _ => 1,
@@ -261,7 +269,8 @@ impl Analysis<'_> {
         };
         let packet = classes.iter().map(longest).max().unwrap_or_default();
         let link = self.on.link(paths.outputs[from].hop);
-        Some(sum.minimum(&arrival_curve(&[over_link(link.peak(), packet)])))
+        let fastest = with_jitter(&[over_link(link.peak(), packet)], link.most_jitter()?);
+        Some(sum.minimum(&arrival_curve(&fastest)))
     }
 
     /// By what curves of their own an output serves its classes.
@@ -286,7 +295,9 @@ impl Analysis<'_> {
             let output = &paths.outputs[number];
             let bound =
                 output.class(route.class).map_or(Err(Unproved::UnboundedUpstream), |of| of.bound);
-            let propagation = self.on.link(output.hop).delay;
+            let link = self.on.link(output.hop);
+            let jitter = link.most_jitter().ok_or(Unproved::Disturbed);
+            let propagation = link.delay.saturating_add(jitter?);
             sum = sum.saturating_add(bound?).saturating_add(propagation);
         }
         Ok(sum)
@@ -318,8 +329,12 @@ impl Analysis<'_> {
         Ok(once)
     }
 
-    /// Whether the packets of a route's class at an output are those that another has just sent.
+    /// Whether the packets of a route's class at an output are those that another has just sent, over a wire that
+    /// does nothing to them.
     fn same_packets(&self, paths: &Paths, route: usize, from: usize, to: usize) -> bool {
+        if self.on.link(paths.outputs[from].hop).disturbs() {
+            return false;
+        }
         let class = paths.routes[route].class;
         let flows = |output: usize| match paths.outputs[output].private {
             Some(_) => (vec![route], 1),

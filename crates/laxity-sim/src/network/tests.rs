@@ -1,11 +1,13 @@
 mod bounds;
 mod ending;
+mod l4s;
 mod one_link;
 mod phases;
 mod sources;
 mod tcp;
 mod tdp;
 mod varying;
+mod wires;
 
 use std::path::Path;
 
@@ -339,8 +341,8 @@ fn slots_are_used_again() {
         let mut nobody = ();
         let (partition, paths) = (Partition::whole(run.on), run.on.paths());
         let here = Here { partition: &partition, part: 0, is_told: false };
-        let mut simulation = Simulation::new(run, &paths, here, &mut nobody).unwrap();
-        simulation.run(&mut crate::to_the_end).unwrap();
+        let mut simulation = Simulation::new(run, paths, here, &mut nobody).unwrap();
+        simulation.run(&mut crate::to_the_end, |_, _| {}).unwrap();
         (simulation.transits.capacity(), simulation.hops)
     };
     let ((short, few), (long, many)) = (held(20), held(200));
