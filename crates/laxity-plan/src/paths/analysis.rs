@@ -8,7 +8,7 @@ use laxity::curve::{Curve, ceil_nanos};
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
-use super::tandem::EndToEnd;
+use super::tandem::{EndToEnd, View};
 use super::{Output, Paths, Route, Unproved};
 use crate::model::{LinkSpec, Plan, SchedulerSpec, TokenBucket};
 use crate::network::Networked;
@@ -32,7 +32,17 @@ pub(super) struct Analysis<'a> {
 #[derive(Clone)]
 pub(super) struct Analysed {
     pub(super) guarantee: Guarantee,
+    /// By what it is served together with those that may go before it.
+    pub(super) aggregate: Option<Aggregate>,
     leaving: Vec<TokenBucket>,
+}
+
+/// Classes that an output serves together, in whatever order.
+#[derive(Clone)]
+pub(super) struct Aggregate {
+    pub(super) service: Service,
+    /// All of them that pass.
+    pub(super) of: Vec<ClassId>,
 }
 
 impl Paths {
@@ -69,7 +79,7 @@ impl Paths {
         self.cyclic = order.cyclic;
         for route in 0..self.routes.len() {
             self.routes[route].bounds =
-                EndToEnd { analysis: &analysis, paths: self, route }.bounds();
+                EndToEnd { analysis: &analysis, paths: self, route, view: View::Queues }.bounds();
         }
     }
 }
@@ -114,6 +124,7 @@ impl Analysis<'_> {
         let here = paths.plan_at(self.on, number);
         let bounds = self.bounds(paths, number, &here);
         let services = self.services(&paths.outputs[number], &here);
+        let mut aggregates = aggregates(&paths.outputs[number], &here);
         let peak = self.on.link(paths.outputs[number].hop).peak();
         let least = self.least(peak);
         let output = &mut paths.outputs[number];
@@ -124,7 +135,7 @@ impl Analysis<'_> {
                 bound.ok().zip(passing.arrival.as_ref()).map(|(delay, arrival)| {
                     let guarantee = Guarantee { delay, service: services[at].clone() };
                     let leaving = guarantee.leaving(arrival, least, packet, peak);
-                    Analysed { guarantee, leaving }
+                    Analysed { guarantee, aggregate: aggregates[at].take(), leaving }
                 });
         }
     }
@@ -276,6 +287,19 @@ impl Analysis<'_> {
         let all = here.services();
         output.classes.iter().map(|of| all[of.class.index()].clone()).collect()
     }
+}
+
+/// By what an output serves each of its classes together with those that may go before it.
+fn aggregates(output: &Output, here: &Plan) -> Vec<Option<Aggregate>> {
+    let services = here.aggregates();
+    let waits_behind = (here.scheduler.room().waits_behind)(here);
+    let classes = || output.classes.iter().map(|passing| passing.class);
+    let aggregate = |class: ClassId| {
+        let service = services[class.index()].clone()?;
+        let of = classes().filter(|&other| other == class || waits_behind(class, other));
+        Some(Aggregate { service, of: of.collect() })
+    };
+    classes().map(aggregate).collect()
 }
 
 /// By how much a packet may take less than its length at a link's rate: links begin in between whole

@@ -10,7 +10,7 @@ use laxity::curve::Curve;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos};
 
-use super::analysis::Analysis;
+use super::analysis::{Aggregate, Analysis};
 use super::{Paths, Unproved};
 
 /// Packets of a class that are in the same queues as a route's at some of its outputs in a row, and
@@ -30,6 +30,17 @@ pub(super) struct EndToEnd<'a> {
     pub paths: &'a Paths,
     /// The number of the route.
     pub route: usize,
+    /// With whom its packets are taken together.
+    pub view: View,
+}
+
+/// With whom a route's packets are taken together at an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum View {
+    /// With those in the same queue.
+    Queues,
+    /// With all that may go before them, in whatever order.
+    Blind,
 }
 
 impl EndToEnd<'_> {
@@ -40,7 +51,15 @@ impl EndToEnd<'_> {
         let propagation = hops.map(|hop| link(*hop).delay).fold(Nanos::ZERO, Nanos::saturating_add);
         let over_links =
             |bound: Bound| Bound { delay: bound.delay.saturating_add(propagation), ..bound };
-        Ok(self.tandem()?.bounds().into_iter().map(over_links).collect())
+        let mut bounds = self.tandem()?.bounds();
+        let blind = EndToEnd { view: View::Blind, ..self };
+        if self.outputs().iter().any(|&output| blind.aggregate(output).is_some()) {
+            bounds.extend(blind.tandem()?.bounds());
+        }
+        // The least of each method.
+        bounds.sort_by_key(|bound| (bound.method, bound.delay));
+        bounds.dedup_by_key(|bound| bound.method);
+        Ok(bounds.into_iter().map(over_links).collect())
     }
 
     /// Its outputs, and what waits there in the same queues.
@@ -67,6 +86,14 @@ impl EndToEnd<'_> {
         let at = output.classes.iter().position(|passing| passing.class == class);
         let at = at.ok_or(Unproved::UnboundedUpstream)?;
         let delay = output.classes[at].bound?;
+        if self.view == View::Blind {
+            let aggregate = self.aggregate(number);
+            let passing = output.classes.iter().map(|passing| passing.class);
+            let packet = passing.filter(|other| *other == class || self.competes(number, *other));
+            let packet = packet.map(|class| self.longest(class)).max().unwrap_or_default();
+            let service = aggregate.map(|aggregate| aggregate.service.clone());
+            return Ok(Server { service, order: Order::Arbitrary, packet, delay });
+        }
         let link = self.analysis.on.at(output.hop).link;
         let (service, packet) = if self.is_one_queue(number) {
             let longest = output.classes.iter().map(|passing| self.longest(passing.class)).max();
@@ -114,8 +141,26 @@ impl EndToEnd<'_> {
         let is_itself = other == self.route && at == place;
         let is_alone = route.flows == 1 || self.paths.outputs[here].private.is_some();
         here == there
-            && (others.class == route.class || self.is_one_queue(here))
+            && (others.class == route.class || self.competes(here, others.class))
             && !(is_itself && is_alone)
+    }
+
+    /// Whether another class is taken together with the route's at an output.
+    fn competes(&self, output: usize, other: ClassId) -> bool {
+        match self.view {
+            View::Queues => self.is_one_queue(output),
+            View::Blind => {
+                self.aggregate(output).is_some_and(|aggregate| aggregate.of.contains(&other))
+            }
+        }
+    }
+
+    /// By what an output serves the route's class and all that may go before it, together.
+    fn aggregate(&self, output: usize) -> Option<&Aggregate> {
+        let class = self.paths.routes[self.route].class;
+        let classes = &self.paths.outputs[output].classes;
+        let at = classes.iter().position(|passing| passing.class == class)?;
+        self.analysis.analysed[output][at].as_ref()?.aggregate.as_ref()
     }
 
     /// Whether all classes share one queue.

@@ -14,6 +14,7 @@
 //! what leaves it, are whole packets.
 
 mod hops;
+mod matching;
 mod once;
 
 use alloc::vec;
@@ -91,6 +92,12 @@ pub enum Method {
     Hops,
     /// Servers in a row that the same packets pass are one.
     Once,
+    /// What other flows leave of each server, in whatever order they are served.
+    Separate,
+    /// The same of all servers together, where other flows count once.
+    MultiplexingOnce,
+    /// The same of the best parts.
+    Matching,
 }
 
 /// A bound, and by what it was found.
@@ -105,13 +112,17 @@ pub struct Bound {
 
 impl Method {
     /// All of them; of those that find the same, the first counts.
-    pub const ALL: [Method; 2] = [Method::Hops, Method::Once];
+    pub const ALL: [Method; 5] =
+        [Method::Hops, Method::Once, Method::Separate, Method::MultiplexingOnce, Method::Matching];
 
     /// What it is called.
     pub fn name(self) -> &'static str {
         match self {
             Method::Hops => "hops added",
             Method::Once => "bursts once",
+            Method::Separate => "separate flows",
+            Method::MultiplexingOnce => "multiplexing once",
+            Method::Matching => "tandem matching",
         }
     }
 
@@ -120,6 +131,9 @@ impl Method {
         match self {
             Method::Hops => Some(hops::delay(tandem)),
             Method::Once => tandem.cut(once::delay),
+            Method::Separate => matching::separate(tandem),
+            Method::MultiplexingOnce => matching::once(tandem),
+            Method::Matching => matching::matching(tandem),
         }
     }
 }

@@ -15,18 +15,16 @@ fn lines() -> impl Strategy<Value = Vec<Blocker>> {
     let packet = prop_oneof![1..6u64, 1..9_000u64, Just(u64::from(u32::MAX))];
     let kept = prop_oneof![1..6u64, 1..1_000_000_000u64, Just(Rate::LIMIT.0)];
     vec((packet, kept), 1..12).prop_map(|all| {
-        let line = |(class, (packet, kept))| Blocker {
-            class,
-            packet: Bytes(packet),
-            kept: Rate(kept),
-        };
+        let line =
+            |(class, (packet, kept))| Blocker { class, packet: Bytes(packet), kept: Rate(kept) };
         all.into_iter().enumerate().map(line).collect()
     })
 }
 
 fn naive(lines: &[Blocker], class: usize, head: u64, rate: u64) -> Exact {
     let others = lines.iter().filter(|line| line.class != class);
-    let value = |line: &Blocker| exact(line.packet.0) - exact(line.kept.0) * exact(head) / exact(rate);
+    let value =
+        |line: &Blocker| exact(line.packet.0) - exact(line.kept.0) * exact(head) / exact(rate);
     others.map(value).max().unwrap_or_else(Exact::zero).max(Exact::zero())
 }
 
