@@ -41,7 +41,7 @@ pub(super) struct Analysed {
 #[derive(Clone)]
 pub(super) struct Aggregate {
     pub(super) service: Service,
-    /// All of them that pass.
+    /// All of them that pass, in their order.
     pub(super) of: Vec<ClassId>,
 }
 

@@ -150,7 +150,8 @@ impl EndToEnd<'_> {
         match self.view {
             View::Queues => self.is_one_queue(output),
             View::Blind => {
-                self.aggregate(output).is_some_and(|aggregate| aggregate.of.contains(&other))
+                let aggregate = self.aggregate(output);
+                aggregate.is_some_and(|aggregate| aggregate.of.binary_search(&other).is_ok())
             }
         }
     }
@@ -159,7 +160,7 @@ impl EndToEnd<'_> {
     fn aggregate(&self, output: usize) -> Option<&Aggregate> {
         let class = self.paths.routes[self.route].class;
         let classes = &self.paths.outputs[output].classes;
-        let at = classes.iter().position(|passing| passing.class == class)?;
+        let at = classes.binary_search_by_key(&class, |passing| passing.class).ok()?;
         self.analysis.analysed[output][at].as_ref()?.aggregate.as_ref()
     }
 

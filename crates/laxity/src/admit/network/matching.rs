@@ -43,9 +43,9 @@ use num_traits::{Signed, Zero};
 use super::{Flow, Order, Server, Tandem};
 use crate::admit::arrival_curve;
 use crate::admit::path::{ROUNDING, lowered};
-use crate::curve::{Curve, Exact, bytes_per_nano, ceil_nanos, exact_bytes, exact_nanos};
+use crate::curve::{Curve, Exact, bytes_per_nano, ceil_nanos, exact_nanos};
 use crate::police::TokenBucket;
-use crate::units::Nanos;
+use crate::units::{Nanos, Rate};
 
 /// The delay over the path by separate flow analysis.
 pub fn separate(tandem: &Tandem) -> Option<Nanos> {
@@ -134,20 +134,28 @@ fn left_by(tandem: &Tandem, lines: &[Line], servers: Range<usize>) -> Option<Lef
     }
     let lines: Option<Vec<_>> = lines[servers.clone()].iter().map(Option::as_ref).collect();
     let lines = lines?;
-    let mut rates: Vec<_> = lines.iter().map(|line| line.0.clone()).collect();
-    let mut bytes = Exact::zero();
+    // Of whole numbers, for there may be thousands of flows.
+    let (mut bytes, mut taken) = (0u128, alloc::vec![0u128; lines.len()]);
     for (flow, path) in others(tandem, &servers) {
         let line = slowest(&flow.arrivals[path.start - flow.path.start])?;
-        let rate = bytes_per_nano(line.rate);
-        bytes += exact_bytes(line.bucket);
+        bytes += u128::from(line.bucket.0);
         for at in path {
-            let (at, latency) = (at - servers.start, &lines[at - servers.start].1);
-            bytes += &rate * latency;
-            rates[at] -= &rate;
+            taken[at - servers.start] += u128::from(line.rate.0);
         }
     }
-    let rate = rates.into_iter().min().filter(Signed::is_positive)?;
-    let latency = lines.iter().map(|line| &line.1).sum::<Exact>() + bytes / &rate;
+    let mut bytes = Exact::from_integer(bytes.into());
+    let mut latencies = Exact::zero();
+    let mut least: Option<Exact> = None;
+    for ((rate, latency), taken) in lines.into_iter().zip(taken) {
+        // More than there is, if it is more than a rate can be.
+        let taken = bytes_per_nano(Rate(u64::try_from(taken).unwrap_or(u64::MAX)));
+        bytes += &taken * latency;
+        latencies += latency;
+        let left = rate - taken;
+        least = Some(least.map_or(left.clone(), |least| least.min(left)));
+    }
+    let rate = least.filter(Signed::is_positive)?;
+    let latency = latencies + bytes / &rate;
     Some(Left { rate: Some(rate), latency })
 }
 
