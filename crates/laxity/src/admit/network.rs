@@ -53,6 +53,7 @@ pub struct Server {
 
 /// In what order a server takes the packets of different flows; those of one flow stay in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Order {
     /// In that of their arrival.
     Fifo,
@@ -87,6 +88,7 @@ pub struct Group {
 
 /// How a bound is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Method {
     /// The delays at all servers, added.
     Hops,
