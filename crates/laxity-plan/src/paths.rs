@@ -4,14 +4,19 @@
 //! an output is the least of two arrival curves. All of its packets have entered the network under the
 //! class's own curve and come by now with some jitter. And they leave the outputs before this one
 //! under curves that are known already. Its scheduler is set up for that and asked what it guarantees.
+//!
+//! With what is known at every output then, each path is looked at from end to end, by every method of
+//! [`laxity::admit::network`].
 
 mod analysis;
+mod tandem;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
 
 use laxity::admit::Unbounded;
+use laxity::admit::network::{Bound, Method};
 use laxity::admit::path::Order;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
@@ -70,11 +75,9 @@ pub struct Route {
     pub acks: bool,
     /// The outputs on the way, by number.
     pub outputs: Vec<usize>,
-    /// The bounds of all outputs together, and propagation.
-    pub hop_by_hop: Result<Nanos, Unproved>,
-    /// The same where outputs in a row that serve the same packets are taken as one: a burst waits at
-    /// the slowest of them only.
-    pub burst_once: Result<Nanos, Unproved>,
+    /// How long its packets take from end to end at the most, propagation included, by each method that
+    /// applies.
+    pub bounds: Result<Vec<Bound>, Unproved>,
     /// What the longest packet takes through the empty network.
     pub unloaded: Nanos,
 }
@@ -107,12 +110,21 @@ fn said(why: Unbounded) -> String {
 }
 
 impl Route {
-    /// The better one of its bounds.
+    /// The least of its bounds.
     pub fn bound(&self) -> Result<Nanos, Unproved> {
-        match (self.hop_by_hop, self.burst_once) {
-            (Ok(hop_by_hop), Ok(burst_once)) => Ok(hop_by_hop.min(burst_once)),
-            (hop_by_hop, _) => hop_by_hop,
-        }
+        Ok(self.least()?.delay)
+    }
+
+    /// The least of its bounds, with the method that found it: of several, the first.
+    pub fn least(&self) -> Result<Bound, Unproved> {
+        let bounds = self.bounds.as_ref().map_err(|why| *why)?;
+        bounds.iter().min_by_key(|bound| bound.delay).copied().ok_or(Unproved::UnboundedUpstream)
+    }
+
+    /// What one of the methods found, if it applies.
+    pub fn by(&self, method: Method) -> Option<Nanos> {
+        let bounds = self.bounds.as_ref().ok()?;
+        Some(bounds.iter().find(|bound| bound.method == method)?.delay)
     }
 }
 
@@ -257,8 +269,7 @@ impl Outputs<'_> {
             flows,
             acks,
             outputs,
-            hop_by_hop: Err(Unproved::UnboundedUpstream),
-            burst_once: Err(Unproved::UnboundedUpstream),
+            bounds: Err(Unproved::UnboundedUpstream),
             unloaded: path.iter().map(takes).fold(Nanos::ZERO, Nanos::saturating_add),
         });
     }

@@ -28,6 +28,8 @@ pub struct Outcome {
     pub packets: u64,
     /// How near a packet came to what is proved of it, or a stream's window; 1 is where it breaks.
     pub closest: f64,
+    /// The same of every class of every plan that is promised anything.
+    pub by_class: Vec<f64>,
     /// How many plans were broken; of a single case see [`broken`](Self::broken).
     pub counterexamples: u64,
     /// What breaks, if anything.
@@ -74,6 +76,7 @@ pub fn run(
     outcome.runs = found.runs;
     outcome.packets = found.packets;
     outcome.closest = found.closest;
+    outcome.by_class = found.by_class;
     let (nearest, rogues) = (found.nearest.0, names(&subject, found.nearest.1));
     outcome.broken = match found.broken {
         Some(counterexample) => {

@@ -30,6 +30,8 @@ pub struct Found {
     pub packets: u64,
     /// How near any class has come to what is proved.
     pub closest: f64,
+    /// How near each of the judged classes has come, in their order.
+    pub by_class: Vec<f64>,
     /// The traffic that came nearest, and who did not keep to contracts.
     pub nearest: (Vec<Arrival>, u64),
     /// What was broken, if anything.
@@ -63,6 +65,7 @@ pub fn search(subject: &Subject, budget: Budget, draw: &mut Generator) -> Found 
     if judged.classes.is_empty() {
         return found;
     }
+    found.by_class = vec![0.0; scene.judged.len()];
     while found.packets < budget.packets && found.broken.is_none() {
         climb(subject, &judged, budget, draw, &mut found);
     }
@@ -139,6 +142,9 @@ impl<'a> Life<'a> {
                 found.broken = Some(Counterexample { arrivals, last, rogues, what });
                 return None;
             }
+        }
+        for (nearest, class) in found.by_class.iter_mut().zip(&self.scene.judged) {
+            *nearest = nearest.max(self.testbed.closest(*class));
         }
         let nearest = self.testbed.nearest();
         if nearest > found.closest {

@@ -6,6 +6,7 @@ pub mod edf;
 pub mod fair;
 pub mod hfsc;
 pub mod hierarchy;
+pub mod network;
 pub mod path;
 pub mod priority;
 pub mod tdp;

@@ -2,27 +2,26 @@
 
 use std::collections::HashSet;
 
-use laxity::admit::path::{
-    Hop as Guarantee, aggregate, over_link, pay_bursts_once, undominated, with_jitter,
-};
+use laxity::admit::path::{Hop as Guarantee, aggregate, over_link, undominated, with_jitter};
 use laxity::admit::{Service, Unbounded, arrival_curve};
 use laxity::curve::{Curve, ceil_nanos};
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
+use super::tandem::{EndToEnd, View};
 use super::{Output, Paths, Route, Unproved};
 use crate::model::{LinkSpec, Plan, SchedulerSpec, TokenBucket};
 use crate::network::Networked;
 
 /// How far the analysis has come.
-struct Analysis<'a> {
-    on: Networked<'a>,
+pub(super) struct Analysis<'a> {
+    pub(super) on: Networked<'a>,
     /// By class, whether it is known what its sources send.
     knows_arrivals: Vec<bool>,
     /// The routes that pass each output, by number.
-    passing: Vec<Vec<usize>>,
+    pub(super) passing: Vec<Vec<usize>>,
     /// What each class of each output is guaranteed there and leaves it under.
-    analysed: Vec<Vec<Option<Analysed>>>,
+    pub(super) analysed: Vec<Vec<Option<Analysed>>>,
     on_cycle: HashSet<usize>,
     /// How long each route's packets take up to the output that is analysed, at the least and at the
     /// most.
@@ -31,9 +30,19 @@ struct Analysis<'a> {
 
 /// A class at an output that has been analysed.
 #[derive(Clone)]
-struct Analysed {
-    guarantee: Guarantee,
+pub(super) struct Analysed {
+    pub(super) guarantee: Guarantee,
+    /// By what it is served together with those that may go before it.
+    pub(super) aggregate: Option<Aggregate>,
     leaving: Vec<TokenBucket>,
+}
+
+/// Classes that an output serves together, in whatever order.
+#[derive(Clone)]
+pub(super) struct Aggregate {
+    pub(super) service: Service,
+    /// All of them that pass, in their order.
+    pub(super) of: Vec<ClassId>,
 }
 
 impl Paths {
@@ -69,8 +78,8 @@ impl Paths {
         }
         self.cyclic = order.cyclic;
         for route in 0..self.routes.len() {
-            self.routes[route].hop_by_hop = analysis.hop_by_hop(self, route);
-            self.routes[route].burst_once = analysis.burst_once(self, route);
+            self.routes[route].bounds =
+                EndToEnd { analysis: &analysis, paths: self, route, view: View::Queues }.bounds();
         }
     }
 }
@@ -119,6 +128,7 @@ impl Analysis<'_> {
         let here = paths.plan_at(self.on, number);
         let bounds = self.bounds(paths, number, &here);
         let services = self.services(&paths.outputs[number], &here);
+        let mut aggregates = aggregates(&paths.outputs[number], &here);
         let peak = self.on.link(paths.outputs[number].hop).peak();
         let least = self.least(peak);
         let output = &mut paths.outputs[number];
@@ -129,7 +139,7 @@ impl Analysis<'_> {
                 bound.ok().zip(passing.arrival.as_ref()).map(|(delay, arrival)| {
                     let guarantee = Guarantee { delay, service: services[at].clone() };
                     let leaving = guarantee.leaving(arrival, least, packet, peak);
-                    Analysed { guarantee, leaving }
+                    Analysed { guarantee, aggregate: aggregates[at].take(), leaving }
                 });
         }
     }
@@ -286,67 +296,19 @@ impl Analysis<'_> {
         let all = here.services();
         output.classes.iter().map(|of| all[of.class.index()].clone()).collect()
     }
+}
 
-    /// The sum of the bounds of a route's outputs, with propagation.
-    fn hop_by_hop(&self, paths: &Paths, route: usize) -> Result<Nanos, Unproved> {
-        let route = &paths.routes[route];
-        let mut sum = Nanos::ZERO;
-        for &number in &route.outputs {
-            let output = &paths.outputs[number];
-            let bound =
-                output.class(route.class).map_or(Err(Unproved::UnboundedUpstream), |of| of.bound);
-            let link = self.on.link(output.hop);
-            let jitter = link.most_jitter().ok_or(Unproved::Disturbed);
-            let propagation = link.delay.saturating_add(jitter?);
-            sum = sum.saturating_add(bound?).saturating_add(propagation);
-        }
-        Ok(sum)
-    }
-
-    /// The bounds of runs of outputs that the same packets of the class pass.
-    fn burst_once(&self, paths: &Paths, number: usize) -> Result<Nanos, Unproved> {
-        let all = self.hop_by_hop(paths, number)?;
-        let route = &paths.routes[number];
-        let packet = self.on.plan.max_packet(&self.on.plan.classes[route.class.index()]);
-        let mut once = all;
-        for run in route.outputs.chunk_by(|a, b| self.same_packets(paths, number, *a, *b)) {
-            let place = |output: usize| {
-                let classes = &paths.outputs[output].classes;
-                classes.iter().position(|passing| passing.class == route.class)
-            };
-            let hop = |&output: &usize| {
-                self.analysed[output][place(output)?].as_ref().map(|analysed| &analysed.guarantee)
-            };
-            let hops: Vec<_> = run.iter().filter_map(hop).collect();
-            let arrival =
-                place(run[0]).and_then(|at| paths.outputs[run[0]].classes[at].arrival.as_ref());
-            let one_by_one =
-                hops.iter().map(|hop| hop.delay).fold(Nanos::ZERO, Nanos::saturating_add);
-            let over_run =
-                pay_bursts_once(arrival.ok_or(Unproved::UnboundedUpstream)?, packet, hops)?;
-            once = once.saturating_sub(one_by_one.saturating_sub(over_run));
-        }
-        Ok(once)
-    }
-
-    /// Whether the packets of a route's class at an output are those that another has just sent, over a wire that
-    /// does nothing to them.
-    fn same_packets(&self, paths: &Paths, route: usize, from: usize, to: usize) -> bool {
-        if self.on.link(paths.outputs[from].hop).disturbs() {
-            return false;
-        }
-        let class = paths.routes[route].class;
-        let flows = |output: usize| match paths.outputs[output].private {
-            Some(_) => (vec![route], 1),
-            None => {
-                let routes: Vec<_> = self.routes(paths, output, class).collect();
-                let flows = routes.iter().map(|&route| u64::from(paths.routes[route].flows)).sum();
-                (routes, flows)
-            }
-        };
-        let come_from_there = |route: usize| before(&paths.routes[route], to) == Some(from);
-        flows(from) == flows(to) && flows(to).0.into_iter().all(come_from_there)
-    }
+/// By what an output serves each of its classes together with those that may go before it.
+fn aggregates(output: &Output, here: &Plan) -> Vec<Option<Aggregate>> {
+    let services = here.aggregates();
+    let waits_behind = (here.scheduler.room().waits_behind)(here);
+    let classes = || output.classes.iter().map(|passing| passing.class);
+    let aggregate = |class: ClassId| {
+        let service = services[class.index()].clone()?;
+        let of = classes().filter(|&other| other == class || waits_behind(class, other));
+        Some(Aggregate { service, of: of.collect() })
+    };
+    classes().map(aggregate).collect()
 }
 
 /// By how much a packet may take less than its length at a link's rate: links begin in between whole

@@ -25,6 +25,10 @@ fn source(class: &str, path: &[&str]) -> String {
     )
 }
 
+fn by(route: &Route, method: Method) -> Result<Nanos, Unproved> {
+    Ok(route.by(method).unwrap())
+}
+
 /// But for nanoseconds that hops may add, and a byte of 1 us.
 fn about(bound: Result<Nanos, Unproved>, expected: u64) -> bool {
     bound.is_ok_and(|bound| (expected..=expected + 1_010).contains(&bound.0))
@@ -42,12 +46,36 @@ fn a_burst_waits_at_the_slowest_hop() {
     let paths = paths(&text);
     let [route] = &paths.routes[..] else { panic!("one route") };
     // Six packets of 2 ms, the last of which takes 1 ms more, and two times 2 ms on the way.
-    assert!(about(route.burst_once, 17 * MS), "{route:?}");
+    assert!(about(by(route, Method::Once), 17 * MS), "{route:?}");
     assert_eq!(route.unloaded, Nanos(7 * MS));
     // Over the first link packets come too slowly to wait for one another at the second.
     let [first, second] = [0, 1].map(|output| paths.outputs[output].classes[0].bound);
     assert!(about(first, 12 * MS) && about(second, MS), "{first:?} {second:?}");
-    assert!(about(route.hop_by_hop, 17 * MS) && about(route.bound(), 17 * MS));
+    assert!(about(by(route, Method::Hops), 17 * MS) && about(route.bound(), 17 * MS));
+}
+
+/// A burst of 5 ms goes before at three outputs: hop by hop it is paid at each, together once.
+#[test]
+fn a_burst_that_goes_before_is_paid_once() {
+    let text = format!(
+        "{LINK}scheduler.kind = \"priority\"
+        class.urgent = {{ level = 0, arrival = {{ bucket = \"5000b\", rate = \"80kbit\" }} }}
+        class.calm = {{ level = 1, arrival = {{ bucket = \"1000b\", rate = \"80kbit\" }} }}
+        network.one.between = [\"a\", \"b\"]
+        network.two.between = [\"b\", \"c\"]
+        network.three.between = [\"c\", \"d\"]\n{}{}",
+        source("urgent", &["a", "b", "c", "d"]),
+        source("calm", &["a", "b", "c", "d"])
+    );
+    let paths = paths(&text);
+    let calm = paths.routes.iter().find(|route| paths.outputs[0].classes[1].class == route.class);
+    let calm = calm.unwrap();
+    // The burst of 5 ms, a packet of its own, one at each of the first two outputs, and 6 ms on the way.
+    let once = calm.by(Method::MultiplexingOnce).unwrap();
+    assert!((14 * MS..15 * MS).contains(&once.0), "{calm:?}");
+    assert_eq!(calm.least().unwrap().delay, once.min(calm.by(Method::Matching).unwrap()));
+    assert!(calm.by(Method::Separate).unwrap().0 > once.0 + 4 * MS, "{calm:?}");
+    assert!(calm.by(Method::Hops).unwrap() > once, "{calm:?}");
 }
 
 #[test]
@@ -131,10 +159,13 @@ fn a_detour_between_two_outputs_parts_them() {
     };
     let route = |others: &[&[&str]]| paths(&text(others)).routes[0].clone();
     let alone = route(&[]);
-    assert!(alone.burst_once.unwrap().0 + 25 * MS < alone.hop_by_hop.unwrap().0, "{alone:?}");
+    assert!(
+        alone.by(Method::Once).unwrap().0 + 25 * MS < alone.by(Method::Hops).unwrap().0,
+        "{alone:?}"
+    );
     for others in [&["a", "b", "d", "b", "c"][..], &["a", "b", "d"], &["b", "c"]] {
         let parted = route(&[others]);
-        assert_eq!(parted.burst_once, parted.hop_by_hop, "{others:?}");
+        assert_eq!(parted.by(Method::Once), parted.by(Method::Hops), "{others:?}");
     }
 }
 

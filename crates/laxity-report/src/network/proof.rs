@@ -3,6 +3,7 @@
 mod tables;
 
 use laxity::admit::Unbounded;
+use laxity::admit::network::Method;
 use laxity::packet::ClassId;
 use laxity::police::TokenBucket;
 use laxity::units::Nanos;
@@ -46,8 +47,10 @@ pub struct PathProof {
     pub flows: u32,
     /// The delay that is promised from end to end.
     pub deadline_ns: Option<u64>,
-    /// The lesser one of the next two.
+    /// The least that any method finds.
     pub bound_ns: Option<u64>,
+    /// The method that finds it.
+    pub method: Option<&'static str>,
     /// How much earlier than promised that is.
     pub slack_ns: Option<u64>,
     /// The bounds of all outputs, and propagation.
@@ -280,8 +283,9 @@ impl View<'_> {
             deadline_ns: deadline.map(|deadline| deadline.0),
             bound_ns: bound.ok().map(|bound| bound.0),
             slack_ns: bound.ok().and_then(early),
-            sum_ns: route.hop_by_hop.ok().map(|sum| sum.0),
-            once_ns: route.burst_once.ok().map(|once| once.0),
+            method: route.least().ok().map(|least| least.method.name()),
+            sum_ns: route.by(Method::Hops).map(|sum| sum.0),
+            once_ns: route.by(Method::Once).map(|once| once.0),
             empty_ns: route.unloaded.0,
             binding: unproved.or_else(slowest).map(|at| self.ends(route.path[at])),
             unbounded: bound.err().map(|why| why.to_string()),
