@@ -34,7 +34,7 @@ fn conforms(plan: &Plan, packets: &[Sent]) -> bool {
             arrival: sent.time,
             ..Packet::default()
         };
-        policer.admit(sent.time, &mut packet);
+        let _ = policer.admit(sent.time, &mut packet);
     }
     policer.into_nonconforming().iter().all(|count| *count == 0)
 }
