@@ -207,7 +207,8 @@ impl EligibleSet {
         }
         let next = self.ready.soonest(&self.requests, now);
         let is_sooner = |(other, _)| next.is_none_or(|next| !is_before(next.deadline, other));
-        if self.is_behind() | self.others.first().is_some_and(is_sooner) {
+        let may_be_other = self.others.may_have_eligible(now);
+        if self.is_behind() | (may_be_other && self.others.first().is_some_and(is_sooner)) {
             return self.take_any(next);
         }
         let Due { slot, deadline } = next?;
@@ -310,6 +311,9 @@ impl EligibleSet {
     fn take_any(&mut self, found: Option<Due>) -> Option<u32> {
         let waiting = self.is_behind().then(|| self.soonest_behind()).flatten();
         let other = self.others.least_deadline(self.now);
+        if other.is_none() {
+            self.others.find_earliest();
+        }
         let other = other.map(|slot| Due { slot, deadline: self.requests[slot as usize].deadline });
         let next = [found, waiting, other].into_iter().flatten().reduce(Due::or_sooner)?;
         self.remove(next.slot);
