@@ -40,6 +40,8 @@ pub struct EligibleSet {
 
 /// Buckets that an operation moves at the most.
 const MOVED: usize = 4;
+/// So many slots find no room in the fastest cache.
+const MANY: usize = 2_048;
 
 impl EligibleSet {
     /// No requests of so many slots.
@@ -216,6 +218,16 @@ impl EligibleSet {
         Some(slot)
     }
 
+    /// Where slots are too many for the fastest cache, one that may well be
+    /// [taken](Self::take_least_deadline) next: what it needs can be loaded while others are served.
+    #[inline(always)]
+    pub fn likely_next(&self) -> Option<u32> {
+        if self.requests.len() < MANY {
+            return None;
+        }
+        self.ready.touch_first(&self.requests)
+    }
+
     /// What is eligible by now is ready, as far as an operation may move it.
     #[inline(always)]
     fn move_on(&mut self) {
@@ -228,6 +240,7 @@ impl EligibleSet {
             let Some((bucket, begin)) = self.waiting.first() else { return };
             self.due = begin;
             if is_before(now, begin) {
+                self.waiting.touch(&self.requests, bucket);
                 break;
             }
             self.waiting.begin_with(begin);
