@@ -152,13 +152,17 @@ impl Output {
 impl Networked<'_> {
     /// The network's outputs, and the paths through them.
     pub fn paths(self) -> Paths {
+        // As many as there are at the most where no recordings are: what is not needed is given back.
+        let most = 2 * self.plan.sources.len();
         let mut paths = Paths {
             outputs: Vec::new(),
-            routes: Vec::new(),
+            routes: Vec::with_capacity(most),
             cyclic: Vec::new(),
-            numbers: HashMap::new(),
+            numbers: HashMap::with_capacity(most),
         };
         Outputs { on: self, paths: &mut paths, numbers: HashMap::new() }.collect();
+        paths.routes.shrink_to_fit();
+        paths.numbers.shrink_to_fit();
         paths.analyse(self);
         paths
     }

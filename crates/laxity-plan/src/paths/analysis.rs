@@ -51,7 +51,9 @@ impl Paths {
         let knows_arrivals = on.plan.knows_arrivals();
         let order = self.order(&knows_arrivals);
         let mut passing = vec![Vec::new(); self.outputs.len()];
-        for (number, route) in self.routes.iter().enumerate() {
+        // Where nothing is known of any class, there is nothing to follow along the routes.
+        let followed = if knows_arrivals.contains(&true) { &self.routes[..] } else { &[] };
+        for (number, route) in followed.iter().enumerate() {
             route.outputs.iter().for_each(|&output| passing[output].push(number));
         }
         let mut analysis = Analysis {
