@@ -44,6 +44,7 @@ mod size_table;
 #[cfg(test)]
 mod tests;
 mod texts;
+pub mod tree;
 mod units;
 mod unsupported;
 
