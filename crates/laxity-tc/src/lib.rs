@@ -30,6 +30,7 @@ mod error;
 mod filter;
 mod fq_codel;
 mod htb;
+pub mod netlink;
 mod notes;
 mod order;
 mod packets;

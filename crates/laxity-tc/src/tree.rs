@@ -12,8 +12,10 @@ pub mod units;
 use std::fmt;
 use std::net::IpAddr;
 
+use serde::{Deserialize, Serialize};
+
 /// The handle of a discipline or class: `1:10` is `Handle(0x0001_0010)` (TC_H_MAJ, TC_H_MIN).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Handle(pub u32);
 
 impl Handle {
