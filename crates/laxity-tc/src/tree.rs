@@ -1,18 +1,26 @@
 //! The traffic control of one interface as the kernel has it: disciplines, classes and filters with their
 //! numbers, in the kernel's own units.
 //!
-//! A [`Tree`] is data only. It is made of a plan; the text of `tc` and messages of netlink are
+//! A [`Tree`] is data only. [`of`] makes it of a plan; the text of `tc` and messages of netlink are
 //! two ways to write it down, and what is proved of a plan under Linux is proved of the tree's numbers.
 //!
 //! Two trees that the kernel could not tell apart are equal: where it rounds, a tree has the least number that it
 //! rounds so, and [`units`] finds it (sources: Linux, include/uapi/linux/pkt_sched.h and pkt_cls.h).
 
+pub(crate) mod build;
+mod filters;
+mod queues;
+pub(crate) mod text;
+pub(crate) use filters::policers;
 pub mod units;
 
 use std::fmt;
 use std::net::IpAddr;
 
+use laxity_plan::Plan;
 use serde::{Deserialize, Serialize};
+
+use crate::linux::{Linux, Refusal, carried};
 
 /// The handle of a discipline or class: `1:10` is `Handle(0x0001_0010)` (TC_H_MAJ, TC_H_MIN).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -59,6 +67,14 @@ pub struct Tree {
     pub classes: Vec<Class>,
     /// The filters, by priority: the first that matches decides.
     pub filters: Vec<Filter>,
+}
+
+/// What the kernel is given for a plan: the same that [`carried`] proves.
+///
+/// # Errors
+/// If the kernel has no such thing.
+pub fn of(plan: &Plan, linux: &Linux) -> Result<Tree, Refusal> {
+    carried(plan, linux).map(|carried| carried.tree)
 }
 
 /// A discipline.
@@ -468,7 +484,7 @@ pub struct U32Key {
     pub offset: i32,
 }
 
-/// `action police` (`tc_police`): what exceeds it is dropped, the rest goes on.
+/// `action police` (`tc_police`): what keeps to it goes on to the next, and after the last to its class (TC_ACT_PIPE).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Police {
     /// The action's own number: filters with the same one share its bucket.
@@ -479,4 +495,7 @@ pub struct Police {
     pub burst: u32,
     /// The longest packet, in bytes.
     pub mtu: u32,
+    /// Whether what exceeds it is asked of the next filters (TC_ACT_UNSPEC, `continue`) instead of being dropped
+    /// (TC_ACT_SHOT).
+    pub demote: bool,
 }

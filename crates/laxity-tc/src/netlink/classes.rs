@@ -27,7 +27,8 @@ pub(super) fn object(class: &Class) -> Object {
             Attributes::default().with_u32(QFQ[0], weight).with_u32(QFQ[1], lmax)
         }
     };
-    Object::new(Sort::Class, class.handle, class.parent, class.kind.name()).with(OPTIONS, &options.0)
+    Object::new(Sort::Class, class.handle, class.parent, class.kind.name())
+        .with(OPTIONS, &options.0)
 }
 
 pub(super) fn read_class(object: &Object) -> Option<ClassKind> {

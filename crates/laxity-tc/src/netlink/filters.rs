@@ -20,7 +20,8 @@ const U32_BESIDE: [u16; 3] = [2, 11, 9];
 const TERMINAL: u8 = 1;
 
 pub(super) fn object(filter: &Filter) -> Object {
-    let Filter { parent, priority, number, protocol, ref kind, class, police: ref policed } = *filter;
+    let Filter { parent, priority, number, protocol, ref kind, class, police: ref policed } =
+        *filter;
     let (options, [class_kind, action_kind]) = match kind {
         FilterKind::Matchall => (Attributes::default(), MATCHALL),
         FilterKind::Flower(fields) => (flower::options(fields, protocol), flower::FIELDS),

@@ -85,7 +85,8 @@ pub(super) fn read_options(options: &[u8]) -> Option<Flower> {
         return None;
     }
     let addresses = [0, 1].map(|side| fields.address(side));
-    let ports = [0, 1].map(|side| fields.ports(of_protocol.map(|(_, kinds)| kinds[side]), RANGES[side]));
+    let ports =
+        [0, 1].map(|side| fields.ports(of_protocol.map(|(_, kinds)| kinds[side]), RANGES[side]));
     let inner = match fields.short(VLAN_ETHER_TYPE)?.map(u16::from_be_bytes) {
         Some(kind) => {
             let all = [Protocol::Ip, Protocol::Ipv6];

@@ -8,7 +8,8 @@ use crate::tree::{Police, units};
 const ACTION: [u16; 2] = [1, 2];
 /// TCA_POLICE_TBF, RATE, RESULT and RATE64.
 const POLICE: [u16; 4] = [1, 2, 5, 8];
-/// TC_ACT_SHOT and TC_ACT_PIPE.
+/// TC_ACT_UNSPEC, by which the next filters are asked, TC_ACT_SHOT and TC_ACT_PIPE.
+const UNSPEC: u32 = u32::MAX;
 const SHOT: u32 = 2;
 const PIPE: u32 = 3;
 /// A table that the kernel asks for and computes itself (TC_RTAB_SIZE).
@@ -21,8 +22,9 @@ pub(super) fn actions(police: &[Police]) -> Attributes {
 }
 
 fn action(police: &Police) -> Attributes {
-    let Police { index, rate, burst, mtu } = *police;
-    let first = bytes(&[index, SHOT, 0, units::ticks(rate, burst), mtu]);
+    let Police { index, rate, burst, mtu, demote } = *police;
+    let exceeding = if demote { UNSPEC } else { SHOT };
+    let first = bytes(&[index, exceeding, 0, units::ticks(rate, burst), mtu]);
     let parameters = [first, rate_spec(rate), vec![0; 24]].concat();
     let mut options = Attributes::default()
         .with(POLICE[0], &parameters)
@@ -47,6 +49,7 @@ fn read_action(action: &[u8]) -> Option<Police> {
     let parameters = find(options, POLICE[0])?;
     let [index, exceeding, _, buffer, mtu] = words(parameters)?;
     let rate = rate_of(parameters.get(20..)?, find(options, POLICE[3]))?;
-    let known = exceeding == SHOT && find_u32(options, POLICE[2]) == Some(PIPE);
-    known.then_some(Police { index, rate, burst: units::bytes(rate, buffer), mtu })
+    let demote = exceeding == UNSPEC;
+    let known = (demote || exceeding == SHOT) && find_u32(options, POLICE[2]) == Some(PIPE);
+    known.then_some(Police { index, rate, burst: units::bytes(rate, buffer), mtu, demote })
 }

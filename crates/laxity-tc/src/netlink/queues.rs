@@ -48,7 +48,8 @@ pub(super) fn tbf(tbf: &Tbf) -> Vec<u8> {
     let Tbf { rate, burst, limit } = *tbf;
     let sizes = bytes(&[limit, units::ticks(rate, burst), 0]);
     let none = [0; 12];
-    let options = Attributes::default().with(TBF[0], &[&rate_spec(rate), &none[..], &sizes].concat());
+    let options =
+        Attributes::default().with(TBF[0], &[&rate_spec(rate), &none[..], &sizes].concat());
     match rate > u32::MAX.into() {
         true => options.with(TBF[1], &rate.to_ne_bytes()).0,
         false => options.0,
@@ -77,7 +78,8 @@ pub(super) fn fq_codel(of: &FqCodel) -> Vec<u8> {
 pub(super) fn read_fq_codel(options: &[u8]) -> Option<FqCodel> {
     let known = read(options).all(|(kind, value)| {
         let mut defaults = FQ_CODEL_DEFAULTS.into_iter();
-        FQ_CODEL.contains(&kind) || defaults.any(|it| Some(it) == u32_of(value).map(|is| (kind, is)))
+        FQ_CODEL.contains(&kind)
+            || defaults.any(|it| Some(it) == u32_of(value).map(|is| (kind, is)))
     });
     let [target, limit, interval, ecn, flows, quantum] = known_numbers(options, FQ_CODEL)?;
     let [target, interval] = [target, interval].map(codel_time_shown);

@@ -16,7 +16,8 @@ pub(super) fn attributes(stab: &Stab) -> Vec<u8> {
     while tsize > 0 && stab.mtu.saturating_sub(1) >> cell_log > tsize - 1 {
         cell_log += 1;
     }
-    let sizes: Vec<u64> = (1..=u64::from(tsize)).map(|entry| adjusted(entry << cell_log, stab)).collect();
+    let sizes: Vec<u64> =
+        (1..=u64::from(tsize)).map(|entry| adjusted(entry << cell_log, stab)).collect();
     let largest = sizes.iter().max().copied().unwrap_or_default();
     let size_log = (0u8..).find(|log| largest >> log <= u16::MAX.into()).unwrap_or_default();
     // An entry is of the lengths up to its own, so that one of exactly so much is not the next.
