@@ -2,6 +2,7 @@
 
 #[cfg(target_os = "linux")]
 mod demo;
+mod linux;
 #[cfg(target_os = "linux")]
 mod sight;
 mod sweep;
@@ -21,6 +22,7 @@ use crate::input::Inputs;
 
 #[cfg(target_os = "linux")]
 pub use demo::Demo;
+pub use linux::{ExportTc, ExportTo, Kernel, Target};
 #[cfg(target_os = "linux")]
 pub use sight::{Asked, Reload, Seen, Status, Top};
 pub use sweep::Sweep;
@@ -87,6 +89,12 @@ pub enum Command {
         #[command(subcommand)]
         from: ImportFrom,
     },
+    /// Write what another system is given for a plan.
+    Export {
+        /// For what.
+        #[command(subcommand)]
+        to: ExportTo,
+    },
     /// Repeat a paper's experiment and hold its figures against ours.
     Reproduce(Reproduce),
     /// Measure the schedulers: nanoseconds a packet.
@@ -127,7 +135,9 @@ fn bench_help() -> String {
 
 /// `laxity check`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example: laxity check examples/home-uplink.toml")]
+#[command(after_help = "\
+Examples: laxity check examples/home-uplink.toml
+          laxity check examples/gateway.toml --for linux --offload off")]
 pub struct Check {
     /// The plan; - reads standard input.
     pub plan: PathBuf,
@@ -137,6 +147,13 @@ pub struct Check {
     /// For tdp: leave out as few flows as can be, by an exact solver.
     #[arg(long)]
     pub exact: bool,
+    /// Prove the plan as it is carried out there: `linux` is the kernel's own disciplines, as `laxity
+    /// export tc` sets them up, with their rounding, timers and offloads counted.
+    #[arg(long = "for", value_name = "SYSTEM", conflicts_with = "exact")]
+    pub target: Option<Target>,
+    /// What is known of that system.
+    #[command(flatten)]
+    pub kernel: Kernel,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
