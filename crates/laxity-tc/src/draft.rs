@@ -141,10 +141,12 @@ impl Draft {
             let _ = writeln!(text, "parent = {}", quoted(&self.names[parent]));
         }
         if let Some(weight) = class.weight {
-            let least = self.setup.classes.iter().filter_map(|class| class.weight).min();
             let _ = match self.discipline {
                 Discipline::Drr => {
-                    writeln!(text, "weight = {}", drr::weight(weight, least.unwrap_or(weight)))
+                    let quanta = self.setup.classes.iter().filter_map(|class| class.weight);
+                    let least = quanta.clone().min().unwrap_or(weight);
+                    let greatest = quanta.max().unwrap_or(weight);
+                    writeln!(text, "weight = {}", drr::weight(weight, least, greatest))
                 }
                 _ => writeln!(text, "weight = {weight}"),
             };

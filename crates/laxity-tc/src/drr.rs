@@ -26,11 +26,16 @@ pub fn class(args: &mut Args<'_>) -> Read<u32> {
     Ok(quantum)
 }
 
-/// The weight of a quantum where the least is `least`, as a plan writes it. Rounded down, which gives the quantum back: a
-/// plan's are rounded up, and a packet is less than a million bytes.
-pub fn weight(quantum: u32, least: u32) -> String {
-    let millionths = u64::from(quantum) * 1_000_000 / u64::from(least.max(1));
-    let (whole, part) = (millionths / 1_000_000, millionths % 1_000_000);
-    let text = format!("{whole}.{part:06}");
+/// The largest weight of a plan, in millionths.
+const LARGEST: u64 = 4_000_000_000;
+
+/// The weight of a quantum among those from `least` to `greatest`, as a plan writes it: 1 for the least, or less where
+/// the greatest would be too large then. Rounded down, which gives the quantum back: a plan's are rounded up, and a
+/// packet is less than a million bytes.
+pub fn weight(quantum: u32, least: u32, greatest: u32) -> String {
+    let least = u64::from(least.max(1));
+    let one = (LARGEST * least / u64::from(greatest.max(1))).min(1_000_000);
+    let millionths = (u64::from(quantum) * one / least).max(1);
+    let text = format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }

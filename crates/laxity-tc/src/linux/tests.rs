@@ -90,6 +90,8 @@ struct Leaf {
     cumul: u64,
     e: u64,
     d: u64,
+    /// Whether it has a link-sharing curve.
+    shares: bool,
     queue: VecDeque<(u64, u32)>,
     longest: u64,
 }
@@ -138,20 +140,19 @@ struct Interface {
 }
 
 impl Interface {
-    /// `hfsc_dequeue`; link-sharing serves whom it likes.
+    /// `hfsc_dequeue`: a packet, or when one may be. Link-sharing serves whom it likes.
     fn hfsc(&mut self, now: u64, whim: usize) -> Result<(usize, u64, u32), Option<u64>> {
         let cur = now / TICK;
-        let waits = |leaf: &&mut Leaf| leaf.real_time.is_some() && !leaf.queue.is_empty();
-        let due = (0..self.leaves.len()).filter(|at| {
-            let leaf = &mut &mut self.leaves[*at];
-            waits(leaf) && leaf.e <= cur
-        });
-        let due: Vec<usize> = due.collect();
-        let first = due.into_iter().min_by_key(|at| self.leaves[*at].d);
-        let shared: Vec<usize> =
-            (0..self.leaves.len()).filter(|at| !self.leaves[*at].queue.is_empty()).collect();
+        let waiting = |leaf: &Leaf| !leaf.queue.is_empty();
+        let of = |take: &dyn Fn(&Leaf) -> bool| -> Vec<usize> {
+            (0..self.leaves.len()).filter(|at| take(&self.leaves[*at])).collect()
+        };
+        let real = of(&|leaf| waiting(leaf) && leaf.real_time.is_some());
+        let due = real.iter().copied().filter(|at| self.leaves[*at].e <= cur);
+        let first = due.min_by_key(|at| self.leaves[*at].d);
+        let shared = of(&|leaf| waiting(leaf) && leaf.shares);
         let Some(at) = first.or_else(|| shared.get(whim % shared.len().max(1)).copied()) else {
-            return Err(None);
+            return Err(real.into_iter().map(|at| self.leaves[at].e * TICK).min());
         };
         let leaf = &mut self.leaves[at];
         let (came, length) = leaf.queue.pop_front().unwrap();
@@ -168,7 +169,10 @@ impl Interface {
         let buffer = time(self.tbf.burst);
         loop {
             if self.held.is_none() {
-                self.held = self.hfsc(now, whim()).ok();
+                match self.hfsc(now, whim()) {
+                    Ok(packet) => self.held = Some(packet),
+                    Err(later) => return later,
+                }
             }
             let (at, came, length) = self.held?;
             let tokens = (self.tokens + (now - self.at)).min(buffer);
@@ -236,6 +240,7 @@ fn longest(
             cumul: 0,
             e: 0,
             d: 0,
+            shares: curves.fsc.is_some(),
             queue: VecDeque::new(),
             longest: 0,
         }
@@ -340,7 +345,9 @@ fn the_timer_counts() {
     let plan = plan(&[voice]);
     let there = carried(&plan, &Linux { timer: Nanos(4_000_000), ..Linux::default() }).unwrap();
     let punctual = carried(&plan, &Linux { timer: Nanos(0), ..Linux::default() }).unwrap();
-    let times = [1, 1, 10_000_000, 1, 400_000, 20_000_000];
+    // Backlog that empties the bucket; then a packet that wakes the link, and voice just behind it.
+    let mut times = vec![1; 15];
+    times.extend([5_000_000, 1]);
     let late = longest(&plan, &there.tree, 4_000_000, &times, &[u16::MAX])[0];
     let (with, without) = (there.plan.bounds()[0].unwrap(), punctual.plan.bounds()[0].unwrap());
     assert!(without.0 < late && late <= with.0, "{without} < {late} ns <= {with}");
