@@ -151,7 +151,6 @@ pub struct Check {
     /// export tc` sets them up, with their rounding, timers and offloads counted.
     #[arg(long = "for", value_name = "SYSTEM", conflicts_with = "exact")]
     pub target: Option<Target>,
-    /// What is known of that system.
     #[command(flatten)]
     pub kernel: Kernel,
     /// Print JSON.

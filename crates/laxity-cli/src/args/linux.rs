@@ -107,7 +107,6 @@ pub struct ExportTc {
     /// yet, and say what holds of it.
     #[arg(long, value_name = "FILE")]
     pub nearest: Option<PathBuf>,
-    /// What is known of the machine.
     #[command(flatten)]
     pub kernel: Kernel,
 }
