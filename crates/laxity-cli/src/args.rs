@@ -2,6 +2,7 @@
 
 #[cfg(target_os = "linux")]
 mod demo;
+mod linux;
 #[cfg(target_os = "linux")]
 mod sight;
 mod sweep;
@@ -21,6 +22,7 @@ use crate::input::Inputs;
 
 #[cfg(target_os = "linux")]
 pub use demo::Demo;
+pub use linux::{ExportTc, ExportTo, Kernel, Target};
 #[cfg(target_os = "linux")]
 pub use sight::{Asked, Reload, Seen, Status, Top};
 pub use sweep::Sweep;
@@ -87,6 +89,12 @@ pub enum Command {
         #[command(subcommand)]
         from: ImportFrom,
     },
+    /// Write what another system is given for a plan.
+    Export {
+        /// For what.
+        #[command(subcommand)]
+        to: ExportTo,
+    },
     /// Repeat a paper's experiment and hold its figures against ours.
     Reproduce(Reproduce),
     /// Measure the schedulers: nanoseconds a packet.
@@ -129,6 +137,7 @@ fn bench_help() -> String {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples: laxity check examples/home-uplink.toml
+          laxity check examples/gateway.toml --for linux --offload off
           laxity check examples/two-hops.toml --worst-case --out out/worst
 
 With --worst-case it looks for the longest delay of each class along each of its paths, under traffic that
@@ -143,8 +152,14 @@ pub struct Check {
     /// For tdp: leave out as few flows as can be, by an exact solver.
     #[arg(long)]
     pub exact: bool,
+    /// Prove the plan as it is carried out there: `linux` is the kernel's own disciplines, as `laxity
+    /// export tc` sets them up, with their rounding, timers and offloads counted.
+    #[arg(long = "for", value_name = "SYSTEM", conflicts_with = "exact")]
+    pub target: Option<Target>,
+    #[command(flatten)]
+    pub kernel: Kernel,
     /// Search for traffic that delays each class longest, and print how long that is.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "target")]
     pub worst_case: bool,
     /// How many packets are sent in the search, for each class along each path.
     #[arg(long, value_name = "N", requires = "worst_case", default_value_t = laxity_api::DEFAULT_PACKETS,

@@ -5,6 +5,7 @@ pub mod check;
 pub mod compare;
 #[cfg(target_os = "linux")]
 mod demo;
+pub mod export;
 pub mod fit;
 pub mod import;
 #[cfg(target_os = "linux")]

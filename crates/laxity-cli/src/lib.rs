@@ -49,6 +49,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Watch(watch) => commands::watch::run(watch),
         Command::Fit(fit) => commands::fit::run(fit),
         Command::Import { from } => commands::import::run(from),
+        Command::Export { to } => commands::export::run(to),
         Command::Sweep(sweep) => commands::sweep::run(sweep),
         Command::Tune(tune) => commands::tune::run(tune),
         Command::Replay(replay) => commands::replay::run(replay),
