@@ -1,6 +1,8 @@
 //! The command line.
 
 #[cfg(target_os = "linux")]
+mod apply;
+#[cfg(target_os = "linux")]
 mod demo;
 mod linux;
 #[cfg(target_os = "linux")]
@@ -20,6 +22,8 @@ use laxity_plan::Plan;
 
 use crate::input::Inputs;
 
+#[cfg(target_os = "linux")]
+pub use apply::Apply;
 #[cfg(target_os = "linux")]
 pub use demo::Demo;
 pub use linux::{ExportTc, ExportTo, Kernel, Target};
@@ -67,7 +71,10 @@ pub enum Command {
     /// Forward the frames between two interfaces under a plan.
     #[cfg(target_os = "linux")]
     Live(Live),
-    /// Print what a link is like that `live` forwards over or `watch` measures.
+    /// Give a plan to the kernel's own disciplines at an interface.
+    #[cfg(target_os = "linux")]
+    Apply(Apply),
+    /// Print what a link is like that `live` forwards over, `watch` measures or `apply` shapes.
     #[cfg(target_os = "linux")]
     Status(Status),
     /// Have `live` read its plans again and follow them.

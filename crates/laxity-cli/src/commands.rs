@@ -1,5 +1,7 @@
 //! One file a command.
 
+#[cfg(target_os = "linux")]
+pub mod apply;
 pub mod bench;
 pub mod check;
 pub mod compare;
@@ -8,6 +10,8 @@ mod demo;
 pub mod export;
 pub mod fit;
 pub mod import;
+#[cfg(target_os = "linux")]
+mod kernel;
 #[cfg(target_os = "linux")]
 pub mod live;
 #[cfg(target_os = "linux")]

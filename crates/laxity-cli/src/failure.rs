@@ -189,6 +189,16 @@ impl From<laxity_live::client::ClientError> for Failure {
 }
 
 #[cfg(target_os = "linux")]
+impl From<laxity_kernel::apply::ApplyError> for Failure {
+    fn from(error: laxity_kernel::apply::ApplyError) -> Self {
+        match error {
+            laxity_kernel::apply::ApplyError::NothingToUndo(_) => Failure::input(error),
+            error => Failure::system(error),
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
 impl From<laxity_live::watch::WatchError> for Failure {
     fn from(error: laxity_live::watch::WatchError) -> Self {
         match error {

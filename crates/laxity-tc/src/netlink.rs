@@ -23,7 +23,7 @@ pub use attributes::Attributes;
 pub use object::{Object, Request, Sort, ask, dump};
 pub use statistics::Statistics;
 
-use crate::tree::{Class, Filter, Handle, Qdisc, Tree};
+use crate::tree::{Class, Filter, Handle, Qdisc, QdiscKind, Tree, text};
 
 /// What a kind cannot be written as.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,6 +99,30 @@ pub fn shown(object: &Object) -> Option<Object> {
         Some(Known::Qdisc(qdisc)) => qdiscs::object(&qdisc).ok()?,
         Some(Known::Class(class)) => classes::object(&class),
         Some(Known::Filter(filter)) => filters::object(&filter),
+        None if object.sort == Sort::Filter => filters::settable(object),
         None => object.settable(),
     })
+}
+
+/// What is sent to change an object: without what the kernel refuses to hear twice.
+pub fn changing(object: &Object) -> Object {
+    match known(object) {
+        Some(Known::Qdisc(Qdisc { kind: QdiscKind::FqCodel(of), handle, parent, .. })) => {
+            let named = Object::new(Sort::Qdisc, handle, parent, "fq_codel");
+            named.with(object::OPTIONS, &queues::fq_codel_again(&of))
+        }
+        _ => object.clone(),
+    }
+}
+
+/// The parameters of an object in the words of `tc`; nothing of one that a tree has no words for.
+pub fn parameters(object: &Object) -> String {
+    let command = match known(object) {
+        Some(Known::Qdisc(qdisc)) => text::qdisc(&qdisc, "DEV"),
+        Some(Known::Class(class)) => text::class(&class, "DEV"),
+        Some(Known::Filter(filter)) => text::filter(&filter, "DEV", false),
+        None => return String::new(),
+    };
+    let behind = command.split_once(&format!(" {}", object.kind()));
+    behind.map_or(String::new(), |(_, parameters)| parameters.trim().into())
 }

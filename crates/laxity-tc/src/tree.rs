@@ -12,6 +12,7 @@ mod filters;
 mod queues;
 pub(crate) mod text;
 pub(crate) use filters::policers;
+mod numbers;
 pub mod units;
 
 use std::fmt;

@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,9 @@ const INSIDE: &str = "LAXITY_INSIDE_UML";
 
 /// Where Debian's package has the modules of the kernel.
 const MODULES: &str = "/usr/lib/uml/modules";
+
+/// One machine at a time, so that none takes another's time.
+static ONE: Mutex<()> = Mutex::new(());
 
 /// Memory of the machine.
 const MEMORY: &str = "mem=768M";
@@ -31,7 +35,10 @@ pub fn inside(name: &str, limit: Duration, test: impl FnOnce()) {
     }
     match Machine::found() {
         Err(missing) => eprintln!("{name} is skipped: {missing}"),
-        Ok(machine) => machine.run(name, limit),
+        Ok(machine) => {
+            let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+            machine.run(name, limit)
+        }
     }
 }
 
@@ -116,4 +123,9 @@ fn program(name: &str) -> Option<PathBuf> {
 
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// How many rounds of something: `few`, or `all` where LAXITY_KERNEL_WHOLE is set.
+pub fn whole<T>(few: T, all: T) -> T {
+    if std::env::var_os("LAXITY_KERNEL_WHOLE").is_some() { all } else { few }
 }

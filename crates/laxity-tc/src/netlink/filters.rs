@@ -10,12 +10,12 @@ const OWN_NUMBER: u32 = 0xfff;
 
 /// TCA_MATCHALL_CLASSID and ACT.
 const MATCHALL: [u16; 2] = [1, 2];
-/// What the kernel says beside: flags and counts.
-const MATCHALL_BESIDE: [u16; 2] = [3, 4];
+/// What the kernel says beside: flags, counts, padding.
+const MATCHALL_BESIDE: [u16; 3] = [3, 4, 5];
 /// TCA_U32_CLASSID, ACT and SEL.
-const U32: [u16; 3] = [1, 8, 5];
-/// What the kernel says beside: the table, flags, counts.
-const U32_BESIDE: [u16; 3] = [2, 11, 9];
+const U32: [u16; 3] = [1, 7, 5];
+/// What the kernel says beside: the table, flags, counts, padding.
+const U32_BESIDE: [u16; 4] = [2, 11, 9, 12];
 /// TC_U32_TERMINAL.
 const TERMINAL: u8 = 1;
 
@@ -43,6 +43,11 @@ pub(super) fn read(object: &Object) -> Option<Filter> {
     let protocols = [Protocol::All, Protocol::Ip, Protocol::Ipv6, Protocol::Vlan];
     let protocol = protocols.into_iter().find(|protocol| protocol.ether_type() == ether_type)?;
     let options = object.options();
+    let flags = FLAGS.iter().find(|(name, _)| *name == object.kind());
+    let flags = flags.and_then(|(_, flags)| find_u32(options, *flags)).unwrap_or_default();
+    if flags & SETTABLE_FLAGS != 0 {
+        return None;
+    }
     let has_only = |known: &[&[u16]]| {
         attributes_of(options).all(|(kind, _)| known.iter().any(|some| some.contains(&kind)))
     };
@@ -67,6 +72,31 @@ pub(super) fn read(object: &Object) -> Option<Filter> {
     let class = Handle(find_u32(options, class_kind)?);
     let (parent, priority) = (object.parent, object.priority());
     Some(Filter { parent, priority, number, protocol, kind, class, police })
+}
+
+/// The attribute of flags, by kind, and those of them that are not the kernel's own to say.
+const FLAGS: [(&str, u16); 3] = [("matchall", 3), ("u32", 11), ("flower", 22)];
+/// TCA_CLS_FLAGS_SKIP_HW and SKIP_SW.
+const SETTABLE_FLAGS: u32 = 3;
+
+/// What can be given to the kernel of a filter that a tree has no words for: not on which devices it is, nor in which
+/// table of its own it was.
+pub(super) fn settable(object: &Object) -> Object {
+    let kind = object.kind();
+    let mut options = Attributes::default();
+    let flags = FLAGS.iter().find(|(name, _)| *name == kind).map(|(_, flags)| *flags);
+    for (attribute, value) in attributes_of(object.options()) {
+        options = match attributes::u32_of(value) {
+            Some(value) if Some(attribute) == flags => {
+                options.with_u32(attribute, value & SETTABLE_FLAGS)
+            }
+            _ if kind == "u32" && U32_BESIDE.contains(&attribute) => options,
+            _ => options.with(attribute, value),
+        };
+    }
+    let own = if kind == "u32" { OWN_NUMBER } else { u32::MAX };
+    let named = Object::new(Sort::Filter, Handle(object.handle.0 & own), object.parent, &kind);
+    Object { info: object.info, ..named.with(OPTIONS, &options.0) }
 }
 
 /// Whether it is no filter but what the kernel keeps filters in.

@@ -54,6 +54,7 @@ pub struct Object {
     /// (`tcm_info`). Zero of others.
     pub info: u32,
     /// Its attributes.
+    #[serde(with = "digits")]
     pub attributes: Vec<u8>,
 }
 
@@ -175,4 +176,28 @@ pub fn dump(sort: Sort, interface: u32, parent: Handle) -> Request {
 pub fn ask(sort: Sort, interface: u32, parent: Handle) -> Request {
     let payload = attributes::bytes(&[0, interface, 0, parent.0, 0]);
     Request { kind: sort.new_message() + 2, flags: 0, payload }
+}
+
+/// Bytes as hexadecimal digits.
+mod digits {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        let halves = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+        let text: String = halves.map(|half| char::from(DIGITS[usize::from(half)])).collect();
+        to.serialize_str(&text)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(from)?;
+        let half = |digit: u8| char::from(digit).to_digit(16).map(|half| half as u8);
+        let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+        let bytes: Option<Vec<u8>> =
+            pairs.iter().map(|[high, low]| Some(half(*high)? << 4 | half(*low)?)).collect();
+        bytes
+            .filter(|_| rest.is_empty())
+            .ok_or_else(|| D::Error::custom("pairs of hexadecimal digits"))
+    }
 }

@@ -75,6 +75,12 @@ pub(super) fn fq_codel(of: &FqCodel) -> Vec<u8> {
     numbers(&FQ_CODEL, &values)
 }
 
+/// The same for one that is there, whose flows are what they were.
+pub(super) fn fq_codel_again(of: &FqCodel) -> Vec<u8> {
+    let values = [of.target, of.limit, of.interval, of.ecn.into(), of.quantum];
+    numbers(&[FQ_CODEL[0], FQ_CODEL[1], FQ_CODEL[2], FQ_CODEL[3], FQ_CODEL[5]], &values)
+}
+
 pub(super) fn read_fq_codel(options: &[u8]) -> Option<FqCodel> {
     let known = read(options).all(|(kind, value)| {
         let mut defaults = FQ_CODEL_DEFAULTS.into_iter();
