@@ -79,6 +79,13 @@ pub fn of(plan: &Plan) -> Result<(), Refusal> {
                 "run the nodes by `laxity live`",
             ));
         }
+        SchedulerSpec::DualPi2(_) => {
+            return Err(Refusal::new(
+                "`kind = \"dualpi2\"`",
+                "kernels before 6.17 have no such discipline",
+                "choose `fq-codel`, or `fifo` with a queue of `kind = \"pie\"` under `laxity live`",
+            ));
+        }
         SchedulerSpec::Fifo
         | SchedulerSpec::Wfq
         | SchedulerSpec::Wf2q

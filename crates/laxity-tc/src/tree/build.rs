@@ -71,6 +71,7 @@ pub fn tree(plan: &Plan, linux: &Linux, remarks: &mut Vec<String>) -> Result<Tre
         | SchedulerSpec::Wf2q
         | SchedulerSpec::Edf(_)
         | SchedulerSpec::Dwcs(_)
+        | SchedulerSpec::DualPi2(_)
         | SchedulerSpec::Tdp(_) => {
             return Err(Refusal::new(
                 format!("`kind = \"{}\"`", plan.scheduler),
