@@ -53,6 +53,9 @@ pub struct Refusal {
     pub words: Option<String>,
 }
 
+/// What the kernel shows of one thing: the type of a message, and what follows its header.
+pub type Shown = (u16, Vec<u8>);
+
 /// A socket to rtnetlink in the network namespace of the thread that opens it.
 #[derive(Debug)]
 pub struct Rtnetlink {
@@ -133,7 +136,7 @@ impl Rtnetlink {
     ///
     /// # Errors
     /// If the kernel refuses, or what is asked for never stays the same for as long as it takes to tell.
-    pub fn dump(&mut self, message: &Message<'_>) -> Result<Vec<(u16, Vec<u8>)>, Error> {
+    pub fn dump(&mut self, message: &Message<'_>) -> Result<Vec<Shown>, Error> {
         const DOING: &str = "read what rtnetlink shows";
         for _ in 0..TRIES {
             if let Some(all) = self.collect(message).doing(DOING)? {
@@ -144,7 +147,7 @@ impl Rtnetlink {
     }
 
     /// `None` if it changed meanwhile.
-    fn collect(&mut self, message: &Message<'_>) -> io::Result<Option<Vec<(u16, Vec<u8>)>>> {
+    fn collect(&mut self, message: &Message<'_>) -> io::Result<Option<Vec<Shown>>> {
         let mut bytes = Vec::new();
         self.write(message, 0, &mut bytes);
         self.socket.send(&bytes, 0)?;

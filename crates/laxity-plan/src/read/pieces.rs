@@ -69,9 +69,7 @@ impl<'a> Pieces<'a> {
     /// The pieces of a plan with many sources; none where sources are few, or written in another way than
     /// each under its own `[[source]]`.
     pub fn of(text: &'a str) -> Option<Self> {
-        if text.matches("[[source]]").nth(MANY).is_none() {
-            return None;
-        }
+        text.matches("[[source]]").nth(MANY)?;
         let (mut rest, mut sources) = (String::new(), Vec::new());
         let (mut begin, mut in_source) = (0, false);
         let mut cut = |begin: usize, end: usize, in_source: bool| match in_source {

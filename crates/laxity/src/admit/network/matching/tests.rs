@@ -102,14 +102,17 @@ fn nothing_is_bounded_beside_what_is_not_known_or_too_much() {
 /// A rate and a latency in µs.
 type Drawn = (u64, u64);
 
+/// Where a flow begins, how many servers it passes, its burst in bytes and its rate.
+type Other = (usize, usize, u64, u64);
+
 /// One to three servers, and flows that pass some of them.
-fn systems() -> impl Strategy<Value = (Vec<Drawn>, Vec<(usize, usize, u64, u64)>)> {
+fn systems() -> impl Strategy<Value = (Vec<Drawn>, Vec<Other>)> {
     let servers = vec((4_000_000..40_000_000u64, 0..2_000u64), 1..=3);
     let others = vec((0..3usize, 1..=3usize, 1..4_000u64, 1..900_000u64), 0..=4);
     (servers, others)
 }
 
-fn tandem(servers: &[Drawn], others: &[(usize, usize, u64, u64)], packet: u64) -> Tandem {
+fn tandem(servers: &[Drawn], others: &[Other], packet: u64) -> Tandem {
     let count = servers.len();
     let server = |&(rate, late): &Drawn| server(Rate(rate), Nanos(late * 1_000), packet);
     let mut flows = vec![flow(0, 0..count, bucket(1_500, 300_000), packet)];
