@@ -3,10 +3,8 @@
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use laxity_api::Plan;
+use laxity_api::{Opener, Plan};
 use laxity_plan::model::{Hops, Recording, Source};
-use laxity_sim::error::SimError;
-use laxity_sim::source::Arrivals;
 
 use crate::args::Traffic;
 use crate::failure::Failure;
@@ -47,13 +45,10 @@ pub fn under_each(plan: &Plan, names: &[String]) -> Result<Vec<Plan>, Failure> {
 }
 
 /// Opens the recording that was asked for in place of the plan's sources.
-pub fn opener(
-    arrivals: Option<&Path>,
-    sort: bool,
-) -> Option<impl Fn(&Plan, Option<usize>) -> Result<Box<dyn Arrivals>, SimError> + Sync> {
+pub fn opener(arrivals: Option<&Path>, sort: bool) -> Option<Box<Opener<'static>>> {
     let file = arrivals?.to_path_buf();
     let recording = Recording { file, path: Hops::default(), filter: None, sort };
-    Some(move |plan: &Plan, source| input::recording(&recording, plan, source))
+    Some(Box::new(move |plan: &Plan, source| input::recording(&recording, plan, source)))
 }
 
 /// Asks with the traffic that the arguments say.
@@ -65,7 +60,7 @@ pub fn with<T>(
     ask(&laxity_api::Traffic {
         duration: arguments.duration,
         seed: arguments.seed,
-        arrivals: opener.as_ref().map(|open| open as &laxity_api::Opener<'_>),
+        arrivals: opener.as_deref(),
         threads: arguments.threads.and_then(NonZeroU32::new),
         profile: false,
     })

@@ -113,7 +113,7 @@ impl Router {
             let neighbour = network.between(*hop)[1];
             let links = network.links.iter().filter(|link| link.between.contains(&neighbour));
             Ok(Port {
-                output: output(on, *hop, &paths, schedule.as_ref(), &settings)?,
+                output: output(on, *hop, paths, schedule.as_ref(), &settings)?,
                 input: input(on, hop.reversed())?,
                 is_of_host: links.count() == 1,
             })

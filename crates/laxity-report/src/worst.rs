@@ -79,6 +79,9 @@ pub fn text(rows: &[Row]) -> String {
     format!("{}\n{EXPLAINED}", table(&header, &cells) + "\n")
 }
 
+/// A class and a source, with when it had sent how much.
+type Sender = ((usize, usize), Vec<(f64, f64)>);
+
 /// The most lines of a picture.
 const MOST_LINES: usize = 8;
 
@@ -101,22 +104,17 @@ fn picture(plan: &Plan, row: &Row, packets: &[Burst]) -> Figure<'static> {
     let end =
         [row.arrival.saturating_add(row.found), packets.last().map_or(Nanos::ZERO, |of| of.time)];
     let end = end.map(|time| time.0 as f64 * NS).into_iter().fold(0.0, f64::max);
-    let steps =
-        |(place, ((class, source), mut points)): (usize, ((usize, usize), Vec<(f64, f64)>))| {
-            let last = points[points.len() - 1].1;
-            points.push((end, last));
-            let name = &plan.classes[class].name;
-            Series {
-                name: if is_network {
-                    format!("{name}, source {}", source + 1)
-                } else {
-                    name.clone()
-                },
-                mark: Mark::Step,
-                style: Style::of(place),
-                points,
-            }
-        };
+    let steps = |(place, ((class, source), mut points)): (usize, Sender)| {
+        let last = points[points.len() - 1].1;
+        points.push((end, last));
+        let name = &plan.classes[class].name;
+        Series {
+            name: if is_network { format!("{name}, source {}", source + 1) } else { name.clone() },
+            mark: Mark::Step,
+            style: Style::of(place),
+            points,
+        }
+    };
     let flag = |at: Nanos, meaning: &str, dash| Marker {
         along: Along::Y,
         at: at.0 as f64 * NS,

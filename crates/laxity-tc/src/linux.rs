@@ -112,7 +112,7 @@ pub(crate) fn link_burst(rate: u64, packet: Bytes, timer: Nanos) -> u32 {
 fn on_linux(plan: &Plan, linux: &Linux, remarks: &mut Vec<String>) -> Plan {
     let mut plan = plan.clone();
     let bytes = plan.link.rate.0 / 8;
-    if plan.link.rate.0 % 8 != 0 {
+    if !plan.link.rate.0.is_multiple_of(8) {
         remarks.push(format!(
             "The link has {} instead of {}: the kernel counts whole bytes a second.",
             Rate(bytes * 8),

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use laxity_api::fit::{Fitted, fit};
-use laxity_api::{Opener, Plan, remarks};
+use laxity_api::{Plan, remarks};
 use laxity_plan::rewrite::Change;
 use tempfile::NamedTempFile;
 
@@ -20,7 +20,7 @@ pub fn run(arguments: &Fit) -> Result<Promises, Failure> {
     }
     let plan = traffic::plan(&arguments.plan, arguments.arrivals.as_deref(), arguments.sort)?;
     let opener = traffic::opener(arguments.arrivals.as_deref(), arguments.sort);
-    let opener = opener.as_ref().map(|open| open as &Opener<'_>);
+    let opener = opener.as_deref();
     let fitted = fit(&plan, opener, arguments.headroom)?;
     let changes = match arguments.write {
         true => Some(into_plan(&arguments.plan, &plan, &fitted)?),

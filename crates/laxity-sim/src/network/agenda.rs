@@ -15,7 +15,7 @@ pub(super) enum Agenda {
     /// Few slots: their tree is in a cache near the core.
     Few(WinnerTree<Nanos>),
     /// Many, at a cost that does not depend on how many.
-    Many(PutOff),
+    Many(Box<PutOff>),
 }
 
 /// More slots are many.
@@ -26,7 +26,7 @@ impl Agenda {
     pub fn new(slots: usize) -> Self {
         match slots {
             ..=FEW => Agenda::Few(WinnerTree::new(slots, Nanos::MAX)),
-            _ => Agenda::Many(PutOff::new(slots)),
+            _ => Agenda::Many(Box::new(PutOff::new(slots))),
         }
     }
 
@@ -151,7 +151,7 @@ mod tests {
             steps in prop::collection::vec((0u8..8, 0usize..6, 0u64..40_000_000), 1..300),
         ) {
             let few = Agenda::Few(WinnerTree::new(6, Nanos::MAX));
-            let mut agenda = if many { Agenda::Many(PutOff::new(6)) } else { few };
+            let mut agenda = if many { Agenda::Many(Box::new(PutOff::new(6))) } else { few };
             let mut times = [Nanos::MAX; 6];
             let mut now = 0;
             for (step, slot, ahead) in steps {

@@ -124,7 +124,7 @@ pub fn slope_for(bits: u64) -> u64 {
     }
     let whole = bits.div_ceil(8);
     // The largest time for a byte that is not too long, and the least slope that comes to it.
-    let ism = u128::from(8 * TICKS << ISM_SHIFT) / u128::from(bits);
+    let ism = u128::from((8 * TICKS) << ISM_SHIFT) / u128::from(bits);
     let by_time = u128::from(TICKS << ISM_SHIFT).div_ceil(ism.max(1));
     whole.max(u64::try_from(by_time).unwrap_or(u64::MAX))
 }

@@ -109,12 +109,13 @@ fn filter_kind() -> impl Strategy<Value = FilterKind> {
 }
 
 fn police() -> impl Strategy<Value = Police> {
-    let numbers = (1u32..1000, 1u64..10_000_000_000, 1u32..1 << 20, 64u32..65_536);
-    numbers.prop_map(|(index, rate, burst, mtu)| Police {
+    let numbers = (1u32..1000, 1u64..10_000_000_000, 1u32..1 << 20, 64u32..65_536, any::<bool>());
+    numbers.prop_map(|(index, rate, burst, mtu, demote)| Police {
         index,
         rate,
         burst: whole_ticks(rate, burst),
         mtu,
+        demote,
     })
 }
 
