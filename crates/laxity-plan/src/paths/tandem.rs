@@ -11,6 +11,7 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos};
 
 use super::analysis::Analysis;
+use super::simplex::Simplex;
 use super::{Paths, Unproved};
 
 /// Packets of a class that are in the same queues as a route's at some of its outputs in a row, and
@@ -40,7 +41,7 @@ impl EndToEnd<'_> {
         let propagation = hops.map(|hop| link(*hop).delay).fold(Nanos::ZERO, Nanos::saturating_add);
         let over_links =
             |bound: Bound| Bound { delay: bound.delay.saturating_add(propagation), ..bound };
-        Ok(self.tandem()?.bounds().into_iter().map(over_links).collect())
+        Ok(self.tandem()?.bounds(&Simplex).into_iter().map(over_links).collect())
     }
 
     /// Its outputs, and what waits there in the same queues.
@@ -84,20 +85,18 @@ impl EndToEnd<'_> {
     fn meetings(&self) -> BTreeSet<Meeting> {
         let mut meetings = BTreeSet::new();
         for start in 0..self.outputs().len() {
-            for &other in &self.analysis.passing[self.outputs()[start]] {
-                for place in 0..self.paths.routes[other].outputs.len() {
-                    let goes_on = start > 0 && place > 0 && self.meets(start - 1, other, place - 1);
-                    if goes_on || !self.meets(start, other, place) {
-                        continue;
-                    }
-                    let mut end = start + 1;
-                    while self.meets(end, other, place + end - start) {
-                        end += 1;
-                    }
-                    let route = &self.paths.routes[other];
-                    let from = place.checked_sub(1).map(|before| route.outputs[before]);
-                    meetings.insert(Meeting { class: route.class, start, end, from });
+            for &(other, place) in &self.analysis.passing[self.outputs()[start]] {
+                let goes_on = start > 0 && place > 0 && self.meets(start - 1, other, place - 1);
+                if goes_on || !self.meets(start, other, place) {
+                    continue;
                 }
+                let mut end = start + 1;
+                while self.meets(end, other, place + end - start) {
+                    end += 1;
+                }
+                let route = &self.paths.routes[other];
+                let from = place.checked_sub(1).map(|before| route.outputs[before]);
+                meetings.insert(Meeting { class: route.class, start, end, from });
             }
         }
         meetings

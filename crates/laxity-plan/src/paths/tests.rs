@@ -1,5 +1,7 @@
 //! Paths whose bounds are worked out by hand.
 
+mod rings;
+
 use std::path::Path;
 
 use super::*;

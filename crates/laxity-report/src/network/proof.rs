@@ -33,6 +33,10 @@ pub struct Proof {
     pub outputs: Vec<OutputProof>,
     /// The outputs that feed one another in circles, `from → to`.
     pub circles: Vec<String>,
+    /// If there are any, the most that all classes may send for bounds to exist, in percent of their arrival
+    /// curves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bounded_up_to_percent: Option<u64>,
 }
 
 /// A class along a path.
@@ -144,7 +148,11 @@ impl Proof {
                 .iter()
                 .map(|output| view.ends(paths.outputs[*output].hop))
                 .collect(),
+            bounded_up_to_percent: None,
         };
+        if !proof.circles.is_empty() {
+            proof.bounded_up_to_percent = on.bounded_up_to();
+        }
         let broken = proof.broken(plan);
         let promised = plan.leaves().any(|(_, class)| is_promised(class));
         proof.statement = match (promised, broken.is_empty()) {
@@ -212,9 +220,15 @@ impl Proof {
             }
         }
         if !self.circles.is_empty() {
+            let circles = self.circles.join(", ");
+            let load = match self.bounded_up_to_percent {
+                Some(percent) => {
+                    format!("there are bounds with up to {percent} % of what classes may send")
+                }
+                None => String::from("there are no bounds at any load"),
+            };
             remarks.push(format!(
-                "what leaves these outputs comes back to them, so that no order proves one after another: {}",
-                self.circles.join(", ")
+                "what leaves these outputs comes back to them, and {load}: {circles}"
             ));
         }
         remarks
