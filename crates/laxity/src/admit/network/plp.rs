@@ -66,8 +66,8 @@ struct Dates<'a> {
 /// A term of a constraint.
 type Term = (usize, Exact);
 
-impl Dates<'_> {
-    fn new(tandem: &Tandem) -> Option<Dates<'_>> {
+impl<'a> Dates<'a> {
+    fn new(tandem: &'a Tandem) -> Option<Dates<'a>> {
         let count = tandem.servers.len();
         let serves: Option<Vec<_>> = (0..count).map(|server| tandem.serves(server)).collect();
         let serves: Vec<_> = serves?.iter().map(Curve::greatest_convex_minorant).collect();
@@ -162,13 +162,13 @@ impl Dates<'_> {
 
     /// What flows, and groups of them, may send between any two dates.
     fn arrivals(&mut self) {
-        for flow in 0..self.tandem.flows.len() {
-            let of = &self.tandem.flows[flow];
+        let tandem = self.tandem;
+        for (flow, of) in tandem.flows.iter().enumerate() {
             for (line, server) in of.arrivals[0].iter().map(|line| (*line, of.path.start)) {
                 self.arrival(&[flow], server, line);
             }
         }
-        for group in &self.tandem.groups {
+        for group in &tandem.groups {
             for line in &group.arrival {
                 self.arrival(&group.flows, group.server, *line);
             }
