@@ -81,3 +81,26 @@ fn targets(seeds: &Path) -> Result<Vec<String>, String> {
     names.sort();
     Ok(names)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A target without seeds would never run, and seeds without a target would fail.
+    #[test]
+    fn every_target_has_seeds() {
+        let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz");
+        let files = std::fs::read_dir(fuzz.join("fuzz_targets")).unwrap();
+        let stem = |file: std::fs::DirEntry| file.path().file_stem().unwrap().display().to_string();
+        let mut written: Vec<String> = files.map(|file| stem(file.unwrap())).collect();
+        written.sort();
+        let manifest = std::fs::read_to_string(fuzz.join("Cargo.toml")).unwrap();
+        let named = manifest
+            .lines()
+            .filter_map(|line| line.strip_prefix("path = \"fuzz_targets/")?.strip_suffix(".rs\""));
+        let mut named: Vec<_> = named.collect();
+        named.sort_unstable();
+        assert_eq!(targets(&fuzz.join("seeds")).unwrap(), written);
+        assert_eq!(named, written);
+    }
+}

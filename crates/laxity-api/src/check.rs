@@ -36,9 +36,10 @@ pub fn check(plan: &Plan) -> Result<Checked, Error> {
             "the plan has no [[source]], so it is not known who takes which path: add one with a `path`",
         ));
     }
-    Ok(match &networked.assigned().framing {
+    let on = networked.assigned();
+    Ok(match &on.framing {
         Some(framing) => Checked::Frames(Box::new(TdpProof::of(framing))),
-        None => Checked::Network(Box::new(Proof::of(networked))),
+        None => Checked::Network(Box::new(Proof::of(&on))),
     })
 }
 

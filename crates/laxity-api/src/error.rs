@@ -33,9 +33,6 @@ pub enum Error {
         "the plan has no [[source]], so nothing would arrive: add one, or give a recording as `arrivals`"
     )]
     NothingArrives,
-    /// A recording in place of the sources of a network.
-    #[error("a recording feeds one link, and the plan is a network: give it [[source]] tables")]
-    RecordingForNetwork,
     /// The plan does not have what the question is about.
     #[error("{0}")]
     Question(String),

@@ -33,7 +33,7 @@ pub fn fit(
     headroom_percent: u32,
 ) -> Result<Fitted, Error> {
     let mut recording = match (recording, plan.sources.as_slice()) {
-        (Some(open), _) => open(plan)?,
+        (Some(open), _) => open(plan, None)?,
         (None, [Source::Recording(recording)]) => open_recording(recording, plan)?,
         (None, _) => return Err(Error::NothingToFit),
     };

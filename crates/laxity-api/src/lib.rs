@@ -8,6 +8,7 @@
 //! | verb | question | answer |
 //! | --- | --- | --- |
 //! | [`check()`] | a plan | [`Checked`]: what is proved of it |
+//! | [`worst_case`] | a plan, an [`Effort`] | [`WorstCases`]: the longest delays that were found, and under which packets |
 //! | [`run()`], [`run_compared`] | a plan, [`Traffic`], who watches | [`Ran`]: what was measured, and the verdict; several are [`Compared`] |
 //! | [`run_custom`] | the same, with a scheduler that was made elsewhere | the same |
 //! | [`choices`] | a plan, [`Traffic`] | its link, asking somebody else for every packet |
@@ -53,6 +54,7 @@ mod seeds;
 pub mod sweep;
 mod traffic;
 pub mod tune;
+mod worst;
 
 pub use check::{Checked, check, curves, exactly};
 pub use error::Error;
@@ -66,3 +68,4 @@ pub use repeat::{Difference, RepeatError, Repeated, repeat};
 pub use run::{Custom, Simulated, choices, run, run_compared, run_custom};
 pub use seeds::over_seeds;
 pub use traffic::{DEFAULT_DURATION, Opener, Traffic, remarks};
+pub use worst::{DEFAULT_PACKETS, Effort, WorstCase, WorstCases, worst_case};

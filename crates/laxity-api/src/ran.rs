@@ -7,7 +7,7 @@ use laxity_report::html::{Drawn, ReportInput, compare_html, drawings, html};
 use laxity_report::verdict::{self, Judged, Verdict};
 use laxity_report::visible::line;
 use laxity_report::{figures, network, quantity, table};
-use laxity_sim::network::{EndToEnd, NetworkSummary, Parallelism};
+use laxity_sim::network::{EndToEnd, NetworkSummary, Parallelism, Profile};
 use laxity_sim::series::{ClassSeries, Series};
 use laxity_sim::source::Remarks;
 use laxity_sim::summary::Summary;
@@ -47,6 +47,16 @@ pub struct NetworkRan<'a> {
     pub remarks: Remarks,
     /// How threads shared the work, if it was to be shared.
     pub parallelism: Option<Parallelism>,
+    /// Where the time went, if that was asked for.
+    pub profile: Option<Profile>,
+}
+
+/// What was measured, and where the time of measuring it went.
+#[derive(Serialize)]
+struct Profiled<'a> {
+    #[serde(flatten)]
+    judged: &'a Judged<NetworkSummary>,
+    profile: &'a Profile,
 }
 
 impl Ran<'_> {
@@ -55,6 +65,14 @@ impl Ran<'_> {
         match self {
             Ran::Link(_) => None,
             Ran::Network(ran) => ran.parallelism.as_ref().map(parallelism),
+        }
+    }
+
+    /// Where the time went, for people, if that was asked for.
+    pub fn profile(&self) -> Option<String> {
+        match self {
+            Ran::Link(_) => None,
+            Ran::Network(ran) => ran.profile.as_ref().map(network::profile),
         }
     }
 
@@ -165,7 +183,10 @@ impl Serialize for Ran<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Ran::Link(ran) => ran.judged.serialize(serializer),
-            Ran::Network(ran) => ran.judged.serialize(serializer),
+            Ran::Network(ran) => match &ran.profile {
+                None => ran.judged.serialize(serializer),
+                Some(profile) => Profiled { judged: &ran.judged, profile }.serialize(serializer),
+            },
         }
     }
 }

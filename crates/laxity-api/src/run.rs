@@ -11,7 +11,7 @@ use laxity_report::seeds::Figures;
 use laxity_report::verdict::{HeldTo, Judged};
 use laxity_sim::Progress;
 use laxity_sim::engine::{Choices, Run};
-use laxity_sim::network::{NetworkRun, NetworkSummary, Parallelism};
+use laxity_sim::network::{NetworkRun, NetworkSummary, Parallelism, Profile, Replaced};
 use laxity_sim::record::Observer;
 use laxity_sim::source::{Feed, Remarks};
 use laxity_sim::summary::{Outcome, Summary};
@@ -116,14 +116,20 @@ fn held_to<'a, O: Observer>(
                 "several threads simulate the nodes of a network, and the plan is one link",
             ));
         }
+        if traffic.profile {
+            return Err(Error::question(
+                "a profile tells where the time of a network's simulation goes, and the plan is one link",
+            ));
+        }
         return Ok(judged(to, plan, simulate(plan, traffic, seed, observer, progress)?));
     };
     let on = networked.assigned();
-    let (outcome, parallelism) = simulate_network(&on, traffic, seed, observer, progress)?;
+    let (outcome, how) = simulate_network(&on, traffic, seed, observer, progress)?;
+    let How { parallelism, profile } = how;
     let Outcome { summary, remarks } = outcome;
     let admission = network::admission(&on);
     let judged = Judged::new(plan, to, Some(&admission), summary);
-    Ok(Ran::Network(Box::new(NetworkRan { on, judged, admission, remarks, parallelism })))
+    Ok(Ran::Network(Box::new(NetworkRan { on, judged, admission, remarks, parallelism, profile })))
 }
 
 fn judged(to: HeldTo, plan: &Plan, outcome: Outcome<Summary>) -> Ran<'_> {
@@ -255,7 +261,7 @@ fn prepare<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<'
     let duration = traffic.duration(plan)?;
     let mut run = Run { plan, duration, seed, feeds: Vec::new() };
     if let Some(open) = traffic.arrivals {
-        run.feeds.push(Feed::new(open(plan)?));
+        run.feeds.push(Feed::new(open(plan, None)?));
         return Ok(run);
     }
     if plan.sources.is_empty() {
@@ -264,31 +270,48 @@ fn prepare<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<'
     Ok(run.with_sources()?)
 }
 
+/// How a network was simulated, as far as that was asked for.
+#[derive(Default)]
+struct How {
+    parallelism: Option<Parallelism>,
+    profile: Option<Profile>,
+}
+
 fn simulate_network<O: Observer>(
     on: &Assigned<'_>,
     traffic: &Traffic<'_>,
     seed: u64,
     observer: &mut O,
     progress: Progress<'_>,
-) -> Result<(Outcome<NetworkSummary>, Option<Parallelism>), Error> {
-    if traffic.arrivals.is_some() {
-        return Err(Error::RecordingForNetwork);
-    }
+) -> Result<(Outcome<NetworkSummary>, How), Error> {
     if on.plan.sources.is_empty() {
         return Err(Error::question(
             "the plan has no [[source]], so nothing would arrive: add one with a `path`",
         ));
     }
-    let run = NetworkRun { on, duration: traffic.duration(on.plan)?, seed };
-    let (outcome, parallelism) = match traffic.threads.filter(|threads| threads.get() > 1) {
-        None => (run.simulate(observer, progress)?, None),
-        Some(threads) => {
-            let (outcome, how) = run.simulate_in_parallel(threads, observer, progress)?;
-            (outcome, Some(how))
+    let replaced = traffic.arrivals.map(|open| move |source| open(on.plan, Some(source)));
+    let arrivals = replaced.as_ref().map(|open| open as &Replaced<'_>);
+    let run = NetworkRun { on, duration: traffic.duration(on.plan)?, seed, arrivals };
+    let mut how = How::default();
+    let threads = traffic.threads.filter(|threads| threads.get() > 1);
+    let outcome = match (threads, traffic.profile) {
+        (None, false) => run.simulate(observer, progress)?,
+        (None, true) => {
+            let (outcome, profile) = run.profile(observer, progress)?;
+            how.profile = Some(profile);
+            outcome
+        }
+        (Some(threads), false) => {
+            let (outcome, parallelism) = run.simulate_in_parallel(threads, observer, progress)?;
+            how.parallelism = Some(parallelism);
+            outcome
+        }
+        (Some(_), true) => {
+            return Err(Error::question("a profile is of one thread: leave one of both out"));
         }
     };
     match outcome.summary.classes.iter().any(|class| class.sent > 0) {
-        true => Ok((outcome, parallelism)),
+        true => Ok((outcome, how)),
         false => Err(nothing_arrived(on.plan, &outcome.remarks)),
     }
 }

@@ -16,8 +16,10 @@ use crate::Error;
 /// How long models send by default.
 pub const DEFAULT_DURATION: Nanos = Nanos(10_000_000_000);
 
-/// Opens a recording, anew for every run.
-pub type Opener<'a> = dyn Fn(&Plan) -> Result<Box<dyn Arrivals>, SimError> + Sync + 'a;
+/// Opens a recording, anew for every run: of one link, or of what a source of a network sends, by its number from
+/// 0.
+pub type Opener<'a> =
+    dyn Fn(&Plan, Option<usize>) -> Result<Box<dyn Arrivals>, SimError> + Sync + 'a;
 
 /// The traffic of a simulation, where it is not what the plan says, and who simulates it.
 #[derive(Clone, Copy, Default)]
@@ -26,10 +28,12 @@ pub struct Traffic<'a> {
     pub duration: Option<Nanos>,
     /// The seed of every random draw; the first of several.
     pub seed: Option<u64>,
-    /// A recording in place of the plan's sources; one link only.
+    /// A recording in place of the plan's sources.
     pub arrivals: Option<&'a Opener<'a>>,
     /// How many threads simulate a network together, to the same outcome; one by default.
     pub threads: Option<NonZeroU32>,
+    /// Whether it is to be told where the time of simulating a network goes.
+    pub profile: bool,
 }
 
 impl Traffic<'_> {

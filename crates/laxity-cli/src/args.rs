@@ -127,7 +127,13 @@ fn bench_help() -> String {
 
 /// `laxity check`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example: laxity check examples/home-uplink.toml")]
+#[command(after_help = "\
+Examples: laxity check examples/home-uplink.toml
+          laxity check examples/two-hops.toml --worst-case --out out/worst
+
+With --worst-case it looks for the longest delay of each class along each of its paths, under traffic that
+keeps to every `arrival`, and prints it beside the bound: how much the bound may be too long at most. What
+--out writes can be run: laxity run PLAN --arrivals out/worst/CLASS.csv")]
 pub struct Check {
     /// The plan; - reads standard input.
     pub plan: PathBuf,
@@ -137,6 +143,19 @@ pub struct Check {
     /// For tdp: leave out as few flows as can be, by an exact solver.
     #[arg(long)]
     pub exact: bool,
+    /// Search for traffic that delays each class longest, and print how long that is.
+    #[arg(long)]
+    pub worst_case: bool,
+    /// How many packets are sent in the search, for each class along each path.
+    #[arg(long, value_name = "N", requires = "worst_case", default_value_t = laxity_api::DEFAULT_PACKETS,
+          value_parser = clap::value_parser!(u64).range(1_000..))]
+    pub packets: u64,
+    /// What the search draws from.
+    #[arg(long, value_name = "S", requires = "worst_case", default_value_t = 1)]
+    pub seed: u64,
+    /// Write what was found here: report.html, and the packets of each class and path as a CSV.
+    #[arg(long, value_name = "DIR", requires = "worst_case")]
+    pub out: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
@@ -189,6 +208,10 @@ pub struct Run {
     /// The packet file that goes into the folder: one row for every packet.
     #[arg(long, value_name = "FORMAT", default_value = "csv", conflicts_with = "seeds")]
     pub packets: PacketFile,
+    /// Tell where the time of simulating a network goes, by what happens and where, on standard error, and
+    /// with --json as `profile` there.
+    #[arg(long, conflicts_with_all = ["seeds", "threads"])]
+    pub profile: bool,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

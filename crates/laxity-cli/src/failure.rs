@@ -117,9 +117,6 @@ impl From<laxity_api::Error> for Failure {
             laxity_api::Error::NothingArrives => Failure::input(
                 "the plan has no [[source]], so nothing would arrive: add one, or give --arrivals FILE",
             ),
-            laxity_api::Error::RecordingForNetwork => Failure::input(
-                "--arrivals feeds one link, and the plan is a network: give it [[source]] tables",
-            ),
             laxity_api::Error::Question(message) => Failure::input(message),
         }
     }

@@ -10,7 +10,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use laxity_plan::Plan;
 use laxity_plan::model::{PlanFile, Recording, Source};
 use laxity_sim::error::SimError;
-use laxity_sim::source::{Arrivals, open_recording, read_recording};
+use laxity_sim::source::{
+    Arrivals, open_recording, open_recording_of, read_recording, read_recording_of,
+};
 
 use crate::failure::Failure;
 
@@ -42,15 +44,26 @@ pub fn plan(path: &Path, arrivals: Option<&Path>) -> Result<Plan, Failure> {
     Ok(Plan::read_from(stdin().lock(), STDIN, Path::new(""))?)
 }
 
-/// Opens a recording in place of the plan's sources.
-pub fn recording(recording: &Recording, plan: &Plan) -> Result<Box<dyn Arrivals>, SimError> {
+/// Opens a recording in place of the plan's sources, or of one of them.
+pub fn recording(
+    recording: &Recording,
+    plan: &Plan,
+    source: Option<usize>,
+) -> Result<Box<dyn Arrivals>, SimError> {
     if !is_stdin(&recording.file) {
-        return open_recording(recording, plan);
+        return match source {
+            None => open_recording(recording, plan),
+            Some(source) => open_recording_of(source, recording, plan),
+        };
     }
     let named = Recording { file: STDIN.into(), ..recording.clone() };
-    match KEPT.get() {
-        None => read_recording(stdin(), &named, plan),
-        Some(file) => read_recording(Kept { file, at: 0 }, &named, plan),
+    let input: Box<dyn Read + Send> = match KEPT.get() {
+        None => Box::new(stdin()),
+        Some(file) => Box::new(Kept { file, at: 0 }),
+    };
+    match source {
+        None => read_recording(input, &named, plan),
+        Some(source) => read_recording_of(source, input, &named, plan),
     }
 }
 
@@ -130,6 +143,25 @@ impl Inputs {
             Some((identity(file)?, format!("`{key}` of the plan, {}", file.display())))
         });
         Inputs(given.chain(recordings).chain(files).collect())
+    }
+
+    /// Refuses a folder in which one of these files is read by the command and would be replaced.
+    pub fn spares<'a>(
+        &self,
+        folder: &Path,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(), Failure> {
+        for name in names {
+            let path = folder.join(name);
+            if let Some(input) = self.same_as(&path) {
+                return Err(Failure::input(format!(
+                    "{} is read by this command ({input}) and would be replaced by its results: \
+                     give --out another folder",
+                    path.display()
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Which of them a path leads to, if one.

@@ -57,16 +57,7 @@ impl Output {
     /// Makes sure that the folder can be written to and that nothing which the command reads would
     /// be written over, and clears what killed runs have left in it.
     pub fn new(folder: &Path, inputs: &Inputs) -> Result<Self, Failure> {
-        for name in FILES {
-            let path = folder.join(name);
-            if let Some(input) = inputs.same_as(&path) {
-                return Err(Failure::input(format!(
-                    "{} is read by this command ({input}) and would be replaced by its results: \
-                     give --out another folder",
-                    path.display()
-                )));
-            }
-        }
+        inputs.spares(folder, FILES)?;
         let staging = Staging::new(folder);
         let staging = staging.map_err(|error| Failure::unwritable(folder, &error))?;
         for (left, _lock) in staging::left_behind(folder) {

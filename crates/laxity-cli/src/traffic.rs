@@ -50,10 +50,10 @@ pub fn under_each(plan: &Plan, names: &[String]) -> Result<Vec<Plan>, Failure> {
 pub fn opener(
     arrivals: Option<&Path>,
     sort: bool,
-) -> Option<impl Fn(&Plan) -> Result<Box<dyn Arrivals>, SimError> + Sync> {
+) -> Option<impl Fn(&Plan, Option<usize>) -> Result<Box<dyn Arrivals>, SimError> + Sync> {
     let file = arrivals?.to_path_buf();
     let recording = Recording { file, path: Hops::default(), filter: None, sort };
-    Some(move |plan: &Plan| input::recording(&recording, plan))
+    Some(move |plan: &Plan, source| input::recording(&recording, plan, source))
 }
 
 /// Asks with the traffic that the arguments say.
@@ -67,5 +67,6 @@ pub fn with<T>(
         seed: arguments.seed,
         arrivals: opener.as_ref().map(|open| open as &laxity_api::Opener<'_>),
         threads: arguments.threads.and_then(NonZeroU32::new),
+        profile: false,
     })
 }

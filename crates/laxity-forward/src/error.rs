@@ -17,6 +17,12 @@ pub enum Refusal {
         "`rate-trace` is for simulations: a link that is forwarded over has the rate that it has; take it out"
     )]
     Varying,
+    /// A link delays packets by chance, or doubles them.
+    #[error(
+        "`jitter`, `reorder` and `duplicate` are for simulations: a link that is forwarded over does to packets what it \
+         does; take them out"
+    )]
+    Disturbed,
     /// Its discipline is one for networks.
     #[error("`kind = \"{0}\"` is for networks: a link is shared under any other kind of scheduler")]
     OfNetworks(&'static str),

@@ -102,6 +102,9 @@ impl Router {
         if network.links.iter().any(|link| link.trace.is_some()) {
             return Err(Refusal::Varying);
         }
+        if network.links.iter().any(|link| link.disturbs()) {
+            return Err(Refusal::Disturbed);
+        }
         let hops: Vec<Hop> =
             network.hops().filter(|hop| network.between(*hop)[0] == node).collect();
         let (schedule, edge) = on.framing.as_ref().map(Schedule::new).unzip();

@@ -22,8 +22,8 @@ use crate::model::{LinkSpec, QueueSpec};
 use crate::raw;
 use crate::read::Read;
 pub use kind::Kind;
-pub(crate) use room::limit;
 pub use room::{Management, Room};
+pub(crate) use room::{limit, millionths};
 
 impl Kind {
     /// Its room.

@@ -5,6 +5,7 @@
 //! below do not compile without it.
 
 mod drr;
+mod dualpi2;
 mod dwcs;
 mod edf;
 mod fifo;
@@ -36,6 +37,7 @@ impl Kind {
             Kind::Hfsc => &hfsc::ROOM,
             Kind::Priority => &priority::ROOM,
             Kind::FqCodel => &fq_codel::ROOM,
+            Kind::DualPi2 => &dualpi2::ROOM,
             Kind::Edf => &edf::ROOM,
             Kind::Dwcs => &dwcs::ROOM,
             Kind::Tdp => &tdp::ROOM,
@@ -60,6 +62,7 @@ impl SchedulerSpec {
             SchedulerSpec::Hfsc => &hfsc::Hfsc,
             SchedulerSpec::Priority => &priority::Priority,
             SchedulerSpec::FqCodel(fq_codel) => fq_codel,
+            SchedulerSpec::DualPi2(dualpi2) => dualpi2,
             SchedulerSpec::Edf(edf) => edf,
             SchedulerSpec::Dwcs(dwcs) => dwcs,
             SchedulerSpec::Tdp(tdp) => tdp,

@@ -34,6 +34,15 @@ impl Plan {
         self.scheduler.discipline().services(self)
     }
 
+    /// By what each class is served together with all that it [waits behind](crate::discipline::Room), in
+    /// whatever order: a strict service curve. `None` where none is known.
+    pub fn aggregates(&self) -> Vec<Option<Service>> {
+        if self.is_beyond_proof() {
+            return vec![None; self.classes.len()];
+        }
+        self.scheduler.discipline().aggregates(self)
+    }
+
     /// Whether the rate of the link changes under a discipline of which nothing is proved then. EDF's test, and that
     /// of one queue for all, take a link that is late with a constant rate.
     pub fn is_beyond_proof(&self) -> bool {

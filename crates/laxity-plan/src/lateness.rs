@@ -55,6 +55,7 @@ impl Plan {
             | SchedulerSpec::Qfq
             | SchedulerSpec::Hfsc
             | SchedulerSpec::FqCodel(_)
+            | SchedulerSpec::DualPi2(_)
             | SchedulerSpec::Edf(_)
             | SchedulerSpec::Dwcs(_)
             | SchedulerSpec::Tdp(_) => vec![Growth::NONE; self.classes.len()],

@@ -95,6 +95,9 @@ pub enum Unproved {
     /// An output before has no bound, so what comes of the class is not known.
     #[error("an output before has no bound")]
     UnboundedUpstream,
+    /// A link delays its packets by times without a limit, or sends some twice.
+    #[error("a link on the way delays packets without limit, or sends some twice")]
+    Disturbed,
     /// The output is on a cycle of outputs that feed one another, and no delays were found that follow from
     /// themselves.
     #[error("the outputs feed one another in a circle, and what waits there may grow without end")]

@@ -29,7 +29,7 @@ pub use curve::{Curve, Pieces};
 pub use dist::Distribution;
 pub use limit::Limit;
 pub use lists::{Classes, Links, Nodes, Sources};
-pub use network::{Clock, NetworkLink, Node, WireLoss};
+pub use network::{Clock, NetworkLink, Node, Reorder, WireLoss};
 pub use overhead::Overhead;
 pub use queue::{Queue, Spacing};
 pub use scheduler::Scheduler;

@@ -16,7 +16,7 @@ mod poisson;
 mod recording;
 mod room;
 mod tcp;
-mod values;
+pub(crate) mod values;
 
 use std::path::Path;
 

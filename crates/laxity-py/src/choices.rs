@@ -28,7 +28,7 @@ impl Choices {
         duration: Option<&str>,
         seed: Option<u64>,
     ) -> PyResult<Choices> {
-        let traffic = Traffic { duration: lasting(duration)?, seed, arrivals: None, threads: None };
+        let traffic = Traffic { duration: lasting(duration)?, seed, ..Traffic::default() };
         let deadlines = plan.plan.classes.iter().map(|class| class.relative_deadline()).collect();
         let choices = laxity_api::choices(Arc::new(plan.plan.clone()), &traffic);
         let choices = Mutex::new(choices.map_err(|error| of_question(py, &error))?);

@@ -141,7 +141,7 @@ impl Plan {
 
 /// Traffic as the half in Python asks for it.
 pub(crate) fn traffic(duration: Option<&str>, seed: Option<u64>) -> PyResult<Traffic<'static>> {
-    Ok(Traffic { duration: lasting(duration)?, seed, arrivals: None, threads: None })
+    Ok(Traffic { duration: lasting(duration)?, seed, ..Traffic::default() })
 }
 
 /// A time as plans write it.

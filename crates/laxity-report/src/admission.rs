@@ -37,7 +37,7 @@ fn room_of(plan: &Plan) -> &'static Room {
         return &varying::ROOM;
     }
     match plan.scheduler.kind() {
-        Kind::Fifo | Kind::FqCodel | Kind::Tdp => &UNTESTED,
+        Kind::Fifo | Kind::FqCodel | Kind::DualPi2 | Kind::Tdp => &UNTESTED,
         Kind::Wfq => &fair::WFQ,
         Kind::Wf2q => &fair::WF2Q,
         Kind::Drr => &fair::DRR,

@@ -20,6 +20,7 @@ pub mod table;
 pub mod tune;
 pub mod verdict;
 pub mod visible;
+pub mod worst;
 
 #[cfg(test)]
 mod sample;

@@ -4,6 +4,7 @@ mod cells;
 pub mod drawing;
 mod figures;
 mod html;
+mod profile;
 pub mod proof;
 pub mod tdp;
 mod time_frames;
@@ -11,6 +12,7 @@ mod verdict;
 
 pub use figures::{delays, flows, goodput};
 pub use html::{compare_html, drawings, html};
+pub use profile::text as profile;
 pub use verdict::admission;
 
 use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary, OnDemand, TcpSummary};
@@ -315,6 +317,7 @@ mod tests {
             on: &plan.networked().unwrap().assigned(),
             duration: Some(duration),
             seed: 1,
+            arrivals: None,
         };
         (run.simulate(&mut series, &mut laxity_sim::to_the_end).unwrap().summary, series.finish())
     }

@@ -119,6 +119,15 @@ impl Outcome {
         self.runs += other.runs;
         self.packets += other.packets;
         self.closest = self.closest.max(other.closest);
+        self.by_class.extend(&other.by_class);
         self.counterexamples += other.counterexamples;
+    }
+
+    /// How near the class in the middle came to what is proved of it: how much a search of this length
+    /// leaves of the bounds.
+    pub fn median(&self) -> f64 {
+        let mut sorted = self.by_class.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        sorted.get(sorted.len() / 2).copied().unwrap_or_default()
     }
 }

@@ -3,7 +3,6 @@
 use rand::{RngExt, SeedableRng};
 
 use crate::Generator;
-use crate::arrival::{Arrival, FIRST};
 use crate::discipline::Discipline;
 use crate::draft::Draft;
 use crate::edge;
@@ -14,6 +13,7 @@ use crate::plans;
 use crate::replay::{self, Replayed};
 use crate::subject::Subject;
 use crate::testbed::Testbed;
+use laxity_adversary::arrival::{Arrival, FIRST};
 
 /// What came of a case.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +28,8 @@ pub struct Outcome {
     pub packets: u64,
     /// How near a packet came to what is proved of it, or a stream's window; 1 is where it breaks.
     pub closest: f64,
+    /// The same of every class of every plan that is promised anything.
+    pub by_class: Vec<f64>,
     /// How many plans were broken; of a single case see [`broken`](Self::broken).
     pub counterexamples: u64,
     /// What breaks, if anything.
@@ -74,6 +76,7 @@ pub fn run(
     outcome.runs = found.runs;
     outcome.packets = found.packets;
     outcome.closest = found.closest;
+    outcome.by_class = found.by_class;
     let (nearest, rogues) = (found.nearest.0, names(&subject, found.nearest.1));
     outcome.broken = match found.broken {
         Some(counterexample) => {
@@ -110,7 +113,7 @@ fn alone(broken: &Broken, last: usize, fault: Option<&'static Fault>) -> Option<
 /// the contracts.
 pub fn breaks(subject: &Subject, arrivals: &[Arrival], rogues: &[u16]) -> Option<Violation> {
     let rogues = bits(subject, rogues);
-    let conforms = crate::arrival::conforms(subject, arrivals, rogues);
+    let conforms = crate::conforms::conforms(subject, arrivals, rogues);
     if !subject.is_promising() || !conforms {
         return None;
     }

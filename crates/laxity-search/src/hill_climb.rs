@@ -1,13 +1,13 @@
 //! A hill climb: traffic is changed a little, and a change that brings a class nearer to its bound stays.
 
-mod traffic;
+mod scene;
 
+use laxity_adversary::arrival::Arrival;
+use laxity_adversary::traffic::{Ledger, Traffic};
 use rand::RngExt;
 
-pub use traffic::{Scene, Traffic};
-
+use self::scene::Judged;
 use crate::Generator;
-use crate::arrival::Arrival;
 use crate::judge::Violation;
 use crate::subject::Subject;
 use crate::testbed::Testbed;
@@ -30,6 +30,8 @@ pub struct Found {
     pub packets: u64,
     /// How near any class has come to what is proved.
     pub closest: f64,
+    /// How near each of the judged classes has come, in their order.
+    pub by_class: Vec<f64>,
     /// The traffic that came nearest, and who did not keep to contracts.
     pub nearest: (Vec<Arrival>, u64),
     /// What was broken, if anything.
@@ -58,13 +60,14 @@ const AGE: u64 = 1 << 62;
 
 /// Searches until something breaks or the budget is spent.
 pub fn search(subject: &Subject, budget: Budget, draw: &mut Generator) -> Found {
-    let scene = Scene::of(subject);
+    let judged = Judged::of(subject);
     let mut found = Found::default();
-    if scene.judged.is_empty() {
+    if judged.classes.is_empty() {
         return found;
     }
+    found.by_class = vec![0.0; scene.judged.len()];
     while found.packets < budget.packets && found.broken.is_none() {
-        climb(subject, &scene, budget, draw, &mut found);
+        climb(subject, &judged, budget, draw, &mut found);
     }
     found
 }
@@ -72,14 +75,15 @@ pub fn search(subject: &Subject, budget: Budget, draw: &mut Generator) -> Found 
 /// One climb from traffic that is drawn to traffic that no small change makes worse.
 fn climb(
     subject: &Subject,
-    scene: &Scene,
+    judged: &Judged,
     budget: Budget,
     draw: &mut Generator,
     found: &mut Found,
 ) {
-    let target = scene.judged[draw.random_range(0..scene.judged.len())];
+    let Judged { classes, scene, .. } = judged;
+    let target = classes[draw.random_range(0..classes.len())];
     let rogues = scene.rogues(draw, target);
-    let mut life = Life::new(subject, scene, rogues);
+    let mut life = Life::new(subject, judged, rogues);
     let mut best = Traffic::draw(scene, draw, target, rogues);
     let mut height = match life.run(&best, target, found) {
         Some(height) => height,
@@ -101,28 +105,28 @@ fn climb(
 
 /// Schedulers from when they are built to when they are built anew.
 struct Life<'a> {
-    scene: &'a Scene<'a>,
+    judged: &'a Judged,
     subject: &'a Subject,
     rogues: u64,
     testbed: Testbed<'a>,
-    ledger: traffic::Ledger,
+    ledger: Ledger,
     /// All that has arrived.
     log: Vec<Arrival>,
 }
 
 impl<'a> Life<'a> {
-    fn new(subject: &'a Subject, scene: &'a Scene<'a>, rogues: u64) -> Self {
-        let ledger = traffic::Ledger::new(subject, rogues);
+    fn new(subject: &'a Subject, judged: &'a Judged, rogues: u64) -> Self {
+        let ledger = Ledger::new(&judged.scene, rogues);
         let testbed = Testbed::new(subject, rogues);
-        Life { scene, subject, rogues, testbed, ledger, log: Vec::with_capacity(2 * LIFE) }
+        Life { judged, subject, rogues, testbed, ledger, log: Vec::with_capacity(2 * LIFE) }
     }
 
     /// Runs traffic and gives how near the target came to its bound; `None` if anything broke.
     fn run(&mut self, traffic: &Traffic, target: usize, found: &mut Found) -> Option<f64> {
         let is_old = self.log.len() > LIFE || self.ledger.end() > AGE;
-        if is_old || self.scene.begins_anew {
+        if is_old || self.judged.begins_anew {
             self.testbed = Testbed::new(self.subject, self.rogues);
-            self.ledger = traffic::Ledger::new(self.subject, self.rogues);
+            self.ledger = Ledger::new(&self.judged.scene, self.rogues);
             self.log.clear();
         }
         let begin = self.log.len();
@@ -138,6 +142,9 @@ impl<'a> Life<'a> {
                 found.broken = Some(Counterexample { arrivals, last, rogues, what });
                 return None;
             }
+        }
+        for (nearest, class) in found.by_class.iter_mut().zip(&self.scene.judged) {
+            *nearest = nearest.max(self.testbed.closest(*class));
         }
         let nearest = self.testbed.nearest();
         if nearest > found.closest {

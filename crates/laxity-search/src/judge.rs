@@ -11,7 +11,9 @@ use laxity::scheduler::{Dispatch, DropReason};
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, SchedulerSpec};
 
-use crate::subject::{Output, Subject, share_of};
+use laxity_adversary::contract::share_of;
+
+use crate::subject::{Output, Subject};
 
 /// A promise or a rule that was broken, at an instant in ns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,7 +138,7 @@ struct Rules {
     edf_share: Vec<Option<usize>>,
     is_fifo: bool,
     /// The level of each class under static priority, which the judge reads off the plan itself.
-    levels: Option<Vec<u32>>,
+    levels: Option<Vec<u64>>,
     /// Whether packets may be held back.
     may_idle: bool,
     may_drop: Vec<bool>,
@@ -353,8 +355,14 @@ impl Rules {
             edf_share: ids().map(edf_share).collect(),
             is_fifo: here.scheduler == SchedulerSpec::Fifo,
             levels: (here.scheduler == SchedulerSpec::Priority).then(|| {
-                // The drafts give a level to all classes but a flood, which comes last.
-                ids().map(|id| class(id).level.map_or(u32::MAX, u32::from)).collect()
+                // The drafts give a level to all classes but a flood, which comes last, or to none: then the
+                // shortest deadline goes first.
+                let has_levels = whole.classes.iter().any(|class| class.level.is_some());
+                let level = |class: &Class| match has_levels {
+                    true => class.level.map(u64::from),
+                    false => class.relative_deadline().map(|due| due.0),
+                };
+                ids().map(|id| level(class(id)).unwrap_or(u64::MAX)).collect()
             }),
             may_idle: here.scheduler == SchedulerSpec::Hfsc && whole.classes.iter().any(held_back),
             may_drop: ids().map(may_drop).collect(),

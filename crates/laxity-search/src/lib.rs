@@ -2,9 +2,9 @@
 //! towards the bounds that are proved.
 #![deny(missing_docs)]
 
-pub mod arrival;
 pub mod campaign;
 pub mod case;
+mod conforms;
 pub mod discipline;
 pub mod draft;
 pub mod edge;
@@ -19,5 +19,4 @@ pub mod subject;
 mod tdp;
 pub mod testbed;
 
-/// The generator of all random draws.
-pub type Generator = rand_pcg::Pcg64Mcg;
+pub use laxity_adversary::Generator;

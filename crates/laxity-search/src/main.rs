@@ -108,11 +108,20 @@ fn summary(campaign: &Campaign, tally: &Tally) -> String {
     let row = |(name, row): (&str, &Outcome)| {
         let counts = [row.plans, row.admitted, row.runs, row.packets].map(count);
         let [plans, admitted, runs, packets] = counts;
-        let (closest, broken) = (format!("{:.4}", row.closest), count(row.counterexamples));
-        vec![name.to_string(), plans, admitted, runs, packets, closest, broken]
+        let [closest, median] = [row.closest, row.median()].map(|ratio| format!("{ratio:.4}"));
+        let broken = count(row.counterexamples);
+        vec![name.to_string(), plans, admitted, runs, packets, closest, median, broken]
     };
     let rows: Vec<_> = names.zip(tally.rows.iter().chain([&whole])).map(row).collect();
-    let header =
-        ["", "plans", "admitted", "runs", "packets", "closest delay/bound", "counterexamples"];
+    let header = [
+        "",
+        "plans",
+        "admitted",
+        "runs",
+        "packets",
+        "closest delay/bound",
+        "median of classes",
+        "counterexamples",
+    ];
     table(&header, &rows)
 }

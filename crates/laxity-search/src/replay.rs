@@ -14,8 +14,8 @@ use laxity_sim::engine::Run;
 use laxity_sim::network::NetworkRun;
 use laxity_sim::source::{Feed, read_recording};
 
-use crate::arrival::Arrival;
 use crate::draft::{Draft, PathDraft};
+use laxity_adversary::arrival::Arrival;
 
 /// What `laxity run` measures.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -111,7 +111,7 @@ fn on_a_network(
     let on = on.assigned();
     let last = arrivals.last().map_or(0, |arrival| arrival.time);
     let duration = Nanos(last + 10_000_000_000);
-    let run = NetworkRun { on: &on, duration: Some(duration), seed: 1 };
+    let run = NetworkRun { on: &on, duration: Some(duration), seed: 1, arrivals: None };
     let summary = run.simulate(&mut (), &mut laxity_sim::to_the_end)?.summary;
     let plan = on.plan;
     let mut longest = vec![0; plan.classes.len()];

@@ -1,11 +1,11 @@
 //! A counterexample made simple: packets, classes and digits are taken away as long as it still breaks.
 
-use crate::arrival::Arrival;
 use crate::case::{Broken, breaks, from_the_start};
 use crate::draft::{ClassDraft, CurveDraft, Draft};
 use crate::faults::{Fault, with_fault};
 use crate::judge::ViolationKind;
 use crate::replay;
+use laxity_adversary::arrival::Arrival;
 
 /// How many packets may be sent in search of a simpler one.
 const EFFORT: u64 = 4_000_000;

@@ -8,9 +8,9 @@ use laxity_plan::model::{Dist, Model, ModelSource, SchedulerSpec, Source};
 use laxity_sim::network::NetworkRun;
 use laxity_sim::record::{Fate, Observer, Record};
 
-use crate::arrival::Arrival;
 use crate::judge::{Violation, ViolationKind};
 use crate::subject::Subject;
+use laxity_adversary::arrival::Arrival;
 
 /// Long enough for a packet to come to its receiver where nothing is promised, in ns.
 fn unpromised(plan: &Plan) -> u64 {
@@ -36,7 +36,7 @@ pub fn run(
     let bounds = subject.feeds.iter().flatten().filter_map(|feed| feed.bound);
     let duration = Nanos(last + 2 * bounds.max().unwrap_or(0) + unpromised(&plan));
     let on = plan.networked().expect("frames are of a network").assigned();
-    let run = NetworkRun { on: &on, duration: Some(duration), seed: 1 };
+    let run = NetworkRun { on: &on, duration: Some(duration), seed: 1, arrivals: None };
     let mut judge = Judge {
         subject,
         came: vec![0; plan.classes.len()],

@@ -6,10 +6,10 @@ use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 
-use crate::arrival::{Arrival, BYTE};
 use crate::judge::{Books, Violation, ViolationKind, Waiting};
 use crate::subject::{Built, Subject};
 use crate::tdp;
+use laxity_adversary::arrival::{Arrival, BYTE};
 
 /// A subject at work. Time goes on from one run to the next.
 pub struct Testbed<'a> {

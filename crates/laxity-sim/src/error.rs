@@ -187,18 +187,35 @@ pub enum RecordingProblem {
         "`match` chooses among a capture's frames; a CSV names the class of every packet: leave `match` out"
     )]
     FilterOnCsv,
+    /// A capture in place of the sources of a network.
+    #[error(
+        "a capture does not say which path its frames take: give a CSV `time_ns,source,class,length[,flow]`, \
+         or a [[source]] with `model = \"capture\"` and a `path`"
+    )]
+    NoSources,
+}
+
+/// The columns of an arrivals CSV, for one link or in place of the sources of a network.
+fn headings(of_sources: bool) -> &'static str {
+    match of_sources {
+        false => "`time_ns`, `class`, `length` and may name `flow`",
+        true => {
+            "`time_ns`, `source`, `class`, `length` and may name `flow`, where `source` is the number of the \
+             [[source]] whose path a packet takes, from 1"
+        }
+    }
 }
 
 /// What is wrong with a line of an arrivals CSV.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CsvProblem {
     /// A heading that is none of ours.
-    #[error(
-        "column `{name}` is unknown: the header must name `time_ns`, `class`, `length` and may name `flow`"
-    )]
+    #[error("column `{name}` is unknown: the header must name {}", headings(*of_sources))]
     UnknownColumn {
         /// The heading.
         name: String,
+        /// Whether it stands for the sources of a network.
+        of_sources: bool,
     },
     /// A heading that comes twice.
     #[error("column `{name}` appears twice")]
@@ -207,12 +224,44 @@ pub enum CsvProblem {
         name: &'static str,
     },
     /// A heading that is missing.
-    #[error(
-        "there is no column `{name}`: the header must name `time_ns`, `class`, `length` and may name `flow`"
-    )]
+    #[error("there is no column `{name}`: the header must name {}", headings(*of_sources))]
     MissingColumn {
         /// The heading.
         name: &'static str,
+        /// Whether it stands for the sources of a network.
+        of_sources: bool,
+    },
+    /// Not a source of the plan.
+    #[error(
+        "there is no source {number}: the plan's {sources} [[source]] tables are numbered from 1"
+    )]
+    UnknownSource {
+        /// The number.
+        number: u64,
+        /// How many there are.
+        sources: usize,
+    },
+    /// A class that is not the source's.
+    #[error("source {number} sends packets of class `{own}`, not of `{class}`")]
+    OtherClass {
+        /// The source.
+        number: u64,
+        /// The class that was written.
+        class: String,
+        /// The source's.
+        own: String,
+    },
+    /// A flow that the source does not have.
+    #[error(
+        "source {number} has no flow {flow}: by its `count` they are numbered from 0 to {last}"
+    )]
+    UnknownFlow {
+        /// The flow.
+        flow: u32,
+        /// The source.
+        number: u64,
+        /// Its last flow.
+        last: u32,
     },
     /// Too many or too few fields.
     #[error("{found} fields under {expected} columns")]

@@ -21,6 +21,7 @@ mod losses;
 mod output;
 mod parallel;
 mod partition;
+mod profile;
 mod receiving;
 mod run;
 mod sending;
@@ -31,6 +32,7 @@ mod tail;
 mod ties;
 mod topology;
 mod transit;
+mod wire;
 
 #[cfg(test)]
 mod tests;
@@ -46,7 +48,8 @@ use laxity_plan::network::Networked;
 use laxity_plan::paths::Paths;
 
 pub use parallel::Parallelism;
-pub use run::NetworkRun;
+pub use profile::{Profile, Spent, Timing, What};
+pub use run::{NetworkRun, Replaced};
 pub use summary::{
     EndToEnd, FlowSummary, FramesSummary, HopSummary, NetworkSummary, OnDemand, TcpSummary, jain,
 };
@@ -78,8 +81,8 @@ impl NetworkRun<'_> {
         let partition = Partition::whole(self.on);
         let here = Here { partition: &partition, part: 0, is_told: observer.listens() };
         let paths = self.on.paths();
-        let mut simulation = Simulation::new(self, &paths, here, observer)?;
-        simulation.run(progress)?;
+        let mut simulation = Simulation::new(self, paths, here, observer)?;
+        simulation.run(progress, |_, _| {})?;
         for (_, record) in simulation.close() {
             simulation.observer.record(&record);
         }
@@ -150,11 +153,17 @@ impl<'a, O: Observer> Simulation<'a, O> {
         Ok(())
     }
 
-    fn run(&mut self, progress: Progress<'_>) -> Result<(), SimError> {
+    /// Simulates all of it; `each` hears the slot of every event that is over.
+    fn run(
+        &mut self,
+        progress: Progress<'_>,
+        mut each: impl FnMut(&Self, usize),
+    ) -> Result<(), SimError> {
         let ends_early = self.run.ends_early();
         let mut events = 0u64;
-        self.advance(self.end, |simulation, now, _| {
+        self.advance(self.end, |simulation, now, slot| {
             events += 1;
+            each(simulation, slot);
             let reached = Reached { now, hops: simulation.hops };
             if events.is_multiple_of(1 << 16) && progress(reached).is_break() {
                 return Err(SimError::Stopped);

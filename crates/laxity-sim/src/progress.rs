@@ -96,7 +96,12 @@ mod tests {
         let plan = plan(links, ", path = ['a', 'b', 'c']");
         let networked = plan.networked().unwrap();
         heard(|observer, progress| {
-            let run = NetworkRun { on: &networked.assigned(), duration: Some(LASTS), seed: 1 };
+            let run = NetworkRun {
+                on: &networked.assigned(),
+                duration: Some(LASTS),
+                seed: 1,
+                arrivals: None,
+            };
             run.simulate(observer, progress).is_err()
         });
     }

@@ -3,6 +3,7 @@
 
 mod ancestry;
 mod drr;
+pub mod dualpi2;
 pub mod dwcs;
 pub mod edf;
 mod fifo;
@@ -22,6 +23,7 @@ mod wf2q;
 mod wfq;
 
 pub use drr::Drr;
+pub use dualpi2::DualPi2;
 pub use dwcs::Dwcs;
 pub use edf::Edf;
 pub use fifo::Fifo;

@@ -250,11 +250,13 @@ pub enum DropReason {
     Scheduler,
     /// PIE: packets wait for too long, and chance chose it.
     Pie,
+    /// DualPI2: packets of its queue wait for too long, or marks are not enough any more.
+    DualPi2,
 }
 
 impl DropReason {
     /// Every reason, in the order in which tables show them.
-    pub const ALL: [DropReason; 11] = [
+    pub const ALL: [DropReason; 12] = [
         DropReason::QueueFull,
         DropReason::Contract,
         DropReason::NoClass,
@@ -266,6 +268,7 @@ impl DropReason {
         DropReason::TooLong,
         DropReason::Scheduler,
         DropReason::Pie,
+        DropReason::DualPi2,
     ];
 
     /// The word that stands for the reason in traces and summaries.
@@ -279,6 +282,7 @@ impl DropReason {
             DropReason::Choke => "choke",
             DropReason::CoDel => "codel",
             DropReason::Pie => "pie",
+            DropReason::DualPi2 => "dualpi2",
             DropReason::Frame => "frame",
             DropReason::TooLong => "too-long",
             DropReason::Scheduler => "scheduler",

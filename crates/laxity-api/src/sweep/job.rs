@@ -100,12 +100,8 @@ impl Job {
 
     /// Makes it.
     pub(super) fn run(&self, study: &Study) -> Result<Made, Error> {
-        let traffic = Traffic {
-            duration: study.duration,
-            seed: Some(self.seed),
-            arrivals: None,
-            threads: None,
-        };
+        let traffic =
+            Traffic { duration: study.duration, seed: Some(self.seed), ..Traffic::default() };
         let began = Instant::now();
         let (plan, draft) = study.plan_at(&self.point)?;
         let ran = run(&plan, &traffic, &mut (), &mut crate::to_the_end);

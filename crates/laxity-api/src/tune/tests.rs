@@ -105,7 +105,7 @@ source = [
 fn worst(plan: &Plan, class: &str, figure: &str, seeds: u64) -> f64 {
     let one = |seed| {
         let duration = Some("1s".parse().unwrap());
-        let traffic = Traffic { duration, seed: Some(seed), arrivals: None, threads: None };
+        let traffic = Traffic { duration, seed: Some(seed), ..Traffic::default() };
         let ran = run(plan, &traffic, &mut (), &mut crate::to_the_end).unwrap();
         let Ran::Link(ran) = &ran else { unreachable!() };
         let figures = ran.judged.summary.figures();

@@ -12,12 +12,15 @@ mod uniform;
 
 use laxity::aqm::{Choke, CoDel, Fraction, Limit, Managed, Measure, Policy, Red, Spacing};
 use laxity::packet::ClassId;
+use laxity::sched::dualpi2::DualPi2Settings;
 use laxity::sched::dwcs::{DwcsSettings, Stream, Streams};
 use laxity::sched::edf::{Assign, BestEffort, Deadlines};
 use laxity::sched::fq_codel::FqCodelSettings;
 use laxity::sched::hfsc::{ClassSpec, Curves};
 use laxity::sched::qfq::QfqClass;
-use laxity::sched::{Drr, Dwcs, Edf, Fifo, FqCodel, Hfsc, Priority, Qfq, Share, Wf2q, Wfq};
+use laxity::sched::{
+    Drr, DualPi2, Dwcs, Edf, Fifo, FqCodel, Hfsc, Priority, Qfq, Share, Wf2q, Wfq,
+};
 use laxity::service::ServiceCurve;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity::window::Loss;
@@ -153,6 +156,7 @@ impl Case {
                 | Kind::Hfsc
                 | Kind::Priority
                 | Kind::FqCodel
+                | Kind::DualPi2
                 | Kind::Edf
                 | Kind::Dwcs,
             )
@@ -187,6 +191,11 @@ impl Case {
                 let fq_codel = FqCodel::new(classes as usize, settings, 1);
                 let fq_codel = fq_codel.expect("RFC 8290 has queues, a quantum and an interval");
                 under.measure(fq_codel)
+            }
+            Case::Of(Kind::DualPi2) => {
+                let settings = DualPi2Settings { limit: Limit::None, ..DualPi2Settings::USUAL };
+                let dualpi2 = DualPi2::new(classes as usize, settings);
+                under.measure(dualpi2.expect("the usual settings are accepted"))
             }
             Case::HeapEdf => under.measure(HeapEdf::new(load::deadlines(classes))),
             Case::Of(Kind::Wfq) => {

@@ -1,10 +1,17 @@
-//! `laxity check`: what a plan promises, proved.
+//! `laxity check`: what a plan promises, proved, and on request what happens at the worst.
 
-use laxity_api::{check, exactly};
+use std::collections::HashMap;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use laxity_api::{Checked, Effort, Plan, WorstCases, check, exactly, worst_case};
+use serde::Serialize;
 
 use crate::args::Check;
 use crate::failure::Failure;
-use crate::{Promises, input, print, print_json, traffic};
+use crate::input::Inputs;
+use crate::{Promises, input, print, print_json, progress, traffic};
 
 /// Carries the command out.
 pub fn run(arguments: &Check) -> Result<Promises, Failure> {
@@ -12,10 +19,90 @@ pub fn run(arguments: &Check) -> Result<Promises, Failure> {
     let plan = traffic::under(plan, arguments.scheduler.as_deref())?;
     let plan = if arguments.exact { exactly(plan) } else { plan };
     let checked = check(&plan)?;
+    let worst = match arguments.worst_case {
+        true => Some(searched(arguments, &plan)?),
+        false => None,
+    };
+    let files = match (&worst, &arguments.out) {
+        (Some(worst), Some(folder)) => write(arguments, &plan, worst, folder)?,
+        _ => Vec::new(),
+    };
     if arguments.json {
-        print_json(&checked)?;
+        print_json(&Answer { checked: &checked, worst_case: worst.as_ref() })?;
     } else {
-        print(&checked.text(&plan))?;
+        let mut text = checked.text(&plan);
+        if let Some(worst) = &worst {
+            text += &format!("\n{}", worst.text());
+        }
+        for file in files {
+            text += &format!("{file}\n");
+        }
+        print(&text)?;
     }
     Ok(Promises::kept_if(checked.admitted() != Some(false)))
+}
+
+/// What is proved and, if it was asked for, what was found.
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    checked: &'a Checked,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worst_case: Option<&'a WorstCases>,
+}
+
+/// Searches behind a progress bar.
+fn searched(arguments: &Check, plan: &Plan) -> Result<WorstCases, Failure> {
+    let bar = progress::steps("classes and paths", 0);
+    let effort = Effort { packets: arguments.packets, seed: arguments.seed };
+    let found = worst_case(plan, effort, &|all| {
+        bar.set_length(all as u64);
+        bar.inc(1);
+        ControlFlow::Continue(())
+    });
+    bar.finish_and_clear();
+    Ok(found?)
+}
+
+const REPORT: &str = "report.html";
+
+/// Writes a page, and the packets of each class and path. Gives what is said of that.
+fn write(
+    arguments: &Check,
+    plan: &Plan,
+    worst: &WorstCases,
+    folder: &Path,
+) -> Result<Vec<String>, Failure> {
+    let names = names(worst);
+    let all = || names.iter().map(String::as_str).chain([REPORT]);
+    Inputs::new(&arguments.plan, plan, None).spares(folder, all())?;
+    let refused = |error| Failure::unwritable(folder, &error);
+    fs::create_dir_all(folder).map_err(refused)?;
+    for (case, name) in worst.0.iter().zip(&names) {
+        fs::write(folder.join(name), case.csv(plan)).map_err(refused)?;
+    }
+    fs::write(folder.join(REPORT), worst.page(plan)).map_err(refused)?;
+    let packets = folder.join(names.first().map_or(REPORT, |name| name));
+    Ok(vec![
+        format!("Report: {}", folder.join(REPORT).display()),
+        format!(
+            "Again:  laxity run {} --arrivals {}",
+            input::shown(&arguments.plan),
+            packets.display()
+        ),
+    ])
+}
+
+/// A file's name for each class and path: that of the class as far as files may be called so, and a number where
+/// it has several.
+fn names(worst: &WorstCases) -> Vec<String> {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    let name = |class: &String| {
+        let plain = |c: char| if c.is_alphanumeric() || "-_".contains(c) { c } else { '_' };
+        let plain: String = class.chars().map(plain).take(60).collect();
+        let number = seen.entry(plain.to_lowercase()).or_default();
+        *number += 1;
+        if *number == 1 { format!("{plain}.csv") } else { format!("{plain}-{number}.csv") }
+    };
+    worst.0.iter().map(|case| &case.class).map(name).collect()
 }

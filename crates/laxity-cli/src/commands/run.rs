@@ -12,7 +12,7 @@ use crate::args::{PacketFile, Run};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Simulating;
-use crate::{Promises, print, print_json, traffic};
+use crate::{Promises, input, print, print_json, traffic};
 
 /// Carries the command out.
 pub fn run(arguments: &Run) -> Result<Promises, Failure> {
@@ -21,11 +21,18 @@ pub fn run(arguments: &Run) -> Result<Promises, Failure> {
     let plan = traffic::under(plan, arguments.scheduler.as_deref())?;
     traffic::with(given, |traffic| match given.seeds {
         Some(count) => seeds::run(arguments, &plan, traffic, traffic.seeds(&plan, count)?),
-        None => run_once(arguments, &plan, traffic),
+        None => {
+            let traffic = Traffic { profile: arguments.profile, ..*traffic };
+            run_once(arguments, &plan, &traffic)
+        }
     })
 }
 
 fn run_once(arguments: &Run, plan: &Plan, traffic: &Traffic<'_>) -> Result<Promises, Failure> {
+    if plan.network.is_some() {
+        // Every source reads it.
+        input::keep(arguments.traffic.arrivals.as_deref())?;
+    }
     let ran = match &arguments.out {
         None => watched(plan, traffic, &mut ())?,
         Some(folder) => {
@@ -39,6 +46,9 @@ fn run_once(arguments: &Run, plan: &Plan, traffic: &Traffic<'_>) -> Result<Promi
     };
     if let Some(how) = ran.parallelism() {
         eprintln!("{how}");
+    }
+    if let Some(profile) = ran.profile() {
+        eprint!("{profile}");
     }
     if arguments.json {
         print_json(&ran)?;

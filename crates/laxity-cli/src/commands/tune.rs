@@ -48,16 +48,7 @@ pub fn run(arguments: &Tune) -> Result<Promises, Failure> {
 fn guard(file: &Path, tuning: &Tuning, folder: &Path) -> Result<(), Failure> {
     let (plan, _) = tuning.plan_at(&tuning.start())?;
     for read in [file, tuning.plan()] {
-        let inputs = Inputs::new(read, &plan, None);
-        for name in [PLAN, REPORT] {
-            let path = folder.join(name);
-            if inputs.same_as(&path).is_some() {
-                return Err(Failure::input(format!(
-                    "{} is read by this command and would be replaced by its results: give --out another folder",
-                    path.display()
-                )));
-            }
-        }
+        Inputs::new(read, &plan, None).spares(folder, [PLAN, REPORT])?;
     }
     Ok(())
 }

@@ -100,7 +100,7 @@ fn a_wrong_key_or_name() {
             "plan.toml:6:8",
             "unknown word `edff`",
             "did you mean `edf`?",
-            "`fifo`, `wfq`, `wf2q`, `drr`, `qfq`, `hfsc`, `priority`, `fq-codel`, `edf`, `dwcs`",
+            "`fifo`, `wfq`, `wf2q`, `drr`, `qfq`, `hfsc`, `priority`, `fq-codel`, `dualpi2`, `edf`, `dwcs`",
         ],
     );
 }
@@ -193,7 +193,7 @@ fn a_wrong_argument() {
     };
     let kinds = [
         "`edff` is not a scheduler, did you mean `edf`?",
-        "fifo, wfq, wf2q, drr, qfq, hfsc, priority, fq-codel, edf",
+        "fifo, wfq, wf2q, drr, qfq, hfsc, priority, fq-codel, dualpi2, edf",
         "two-line-fast, exact",
     ];
     run(&["--scheduler", "edff"], &kinds);

@@ -36,9 +36,10 @@ mod tune;
 mod verdicts;
 #[cfg(target_os = "linux")]
 mod watch;
+mod worst_case;
 
 /// Every discipline that a plan can be run under.
-const SCHEDULERS: [&str; 16] = [
+const SCHEDULERS: [&str; 17] = [
     "fifo",
     "wfq",
     "wf2q",
@@ -47,6 +48,7 @@ const SCHEDULERS: [&str; 16] = [
     "hfsc",
     "priority",
     "fq-codel",
+    "dualpi2",
     "edf/background",
     "edf/total-bandwidth",
     "edf/shifted-line",

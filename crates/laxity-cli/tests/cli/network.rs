@@ -93,7 +93,7 @@ fn networks_are_compared() {
 fn what_a_network_cannot_do_is_said() {
     let folder = Folder::with_plan(NETWORK);
     for (arguments, says) in [
-        (&["run", "plan.toml", "--arrivals", "x.csv"][..], "--arrivals feeds one link"),
+        (&["run", "plan.toml", "--arrivals", "x.csv"][..], "x.csv"),
         (&["run", "plan.toml", "--out", "out", "--packets", "parquet"], "csv or none"),
     ] {
         refused(&folder, arguments, &[says]);

@@ -190,7 +190,10 @@ fn the_runs_try_everything() {
             }
         }
     }
-    let all = ["dwcs", "drr", "edf", "fifo", "fq-codel", "hfsc", "priority", "qfq", "wf2q", "wfq"];
+    let all = [
+        "dualpi2", "dwcs", "drr", "edf", "fifo", "fq-codel", "hfsc", "priority", "qfq", "wf2q",
+        "wfq",
+    ];
     assert!(kinds.into_iter().eq(BTreeSet::from(all)));
     let all = ["choke", "codel", "contract", "late", "queue-full", "red", "too-long"];
     assert!(reasons.iter().copied().eq(BTreeSet::from(all)), "{reasons:?}");

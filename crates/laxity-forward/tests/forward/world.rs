@@ -29,10 +29,11 @@ pub const DISCIPLINES: [Discipline; 9] = [
 ];
 
 /// Those that any plan may be put under.
-const OTHERS: [&str; 3] = [
+const OTHERS: [&str; 4] = [
     "kind = \"fifo\"",
     "kind = \"fq-codel\", limit = 40, target = \"1ms\", interval = \"10ms\"",
     "kind = \"fq-codel\", limit = \"30kB\"",
+    "kind = \"dualpi2\", limit = 40, target = \"1ms\", update = \"2ms\", alpha = 5, beta = 50",
 ];
 
 const QUEUES: [&str; 9] = [

@@ -62,6 +62,7 @@ impl Run {
             on: &plan.networked().expect("the paper's plans are networks").assigned(),
             duration: Some(duration),
             seed,
+            arrivals: None,
         };
         let summary = run.simulate(&mut watch, &mut laxity_sim::to_the_end)?.summary;
         Ok(watch.shown(combination, &summary))

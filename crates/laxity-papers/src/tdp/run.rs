@@ -35,7 +35,12 @@ pub struct Flow {
 
 impl Run {
     pub fn of(plan: &Plan, duration: Nanos, seed: u64) -> Result<Run, SimError> {
-        let run = NetworkRun { on: &networked(plan).assigned(), duration: Some(duration), seed };
+        let run = NetworkRun {
+            on: &networked(plan).assigned(),
+            duration: Some(duration),
+            seed,
+            arrivals: None,
+        };
         let summary = run.simulate(&mut (), &mut laxity_sim::to_the_end)?.summary;
         Ok(Run::from(plan, &summary))
     }

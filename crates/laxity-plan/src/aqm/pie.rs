@@ -5,11 +5,10 @@ use std::ops::Range;
 use laxity::aqm::{Limit, Pie, Policy};
 use laxity::units::Nanos;
 
-use super::room::{ECN, Management, Room};
-use crate::error::Fault;
+use super::room::{ECN, Management, Room, millionths};
 use crate::keys::Key;
 use crate::model::{LinkSpec, QueueLimit, QueueSpec};
-use crate::raw::{self, At, Number};
+use crate::raw;
 use crate::read::{Read, positive};
 
 pub const ROOM: Room = Room {
@@ -47,7 +46,7 @@ fn read(raw: &raw::Queue, _: &Range<usize>, limit: QueueLimit, link: &LinkSpec) 
     let time =
         |key, written: &Option<_>, default| written.as_ref().map_or(Ok(default), positive(key));
     let gain = |key, written: &Option<_>, default| {
-        written.as_ref().map_or(Ok(default), |written| millionths(key, written))
+        written.as_ref().map_or(Ok(default), |written| millionths(key, Pie::MOST_GAIN, written))
     };
     let [alpha, beta] = Pie::GAINS;
     Ok(QueueSpec::Pie(Pie {
@@ -60,13 +59,4 @@ fn read(raw: &raw::Queue, _: &Range<usize>, limit: QueueLimit, link: &LinkSpec) 
         ecn: raw.ecn.as_ref().is_some_and(|ecn| ecn.value),
         packet: link.max_packet,
     }))
-}
-
-fn millionths(key: &str, At { value: Number(gain), span }: &At<Number>) -> Read<u32> {
-    let millionths = (gain * 1e6).round();
-    if (0.0..=f64::from(Pie::MOST_GAIN)).contains(&millionths) {
-        return Ok(millionths as u32);
-    }
-    let largest = f64::from(Pie::MOST_GAIN) / 1e6;
-    Err(Fault::at(span, format!("`{key}` is {gain}")).help(format!("it is 0 to {largest}")))
 }

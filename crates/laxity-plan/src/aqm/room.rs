@@ -5,9 +5,10 @@ use std::ops::Range;
 use laxity::aqm::{Limit, Policy};
 use laxity::units::Bytes;
 
+use crate::error::Fault;
 use crate::keys::{Key, Keys};
 use crate::model::{LinkSpec, QueueLimit, QueueSpec};
-use crate::raw::{self, At};
+use crate::raw::{self, At, Number};
 use crate::read::{Read, zero};
 
 /// A queue management with its settings.
@@ -47,4 +48,15 @@ pub fn limit(key: &str, raw: &At<raw::Limit>) -> Read<QueueLimit> {
         raw::Limit::Packets(count) => Ok(QueueLimit::Packets(count)),
         raw::Limit::Bytes(size) => Ok(QueueLimit::Bytes(size)),
     }
+}
+
+/// A number in millionths, at most `most` of them.
+pub fn millionths(key: &str, most: u32, raw: &At<Number>) -> Read<u32> {
+    let At { value: Number(written), span } = raw;
+    let millionths = (written * 1e6).round();
+    if (0.0..=f64::from(most)).contains(&millionths) {
+        return Ok(millionths as u32);
+    }
+    let largest = f64::from(most) / 1e6;
+    Err(Fault::at(span, format!("`{key}` is {written}")).help(format!("it is 0 to {largest}")))
 }

@@ -1,6 +1,6 @@
 //! Static priority.
 
-use laxity::admit::priority::{Ranked, priority, priority_services};
+use laxity::admit::priority::{Ranked, priority, priority_aggregates, priority_services};
 use laxity::admit::{Service, Unbounded};
 use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
@@ -47,6 +47,11 @@ impl Discipline for Priority {
 
     fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
         where_proved(for_leaves(plan, priority_services(plan.link.rate, &ranked(plan))))
+    }
+
+    fn aggregates(&self, plan: &Plan) -> Vec<Option<Service>> {
+        let aggregates = priority_aggregates(plan.link.rate, &ranked(plan));
+        where_proved(for_leaves(plan, aggregates.into_iter().map(Ok)))
     }
 }
 

@@ -25,6 +25,12 @@ pub trait Discipline {
     /// By what curves of their own the classes are served, whatever the others send; `None` where it
     /// depends on them, or nothing is guaranteed.
     fn services(&self, plan: &Plan) -> Vec<Option<Service>>;
+
+    /// By what each class is served together with all those behind which it [waits](Room::waits_behind), in
+    /// whatever order: a strict service curve, and what comes on top. `None` where none is proved.
+    fn aggregates(&self, plan: &Plan) -> Vec<Option<Service>> {
+        vec![None; plan.classes.len()]
+    }
 }
 
 /// The delay bound of every class, or why it has none.

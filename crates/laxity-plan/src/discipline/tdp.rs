@@ -163,6 +163,12 @@ fn check(plan: &Plan, scheduler: &Range<usize>) -> Read<()> {
             "frames are reserved at rates that stay as they are: take it out",
         );
     }
+    if let Some(link) = network.links.iter().find(|link| link.disturbs()) {
+        return refuse(
+            format!("`jitter`, `reorder` or `duplicate` at link `{}`", link.name),
+            "nodes keep in step by what comes in the order and at the times at which it was sent: take them out",
+        );
+    }
     let cells = (spec.period() as usize).saturating_mul(2 * network.links.len());
     if cells > MOST_LINK_FRAMES {
         return refuse(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use laxity::link::{Link, Trace};
 use laxity::units::{Bytes, Nanos, Rate};
 
-use super::Scheduling;
+use super::{Dist, Scheduling};
 
 /// The tables `[network.NAME]` of a plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +36,12 @@ pub struct NetworkLink {
     pub scheduling: Option<Scheduling>,
     /// Packets that are lost under way.
     pub loss: Option<WireLoss>,
+    /// By how much longer than `delay` packets are under way. They arrive in the order in which they were sent.
+    pub jitter: Option<Dist<Nanos>>,
+    /// Packets that others pass under way.
+    pub reorder: Option<Reorder>,
+    /// The share of packets that arrive twice, above 0 and at most 1.
+    pub duplicate: Option<f64>,
 }
 
 /// `loss = { … }` of a link: losses in runs, each as likely to begin at any packet that is not in one
@@ -47,6 +53,15 @@ pub struct WireLoss {
     /// The mean number of consecutive packets that are lost, at least 1 and such that `share` can be
     /// reached. Default as independent losses have it.
     pub run: f64,
+}
+
+/// `reorder = { … }` of a link: packets that are held up under way, each as likely whatever becomes of others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reorder {
+    /// The share of packets, above 0 and at most 1.
+    pub share: f64,
+    /// By how much longer they are under way.
+    pub by: Dist<Nanos>,
 }
 
 /// A node, with what `[node.NAME]` says of it.
@@ -101,6 +116,18 @@ impl NetworkLink {
     /// The highest rate at which it sends.
     pub fn peak(&self) -> Rate {
         self.trace.as_ref().map_or(self.rate, |trace| trace.peak())
+    }
+
+    /// By how much longer than `delay` a packet may be under way; none if there is no limit to that.
+    pub fn most_jitter(&self) -> Option<Nanos> {
+        let by = self.reorder.map(|reorder| reorder.by);
+        let most = |dist: Option<Dist<Nanos>>| dist.map_or(Some(Nanos::ZERO), |dist| dist.most());
+        Some(most(self.jitter)?.saturating_add(most(by)?))
+    }
+
+    /// Whether it does to packets under way what no wire does: it delays them by chance, or doubles them.
+    pub fn disturbs(&self) -> bool {
+        self.jitter.is_some() || self.reorder.is_some() || self.duplicate.is_some()
     }
 
     /// How long a packet takes to the other end if nothing is in its way, at the rate that schedulers count on.

@@ -1,6 +1,7 @@
 //! Which discipline shares a link, and its settings.
 
 pub use laxity::sched::Late;
+use laxity::sched::dualpi2::DualPi2Settings;
 use laxity::sched::dwcs::DwcsSettings;
 use laxity::sched::fq_codel::FqCodelSettings;
 use laxity::sched::tdp::CommonTime;
@@ -29,6 +30,8 @@ kinds! {
     Priority: "priority";
     /// Flow queues with controlled delay (RFC 8290).
     FqCodel: "fq-codel";
+    /// Two queues for L4S and all else, coupled (RFC 9332).
+    DualPi2: "dualpi2";
     /// Earliest deadline first, with deadlines for best effort.
     Edf: "edf";
     /// Dynamic window-constrained scheduling: deadlines, and losses that are tolerated.
@@ -56,6 +59,8 @@ pub enum SchedulerSpec {
     Priority,
     /// Flow queues with controlled delay (RFC 8290).
     FqCodel(FqCodelSettings),
+    /// Two queues for L4S and all else, coupled (RFC 9332).
+    DualPi2(DualPi2Settings),
     /// Earliest deadline first, with deadlines for best effort.
     Edf(EdfSpec),
     /// Dynamic window-constrained scheduling.
@@ -76,6 +81,7 @@ impl SchedulerSpec {
             SchedulerSpec::Hfsc => Kind::Hfsc,
             SchedulerSpec::Priority => Kind::Priority,
             SchedulerSpec::FqCodel(_) => Kind::FqCodel,
+            SchedulerSpec::DualPi2(_) => Kind::DualPi2,
             SchedulerSpec::Edf(_) => Kind::Edf,
             SchedulerSpec::Dwcs(_) => Kind::Dwcs,
             SchedulerSpec::Tdp(_) => Kind::Tdp,

@@ -139,3 +139,17 @@ pub enum Dist<T> {
     /// `{ weibull = [scale, shape] }`.
     Weibull(T, f64),
 }
+
+impl<T: Copy> Dist<T> {
+    /// What no draw is above, if there is such a limit.
+    pub fn most(&self) -> Option<T> {
+        match *self {
+            Dist::Constant(most) | Dist::Uniform(_, most) => Some(most),
+            Dist::Normal(..)
+            | Dist::Exponential(_)
+            | Dist::Pareto(..)
+            | Dist::LogNormal(..)
+            | Dist::Weibull(..) => None,
+        }
+    }
+}

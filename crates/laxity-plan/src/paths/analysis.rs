@@ -6,7 +6,7 @@ use laxity::curve::{Curve, ceil_nanos};
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
-use super::tandem::EndToEnd;
+use super::tandem::{EndToEnd, View};
 use super::{ClassAtOutput, Output, Paths, Route, Unproved};
 use crate::model::{LinkSpec, Plan, SchedulerSpec, TokenBucket};
 use crate::network::Networked;
@@ -32,7 +32,17 @@ type State = (Vec<ClassAtOutput>, Vec<Result<Nanos, Unproved>>);
 #[derive(Clone)]
 pub(super) struct Analysed {
     pub(super) guarantee: Guarantee,
+    /// By what it is served together with those that may go before it.
+    pub(super) aggregate: Option<Aggregate>,
     leaving: Vec<TokenBucket>,
+}
+
+/// Classes that an output serves together, in whatever order.
+#[derive(Clone)]
+pub(super) struct Aggregate {
+    pub(super) service: Service,
+    /// All of them that pass, in their order.
+    pub(super) of: Vec<ClassId>,
 }
 
 impl Paths {
@@ -68,7 +78,8 @@ impl Paths {
     /// Analyses the routes from end to end, whose outputs are analysed.
     pub(super) fn end_to_end(&mut self, analysis: &Analysis<'_>) {
         for route in 0..self.routes.len() {
-            self.routes[route].bounds = EndToEnd { analysis, paths: self, route }.bounds();
+            self.routes[route].bounds =
+                EndToEnd { analysis, paths: self, route, view: View::Queues }.bounds();
         }
     }
 }
@@ -116,6 +127,7 @@ impl Analysis<'_> {
         for &output in cyclic {
             for (at, passing) in paths.outputs[output].classes.iter_mut().enumerate() {
                 passing.bound = Err(Unproved::CyclicDependency);
+                passing.arrival = None;
                 self.analysed[output][at] = None;
             }
             for &(route, place) in &self.passing[output] {
@@ -150,13 +162,17 @@ impl Analysis<'_> {
             self.guarantees(paths, number);
         }
         let output = &paths.outputs[number];
-        let propagation = self.on.link(output.hop).delay;
+        let link = self.on.link(output.hop);
+        let most = link.most_jitter().map(|jitter| link.delay.saturating_add(jitter));
         for &(route, place) in &self.passing[number] {
             let bound = output.class(paths.routes[route].class).map(|passing| passing.bound);
             let so_far = &mut self.so_far[route];
-            so_far[place + 1].1 = match (so_far[place].1, bound) {
-                (Ok(before), Some(Ok(delay))) => {
-                    Ok(before.saturating_add(delay).saturating_add(propagation))
+            so_far[place + 1].1 = match (so_far[place].1, bound, most) {
+                (Err(Unproved::Disturbed), ..) => Err(Unproved::Disturbed),
+                (_, _, None) => Err(Unproved::Disturbed),
+                (..) if link.duplicate.is_some() => Err(Unproved::Disturbed),
+                (Ok(before), Some(Ok(delay)), Some(most)) => {
+                    Ok(before.saturating_add(delay).saturating_add(most))
                 }
                 _ => Err(Unproved::UnboundedUpstream),
             };
@@ -168,6 +184,7 @@ impl Analysis<'_> {
         let here = paths.plan_at(self.on, number);
         let bounds = self.bounds(paths, number, &here);
         let services = self.services(&paths.outputs[number], &here);
+        let mut aggregates = aggregates(&paths.outputs[number], &here);
         let peak = self.on.link(paths.outputs[number].hop).peak();
         let least = self.least(peak);
         let output = &mut paths.outputs[number];
@@ -178,7 +195,7 @@ impl Analysis<'_> {
                 bound.ok().zip(passing.arrival.as_ref()).map(|(delay, arrival)| {
                     let guarantee = Guarantee { delay, service: services[at].clone() };
                     let leaving = guarantee.leaving(arrival, least, packet, peak);
-                    Analysed { guarantee, leaving }
+                    Analysed { guarantee, aggregate: aggregates[at].take(), leaving }
                 });
         }
     }
@@ -203,7 +220,10 @@ impl Analysis<'_> {
         let shortest = so_far().map(|so_far| so_far.0).min().unwrap_or_default();
         let mut longest = Nanos::ZERO;
         for so_far in so_far() {
-            longest = longest.max(so_far.1?);
+            longest = longest.max(so_far.1.map_err(|why| match why {
+                Unproved::Disturbed => Unproved::Disturbed,
+                _ => Unproved::UnboundedUpstream,
+            })?);
         }
         let mut lines = with_jitter(entered, longest.saturating_sub(shortest));
         let mut from: Vec<_> =
@@ -232,7 +252,8 @@ impl Analysis<'_> {
     ) -> Option<Vec<TokenBucket>> {
         let (from, analysed) = (&paths.outputs[from], &self.analysed[from]);
         let at = from.classes.iter().position(|passing| passing.class == class)?;
-        let one = &analysed[at].as_ref()?.leaving;
+        let jitter = self.on.link(from.hop).most_jitter()?;
+        let one = with_jitter(&analysed[at].as_ref()?.leaving, jitter);
         let flows = match (from.private, paths.outputs[to].private) {
             (Some(route), None) => u64::from(paths.routes[route].flows),
             _ => 1,
@@ -264,7 +285,7 @@ impl Analysis<'_> {
         };
         let waiting = waiting_behind_unknown(output, here);
         let bound =
-            |(passing, waits): (&super::ClassAtOutput, bool)| match (&passing.arrival, waits) {
+            |(passing, waits): (&ClassAtOutput, bool)| match (&passing.arrival, waits) {
                 (None, _) => passing.bound,
                 (Some(_), true) => Err(Unproved::UnknownCrossTraffic),
                 (Some(_), false) => all[passing.class.index()],
@@ -316,7 +337,8 @@ impl Analysis<'_> {
         };
         let packet = classes.iter().map(longest).max().unwrap_or_default();
         let link = self.on.link(paths.outputs[from].hop);
-        Some(sum.minimum(&arrival_curve(&[over_link(link.peak(), packet)])))
+        let fastest = with_jitter(&[over_link(link.peak(), packet)], link.most_jitter()?);
+        Some(sum.minimum(&arrival_curve(&fastest)))
     }
 
     /// By what curves of their own an output serves its classes.
@@ -332,6 +354,19 @@ impl Analysis<'_> {
         let all = here.services();
         output.classes.iter().map(|of| all[of.class.index()].clone()).collect()
     }
+}
+
+/// By what an output serves each of its classes together with those that may go before it.
+fn aggregates(output: &Output, here: &Plan) -> Vec<Option<Aggregate>> {
+    let services = here.aggregates();
+    let waits_behind = (here.scheduler.room().waits_behind)(here);
+    let classes = || output.classes.iter().map(|passing| passing.class);
+    let aggregate = |class: ClassId| {
+        let service = services[class.index()].clone()?;
+        let of = classes().filter(|&other| other == class || waits_behind(class, other));
+        Some(Aggregate { service, of: of.collect() })
+    };
+    classes().map(aggregate).collect()
 }
 
 /// By how much a packet may take less than its length at a link's rate: links begin in between whole

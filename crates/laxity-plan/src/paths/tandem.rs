@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use laxity::admit::Service;
-use laxity::admit::network::{Bound, Flow, Group, Order, Server, Tandem};
+use laxity::admit::network::{Bound, Flow, Group, Method, Order, Server, Tandem};
 use laxity::admit::path::over_link;
 use laxity::curve::Curve;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos};
 
-use super::analysis::Analysis;
+use super::analysis::{Aggregate, Analysis};
 use super::simplex::Simplex;
 use super::{Paths, Unproved};
+use crate::model::Hop;
 
 /// Packets of a class that are in the same queues as a route's at some of its outputs in a row, and
 /// the output from which they come there.
@@ -31,17 +32,45 @@ pub(super) struct EndToEnd<'a> {
     pub paths: &'a Paths,
     /// The number of the route.
     pub route: usize,
+    /// With whom its packets are taken together.
+    pub view: View,
+}
+
+/// With whom a route's packets are taken together at an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum View {
+    /// With those in the same queue.
+    Queues,
+    /// With all that may go before them, in whatever order.
+    Blind,
 }
 
 impl EndToEnd<'_> {
     /// How long its packets take, by each method, with propagation.
     pub fn bounds(self) -> Result<Vec<Bound>, Unproved> {
-        let hops = self.paths.routes[self.route].path.iter();
-        let link = |hop| self.analysis.on.link(hop);
-        let propagation = hops.map(|hop| link(*hop).delay).fold(Nanos::ZERO, Nanos::saturating_add);
+        let path = &self.paths.routes[self.route].path;
+        let link = |hop: &Hop| self.analysis.on.link(*hop);
+        let mut propagation = Nanos::ZERO;
+        for of in path.iter().map(link) {
+            let jitter = of.most_jitter().ok_or(Unproved::Disturbed)?;
+            propagation = propagation.saturating_add(of.delay).saturating_add(jitter);
+        }
         let over_links =
             |bound: Bound| Bound { delay: bound.delay.saturating_add(propagation), ..bound };
-        Ok(self.tandem()?.bounds(&Simplex).into_iter().map(over_links).collect())
+        let mut bounds = self.tandem()?.bounds(&Simplex);
+        let blind = EndToEnd { view: View::Blind, ..self };
+        if self.outputs().iter().any(|&output| blind.aggregate(output).is_some()) {
+            bounds.extend(blind.tandem()?.bounds(&Simplex));
+        }
+        // Packets do not come to the next server as they left the one before where a wire does something to them.
+        let inner = path.iter().take(path.len().saturating_sub(1)).map(link);
+        if inner.into_iter().any(|of| of.disturbs()) {
+            bounds.retain(|bound| bound.method == Method::Hops);
+        }
+        // The least of each method.
+        bounds.sort_by_key(|bound| (bound.method, bound.delay));
+        bounds.dedup_by_key(|bound| bound.method);
+        Ok(bounds.into_iter().map(over_links).collect())
     }
 
     /// Its outputs, and what waits there in the same queues.
@@ -68,6 +97,14 @@ impl EndToEnd<'_> {
         let at = output.classes.iter().position(|passing| passing.class == class);
         let at = at.ok_or(Unproved::UnboundedUpstream)?;
         let delay = output.classes[at].bound?;
+        if self.view == View::Blind {
+            let aggregate = self.aggregate(number);
+            let passing = output.classes.iter().map(|passing| passing.class);
+            let packet = passing.filter(|other| *other == class || self.competes(number, *other));
+            let packet = packet.map(|class| self.longest(class)).max().unwrap_or_default();
+            let service = aggregate.map(|aggregate| aggregate.service.clone());
+            return Ok(Server { service, order: Order::Arbitrary, packet, delay });
+        }
         let link = self.analysis.on.at(output.hop).link;
         let (service, packet) = if self.is_one_queue(number) {
             let longest = output.classes.iter().map(|passing| self.longest(passing.class)).max();
@@ -113,8 +150,27 @@ impl EndToEnd<'_> {
         let is_itself = other == self.route && at == place;
         let is_alone = route.flows == 1 || self.paths.outputs[here].private.is_some();
         here == there
-            && (others.class == route.class || self.is_one_queue(here))
+            && (others.class == route.class || self.competes(here, others.class))
             && !(is_itself && is_alone)
+    }
+
+    /// Whether another class is taken together with the route's at an output.
+    fn competes(&self, output: usize, other: ClassId) -> bool {
+        match self.view {
+            View::Queues => self.is_one_queue(output),
+            View::Blind => {
+                let aggregate = self.aggregate(output);
+                aggregate.is_some_and(|aggregate| aggregate.of.binary_search(&other).is_ok())
+            }
+        }
+    }
+
+    /// By what an output serves the route's class and all that may go before it, together.
+    fn aggregate(&self, output: usize) -> Option<&Aggregate> {
+        let class = self.paths.routes[self.route].class;
+        let classes = &self.paths.outputs[output].classes;
+        let at = classes.binary_search_by_key(&class, |passing| passing.class).ok()?;
+        self.analysis.analysed[output][at].as_ref()?.aggregate.as_ref()
     }
 
     /// Whether all classes share one queue.
@@ -161,12 +217,13 @@ impl EndToEnd<'_> {
             let arrival = first.arrivals[server - first.path.start].clone();
             (numbers.len() > 1).then_some(Group { server, flows: numbers, arrival })
         };
+        // Links that disturb their packets may bring them closer together than they send them.
         let link = |(from, numbers): (usize, Vec<usize>)| {
             let packet = numbers.iter().map(|&number| flows[number].packet).max();
             let link = self.analysis.on.link(self.paths.outputs[from].hop);
             let arrival = vec![over_link(link.peak(), packet.unwrap_or_default())];
-            Group { server, flows: numbers, arrival }
+            (!link.disturbs()).then_some(Group { server, flows: numbers, arrival })
         };
-        of_class.into_values().filter_map(class).chain(over.into_iter().map(link)).collect()
+        of_class.into_values().filter_map(class).chain(over.into_iter().filter_map(link)).collect()
     }
 }

@@ -56,6 +56,30 @@ fn a_burst_waits_at_the_slowest_hop() {
     assert!(about(by(route, Method::Hops), 17 * MS) && about(route.bound(), 17 * MS));
 }
 
+/// A burst of 5 ms goes before at three outputs: hop by hop it is paid at each, together once.
+#[test]
+fn a_burst_that_goes_before_is_paid_once() {
+    let text = format!(
+        "{LINK}scheduler.kind = \"priority\"
+        class.urgent = {{ level = 0, arrival = {{ bucket = \"5000b\", rate = \"80kbit\" }} }}
+        class.calm = {{ level = 1, arrival = {{ bucket = \"1000b\", rate = \"80kbit\" }} }}
+        network.one.between = [\"a\", \"b\"]
+        network.two.between = [\"b\", \"c\"]
+        network.three.between = [\"c\", \"d\"]\n{}{}",
+        source("urgent", &["a", "b", "c", "d"]),
+        source("calm", &["a", "b", "c", "d"])
+    );
+    let paths = paths(&text);
+    let calm = paths.routes.iter().find(|route| paths.outputs[0].classes[1].class == route.class);
+    let calm = calm.unwrap();
+    // The burst of 5 ms, a packet of its own, one at each of the first two outputs, and 6 ms on the way.
+    let once = calm.by(Method::MultiplexingOnce).unwrap();
+    assert!((14 * MS..15 * MS).contains(&once.0), "{calm:?}");
+    assert_eq!(calm.least().unwrap().delay, once.min(calm.by(Method::Matching).unwrap()));
+    assert!(calm.by(Method::Separate).unwrap().0 > once.0 + 4 * MS, "{calm:?}");
+    assert!(calm.by(Method::Hops).unwrap() > once, "{calm:?}");
+}
+
 #[test]
 fn classes_of_which_nothing_is_known_spoil_queues_and_not_curves() {
     let text = |scheduler: &str, other: &str| {

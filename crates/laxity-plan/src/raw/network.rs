@@ -4,7 +4,7 @@ use laxity::units::{Nanos, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{At, Count, Number, Quantity, Scheduler, Table};
+use super::{At, Count, Distribution, Number, Quantity, Scheduler, Table};
 
 /// A link of a network, for both directions.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -26,6 +26,13 @@ pub struct NetworkLink {
     pub scheduler: Option<At<Table<Scheduler>>>,
     /// Packets that are lost under way. Default none.
     pub loss: Option<Table<WireLoss>>,
+    /// How much longer than `delay` a packet is under way. It stays behind those that were sent before it. Default not
+    /// at all.
+    pub jitter: Option<At<Distribution<Nanos>>>,
+    /// Packets that are held up under way and passed by those behind them. Default none.
+    pub reorder: Option<Table<Reorder>>,
+    /// Packets that arrive twice. Default none.
+    pub duplicate: Option<Table<Duplicate>>,
 }
 
 /// Random losses under way, in runs of consecutive packets.
@@ -37,6 +44,24 @@ pub struct WireLoss {
     /// How many consecutive packets are lost at once, in the mean. Default as if every packet was
     /// lost by chance, whatever became of the one before.
     pub run: Option<At<Number>>,
+}
+
+/// Random packets that are passed by others.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Reorder {
+    /// The share of packets that are held up, more than 0 and at most 1.
+    pub share: At<Number>,
+    /// How much longer they are under way.
+    pub by: At<Distribution<Nanos>>,
+}
+
+/// Random packets that arrive twice.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Duplicate {
+    /// The share of packets of which a copy is made, more than 0 and at most 1.
+    pub share: At<Number>,
 }
 
 /// A node of a network.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::limit::Limit;
 use super::queue::Queue;
-use super::values::{At, Count, Quantity, Table, Word, span};
+use super::values::{At, Count, Number, Quantity, Table, Word, span};
 use super::words::{Late, Precedence, Violation};
 use crate::discipline::Kind;
 use crate::keys::Written;
@@ -35,9 +35,9 @@ pub struct Scheduler {
     pub check_every: Option<At<Count>>,
     /// `fq-codel`: how much a flow may send in its turn. Default 1514b.
     pub quantum: Option<Quantity<Bytes>>,
-    /// `fq-codel`: how much all flows may have queued, in packets or bytes. Default 10240.
+    /// `fq-codel`, `dualpi2`: how much may be queued in all, in packets or bytes. Default 10240 or 10000.
     pub limit: Option<At<Limit>>,
-    /// `fq-codel`: how long a flow's packets may wait in the long run. Default 5ms.
+    /// `fq-codel`, `dualpi2`: how long a flow's, or classic packets may wait in the long run. Default 5ms or 15ms.
     pub target: Option<Quantity<Nanos>>,
     /// `fq-codel`: for how long they may wait longer. Default 100ms.
     pub interval: Option<Quantity<Nanos>>,
@@ -45,6 +45,18 @@ pub struct Scheduler {
     pub flows: Option<At<Count>>,
     /// `fq-codel`: whether packets are marked that allow it, instead of dropped. Default true.
     pub ecn: Option<At<bool>>,
+    /// `dualpi2`: how often the probability of marks and drops is moved. Default 16ms.
+    pub update: Option<Quantity<Nanos>>,
+    /// `dualpi2`: what a second of waiting above `target` adds to it. Default 0.16.
+    pub alpha: Option<At<Number>>,
+    /// `dualpi2`: what a second by which waiting has grown adds to it. Default 3.2.
+    pub beta: Option<At<Number>>,
+    /// `dualpi2`: how many times more likely L4S packets are marked. Default 2.
+    pub coupling: Option<At<Count>>,
+    /// `dualpi2`: L4S packets that have waited for longer are marked. Default 1ms.
+    pub threshold: Option<Quantity<Nanos>>,
+    /// `dualpi2`: the share of the link that classic packets get at least, 0 to 1. Default 0.1.
+    pub classic_share: Option<At<Number>>,
     /// `tdp`: how long a time frame is, such as "250us".
     pub frame: Option<Quantity<Nanos>>,
     /// `tdp`: how many frames make a cycle: 3 to 65536.
@@ -68,7 +80,7 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// The keys that not every discipline takes, and where they stand.
-    pub fn options(&self) -> [Written<'_>; 20] {
+    pub fn options(&self) -> [Written<'_>; 26] {
         // Taken apart, so that none is forgotten.
         let Scheduler {
             kind: _,
@@ -85,6 +97,12 @@ impl Scheduler {
             interval,
             flows,
             ecn,
+            update,
+            alpha,
+            beta,
+            coupling,
+            threshold,
+            classic_share,
             frame,
             frames,
             cycles,
@@ -107,6 +125,12 @@ impl Scheduler {
             ("interval", span(interval)),
             ("flows", span(flows)),
             ("ecn", span(ecn)),
+            ("update", span(update)),
+            ("alpha", span(alpha)),
+            ("beta", span(beta)),
+            ("coupling", span(coupling)),
+            ("threshold", span(threshold)),
+            ("classic-share", span(classic_share)),
             ("frame", span(frame)),
             ("frames", span(frames)),
             ("cycles", span(cycles)),

@@ -12,8 +12,9 @@ use super::values::{MOST, Read, positive};
 use crate::discipline::tdp;
 use crate::edit;
 use crate::error::{Fault, shown};
-use crate::model::{Clock, LinkSpec, Network, NetworkLink, Node, Scheduling, WireLoss};
+use crate::model::{Clock, LinkSpec, Network, NetworkLink, Node, Reorder, Scheduling, WireLoss};
 use crate::raw::{self, At, Number, Table};
+use crate::source::values::longer;
 use crate::topology::Topology;
 
 /// The longest name of a link or a node, in characters.
@@ -115,6 +116,9 @@ impl Links<'_, '_> {
                 private: false,
                 scheduling: None,
                 loss: None,
+                jitter: None,
+                reorder: None,
+                duplicate: None,
             });
         }
         Ok(drawn)
@@ -158,6 +162,9 @@ impl Links<'_, '_> {
             private: false,
             scheduling: None,
             loss: None,
+            jitter: None,
+            reorder: None,
+            duplicate: None,
         };
         let link = self.with(plain, raw)?;
         self.links.push(link);
@@ -184,6 +191,12 @@ impl Links<'_, '_> {
             private: raw.private.unwrap_or(plain.private),
             scheduling: raw.scheduler.as_ref().map(own).transpose()?,
             loss: raw.loss.as_ref().map(|Table(loss)| wire_loss(loss)).transpose()?,
+            jitter: raw.jitter.as_ref().map(|jitter| longer("jitter", jitter)).transpose()?,
+            reorder: raw.reorder.as_ref().map(|Table(reorder)| reordered(reorder)).transpose()?,
+            duplicate: match &raw.duplicate {
+                Some(Table(duplicate)) => Some(some_or_all(&duplicate.share)?),
+                None => None,
+            },
             ..plain
         })
     }
@@ -226,6 +239,19 @@ fn wire_loss(raw: &raw::WireLoss) -> Read<WireLoss> {
             .help(format!("for this `share` it is at least {shortest} and at most 1000000")));
     }
     Ok(WireLoss { share: *share, run: *run })
+}
+
+fn reordered(raw: &raw::Reorder) -> Read<Reorder> {
+    Ok(Reorder { share: some_or_all(&raw.share)?, by: longer("by", &raw.by)? })
+}
+
+/// A share of packets that is not none.
+fn some_or_all(At { value: Number(share), span }: &At<Number>) -> Read<f64> {
+    match (1e-9..=1.0).contains(share) {
+        true => Ok(*share),
+        false => Err(Fault::at(span, format!("`share` is {share}"))
+            .help("it is more than 0 and at most 1, such as 0.01")),
+    }
 }
 
 fn clock_of(raw: &raw::Clock) -> Read<Clock> {

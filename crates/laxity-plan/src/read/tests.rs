@@ -12,6 +12,7 @@ mod streams;
 mod tdp;
 mod topologies;
 mod traces;
+mod wires;
 
 use std::path::Path;
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Deref;
+use std::sync::OnceLock;
 
 use laxity::admit::tdp::Reservation;
 use laxity::packet::ClassId;
@@ -12,21 +13,31 @@ use super::margin::Margins;
 use super::{ClockMargin, Framed, FramedBound, Framing, MOST_AHEAD, Stretch, TdpSpec, Unframed};
 use crate::model::{Class, Hop, Plan};
 use crate::network::Networked;
+use crate::paths::Paths;
 
-/// A network whose frames are assigned, if its discipline has any. It may take seconds to assign them,
-/// so it is done once, and all that is asked of the network afterwards is asked of this.
+/// A network whose frames are assigned, if its discipline has any. It may take seconds to assign them or to
+/// analyse its paths, so both are done once, and all that is asked of the network afterwards is asked of this.
 #[derive(Clone, Debug)]
 pub struct Assigned<'a> {
     /// The network.
     pub on: Networked<'a>,
     /// What is reserved in it.
     pub framing: Option<Framing<'a>>,
+    paths: OnceLock<Paths>,
+}
+
+impl Assigned<'_> {
+    /// The network's outputs, and the paths through them.
+    pub fn paths(&self) -> &Paths {
+        self.paths.get_or_init(|| self.on.paths())
+    }
 }
 
 impl<'a> Networked<'a> {
     /// The network with its frames assigned.
     pub fn assigned(self) -> Assigned<'a> {
-        Assigned { on: self, framing: self.framed().map(Framing::of) }
+        let framing = self.framed().map(Framing::of);
+        Assigned { on: self, framing, paths: OnceLock::new() }
     }
 }
 

@@ -11,6 +11,7 @@ use laxity_plan::Plan;
 use laxity_plan::model::{Class, Hop};
 use laxity_plan::network::Networked;
 use laxity_plan::paths::{ClassAtOutput, Output, Paths, Route, Unproved};
+use laxity_plan::tdp::Assigned;
 use serde::Serialize;
 
 use crate::admission::{self, Admission, AdmissionView, Test, listed};
@@ -132,10 +133,9 @@ pub struct PassingProof {
 
 impl Proof {
     /// Of a network.
-    pub fn of(on: Networked<'_>) -> Proof {
-        let Networked { plan, .. } = on;
-        let paths = on.paths();
-        let view = View { on, paths: &paths };
+    pub fn of(on: &Assigned<'_>) -> Proof {
+        let (plan, paths) = (on.plan, on.paths());
+        let view = View { on: on.on, paths };
         let routes = || paths.routes.iter().filter(|route| !route.acks);
         let mut proof = Proof {
             scheduler: plan.scheduler.name(),

@@ -12,16 +12,16 @@ const OUTPUTS: [&str; 7] =
     ["frames", "padding sent", "sent late", "lost", "silent frames", "out of step", "unknown"];
 const CLASSES: [&str; 3] = ["jitter", "end to end ms", "from the first link on ms"];
 
-/// Whether links lose packets or outputs have frames, so that the tables say anything.
+/// Whether links lose or double packets or outputs have frames, so that the tables say anything.
 pub fn are_shown(summary: &NetworkSummary) -> bool {
-    summary.hops.iter().any(|hop| hop.frames.is_some() || hop.lost > 0)
+    outputs(summary).next().is_some()
 }
 
 /// Outputs and classes as text.
 pub fn tables(summary: &NetworkSummary) -> String {
-    let outputs: Vec<_> = outputs(summary).map(output_row).collect();
+    let (header, outputs) = table_of_outputs(summary);
     let classes: Vec<_> = summary.classes.iter().map(class_row).collect();
-    format!("{}\n\n{}", table(&OUTPUTS, &outputs), table(&CLASSES, &classes))
+    format!("{}\n\n{}", table(&header, &outputs), table(&CLASSES, &classes))
 }
 
 /// The same as HTML.
@@ -38,8 +38,9 @@ pub fn section(summary: &NetworkSummary) -> Markup {
             } }
         }
     };
+    let (header, outputs) = table_of_outputs(summary);
     html! {
-        (of(&OUTPUTS, outputs(summary).map(output_row).collect()))
+        (of(&header, outputs))
         p.note { "Late packets ended after their frame. Lost ones never came to the node behind, which then may hear nothing of a frame (silent), and after a whole cycle of silence gets out of step until the next cycle turns; what comes meanwhile has no known frame and travels as best effort." }
         (of(&CLASSES, summary.classes.iter().map(class_row).collect()))
         p.note { "Jitter is the longest delay less the shortest. What has frames reserved varies by less than two of them from its first transmission on." }
@@ -47,7 +48,21 @@ pub fn section(summary: &NetworkSummary) -> Markup {
 }
 
 fn outputs(summary: &NetworkSummary) -> impl Iterator<Item = &HopSummary> {
-    summary.hops.iter().filter(|hop| hop.frames.is_some() || hop.lost > 0)
+    let is_shown = |hop: &&HopSummary| hop.frames.is_some() || hop.lost > 0 || hop.duplicated > 0;
+    summary.hops.iter().filter(is_shown)
+}
+
+/// What the table of outputs says, with a column for copies if there are any.
+fn table_of_outputs(summary: &NetworkSummary) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let mut header = OUTPUTS.to_vec();
+    let mut rows: Vec<_> = outputs(summary).map(output_row).collect();
+    if summary.hops.iter().any(|hop| hop.duplicated > 0) {
+        header.push("doubled");
+        for (row, hop) in rows.iter_mut().zip(outputs(summary)) {
+            row.push(count(hop.duplicated));
+        }
+    }
+    (header, rows)
 }
 
 fn output_row(hop: &HopSummary) -> Vec<String> {

@@ -16,7 +16,7 @@ use crate::verdict::{Broken, Measured, Owed, Promise, broken_by};
 pub fn admission(on: &Assigned<'_>) -> AdmissionView {
     match &on.framing {
         Some(framing) => TdpProof::of(framing).view(),
-        None => Proof::of(on.on).view(),
+        None => Proof::of(on).view(),
     }
 }
 

@@ -119,9 +119,14 @@ pub(crate) fn broken_by(class: &ClassSummary, owed: Owed) -> impl Iterator<Item 
         Some(counts.sum::<u64>()).filter(|&dropped| dropped > 0 && owed.room)
     };
     let full = dropped(&[DropReason::QueueFull]).map(|dropped| Promise::Room { dropped });
-    let managed =
-        dropped(&[DropReason::Red, DropReason::Choke, DropReason::CoDel, DropReason::Pie])
-            .map(|dropped| Promise::Management { dropped });
+    let managed = [
+        DropReason::Red,
+        DropReason::Choke,
+        DropReason::CoDel,
+        DropReason::Pie,
+        DropReason::DualPi2,
+    ];
+    let managed = dropped(&managed).map(|dropped| Promise::Management { dropped });
     let too_late = dropped(&[DropReason::Late]).map(|dropped| Promise::Late { dropped });
     let unframed = dropped(&[DropReason::Frame]).map(|dropped| Promise::Frame { dropped });
     let full = full.into_iter().chain(managed).chain(too_late).chain(unframed);

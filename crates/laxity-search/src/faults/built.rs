@@ -6,7 +6,9 @@ use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, Loss, SchedulerSpec};
 
-use crate::subject::{Conduct, Subject};
+use laxity_adversary::contract::Conduct;
+
+use crate::subject::Subject;
 
 fn each(subject: &mut Subject, spoil: impl Fn(&mut Plan)) {
     subject.outputs.iter_mut().for_each(|output| spoil(&mut output.plan));

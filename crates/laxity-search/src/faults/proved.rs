@@ -4,7 +4,9 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, Rate};
 use laxity_plan::model::SchedulerSpec;
 
-use crate::subject::{Subject, share_of};
+use laxity_adversary::contract::share_of;
+
+use crate::subject::Subject;
 
 /// Takes time from the bounds of an output: as much as is said of each class.
 fn less(subject: &mut Subject, time: impl Fn(&Subject, usize, usize) -> u64) {

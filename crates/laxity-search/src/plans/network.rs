@@ -73,7 +73,7 @@ fn scheduler(draw: &mut Generator) -> String {
     match draw.random_range(0..8u32) {
         0 | 1 => "kind = \"fifo\"".to_string(),
         2 | 3 => edf_keys(draw),
-        _ => format!("kind = \"{}\"", pick(&["wfq", "drr", "wf2q", "hfsc"], draw)),
+        _ => format!("kind = \"{}\"", pick(&["wfq", "drr", "wf2q", "hfsc", "priority"], draw)),
     }
 }
 

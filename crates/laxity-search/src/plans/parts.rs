@@ -59,7 +59,7 @@ pub fn parts(whole: u64, count: usize, all: bool, draw: &mut Generator) -> Vec<u
 
 /// How long bytes take at a rate, in ns.
 pub fn time(bytes: u64, rate: u64) -> u64 {
-    (bytes * crate::arrival::BYTE).div_ceil(rate)
+    (bytes * laxity_adversary::arrival::BYTE).div_ceil(rate)
 }
 
 /// A way with best effort, under EDF.

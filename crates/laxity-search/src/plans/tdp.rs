@@ -57,7 +57,7 @@ pub fn draw(draw: &mut Generator) -> Draft {
 fn class(name: usize, period: u64, draw: &mut Generator) -> ClassDraft {
     let packet = pick(&[64, 200, 500, 1_000], draw);
     let packets = draw.random_range(1..12u64);
-    let rate = packet * crate::arrival::BYTE * packets / period;
+    let rate = packet * laxity_adversary::arrival::BYTE * packets / period;
     let bucket = packet * draw.random_range(1..6u64);
     let peak = chance(3, draw).then_some(2 * rate);
     ClassDraft {

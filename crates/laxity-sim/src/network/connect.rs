@@ -35,7 +35,10 @@ impl<O: Observer> Simulation<'_, O> {
             FlowId(*number - 1)
         };
         for (index, source) in plan.sources.iter().enumerate() {
-            let feed = Feed::of_source(plan, self.run.seed, index)?;
+            let feed = match self.run.arrivals {
+                Some(open) => Some(Feed::new(open(index)?)),
+                None => Feed::of_source(plan, self.run.seed, index)?,
+            };
             let number = self.sources.len();
             let flows = match source {
                 Source::Model(ModelSource { class, path, count, .. })
@@ -112,7 +115,7 @@ impl<O: Observer> Simulation<'_, O> {
         source: &Source,
     ) -> Result<impl Iterator<Item = Ends> + use<O>, SimError> {
         let (workload, start, stagger, count) = match source {
-            Source::Tcp(source) => {
+            Source::Tcp(source) if self.run.arrivals.is_none() => {
                 let workload = Workload::new(source)
                     .map_err(|problem| SimError::Source { number: index + 1, problem })?;
                 (Some(Arc::new(workload)), source.start, source.stagger, source.count)

@@ -24,6 +24,8 @@ pub(super) struct Ended {
     pub outputs: Vec<u64>,
     /// Packets lost under way.
     pub lost: Vec<u64>,
+    /// Packets that arrive twice.
+    pub duplicated: Vec<u64>,
     pub frames: Vec<Option<FrameCounts>>,
     pub flows: Vec<Flow>,
     pub classes: Vec<ClassBooks>,
@@ -75,11 +77,15 @@ impl<O: Observer> Simulation<'_, O> {
     pub(super) fn into_ended(self) -> Ended {
         let mut outputs = vec![0; self.books.len()];
         let mut lost = vec![0; self.books.len()];
+        let mut duplicated = lost.clone();
         let mut frames = vec![None; self.books.len()];
         for output in &self.topology.outputs {
             let books = output.books as usize;
             outputs[books] += 1;
-            lost[books] += output.losses.as_ref().map_or(0, |losses| losses.lost);
+            if let Some(wire) = &output.peculiar {
+                lost[books] += wire.lost();
+                duplicated[books] += wire.duplicated;
+            }
             frames[books] = output.frame_counts();
         }
         let (books, busy) = self.books.into_iter().map(HopBooks::close).unzip();
@@ -88,6 +94,7 @@ impl<O: Observer> Simulation<'_, O> {
             end: self.end,
             outputs,
             lost,
+            duplicated,
             frames,
             ties: ties.map(|ties| ties.count).sum(),
             under_way: self.topology.outputs.iter().map(|output| output.under_way().count()).sum(),
@@ -110,6 +117,7 @@ impl Ended {
         all.filter(|(own, _)| own.accounts().is_empty()).for_each(|(own, books)| *own = books);
         add(&mut self.busy, other.busy);
         add(&mut self.lost, other.lost);
+        add(&mut self.duplicated, other.duplicated);
         add(&mut self.nonconforming, other.nonconforming);
         for (own, frames) in self.frames.iter_mut().zip(other.frames) {
             *own = [*own, frames].into_iter().flatten().reduce(FrameCounts::plus);

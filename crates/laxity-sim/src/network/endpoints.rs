@@ -17,7 +17,7 @@ impl<O: Observer> Simulation<'_, O> {
     pub(super) fn receive(&mut self, now: Nanos, transit: &Transit) {
         let number = transit.flow as usize;
         let flow = &mut self.flows[number];
-        let mut bytes = u64::from(transit.length);
+        let mut bytes = if transit.is_copy { 0 } else { u64::from(transit.length) };
         let (mut reply, mut took) = (None, None);
         if let Body::Segment { number, transfer, reduced } = transit.body
             && let Some(end) = &mut flow.receiver
@@ -25,14 +25,14 @@ impl<O: Observer> Simulation<'_, O> {
             let Transit { length, ecn, .. } = *transit;
             let segment = Segment { number, length, ecn, reduced };
             let (new, ack) = end.on_segment(now, transfer, &segment);
-            bytes *= new;
+            bytes = u64::from(length) * new;
             reply = ack;
             took = end.complete(now);
             if took.is_some() {
                 reply = reply.or(end.receiver.hurry());
             }
         }
-        if transit.sent >= self.run.on.plan.run.warm_up {
+        if transit.sent >= self.run.on.plan.run.warm_up && !transit.is_copy {
             flow.books.arrived += 1;
             let delay = now - transit.sent;
             flow.books.delay_sum += u128::from(delay.0);
@@ -45,7 +45,9 @@ impl<O: Observer> Simulation<'_, O> {
         if now >= self.run.on.plan.run.warm_up {
             flow.books.delivered += bytes;
         }
-        self.observer.delivered(&transit.packet(transit.sent, u64::MAX), bytes, now);
+        if !transit.is_copy || bytes > 0 {
+            self.observer.delivered(&transit.packet(transit.sent, u64::MAX), bytes, now);
+        }
         if let Some(ack) = reply {
             self.acknowledge(now, number, ack);
         }
@@ -77,6 +79,7 @@ impl<O: Observer> Simulation<'_, O> {
             id,
             length: end.ack_length,
             demoted: false,
+            is_copy: false,
             ecn: Ecn::NotCapable,
             body: Body::Datagram,
         };

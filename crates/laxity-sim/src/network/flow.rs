@@ -64,9 +64,10 @@ impl FlowBooks {
         self.delay_sum += other.delay_sum;
     }
 
-    /// A packet was dropped or lost; acknowledgements do not count.
+    /// A packet was dropped or lost; acknowledgements and copies do not count.
     pub(super) fn lose(&mut self, transit: &Transit, measured_from: Nanos) {
-        let counts = !matches!(transit.body, Body::Ack { .. }) && transit.sent >= measured_from;
+        let is_ack = matches!(transit.body, Body::Ack { .. });
+        let counts = !is_ack && !transit.is_copy && transit.sent >= measured_from;
         self.dropped += u64::from(counts);
     }
 }

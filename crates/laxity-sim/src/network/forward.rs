@@ -16,6 +16,7 @@ use super::simulation::{Simulation, hop_of};
 use super::ties::Ties;
 use super::topology::Step;
 use super::transit::{Body, Transits};
+use super::wire::Arrivals;
 use crate::record::{Fate, Observer, Record};
 use crate::source::closed_loop::{ClosedLoop, Way};
 
@@ -295,20 +296,16 @@ impl<O: Observer> Simulation<'_, O> {
         let (mut departure, mut number) = (departure, number);
         loop {
             let output = &mut self.topology.outputs[number];
-            let arrival = departure.saturating_add(output.delay);
-            if output.losses.as_mut().is_some_and(|losses| losses.next()) {
-                if let Some(packet) = packet {
-                    let (transit, _) = self.transits.remove(packet);
-                    self.flows[transit.flow as usize]
-                        .books
-                        .lose(&transit, self.run.on.plan.run.warm_up);
+            let mut arrival = departure.saturating_add(output.delay);
+            if let Some(wire) = &mut output.peculiar {
+                match wire.next(arrival) {
+                    Some(Arrivals { first, copy: None }) => arrival = first,
+                    Some(arrivals) => return self.travel_twice(number, packet, arrivals, ds),
+                    None => return packet.into_iter().for_each(|packet| self.lose(packet)),
                 }
-                return;
             }
             if output.lands_in != self.here.part {
-                let transit = packet.map(|packet| self.transits.remove(packet));
-                let flight = Mail::Flight { output: number as u32, arrival, transit, ds };
-                return self.outbox[output.lands_in as usize].push(flight);
+                return self.travel(number, packet, arrival, ds);
             }
             let Some((key, next)) = self.onward(number, packet, arrival) else {
                 return self.approach(number, arrival, packet, ds);
@@ -316,6 +313,32 @@ impl<O: Observer> Simulation<'_, O> {
             let Some(left) = self.pass(next, key, arrival) else { return };
             (departure, number) = (left, next);
         }
+    }
+
+    /// A packet is on its way to the other end of a link, wherever that is.
+    fn travel(&mut self, number: usize, packet: Option<u32>, arrival: Nanos, ds: u8) {
+        let part = self.topology.outputs[number].lands_in;
+        if part == self.here.part {
+            return self.approach(number, arrival, packet, ds);
+        }
+        let transit = packet.map(|packet| self.transits.remove(packet));
+        let flight = Mail::Flight { output: number as u32, arrival, transit, ds };
+        self.outbox[part as usize].push(flight);
+    }
+
+    /// A packet and its copy are on their way.
+    fn travel_twice(&mut self, number: usize, packet: Option<u32>, arrivals: Arrivals, ds: u8) {
+        let copy = packet.map(|packet| self.transits.copy(packet));
+        self.travel(number, packet, arrivals.first, ds);
+        if let Some(arrival) = arrivals.copy {
+            self.travel(number, copy, arrival, ds);
+        }
+    }
+
+    /// A packet is lost under way.
+    fn lose(&mut self, packet: u32) {
+        let (transit, _) = self.transits.remove(packet);
+        self.flows[transit.flow as usize].books.lose(&transit, self.run.on.plan.run.warm_up);
     }
 
     /// A packet and the output that it comes to over a link, if nothing comes to that but over this link: what

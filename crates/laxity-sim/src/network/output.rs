@@ -7,9 +7,9 @@ use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 
 use super::frames::{FrameCounts, Frames, Input};
-use super::losses::Losses;
 use super::tail::Tail;
 use super::ties::Ties;
+use super::wire::Wire;
 
 /// Where a node sends packets over one link.
 pub(super) struct Output {
@@ -21,8 +21,8 @@ pub(super) struct Output {
     /// The part of the network in which its link ends.
     pub lands_in: u32,
     pub discipline: Discipline,
-    /// Which packets are lost under way.
-    pub losses: Option<Box<Losses>>,
+    /// What is peculiar to the wire, if anything is.
+    pub peculiar: Option<Box<Wire>>,
     /// The number of its loop, if backlogged sources wait for what it sends: nothing is known then of what
     /// it sends before it does.
     pub closed_loop: Option<u32>,
@@ -93,7 +93,7 @@ impl Output {
             books,
             lands_in,
             discipline,
-            losses: None,
+            peculiar: None,
             closed_loop: None,
             input: None,
             fed_by: FedBy::Nothing,
@@ -102,10 +102,22 @@ impl Output {
         }
     }
 
-    /// A packet is under way that arrives after those before; tells when it arrives if it is the only one.
+    /// A packet is under way; tells when it arrives if it is the first one to.
     pub fn launch(&mut self, arrival: Nanos, packet: Option<u32>, ds: u8) -> Option<Nanos> {
-        self.wire.push_back(Flight { arrival, packet, ds });
+        let flight = Flight { arrival, packet, ds };
+        if self.wire.back().is_some_and(|last| last.arrival > arrival) {
+            return self.overtake(flight);
+        }
+        self.wire.push_back(flight);
         (self.wire.len() == 1).then_some(arrival)
+    }
+
+    /// A packet passes others under way. It takes time that grows with how many these are.
+    #[cold]
+    fn overtake(&mut self, flight: Flight) -> Option<Nanos> {
+        let place = self.wire.partition_point(|other| other.arrival <= flight.arrival);
+        self.wire.insert(place, flight);
+        (place == 0).then_some(flight.arrival)
     }
 
     /// The packet that arrives at the other end now, and when the next one does.

@@ -114,7 +114,7 @@ impl NetworkRun<'_> {
             told = counts.events;
             progress(Reached { now, hops: board.hops() })
         };
-        let parts = Together::new(self, partition, &paths, is_told).simulate(&mut lead)?;
+        let parts = Together::new(self, partition, paths, is_told).simulate(&mut lead)?;
         let (ended, waiting): (Vec<Ended>, Vec<_>) = parts.into_iter().unzip();
         let mut waiting: Vec<(Place, Record)> = waiting.into_iter().flatten().collect();
         waiting.sort_by_key(|(place, _)| *place);

@@ -124,6 +124,7 @@ impl<O: Observer> Simulation<'_, O> {
             id,
             length,
             demoted: false,
+            is_copy: false,
             ecn,
             body,
         };

@@ -132,6 +132,9 @@ pub struct HopSummary {
     /// Packets that were lost under way.
     #[serde(skip_serializing_if = "is_zero")]
     pub lost: u64,
+    /// Packets of which a copy was made under way, which counts at the outputs that it comes to.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub duplicated: u64,
     /// What happened to frames, under time-driven priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frames: Option<FramesSummary>,
@@ -293,6 +296,7 @@ impl Measured<'_> {
             rate_bps: link.rate.0,
             utilization: if time > 0.0 { self.of.busy[at].as_secs_f64() / time } else { 0.0 },
             lost: self.of.lost[at],
+            duplicated: self.of.duplicated[at],
             frames: self.of.frames[at].map(FramesSummary::from),
             classes: sent_or_dropped.map(class).collect(),
         }

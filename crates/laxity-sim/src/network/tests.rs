@@ -1,11 +1,13 @@
 mod bounds;
 mod ending;
+mod l4s;
 mod one_link;
 mod phases;
 mod sources;
 mod tcp;
 mod tdp;
 mod varying;
+mod wires;
 
 use std::path::Path;
 
@@ -28,8 +30,12 @@ fn plan(text: &str) -> Plan {
 
 fn run(plan: &Plan, duration: Nanos, seed: u64) -> (NetworkSummary, Diary) {
     let mut diary = Diary::default();
-    let run =
-        NetworkRun { on: &plan.networked().unwrap().assigned(), duration: Some(duration), seed };
+    let run = NetworkRun {
+        on: &plan.networked().unwrap().assigned(),
+        duration: Some(duration),
+        seed,
+        arrivals: None,
+    };
     let summary = run.simulate(&mut diary, &mut crate::to_the_end).unwrap().summary;
     (summary, diary)
 }
@@ -234,7 +240,7 @@ proptest! {
         let plan = plan(&text);
         let mut series = SeriesRecorder::new(&plan);
         let duration = Nanos(seconds * 1_000 * MS);
-        let run = NetworkRun { on: &plan.networked().unwrap().assigned(), duration: Some(duration), seed };
+        let run = NetworkRun { on: &plan.networked().unwrap().assigned(), duration: Some(duration), seed, arrivals: None };
         let summary = run.simulate(&mut series, &mut crate::to_the_end).unwrap().summary;
         let Series { bin_ns, classes } = series.finish();
         // What comes within an interval has left the bottleneck within as long, but for the 0.8 ms that
@@ -330,12 +336,13 @@ fn slots_are_used_again() {
             on: &plan.networked().unwrap().assigned(),
             duration: Some(duration),
             seed: 1,
+            arrivals: None,
         };
         let mut nobody = ();
         let (partition, paths) = (Partition::whole(run.on), run.on.paths());
         let here = Here { partition: &partition, part: 0, is_told: false };
-        let mut simulation = Simulation::new(run, &paths, here, &mut nobody).unwrap();
-        simulation.run(&mut crate::to_the_end).unwrap();
+        let mut simulation = Simulation::new(run, paths, here, &mut nobody).unwrap();
+        simulation.run(&mut crate::to_the_end, |_, _| {}).unwrap();
         (simulation.transits.capacity(), simulation.hops)
     };
     let ((short, few), (long, many)) = (held(20), held(200));

@@ -15,11 +15,11 @@ use rand::RngExt;
 
 use super::clock::NodeClock;
 use super::frames::{Frames, Input};
-use super::losses::Losses;
 use super::output::{Discipline, FedBy, Output};
 use super::simulation::Here;
 use super::tail::Tail;
 use super::ties::Ties;
+use super::wire::Wire;
 use crate::source::random::{Generator, generator};
 
 /// Outputs, and lists of them that packets pass.
@@ -133,7 +133,8 @@ impl<'a> Topology<'a> {
                 continue;
             };
             let feeding = &mut self.outputs[link as usize];
-            feeding.feeds_alone |= feeding.input.is_none();
+            let is_plain = feeding.peculiar.as_ref().is_none_or(|wire| wire.is_plain());
+            feeding.feeds_alone |= feeding.input.is_none() && is_plain;
         }
     }
 
@@ -154,8 +155,8 @@ impl<'a> Topology<'a> {
         let lands_in = self.here.partition.part(to);
         let books = books_of(hop) as u32;
         let mut output = Output::new(link.transmitter(), link.delay, books, lands_in, discipline);
-        if let Some(loss) = link.loss.filter(|_| is_here) {
-            output.losses = Some(Box::new(Losses::new(loss, self.drawn(1, number))));
+        if is_here {
+            output.peculiar = Wire::new(link, |purpose| self.drawn(purpose, number)).map(Box::new);
         }
         if self.here.has(to) {
             output.input = self.input(hop).map(Box::new);
@@ -229,6 +230,7 @@ impl<'a> Topology<'a> {
             | SchedulerSpec::Hfsc
             | SchedulerSpec::Priority
             | SchedulerSpec::FqCodel(_)
+            | SchedulerSpec::DualPi2(_)
             | SchedulerSpec::Edf(_)
             | SchedulerSpec::Dwcs(_) => queued(here.build_scheduler(seed)),
         }

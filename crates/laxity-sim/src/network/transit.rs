@@ -26,6 +26,8 @@ pub(super) struct Transit {
     pub length: u32,
     pub demoted: bool,
     pub ecn: Ecn,
+    /// Whether it was made of another one under way. It counts at hops, and not from end to end.
+    pub is_copy: bool,
     pub body: Body,
 }
 
@@ -75,6 +77,16 @@ impl Transits {
         (transit, ack)
     }
 
+    /// A packet is made of another one; tells where it is found.
+    pub fn copy(&mut self, key: u32) -> u32 {
+        let transit = Transit { is_copy: true, ..self.packets[key as usize] };
+        let ack = match transit.body {
+            Body::Ack { ack, .. } => Some(self.acks[ack as usize]),
+            Body::Datagram | Body::Segment { .. } => None,
+        };
+        self.restore(transit, ack)
+    }
+
     /// A packet comes from another part of the network as it was removed there; tells where it is found.
     pub fn restore(&mut self, transit: Transit, ack: Option<Ack>) -> u32 {
         match (transit.body, ack) {
@@ -122,9 +134,9 @@ impl IndexMut<u32> for Transits {
 }
 
 impl Transit {
-    /// Whether what becomes of it counts from end to end: acknowledgements do not.
+    /// Whether what becomes of it counts from end to end: acknowledgements and copies do not.
     pub fn is_measured(&self, plan: &Plan) -> bool {
-        !matches!(self.body, Body::Ack { .. }) && self.sent >= plan.run.warm_up
+        !self.is_copy && !matches!(self.body, Body::Ack { .. }) && self.sent >= plan.run.warm_up
     }
 
     /// As an output sees it that it reaches now.

@@ -86,7 +86,7 @@ impl ClosedLoop {
 
 /// Whether a backlogged source replaces at once what was dropped on its way out.
 fn is_refilled(reason: DropReason) -> bool {
-    matches!(reason, DropReason::Late | DropReason::CoDel)
+    matches!(reason, DropReason::Late | DropReason::CoDel | DropReason::DualPi2)
 }
 
 /// Whether a backlogged source tries again where a packet of it was dropped by an arrival: a class's

@@ -1,4 +1,5 @@
-//! Arrivals as CSV: `time_ns,class,length` and optional `flow`, in any order of columns.
+//! Arrivals as CSV: `time_ns,class,length` and optional `flow`, in any order of columns; in place of the sources of
+//! a network with the column `source`, too.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::{Bytes, Nanos};
-use laxity_plan::model::Plan;
+use laxity_plan::model::{ModelSource, Plan, Source, TcpSource};
 
 use super::order::{Record, Records, Sighting};
 use crate::error::{CsvProblem, SimError};
@@ -22,7 +23,29 @@ pub(super) struct CsvArrivals<R: Read> {
     columns: Columns,
     classes: Vec<ClassLimit>,
     by_name: HashMap<Vec<u8>, ClassId>,
+    /// The sources of a network, and which of them is wanted.
+    sources: Option<(usize, Vec<SourceLimit>)>,
     record: ByteRecord,
+}
+
+/// What a source of a network may send.
+#[derive(Clone, Copy)]
+struct SourceLimit {
+    /// None for a recording, which may send for any.
+    class: Option<ClassId>,
+    flows: Option<u32>,
+}
+
+impl SourceLimit {
+    fn of(source: &Source) -> SourceLimit {
+        match *source {
+            Source::Model(ModelSource { class, count, .. })
+            | Source::Tcp(TcpSource { class, count, .. }) => {
+                SourceLimit { class: Some(class), flows: Some(count) }
+            }
+            Source::Recording(_) => SourceLimit { class: None, flows: None },
+        }
+    }
 }
 
 struct ClassLimit {
@@ -32,8 +55,13 @@ struct ClassLimit {
 }
 
 impl<R: Read> CsvArrivals<R> {
-    /// Reads the header.
-    pub(super) fn new(input: R, path: &Path, plan: &Plan) -> Result<Self, SimError> {
+    /// Reads the header. Of a network's sources one is wanted.
+    pub(super) fn new(
+        source: Option<usize>,
+        input: R,
+        path: &Path,
+        plan: &Plan,
+    ) -> Result<Self, SimError> {
         let reader = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -55,11 +83,13 @@ impl<R: Read> CsvArrivals<R> {
             columns: Columns::default(),
             by_name: by_name.map(|(id, class)| (class.name.clone().into_bytes(), id)).collect(),
             classes,
+            sources: source
+                .map(|wanted| (wanted, plan.sources.iter().map(SourceLimit::of).collect())),
             record: ByteRecord::new(),
         };
         arrivals.read_record()?;
-        arrivals.columns =
-            Columns::of(&arrivals.record).map_err(|problem| arrivals.refuse(problem))?;
+        arrivals.columns = Columns::of(&arrivals.record, source.is_some())
+            .map_err(|problem| arrivals.refuse(problem))?;
         Ok(arrivals)
     }
 
@@ -116,6 +146,29 @@ impl<R: Read> CsvArrivals<R> {
         Ok(Record { time, packet: Some(packet) })
     }
 
+    /// Whether the record is of the source that is wanted. What it says of another one is checked, too.
+    fn is_wanted(&self, packet: Option<&Sighting>) -> Result<bool, CsvProblem> {
+        let (Some((wanted, sources)), Some(packet)) = (&self.sources, packet) else {
+            return Ok(true);
+        };
+        let number = number(&self.record[self.columns.source], SOURCE)?;
+        let source = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+        let limit = source.and_then(|source| sources.get(source));
+        let &SourceLimit { class, flows } =
+            limit.ok_or(CsvProblem::UnknownSource { number, sources: sources.len() })?;
+        let name = |class: ClassId| self.classes[class.index()].name.clone();
+        if let Some(own) = class.filter(|own| *own != packet.class) {
+            let (class, own) = (name(packet.class), name(own));
+            return Err(CsvProblem::OtherClass { number, class, own });
+        }
+        match flows {
+            Some(flows) if packet.flow.0 >= flows => {
+                Err(CsvProblem::UnknownFlow { flow: packet.flow.0, number, last: flows - 1 })
+            }
+            _ => Ok(source == Some(*wanted)),
+        }
+    }
+
     fn unknown_class(&self, name: &[u8]) -> CsvProblem {
         let mut leaves =
             self.classes.iter().filter(|class| class.is_leaf).map(|class| &*class.name);
@@ -129,10 +182,14 @@ impl<R: Read + Send> Records for CsvArrivals<R> {
     const WINDOW: Nanos = Nanos::ZERO;
 
     fn next_record(&mut self) -> Result<Option<Record>, SimError> {
-        if !self.read_record()? {
-            return Ok(None);
+        while self.read_record()? {
+            let record = self.parse_record().map_err(|problem| self.refuse(problem))?;
+            let wanted = self.is_wanted(record.packet.as_ref());
+            if wanted.map_err(|problem| self.refuse(problem))? {
+                return Ok(Some(record));
+            }
         }
-        self.parse_record().map(Some).map_err(|problem| self.refuse(problem))
+        Ok(None)
     }
 
     fn refuse_step(&self, time: i64, newest: i64) -> SimError {
@@ -151,24 +208,28 @@ struct Columns {
     class: usize,
     length: usize,
     flow: Option<usize>,
+    source: usize,
     count: usize,
 }
 
 impl Columns {
-    fn of(header: &ByteRecord) -> Result<Columns, CsvProblem> {
-        const NAMES: [&str; 4] = ["time_ns", "class", "length", "flow"];
-        let mut found = [None; 4];
+    fn of(header: &ByteRecord, of_sources: bool) -> Result<Columns, CsvProblem> {
+        const NAMES: [&str; 5] = ["time_ns", "class", "length", "flow", "source"];
+        let names = if of_sources { &NAMES[..] } else { &NAMES[..4] };
+        let mut found = [None; NAMES.len()];
         for (place, heading) in header.iter().enumerate() {
             let heading = heading.trim_ascii();
-            let Some(at) = NAMES.iter().position(|name| name.as_bytes() == heading) else {
-                return Err(CsvProblem::UnknownColumn { name: shown(heading) });
+            let Some(at) = names.iter().position(|name| name.as_bytes() == heading) else {
+                return Err(CsvProblem::UnknownColumn { name: shown(heading), of_sources });
             };
             if found[at].replace(place).is_some() {
                 return Err(CsvProblem::RepeatedColumn { name: NAMES[at] });
             }
         }
-        let needed = |at: usize| found[at].ok_or(CsvProblem::MissingColumn { name: NAMES[at] });
+        let needed =
+            |at: usize| found[at].ok_or(CsvProblem::MissingColumn { name: NAMES[at], of_sources });
         Ok(Columns {
+            source: if of_sources { needed(4)? } else { 0 },
             time: needed(0)?,
             class: needed(1)?,
             length: needed(2)?,
@@ -198,6 +259,12 @@ const FLOW: Numbers = Numbers {
     column: "flow",
     limit: u32::MAX as u64,
     accepted: "a whole number from 0 to 4294967295",
+};
+
+const SOURCE: Numbers = Numbers {
+    column: "source",
+    limit: u32::MAX as u64,
+    accepted: "the number of one of the plan's [[source]] tables, from 1",
 };
 
 fn number(field: &[u8], numbers: Numbers) -> Result<u64, CsvProblem> {

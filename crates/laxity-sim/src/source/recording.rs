@@ -18,10 +18,25 @@ use crate::error::{RecordingProblem, SimError};
 /// # Errors
 /// If the file cannot be read, is none of these, or its header is wrong.
 pub fn open_recording(recording: &Recording, plan: &Plan) -> Result<Box<dyn Arrivals>, SimError> {
+    read_recording(open(recording)?, recording, plan)
+}
+
+/// What one of the plan's sources sends, by its number from 0, in a recording of them all: an arrivals CSV with
+/// the column `source`.
+///
+/// # Errors
+/// If the file cannot be read or is no such CSV.
+pub fn open_recording_of(
+    source: usize,
+    recording: &Recording,
+    plan: &Plan,
+) -> Result<Box<dyn Arrivals>, SimError> {
+    read_recording_of(source, open(recording)?, recording, plan)
+}
+
+fn open(recording: &Recording) -> Result<File, SimError> {
     let path = &recording.file;
-    let file =
-        File::open(path).map_err(|source| SimError::System { path: path.clone(), source })?;
-    read_recording(file, recording, plan)
+    File::open(path).map_err(|source| SimError::System { path: path.clone(), source })
 }
 
 /// The same from any reader; the recording's file is what errors call it.
@@ -29,6 +44,28 @@ pub fn open_recording(recording: &Recording, plan: &Plan) -> Result<Box<dyn Arri
 /// # Errors
 /// If it cannot be read, is no recording, or its header is wrong.
 pub fn read_recording<'a>(
+    input: impl Read + Send + 'a,
+    recording: &Recording,
+    plan: &Plan,
+) -> Result<Box<dyn Arrivals + 'a>, SimError> {
+    read(None, input, recording, plan)
+}
+
+/// As [`open_recording_of`], from any reader.
+///
+/// # Errors
+/// If it cannot be read or is no such CSV.
+pub fn read_recording_of<'a>(
+    source: usize,
+    input: impl Read + Send + 'a,
+    recording: &Recording,
+    plan: &Plan,
+) -> Result<Box<dyn Arrivals + 'a>, SimError> {
+    read(Some(source), input, recording, plan)
+}
+
+fn read<'a>(
+    source: Option<usize>,
     mut input: impl Read + Send + 'a,
     recording: &Recording,
     plan: &Plan,
@@ -44,6 +81,7 @@ pub fn read_recording<'a>(
     let kind = Kind::of(&head);
     let input = Cursor::new(head).chain(input);
     match kind {
+        Kind::Pcap | Kind::PcapNg if source.is_some() => refuse(RecordingProblem::NoSources),
         Kind::Pcap => {
             let frames = pcap::Reader::new(input, path)?;
             Ok(Box::new(Ordered::new(Capture::new(frames, plan, filter.as_ref()), *sort)))
@@ -53,7 +91,10 @@ pub fn read_recording<'a>(
             Ok(Box::new(Ordered::new(Capture::new(frames, plan, filter.as_ref()), *sort)))
         }
         Kind::Text if filter.is_some() => refuse(RecordingProblem::FilterOnCsv),
-        Kind::Text => Ok(Box::new(Ordered::new(CsvArrivals::new(input, path, plan)?, *sort))),
+        Kind::Text => {
+            let arrivals = CsvArrivals::new(source, input, path, plan)?;
+            Ok(Box::new(Ordered::new(arrivals, *sort)))
+        }
         Kind::Empty => refuse(RecordingProblem::Empty),
         Kind::Other(what) => refuse(RecordingProblem::Foreign { what }),
     }

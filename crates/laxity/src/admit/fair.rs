@@ -5,6 +5,7 @@
 //! arrival curve A that is served at its rate g, h(A, g t), where h is the horizontal distance, and a
 //! time by which the discipline may be late.
 
+mod blocking;
 mod drr;
 mod qfq;
 mod wf2q;

@@ -11,12 +11,20 @@
 //!
 //! ```text
 //! beta(t) = r_i (t - theta_i)+
-//! theta_i = L_i / r_i + L_max / C + sum over the classes n above i of 2 L_n / r_n
+//! theta_i = L_i / r_i + b_top / C + sum over the classes n above i of ( b_c + L_n ) / r_n - [ L_n / r_N ]
 //! ```
 //!
-//! This is the latency of Stiliadis and Varma (1998) for WF2Q+ and fair queueing alike, for every
-//! level. On the levels above, the difference between L_i and l does not count again: there it takes the
-//! place of work that the class has not sent.
+//! where c is the class below n and N the one above, if there is any. Every head packet of i counts L_i
+//! bytes, so what is in its way is no more than
+//!
+//! ```text
+//! b_i = max over q /= i of [ L_q - r_q L_i / r_i ]+
+//! ```
+//!
+//! and nothing if no other class on its level takes longer for its longest packet at its own rate. With all
+//! lengths alike on one level theta_i is the latency of Stiliadis and Varma (1998) for WF2Q+,
+//! `L_i / r_i + L_max / C`, but for the second term. On the levels above, the difference between L_i and l
+//! does not count again: there it takes the place of work that the class has not sent.
 //!
 //! [EDF](super::edf) inside a class is tested on `beta` instead of a link. A FIFO inside a class delays
 //! every packet by no more than the horizontal distance of the sum of the arrival curves from `beta`
@@ -120,7 +128,10 @@ impl Hierarchy {
     /// Tests the rates at every level, and what is inside every leaf.
     pub fn test(&self) -> Guarantees {
         let tree = Tree::new(self.members.iter().map(|member| member.share.parent));
-        let fair::Latencies { overbooked, late } = self.upper_level().latencies(&tree);
+        // A leaf competes with its longest packet.
+        let upper = self.upper_level();
+        let fair::Latencies { overbooked, late } =
+            upper.latencies(&tree, |member| member.traffic.packet);
         let leaf = |(number, late): (usize, Option<Nanos>)| {
             let Member { share, inside } = &self.members[number];
             if !tree.is_leaf(number) {

@@ -16,6 +16,7 @@
 mod fifo;
 mod hops;
 mod ludb;
+mod matching;
 mod once;
 mod plp;
 pub mod programme;
@@ -60,6 +61,7 @@ pub struct Server {
 
 /// In what order a server takes the packets of different flows; those of one flow stay in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Order {
     /// In that of their arrival.
     Fifo,
@@ -94,6 +96,7 @@ pub struct Group {
 
 /// How a bound is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Method {
     /// The delays at all servers, added.
     Hops,
@@ -105,6 +108,12 @@ pub enum Method {
     Ludb,
     /// A linear programme of polynomial size.
     Plp,
+    /// What other flows leave of each server, in whatever order they are served.
+    Separate,
+    /// The same of all servers together, where other flows count once.
+    MultiplexingOnce,
+    /// The same of the best parts.
+    Matching,
 }
 
 /// A bound, and by what it was found.
@@ -119,8 +128,8 @@ pub struct Bound {
 
 impl Method {
     /// All of them; of those that find the same, the first counts.
-    pub const ALL: [Method; 5] =
-        [Method::Hops, Method::Once, Method::Sfa, Method::Ludb, Method::Plp];
+    pub const ALL: [Method; 8] =
+        [Method::Hops, Method::Once, Method::Sfa, Method::Ludb, Method::Plp, Method::Separate, Method::MultiplexingOnce, Method::Matching];
 
     /// What it is called.
     pub fn name(self) -> &'static str {
@@ -130,6 +139,9 @@ impl Method {
             Method::Sfa => "SFA",
             Method::Ludb => "LUDB",
             Method::Plp => "PLP",
+            Method::Separate => "separate flows",
+            Method::MultiplexingOnce => "multiplexing once",
+            Method::Matching => "tandem matching",
         }
     }
 
@@ -142,6 +154,9 @@ impl Method {
             Method::Sfa => ludb(Cuts::Everywhere),
             Method::Ludb => [Cuts::Earlier, Cuts::Later].into_iter().filter_map(ludb).min(),
             Method::Plp => plp::delay(tandem, known, solver),
+            Method::Separate => matching::separate(tandem),
+            Method::MultiplexingOnce => matching::once(tandem),
+            Method::Matching => matching::matching(tandem),
         }
     }
 }

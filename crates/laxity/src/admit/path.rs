@@ -50,7 +50,7 @@ pub struct Hop {
 }
 
 /// Between nanoseconds at which packets leave.
-const ROUNDING: Nanos = Nanos(1);
+pub(super) const ROUNDING: Nanos = Nanos(1);
 
 impl Hop {
     /// The arrival curve of what leaves the hop for the next if that is the curve of what comes: no
@@ -136,7 +136,7 @@ pub fn pay_bursts_once<'a>(
 }
 
 /// A service curve of packets as one of bytes.
-fn lowered(curve: &Curve, packet: Bytes) -> Curve {
+pub(super) fn lowered(curve: &Curve, packet: Bytes) -> Curve {
     curve.sub(&Curve::constant(packet)).clamp_at_zero()
 }
 

@@ -78,6 +78,22 @@ pub fn priority_services(rate: Rate, classes: &[Ranked]) -> Vec<Result<Service, 
     services
 }
 
+/// By what the packets of each class's level and of those before it are served together under
+/// [`Priority`](crate::sched::Priority) on a link of `rate`, whatever they send and in whatever order: the
+/// link, but for the packet of a level behind that was on it when the first of them came. The curve is strict.
+pub fn priority_aggregates(rate: Rate, classes: &[Ranked]) -> Vec<Service> {
+    let nothing = Service { curve: Curve::zero(), late: Nanos::ZERO };
+    let mut services = alloc::vec![nothing; classes.len()];
+    for level in levels(classes) {
+        let blocking = Curve::constant(level.blocking);
+        let curve = Curve::line(rate).sub(&blocking).clamp_at_zero();
+        for class in level.classes {
+            services[class] = Service { curve: curve.clone(), late: ROUNDING };
+        }
+    }
+    services
+}
+
 /// Classes that share a queue.
 struct Level {
     /// Their places among all.

@@ -68,53 +68,55 @@ impl Tickets {
 /// The packets of one queue, in no order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Held {
-    flows: Vec<Flow>,
-    /// At the same index.
-    tickets: Vec<u32>,
+    packets: Vec<Candidate>,
+}
+
+/// A packet that may be drawn.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    flow: Flow,
+    ticket: u32,
 }
 
 /// The class and the flow of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Flow(u64);
+struct Flow(ClassId, FlowId);
 
 impl Flow {
     #[inline]
     fn of(packet: &Packet) -> Flow {
-        let Packet { class: ClassId(class), flow: FlowId(flow), .. } = *packet;
-        Flow(u64::from(class) << 32 | u64::from(flow))
+        Flow(packet.class, packet.flow)
     }
 }
 
 impl Held {
     #[inline]
     pub fn len(&self) -> usize {
-        self.flows.len()
+        self.packets.len()
     }
 
     /// Adds a packet and returns its index.
     #[inline]
     pub fn add(&mut self, packet: &Packet, ticket: u32) -> u32 {
-        self.flows.push(Flow::of(packet));
-        self.tickets.push(ticket);
-        (self.tickets.len() - 1) as u32
+        self.packets.push(Candidate { flow: Flow::of(packet), ticket });
+        (self.packets.len() - 1) as u32
     }
 
     /// Takes out the packet of this index. Returns the ticket of the one that takes over the index.
     #[inline]
     pub fn remove(&mut self, index: u32) -> Option<u32> {
-        self.flows.swap_remove(index as usize);
-        self.tickets.swap_remove(index as usize);
-        self.tickets.get(index as usize).copied()
+        self.packets.swap_remove(index as usize);
+        self.packets.get(index as usize).map(|moved| moved.ticket)
     }
 
     /// The ticket of this index's packet, if there is one and it is of the same flow.
     #[inline]
     pub fn same_flow(&self, index: usize, packet: &Packet) -> Option<u32> {
-        let flow = *self.flows.get(index)?;
-        (flow == Flow::of(packet)).then(|| self.tickets[index])
+        let Candidate { flow, ticket } = *self.packets.get(index)?;
+        (flow == Flow::of(packet)).then_some(ticket)
     }
 
     pub fn footprint(&self) -> usize {
-        self.flows.capacity() * size_of::<Flow>() + self.tickets.capacity() * size_of::<u32>()
+        self.packets.capacity() * size_of::<Candidate>()
     }
 }

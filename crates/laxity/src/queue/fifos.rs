@@ -38,7 +38,7 @@ pub enum Withdrawn<K> {
     Behind,
 }
 
-/// One cache line for a 64-bit key and an item of up to 48 bytes.
+/// One cache line for a key and an item of up to 48 bytes together.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Queue<K, T> {
@@ -51,6 +51,8 @@ struct Queue<K, T> {
     last: u32,
     /// The place that the front item keeps; `NONE` if it came to the front at once.
     kept: u32,
+    /// Whoever owns the queues notes this.
+    note: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +90,12 @@ impl<K: Copy + Default, T: Copy + Default> Fifos<K, T> {
     /// Whether a queue holds nothing.
     pub fn is_empty(&self, queue: usize) -> bool {
         self.queues[queue].second == EMPTY
+    }
+
+    /// What its owner notes of a queue, in the line of memory that its front item is in.
+    #[inline(always)]
+    pub fn note(&mut self, queue: usize) -> &mut u32 {
+        &mut self.queues[queue].note
     }
 
     /// Appends an item and returns its place.
@@ -211,6 +219,7 @@ impl<K: Default, T: Default> Queue<K, T> {
             second: EMPTY,
             last: NONE,
             kept: NONE,
+            note: 0,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Many first-in-first-out queues, each sorted by itself, and the least of their fronts.
 
-use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
 use super::{Fifos, Rank, Tournament, Withdrawn};
@@ -11,10 +10,9 @@ use crate::scheduler::Place;
 /// however many items wait; among equal keys the lowest queue's comes first.
 #[derive(Clone, Debug)]
 pub struct SortedFifos<K, T> {
+    /// A queue's note is its seat, as long as it holds anything.
     fifos: Fifos<K, T>,
     fronts: Tournament<Front<K>>,
-    /// By queue: its seat, as long as it holds anything.
-    seats: Vec<u32>,
 }
 
 /// What items are sorted by.
@@ -67,11 +65,7 @@ impl<K: Key, T: Copy + Default> SortedFifos<K, T> {
     /// Empty queues. `empty` is larger than any key.
     pub fn new(queues: usize, empty: K) -> Self {
         let none = Front { key: empty, queue: u32::MAX };
-        SortedFifos {
-            fifos: Fifos::new(queues),
-            fronts: Tournament::new(queues, none),
-            seats: alloc::vec![0; queues],
-        }
+        SortedFifos { fifos: Fifos::new(queues), fronts: Tournament::new(queues, none) }
     }
 
     /// The queue whose front item has the least key, and that key.
@@ -93,7 +87,7 @@ impl<K: Key, T: Copy + Default> SortedFifos<K, T> {
         let place = self.fifos.push(queue, key, item);
         if place.is_at_front() {
             let front = Front { key, queue: queue as u32 };
-            self.seats[queue] = self.fronts.join(front);
+            *self.fifos.note(queue) = self.fronts.join(front);
         }
         place
     }
@@ -123,7 +117,7 @@ impl<K: Key, T: Copy + Default> SortedFifos<K, T> {
     /// An item with this key, or none, has come to the front.
     #[inline(always)]
     fn lead(&mut self, queue: usize, key: Option<K>) {
-        let seat = self.seats[queue];
+        let seat = *self.fifos.note(queue);
         match key {
             Some(key) => self.fronts.change_first(seat, Front { key, queue: queue as u32 }),
             None => self.fronts.leave(seat),
@@ -132,7 +126,7 @@ impl<K: Key, T: Copy + Default> SortedFifos<K, T> {
 
     /// Bytes held.
     pub fn footprint(&self) -> usize {
-        self.fifos.footprint() + self.fronts.footprint() + self.seats.capacity() * size_of::<u32>()
+        self.fifos.footprint() + self.fronts.footprint()
     }
 }
 

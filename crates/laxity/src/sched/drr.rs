@@ -4,8 +4,6 @@ mod rounds;
 #[cfg(test)]
 mod tests;
 
-use alloc::vec::Vec;
-
 use crate::error::{SetupError, check_of};
 use crate::packet::{ClassId, Packet};
 use crate::queue::{Fifos, Withdrawn};
@@ -32,10 +30,9 @@ use rounds::Rounds;
 /// the two needs more than a quantum for a packet: q is a class's quantum, M its longest packet.
 #[derive(Clone, Debug)]
 pub struct Drr {
-    classes: Vec<Class>,
     /// With their lengths as keys.
     packets: Fifos<u32, Packet>,
-    rounds: Rounds,
+    rounds: Rounds<Class>,
     /// The class whose turn it is. It has packets.
     turn: Option<usize>,
     backlog: Backlog,
@@ -58,17 +55,17 @@ impl Drr {
             check_of("the quantum in bytes", class, quantum.into(), 1..=u32::MAX.into())?;
         }
         Ok(Drr {
-            classes: quanta.iter().map(|&quantum| Class { quantum, deficit: 0 }).collect(),
             packets: Fifos::new(quanta.len()),
-            rounds: Rounds::new(quanta.len()),
+            rounds: Rounds::new(quanta.iter().map(|&quantum| Class { quantum, deficit: 0 })),
             turn: None,
             backlog: Backlog::default(),
         })
     }
 
     /// Puts a class off to the round in which its first packet, this long, can be sent.
+    #[inline(always)]
     fn put_off(&mut self, class: usize, length: u32) {
-        let Class { quantum, deficit } = &mut self.classes[class];
+        let Class { quantum, deficit } = self.rounds.class(class);
         let quantum = u64::from(*quantum);
         let missing = u64::from(length).saturating_sub(*deficit);
         let rounds = if missing <= quantum { 1 } else { missing.div_ceil(quantum) };
@@ -80,7 +77,7 @@ impl Drr {
 impl Drr {
     /// A packet this long, or none, comes to the front of a class in place of one that was not sent.
     fn lead(&mut self, class: usize, length: Option<u32>) {
-        let deficit = self.classes[class].deficit;
+        let deficit = self.rounds.class(class).deficit;
         let suffices = length.is_some_and(|length| u64::from(length) <= deficit);
         let has_turn = self.turn == Some(class);
         let ahead = if has_turn { 0 } else { self.rounds.ahead(class) };
@@ -92,7 +89,7 @@ impl Drr {
         } else {
             self.rounds.remove(class);
         }
-        let Class { quantum, deficit } = &mut self.classes[class];
+        let Class { quantum, deficit } = self.rounds.class(class);
         match length {
             None => *deficit = 0,
             Some(length) => {
@@ -115,7 +112,7 @@ impl Scheduler for Drr {
         let class = self.turn.or_else(|| self.rounds.next())?;
         let (packet, next_length) = self.packets.pop(class)?;
         self.backlog.remove(packet.length);
-        let deficit = &mut self.classes[class].deficit;
+        let deficit = &mut self.rounds.class(class).deficit;
         *deficit -= u64::from(packet.length);
         self.turn = None;
         match next_length {
@@ -131,9 +128,7 @@ impl Scheduler for Drr {
     }
 
     fn footprint(&self) -> usize {
-        self.classes.capacity() * size_of::<Class>()
-            + self.packets.footprint()
-            + self.rounds.footprint()
+        self.packets.footprint() + self.rounds.footprint()
     }
 }
 
@@ -141,7 +136,7 @@ impl Withdraw for Drr {
     #[inline(always)]
     fn admit(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let class = packet.class.index();
-        if class >= self.classes.len() {
+        if class >= self.rounds.classes() {
             return turn_away(packet, DropReason::NoClass, drops);
         }
         self.backlog.add(packet.length);

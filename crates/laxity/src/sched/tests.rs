@@ -9,6 +9,7 @@ use std::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use super::dualpi2::DualPi2Settings;
 use super::dwcs::{DwcsSettings, Late, Precedence, Stream, Streams};
 use super::edf::{Assign, BestEffort, Deadlines, Line};
 use super::fq_codel;
@@ -16,7 +17,8 @@ use super::hfsc::{ClassSpec, Curves};
 use super::pifo::Ranked;
 use super::qfq::QfqClass;
 use super::{
-    Drr, Dwcs, Edf, Fifo, FqCodel, Hfsc, Hierarchy, Leaf, Pifo, Priority, Qfq, Share, Wf2q, Wfq,
+    Drr, DualPi2, Dwcs, Edf, Fifo, FqCodel, Hfsc, Hierarchy, Leaf, Pifo, Priority, Qfq, Share,
+    Wf2q, Wfq,
 };
 use crate::aqm::{CoDel, DropTail, Limit};
 use crate::packet::{ClassId, Packet};
@@ -123,6 +125,13 @@ fn fq_codel() -> FqCodel {
     FqCodel::new(CLASSES as usize, settings, 1).unwrap()
 }
 
+/// Without drops of its own.
+fn dualpi2() -> DualPi2 {
+    let settings =
+        DualPi2Settings { alpha: 0, beta: 0, limit: Limit::None, ..DualPi2Settings::USUAL };
+    DualPi2::new(CLASSES as usize, settings).unwrap()
+}
+
 /// Packets by class, those of the later classes so much after they came.
 fn pifo(held: Nanos) -> Pifo<u32, impl FnMut(&Packet) -> Ranked<u32>> {
     Pifo::new(CLASSES, move |packet: &Packet| Ranked {
@@ -148,6 +157,7 @@ pub(crate) fn disciplines() -> Vec<Box<dyn Withdraw + Send>> {
         Box::new(dwcs(Precedence::DeadlineFirst, Late::Send)),
         Box::new(priority()),
         Box::new(fq_codel()),
+        Box::new(dualpi2()),
         Box::new(pifo(Nanos::ZERO)),
     ])
 }

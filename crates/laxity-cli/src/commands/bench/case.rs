@@ -58,7 +58,13 @@ impl Case {
             ],
             Kind::Dwcs => &[Case::DwcsLate],
             Kind::Tdp => &[Case::TdpEdge],
-            Kind::Wfq | Kind::Wf2q | Kind::Drr | Kind::Qfq | Kind::Priority | Kind::FqCodel => &[],
+            Kind::Wfq
+            | Kind::Wf2q
+            | Kind::Drr
+            | Kind::Qfq
+            | Kind::Priority
+            | Kind::FqCodel
+            | Kind::DualPi2 => &[],
         }
     }
 
@@ -84,6 +90,7 @@ impl Case {
         match self {
             Case::Of(Kind::Priority) => "eight levels",
             Case::Of(Kind::FqCodel) => "a flow a class",
+            Case::Of(Kind::DualPi2) => "all in one of its queues",
             Case::Of(Kind::Hfsc) => "every leaf at the top",
             Case::Of(Kind::Dwcs) => "streams whose deadlines can all be kept",
             Case::Of(Kind::Tdp) => "time-driven priority within a network",

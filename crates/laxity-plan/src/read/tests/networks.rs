@@ -62,6 +62,9 @@ fn links_and_paths() {
         private,
         scheduling: scheduler.map(|scheduler| Scheduling { scheduler, queue: None }),
         loss: None,
+        jitter: None,
+        reorder: None,
+        duplicate: None,
     };
     let bottleneck =
         link("bottleneck", [1, 2], 1_000_000, 20_000_000, false, Some(SchedulerSpec::Drr));

@@ -193,7 +193,7 @@ fn a_wrong_word() {
         "\"edff\"",
         "\"edff\"",
         "unknown word `edff`",
-        "did you mean `edf`? Accepted: `fifo`, `wfq`, `wf2q`, `drr`, `qfq`, `hfsc`, `priority`, `fq-codel`, `edf`, `dwcs`",
+        "did you mean `edf`? Accepted: `fifo`, `wfq`, `wf2q`, `drr`, `qfq`, `hfsc`, `priority`, `fq-codel`, `dualpi2`, `edf`, `dwcs`",
     );
     refused("\"edf\"", "4", "4", "expected a word in quotes, found integer `4`", "");
     refused("\"exact\"", "\"exat\"", "\"exat\"", "unknown word `exat`", "did you mean `exact`?");

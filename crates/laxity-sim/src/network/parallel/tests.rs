@@ -42,6 +42,16 @@ fn network(draw: &mut Generator) -> String {
         let rate = [1, 2, 8].choose(draw).unwrap();
         let delay = ["0s", "1ms", "1ms", "2ms", "3333us"].choose(draw).unwrap();
         let loss = ["", "", "loss = { share = 0.02 }\n"].choose(draw).unwrap();
+        let wires = [
+            "",
+            "",
+            "",
+            "jitter = { exponential = \"2ms\" }\n",
+            "reorder = { share = 0.1, by = { uniform = [\"0s\", \"4ms\"] } }\n",
+            "duplicate = { share = 0.05 }\n",
+            "jitter = \"1ms\"\nreorder = { share = 1, by = \"1ms\" }\nduplicate = { share = 0.5 }\n",
+        ];
+        let loss = [*loss, *wires.choose(draw).unwrap()].concat();
         let private = ["", "", "private = true\n"].choose(draw).unwrap();
         links += &format!(
             "[network.l{from}x{to}]\nbetween = [\"n{from}\", \"n{to}\"]\nrate = \"{rate}mbit\"\n\
@@ -88,7 +98,7 @@ fn agree(text: &str, seed: u64, threads: u32, duration: Option<Nanos>) -> u32 {
     let plan = Plan::parse(text, "plan.toml", &folder);
     let plan = plan.unwrap_or_else(|error| panic!("{error}\n{text}"));
     let on = plan.networked().unwrap().assigned();
-    let run = NetworkRun { on: &on, duration, seed };
+    let run = NetworkRun { on: &on, duration, seed, arrivals: None };
     let mut serial = Diary::default();
     let expected = run.simulate(&mut serial, &mut crate::to_the_end).unwrap();
     let silent = run.simulate(&mut (), &mut crate::to_the_end).unwrap();

@@ -143,3 +143,31 @@ fn flows_that_are_asked_for_by_time() {
     );
     assert!(took.max > 950 * MS, "half of two seconds behind: {took:?}");
 }
+
+/// Where a path has no propagation, round trips are what senders themselves keep queued. BBR never goes below
+/// BBR.MinPipeCwnd of 4 segments, not even to see the shortest round trip; twice of what it sees then, and what
+/// acknowledgements of two segments add, is what it keeps in flight otherwise. That is up to some 12 segments of each flow, here
+/// of 0.8 ms.
+#[test]
+fn bbr_without_propagation_queues_its_least_windows() {
+    for flows in [1, 2, 4, 16] {
+        for seed in 1..=2 {
+            let plan = plan(&format!(
+                r#"
+                link = {{ rate = "100mbit", max-packet = "1000b" }}
+                scheduler.kind = "fifo"
+                class.a = {{}}
+                network.access = {{ between = ["s", "r"], private = true }}
+                network.bottleneck = {{ between = ["r", "d"], rate = "10mbit" }}
+                run.warm-up = "12s"
+                source = [{{ class = "a", model = "tcp", count = {flows}, packet = "1000b", stagger = "100ms",
+                            path = ["s", "r", "d"], congestion = "bbr" }}]
+                "#
+            ));
+            let (summary, _) = run(&plan, Nanos(40_000 * MS), seed);
+            let hop = summary.hops.iter().find(|hop| hop.link == "bottleneck").unwrap();
+            let segments = hop.classes[0].delay_ns.unwrap().mean / 0.8e6 / f64::from(flows);
+            assert!((4.0..12.5).contains(&segments), "{flows}: {segments}");
+        }
+    }
+}

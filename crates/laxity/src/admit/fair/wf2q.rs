@@ -1,43 +1,56 @@
 //! WF2Q+ and its hierarchy (Bennett, Zhang 1997).
 //!
-//! A server of rate r shares it among classes with rates g_i that sum to no more. Suppose packet p of
+//! A server of rate r shares it among classes with rates g_j that sum to G <= r. Suppose packet p of
 //! class i arrives when i has no other, and q is the last packet before it that the server chose
 //! although its virtual finishing time is later, at virtual time V. What had started by then was no
 //! packet that finishes before p, so what is served between q and p has virtual start and
-//! finishing times between V and F_p: at most `r (F_p - V)`, for the rates sum to no more than r. The
-//! virtual time passes at least as fast as the server works. So p is finished once the server has
-//! done, from p's arrival,
+//! finishing times between V and F_p: at most `(G - g_q) (F_p - V)`, for q's class has finished by F_q only
+//! what is sent with q. The virtual time passes at least as fast as the server works. If q was chosen
+//! before p came, p is finished once the server has done, from p's arrival,
 //!
 //! ```text
-//! l_q + (r / g_i) l_p
+//! l_q + (G - g_q) l_p / g_i  =  (r / g_i) l_p + [ l_q - (r - G + g_q) l_p / g_i ]
 //! ```
 //!
-//! and alike for the later packets of a backlogged period with the sum of their lengths: the flat
-//! bound `h(A_i, g_i t) + l_max / C` (Theorem 4, part 3, for any arrival curve). Where the virtual time
-//! is made to jump to the least start time, nothing has started before, and the time of the jump can
-//! take the place of q's choice.
-//!
-//! In a hierarchy the server is itself a class n, with the rate g_n = r, of the server above. Its
-//! head packet may have been served ahead: it starts at most `l_n / g_n` after the virtual time, l_n
-//! being n's largest packet. The bytes that n has to send therefore take the server above as much
-//! work as those of a leaf and `l_n / g_n` more. A server chooses its own head packet as soon as the
-//! one before it is sent, and a packet that arrives afterwards waits for that: this is its q. All
-//! levels together,
+//! In a backlogged period of class i a packet that finishes later is chosen only while the head packet
+//! of i has not started, so that `F_p - V` is at least what the head packet takes at g_i: the same with
+//! the sum of the lengths in the first term, and the length of a head packet m_i, no more than l_p, in the
+//! brackets. For any arrival curve this is the flat bound
 //!
 //! ```text
-//! h(A_i, g_i t) + l_max / C + sum over the classes n above i of 2 l_n / g_n
+//! h(A_i, g_i t) + b_i / C,    b_i = max over q /= i of [ l_q - (r - G + g_q) m_i / g_i ]+
 //! ```
 //!
-//! This composes like Bennett and Zhang's Theorem 1, from the worst-case fairness of each level,
-//! whose terms are `l_i / g_i` for the leaf and `l_n / g_n` for each class above it, less a little.
-//! That is less for leaves with a large share of their parents; it supposes that no level chooses
-//! ahead.
+//! Theorem 4, part 3, has l_max for b_i; the brackets are the worst-case fair index of its part 1,
+//! `l_i + (l_max - l_i) g_i / r`, which supposes that all packets of i have one length. Where the virtual
+//! time is made to jump to the least start time, nothing has started before, and the time of the jump
+//! can take the place of q's choice.
+//!
+//! In a hierarchy the server is itself a class n, with the rate g_n = r, of the server N above. A server
+//! chooses its own head packet as soon as the one before it begins to be sent, and a packet that arrives
+//! afterwards waits for that: this is its q. And the head packet may have been served ahead: the one
+//! before it, of length l, had started by the virtual time V of N when it was chosen, so the head packet
+//! starts at `V + l / g_n` or earlier. If N is a class, too, its virtual time counts l as soon as the next
+//! one is head, so that this is no more than `l / g_n - l / g_N` ahead of it; that of the link goes on as l is
+//! sent. The bytes that n has to send take N as much work as those of a leaf that comes so much
+//! before its time. All levels together, for the classes n above i of which c is the one below,
+//!
+//! ```text
+//! h(A_i, g_i t) + b_top / C + sum over n of ( b_c + l_n ) / g_n - [ l_n / g_N where N is a class ]
+//! ```
+//!
+//! with l_n the largest packet below n. This composes like Bennett and Zhang's Theorem 1, whose sum is of the
+//! worst-case fair indices of the levels, and has of them all but the share of the top level's head
+//! packet, which here is chosen one packet earlier.
 
 use alloc::vec::Vec;
 
+use num_traits::Zero;
+
+use super::blocking::{Blocker, Blocking};
 use crate::admit::tree::Tree;
 use crate::admit::{Service, Traffic, Unbounded};
-use crate::curve::Curve;
+use crate::curve::{Curve, Exact, bytes_per_nano, ceil_nanos, exact_bytes, exact_nanos};
 use crate::packet::ClassId;
 use crate::sched::Share;
 use crate::units::{Bytes, Nanos, Rate};
@@ -85,6 +98,9 @@ pub struct Overbooked {
 /// back begin, at whole nanoseconds, and so does the link.
 const ROUNDING: Nanos = Nanos(3);
 
+/// No packet is shorter.
+const LEAST: Bytes = Bytes(1);
+
 /// What the rates make of the classes, whatever they send but for its length.
 pub(in crate::admit) struct Latencies {
     pub overbooked: Vec<Overbooked>,
@@ -97,7 +113,7 @@ impl Hierarchy {
     /// Tests the rates at every level, and bounds every leaf's delay.
     pub fn test(&self) -> Guarantees {
         let tree = Tree::new(self.classes.iter().map(|class| class.share.parent));
-        let Latencies { overbooked, late } = self.latencies(&tree);
+        let Latencies { overbooked, late } = self.latencies(&tree, |_| LEAST);
         let bound = |(class, service): (&Member, Result<Service, Unbounded>)| {
             service?.delay(&class.traffic.arrival)
         };
@@ -109,7 +125,7 @@ impl Hierarchy {
     /// By what each class is served, in their order.
     pub fn services(&self) -> Vec<Result<Service, Unbounded>> {
         let tree = Tree::new(self.classes.iter().map(|class| class.share.parent));
-        let late = self.latencies(&tree).late;
+        let late = self.latencies(&tree, |_| LEAST).late;
         self.services_of(&tree, late).collect()
     }
 
@@ -128,29 +144,65 @@ impl Hierarchy {
         late.into_iter().enumerate().map(service)
     }
 
-    /// Tests the rates at every level, and says how late classes are served.
-    pub(in crate::admit) fn latencies(&self, tree: &Tree) -> Latencies {
-        let packets = self.largest_packets(tree);
-        let mut overbooked = Vec::from_iter(self.overbooked(None, self.rate, tree.top()));
-        let largest = tree.top().iter().map(|class| packets[*class]).max().unwrap_or_default();
-        let below_link = self.rate.time_for(largest).saturating_add(ROUNDING);
-        let below_link = overbooked.is_empty().then_some(below_link);
-        let mut late = alloc::vec![below_link; self.classes.len()];
-        for &class in &tree.top_down {
-            let below = tree.children(class);
-            if below.is_empty() {
-                continue;
+    /// Tests the rates at every level, and says how late leaves are served whose head packets have so many
+    /// bytes or more.
+    pub(in crate::admit) fn latencies(
+        &self,
+        tree: &Tree,
+        head: impl Fn(&Member) -> Bytes,
+    ) -> Latencies {
+        let largest = self.below_each(tree, |member| member.traffic.packet, Ord::max);
+        let heads = self.below_each(tree, head, Ord::min);
+        let mut late: Vec<Option<Exact>> = alloc::vec![None; self.classes.len()];
+        let mut overbooked = Vec::new();
+        let servers = tree.top_down.iter().copied().filter(|class| !tree.is_leaf(*class));
+        for server in [None].into_iter().chain(servers.map(Some)) {
+            let (below, rate, ahead) = match server {
+                None => (tree.top(), self.rate, Some(Exact::zero())),
+                Some(class) => {
+                    let ahead = late[class].as_ref().map(|late| late + self.ahead(class, &largest));
+                    (tree.children(class), self.rate(class), ahead)
+                }
+            };
+            let over = self.overbooked(server.map(|class| ClassId(class as u32)), rate, below);
+            if let Some(ahead) = ahead.filter(|_| over.is_none() && rate.0 > 0) {
+                let blocking = self.blocking(rate, below, &largest);
+                for &class in below {
+                    let bytes = blocking.of_others(class, heads[class], self.rate(class));
+                    let blocked = bytes / bytes_per_nano(rate);
+                    late[class] = Some(blocked + &ahead + exact_nanos(ROUNDING));
+                }
             }
-            let rate = self.classes[class].share.rate;
-            let over = self.overbooked(Some(ClassId(class as u32)), rate, below);
-            let once = rate.time_for(packets[class]);
-            let below_it = late[class]
-                .filter(|_| over.is_none())
-                .map(|late| [once, once, ROUNDING].into_iter().fold(late, Nanos::saturating_add));
-            below.iter().for_each(|child| late[*child] = below_it);
             overbooked.extend(over);
         }
-        Latencies { overbooked, late }
+        let rounded = |late: &Exact| ceil_nanos(late).unwrap_or(Nanos::MAX);
+        Latencies { overbooked, late: late.iter().map(|late| late.as_ref().map(rounded)).collect() }
+    }
+
+    /// How long after the virtual time of the server above the head packet of a class may start, in ns.
+    fn ahead(&self, class: usize, largest: &[Bytes]) -> Exact {
+        let packet = exact_bytes(largest[class]);
+        let own = &packet / bytes_per_nano(self.rate(class));
+        match self.classes[class].share.parent {
+            Some(above) => own - packet / bytes_per_nano(self.rate(above.index())),
+            None => own,
+        }
+    }
+
+    /// Who may be in the way of whom at a server.
+    fn blocking(&self, rate: Rate, below: &[usize], largest: &[Bytes]) -> Blocking {
+        let promised: u64 = below.iter().map(|class| self.rate(*class).0).sum();
+        let spare = rate.0 - promised;
+        let line = |&class: &usize| Blocker {
+            class,
+            packet: largest[class],
+            kept: Rate(spare + self.rate(class).0),
+        };
+        Blocking::of(below.iter().map(line).collect())
+    }
+
+    fn rate(&self, class: usize) -> Rate {
+        self.classes[class].share.rate
     }
 
     fn overbooked(
@@ -164,13 +216,18 @@ impl Hierarchy {
         (asked > given).then_some(Overbooked { class, asked, given })
     }
 
-    /// The largest packet below each class, or its own.
-    fn largest_packets(&self, tree: &Tree) -> Vec<Bytes> {
-        let mut largest: Vec<_> = self.classes.iter().map(|class| class.traffic.packet).collect();
+    /// Of each leaf what is asked of it, and of a class the one that is chosen of those below.
+    fn below_each(
+        &self,
+        tree: &Tree,
+        of_leaf: impl Fn(&Member) -> Bytes,
+        chosen: fn(Bytes, Bytes) -> Bytes,
+    ) -> Vec<Bytes> {
+        let mut all: Vec<_> = self.classes.iter().map(of_leaf).collect();
         for &class in tree.top_down.iter().rev().filter(|class| !tree.is_leaf(**class)) {
-            let below = tree.children(class).iter().map(|child| largest[*child]);
-            largest[class] = below.max().unwrap_or_default();
+            let below = tree.children(class).iter().map(|child| all[*child]);
+            all[class] = below.reduce(chosen).unwrap_or_default();
         }
-        largest
+        all
     }
 }

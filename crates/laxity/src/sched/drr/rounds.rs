@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 const DIGIT: u32 = 6;
 /// Levels for all digits of a round's number.
 const LEVELS: usize = u64::BITS.div_ceil(DIGIT) as usize;
+const DIGIT_MASK: u64 = (1 << DIGIT) - 1;
 
 /// The rounds to come and the turns in each, in the order in which they were added.
 ///
@@ -13,22 +14,25 @@ const LEVELS: usize = u64::BITS.div_ceil(DIGIT) as usize;
 /// that differs from the current round's, at that digit's level. When nothing is left at the levels
 /// below, the slot is opened and its turns move down. A turn takes constant time to add; it moves
 /// at most [`LEVELS`] times, and as a rule once, for turns are mostly in the next round.
+///
+/// Beside its turn lies what else is known of a class, in the same line of memory.
 #[derive(Clone, Debug)]
-pub(super) struct Rounds {
+pub(super) struct Rounds<C> {
     current: u64,
     /// By class.
-    turns: Vec<Turn>,
+    turns: Vec<Turn<C>>,
     /// From the last digit to the first.
     levels: Vec<Level>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Turn {
+struct Turn<C> {
     round: u64,
     /// The class behind in the ring of a slot.
     next: u32,
-    /// The class before.
+    /// The class before, unless this is the slot's first.
     previous: u32,
+    class: C,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -39,36 +43,49 @@ struct Level {
     last: [u32; 1 << DIGIT],
 }
 
-impl Rounds {
+impl<C> Rounds<C> {
     /// Nobody has a turn.
-    pub fn new(classes: usize) -> Self {
+    pub fn new(classes: impl Iterator<Item = C>) -> Self {
+        let turn = |class| Turn { round: 0, next: 0, previous: 0, class };
         Rounds {
             current: 0,
-            turns: alloc::vec![Turn { round: 0, next: 0, previous: 0 }; classes],
+            turns: classes.map(turn).collect(),
             levels: alloc::vec![Level { occupied: 0, last: [0; 1 << DIGIT] }; LEVELS],
         }
     }
 
+    /// How many classes there are.
+    pub fn classes(&self) -> usize {
+        self.turns.len()
+    }
+
+    /// What is known of a class.
+    #[inline(always)]
+    pub fn class(&mut self, class: usize) -> &mut C {
+        &mut self.turns[class].class
+    }
+
     /// Gives a class, which has none, a turn so many rounds from now, and at least one.
+    #[inline(always)]
     pub fn add(&mut self, class: usize, rounds: u64) {
         self.turns[class].round = self.current + rounds;
         self.place(class);
     }
 
     /// Moves on to the next turn and takes it.
+    #[inline(always)]
     pub fn next(&mut self) -> Option<usize> {
-        loop {
-            let level = self.levels.iter().position(|level| level.occupied > 0)?;
-            let slot = self.levels[level].occupied.trailing_zeros();
-            let last = self.levels[level].last[slot as usize];
-            let first = self.turns[last as usize].next;
-            if level == 0 {
-                self.current = self.turns[first as usize].round;
-                self.take(first as usize, 0, slot as usize);
-                return Some(first as usize);
+        while self.levels[0].occupied == 0 {
+            if !self.open_next() {
+                return None;
             }
-            self.open(level, slot, first, last);
         }
+        let slot = self.levels[0].occupied.trailing_zeros() as usize;
+        self.current = (self.current & !DIGIT_MASK) | slot as u64;
+        let last = self.levels[0].last[slot];
+        let first = self.turns[last as usize].next as usize;
+        self.take_first(first, 0, slot);
+        Some(first)
     }
 
     /// How many rounds from now a class has the turn that it has.
@@ -84,17 +101,42 @@ impl Rounds {
 
     /// Takes a turn out of its slot.
     fn take(&mut self, class: usize, level: usize, slot: usize) {
+        let last = self.levels[level].last[slot];
+        if self.turns[last as usize].next as usize == class {
+            return self.take_first(class, level, slot);
+        }
         let Turn { next, previous, .. } = self.turns[class];
-        let Level { occupied, last } = &mut self.levels[level];
-        if next as usize == class {
-            *occupied &= !(1 << slot);
-            return;
-        }
         self.turns[previous as usize].next = next;
-        self.turns[next as usize].previous = previous;
-        if last[slot] as usize == class {
-            last[slot] = previous;
+        if last as usize == class {
+            self.levels[level].last[slot] = previous;
+        } else {
+            self.turns[next as usize].previous = previous;
         }
+    }
+
+    /// Takes the first turn out of its slot: no other's line of memory is touched but the last one's.
+    #[inline(always)]
+    fn take_first(&mut self, first: usize, level: usize, slot: usize) {
+        let Level { occupied, last } = &mut self.levels[level];
+        let last = last[slot] as usize;
+        if first == last {
+            *occupied &= !(1 << slot);
+        } else {
+            self.turns[last].next = self.turns[first].next;
+        }
+    }
+
+    /// Opens the first slot above the lowest level, if there is any.
+    #[inline(never)]
+    fn open_next(&mut self) -> bool {
+        let Some(level) = self.levels.iter().position(|level| level.occupied > 0) else {
+            return false;
+        };
+        let slot = self.levels[level].occupied.trailing_zeros();
+        let last = self.levels[level].last[slot as usize];
+        let first = self.turns[last as usize].next;
+        self.open(level, slot, first, last);
+        true
     }
 
     /// Moves on to the first round of a slot and spreads its turns over the levels below.
@@ -116,6 +158,7 @@ impl Rounds {
 
     /// The level and slot of a turn. Rounds differ from the current one in their last digit, or in an
     /// earlier one that counts then.
+    #[inline(always)]
     fn slot_of(&self, class: usize) -> (usize, usize) {
         let round = self.turns[class].round;
         let level = ((round ^ self.current) | 1).ilog2() / DIGIT;
@@ -123,17 +166,17 @@ impl Rounds {
     }
 
     /// Puts a turn at the end of the slot of its round.
+    #[inline(always)]
     fn place(&mut self, class: usize) {
         let (level, slot) = self.slot_of(class);
         let Level { occupied, last } = &mut self.levels[level];
         let place = class as u32;
         if *occupied & (1 << slot) == 0 {
             *occupied |= 1 << slot;
-            (self.turns[class].next, self.turns[class].previous) = (place, place);
+            self.turns[class].next = place;
         } else {
             let previous = last[slot];
             let first = core::mem::replace(&mut self.turns[previous as usize].next, place);
-            self.turns[first as usize].previous = place;
             (self.turns[class].next, self.turns[class].previous) = (first, previous);
         }
         last[slot] = place;
@@ -141,7 +184,7 @@ impl Rounds {
 
     /// Bytes held.
     pub fn footprint(&self) -> usize {
-        self.turns.capacity() * size_of::<Turn>() + self.levels.capacity() * size_of::<Level>()
+        self.turns.capacity() * size_of::<Turn<C>>() + self.levels.capacity() * size_of::<Level>()
     }
 }
 
@@ -164,7 +207,7 @@ mod tests {
             start in prop_oneof![Just(0), 0..1u64 << 60, Just((1 << 36) - 2)],
             steps in prop::collection::vec((0..CLASSES, any_rounds(), 0..5u8), 1..300),
         ) {
-            let mut rounds = Rounds::new(CLASSES);
+            let mut rounds = Rounds::new([(); CLASSES].into_iter());
             rounds.current = start;
             let mut current = start;
             let mut expected = BTreeMap::<u64, VecDeque<usize>>::new();

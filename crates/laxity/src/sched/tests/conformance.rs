@@ -45,6 +45,9 @@ fn by_name() -> Vec<(&'static str, Any)> {
         ("fq_codel", Box::new(fq_codel())),
         ("fq_codel", Box::new(dropping_fq_codel(Limit::Packets(3)))),
         ("fq_codel", Box::new(dropping_fq_codel(Limit::Bytes(4000)))),
+        ("dualpi2", Box::new(dualpi2())),
+        ("dualpi2", Box::new(dropping_dualpi2(Limit::Packets(3)))),
+        ("dualpi2", Box::new(dropping_dualpi2(Limit::Bytes(4000)))),
         ("pifo", Box::new(pifo(Nanos(1_000_000)))),
         ("drr", Box::new(Drr::new(&[100, 500, 1500, 4000]).unwrap())),
         ("wf2q", Box::new(wf2q())),
@@ -79,6 +82,19 @@ fn dropping_fq_codel(limit: Limit) -> FqCodel {
     let codel = CoDel { limit, ..impatient() };
     FqCodel::new(CLASSES as usize, fq_codel::FqCodelSettings { queues: 2, quantum: 300, codel }, 1)
         .unwrap()
+}
+
+/// DualPI2 that soon drops.
+fn dropping_dualpi2(limit: Limit) -> DualPi2 {
+    let settings = DualPi2Settings {
+        target: Nanos(100_000),
+        update: Nanos(200_000),
+        alpha: DualPi2Settings::MOST_GAIN,
+        beta: DualPi2Settings::MOST_GAIN,
+        limit,
+        ..DualPi2Settings::USUAL
+    };
+    DualPi2::new(CLASSES as usize, settings).unwrap()
 }
 
 /// Frames of 5 ms, of which every second is reserved.

@@ -1,13 +1,13 @@
 //! Traffic as trains of packets, which can be moved, stretched and made to meet.
 
+use laxity::police::TokenBucket;
+use laxity_plan::Plan;
 use rand::RngExt;
-use rand::seq::IndexedRandom;
+use rand::seq::{IndexedRandom, IteratorRandom};
 
 use crate::Generator;
-use laxity_plan::model::SchedulerSpec;
-
 use crate::arrival::{Allowance, Arrival, BYTE, FIRST};
-use crate::subject::{Conduct, Subject};
+use crate::contract::{Conduct, Contract};
 
 /// Trains of packets, each sent as soon as its class's contract allows.
 #[derive(Clone, Debug)]
@@ -32,84 +32,50 @@ struct Train {
     spacing: u64,
 }
 
-/// What is known of a subject when traffic for it is drawn.
-pub struct Scene<'a> {
-    subject: &'a Subject,
-    /// The classes of which something is proved, by number.
-    pub judged: Vec<usize>,
-    /// Whether schedulers are built anew for every run.
-    pub begins_anew: bool,
-    /// The names of feeds.
-    feeds: Vec<u16>,
-    /// Times that mean something here, in ns: of packets on links, deadlines, bounds, buckets.
-    times: Vec<u64>,
-    /// By when everything that harms has begun.
-    horizon: u64,
+/// What is known of those who send when traffic is drawn.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// The class of each feed, a way from a sender to a receiver, by name; `None` for names that nothing has.
+    pub feeds: Vec<Option<usize>>,
+    /// What classes keep to, by number.
+    pub contracts: Vec<Contract>,
+    /// Times that mean something here, in ns: of packets on links, deadlines, bounds, buckets. At least one.
+    pub times: Vec<u64>,
+    /// By when everything that harms has begun, in ns.
+    pub horizon: u64,
+    /// The most packets of a train.
+    pub longest_train: u32,
+    /// The most trains at once, at most 256.
+    pub most_trains: usize,
 }
 
-/// The most packets of a train.
-const LONGEST_TRAIN: u32 = 200;
-/// The most trains at once.
-const MOST_TRAINS: usize = 16;
+/// The times that mean something to classes of a plan: deadlines, and how long buckets and packets take at
+/// their rates.
+pub fn times_of(plan: &Plan, contracts: &[Contract]) -> Vec<u64> {
+    let mut times = Vec::new();
+    for (class, contract) in plan.classes.iter().zip(contracts) {
+        times.extend(class.relative_deadline().map(|due| due.0));
+        if let Conduct::Keeps(lines) = &contract.conduct {
+            let fills = |bytes: u64, rate: u64| bytes.saturating_mul(BYTE) / rate;
+            let of = |line: &TokenBucket| {
+                let packet = u64::from(contract.longest);
+                [fills(line.bucket.0, line.rate.0), fills(packet, line.rate.0)]
+            };
+            times.extend(lines.iter().flat_map(of));
+        }
+    }
+    times
+}
 
-impl<'a> Scene<'a> {
-    /// Of a subject.
-    pub fn of(subject: &'a Subject) -> Scene<'a> {
-        let feeds = subject.names();
-        let class = |feed: &u16| subject.feed(*feed).expect("a name of a feed").class;
-        let is_judged = |class: &usize| {
-            let bound = |output: &crate::subject::Output| output.bounds[*class].is_some();
-            let in_step = matches!(subject.contracts[*class].conduct, Conduct::InStep { .. });
-            let is_bounded = subject.outputs.iter().any(bound) || subject.is_promised(*class);
-            is_bounded || subject.keeps_windows && in_step
-        };
-        let mut judged: Vec<_> = feeds.iter().map(class).filter(is_judged).collect();
-        judged.sort_unstable();
-        judged.dedup();
-        let mut times = vec![1];
-        for output in &subject.outputs {
-            let rate = output.rate;
-            let lengths = subject.contracts.iter().map(|contract| contract.longest);
-            times.extend(lengths.map(|length| (u64::from(length) * BYTE).div_ceil(rate)));
-            times.extend(output.bounds.iter().flatten());
-            times.push(output.delay);
-        }
-        for (class, contract) in subject.plan.classes.iter().zip(&subject.contracts) {
-            times.extend(class.relative_deadline().map(|due| due.0));
-            if let Conduct::Keeps(lines) = &contract.conduct {
-                let fills = |bytes: u64, rate: u64| bytes.saturating_mul(BYTE) / rate;
-                let of = |line: &laxity::police::TokenBucket| {
-                    let packet = u64::from(contract.longest);
-                    [fills(line.bucket.0, line.rate.0), fills(packet, line.rate.0)]
-                };
-                times.extend(lines.iter().flat_map(of));
-            }
-        }
-        times.extend(subject.feeds.iter().flatten().filter_map(|feed| feed.bound));
-        if let SchedulerSpec::Tdp(spec) = subject.plan.scheduler {
-            times.push(spec.time.frame.0);
-            times.push(spec.time.frame.0 * u64::from(spec.time.frames));
-        }
-        times.sort_unstable();
-        times.dedup();
-        let at_outputs = subject.outputs.iter().flat_map(|output| output.bounds.iter().flatten());
-        let over_paths = subject.feeds.iter().flatten().filter_map(|feed| feed.bound.as_ref());
-        let bounds = at_outputs.chain(over_paths);
-        let gaps = subject.plan.classes.iter().filter_map(|class| class.gap);
-        let longest = bounds.copied().chain(gaps.map(|gap| 4 * gap.0)).max().unwrap_or(1);
-        Scene {
-            subject,
-            judged,
-            begins_anew: subject.keeps_windows || subject.is_framed(),
-            feeds,
-            times,
-            horizon: 2 * longest.min(100_000_000_000),
-        }
+impl Scene {
+    /// The names of all feeds.
+    fn names(&self) -> impl Iterator<Item = u16> {
+        (0..).zip(&self.feeds).filter_map(|(name, class)| class.map(|_| name))
     }
 
     /// Classes that break their contracts, which is to harm nobody else; never the target.
     pub fn rogues(&self, draw: &mut Generator, target: usize) -> u64 {
-        let contracts = &self.subject.contracts;
+        let contracts = &self.contracts;
         let isolated = contracts[target].isolated;
         if !isolated || draw.random_range(0..2u32) == 0 {
             return 0;
@@ -124,21 +90,21 @@ impl<'a> Scene<'a> {
         rogues
     }
 
-    fn time(&self, draw: &mut Generator) -> u64 {
+    pub(crate) fn time(&self, draw: &mut Generator) -> u64 {
         *self.times.choose(draw).expect("at least a nanosecond")
     }
 
     fn class(&self, feed: u16) -> usize {
-        self.subject.feed(feed).expect("a name of a feed").class
+        self.feeds[usize::from(feed)].expect("a name of a feed")
     }
 
     fn is_free(&self, feed: u16, rogues: u64) -> bool {
         let class = self.class(feed);
-        rogues >> class & 1 == 1 || matches!(self.subject.contracts[class].conduct, Conduct::Free)
+        rogues >> class & 1 == 1 || matches!(self.contracts[class].conduct, Conduct::Free)
     }
 
     fn length(&self, feed: u16, draw: &mut Generator) -> u32 {
-        let contract = &self.subject.contracts[self.class(feed)];
+        let contract = &self.contracts[self.class(feed)];
         let (shortest, longest) = (contract.shortest.min(contract.longest), contract.longest);
         match draw.random_range(0..8u32) {
             0 => draw.random_range(shortest..=longest),
@@ -153,7 +119,7 @@ impl Train {
     fn draw(scene: &Scene, draw: &mut Generator, feed: u16) -> Train {
         let length = scene.length(feed, draw);
         let other = if draw.random_range(0..4u32) == 0 { scene.length(feed, draw) } else { length };
-        let conduct = &scene.subject.contracts[scene.class(feed)].conduct;
+        let conduct = &scene.contracts[scene.class(feed)].conduct;
         let (flow, spacing) = match conduct {
             Conduct::InStep { streams, gap } => (draw.random_range(0..*streams) as u16, *gap),
             _ => (0, 0),
@@ -177,7 +143,7 @@ impl Traffic {
         let mut trains = Vec::new();
         let meet = scene.horizon / 2;
         let together = draw.random_range(0..4u32) > 0;
-        for &feed in &scene.feeds {
+        for feed in scene.names() {
             let free = scene.is_free(feed, rogues);
             let is_target = scene.class(feed) == target;
             if !is_target && draw.random_range(0..6u32) == 0 {
@@ -198,19 +164,34 @@ impl Traffic {
                 train.count = if draw.random_range(0..2u32) == 0 { 1 } else { train.count };
             }
             trains.push(train);
-            if let Conduct::InStep { streams, .. } =
-                scene.subject.contracts[scene.class(feed)].conduct
-            {
+            if let Conduct::InStep { streams, .. } = scene.contracts[scene.class(feed)].conduct {
                 let aligned = |flow: u32| Train { flow: flow as u16, ..train };
                 trains.pop();
-                trains.extend((0..streams.min(LONGEST_TRAIN)).map(aligned));
+                trains.extend((0..streams.min(scene.longest_train)).map(aligned));
             }
         }
         if trains.is_empty() {
-            trains.push(Train::draw(scene, draw, scene.feeds[0]));
+            let first = scene.names().next().expect("somebody sends");
+            trains.push(Train::draw(scene, draw, first));
         }
-        let ranks = vec![0; scene.subject.feeds.len()];
+        let ranks = vec![0; scene.feeds.len()];
         let mut traffic = Traffic { trains, ranks, pause: None };
+        traffic.shuffle(draw);
+        traffic
+    }
+
+    /// Everybody sends all that the contract allows from one instant on.
+    pub fn greedy(scene: &Scene, draw: &mut Generator) -> Traffic {
+        let meet = scene.horizon / 2;
+        let train = |feed: u16| Train {
+            start: meet,
+            count: scene.longest_train.min(1 << draw.random_range(1..12u32)),
+            spacing: 0,
+            ..Train::draw(scene, draw, feed)
+        };
+        let mut trains: Vec<_> = scene.names().map(train).collect();
+        trains.truncate(scene.most_trains);
+        let mut traffic = Traffic { trains, ranks: vec![0; scene.feeds.len()], pause: None };
         traffic.shuffle(draw);
         traffic
     }
@@ -234,7 +215,7 @@ impl Traffic {
             }
             7 => {
                 let count = &mut self.trains[at].count;
-                *count = (*count + draw.random_range(1..=4)).min(LONGEST_TRAIN);
+                *count = (*count + draw.random_range(1..=4)).min(scene.longest_train);
             }
             8 => {
                 let count = &mut self.trains[at].count;
@@ -243,7 +224,8 @@ impl Traffic {
             9 => {
                 let count = &mut self.trains[at].count;
                 let twice = draw.random_range(0..2u32) == 0;
-                *count = if twice { 2 * *count } else { count.div_ceil(2) }.min(LONGEST_TRAIN);
+                *count =
+                    if twice { 2 * *count } else { count.div_ceil(2) }.min(scene.longest_train);
             }
             10 => self.trains[at].lengths = [scene.length(self.trains[at].feed, draw); 2],
             11 => self.trains[at].lengths[1] = scene.length(self.trains[at].feed, draw),
@@ -254,9 +236,9 @@ impl Traffic {
             13 if self.trains.len() > 1 => {
                 self.trains.swap_remove(at);
             }
-            14 if self.trains.len() < MOST_TRAINS => self.trains.push(self.trains[at]),
-            15 if self.trains.len() < MOST_TRAINS => {
-                let feed = *scene.feeds.choose(draw).expect("a feed");
+            14 if self.trains.len() < scene.most_trains => self.trains.push(self.trains[at]),
+            15 if self.trains.len() < scene.most_trains => {
+                let feed = scene.names().choose(draw).expect("somebody sends");
                 let mut train = Train::draw(scene, draw, feed);
                 if draw.random_range(0..2u32) == 0 {
                     train.start = other.start;
@@ -272,6 +254,27 @@ impl Traffic {
             }
             _ => self.shuffle(draw),
         }
+    }
+
+    /// How many trains there are.
+    pub(crate) fn trains(&self) -> usize {
+        self.trains.len()
+    }
+
+    /// The feed of a train, by name.
+    pub(crate) fn feed(&self, train: usize) -> usize {
+        self.trains[train].feed.into()
+    }
+
+    /// Has a train begin so much later, in ns, or earlier.
+    pub(crate) fn delay(&mut self, train: usize, by: i64) {
+        let start = &mut self.trains[train].start;
+        *start = start.saturating_add_signed(by);
+    }
+
+    /// How many packets there are.
+    pub(crate) fn packets(&self) -> u64 {
+        self.trains.iter().map(|train| u64::from(train.count)).sum()
     }
 
     fn shift(&mut self, train: usize, by: u64, draw: &mut Generator) {
@@ -297,17 +300,15 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Of classes that have sent nothing.
-    pub fn new(subject: &Subject, rogues: u64) -> Ledger {
-        let allowance = |(class, contract): (usize, &crate::subject::Contract)| {
-            let free = rogues >> class & 1 == 1;
+    /// Of classes that have sent nothing, some of which keep to no contract.
+    pub fn new(scene: &Scene, rogues: u64) -> Ledger {
+        let allowance = |(class, contract): (usize, &Contract)| {
+            let free = class < 64 && rogues >> class & 1 == 1;
             Allowance::new(if free { &Conduct::Free } else { &contract.conduct })
         };
-        let class =
-            |feed: &Option<crate::subject::Feed>| feed.as_ref().map_or(0, |feed| feed.class);
         Ledger {
-            allowances: subject.contracts.iter().enumerate().map(allowance).collect(),
-            classes: subject.feeds.iter().map(class).collect(),
+            allowances: scene.contracts.iter().enumerate().map(allowance).collect(),
+            classes: scene.feeds.iter().map(|class| class.unwrap_or_default()).collect(),
             end: FIRST,
             wanted: Vec::new(),
             ranked: Vec::new(),
@@ -333,8 +334,11 @@ impl Ledger {
         let class = |train: &Train| self.classes[usize::from(train.feed)];
         let mut seen = 0u64;
         for (first, train) in trains.iter().enumerate() {
+            // Streams in step have allowances of their own, all else of a class shares one.
+            let in_step = self.allowances[class(train)].is_in_step();
             let key = (class(train), train.flow);
-            let is_other = |other: &Train| (class(other), other.flow) == key;
+            let is_other =
+                |other: &Train| class(other) == key.0 && (!in_step || other.flow == key.1);
             if trains[..first].iter().any(is_other) {
                 continue;
             }

@@ -1,10 +1,8 @@
-//! Packets that arrive, and whether they keep to their contracts.
-
-use std::collections::HashMap;
+//! Packets that arrive, and what contracts allow of them.
 
 use laxity::police::TokenBucket;
 
-use crate::subject::{Conduct, Subject};
+use crate::contract::Conduct;
 
 /// A packet that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,28 +102,13 @@ impl Allowance {
         time
     }
 
+    /// Whether each stream has an allowance of its own.
+    pub fn is_in_step(&self) -> bool {
+        !self.due.is_empty()
+    }
+
     /// How long it takes until nothing is left of what it has sent.
     pub fn fills(&self) -> u64 {
         self.buckets.iter().map(|bucket| bucket.fills).max().unwrap_or(0)
     }
-}
-
-/// Whether arrivals in the order of time keep to all contracts that count, the rogues' excepted.
-pub fn conforms(subject: &Subject, arrivals: &[Arrival], rogues: u64) -> bool {
-    let mut allowances: HashMap<usize, Allowance> = HashMap::new();
-    let mut last = 0;
-    arrivals.iter().all(|arrival| {
-        let in_order = arrival.time >= std::mem::replace(&mut last, arrival.time);
-        let Some(feed) = subject.feed(arrival.feed) else { return false };
-        let contract = &subject.contracts[feed.class];
-        if !in_order || !(contract.shortest..=contract.longest).contains(&arrival.length) {
-            return false;
-        }
-        if rogues >> feed.class & 1 == 1 {
-            return true;
-        }
-        let allowance =
-            allowances.entry(feed.class).or_insert_with(|| Allowance::new(&contract.conduct));
-        allowance.grant(arrival.time, arrival.flow, arrival.length) == arrival.time
-    })
 }

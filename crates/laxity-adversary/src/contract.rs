@@ -1,0 +1,101 @@
+//! What the classes of a plan keep to, so that what is proved of them holds.
+
+use laxity::packet::ClassId;
+use laxity::police::TokenBucket;
+use laxity_plan::Plan;
+use laxity_plan::model::{Class, SchedulerSpec};
+
+/// What a class's packets keep to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contract {
+    /// The shortest packet, in bytes: in a network what comes to its outputs depends on it.
+    pub shortest: u32,
+    /// The longest packet that may conform, in bytes.
+    pub longest: u32,
+    /// When it may send.
+    pub conduct: Conduct,
+    /// Whether others are safe from it should it send more.
+    pub isolated: bool,
+}
+
+/// When a class may send.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Conduct {
+    /// Never more than any of these buckets holds.
+    Keeps(Vec<TokenBucket>),
+    /// So many streams in step: a packet before the last one is due, `gap` ns after the one before was.
+    InStep {
+        /// How many.
+        streams: u32,
+        /// In ns.
+        gap: u64,
+    },
+    /// Whenever and whatever it likes.
+    Free,
+}
+
+/// What the classes of a plan have to keep to so that what is proved of them holds.
+pub fn contracts(plan: &Plan) -> Vec<Contract> {
+    let contract = |(id, class): (ClassId, &Class)| {
+        let alone = queued_alone(plan, id);
+        let conduct = match (class.gap.filter(|_| is_dwcs(plan)), &class.arrival) {
+            (Some(gap), _) => Conduct::InStep { streams: class.count, gap: gap.0 },
+            (None, Some(arrival)) if !is_best_effort(plan, id) => {
+                Conduct::Keeps(arrival.buckets.clone())
+            }
+            (None, _) => Conduct::Free,
+        };
+        let longest = match &conduct {
+            Conduct::Keeps(buckets) => {
+                let least = buckets.iter().map(|line| line.bucket).min();
+                plan.max_packet(class).min(least.unwrap_or(plan.link.max_packet))
+            }
+            _ => plan.max_packet(class),
+        };
+        let isolated = alone && plan.network.is_none();
+        let shortest = plan.network.as_ref().map_or(1, |_| plan.link.min_packet.0) as u32;
+        Contract { shortest, longest: longest.0 as u32, conduct, isolated }
+    };
+    (0..).map(ClassId).zip(&plan.classes).map(contract).collect()
+}
+
+fn is_dwcs(plan: &Plan) -> bool {
+    matches!(plan.scheduler, SchedulerSpec::Dwcs(_))
+}
+
+/// The class that holds the scheduler in which a class waits, if it is not the link's.
+pub fn share_of(plan: &Plan, id: ClassId) -> Option<ClassId> {
+    let up = |id: &ClassId| plan.classes[id.index()].parent;
+    std::iter::successors(Some(id), up).find(|id| plan.classes[id.index()].inside.is_some())
+}
+
+/// The scheduler in which a class's packets wait for one another.
+pub fn scheduler_of(plan: &Plan, id: ClassId) -> SchedulerSpec {
+    match share_of(plan, id) {
+        Some(share) => plan.classes[share.index()].scheduling().scheduler,
+        None => plan.scheduler,
+    }
+}
+
+/// Whether a class is served as best effort beside others with deadlines: whatever it sends, it can
+/// do no harm.
+fn is_best_effort(plan: &Plan, id: ClassId) -> bool {
+    let edf = |spec| matches!(spec, SchedulerSpec::Edf(_));
+    let best_effort = plan.classes[id.index()].relative_deadline().is_none();
+    plan.network.is_none() && best_effort && edf(scheduler_of(plan, id))
+}
+
+/// Whether no class's bound depends on what another one sends.
+fn queued_alone(plan: &Plan, id: ClassId) -> bool {
+    match share_of(plan, id) {
+        Some(share) => plan.classes[share.index()].is_leaf(),
+        None => matches!(
+            plan.scheduler,
+            SchedulerSpec::Wfq
+                | SchedulerSpec::Wf2q
+                | SchedulerSpec::Drr
+                | SchedulerSpec::Qfq
+                | SchedulerSpec::Hfsc
+        ),
+    }
+}

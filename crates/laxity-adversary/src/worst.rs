@@ -1,0 +1,290 @@
+//! The longest delay that can be found.
+//!
+//! Traffic is drawn, and changed a little again and again: what delays the target's slowest packet longer stays, and
+//! of equal traffic that with fewer packets. Beside changes at random there are those that let a burst meet the
+//! slowest packet at a link of its way. Many changed copies run one after another in one simulation, with pauses in
+//! which queues empty and buckets fill; what is found is run once more alone, and counts as it is measured there.
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write;
+
+use laxity::packet::ClassId;
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_plan::model::{Hops, SchedulerSpec};
+use laxity_plan::tdp::Assigned;
+use laxity_sim::error::SimError;
+use rand::{RngExt, SeedableRng};
+
+use crate::Generator;
+use crate::arrival::{Arrival, FIRST};
+use crate::senders::Senders;
+use crate::traffic::{Ledger, Traffic};
+use crate::trial::{Seen, Trial};
+
+/// Where packets wait.
+pub enum Place<'a> {
+    /// At one link.
+    Link(&'a Plan),
+    /// In a network.
+    Network(&'a Assigned<'a>),
+}
+
+/// Whose packets are to be delayed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// The class.
+    pub class: ClassId,
+    /// Its path, in a network.
+    pub path: Option<Hops>,
+    /// What is proved of it.
+    pub bound: Nanos,
+}
+
+/// The longest delay that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Longest {
+    /// From a packet's arrival until its last bit has left the link or come to its receiver.
+    pub delay: Nanos,
+    /// When that packet arrived.
+    pub arrival: Nanos,
+    /// The packets, in the order of time.
+    pub packets: Vec<Sent>,
+}
+
+/// A packet that is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// When.
+    pub time: Nanos,
+    /// Of which class.
+    pub class: ClassId,
+    /// From which source of the plan, from 0; 0 on a link.
+    pub source: usize,
+    /// By which of its copies, or in which stream of its class.
+    pub flow: u32,
+    /// In bytes.
+    pub length: u32,
+}
+
+impl<'a> Place<'a> {
+    /// The plan.
+    pub fn plan(&self) -> &'a Plan {
+        match self {
+            Place::Link(plan) => plan,
+            Place::Network(on) => on.on.plan,
+        }
+    }
+
+    /// Every class, along every path, of which a bound is proved.
+    pub fn targets(&self) -> Vec<Target> {
+        match self {
+            Place::Link(plan) => {
+                let bounds = plan.bounds();
+                let target = |(class, _): (ClassId, _)| {
+                    let bound = bounds[class.index()].ok()?;
+                    Some(Target { class, path: None, bound })
+                };
+                plan.leaves().filter_map(target).collect()
+            }
+            Place::Network(on) => {
+                let framed = on.framing.as_ref().map(|framing| framing.bounds());
+                let routes = on.paths().routes.iter().filter(|route| !route.acks);
+                let target = |route: &laxity_plan::paths::Route| {
+                    let bound = match &framed {
+                        Some(bounds) => bounds.get(&route.class)?.as_ref().ok()?.delay(),
+                        None => route.bound().ok()?,
+                    };
+                    Some(Target { class: route.class, path: Some(route.path.clone()), bound })
+                };
+                routes.filter_map(target).collect()
+            }
+        }
+    }
+}
+
+/// Copies of traffic that are changed and simulated together.
+const TOGETHER: usize = 32;
+/// Rounds of copies in a row that bring nothing, after which traffic is drawn anew.
+const PATIENCE: u32 = 12;
+
+/// The longest delay of a target that is found with so many packets, the same for the same seed. `None` if none of
+/// its packets arrives.
+///
+/// # Errors
+/// If the simulator cannot go on.
+pub fn longest(
+    place: &Place<'_>,
+    target: &Target,
+    packets: u64,
+    seed: u64,
+) -> Result<Option<Longest>, SimError> {
+    let senders = Senders::of(place, target);
+    if !(0..senders.all.len()).any(|feed| senders.is_target(feed, target)) {
+        return Ok(None);
+    }
+    let trial = Trial { place, senders: &senders, target };
+    let mut search = Search {
+        trial,
+        draw: Generator::seed_from_u64(seed),
+        ledger: Ledger::new(&senders.scene, 0),
+        spent: 0,
+    };
+    let mut best: Option<Alone> = None;
+    while search.spent < packets {
+        let found = search.climb(packets)?;
+        if found.delay > best.as_ref().map_or(0, |best| best.delay) {
+            best = Some(found);
+        }
+    }
+    let sent = |arrival: &Arrival| {
+        let sender = &senders.all[usize::from(arrival.feed)];
+        let packet = crate::senders::simulated(sender, arrival);
+        Sent {
+            time: packet.time,
+            class: packet.class,
+            source: sender.source,
+            flow: packet.flow.0,
+            length: packet.length,
+        }
+    };
+    Ok(best.map(|best| Longest {
+        delay: Nanos(best.delay),
+        arrival: Nanos(best.seen.set_out),
+        packets: best.arrivals.iter().map(sent).collect(),
+    }))
+}
+
+/// What traffic does alone, from the first packet on.
+#[derive(Clone)]
+struct Alone {
+    delay: u64,
+    arrivals: Vec<Arrival>,
+    seen: Seen,
+}
+
+struct Search<'a> {
+    trial: Trial<'a>,
+    draw: Generator,
+    ledger: Ledger,
+    spent: u64,
+}
+
+impl Search<'_> {
+    /// From traffic that is drawn to traffic that no change makes worse.
+    fn climb(&mut self, budget: u64) -> Result<Alone, SimError> {
+        let (Senders { scene, .. }, draw) = (self.trial.senders, &mut self.draw);
+        let target = self.trial.target.class.index();
+        let drawn = (0..TOGETHER).map(|number| match number % 4 {
+            0 => Traffic::greedy(scene, draw),
+            _ => Traffic::draw(scene, draw, target, 0),
+        });
+        let drawn = drawn.collect();
+        let (mut top, mut height) = self.best(drawn)?;
+        let mut now = self.alone(&top)?;
+        let mut best = now.clone();
+        let mut in_vain = 0;
+        while in_vain < PATIENCE && self.spent < budget {
+            let changed = (0..TOGETHER).map(|_| self.changed(&top, &now.seen));
+            let changed = changed.collect();
+            let (other, reached) = self.best(changed)?;
+            in_vain = if reached > height { 0 } else { in_vain + 1 };
+            if reached < height || reached == height && other.packets() >= top.packets() {
+                continue;
+            }
+            (top, height) = (other, reached);
+            now = self.alone(&top)?;
+            if (now.delay, best.arrivals.len()) > (best.delay, now.arrivals.len()) {
+                best = now.clone();
+            }
+        }
+        Ok(best)
+    }
+
+    /// Traffic with something changed, once or more.
+    fn changed(&mut self, traffic: &Traffic, seen: &Seen) -> Traffic {
+        let scene = &self.trial.senders.scene;
+        let mut other = traffic.clone();
+        for _ in 0..1 + self.draw.random_range(0..3u32) * self.draw.random_range(0..2) {
+            match self.draw.random_range(0..3u32) {
+                0 => other.align(scene, seen, &mut self.draw),
+                _ => other.change(scene, &mut self.draw, 0),
+            }
+        }
+        other
+    }
+
+    /// The traffic that delays the target longest, of several.
+    fn best(&mut self, all: Vec<Traffic>) -> Result<(Traffic, u64), SimError> {
+        let delays = match self.trial.senders.begins_anew {
+            true => {
+                all.iter().map(|one| Ok(self.alone(one)?.delay)).collect::<Result<Vec<_>, _>>()?
+            }
+            false => self.together(&all)?,
+        };
+        let packets = |at: &usize| std::cmp::Reverse(all[*at].packets());
+        let best = (0..all.len()).max_by_key(|at| (delays[*at], packets(at))).unwrap_or(0);
+        let delay = delays[best];
+        let traffic = all.into_iter().nth(best);
+        Ok((traffic.expect("there are several"), delay))
+    }
+
+    /// The longest delay under each of these, in one simulation.
+    fn together(&mut self, all: &[Traffic]) -> Result<Vec<u64>, SimError> {
+        self.ledger = Ledger::new(&self.trial.senders.scene, 0);
+        let (mut arrivals, mut begins) = (Vec::new(), Vec::new());
+        for traffic in all {
+            begins.push(self.ledger.end());
+            let from = arrivals.len();
+            self.ledger.play(traffic, &mut arrivals);
+            let ends = self.trial.ends(&arrivals[from..]);
+            self.ledger.ends(ends.max(self.ledger.end()));
+        }
+        self.spent += arrivals.len() as u64;
+        self.trial.delays(&arrivals, &begins)
+    }
+
+    /// This traffic alone, from the first packet on.
+    fn alone(&mut self, traffic: &Traffic) -> Result<Alone, SimError> {
+        let mut arrivals = Vec::new();
+        Ledger::new(&self.trial.senders.scene, 0).play(traffic, &mut arrivals);
+        let is_phased = self.trial.senders.begins_anew
+            || matches!(self.trial.place.plan().scheduler, SchedulerSpec::Tdp(_));
+        let first = arrivals.first().map_or(FIRST, |arrival| arrival.time);
+        if !is_phased {
+            arrivals.iter_mut().for_each(|arrival| arrival.time -= first - FIRST);
+        }
+        self.spent += arrivals.len() as u64;
+        let (delay, seen) = self.trial.watched(&arrivals)?;
+        Ok(Alone { delay, arrivals, seen })
+    }
+}
+
+/// Packets as an arrivals CSV, which `laxity run --arrivals` takes.
+pub fn csv(place: &Place<'_>, packets: &[Sent]) -> String {
+    let is_network = matches!(place, Place::Network(_));
+    let with_flows = packets.iter().any(|packet| packet.flow > 0);
+    let mut text = String::from(if is_network {
+        "time_ns,source,class,length"
+    } else {
+        "time_ns,class,length"
+    });
+    text += if with_flows { ",flow\n" } else { "\n" };
+    for Sent { time, class, source, flow, length } in packets {
+        let source = if is_network { format!("{},", source + 1) } else { String::new() };
+        let flow = if with_flows { format!(",{flow}") } else { String::new() };
+        let class = &place.plan().classes[class.index()].name;
+        let _ = writeln!(text, "{},{source}{},{length}{flow}", time.0, quoted(class));
+    }
+    text
+}
+
+/// A field of a CSV.
+fn quoted(field: &str) -> String {
+    match field.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", field.replace('"', "\"\"")),
+        false => field.to_owned(),
+    }
+}

@@ -1,0 +1,128 @@
+//! Known worst cases are found, from several seeds, and nothing beyond what is proved.
+
+use std::path::Path;
+
+use laxity::packet::{FlowId, Packet};
+use laxity::police::Policer;
+use laxity_plan::Plan;
+
+use super::*;
+
+fn plan(text: &str) -> Plan {
+    Plan::parse(text, "worst.toml", Path::new(".")).expect("a plan")
+}
+
+/// The longest delay of each target in a plan.
+fn found(plan: &Plan, packets: u64, seed: u64) -> Vec<(Target, Longest)> {
+    let assigned = plan.networked().map(|on| on.assigned());
+    let place = assigned.as_ref().map_or(Place::Link(plan), Place::Network);
+    let one = |target: Target| {
+        let longest = longest(&place, &target, packets, seed).unwrap().expect("somebody sends");
+        (target, longest)
+    };
+    place.targets().into_iter().map(one).collect()
+}
+
+/// Whether packets keep to the contracts of their classes, as the policer of a link sees it.
+fn conforms(plan: &Plan, packets: &[Sent]) -> bool {
+    let mut policer: Policer = plan.policer(Nanos::ZERO);
+    for sent in packets {
+        let mut packet = Packet {
+            class: sent.class,
+            flow: FlowId(sent.flow),
+            length: sent.length,
+            arrival: sent.time,
+            ..Packet::default()
+        };
+        let _ = policer.admit(sent.time, &mut packet);
+    }
+    policer.into_nonconforming().iter().all(|count| *count == 0)
+}
+
+const FIFO: &str = r#"
+version = 1
+link = { rate = "8mbit", max-packet = "1000b", min-packet = "1000b" }
+scheduler = { kind = "fifo" }
+class.a = { arrival = { bucket = "5000b", rate = "2mbit", packet = "1000b" } }
+class.b = { arrival = { bucket = "3000b", rate = "2mbit", packet = "1000b" } }
+network.l1 = { between = ["x", "y"] }
+source = [{ class = "a", model = "constant", rate = "1mbit", packet = "1000b", path = ["x", "y"] },
+          { class = "b", model = "constant", rate = "1mbit", packet = "1000b", path = ["x", "y"] }]
+"#;
+
+/// Both buckets at once are all that can come: 8000 bytes, 8 ms.
+#[test]
+fn two_bursts_that_meet_take_their_sum() {
+    let plan = plan(FIFO);
+    for seed in 1..=5 {
+        for (target, longest) in found(&plan, 5_000, seed) {
+            assert_eq!(longest.delay, Nanos(8_000_000), "seed {seed}");
+            assert_eq!(target.bound, longest.delay);
+            assert!(conforms(&plan, &longest.packets));
+        }
+    }
+}
+
+const STRICT: &str = r#"
+version = 1
+link = { rate = "8mbit", max-packet = "1000b" }
+scheduler = { kind = "priority" }
+class.high = { level = 1, arrival = { bucket = "2000b", rate = "1mbit", packet = "500b" } }
+class.low = { level = 2, arrival = { bucket = "1000b", rate = "1mbit", packet = "1000b" } }
+class.rest = { level = 3 }
+"#;
+
+/// The high class waits for the longest packet of the rest, just begun, and for its own burst.
+#[test]
+fn a_packet_just_begun_and_the_own_burst_are_found() {
+    let plan = plan(STRICT);
+    for seed in 1..=5 {
+        let all = found(&plan, 60_000, seed);
+        for (target, longest) in &all {
+            assert!(longest.delay <= target.bound, "seed {seed}");
+            assert!(conforms(&plan, &longest.packets));
+        }
+        // 1000 bytes that block but for a nanosecond, and 2000 of the class: 3 ms.
+        let (high, longest) = &all[0];
+        assert_eq!(high.bound, Nanos(3_000_000));
+        assert!(longest.delay >= Nanos(2_999_990), "seed {seed}: {}", longest.delay);
+    }
+}
+
+/// A class that nobody can delay is held against its own time on the links.
+#[test]
+fn over_links_in_a_row_cross_traffic_meets_the_packet_at_each() {
+    let mut text = String::from(
+        r#"
+version = 1
+link = { rate = "8mbit", max-packet = "1000b", min-packet = "1000b" }
+scheduler = { kind = "fifo" }
+class.through = { arrival = { bucket = "1000b", rate = "1mbit", packet = "1000b" } }
+class.c1 = { arrival = { bucket = "4000b", rate = "1mbit", packet = "1000b" } }
+class.c2 = { arrival = { bucket = "4000b", rate = "1mbit", packet = "1000b" } }
+class.c3 = { arrival = { bucket = "4000b", rate = "1mbit", packet = "1000b" } }
+network.l1 = { between = ["a", "b"] }
+network.l2 = { between = ["b", "c"] }
+network.l3 = { between = ["c", "d"] }
+source = [
+    { class = "through", model = "constant", rate = "1mbit", packet = "1000b", path = ["a", "b", "c", "d"] },
+"#,
+    );
+    for (class, path) in
+        [("c1", "[\"a\", \"b\"]"), ("c2", "[\"b\", \"c\"]"), ("c3", "[\"c\", \"d\"]")]
+    {
+        text += &format!(
+            "{{ class = \"{class}\", model = \"constant\", rate = \"1mbit\", packet = \"1000b\", path = {path} }},\n"
+        );
+    }
+    text += "]\n";
+    let plan = plan(&text);
+    for seed in 1..=3 {
+        let all = found(&plan, 60_000, seed);
+        let (target, longest) = &all[0];
+        // Its own millisecond and the four of the burst that it meets, at each link.
+        assert!(longest.delay >= Nanos(15_000_000), "seed {seed}: {}", longest.delay);
+        assert!(longest.delay <= target.bound);
+        assert!(conforms(&plan, &longest.packets));
+    }
+}

@@ -1,0 +1,174 @@
+//! The longest delays that were found, beside those that are proved: a table, and a page of who sends when.
+
+use std::collections::BTreeMap;
+
+use laxity::packet::ClassId;
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use maud::html;
+
+use crate::chart::{Along, Axis, Chart, Dash, Figure, Mark, Marker, Series, Style, Unit};
+use crate::figures::NS;
+use crate::html::{facts, figure as drawn, grid, page as whole};
+use crate::quantity::{count, percent, shortened, time};
+use crate::table::table;
+use crate::visible::line;
+
+/// What was found of a class along a path.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The class.
+    pub class: String,
+    /// The nodes from the sender to the receiver; none on a link.
+    pub nodes: Vec<String>,
+    /// What is proved.
+    pub bound: Nanos,
+    /// What happens.
+    pub found: Nanos,
+    /// When the packet arrived that takes so long.
+    pub arrival: Nanos,
+    /// How many packets bring it about.
+    pub packets: usize,
+}
+
+/// A packet that is sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Burst {
+    /// When.
+    pub time: Nanos,
+    /// Of which class.
+    pub class: ClassId,
+    /// From which source, from 0.
+    pub source: usize,
+    /// In bytes.
+    pub length: u32,
+}
+
+const HEADER: [&str; 6] = ["class", "path", "at most", "happens", "of the bound", "packets"];
+
+impl Row {
+    fn cells(&self) -> Vec<String> {
+        vec![
+            line(&self.class).into_owned(),
+            line(&self.nodes.join(" → ")).into_owned(),
+            time(self.bound.0 as f64),
+            time(self.found.0 as f64),
+            percent(self.found.0 as f64 / self.bound.0.max(1) as f64),
+            count(self.packets as u64),
+        ]
+    }
+}
+
+/// Without a column that is empty everywhere.
+fn cells(rows: &[Row]) -> (Vec<String>, Vec<Vec<String>>) {
+    let is_link = rows.iter().all(|row| row.nodes.is_empty());
+    let kept = |cells: Vec<String>| {
+        let kept = cells.into_iter().enumerate().filter(|(at, _)| !(is_link && *at == 1));
+        kept.map(|(_, cell)| cell).collect()
+    };
+    let header = kept(HEADER.map(str::to_owned).to_vec());
+    (header, rows.iter().map(|row| kept(row.cells())).collect())
+}
+
+const EXPLAINED: &str = "No packet takes longer than the bound, which is proved. The delay that happens was found by \
+    a search over traffic that keeps to every `arrival`; what lies between the two may happen or not.\n";
+
+/// The table for people.
+pub fn text(rows: &[Row]) -> String {
+    let (header, cells) = cells(rows);
+    format!("{}\n{EXPLAINED}", table(&header, &cells) + "\n")
+}
+
+/// The most lines of a picture.
+const MOST_LINES: usize = 8;
+
+/// How much each class has sent from each source, and when the packet is under way that takes longest.
+fn picture(plan: &Plan, row: &Row, packets: &[Burst]) -> Figure<'static> {
+    let is_network = plan.network.is_some();
+    let mut senders: BTreeMap<(usize, usize), Vec<(f64, f64)>> = BTreeMap::new();
+    let mut sent: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+    for Burst { time, class, source, length } in packets {
+        let sender = (class.index(), *source);
+        let so_far = sent.entry(sender).or_default();
+        let points = senders.entry(sender).or_insert_with(|| vec![(0.0, 0.0)]);
+        *so_far += f64::from(*length);
+        points.push((time.0 as f64 * NS, *so_far));
+    }
+    let mut most: Vec<_> = senders.into_iter().collect();
+    most.sort_by(|(a, _), (b, _)| sent[b].total_cmp(&sent[a]));
+    most.truncate(MOST_LINES);
+    most.sort_by_key(|(sender, _)| *sender);
+    let end =
+        [row.arrival.saturating_add(row.found), packets.last().map_or(Nanos::ZERO, |of| of.time)];
+    let end = end.map(|time| time.0 as f64 * NS).into_iter().fold(0.0, f64::max);
+    let steps =
+        |(place, ((class, source), mut points)): (usize, ((usize, usize), Vec<(f64, f64)>))| {
+            let last = points[points.len() - 1].1;
+            points.push((end, last));
+            let name = &plan.classes[class].name;
+            Series {
+                name: if is_network {
+                    format!("{name}, source {}", source + 1)
+                } else {
+                    name.clone()
+                },
+                mark: Mark::Step,
+                style: Style::of(place),
+                points,
+            }
+        };
+    let flag = |at: Nanos, meaning: &str, dash| Marker {
+        along: Along::Y,
+        at: at.0 as f64 * NS,
+        label: String::new(),
+        meaning: meaning.to_owned(),
+        style: Style { dash, ..Style::default() },
+    };
+    Figure::from(Chart {
+        title: format!("Who sends when {} is delayed longest", shortened(&row.class, 24)),
+        x: Axis { range: Some((0.0, end)), ..Axis::linear("Time", Unit::Time) },
+        y: Axis::linear("Sent so far", Unit::Size),
+        series: most.into_iter().enumerate().map(steps).collect(),
+        markers: vec![
+            flag(row.arrival, "the slowest packet arrives", Dash::Dashed),
+            flag(row.arrival.saturating_add(row.found), "it is through", Dash::Dotted),
+        ],
+    })
+}
+
+/// The most classes and paths of which there are pictures.
+const MOST_PICTURES: usize = 24;
+
+/// What was found as one HTML file.
+pub fn page(plan: &Plan, found: &[(Row, Vec<Burst>)]) -> String {
+    let rows: Vec<Row> = found.iter().map(|(row, _)| row.clone()).collect();
+    let (header, cells) = cells(&rows);
+    let words = header.len() - 5;
+    let tight = |row: &Row| row.found.0 as f64 / row.bound.0.max(1) as f64;
+    let mut shares: Vec<f64> = rows.iter().map(tight).collect();
+    shares.sort_by(f64::total_cmp);
+    let about = [
+        ("Classes and paths", count(rows.len() as u64)),
+        ("Found of the bound, median", percent(shares[shares.len() / 2])),
+    ];
+    whole(
+        plan.title.as_deref().unwrap_or("What happens at the worst"),
+        &html! {
+            (facts(&about))
+            p { (EXPLAINED) }
+            (grid(&header, &cells, words))
+            @for (row, packets) in found.iter().take(MOST_PICTURES) {
+                section {
+                    h2 {
+                        (row.class)
+                        @if !row.nodes.is_empty() { ", " (row.nodes.join(" → ")) }
+                    }
+                    p {
+                        "At most " (time(row.bound.0 as f64)) ", " (time(row.found.0 as f64)) " happens."
+                    }
+                    (drawn(&picture(plan, row, packets), "What each sender has sent, and when the slowest packet is under way."))
+                }
+            }
+        },
+    )
+}

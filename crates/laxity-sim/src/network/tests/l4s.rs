@@ -1,0 +1,62 @@
+//! Flows of DCTCP that say ECT(1) beside flows of CUBIC, under DualPI2.
+
+use laxity::units::Nanos;
+
+use super::{MS, NetworkSummary, plan, run};
+use crate::network::HopSummary;
+
+/// So many flows of either kind over 40 Mbit/s and 10 ms there and back.
+fn beside(classic: u32, l4s: u32, seed: u64) -> NetworkSummary {
+    let plan = plan(&format!(
+        r#"
+        link = {{ rate = "1gbit", max-packet = "1500b" }}
+        scheduler.kind = "dualpi2"
+        network.access = {{ between = ["s", "r"], private = true }}
+        network.bottleneck = {{ between = ["r", "d"], rate = "40mbit", delay = "5ms" }}
+        run.warm-up = "5s"
+        class.classic = {{}}
+        class.l4s = {{}}
+        source = [
+            {{ class = "classic", model = "tcp", count = {classic}, packet = "1500b", stagger = "100ms",
+                path = ["s", "r", "d"] }},
+            {{ class = "l4s", model = "tcp", congestion = "dctcp", l4s = true, count = {l4s}, packet = "1500b",
+                stagger = "100ms", path = ["s", "r", "d"] }},
+        ]
+        "#
+    ));
+    run(&plan, Nanos(35_000 * MS), seed).0
+}
+
+/// What a flow of a class gets in Mbit/s, and how long its packets wait at the bottleneck in ms.
+fn at_the_bottleneck(summary: &NetworkSummary, class: &str) -> (f64, f64) {
+    let there = bottleneck(summary).classes.iter().find(|of| of.name == class).unwrap();
+    // Without what a packet takes to be sent.
+    let waited = there.delay_ns.unwrap().mean / 1e6 - 0.3;
+    let of = summary.classes.iter().find(|of| of.name == class).unwrap();
+    (of.goodput_bps / of.flows as f64 / 1e6, waited)
+}
+
+fn bottleneck(summary: &NetworkSummary) -> &HopSummary {
+    summary.hops.iter().find(|hop| hop.from == "r" && hop.to == "d").unwrap()
+}
+
+/// L4S packets wait for less than the threshold and classic ones for about the target, the link is full, and flows of
+/// both have rates of one order, whoever has more of them (De Schepper et al. 2016, section 6). In equilibrium windows
+/// are 2 / (k p') and 1.68 / p' segments, round trips 10 ms and 25 ms, so of rates 1.5 is expected; what is marked at the
+/// threshold takes some of that.
+#[test]
+fn rates_are_of_one_order() {
+    for (classic, l4s) in [(1, 1), (2, 2), (1, 4), (4, 1)] {
+        for seed in 0..10 {
+            let summary = beside(classic, l4s, seed);
+            let [(of_classic, long), (of_l4s, short)] =
+                ["classic", "l4s"].map(|class| at_the_bottleneck(&summary, class));
+            let used = bottleneck(&summary).utilization;
+            let ratio = of_l4s / of_classic;
+            let said = format!("{classic} and {l4s}, seed {seed}: {ratio} {long} {short} {used}");
+            assert!((0.5..2.0).contains(&ratio), "{said}");
+            assert!((14.0..16.0).contains(&long) && short < 1.0, "{said}");
+            assert!(used > 0.95, "{said}");
+        }
+    }
+}

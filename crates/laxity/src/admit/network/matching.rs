@@ -1,0 +1,219 @@
+//! Flows that may be served in any order: separate flow analysis, pay multiplexing only once, and tandem
+//! matching between the two.
+//!
+//! A server in strict service of all that pass it, by the curve `beta_j`, leaves the flow of interest what
+//! the arrival curves of the others do not take, and a burst of its own waits once for the convolution of
+//! what servers in a row leave (Le Boudec, Thiran 2001, section 6.2.1 and Theorem 1.4.6): **separate flow
+//! analysis.** Every burst of another flow is then paid at every server that it passes.
+//!
+//! **Pay multiplexing only once** (Schmitt, Zdarsky, Fidler 2008, Theorem 2) looks at periods instead. Let p leave
+//! the last server n at t_n, and let t_(j-1) be the beginning of the period at server j that lasts at t_j. Over
+//! all servers, what leaves j up to t_j and came before t_(j-1) cancels but for
+//!
+//! ```text
+//! F_n(t_n) - F_0(t_0) >= sum_j beta_j(t_j - t_(j-1)) - sum over other flows i of A_i(t_(e_i) - t_(s_i - 1))
+//! ```
+//!
+//! where flow i passes the servers from s_i up to e_i. With `beta_j(t) = R_j (t - T_j)+` and
+//! `A_i(t) = b_i + r_i t` that is the service curve `R (t - T)+` of all servers,
+//!
+//! ```text
+//! R = min_j ( R_j - sum of the r_i there )
+//! T = sum_j T_j + sum_i ( b_i + r_i sum of the T_j on i's way ) / R
+//! ```
+//!
+//! R is the least of all, so a fast server behind a slow one is not worth what it is. **Tandem matching**
+//! (Bondorf, Nikolaus, Schmitt 2017) therefore cuts the servers into parts, in each of which other flows count
+//! once with the burst that they bring there, and convolves what the parts leave: rates are the least, latencies
+//! add up, so that the best of all ways to cut is found part by part. Where no strict service is known, a
+//! server is a part by itself that takes its delay.
+//!
+//! Packets count with their last bits: what has left a server in whole packets is less than what it has served
+//! by no more than a packet, whoever's. Only at the last server that is not so, where the packet looked at
+//! is the one that ends it (see [`path`](crate::admit::path)).
+
+#[cfg(test)]
+mod tests;
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use num_traits::{Signed, Zero};
+
+use super::{Flow, Order, Server, Tandem};
+use crate::admit::arrival_curve;
+use crate::admit::path::{ROUNDING, lowered};
+use crate::curve::{Curve, Exact, bytes_per_nano, ceil_nanos, exact_nanos};
+use crate::police::TokenBucket;
+use crate::units::{Nanos, Rate};
+
+/// The delay over the path by separate flow analysis.
+pub fn separate(tandem: &Tandem) -> Option<Nanos> {
+    let mut delays = Exact::zero();
+    let mut all: Option<Curve> = None;
+    for at in 0..tandem.servers.len() {
+        match strict(tandem, at) {
+            Some(service) => {
+                let left = service.sub(&cross_traffic(tandem, at));
+                let left = left.nondecreasing_lower_closure()?.clamp_at_zero();
+                all = Some(all.map_or(left.clone(), |all| all.convolve(&left)));
+            }
+            None => delays += exact_nanos(tandem.servers[at].delay),
+        }
+    }
+    let distance = Curve::horizontal_distance(&arrival_curve(own(tandem)?), &all?)?;
+    ceil_nanos(&(distance + delays))
+}
+
+/// The delay over the path by paying multiplexing only once.
+pub fn once(tandem: &Tandem) -> Option<Nanos> {
+    let left = left_by(tandem, &lines(tandem), 0..tandem.servers.len())?;
+    over(tandem, &left)
+}
+
+/// The delay over the path by tandem matching.
+pub fn matching(tandem: &Tandem) -> Option<Nanos> {
+    let lines = lines(tandem);
+    // Up to each server the parts with the least latency.
+    let mut best: Vec<Option<Left>> =
+        Vec::from([Some(Left { rate: None, latency: Exact::zero() })]);
+    for end in 1..=tandem.servers.len() {
+        let part =
+            |start: usize| Some(best[start].as_ref()?.then(left_by(tandem, &lines, start..end)?));
+        let parts = (0..end).filter_map(part);
+        let least = parts.min_by(|one, other| one.latency.cmp(&other.latency));
+        best.push(least);
+    }
+    over(tandem, best.last()?.as_ref()?)
+}
+
+/// What servers leave to the flow of interest: a rate after a latency in ns; without a rate all of what comes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Left {
+    rate: Option<Exact>,
+    latency: Exact,
+}
+
+impl Left {
+    /// By the convolution of both.
+    fn then(&self, next: Left) -> Left {
+        let rates = [self.rate.clone(), next.rate].into_iter().flatten();
+        Left { rate: rates.min(), latency: &self.latency + next.latency }
+    }
+}
+
+/// The delay of the flow of interest that is left so much.
+fn over(tandem: &Tandem, left: &Left) -> Option<Nanos> {
+    let waits = match &left.rate {
+        // The longest wait for a line is where the arrival curve breaks.
+        Some(rate) => {
+            let arrival = arrival_curve(own(tandem)?);
+            if arrival.final_slope() > rate {
+                return None;
+            }
+            let waits = arrival.pieces().iter().map(|piece| &piece.value / rate - &piece.start);
+            waits.max()?
+        }
+        None => Exact::zero(),
+    };
+    ceil_nanos(&(waits + &left.latency))
+}
+
+/// A rate and a latency in ns, of each server that is strict.
+type Line = Option<(Exact, Exact)>;
+
+fn lines(tandem: &Tandem) -> Vec<Line> {
+    (0..tandem.servers.len()).map(|at| rate_latency(&strict(tandem, at)?)).collect()
+}
+
+/// What some of the servers leave, other flows paid once.
+fn left_by(tandem: &Tandem, lines: &[Line], servers: Range<usize>) -> Option<Left> {
+    if let [None] = lines[servers.clone()] {
+        let latency = exact_nanos(tandem.servers[servers.start].delay);
+        return Some(Left { rate: None, latency });
+    }
+    let lines: Option<Vec<_>> = lines[servers.clone()].iter().map(Option::as_ref).collect();
+    let lines = lines?;
+    // Of whole numbers, for there may be thousands of flows.
+    let (mut bytes, mut taken) = (0u128, alloc::vec![0u128; lines.len()]);
+    for (flow, path) in others(tandem, &servers) {
+        let line = slowest(&flow.arrivals[path.start - flow.path.start])?;
+        bytes += u128::from(line.bucket.0);
+        for at in path {
+            taken[at - servers.start] += u128::from(line.rate.0);
+        }
+    }
+    let mut bytes = Exact::from_integer(bytes.into());
+    let mut latencies = Exact::zero();
+    let mut least: Option<Exact> = None;
+    for ((rate, latency), taken) in lines.into_iter().zip(taken) {
+        // More than there is, if it is more than a rate can be.
+        let taken = bytes_per_nano(Rate(u64::try_from(taken).unwrap_or(u64::MAX)));
+        bytes += &taken * latency;
+        latencies += latency;
+        let left = rate - taken;
+        least = Some(least.map_or(left.clone(), |least| least.min(left)));
+    }
+    let rate = least.filter(Signed::is_positive)?;
+    let latency = latencies + bytes / &rate;
+    Some(Left { rate: Some(rate), latency })
+}
+
+/// The other flows that pass some of these servers, and which; those of a class that pass the same are one.
+fn others<'a>(tandem: &'a Tandem, servers: &Range<usize>) -> Vec<(&'a Flow, Range<usize>)> {
+    let inside = |flow: &'a Flow| {
+        let path = flow.path.start.max(servers.start)..flow.path.end.min(servers.end);
+        (!path.is_empty()).then_some((flow, path))
+    };
+    let mut others: Vec<_> = tandem.flows.iter().skip(1).filter_map(inside).collect();
+    let place = |(flow, path): &(&Flow, Range<usize>)| (flow.class, path.start, path.end);
+    others.sort_by_key(place);
+    others.dedup_by_key(|other| place(other));
+    others
+}
+
+/// The arrival curve of all that is not of the flow of interest at a server, each class as a whole.
+fn cross_traffic(tandem: &Tandem, at: usize) -> Curve {
+    let here = others(tandem, &(at..at + 1));
+    let curves = here.iter().map(|(flow, _)| arrival_curve(&flow.arrivals[at - flow.path.start]));
+    Curve::sum(&curves.collect::<Vec<_>>())
+}
+
+/// The strict service of a server for whole packets, if one is known and all that comes there is.
+fn strict(tandem: &Tandem, at: usize) -> Option<Curve> {
+    let Server { service, order, packet, .. } = &tandem.servers[at];
+    let service = service.as_ref().filter(|_| *order == Order::Arbitrary)?;
+    let mut others = tandem.flows.iter().skip(1).filter(|flow| flow.path.contains(&at));
+    if others.any(|flow| flow.arrivals[at - flow.path.start].is_empty()) {
+        return None;
+    }
+    let late = exact_nanos(service.late.saturating_add(ROUNDING));
+    let is_last = at + 1 == tandem.servers.len();
+    let curve = if is_last { service.curve.clone() } else { lowered(&service.curve, *packet) };
+    Some(curve.shift(&late))
+}
+
+/// The highest line that is nowhere above a curve and as steep as that is in the long run: its rate, and where it
+/// begins.
+fn rate_latency(curve: &Curve) -> Line {
+    let rate = curve.final_slope().clone();
+    if !rate.is_positive() {
+        return None;
+    }
+    let behind = |value: Exact, time: &Exact| time - value / &rate;
+    let starts = curve.pieces().iter().map(|piece| &piece.start);
+    let before = starts.clone().filter(|start| start.is_positive());
+    let before = before.map(|start| behind(curve.value_before(start), start));
+    let latency = starts.map(|start| behind(curve.value(start), start)).chain(before).max()?;
+    Some((rate, latency.max(Exact::zero())))
+}
+
+/// What comes of the flow of interest.
+fn own(tandem: &Tandem) -> Option<&[TokenBucket]> {
+    tandem.flows.first()?.arrivals.first().map(Vec::as_slice).filter(|lines| !lines.is_empty())
+}
+
+/// The token bucket with the least rate.
+fn slowest(lines: &[TokenBucket]) -> Option<TokenBucket> {
+    lines.iter().copied().min_by_key(|line| (line.rate, line.bucket))
+}
