@@ -284,12 +284,11 @@ impl Analysis<'_> {
             false => here.bounds().into_iter().map(|bound| Ok(bound?)).collect(),
         };
         let waiting = waiting_behind_unknown(output, here);
-        let bound =
-            |(passing, waits): (&ClassAtOutput, bool)| match (&passing.arrival, waits) {
-                (None, _) => passing.bound,
-                (Some(_), true) => Err(Unproved::UnknownCrossTraffic),
-                (Some(_), false) => all[passing.class.index()],
-            };
+        let bound = |(passing, waits): (&ClassAtOutput, bool)| match (&passing.arrival, waits) {
+            (None, _) => passing.bound,
+            (Some(_), true) => Err(Unproved::UnknownCrossTraffic),
+            (Some(_), false) => all[passing.class.index()],
+        };
         output.classes.iter().zip(waiting).map(bound).collect()
     }
 

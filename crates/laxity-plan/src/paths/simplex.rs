@@ -1,12 +1,16 @@
 //! The solver of linear programmes. What it answers is proved elsewhere, so that it may err.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use laxity::admit::network::programme::{Programme, Row, Solver};
 use microlp::{ComparisonOp, OptimizationDirection, Problem, Variable};
 
 /// The simplex algorithm of `microlp`.
 pub(super) struct Simplex;
+
+/// So that no programme holds anybody up for ever; all that are asked for take a small part of it.
+const TOO_LONG: Duration = Duration::from_secs(20);
 
 impl Solver for Simplex {
     fn minimise(&self, programme: &Programme) -> Option<Vec<f64>> {
@@ -18,6 +22,7 @@ impl Solver for Simplex {
                 terms.iter().map(|(of, factor)| (variables[*of], *factor)).collect();
             problem.add_constraint(terms, ComparisonOp::Ge, *at_least);
         }
+        problem.set_time_limit(TOO_LONG);
         // A solver that gives up in the middle has found nothing.
         let solved = catch_unwind(AssertUnwindSafe(|| problem.solve())).ok()?;
         let solution = solved.ok()?.into_solution().ok()?;

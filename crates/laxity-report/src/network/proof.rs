@@ -2,6 +2,8 @@
 
 mod tables;
 
+use std::collections::BTreeMap;
+
 use laxity::admit::Unbounded;
 use laxity::admit::network::Method;
 use laxity::packet::ClassId;
@@ -55,6 +57,8 @@ pub struct PathProof {
     pub bound_ns: Option<u64>,
     /// The method that finds it.
     pub method: Option<&'static str>,
+    /// What every method finds that applies, by its name.
+    pub methods_ns: BTreeMap<&'static str, u64>,
     /// How much earlier than promised that is.
     pub slack_ns: Option<u64>,
     /// The bounds of all outputs, and propagation.
@@ -150,7 +154,7 @@ impl Proof {
                 .collect(),
             bounded_up_to_percent: None,
         };
-        if !proof.circles.is_empty() {
+        if !proof.circles.is_empty() && !plan.scheduler.room().is_of_networks {
             proof.bounded_up_to_percent = on.bounded_up_to();
         }
         let broken = proof.broken(plan);
@@ -221,15 +225,10 @@ impl Proof {
         }
         if !self.circles.is_empty() {
             let circles = self.circles.join(", ");
-            let load = match self.bounded_up_to_percent {
-                Some(percent) => {
-                    format!("there are bounds with up to {percent} % of what classes may send")
-                }
-                None => String::from("there are no bounds at any load"),
-            };
-            remarks.push(format!(
-                "what leaves these outputs comes back to them, and {load}: {circles}"
-            ));
+            let load = self.bounded_up_to_percent.map_or(String::new(), |percent| {
+                format!(", and there are bounds with up to {percent} % of what classes may send")
+            });
+            remarks.push(format!("what leaves these outputs comes back to them{load}: {circles}"));
         }
         remarks
     }
@@ -290,6 +289,7 @@ impl View<'_> {
                 propagation_ns: link.delay.0,
             }
         };
+        let methods = route.bounds.iter().flatten();
         PathProof {
             class: class.name.clone(),
             nodes: nodes.map(str::to_string).collect(),
@@ -298,6 +298,7 @@ impl View<'_> {
             bound_ns: bound.ok().map(|bound| bound.0),
             slack_ns: bound.ok().and_then(early),
             method: route.least().ok().map(|least| least.method.name()),
+            methods_ns: methods.map(|of| (of.method.name(), of.delay.0)).collect(),
             sum_ns: route.by(Method::Hops).map(|sum| sum.0),
             once_ns: route.by(Method::Once).map(|once| once.0),
             empty_ns: route.unloaded.0,
@@ -377,8 +378,8 @@ fn why_not(here: &Plan) -> Option<Option<String>> {
 }
 
 const EXPLAINED: &str = "A class's `deadline` is compared with its bound at every output, `end-to-end` with \
-    the bound of the whole path: the lesser one of all hops added and of hops in a row at which a burst \
-    waits once. Both hold for classes that keep to their arrival curves.\n";
+    the bound of the whole path: the least that any method finds, which `by` names. All of them hold \
+    for classes that keep to their arrival curves.\n";
 
 impl Proof {
     /// The whole answer for people.

@@ -128,8 +128,16 @@ pub struct Bound {
 
 impl Method {
     /// All of them; of those that find the same, the first counts.
-    pub const ALL: [Method; 8] =
-        [Method::Hops, Method::Once, Method::Sfa, Method::Ludb, Method::Plp, Method::Separate, Method::MultiplexingOnce, Method::Matching];
+    pub const ALL: [Method; 8] = [
+        Method::Hops,
+        Method::Once,
+        Method::Sfa,
+        Method::Ludb,
+        Method::Plp,
+        Method::Separate,
+        Method::MultiplexingOnce,
+        Method::Matching,
+    ];
 
     /// What it is called.
     pub fn name(self) -> &'static str {

@@ -16,7 +16,7 @@ use num_traits::Zero;
 
 use super::{Flow, Group, Order, Tandem};
 use crate::admit::arrival_curve;
-use crate::admit::path::concave;
+use crate::admit::path::{ROUNDING, concave, lowered};
 use crate::curve::{Curve, Exact, Piece, exact_nanos};
 use crate::units::Nanos;
 
@@ -38,22 +38,25 @@ fn zero_before(curve: &Curve, time: &Exact) -> Curve {
     Curve::from_pieces(pieces).expect("pieces in order, the first at time 0")
 }
 
-/// Between nanoseconds at which packets leave.
-const ROUNDING: Nanos = Nanos(1);
-
 impl Tandem {
     /// The path without the servers of which only the delay is known, and what these take. A delay of all
     /// packets alike may be taken out of a row of servers: what is left of it after any cross traffic is
     /// the same delay.
     ///
-    /// `None` if servers are not first-in, first-out, or none is left.
+    /// `None` if servers are not first-in, first-out, none is left, or it is not known what comes to one of them.
     pub(super) fn of_fifo_servers(&self) -> Option<(Tandem, Nanos)> {
         if self.servers.iter().any(|server| server.order != Order::Fifo) {
             return None;
         }
         let is_known = |at: &usize| self.servers[*at].service.is_some();
         let kept: Vec<usize> = (0..self.servers.len()).filter(is_known).collect();
-        if kept.is_empty() {
+        let is_unknown = |flow: &Flow| {
+            flow.path
+                .clone()
+                .zip(&flow.arrivals)
+                .any(|(at, comes)| is_known(&at) && comes.is_empty())
+        };
+        if kept.is_empty() || self.flows.iter().any(is_unknown) {
             return None;
         }
         let others = self.servers.iter().filter(|server| server.service.is_none());
@@ -113,7 +116,7 @@ impl Tandem {
         let is_last = server + 1 == self.servers.len();
         let curve = match is_last {
             true => service.curve.clone(),
-            false => service.curve.sub(&Curve::constant(of.packet)).clamp_at_zero(),
+            false => lowered(&service.curve, of.packet),
         };
         Some(curve.shift(&late))
     }

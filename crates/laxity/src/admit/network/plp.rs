@@ -17,6 +17,12 @@
 //! a date less is there than in the end. What came by the date of the first kind is what had left, so
 //! that amounts are the same at every server of a flow's path and have no index of it.
 //!
+//! Packets are whole, and a date is one in a row of packets: after the packet that the moment is about, and just
+//! before some packet at all other dates. What leaves a server just before a time t goes back to the first packet
+//! r that does not: the date at its input is that at which r came, or t itself if r came later. If r was
+//! there, it ends a period in which so much was served, its own bytes included, which are no more than the longest packet, by
+//! which [curves are lower](Tandem::serves); if not, nothing waited, and the second date is t, too.
+//!
 //! The solver's multipliers are proved in fractions ([`programme`](super::programme)).
 
 use alloc::vec;
@@ -36,18 +42,21 @@ use crate::units::Nanos;
 const TOO_MANY: usize = 400;
 
 /// The delay over the path, if it is no more than `known`; `None` if servers are not first-in, first-out, more
-/// comes than is served, or the programme is too large.
+/// comes than is served, of a server only the delay is known, or the programme is too
+/// large.
 pub(super) fn delay(tandem: &Tandem, known: Nanos, solver: &dyn Solver) -> Option<Nanos> {
-    let (tandem, apart) = tandem.of_fifo_servers()?;
+    if tandem.servers.iter().any(|server| server.service.is_none()) {
+        return None;
+    }
+    let (tandem, _) = tandem.of_fifo_servers()?;
     let tandem = tandem.by_paths();
-    let known = known.saturating_sub(apart);
     let mut programme = Dates::new(&tandem)?;
     programme.order();
     programme.delays(known);
     programme.arrivals();
     programme.services();
     let found = programme.maximum.of(programme.age(0, 0)?, solver);
-    Some(ceil_nanos(&found)?.saturating_add(apart))
+    ceil_nanos(&found)
 }
 
 /// The programme in the making. Dates are numbered from the end: number 0 is the moment itself and, at the
