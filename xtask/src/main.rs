@@ -3,6 +3,7 @@
 mod deb;
 mod engine;
 mod fuzz;
+mod kernel;
 mod licences;
 mod lint;
 mod no_std;
@@ -37,7 +38,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Everything below but `wheel`, `peers` and `soak`, and all tests: what a change must pass.
+    /// Everything below but `wheel`, `peers`, `kernel` and `soak`, and all tests: what a change must pass.
     Test,
     /// Format, clippy and documentation, warnings being errors.
     Lint,
@@ -62,6 +63,10 @@ enum Command {
     /// Needs ns-2 2.35, Debian's package ns2; is skipped without. With --speed, `laxity bench` and the kernel's
     /// disciplines under one load instead.
     Peers(Peers),
+    /// Plans in a kernel of the tests' own, all of them: bounds, kills, ten thousand classes. Takes half an hour.
+    ///
+    /// Needs Debian's user-mode-linux, kmod and iproute2; is skipped without.
+    Kernel,
     /// A live link at half load for long, with reloads and an interface that flaps.
     Soak(Soak),
     /// Plans at the edge of admission, and traffic that is searched for harm.
@@ -136,6 +141,7 @@ impl Command {
                 vec![peers::speed::step(folder, rounds)]
             }
             Command::Peers(Peers { seeds, .. }) => vec![peers::step(seeds)],
+            Command::Kernel => vec![kernel::step()],
             Command::Soak(Soak { minutes }) => vec![soak::step(minutes)],
             Command::Search(Search { arguments }) => vec![search::step(arguments)],
             Command::Test => {

@@ -9,6 +9,8 @@
 //! | --- | --- | --- |
 //! | [`check()`] | a plan | [`Checked`]: what is proved of it |
 //! | [`worst_case`] | a plan, an [`Effort`] | [`WorstCases`]: the longest delays that were found, and under which packets |
+//! | [`check_for_linux`] | a plan, [what is known of a machine](Linux) | the same, as Linux carries the plan out |
+//! | [`export`] | a plan, an interface, a [format](ExportFormat) | what Linux is given for it |
 //! | [`run()`], [`run_compared`] | a plan, [`Traffic`], who watches | [`Ran`]: what was measured, and the verdict; several are [`Compared`] |
 //! | [`run_custom`] | the same, with a scheduler that was made elsewhere | the same |
 //! | [`choices`] | a plan, [`Traffic`] | its link, asking somebody else for every packet |
@@ -47,6 +49,7 @@
 mod check;
 mod error;
 pub mod fit;
+mod linux;
 mod ran;
 mod repeat;
 mod run;
@@ -62,7 +65,10 @@ pub use laxity_plan::{Plan, PlanError, UnknownScheduler};
 pub use laxity_report::html::Drawn;
 pub use laxity_report::verdict::{HeldTo, Judged, Verdict};
 pub use laxity_sim::{Progress, Reached, to_the_end};
+pub use laxity_tc::export::Format as ExportFormat;
+pub use laxity_tc::linux::{Filters, Linux, Refusal};
 pub use laxity_tc::{Import, Options as ImportOptions, import};
+pub use linux::{CheckedForLinux, Corrections, Exported, check_for_linux, export, nearest};
 pub use ran::{Compared, Delays, LinkRan, NetworkRan, Ran};
 pub use repeat::{Difference, RepeatError, Repeated, repeat};
 pub use run::{Custom, Simulated, choices, run, run_compared, run_custom};

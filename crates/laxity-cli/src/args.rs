@@ -1,7 +1,10 @@
 //! The command line.
 
 #[cfg(target_os = "linux")]
+mod apply;
+#[cfg(target_os = "linux")]
 mod demo;
+mod linux;
 #[cfg(target_os = "linux")]
 mod sight;
 mod sweep;
@@ -20,7 +23,10 @@ use laxity_plan::Plan;
 use crate::input::Inputs;
 
 #[cfg(target_os = "linux")]
+pub use apply::Apply;
+#[cfg(target_os = "linux")]
 pub use demo::Demo;
+pub use linux::{ExportTc, ExportTo, Kernel, Target};
 #[cfg(target_os = "linux")]
 pub use sight::{Asked, Reload, Seen, Status, Top};
 pub use sweep::Sweep;
@@ -65,7 +71,10 @@ pub enum Command {
     /// Forward the frames between two interfaces under a plan.
     #[cfg(target_os = "linux")]
     Live(Live),
-    /// Print what a link is like that `live` forwards over or `watch` measures.
+    /// Give a plan to the kernel's own disciplines at an interface.
+    #[cfg(target_os = "linux")]
+    Apply(Apply),
+    /// Print what a link is like that `live` forwards over, `watch` measures or `apply` shapes.
     #[cfg(target_os = "linux")]
     Status(Status),
     /// Have `live` read its plans again and follow them.
@@ -86,6 +95,12 @@ pub enum Command {
         /// What to read.
         #[command(subcommand)]
         from: ImportFrom,
+    },
+    /// Write what another system is given for a plan.
+    Export {
+        /// For what.
+        #[command(subcommand)]
+        to: ExportTo,
     },
     /// Repeat a paper's experiment and hold its figures against ours.
     Reproduce(Reproduce),
@@ -129,6 +144,7 @@ fn bench_help() -> String {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples: laxity check examples/home-uplink.toml
+          laxity check examples/gateway.toml --for linux --offload off
           laxity check examples/two-hops.toml --worst-case --out out/worst
 
 With --worst-case it looks for the longest delay of each class along each of its paths, under traffic that
@@ -143,8 +159,14 @@ pub struct Check {
     /// For tdp: leave out as few flows as can be, by an exact solver.
     #[arg(long)]
     pub exact: bool,
+    /// Prove the plan as it is carried out there: `linux` is the kernel's own disciplines, as `laxity
+    /// export tc` sets them up, with their rounding, timers and offloads counted.
+    #[arg(long = "for", value_name = "SYSTEM", conflicts_with = "exact")]
+    pub target: Option<Target>,
+    #[command(flatten)]
+    pub kernel: Kernel,
     /// Search for traffic that delays each class longest, and print how long that is.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "target")]
     pub worst_case: bool,
     /// How many packets are sent in the search, for each class along each path.
     #[arg(long, value_name = "N", requires = "worst_case", default_value_t = laxity_api::DEFAULT_PACKETS,

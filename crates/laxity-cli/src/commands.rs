@@ -1,12 +1,17 @@
 //! One file a command.
 
+#[cfg(target_os = "linux")]
+pub mod apply;
 pub mod bench;
 pub mod check;
 pub mod compare;
 #[cfg(target_os = "linux")]
 mod demo;
+pub mod export;
 pub mod fit;
 pub mod import;
+#[cfg(target_os = "linux")]
+mod kernel;
 #[cfg(target_os = "linux")]
 pub mod live;
 #[cfg(target_os = "linux")]

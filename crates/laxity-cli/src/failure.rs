@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use std::ops::Range;
 use std::path::Path;
 
-use laxity_api::sweep;
+use laxity_api::{Refusal, sweep};
 use laxity_plan::{PlanError, UnknownScheduler};
 use laxity_report::visible::visible;
 use laxity_sim::error::SimError;
@@ -60,6 +60,16 @@ impl Failure {
     pub fn report(self) -> u8 {
         eprintln!("{:?}", self.report);
         self.code
+    }
+}
+
+impl From<&Refusal> for Failure {
+    /// What Linux has no counterpart for: exit code 2, with what to do instead.
+    fn from(refusal: &Refusal) -> Self {
+        let shown = |text: &str| visible(text).into_owned();
+        let mut diagnostic = MietteDiagnostic::new(shown(&refusal.to_string()));
+        diagnostic.help = Some(shown(&refusal.instead));
+        Failure { report: Report::new(diagnostic), code: 2 }
     }
 }
 
@@ -175,6 +185,16 @@ impl From<laxity_live::server::ServerError> for Failure {
 impl From<laxity_live::client::ClientError> for Failure {
     fn from(error: laxity_live::client::ClientError) -> Self {
         Failure::system(error)
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl From<laxity_kernel::apply::ApplyError> for Failure {
+    fn from(error: laxity_kernel::apply::ApplyError) -> Self {
+        match error {
+            laxity_kernel::apply::ApplyError::NothingToUndo(_) => Failure::input(error),
+            error => Failure::system(error),
+        }
     }
 }
 

@@ -47,6 +47,7 @@
 //! | [`packet`] | backends on `AF_PACKET`, by `recvmmsg` or a `TPACKET_V2` ring; taps with time stamps |
 //! | [`xdp`] | the backend on `AF_XDP` |
 //! | [`sandbox`] | giving up capabilities, files and system calls |
+//! | [`rtnetlink`] | many requests at once, and what the kernel shows |
 //! | [`namespace`] | network namespaces and cables between them, for tests and demonstrations |
 //!
 //! # Which backend
@@ -74,6 +75,7 @@ pub mod namespace;
 mod netlink;
 pub mod packet;
 pub mod priority;
+pub mod rtnetlink;
 pub mod sandbox;
 mod sys;
 pub mod wait;

@@ -1,6 +1,6 @@
 //! From a plan to what acts on it: a scheduler behind its queues.
 
-use laxity::aqm::Managed;
+use laxity::aqm::{Limit, Managed};
 use laxity::packet::ClassId;
 use laxity::police::{Meter, Policer};
 use laxity::scheduler::{Backlog, Scheduler, Withdraw};
@@ -24,20 +24,32 @@ impl Plan {
         scheduler: Box<dyn Withdraw + Send>,
         seed: u64,
     ) -> Box<dyn Scheduler + Send> {
-        let mut policies: Vec<_> =
-            self.queue.iter().map(|queue| queue.management().policy()).collect();
+        let (queues, queue_of) = self.queues();
+        if queues.is_empty() {
+            return scheduler;
+        }
+        let policies: Vec<_> = queues.iter().map(|queue| queue.management().policy()).collect();
+        let managed = Managed::new(scheduler, &policies, &queue_of, seed);
+        Box::new(managed.expect("reading refuses what no queue management takes"))
+    }
+
+    /// All queues, and which of them each class belongs to.
+    fn queues(&self) -> (Vec<QueueSpec>, Vec<Option<usize>>) {
+        let mut queues: Vec<_> = self.queue.into_iter().collect();
         let mut queue_of = vec![self.queue.map(|_| 0); self.classes.len()];
         for (class, queue_of) in self.classes.iter().zip(&mut queue_of) {
             if let Some(queue) = &class.queue {
-                *queue_of = Some(policies.len());
-                policies.push(queue.management().policy());
+                *queue_of = Some(queues.len());
+                queues.push(**queue);
             }
         }
-        if policies.is_empty() {
-            return scheduler;
-        }
-        let managed = Managed::new(scheduler, &policies, &queue_of, seed);
-        Box::new(managed.expect("reading refuses what no queue management takes"))
+        (queues, queue_of)
+    }
+
+    /// What the queues hold, where [`drops_tails`](Self::drops_tails) says that this is all there is to them.
+    pub fn tails(&self) -> Tails {
+        let (queues, queue_of) = self.queues();
+        Tails { limits: queues.iter().map(QueueSpec::limit).collect(), queue_of }
     }
 
     /// The entrance that holds packets to the arrival curves of their classes, and counts those that break
@@ -71,6 +83,15 @@ impl Plan {
             .chain(&self.queue)
             .all(|queue| matches!(queue, QueueSpec::DropTail(DropTailSpec { mark: None, .. })))
     }
+}
+
+/// The limits of queues that drop their tails.
+#[derive(Clone, Debug)]
+pub struct Tails {
+    /// What each queue never exceeds.
+    pub limits: Vec<Limit>,
+    /// The queue of each class, by its place among these, if it belongs to one.
+    pub queue_of: Vec<Option<usize>>,
 }
 
 impl Arrival {

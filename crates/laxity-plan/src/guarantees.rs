@@ -4,6 +4,8 @@ use laxity::admit::{Service, Traffic, Unbounded};
 use laxity::port::Promise;
 use laxity::units::Nanos;
 
+use crate::discipline::Bounds;
+use crate::lateness::Growth;
 use crate::model::{Class, Plan, SchedulerSpec};
 
 impl Plan {
@@ -22,13 +24,27 @@ impl Plan {
         if self.is_beyond_proof() {
             return vec![Err(Unbounded::VaryingRate); self.classes.len()];
         }
-        self.scheduler.discipline().bounds(self)
+        self.with_stalls(self.scheduler.discipline().bounds(self))
+    }
+
+    /// Bounds that were proved of a link that sends whenever it can, of this one, which may
+    /// [stall](crate::model::LinkSpec::stall).
+    pub fn with_stalls(&self, bounds: Bounds) -> Bounds {
+        let stall = self.link.stall;
+        if stall == Nanos::ZERO {
+            return bounds;
+        }
+        let growths = self.growths_of(&bounds);
+        let later =
+            |bound: Nanos, growth: Growth| Nanos(bound.0.saturating_add(growth.of(stall).0));
+        bounds.into_iter().zip(growths).map(|(bound, growth)| Ok(later(bound?, growth))).collect()
     }
 
     /// By what curves of their own the classes are served, whatever the others send; `None` where it
     /// depends on them, or nothing is guaranteed.
     pub fn services(&self) -> Vec<Option<Service>> {
-        if self.link.trace.is_some() {
+        // One that stalls serves by no curve of a class alone: others may come first in the meantime.
+        if self.link.trace.is_some() || self.link.stall > Nanos::ZERO {
             return vec![None; self.classes.len()];
         }
         self.scheduler.discipline().services(self)

@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use laxity::police::TokenBucket;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 
+use crate::discipline::Bounds;
 use crate::model::{Class, Plan, SchedulerSpec};
 
 /// By how much a class's packets are later when the link is.
@@ -46,8 +47,13 @@ impl Growth {
 impl Plan {
     /// What it costs each class that has a bound.
     pub fn growths(&self) -> Vec<Growth> {
+        self.growths_of(&self.bounds())
+    }
+
+    /// The same where the bounds are known.
+    pub(crate) fn growths_of(&self, bounds: &Bounds) -> Vec<Growth> {
         match self.scheduler {
-            SchedulerSpec::Priority => self.growths_of_levels(),
+            SchedulerSpec::Priority => self.growths_of_levels(bounds),
             SchedulerSpec::Fifo
             | SchedulerSpec::Wfq
             | SchedulerSpec::Wf2q
@@ -62,7 +68,7 @@ impl Plan {
         }
     }
 
-    fn growths_of_levels(&self) -> Vec<Growth> {
+    fn growths_of_levels(&self, bounds: &Bounds) -> Vec<Growth> {
         let (rate, levels) = (self.link.rate, self.priority_levels());
         // What comes while the last byte is sent is too late.
         let last_byte = rate.time_for(Bytes(1)) + Nanos(1);
@@ -74,11 +80,11 @@ impl Plan {
         };
         // The classes on a level all have one bound, if they have any.
         let mut known = HashMap::new();
-        let of = |(level, bound): (&u32, Result<Nanos, _>)| {
-            let bound = bound.ok()?;
+        let of = |(level, bound): (&u32, &Result<Nanos, _>)| {
+            let bound = *bound.as_ref().ok()?;
             Some(*known.entry(*level).or_insert_with(|| growth(*level, bound)))
         };
-        let growths = levels.iter().zip(self.bounds()).map(of);
+        let growths = levels.iter().zip(bounds).map(of);
         growths.map(|growth| growth.unwrap_or(Growth::NONE)).collect()
     }
 }

@@ -43,6 +43,7 @@ mod source;
 pub mod tdp;
 pub mod topology;
 
+pub use build::Tails;
 pub use discipline::UnknownScheduler;
 pub use error::PlanError;
 pub use model::Plan;

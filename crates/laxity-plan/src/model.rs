@@ -132,6 +132,9 @@ pub struct LinkSpec {
     /// How late it may be with what its rate is due: more than nothing where the rate changes and where the link is
     /// a share of another, and `None` where it is sure of nothing.
     pub latency: Option<Nanos>,
+    /// By how much it may be late with any packet because who drives it is, such as a timer of a kernel: no rate is
+    /// lost by it. Zero in a plan that is read.
+    pub stall: Nanos,
 }
 
 /// A link that sends at a rate, or as its rate changes.

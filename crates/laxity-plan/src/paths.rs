@@ -162,13 +162,17 @@ impl Networked<'_> {
 
     /// The same before anything is analysed.
     fn outlined(self) -> Paths {
+        // As many as there are at the most where no recordings are: what is not needed is given back.
+        let most = 2 * self.plan.sources.len();
         let mut paths = Paths {
             outputs: Vec::new(),
-            routes: Vec::new(),
+            routes: Vec::with_capacity(most),
             cyclic: Vec::new(),
-            numbers: HashMap::new(),
+            numbers: HashMap::with_capacity(most),
         };
         Outputs { on: self, paths: &mut paths, numbers: HashMap::new() }.collect();
+        paths.routes.shrink_to_fit();
+        paths.numbers.shrink_to_fit();
         paths
     }
 }

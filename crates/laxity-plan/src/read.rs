@@ -8,6 +8,7 @@ mod link;
 mod network;
 mod outside;
 mod paths;
+mod pieces;
 mod routing;
 mod scheduling;
 mod stream;
@@ -31,6 +32,8 @@ use crate::source;
 use link::{delay, link};
 use outside::Outside;
 pub use paths::Paths;
+use pieces::Pieces;
+pub use pieces::Sources;
 use scheduling::scheduling;
 pub use values::{MOST, Read, matching, positive, zero};
 
@@ -79,10 +82,28 @@ impl Plan {
 }
 
 fn plan(text: &str, folder: &Path) -> Read<Plan> {
+    // What is wrong is told of the whole plan, in the order of its text.
+    if let Some(Pieces { rest, sources }) = Pieces::of(text)
+        && let Ok(plan) = plan_of(&rest, Some(sources), folder)
+    {
+        return Ok(plan);
+    }
+    plan_of(text, None, folder)
+}
+
+/// The plan of a text, which says all but these sources if they are pieces of their own.
+fn plan_of(text: &str, pieces: Option<Vec<&str>>, folder: &Path) -> Read<Plan> {
     let root = DeTable::parse(text).map_err(|error| toml_error::syntax(&error, text))?;
     check_version(root.get_ref())?;
+    if pieces.is_some() && root.get_ref().iter().any(|(key, _)| key.get_ref() == "source") {
+        return Err(Fault::new(None, "sources that are written in two ways"));
+    }
     let raw = serde::Deserialize::deserialize(Deserializer::from(root));
-    let raw: raw::Plan = raw.map_err(|error| toml_error::content(&error, text))?;
+    let mut raw: raw::Plan = raw.map_err(|error| toml_error::content(&error, text))?;
+    let tables = match pieces {
+        Some(pieces) => Sources::Pieces(pieces),
+        None => Sources::Whole(std::mem::take(&mut raw.source)),
+    };
 
     let delay = delay(&raw)?;
     let mut outside = Outside::new(folder);
@@ -114,7 +135,7 @@ fn plan(text: &str, folder: &Path) -> Read<Plan> {
         sources,
         run,
     };
-    plan.sources = source::all(raw.source, &plan, folder, text)?;
+    plan.sources = source::all(&tables, &plan, folder, text)?;
     (plan.scheduler.room().check)(&plan, &raw.scheduler.span)?;
     Ok(plan)
 }

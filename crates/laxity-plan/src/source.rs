@@ -23,8 +23,8 @@ use std::path::Path;
 use crate::error::Fault;
 use crate::keys::{Keys, misplaced, names};
 use crate::model::{Plan, Source};
-use crate::raw::{self, At, Table};
-use crate::read::Read;
+use crate::raw;
+use crate::read::{Read, Sources};
 use context::Context;
 pub use kind::Kind;
 use room::Room;
@@ -52,13 +52,16 @@ pub fn keys() -> Vec<(&'static str, Keys)> {
 }
 
 /// All `[[source]]` tables of a plan.
-pub fn all(raw: raw::Sources, plan: &Plan, folder: &Path, text: &str) -> Read<Vec<Source>> {
-    let mut context = Context::new(plan, &raw, folder, text)?;
-    let read = |At { value: Table(raw), span }: At<Table<raw::Source>>| {
-        check_keys(&raw, text)?;
-        (raw.model.value.0.room().read)(&mut context, &raw, &span)
-    };
-    raw.0.into_iter().map(read).collect()
+pub fn all(raw: &Sources<'_>, plan: &Plan, folder: &Path, text: &str) -> Read<Vec<Source>> {
+    let mut context = Context::new(plan, raw, folder, text)?;
+    let mut sources = Vec::new();
+    raw.each(|raw, span| {
+        check_keys(raw, text)?;
+        sources.push((raw.model.value.0.room().read)(&mut context, raw, span)?);
+        Ok(())
+    })?;
+    sources.shrink_to_fit();
+    Ok(sources)
 }
 
 /// Refuses the keys of another model.

@@ -65,7 +65,7 @@ pub fn search(subject: &Subject, budget: Budget, draw: &mut Generator) -> Found 
     if judged.classes.is_empty() {
         return found;
     }
-    found.by_class = vec![0.0; scene.judged.len()];
+    found.by_class = vec![0.0; judged.classes.len()];
     while found.packets < budget.packets && found.broken.is_none() {
         climb(subject, &judged, budget, draw, &mut found);
     }
@@ -143,7 +143,7 @@ impl<'a> Life<'a> {
                 return None;
             }
         }
-        for (nearest, class) in found.by_class.iter_mut().zip(&self.scene.judged) {
+        for (nearest, class) in found.by_class.iter_mut().zip(&self.judged.classes) {
             *nearest = nearest.max(self.testbed.closest(*class));
         }
         let nearest = self.testbed.nearest();

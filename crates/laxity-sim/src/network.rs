@@ -9,6 +9,7 @@
 //! marks that these carry.
 
 mod agenda;
+mod ahead;
 mod carried;
 mod clock;
 mod connect;
@@ -55,6 +56,7 @@ pub use summary::{
 };
 
 use self::agenda::{Agenda, Event, Slots};
+use self::ahead::Ahead;
 use self::carried::HopBooks;
 use self::flow::ClassBooks;
 use self::partition::Partition;
@@ -121,6 +123,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             transits: Transits::default(),
             agenda: Agenda::new(0),
             slots: Slots { sources: 0, outputs: 0, flows: 0, loops: 0 },
+            ahead: Ahead::default(),
             outbox: (0..here.partition.parts).map(|_| Vec::new()).collect(),
             hops: 0,
             observer,
@@ -190,6 +193,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             if now > Nanos::LIMIT {
                 return Err(SimError::EndOfTime);
             }
+            self.look_ahead();
             match self.slots.event(slot) {
                 Event::Source(source) => self.emit(now, source)?,
                 Event::Wire(output) => self.land(now, output),

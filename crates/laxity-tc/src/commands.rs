@@ -25,7 +25,7 @@ pub struct Commands {
 }
 
 /// The roots that are read.
-const READ: &str = "hfsc, htb, qfq, prio or fq_codel";
+const READ: &str = "hfsc, htb, qfq, drr, prio or fq_codel";
 /// Options of `tc` itself that have a value.
 const WITH_VALUE: [&str; 6] = ["-n", "-net", "-netns", "-cf", "-conf", "-loop"];
 
@@ -126,6 +126,12 @@ impl Commands {
             }
         }
         let Some(setup) = self.setup(device, command)? else { return Ok(()) };
+        let (mut place, mut sizes_above) = (place, None);
+        if let (Place::Class(above), Some(shaper)) = (&place, &setup.shaper)
+            && above.major == shaper.major
+        {
+            (place, sizes_above) = (Place::Root, Some(shaper.overhead));
+        }
         if let (Place::Class(_) | Place::Incoming, Some(words)) = (&place, sizes.words()) {
             let text =
                 format!("stab ({words}): a plan says what the link adds, not what a class does");
@@ -141,7 +147,8 @@ impl Commands {
             (_, None) => Err(Fault::at(&command.span(), "this qdisc has no kind")
                 .help("write one such as hfsc or htb after `root`")),
             (Place::Root | Place::Missing, Some(kind)) => {
-                let sizes = sizes.overhead(&mut setup.notes, command.line);
+                let sizes =
+                    sizes_above.unwrap_or_else(|| sizes.overhead(&mut setup.notes, command.line));
                 setup.set_root(sizes, major, verb == Verb::Add, kind, &mut args, origin(command))
             }
             (Place::Class(above), Some(kind)) => setup.add_queue(above, kind, args, command.line),
@@ -233,7 +240,7 @@ impl Commands {
                 let fault = Fault::at(
                     span,
                     format!(
-                        "the root of {device} is {kind}: hfsc, htb, qfq, prio and fq_codel are read"
+                        "the root of {device} is {kind}: hfsc, htb, qfq, drr, prio and fq_codel are read, at the root or below tbf"
                     ),
                 );
                 match unsupported::closest(kind) {

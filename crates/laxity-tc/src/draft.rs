@@ -9,6 +9,7 @@ use laxity_plan::error::Fault;
 use laxity_plan::model::QueueLimit;
 
 use crate::curves::Curves;
+use crate::drr;
 use crate::error::{Read, plain};
 use crate::notes::{Note, NoteKind, Notes};
 use crate::order::{self, Arrangement};
@@ -93,15 +94,22 @@ impl Draft {
                 };
             }
         }
+        let packet = || {
+            let quanta = self.setup.classes.iter().filter_map(|class| class.weight);
+            let least = quanta.min().filter(|_| self.discipline == Discipline::Drr)?;
+            Some(format!("max-packet = \"{least}b\"\n"))
+        };
+        let contract = self.setup.contract.link(packet);
         let overhead = size_table::written(&self.overhead);
         let overhead = overhead.map(|overhead| format!("overhead = {overhead}\n"));
         let _ = write!(
             text,
-            "version = 1\ntitle = {}\n\n[link]\nrate = \"{}\"\n{}\n[scheduler]\n{}",
+            "version = 1\ntitle = {}\n\n[link]\nrate = \"{}\"\n{}{contract}\n[scheduler]\n{}{}",
             quoted(&format!("Imported from {name}")),
             self.link,
             overhead.unwrap_or_default(),
-            scheduler(&self.discipline)
+            scheduler(&self.discipline),
+            self.shared_queue()
         );
         let mut written = vec![false; self.setup.classes.len()];
         for leaf in &self.arranged.order {
@@ -118,6 +126,13 @@ impl Draft {
         text
     }
 
+    /// The queue that all share, where there is but one.
+    fn shared_queue(&self) -> String {
+        let queue = self.setup.queue.as_ref().filter(|_| self.discipline == Discipline::Fifo);
+        let words = queue.and_then(|(_, queue)| queue_words(queue));
+        words.map_or(String::new(), |words| format!("queue = {{ {words} }}\n"))
+    }
+
     fn class(&self, at: usize, text: &mut String) {
         let class = &self.setup.classes[at];
         let header = format!("[class.{}]", key(&self.names[at]));
@@ -126,8 +141,17 @@ impl Draft {
             let _ = writeln!(text, "parent = {}", quoted(&self.names[parent]));
         }
         if let Some(weight) = class.weight {
-            let _ = writeln!(text, "weight = {weight}");
+            let _ = match self.discipline {
+                Discipline::Drr => {
+                    let quanta = self.setup.classes.iter().filter_map(|class| class.weight);
+                    let least = quanta.clone().min().unwrap_or(weight);
+                    let greatest = quanta.max().unwrap_or(weight);
+                    writeln!(text, "weight = {}", drr::weight(weight, least, greatest))
+                }
+                _ => writeln!(text, "weight = {weight}"),
+            };
         }
+        text.push_str(&self.setup.contract.class(class.handle));
         if let Some(level) = class.level {
             let _ = writeln!(text, "level = {level}");
         }
@@ -160,6 +184,8 @@ fn scheduler(discipline: &Discipline) -> String {
         Discipline::Hfsc { .. } | Discipline::Htb { .. } => "kind = \"hfsc\"\n".into(),
         Discipline::Prio(_) => "kind = \"priority\"\n".into(),
         Discipline::Qfq => "kind = \"qfq\"\n".into(),
+        Discipline::Drr => "kind = \"drr\"\n".into(),
+        Discipline::Fifo => "kind = \"fifo\"\n".into(),
         Discipline::FqCodel(fq_codel) => fq_codel.toml(),
     }
 }
@@ -206,6 +232,12 @@ fn link_rate(
     notes: &mut Notes,
 ) -> Read<Rate> {
     let help = "say it with --link-rate, such as --link-rate 10mbit";
+    if let (None, Some(shaper)) = (given, &setup.shaper)
+        && shaper.rate >= LOWEST_RATE
+    {
+        notes.reading(shaper.line, format!("the link's rate is {}, that of tbf", shaper.rate));
+        return Ok(shaper.rate);
+    }
     let (rate, class, what) = match (given, top) {
         (None, _) if !root.discipline.has_rates() => {
             let kind = root.discipline.name();
@@ -323,9 +355,9 @@ fn default_class(setup: &Setup, root: &Root, notes: &mut Notes) -> Option<usize>
     let (default, fate) = match root.discipline {
         Discipline::Hfsc { default } => (default, "drops"),
         Discipline::Htb { default } => (default, "sends unshaped"),
-        Discipline::Qfq => (None, "drops"),
+        Discipline::Qfq | Discipline::Drr => (None, "drops"),
         Discipline::Prio(prio) => return setup.find(prio.default_band() + 1),
-        Discipline::FqCodel(_) => return Some(0),
+        Discipline::FqCodel(_) | Discipline::Fifo => return Some(0),
     };
     let default = default.filter(|minor| *minor != 0);
     let minor = default.and_then(|minor| u16::try_from(minor).ok());
@@ -347,9 +379,10 @@ fn names(setup: &Setup) -> Vec<String> {
     let mut taken = HashSet::new();
     let name = |class: &Class| {
         let number = class.handle.to_string().replace(':', "-");
-        let called =
+        let called = setup.contract.name(class.handle).filter(|name| !taken.contains(name));
+        let comment =
             class.comment.as_deref().and_then(name_in).filter(|name| !taken.contains(name));
-        let mut name = called.unwrap_or(number);
+        let mut name = called.or(comment).unwrap_or(number);
         while !taken.insert(name.clone()) {
             name.push('-');
         }

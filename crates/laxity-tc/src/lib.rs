@@ -24,12 +24,17 @@
 mod args;
 mod command;
 mod commands;
+mod contract;
 mod curves;
 mod draft;
+mod drr;
 mod error;
+pub mod export;
 mod filter;
 mod fq_codel;
 mod htb;
+pub mod linux;
+pub mod netlink;
 mod notes;
 mod order;
 mod packets;
@@ -41,9 +46,11 @@ mod setup;
 mod shell;
 mod shown;
 mod size_table;
+mod tbf;
 #[cfg(test)]
 mod tests;
 mod texts;
+pub mod tree;
 mod units;
 mod unsupported;
 
@@ -109,6 +116,7 @@ fn read(texts: &texts::Texts<'_>, name: &str, options: &Options) -> error::Read<
     };
     found.iter().try_for_each(|command| commands.take(command))?;
     let (mut setup, mut notes) = commands.finish()?;
+    setup.contract = contract::Contract::read(&texts.all[..texts.end()]);
     let Some(root) = setup.root.take() else { return Err(Fault::new(None, "there is no set-up")) };
     let draft = draft::Draft::new(setup, root, options.link_rate, &mut notes)?;
     let notes: Vec<Note> = notes.sorted().into_iter().map(|note| texts.note(note)).collect();

@@ -93,6 +93,11 @@ impl<'a> Options<'a> {
     }
 }
 
+/// Whether a qdisc of this kind is one queue for whatever comes.
+pub fn is_one(kind: &str) -> bool {
+    ["pfifo", "bfifo", "pfifo_head_drop", "codel", "red", "choke", "pie"].contains(&kind)
+}
+
 /// The queue that a qdisc comes to, or why none.
 pub fn read(kind: &Word, mut args: Args<'_>) -> Read<Result<Queue, String>> {
     let options = Options::read(&mut args)?;

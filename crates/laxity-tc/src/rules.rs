@@ -70,6 +70,8 @@ impl Walk<'_> {
             Discipline::Hfsc { .. }
             | Discipline::Htb { .. }
             | Discipline::Qfq
+            | Discipline::Drr
+            | Discipline::Fifo
             | Discipline::FqCodel(_) => self.root.major == Some(filter.class.major),
             // It looks at the minor number only.
             Discipline::Prio(_) => true,

@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use laxity::overhead::Overhead;
+use laxity::units::Rate;
 use laxity_plan::error::Fault;
 
 use crate::args::Args;
 use crate::command::Word;
+use crate::contract::Contract;
 use crate::curves::{self, Curves};
 use crate::error::{Read, plain};
 use crate::filter::{Place, Protocol, Selection, Written};
@@ -17,7 +19,7 @@ use crate::packets::Packets;
 use crate::prio::Prio;
 use crate::queue::{self, Queue};
 use crate::units::{self, Handle};
-use crate::{htb, qfq, units::whole};
+use crate::{drr, htb, qfq, tbf, units::whole};
 
 /// Priorities that are given to filters without one begin below this one.
 const FIRST_GIVEN: u32 = 0xc000;
@@ -35,6 +37,10 @@ const UNNAMED: u16 = 0x8001;
 pub struct Setup {
     pub device: String,
     pub root: Option<Root>,
+    /// The token bucket that the root hangs at: its rate, what it counts, and its number.
+    pub shaper: Option<Shaper>,
+    /// The queue of a root that has no classes.
+    pub queue: Option<(usize, Queue)>,
     /// A root that is none of those that are read: its kind and place.
     pub other_root: Option<(String, Range<usize>)>,
     pub classes: Vec<Class>,
@@ -43,6 +49,17 @@ pub struct Setup {
     /// By the class that filters hang at (0 for the qdisc) and by priority.
     priorities: HashMap<u16, BTreeMap<u32, Priority>>,
     pub notes: Notes,
+    /// What comments of an exported script say.
+    pub contract: Contract,
+}
+
+/// A token bucket at the root.
+#[derive(Debug)]
+pub struct Shaper {
+    pub rate: Rate,
+    pub overhead: Overhead,
+    pub major: u16,
+    pub line: usize,
 }
 
 /// The qdisc at the root.
@@ -60,11 +77,18 @@ pub struct Root {
 /// The roots that are read; `default` is the class of what no filter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discipline {
-    Hfsc { default: Option<u32> },
-    Htb { default: Option<u32> },
+    Hfsc {
+        default: Option<u32>,
+    },
+    Htb {
+        default: Option<u32>,
+    },
     Prio(Prio),
     FqCodel(FqCodel),
     Qfq,
+    Drr,
+    /// One queue for all, below a token bucket.
+    Fifo,
 }
 
 impl Discipline {
@@ -76,6 +100,8 @@ impl Discipline {
             Discipline::Prio(_) => "prio",
             Discipline::FqCodel(_) => "fq_codel",
             Discipline::Qfq => "qfq",
+            Discipline::Drr => "drr",
+            Discipline::Fifo => "a queue",
         }
     }
 
@@ -83,7 +109,11 @@ impl Discipline {
     pub fn has_rates(&self) -> bool {
         match self {
             Discipline::Hfsc { .. } | Discipline::Htb { .. } => true,
-            Discipline::Prio(_) | Discipline::FqCodel(_) | Discipline::Qfq => false,
+            Discipline::Prio(_)
+            | Discipline::FqCodel(_)
+            | Discipline::Qfq
+            | Discipline::Drr
+            | Discipline::Fifo => false,
         }
     }
 
@@ -91,9 +121,12 @@ impl Discipline {
     /// to any.
     pub fn rank(&self) -> u32 {
         match self {
-            Discipline::Hfsc { .. } | Discipline::Htb { .. } | Discipline::Qfq => 0,
+            Discipline::Hfsc { .. }
+            | Discipline::Htb { .. }
+            | Discipline::Qfq
+            | Discipline::Drr => 0,
             Discipline::Prio(_) => 1,
-            Discipline::FqCodel(_) => 2,
+            Discipline::FqCodel(_) | Discipline::Fifo => 2,
         }
     }
 }
@@ -109,7 +142,7 @@ pub struct Class {
     pub curves: Curves,
     /// htb: the order in which what is left over is offered.
     pub priority: u32,
-    /// qfq: its share.
+    /// qfq: its share; drr: its quantum.
     pub weight: Option<u32>,
     /// prio: its band, from 0.
     pub level: Option<u16>,
@@ -152,12 +185,15 @@ impl Setup {
         Setup {
             device,
             root: None,
+            shaper: None,
+            queue: None,
             other_root: None,
             classes: Vec::new(),
             by_minor: HashMap::new(),
             filters: Vec::new(),
             priorities: HashMap::new(),
             notes: Notes::default(),
+            contract: Contract::default(),
         }
     }
 
@@ -195,6 +231,23 @@ impl Setup {
                     self.notes.not_mapped(origin.line, format!("fq_codel: {text}"));
                 }
                 Discipline::FqCodel(fq_codel)
+            }
+            ("drr", _) => match args.next() {
+                Some(word) => return Err(word.no_keyword("qdisc drr", "no words")),
+                None => Discipline::Drr,
+            },
+            ("tbf", _) => {
+                self.shaper =
+                    Some(tbf::read(args, overhead, major.unwrap_or(UNNAMED), origin.line)?);
+                self.other_root = Some((plain(&kind.text), kind.span.clone()));
+                return Ok(());
+            }
+            (other, _) if self.shaper.is_some() && queue::is_one(other) => {
+                match queue::read(kind, args.clone())? {
+                    Ok(queue) => self.queue = Some((origin.line, queue)),
+                    Err(text) => self.notes.not_mapped(origin.line, text),
+                }
+                Discipline::Fifo
             }
             (other, _) => {
                 self.other_root = Some((plain(other), kind.span.clone()));
@@ -235,9 +288,12 @@ impl Setup {
     fn add_own_classes(&mut self) {
         let Some(root) = &mut self.root else { return };
         let (minors, comment) = match root.discipline {
-            Discipline::Hfsc { .. } | Discipline::Htb { .. } | Discipline::Qfq => return,
+            Discipline::Hfsc { .. }
+            | Discipline::Htb { .. }
+            | Discipline::Qfq
+            | Discipline::Drr => return,
             Discipline::Prio(prio) => (1..=prio.bands, None),
-            Discipline::FqCodel(_) => (0..=0, Some("all")),
+            Discipline::FqCodel(_) | Discipline::Fifo => (0..=0, Some("all")),
         };
         let major = *root.major.get_or_insert(UNNAMED);
         let last = usize::from(*minors.end());
@@ -325,7 +381,7 @@ impl Setup {
             }
             (None, _) => {
                 // Linux takes no notice of what a class of qfq is said to be part of.
-                let has_levels = discipline != Discipline::Qfq;
+                let has_levels = !matches!(discipline, Discipline::Qfq | Discipline::Drr);
                 let parent = self.parent(named.zip(above).filter(|_| has_levels))?;
                 let depth = parent.map_or(0, |parent| self.classes[parent].depth + 1);
                 parent.into_iter().for_each(|parent| self.classes[parent].is_leaf = false);
@@ -384,11 +440,21 @@ impl Setup {
                 }
                 Ok(Asked { weight: Some(weight), ..Asked::default() })
             }
-            (_, Discipline::Hfsc { .. } | Discipline::Htb { .. } | Discipline::Qfq) => {
+            ("drr", Discipline::Drr) => {
+                let quantum = drr::class(args)?;
+                Ok(Asked { weight: Some(quantum), ..Asked::default() })
+            }
+            (
+                _,
+                Discipline::Hfsc { .. }
+                | Discipline::Htb { .. }
+                | Discipline::Qfq
+                | Discipline::Drr,
+            ) => {
                 let accepted = format!("its qdisc is {}", discipline.name());
                 Err(kind.fault("the kind of this class", &accepted))
             }
-            (_, Discipline::Prio(_) | Discipline::FqCodel(_)) => {
+            (_, Discipline::Prio(_) | Discipline::FqCodel(_) | Discipline::Fifo) => {
                 let message = format!("{} has classes of its own making only", discipline.name());
                 Err(Fault::at(&kind.span, message)
                     .help("Linux takes no other: leave this line out"))
@@ -436,6 +502,10 @@ impl Setup {
         if let Discipline::FqCodel(_) = root.discipline {
             let text = "filter: it chooses a queue of fq_codel, into which a plan hashes flows";
             self.notes.not_mapped(line, text);
+            return Ok(());
+        }
+        if root.discipline == Discipline::Fifo {
+            self.notes.not_mapped(line, "filter: there is one queue for all");
             return Ok(());
         }
         if self.filters.len() == MOST_FILTERS {

@@ -38,7 +38,19 @@ pub fn commands(text: &str, notes: &mut Notes) -> Read<Option<Vec<Command>>> {
     let mut commands = Vec::new();
     let (roots, leaves): (Vec<&Shown>, Vec<&Shown>) =
         of(Object::Qdisc).partition(|qdisc| qdisc.parent.is_none());
-    commands.extend(roots.into_iter().map(Shown::command));
+    // What hangs at a token bucket is there before its classes.
+    let below = |qdisc: &&Shown| {
+        let parent = qdisc.parent.as_deref().and_then(|parent| parent.split_once(':'));
+        let is_it = |root: &&Shown| {
+            root.kind == "tbf"
+                && root.device == qdisc.device
+                && Some(root.handle.trim_end_matches(':')) == parent.map(|(major, _)| major)
+        };
+        roots.iter().any(is_it)
+    };
+    let (shared, leaves): (Vec<&Shown>, Vec<&Shown>) = leaves.into_iter().partition(below);
+    commands.extend(roots.iter().map(|root| root.command()));
+    commands.extend(shared.into_iter().map(Shown::command));
     // A class after the one that it is part of, and else by their numbers.
     let mut classes: Vec<&Shown> = of(Object::Class).collect();
     let number = |class: &&Shown| {

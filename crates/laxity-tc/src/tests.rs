@@ -1,6 +1,7 @@
 //! Scripts as people write them, and what becomes of them.
 
 mod curves;
+mod exported;
 mod filters;
 mod fq_codel;
 mod prio;

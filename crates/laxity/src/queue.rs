@@ -17,5 +17,5 @@ pub use eligible_tree::EligibleTree;
 pub use extremes::Extremes;
 pub use fifos::{Fifos, Withdrawn};
 pub use sorted_fifos::SortedFifos;
-pub use tournament::{Rank, Tournament};
+pub use tournament::{Order, Rank, Tournament};
 pub use winner_tree::WinnerTree;

@@ -9,58 +9,73 @@ pub struct Case {
     pub title: &'static str,
     /// In s.
     pub duration: u32,
-    /// What `dumbbell.tcl` is told besides.
+    /// The script of ns-2, and what it is told besides.
+    pub script: &'static str,
     pub ns2: &'static [&'static str],
-    /// The plan beside `dumbbell.tcl`.
+    /// The plan beside the script.
     pub plan: &'static str,
 }
 
-pub const CASES: [Case; 7] = [
+pub const CASES: [Case; 8] = [
     Case {
         title: "DropTail: 32 TCP connections and 1.999 Mbit/s of UDP on 1 Mbit/s",
         duration: 200,
+        script: "dumbbell.tcl",
         ns2: &["queue=droptail", "tcp=32", "udp=1999kb", "access=10Mb", "bottleneck=1Mb"],
         plan: "droptail.toml",
     },
     Case {
         title: "RED: 32 TCP connections and 1.999 Mbit/s of UDP on 1 Mbit/s",
         duration: 200,
+        script: "dumbbell.tcl",
         ns2: &["queue=red", "tcp=32", "udp=1999kb", "access=10Mb", "bottleneck=1Mb"],
         plan: "red.toml",
     },
     Case {
         title: "RED: 32 TCP connections alone on 1 Mbit/s",
         duration: 200,
+        script: "dumbbell.tcl",
         ns2: &["queue=red", "tcp=32", "access=10Mb", "bottleneck=1Mb"],
         plan: "alone.toml",
     },
     Case {
         title: "RED: 32 SACK connections alone on 1 Mbit/s",
         duration: 200,
+        script: "dumbbell.tcl",
         ns2: &["queue=red", "variant=sack", "tcp=32", "access=10Mb", "bottleneck=1Mb"],
         plan: "sack.toml",
     },
     Case {
         title: "RED and ECN: 32 TCP connections with windows of 6 on 1 Mbit/s",
         duration: 200,
+        script: "dumbbell.tcl",
         ns2: &["queue=red", "ecn=1", "window=6", "tcp=32", "access=10Mb", "bottleneck=1Mb"],
         plan: "ecn.toml",
     },
     Case {
         title: "RED and ECN: 32 SACK connections alone on 1 Mbit/s",
         duration: 200,
+        script: "dumbbell.tcl",
         ns2: &["queue=red", "ecn=1", "variant=sack", "tcp=32", "access=10Mb", "bottleneck=1Mb"],
         plan: "ecn-sack.toml",
     },
     Case {
         title: "DropTail: 100 TCP connections on 100 Mbit/s",
         duration: 20,
+        script: "dumbbell.tcl",
         ns2: &["queue=droptail", "tcp=100", "access=1000Mb", "bottleneck=100Mb"],
         plan: "fast.toml",
     },
+    Case {
+        title: "Mesh: 100 TCP connections with windows of 20 over 18 nodes and 36 links of 100 Mbit/s",
+        duration: 10,
+        script: "mesh.tcl",
+        ns2: &[],
+        plan: "mesh.toml",
+    },
 ];
 
-/// A file beside `dumbbell.tcl`.
+/// A file beside the scripts.
 pub fn beside(workspace: &Workspace, name: &str) -> PathBuf {
     workspace.root().join("xtask/src/peers").join(name)
 }

@@ -15,7 +15,7 @@ pub fn is_installed(workspace: &Workspace) -> bool {
 pub fn run(workspace: &Workspace, case: &Case, seed: u32) -> Result<Run, String> {
     let script = |measure: u32| {
         let mut command = workspace.program("ns");
-        command.arg(beside(workspace, "dumbbell.tcl")).args(case.ns2);
+        command.arg(beside(workspace, case.script)).args(case.ns2);
         command.args([format!("seed={seed}"), format!("seconds={}", case.duration)]);
         command.arg(format!("measure={measure}"));
         workspace.output_of(&mut command)
@@ -53,6 +53,8 @@ fn read(printed: &str, seconds: u32) -> Result<Run, String> {
                 let links = if class == 1.0 { 5 } else { 2 };
                 hops += arrived as u64 + links * sent as u64;
             }
+            // Of a network whose links are not those of a dumbbell.
+            (Some("hops"), &[all]) => hops = all as u64,
             (Some("took"), &[_]) => {}
             _ => return Err(odd()),
         }

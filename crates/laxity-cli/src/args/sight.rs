@@ -44,10 +44,21 @@ pub struct Asked {
 Exits with 1 when packets took longer than their bound and what the link was late; under watch, than
 their bound.
 
-Example: laxity status --json")]
+With --dev it is an interface under the kernel's own disciplines: what the kernel has counted of each class
+since it was made, beside what the plan promised that `laxity apply` gave to it. The kernel measures no
+delays; `laxity watch` does. Exits with 1 if the interface no longer has what was applied.
+
+Examples: laxity status --json
+          laxity status --dev eth0 --over 1s")]
 pub struct Status {
     #[command(flatten)]
     pub asked: Asked,
+    /// The interface that `laxity apply` gave a plan to.
+    #[arg(long = "dev", value_name = "INTERFACE", conflicts_with = "control")]
+    pub interface: Option<String>,
+    /// Look twice, so long apart, and tell the rates in between.
+    #[arg(long, value_name = "TIME", value_parser = super::duration, requires = "interface", allow_hyphen_values = true)]
+    pub over: Option<laxity::units::Nanos>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

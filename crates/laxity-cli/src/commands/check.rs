@@ -5,10 +5,10 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use laxity_api::{Checked, Effort, Plan, WorstCases, check, exactly, worst_case};
+use laxity_api::{Checked, Effort, Plan, WorstCases, check, check_for_linux, exactly, worst_case};
 use serde::Serialize;
 
-use crate::args::Check;
+use crate::args::{Check, Target};
 use crate::failure::Failure;
 use crate::input::Inputs;
 use crate::{Promises, input, print, print_json, progress, traffic};
@@ -17,6 +17,21 @@ use crate::{Promises, input, print, print_json, progress, traffic};
 pub fn run(arguments: &Check) -> Result<Promises, Failure> {
     let plan = input::plan(&arguments.plan, None)?;
     let plan = traffic::under(plan, arguments.scheduler.as_deref())?;
+    if arguments.target == Some(Target::Linux) {
+        let checked = check_for_linux(&plan, &arguments.kernel.linux())
+            .map_err(|refusal| Failure::from(&refusal))?;
+        if arguments.json {
+            print_json(&checked)?;
+        } else {
+            print(&checked.text())?;
+        }
+        return Ok(Promises::kept_if(checked.checked.admitted() != Some(false)));
+    }
+    if arguments.kernel.is_said() {
+        return Err(Failure::input(
+            "--timer, --offload and --filters are about a kernel: add --for linux",
+        ));
+    }
     let plan = if arguments.exact { exactly(plan) } else { plan };
     let checked = check(&plan)?;
     let worst = match arguments.worst_case {

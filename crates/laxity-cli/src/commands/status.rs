@@ -1,15 +1,21 @@
-//! `laxity status`: what a link that is forwarded over is like, or routers.
+//! `laxity status`: what a link that is forwarded over is like, or routers, or what the kernel shapes.
 
 use laxity_live::status::Status;
 
-use crate::args::Asked;
+use crate::args::Status as Arguments;
 use crate::failure::Failure;
 use crate::{Promises, measured, print, print_json, sight};
 
+use super::kernel;
+
 /// Carries the command out.
-pub fn run(asked: &Asked, json: bool) -> Result<Promises, Failure> {
+pub fn run(arguments: &Arguments) -> Result<Promises, Failure> {
+    let Arguments { asked, interface, over, json } = arguments;
+    if let Some(interface) = interface {
+        return kernel::run(interface, *over, *json);
+    }
     let status = sight::running(asked.control.as_deref())?.status()?;
-    if json {
+    if *json {
         print_json(&status)?
     } else {
         print(&text(&status))?

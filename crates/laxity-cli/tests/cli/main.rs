@@ -5,6 +5,7 @@ mod bad_input;
 mod bad_recordings;
 mod dwcs;
 mod escapes;
+mod export;
 mod fitting;
 mod folder;
 mod frames;

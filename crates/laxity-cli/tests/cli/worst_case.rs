@@ -76,7 +76,7 @@ arrival = { bucket = "6000b", rate = "4mbit", packet = "1500b" }
 
 /// What is printed as JSON.
 fn searched(folder: &Folder, more: &[&str]) -> Vec<Value> {
-    let check = ["check", "plan.toml", "--json", "--worst-case", "--packets", "20000"];
+    let check = ["check", "plan.toml", "--json", "--worst-case", "--packets", "300000"];
     let answer = folder.laxity(&[&check[..], more].concat()).json(0);
     answer["worst_case"].as_array().expect("a list of classes").clone()
 }
@@ -126,7 +126,7 @@ fn what_is_found_on_a_link_happens_when_it_is_run() {
 fn the_same_effort_finds_the_same() {
     let folder = Folder::with_plan(TANDEM);
     assert_eq!(searched(&folder, &[]), searched(&folder, &[]));
-    let check = ["check", "plan.toml", "--worst-case", "--packets", "20000"];
+    let check = ["check", "plan.toml", "--worst-case", "--packets", "300000"];
     let text = folder.laxity(&check).printed(0);
     for wanted in ["at most", "happens", "of the bound", "a → b → c"] {
         assert!(text.contains(wanted), "{wanted}: {text}");

@@ -2,12 +2,13 @@
 
 use laxity::packet::Ecn;
 use laxity::units::Nanos;
+use laxity_adversary::arrival::Allowance;
+use laxity_adversary::contract::Conduct;
 use laxity_forward::{Event, Forwarder, Frame, Settings};
 use laxity_plan::Plan;
 use laxity_search::Generator;
-use laxity_search::arrival::Allowance;
 use laxity_search::discipline::Discipline;
-use laxity_search::subject::{Conduct, Subject};
+use laxity_search::subject::Subject;
 use laxity_search::{edge, plans};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};

@@ -74,12 +74,13 @@ impl Plan {
     }
 
     /// The service that keeps a class's deadline for its slowest token bucket. H-FSC is late by up
-    /// to one packet's time on the link (Stoica, Zhang, Ng 2000, Theorem 2), so the curve is due that
-    /// much before the deadline; but never sooner than the link could send the burst.
+    /// to one packet's time on the link (Stoica, Zhang, Ng 2000, Theorem 2), and by what the link stalls, so the
+    /// curve is due that much before the deadline; but never sooner than the link could send the burst.
     fn promised_curve(&self, class: &Class) -> Option<ServiceCurve> {
         let slowest =
             class.arrival.as_ref()?.buckets.iter().min_by_key(|line| (line.rate, line.bucket))?;
-        let late = self.link.rate.time_for(self.link.max_packet);
+        let packet = self.link.rate.time_for(self.link.max_packet);
+        let late = Nanos(packet.0.saturating_add(self.link.stall.0));
         let fastest = self.link.rate.time_for(slowest.bucket);
         let delay = class.deadline?.saturating_sub(late).max(fastest);
         Some(ServiceCurve::for_burst(slowest.bucket, delay, slowest.rate))

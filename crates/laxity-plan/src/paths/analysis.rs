@@ -51,7 +51,9 @@ impl Paths {
         let knows_arrivals = on.plan.knows_arrivals();
         let order = self.order(&knows_arrivals);
         let mut passing = vec![Vec::new(); self.outputs.len()];
-        for (number, route) in self.routes.iter().enumerate() {
+        // Where nothing is known of any class, there is nothing to follow along the routes.
+        let followed = if knows_arrivals.contains(&true) { &self.routes[..] } else { &[] };
+        for (number, route) in followed.iter().enumerate() {
             for (place, &output) in route.outputs.iter().enumerate() {
                 passing[output].push((number, place));
             }
@@ -63,7 +65,7 @@ impl Paths {
             analysed: self.outputs.iter().map(|output| vec![None; output.classes.len()]).collect(),
             so_far: Vec::new(),
         };
-        analysis.so_far = self.routes.iter().map(|route| analysis.unhindered(route)).collect();
+        analysis.so_far = followed.iter().map(|route| analysis.unhindered(route)).collect();
         for &output in &order.forward {
             analysis.output(self, output);
         }

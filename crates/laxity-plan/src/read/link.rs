@@ -45,7 +45,7 @@ pub fn link(raw: raw::Link, outside: &mut Outside<'_>) -> Read<LinkSpec> {
     let trace = trace.map(|file| outside.trace(edit::Path::new(["link", "rate-trace"]), file));
     let trace = trace.transpose()?;
     let latency = latency(rate, trace.as_ref());
-    Ok(LinkSpec { rate, trace, overhead, max_packet, min_packet, latency })
+    Ok(LinkSpec { rate, trace, overhead, max_packet, min_packet, latency, stall: Nanos::ZERO })
 }
 
 /// Refuses a link that is slower than simulated time can bear.

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use super::pieces::Sources;
 use super::routing::{Ends, Routes};
 use super::values::Read;
 use crate::error::{Fault, shown};
@@ -27,7 +28,7 @@ pub struct Paths<'a> {
 
 impl<'a> Paths<'a> {
     /// The paths of these sources, of which the shortest are found at once.
-    pub fn new(network: Option<&'a Network>, sources: &raw::Sources) -> Read<Self> {
+    pub fn new(network: Option<&'a Network>, sources: &Sources<'_>) -> Read<Self> {
         let nodes = network.map_or(&[][..], |network| &network.nodes);
         let links = network.map_or(&[][..], |network| &network.links);
         let hops = (0..).zip(links).flat_map(|(link, NetworkLink { between: [from, to], .. })| {
@@ -48,15 +49,16 @@ impl<'a> Paths<'a> {
     }
 
     /// The shortest paths that sources ask for.
-    fn all_shortest(&self, network: &Network, sources: &raw::Sources) -> Read<HashMap<Ends, Hops>> {
+    fn all_shortest(&self, network: &Network, sources: &Sources<'_>) -> Read<HashMap<Ends, Hops>> {
         let mut routes = Routes::new(network);
-        for At { value: raw::Table(raw), span } in &sources.0 {
+        sources.each(|raw, span| {
             if let Some(At { value: Way::Shortest, .. }) = &raw.path {
                 let ends = self.ends(raw, span, network)?;
                 let at = raw.to.as_ref().map_or(span, |to| &to.span);
                 routes.ask(ends, at);
             }
-        }
+            Ok(())
+        })?;
         routes.find()
     }
 

@@ -11,7 +11,7 @@ use super::values::{longer, need};
 use crate::error::{Fault, quoted_list};
 use crate::model::{Class, Dist, Hop, Hops, Model, ModelSource, Plan, Source};
 use crate::raw::{self, At, Count, Distribution, Quantity};
-use crate::read::{MOST, Paths, Read, zero};
+use crate::read::{MOST, Paths, Read, Sources, zero};
 
 /// The plan without its sources, and how many of these there are so far.
 pub struct Context<'a> {
@@ -36,7 +36,7 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     pub fn new(
         plan: &'a Plan,
-        sources: &raw::Sources,
+        sources: &Sources<'_>,
         folder: &'a Path,
         text: &'a str,
     ) -> Read<Self> {

@@ -74,7 +74,8 @@ const NO_DEADLINE: &str = "No class has a deadline. A class that keeps to its ar
 fn hierarchy(plan: &Plan) -> Admission {
     let test = plan.wf2q_hierarchy().test();
     let fits = test.overbooked.is_empty();
-    let deadlines = deadlines(plan, &test.bounds);
+    let bounds = plan.with_stalls(test.bounds.clone());
+    let deadlines = deadlines(plan, &bounds);
     let rates = match &test.overbooked[..] {
         [] => "The rates fit at every level.".to_string(),
         overbooked => {
@@ -90,7 +91,7 @@ fn hierarchy(plan: &Plan) -> Admission {
     Admission {
         admitted: Some(fits && deadlines.is_none_or(|(kept, _)| kept)),
         statement,
-        bounds: test.bounds.clone(),
+        bounds,
         test: Test::Wf2q(test),
     }
 }

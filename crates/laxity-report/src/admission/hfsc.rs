@@ -71,7 +71,8 @@ pub(super) const ROOM: Room = Room {
 /// The answer of the test, deadlines included.
 fn admission(plan: &Plan) -> Admission {
     let test = plan.hfsc_system().test();
-    let deadlines = deadlines(plan, &test.bounds);
+    let bounds = plan.with_stalls(test.bounds.clone());
+    let deadlines = deadlines(plan, &bounds);
     let statement = match (&deadlines, test.admitted) {
         (_, false) => refusal(plan, &test),
         (None, true) => kept(plan, &test),
@@ -80,7 +81,7 @@ fn admission(plan: &Plan) -> Admission {
     Admission {
         admitted: Some(test.admitted && deadlines.is_none_or(|(kept, _)| kept)),
         statement,
-        bounds: test.bounds.clone(),
+        bounds,
         test: Test::Hfsc(test),
     }
 }

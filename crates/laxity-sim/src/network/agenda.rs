@@ -1,45 +1,80 @@
 //! The agenda: when everything that can happen happens next.
 
+mod buckets;
+mod put_off;
+
 use laxity::queue::WinnerTree;
 use laxity::units::Nanos;
+
+use self::put_off::PutOff;
 
 /// A fixed number of things that happen, each at one time or at none. What happens at one instant
 /// happens in the order of the slots: links choose behind everything else, and nothing depends on what
 /// happened elsewhere before.
-pub(super) struct Agenda {
-    times: WinnerTree<Nanos>,
+pub(super) enum Agenda {
+    /// Few slots: their tree is in a cache near the core.
+    Few(WinnerTree<Nanos>),
+    /// Many, at a cost that does not depend on how many.
+    Many(PutOff),
 }
+
+/// More slots are many.
+const FEW: usize = 4_096;
 
 impl Agenda {
     /// Slots at which nothing happens.
     pub fn new(slots: usize) -> Self {
-        Agenda { times: WinnerTree::new(slots, Nanos::MAX) }
+        match slots {
+            ..=FEW => Agenda::Few(WinnerTree::new(slots, Nanos::MAX)),
+            _ => Agenda::Many(PutOff::new(slots)),
+        }
     }
 
     /// What happens next, and when.
-    pub fn next(&self) -> Option<(usize, Nanos)> {
-        self.times.winner()
+    pub fn next(&mut self) -> Option<(usize, Nanos)> {
+        match self {
+            Agenda::Few(times) => times.winner(),
+            Agenda::Many(times) => times.first(),
+        }
+    }
+
+    /// The slots of some of what comes next, the first one first, if that is known and not as it was last time.
+    pub fn news(&mut self) -> Option<impl Iterator<Item = usize>> {
+        match self {
+            Agenda::Few(_) => None,
+            Agenda::Many(times) => times.news(),
+        }
     }
 
     /// Makes a slot's time this; [`Nanos::MAX`] is never.
     pub fn set(&mut self, slot: usize, time: Nanos) {
-        match self.times.winner() {
-            Some((next, _)) if next == slot => self.times.set(slot, time),
-            _ => self.times.set_among_many(slot, time),
+        match self {
+            Agenda::Few(times) => match times.winner() {
+                Some((next, _)) if next == slot => times.set(slot, time),
+                _ => times.set_among_many(slot, time),
+            },
+            Agenda::Many(times) => times.set(slot, time),
         }
     }
 
     /// Makes a slot's time this, if that is sooner.
     pub fn advance(&mut self, slot: usize, time: Nanos) {
-        if time < self.times.key(slot) {
+        if time < self.time(slot) {
             self.set(slot, time);
         }
     }
 
     /// Nothing happens at a slot any more.
     pub fn clear(&mut self, slot: usize) {
-        if self.times.key(slot) != Nanos::MAX {
-            self.times.clear(slot);
+        if self.time(slot) != Nanos::MAX {
+            self.set(slot, Nanos::MAX);
+        }
+    }
+
+    fn time(&self, slot: usize) -> Nanos {
+        match self {
+            Agenda::Few(times) => times.key(slot),
+            Agenda::Many(times) => times.time(slot),
         }
     }
 }
@@ -98,6 +133,57 @@ impl Slots {
             slot if slot < retries => Event::ReceiverTimer(slot - timers - self.flows),
             slot if slot < choices => Event::Retry(slot - retries),
             slot => Event::Choice(slot - choices),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Against a list of times: what is put off, brought forward, cleared and entered again.
+        #[test]
+        fn like_a_list(
+            many: bool,
+            steps in prop::collection::vec((0u8..8, 0usize..6, 0u64..40_000_000), 1..300),
+        ) {
+            let few = Agenda::Few(WinnerTree::new(6, Nanos::MAX));
+            let mut agenda = if many { Agenda::Many(PutOff::new(6)) } else { few };
+            let mut times = [Nanos::MAX; 6];
+            let mut now = 0;
+            for (step, slot, ahead) in steps {
+                let time = Nanos(now + ahead);
+                match step {
+                    0..3 => {
+                        agenda.set(slot, time);
+                        times[slot] = time;
+                    }
+                    3 => {
+                        agenda.advance(slot, time);
+                        times[slot] = times[slot].min(time);
+                    }
+                    4 => {
+                        agenda.clear(slot);
+                        times[slot] = Nanos::MAX;
+                    }
+                    _ => {
+                        let first = times.iter().zip(0usize..).min().map(|(time, slot)| (slot, *time));
+                        let first = first.filter(|(_, time)| *time < Nanos::MAX);
+                        prop_assert_eq!(agenda.next(), first);
+                        let Some((slot, time)) = first else { continue };
+                        now = time.0;
+                        match step {
+                            5 => agenda.clear(slot),
+                            6 => agenda.set(slot, Nanos(now + ahead)),
+                            _ => continue,
+                        }
+                        times[slot] = if step == 5 { Nanos::MAX } else { Nanos(now + ahead) };
+                    }
+                }
+            }
         }
     }
 }

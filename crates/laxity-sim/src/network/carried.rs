@@ -1,6 +1,6 @@
 //! The books of a hop.
 
-use laxity::packet::Packet;
+use laxity::packet::{ClassId, Packet};
 use laxity::port::Books;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
@@ -9,10 +9,20 @@ use laxity::units::Nanos;
 /// are many lines of memory, a note of what was carried is half of one.
 pub(super) struct HopBooks {
     books: Books,
-    /// Packets that were sent and are not in the books yet, and when their last bits leave.
-    noted: Vec<(Packet, Nanos)>,
+    /// Packets that were sent and are not in the books yet.
+    noted: Vec<Carried>,
     /// How long the link was sending within the measured time.
     pub busy: Nanos,
+}
+
+/// What the books ask of a packet that was sent.
+struct Carried {
+    arrival: Nanos,
+    /// When its last bit leaves.
+    departure: Nanos,
+    class: ClassId,
+    length: u32,
+    demoted: bool,
 }
 
 /// How many packets are noted before they are all entered.
@@ -26,10 +36,16 @@ impl HopBooks {
 
     /// A packet that came to the hop is sent, with its last bit at `departure`.
     pub fn sent(&mut self, packet: Packet, departure: Nanos) {
-        self.noted.push((packet, departure));
+        let Packet { arrival, class, length, demoted, .. } = packet;
+        self.noted.push(Carried { arrival, departure, class, length, demoted });
         if self.noted.len() == NOTED {
             self.enter();
         }
+    }
+
+    /// Looks at what the next packet needs.
+    pub fn touch(&self) -> u64 {
+        self.busy.0 ^ self.noted.last().map_or(0, |last| last.departure.0)
     }
 
     /// A packet that came to the hop is dropped.
@@ -51,7 +67,8 @@ impl HopBooks {
     }
 
     fn enter(&mut self) {
-        for (packet, departure) in self.noted.drain(..) {
+        for Carried { arrival, departure, class, length, demoted } in self.noted.drain(..) {
+            let packet = Packet { arrival, class, length, demoted, ..Packet::default() };
             self.books.arrived(&packet);
             self.books.dispatched(&packet);
             self.books.sent(&packet, departure);

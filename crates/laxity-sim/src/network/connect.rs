@@ -1,7 +1,5 @@
 //! From a plan's sources to flows over the network.
 
-use std::sync::Arc;
-
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
 use laxity_plan::model::{Hop, Hops, ModelSource, Recording, Source, TcpSource};
@@ -9,7 +7,7 @@ use rand::RngExt;
 
 use super::flow::{Flow, FlowBooks};
 use super::receiving::ReceivingEnd;
-use super::sending::{SendingEnd, Workload};
+use super::sending::{SendingEnd, Workloads};
 use super::simulation::{Fed, Flows, Simulation};
 use super::topology::Topology;
 use crate::error::SimError;
@@ -34,6 +32,14 @@ impl<O: Observer> Simulation<'_, O> {
             *number += 1;
             FlowId(*number - 1)
         };
+        let mut workloads = Workloads::default();
+        let counts = plan.sources.iter().map(|source| match source {
+            Source::Model(ModelSource { count, .. }) | Source::Tcp(TcpSource { count, .. }) => {
+                *count as usize
+            }
+            Source::Recording(_) => 0,
+        });
+        self.flows.reserve_exact(counts.sum());
         for (index, source) in plan.sources.iter().enumerate() {
             let feed = match self.run.arrivals {
                 Some(open) => Some(Feed::new(open(index)?)),
@@ -43,7 +49,7 @@ impl<O: Observer> Simulation<'_, O> {
             let flows = match source {
                 Source::Model(ModelSource { class, path, count, .. })
                 | Source::Tcp(TcpSource { class, path, count, .. }) => {
-                    let mut connections = self.connections(index, source)?;
+                    let mut connections = self.connections(index, source, &mut workloads)?;
                     let is_backlogged = matches!(feed, Some(Feed::Backlogged(_)));
                     let bound = self.bound(*class, path);
                     let first = self.flows.len() as u32;
@@ -113,12 +119,14 @@ impl<O: Observer> Simulation<'_, O> {
         &self,
         index: usize,
         source: &Source,
+        workloads: &mut Workloads,
     ) -> Result<impl Iterator<Item = Ends> + use<O>, SimError> {
         let (workload, start, stagger, count) = match source {
             Source::Tcp(source) if self.run.arrivals.is_none() => {
-                let workload = Workload::new(source)
+                let workload = workloads
+                    .of(source)
                     .map_err(|problem| SimError::Source { number: index + 1, problem })?;
-                (Some(Arc::new(workload)), source.start, source.stagger, source.count)
+                (Some(workload), source.start, source.stagger, source.count)
             }
             _ => (None, Nanos::ZERO, Nanos::ZERO, 0),
         };

@@ -59,14 +59,20 @@ impl<O: Observer> Simulation<'_, O> {
                 self.classes[class].miss(transit, end - transit.sent, promised, flow.bound);
             }
             if waits[key as usize] {
-                let output = self.topology.routes[transit.at as usize].output;
-                let books = outputs[output as usize].books;
+                let output = self.topology.routes[transit.at as usize].output();
+                let books = outputs[output].books;
                 let packet = transit.packet(transit.arrived, key.into());
                 self.books[books as usize].waits(&packet, end);
                 let (hop, fate) = (Some(hop_of(books)), Fate::Queued);
                 let number = self.transits.place(transit);
-                let place =
-                    (packet.arrival, output, transit.flow, transit.sent, number, packet.length);
+                let place = (
+                    packet.arrival,
+                    output as u32,
+                    transit.flow,
+                    transit.sent,
+                    number,
+                    packet.length,
+                );
                 waiting.push((place, Record { packet, hop, deadline: None, fate }));
             }
         }

@@ -125,7 +125,7 @@ impl<O: Observer> Simulation<'_, O> {
     fn expect(&mut self, number: usize, expected: Expected) {
         let flow = &mut self.flows[number];
         let last = self.topology.routes[flow.path.end as usize - 1];
-        let part = self.topology.outputs[last.output as usize].lands_in;
+        let part = self.topology.outputs[last.output()].lands_in;
         match &mut flow.receiver {
             Some(receiver) => receiver.expect(expected),
             None => {

@@ -46,6 +46,11 @@ pub struct FlowBooks {
 }
 
 impl Flow {
+    /// Looks at what a packet needs that is sent or received.
+    pub fn touch(&self) -> u64 {
+        u64::from(self.back.start) ^ self.books.sent ^ self.books.arrived
+    }
+
     /// With what was another part's of the same flow.
     pub fn join(&mut self, other: Flow) {
         self.sender = self.sender.take().or(other.sender);

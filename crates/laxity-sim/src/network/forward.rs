@@ -14,7 +14,7 @@ use super::output::{Discipline, FedBy, Output};
 use super::parallel::Mail;
 use super::simulation::{Simulation, hop_of};
 use super::ties::Ties;
-use super::topology::Step;
+use super::topology::Framing;
 use super::transit::{Body, Transits};
 use super::wire::Arrivals;
 use crate::record::{Fate, Observer, Record};
@@ -41,10 +41,12 @@ impl<O: Observer> Simulation<'_, O> {
         let packet = transit.packet(now, key.into());
         // What its sender sends with it comes at this instant, too.
         let may_lead = transit.sent == now;
-        let step = self.topology.routes[transit.at as usize];
-        let frame = sent_in.map(|frame| frame + u64::from(step.forwarding_delay));
-        let number = step.output as usize;
-        let frame = frame.or_else(|| self.shape(now, step, &packet));
+        let at = transit.at;
+        let number = self.topology.routes[at as usize].output();
+        let frame = match self.topology.reserved {
+            Some(_) => self.frame(now, at, &packet, sent_in),
+            None => None,
+        };
         let output = &self.topology.outputs[number];
         let free_at = output.link.free_at().max(now);
         if let Discipline::Arrival = output.discipline {
@@ -77,7 +79,7 @@ impl<O: Observer> Simulation<'_, O> {
             Discipline::Arrival => {}
             Discipline::Tail(tail) => {
                 let free_at = output.link.free_at();
-                if is_alone && tail.enqueue(now, packet, free_at, may_lead, &mut drops) {
+                if is_alone && tail.enqueue(now, &packet, free_at, may_lead) {
                     return self.follow(now, number, packet);
                 }
                 tail.ties.join(packet);
@@ -114,11 +116,16 @@ impl<O: Observer> Simulation<'_, O> {
         self.agenda.advance(self.slots.slot(Event::Choice(number)), free_at);
     }
 
-    /// The frame that the edge of frames gives a packet of a reserved flow.
-    fn shape(&mut self, now: Nanos, step: Step, packet: &Packet) -> Option<u64> {
-        let flow = step.edge_flow? as usize;
-        let Discipline::Frames(frames) = &self.topology.outputs[step.output as usize].discipline
-        else {
+    /// The frame of a packet that comes to a step of a route: behind that in which it was sent, or the one that
+    /// the edge of frames gives it if its flow is reserved.
+    fn frame(&mut self, now: Nanos, at: u32, packet: &Packet, sent_in: Option<u64>) -> Option<u64> {
+        let Framing { forwarding_delay, edge_flow } = self.topology.framing(at);
+        if let Some(frame) = sent_in {
+            return Some(frame + u64::from(forwarding_delay));
+        }
+        let flow = edge_flow? as usize;
+        let output = self.topology.routes[at as usize].output();
+        let Discipline::Frames(frames) = &self.topology.outputs[output].discipline else {
             return None;
         };
         self.topology.edge.as_mut()?.frame_of_flow(flow, frames.clock.at(now), packet)
@@ -143,7 +150,7 @@ impl<O: Observer> Simulation<'_, O> {
         if let Discipline::Scheduler(scheduler, ties) = &mut output.discipline
             && ties.any_together()
         {
-            ties.admit(now, free_at <= now, scheduler, |scheduler, packet| {
+            ties.admit(now, free_at <= now, &mut **scheduler, |scheduler, packet| {
                 scheduler.enqueue(now, packet, &mut drops);
             });
         }
@@ -188,7 +195,7 @@ impl<O: Observer> Simulation<'_, O> {
     fn admit_behind(&mut self, now: Nanos, number: usize) {
         let (output, mut drops) = self.output(number);
         if let Discipline::Scheduler(scheduler, ties) = &mut output.discipline {
-            ties.admit_behind(scheduler, |scheduler, packet| {
+            ties.admit_behind(&mut **scheduler, |scheduler, packet| {
                 scheduler.enqueue(now, packet, &mut drops);
             });
         }
@@ -202,7 +209,7 @@ impl<O: Observer> Simulation<'_, O> {
         if let Discipline::Tail(tail) = &mut output.discipline
             && start > now
         {
-            tail.starts(if is_sent { start } else { Nanos::MAX });
+            tail.starts(&packet, if is_sent { start } else { Nanos::MAX });
         }
         if is_sent {
             self.transmit(start, number, packet, None, 0);
@@ -349,7 +356,7 @@ impl<O: Observer> Simulation<'_, O> {
             output.feeds_alone && !self.here.is_told && arrival < self.end
         })?;
         let transit = &self.transits[key];
-        let next = self.topology.after(transit.at)?.output as usize;
+        let next = self.topology.after(transit.at)?.output();
         let output = &self.topology.outputs[next];
         let is_known = matches!(output.discipline, Discipline::Arrival);
         let is_alone = output.fed_by == FedBy::Link(number as u32);

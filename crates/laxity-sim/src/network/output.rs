@@ -150,6 +150,20 @@ impl Output {
         }
     }
 
+    /// Looks at what is nearest of it.
+    pub fn touch(&self) -> u64 {
+        self.link.free_at().0 ^ self.delay.0 ^ self.wire.len() as u64 ^ u64::from(self.books)
+    }
+
+    /// Looks at what the next packet needs that comes to it.
+    pub fn touch_queue(&self) -> u64 {
+        let queue = match &self.discipline {
+            Discipline::Tail(tail) => tail.touch(),
+            Discipline::Arrival | Discipline::Scheduler(..) | Discipline::Frames(_) => 0,
+        };
+        queue ^ self.wire.back().map_or(0, |last| last.arrival.0)
+    }
+
     /// The packets that are under way.
     pub fn under_way(&self) -> impl Iterator<Item = u32> + '_ {
         self.wire.iter().filter_map(|flight| flight.packet)

@@ -32,6 +32,11 @@ impl ReceivingEnd {
         ReceivingEnd { receiver, transfer: 0, ack_length, acknowledging, variant, expected: None }
     }
 
+    /// Looks at what a segment needs.
+    pub fn touch(&self) -> u64 {
+        self.receiver.touch() ^ u64::from(self.transfer) ^ u64::from(self.ack_length)
+    }
+
     /// A transfer has begun of which nothing can have come yet: the one before is acknowledged.
     pub fn expect(&mut self, expected: Expected) {
         self.expected = Some(expected);

@@ -1,5 +1,6 @@
 //! The sending end of a TCP connection: what it is asked to send, and when its host does so.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use laxity::units::Nanos;
@@ -49,6 +50,36 @@ pub(super) struct Workload {
     /// From one transfer that is asked for to the next, instead of `pause`.
     every: Option<Sampler<Nanos>>,
     jitter: Sampler<Nanos>,
+}
+
+/// The workloads of a plan, each held once for the sources that ask for the same.
+#[derive(Default)]
+pub(super) struct Workloads {
+    /// The latest that differ, with the source of each but for who sends when to whom.
+    known: VecDeque<(TcpSource, Arc<Workload>)>,
+}
+
+impl Workloads {
+    /// How many are remembered.
+    const KNOWN: usize = 16;
+
+    /// What a source asks for.
+    ///
+    /// # Errors
+    /// If a distribution's parameters describe none.
+    pub fn of(&mut self, source: &TcpSource) -> Result<Arc<Workload>, SourceProblem> {
+        let alike = |known: &TcpSource| {
+            let TcpSource { class, count, path, start, stagger, .. } = known.clone();
+            TcpSource { class, count, path, start, stagger, ..source.clone() } == *known
+        };
+        if let Some((_, workload)) = self.known.iter().find(|(known, _)| alike(known)) {
+            return Ok(workload.clone());
+        }
+        let workload = Arc::new(Workload::new(source)?);
+        self.known.truncate(Self::KNOWN - 1);
+        self.known.push_front((source.clone(), workload.clone()));
+        Ok(workload)
+    }
 }
 
 impl Workload {
@@ -141,6 +172,12 @@ impl SendingEnd {
             sends_at: None,
             host,
         }
+    }
+
+    /// Looks at what an acknowledgement needs.
+    pub fn touch(&self) -> u64 {
+        let times = [self.begins, self.sends_at].map(|time| time.map_or(0, |time| time.0));
+        self.sender.touch() ^ times[0] ^ times[1] ^ u64::from(self.transfer)
     }
 
     /// The sender may send: whether its host is too busy to do so at once.

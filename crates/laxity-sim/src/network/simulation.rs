@@ -7,6 +7,7 @@ use laxity::units::Nanos;
 use laxity_plan::model::Hop;
 
 use super::agenda::{Agenda, Slots};
+use super::ahead::Ahead;
 use super::carried::HopBooks;
 use super::flow::{ClassBooks, Flow};
 use super::parallel::Mail;
@@ -35,6 +36,7 @@ pub(super) struct Simulation<'a, O> {
     pub transits: Transits,
     pub agenda: Agenda,
     pub slots: Slots,
+    pub ahead: Ahead,
     pub hops: u64,
     pub observer: &'a mut O,
     /// Which part of the network this is.

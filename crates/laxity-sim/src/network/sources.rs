@@ -135,8 +135,8 @@ impl<O: Observer> Simulation<'_, O> {
         transit.demoted = packet.demoted;
         let key = self.transits.insert(transit);
         if let Some(copy) = backlogged {
-            let output = self.topology.routes[at as usize].output;
-            if let Some(number) = self.topology.outputs[output as usize].closed_loop {
+            let output = self.topology.routes[at as usize].output();
+            if let Some(number) = self.topology.outputs[output].closed_loop {
                 self.loops[number as usize].arrives(key.into(), copy);
             }
         }
@@ -146,7 +146,7 @@ impl<O: Observer> Simulation<'_, O> {
     /// A packet breaks the contract of its class where it sets out, and is dropped.
     fn refuse(&mut self, transit: &Transit, packet: Packet) {
         let step = self.topology.routes[transit.at as usize];
-        let number = self.topology.outputs[step.output as usize].books;
+        let number = self.topology.outputs[step.output()].books;
         let reason = DropReason::Contract;
         self.books[number as usize].dropped(&packet, reason);
         self.flows[transit.flow as usize].books.lose(transit, self.run.on.plan.run.warm_up);

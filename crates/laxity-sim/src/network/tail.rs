@@ -3,46 +3,62 @@
 
 use std::collections::VecDeque;
 
-use laxity::packet::Packet;
-use laxity::scheduler::{Backlog, DropReason, DropSink, Scheduler};
+use laxity::aqm::Limit;
+use laxity::packet::{ClassId, Packet};
+use laxity::scheduler::{Backlog, DropReason, DropSink};
 use laxity::units::Nanos;
+use laxity_plan::Tails;
 
-use super::ties::Ties;
+use super::ties::{Room, Ties};
 
 /// A queue of packets whose transmissions are settled, and which are here as long as they take room.
 pub(super) struct Tail {
-    scheduler: Box<dyn Scheduler + Send>,
-    pub ties: Box<Ties>,
+    line: Line,
     /// When the transmissions begin of those that are queued, in order.
-    starts: VecDeque<Nanos>,
+    starts: VecDeque<Settled>,
+    pub ties: Box<Ties>,
     /// What has got in and is to be sent.
     pub entered: Vec<Packet>,
 }
 
+/// What is known of a packet that waits.
+struct Settled {
+    start: Nanos,
+    length: u32,
+    class: ClassId,
+}
+
+/// How much waits, and may.
+enum Line {
+    /// In the queue that all classes share.
+    Shared(Queue),
+    /// In several queues; those of classes, of which some have none.
+    Several { queues: Vec<Queue>, queue_of: Vec<Option<usize>>, packets: usize },
+}
+
+struct Queue {
+    limit: Limit,
+    queued: Backlog,
+}
+
 impl Tail {
-    /// An empty queue of a scheduler that serves what comes first.
-    pub fn new(scheduler: Box<dyn Scheduler + Send>, ties: Box<Ties>) -> Self {
-        Tail { scheduler, ties, starts: VecDeque::new(), entered: Vec::new() }
+    /// Nothing waits.
+    pub fn new(tails: Tails, ties: Box<Ties>) -> Self {
+        let (starts, entered) = (VecDeque::new(), Vec::new());
+        Tail { line: Line::new(tails), starts, ties, entered }
     }
 
     /// A packet comes alone to a link that is free again at `free_at`: whether it gets in at once. What its
     /// sender sends with it comes behind it if it may lead.
-    pub fn enqueue(
-        &mut self,
-        now: Nanos,
-        packet: Packet,
-        free_at: Nanos,
-        may_lead: bool,
-        drops: &mut impl DropSink,
-    ) -> bool {
+    pub fn enqueue(&mut self, now: Nanos, packet: &Packet, free_at: Nanos, may_lead: bool) -> bool {
         self.catch_up(now);
         let is_idle = free_at <= now;
         let is_drawn = self.takes(now) || (is_idle && may_lead);
-        if is_drawn || !self.scheduler.has_room(&packet, Backlog::default()) {
+        if is_drawn || !self.line.has_room(packet, Backlog::default()) {
             return false;
         }
         if !is_idle {
-            self.scheduler.enqueue(now, packet, drops);
+            self.line.add(packet.class, packet.length);
         }
         true
     }
@@ -52,41 +68,106 @@ impl Tail {
     pub fn admit(&mut self, now: Nanos, free_at: Nanos, drops: &mut impl DropSink) {
         self.catch_up(now);
         let (is_idle, takes) = (free_at <= now, self.takes(now));
-        let Tail { scheduler, ties, starts, entered } = self;
-        let mut enter = |scheduler: &mut dyn Scheduler, packet: Packet| {
-            let before = scheduler.backlog().packets;
-            scheduler.enqueue(now, packet, drops);
-            if scheduler.backlog().packets > before {
-                entered.push(packet);
-            }
-        };
-        ties.admit(now, is_idle || takes, &mut **scheduler, &mut enter);
+        let Tail { line, ties, starts, entered } = self;
+        ties.admit(now, is_idle || takes, line, |line, packet| line.enter(packet, entered, drops));
         if takes {
-            starts.pop_front();
+            if let Some(Settled { class, length, .. }) = starts.pop_front() {
+                line.remove(class, length);
+            }
+        } else if is_idle && let Some(first) = entered.first() {
+            line.remove(first.class, first.length);
         }
-        if takes || is_idle {
-            scheduler.dequeue(now, &mut no_drops);
-        }
-        ties.admit_behind(&mut **scheduler, &mut enter);
+        ties.admit_behind(line, |line, packet| line.enter(packet, entered, drops));
     }
 
     /// A packet that got in is sent from `start` on; never before the end, if that is [`Nanos::MAX`].
-    pub fn starts(&mut self, start: Nanos) {
-        self.starts.push_back(start);
+    pub fn starts(&mut self, packet: &Packet, start: Nanos) {
+        let Packet { class, length, .. } = *packet;
+        self.starts.push_back(Settled { start, length, class });
     }
 
     /// Whether the link takes a packet now.
     fn takes(&self, now: Nanos) -> bool {
-        self.starts.front() == Some(&now)
+        self.starts.front().is_some_and(|first| first.start == now)
     }
 
     /// What was taken before now leaves room.
     fn catch_up(&mut self, now: Nanos) {
-        while let Some(start) = self.starts.pop_front_if(|start| *start < now) {
-            self.scheduler.dequeue(start, &mut no_drops);
+        while let Some(first) = self.starts.pop_front_if(|first| first.start < now) {
+            self.line.remove(first.class, first.length);
+        }
+    }
+
+    /// Looks at what the next packet needs.
+    pub fn touch(&self) -> u64 {
+        let [first, last] = [self.starts.front(), self.starts.back()];
+        [first, last].into_iter().flatten().fold(0, |seen, settled| seen ^ settled.start.0)
+    }
+}
+
+impl Line {
+    fn new(Tails { limits, queue_of }: Tails) -> Self {
+        let queue = |limit| Queue { limit, queued: Backlog::default() };
+        match limits[..] {
+            [limit] if queue_of.iter().all(Option::is_some) => Line::Shared(queue(limit)),
+            _ => {
+                let queues = limits.into_iter().map(queue).collect();
+                Line::Several { queues, queue_of, packets: 0 }
+            }
+        }
+    }
+
+    /// A packet comes, and gets in if there is room for it.
+    fn enter(&mut self, packet: Packet, entered: &mut Vec<Packet>, drops: &mut impl DropSink) {
+        if self.has_room(&packet, Backlog::default()) {
+            self.add(packet.class, packet.length);
+            entered.push(packet);
+        } else {
+            drops.dropped(packet, DropReason::QueueFull);
+        }
+    }
+
+    fn add(&mut self, class: ClassId, length: u32) {
+        if let Line::Several { packets, .. } = self {
+            *packets += 1;
+        }
+        if let Some(queue) = self.queue_of(class) {
+            queue.queued.add(length);
+        }
+    }
+
+    fn remove(&mut self, class: ClassId, length: u32) {
+        if let Line::Several { packets, .. } = self {
+            *packets -= 1;
+        }
+        if let Some(queue) = self.queue_of(class) {
+            queue.queued.remove(length);
+        }
+    }
+
+    fn queue_of(&mut self, class: ClassId) -> Option<&mut Queue> {
+        match self {
+            Line::Shared(queue) => Some(queue),
+            Line::Several { queues, queue_of, .. } => Some(&mut queues[queue_of[class.index()]?]),
         }
     }
 }
 
-/// Who drops tails drops nothing that got in.
-fn no_drops(_: Packet, _: DropReason) {}
+impl Room for Line {
+    fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
+        let queue = match self {
+            Line::Shared(queue) => Some(queue),
+            Line::Several { queues, queue_of, .. } => {
+                queue_of[packet.class.index()].map(|queue| &queues[queue])
+            }
+        };
+        queue.is_none_or(|queue| queue.limit.has_room(queue.queued.and(ahead), packet.length))
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Line::Shared(queue) => queue.queued.packets == 0,
+            Line::Several { packets, .. } => *packets == 0,
+        }
+    }
+}

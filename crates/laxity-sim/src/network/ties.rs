@@ -21,6 +21,24 @@ pub(super) struct Ties {
     pub count: u64,
 }
 
+/// Where packets wait, if there is room for them.
+pub(super) trait Room {
+    /// Whether a packet finds room behind so much more than is there.
+    fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool;
+    /// Whether nothing waits.
+    fn is_empty(&self) -> bool;
+}
+
+impl Room for dyn Scheduler + Send {
+    fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
+        Scheduler::has_room(self, packet, ahead)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.backlog().packets == 0
+    }
+}
+
 impl Ties {
     pub fn new(seed: u64) -> Self {
         Ties { together: Vec::new(), behind: Vec::new(), seed, count: 0 }
@@ -43,48 +61,44 @@ impl Ties {
 
     /// What came at this instant gets in, or not, before the link takes a packet if it is `free` to
     /// and has one. What came behind that is held back. `enter` is how a packet gets in, or not.
-    pub fn admit(
+    pub fn admit<R: Room + ?Sized>(
         &mut self,
         now: Nanos,
         free: bool,
-        scheduler: &mut dyn Scheduler,
-        mut enter: impl FnMut(&mut dyn Scheduler, Packet),
+        room: &mut R,
+        mut enter: impl FnMut(&mut R, Packet),
     ) {
         let mut all = Backlog::default();
         self.together.iter().for_each(|packet| all.add(packet.length));
         let has_room = |packet: &Packet| {
             let mut others = all;
             others.remove(packet.length);
-            scheduler.has_room(packet, others)
+            room.has_room(packet, others)
         };
         if self.together.iter().all(has_room) {
-            return self.together.drain(..).for_each(|packet| enter(scheduler, packet));
+            return self.together.drain(..).for_each(|packet| enter(room, packet));
         }
         let salt = mix(self.seed ^ now.0);
         let taken = mix(!salt);
         // Those of one flow stay in their order.
         self.together.sort_by_cached_key(|packet| turn(salt, packet));
-        let takes = free && (self.together.len() > 1 || scheduler.backlog().packets > 0);
+        let takes = free && (self.together.len() > 1 || !room.is_empty());
         let turns = [self.together.first(), self.together.last()];
         let [first, last] = turns.map(|packet| packet.map(|packet| turn(salt, packet)));
         for packet in self.together.drain(..) {
-            let is_full = !scheduler.has_room(&packet, Backlog::default());
+            let is_full = !room.has_room(&packet, Backlog::default());
             self.count += u64::from(is_full && (takes || first != last));
             if is_full && takes && turn(salt, &packet) > taken {
                 self.behind.push(packet);
             } else {
-                enter(scheduler, packet);
+                enter(room, packet);
             }
         }
     }
 
     /// The link has taken a packet, if it could, and what came behind that gets in, or not.
-    pub fn admit_behind(
-        &mut self,
-        scheduler: &mut dyn Scheduler,
-        mut enter: impl FnMut(&mut dyn Scheduler, Packet),
-    ) {
-        self.behind.drain(..).for_each(|packet| enter(scheduler, packet));
+    pub fn admit_behind<R: ?Sized>(&mut self, room: &mut R, mut enter: impl FnMut(&mut R, Packet)) {
+        self.behind.drain(..).for_each(|packet| enter(room, packet));
     }
 }
 

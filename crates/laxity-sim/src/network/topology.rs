@@ -32,6 +32,8 @@ pub(super) struct Topology<'a> {
     pub outputs: Vec<Output>,
     /// All routes, one behind another.
     pub routes: Vec<Step>,
+    /// By the same positions; empty where nothing is reserved.
+    framing: Vec<Framing>,
     /// What gives frames to packets of reserved flows where they come without.
     pub edge: Option<Edge>,
     pub reserved: Option<Schedule<'a>>,
@@ -46,16 +48,34 @@ pub(super) struct Topology<'a> {
     seen: HashMap<Hop, Plan>,
 }
 
-/// One output of a route.
+/// One output of a route, by number, and whether its link ends where the route does.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
-    pub output: u32,
-    /// d, if the packets of the flow come and go in frames.
+pub(super) struct Step(u32);
+
+impl Step {
+    const LAST: u32 = 1 << 31;
+
+    fn new(output: u32, is_last: bool) -> Self {
+        Step(output | if is_last { Step::LAST } else { 0 })
+    }
+
+    /// The number of the output.
+    pub fn output(self) -> usize {
+        (self.0 & !Step::LAST) as usize
+    }
+
+    fn is_last(self) -> bool {
+        self.0 & Step::LAST != 0
+    }
+}
+
+/// How the packets of a flow come to a step where there are frames.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Framing {
+    /// d, if they come and go in frames.
     pub forwarding_delay: u32,
     /// The number of their flow at the edge, where they come without.
     pub edge_flow: Option<u32>,
-    /// Whether its link ends where the route does.
-    pub is_last: bool,
 }
 
 impl<'a> Topology<'a> {
@@ -69,6 +89,7 @@ impl<'a> Topology<'a> {
             paths,
             outputs: Vec::new(),
             routes: Vec::new(),
+            framing: Vec::new(),
             edge,
             reserved,
             loops: 0,
@@ -107,11 +128,12 @@ impl<'a> Topology<'a> {
                 let output = self.output(hop, known, &mut private);
                 let fed = &mut self.outputs[output as usize].fed_by;
                 *fed = fed.and(before.replace(output));
-                let reserved = self.reserved.as_ref().filter(|_| !acks);
-                let (forwarding_delay, edge_flow) =
-                    reserved.map(|reserved| reserved.step(class, place)).unwrap_or_default();
-                let is_last = place + 1 == path.len();
-                self.routes.push(Step { output, forwarding_delay, edge_flow, is_last });
+                if let Some(reserved) = &self.reserved {
+                    let (forwarding_delay, edge_flow) =
+                        if acks { (0, None) } else { reserved.step(class, place) };
+                    self.framing.push(Framing { forwarding_delay, edge_flow });
+                }
+                self.routes.push(Step::new(output, place + 1 == path.len()));
             }
             from..self.routes.len() as u32
         })
@@ -119,13 +141,20 @@ impl<'a> Topology<'a> {
 
     /// The output of a route behind the one at a position of all routes, if that is not its last.
     pub fn after(&self, at: u32) -> Option<Step> {
-        let is_last = self.routes[at as usize].is_last;
+        let is_last = self.routes[at as usize].is_last();
         (!is_last).then(|| self.routes[at as usize + 1])
+    }
+
+    /// How the packets of a flow come to the step at a position of all routes.
+    pub fn framing(&self, at: u32) -> Framing {
+        self.framing.get(at as usize).copied().unwrap_or_default()
     }
 
     /// Finds the outputs to which packets may come before their time: where departures are known on arrival
     /// and arrivals at departure.
     pub fn find_alone(&mut self) {
+        (self.shared, self.common, self.seen) = Default::default();
+        self.routes.shrink_to_fit();
         for number in 0..self.outputs.len() {
             let Output { discipline: Discipline::Arrival, fed_by: FedBy::Link(link), .. } =
                 self.outputs[number]
@@ -145,6 +174,7 @@ impl<'a> Topology<'a> {
             return output;
         }
         let number = self.outputs.len() as u32;
+        assert!(number < Step::LAST, "more outputs than a step can name");
         known_outputs.insert(hop, number);
         let [from, to] = self.on.network.between(hop);
         let is_here = self.here.has(from);
@@ -203,7 +233,7 @@ impl<'a> Topology<'a> {
                 if here.drops_tails() && !self.backlogged.contains(&hop) && !self.here.is_told =>
             {
                 let ties = Box::new(Ties::new(self.drawn(2, number).random()));
-                Discipline::Tail(Box::new(Tail::new(here.build_scheduler(seed), ties)))
+                Discipline::Tail(Box::new(Tail::new(here.tails(), ties)))
             }
             SchedulerSpec::Tdp(_) => {
                 let best_effort = here.build_scheduler(seed);

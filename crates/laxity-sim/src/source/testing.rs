@@ -37,6 +37,7 @@ pub(crate) fn plan(names: &[&str]) -> Plan {
             max_packet: Bytes(1536),
             min_packet: Bytes(40),
             latency: Some(Nanos::ZERO),
+            stall: Nanos::ZERO,
             trace: None,
         },
         scheduler: SchedulerSpec::Fifo,

@@ -79,6 +79,12 @@ impl Receiver {
         self.due
     }
 
+    /// Looks at what a segment needs, in every line of memory.
+    pub(crate) fn touch(&self) -> u64 {
+        let due = self.due.map_or(0, |due| due.0);
+        self.next ^ self.distinct ^ due ^ u64::from(self.marked) ^ u64::from(self.ahead.is_empty())
+    }
+
     /// A segment arrives; the acknowledgement that leaves at once, if one does. Whatever is out of
     /// order, fills a gap or was there before is acknowledged at once (RFC 5681 section 4.2).
     // Inlined, so that the acknowledgement is built where the caller keeps it.

@@ -138,6 +138,15 @@ impl Sender {
         paced.map_or(*expiry, |paced| Some(expiry.map_or(paced, |expiry| expiry.min(paced))))
     }
 
+    /// Looks at what an acknowledgement needs, in every line of memory.
+    pub(crate) fn touch(&self) -> u64 {
+        let Common { window, expiry, reduced_until, counts, timeout, config, .. } = &self.common;
+        let expiry = expiry.map_or(0, |expiry| expiry.0);
+        let length = u64::from(config.length) ^ u64::from(config.receiver_window);
+        let common = window.exact() ^ window.threshold() ^ expiry ^ reduced_until ^ counts.sent;
+        common ^ timeout.smoothed().0 ^ length ^ self.acknowledged()
+    }
+
     /// Whether everything there was to send is acknowledged.
     pub fn is_finished(&self) -> bool {
         self.common.config.transfer == Some(self.acknowledged())

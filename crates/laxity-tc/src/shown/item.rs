@@ -81,6 +81,8 @@ impl Shown {
             }
             (Object::Class, "hfsc") => words.iter().map(|word| word.to_string()).collect(),
             (Object::Class, "htb") => pairs(&["prio", "rate", "ceil"]),
+            (Object::Qdisc, "tbf") => pairs(&["rate"]),
+            (Object::Class, "drr") => pairs(&["quantum"]),
             (Object::Class, "qfq") => pairs(&["weight", "maxpkt"]),
             (_, kind) => {
                 let mut all = pairs(&[

@@ -115,7 +115,7 @@ fn shown(item: &Json, span: std::ops::Range<usize>, line: usize) -> Option<Shown
     match object {
         Object::Filter => filter(item, options, &mut all),
         Object::Class
-            if !["hfsc", "htb", "qfq"].contains(&all.kind.as_str())
+            if !["hfsc", "htb", "qfq", "drr"].contains(&all.kind.as_str())
                 || all.handle.ends_with(':') =>
         {
             return None;
@@ -150,7 +150,7 @@ fn class(item: &Json) -> Vec<String> {
         let Some(value) = item.get(key).and_then(Json::word) else { continue };
         words.extend([key.into(), if key == "prio" { value } else { format!("{value}bps") }]);
     }
-    for key in ["weight", "maxpkt"] {
+    for key in ["weight", "maxpkt", "quantum"] {
         words.extend(
             item.get(key).and_then(Json::word).into_iter().flat_map(|value| [key.into(), value]),
         );

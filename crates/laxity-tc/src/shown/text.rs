@@ -107,7 +107,7 @@ fn item(words: &[&str], span: Range<usize>, line: usize) -> Option<Shown> {
     }
     shown.options = shown.given(rest);
     // Linux itself sets up classes such as `hfsc 1:` and those of other qdiscs.
-    let is_own = ["hfsc", "htb", "qfq"].contains(&kind) && !handle.ends_with(':');
+    let is_own = ["hfsc", "htb", "qfq", "drr"].contains(&kind) && !handle.ends_with(':');
     if object == Object::Class && !is_own {
         shown.kind.clear();
     }

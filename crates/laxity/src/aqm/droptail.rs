@@ -22,15 +22,19 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Whether a packet finds room where so much is queued.
+    /// Whether a packet of so many bytes finds room where so much is queued.
     #[inline]
-    pub(crate) fn check(self, queued: Backlog, packet: &Packet) -> Result<(), DropReason> {
-        let has_room = match self {
+    pub fn has_room(self, queued: Backlog, length: u32) -> bool {
+        match self {
             Limit::None => true,
             Limit::Packets(limit) => (queued.packets as u64) < limit,
-            Limit::Bytes(limit) => queued.bytes + u64::from(packet.length) <= limit,
-        };
-        if has_room { Ok(()) } else { Err(DropReason::QueueFull) }
+            Limit::Bytes(limit) => queued.bytes + u64::from(length) <= limit,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn check(self, queued: Backlog, packet: &Packet) -> Result<(), DropReason> {
+        if self.has_room(queued, packet.length) { Ok(()) } else { Err(DropReason::QueueFull) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Requests in buckets by time.
 
 use alloc::vec::Vec;
-use core::hint::select_unpredictable;
+use core::hint::{black_box, select_unpredictable};
 
 use super::serial::{Stamp, earlier, is_before};
 use super::{Bitmap, EligibleTree};
@@ -190,6 +190,22 @@ impl Buckets {
         }
         (self.low, self.high) = (low, high);
         true
+    }
+
+    /// Loads what will be asked for soon, the request in front, so that its way from memory overlaps
+    /// with what is done until then. Returns its slot.
+    #[inline(always)]
+    pub fn touch_first(&self, requests: &[Request]) -> Option<u32> {
+        let (bucket, _) = self.first()?;
+        Some(self.touch(requests, bucket))
+    }
+
+    /// The same for a bucket that holds any.
+    #[inline(always)]
+    pub fn touch(&self, requests: &[Request], bucket: usize) -> u32 {
+        let slot = self.heads[bucket] & SLOT;
+        black_box(requests[slot as usize].next);
+        slot
     }
 
     /// Puts a slot into a bucket that has room for it.

@@ -40,6 +40,8 @@ pub struct EligibleSet {
 
 /// Buckets that an operation moves at the most.
 const MOVED: usize = 4;
+/// So many slots find no room in the fastest cache.
+const MANY: usize = 2_048;
 
 impl EligibleSet {
     /// No requests of so many slots.
@@ -207,12 +209,23 @@ impl EligibleSet {
         }
         let next = self.ready.soonest(&self.requests, now);
         let is_sooner = |(other, _)| next.is_none_or(|next| !is_before(next.deadline, other));
-        if self.is_behind() | self.others.first().is_some_and(is_sooner) {
+        let may_be_other = self.others.may_have_eligible(now);
+        if self.is_behind() | (may_be_other && self.others.first().is_some_and(is_sooner)) {
             return self.take_any(next);
         }
         let Due { slot, deadline } = next?;
         self.remove_ready(slot, deadline);
         Some(slot)
+    }
+
+    /// Where slots are too many for the fastest cache, one that may well be
+    /// [taken](Self::take_least_deadline) next: what it needs can be loaded while others are served.
+    #[inline(always)]
+    pub fn likely_next(&self) -> Option<u32> {
+        if self.requests.len() < MANY {
+            return None;
+        }
+        self.ready.touch_first(&self.requests)
     }
 
     /// What is eligible by now is ready, as far as an operation may move it.
@@ -227,6 +240,7 @@ impl EligibleSet {
             let Some((bucket, begin)) = self.waiting.first() else { return };
             self.due = begin;
             if is_before(now, begin) {
+                self.waiting.touch(&self.requests, bucket);
                 break;
             }
             self.waiting.begin_with(begin);
@@ -310,6 +324,9 @@ impl EligibleSet {
     fn take_any(&mut self, found: Option<Due>) -> Option<u32> {
         let waiting = self.is_behind().then(|| self.soonest_behind()).flatten();
         let other = self.others.least_deadline(self.now);
+        if other.is_none() {
+            self.others.find_earliest();
+        }
         let other = other.map(|slot| Due { slot, deadline: self.requests[slot as usize].deadline });
         let next = [found, waiting, other].into_iter().flatten().reduce(Due::or_sooner)?;
         self.remove(next.slot);

@@ -6,7 +6,7 @@ mod tests;
 
 use alloc::vec::Vec;
 
-use super::serial::{Stamp, earlier};
+use super::serial::{Stamp, earlier, is_before};
 use node::{Entry, MOST, Node, SPARSE};
 
 /// Requests, at most one a slot, that each may be served from an eligible time on and have a
@@ -28,6 +28,9 @@ pub struct EligibleTree {
     root: u32,
     /// Levels above the lowest.
     height: u32,
+    /// No request is eligible earlier, except by what [`may_have_eligible`](Self::may_have_eligible)
+    /// was asked for last.
+    earliest: Stamp,
 }
 
 /// Where an operation has come by on its way down: nodes and places in them.
@@ -66,6 +69,7 @@ impl EligibleTree {
             free: Vec::new(),
             root: 0,
             height: 0,
+            earliest: 0,
         }
     }
 
@@ -88,6 +92,20 @@ impl EligibleTree {
             Some(behind) => earlier(front, behind),
             None => front,
         })
+    }
+
+    /// Whether any request may be eligible by `now`, which never goes back: without a search, so that
+    /// one that has left since may be taken for one.
+    #[inline]
+    pub fn may_have_eligible(&mut self, now: Stamp) -> bool {
+        let may = !is_before(now, self.earliest);
+        self.earliest = if may { now } else { self.earliest };
+        may & !self.is_empty()
+    }
+
+    /// Finds when the earliest request is eligible, for [`may_have_eligible`](Self::may_have_eligible).
+    pub fn find_earliest(&mut self) {
+        self.earliest = self.first_eligible().unwrap_or(self.earliest);
     }
 
     /// Of the requests that are eligible by `now`, the slot of the one with the least deadline.
@@ -117,6 +135,7 @@ impl EligibleTree {
     /// Adds the request of a slot that has none.
     pub fn insert(&mut self, eligible: Stamp, deadline: Stamp, slot: u32) {
         let entry = Entry { deadline, slot, eligible, child: 0 };
+        self.earliest = if self.is_empty() { eligible } else { earlier(self.earliest, eligible) };
         if self.front.ends_before(deadline, slot) {
             let is_alone = self.nodes[self.root as usize].length() == 0;
             if !is_alone || self.front.is_full() {

@@ -55,6 +55,12 @@ impl Entrant {
         (self.high != Entrant::NOBODY.high).then_some((self.number() >> 32) as u128)
     }
 
+    /// 0 for nobody: without a branch, which could not be predicted either.
+    #[inline]
+    fn time_or_0(self) -> u128 {
+        select_unpredictable(self.high == Entrant::NOBODY.high, 0, self.number() >> 32) as u128
+    }
+
     /// The earlier of two, without a branch, which could not be predicted.
     #[inline]
     fn or_earlier(self, other: Entrant) -> Entrant {
@@ -158,8 +164,8 @@ impl Extremes {
                 return before.time();
             }
             Some((alone, first)) => {
-                self.replay(alone, first);
-                self.find_greatest(alone);
+                self.replay::<false>(alone, first);
+                self.raise_greatest(alone, first.time_or_0());
             }
             None if self.winner == Entrant::NOBODY => {
                 self.alone = Some((slot, entrant));
@@ -167,11 +173,13 @@ impl Extremes {
             }
             None => {}
         }
-        let before = self.replay(slot, entrant).time();
-        if before.is_none_or(|before| before <= time) {
-            self.raise_greatest(slot, time);
-        } else {
-            self.find_greatest(slot);
+        let before = match self.time(slot) {
+            Some(_) => self.replay::<false>(slot, entrant).time(),
+            None => self.replay::<true>(slot, entrant).time(),
+        };
+        match before {
+            Some(before) if before > time => self.lower_greatest(slot, before),
+            _ => self.raise_greatest(slot, time),
         }
         before
     }
@@ -181,14 +189,15 @@ impl Extremes {
         if let Some((_, before)) = self.alone.take_if(|(alone, _)| *alone == slot) {
             return before.time();
         }
-        let before = self.replay(slot, Entrant::NOBODY).time();
-        self.find_greatest(slot);
+        let before = self.replay::<true>(slot, Entrant::NOBODY).time();
+        self.lower_greatest(slot, before.unwrap_or(0));
         before
     }
 
-    /// Returns what the slot had before.
+    /// Returns what the slot had before. One that comes or goes is rarely the least in more than a
+    /// match or two: a replay that `STOPS` where nothing changes spares the others.
     #[inline]
-    fn replay(&mut self, slot: usize, mut winner: Entrant) -> Entrant {
+    fn replay<const STOPS: bool>(&mut self, slot: usize, mut winner: Entrant) -> Entrant {
         let (mut at, mut side) = (self.first + slot / 4, slot % 4);
         let before = self.matches[at].get(side);
         loop {
@@ -197,10 +206,11 @@ impl Extremes {
             // The winner so far stays in registers, whatever the others are is known without it.
             let [first, second, third] = [1, 2, 3].map(|other| entrants.get(side ^ other));
             winner = winner.or_earlier(first.or_earlier(second).or_earlier(third));
-            match parent(at) {
-                Some(above) => (at, side) = above,
-                None => break,
+            let Some((above, above_side)) = parent(at) else { break };
+            if STOPS && self.matches[above].get(above_side) == winner {
+                return before;
             }
+            (at, side) = (above, above_side);
         }
         self.winner = winner;
         before
@@ -215,9 +225,10 @@ impl Extremes {
         }
     }
 
-    fn find_greatest(&mut self, slot: usize) {
+    /// A slot no longer has this time.
+    fn lower_greatest(&mut self, slot: usize, before: u128) {
         let mut at = self.first + slot / 4;
-        loop {
+        while self.greatest[at] <= before {
             let greatest = self.greatest_in(at);
             if greatest == core::mem::replace(&mut self.greatest[at], greatest) {
                 return;
@@ -231,7 +242,7 @@ impl Extremes {
     fn greatest_in(&self, at: usize) -> u128 {
         let times = [0, 1, 2, 3].map(|side| match at < self.first {
             true => self.greatest.get(4 * at + 1 + side).copied().unwrap_or(0),
-            false => self.matches[at].get(side).time().unwrap_or(0),
+            false => self.matches[at].get(side).time_or_0(),
         });
         let later = |a, b| select_unpredictable(a < b, b, a);
         later(later(times[0], times[1]), later(times[2], times[3]))

@@ -12,6 +12,54 @@ pub trait Rank: Copy {
     fn or(&self, wins: bool, other: &Self) -> Self;
 }
 
+/// How ranks compare that say nothing themselves: numbers of what has the keys.
+pub trait Order<R> {
+    /// A rank and its key, which is loaded once for all matches.
+    type Player: Copy;
+    /// Who plays by this rank.
+    fn player(&self, rank: R) -> Self::Player;
+    /// The rank that one plays by.
+    fn rank(&self, player: &Self::Player) -> R;
+    /// Whose its rank is.
+    fn owner(&self, player: &Self::Player) -> u32;
+    /// Whether one wins against another: without a branch, which could not be predicted.
+    fn is_before(&self, one: &Self::Player, other: &Self::Player) -> bool;
+    /// One if `wins`, the other if not.
+    fn either(&self, wins: bool, one: &Self::Player, other: &Self::Player) -> Self::Player;
+}
+
+/// That of ranks that have their keys with them.
+struct Own;
+
+impl<R: Rank> Order<R> for Own {
+    type Player = R;
+
+    #[inline(always)]
+    fn player(&self, rank: R) -> R {
+        rank
+    }
+
+    #[inline(always)]
+    fn rank(&self, player: &R) -> R {
+        *player
+    }
+
+    #[inline(always)]
+    fn owner(&self, player: &R) -> u32 {
+        player.owner()
+    }
+
+    #[inline(always)]
+    fn is_before(&self, one: &R, other: &R) -> bool {
+        one.is_before(other)
+    }
+
+    #[inline(always)]
+    fn either(&self, wins: bool, one: &R, other: &R) -> R {
+        one.or(wins, other)
+    }
+}
+
 /// The least of the ranks of those that take part.
 ///
 /// Each of them has a seat, low ones first, and matches are played among the seats that have been
@@ -42,7 +90,7 @@ pub struct Tournament<R> {
 
 const NONE: u32 = u32::MAX;
 
-impl<R: Rank> Tournament<R> {
+impl<R: Copy> Tournament<R> {
     /// For so many at once. `none` loses against anyone.
     pub fn new(seats: usize, none: R) -> Self {
         let seats = seats.next_power_of_two();
@@ -58,6 +106,100 @@ impl<R: Rank> Tournament<R> {
         }
     }
 
+    /// One joins, who has no seat; returns the seat.
+    #[inline(always)]
+    pub fn join_by(&mut self, order: &impl Order<R>, rank: R) -> u32 {
+        self.seated += 1;
+        let seat = if self.left != NONE {
+            core::mem::replace(&mut self.left, NONE)
+        } else if self.free != NONE {
+            let seat = self.free;
+            self.free = self.next_free[seat as usize];
+            seat
+        } else {
+            let seat = self.taken;
+            self.taken += 1;
+            if seat as usize == self.next_free.len() / self.root {
+                self.root /= 2;
+            }
+            seat
+        };
+        self.play::<false>(order, seat, rank);
+        seat
+    }
+
+    /// Who has this seat leaves.
+    #[inline(always)]
+    pub fn leave_by(&mut self, order: &impl Order<R>, seat: u32) {
+        self.settle(order);
+        self.seated -= 1;
+        self.left = seat;
+        if self.seated == 0 {
+            self.settle(order);
+            (self.root, self.taken, self.free) = (self.next_free.len(), 0, NONE);
+        }
+    }
+
+    /// Who has this seat has another rank, or another key.
+    #[inline(always)]
+    pub fn change_by(&mut self, order: &impl Order<R>, seat: u32, rank: R) {
+        self.play::<false>(order, seat, rank);
+    }
+
+    /// The least rank.
+    #[inline(always)]
+    pub fn first_by(&mut self, order: &impl Order<R>) -> Option<R> {
+        self.settle(order);
+        (self.seated > 0).then(|| self.winners[self.root])
+    }
+
+    /// Bytes held.
+    pub fn footprint(&self) -> usize {
+        self.winners.capacity() * size_of::<R>() + self.next_free.capacity() * size_of::<u32>()
+    }
+
+    /// Frees the seat that was left.
+    #[inline(always)]
+    fn settle(&mut self, order: &impl Order<R>) {
+        if self.left != NONE {
+            self.free(order, self.left);
+            self.left = NONE;
+        }
+    }
+
+    #[inline(never)]
+    fn free(&mut self, order: &impl Order<R>, seat: u32) {
+        self.next_free[seat as usize] = self.free;
+        self.free = seat;
+        self.play::<false>(order, seat, self.none);
+    }
+
+    /// Plays the matches of a seat that has this rank now; if it `STOPS`, as far as they end otherwise
+    /// than before, which they never do all the way for a seat that was left.
+    #[inline(always)]
+    fn play<const STOPS: bool>(&mut self, order: &impl Order<R>, seat: u32, rank: R) {
+        let root = self.root;
+        let winners = self.winners.as_mut_slice();
+        let mut round = winners.len() / 2 + seat as usize;
+        let (mut winner, owner) = (order.player(rank), order.owner(&order.player(rank)));
+        winners[round] = rank;
+        while round > root {
+            // Addresses do not depend on who wins.
+            let rival = order.player(winners[round ^ 1]);
+            winner = order.either(order.is_before(&rival, &winner), &rival, &winner);
+            round /= 2;
+            if STOPS
+                && (order.owner(&order.player(winners[round])) == order.owner(&winner))
+                    & (order.owner(&winner) != owner)
+            {
+                return;
+            }
+            winners[round] = order.rank(&winner);
+        }
+    }
+}
+
+impl<R: Rank> Tournament<R> {
     /// Makes room for at least so many.
     pub fn grow(&mut self, seats: usize) {
         let held = self.next_free.len();
@@ -80,97 +222,30 @@ impl<R: Rank> Tournament<R> {
     /// One joins, who has no seat; returns the seat.
     #[inline(always)]
     pub fn join(&mut self, rank: R) -> u32 {
-        self.seated += 1;
-        let seat = if self.left != NONE {
-            core::mem::replace(&mut self.left, NONE)
-        } else if self.free != NONE {
-            let seat = self.free;
-            self.free = self.next_free[seat as usize];
-            seat
-        } else {
-            let seat = self.taken;
-            self.taken += 1;
-            if seat as usize == self.next_free.len() / self.root {
-                self.root /= 2;
-            }
-            seat
-        };
-        self.play::<false>(seat, rank);
-        seat
+        self.join_by(&Own, rank)
     }
 
     /// Who has this seat leaves.
     #[inline(always)]
     pub fn leave(&mut self, seat: u32) {
-        self.settle();
-        self.seated -= 1;
-        self.left = seat;
-        if self.seated == 0 {
-            self.settle();
-            (self.root, self.taken, self.free) = (self.next_free.len(), 0, NONE);
-        }
+        self.leave_by(&Own, seat);
     }
 
     /// Who has this seat has another rank: quicker than [`change`](Self::change) for who was first.
     #[inline(always)]
     pub fn change_first(&mut self, seat: u32, rank: R) {
-        self.play::<false>(seat, rank);
+        self.change_by(&Own, seat, rank);
     }
 
     /// Who has this seat has another rank.
     pub fn change(&mut self, seat: u32, rank: R) {
-        self.play::<true>(seat, rank);
+        self.play::<true>(&Own, seat, rank);
     }
 
     /// The least rank.
     #[inline(always)]
     pub fn first(&mut self) -> Option<R> {
-        self.settle();
-        (self.seated > 0).then(|| self.winners[self.root])
-    }
-
-    /// Bytes held.
-    pub fn footprint(&self) -> usize {
-        self.winners.capacity() * size_of::<R>() + self.next_free.capacity() * size_of::<u32>()
-    }
-
-    /// Frees the seat that was left.
-    #[inline(always)]
-    fn settle(&mut self) {
-        if self.left != NONE {
-            self.free(self.left);
-            self.left = NONE;
-        }
-    }
-
-    #[inline(never)]
-    fn free(&mut self, seat: u32) {
-        self.next_free[seat as usize] = self.free;
-        self.free = seat;
-        self.play::<false>(seat, self.none);
-    }
-
-    /// Plays the matches of a seat that has this rank now; if it `STOPS`, as far as they end otherwise
-    /// than before, which they never do all the way for a seat that was left.
-    #[inline(always)]
-    fn play<const STOPS: bool>(&mut self, seat: u32, rank: R) {
-        let root = self.root;
-        let winners = self.winners.as_mut_slice();
-        let mut round = winners.len() / 2 + seat as usize;
-        let mut winner = rank;
-        winners[round] = winner;
-        while round > root {
-            // Addresses do not depend on who wins.
-            let rival = winners[round ^ 1];
-            winner = rival.or(rival.is_before(&winner), &winner);
-            round /= 2;
-            if STOPS
-                && (winners[round].owner() == winner.owner()) & (winner.owner() != rank.owner())
-            {
-                return;
-            }
-            winners[round] = winner;
-        }
+        self.first_by(&Own)
     }
 }
 

@@ -18,6 +18,7 @@ mod tests;
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+use core::hint::black_box;
 use core::num::NonZeroU32;
 
 use crate::packet::{ClassId, Packet};
@@ -123,6 +124,7 @@ impl Scheduler for Hfsc {
     #[inline(always)]
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
         let (leaf, criterion) = self.choose(now)?;
+        self.requests.likely_next().into_iter().for_each(|next| self.touch(next));
         let (packet, next_length) = self.packets.pop(leaf as usize)?;
         self.backlog.remove(packet.length);
         self.update_virtual_times(leaf, packet.length, next_length.is_some());
@@ -183,6 +185,17 @@ impl Withdraw for Hfsc {
 }
 
 impl Hfsc {
+    /// Loads what serving a leaf will need, so that its ways from memory overlap with each other and
+    /// with what is done until then.
+    #[inline(always)]
+    fn touch(&self, leaf: u32) {
+        let class = &self.classes[leaf as usize];
+        black_box(class.deadline);
+        black_box(class.link_share.is_some());
+        black_box(self.packets.is_empty(leaf as usize));
+        black_box(self.virtual_time(leaf).is_some());
+    }
+
     /// The leaf to serve, and why. A request that is granted is taken out.
     fn choose(&mut self, now: Nanos) -> Option<(u32, Criterion)> {
         let now = stamp(u128::from(now.0));

@@ -5,6 +5,7 @@
 //! length, it has competed with a finishing time of its offer and is charged for what it sent.
 
 use alloc::vec::Vec;
+use core::hint::black_box;
 use core::num::NonZeroU32;
 
 use super::ancestry;
@@ -177,6 +178,16 @@ impl Servers {
             leaf = self.servers[below.get() as usize].head?;
         }
         Some(leaf)
+    }
+
+    /// A leaf of the link that may well be next: loads what is known of it, so that its ways from memory
+    /// overlap with what is done until then.
+    #[inline(always)]
+    pub fn likely_next(&self) -> Option<u32> {
+        let link = &self.servers[LINK as usize];
+        let class = link.members[link.heads.likely_next()? as usize];
+        black_box(self.classes[class as usize].length);
+        Some(class)
     }
 
     /// The leaf that is served sends a packet of this length and then offers another one, or

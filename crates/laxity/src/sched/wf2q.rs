@@ -12,6 +12,8 @@
 #[cfg(test)]
 mod tests;
 
+use core::hint::black_box;
+
 use super::servers::{Servers, Share};
 use crate::error::SetupError;
 use crate::packet::Packet;
@@ -57,6 +59,9 @@ impl Scheduler for Wf2q {
     #[inline(always)]
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
         let leaf = self.servers.next(now)?;
+        if let Some(next) = self.servers.likely_next() {
+            black_box(self.packets.is_empty(next as usize));
+        }
         let (packet, next_length) = self.packets.pop(leaf as usize)?;
         self.backlog.remove(packet.length);
         self.servers.depart(leaf, packet.length, next_length);

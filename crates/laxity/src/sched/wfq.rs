@@ -1,27 +1,28 @@
 //! Weighted fair queueing: packetised generalised processor sharing (Demers, Keshav, Shenker 1989;
 //! Parekh, Gallager 1993).
 
+mod packets;
 #[cfg(test)]
 mod tests;
 
 use alloc::vec::Vec;
+use core::hint::select_unpredictable;
 
 use crate::error::{SetupError, check_of};
 use crate::packet::{ClassId, Packet};
-use crate::queue::{SortedFifos, WinnerTree};
+use crate::queue::{Order, Tournament};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
 use crate::units::{NANOBITS_PER_BYTE, Nanos, Rate};
+use packets::Packets;
 
 /// Shares a link among classes by weight, sending the packet that would finish first if the link
 /// were a fluid that serves all backlogged classes at once.
 #[derive(Clone, Debug)]
 pub struct Wfq {
     gps: Gps,
-    /// Sorted by virtual finishing time, then by arrival.
-    packets: SortedFifos<(u128, u64), Packet>,
-    arrivals: u64,
+    packets: Packets,
     backlog: Backlog,
 }
 
@@ -36,8 +37,7 @@ impl Wfq {
         }
         Ok(Wfq {
             gps: Gps::new(rate, weights),
-            packets: SortedFifos::new(weights.len(), (u128::MAX, u64::MAX)),
-            arrivals: 0,
+            packets: Packets::new(weights.len()),
             backlog: Backlog::default(),
         })
     }
@@ -51,8 +51,7 @@ impl Scheduler for Wfq {
 
     #[inline(always)]
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
-        let (class, _) = self.packets.least()?;
-        let packet = self.packets.pop(class)?;
+        let packet = self.packets.pop()?;
         self.gps.serve(now, packet.length);
         self.backlog.remove(packet.length);
         Some(Dispatch { packet, deadline: None, criterion: Criterion::VirtualFinish })
@@ -71,12 +70,11 @@ impl Withdraw for Wfq {
     #[inline(always)]
     fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let class = packet.class.index();
-        if class >= self.gps.classes.len() {
+        if !self.packets.has_class(class) {
             return turn_away(packet, DropReason::NoClass, drops);
         }
         let finish = self.gps.arrive(now, class, packet.length);
-        let place = self.packets.push(class, (finish, self.arrivals), packet);
-        self.arrivals += 1;
+        let place = self.packets.push(finish, packet);
         self.backlog.add(packet.length);
         Some(place)
     }
@@ -91,7 +89,7 @@ impl Withdraw for Wfq {
         _: &mut dyn DropSink,
     ) -> Option<Packet> {
         let class = self.packets.get(place).class.index();
-        let packet = self.packets.withdraw(class, place)?;
+        let packet = self.packets.withdraw(place)?;
         self.gps.withdraw(now, class, packet.length);
         self.backlog.remove(packet.length);
         Some(packet)
@@ -107,6 +105,7 @@ impl Withdraw for Wfq {
 #[derive(Clone, Debug)]
 struct Gps {
     rate: u128,
+    /// The last one is nobody's, and finishes later than any other.
     classes: Vec<Share>,
     /// Virtual time: nanobits served for each unit of weight, times `scale`.
     virtual_time: u128,
@@ -116,7 +115,7 @@ struct Gps {
     /// Weights of the classes that the fluid has not finished.
     backlogged_weight: u128,
     /// Those classes, by when the fluid finishes the last packet they have.
-    departures: WinnerTree<u128>,
+    departures: Tournament<u32>,
     /// Nanobits of dispatched packets that the fluid has not served.
     granted: u128,
     served_until: Nanos,
@@ -124,11 +123,51 @@ struct Gps {
 
 #[derive(Clone, Copy, Debug)]
 struct Share {
-    weight: u128,
     /// Virtual time that one byte takes.
     per_byte: u128,
     /// Virtual time at which the fluid finishes the last packet.
     finish: u128,
+    weight: u64,
+    /// Among the departures; `PASSIVE` if the fluid has finished it.
+    seat: u32,
+}
+
+/// No seat.
+const PASSIVE: u32 = u32::MAX;
+
+/// Classes by when the fluid finishes them.
+struct ByFinish<'a>(&'a [Share]);
+
+/// When the fluid finishes a class, and which.
+type Departure = (u128, u32);
+
+impl Order<u32> for ByFinish<'_> {
+    type Player = Departure;
+
+    #[inline(always)]
+    fn player(&self, class: u32) -> Departure {
+        (self.0[class as usize].finish, class)
+    }
+
+    #[inline(always)]
+    fn rank(&self, (_, class): &Departure) -> u32 {
+        *class
+    }
+
+    #[inline(always)]
+    fn owner(&self, (_, class): &Departure) -> u32 {
+        *class
+    }
+
+    #[inline(always)]
+    fn is_before(&self, one: &Departure, other: &Departure) -> bool {
+        one.0 < other.0
+    }
+
+    #[inline(always)]
+    fn either(&self, wins: bool, one: &Departure, other: &Departure) -> Departure {
+        (select_unpredictable(wins, one.0, other.0), select_unpredictable(wins, one.1, other.1))
+    }
 }
 
 impl Gps {
@@ -151,16 +190,17 @@ impl Gps {
         let classes = weights.iter().map(|&weight| {
             let weight = u128::from(weight) / common;
             let per_byte = (u128::from(NANOBITS_PER_BYTE) * scale).div_ceil(weight);
-            Share { weight, per_byte, finish: 0 }
+            Share { weight: weight as u64, per_byte, finish: 0, seat: PASSIVE }
         });
+        let nobody = Share { weight: 0, per_byte: 0, finish: u128::MAX, seat: PASSIVE };
         Gps {
             rate: u128::from(rate.0),
-            classes: classes.collect(),
+            classes: classes.chain([nobody]).collect(),
             virtual_time: 0,
             scale,
             remainder: 0,
             backlogged_weight: 0,
-            departures: WinnerTree::new(weights.len(), u128::MAX),
+            departures: Tournament::new(weights.len(), weights.len() as u32),
             granted: 0,
             served_until: Nanos::ZERO,
         }
@@ -170,13 +210,19 @@ impl Gps {
     fn arrive(&mut self, now: Nanos, class: usize, length: u32) -> u128 {
         self.advance(now);
         let share = &mut self.classes[class];
-        if self.departures.key(class) == u128::MAX {
-            self.backlogged_weight += share.weight;
-            share.finish = self.virtual_time;
+        let Share { weight, seat, .. } = *share;
+        let begin = if seat == PASSIVE { self.virtual_time } else { share.finish };
+        let finish = begin + u128::from(length) * share.per_byte;
+        share.finish = finish;
+        let by_finish = ByFinish(&self.classes);
+        if seat == PASSIVE {
+            self.backlogged_weight += u128::from(weight);
+            let seat = self.departures.join_by(&by_finish, class as u32);
+            self.classes[class].seat = seat;
+        } else {
+            self.departures.change_by(&by_finish, seat, class as u32);
         }
-        share.finish += u128::from(length) * share.per_byte;
-        self.departures.set(class, share.finish);
-        share.finish
+        finish
     }
 
     /// The link starts to send a packet.
@@ -191,20 +237,17 @@ impl Gps {
         self.advance(now);
         let share = &mut self.classes[class];
         let packet = u128::from(length) * share.per_byte;
-        let left = match self.departures.key(class) {
-            u128::MAX => 0,
-            finish => finish - self.virtual_time,
-        };
+        let Share { finish, weight, seat, .. } = *share;
+        let left = if seat == PASSIVE { 0 } else { finish - self.virtual_time };
         if left > packet {
             share.finish -= packet;
-            return self.departures.set(class, share.finish);
+            let by_finish = ByFinish(&self.classes);
+            return self.departures.change_by(&by_finish, seat, class as u32);
         }
-        let weight = share.weight;
         if left > 0 {
-            self.departures.clear(class);
-            self.backlogged_weight -= weight;
+            self.finish(class);
         }
-        self.perform((packet - left) * weight);
+        self.perform((packet - left) * u128::from(weight));
     }
 
     /// Lets the fluid serve until `now`.
@@ -219,7 +262,8 @@ impl Gps {
     /// Lets the fluid do so much work, times `scale`.
     fn perform(&mut self, work: u128) {
         let mut work = work + self.remainder;
-        while let Some((class, finish)) = self.departures.winner() {
+        while let Some(class) = self.departures.first_by(&ByFinish(&self.classes)) {
+            let finish = self.classes[class as usize].finish;
             let needed = (finish - self.virtual_time) * self.backlogged_weight;
             if work < needed {
                 self.virtual_time += work / self.backlogged_weight;
@@ -228,12 +272,19 @@ impl Gps {
             }
             work -= needed;
             self.virtual_time = finish;
-            self.departures.clear(class);
-            self.backlogged_weight -= self.classes[class].weight;
+            self.finish(class as usize);
         }
         // The fluid is idle: nothing carries over into its next busy period.
         self.virtual_time = 0;
         self.remainder = 0;
+    }
+
+    /// The fluid has nothing of a class any more.
+    fn finish(&mut self, class: usize) {
+        let Share { weight, seat, .. } = self.classes[class];
+        self.classes[class].seat = PASSIVE;
+        self.departures.leave_by(&ByFinish(&self.classes), seat);
+        self.backlogged_weight -= u128::from(weight);
     }
 
     fn footprint(&self) -> usize {

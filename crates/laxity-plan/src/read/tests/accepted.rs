@@ -26,6 +26,7 @@ fn the_link_and_its_scheduler() {
         max_packet: Bytes(1536),
         min_packet: Bytes(40),
         latency: Some(Nanos::ZERO),
+        stall: Nanos::ZERO,
     };
     assert_eq!(plan.link, link);
     assert_eq!(plan.scheduler, SchedulerSpec::EDF);

@@ -138,7 +138,7 @@ impl Simulation<'_, Log> {
         Ok(events)
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&mut self) -> Standing {
         let under_way = self.outbox.iter().flatten().filter_map(|mail| match mail {
             Mail::Flight { arrival, .. } => Some(*arrival),
             Mail::Expected { .. } => None,

@@ -7,7 +7,7 @@ use std::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{Gps, Wfq};
+use super::{Gps, PASSIVE, Share, Wfq};
 use crate::curve::{Exact, exact};
 use crate::packet::{ClassId, Packet};
 use crate::scheduler::{Place, Scheduler, Withdraw};
@@ -105,7 +105,7 @@ proptest! {
     fn other_dispatches_differ_by_rounding_only(weights in any_weights(), (rate, arrivals) in traffic()) {
         let sent = send(rate, &weights, &arrivals);
         let gps = Gps::new(rate, &weights);
-        let weight = gps.classes.iter().map(|share| share.weight).sum::<u128>();
+        let weight = gps.classes.iter().map(|share| u128::from(share.weight)).sum::<u128>();
         let bytes = arrivals.iter().map(|arrival| u128::from(arrival.length)).sum::<u128>();
         let units = (arrivals.len() as u128 + bytes) * weight;
         let rounding = Exact::new(units.into(), gps.scale.into());
@@ -206,16 +206,16 @@ proptest! {
                 }
             }
             let gps = &wfq.gps;
-            let left = |class: usize| match gps.departures.key(class) {
-                u128::MAX => 0,
-                finish => (finish - gps.virtual_time) * gps.classes[class].weight,
+            let left = |class: usize| match &gps.classes[class] {
+                Share { seat: PASSIVE, .. } => 0,
+                Share { finish, weight, .. } => (finish - gps.virtual_time) * u128::from(*weight),
             };
             let to_do = (0..3).map(left).sum::<u128>();
             let nanobits = u128::from(wfq.backlog.bytes) * u128::from(NANOBITS_PER_BYTE);
             let known = (nanobits + gps.granted) * gps.scale;
             prop_assert_eq!(to_do, known + gps.remainder);
             let weight = (0..3).filter(|&class| left(class) > 0);
-            let weight = weight.map(|class| gps.classes[class].weight).sum::<u128>();
+            let weight = weight.map(|class| u128::from(gps.classes[class].weight)).sum::<u128>();
             prop_assert_eq!(gps.backlogged_weight, weight);
         }
     }

@@ -1,0 +1,59 @@
+//! `laxity apply` on the command line.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use laxity::units::Nanos;
+
+use super::{Kernel, duration};
+
+/// `laxity apply`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples: laxity apply plan.toml --dev eth0 --dry-run
+          laxity apply plan.toml --dev eth0 --confirm 30s
+          laxity apply --undo --dev eth0
+
+Reads what the interface has, prints the difference, and changes only that: + is added, ~ is changed in
+place, - is taken away. Curves, rates, quanta and weights of classes change in place, and no packet is lost.
+What would drop packets that wait is named before, and done only with --drop-queues; what the kernel itself
+gave to the interface is replaced without asking.
+All steps go to the kernel at once, and what came of them is read back. If it refuses one, the others are
+taken back. A second process sees to that should this one be killed: the interface has the old set-up or the
+new, and `laxity apply` again changes nothing.
+With --confirm the old set-up comes back after that time unless Enter is pressed here, or `laxity apply
+--keep` is run: for changes over the very link that is changed. That outlives the terminal.
+Only what the kernel can carry out is applied, and only plans that it carries out in time: `laxity check
+--for linux` says with which bounds. Whether frames of several segments come (--offload) the interface is
+asked. Needs CAP_NET_ADMIN.")]
+pub struct Apply {
+    /// The plan; - reads standard input.
+    #[arg(required_unless_present_any = ["undo", "keep", "guard"])]
+    pub plan: Option<PathBuf>,
+    /// The interface.
+    #[arg(long = "dev", value_name = "INTERFACE")]
+    pub interface: String,
+    /// Print the difference and change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do also what drops packets that wait.
+    #[arg(long)]
+    pub drop_queues: bool,
+    /// Put the old set-up back after this time, such as 30s, unless someone confirms.
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    pub confirm: Option<Nanos>,
+    /// Confirm what was applied with --confirm.
+    #[arg(long, conflicts_with_all = ["plan", "undo", "dry_run", "drop_queues", "confirm"])]
+    pub keep: bool,
+    /// Give the interface back what it had before the last `laxity apply`.
+    #[arg(long, conflicts_with = "plan")]
+    pub undo: bool,
+    #[command(flatten)]
+    pub kernel: Kernel,
+    /// Print the difference as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Be the process that ends what another began.
+    #[arg(long, hide = true, conflicts_with_all = ["plan", "undo", "keep"])]
+    pub guard: bool,
+}

@@ -1,0 +1,76 @@
+//! `laxity export`: what another system is given for a plan.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use laxity_api::{Plan, Refusal, check_for_linux, export, nearest};
+
+use crate::args::{ExportTc, ExportTo};
+use crate::failure::Failure;
+use crate::{Promises, input, output, print, terminal};
+
+/// The largest plan that is read a second time, as text.
+const LARGEST_PLAN: u64 = 64 << 20;
+
+/// Carries the command out.
+pub fn run(to: &ExportTo) -> Result<Promises, Failure> {
+    match to {
+        ExportTo::Tc(tc) => to_tc(tc),
+    }
+}
+
+fn to_tc(arguments: &ExportTc) -> Result<Promises, Failure> {
+    let plan = input::plan(&arguments.plan, None)?;
+    let linux = arguments.kernel.linux();
+    let exported = match export(&plan, &arguments.dev, arguments.format.into(), &linux) {
+        Ok(exported) => exported,
+        Err(refusal) => return refused(arguments, &refusal),
+    };
+    let admitted = exported.checked.checked.admitted() != Some(false);
+    match &arguments.out {
+        None => print(&exported.text)?,
+        Some(out) => {
+            write(out, &exported.text)?;
+            print(&format!("Written: {}", out.display()))?;
+        }
+    }
+    if !admitted {
+        terminal::remark(
+            "Not every promise of the plan holds under Linux: `laxity check --for linux` says which.\n",
+        );
+    }
+    Ok(Promises::kept_if(admitted))
+}
+
+/// Says why not, and writes the nearest plan if that is asked for.
+fn refused(arguments: &ExportTc, refusal: &Refusal) -> Result<Promises, Failure> {
+    let Some(file) = arguments.nearest.as_ref().filter(|_| refusal.nearest_is_hfsc) else {
+        return Err(Failure::from(refusal));
+    };
+    if input::is_stdin(&arguments.plan) {
+        return Err(Failure::input("--nearest reads the plan twice: give it as a file, not as -"));
+    }
+    let text = input::text(&arguments.plan, LARGEST_PLAN)?;
+    let folder = arguments.plan.parent().unwrap_or(Path::new(""));
+    let text = nearest(&text, &input::shown(&arguments.plan), folder)?;
+    let plan = Plan::parse(&text, &file.display().to_string(), folder)?;
+    let checked =
+        check_for_linux(&plan, &arguments.kernel.linux()).map_err(|other| Failure::from(&other))?;
+    write(file, &text)?;
+    terminal::remark(&format!("{refusal}.\nThe nearest plan is in {}:\n", file.display()));
+    print(&checked.text())?;
+    Ok(Promises::kept_if(checked.checked.admitted() != Some(false)))
+}
+
+/// Writes a file, but never over another one.
+fn write(out: &Path, text: &str) -> Result<(), Failure> {
+    let shown = out.display();
+    output::create(out, text).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => Failure::input(format!(
+            "{shown} is there already and is not written over: give another name, or remove it"
+        )),
+        _ => Failure::input(format!(
+            "cannot write {shown}: {error}; give a file that can be created"
+        )),
+    })
+}

@@ -1,0 +1,12 @@
+//! Plans that the kernel carries out, in a kernel of the tests' own.
+#![cfg(target_os = "linux")]
+
+mod bounds;
+mod confirm;
+mod kills;
+mod lab;
+mod load;
+mod scale;
+mod setups;
+mod traffic;
+mod uml;

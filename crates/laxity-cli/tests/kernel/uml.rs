@@ -1,0 +1,131 @@
+//! A Linux of the test's own: User-mode Linux on the files of this machine, in which the same test runs
+//! again, as root, with the kernel's queueing disciplines and without anything of the host's network.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+/// Set where the test is inside.
+const INSIDE: &str = "LAXITY_INSIDE_UML";
+
+/// Where Debian's package has the modules of the kernel.
+const MODULES: &str = "/usr/lib/uml/modules";
+
+/// One machine at a time, so that none takes another's time.
+static ONE: Mutex<()> = Mutex::new(());
+
+/// Memory of the machine.
+const MEMORY: &str = "mem=768M";
+
+/// Runs a test inside, for so long at most; `name` is its path, as `cargo test` shows it. Where there is no
+/// User-mode Linux it says so and passes.
+///
+/// # Panics
+/// If the test does, or does not end in time.
+pub fn inside(name: &str, limit: Duration, test: impl FnOnce()) {
+    if std::env::var_os(INSIDE).is_some() {
+        return test();
+    }
+    match Machine::found() {
+        Err(missing) => eprintln!("{name} is skipped: {missing}"),
+        Ok(machine) => {
+            let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+            machine.run(name, limit)
+        }
+    }
+}
+
+/// What it takes to start one.
+struct Machine {
+    kernel: PathBuf,
+    modules: PathBuf,
+}
+
+impl Machine {
+    fn found() -> Result<Machine, String> {
+        let kernel = program("linux.uml").or_else(|| program("linux"));
+        let kernel = kernel.ok_or("there is no User-mode Linux (Debian's user-mode-linux)")?;
+        for needed in ["modprobe", "ip", "tc"] {
+            program(needed).ok_or(format!("there is no {needed} (Debian's kmod and iproute2)"))?;
+        }
+        let modules = fs::read_dir(MODULES).ok().and_then(|mut all| all.next()?.ok());
+        let modules = modules.ok_or(format!("no modules are in {MODULES}"))?.path();
+        Ok(Machine { kernel, modules })
+    }
+
+    fn run(&self, name: &str, limit: Duration) {
+        let folder = tempfile::tempdir().expect("a folder for what goes in and out");
+        let test = std::env::current_exe().expect("the path of this test");
+        let passed_on = std::env::vars().filter(|(name, _)| name.starts_with("LAXITY_"));
+        let passed_on: String =
+            passed_on.map(|(name, value)| format!("{name}={} ", quoted(&value))).collect();
+        let command = format!(
+            "cd {} && {INSIDE}=1 {passed_on}exec {} --exact {name} --nocapture --include-ignored\n",
+            quoted(&std::env::current_dir().expect("a current folder").display().to_string()),
+            quoted(&test.display().to_string()),
+        );
+        fs::write(folder.path().join("command"), command).expect("the command is written");
+        let init = folder.path().join("init");
+        fs::write(&init, include_str!("init.sh")).expect("the first process is written");
+        fs::set_permissions(&init, PermissionsExt::from_mode(0o755)).expect("a program");
+
+        let ended = self.boot(folder.path(), &init, limit);
+        let output = fs::read_to_string(folder.path().join("output")).unwrap_or_default();
+        eprint!("{output}");
+        let code = fs::read_to_string(folder.path().join("code")).unwrap_or_default();
+        assert!(ended, "{name} did not end within {limit:?}");
+        assert_eq!(code.trim(), "0", "{name} failed inside");
+        assert!(output.contains("1 passed"), "{name} is not the name of one test: {output}");
+    }
+
+    /// Whether it ended by itself.
+    fn boot(&self, folder: &Path, init: &Path, limit: Duration) -> bool {
+        let console = fs::File::create(folder.join("console")).expect("a file for the console");
+        let mut machine = Command::new(&self.kernel)
+            .args([MEMORY, "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw", "quiet"])
+            .args(["con=null", "con0=null,fd:1", "panic=1"])
+            .arg(format!("init={}", init.display()))
+            .arg(format!("laxity_dir={}", folder.display()))
+            .arg(format!("laxity_modules={}", self.modules.display()))
+            .stdin(Stdio::null())
+            .stdout(console)
+            .stderr(Stdio::null())
+            .current_dir("/")
+            .spawn()
+            .expect("User-mode Linux starts");
+        let start = Instant::now();
+        while machine.try_wait().expect("it is a child").is_none() {
+            if start.elapsed() > limit {
+                // It leads a group of its own, in which are the processes that it runs.
+                let _gone = killpg(Pid::from_raw(machine.id() as i32), Signal::SIGKILL);
+                let _gone = machine.kill();
+                let _ended = machine.wait();
+                return false;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        true
+    }
+}
+
+fn program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
+    folders.map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// How many rounds of something: `few`, or `all` where LAXITY_KERNEL_WHOLE is set.
+pub fn whole<T>(few: T, all: T) -> T {
+    if std::env::var_os("LAXITY_KERNEL_WHOLE").is_some() { all } else { few }
+}

@@ -1,0 +1,19 @@
+//! The kernel's own disciplines under a plan: what an interface has is read, changed and put back.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`setup`] | what an interface has, as the kernel shows it |
+//! | [`steps`] | from one set-up to another, and what that drops |
+//! | [`apply`] | the steps taken, verified, and taken back where the kernel refuses |
+//! | [`record`] | what is remembered of it: the set-up before, the plan, whether it is settled |
+//! | [`guardian`] | a second process, which ends what a first one began |
+//! | [`status`] | what has passed each class, beside what its plan promises |
+#![cfg(target_os = "linux")]
+#![deny(missing_docs)]
+
+pub mod apply;
+pub mod guardian;
+pub mod record;
+pub mod setup;
+pub mod status;
+pub mod steps;

@@ -1,0 +1,199 @@
+//! What is remembered of what was applied to an interface, in files that only its user can read.
+//!
+//! One name after the other, a record goes through its life by being renamed, which happens wholly or not at all: of two
+//! processes that want to settle it, or to take it back, one does.
+//!
+//! | file | what it is |
+//! | --- | --- |
+//! | `….pending.json` | begun: what was there before, and what is to be there |
+//! | `….reverting.json` | being taken back |
+//! | `….json` | settled |
+//! | `….previous.json` | settled before that |
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::PathBuf;
+
+use laxity_tc::tree::Handle;
+use serde::{Deserialize, Serialize};
+
+use crate::setup::Setup;
+
+/// What a class was promised.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Promise {
+    /// Its name in the plan.
+    pub name: String,
+    /// Where its packets wait.
+    pub class: Handle,
+    /// The rate that it is guaranteed, in bits a second.
+    pub rate_bps: Option<u64>,
+    /// The delay that none of its packets exceeds, in ns.
+    pub bound_ns: Option<u64>,
+}
+
+/// What was applied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The number of the interface: another one may have its name by now.
+    pub index: u32,
+    /// What the plan is called; none if one is undone.
+    pub plan: Option<String>,
+    /// What it promised.
+    pub promises: Vec<Promise>,
+    /// The numbers of its classes, by name.
+    pub names: BTreeMap<String, Handle>,
+    /// What the interface had before.
+    pub before: Setup,
+    /// What it was given.
+    pub after: Setup,
+    /// Whether it holds only if someone says so in time.
+    pub to_be_confirmed: bool,
+}
+
+/// Stages of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Pending,
+    Reverting,
+    Settled,
+    Previous,
+}
+
+/// The records of an interface.
+#[derive(Clone, Debug)]
+pub struct Records {
+    /// Where they are, without what tells them apart.
+    base: PathBuf,
+}
+
+/// The folder of what is remembered, below that of a user's or the system's running processes.
+const FOLDER: &str = "laxity";
+const SYSTEM: &str = "/run";
+
+impl Records {
+    /// Those of an interface of the network namespace that the calling thread is in.
+    ///
+    /// # Errors
+    /// If their folder cannot be made.
+    pub fn of(interface: &str) -> io::Result<Records> {
+        let namespace = fs::metadata("/proc/thread-self/ns/net")?.ino();
+        let own = std::env::var_os("XDG_RUNTIME_DIR").filter(|own| !own.is_empty());
+        let folder = own.map_or(SYSTEM.into(), PathBuf::from).join(FOLDER);
+        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        Ok(Records { base: folder.join(format!("{namespace}-{}", interface.replace('/', "_"))) })
+    }
+
+    /// Taken by whoever changes the interface, until the file and all its copies are closed. `None` if someone has it.
+    ///
+    /// # Errors
+    /// If the file cannot be made.
+    pub fn lock(&self) -> io::Result<Option<File>> {
+        let file = File::options()
+            .create(true)
+            .append(true)
+            .open(self.base.with_added_extension("lock"))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(fs::TryLockError::WouldBlock) => Ok(None),
+            Err(fs::TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    /// Remembers what is about to be done.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn begin(&self, record: &Record) -> io::Result<()> {
+        let beside = self.base.with_added_extension(format!("{}.part", std::process::id()));
+        let written = serde_json::to_vec(record).map_err(io::Error::from);
+        let written = written.and_then(|text| fs::write(&beside, text));
+        let moved = written.and_then(|()| fs::rename(&beside, self.file(Stage::Pending)));
+        moved.inspect_err(|_| drop(fs::remove_file(&beside)))
+    }
+
+    /// What was begun and neither settled nor taken back.
+    pub fn pending(&self) -> Option<Record> {
+        self.read(Stage::Pending)
+    }
+
+    /// What someone began to take back and did not end.
+    pub fn reverting(&self) -> Option<Record> {
+        self.read(Stage::Reverting)
+    }
+
+    /// What holds.
+    pub fn settled(&self) -> Option<Record> {
+        self.read(Stage::Settled)
+    }
+
+    /// Has what was begun hold; what undoes something has what held before that hold again. False if nothing waits
+    /// for that any more.
+    ///
+    /// # Errors
+    /// If files cannot be renamed.
+    pub fn settle(&self) -> io::Result<bool> {
+        let Some(record) = self.pending() else { return Ok(false) };
+        if record.plan.is_none() {
+            let is_done = is_moved(fs::remove_file(self.file(Stage::Pending)))?;
+            return if is_done { self.step_back().map(|()| true) } else { Ok(false) };
+        }
+        is_moved(fs::rename(self.file(Stage::Settled), self.file(Stage::Previous)))?;
+        is_moved(fs::rename(self.file(Stage::Pending), self.file(Stage::Settled)))
+    }
+
+    /// Claims what was begun, to take it back. `None` if it no longer waits for that.
+    ///
+    /// # Errors
+    /// If the file cannot be renamed.
+    pub fn revert(&self) -> io::Result<Option<Record>> {
+        let moved = fs::rename(self.file(Stage::Pending), self.file(Stage::Reverting));
+        Ok(if is_moved(moved)? { self.read(Stage::Reverting) } else { None })
+    }
+
+    /// Forgets what was begun: it was taken back, or never done.
+    ///
+    /// # Errors
+    /// If a file cannot be removed.
+    pub fn forget(&self) -> io::Result<()> {
+        for stage in [Stage::Pending, Stage::Reverting] {
+            is_moved(fs::remove_file(self.file(stage)))?;
+        }
+        Ok(())
+    }
+
+    /// After what holds was undone: what held before it does again.
+    ///
+    /// # Errors
+    /// If files cannot be renamed.
+    pub fn step_back(&self) -> io::Result<()> {
+        self.forget()?;
+        if !is_moved(fs::rename(self.file(Stage::Previous), self.file(Stage::Settled)))? {
+            is_moved(fs::remove_file(self.file(Stage::Settled)))?;
+        }
+        Ok(())
+    }
+
+    fn read(&self, stage: Stage) -> Option<Record> {
+        serde_json::from_slice(&fs::read(self.file(stage)).ok()?).ok()
+    }
+
+    fn file(&self, stage: Stage) -> PathBuf {
+        self.base.with_added_extension(match stage {
+            Stage::Pending => "pending.json",
+            Stage::Reverting => "reverting.json",
+            Stage::Settled => "json",
+            Stage::Previous => "previous.json",
+        })
+    }
+}
+
+/// Whether there was a file to be renamed or removed.
+fn is_moved(done: io::Result<()>) -> io::Result<bool> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        done => done.map(|()| true),
+    }
+}

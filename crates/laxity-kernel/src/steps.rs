@@ -1,0 +1,325 @@
+//! From one set-up to another: what is added, changed and taken away, in which order, and whose queue is lost.
+//!
+//! Whatever can be changed in place is. The rules are the kernel's (Linux 6.1, net/sched):
+//!
+//! | what changes | in place | why |
+//! | --- | --- | --- |
+//! | curves of `hfsc`, also ones that are added | yes | `hfsc_change_class` |
+//! | a curve of `hfsc` is taken away | no | a curve that is not named stays |
+//! | classes of `htb`, `drr` and `qfq` | yes | their `change_class` |
+//! | what a class is part of | no | no class can be moved |
+//! | `hfsc`, `prio`, `tbf`, `fq_codel`, `codel`, `pie`, `choke`, `pfifo`, `bfifo` | yes | their `change` |
+//! | `red` | yes, and its queue is lost | `red_change` makes a new queue |
+//! | flows of `fq_codel` | no | they are made once |
+//! | `htb` | no | it has no `change` |
+//! | filters of `flower` | yes | `fl_change` |
+//! | other filters | no | |
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeSet, HashMap};
+
+use laxity_tc::netlink::{self, Known, Object, Request, Sort};
+use laxity_tc::tree::{ClassKind, Handle, QdiscKind};
+
+use crate::setup::{Key, Setup, Shown};
+
+/// What is done to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// It is added.
+    Add,
+    /// Another one hangs at its place, which goes.
+    Replace,
+    /// It is changed in place.
+    Change,
+    /// It is taken away, and what hangs at it.
+    Delete,
+}
+
+/// One of the steps.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What is done.
+    pub action: Action,
+    /// To what; with the new parameters, unless it is deleted.
+    pub object: Object,
+}
+
+impl Step {
+    fn request(&self, interface: u32) -> Request {
+        match self.action {
+            Action::Add => self.object.add(interface),
+            Action::Replace => self.object.replace(interface),
+            Action::Change => netlink::changing(&self.object).change(interface),
+            Action::Delete => self.object.delete(interface),
+        }
+    }
+}
+
+/// What takes an interface from one set-up to another.
+#[derive(Clone, Debug, Default)]
+pub struct Steps {
+    /// In the order in which they are taken.
+    pub steps: Vec<Step>,
+    /// The classes whose queue is lost. Where nothing was added before, what the kernel made by itself is not among
+    /// them.
+    pub drops: BTreeSet<Handle>,
+    /// Whether a queue at the root is lost that someone added and that has no classes.
+    pub drops_root: bool,
+}
+
+impl Steps {
+    /// Those from what is shown to what is wanted.
+    pub fn between(before: &Setup, after: &Setup) -> Steps {
+        Difference::new(before, after).steps()
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Whether a queue is lost that someone added.
+    pub fn drops_queues(&self) -> bool {
+        self.drops_root || !self.drops.is_empty()
+    }
+
+    /// How many packets wait now in queues that are lost.
+    pub fn dropped(&self, shown: &Shown) -> u64 {
+        self.drops.iter().map(|class| u64::from(shown.queued(*class))).sum()
+    }
+
+    pub(crate) fn requests(&self, interface: u32) -> Vec<Request> {
+        self.steps.iter().map(|step| step.request(interface)).collect()
+    }
+}
+
+/// The objects that do not stay: taken away, made anew, or hanging at one that is.
+fn gone(before: &Setup, after: &Setup) -> BTreeSet<Key> {
+    let mut gone = BTreeSet::new();
+    for object in before.in_order() {
+        let key = Key::of(object);
+        let stays = after.get(&key).is_some_and(|new| can_become(object, new));
+        let hangs = before.above(object).is_some_and(|above| gone.contains(&above));
+        if !stays || hangs {
+            gone.insert(key);
+        }
+    }
+    // A filter keeps its class from being taken away, and has nowhere to send packets without it.
+    for (key, object) in before.iter().filter(|(key, _)| key.sort == Sort::Filter) {
+        let class = match netlink::known(object) {
+            Some(Known::Filter(filter)) => Some(filter.class),
+            _ => None,
+        };
+        if class.is_some_and(|class| gone.contains(&Key::class(class))) {
+            gone.insert(*key);
+        }
+    }
+    // Of other kinds than flower those of one priority go together, for the kernel numbers them.
+    let together = |object: &Object| object.kind() != "flower";
+    let places: BTreeSet<(Handle, u16)> = before
+        .iter()
+        .filter(|(key, object)| {
+            gone.contains(key) && object.sort == Sort::Filter && together(object)
+        })
+        .map(|(_, object)| (object.parent, object.priority()))
+        .collect();
+    let changed: BTreeSet<(Handle, u16)> = after
+        .iter()
+        .filter(|(key, object)| {
+            object.sort == Sort::Filter && together(object) && before.get(key).is_none()
+        })
+        .map(|(_, object)| (object.parent, object.priority()))
+        .collect();
+    for (key, object) in before.iter().filter(|(_, object)| object.sort == Sort::Filter) {
+        let place = (object.parent, object.priority());
+        if places.contains(&place) || changed.contains(&place) {
+            gone.insert(*key);
+        }
+    }
+    gone
+}
+
+/// Whether the kernel makes the new one of the old one without taking it away.
+fn can_become(old: &Object, new: &Object) -> bool {
+    if old == new {
+        return true;
+    }
+    if old.parent != new.parent || old.kind() != new.kind() {
+        return false;
+    }
+    match (netlink::known(old), netlink::known(new)) {
+        (Some(Known::Qdisc(old)), Some(Known::Qdisc(new))) => match (&old.kind, &new.kind) {
+            (QdiscKind::FqCodel(old), QdiscKind::FqCodel(new)) => old.flows == new.flows,
+            (QdiscKind::Htb { .. } | QdiscKind::Drr | QdiscKind::Qfq | QdiscKind::Taprio(_), _) => {
+                old.kind == new.kind
+            }
+            _ => true,
+        },
+        (Some(Known::Class(old)), Some(Known::Class(new))) => match (&old.kind, &new.kind) {
+            (ClassKind::Hfsc(old), ClassKind::Hfsc(new)) => {
+                let curves = [(old.rsc, new.rsc), (old.fsc, new.fsc), (old.usc, new.usc)];
+                curves.iter().all(|(old, new)| old.is_none() || new.is_some())
+            }
+            _ => true,
+        },
+        (Some(Known::Filter(_)), Some(Known::Filter(_))) => {
+            old.kind() == "flower" && old.info == new.info
+        }
+        _ => false,
+    }
+}
+
+/// Whether a change in place loses what is queued.
+fn loses_queue(old: &Object, new: &Object) -> bool {
+    let (Some(Known::Qdisc(old)), Some(Known::Qdisc(new))) =
+        (netlink::known(old), netlink::known(new))
+    else {
+        return false;
+    };
+    match (&old.kind, &new.kind) {
+        (QdiscKind::Red(_), _) => true,
+        (QdiscKind::Prio { bands: old, .. }, QdiscKind::Prio { bands: new, .. }) => new < old,
+        (QdiscKind::FqCodel(old), QdiscKind::FqCodel(new)) => new.limit < old.limit,
+        (QdiscKind::CoDel(old), QdiscKind::CoDel(new)) => new.limit < old.limit,
+        (QdiscKind::Pie(old), QdiscKind::Pie(new)) => new.limit < old.limit,
+        (QdiscKind::Choke(old), QdiscKind::Choke(new)) => new.limit < old.limit,
+        _ => false,
+    }
+}
+
+struct Difference<'a> {
+    before: &'a Setup,
+    after: &'a Setup,
+    gone: BTreeSet<Key>,
+    /// The classes before that packets waited in.
+    leaves: BTreeSet<Handle>,
+    /// The qdiscs before, by what they hung at.
+    at: HashMap<Handle, &'a Object>,
+    /// The qdiscs that had classes, or others at classes of their own.
+    classful: BTreeSet<u16>,
+    /// Where old qdiscs go because new ones come.
+    replaced: BTreeSet<Handle>,
+}
+
+impl<'a> Difference<'a> {
+    fn new(before: &'a Setup, after: &'a Setup) -> Difference<'a> {
+        let gone = gone(before, after);
+        let hanging = before.iter().filter(|(key, _)| key.sort != Sort::Filter);
+        let classful = hanging.map(|(_, object)| object.parent.major()).collect();
+        let qdiscs = before.iter().filter(|(key, _)| key.sort == Sort::Qdisc);
+        let at: HashMap<Handle, &Object> =
+            qdiscs.map(|(_, object)| (object.parent, object)).collect();
+        // A number that is in use somewhere else is free only after that was deleted.
+        let replaces = |(key, new): (&Key, &Object)| {
+            let old = at.get(&new.parent).filter(|old| gone.contains(&Key::of(old)))?;
+            let stays = before.above(old).is_none_or(|above| !gone.contains(&above));
+            let is_free = before.get(key).is_none();
+            (new.sort == Sort::Qdisc && stays && is_free).then_some(new.parent)
+        };
+        let replaced = after.iter().filter_map(replaces).collect();
+        let leaves = before.leaves();
+        Difference { before, after, gone, leaves, at, classful, replaced }
+    }
+
+    fn steps(&self) -> Steps {
+        let mut steps = Steps::default();
+        self.delete(&mut steps);
+        let mut filters = Vec::new();
+        for object in self.after.in_order() {
+            let key = Key::of(object);
+            let old = self.before.get(&key).filter(|_| !self.gone.contains(&key));
+            let action = match old {
+                Some(old) if old == object => continue,
+                Some(old) => {
+                    if loses_queue(old, object) {
+                        self.lose(old, &mut steps);
+                    }
+                    Action::Change
+                }
+                None => {
+                    self.take_place(object, &mut steps);
+                    let replaces =
+                        key.sort == Sort::Qdisc && self.replaced.contains(&object.parent);
+                    if replaces { Action::Replace } else { Action::Add }
+                }
+            };
+            let step = Step { action, object: object.clone() };
+            match object.sort {
+                Sort::Filter => filters.push(step),
+                Sort::Qdisc | Sort::Class => steps.steps.push(step),
+            }
+        }
+        steps.steps.extend(filters);
+        steps
+    }
+
+    /// Filters before the classes that they lead to, and classes before those that they are part of. What hangs at a qdisc
+    /// that goes, goes with it.
+    fn delete(&self, steps: &mut Steps) {
+        let order = self.before.in_order();
+        let (filters, others): (Vec<&Object>, Vec<&Object>) =
+            order.into_iter().partition(|object| object.sort == Sort::Filter);
+        let mut priorities = BTreeSet::new();
+        for object in filters.into_iter().chain(others.into_iter().rev()) {
+            if !self.gone.contains(&Key::of(object)) {
+                continue;
+            }
+            match object.sort {
+                Sort::Class if self.leaves.contains(&object.handle) => {
+                    steps.drops.insert(object.handle);
+                }
+                Sort::Qdisc => self.lose(object, steps),
+                _ => {}
+            }
+            if self.goes_with_another(object) {
+                continue;
+            }
+            let mut object = object.clone();
+            if object.sort == Sort::Filter && object.kind() != "flower" {
+                if !priorities.insert((object.parent, object.info)) {
+                    continue;
+                }
+                // All of a priority.
+                object.handle = Handle(0);
+            }
+            steps.steps.push(Step { action: Action::Delete, object });
+        }
+    }
+
+    fn goes_with_another(&self, object: &Object) -> bool {
+        let is_gone = |key: Option<Key>| key.is_some_and(|key| self.gone.contains(&key));
+        let qdisc = |handle: Handle| Some(Key::qdisc(handle.major()));
+        match object.sort {
+            Sort::Filter => is_gone(qdisc(object.parent)) || is_gone(self.before.above(object)),
+            Sort::Class => is_gone(qdisc(object.handle)),
+            Sort::Qdisc => {
+                is_gone(self.before.above(object)) || self.replaced.contains(&object.parent)
+            }
+        }
+    }
+
+    /// Notes whose queue is lost with a qdisc.
+    fn lose(&self, qdisc: &Object, steps: &mut Steps) {
+        match qdisc.parent {
+            _ if self.classful.contains(&qdisc.handle.major()) => {}
+            Handle::ROOT => steps.drops_root = true,
+            class => drop(steps.drops.insert(class)),
+        }
+    }
+
+    /// Notes the queue that a class had by itself, and loses to a new qdisc or to new classes below it.
+    fn take_place(&self, object: &Object, steps: &mut Steps) {
+        let class = object.parent;
+        let stays = !self.gone.contains(&Key::class(class));
+        if object.sort != Sort::Filter
+            && stays
+            && self.leaves.contains(&class)
+            && !self.at.contains_key(&class)
+        {
+            steps.drops.insert(class);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Requests to rtnetlink, many at a time, and what it has to show.
+//!
+//! What messages say is up to the caller; here they get headers, are sent, and answers are told apart.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use netlink_packet_core::{NLM_F_ACK, NLM_F_REQUEST};
+use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+
+use crate::error::{Doing, Error, refused};
+use crate::sys;
+
+/// More than the kernel puts into one datagram.
+const DATAGRAM: usize = 1 << 17;
+/// Room for answers that were not taken yet, and for what is sent at once.
+const BUFFERS: i32 = 256 << 20;
+/// How often something is asked again that changed while it was being told.
+const TRIES: usize = 20;
+
+/// The length of `struct nlmsghdr`.
+const HEADER: usize = 16;
+/// NLMSG_ERROR and NLMSG_DONE.
+const ERROR: u16 = 2;
+const DONE: u16 = 3;
+/// NLM_F_DUMP_INTR.
+const INTERRUPTED: u16 = 0x10;
+/// NLM_F_CAPPED and NLM_F_ACK_TLVS.
+const CAPPED: u16 = 0x100;
+const HAS_WORDS: u16 = 0x200;
+/// NLMSGERR_ATTR_MSG.
+const WORDS: u16 = 1;
+
+/// A message without what its header says beside its type.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'a> {
+    /// Its type, such as RTM_NEWQDISC.
+    pub kind: u16,
+    /// Flags beside NLM_F_REQUEST and NLM_F_ACK.
+    pub flags: u16,
+    /// What follows the header.
+    pub payload: &'a [u8],
+}
+
+/// A message of a batch that the kernel did not carry out.
+#[derive(Debug)]
+pub struct Refusal {
+    /// Its place in the batch.
+    pub place: usize,
+    /// Why.
+    pub error: io::Error,
+    /// The kernel's own words, if it has any.
+    pub words: Option<String>,
+}
+
+/// A socket to rtnetlink in the network namespace of the thread that opens it.
+#[derive(Debug)]
+pub struct Rtnetlink {
+    socket: Socket,
+    sequence: u32,
+}
+
+impl Rtnetlink {
+    /// Opens one.
+    ///
+    /// # Errors
+    /// If the system has no rtnetlink.
+    pub fn open() -> Result<Rtnetlink, Error> {
+        Rtnetlink::bound().doing("talk to rtnetlink")
+    }
+
+    fn bound() -> io::Result<Rtnetlink> {
+        let mut socket = Socket::new(NETLINK_ROUTE)?;
+        socket.bind_auto()?;
+        socket.connect(&SocketAddr::new(0, 0))?;
+        // Kernels without these say why in numbers, and send back what they were sent.
+        let _words = socket.set_ext_ack(true);
+        let _short = socket.set_cap_ack(true);
+        // SAFETY: the descriptor is open as long as the socket, which outlives the borrow.
+        let descriptor = unsafe { BorrowedFd::borrow_raw(socket.as_raw_fd()) };
+        for option in [libc::SO_SNDBUFFORCE, libc::SO_RCVBUFFORCE] {
+            // Without privilege buffers stay as they are, which is enough to ask.
+            let _as_it_is = sys::set_option(descriptor, libc::SOL_SOCKET, option, &BUFFERS);
+        }
+        Ok(Rtnetlink { socket, sequence: 0 })
+    }
+
+    /// Has messages carried out, one after the other, and tells which were refused; those behind
+    /// one that was refused are carried out all the same.
+    ///
+    /// All go in one system call, in which the kernel carries them out before it returns: a process
+    /// that is killed has had all of them carried out, or none.
+    ///
+    /// # Errors
+    /// If they could not be sent at all, and then none was carried out; or if answers were lost, and then it is not
+    /// known.
+    pub fn send(&mut self, messages: &[Message<'_>]) -> Result<Vec<Refusal>, Error> {
+        self.batch(messages).doing("send requests to rtnetlink")
+    }
+
+    fn batch(&mut self, messages: &[Message<'_>]) -> io::Result<Vec<Refusal>> {
+        if messages.is_empty() {
+            return Ok(Vec::new());
+        }
+        let first = self.sequence.wrapping_add(1);
+        let mut bytes = Vec::new();
+        for (place, message) in messages.iter().enumerate() {
+            // What is refused is told of in any case; the last answer tells that all were seen.
+            let is_last = place + 1 == messages.len();
+            self.write(message, if is_last { NLM_F_ACK } else { 0 }, &mut bytes);
+        }
+        self.socket.send(&bytes, 0)?;
+        let mut refusals = Vec::new();
+        loop {
+            let datagram = self.receive()?;
+            for answer in answers(&datagram) {
+                let place = answer.sequence.wrapping_sub(first) as usize;
+                let Some((code, words)) = answer.error().filter(|_| place < messages.len()) else {
+                    continue;
+                };
+                if code != 0 {
+                    let error = io::Error::from_raw_os_error(code.wrapping_neg());
+                    refusals.push(Refusal { place, error, words });
+                }
+                if place + 1 == messages.len() {
+                    return Ok(refusals);
+                }
+            }
+        }
+    }
+
+    /// Asks for all of something: the type of each message of the answer, and what follows its header.
+    ///
+    /// # Errors
+    /// If the kernel refuses, or what is asked for never stays the same for as long as it takes to tell.
+    pub fn dump(&mut self, message: &Message<'_>) -> Result<Vec<(u16, Vec<u8>)>, Error> {
+        const DOING: &str = "read what rtnetlink shows";
+        for _ in 0..TRIES {
+            if let Some(all) = self.collect(message).doing(DOING)? {
+                return Ok(all);
+            }
+        }
+        Err(refused(DOING, "it changes all the time"))
+    }
+
+    /// `None` if it changed meanwhile.
+    fn collect(&mut self, message: &Message<'_>) -> io::Result<Option<Vec<(u16, Vec<u8>)>>> {
+        let mut bytes = Vec::new();
+        self.write(message, 0, &mut bytes);
+        self.socket.send(&bytes, 0)?;
+        let (mut all, mut is_whole) = (Vec::new(), true);
+        loop {
+            let datagram = self.receive()?;
+            for answer in answers(&datagram).filter(|answer| answer.sequence == self.sequence) {
+                is_whole &= answer.flags & INTERRUPTED == 0;
+                match answer.kind {
+                    DONE => return Ok(is_whole.then_some(all)),
+                    ERROR => match answer.error() {
+                        Some((code @ ..=-1, _)) => {
+                            return Err(io::Error::from_raw_os_error(code.wrapping_neg()));
+                        }
+                        _ => return Ok(is_whole.then_some(all)),
+                    },
+                    kind => all.push((kind, answer.payload.to_vec())),
+                }
+            }
+        }
+    }
+
+    fn write(&mut self, message: &Message<'_>, flags: u16, bytes: &mut Vec<u8>) {
+        self.sequence = self.sequence.wrapping_add(1);
+        let length = (HEADER + message.payload.len()) as u32;
+        bytes.extend(length.to_ne_bytes());
+        bytes.extend(message.kind.to_ne_bytes());
+        bytes.extend((NLM_F_REQUEST | message.flags | flags).to_ne_bytes());
+        bytes.extend(self.sequence.to_ne_bytes());
+        bytes.extend([0; 4]);
+        bytes.extend(message.payload);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+    }
+
+    fn receive(&self) -> io::Result<Vec<u8>> {
+        let mut datagram = Vec::with_capacity(DATAGRAM);
+        self.socket.recv(&mut datagram, 0)?;
+        Ok(datagram)
+    }
+}
+
+/// A message of the kernel's.
+struct Answer<'a> {
+    kind: u16,
+    flags: u16,
+    sequence: u32,
+    payload: &'a [u8],
+}
+
+impl Answer<'_> {
+    /// The code of an answer that is one, and the kernel's words.
+    fn error(&self) -> Option<(i32, Option<String>)> {
+        if self.kind != ERROR {
+            return None;
+        }
+        let (code, rest) = self.payload.split_first_chunk::<4>()?;
+        let code = i32::from_ne_bytes(*code);
+        if self.flags & HAS_WORDS == 0 {
+            return Some((code, None));
+        }
+        // The message that it is about comes first, or its header alone.
+        let about = rest.first_chunk().map_or(0, |length| u32::from_ne_bytes(*length) as usize);
+        let about = if self.flags & CAPPED != 0 { HEADER } else { about.next_multiple_of(4) };
+        Some((code, rest.get(about..).and_then(words)))
+    }
+}
+
+/// The text among the attributes of an answer.
+fn words(mut attributes: &[u8]) -> Option<String> {
+    loop {
+        let head = attributes.first_chunk::<4>()?;
+        let length = usize::from(u16::from_ne_bytes([head[0], head[1]]));
+        let value = attributes.get(4..length)?;
+        if u16::from_ne_bytes([head[2], head[3]]) == WORDS {
+            let text = value.split(|byte| *byte == 0).next().unwrap_or_default();
+            return Some(String::from_utf8_lossy(text).into_owned());
+        }
+        attributes = attributes.get(length.next_multiple_of(4)..)?;
+    }
+}
+
+/// The messages of a datagram, up to the first that is cut off.
+fn answers(mut rest: &[u8]) -> impl Iterator<Item = Answer<'_>> {
+    std::iter::from_fn(move || {
+        let head = rest.first_chunk::<HEADER>()?;
+        let word =
+            |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let half = |at: usize| u16::from_ne_bytes([head[at], head[at + 1]]);
+        let length = word(0) as usize;
+        let payload = rest.get(HEADER..length)?;
+        rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
+        Some(Answer { kind: half(4), flags: half(6), sequence: word(8), payload })
+    })
+}

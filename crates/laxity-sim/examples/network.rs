@@ -1,0 +1,36 @@
+//! What a network costs: the plan's reading, its proofs, and a hop.
+//!
+//! ```sh
+//! cargo run --release -p laxity-sim --example network -- PLAN [SEED]
+//! ```
+
+use std::path::Path;
+use std::time::Instant;
+
+use laxity_plan::Plan;
+use laxity_sim::network::NetworkRun;
+use laxity_sim::to_the_end;
+
+fn main() {
+    let mut args = std::env::args().skip(1);
+    let path = args.next().expect("which plan?");
+    let seed = args.next().map_or(1, |seed| seed.parse().expect("a seed is a number"));
+    let begin = Instant::now();
+    let plan = Plan::read(Path::new(&path)).expect("the plan is read");
+    tell("read", begin);
+    let on = plan.networked().expect("the plan has a network").assigned();
+    let duration = plan.run.duration;
+    let begin = Instant::now();
+    let run = NetworkRun { on: &on, duration, seed };
+    let outcome = run.simulate(&mut (), &mut to_the_end).expect("the network is simulated");
+    tell("simulated", begin);
+    let hops = outcome.summary.hop_departures;
+    println!("{hops} hops, {:.1} ns each", begin.elapsed().as_nanos() as f64 / hops as f64);
+}
+
+/// How long something took, and how much memory the program has had at the most.
+fn tell(what: &str, begin: Instant) {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("?").trim();
+    println!("{what} in {:.3} s, {most}", begin.elapsed().as_secs_f64());
+}

@@ -1,0 +1,56 @@
+//! What a plan says and `tc` has no words for, in comments that the import reads: `#: 2:10 deadline = "5ms"`.
+
+use std::fmt::Write as _;
+
+use laxity_plan::Plan;
+use laxity_plan::model::{Arrival, Police};
+
+use crate::tree::Handle;
+
+/// What such a comment begins with.
+pub const MARK: &str = "#:";
+/// The keys of a class that are taken from comments.
+pub const OF_CLASS: [&str; 4] = ["name", "deadline", "arrival", "police"];
+/// The keys of the link.
+pub const OF_LINK: [&str; 2] = ["max-packet", "min-packet"];
+
+/// What bounds rest on and a token bucket does not say.
+pub fn of_link(plan: &Plan, text: &mut String) {
+    let _ = writeln!(text, "{MARK} link max-packet = \"{}b\"", plan.link.max_packet.0);
+    let _ = writeln!(text, "{MARK} link min-packet = \"{}b\"", plan.link.min_packet.0);
+}
+
+/// The class's name and its side of the contract.
+pub fn of_class(plan: &Plan, at: usize, handle: Handle, text: &mut String) {
+    let class = &plan.classes[at];
+    let mut say = |key: &str, value: String| {
+        let _ = writeln!(text, "{MARK} {handle} {key} = {value}");
+    };
+    // A name that a line cannot hold is left to the import to make.
+    if !class.name.chars().any(|c| c.is_control() || matches!(c, '"' | '\\')) {
+        say("name", format!("\"{}\"", class.name));
+    }
+    if let Some(deadline) = class.deadline {
+        say("deadline", format!("\"{deadline}\""));
+    }
+    if let Some(arrival) = &class.arrival {
+        say("arrival", buckets(arrival));
+    }
+    match class.police {
+        Police::Drop => say("police", "\"drop\"".into()),
+        Police::Demote => say("police", "\"demote\"".into()),
+        Police::Count => {}
+    }
+}
+
+fn buckets(Arrival { buckets, packet }: &Arrival) -> String {
+    let packet = packet.map_or(String::new(), |packet| format!(", packet = \"{}b\"", packet.0));
+    let all = buckets.iter().map(|bucket| {
+        let (size, rate) = (bucket.bucket.0, bucket.rate.0);
+        format!("{{ bucket = \"{size}b\", rate = \"{rate}bit\"{packet} }}")
+    });
+    match &all.collect::<Vec<_>>()[..] {
+        [one] => one.clone(),
+        several => format!("[{}]", several.join(", ")),
+    }
+}

@@ -1,0 +1,128 @@
+//! A [`Tree`] as the kernel is told of it, and as it tells of one: messages of rtnetlink, without a socket.
+//!
+//! An [`Object`] is a qdisc, a class or a filter of an interface. Those of kinds that a tree has are brought into one
+//! form, in which two are equal if the kernel could not tell them apart; of others the kernel's own bytes are kept, so
+//! that they can be put back. (Linux, include/uapi/linux/rtnetlink.h, pkt_sched.h and pkt_cls.h.)
+
+mod attributes;
+mod classes;
+mod filters;
+mod flower;
+mod object;
+mod police;
+mod qdiscs;
+mod queues;
+mod size_table;
+mod statistics;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, VecDeque};
+
+pub use attributes::Attributes;
+pub use object::{Object, Request, Sort, ask, dump};
+pub use statistics::Statistics;
+
+use crate::tree::{Class, Filter, Handle, Qdisc, QdiscKind, Tree, text};
+
+/// What a kind cannot be written as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unwritable(pub &'static str);
+
+/// What stands in a message, with its parameters, as far as a tree has them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// A discipline.
+    Qdisc(Qdisc),
+    /// A class.
+    Class(Class),
+    /// A filter.
+    Filter(Filter),
+}
+
+/// The objects of a tree in the order in which they can be added.
+///
+/// # Errors
+/// If it has something that is not written by netlink.
+pub fn objects(tree: &Tree) -> Result<Vec<Object>, Unwritable> {
+    let mut by_qdisc: BTreeMap<u16, Hanging<'_>> = BTreeMap::new();
+    for class in &tree.classes {
+        by_qdisc.entry(class.handle.major()).or_default().classes.push(class);
+    }
+    let (roots, queues): (Vec<&Qdisc>, Vec<&Qdisc>) =
+        tree.qdiscs.iter().partition(|qdisc| qdisc.parent == Handle::ROOT);
+    for queue in queues {
+        by_qdisc.entry(queue.parent.major()).or_default().qdiscs.push(queue);
+    }
+    let mut objects = Vec::new();
+    let mut next = VecDeque::from(roots);
+    while let Some(qdisc) = next.pop_front() {
+        objects.push(qdiscs::object(qdisc)?);
+        let hanging = by_qdisc.remove(&qdisc.handle.major()).unwrap_or_default();
+        objects.extend(hanging.classes.into_iter().map(classes::object));
+        next.extend(hanging.qdiscs);
+    }
+    objects.extend(tree.filters.iter().map(filters::object));
+    Ok(objects)
+}
+
+/// What hangs at a qdisc or its classes.
+#[derive(Default)]
+struct Hanging<'a> {
+    classes: Vec<&'a Class>,
+    qdiscs: Vec<&'a Qdisc>,
+}
+
+/// What an object is, if a tree has its kind and all of its parameters.
+pub fn known(object: &Object) -> Option<Known> {
+    match object.sort {
+        Sort::Qdisc => qdiscs::read(object).map(Known::Qdisc),
+        Sort::Class => classes::read(object).map(Known::Class),
+        Sort::Filter => filters::read(object).map(Known::Filter),
+    }
+}
+
+/// What the kernel shows in the form of [`objects`], without its statistics. `None` for what it makes by itself:
+/// disciplines without a handle, classes that nobody added, tables of filters, and what looks at arriving packets.
+pub fn shown(object: &Object) -> Option<Object> {
+    let is_there_by_itself = match object.sort {
+        Sort::Qdisc => object.handle.0 == 0 || object.handle.major() == 0xffff,
+        Sort::Class => {
+            object.handle.minor() == 0 || !classes::ADDED.contains(&object.kind().as_str())
+        }
+        Sort::Filter => filters::is_table(object),
+    };
+    if is_there_by_itself {
+        return None;
+    }
+    Some(match known(object) {
+        Some(Known::Qdisc(qdisc)) => qdiscs::object(&qdisc).ok()?,
+        Some(Known::Class(class)) => classes::object(&class),
+        Some(Known::Filter(filter)) => filters::object(&filter),
+        None if object.sort == Sort::Filter => filters::settable(object),
+        None => object.settable(),
+    })
+}
+
+/// What is sent to change an object: without what the kernel refuses to hear twice.
+pub fn changing(object: &Object) -> Object {
+    match known(object) {
+        Some(Known::Qdisc(Qdisc { kind: QdiscKind::FqCodel(of), handle, parent, .. })) => {
+            let named = Object::new(Sort::Qdisc, handle, parent, "fq_codel");
+            named.with(object::OPTIONS, &queues::fq_codel_again(&of))
+        }
+        _ => object.clone(),
+    }
+}
+
+/// The parameters of an object in the words of `tc`; nothing of one that a tree has no words for.
+pub fn parameters(object: &Object) -> String {
+    let command = match known(object) {
+        Some(Known::Qdisc(qdisc)) => text::qdisc(&qdisc, "DEV"),
+        Some(Known::Class(class)) => text::class(&class, "DEV"),
+        Some(Known::Filter(filter)) => text::filter(&filter, "DEV", false),
+        None => return String::new(),
+    };
+    let behind = command.split_once(&format!(" {}", object.kind()));
+    behind.map_or(String::new(), |(_, parameters)| parameters.trim().into())
+}

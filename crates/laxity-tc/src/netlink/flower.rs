@@ -1,0 +1,162 @@
+//! The fields that `flower` compares (TCA_FLOWER_KEY_*).
+
+use std::net::IpAddr;
+
+use super::attributes::{Attributes, find, read};
+use crate::tree::{Flower, Protocol};
+
+const CLASS: u16 = 1;
+const ACTIONS: u16 = 3;
+const ETHER_TYPE: u16 = 8;
+const IP_PROTO: u16 = 9;
+/// Address and mask, of the source and of the destination.
+const IPV4: [[u16; 2]; 2] = [[10, 11], [12, 13]];
+const IPV6: [[u16; 2]; 2] = [[14, 15], [16, 17]];
+/// Port and mask by protocol, of the source and of the destination.
+const PORTS: [(u8, [[u16; 2]; 2]); 3] =
+    [(6, [[18, 35], [19, 36]]), (17, [[20, 37], [21, 38]]), (132, [[41, 39], [42, 40]])];
+/// First and last port, of the source and of the destination.
+const RANGES: [[u16; 2]; 2] = [[87, 88], [89, 90]];
+const TOS: [u16; 2] = [73, 74];
+const VLAN_ID: u16 = 23;
+const VLAN_ETHER_TYPE: u16 = 25;
+/// What the kernel says beside: flags, how many devices have it, the type of frames.
+const BESIDE: [u16; 3] = [22, 86, ETHER_TYPE];
+
+pub(super) const FIELDS: [u16; 2] = [CLASS, ACTIONS];
+
+pub(super) fn options(flower: &Flower, protocol: Protocol) -> Attributes {
+    let mut all = Attributes::default();
+    if protocol != Protocol::All {
+        all = all.with(ETHER_TYPE, &protocol.ether_type().to_be_bytes());
+    }
+    if let Some(vlan) = flower.vlan {
+        all = all.with(VLAN_ID, &vlan.to_ne_bytes());
+    }
+    if let Some(inner) = flower.inner {
+        all = all.with(VLAN_ETHER_TYPE, &inner.ether_type().to_be_bytes());
+    }
+    if let Some(protocol) = flower.ip_proto {
+        all = all.with(IP_PROTO, &[protocol]);
+    }
+    for (side, address) in [flower.source, flower.destination].into_iter().enumerate() {
+        all = match address {
+            None => all,
+            Some((IpAddr::V4(address), prefix)) => {
+                let mask = u32::MAX.checked_shl(32 - u32::from(prefix.min(32))).unwrap_or(0);
+                all.with(IPV4[side][0], &address.octets()).with(IPV4[side][1], &mask.to_be_bytes())
+            }
+            Some((IpAddr::V6(address), prefix)) => {
+                let mask = u128::MAX.checked_shl(128 - u32::from(prefix.min(128))).unwrap_or(0);
+                all.with(IPV6[side][0], &address.octets()).with(IPV6[side][1], &mask.to_be_bytes())
+            }
+        };
+    }
+    for (side, ports) in [flower.source_port, flower.destination_port].into_iter().enumerate() {
+        let of_protocol = PORTS.iter().find(|(protocol, _)| Some(*protocol) == flower.ip_proto);
+        all = match (ports, of_protocol) {
+            (None, _) => all,
+            (Some((first, last)), Some((_, kinds))) if first == last => {
+                let [port, mask] = kinds[side];
+                all.with(port, &first.to_be_bytes()).with(mask, &u16::MAX.to_be_bytes())
+            }
+            (Some((first, last)), _) => {
+                let [from, to] = RANGES[side];
+                all.with(from, &first.to_be_bytes()).with(to, &last.to_be_bytes())
+            }
+        };
+    }
+    match flower.tos {
+        Some((tos, mask)) => all.with(TOS[0], &[tos]).with(TOS[1], &[mask]),
+        None => all,
+    }
+}
+
+/// `None` if it compares something that a tree does not have.
+pub(super) fn read_options(options: &[u8]) -> Option<Flower> {
+    let fields = Fields(options);
+    let ip_proto = fields.byte(IP_PROTO)?;
+    let of_protocol = PORTS.iter().find(|(protocol, _)| Some(*protocol) == ip_proto);
+    let mut known: Vec<u16> = [&BESIDE[..], &FIELDS].concat();
+    known.extend([IP_PROTO, VLAN_ID, VLAN_ETHER_TYPE, TOS[0], TOS[1]]);
+    known.extend([IPV4, IPV6, RANGES].as_flattened().as_flattened());
+    known.extend(of_protocol.into_iter().flat_map(|(_, kinds)| kinds.as_flattened()));
+    if !read(options).all(|(kind, _)| known.contains(&kind)) {
+        return None;
+    }
+    let addresses = [0, 1].map(|side| fields.address(side));
+    let ports =
+        [0, 1].map(|side| fields.ports(of_protocol.map(|(_, kinds)| kinds[side]), RANGES[side]));
+    let inner = match fields.short(VLAN_ETHER_TYPE)?.map(u16::from_be_bytes) {
+        Some(kind) => {
+            let all = [Protocol::Ip, Protocol::Ipv6];
+            Some(all.into_iter().find(|protocol| protocol.ether_type() == kind)?)
+        }
+        None => None,
+    };
+    let tos = match (fields.byte(TOS[0])?, fields.byte(TOS[1])?) {
+        (Some(tos), mask) => Some((tos, mask.unwrap_or(u8::MAX))),
+        (None, _) => None,
+    };
+    let [source, destination] = addresses;
+    let [source_port, destination_port] = ports;
+    Some(Flower {
+        vlan: fields.short(VLAN_ID)?.map(u16::from_ne_bytes),
+        inner,
+        ip_proto,
+        source: source?,
+        destination: destination?,
+        source_port: source_port?,
+        destination_port: destination_port?,
+        tos,
+    })
+}
+
+/// Reads what may be there: `None` if it is there and is not of the length that it must have.
+struct Fields<'a>(&'a [u8]);
+
+impl Fields<'_> {
+    fn value<const N: usize>(&self, kind: u16) -> Option<Option<[u8; N]>> {
+        match find(self.0, kind) {
+            Some(value) => value.try_into().ok().map(Some),
+            None => Some(None),
+        }
+    }
+
+    fn byte(&self, kind: u16) -> Option<Option<u8>> {
+        Some(self.value::<1>(kind)?.map(|[byte]| byte))
+    }
+
+    fn short(&self, kind: u16) -> Option<Option<[u8; 2]>> {
+        self.value(kind)
+    }
+
+    fn address(&self, side: usize) -> Option<Option<(IpAddr, u8)>> {
+        if let Some(address) = self.value::<4>(IPV4[side][0])? {
+            let mask = self.value(IPV4[side][1])?.map_or(u32::MAX, u32::from_be_bytes);
+            let prefix = mask.leading_ones();
+            let whole = mask.count_ones() == prefix;
+            return whole.then_some(Some((IpAddr::from(address), prefix as u8)));
+        }
+        if let Some(address) = self.value::<16>(IPV6[side][0])? {
+            let mask = self.value(IPV6[side][1])?.map_or(u128::MAX, u128::from_be_bytes);
+            let prefix = mask.leading_ones();
+            let whole = mask.count_ones() == prefix;
+            return whole.then_some(Some((IpAddr::from(address), prefix as u8)));
+        }
+        Some(None)
+    }
+
+    fn ports(&self, one: Option<[u16; 2]>, range: [u16; 2]) -> Option<Option<(u16, u16)>> {
+        let port = |kind| self.short(kind).map(|port| port.map(u16::from_be_bytes));
+        if let (Some(first), Some(last)) = (port(range[0])?, port(range[1])?) {
+            return Some(Some((first, last)));
+        }
+        let Some([kind, mask]) = one else { return Some(None) };
+        match (port(kind)?, port(mask)?.unwrap_or(u16::MAX)) {
+            (Some(port), u16::MAX) => Some(Some((port, port))),
+            (Some(_), _) => None,
+            (None, _) => Some(None),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Disciplines.
+
+use super::object::{OPTIONS, Object, STAB, Sort};
+use super::{Unwritable, attributes, queues, size_table};
+use crate::tree::{Handle, Qdisc, QdiscKind};
+
+/// Its name, the number of its own, and what it hangs at.
+pub(super) fn object(qdisc: &Qdisc) -> Result<Object, Unwritable> {
+    let options = match &qdisc.kind {
+        QdiscKind::Hfsc { default } => default.to_ne_bytes().to_vec(),
+        QdiscKind::Htb { default, r2q } => queues::htb(*default, *r2q),
+        QdiscKind::Drr | QdiscKind::Qfq => Vec::new(),
+        QdiscKind::Prio { bands, priomap } => {
+            [&u32::from(*bands).to_ne_bytes()[..], priomap].concat()
+        }
+        QdiscKind::Tbf(tbf) => queues::tbf(tbf),
+        QdiscKind::FqCodel(of) => queues::fq_codel(of),
+        QdiscKind::CoDel(of) => queues::codel(of),
+        QdiscKind::Pie(of) => queues::pie(of),
+        QdiscKind::Red(of) | QdiscKind::Choke(of) => queues::red(of),
+        QdiscKind::Pfifo { limit } | QdiscKind::Bfifo { limit } => limit.to_ne_bytes().to_vec(),
+        QdiscKind::Taprio(_) => return Err(Unwritable("taprio")),
+    };
+    let object = Object::new(Sort::Qdisc, qdisc.handle, qdisc.parent, qdisc.kind.name());
+    let object = if options.is_empty() { object } else { object.with(OPTIONS, &options) };
+    Ok(match &qdisc.stab {
+        Some(stab) => object.with(STAB, &size_table::attributes(stab)),
+        None => object,
+    })
+}
+
+pub(super) fn read(object: &Object) -> Option<Qdisc> {
+    let options = object.options();
+    let number = || attributes::words(options).map(|[number]| number);
+    let kind = match object.kind().as_str() {
+        "hfsc" => QdiscKind::Hfsc { default: u16::from_ne_bytes(*options.first_chunk()?) },
+        "htb" => {
+            let (default, r2q) = queues::read_htb(options)?;
+            QdiscKind::Htb { default, r2q }
+        }
+        "drr" => QdiscKind::Drr,
+        "qfq" => QdiscKind::Qfq,
+        "prio" => QdiscKind::Prio {
+            bands: number()?.try_into().ok()?,
+            priomap: *options.get(4..)?.first_chunk()?,
+        },
+        "tbf" => QdiscKind::Tbf(queues::read_tbf(options)?),
+        "fq_codel" => QdiscKind::FqCodel(queues::read_fq_codel(options)?),
+        "codel" => QdiscKind::CoDel(queues::read_codel(options)?),
+        "pie" => QdiscKind::Pie(queues::read_pie(options)?),
+        "red" => QdiscKind::Red(queues::read_red(options)?),
+        "choke" => QdiscKind::Choke(queues::read_red(options)?),
+        "pfifo" => QdiscKind::Pfifo { limit: number()? },
+        "bfifo" => QdiscKind::Bfifo { limit: number()? },
+        _ => return None,
+    };
+    let stab = match attributes::find(&object.attributes, STAB) {
+        Some(stab) => Some(size_table::read(stab)?),
+        None => None,
+    };
+    let parent = if object.parent == Handle(0) { Handle::ROOT } else { object.parent };
+    Some(Qdisc { handle: object.handle, parent, kind, stab })
+}

@@ -1,0 +1,201 @@
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::tree::units::{codel_time, whole_ticks};
+use crate::tree::*;
+
+fn curve() -> impl Strategy<Value = HfscCurve> {
+    (any::<u32>(), any::<u32>(), any::<u32>()).prop_map(|(m1, d, m2)| HfscCurve { m1, d, m2 })
+}
+
+fn class_kind() -> impl Strategy<Value = ClassKind> {
+    let curves = (prop::option::of(curve()), prop::option::of(curve()), prop::option::of(curve()));
+    let htb = (1u64..10_000_000_000, 1u64..10_000_000_000, 1u32..1 << 20, any::<u32>(), 0u32..8);
+    prop_oneof![
+        curves.prop_map(|(rsc, fsc, usc)| ClassKind::Hfsc(HfscCurves { rsc, fsc, usc })),
+        htb.prop_map(|(rate, ceil, burst, quantum, prio)| {
+            let (burst, cburst) = (whole_ticks(rate, burst), whole_ticks(ceil, burst));
+            ClassKind::Htb(Htb { rate, ceil, burst, cburst, quantum, prio })
+        }),
+        any::<u32>().prop_map(|quantum| ClassKind::Drr { quantum }),
+        (1u32..=1024, 512u32..65_536).prop_map(|(weight, lmax)| ClassKind::Qfq { weight, lmax }),
+    ]
+}
+
+fn qdisc_kind() -> impl Strategy<Value = QdiscKind> {
+    let whole = any::<u32>;
+    let micros = || (0u32..1 << 30).prop_map(codel_time);
+    let queue = (whole(), 1u32..65_536, whole(), micros(), micros(), any::<bool>());
+    let red = (whole(), whole(), whole(), 0u8..32, 0u8..32, 0u8..32, whole(), any::<bool>());
+    prop_oneof![
+        any::<u16>().prop_map(|default| QdiscKind::Hfsc { default }),
+        (whole(), whole()).prop_map(|(default, r2q)| QdiscKind::Htb { default, r2q }),
+        Just(QdiscKind::Drr),
+        Just(QdiscKind::Qfq),
+        (2u8..=16, any::<[u8; 16]>())
+            .prop_map(|(bands, priomap)| QdiscKind::Prio { bands, priomap }),
+        (1u64..10_000_000_000, 1u32..1 << 20, whole()).prop_map(|(rate, burst, limit)| {
+            QdiscKind::Tbf(Tbf { rate, burst: whole_ticks(rate, burst), limit })
+        }),
+        queue.clone().prop_map(|(limit, flows, quantum, target, interval, ecn)| {
+            QdiscKind::FqCodel(FqCodel { limit, flows, quantum, target, interval, ecn })
+        }),
+        queue.prop_map(|(limit, _, _, target, interval, ecn)| {
+            QdiscKind::CoDel(CoDel { limit, target, interval, ecn })
+        }),
+        red.prop_map(|(limit, min, max, wlog, plog, cell_log, max_p, ecn)| {
+            QdiscKind::Choke(Red { limit, min, max, wlog, plog, cell_log, max_p, packet: 0, ecn })
+        }),
+        whole().prop_map(|limit| QdiscKind::Pfifo { limit }),
+        whole().prop_map(|limit| QdiscKind::Bfifo { limit }),
+    ]
+}
+
+fn stab() -> impl Strategy<Value = Stab> {
+    let sized = (-64i32..1000, 0u32..1000, any::<bool>(), 64u32..70_000, 1u32..2048);
+    prop_oneof![
+        (-64i32..1000).prop_map(|overhead| Stab { overhead, mpu: 0, atm: false, mtu: 0, tsize: 0 }),
+        sized.prop_map(|(overhead, mpu, atm, mtu, tsize)| Stab { overhead, mpu, atm, mtu, tsize }),
+    ]
+}
+
+fn address() -> impl Strategy<Value = (IpAddr, u8)> {
+    prop_oneof![
+        (any::<u32>(), 0u8..=32)
+            .prop_map(|(bits, prefix)| (Ipv4Addr::from_bits(bits).into(), prefix)),
+        (any::<u128>(), 0u8..=128)
+            .prop_map(|(bits, prefix)| (Ipv6Addr::from_bits(bits).into(), prefix)),
+    ]
+}
+
+fn ports() -> impl Strategy<Value = Option<(u16, u16)>> {
+    prop::option::of((any::<u16>(), any::<u16>()).prop_map(|(a, b)| (a.min(b), a.max(b))))
+}
+
+fn filter_kind() -> impl Strategy<Value = FilterKind> {
+    let flower = (
+        prop::option::of(prop_oneof![Just(6u8), Just(17), Just(132)]),
+        prop::option::of(address()),
+        prop::option::of(address()),
+        ports(),
+        ports(),
+        prop::option::of((any::<u8>(), any::<u8>())),
+        prop::option::of((0u16..4096, prop::option::of(Just(Protocol::Ip)))),
+    );
+    let key = (any::<u32>(), any::<u32>(), -4i32..64);
+    let key = key.prop_map(|(value, mask, offset)| U32Key {
+        value: value & mask,
+        mask,
+        offset: offset * 4,
+    });
+    prop_oneof![
+        Just(FilterKind::Matchall),
+        prop::collection::vec(key, 0..8).prop_map(FilterKind::U32),
+        flower.prop_map(|(ip_proto, source, destination, from, to, tos, vlan)| {
+            FilterKind::Flower(Flower {
+                vlan: vlan.map(|(id, _)| id),
+                inner: vlan.and_then(|(_, inner)| inner),
+                ip_proto,
+                source,
+                destination,
+                source_port: from,
+                destination_port: to,
+                tos,
+            })
+        }),
+    ]
+}
+
+fn police() -> impl Strategy<Value = Police> {
+    let numbers = (1u32..1000, 1u64..10_000_000_000, 1u32..1 << 20, 64u32..65_536);
+    numbers.prop_map(|(index, rate, burst, mtu)| Police {
+        index,
+        rate,
+        burst: whole_ticks(rate, burst),
+        mtu,
+    })
+}
+
+proptest! {
+    #[test]
+    fn qdiscs_come_back(kind in qdisc_kind(), stab in prop::option::of(stab())) {
+        let qdisc = Qdisc { handle: Handle::new(1, 0), parent: Handle::ROOT, kind, stab };
+        let object = qdiscs::object(&qdisc).unwrap();
+        prop_assert_eq!(known(&object), Some(Known::Qdisc(qdisc)));
+        prop_assert_eq!(shown(&object), Some(object));
+    }
+
+    #[test]
+    fn classes_come_back(kind in class_kind(), minor in 1u16..) {
+        let (handle, parent) = (Handle::new(2, minor), Handle::new(2, 0));
+        let class = Class { handle, parent, kind, name: None };
+        let object = classes::object(&class);
+        prop_assert_eq!(known(&object), Some(Known::Class(class)));
+        prop_assert_eq!(shown(&object), Some(object));
+    }
+
+    #[test]
+    fn filters_come_back(
+        kind in filter_kind(),
+        police in prop::collection::vec(police(), 0..3),
+        priority in 1u16..,
+        number in 1u32..0xfff,
+    ) {
+        let protocol = match &kind {
+            FilterKind::Flower(fields) if fields.vlan.is_some() => Protocol::Vlan,
+            _ => Protocol::Ip,
+        };
+        let (parent, class) = (Handle::new(2, 0), Handle::new(2, 7));
+        let filter = Filter { parent, priority, number, protocol, kind, class, police };
+        let object = filters::object(&filter);
+        prop_assert_eq!(known(&object), Some(Known::Filter(filter)));
+        prop_assert_eq!(shown(&object), Some(object));
+    }
+
+    /// Nothing that comes from outside is a surprise: it is read, or kept as it is, or left out.
+    #[test]
+    fn any_bytes_are_read(kind in 30u16..50, bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        if let Some(object) = Object::read(kind, &bytes, 0) {
+            let _ = (shown(&object), Statistics::of(&object), parameters(&object));
+        }
+    }
+
+    /// The same of messages that begin as good ones do, one byte of which is another.
+    #[test]
+    fn any_byte_may_be_another(kind in qdisc_kind(), at in 0usize..200, byte: u8) {
+        let qdisc = Qdisc { handle: Handle::new(1, 0), parent: Handle::ROOT, kind, stab: None };
+        let Request { kind, mut payload, .. } = qdiscs::object(&qdisc).unwrap().add(3);
+        let place = at % payload.len();
+        payload[place] = byte;
+        if let Some(object) = Object::read(kind, &payload, 3) {
+            let _ = (shown(&object), Statistics::of(&object), parameters(&object));
+        }
+    }
+}
+
+/// What something hangs at is added before it.
+#[test]
+fn objects_come_in_an_order_in_which_they_can_be_added() {
+    let qdisc =
+        |handle, parent, kind| Qdisc { handle: Handle::new(handle, 0), parent, kind, stab: None };
+    let class = |minor, parent| Class {
+        handle: Handle::new(2, minor),
+        parent: Handle::new(2, parent),
+        kind: ClassKind::Drr { quantum: 1500 },
+        name: None,
+    };
+    let tree = Tree {
+        qdiscs: vec![
+            qdisc(1, Handle::ROOT, QdiscKind::Tbf(Tbf { rate: 1_000, burst: 2_000, limit: 3_000 })),
+            qdisc(7, Handle::new(2, 5), QdiscKind::Pfifo { limit: 3 }),
+            qdisc(2, Handle::new(1, 1), QdiscKind::Drr),
+        ],
+        classes: vec![class(4, 0), class(5, 4)],
+        filters: Vec::new(),
+    };
+    let handles: Vec<String> =
+        objects(&tree).unwrap().iter().map(|object| object.handle.to_string()).collect();
+    assert_eq!(handles, ["1:", "2:", "2:4", "2:5", "7:"]);
+}

@@ -1,0 +1,331 @@
+//! Plans that go to Linux and come back.
+
+use std::path::Path;
+
+use laxity::admit::Unbounded;
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use proptest::prelude::*;
+
+use crate::Options;
+use crate::export::{Format, Promises, export, is_device};
+use crate::linux::{Carried, Filters, Linux, carried};
+use crate::tree::{ClassKind, QdiscKind};
+
+fn parse(text: &str) -> Plan {
+    Plan::parse(text, "plan.toml", Path::new(""))
+        .unwrap_or_else(|error| panic!("{error:?}\n{text}"))
+}
+
+fn script(plan: &Plan, carried: &Carried, format: Format) -> String {
+    export(plan, carried, "eth0", format, &Promises::default()).unwrap()
+}
+
+fn import(script: &str) -> Plan {
+    let import = crate::import(script, "script.sh", &Options::default());
+    parse(&import.unwrap_or_else(|error| panic!("{error:?}\n{script}")).plan)
+}
+
+type Bounds = Vec<(String, Result<Nanos, Unbounded>)>;
+
+/// The bounds of the leaves by their names.
+fn bounds(plan: &Plan) -> Bounds {
+    let bounds = plan.bounds();
+    let mut all: Bounds =
+        plan.leaves().map(|(id, class)| (class.name.clone(), bounds[id.index()])).collect();
+    all.sort_by(|a, b| a.0.cmp(&b.0));
+    all
+}
+
+/// The parameters of classes by their names.
+fn parameters(carried: &Carried) -> Vec<(Option<String>, ClassKind)> {
+    let mut all: Vec<_> =
+        carried.tree.classes.iter().map(|class| (class.name.clone(), class.kind.clone())).collect();
+    all.sort();
+    all
+}
+
+/// A class: what it sends, and what share it has.
+#[derive(Clone, Debug)]
+struct Drawn {
+    arrival: Option<(u32, u32, u32)>,
+    weight: u32,
+    shape: u8,
+    slopes: (u32, u32, u32),
+    queue: u8,
+    police: bool,
+    parent: Option<usize>,
+    deadline: Option<u32>,
+}
+
+fn drawn() -> impl Strategy<Value = Drawn> {
+    let arrival = prop::option::of((100u32..20_000, 1_000u32..3_000_000, 64u32..1_515));
+    let slopes = (8u32..4_000_000, 1u32..200_000, 8u32..2_000_000);
+    let parent = prop::option::of(0usize..4);
+    let deadline = prop::option::of(2u32..400);
+    (arrival, 1u32..200_000, 0u8..6, slopes, 0u8..8, any::<bool>(), parent, deadline).prop_map(
+        |(arrival, weight, shape, slopes, queue, police, parent, deadline)| Drawn {
+            arrival,
+            weight,
+            shape,
+            slopes,
+            queue,
+            police,
+            parent,
+            deadline,
+        },
+    )
+}
+
+const KINDS: [&str; 6] = ["hfsc", "drr", "qfq", "priority", "wfq", "wf2q"];
+
+/// A plan of a kind that Linux has.
+fn plans() -> impl Strategy<Value = String> {
+    let classes = prop::collection::vec(drawn(), 2..7);
+    let link = (8_000_000u64..400_000_000, 0u8..3);
+    (0..KINDS.len(), classes, link, any::<bool>()).prop_map(|(kind, classes, (rate, overhead), rest)| {
+        let kind = KINDS[kind];
+        let overhead = ["", "overhead = \"38b\"\n", "overhead = { bytes = \"4b\", at-least = \"64b\" }\n"]
+            [usize::from(overhead)];
+        let mut text = format!(
+            "version = 1\n[link]\nrate = \"{rate}bit\"\n{overhead}[scheduler]\nkind = \"{kind}\"\n"
+        );
+        let nests = kind == "hfsc" || kind == "wf2q";
+        if nests {
+            for above in 0..2 {
+                text += &format!("[class.above{above}]\nlink-share = \"2mbit\"\n");
+            }
+        }
+        let last = classes.len() - 1;
+        for (at, class) in classes.iter().enumerate() {
+            text += &written(kind, at, class, rest && at == last);
+        }
+        text
+    })
+}
+
+fn written(kind: &str, at: usize, class: &Drawn, takes_the_rest: bool) -> String {
+    let mut text = format!("[class.c{at}]\n");
+    if let Some((bucket, rate, packet)) = class.arrival {
+        let packet = packet.min(bucket);
+        text += &format!(
+            "arrival = {{ bucket = \"{bucket}b\", rate = \"{rate}bit\", packet = \"{packet}b\" }}\n"
+        );
+        if class.police {
+            text += "police = \"drop\"\n";
+        }
+        if let Some(deadline) = class.deadline {
+            text += &format!("deadline = \"{deadline}ms\"\n");
+        }
+    }
+    let (m1, d, m2) = class.slopes;
+    match (kind, class.shape) {
+        ("hfsc", 0) => text += &format!("real-time = \"{m2}bit\"\n"),
+        ("hfsc", 1) => {
+            let m1 = u64::from(m1) + u64::from(m2);
+            text += &format!(
+                "real-time = {{ m1 = \"{m1}bit\", d = \"{d}us\", m2 = \"{m2}bit\" }}\nlink-share = \"{m2}bit\"\n"
+            );
+        }
+        ("hfsc", 2) => {
+            text += &format!("curve = {{ m1 = \"0bit\", d = \"{d}us\", m2 = \"{m2}bit\" }}\n")
+        }
+        ("hfsc", 3) => text += &format!("link-share = \"{m2}bit\"\nupper-limit = \"{m1}bit\"\n"),
+        ("priority", _) => text += &format!("level = {}\n", at * 3),
+        ("hfsc", _) => {}
+        _ => text += &format!("weight = {}\n", f64::from(class.weight) / 1_000.0),
+    }
+    if (kind == "hfsc" || kind == "wf2q")
+        && let Some(parent) = class.parent.filter(|parent| *parent < 2 && class.shape != 3)
+    {
+        text += &format!("parent = \"above{parent}\"\n");
+    }
+    text += match class.queue {
+        0 => "queue = { kind = \"droptail\", limit = 4000 }\n",
+        1 => "queue = { kind = \"droptail\", limit = \"900kB\" }\n",
+        2 => "queue = { kind = \"codel\", limit = 5000 }\n",
+        _ => "",
+    };
+    match takes_the_rest {
+        true => text + "match = \"any\"\n",
+        false => text + &format!("match = \"udp dport {}\"\n", 5_000 + at),
+    }
+}
+
+/// A parent without classes below it is a leaf of its own, without packets here.
+fn has_no_idle_parent(plan: &Plan) -> bool {
+    !plan.leaves().any(|(_, class)| class.name.starts_with("above"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    /// Export, import and check give the same bounds under Linux, and the classes the same numbers: from a script, from
+    /// a batch, and from what `tc -j` shows, to which the contracts are added.
+    #[test]
+    fn what_comes_back_is_bounded_alike(text in plans()) {
+        let plan = parse(&text);
+        prop_assume!(has_no_idle_parent(&plan));
+        let linux = Linux::default();
+        let there = carried(&plan, &linux).unwrap();
+        let written = script(&plan, &there, Format::Script);
+        let contracts: String =
+            written.lines().filter(|line| line.starts_with("#:")).flat_map(|line| [line, "\n"]).collect();
+        let shown = contracts + &script(&plan, &there, Format::Json);
+        for form in [written, script(&plan, &there, Format::Batch), shown] {
+            let back = import(&form);
+            let again = carried(&back, &linux).unwrap();
+            prop_assert_eq!(bounds(&again.plan), bounds(&there.plan), "{}\n{:?}", form, back);
+            prop_assert_eq!(parameters(&again), parameters(&there), "{}", form);
+        }
+    }
+
+    /// Where a plan's own proof gives a bound, Linux is never promised to be faster than its timer.
+    #[test]
+    fn linux_is_later_than_its_timer(text in plans()) {
+        let plan = parse(&text);
+        prop_assume!(KINDS[..4].contains(&plan.scheduler.to_string().as_str()));
+        let linux = Linux::default();
+        let there = carried(&plan, &linux).unwrap();
+        let explicit = plan.classes.iter().all(|class| class.deadline.is_none() || class.curves.real_time.is_some());
+        prop_assume!(explicit && plan.scheduler.to_string() != "hfsc");
+        for ((name, own), (_, bound)) in bounds(&plan).into_iter().zip(bounds(&there.plan)) {
+            if let (Ok(own), Ok(bound)) = (own, bound) {
+                prop_assert!(bound >= own + linux.timer, "{name}: {own} here, {bound} there");
+            }
+        }
+    }
+}
+
+const VOICE: &str = r#"
+version = 1
+title = "Voice & $(reboot); `x`"
+link = { rate = "10mbit", overhead = "ethernet" }
+scheduler = { kind = "hfsc" }
+[class.voice]
+deadline = "8ms"
+arrival = { bucket = "300b", rate = "150kB/s", packet = "300b" }
+police = "drop"
+match = "udp dport 5004-5007 or dscp ef"
+[class."$(touch pwned)"]
+link-share = "4mbit"
+queue = { kind = "red", min = "30kB", max = "90kB", limit = "400kB", weight = 0.001953125, gentle = false }
+match = "tcp dport {80, 443} and daddr 192.0.2.0/24"
+[class.rest]
+link-share = "1mbit"
+queue = { kind = "codel", limit = 1000 }
+match = "any"
+"#;
+
+#[test]
+fn a_script_is_what_a_reader_expects() {
+    let plan = parse(VOICE);
+    let carried = carried(&plan, &Linux::default()).unwrap();
+    let bound = carried.plan.bounds()[0].unwrap();
+    assert!(bound <= Nanos(8_000_000), "the curve of a deadline makes up for the timer: {bound}");
+    let text = script(&plan, &carried, Format::Script);
+    for expected in [
+        "#!/bin/sh",
+        "tc qdisc add dev eth0 root handle 1: stab overhead 24 linklayer ethernet tbf rate 10mbit burst ",
+        "tc qdisc add dev eth0 parent 1:1 handle 2: hfsc default 12",
+        "#: 2:10 deadline = \"8ms\"",
+        "tc class add dev eth0 parent 2: classid 2:10 hfsc rt m1 ",
+        "tc qdisc add dev eth0 parent 2:12 handle 12: codel limit 1000 target 5000us interval 100000us noecn",
+        "tc filter add dev eth0 parent 2: protocol ip prio 1 flower ip_proto udp dst_port 5004-5007 classid 2:10 \
+         action police rate 1200kbit burst ",
+        "flower ip_tos 0xb8/0xfc classid 2:10 action police index 16",
+        "protocol all prio ",
+        "matchall classid 2:12",
+    ] {
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+    // Nothing of a plan is a word of the shell: it stands in comments, and a comment is one line.
+    let commands = text.lines().filter(|line| !line.starts_with('#'));
+    let odd = |c: char| matches!(c, '$' | '`' | ';' | '(' | ')' | '"' | '\'' | '\\');
+    assert!(!commands.into_iter().any(|line| line.contains(odd)), "{text}");
+}
+
+#[test]
+fn filters_may_be_bits() {
+    let plan = parse(&VOICE.replace("5004-5007", "5004"));
+    let linux = Linux { filters: Filters::U32, ..Linux::default() };
+    let carried = carried(&plan, &linux).unwrap();
+    let text = script(&plan, &carried, Format::Batch);
+    let udp = "u32 match u32 0x110000 0xff0000 at 8 match u32 0x138c 0xffff at 20 classid 2:10";
+    assert!(text.contains(udp), "{text}");
+    let back = import(&text);
+    let voice = &back.classes[back.class("voice").unwrap().index()];
+    let matching = voice.matching.as_ref().unwrap().to_string();
+    assert!(matching.contains("udp dport 5004") && matching.contains("dscp ef"), "{matching}");
+}
+
+#[test]
+fn early_detection_keeps_its_weight() {
+    let plan = parse(VOICE);
+    let carried = carried(&plan, &Linux::default()).unwrap();
+    let red = carried.tree.qdiscs.iter().find_map(|qdisc| match &qdisc.kind {
+        QdiscKind::Red(red) => Some(*red),
+        _ => None,
+    });
+    assert_eq!(red.map(|red| red.wlog), Some(9));
+    let text = script(&plan, &carried, Format::Script);
+    assert!(
+        import(&text).classes.iter().any(|class| class.queue == plan.classes[1].queue),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_linux_lacks_is_refused_with_the_reason() {
+    let refused = |change: &dyn Fn(&str) -> String| {
+        let refusal = carried(&parse(&change(VOICE)), &Linux::default()).unwrap_err();
+        (refusal.to_string(), refusal.nearest_is_hfsc)
+    };
+    let (edf, nearest) = refused(&|text| text.replace("hfsc", "edf"));
+    assert!(edf.contains("`kind = \"edf\"`") && nearest, "{edf}");
+    let (not, _) = refused(&|text| text.replace("or dscp ef", "and not dscp ef"));
+    assert!(not.contains("`not` in the `match` of class voice"), "{not}");
+    let (ptm, _) = refused(&|text| text.replace("ethernet", "pppoe-ptm"));
+    assert!(ptm.contains("PTM"), "{ptm}");
+}
+
+#[test]
+fn what_is_demoted_is_asked_of_the_filters_behind() {
+    let plan = parse(&VOICE.replace("police = \"drop\"", "police = \"demote\""));
+    let text = script(&plan, &carried(&plan, &Linux::default()).unwrap(), Format::Script);
+    assert!(text.contains("conform-exceed continue/pipe index 16"), "{text}");
+}
+
+#[test]
+fn formats_say_what_they_can() {
+    let fq = parse(
+        "version = 1\nlink = { rate = \"20mbit\" }\nscheduler = { kind = \"fq-codel\" }\nclass.all = {}\n",
+    );
+    let of_fq = carried(&fq, &Linux::default()).unwrap();
+    let text = script(&fq, &of_fq, Format::Networkd);
+    assert!(
+        text.contains("[TokenBucketFilter]\nParent=root\nHandle=0001\nRate=20000000\n"),
+        "{text}"
+    );
+    assert!(text.contains("[FairQueueingControlledDelay]\nParent=1:1\nHandle=0002\n"), "{text}");
+    let netplan = export(&fq, &of_fq, "eth0", Format::Netplan, &Promises::default());
+    assert!(netplan.unwrap_err().why.contains("no key"));
+    let voice = parse(VOICE);
+    let of_voice = carried(&voice, &Linux::default()).unwrap();
+    assert!(export(&voice, &of_voice, "eth0", Format::Networkd, &Promises::default()).is_err());
+    for wrong in ["", "-x", "a b", "eth0;reboot", "$(x)", "0123456789abcdef", ".."] {
+        assert!(!is_device(wrong), "{wrong}");
+        assert!(export(&fq, &of_fq, wrong, Format::Script, &Promises::default()).is_err());
+    }
+}
+
+#[test]
+fn frames_of_several_segments_count_where_tbf_lets_them_through() {
+    let plan = |rate: &str| parse(&VOICE.replace("10mbit", rate).replace("8ms", "30ms"));
+    let packet = |rate: &str, offload| {
+        let linux = Linux { offload, ..Linux::default() };
+        carried(&plan(rate), &linux).unwrap().plan.link.max_packet.0
+    };
+    assert_eq!((packet("10mbit", true), packet("10mbit", false)), (1_538, 1_538));
+    assert_eq!((packet("1gbit", true), packet("1gbit", false)), (68_543, 1_538));
+}

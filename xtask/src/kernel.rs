@@ -1,0 +1,14 @@
+//! Plans that the kernel carries out, in User-mode Linux.
+
+use crate::outcome::Done;
+use crate::steps::Step;
+
+/// All rounds of the tests of which a change passes some.
+pub fn step() -> Step {
+    Step::new("kernel", |workspace| {
+        let mut test = workspace.cargo();
+        test.args(["test", "--release", "--package", "laxity-cli", "--test", "kernel", "--"]);
+        workspace.run(test.arg("--nocapture").env("LAXITY_KERNEL_WHOLE", "1"))?;
+        Ok(Done::Passed)
+    })
+}
