@@ -155,12 +155,11 @@ impl Method {
 
     /// The delay over the path, if the least that is known so far is `known`; `None` if the method does not apply.
     fn bound(self, tandem: &Tandem, known: Nanos, solver: &dyn Solver) -> Option<Nanos> {
-        let ludb = |cuts| ludb::delay(tandem, cuts, solver);
         match self {
             Method::Hops => Some(hops::delay(tandem)),
             Method::Once => tandem.cut(once::delay),
-            Method::Sfa => ludb(Cuts::Everywhere),
-            Method::Ludb => [Cuts::Earlier, Cuts::Later].into_iter().filter_map(ludb).min(),
+            Method::Sfa => ludb::delay(tandem, Cuts::Everywhere, solver),
+            Method::Ludb => ludb::least(tandem, solver),
             Method::Plp => plp::delay(tandem, known, solver),
             Method::Separate => matching::separate(tandem),
             Method::MultiplexingOnce => matching::once(tandem),

@@ -47,6 +47,16 @@ pub(super) enum Cuts {
     Everywhere,
 }
 
+/// The lesser delay of both ways to cut flows that overlap, if any do.
+pub(super) fn least(tandem: &Tandem, solver: &dyn Solver) -> Option<Nanos> {
+    let of = |cuts| delay(tandem, cuts, solver);
+    let is_nested = nested_paths(tandem, Cuts::Earlier).len() == tandem.flows.len();
+    match is_nested {
+        true => of(Cuts::Earlier),
+        false => [Cuts::Earlier, Cuts::Later].into_iter().filter_map(of).min(),
+    }
+}
+
 /// The delay over the path, with flows cut where they overlap; `None` where servers are not first-in, first-out,
 /// or more comes than is served.
 pub(super) fn delay(tandem: &Tandem, cuts: Cuts, solver: &dyn Solver) -> Option<Nanos> {

@@ -39,7 +39,7 @@ use crate::police::TokenBucket;
 use crate::units::Nanos;
 
 /// Beyond so many variables it takes too long.
-const TOO_MANY: usize = 400;
+const TOO_MANY: usize = 200;
 
 /// The delay over the path, if it is no more than `known`; `None` if servers are not first-in, first-out, more
 /// comes than is served, of a server only the delay is known, or the programme is too
