@@ -1,5 +1,6 @@
 //! Against closed forms and figures that are published.
 
+use super::simulated::{greedy, longest};
 use super::*;
 
 /// A flow over `n` links of the rate R, and another `b + r t` over each of them alone: the least upper delay bound is
@@ -28,6 +29,30 @@ fn one_hop_cross_traffic_has_its_closed_form() {
         let plp = by(&bounds, Method::Plp).unwrap().0 as f64;
         assert!(plp <= ludb + 3.0 * n, "{plp} {bounds:?}");
     }
+}
+
+/// Over ten links at 90 %, every burst of others comes with the last packet of the flow's own. That happens, and the
+/// least bound is no more than a tenth longer.
+#[test]
+fn ten_links_at_90_percent_are_nearly_as_slow_as_said() {
+    const MICROS: u64 = 1_000;
+    let line = TokenBucket { bucket: Bytes(10_000), rate: Rate(4_500_000) };
+    let mut flows = vec![(0..10, line, Bytes(1_000))];
+    flows.extend((0..10).map(|server| (server..server + 1, line, Bytes(1_000))));
+    let links = Links { rates: vec![Rate(10_000_000); 10], flows };
+    let mut entering = greedy(0, line, 0, &[1_000; 10]);
+    let mut comes = 0;
+    for server in 0..10 {
+        entering.extend(greedy(1 + server, line, comes, &[1_000; 10]));
+        // Both bursts at the first link, then one and the packet.
+        comes += if server == 0 { 16_000 * MICROS } else { 8_800 * MICROS };
+    }
+    let happens = longest(&links, &entering);
+    assert_eq!(happens, 95_200 * MICROS);
+    let bounds = links.tandem().unwrap().bounds(&Simplex);
+    let least = bounds.iter().map(|bound| bound.delay.0).min().unwrap();
+    assert!(happens <= least && 10 * least <= 11 * happens, "{bounds:?}");
+    assert!(by(&bounds, Method::Hops).unwrap().0 > 8 * least, "{bounds:?}");
 }
 
 /// Flows that join a flow at one link after another and stay with it. That its last packet waits for the burst of

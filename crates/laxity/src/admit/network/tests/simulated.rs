@@ -8,7 +8,7 @@ use crate::police::Meter;
 
 /// A packet: its flow, its length, and when it came to the first of its servers.
 #[derive(Clone, Copy, Debug)]
-struct Packet {
+pub(super) struct Packet {
     flow: usize,
     length: u64,
     entered: u64,
@@ -24,7 +24,7 @@ fn nanos_per_byte(rate: Rate) -> u64 {
 
 /// By the definition: whoever comes first is sent first, and goes on with its last bit. Of those that come at
 /// the same instant, the flow of interest is last. What it takes from end to end at the longest.
-fn longest(links: &Links, entering: &[Packet]) -> u64 {
+pub(super) fn longest(links: &Links, entering: &[Packet]) -> u64 {
     let mut on_the_way: Vec<Packet> = Vec::new();
     for (server, &rate) in links.rates.iter().enumerate() {
         let begins = |packet: &&Packet| links.flows[packet.flow].0.start == server;
@@ -45,7 +45,7 @@ fn longest(links: &Links, entering: &[Packet]) -> u64 {
 }
 
 /// As much as a flow may send from some moment on, in packets of these lengths.
-fn greedy(flow: usize, line: TokenBucket, start: u64, lengths: &[u64]) -> Vec<Packet> {
+pub(super) fn greedy(flow: usize, line: TokenBucket, start: u64, lengths: &[u64]) -> Vec<Packet> {
     let mut meter = Meter::new([line]);
     let mut now = Nanos(start);
     let send = |length: &u64| {
