@@ -9,11 +9,19 @@ use crate::network::Networked;
 /// Nobody asks for more times today's traffic, in percent.
 const MOST: u64 = 10_000;
 
+/// Paths times outputs: beyond so many, an analysis is not worth doing another fourteen times.
+const TOO_MANY: usize = 1_000;
+
 impl Networked<'_> {
     /// The most that all classes may send with bounds at every output, in percent of what they may:
     /// of their bursts and their rates. Outputs without a bound at any load do not count. `None` if there is none at a
-    /// hundredth of it, and no more than a hundred times.
+    /// hundredth of it, no more than a hundred times, and `None` where
+    /// the network is large.
     pub fn bounded_up_to(self) -> Option<u64> {
+        let outlined = self.outlined();
+        if outlined.routes.len() * outlined.outputs.len() > TOO_MANY {
+            return None;
+        }
         let most = self.bounded_at(1);
         if most == 0 {
             return None;
