@@ -9,6 +9,8 @@
 //! [`laxity::admit::network`].
 
 mod analysis;
+mod simplex;
+mod stability;
 mod tandem;
 #[cfg(test)]
 mod tests;
@@ -31,8 +33,7 @@ pub struct Paths {
     pub outputs: Vec<Output>,
     /// One for each class and path that sources have, in their order.
     pub routes: Vec<Route>,
-    /// The outputs of cyclic dependencies, by number: they feed one another, and nothing is known of what
-    /// they send.
+    /// The outputs of cyclic dependencies, by number: they feed one another.
     pub cyclic: Vec<usize>,
     numbers: HashMap<RouteKey, usize>,
 }
@@ -52,7 +53,7 @@ pub struct Output {
 }
 
 /// A class at an output.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassAtOutput {
     /// The class.
     pub class: ClassId,
@@ -97,8 +98,9 @@ pub enum Unproved {
     /// A link delays its packets by times without a limit, or sends some twice.
     #[error("a link on the way delays packets without limit, or sends some twice")]
     Disturbed,
-    /// The output is on a cycle of outputs that feed one another.
-    #[error("the outputs feed one another in a circle")]
+    /// The output is on a cycle of outputs that feed one another, and no delays were found that follow from
+    /// themselves.
+    #[error("the outputs feed one another in a circle, and what waits there may grow without end")]
     CyclicDependency,
 }
 
@@ -152,6 +154,14 @@ impl Output {
 impl Networked<'_> {
     /// The network's outputs, and the paths through them.
     pub fn paths(self) -> Paths {
+        let mut paths = self.outlined();
+        let analysis = paths.analyse(self);
+        paths.end_to_end(&analysis);
+        paths
+    }
+
+    /// The same before anything is analysed.
+    fn outlined(self) -> Paths {
         // As many as there are at the most where no recordings are: what is not needed is given back.
         let most = 2 * self.plan.sources.len();
         let mut paths = Paths {
@@ -163,7 +173,6 @@ impl Networked<'_> {
         Outputs { on: self, paths: &mut paths, numbers: HashMap::new() }.collect();
         paths.routes.shrink_to_fit();
         paths.numbers.shrink_to_fit();
-        paths.analyse(self);
         paths
     }
 }

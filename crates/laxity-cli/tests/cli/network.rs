@@ -131,7 +131,12 @@ fn paths_are_proved_and_measured() {
     };
     let of = |path: &Value, key: &str| path[key].as_u64().unwrap();
     for path in [voice, branch, video] {
-        assert_eq!(of(path, "bound_ns"), of(path, "once_ns").min(of(path, "sum_ns")));
+        let methods = path["methods_ns"].as_object().unwrap();
+        let least = methods.values().map(|delay| delay.as_u64().unwrap()).min();
+        assert_eq!(Some(of(path, "bound_ns")), least);
+        assert_eq!(path["bound_ns"], methods[path["method"].as_str().unwrap()]);
+        assert_eq!(path["sum_ns"], methods["hops added"]);
+        assert_eq!(path["once_ns"], methods["bursts once"]);
         assert_eq!(of(path, "slack_ns"), of(path, "deadline_ns") - of(path, "bound_ns"));
         assert!(of(path, "empty_ns") < of(path, "bound_ns"));
     }

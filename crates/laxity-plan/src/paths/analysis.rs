@@ -1,7 +1,5 @@
 //! The analysis of a network, output by output.
 
-use std::collections::HashSet;
-
 use laxity::admit::path::{Hop as Guarantee, aggregate, over_link, undominated, with_jitter};
 use laxity::admit::{Service, Unbounded, arrival_curve};
 use laxity::curve::{Curve, ceil_nanos};
@@ -9,7 +7,7 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::tandem::{EndToEnd, View};
-use super::{Output, Paths, Route, Unproved};
+use super::{ClassAtOutput, Output, Paths, Route, Unproved};
 use crate::model::{LinkSpec, Plan, SchedulerSpec, TokenBucket};
 use crate::network::Networked;
 
@@ -18,15 +16,17 @@ pub(super) struct Analysis<'a> {
     pub(super) on: Networked<'a>,
     /// By class, whether it is known what its sources send.
     knows_arrivals: Vec<bool>,
-    /// The routes that pass each output, by number.
-    pub(super) passing: Vec<Vec<usize>>,
+    /// The routes that pass each output, by number, and at which place of theirs.
+    pub(super) passing: Vec<Vec<(usize, usize)>>,
     /// What each class of each output is guaranteed there and leaves it under.
     pub(super) analysed: Vec<Vec<Option<Analysed>>>,
-    on_cycle: HashSet<usize>,
-    /// How long each route's packets take up to the output that is analysed, at the least and at the
-    /// most.
-    so_far: Vec<(Nanos, Result<Nanos, Unproved>)>,
+    /// How long each route's packets take up to each of its outputs, and in the end, at the least and at the
+    /// most. What has not been looked at yet takes as long as it must.
+    so_far: Vec<Vec<(Nanos, Result<Nanos, Unproved>)>>,
 }
+
+/// What is found at an output, and how long the routes that pass it have taken then.
+type State = (Vec<ClassAtOutput>, Vec<Result<Nanos, Unproved>>);
 
 /// A class at an output that has been analysed.
 #[derive(Clone)]
@@ -46,49 +46,111 @@ pub(super) struct Aggregate {
 }
 
 impl Paths {
-    /// Analyses every output, and then the routes from end to end.
-    pub(super) fn analyse(&mut self, on: Networked<'_>) {
+    /// Analyses every output.
+    pub(super) fn analyse<'a>(&mut self, on: Networked<'a>) -> Analysis<'a> {
         let knows_arrivals = on.plan.knows_arrivals();
         let order = self.order(&knows_arrivals);
         let mut passing = vec![Vec::new(); self.outputs.len()];
         // Where nothing is known of any class, there is nothing to follow along the routes.
         let followed = if knows_arrivals.contains(&true) { &self.routes[..] } else { &[] };
         for (number, route) in followed.iter().enumerate() {
-            route.outputs.iter().for_each(|&output| passing[output].push(number));
+            for (place, &output) in route.outputs.iter().enumerate() {
+                passing[output].push((number, place));
+            }
         }
         let mut analysis = Analysis {
             on,
             knows_arrivals,
             passing,
-            on_cycle: HashSet::new(),
             analysed: self.outputs.iter().map(|output| vec![None; output.classes.len()]).collect(),
-            so_far: vec![(Nanos::ZERO, Ok(Nanos::ZERO)); self.routes.len()],
+            so_far: Vec::new(),
         };
-        for &output in &order.cyclic {
-            for passing in &mut self.outputs[output].classes {
-                passing.bound = Err(Unproved::CyclicDependency);
-            }
-        }
-        analysis.on_cycle = order.cyclic.iter().copied().collect();
-        for (route, so_far) in self.routes.iter().zip(&mut analysis.so_far) {
-            if analysis.on_cycle.contains(&route.outputs[0]) {
-                so_far.1 = Err(Unproved::CyclicDependency);
-            }
-        }
+        analysis.so_far = followed.iter().map(|route| analysis.unhindered(route)).collect();
         for &output in &order.forward {
             analysis.output(self, output);
         }
+        analysis.fixed_point(self, &order.cyclic);
+        for &output in &order.behind {
+            analysis.output(self, output);
+        }
         self.cyclic = order.cyclic;
+        analysis
+    }
+
+    /// Analyses the routes from end to end, whose outputs are analysed.
+    pub(super) fn end_to_end(&mut self, analysis: &Analysis<'_>) {
         for route in 0..self.routes.len() {
             self.routes[route].bounds =
-                EndToEnd { analysis: &analysis, paths: self, route, view: View::Queues }.bounds();
+                EndToEnd { analysis, paths: self, route, view: View::Queues }.bounds();
         }
     }
 }
 
 impl Analysis<'_> {
-    /// Finds the arrival curves at an output and what follows from them. All outputs that feed it are done.
-    fn output(&mut self, paths: &mut Paths, number: usize) {
+    /// How long a route's packets take up to each output if none ever waits.
+    fn unhindered(&self, route: &Route) -> Vec<(Nanos, Result<Nanos, Unproved>)> {
+        let mut so_far = Nanos::ZERO;
+        let mut up_to = vec![(so_far, Ok(so_far))];
+        for hop in &route.path[..] {
+            let link = self.on.link(*hop);
+            so_far = so_far.saturating_add(self.least(link.peak())).saturating_add(link.delay);
+            up_to.push((so_far, Ok(so_far)));
+        }
+        up_to
+    }
+
+    /// Analyses outputs that feed one another, again and again, beginning with nothing that ever waits, until
+    /// nothing changes any more. What is found then follows from itself: with these arrival curves at every
+    /// output, these delays, and with these delays, these arrival curves (total flow analysis with a fixed
+    /// point: Thomas, Le Boudec, Mifdaoui 2019, "On cyclic dependencies and regulators in time-sensitive
+    /// networks"). All of it is in whole numbers that are rounded up, so that equal means equal.
+    ///
+    /// Such curves hold. The network is empty in the beginning, and a packet takes some time at every
+    /// output. Suppose that they hold up to some moment. What the schedulers have done by then is what they
+    /// would have done if nothing had come later, so that what is proved of them with these curves is true
+    /// of all packets that have left by then, and of those that leave before the shortest transmission
+    /// from then on: they had come already. With these delays and what left under them, the
+    /// curves hold at the next outputs for so much longer, and so for ever (Cruz 1991, part II, stops time
+    /// in this way; Bouillard, Boyer, Le Corronc 2018, chapter 12).
+    fn fixed_point(&mut self, paths: &mut Paths, cyclic: &[usize]) {
+        let mut growth = Growth::default();
+        while growth.may_end() {
+            let before = self.state(paths, cyclic);
+            for &output in cyclic {
+                self.output(paths, output);
+            }
+            let after = self.state(paths, cyclic);
+            if before == after {
+                return;
+            }
+            let delays = after.iter().flat_map(|(_, so_far)| so_far.iter().flatten());
+            growth.goes_on(delays.map(|delay| u128::from(delay.0)).sum());
+        }
+        for &output in cyclic {
+            for (at, passing) in paths.outputs[output].classes.iter_mut().enumerate() {
+                passing.bound = Err(Unproved::CyclicDependency);
+                passing.arrival = None;
+                self.analysed[output][at] = None;
+            }
+            for &(route, place) in &self.passing[output] {
+                self.so_far[route][place + 1].1 = Err(Unproved::UnboundedUpstream);
+            }
+        }
+    }
+
+    /// All that outputs find of one another.
+    fn state(&self, paths: &Paths, outputs: &[usize]) -> Vec<State> {
+        let of = |&output: &usize| {
+            let passing = self.passing[output].iter();
+            let so_far = passing.map(|&(route, place)| self.so_far[route][place + 1].1);
+            (paths.outputs[output].classes.clone(), so_far.collect())
+        };
+        outputs.iter().map(of).collect()
+    }
+
+    /// Finds the arrival curves at an output and what follows from them, with what is known of all
+    /// outputs that feed it.
+    pub(super) fn output(&mut self, paths: &mut Paths, number: usize) {
         for at in 0..paths.outputs[number].classes.len() {
             let class = paths.outputs[number].classes[at].class;
             let arrival = self.arrival(paths, number, class);
@@ -103,13 +165,11 @@ impl Analysis<'_> {
         }
         let output = &paths.outputs[number];
         let link = self.on.link(output.hop);
-        let least = self.least(link.peak());
         let most = link.most_jitter().map(|jitter| link.delay.saturating_add(jitter));
-        for &route in &self.passing[number] {
+        for &(route, place) in &self.passing[number] {
             let bound = output.class(paths.routes[route].class).map(|passing| passing.bound);
-            let (shortest, longest) = &mut self.so_far[route];
-            *shortest = shortest.saturating_add(least).saturating_add(link.delay);
-            *longest = match (*longest, bound, most) {
+            let so_far = &mut self.so_far[route];
+            so_far[place + 1].1 = match (so_far[place].1, bound, most) {
                 (Err(Unproved::Disturbed), ..) => Err(Unproved::Disturbed),
                 (_, _, None) => Err(Unproved::Disturbed),
                 (..) if link.duplicate.is_some() => Err(Unproved::Disturbed),
@@ -118,10 +178,6 @@ impl Analysis<'_> {
                 }
                 _ => Err(Unproved::UnboundedUpstream),
             };
-            let next = after(&paths.routes[route], number);
-            if next.is_some_and(|next| self.on_cycle.contains(&next)) {
-                *longest = Err(Unproved::CyclicDependency);
-            }
         }
     }
 
@@ -162,16 +218,18 @@ impl Analysis<'_> {
         let entered = entered.filter(|_| self.knows_arrivals[class.index()]);
         let entered = &entered.ok_or(Unbounded::NoArrival)?.buckets;
         let routes = || self.routes(paths, number, class);
-        let shortest = routes().map(|route| self.so_far[route].0).min().unwrap_or_default();
+        let so_far = || routes().map(|(route, place)| self.so_far[route][place]);
+        let shortest = so_far().map(|so_far| so_far.0).min().unwrap_or_default();
         let mut longest = Nanos::ZERO;
-        for route in routes() {
-            longest = longest.max(self.so_far[route].1.map_err(|why| match why {
+        for so_far in so_far() {
+            longest = longest.max(so_far.1.map_err(|why| match why {
                 Unproved::Disturbed => Unproved::Disturbed,
                 _ => Unproved::UnboundedUpstream,
             })?);
         }
         let mut lines = with_jitter(entered, longest.saturating_sub(shortest));
-        let mut from: Vec<_> = routes().map(|route| before(&paths.routes[route], number)).collect();
+        let mut from: Vec<_> =
+            routes().map(|(route, place)| before(&paths.routes[route], place)).collect();
         from.sort_unstable();
         from.dedup();
         let mut parts: Vec<Vec<TokenBucket>> = Vec::new();
@@ -209,14 +267,14 @@ impl Analysis<'_> {
         Some(one.iter().map(times).collect())
     }
 
-    /// The routes of a class that pass an output.
+    /// The routes of a class that pass an output, and at which place.
     fn routes<'b>(
         &'b self,
         paths: &'b Paths,
         number: usize,
         class: ClassId,
-    ) -> impl Iterator<Item = usize> + 'b {
-        let of_class = move |route: &usize| paths.routes[*route].class == class;
+    ) -> impl Iterator<Item = (usize, usize)> + 'b {
+        let of_class = move |at: &(usize, usize)| paths.routes[at.0].class == class;
         self.passing[number].iter().copied().filter(of_class)
     }
 
@@ -228,12 +286,11 @@ impl Analysis<'_> {
             false => here.bounds().into_iter().map(|bound| Ok(bound?)).collect(),
         };
         let waiting = waiting_behind_unknown(output, here);
-        let bound =
-            |(passing, waits): (&super::ClassAtOutput, bool)| match (&passing.arrival, waits) {
-                (None, _) => passing.bound,
-                (Some(_), true) => Err(Unproved::UnknownCrossTraffic),
-                (Some(_), false) => all[passing.class.index()],
-            };
+        let bound = |(passing, waits): (&ClassAtOutput, bool)| match (&passing.arrival, waits) {
+            (None, _) => passing.bound,
+            (Some(_), true) => Err(Unproved::UnknownCrossTraffic),
+            (Some(_), false) => all[passing.class.index()],
+        };
         output.classes.iter().zip(waiting).map(bound).collect()
     }
 
@@ -246,7 +303,7 @@ impl Analysis<'_> {
         let all = arrival_curve(&aggregate(arrivals));
         let mut from: Vec<_> = self.passing[number]
             .iter()
-            .map(|&route| (before(&paths.routes[route], number), paths.routes[route].class))
+            .map(|&(route, place)| (before(&paths.routes[route], place), paths.routes[route].class))
             .collect();
         from.sort_unstable();
         from.dedup();
@@ -317,16 +374,43 @@ fn aggregates(output: &Output, here: &Plan) -> Vec<Option<Aggregate>> {
 /// nanoseconds, and times are rounded.
 const ROUNDING: Nanos = Nanos(2);
 
-/// The output that a route comes from to another; `None` where it begins.
-fn before(route: &Route, output: usize) -> Option<usize> {
-    let at = route.outputs.iter().position(|other| *other == output)?;
-    Some(route.outputs[at.checked_sub(1)?])
+/// Whether delays that grow from one look at a cycle to the next may come to an end: they do where they
+/// grow by less and less. It is asked over some looks at once, since what changes at one output may take several
+/// to come round.
+#[derive(Default)]
+struct Growth {
+    looks: usize,
+    /// All delays together when it was last asked.
+    sum: u128,
+    /// By how much they had grown since the time before.
+    grown: Option<u128>,
+    is_endless: bool,
 }
 
-/// The output that a route goes on to from another.
-fn after(route: &Route, output: usize) -> Option<usize> {
-    let at = route.outputs.iter().position(|other| *other == output)?;
-    route.outputs.get(at + 1).copied()
+impl Growth {
+    /// So many looks go together.
+    const TOGETHER: usize = 32;
+    /// So many are enough.
+    const MOST: usize = 2_048;
+
+    fn may_end(&self) -> bool {
+        self.looks < Growth::MOST && !self.is_endless
+    }
+
+    fn goes_on(&mut self, sum: u128) {
+        self.looks += 1;
+        if !self.looks.is_multiple_of(Growth::TOGETHER) {
+            return;
+        }
+        let grown = sum.saturating_sub(self.sum);
+        self.is_endless = self.grown.is_some_and(|before| grown >= before && grown > 0);
+        (self.sum, self.grown) = (sum, Some(grown));
+    }
+}
+
+/// The output that a route comes from to the one at a place of it; `None` where it begins.
+fn before(route: &Route, place: usize) -> Option<usize> {
+    Some(route.outputs[place.checked_sub(1)?])
 }
 
 /// The classes whose delays depend on cross traffic of which nothing is known.

@@ -11,6 +11,7 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos};
 
 use super::analysis::{Aggregate, Analysis};
+use super::simplex::Simplex;
 use super::{Paths, Unproved};
 use crate::model::Hop;
 
@@ -56,10 +57,10 @@ impl EndToEnd<'_> {
         }
         let over_links =
             |bound: Bound| Bound { delay: bound.delay.saturating_add(propagation), ..bound };
-        let mut bounds = self.tandem()?.bounds();
+        let mut bounds = self.tandem()?.bounds(&Simplex);
         let blind = EndToEnd { view: View::Blind, ..self };
         if self.outputs().iter().any(|&output| blind.aggregate(output).is_some()) {
-            bounds.extend(blind.tandem()?.bounds());
+            bounds.extend(blind.tandem()?.bounds(&Simplex));
         }
         // Packets do not come to the next server as they left the one before where a wire does something to them.
         let inner = path.iter().take(path.len().saturating_sub(1)).map(link);
@@ -121,20 +122,18 @@ impl EndToEnd<'_> {
     fn meetings(&self) -> BTreeSet<Meeting> {
         let mut meetings = BTreeSet::new();
         for start in 0..self.outputs().len() {
-            for &other in &self.analysis.passing[self.outputs()[start]] {
-                for place in 0..self.paths.routes[other].outputs.len() {
-                    let goes_on = start > 0 && place > 0 && self.meets(start - 1, other, place - 1);
-                    if goes_on || !self.meets(start, other, place) {
-                        continue;
-                    }
-                    let mut end = start + 1;
-                    while self.meets(end, other, place + end - start) {
-                        end += 1;
-                    }
-                    let route = &self.paths.routes[other];
-                    let from = place.checked_sub(1).map(|before| route.outputs[before]);
-                    meetings.insert(Meeting { class: route.class, start, end, from });
+            for &(other, place) in &self.analysis.passing[self.outputs()[start]] {
+                let goes_on = start > 0 && place > 0 && self.meets(start - 1, other, place - 1);
+                if goes_on || !self.meets(start, other, place) {
+                    continue;
                 }
+                let mut end = start + 1;
+                while self.meets(end, other, place + end - start) {
+                    end += 1;
+                }
+                let route = &self.paths.routes[other];
+                let from = place.checked_sub(1).map(|before| route.outputs[before]);
+                meetings.insert(Meeting { class: route.class, start, end, from });
             }
         }
         meetings
@@ -218,12 +217,13 @@ impl EndToEnd<'_> {
             let arrival = first.arrivals[server - first.path.start].clone();
             (numbers.len() > 1).then_some(Group { server, flows: numbers, arrival })
         };
+        // Links that disturb their packets may bring them closer together than they send them.
         let link = |(from, numbers): (usize, Vec<usize>)| {
             let packet = numbers.iter().map(|&number| flows[number].packet).max();
             let link = self.analysis.on.link(self.paths.outputs[from].hop);
             let arrival = vec![over_link(link.peak(), packet.unwrap_or_default())];
-            Group { server, flows: numbers, arrival }
+            (!link.disturbs()).then_some(Group { server, flows: numbers, arrival })
         };
-        of_class.into_values().filter_map(class).chain(over.into_iter().map(link)).collect()
+        of_class.into_values().filter_map(class).chain(over.into_iter().filter_map(link)).collect()
     }
 }

@@ -2,6 +2,8 @@
 
 mod tables;
 
+use std::collections::BTreeMap;
+
 use laxity::admit::Unbounded;
 use laxity::admit::network::Method;
 use laxity::packet::ClassId;
@@ -34,6 +36,10 @@ pub struct Proof {
     pub outputs: Vec<OutputProof>,
     /// The outputs that feed one another in circles, `from → to`.
     pub circles: Vec<String>,
+    /// If there are any, the most that all classes may send for bounds to exist, in percent of their arrival
+    /// curves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bounded_up_to_percent: Option<u64>,
 }
 
 /// A class along a path.
@@ -51,6 +57,8 @@ pub struct PathProof {
     pub bound_ns: Option<u64>,
     /// The method that finds it.
     pub method: Option<&'static str>,
+    /// What every method finds that applies, by its name.
+    pub methods_ns: BTreeMap<&'static str, u64>,
     /// How much earlier than promised that is.
     pub slack_ns: Option<u64>,
     /// The bounds of all outputs, and propagation.
@@ -144,7 +152,11 @@ impl Proof {
                 .iter()
                 .map(|output| view.ends(paths.outputs[*output].hop))
                 .collect(),
+            bounded_up_to_percent: None,
         };
+        if !proof.circles.is_empty() && !plan.scheduler.room().is_of_networks {
+            proof.bounded_up_to_percent = on.bounded_up_to();
+        }
         let broken = proof.broken(plan);
         let promised = plan.leaves().any(|(_, class)| is_promised(class));
         proof.statement = match (promised, broken.is_empty()) {
@@ -212,10 +224,11 @@ impl Proof {
             }
         }
         if !self.circles.is_empty() {
-            remarks.push(format!(
-                "what leaves these outputs comes back to them, so that no order proves one after another: {}",
-                self.circles.join(", ")
-            ));
+            let circles = self.circles.join(", ");
+            let load = self.bounded_up_to_percent.map_or(String::new(), |percent| {
+                format!(", and there are bounds with up to {percent} % of what classes may send")
+            });
+            remarks.push(format!("what leaves these outputs comes back to them{load}: {circles}"));
         }
         remarks
     }
@@ -276,6 +289,7 @@ impl View<'_> {
                 propagation_ns: link.delay.0,
             }
         };
+        let methods = route.bounds.iter().flatten();
         PathProof {
             class: class.name.clone(),
             nodes: nodes.map(str::to_string).collect(),
@@ -284,6 +298,7 @@ impl View<'_> {
             bound_ns: bound.ok().map(|bound| bound.0),
             slack_ns: bound.ok().and_then(early),
             method: route.least().ok().map(|least| least.method.name()),
+            methods_ns: methods.map(|of| (of.method.name(), of.delay.0)).collect(),
             sum_ns: route.by(Method::Hops).map(|sum| sum.0),
             once_ns: route.by(Method::Once).map(|once| once.0),
             empty_ns: route.unloaded.0,
@@ -363,8 +378,8 @@ fn why_not(here: &Plan) -> Option<Option<String>> {
 }
 
 const EXPLAINED: &str = "A class's `deadline` is compared with its bound at every output, `end-to-end` with \
-    the bound of the whole path: the lesser one of all hops added and of hops in a row at which a burst \
-    waits once. Both hold for classes that keep to their arrival curves.\n";
+    the bound of the whole path: the least that any method finds, which `by` names. All of them hold \
+    for classes that keep to their arrival curves.\n";
 
 impl Proof {
     /// The whole answer for people.

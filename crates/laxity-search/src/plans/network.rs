@@ -9,18 +9,23 @@ use crate::draft::{ClassDraft, CurveDraft, Draft, LinkDraft, PathDraft};
 pub fn draw(draw: &mut Generator) -> Draft {
     let mut draft = link("kind = \"fifo\"", draw);
     let nodes = draw.random_range(2..=4u16);
-    // Half of all networks go by deadlines everywhere, with best effort that is free beside.
-    let by_deadlines = chance(2, draw);
+    // Some networks go by deadlines everywhere, with best effort that is free beside, and some are first
+    // come, first served.
+    let discipline = pick(&[Discipline::Deadlines, Discipline::Fifo, Discipline::Mixed], draw);
+    let by_deadlines = discipline == Discipline::Deadlines;
     // Links lead from each node to the next, some also to the one after.
     for from in 0..nodes {
         for to in [from + 1, from + 2] {
             if to <= nodes && (to == from + 1 || chance(3, draw)) {
-                let rate = draft.rate * draw.random_range(50..=150u64) / 100;
-                let delay = if chance(2, draw) { 0 } else { draw.random_range(0..3_000_000u64) };
-                let scheduler = if by_deadlines { edf_keys(draw) } else { scheduler(draw) };
-                draft.links.push(LinkDraft { between: [from, to], rate, delay, scheduler });
+                let link = link_between([from, to], draft.rate, discipline, draw);
+                draft.links.push(link);
             }
         }
+    }
+    // Some networks are rings, in which outputs feed one another.
+    let joined = |link: &LinkDraft| link.between == [0, nodes];
+    if chance(4, draw) && !draft.links.iter().any(joined) {
+        draft.links.push(link_between([nodes, 0], draft.rate, discipline, draw));
     }
     let classes = draw.random_range(1..=4usize);
     for name in 0..classes {
@@ -38,6 +43,30 @@ pub fn draw(draw: &mut Generator) -> Draft {
         }
     }
     draft
+}
+
+/// What all links of a network have.
+#[derive(Clone, Copy, PartialEq)]
+enum Discipline {
+    Deadlines,
+    Fifo,
+    Mixed,
+}
+
+fn link_between(
+    between: [u16; 2],
+    rate: u64,
+    discipline: Discipline,
+    draw: &mut Generator,
+) -> LinkDraft {
+    let rate = rate * draw.random_range(50..=150u64) / 100;
+    let delay = if chance(2, draw) { 0 } else { draw.random_range(0..3_000_000u64) };
+    let scheduler = match discipline {
+        Discipline::Deadlines => edf_keys(draw),
+        Discipline::Fifo => "kind = \"fifo\"".to_string(),
+        Discipline::Mixed => scheduler(draw),
+    };
+    LinkDraft { between, rate, delay, scheduler }
 }
 
 fn scheduler(draw: &mut Generator) -> String {
@@ -67,6 +96,9 @@ fn class(name: usize, count: usize, draft: &Draft, draw: &mut Generator) -> Clas
     }
 }
 
+/// The most links of a way, which may go around a ring more than once.
+const LONGEST: usize = 7;
+
 /// A way along links, from any node on.
 fn way(draft: &Draft, nodes: u16, draw: &mut Generator) -> Vec<u16> {
     let mut way = vec![draw.random_range(0..nodes)];
@@ -74,7 +106,7 @@ fn way(draft: &Draft, nodes: u16, draw: &mut Generator) -> Vec<u16> {
         let at = way[way.len() - 1];
         let next: Vec<_> =
             draft.links.iter().map(|link| link.between).filter(|[from, _]| *from == at).collect();
-        if next.is_empty() || way.len() > 1 && chance(4, draw) {
+        if next.is_empty() || way.len() > 1 && chance(4, draw) || way.len() > LONGEST {
             return way;
         }
         way.push(pick(&next, draw)[1]);

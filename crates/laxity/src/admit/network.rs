@@ -13,14 +13,22 @@
 //! Servers store and forward: a packet counts with its last bit, at every server. What comes to a server, and
 //! what leaves it, are whole packets.
 
+mod fifo;
 mod hops;
+mod ludb;
 mod matching;
 mod once;
+mod plp;
+pub mod programme;
+#[cfg(test)]
+mod tests;
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use self::ludb::Cuts;
+use self::programme::Solver;
 use super::Service;
 use crate::police::TokenBucket;
 use crate::units::{Bytes, Nanos};
@@ -94,6 +102,12 @@ pub enum Method {
     Hops,
     /// Servers in a row that the same packets pass are one.
     Once,
+    /// What cross traffic leaves at each server, by convolution (separated flow analysis).
+    Sfa,
+    /// The least upper delay bound.
+    Ludb,
+    /// A linear programme of polynomial size.
+    Plp,
     /// What other flows leave of each server, in whatever order they are served.
     Separate,
     /// The same of all servers together, where other flows count once.
@@ -114,25 +128,39 @@ pub struct Bound {
 
 impl Method {
     /// All of them; of those that find the same, the first counts.
-    pub const ALL: [Method; 5] =
-        [Method::Hops, Method::Once, Method::Separate, Method::MultiplexingOnce, Method::Matching];
+    pub const ALL: [Method; 8] = [
+        Method::Hops,
+        Method::Once,
+        Method::Sfa,
+        Method::Ludb,
+        Method::Plp,
+        Method::Separate,
+        Method::MultiplexingOnce,
+        Method::Matching,
+    ];
 
     /// What it is called.
     pub fn name(self) -> &'static str {
         match self {
             Method::Hops => "hops added",
             Method::Once => "bursts once",
+            Method::Sfa => "SFA",
+            Method::Ludb => "LUDB",
+            Method::Plp => "PLP",
             Method::Separate => "separate flows",
             Method::MultiplexingOnce => "multiplexing once",
             Method::Matching => "tandem matching",
         }
     }
 
-    /// The delay over the path; `None` if the method does not apply.
-    fn bound(self, tandem: &Tandem) -> Option<Nanos> {
+    /// The delay over the path, if the least that is known so far is `known`; `None` if the method does not apply.
+    fn bound(self, tandem: &Tandem, known: Nanos, solver: &dyn Solver) -> Option<Nanos> {
         match self {
             Method::Hops => Some(hops::delay(tandem)),
             Method::Once => tandem.cut(once::delay),
+            Method::Sfa => ludb::delay(tandem, Cuts::Everywhere, solver),
+            Method::Ludb => ludb::least(tandem, solver),
+            Method::Plp => plp::delay(tandem, known, solver),
             Method::Separate => matching::separate(tandem),
             Method::MultiplexingOnce => matching::once(tandem),
             Method::Matching => matching::matching(tandem),
@@ -142,9 +170,14 @@ impl Method {
 
 impl Tandem {
     /// What each method finds that applies, in the order of [`Method::ALL`].
-    pub fn bounds(&self) -> Vec<Bound> {
-        let found = |method: Method| Some(Bound { method, delay: method.bound(self)? });
-        Method::ALL.into_iter().filter_map(found).collect()
+    pub fn bounds(&self, solver: &dyn Solver) -> Vec<Bound> {
+        let mut bounds: Vec<Bound> = Vec::new();
+        for method in Method::ALL {
+            let known = bounds.iter().map(|bound| bound.delay).min().unwrap_or(Nanos::MAX);
+            let delay = method.bound(self, known, solver);
+            bounds.extend(delay.map(|delay| Bound { method, delay }));
+        }
+        bounds
     }
 
     /// The least that a method finds for parts of the path together, over all ways to cut it. A server by

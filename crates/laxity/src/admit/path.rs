@@ -141,7 +141,7 @@ pub(super) fn lowered(curve: &Curve, packet: Bytes) -> Curve {
 }
 
 /// The lines of a concave curve, each rounded up.
-fn concave(curve: &Curve) -> Vec<TokenBucket> {
+pub(super) fn concave(curve: &Curve) -> Vec<TokenBucket> {
     let line = |piece: &crate::curve::Piece| {
         let bucket = &piece.value - &piece.slope * &piece.start;
         let rate = (&piece.slope * exact(NANOBITS_PER_BYTE)).ceil().to_integer();
@@ -153,7 +153,7 @@ fn concave(curve: &Curve) -> Vec<TokenBucket> {
     curve.pieces().iter().map(line).collect()
 }
 
-/// The order of a feed-forward network: each hop after all that feed it.
+/// The order of a network: each hop after all that feed it, as far as there is such an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
     /// The hops that depend on no cycle, in that order.
@@ -161,6 +161,8 @@ pub struct Order {
     /// The hops of cyclic dependencies, which feed one another, and those on the way from one cycle to
     /// another.
     pub cyclic: Vec<usize>,
+    /// The hops behind these, in that order.
+    pub behind: Vec<usize>,
 }
 
 impl Order {
@@ -170,11 +172,10 @@ impl Order {
         let (after, before) = (on_or_behind_cycles(hops, feeds), on_or_behind_cycles(hops, &back));
         let is_cyclic: Vec<_> = (0..hops).map(|hop| after[hop] && before[hop]).collect();
         let rest = feeds.iter().filter(|(from, to)| !is_cyclic[*from] && !is_cyclic[*to]);
-        let (forward, _) = sorted(hops, &rest.copied().collect::<Vec<_>>());
-        Order {
-            forward: forward.into_iter().filter(|hop| !is_cyclic[*hop]).collect(),
-            cyclic: (0..hops).filter(|hop| is_cyclic[*hop]).collect(),
-        }
+        let (order, _) = sorted(hops, &rest.copied().collect::<Vec<_>>());
+        let rest = order.into_iter().filter(|hop| !is_cyclic[*hop]);
+        let (behind, forward) = rest.partition(|hop| after[*hop]);
+        Order { forward, cyclic: (0..hops).filter(|hop| is_cyclic[*hop]).collect(), behind }
     }
 }
 

@@ -17,12 +17,13 @@ impl Proof {
 /// The longest path that is shown whole, in characters.
 const PATH_LIMIT: usize = 48;
 
-const PATH_HEADER: [&str; 10] = [
+const PATH_HEADER: [&str; 11] = [
     "class",
     "path",
     "flows",
     "end-to-end [ms]",
     "bound [ms]",
+    "by",
     "slack [ms]",
     "hops added [ms]",
     "bursts once [ms]",
@@ -37,6 +38,7 @@ fn path_row(path: &PathProof) -> Vec<String> {
         path.flows.to_string(),
         shown(path.deadline_ns),
         shown(path.bound_ns),
+        path.method.unwrap_or(NOTHING).to_string(),
         shown(path.slack_ns),
         shown(path.sum_ns),
         shown(path.once_ns),

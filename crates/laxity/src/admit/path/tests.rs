@@ -199,7 +199,7 @@ proptest! {
         feeds in vec((0..9usize, 0..9usize), 0..14),
     ) {
         let feeds: Vec<_> = feeds.into_iter().map(|(a, b)| (a % hops, b % hops)).collect();
-        let Order { forward, cyclic } = Order::of(hops, &feeds);
+        let Order { mut forward, cyclic, behind } = Order::of(hops, &feeds);
         let mut leads = vec![vec![false; hops]; hops];
         for &(from, to) in &feeds {
             leads[from][to] = true;
@@ -217,6 +217,11 @@ proptest! {
                 && (0..hops).any(|b| round(b) && leads[hop][b]);
         let expected: Vec<_> = (0..hops).filter(|hop| at(*hop)).collect();
         prop_assert_eq!(&cyclic, &expected);
+        for hop in 0..hops {
+            let after = (0..hops).any(|a| round(a) && leads[a][hop]);
+            prop_assert_eq!(behind.contains(&hop), after && !at(hop));
+        }
+        forward.extend(behind);
         prop_assert_eq!(forward.len() + cyclic.len(), hops);
         for &(from, to) in &feeds {
             let place = |hop| forward.iter().position(|other| *other == hop);

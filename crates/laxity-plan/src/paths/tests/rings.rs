@@ -1,0 +1,78 @@
+//! Outputs that feed one another.
+
+use super::*;
+
+/// Four nodes in a ring, and a class from each of them over three links, with so many kbit/s.
+fn ring(scheduler: &str, rate: u64) -> String {
+    let mut text = format!("{LINK}scheduler.kind = \"{scheduler}\"\n");
+    let node = |at: usize| ["n", "e", "s", "w"][at % 4];
+    for at in 0..4 {
+        text += &format!(
+            "network.link{at}.between = [\"{}\", \"{}\"]\n\
+             class.from-{} = {{ arrival = {{ bucket = \"2000b\", rate = \"{rate}kbit\" }}, weight = 1 }}\n",
+            node(at),
+            node(at + 1),
+            node(at),
+        );
+    }
+    for at in 0..4 {
+        let path: Vec<_> = (at..at + 4).map(node).collect();
+        text += &source(&format!("from-{}", node(at)), &path);
+    }
+    text
+}
+
+#[test]
+fn fifo_rings_have_bounds_that_follow_from_themselves() {
+    let plan = plan(&ring("fifo", 1_000));
+    let on = plan.networked().unwrap();
+    let found = on.paths();
+    assert_eq!(found.cyclic.len(), 4);
+    let bounds: Vec<_> = found.routes.iter().map(|route| route.bound().unwrap()).collect();
+    // All alike, and no less than three bursts at once at the first link and propagation.
+    assert!(bounds.iter().all(|bound| *bound == bounds[0]), "{bounds:?}");
+    assert!(bounds[0] > Nanos(6 * MS + 3 * 2 * MS), "{bounds:?}");
+
+    // Looked at once more, nothing changes: it is no limit that is approached.
+    let mut paths = on.outlined();
+    let mut analysis = paths.analyse(on);
+    for output in 0..paths.outputs.len() {
+        analysis.output(&mut paths, output);
+        assert_eq!(paths.outputs[output].classes, found.outputs[output].classes);
+    }
+}
+
+#[test]
+fn what_needs_no_neighbours_has_bounds_in_any_ring() {
+    for scheduler in ["wfq", "wf2q", "drr"] {
+        // Three classes at every link, whose shares are a quarter each: 2 of 8 Mbit/s.
+        let paths = paths(&ring(scheduler, 1_990));
+        assert!(!paths.cyclic.is_empty());
+        for route in &paths.routes {
+            assert!(route.bound().is_ok(), "{scheduler}: {route:?}");
+        }
+    }
+}
+
+#[test]
+fn where_delays_grow_without_end_there_are_no_bounds() {
+    let unstable = plan(&ring("fifo", 3_000));
+    let found = unstable.networked().unwrap().paths();
+    for route in &found.routes {
+        assert_eq!(route.bound(), Err(Unproved::CyclicDependency), "{route:?}");
+    }
+    // What was found on the way is not taken for true.
+    let around = || found.cyclic.iter().flat_map(|of| &found.outputs[*of].classes);
+    assert!(around().count() > 0 && around().all(|of| of.arrival.is_none()));
+
+    // At what load is as said, to a percent.
+    let plan = plan(&ring("fifo", 1_000));
+    let percent = plan.networked().unwrap().bounded_up_to().unwrap();
+    assert!((110..=266).contains(&percent), "{percent}");
+    let is_bounded = |percent: u64| {
+        let text = ring("fifo", 1_000).replace("1000kbit", &format!("{}kbit", 10 * percent));
+        let text = text.replace("2000b", &format!("{}b", 20 * percent));
+        paths(&text).routes.iter().all(|route| route.bound().is_ok())
+    };
+    assert!(is_bounded(percent) && !is_bounded(percent + 1), "{percent}");
+}

@@ -1,0 +1,190 @@
+//! What a first-in, first-out server leaves of its service to some of its flows.
+//!
+//! If all packets are served by the curve S in order of arrival and the others come under A, then the
+//! rest has, for every `theta >= 0`, the service curve
+//!
+//! ```text
+//! [S(t) - A(t - theta)]+ for t > theta, and 0 before
+//! ```
+//!
+//! (Cruz 1998, "SCED+"; Le Boudec, Thiran 2001, Proposition 6.2.1; that it may fall does no harm: Bouillard, Boyer, Le
+//! Corronc 2018, Theorem 7.5). Which theta is the best depends on what else is on the path.
+
+use alloc::vec::Vec;
+
+use num_traits::Zero;
+
+use super::{Flow, Group, Order, Tandem};
+use crate::admit::arrival_curve;
+use crate::admit::path::{ROUNDING, concave, lowered};
+use crate::curve::{Curve, Exact, Piece, exact_nanos};
+use crate::units::Nanos;
+
+/// The service curve of the rest.
+pub(super) fn residual(service: &Curve, others: &Curve, theta: &Exact) -> Curve {
+    zero_before(&service.sub(&others.shift(theta)).clamp_at_zero(), theta)
+}
+
+/// A curve that is 0 up to some time.
+fn zero_before(curve: &Curve, time: &Exact) -> Curve {
+    if time.is_zero() {
+        return curve.clone();
+    }
+    let piece = |start: &Exact, value, slope| Piece { start: start.clone(), value, slope };
+    let nothing = piece(&Exact::zero(), Exact::zero(), Exact::zero());
+    let begins = piece(time, curve.value(time), curve.slope_after(time));
+    let later = curve.pieces().iter().filter(|piece| piece.start > *time).cloned();
+    let pieces: Vec<_> = [nothing, begins].into_iter().chain(later).collect();
+    Curve::from_pieces(pieces).expect("pieces in order, the first at time 0")
+}
+
+impl Tandem {
+    /// The path without the servers of which only the delay is known, and what these take. A delay of all
+    /// packets alike may be taken out of a row of servers: what is left of it after any cross traffic is
+    /// the same delay.
+    ///
+    /// `None` if servers are not first-in, first-out, none is left, or it is not known what comes to one of them.
+    pub(super) fn of_fifo_servers(&self) -> Option<(Tandem, Nanos)> {
+        if self.servers.iter().any(|server| server.order != Order::Fifo) {
+            return None;
+        }
+        let is_known = |at: &usize| self.servers[*at].service.is_some();
+        let kept: Vec<usize> = (0..self.servers.len()).filter(is_known).collect();
+        let is_unknown = |flow: &Flow| {
+            flow.path
+                .clone()
+                .zip(&flow.arrivals)
+                .any(|(at, comes)| is_known(&at) && comes.is_empty())
+        };
+        if kept.is_empty() || self.flows.iter().any(is_unknown) {
+            return None;
+        }
+        let others = self.servers.iter().filter(|server| server.service.is_none());
+        let delay = others.map(|server| server.delay).fold(Nanos::ZERO, Nanos::saturating_add);
+        let place = |at: usize| kept.partition_point(|kept| *kept < at);
+        let flow = |flow: &Flow| {
+            let path = place(flow.path.start)..place(flow.path.end);
+            let known = kept[path.clone()].iter();
+            let arrivals = known.map(|at| flow.arrivals[at - flow.path.start].clone()).collect();
+            Flow { path, arrivals, ..flow.clone() }
+        };
+        let mut tandem = Tandem {
+            servers: kept.iter().map(|&at| self.servers[at].clone()).collect(),
+            flows: self.flows.iter().map(flow).collect(),
+            groups: self.groups.iter().filter(|group| is_known(&group.server)).cloned().collect(),
+        };
+        tandem.groups.iter_mut().for_each(|group| group.server = place(group.server));
+        Some((tandem.part(0..kept.len()), delay))
+    }
+
+    /// The same with all flows that pass the same servers as one, in the order of the first of each.
+    pub(super) fn by_paths(&self) -> Tandem {
+        let mut parts: Vec<Vec<usize>> = Vec::new();
+        for (number, flow) in self.flows.iter().enumerate() {
+            match parts.iter_mut().find(|part| self.flows[part[0]].path == flow.path) {
+                Some(part) => part.push(number),
+                None => parts.push([number].to_vec()),
+            }
+        }
+        let flow = |(class, part): (usize, &Vec<usize>)| {
+            let path = self.flows[part[0]].path.clone();
+            let comes = |server: usize| concave(&self.comes(part, server));
+            let packet = part.iter().map(|flow| self.flows[*flow].packet).max();
+            let arrivals = path.clone().map(comes).collect();
+            Flow { class, path, arrivals, packet: packet.unwrap_or_default() }
+        };
+        // What is known of some of the flows that are one is not known of it.
+        let group = |group: &Group| {
+            let is_inside =
+                |part: &usize| parts[*part].iter().all(|flow| group.flows.contains(flow));
+            let flows = (0..parts.len()).filter(is_inside).collect();
+            Group { flows, ..group.clone() }
+        };
+        Tandem {
+            servers: self.servers.clone(),
+            flows: parts.iter().enumerate().map(flow).collect(),
+            groups: self.groups.iter().map(group).filter(|group| !group.flows.is_empty()).collect(),
+        }
+    }
+
+    /// By what curve a server serves all that comes there, packets that store and forward included: but at
+    /// the last server of a path, what has been sent of a packet does not count before its last bit.
+    pub(super) fn serves(&self, server: usize) -> Option<Curve> {
+        let of = &self.servers[server];
+        let service = of.service.as_ref()?;
+        let late = exact_nanos(service.late.saturating_add(ROUNDING));
+        let is_last = server + 1 == self.servers.len();
+        let curve = match is_last {
+            true => service.curve.clone(),
+            false => lowered(&service.curve, of.packet),
+        };
+        Some(curve.shift(&late))
+    }
+
+    /// Under what some flows come to a server together.
+    pub(super) fn comes(&self, flows: &[usize], server: usize) -> Curve {
+        let mut rest = flows.to_vec();
+        let mut parts = Vec::new();
+        for group in self.groups.iter().filter(|group| group.server == server) {
+            let (inside, outside): (Vec<usize>, Vec<usize>) =
+                rest.iter().partition(|flow| group.flows.contains(flow));
+            if !inside.is_empty() {
+                parts
+                    .push(arrival_curve(&group.arrival).minimum(&self.of_classes(&inside, server)));
+                rest = outside;
+            }
+        }
+        parts.push(self.of_classes(&rest, server));
+        self.of_classes(flows, server).minimum(&Curve::sum(&parts))
+    }
+
+    /// The same by what is known of their classes alone.
+    fn of_classes(&self, flows: &[usize], server: usize) -> Curve {
+        let mut classes: Vec<_> = flows.iter().map(|flow| &self.flows[*flow]).collect();
+        classes.sort_by_key(|flow| flow.class);
+        classes.dedup_by_key(|flow| flow.class);
+        let arrival = |flow: &&Flow| arrival_curve(&flow.arrivals[server - flow.path.start]);
+        let curves: Vec<_> = classes.iter().map(arrival).collect();
+        if curves.is_empty() { Curve::zero() } else { Curve::sum(&curves) }
+    }
+}
+
+/// A service curve as a delay and stages `sigma + rho t` of which the least counts (pseudo-affine: Lenzini,
+/// Martorini, Mingozzi, Stea 2006), in floating-point numbers; no more than the curve.
+pub(super) struct Stages {
+    pub delay: Exact,
+    pub stages: Vec<(Exact, Exact)>,
+}
+
+impl Stages {
+    pub fn of(curve: &Curve) -> Option<Stages> {
+        let begins = |piece: &&Piece| !piece.slope.is_zero() || !piece.value.is_zero();
+        let first = curve.pieces().iter().position(|piece| begins(&piece))?;
+        let pieces = &curve.pieces()[first..];
+        let falls = |pair: &[Piece]| {
+            let goes_on = &pair[0].value + &pair[0].slope * (&pair[1].start - &pair[0].start);
+            pair[1].slope <= pair[0].slope && goes_on == pair[1].value
+        };
+        if pieces.windows(2).all(falls) {
+            let delay = pieces[0].start.clone();
+            let stage = |piece: &Piece| {
+                (&piece.value - &piece.slope * (&piece.start - &delay), piece.slope.clone())
+            };
+            let stages = pieces.iter().map(stage).collect();
+            return Some(Stages { delay, stages });
+        }
+        let below = curve.greatest_convex_minorant();
+        let last = below.pieces().last()?;
+        if last.slope <= Exact::zero() {
+            return None;
+        }
+        let delay = (&last.start - &last.value / &last.slope).max(Exact::zero());
+        Some(Stages { delay, stages: [(Exact::zero(), last.slope.clone())].to_vec() })
+    }
+}
+
+/// The line of a concave curve that counts in the long run: the burst and the rate.
+pub(super) fn long_run(arrival: &Curve) -> (Exact, Exact) {
+    let last = arrival.pieces().last().expect("curves have pieces");
+    (&last.value - &last.slope * &last.start, last.slope.clone())
+}

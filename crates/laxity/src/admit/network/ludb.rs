@@ -1,0 +1,329 @@
+//! The least upper delay bound of a first-in, first-out tandem (Lenzini, Mingozzi, Stea 2008, "A methodology for
+//! computing end-to-end delay bounds in FIFO-multiplexing tandems"; Bisti, Lenzini, Mingozzi, Stea 2012,
+//! "Numerical analysis of worst-case end-to-end delay bounds in FIFO tandem networks").
+//!
+//! Where the paths of any two flows are apart or one inside the other, the tandem is nested. From inside
+//! out, what each cross flow leaves is a service curve with a free theta ([`fifo`](super::fifo)),
+//! and servers in a row are one by convolution. In the end the flow of interest has a service curve of as many
+//! parameters as there are cross flows, and the least delay over all of them counts.
+//!
+//! The curves are pseudo-affine: a delay D and stages `sigma + rho t`. A cross flow of the curve
+//! `b + r t`, with theta = D + u, leaves (2008, Theorem 3.1, with u for the distance of the curves and s)
+//!
+//! ```text
+//! D + u, and sigma + rho u - b, rho - r    for u >= (b - sigma) / rho over all stages
+//! ```
+//!
+//! of which all is linear in the parameters u. So is the delay of the flow of interest, the least h with
+//! `sigma + rho h >= b` over all stages, and one linear programme finds all of them. It works in floating-point numbers and
+//! with the lines of arrival curves that count in the long run. It proves nothing: any theta
+//! gives a service curve. What it finds is rounded to nanoseconds, and with that the delay is worked
+//! out from the curves as they are, in fractions.
+//!
+//! Other tandems are made nested: of two flows that overlap, one is cut and counts as two flows from there on, the second with
+//! the arrival curve that is known of it there. Cut at every server, this is separated flow analysis.
+
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use num_traits::ToPrimitive;
+
+use super::Tandem;
+use super::fifo::{Stages, long_run, residual};
+use super::programme::{Programme, Row, Solver};
+use crate::curve::{Curve, Exact, ceil_nanos, exact_nanos};
+use crate::units::Nanos;
+
+/// Where flows that overlap are cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cuts {
+    /// The one that began first, where the other joins.
+    Earlier,
+    /// The one that began last, where the other leaves.
+    Later,
+    /// All, at every server.
+    Everywhere,
+}
+
+/// The lesser delay of both ways to cut flows that overlap, if any do.
+pub(super) fn least(tandem: &Tandem, solver: &dyn Solver) -> Option<Nanos> {
+    let of = |cuts| delay(tandem, cuts, solver);
+    let is_nested = nested_paths(tandem, Cuts::Earlier).len() == tandem.flows.len();
+    match is_nested {
+        true => of(Cuts::Earlier),
+        false => [Cuts::Earlier, Cuts::Later].into_iter().filter_map(of).min(),
+    }
+}
+
+/// The delay over the path, with flows cut where they overlap; `None` where servers are not first-in, first-out,
+/// or more comes than is served.
+pub(super) fn delay(tandem: &Tandem, cuts: Cuts, solver: &dyn Solver) -> Option<Nanos> {
+    let (tandem, apart) = tandem.of_fifo_servers()?;
+    let nested = Nested::of(&tandem, cuts)?;
+    let mut thetas = nested.best(solver)?.into_iter();
+    let served = nested.served(&nested.whole, &mut thetas);
+    let distance = Curve::horizontal_distance(&nested.arrival, &served)?;
+    Some(ceil_nanos(&distance)?.saturating_add(apart))
+}
+
+/// A nested tandem.
+struct Nested {
+    /// By what each server serves all that comes there.
+    serves: Vec<Curve>,
+    /// What passes all servers: the flow of interest and those that are with it all the way.
+    arrival: Curve,
+    /// What is inside.
+    whole: Inside,
+}
+
+/// Servers in a row, and cross flows inside, from left to right.
+struct Inside {
+    servers: Range<usize>,
+    cross: Vec<Cross>,
+}
+
+/// Flows that pass the same servers.
+struct Cross {
+    arrival: Curve,
+    inside: Inside,
+}
+
+impl Nested {
+    fn of(tandem: &Tandem, cuts: Cuts) -> Option<Nested> {
+        let servers = 0..tandem.servers.len();
+        let serves: Option<Vec<_>> = servers.clone().map(|server| tandem.serves(server)).collect();
+        let mut of: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+        for (number, path) in nested_paths(tandem, cuts) {
+            of.entry((path.start, path.end)).or_default().push(number);
+        }
+        let all = of.remove(&(servers.start, servers.end))?;
+        let arrival = tandem.comes(&all, 0);
+        // Those that begin first come first, and of these the longest, which hold the others.
+        let mut cross: Vec<_> = of.into_iter().collect();
+        cross.sort_by_key(|((start, end), _)| (*start, usize::MAX - end));
+        let mut cross = cross.into_iter().peekable();
+        let mut next_inside = |within: &Range<usize>| {
+            cross
+                .next_if(|((_, end), _)| *end <= within.end)
+                .map(|((start, end), flows)| (start..end, tandem.comes(&flows, start)))
+        };
+        let whole = inside(servers, &mut next_inside);
+        Some(Nested { serves: serves?, arrival, whole })
+    }
+
+    /// The theta of all cross flows that make the delay the least, those inside first.
+    fn best(&self, solver: &dyn Solver) -> Option<Vec<Nanos>> {
+        let mut search = Search::new(self)?;
+        let served = search.served(self, &self.whole)?;
+        let (burst, rate) = long_run(&self.arrival);
+        let (burst, rate) = (search.amount(burst.to_f64()?), search.rate(rate.to_f64()?));
+        let last = search.variables;
+        search.variables += 1;
+        for (sigma, rho) in &served.stages {
+            if *rho < rate {
+                return None;
+            }
+            // sigma + rho h >= burst
+            search.at_least(&sigma.plus(last, *rho), burst);
+        }
+        let cost = served.delay.plus(last, 1.0);
+        let mut costs = vec![0.0; search.variables];
+        cost.terms.iter().for_each(|(variable, factor)| costs[*variable] += factor);
+        let found = solver.minimise(&Programme { costs, rows: search.rows })?;
+        // The conversion saturates, and whatever theta is, the curve holds.
+        let nanos = |theta: &Expression| Nanos((theta.value(&found) * search.time + 0.5) as u64);
+        Some(search.thetas.iter().map(nanos).collect())
+    }
+
+    /// The service of what passes all of these servers.
+    fn served(&self, inside: &Inside, thetas: &mut impl Iterator<Item = Nanos>) -> Curve {
+        let mut served: Vec<Curve> = Vec::new();
+        let mut at = inside.servers.start;
+        for cross in &inside.cross {
+            served.extend(self.serves[at..cross.inside.servers.start].iter().cloned());
+            at = cross.inside.servers.end;
+            let here = self.served(&cross.inside, thetas);
+            let theta = exact_nanos(thetas.next().unwrap_or_default());
+            served.push(residual(&here, &cross.arrival, &theta));
+        }
+        served.extend(self.serves[at..inside.servers.end].iter().cloned());
+        served.into_iter().reduce(|all, one| all.convolve(&one)).unwrap_or_else(Curve::zero)
+    }
+}
+
+/// The flows' paths in parts of which any two are apart or one inside the other.
+fn nested_paths(tandem: &Tandem, cuts: Cuts) -> Vec<(usize, Range<usize>)> {
+    let all = 0..tandem.servers.len();
+    let mut paths: Vec<_> =
+        tandem.flows.iter().enumerate().map(|(number, flow)| (number, flow.path.clone())).collect();
+    if cuts == Cuts::Everywhere {
+        let single = |(number, path): (usize, Range<usize>)| match path == all {
+            true if number == 0 => vec![(number, path)],
+            _ => path.map(|server| (number, server..server + 1)).collect(),
+        };
+        return paths.into_iter().flat_map(single).collect();
+    }
+    let overlap =
+        |a: &Range<usize>, b: &Range<usize>| a.start < b.start && b.start < a.end && a.end < b.end;
+    let find = |paths: &[(usize, Range<usize>)]| {
+        let at = |(earlier, a): (usize, &(usize, Range<usize>))| {
+            let later = paths.iter().position(|b| overlap(&a.1, &b.1))?;
+            Some((earlier, later))
+        };
+        paths.iter().enumerate().find_map(at)
+    };
+    while let Some((earlier, later)) = find(&paths) {
+        let (cut, at) = match cuts {
+            Cuts::Earlier => (earlier, paths[later].1.start),
+            _ => (later, paths[earlier].1.end),
+        };
+        let (number, path) = paths[cut].clone();
+        paths[cut].1 = path.start..at;
+        paths.push((number, at..path.end));
+    }
+    paths
+}
+
+/// The cross flows inside, those inside these first.
+fn inside(
+    servers: Range<usize>,
+    next: &mut dyn FnMut(&Range<usize>) -> Option<(Range<usize>, Curve)>,
+) -> Inside {
+    let mut cross = Vec::new();
+    while let Some((path, arrival)) = next(&servers) {
+        cross.push(Cross { arrival, inside: inside(path, next) });
+    }
+    Inside { servers, cross }
+}
+
+/// A linear expression: a constant and factors of variables.
+#[derive(Clone, Debug, Default)]
+struct Expression {
+    constant: f64,
+    terms: Vec<(usize, f64)>,
+}
+
+impl Expression {
+    fn plus(&self, variable: usize, factor: f64) -> Expression {
+        let mut sum = self.clone();
+        match sum.terms.iter_mut().find(|term| term.0 == variable) {
+            Some(term) => term.1 += factor,
+            None => sum.terms.push((variable, factor)),
+        }
+        sum
+    }
+
+    fn value(&self, of: &[f64]) -> f64 {
+        self.terms
+            .iter()
+            .fold(self.constant, |sum, (variable, factor)| sum + factor * of[*variable])
+    }
+
+    fn add(&self, other: &Expression) -> Expression {
+        let sum = other.terms.iter().fold(self.clone(), |sum, term| sum.plus(term.0, term.1));
+        Expression { constant: self.constant + other.constant, ..sum }
+    }
+}
+
+/// A pseudo-affine curve whose delay and bursts depend on the parameters.
+#[derive(Clone, Debug, Default)]
+struct Affine {
+    delay: Expression,
+    stages: Vec<(Expression, f64)>,
+}
+
+/// The linear programme in the making, in units in which numbers are neither large nor small.
+struct Search {
+    /// In nanoseconds.
+    time: f64,
+    /// In bytes per nanosecond.
+    fastest: f64,
+    variables: usize,
+    rows: Vec<Row>,
+    /// Of each cross flow, those inside first.
+    thetas: Vec<Expression>,
+}
+
+impl Search {
+    fn new(nested: &Nested) -> Option<Search> {
+        let float = |x: &Exact| x.to_f64();
+        let rates: Option<Vec<f64>> =
+            nested.serves.iter().map(|curve| float(curve.final_slope())).collect();
+        let fastest = rates?.into_iter().fold(0.0, f64::max);
+        let burst = float(&long_run(&nested.arrival).0)?;
+        if fastest <= 0.0 {
+            return None;
+        }
+        let time = (burst / fastest).max(1.0);
+        Some(Search { time, fastest, variables: 0, rows: Vec::new(), thetas: Vec::new() })
+    }
+
+    fn rate(&self, bytes_per_nano: f64) -> f64 {
+        bytes_per_nano / self.fastest
+    }
+
+    fn amount(&self, bytes: f64) -> f64 {
+        bytes / (self.fastest * self.time)
+    }
+
+    fn at_least(&mut self, sum: &Expression, least: f64) {
+        let terms = sum.terms.iter().filter(|term| term.1 != 0.0).copied().collect();
+        self.rows.push(Row { terms, at_least: least - sum.constant });
+    }
+
+    /// The service of what passes all of these servers.
+    fn served(&mut self, nested: &Nested, inside: &Inside) -> Option<Affine> {
+        let mut served = Affine::default();
+        let mut at = inside.servers.start;
+        let join = |served: &mut Affine, one: Affine| {
+            served.delay = served.delay.add(&one.delay);
+            served.stages.extend(one.stages);
+        };
+        for cross in &inside.cross {
+            for server in at..cross.inside.servers.start {
+                join(&mut served, self.server(&nested.serves[server])?);
+            }
+            at = cross.inside.servers.end;
+            let here = self.served(nested, &cross.inside)?;
+            join(&mut served, self.left(here, &cross.arrival)?);
+        }
+        for server in at..inside.servers.end {
+            join(&mut served, self.server(&nested.serves[server])?);
+        }
+        Some(served)
+    }
+
+    fn server(&self, curve: &Curve) -> Option<Affine> {
+        let Stages { delay, stages } = Stages::of(curve)?;
+        let constant = |constant: f64| Expression { constant, terms: Vec::new() };
+        let stage = |(sigma, rho): &(Exact, Exact)| {
+            Some((constant(self.amount(sigma.to_f64()?)), self.rate(rho.to_f64()?)))
+        };
+        let stages = stages.iter().map(stage).collect::<Option<_>>()?;
+        Some(Affine { delay: constant(delay.to_f64()? / self.time), stages })
+    }
+
+    /// What a cross flow leaves.
+    fn left(&mut self, service: Affine, cross: &Curve) -> Option<Affine> {
+        let (burst, rate) = long_run(cross);
+        let (burst, rate) = (self.amount(burst.to_f64()?), self.rate(rate.to_f64()?));
+        let u = self.variables;
+        self.variables += 1;
+        let mut stages = Vec::new();
+        for (sigma, rho) in service.stages {
+            if rho <= rate {
+                return None;
+            }
+            let mut after = sigma.plus(u, rho);
+            // rho u >= burst - sigma
+            self.at_least(&after, burst);
+            after.constant -= burst;
+            stages.push((after, rho - rate));
+        }
+        let delay = service.delay.plus(u, 1.0);
+        self.thetas.push(delay.clone());
+        Some(Affine { delay, stages })
+    }
+}
