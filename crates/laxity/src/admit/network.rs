@@ -8,7 +8,7 @@
 //! Several [methods](Method) bound the delay from end to end, a file each. None is the best everywhere;
 //! all are asked that apply, and the least counts. A method that does not apply to the path as a whole,
 //! or is loose there, may do so for parts of it, and the bounds of parts add up: each is asked
-//! for the best way to [cut](Tandem::cut).
+//! for the best way to cut it.
 //!
 //! Servers store and forward: a packet counts with its last bit, at every server. What comes to a server, and
 //! what leaves it, are whole packets.
