@@ -186,11 +186,11 @@ fn nested_paths(tandem: &Tandem, cuts: Cuts) -> Vec<(usize, Range<usize>)> {
     paths
 }
 
+/// The servers of a cross flow, and its arrival curve.
+type Coming = (Range<usize>, Curve);
+
 /// The cross flows inside, those inside these first.
-fn inside(
-    servers: Range<usize>,
-    next: &mut dyn FnMut(&Range<usize>) -> Option<(Range<usize>, Curve)>,
-) -> Inside {
+fn inside(servers: Range<usize>, next: &mut dyn FnMut(&Range<usize>) -> Option<Coming>) -> Inside {
     let mut cross = Vec::new();
     while let Some((path, arrival)) = next(&servers) {
         cross.push(Cross { arrival, inside: inside(path, next) });
