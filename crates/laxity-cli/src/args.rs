@@ -74,7 +74,7 @@ pub enum Command {
     /// Give a plan to the kernel's own disciplines at an interface.
     #[cfg(target_os = "linux")]
     Apply(Apply),
-    /// Print what a link is like that `live` forwards over, `watch` measures or `apply` shapes.
+    /// Print what a link is like that `live`, `watch` or `apply` is at.
     #[cfg(target_os = "linux")]
     Status(Status),
     /// Have `live` read its plans again and follow them.

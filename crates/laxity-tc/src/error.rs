@@ -7,6 +7,11 @@ pub type Read<T> = Result<T, Fault>;
 
 /// A text from outside on one line, for messages and comments.
 pub fn plain(text: &str) -> String {
+    on_one_line(&shown(text))
+}
+
+/// The same, however long it is.
+pub fn on_one_line(text: &str) -> String {
     let printable = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    shown(text).chars().map(printable).collect()
+    text.chars().map(printable).collect()
 }

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use laxity_plan::Plan;
 
-use crate::error::plain;
+use crate::error::{on_one_line, plain};
 use crate::linux::{Carried, Refusal};
 use crate::tree::text;
 
@@ -111,10 +111,10 @@ fn head(plan: &Plan, carried: &Carried, device: &str, promises: &Promises, text:
         "# Written by `laxity export tc` for {device}. Lines that begin with #: are for `laxity import tc`."
     );
     for line in promises.verdict.lines().filter(|line| !line.is_empty()) {
-        let _ = writeln!(text, "# {}", plain(line));
+        let _ = writeln!(text, "# {}", on_one_line(line));
     }
     for remark in &carried.remarks {
-        let _ = writeln!(text, "# Note: {}", plain(remark));
+        let _ = writeln!(text, "# Note: {}", on_one_line(remark));
     }
     contract::of_link(plan, text);
 }
@@ -141,7 +141,7 @@ fn commands(
         let _ = write!(text, "\n# {}", plain(&class.name));
         match promises.classes.get(*at) {
             Some(Some(promise)) => {
-                let _ = writeln!(text, ": {}", plain(promise));
+                let _ = writeln!(text, ": {}", on_one_line(promise));
             }
             _ => text.push('\n'),
         }

@@ -212,14 +212,21 @@ fn for_qfq(plan: &mut Plan) {
     let by_sum = u128::from(QFQ_WEIGHTS - leaves.len().min(1 << 15) as u64) * u128::from(largest);
     let scale = QFQ_WEIGHT.min(u64::try_from(by_sum / all.max(1)).unwrap_or(u64::MAX)).max(1);
     let exact = exact_weights(&leaves, &weights);
-    for leaf in leaves {
-        let weight = match &exact {
-            Some(divisor) => weights[leaf] / divisor,
-            None => {
-                let scaled = u128::from(weights[leaf]) * u128::from(scale);
-                u64::try_from(scaled / u128::from(largest)).unwrap_or(QFQ_WEIGHT).max(1)
-            }
-        };
+    let scaled = |leaf: usize| {
+        let scaled = u128::from(weights[leaf]) * u128::from(scale);
+        u64::try_from(scaled / u128::from(largest)).unwrap_or(QFQ_WEIGHT).max(1)
+    };
+    let whole: Vec<u64> = leaves
+        .iter()
+        .map(|leaf| match &exact {
+            Some(divisor) => weights[*leaf] / divisor,
+            None => scaled(*leaf),
+        })
+        .collect();
+    // In lowest terms, so that what comes back is written the same again.
+    let common = whole.iter().copied().fold(0, gcd).max(1);
+    for (leaf, weight) in leaves.into_iter().zip(whole) {
+        let weight = weight / common;
         let class = &mut plan.classes[leaf];
         class.weight = Weight(weight as u32 * Weight::ONE.0);
         class.curves = Curves::default();
@@ -231,15 +238,16 @@ fn for_qfq(plan: &mut Plan) {
     plan.link.max_packet = plan.link.max_packet.max(Bytes(QFQ_PACKETS.0));
 }
 
+/// The greatest common divisor.
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
 /// The greatest number that divides all weights, if what is left of each is one that the kernel takes.
 fn exact_weights(leaves: &[usize], weights: &[u64]) -> Option<u64> {
-    let gcd = |a: u64, b: u64| {
-        let (mut a, mut b) = (a, b);
-        while b > 0 {
-            (a, b) = (b, a % b);
-        }
-        a
-    };
     let divisor = leaves.iter().map(|leaf| weights[*leaf]).fold(0, gcd).max(1);
     let whole = leaves.iter().map(|leaf| weights[*leaf] / divisor);
     let fits =

@@ -91,7 +91,7 @@ fn options_say_what_the_script_does_not() {
     refused(
         &folder,
         &[&two[..], &["--dev", "eth1"]].concat(),
-        &["no hfsc, htb, qfq, prio or fq_codel set-up of eth1"],
+        &["no hfsc, htb, qfq, drr, prio or fq_codel set-up of eth1"],
     );
 }
 

@@ -40,9 +40,12 @@ fn qdisc_kind() -> impl Strategy<Value = QdiscKind> {
             QdiscKind::Tbf(Tbf { rate, burst: whole_ticks(rate, burst), limit })
         }),
         queue.clone().prop_map(|(limit, flows, quantum, target, interval, ecn)| {
+            // Times that the kernel shows as they were written.
+            let (target, interval) = (target / 128 * 128, interval / 128 * 128);
             QdiscKind::FqCodel(FqCodel { limit, flows, quantum, target, interval, ecn })
         }),
         queue.prop_map(|(limit, _, _, target, interval, ecn)| {
+            let (target, interval) = (target / 128 * 128, interval / 128 * 128);
             QdiscKind::CoDel(CoDel { limit, target, interval, ecn })
         }),
         red.prop_map(|(limit, min, max, wlog, plog, cell_log, max_p, ecn)| {

@@ -148,7 +148,7 @@ fn a_link_of_unknown_rate() {
 
 #[test]
 fn a_script_without_a_set_up() {
-    assert!(refusal("").1.contains("no hfsc, htb, qfq, prio or fq_codel set-up"));
+    assert!(refusal("").1.contains("no hfsc, htb, qfq, drr, prio or fq_codel set-up"));
     let (line, message, _) = refusal("\ntc qdisc add dev eth0 root handle 1: cake\n");
     assert_eq!((line, message.contains("the root of eth0 is cake")), (2, true));
     assert!(
