@@ -55,15 +55,10 @@ fn what_needs_no_neighbours_has_bounds_in_any_ring() {
 }
 
 #[test]
-fn where_delays_grow_without_end_there_are_no_bounds() {
+fn where_more_comes_than_a_ring_sends_there_are_no_bounds() {
     let unstable = plan(&ring("fifo", 3_000));
     let found = unstable.networked().unwrap().paths();
-    for route in &found.routes {
-        assert_eq!(route.bound(), Err(Unproved::CyclicDependency), "{route:?}");
-    }
-    // What was found on the way is not taken for true.
-    let around = || found.cyclic.iter().flat_map(|of| &found.outputs[*of].classes);
-    assert!(around().count() > 0 && around().all(|of| of.arrival.is_none()));
+    assert!(found.routes.iter().all(|route| route.bound().is_err()), "{:?}", found.routes);
 
     // At what load is as said, to a percent.
     let plan = plan(&ring("fifo", 1_000));

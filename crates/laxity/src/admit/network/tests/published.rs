@@ -26,8 +26,10 @@ fn one_hop_cross_traffic_has_its_closed_form() {
         let is_close = ludb + 1.0 >= expected && ludb <= expected + 3.0 * n + 2.0;
         assert!(is_close, "{servers} at {percent} %: {expected}, {bounds:?}");
         assert_eq!(by(&bounds, Method::Sfa), by(&bounds, Method::Ludb));
-        let plp = by(&bounds, Method::Plp).unwrap().0 as f64;
-        assert!(plp <= ludb + 3.0 * n, "{plp} {bounds:?}");
+        // Twenty links are too many variables.
+        let plp = by(&bounds, Method::Plp);
+        assert_eq!(plp.is_some(), servers <= 10, "{bounds:?}");
+        assert!(plp.is_none_or(|plp| plp.0 as f64 <= ludb + 3.0 * n), "{bounds:?}");
     }
 }
 
