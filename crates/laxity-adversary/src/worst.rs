@@ -263,8 +263,8 @@ impl Search<'_> {
 }
 
 /// Packets as an arrivals CSV, which `laxity run --arrivals` takes.
-pub fn csv(place: &Place<'_>, packets: &[Sent]) -> String {
-    let is_network = matches!(place, Place::Network(_));
+pub fn csv(plan: &Plan, packets: &[Sent]) -> String {
+    let is_network = plan.network.is_some();
     let with_flows = packets.iter().any(|packet| packet.flow > 0);
     let mut text = String::from(if is_network {
         "time_ns,source,class,length"
@@ -275,7 +275,7 @@ pub fn csv(place: &Place<'_>, packets: &[Sent]) -> String {
     for Sent { time, class, source, flow, length } in packets {
         let source = if is_network { format!("{},", source + 1) } else { String::new() };
         let flow = if with_flows { format!(",{flow}") } else { String::new() };
-        let class = &place.plan().classes[class.index()].name;
+        let class = &plan.classes[class.index()].name;
         let _ = writeln!(text, "{},{source}{},{length}{flow}", time.0, quoted(class));
     }
     text

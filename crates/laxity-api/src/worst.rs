@@ -112,8 +112,7 @@ fn case(place: &Place<'_>, target: &Target, found: Longest) -> WorstCase {
 impl WorstCase {
     /// The packets as an arrivals CSV, under which `run` measures that delay.
     pub fn csv(&self, plan: &Plan) -> String {
-        let assigned = plan.networked().map(|on| on.assigned());
-        csv(&place(plan, assigned.as_ref()), &self.sent)
+        csv(plan, &self.sent)
     }
 
     fn row(&self) -> worst::Row {
