@@ -227,3 +227,31 @@ fn a_network_is_fed_by_a_recording() {
     let refusal = "nothing arrived: the sources or the recording have no packet";
     refused(&nothing, &["run", "plan.toml"], &[refusal]);
 }
+
+#[test]
+fn a_profile_tells_where_the_time_went() {
+    let folder = Folder::with_plan(NETWORK);
+    let run = ["run", "plan.toml", "--duration", "5s", "--profile"];
+    let plain = folder.laxity(&["run", "plan.toml", "--duration", "5s", "--json"]).json(0);
+    let ended = folder.laxity(&[&run[..], &["--json"]].concat());
+    let mut profiled: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let profile = profiled.as_object_mut().unwrap().remove("profile").unwrap();
+    assert_eq!(profiled, plain);
+    assert_eq!(profile["hops"], plain["hop_departures"]);
+    let spent = profile["spent"].as_array().unwrap();
+    let counted: u64 = spent.iter().map(|spent| spent["count"].as_u64().unwrap()).sum();
+    assert_eq!(profile["events"].as_u64(), Some(counted));
+    let whats: Vec<_> = spent.iter().map(|spent| spent["what"].as_str().unwrap()).collect();
+    for what in ["sources", "arrivals", "senders", "choices"] {
+        assert!(whats.contains(&what), "{whats:?}");
+    }
+
+    let ended = folder.laxity(&run);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    for wanted in ["bottleneck", "arrivals", "choices", "fifo", "ns a hop"] {
+        assert!(ended.stderr.contains(wanted), "{wanted}: {}", ended.stderr);
+    }
+    let refused = folder.laxity(&[&run[..], &["--threads", "2"]].concat());
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("leave one of both out"), "{}", refused.stderr);
+}

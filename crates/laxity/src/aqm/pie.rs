@@ -68,9 +68,6 @@ const SLOWER: [(i64, i128); 6] =
 const PER_PART: i128 = 1_000_000 * 1_000_000_000;
 /// Longer delays count as this.
 const LONGEST: u64 = 1_000_000_000_000;
-/// Updates that are made up for after a time without packets; the probability has then come to rest.
-const MOST_UPDATES: u64 = 4096;
-
 /// PIE at work on a queue. Nothing happens between packets that an update would not find later, so updates are made up
 /// for when a packet comes or goes.
 #[derive(Clone, Debug)]
@@ -119,24 +116,48 @@ impl Controller {
 
     fn catch_up(&mut self, now: Nanos) {
         let due = 1 + (now - self.next_update).0 / self.pie.update.0;
-        (0..due.min(MOST_UPDATES)).for_each(|_| self.update());
+        let mut left = due;
+        while left > 0 {
+            let alike = self.alike().min(left);
+            self.update(alike);
+            left -= alike;
+        }
         self.next_update =
             Nanos(self.pie.update.0.saturating_mul(due).saturating_add(self.next_update.0));
     }
 
-    /// calculate_drop_prob (sections 4.2, 4.4 and 5.5).
-    fn update(&mut self) {
-        let [now, before] = [self.delay, self.before];
-        let mut step = self.step();
-        if self.probability >= ONE / 10 {
-            step = step.min(ONE / 50);
+    /// How many updates in a row move the probability by the same, as long as no packet comes or goes: until it passes
+    /// into where it moves faster or slower. So ages take as many calls as there are such places, or decays until
+    /// nothing is left.
+    fn alike(&self) -> u64 {
+        let decays = self.delay == Nanos::ZERO && self.probability / 64 > 0;
+        if self.before != self.delay || decays {
+            return 1;
         }
-        let mut probability = self.probability.saturating_add(step);
+        let step = self.step();
+        let bounds = SLOWER.iter().map(|(below, _)| ONE / below);
+        let from_to = match step.signum() {
+            0 => return u64::MAX,
+            1 => bounds.chain([ONE]).find(|bound| *bound > self.probability),
+            _ => {
+                let below = bounds.rev().find(|bound| *bound <= self.probability);
+                below.map(|bound| bound - 1).or((self.probability > 0).then_some(0))
+            }
+        };
+        from_to.map_or(u64::MAX, |to| to.abs_diff(self.probability).div_ceil(step.unsigned_abs()))
+    }
+
+    /// calculate_drop_prob (sections 4.2, 4.4 and 5.5), so many times while it moves by the same.
+    fn update(&mut self, times: u64) {
+        let [now, before] = [self.delay, self.before];
+        let moved = i128::from(self.probability) + i128::from(self.step()) * i128::from(times);
+        let mut probability = moved.clamp((-ONE).into(), (2 * ONE).into()) as i64;
         if now == Nanos::ZERO && before == Nanos::ZERO {
             probability -= probability / 64;
         }
         self.probability = probability.clamp(0, ONE);
-        self.allowance = self.allowance.saturating_sub(self.pie.update);
+        let passed = Nanos(self.pie.update.0.saturating_mul(times));
+        self.allowance = self.allowance.saturating_sub(passed);
         let half = Nanos(self.pie.target.0 / 2);
         if self.probability == 0 && now < half && before < half {
             self.allowance = self.pie.burst;
@@ -154,7 +175,8 @@ impl Controller {
         let slower = SLOWER.iter().find(|(below, _)| self.probability < ONE / below);
         let slower = slower.map_or(1, |(_, slower)| *slower);
         let step = gained * i128::from(ONE) / (PER_PART * slower);
-        step.clamp((-ONE).into(), ONE.into()) as i64
+        let most = if self.probability >= ONE / 10 { ONE / 50 } else { ONE };
+        step.clamp((-ONE).into(), most.into()) as i64
     }
 
     /// Whether an arriving packet gets in, maybe marked: enque and drop_early (sections 4.1, 5.1 and 5.4).

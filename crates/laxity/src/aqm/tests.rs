@@ -53,7 +53,8 @@ pub(crate) fn any_codel() -> impl Strategy<Value = CoDel> {
 }
 
 fn any_pie() -> impl Strategy<Value = Pie> {
-    let times = (0..20_000_000u64, 1..20_000_000u64, 0..40_000_000u64);
+    let update = prop_oneof![3 => 1..20_000_000u64, 1 => 1..10_000u64];
+    let times = (0..20_000_000u64, update, 0..40_000_000u64);
     (times, 0..2_000_000_000u32, 0..2_000_000_000u32, 1..200u64, any::<bool>(), 1..1500u64)
         .prop_map(|((target, update, burst), alpha, beta, limit, ecn, packet)| Pie {
             target: Nanos(target),

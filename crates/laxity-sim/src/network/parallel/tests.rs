@@ -104,6 +104,12 @@ fn agree(text: &str, seed: u64, threads: u32, duration: Option<Nanos>) -> u32 {
     let silent = run.simulate(&mut (), &mut crate::to_the_end).unwrap();
     let said = |outcome: &Outcome<NetworkSummary>| format!("{:?}", outcome.summary);
     assert_eq!(said(&expected), said(&silent), "whether anybody listens\n{text}");
+    let mut diary = Diary::default();
+    let (outcome, profile) = run.profile(&mut diary, &mut crate::to_the_end).unwrap();
+    assert_eq!(said(&outcome), said(&expected), "whether time is taken\n{text}");
+    assert!(diary == serial, "whether time is taken\n{text}");
+    assert_eq!(profile.told.count, diary.0.len() as u64, "{text}");
+    assert_eq!(profile.spent.iter().map(|spent| spent.timing.count).sum::<u64>(), profile.events);
     let partitions = partitions_of(&on, NonZeroU32::new(threads).unwrap());
     for partition in &partitions {
         let mut diary = Diary::default();
@@ -141,6 +147,35 @@ fn parts_of_examples_do_what_one_thread_does() {
     ];
     for text in examples {
         assert!(agree(text, 3, 4, Some(Nanos(60_000_000))) > 1, "{text}");
+    }
+}
+
+/// So many timers that the agenda is a calendar of buckets.
+#[test]
+fn parts_of_large_networks_do_what_one_thread_does() {
+    for seed in 0..3 {
+        let mut draw = generator(seed, 1, 0);
+        let nodes: u32 = 40;
+        let mut text = String::from(
+            "version = 1\n[link]\nrate = \"40mbit\"\nmax-packet = \"1500b\"\n[scheduler]\nkind = \"fifo\"\n\
+             [class.a]\nqueue = { kind = \"droptail\", limit = 30 }\n",
+        );
+        for node in 1..nodes {
+            let to = draw.random_range(0..node);
+            let delay = draw.random_range(500..3000);
+            text += &format!(
+                "[network.l{node}]\nbetween = [\"n{node}\", \"n{to}\"]\ndelay = \"{delay}us\"\n"
+            );
+        }
+        for _ in 0..40 {
+            let from = draw.random_range(0..nodes);
+            let to = (from + draw.random_range(1..nodes)) % nodes;
+            text += &format!(
+                "[[source]]\nclass = \"a\"\nmodel = \"tcp\"\npacket = \"1000b\"\ncount = 50\n\
+                 path = \"shortest\"\nfrom = \"n{from}\"\nto = \"n{to}\"\n"
+            );
+        }
+        assert!(agree(&text, seed, 4, Some(Nanos(150_000_000))) > 1);
     }
 }
 
