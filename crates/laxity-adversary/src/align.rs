@@ -5,7 +5,7 @@ use rand::seq::IndexedRandom;
 
 use crate::Generator;
 use crate::traffic::{Scene, Traffic};
-use crate::trial::Seen;
+use crate::trial::{Seen, Trial};
 
 impl Traffic {
     /// Moves a train so that its packets come to a link when the slowest packet of the target did: the last of
@@ -25,4 +25,57 @@ impl Traffic {
         };
         self.delay(train, by.saturating_sub(early));
     }
+
+    /// Has those meet the target that come to its way at this link of it, and at none before.
+    pub(crate) fn meet(&mut self, trial: &Trial<'_>, seen: &Seen, link: usize, what: Meets) {
+        let Trial { senders, target, .. } = trial;
+        let meets_here = |feed: &usize| {
+            let path = &senders.all[*feed].path;
+            let met = seen.slowest.iter().position(|(hop, _)| path.contains(hop));
+            met == Some(link) && !senders.is_target(*feed, target)
+        };
+        let (hop, slowest) = seen.slowest[link];
+        let own = |at| {
+            let own = seen.spans.iter().filter(|((feed, _), _)| senders.is_target(*feed, target));
+            own.filter(move |((_, hop), _)| *hop == at).map(|(_, (first, _))| *first).min()
+        };
+        let feeds: Vec<_> = (0..senders.all.len()).filter(meets_here).collect();
+        let moved = |to: u64, from: u64| to as i64 - from as i64;
+        match what {
+            Meets::Beginning | Meets::Slowest => {
+                for train in 0..self.trains() {
+                    let feed = self.feed(train);
+                    let Some(&(first, last)) = seen.spans.get(&(feed, hop)) else { continue };
+                    if feeds.contains(&feed) {
+                        let by = match what {
+                            Meets::Beginning => moved(own(hop).unwrap_or(slowest), first),
+                            _ => moved(slowest, last) - 1,
+                        };
+                        self.delay(train, by);
+                    }
+                }
+            }
+            Meets::Bursts => {
+                let begins = |feed: &usize| senders.is_target(*feed, target);
+                let starts = (0..self.trains()).filter(|train| begins(&self.feed(*train)));
+                let Some(start) = starts.map(|train| self.start(train)).min() else { return };
+                let Some(first) = own(seen.slowest[0].0) else { return };
+                for feed in feeds {
+                    let start = start.saturating_add_signed(moved(slowest, first) - 1);
+                    self.burst(&senders.scene, feed, start);
+                }
+            }
+        }
+    }
+}
+
+/// What meets the target.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Meets {
+    /// The first packets of others its first one.
+    Beginning,
+    /// The last packets of others the one that takes longest.
+    Slowest,
+    /// The bursts of others, and nothing else of them, the one that takes longest, as far as they begin there.
+    Bursts,
 }

@@ -18,6 +18,15 @@ pub struct Contract {
     pub isolated: bool,
 }
 
+impl Contract {
+    /// How many of its longest packets the largest bucket holds: 1 at least.
+    pub fn burst(&self) -> u32 {
+        let Conduct::Keeps(lines) = &self.conduct else { return 1 };
+        let largest = lines.iter().map(|line| line.bucket.0).max().unwrap_or(0);
+        (largest / u64::from(self.longest.max(1))).clamp(1, 4_000) as u32
+    }
+}
+
 /// When a class may send.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Conduct {

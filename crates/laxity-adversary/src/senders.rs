@@ -163,14 +163,8 @@ fn times(place: &Place<'_>, contracts: &[Contract]) -> Vec<u64> {
 
 /// Long enough to empty every bucket several times over.
 fn longest_train(contracts: &[Contract]) -> u32 {
-    let packets = |contract: &Contract| match &contract.conduct {
-        Conduct::Keeps(lines) => {
-            let least = lines.iter().map(|line| line.bucket.0).max().unwrap_or(0);
-            8 * least / u64::from(contract.longest.max(1))
-        }
-        _ => 0,
-    };
-    contracts.iter().map(packets).max().unwrap_or(0).clamp(200, 4_000) as u32
+    let longest = contracts.iter().map(|contract| 8 * contract.burst()).max();
+    longest.unwrap_or(0).clamp(200, 4_000)
 }
 
 /// A packet of a sender as the simulator hears of it.

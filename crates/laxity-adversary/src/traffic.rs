@@ -185,7 +185,10 @@ impl Traffic {
         let meet = scene.horizon / 2;
         let train = |feed: u16| Train {
             start: meet,
-            count: scene.longest_train.min(1 << draw.random_range(1..12u32)),
+            count: match draw.random_range(0..2u32) {
+                0 => scene.contracts[scene.class(feed)].burst(),
+                _ => scene.longest_train.min(1 << draw.random_range(1..12u32)),
+            },
             spacing: 0,
             ..Train::draw(scene, draw, feed)
         };
@@ -264,6 +267,25 @@ impl Traffic {
     /// The feed of a train, by name.
     pub(crate) fn feed(&self, train: usize) -> usize {
         self.trains[train].feed.into()
+    }
+
+    /// When a train begins, in ns.
+    pub(crate) fn start(&self, train: usize) -> u64 {
+        self.trains[train].start
+    }
+
+    /// All that a feed sends is its burst, at this time.
+    pub(crate) fn burst(&mut self, scene: &Scene, feed: usize, start: u64) {
+        self.trains.retain(|train| usize::from(train.feed) != feed);
+        let Contract { longest, .. } = scene.contracts[scene.class(feed as u16)];
+        self.trains.push(Train {
+            feed: feed as u16,
+            flow: 0,
+            start,
+            count: scene.contracts[scene.class(feed as u16)].burst(),
+            lengths: [longest; 2],
+            spacing: 0,
+        });
     }
 
     /// Has a train begin so much later, in ns, or earlier.

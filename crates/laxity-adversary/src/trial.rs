@@ -172,6 +172,11 @@ impl Observer for Ear<'_> {
                     under_way.entry(packet.handle).or_default().push((*hop, at));
                 }
             }
+            (Some(_), Fate::Dropped(_)) => {
+                if let Some((_, under_way)) = &mut self.seen {
+                    under_way.remove(&packet.handle);
+                }
+            }
             _ => {}
         }
     }

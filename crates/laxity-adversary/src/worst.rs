@@ -2,7 +2,8 @@
 //!
 //! Traffic is drawn, and changed a little again and again: what delays the target's slowest packet longer stays, and
 //! of equal traffic that with fewer packets. Beside changes at random there are those that let a burst meet the
-//! slowest packet at a link of its way. Many changed copies run one after another in one simulation, with pauses in
+//! slowest packet at a link of its way, and over a path the best of each round has its bursts meet the target at link
+//! after link. Many changed copies run one after another in one simulation, with pauses in
 //! which queues empty and buckets fill; what is found is run once more alone, and counts as it is measured there.
 
 #[cfg(test)]
@@ -19,6 +20,7 @@ use laxity_sim::error::SimError;
 use rand::{RngExt, SeedableRng};
 
 use crate::Generator;
+use crate::align::Meets;
 use crate::arrival::{Arrival, FIRST};
 use crate::senders::Senders;
 use crate::traffic::{Ledger, Traffic};
@@ -182,25 +184,38 @@ impl Search<'_> {
             _ => Traffic::draw(scene, draw, target, 0),
         });
         let drawn = drawn.collect();
-        let (mut top, mut height) = self.best(drawn)?;
-        let mut now = self.alone(&top)?;
-        let mut best = now.clone();
+        let (drawn, _) = self.best(drawn)?;
+        let (mut top, mut now) = self.met(drawn)?;
         let mut in_vain = 0;
         while in_vain < PATIENCE && self.spent < budget {
             let changed = (0..TOGETHER).map(|_| self.changed(&top, &now.seen));
             let changed = changed.collect();
-            let (other, reached) = self.best(changed)?;
-            in_vain = if reached > height { 0 } else { in_vain + 1 };
-            if reached < height || reached == height && other.packets() >= top.packets() {
-                continue;
-            }
-            (top, height) = (other, reached);
-            now = self.alone(&top)?;
-            if (now.delay, best.arrivals.len()) > (best.delay, now.arrivals.len()) {
-                best = now.clone();
+            let (other, _) = self.best(changed)?;
+            let (other, then) = self.met(other)?;
+            in_vain = if then.delay > now.delay { 0 } else { in_vain + 1 };
+            if (then.delay, now.arrivals.len()) > (now.delay, then.arrivals.len()) {
+                (top, now) = (other, then);
             }
         }
-        Ok(best)
+        Ok(now)
+    }
+
+    /// Lets others meet the target link by link along its path, the first one first: what moves at one link
+    /// changes when packets come to those behind. What does no good stays as it was.
+    fn met(&mut self, traffic: Traffic) -> Result<(Traffic, Alone), SimError> {
+        let mut now = self.alone(&traffic)?;
+        let mut top = traffic;
+        for link in 0..now.seen.slowest.len() {
+            for what in [Meets::Beginning, Meets::Bursts, Meets::Slowest] {
+                let mut other = top.clone();
+                other.meet(&self.trial, &now.seen, link, what);
+                let then = self.alone(&other)?;
+                if then.delay > now.delay {
+                    (top, now) = (other, then);
+                }
+            }
+        }
+        Ok((top, now))
     }
 
     /// Traffic with something changed, once or more.

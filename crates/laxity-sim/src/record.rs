@@ -48,8 +48,8 @@ pub trait Observer {
         true
     }
 
-    /// In a network: a packet, whose `arrival` is when it set out, has come to its receiver, which did
-    /// not have so many `bytes` of it before.
+    /// In a network: a packet, whose `arrival` is when it set out, and whose handle is that of its
+    /// [records](Record::packet), has come to its receiver, which did not have so many `bytes` of it before.
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
         let _ = (packet, bytes, now);
     }

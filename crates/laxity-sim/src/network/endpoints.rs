@@ -13,8 +13,8 @@ use crate::record::Observer;
 use crate::tcp::{Ack, Segment};
 
 impl<O: Observer> Simulation<'_, O> {
-    /// A packet has come to its receiver.
-    pub(super) fn receive(&mut self, now: Nanos, transit: &Transit) {
+    /// A packet has come to its receiver, known by this key on its way.
+    pub(super) fn receive(&mut self, now: Nanos, key: u32, transit: &Transit) {
         let number = transit.flow as usize;
         let flow = &mut self.flows[number];
         let mut bytes = if transit.is_copy { 0 } else { u64::from(transit.length) };
@@ -46,7 +46,7 @@ impl<O: Observer> Simulation<'_, O> {
             flow.books.delivered += bytes;
         }
         if !transit.is_copy || bytes > 0 {
-            self.observer.delivered(&transit.packet(transit.sent, u64::MAX), bytes, now);
+            self.observer.delivered(&transit.packet(transit.sent, key.into()), bytes, now);
         }
         if let Some(ack) = reply {
             self.acknowledge(now, number, ack);

@@ -400,7 +400,7 @@ impl<O: Observer> Simulation<'_, O> {
             (Body::Ack { transfer, .. }, Some(ack)) => {
                 self.hear(now, transit.flow as usize, transfer, &ack);
             }
-            _ => self.receive(now, &transit),
+            _ => self.receive(now, key, &transit),
         }
     }
 

@@ -22,6 +22,7 @@ impl Observer for Diary {
     }
 
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
+        let packet = Packet { handle: 0, ..*packet };
         self.0.push(format!("{packet:?} {bytes} {now:?}"));
     }
 }
