@@ -23,7 +23,7 @@ use laxity::admit::path::Order;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
-use crate::model::{Hop, Hops, Plan, Source, TokenBucket};
+use crate::model::{Arrival, Hop, Hops, Plan, Source, TokenBucket};
 use crate::network::Networked;
 
 /// The outputs of a network and the paths through them, with what each guarantees.
@@ -216,11 +216,12 @@ impl Paths {
         let output = &self.outputs[output];
         let mut here = on.at(output.hop);
         for (id, class) in (0..).map(ClassId).zip(&mut here.classes) {
-            let Some(arrival) = &mut class.arrival else { continue };
-            match output.class(id).map(|passing| &passing.arrival) {
-                Some(Some(comes)) => arrival.buckets.clone_from(comes),
-                Some(None) => {}
-                None => arrival.buckets = vec![ABSENT],
+            match (output.class(id), &mut class.arrival) {
+                (Some(ClassAtOutput { arrival: Some(comes), .. }), Some(arrival)) => {
+                    arrival.buckets.clone_from(comes);
+                }
+                (Some(_), _) => {}
+                (None, arrival) => *arrival = Some(absent()),
             }
         }
         here
@@ -304,5 +305,9 @@ impl Outputs<'_> {
     }
 }
 
-/// The arrival curve of a class that is absent here: that does not pass the output.
-const ABSENT: TokenBucket = TokenBucket { bucket: Bytes(0), rate: Rate(0) };
+/// What comes of a class that is absent here, that does not pass the output: no packet, whatever is known of it
+/// elsewhere.
+fn absent() -> Arrival {
+    let nothing = TokenBucket { bucket: Bytes(0), rate: Rate(0) };
+    Arrival { buckets: vec![nothing], packet: Some(Bytes(0)) }
+}

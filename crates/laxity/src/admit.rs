@@ -31,6 +31,13 @@ pub struct Traffic {
     pub packet: Bytes,
 }
 
+impl Traffic {
+    /// Whether nothing ever comes of it, as of a class that no path leads to an output.
+    pub(crate) fn is_absent(&self) -> bool {
+        self.arrival.iter().any(|line| line.bucket.0 == 0 && line.rate.0 == 0)
+    }
+}
+
 /// An interval and the work that may have to be done in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {

@@ -18,6 +18,8 @@
 //! time u under the arrival curve A_i, the delay is at most the supremum of that with x = A_i(u),
 //! less u.
 //!
+//! A class of which nothing ever comes has no turns.
+//!
 //! As `ceil(x / Q_i) <= (x + Q_i - 1) / Q_i`, the class is served at the rate `C Q_i / sum_j Q_j` after
 //! what is left at x = 0: a service curve that is a line.
 
@@ -67,19 +69,20 @@ struct Round {
 
 impl Round {
     fn of(rate: Rate, classes: &[Turn]) -> Round {
-        let packets = classes.iter().map(|class| class.traffic.packet);
+        let classes = || classes.iter().filter(|class| !class.traffic.is_absent());
+        let packets = classes().map(|class| class.traffic.packet);
         let waits = |class: &Turn| Bytes(class.quantum.into()) < class.traffic.packet;
         Round {
             rate: bytes_per_nano(rate),
-            quanta: classes.iter().map(|class| exact(class.quantum.into())).sum(),
+            quanta: classes().map(|class| exact(class.quantum.into())).sum(),
             saved: packets.clone().map(saved).sum(),
             largest: exact_bytes(packets.max().unwrap_or_default()),
-            turns_more: exact(classes.iter().any(waits).into()),
+            turns_more: exact(classes().any(waits).into()),
         }
     }
 
     fn bound(&self, class: &Turn) -> Result<Nanos, Unbounded> {
-        if class.traffic.arrival.is_empty() {
+        if class.traffic.arrival.is_empty() || class.traffic.is_absent() {
             return Err(Unbounded::NoArrival);
         }
         let arrival = arrival_curve(&class.traffic.arrival);
@@ -96,6 +99,9 @@ impl Round {
     }
 
     fn service(&self, rate: Rate, class: &Turn) -> Result<Service, Unbounded> {
+        if class.traffic.is_absent() {
+            return Err(Unbounded::NoArrival);
+        }
         let quantum = exact(class.quantum.into());
         let (others, first) = self.of_others(class);
         let turns = Exact::one() - quantum.recip() + &self.turns_more;

@@ -2,7 +2,8 @@
 //!
 //! The fluid serves class i at no less than its share `g_i = C w_i / sum_j w_j` of the link as long
 //! as it has work, so it finishes a packet within h(A_i, g_i t); a packet leaves at most one largest
-//! packet's time later than that (Theorem 1). That packet may be of any class.
+//! packet's time later than that (Theorem 1). That packet may be of any class. A class of which nothing ever
+//! comes is never backlogged and counts in neither.
 
 use alloc::vec::Vec;
 
@@ -36,11 +37,14 @@ pub fn wfq_services(rate: Rate, classes: &[Weighted]) -> Vec<Service> {
 
 /// The same one after another, for a curve takes more room than the class.
 fn services(rate: Rate, classes: &[Weighted]) -> impl Iterator<Item = Service> {
-    let largest = classes.iter().map(|class| class.traffic.packet).max().unwrap_or_default();
+    let present = || classes.iter().filter(|class| !class.traffic.is_absent());
+    let largest = present().map(|class| class.traffic.packet).max().unwrap_or_default();
     let late = rate.time_for(largest).saturating_add(ROUNDING);
-    let all = classes.iter().map(|class| exact(class.weight)).sum::<Exact>();
+    let all = present().map(|class| exact(class.weight)).sum::<Exact>();
     let service = move |class: &Weighted| {
-        let curve = Curve::line(rate).scale(&(exact(class.weight) / &all));
+        let own = exact(class.weight);
+        let all = if class.traffic.is_absent() { &all + &own } else { all.clone() };
+        let curve = Curve::line(rate).scale(&(own / all));
         Service { curve, late }
     };
     classes.iter().map(service)
