@@ -193,14 +193,3 @@ fn a_quarter_of_a_million_classes_take_no_longer() {
     }
     assert_eq!(qfq.backlog().packets, classes as usize);
 }
-
-#[test]
-fn a_class_takes_two_hundred_bytes_at_the_most() {
-    let classes: u32 = 10_000;
-    let class = |number: u32| Some(QfqClass { weight: number.into(), max_packet: 1500 });
-    let mut qfq = Qfq::new(&(1..=classes).map(class).collect::<Vec<_>>()).unwrap();
-    for number in 0..classes {
-        qfq.enqueue(Nanos::ZERO, packet(number, 1500, 0), &mut no_drops);
-    }
-    assert!(qfq.footprint() <= 200 * classes as usize, "{}", qfq.footprint());
-}
