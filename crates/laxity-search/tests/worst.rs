@@ -1,0 +1,64 @@
+//! What is proved of paths over networks at the edge of admission, against what is found to happen there.
+
+use std::path::Path;
+
+use laxity_adversary::worst::{Place, longest};
+use laxity_plan::Plan;
+use laxity_search::discipline::Discipline;
+use laxity_search::draft::Draft;
+use laxity_search::{case, edge, plans};
+
+/// Networks that are drawn, and packets that are sent in search of each path's longest delay: a thousand
+/// times and more the packets of a handful of bursts.
+const NETWORKS: u64 = 100;
+const PACKETS: u64 = 30_000;
+
+/// A network at the edge of what is admitted, if it can be brought there.
+fn network(number: u64) -> Option<Draft> {
+    let mut draw = case::generator(Discipline::Network, 7, number);
+    let draft = edge::loosened(plans::draw(Discipline::Network, &mut draw))?;
+    Some(edge::pushed(draft, 12, &mut draw).inside)
+}
+
+/// How near each path's longest delay comes to its bound.
+fn nearness(number: u64) -> Vec<f64> {
+    let Some(draft) = network(number) else { return Vec::new() };
+    let text = draft.text();
+    let plan = Plan::parse(&text, "drawn.toml", Path::new(".")).expect("what is drawn is a plan");
+    let on = plan.networked().expect("links").assigned();
+    let place = Place::Network(&on);
+    let near = |target| {
+        let found = longest(&place, &target, PACKETS, number).expect("it is simulated")?;
+        assert!(
+            found.delay <= target.bound,
+            "network {number}: {} of class {} along {:?}, proved {}\n{text}",
+            found.delay,
+            target.class.index(),
+            target.path,
+            target.bound
+        );
+        Some(found.delay.0 as f64 / target.bound.0 as f64)
+    };
+    place.targets().into_iter().filter_map(near).collect()
+}
+
+#[test]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "needs optimisation: cargo test --profile search -p laxity-search"
+)]
+fn nothing_that_is_found_exceeds_what_is_proved() {
+    let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
+    let mut near: Vec<f64> = std::thread::scope(|scope| {
+        let part = |first| (first..NETWORKS).step_by(threads as usize).flat_map(nearness).collect();
+        let parts: Vec<_> = (0..threads).map(|first| scope.spawn(move || part(first))).collect();
+        parts
+            .into_iter()
+            .flat_map(|part: std::thread::ScopedJoinHandle<'_, Vec<f64>>| part.join().unwrap())
+            .collect()
+    });
+    near.sort_by(f64::total_cmp);
+    let median = near[near.len() / 2];
+    println!("{} paths: median {median:.3}, nearest {:.4}", near.len(), near[near.len() - 1]);
+    assert!(near.len() > 100 && median > 0.6, "{} paths, median {median}", near.len());
+}
