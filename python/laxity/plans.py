@@ -115,6 +115,30 @@ class Plan:
             )
         return Proof(*self._plan.check(), self._plan)
 
+    def check_for_linux(self, *, timer: str | None = None, offload: bool = True) -> Proof:
+        """What can be proved of it as the disciplines of Linux carry it out, whose timers are late by up to ``timer``
+        (``"1ms"`` if it is not said) and which get frames of several segments, unless ``offload`` is off.
+
+        Raises ``LaxityError`` if Linux has no counterpart.
+        """
+        return Proof(*self._builtin().check_for_linux(timer, offload=offload))
+
+    def export_tc(
+        self,
+        device: str,
+        *,
+        format: str = "script",
+        timer: str | None = None,
+        offload: bool = True,
+        filters: str = "flower",
+    ) -> str:
+        """What Linux is given for it on an interface: a ``script`` of tc, a ``batch``, ``json`` or a file of ``networkd``.
+
+        ``filters`` are ``flower`` or ``u32``; ``timer`` and ``offload`` are those of ``check_for_linux``, whose bounds
+        stand in the comments. Raises ``LaxityError`` if Linux, or the format, has no counterpart.
+        """
+        return self._builtin().export_tc(device, format=format, timer=timer, offload=offload, filters=filters)
+
     def run(
         self,
         *,
@@ -138,6 +162,14 @@ class Plan:
         if self._scheduler:
             self._scheduler.reset(self)
         return native(self._scheduler)
+
+    def _builtin(self) -> _laxity.Plan:
+        """The plan, if its discipline is one that Linux may have."""
+        if self._scheduler:
+            raise _laxity.LaxityError(
+                f"Linux has no {self.scheduler}: put the plan under a discipline that it has, such as hfsc"
+            )
+        return self._plan
 
     def _named(self) -> _laxity.Plan:
         """The plan as studies take it: by what stands in it."""

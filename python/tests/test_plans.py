@@ -14,6 +14,20 @@ import laxity as lx
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 UPLINK = EXAMPLES / "home-uplink.toml"
+HFSC = """
+version = 1
+link = { rate = "10mbit" }
+scheduler = { kind = "hfsc" }
+
+[class.voice]
+deadline = "12ms"
+arrival = { bucket = "300b", rate = "80kB/s", packet = "300b" }
+match = "udp dport 4000"
+
+[class.rest]
+link-share = "9mbit"
+match = "any"
+"""
 
 
 def command(*arguments, cwd=None):
@@ -30,6 +44,21 @@ def test_a_proof_is_that_of_the_command():
     assert [one["name"] for one in proof.classes] == lx.Plan.read(UPLINK).classes
     assert proof.mends["audio"]["shortest_deadline_ns"] == 2_316_000
     assert "Admitted" in proof._repr_html_()
+
+
+def test_what_linux_makes_of_it_is_that_of_the_command(tmp_path):
+    file = tmp_path / "plan.toml"
+    file.write_text(HFSC)
+    proof = lx.Plan.read(file).check_for_linux(timer="2ms", offload=False)
+    words = ("--timer", "2ms", "--offload", "off")
+    assert proof.data == json.loads(command("check", file, "--for", "linux", "--json", *words).stdout)
+    assert proof.text.strip() == command("check", file, "--for", "linux", *words).stdout.strip()
+    script = lx.Plan.read(file).export_tc("eth0", timer="2ms", offload=False)
+    assert script.strip() == command("export", "tc", file, "--dev", "eth0", *words).stdout.strip()
+    with pytest.raises(lx.LaxityError, match="no EDF"):
+        lx.Plan.read(UPLINK).export_tc("eth0")
+    with pytest.raises(lx.LaxityError, match="flower or u32"):
+        lx.Plan.read(file).export_tc("eth0", filters="bpf")
 
 
 def test_a_run_is_that_of_the_command():

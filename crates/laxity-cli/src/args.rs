@@ -409,6 +409,29 @@ pub enum ImportFrom {
     /// From a script that sets up hfsc, htb, qfq, prio or fq_codel on Linux, or from what `tc … show`
     /// prints of one.
     Tc(ImportTc),
+    /// From what an interface has under Linux, by netlink: exact, where `tc` shows some digits.
+    #[cfg(target_os = "linux")]
+    Kernel(ImportKernel),
+}
+
+/// `laxity import kernel`.
+#[cfg(target_os = "linux")]
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Of a plan that laxity apply gave to the interface come back, with its bounds, the names and contracts as well, for
+which the kernel has no place. The interface stays as it is.
+
+Example: laxity import kernel --dev eth0 --out plan.toml")]
+pub struct ImportKernel {
+    /// The interface.
+    #[arg(long, value_name = "IF")]
+    pub dev: String,
+    /// Write the plan into this file, which must not be there yet [default: standard output].
+    #[arg(long, value_name = "PLAN")]
+    pub out: Option<PathBuf>,
+    /// The rate of the link, such as 10mbit [default: that of its token bucket, or of the one class at the top].
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
+    pub link_rate: Option<Rate>,
 }
 
 /// `laxity import tc`.

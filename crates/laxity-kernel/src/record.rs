@@ -45,6 +45,8 @@ pub struct Record {
     pub promises: Vec<Promise>,
     /// The numbers of its classes, by name.
     pub names: BTreeMap<String, Handle>,
+    /// What else it says and the kernel has no place for, as comments of an exported script.
+    pub contracts: String,
     /// What the interface had before.
     pub before: Setup,
     /// What it was given.
@@ -127,6 +129,12 @@ impl Records {
     /// What holds.
     pub fn settled(&self) -> Option<Record> {
         self.read(Stage::Settled)
+    }
+
+    /// What the interface of this number was given last: what was begun, or else what holds.
+    pub fn applied(&self, index: u32) -> Option<Record> {
+        let is_its = |record: &Record| record.index == index;
+        self.pending().filter(is_its).or_else(|| self.settled().filter(is_its))
     }
 
     /// Has what was begun hold; what undoes something has what held before that hold again. False if nothing waits

@@ -111,6 +111,12 @@ impl Setup {
         ordered
     }
 
+    /// What adds all of it to an interface, in the words of `tc -batch`.
+    pub fn commands(&self, device: &str) -> String {
+        let commands = self.in_order().into_iter().map(|object| netlink::command(object, device));
+        commands.flat_map(|command| [command, "\n".into()]).collect()
+    }
+
     /// The classes that packets wait in: those that no other class is part of.
     pub fn leaves(&self) -> BTreeSet<Handle> {
         let classes = || self.objects.values().filter(|object| object.sort == Sort::Class);

@@ -80,6 +80,18 @@ impl From<Statistics> for Counts {
     }
 }
 
+/// What an interface has as a batch of `tc`, with what was said of it when that was applied.
+///
+/// # Errors
+/// If there is no such interface, or the kernel refuses to tell.
+pub fn script(interface: &str) -> Result<String, ApplyError> {
+    let mut device = Device::named(interface)?;
+    let there = device.read()?.setup;
+    let applied = Records::of(interface)?.applied(device.interface().index);
+    let applied = applied.filter(|record| record.after == there);
+    Ok(applied.map_or(String::new(), |record| record.contracts) + &there.commands(interface))
+}
+
 impl KernelStatus {
     /// What an interface is like now; and its rates, from a look so many seconds before.
     ///
@@ -90,11 +102,8 @@ impl KernelStatus {
         let shown = device.read()?;
         let index = device.interface().index;
         let records = Records::of(interface)?;
-        let pending = records.pending().filter(|record| record.index == index);
-        let to_be_confirmed = pending.is_some();
-        let record = pending.or_else(|| records.settled().filter(|record| record.index == index));
-        let mut status = KernelStatus::read(interface, &shown, record.as_ref());
-        status.to_be_confirmed = to_be_confirmed;
+        let mut status = KernelStatus::read(interface, &shown, records.applied(index).as_ref());
+        status.to_be_confirmed = records.pending().is_some_and(|record| record.index == index);
         if let Some((before, seconds)) = before {
             status.add_rates(before, seconds);
         }

@@ -153,9 +153,7 @@ fn can_become(old: &Object, new: &Object) -> bool {
     match (netlink::known(old), netlink::known(new)) {
         (Some(Known::Qdisc(old)), Some(Known::Qdisc(new))) => match (&old.kind, &new.kind) {
             (QdiscKind::FqCodel(old), QdiscKind::FqCodel(new)) => old.flows == new.flows,
-            (QdiscKind::Htb { .. } | QdiscKind::Drr | QdiscKind::Qfq | QdiscKind::Taprio(_), _) => {
-                old.kind == new.kind
-            }
+            (QdiscKind::Htb { .. } | QdiscKind::Drr | QdiscKind::Qfq, _) => old.kind == new.kind,
             _ => true,
         },
         (Some(Known::Class(old)), Some(Known::Class(new))) => match (&old.kind, &new.kind) {

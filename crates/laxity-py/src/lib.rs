@@ -4,6 +4,7 @@
 
 mod choices;
 mod errors;
+mod linux;
 mod packets;
 mod plan;
 mod ran;

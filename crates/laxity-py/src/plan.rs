@@ -4,13 +4,14 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use laxity::units::Nanos;
-use laxity_api::{Traffic, check, curves};
+use laxity_api::{Traffic, check, check_for_linux, curves, export};
 use laxity_plan::edit::Draft;
 use laxity_report::admission::curves::curves as drawn;
 use pyo3::prelude::*;
 use serde::Serialize;
 
 use crate::errors::{LaxityError, of_plan, of_question};
+use crate::linux;
 use crate::ran::Ran;
 use crate::scheduler::Given;
 
@@ -84,6 +85,36 @@ impl Plan {
         let plan = &self.plan;
         let checked = py.detach(|| check(plan).map(|checked| (json(&checked), checked.text(plan))));
         checked.map_err(|error| of_question(py, &error))
+    }
+
+    /// What is proved of it as Linux carries it out: as of `check`, and the plan that is carried out.
+    #[pyo3(signature = (timer, *, offload))]
+    fn check_for_linux(
+        &self,
+        py: Python<'_>,
+        timer: Option<&str>,
+        offload: bool,
+    ) -> PyResult<(String, String, Plan)> {
+        let machine = linux::machine(timer, offload, "flower")?;
+        let checked = py.detach(|| check_for_linux(&self.plan, &machine));
+        let checked = checked.map_err(|refusal| linux::refused(&refusal))?;
+        let (json, text) = (json(&checked), checked.text());
+        Ok((json, text, Plan { plan: checked.carried.plan, ..self.clone() }))
+    }
+
+    /// What Linux is given for it on an interface.
+    #[pyo3(signature = (device, *, format, timer, offload, filters))]
+    fn export_tc(
+        &self,
+        device: &str,
+        format: &str,
+        timer: Option<&str>,
+        offload: bool,
+        filters: &str,
+    ) -> PyResult<String> {
+        let machine = linux::machine(timer, offload, filters)?;
+        let exported = export(&self.plan, device, linux::format(format)?, &machine);
+        Ok(exported.map_err(|refusal| linux::refused(&refusal))?.text)
     }
 
     /// The link's rate in bits a second.

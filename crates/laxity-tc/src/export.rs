@@ -13,6 +13,7 @@ use crate::error::{on_one_line, plain};
 use crate::linux::{Carried, Refusal};
 use crate::tree::text;
 
+pub use contract::contracts;
 pub(crate) use contract::{MARK, OF_CLASS, OF_LINK};
 
 /// What a set-up is written as.
@@ -135,7 +136,7 @@ fn commands(
         let _ = writeln!(text, "# {comment}\n{tc}{}", text::qdisc(qdisc, device));
     }
     let numbered = crate::tree::build::handles(plan, carried);
-    let mut said = HashSet::new();
+    let alone: HashSet<usize> = contract::alone(&numbered).map(|(at, _)| at).collect();
     for (at, handle) in &numbered {
         let class = &plan.classes[*at];
         let _ = write!(text, "\n# {}", plain(&class.name));
@@ -145,7 +146,7 @@ fn commands(
             }
             _ => text.push('\n'),
         }
-        if said.insert(*handle) {
+        if alone.contains(at) {
             contract::of_class(plan, *at, *handle, text);
         }
         for class in tree.classes.iter().filter(|class| class.handle == *handle) {

@@ -15,6 +15,7 @@
 //! | time is counted in 64 ns | include/net/pkt_sched.h, `PSCHED_SHIFT` | five ticks more of that |
 //! | slopes are whole parts | net/sched/sch_hfsc.c, `m2sm`, `m2ism`, `d2dx` | [`hfsc`]: the guaranteed curve, and what it may ask for |
 //! | frames of several segments | net/core/dev.c, `qdisc_pkt_len_init` | the largest packet, unless tbf takes them apart (`tbf_segment`) |
+//! | quanta have limits | net/sched/sch_drr.c, `drr_change_class` | no packet counts as shorter than the least; more than the greatest is refused |
 //!
 //! Link-sharing of `hfsc` leaves the paper where classes come back (`init_vf` takes the mean of the virtual times that it
 //! finds): who gets what is left over may be wrong by some packets. No bound rests on it.
@@ -26,6 +27,7 @@ mod refusal;
 #[cfg(test)]
 mod tests;
 
+use laxity::overhead::Overhead;
 use laxity::sched::hfsc::Curves;
 use laxity::service::ServiceCurve;
 use laxity::units::{Bytes, Nanos, Rate};
@@ -95,7 +97,7 @@ pub fn carried(plan: &Plan, linux: &Linux) -> Result<Carried, Refusal> {
     let mut remarks = Vec::new();
     let mut plan = on_linux(plan, linux, &mut remarks);
     let tree = tree::build::tree(&plan, linux, &mut remarks)?;
-    round(&mut plan, &tree, &mut remarks)?;
+    round(&mut plan, &tree)?;
     Ok(Carried { plan, tree, remarks })
 }
 
@@ -133,6 +135,14 @@ fn on_linux(plan: &Plan, linux: &Linux, remarks: &mut Vec<String>) -> Plan {
         ));
         plan.link.max_packet = offloaded;
     }
+    if linux.offload && plan.link.overhead != Overhead::NONE {
+        remarks.push(
+            "`overhead` is counted once for a frame of several segments, and not for what the token bucket makes of \
+             one: such traffic takes more of the link than is counted. `ethtool -K DEV tso off gso off`, and --offload \
+             off here, has each packet counted whole."
+                .into(),
+        );
+    }
     plan.link.stall = Nanos(linux.timer.0.saturating_add(ROUNDINGS * TICK));
     match plan.scheduler {
         SchedulerSpec::Wfq => {
@@ -159,8 +169,12 @@ fn on_linux(plan: &Plan, linux: &Linux, remarks: &mut Vec<String>) -> Plan {
         }
         _ => {}
     }
-    if plan.scheduler == SchedulerSpec::Qfq {
-        for_qfq(&mut plan);
+    match plan.scheduler {
+        SchedulerSpec::Qfq => for_qfq(&mut plan),
+        SchedulerSpec::Drr => {
+            plan.link.max_packet = plan.link.max_packet.max(Bytes(DRR_QUANTA.0.into()));
+        }
+        _ => {}
     }
     if plan.scheduler == SchedulerSpec::Hfsc {
         // Curves that come from deadlines are due a little sooner, for what rounding takes.
@@ -201,6 +215,10 @@ const QFQ_WEIGHT: u64 = 1 << 10;
 const QFQ_WEIGHTS: u64 = 64 * QFQ_WEIGHT;
 /// The shortest and the longest of a class's longest packets (QFQ_MIN_LMAX, QFQ_MTU_SHIFT).
 const QFQ_PACKETS: (u64, u64) = (512, 1 << 16);
+
+/// What the kernel makes the least and the greatest of a quantum (net/sched/sch_drr.c, drr_change_class, as of
+/// 6.1.192; before, it took any).
+const DRR_QUANTA: (u32, u32) = (256, 1 << 20);
 
 /// Whole weights that the kernel takes, in proportion as near as they come and none less than its share.
 fn for_qfq(plan: &mut Plan) {
@@ -256,7 +274,7 @@ fn exact_weights(leaves: &[usize], weights: &[u64]) -> Option<u64> {
 }
 
 /// The plan with what the kernel makes of the tree's numbers.
-fn round(plan: &mut Plan, tree: &Tree, remarks: &mut Vec<String>) -> Result<(), Refusal> {
+fn round(plan: &mut Plan, tree: &Tree) -> Result<(), Refusal> {
     if plan.scheduler == SchedulerSpec::Hfsc {
         round_curves(plan, tree);
     }
@@ -270,6 +288,20 @@ fn round(plan: &mut Plan, tree: &Tree, remarks: &mut Vec<String>) -> Result<(), 
             "switch offloads off (`ethtool -K DEV tso off gso off`) and say so with --offload off",
         ));
     }
+    if plan.scheduler == SchedulerSpec::Drr
+        && let Some((class, quantum)) =
+            plan.classes.iter().zip(plan.drr_quanta()).find(|(_, quantum)| *quantum > DRR_QUANTA.1)
+    {
+        return Err(Refusal::new(
+            format!(
+                "class {} would send {quantum} bytes in a turn, for one with less weight has to send a packet of {}",
+                class.name, plan.link.max_packet
+            ),
+            format!("drr takes quanta of up to {} bytes", DRR_QUANTA.1),
+            "bring the weights nearer to each other or write `kind = \"qfq\"`; packets are shorter with offloads off \
+             (`ethtool -K DEV tso off gso off`) and --offload off",
+        ));
+    }
     if plan.scheduler == SchedulerSpec::Priority {
         let levels = plan.priority_levels();
         let mut bands: Vec<u32> = plan.leaves().map(|(id, _)| levels[id.index()]).collect();
@@ -279,7 +311,6 @@ fn round(plan: &mut Plan, tree: &Tree, remarks: &mut Vec<String>) -> Result<(), 
             class.level = Some(bands.partition_point(|band| *band < level) as u8);
         }
     }
-    let _ = remarks;
     Ok(())
 }
 

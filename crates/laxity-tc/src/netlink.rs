@@ -25,10 +25,6 @@ pub use statistics::Statistics;
 
 use crate::tree::{Class, Filter, Handle, Qdisc, QdiscKind, Tree, text};
 
-/// What a kind cannot be written as.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unwritable(pub &'static str);
-
 /// What stands in a message, with its parameters, as far as a tree has them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Known {
@@ -41,10 +37,7 @@ pub enum Known {
 }
 
 /// The objects of a tree in the order in which they can be added.
-///
-/// # Errors
-/// If it has something that is not written by netlink.
-pub fn objects(tree: &Tree) -> Result<Vec<Object>, Unwritable> {
+pub fn objects(tree: &Tree) -> Vec<Object> {
     let mut by_qdisc: BTreeMap<u16, Hanging<'_>> = BTreeMap::new();
     for class in &tree.classes {
         by_qdisc.entry(class.handle.major()).or_default().classes.push(class);
@@ -57,13 +50,13 @@ pub fn objects(tree: &Tree) -> Result<Vec<Object>, Unwritable> {
     let mut objects = Vec::new();
     let mut next = VecDeque::from(roots);
     while let Some(qdisc) = next.pop_front() {
-        objects.push(qdiscs::object(qdisc)?);
+        objects.push(qdiscs::object(qdisc));
         let hanging = by_qdisc.remove(&qdisc.handle.major()).unwrap_or_default();
         objects.extend(hanging.classes.into_iter().map(classes::object));
         next.extend(hanging.qdiscs);
     }
     objects.extend(tree.filters.iter().map(filters::object));
-    Ok(objects)
+    objects
 }
 
 /// What hangs at a qdisc or its classes.
@@ -96,7 +89,7 @@ pub fn shown(object: &Object) -> Option<Object> {
         return None;
     }
     Some(match known(object) {
-        Some(Known::Qdisc(qdisc)) => qdiscs::object(&qdisc).ok()?,
+        Some(Known::Qdisc(qdisc)) => qdiscs::object(&qdisc),
         Some(Known::Class(class)) => classes::object(&class),
         Some(Known::Filter(filter)) => filters::object(&filter),
         None if object.sort == Sort::Filter => filters::settable(object),
@@ -115,14 +108,32 @@ pub fn changing(object: &Object) -> Object {
     }
 }
 
+/// What adds an object to an interface, in the words of `tc`, without `tc` itself. Of one that a tree has no words for
+/// they end with its kind.
+pub fn command(object: &Object, device: &str) -> String {
+    match known(object) {
+        Some(Known::Qdisc(qdisc)) => text::qdisc(&qdisc, device),
+        Some(Known::Class(class)) => text::class(&class, device),
+        Some(Known::Filter(filter)) => text::filter(&filter, device, false),
+        None => {
+            let Object { sort, handle, parent, .. } = object;
+            let place =
+                if *parent == Handle::ROOT { "root".into() } else { format!("parent {parent}") };
+            let kind = object.kind();
+            match sort {
+                Sort::Qdisc => format!("qdisc add dev {device} {place} handle {handle} {kind}"),
+                Sort::Class => format!("class add dev {device} {place} classid {handle} {kind}"),
+                Sort::Filter => {
+                    format!("filter add dev {device} {place} prio {} {kind}", object.priority())
+                }
+            }
+        }
+    }
+}
+
 /// The parameters of an object in the words of `tc`; nothing of one that a tree has no words for.
 pub fn parameters(object: &Object) -> String {
-    let command = match known(object) {
-        Some(Known::Qdisc(qdisc)) => text::qdisc(&qdisc, "DEV"),
-        Some(Known::Class(class)) => text::class(&class, "DEV"),
-        Some(Known::Filter(filter)) => text::filter(&filter, "DEV", false),
-        None => return String::new(),
-    };
+    let command = command(object, "DEV");
     let behind = command.split_once(&format!(" {}", object.kind()));
     behind.map_or(String::new(), |(_, parameters)| parameters.trim().into())
 }

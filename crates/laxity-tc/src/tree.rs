@@ -154,8 +154,6 @@ pub enum QdiscKind {
         /// Bytes.
         limit: u32,
     },
-    /// `taprio`: gates that open and close by the clock (IEEE 802.1Qbv).
-    Taprio(Taprio),
 }
 
 impl QdiscKind {
@@ -175,7 +173,6 @@ impl QdiscKind {
             QdiscKind::Choke(_) => "choke",
             QdiscKind::Pfifo { .. } => "pfifo",
             QdiscKind::Bfifo { .. } => "bfifo",
-            QdiscKind::Taprio(_) => "taprio",
         }
     }
 }
@@ -333,30 +330,6 @@ pub struct Red {
     pub packet: u32,
     /// Whether packets are marked instead of dropped (TC_RED_ECN).
     pub ecn: bool,
-}
-
-/// `taprio`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Taprio {
-    /// The traffic class of each packet priority.
-    pub priomap: [u8; 16],
-    /// The transmit queues of each traffic class: how many, and the first one's number.
-    pub queues: Vec<(u16, u16)>,
-    /// When the schedule begins, in ns of the clock.
-    pub base_time: i64,
-    /// The kernel's number of the clock; CLOCK_TAI is 11.
-    pub clock: i32,
-    /// What is open for how long, in turn.
-    pub entries: Vec<Gates>,
-}
-
-/// An entry of a schedule (`sched-entry S`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Gates {
-    /// A bit for each traffic class whose gate is open.
-    pub open: u32,
-    /// Nanoseconds.
-    pub interval: u32,
 }
 
 /// How lengths are counted (`tc_sizespec`); the table follows from it.

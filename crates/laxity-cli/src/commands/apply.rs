@@ -9,12 +9,13 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use laxity_api::{Linux, check_for_linux};
+use laxity_api::{Linux, Plan, check_for_linux};
 use laxity_kernel::apply::{ApplyError, MadeGood, Session};
 use laxity_kernel::guardian::{self, Guardian};
 use laxity_kernel::record::{Promise, Record, Records};
 use laxity_kernel::setup::Setup;
 use laxity_linux::interface::{Offload, offload};
+use laxity_tc::export::contracts;
 use laxity_tc::linux::Carried;
 use laxity_tc::netlink;
 use laxity_tc::tree::{Handle, QdiscKind};
@@ -48,7 +49,8 @@ pub fn run(arguments: &Apply) -> Result<Promises, Failure> {
     }
     let carried = match &arguments.plan {
         Some(path) => {
-            let checked = check_for_linux(&input::plan(path, None)?, &machine(arguments))
+            let plan = input::plan(path, None)?;
+            let checked = check_for_linux(&plan, &machine(arguments))
                 .map_err(|refusal| Failure::from(&refusal))?;
             if checked.checked.admitted() == Some(false) {
                 terminal::remark(
@@ -56,7 +58,7 @@ pub fn run(arguments: &Apply) -> Result<Promises, Failure> {
                 );
                 return Ok(Promises::Broken);
             }
-            Some(checked.carried)
+            Some((plan, checked.carried))
         }
         None => None,
     };
@@ -74,7 +76,7 @@ pub fn run(arguments: &Apply) -> Result<Promises, Failure> {
     }
     let undoes = carried.is_none();
     let order = match carried {
-        Some(carried) => Order::of_plan(carried, session.settled())?,
+        Some((plan, carried)) => Order::of_plan(&plan, carried, session.settled()),
         None => Order::undoing(&session, interface)?,
     };
     order.carry_out(&mut session, arguments, undoes)
@@ -96,28 +98,27 @@ struct Order {
     plan: Option<String>,
     promises: Vec<Promise>,
     names: BTreeMap<String, Handle>,
+    contracts: String,
     setup: Setup,
     remarks: Vec<String>,
 }
 
 impl Order {
-    fn of_plan(mut carried: Carried, settled: Option<Record>) -> Result<Order, Failure> {
+    fn of_plan(plan: &Plan, mut carried: Carried, settled: Option<Record>) -> Order {
         carried.tree.keep_numbers(&settled.map(|record| record.names).unwrap_or_default());
-        let objects = netlink::objects(&carried.tree).map_err(|netlink::Unwritable(kind)| {
-            Failure::input(format!(
-                "{kind} is not set up by laxity apply: `laxity export tc` writes it"
-            ))
-        })?;
+        let objects = netlink::objects(&carried.tree);
+        let contracts = contracts(plan, &carried);
         let promises = promises(&carried);
         let Carried { plan, tree, remarks } = carried;
         let title = plan.title.unwrap_or_else(|| "a plan without a title".into());
-        Ok(Order {
+        Order {
             plan: Some(title),
             promises,
             names: tree.names(),
+            contracts,
             setup: objects.into(),
             remarks,
-        })
+        }
     }
 
     fn undoing(session: &Session, interface: &str) -> Result<Order, Failure> {
@@ -127,6 +128,7 @@ impl Order {
             plan: None,
             promises: Vec::new(),
             names: BTreeMap::new(),
+            contracts: String::new(),
             setup: record.before,
             remarks: Vec::new(),
         })
@@ -162,6 +164,7 @@ impl Order {
             plan: self.plan.clone(),
             promises: self.promises.clone(),
             names: self.names.clone(),
+            contracts: self.contracts.clone(),
             before: session.shown().setup.clone(),
             after: self.setup.clone(),
             to_be_confirmed: arguments.confirm.is_some() && !steps.is_empty(),
@@ -220,6 +223,7 @@ impl Order {
         let is_known = settled.is_some_and(|settled| {
             settled.after == record.after
                 && settled.promises == record.promises
+                && settled.contracts == record.contracts
                 && settled.plan == record.plan
         });
         if !is_known {

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use laxity_tc::{Import, LARGEST_SCRIPT, NoteKind, Options, Source};
 
+#[cfg(target_os = "linux")]
+use crate::args::ImportKernel;
 use crate::args::{ImportFrom, ImportTc};
 use crate::failure::Failure;
 use crate::{Promises, input, output, print, terminal};
@@ -13,6 +15,8 @@ use crate::{Promises, input, output, print, terminal};
 pub fn run(from: &ImportFrom) -> Result<Promises, Failure> {
     match from {
         ImportFrom::Tc(tc) => from_tc(tc),
+        #[cfg(target_os = "linux")]
+        ImportFrom::Kernel(kernel) => from_kernel(kernel),
     }
 }
 
@@ -31,15 +35,36 @@ fn from_tc(arguments: &ImportTc) -> Result<Promises, Failure> {
         variables: arguments.variables.iter().cloned().collect(),
         sources: sources?,
     };
-    let import = laxity_api::import(&script, &name, &options)?;
-    match &arguments.out {
+    imported(&script, &name, &options, arguments.out.as_deref())
+}
+
+#[cfg(target_os = "linux")]
+fn from_kernel(arguments: &ImportKernel) -> Result<Promises, Failure> {
+    let script = laxity_kernel::status::script(&arguments.dev)?;
+    let options = Options {
+        link_rate: arguments.link_rate,
+        device: Some(arguments.dev.clone()),
+        ..Options::default()
+    };
+    imported(&script, &arguments.dev, &options, arguments.out.as_deref())
+}
+
+/// Writes the plan of a set-up, and what is to be said of it.
+fn imported(
+    script: &str,
+    name: &str,
+    options: &Options,
+    out: Option<&Path>,
+) -> Result<Promises, Failure> {
+    let import = laxity_api::import(script, name, options)?;
+    match out {
         None => print(&import.plan)?,
         Some(out) => {
             write(out, &import.plan)?;
             print(&format!("Plan: {}", out.display()))?;
         }
     }
-    terminal::remark(&summary(&import, &name));
+    terminal::remark(&summary(&import, name));
     Ok(Promises::Kept)
 }
 

@@ -42,6 +42,11 @@ pub fn says(code: i32, arguments: &[&str]) -> String {
     text
 }
 
+/// What the command prints on standard output alone.
+pub fn only(arguments: &[&str]) -> String {
+    String::from_utf8(laxity(arguments).stdout).expect("text")
+}
+
 /// A plan in a file, which stays until the machine is switched off.
 pub fn plan(name: &str, text: &str) -> String {
     let path = PathBuf::from("/run").join(name);

@@ -1,17 +1,24 @@
 //! A curve that changes under full load.
 
 use std::net::UdpSocket;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use laxity_kernel::status::KernelStatus;
+use laxity_report::chart::{Along, Axis, Chart, Dash, Mark, Marker, Series, Style, Unit};
 
 use crate::lab::{plan, route, says};
 use crate::uml::inside;
 
 const LIMIT: Duration = Duration::from_secs(120);
+
+/// Names a file that a figure of what was measured is drawn into.
+const FIGURE: &str = "LAXITY_KERNEL_FIGURE";
+/// How long each plan stays.
+const PHASE: Duration = Duration::from_millis(1_500);
 
 /// Two classes that share 8 Mbit/s.
 fn of(first: u32) -> String {
@@ -47,30 +54,27 @@ fn a_curve_changes_and_no_packet_is_lost() {
             })
             .into();
         let start = Instant::now();
-        let mut before: Option<(KernelStatus, Instant)> = None;
-        let mut changes = [1.5, 3.0].into_iter().zip([1, 0]).peekable();
-        let mut shares = Vec::new();
-        while start.elapsed() < Duration::from_millis(4_500) {
-            thread::sleep(Duration::from_millis(100));
-            let at = start.elapsed().as_secs_f64();
-            if let Some((_, next)) = changes.next_if(|(time, _)| at > *time) {
+        let sampler = thread::spawn({
+            let ends = ends.clone();
+            move || sampled(start, &ends)
+        });
+        // When each plan was asked for, and from when to when it was there.
+        let mut phases = Vec::new();
+        for next in [0, 1, 0] {
+            let asked = start.elapsed().as_secs_f64();
+            if start.elapsed() > PHASE {
                 let said = says(0, &["apply", &plans[next], "--dev", "left"]);
                 assert!(
                     said.contains('~') && !said.contains('+') && !said.contains("loses"),
                     "{said}"
                 );
             }
-            let now = Instant::now();
-            let earlier =
-                before.as_ref().map(|(status, then)| (status, (now - *then).as_secs_f64()));
-            let status = KernelStatus::of("left", earlier).unwrap();
-            if let [Some(a), Some(b)] = [0, 1].map(|class: usize| status.classes[class].rate_bps) {
-                println!("series {at:.2} {:.3} {:.3}", a / 1e6, b / 1e6);
-                shares.push((at, a, b));
-            }
-            before = Some((status, now));
+            let since = start.elapsed().as_secs_f64();
+            thread::sleep(PHASE);
+            phases.push((asked, since..start.elapsed().as_secs_f64(), next));
         }
         ends.store(true, Ordering::Relaxed);
+        let shares = sampler.join().unwrap();
         let sent: Vec<u64> = senders.into_iter().map(|sender| sender.join().unwrap()).collect();
         thread::sleep(Duration::from_millis(500));
         let status = KernelStatus::of("left", None).unwrap();
@@ -78,15 +82,66 @@ fn a_curve_changes_and_no_packet_is_lost() {
             assert_eq!((class.counts.dropped, class.counts.queued), (0, 0), "{class:?}");
             assert_eq!(class.counts.packets, sent, "{class:?}");
         }
+        if let Some(file) = std::env::var_os(FIGURE) {
+            std::fs::write(file, figure(&shares, &phases)).expect("the figure is written");
+        }
         // It is the new curve that counts, and then the old one again.
-        let mean = |from: f64, to: f64| {
-            let some: Vec<_> = shares.iter().filter(|(at, ..)| (from..to).contains(at)).collect();
-            let sum = some.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.1, sum.1 + it.2));
-            sum.0 / (sum.0 + sum.1)
-        };
-        for (from, to, share) in [(0.5, 1.5, 0.75), (2.0, 3.0, 0.25), (3.5, 4.5, 0.75)] {
-            let is = mean(from, to);
-            assert!((is - share).abs() < 0.05, "from {from} to {to}: {is} instead of {share}");
+        for (_, there, plan) in phases {
+            // What was sent before is in the first rates.
+            let settled = there.start + 0.3..there.end;
+            let some = shares.iter().filter(|(at, ..)| settled.contains(at));
+            let sum = some.fold((0.0, 0.0), |sum, it| (sum.0 + it.1, sum.1 + it.2));
+            let (is, share) = (sum.0 / (sum.0 + sum.1), [0.75, 0.25][plan]);
+            assert!((is - share).abs() < 0.05, "at {settled:?}: {is} instead of {share}");
         }
     });
+}
+
+/// The rates of both classes, in bit/s, every 100 ms until it ends.
+fn sampled(start: Instant, ends: &AtomicBool) -> Vec<(f64, f64, f64)> {
+    let mut before: Option<(KernelStatus, Instant)> = None;
+    let mut shares = Vec::new();
+    while !ends.load(Ordering::Relaxed) {
+        let now = Instant::now();
+        let earlier = before.as_ref().map(|(status, then)| (status, (now - *then).as_secs_f64()));
+        let status = KernelStatus::of("left", earlier).unwrap();
+        if let [Some(a), Some(b)] = [0, 1].map(|class: usize| status.classes[class].rate_bps) {
+            shares.push(((now - start).as_secs_f64(), a, b));
+        }
+        before = Some((status, now));
+        thread::sleep(Duration::from_millis(100));
+    }
+    shares
+}
+
+/// What each class was sent at over time, with the moments at which curves changed.
+fn figure(shares: &[(f64, f64, f64)], phases: &[(f64, Range<f64>, usize)]) -> String {
+    let series = |name: &str, subject, value: fn(&(f64, f64, f64)) -> f64| Series {
+        name: name.into(),
+        mark: Mark::Line,
+        style: Style::of(subject),
+        points: shares.iter().map(|share| (share.0 - 0.05, value(share))).collect(),
+    };
+    let applied = |(at, _, plan): &(f64, Range<f64>, usize)| Marker {
+        along: Along::Y,
+        at: *at,
+        label: ["curves of 6 and 2 Mbit/s", "curves of 2 and 6 Mbit/s"][*plan].into(),
+        meaning: "laxity apply".into(),
+        style: Style::default().dashed(Dash::Dashed),
+    };
+    let link = Marker {
+        along: Along::X,
+        at: 8e6,
+        label: "link 8 Mbit/s".into(),
+        meaning: String::new(),
+        style: Style::default().dashed(Dash::Dotted),
+    };
+    let chart = Chart {
+        title: "Two curves change places under full load; no packet is lost".into(),
+        x: Axis::linear("Time", Unit::Time),
+        y: Axis::linear("Sent by the kernel", Unit::Rate),
+        series: vec![series("class a", 0, |share| share.1), series("class b", 1, |share| share.2)],
+        markers: phases[1..].iter().map(applied).chain([link]).collect(),
+    };
+    chart.svg()
 }

@@ -8,5 +8,6 @@ mod lab;
 mod load;
 mod scale;
 mod setups;
+mod shown;
 mod traffic;
 mod uml;

@@ -131,7 +131,7 @@ fn setup() -> impl Strategy<Value = Setup> {
     });
     let classes = prop::collection::vec(class, 0..6);
     (0usize..6, any::<bool>(), 1u32..3, classes).prop_map(|(kind, shaped, rate, classes)| {
-        netlink::objects(&tree(kind, shaped, rate, classes)).unwrap().into()
+        netlink::objects(&tree(kind, shaped, rate, classes)).into()
     })
 }
 
@@ -257,7 +257,7 @@ fn whose_queue_is_lost_is_said() {
         queue: None,
         filter: None,
     };
-    let setup = |classes| Setup::from(netlink::objects(&tree(1, false, 1, classes)).unwrap());
+    let setup = |classes| Setup::from(netlink::objects(&tree(1, false, 1, classes)));
     let lost = |before, after| Steps::between(&setup(before), &setup(after)).drops;
     let one = |curves| vec![class(0x10, 9, curves)];
     let handle = |minor| BTreeSet::from([Handle::new(2, minor)]);

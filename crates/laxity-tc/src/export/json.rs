@@ -126,7 +126,6 @@ fn options(kind: &QdiscKind) -> String {
         ),
         QdiscKind::Red(red) | QdiscKind::Choke(red) => early(red),
         QdiscKind::Pfifo { limit } | QdiscKind::Bfifo { limit } => format!("\"limit\":{limit}"),
-        QdiscKind::Taprio(taprio) => format!("\"tc\":{}", taprio.queues.len()),
     }
 }
 

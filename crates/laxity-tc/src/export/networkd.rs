@@ -70,8 +70,7 @@ fn section(qdisc: &Qdisc, text: &mut String) -> Result<(), Refusal> {
         | QdiscKind::Prio { .. }
         | QdiscKind::Pie(_)
         | QdiscKind::Red(_)
-        | QdiscKind::Choke(_)
-        | QdiscKind::Taprio(_) => {
+        | QdiscKind::Choke(_) => {
             return refused(kind.name(), "it has no section, or no keys, that say this");
         }
     };

@@ -41,11 +41,20 @@ impl std::error::Error for Refusal {}
 /// Refuses what no set-up of one interface can say.
 pub fn of(plan: &Plan) -> Result<(), Refusal> {
     if plan.network.is_some() {
-        return Err(Refusal::new(
-            "the plan is a network",
-            "traffic control is about one interface",
-            "write a plan of one link, with what comes to it",
-        ));
+        return Err(match plan.scheduler {
+            SchedulerSpec::Tdp(_) => Refusal::new(
+                "`kind = \"tdp\"`",
+                "taprio holds each packet by itself against the end of a window: several that wait are handed to the \
+                 interface at once and run over into the frames behind, so that nothing that is reserved there is \
+                 in time",
+                "run the nodes by `laxity live --port`",
+            ),
+            _ => Refusal::new(
+                "the plan is a network",
+                "traffic control is about one interface",
+                "write a plan of one link, with what comes to it",
+            ),
+        });
     }
     if plan.link.trace.is_some() {
         return Err(Refusal::new(
@@ -72,13 +81,6 @@ pub fn of(plan: &Plan) -> Result<(), Refusal> {
         SchedulerSpec::Dwcs(_) => {
             return Err(by_deadline("`kind = \"dwcs\"`", "nothing there counts losses in windows"));
         }
-        SchedulerSpec::Tdp(_) => {
-            return Err(Refusal::new(
-                "`kind = \"tdp\"`",
-                "frames are reserved along the paths of a network, and taprio is a timetable of one interface",
-                "run the nodes by `laxity live`",
-            ));
-        }
         SchedulerSpec::DualPi2(_) => {
             return Err(Refusal::new(
                 "`kind = \"dualpi2\"`",
@@ -86,7 +88,9 @@ pub fn of(plan: &Plan) -> Result<(), Refusal> {
                 "choose `fq-codel`, or `fifo` with a queue of `kind = \"pie\"` under `laxity live`",
             ));
         }
-        SchedulerSpec::Fifo
+        // Frames are those of a network.
+        SchedulerSpec::Tdp(_)
+        | SchedulerSpec::Fifo
         | SchedulerSpec::Wfq
         | SchedulerSpec::Wf2q
         | SchedulerSpec::Drr

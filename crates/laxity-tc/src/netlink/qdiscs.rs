@@ -1,11 +1,11 @@
 //! Disciplines.
 
 use super::object::{OPTIONS, Object, STAB, Sort};
-use super::{Unwritable, attributes, queues, size_table};
+use super::{attributes, queues, size_table};
 use crate::tree::{Handle, Qdisc, QdiscKind};
 
 /// Its name, the number of its own, and what it hangs at.
-pub(super) fn object(qdisc: &Qdisc) -> Result<Object, Unwritable> {
+pub(super) fn object(qdisc: &Qdisc) -> Object {
     let options = match &qdisc.kind {
         QdiscKind::Hfsc { default } => default.to_ne_bytes().to_vec(),
         QdiscKind::Htb { default, r2q } => queues::htb(*default, *r2q),
@@ -19,14 +19,13 @@ pub(super) fn object(qdisc: &Qdisc) -> Result<Object, Unwritable> {
         QdiscKind::Pie(of) => queues::pie(of),
         QdiscKind::Red(of) | QdiscKind::Choke(of) => queues::red(of),
         QdiscKind::Pfifo { limit } | QdiscKind::Bfifo { limit } => limit.to_ne_bytes().to_vec(),
-        QdiscKind::Taprio(_) => return Err(Unwritable("taprio")),
     };
     let object = Object::new(Sort::Qdisc, qdisc.handle, qdisc.parent, qdisc.kind.name());
     let object = if options.is_empty() { object } else { object.with(OPTIONS, &options) };
-    Ok(match &qdisc.stab {
+    match &qdisc.stab {
         Some(stab) => object.with(STAB, &size_table::attributes(stab)),
         None => object,
-    })
+    }
 }
 
 pub(super) fn read(object: &Object) -> Option<Qdisc> {

@@ -126,7 +126,7 @@ proptest! {
     #[test]
     fn qdiscs_come_back(kind in qdisc_kind(), stab in prop::option::of(stab())) {
         let qdisc = Qdisc { handle: Handle::new(1, 0), parent: Handle::ROOT, kind, stab };
-        let object = qdiscs::object(&qdisc).unwrap();
+        let object = qdiscs::object(&qdisc);
         prop_assert_eq!(known(&object), Some(Known::Qdisc(qdisc)));
         prop_assert_eq!(shown(&object), Some(object));
     }
@@ -170,7 +170,7 @@ proptest! {
     #[test]
     fn any_byte_may_be_another(kind in qdisc_kind(), at in 0usize..200, byte: u8) {
         let qdisc = Qdisc { handle: Handle::new(1, 0), parent: Handle::ROOT, kind, stab: None };
-        let Request { kind, mut payload, .. } = qdiscs::object(&qdisc).unwrap().add(3);
+        let Request { kind, mut payload, .. } = qdiscs::object(&qdisc).add(3);
         let place = at % payload.len();
         payload[place] = byte;
         if let Some(object) = Object::read(kind, &payload, 3) {
@@ -200,6 +200,6 @@ fn objects_come_in_an_order_in_which_they_can_be_added() {
         filters: Vec::new(),
     };
     let handles: Vec<String> =
-        objects(&tree).unwrap().iter().map(|object| object.handle.to_string()).collect();
+        objects(&tree).iter().map(|object| object.handle.to_string()).collect();
     assert_eq!(handles, ["1:", "2:", "2:4", "2:5", "7:"]);
 }

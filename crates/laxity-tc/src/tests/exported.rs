@@ -132,6 +132,8 @@ fn written(kind: &str, at: usize, class: &Drawn, takes_the_rest: bool) -> String
         }
         ("hfsc", 3) => text += &format!("link-share = \"{m2}bit\"\nupper-limit = \"{m1}bit\"\n"),
         ("priority", _) => text += &format!("level = {}\n", at * 3),
+        // Such that no quantum exceeds what the kernel takes.
+        ("drr", _) => text += &format!("weight = {}\n", 1 + class.weight % 600),
         ("hfsc", _) => {}
         _ => text += &format!("weight = {}\n", f64::from(class.weight) / 1_000.0),
     }
@@ -158,7 +160,7 @@ fn has_no_idle_parent(plan: &Plan) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
     /// Export, import and check give the same bounds under Linux, and the classes the same numbers: from a script, from
     /// a batch, and from what `tc -j` shows, to which the contracts are added.
@@ -179,6 +181,10 @@ proptest! {
             prop_assert_eq!(parameters(&again), parameters(&there), "{}", form);
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     /// Where a plan's own proof gives a bound, Linux is never promised to be faster than its timer, unless weights
     /// that are rounded give a class more.
@@ -284,6 +290,9 @@ fn what_linux_lacks_is_refused_with_the_reason() {
     };
     let (edf, nearest) = refused(&|text| text.replace("hfsc", "edf"));
     assert!(edf.contains("`kind = \"edf\"`") && nearest, "{edf}");
+    let frames = parse(include_str!("../../../../examples/time-frames.toml"));
+    let frames = carried(&frames, &Linux::default()).unwrap_err().to_string();
+    assert!(frames.contains("taprio holds each packet by itself"), "{frames}");
     let (not, _) = refused(&|text| text.replace("or dscp ef", "and not dscp ef"));
     assert!(not.contains("`not` in the `match` of class voice"), "{not}");
     let (ptm, _) = refused(&|text| text.replace("ethernet", "pppoe-ptm"));
@@ -295,6 +304,52 @@ fn what_is_demoted_is_asked_of_the_filters_behind() {
     let plan = parse(&VOICE.replace("police = \"drop\"", "police = \"demote\""));
     let text = script(&plan, &carried(&plan, &Linux::default()).unwrap(), Format::Script);
     assert!(text.contains("conform-exceed continue/pipe index 16"), "{text}");
+}
+
+/// The kernel cannot tell classes of one band apart, so that nothing of either is said of both.
+#[test]
+fn classes_that_share_a_band_come_back_without_a_bound() {
+    let plan = parse(
+        "version = 1\nlink = { rate = \"20mbit\" }\nscheduler = { kind = \"priority\" }\n\
+         [class.a]\nlevel = 0\narrival = { bucket = \"500b\", rate = \"1mbit\", packet = \"500b\" }\nmatch = \"udp dport 1\"\n\
+         [class.b]\nlevel = 0\narrival = { bucket = \"900b\", rate = \"1mbit\", packet = \"500b\" }\nmatch = \"udp dport 2\"\n\
+         [class.c]\nlevel = 1\narrival = { bucket = \"500b\", rate = \"1mbit\", packet = \"500b\" }\nmatch = \"any\"\n",
+    );
+    let there = carried(&plan, &Linux::default()).unwrap();
+    let back = import(&script(&plan, &there, Format::Script));
+    let arrival = |class: &laxity_plan::model::Class| (class.name.clone(), class.arrival.is_some());
+    let classes: Vec<_> = back.classes.iter().map(arrival).collect();
+    assert_eq!(classes[1], ("c".into(), true));
+    assert!(classes.len() == 2 && !classes[0].1, "{classes:?}");
+}
+
+#[test]
+fn quanta_that_the_kernel_would_cut_are_refused() {
+    let plan = |packet: u32, weight: u32| {
+        parse(&format!(
+            "version = 1\nlink = {{ rate = \"20mbit\", max-packet = \"{packet}b\" }}\nscheduler = {{ kind = \"drr\" }}\n\
+             [class.a]\nmatch = \"udp\"\n[class.b]\nweight = {weight}\nmatch = \"tcp\"\n"
+        ))
+    };
+    let quanta = |packet, weight| {
+        let there = carried(&plan(packet, weight), &Linux::default()).unwrap();
+        let all = there.tree.classes.into_iter().map(|class| class.kind);
+        all.collect::<Vec<_>>()
+    };
+    let quantum = |quantum| ClassKind::Drr { quantum };
+    assert_eq!(quanta(100, 2), [quantum(256), quantum(512)]);
+    assert_eq!(quanta(1_024, 1_024), [quantum(1_024), quantum(1 << 20)]);
+    let refusal = carried(&plan(1_024, 1_025), &Linux::default()).unwrap_err();
+    assert!(refusal.what.contains("class b would send 1049600 bytes"), "{refusal}");
+}
+
+#[test]
+fn segments_are_counted_without_overhead() {
+    let overhead = |offload| {
+        let there = carried(&parse(VOICE), &Linux { offload, ..Linux::default() }).unwrap();
+        there.remarks.iter().any(|remark| remark.contains("`overhead`"))
+    };
+    assert!(overhead(true) && !overhead(false));
 }
 
 #[test]

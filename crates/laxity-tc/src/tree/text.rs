@@ -116,21 +116,6 @@ fn qdisc_options(kind: &QdiscKind) -> String {
         QdiscKind::Choke(red) => early(red, "", red.packet.max(1)),
         QdiscKind::Pfifo { limit } => format!("limit {limit}"),
         QdiscKind::Bfifo { limit } => format!("limit {limit}b"),
-        QdiscKind::Taprio(taprio) => {
-            let map: Vec<String> = taprio.priomap.iter().map(u8::to_string).collect();
-            let queues = taprio.queues.iter().map(|(count, first)| format!("{count}@{first}"));
-            let entries = taprio.entries.iter();
-            let entries =
-                entries.map(|gates| format!(" sched-entry S {:x} {}", gates.open, gates.interval));
-            format!(
-                "num_tc {} map {} queues {} base-time {}{} clockid CLOCK_TAI",
-                taprio.queues.len(),
-                map.join(" "),
-                queues.collect::<Vec<_>>().join(" "),
-                taprio.base_time,
-                entries.collect::<String>()
-            )
-        }
     }
 }
 
