@@ -39,7 +39,7 @@ pub fn check(plan: &Plan) -> Result<Checked, Error> {
     let on = networked.assigned();
     Ok(match &on.framing {
         Some(framing) => Checked::Frames(Box::new(TdpProof::of(framing))),
-        None => Checked::Network(Box::new(Proof::of(&on))),
+        None => Checked::Network(Box::new(Proof::of(&on).with_stability(&on))),
     })
 }
 

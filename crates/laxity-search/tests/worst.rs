@@ -10,8 +10,8 @@ use laxity_search::{case, edge, plans};
 
 /// Networks that are drawn, and packets that are sent in search of each path's longest delay: a thousand
 /// times and more the packets of a handful of bursts.
-const NETWORKS: u64 = 100;
-const PACKETS: u64 = 30_000;
+const NETWORKS: u64 = 40;
+const PACKETS: u64 = 20_000;
 
 /// A network at the edge of what is admitted, if it can be brought there.
 fn network(number: u64) -> Option<Draft> {
@@ -60,5 +60,5 @@ fn nothing_that_is_found_exceeds_what_is_proved() {
     near.sort_by(f64::total_cmp);
     let median = near[near.len() / 2];
     println!("{} paths: median {median:.3}, nearest {:.4}", near.len(), near[near.len() - 1]);
-    assert!(near.len() > 100 && median > 0.6, "{} paths, median {median}", near.len());
+    assert!(near.len() > 40 && median > 0.6, "{} paths, median {median}", near.len());
 }

@@ -1,6 +1,8 @@
 //! The analysis of a network, output by output.
 
-use laxity::admit::path::{Hop as Guarantee, aggregate, over_link, undominated, with_jitter};
+use laxity::admit::path::{
+    Hop as Guarantee, aggregate, coarsened, over_link, undominated, with_jitter,
+};
 use laxity::admit::{Service, Unbounded, arrival_curve};
 use laxity::curve::{Curve, ceil_nanos};
 use laxity::packet::ClassId;
@@ -240,7 +242,7 @@ impl Analysis<'_> {
             }
         }
         lines.extend(aggregate(parts.iter().map(Vec::as_slice)));
-        Ok(undominated(lines))
+        Ok(coarsened(undominated(lines), MOST_LINES))
     }
 
     /// The arrival curve of what leaves an output of a class for another; from private links that of all
@@ -369,6 +371,10 @@ fn aggregates(output: &Output, here: &Plan) -> Vec<Option<Aggregate>> {
     };
     classes().map(aggregate).collect()
 }
+
+/// Lines of an arrival curve: sums of many have as many, and where outputs feed one another they would be more with
+/// every look.
+const MOST_LINES: usize = 16;
 
 /// By how much a packet may take less than its length at a link's rate: links begin in between whole
 /// nanoseconds, and times are rounded.

@@ -104,6 +104,24 @@ pub fn undominated(lines: Vec<TokenBucket>) -> Vec<TokenBucket> {
     concave(&arrival_curve(&lines))
 }
 
+/// So many lines of an arrival curve at the most, in the order of its pieces: without those whose absence raises
+/// it least, for what is above an arrival curve is one, too.
+pub fn coarsened(mut lines: Vec<TokenBucket>, most: usize) -> Vec<TokenBucket> {
+    while lines.len() > most.max(2) {
+        // By how much the curve is raised where the neighbours meet. Whatever is left out, what is left holds, so
+        // that floating-point numbers will do.
+        let raised = |at: &usize| {
+            let [(before, steep), (here, rate), (after, flat)] = [at - 1, *at, at + 1]
+                .map(|at| (lines[at].bucket.0 as f64, lines[at].rate.0 as f64));
+            let meet = (after - before) / (steep - flat);
+            before + steep * meet - (here + rate * meet)
+        };
+        let least = (1..lines.len() - 1).min_by(|a, b| raised(a).total_cmp(&raised(b)));
+        lines.remove(least.expect("more than two lines have one between"));
+    }
+    lines
+}
+
 /// The delay of a class's packets over hops in a row that all of the same packets pass, by the
 /// convolution of their service curves; where a hop has none, by its delay. Propagation comes on top.
 ///

@@ -265,3 +265,22 @@ fn no_hop_takes_no_time_and_a_slow_one_for_ever() {
     let hop = Hop { delay: Nanos::ZERO, service: Some(slow) };
     assert_eq!(pay_bursts_once(&arrival, Bytes(1), [&hop]), Err(Unbounded::Unstable));
 }
+
+proptest! {
+    /// What is left are some of the lines, the first and the last among them, and nothing changes below so many.
+    #[test]
+    fn few_lines_hold_where_many_do(
+        lines in vec((1..100_000u64, 1..100_000_000u64), 1..40), most in 2..12usize,
+    ) {
+        let line = |(bucket, rate)| TokenBucket { bucket: Bytes(bucket), rate: Rate(rate) };
+        let all = undominated(lines.into_iter().map(line).collect());
+        let few = coarsened(all.clone(), most);
+        prop_assert_eq!(few.len(), all.len().min(most));
+        prop_assert_eq!([few.first(), few.last()], [all.first(), all.last()]);
+        prop_assert!(few.iter().all(|line| all.contains(line)));
+        let (many, few) = (arrival_curve(&all), arrival_curve(&few));
+        for time in (0..50).map(|step| exact_nanos(Nanos(step * step * 1_000_000))) {
+            prop_assert!(few.value(&time) >= many.value(&time));
+        }
+    }
+}
