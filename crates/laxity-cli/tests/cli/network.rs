@@ -253,5 +253,5 @@ fn a_profile_tells_where_the_time_went() {
     }
     let refused = folder.laxity(&[&run[..], &["--threads", "2"]].concat());
     assert_eq!(refused.code, Some(2));
-    assert!(refused.stderr.contains("leave one of both out"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("cannot be used with '--threads"), "{}", refused.stderr);
 }
