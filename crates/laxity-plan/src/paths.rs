@@ -221,7 +221,10 @@ impl Paths {
                     arrival.buckets.clone_from(comes);
                 }
                 (Some(_), _) => {}
-                (None, arrival) => *arrival = Some(absent()),
+                (None, Some(arrival)) => arrival.buckets = vec![ABSENT],
+                (None, arrival) => {
+                    *arrival = Some(Arrival { buckets: vec![ABSENT], packet: None });
+                }
             }
         }
         here
@@ -305,9 +308,6 @@ impl Outputs<'_> {
     }
 }
 
-/// What comes of a class that is absent here, that does not pass the output: no packet, whatever is known of it
-/// elsewhere.
-fn absent() -> Arrival {
-    let nothing = TokenBucket { bucket: Bytes(0), rate: Rate(0) };
-    Arrival { buckets: vec![nothing], packet: Some(Bytes(0)) }
-}
+/// The arrival curve of a class that is absent here, that does not pass the output: nothing comes, whatever is known of
+/// it elsewhere.
+const ABSENT: TokenBucket = TokenBucket { bucket: Bytes(0), rate: Rate(0) };
