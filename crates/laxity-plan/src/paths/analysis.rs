@@ -123,7 +123,10 @@ impl Analysis<'_> {
             }
             let after = self.state(paths, cyclic);
             if before == after {
-                return;
+                if after.iter().all(is_finite) {
+                    return;
+                }
+                break;
             }
             let delays = after.iter().flat_map(|(_, so_far)| so_far.iter().flatten());
             growth.goes_on(delays.map(|delay| u128::from(delay.0)).sum());
@@ -412,6 +415,13 @@ impl Growth {
         self.is_endless = self.grown.is_some_and(|before| grown >= before && grown > 0);
         (self.sum, self.grown) = (sum, Some(grown));
     }
+}
+
+/// Whether what is found is no number that has only stopped because there are none above it.
+fn is_finite((classes, so_far): &State) -> bool {
+    let lines = classes.iter().flat_map(|of| of.arrival.iter().flatten());
+    let is_last = |line: &TokenBucket| line.bucket == Bytes(u64::MAX);
+    !lines.into_iter().any(is_last) && so_far.iter().flatten().all(|delay| *delay < Nanos::MAX)
 }
 
 /// The output that a route comes from to the one at a place of it; `None` where it begins.
