@@ -35,35 +35,31 @@ impl Traffic {
             met == Some(link) && !senders.is_target(*feed, target)
         };
         let (hop, slowest) = seen.slowest[link];
-        let own = |at| {
+        // When the first packet of the target came to a link.
+        let first = |at| {
             let own = seen.spans.iter().filter(|((feed, _), _)| senders.is_target(*feed, target));
             own.filter(move |((_, hop), _)| *hop == at).map(|(_, (first, _))| *first).min()
         };
-        let feeds: Vec<_> = (0..senders.all.len()).filter(meets_here).collect();
         let moved = |to: u64, from: u64| to as i64 - from as i64;
-        match what {
-            Meets::Beginning | Meets::Slowest => {
-                for train in 0..self.trains() {
-                    let feed = self.feed(train);
-                    let Some(&(first, last)) = seen.spans.get(&(feed, hop)) else { continue };
-                    if feeds.contains(&feed) {
-                        let by = match what {
-                            Meets::Beginning => moved(own(hop).unwrap_or(slowest), first),
-                            _ => moved(slowest, last) - 1,
-                        };
-                        self.delay(train, by);
-                    }
-                }
-            }
-            Meets::Bursts => {
-                let begins = |feed: &usize| senders.is_target(*feed, target);
-                let starts = (0..self.trains()).filter(|train| begins(&self.feed(*train)));
-                let Some(start) = starts.map(|train| self.start(train)).min() else { return };
-                let Some(first) = own(seen.slowest[0].0) else { return };
-                for feed in feeds {
-                    let start = start.saturating_add_signed(moved(slowest, first) - 1);
-                    self.burst(&senders.scene, feed, start);
-                }
+        let feeds: Vec<_> = (0..senders.all.len()).filter(meets_here).collect();
+        if let Meets::Bursts = what {
+            let own = (0..self.trains())
+                .filter(|train| senders.is_target(self.feed(*train), target))
+                .map(|train| self.start(train));
+            let (Some(start), Some(first)) = (own.min(), first(seen.slowest[0].0)) else { return };
+            let start = start.saturating_add_signed(moved(slowest, first) - 1);
+            return feeds.into_iter().for_each(|feed| self.burst(&senders.scene, feed, start));
+        }
+        let begins = first(hop).unwrap_or(slowest);
+        for train in 0..self.trains() {
+            let feed = self.feed(train);
+            let Some((first, last)) = seen.spans.get(&(feed, hop)) else { continue };
+            if feeds.contains(&feed) {
+                let by = match what {
+                    Meets::Beginning => moved(begins, *first),
+                    _ => moved(slowest, *last) - 1,
+                };
+                self.delay(train, by);
             }
         }
     }

@@ -184,13 +184,13 @@ impl Search<'_> {
             _ => Traffic::draw(scene, draw, target, 0),
         });
         let drawn = drawn.collect();
-        let (drawn, _) = self.best(drawn)?;
+        let drawn = self.best(drawn)?;
         let (mut top, mut now) = self.met(drawn)?;
         let mut in_vain = 0;
         while in_vain < PATIENCE && self.spent < budget {
             let changed = (0..TOGETHER).map(|_| self.changed(&top, &now.seen));
             let changed = changed.collect();
-            let (other, _) = self.best(changed)?;
+            let other = self.best(changed)?;
             let (other, then) = self.met(other)?;
             in_vain = if then.delay > now.delay { 0 } else { in_vain + 1 };
             if (then.delay, now.arrivals.len()) > (now.delay, then.arrivals.len()) {
@@ -232,7 +232,7 @@ impl Search<'_> {
     }
 
     /// The traffic that delays the target longest, of several.
-    fn best(&mut self, all: Vec<Traffic>) -> Result<(Traffic, u64), SimError> {
+    fn best(&mut self, all: Vec<Traffic>) -> Result<Traffic, SimError> {
         let delays = match self.trial.senders.begins_anew {
             true => {
                 all.iter().map(|one| Ok(self.alone(one)?.delay)).collect::<Result<Vec<_>, _>>()?
@@ -241,9 +241,8 @@ impl Search<'_> {
         };
         let packets = |at: &usize| std::cmp::Reverse(all[*at].packets());
         let best = (0..all.len()).max_by_key(|at| (delays[*at], packets(at))).unwrap_or(0);
-        let delay = delays[best];
         let traffic = all.into_iter().nth(best);
-        Ok((traffic.expect("there are several"), delay))
+        Ok(traffic.expect("there are several"))
     }
 
     /// The longest delay under each of these, in one simulation.

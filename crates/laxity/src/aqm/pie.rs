@@ -68,6 +68,7 @@ const SLOWER: [(i64, i128); 6] =
 const PER_PART: i128 = 1_000_000 * 1_000_000_000;
 /// Longer delays count as this.
 const LONGEST: u64 = 1_000_000_000_000;
+
 /// PIE at work on a queue. Nothing happens between packets that an update would not find later, so updates are made up
 /// for when a packet comes or goes.
 #[derive(Clone, Debug)]
