@@ -62,7 +62,7 @@ pub fn contracts(plan: &Plan) -> Vec<Contract> {
             _ => plan.max_packet(class),
         };
         let isolated = alone && plan.network.is_none();
-        let shortest = plan.network.as_ref().map_or(1, |_| plan.link.min_packet.0) as u32;
+        let shortest = plan.network.as_ref().map_or(1, |_| plan.min_packet(class).0) as u32;
         Contract { shortest, longest: longest.0 as u32, conduct, isolated }
     };
     (0..).map(ClassId).zip(&plan.classes).map(contract).collect()

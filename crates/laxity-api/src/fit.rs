@@ -95,7 +95,7 @@ impl Fitted {
 
 /// What a plan says that has the fitted curve.
 fn arrival(fitted: &FittedArrival) -> Arrival {
-    Arrival { buckets: fitted.buckets.clone(), packet: Some(fitted.packet) }
+    Arrival { buckets: fitted.buckets.clone(), packet: Some(fitted.packet), shortest: None }
 }
 
 /// What was read off of a class.

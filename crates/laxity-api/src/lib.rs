@@ -8,6 +8,7 @@
 //! | verb | question | answer |
 //! | --- | --- | --- |
 //! | [`check()`] | a plan | [`Checked`]: what is proved of it |
+//! | [`limits()`] | a network | what each link and class could be for everything to hold |
 //! | [`worst_case`] | a plan, an [`Effort`] | [`WorstCases`]: the longest delays that were found, and under which packets |
 //! | [`check_for_linux`] | a plan, [what is known of a machine](Linux) | the same, as Linux carries the plan out |
 //! | [`export`] | a plan, an interface, a [format](ExportFormat) | what Linux is given for it |
@@ -20,6 +21,7 @@
 //! | [`fit`](mod@fit) | a plan and a recording | arrival curves |
 //! | [`repeat`] | a live link's ledger | whether the simulator does the same |
 //! | [`import`] | a script of tc | a plan's text |
+//! | [`exchange`] | a network in the file of another tool, or a plan | a plan's text, or such a file |
 //!
 //! A plan is asked about under its own scheduler; [`Plan::under`] gives it another.
 //!
@@ -49,6 +51,7 @@
 mod check;
 mod error;
 pub mod fit;
+mod limits;
 mod linux;
 mod ran;
 mod repeat;
@@ -61,6 +64,7 @@ mod worst;
 
 pub use check::{Checked, check, curves, exactly};
 pub use error::Error;
+pub use laxity_exchange as exchange;
 pub use laxity_plan::{Plan, PlanError, UnknownScheduler};
 pub use laxity_report::html::Drawn;
 pub use laxity_report::verdict::{HeldTo, Judged, Verdict};
@@ -68,6 +72,7 @@ pub use laxity_sim::{Progress, Reached, to_the_end};
 pub use laxity_tc::export::Format as ExportFormat;
 pub use laxity_tc::linux::{Filters, Linux, Refusal};
 pub use laxity_tc::{Import, Options as ImportOptions, import};
+pub use limits::limits;
 pub use linux::{CheckedForLinux, Corrections, Exported, check_for_linux, export, nearest};
 pub use ran::{Compared, Delays, LinkRan, NetworkRan, Ran};
 pub use repeat::{Difference, RepeatError, Repeated, repeat};

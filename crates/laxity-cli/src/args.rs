@@ -4,6 +4,7 @@
 mod apply;
 #[cfg(target_os = "linux")]
 mod demo;
+mod exchange;
 mod linux;
 #[cfg(target_os = "linux")]
 mod sight;
@@ -26,6 +27,7 @@ use crate::input::Inputs;
 pub use apply::Apply;
 #[cfg(target_os = "linux")]
 pub use demo::Demo;
+pub use exchange::{ExportNetwork, ExportTsnkit, ImportNetwork, ImportTsnkit};
 pub use linux::{ExportTc, ExportTo, Kernel, Target};
 #[cfg(target_os = "linux")]
 pub use sight::{Asked, Reload, Seen, Status, Top};
@@ -165,6 +167,10 @@ pub struct Check {
     pub target: Option<Target>,
     #[command(flatten)]
     pub kernel: Kernel,
+    /// For networks: find what each part could be with everything else as it is. The smallest rate of each link, the
+    /// largest burst and the shortest deadlines of each class, and what breaks first as load grows.
+    #[arg(long, conflicts_with = "target")]
+    pub limits: bool,
     /// Search for traffic that delays each class longest, and print how long that is.
     #[arg(long, conflicts_with = "target")]
     pub worst_case: bool,
@@ -409,6 +415,12 @@ pub enum ImportFrom {
     /// From a script that sets up hfsc, htb, qfq, prio or fq_codel on Linux, or from what `tc … show`
     /// prints of one.
     Tc(ImportTc),
+    /// From a network of Saihu, output ports as JSON.
+    Saihu(ImportNetwork),
+    /// From a network of WoPANets, xTFA or Saihu, nodes and links as XML.
+    Wopanet(ImportNetwork),
+    /// From streams and links of tsnkit, as two CSV files; for time-driven priority.
+    Tsnkit(ImportTsnkit),
     /// From what an interface has under Linux, by netlink: exact, where `tc` shows some digits.
     #[cfg(target_os = "linux")]
     Kernel(ImportKernel),

@@ -97,7 +97,9 @@ pub struct Tails {
 impl Arrival {
     /// A meter that tells which packets keep to the curve.
     pub fn meter(&self) -> Meter {
+        let shortest = self.shortest.unwrap_or_default().0;
         Meter::new(self.buckets.iter().copied())
+            .of_at_least(u32::try_from(shortest).unwrap_or(u32::MAX))
     }
 }
 

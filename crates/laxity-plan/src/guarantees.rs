@@ -44,7 +44,7 @@ impl Plan {
     /// depends on them, or nothing is guaranteed.
     pub fn services(&self) -> Vec<Option<Service>> {
         // One that stalls serves by no curve of a class alone: others may come first in the meantime.
-        if self.link.trace.is_some() || self.link.stall > Nanos::ZERO {
+        if !self.link.is_punctual() || self.link.stall > Nanos::ZERO {
             return vec![None; self.classes.len()];
         }
         self.scheduler.discipline().services(self)
@@ -59,19 +59,19 @@ impl Plan {
         self.scheduler.discipline().aggregates(self)
     }
 
-    /// Whether the rate of the link changes under a discipline of which nothing is proved then. EDF's test, and that
-    /// of one queue for all, take a link that is late with a constant rate.
+    /// Whether the rate of the link changes, or it may be late, under a discipline of which nothing is proved then.
+    /// EDF's test, and that of one queue for all, take a link that is late with a constant rate.
     pub fn is_beyond_proof(&self) -> bool {
         let room = self.scheduler.room();
         let takes_it = room.is_one_queue || matches!(self.scheduler, SchedulerSpec::Edf(_));
-        self.link.trace.is_some() && !takes_it
+        !self.link.is_punctual() && !takes_it
     }
 
     /// Whether the consecutive windows of all streams are proved to be kept as long as these are in
     /// step: their first packets come whole gaps apart and every other comes before its predecessor is
     /// due.
     pub fn keeps_windows(&self) -> bool {
-        self.link.trace.is_none() && (self.scheduler.room().keeps_windows)(self)
+        self.link.is_punctual() && (self.scheduler.room().keeps_windows)(self)
     }
 
     pub(crate) fn traffic(&self, class: &Class) -> Traffic {

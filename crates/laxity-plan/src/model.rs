@@ -112,6 +112,11 @@ impl Plan {
     pub fn max_packet(&self, class: &Class) -> Bytes {
         class.arrival.as_ref().and_then(|arrival| arrival.packet).unwrap_or(self.link.max_packet)
     }
+
+    /// The shortest packet of a class: its own limit, or else the link's.
+    pub fn min_packet(&self, class: &Class) -> Bytes {
+        class.arrival.as_ref().and_then(|arrival| arrival.shortest).unwrap_or(self.link.min_packet)
+    }
 }
 
 /// `[link]`.
@@ -135,6 +140,13 @@ pub struct LinkSpec {
     /// By how much it may be late with any packet because who drives it is, such as a timer of a kernel: no rate is
     /// lost by it. Zero in a plan that is read.
     pub stall: Nanos,
+}
+
+impl LinkSpec {
+    /// Whether it sends what is due at its rate, at any time.
+    pub fn is_punctual(&self) -> bool {
+        self.trace.is_none() && self.latency == Some(Nanos::ZERO)
+    }
 }
 
 /// A link that sends at a rate, or as its rate changes.

@@ -40,7 +40,8 @@ impl<'a> Networked<'a> {
         let own = LinkSpec {
             rate: link.rate,
             trace: link.trace.clone(),
-            latency: latency(link.rate, link.trace.as_ref()),
+            latency: latency(link.rate, link.trace.as_ref())
+                .map(|late| late.saturating_add(link.latency)),
             ..plan.link.clone()
         };
         let is_plain = link.private && link.scheduling.is_none();

@@ -223,7 +223,8 @@ impl Paths {
                 (Some(_), _) => {}
                 (None, Some(arrival)) => arrival.buckets = vec![ABSENT],
                 (None, arrival) => {
-                    *arrival = Some(Arrival { buckets: vec![ABSENT], packet: None });
+                    *arrival =
+                        Some(Arrival { buckets: vec![ABSENT], packet: None, shortest: None });
                 }
             }
         }
@@ -239,6 +240,19 @@ impl Paths {
         feeds.dedup();
         Order::of(self.outputs.len(), &feeds)
     }
+}
+
+/// What follows for each number below `count`, on all cores.
+#[cfg(feature = "parallel")]
+fn side_by_side<T: Send>(count: usize, of: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+    use rayon::prelude::*;
+    (0..count).into_par_iter().map(of).collect()
+}
+
+/// What follows for each number below `count`.
+#[cfg(not(feature = "parallel"))]
+fn side_by_side<T>(count: usize, of: impl Fn(usize) -> T) -> Vec<T> {
+    (0..count).map(of).collect()
 }
 
 /// Collects the outputs of a network and the classes that pass them.

@@ -24,7 +24,7 @@ use laxity::units::{Bytes, Nanos, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub use class::{Arrivals, Bucket, Class};
+pub use class::{Arrivals, Bucket, Class, Lengths};
 pub use curve::{Curve, Pieces};
 pub use dist::Distribution;
 pub use limit::Limit;

@@ -45,7 +45,7 @@ fn needs_more(plan: &Plan, class: &Class, bound: Nanos) -> Option<QueueTooSmall>
     let holds = match class.queue.as_ref()?.limit() {
         Limit::None => return None,
         Limit::Bytes(bytes) => Bytes(bytes),
-        Limit::Packets(packets) => Bytes(packets.saturating_mul(plan.link.min_packet.0)),
+        Limit::Packets(packets) => Bytes(packets.saturating_mul(plan.min_packet(class).0)),
     };
     let class = class.name.clone();
     (holds < needed).then_some(QueueTooSmall { class, needed_bytes: needed.0 })

@@ -4,6 +4,7 @@ mod cells;
 pub mod drawing;
 mod figures;
 mod html;
+pub mod limits;
 mod profile;
 pub mod proof;
 pub mod tdp;

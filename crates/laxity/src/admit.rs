@@ -17,7 +17,8 @@ use alloc::vec::Vec;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use crate::curve::{
-    Curve, Exact, Minimum, bytes_per_nano, ceil_bytes, ceil_nanos, exact, floor_bytes,
+    Curve, Exact, Minimum, Piece, bytes_per_nano, ceil_bytes, ceil_nanos, exact, exact_bytes,
+    floor_bytes,
 };
 use crate::police::TokenBucket;
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
@@ -76,8 +77,8 @@ pub enum Unbounded {
     /// It is not guaranteed any service.
     #[error("it has no real-time curve")]
     NoGuarantee,
-    /// Nothing is proved of its discipline where the rate of the link changes.
-    #[error("the rate of the link changes over time")]
+    /// Nothing is proved of its discipline where the rate of the link changes, or where it may be late.
+    #[error("the rate of the link changes over time, or it may be late")]
     VaryingRate,
     /// Nothing is known of its traffic.
     #[error("it has no arrival curve")]
@@ -93,9 +94,35 @@ pub enum Unbounded {
 /// The arrival curve of traffic that keeps to all of some token buckets: the minimum of their
 /// lines; zero if there are none.
 pub fn arrival_curve(buckets: &[TokenBucket]) -> Curve {
-    let lines: Vec<_> =
-        buckets.iter().map(|line| Curve::token_bucket(line.bucket, line.rate)).collect();
-    lines.into_iter().reduce(|lowest, line| lowest.minimum(&line)).unwrap_or_else(Curve::zero)
+    let mut lines = buckets.to_vec();
+    lines.sort_unstable_by_key(|line| (line.bucket, line.rate));
+    // The lowest lines, the steepest first, and from when on each is the lowest.
+    let mut lowest: Vec<(Exact, TokenBucket)> = Vec::new();
+    for line in lines {
+        if lowest.last().is_some_and(|(_, last)| last.rate <= line.rate) {
+            continue;
+        }
+        let meets = |last: &TokenBucket| {
+            let bytes = exact(line.bucket.0 - last.bucket.0);
+            bytes * exact(NANOBITS_PER_BYTE) / exact(last.rate.0 - line.rate.0)
+        };
+        let mut start = Exact::zero();
+        while let Some((since, last)) = lowest.last() {
+            start = meets(last);
+            if start > *since {
+                break;
+            }
+            start = Exact::zero();
+            lowest.pop();
+        }
+        lowest.push((start, line));
+    }
+    let piece = |(start, line): (Exact, TokenBucket)| {
+        let slope = bytes_per_nano(line.rate);
+        Piece { value: exact_bytes(line.bucket) + &slope * &start, start, slope }
+    };
+    let pieces: Vec<_> = lowest.into_iter().map(piece).collect();
+    Curve::from_pieces(pieces).unwrap_or_else(|_| Curve::zero())
 }
 
 /// By what a class is served: the packet that ends with the x-th byte of a period in which the class
@@ -200,4 +227,28 @@ fn floor_rate(slope: &Exact) -> Option<Rate> {
     let bits = (slope * exact(NANOBITS_PER_BYTE)).floor().to_integer();
     let bits = if bits.is_positive() { bits.to_u64().unwrap_or(u64::MAX) } else { 0 };
     (bits > 0).then_some(Rate(bits))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Line by line.
+        #[test]
+        fn an_arrival_curve_is_the_least_of_its_lines(
+            lines in prop::collection::vec((0..9u64, 0..9u64), 0..7), large in any::<bool>(),
+        ) {
+            let times = if large { 1_000_000_007 } else { 1 };
+            let lines: Vec<_> = lines
+                .into_iter()
+                .map(|(bucket, rate)| TokenBucket { bucket: Bytes(bucket), rate: Rate(rate * times) })
+                .collect();
+            let curves = lines.iter().map(|line| Curve::token_bucket(line.bucket, line.rate));
+            let least = curves.reduce(|least, line| least.minimum(&line));
+            prop_assert_eq!(arrival_curve(&lines), least.unwrap_or_else(Curve::zero));
+        }
+    }
 }

@@ -12,6 +12,7 @@
 mod bounds;
 mod envelope;
 mod exact;
+mod fraction;
 mod infimum;
 mod min_plus;
 mod models;
@@ -20,9 +21,10 @@ mod pointwise;
 mod tests;
 
 pub use exact::{
-    Exact, bytes_per_nano, ceil_bytes, ceil_nanos, exact, exact_bytes, exact_nanos, floor_bytes,
+    bytes_per_nano, ceil_bytes, ceil_nanos, exact, exact_bytes, exact_nanos, floor_bytes,
     floor_nanos,
 };
+pub use fraction::Exact;
 pub use infimum::Minimum;
 
 use alloc::vec::Vec;

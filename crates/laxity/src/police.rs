@@ -69,17 +69,28 @@ fn nanobits(bytes: u64) -> u128 {
 #[derive(Clone, Debug)]
 pub struct Meter {
     levels: Vec<Level>,
+    /// In bytes.
+    shortest: u32,
 }
 
 impl Meter {
     /// A meter with all buckets full.
     pub fn new(buckets: impl IntoIterator<Item = TokenBucket>) -> Self {
-        Meter { levels: buckets.into_iter().map(Level::full).collect() }
+        Meter { levels: buckets.into_iter().map(Level::full).collect(), shortest: 0 }
+    }
+
+    /// The same for packets of which none is shorter than so many bytes.
+    #[must_use]
+    pub fn of_at_least(self, shortest: u32) -> Self {
+        Meter { shortest, ..self }
     }
 
     /// The first time from `now` on at which a packet of `length` bytes conforms; `None` if it
     /// never will.
     pub fn earliest(&self, now: Nanos, length: u32) -> Option<Nanos> {
+        if length < self.shortest {
+            return None;
+        }
         // A bucket that holds the packet goes on holding it until something is taken.
         self.levels.iter().try_fold(now, |at, level| Some(at.max(level.earliest(now, length)?)))
     }
@@ -236,6 +247,16 @@ mod tests {
             );
         }
         assert_eq!(policer.nonconforming(), [1, 1, 1, 0]);
+    }
+
+    #[test]
+    fn a_packet_that_is_too_short_never_conforms_and_takes_nothing() {
+        let bucket = TokenBucket { bucket: Bytes(100), rate: Rate(8) };
+        let mut meter = Meter::new([bucket]).of_at_least(64);
+        assert!(!meter.admit(Nanos::ZERO, 63));
+        assert_eq!(meter.earliest(Nanos::ZERO, 63), None);
+        assert!(meter.admit(Nanos::ZERO, 100));
+        assert_eq!(meter.earliest(Nanos::ZERO, 64), Some(Nanos(64_000_000_000)));
     }
 
     #[test]

@@ -6,6 +6,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use laxity::units::Nanos;
 use laxity_api::{ExportFormat, Filters, Linux};
 
+use super::exchange::{ExportNetwork, ExportTsnkit};
+
 /// Where a plan may be carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Target {
@@ -74,6 +76,12 @@ pub enum ExportTo {
     /// For the disciplines of Linux: fifo, drr, qfq, hfsc, priority (as prio) and fq-codel; wfq and wf2q
     /// as qfq or hfsc.
     Tc(ExportTc),
+    /// For Saihu, and through it xTFA, Panco and DNC: output ports as JSON.
+    Saihu(ExportNetwork),
+    /// For WoPANets, xTFA and Saihu: nodes and links as XML.
+    Wopanet(ExportNetwork),
+    /// For tsnkit: streams and links of a plan in time frames, as two CSV files.
+    Tsnkit(ExportTsnkit),
 }
 
 /// `laxity export tc`.

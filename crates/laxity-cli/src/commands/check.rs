@@ -5,7 +5,10 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use laxity_api::{Checked, Effort, Plan, WorstCases, check, check_for_linux, exactly, worst_case};
+use laxity_api::{
+    Checked, Effort, Plan, WorstCases, check, check_for_linux, exactly, limits, worst_case,
+};
+use laxity_report::network::limits::Limits;
 use serde::Serialize;
 
 use crate::args::{Check, Target};
@@ -34,6 +37,10 @@ pub fn run(arguments: &Check) -> Result<Promises, Failure> {
     }
     let plan = if arguments.exact { exactly(plan) } else { plan };
     let checked = check(&plan)?;
+    let limits = match arguments.limits {
+        true => Some(limited(&plan)?),
+        false => None,
+    };
     let worst = match arguments.worst_case {
         true => Some(searched(arguments, &plan)?),
         false => None,
@@ -43,9 +50,16 @@ pub fn run(arguments: &Check) -> Result<Promises, Failure> {
         _ => Vec::new(),
     };
     if arguments.json {
-        print_json(&Answer { checked: &checked, worst_case: worst.as_ref() })?;
+        print_json(&Answer {
+            checked: &checked,
+            limits: limits.as_ref(),
+            worst_case: worst.as_ref(),
+        })?;
     } else {
         let mut text = checked.text(&plan);
+        if let Some(limits) = &limits {
+            text += &format!("\n{}", limits.text());
+        }
         if let Some(worst) = &worst {
             text += &format!("\n{}", worst.text());
         }
@@ -63,7 +77,20 @@ struct Answer<'a> {
     #[serde(flatten)]
     checked: &'a Checked,
     #[serde(skip_serializing_if = "Option::is_none")]
+    limits: Option<&'a Limits>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     worst_case: Option<&'a WorstCases>,
+}
+
+/// What each part could be, found behind a progress bar.
+fn limited(plan: &Plan) -> Result<Limits, Failure> {
+    let bar = progress::steps("links and classes", 0);
+    let found = limits(plan, &|all| {
+        bar.set_length(all as u64);
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
+    Ok(found?)
 }
 
 /// Searches behind a progress bar.

@@ -3,9 +3,9 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use laxity_api::{Plan, Refusal, check_for_linux, export, nearest};
+use laxity_api::{Plan, Refusal, check_for_linux, exchange, export, nearest};
 
-use crate::args::{ExportTc, ExportTo};
+use crate::args::{ExportNetwork, ExportTc, ExportTo, ExportTsnkit};
 use crate::failure::Failure;
 use crate::{Promises, input, output, print, terminal};
 
@@ -16,7 +16,43 @@ const LARGEST_PLAN: u64 = 64 << 20;
 pub fn run(to: &ExportTo) -> Result<Promises, Failure> {
     match to {
         ExportTo::Tc(tc) => to_tc(tc),
+        ExportTo::Saihu(network) => to_network(network, exchange::Format::Saihu),
+        ExportTo::Wopanet(network) => to_network(network, exchange::Format::Wopanet),
+        ExportTo::Tsnkit(tsnkit) => to_tsnkit(tsnkit),
     }
+}
+
+fn to_network(arguments: &ExportNetwork, format: exchange::Format) -> Result<Promises, Failure> {
+    let plan = input::plan(&arguments.plan, None)?;
+    let carried = exchange::export(&plan, format).map_err(Failure::input)?;
+    match &arguments.out {
+        None => print(&carried.text)?,
+        Some(out) => {
+            write(out, &carried.text)?;
+            print(&format!("Written: {}", out.display()))?;
+        }
+    }
+    noted(&carried.notes);
+    Ok(Promises::Kept)
+}
+
+fn to_tsnkit(arguments: &ExportTsnkit) -> Result<Promises, Failure> {
+    let plan = input::plan(&arguments.plan, None)?;
+    let files = exchange::tsnkit::export(&plan).map_err(Failure::input)?;
+    write(&arguments.streams, &files.streams)?;
+    write(&arguments.topology, &files.topology)?;
+    print(&format!(
+        "Written: {} and {}",
+        arguments.streams.display(),
+        arguments.topology.display()
+    ))?;
+    noted(&files.notes);
+    Ok(Promises::Kept)
+}
+
+/// Says what the file says in another way, or not.
+fn noted(notes: &[String]) {
+    notes.iter().for_each(|note| terminal::remark(&format!("Note: {note}.\n")));
 }
 
 fn to_tc(arguments: &ExportTc) -> Result<Promises, Failure> {

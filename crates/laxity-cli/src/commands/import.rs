@@ -3,11 +3,13 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use laxity_api::exchange::tsnkit::File;
+use laxity_api::exchange::{self, Carried, Format};
 use laxity_tc::{Import, LARGEST_SCRIPT, NoteKind, Options, Source};
 
 #[cfg(target_os = "linux")]
 use crate::args::ImportKernel;
-use crate::args::{ImportFrom, ImportTc};
+use crate::args::{ImportFrom, ImportNetwork, ImportTc, ImportTsnkit};
 use crate::failure::Failure;
 use crate::{Promises, input, output, print, terminal};
 
@@ -15,9 +17,55 @@ use crate::{Promises, input, output, print, terminal};
 pub fn run(from: &ImportFrom) -> Result<Promises, Failure> {
     match from {
         ImportFrom::Tc(tc) => from_tc(tc),
+        ImportFrom::Saihu(network) => from_network(network, Format::Saihu),
+        ImportFrom::Wopanet(network) => from_network(network, Format::Wopanet),
+        ImportFrom::Tsnkit(tsnkit) => from_tsnkit(tsnkit),
         #[cfg(target_os = "linux")]
         ImportFrom::Kernel(kernel) => from_kernel(kernel),
     }
+}
+
+fn from_network(arguments: &ImportNetwork, format: Format) -> Result<Promises, Failure> {
+    let text = input::text(&arguments.file, exchange::LARGEST as u64)?;
+    let name = input::shown(&arguments.file);
+    let carried = exchange::import(&text, format).map_err(|error| wrong(&name, &error))?;
+    told(&carried, arguments.out.as_deref())
+}
+
+fn from_tsnkit(arguments: &ImportTsnkit) -> Result<Promises, Failure> {
+    let text = |file| input::text(file, exchange::LARGEST as u64);
+    let (streams, topology) = (text(&arguments.streams)?, text(&arguments.topology)?);
+    let carried = exchange::tsnkit::import(&streams, &topology, arguments.frame).map_err(
+        |(file, error)| {
+            let file = match file {
+                File::Streams => input::shown(&arguments.streams),
+                File::Topology => input::shown(&arguments.topology),
+            };
+            wrong(&file, &error)
+        },
+    )?;
+    told(&carried, arguments.out.as_deref())
+}
+
+/// What is wrong, with the file and the place in it.
+fn wrong(file: &str, error: &exchange::Error) -> Failure {
+    match error.place() {
+        Some(_) => Failure::input(format!("{file}:{error}")),
+        None => Failure::input(format!("{file}: {error}")),
+    }
+}
+
+/// Prints or writes a plan, and says what was said in another way.
+fn told(carried: &Carried, out: Option<&Path>) -> Result<Promises, Failure> {
+    match out {
+        None => print(&carried.text)?,
+        Some(out) => {
+            write(out, &carried.text)?;
+            print(&format!("Plan: {}", out.display()))?;
+        }
+    }
+    carried.notes.iter().for_each(|note| terminal::remark(&format!("Note: {note}.\n")));
+    Ok(Promises::Kept)
 }
 
 fn from_tc(arguments: &ImportTc) -> Result<Promises, Failure> {

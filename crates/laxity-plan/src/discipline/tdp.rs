@@ -12,7 +12,9 @@ use laxity::units::Nanos;
 use super::room::{Discipline, Room, no_guarantees};
 use super::{fifo, wfq};
 use crate::error::{Fault, shown};
-use crate::model::{Assignment, BestEffortOrder, Late, Plan, SchedulerSpec, Source, TdpSpec};
+use crate::model::{
+    Assignment, BestEffortOrder, Late, NetworkLink, Plan, SchedulerSpec, Source, TdpSpec,
+};
 use crate::raw::{self, At, Count};
 use crate::read::{Read, positive, zero};
 use crate::tdp::Framed;
@@ -161,6 +163,13 @@ fn check(plan: &Plan, scheduler: &Range<usize>) -> Read<()> {
         return refuse(
             format!("`rate-trace` at link `{}`", link.name),
             "frames are reserved at rates that stay as they are: take it out",
+        );
+    }
+    let is_late = |link: &&NetworkLink| link.latency > Nanos::ZERO || link.fastest.is_some();
+    if let Some(link) = network.links.iter().find(is_late) {
+        return refuse(
+            format!("`latency` or `peak` at link `{}`", link.name),
+            "frames are reserved at rates that are kept: take it out",
         );
     }
     if let Some(link) = network.links.iter().find(|link| link.disturbs()) {

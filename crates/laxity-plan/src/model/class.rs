@@ -93,4 +93,6 @@ pub struct Arrival {
     pub buckets: Vec<TokenBucket>,
     /// The largest packet of the class, if the plan gives one.
     pub packet: Option<Bytes>,
+    /// The shortest packet of the class, if the plan gives one.
+    pub shortest: Option<Bytes>,
 }

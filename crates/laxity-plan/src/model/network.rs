@@ -27,6 +27,10 @@ pub struct NetworkLink {
     pub rate: Rate,
     /// How the rate changes.
     pub trace: Option<Arc<Trace>>,
+    /// How late it may be with what is due at its rate. Default not at all. Simulated, it never is.
+    pub latency: Nanos,
+    /// The highest rate at which it sends, if that is more than `rate`. Simulated, it does not.
+    pub fastest: Option<Rate>,
     /// Propagation. Default that of `[link]`.
     pub delay: Nanos,
     /// Whether every flow has such a link of its own. Default no.
@@ -115,7 +119,8 @@ impl NetworkLink {
 
     /// The highest rate at which it sends.
     pub fn peak(&self) -> Rate {
-        self.trace.as_ref().map_or(self.rate, |trace| trace.peak())
+        let rate = self.trace.as_ref().map_or(self.rate, |trace| trace.peak());
+        self.fastest.map_or(rate, |fastest| fastest.max(rate))
     }
 
     /// By how much longer than `delay` a packet may be under way; none if there is no limit to that.

@@ -8,6 +8,7 @@ use laxity::curve::{Curve, ceil_nanos};
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
+use super::side_by_side;
 use super::tandem::{EndToEnd, View};
 use super::{ClassAtOutput, Output, Paths, Route, Unproved};
 use crate::model::{LinkSpec, Plan, SchedulerSpec, TokenBucket};
@@ -81,9 +82,11 @@ impl Paths {
 
     /// Analyses the routes from end to end, whose outputs are analysed.
     pub(super) fn end_to_end(&mut self, analysis: &Analysis<'_>) {
-        for route in 0..self.routes.len() {
-            self.routes[route].bounds =
-                EndToEnd { analysis, paths: self, route, view: View::Queues }.bounds();
+        let paths = &*self;
+        let of = |route| EndToEnd { analysis, paths, route, view: View::Queues }.bounds();
+        let bounds = side_by_side(self.routes.len(), of);
+        for (route, bounds) in self.routes.iter_mut().zip(bounds) {
+            route.bounds = bounds;
         }
     }
 }
@@ -95,7 +98,8 @@ impl Analysis<'_> {
         let mut up_to = vec![(so_far, Ok(so_far))];
         for hop in &route.path[..] {
             let link = self.on.link(*hop);
-            so_far = so_far.saturating_add(self.least(link.peak())).saturating_add(link.delay);
+            let least = self.least(route.class, link.peak());
+            so_far = so_far.saturating_add(least).saturating_add(link.delay);
             up_to.push((so_far, Ok(so_far)));
         }
         up_to
@@ -193,10 +197,10 @@ impl Analysis<'_> {
         let services = self.services(&paths.outputs[number], &here);
         let mut aggregates = aggregates(&paths.outputs[number], &here);
         let peak = self.on.link(paths.outputs[number].hop).peak();
-        let least = self.least(peak);
         let output = &mut paths.outputs[number];
         for (at, (passing, bound)) in output.classes.iter_mut().zip(bounds).enumerate() {
             let packet = here.max_packet(&here.classes[passing.class.index()]);
+            let least = self.least(passing.class, peak);
             passing.bound = bound;
             self.analysed[number][at] =
                 bound.ok().zip(passing.arrival.as_ref()).map(|(delay, arrival)| {
@@ -207,9 +211,11 @@ impl Analysis<'_> {
         }
     }
 
-    /// What a packet takes at the least at this rate.
-    fn least(&self, rate: Rate) -> Nanos {
-        rate.time_for(self.on.plan.link.min_packet).saturating_sub(ROUNDING)
+    /// What a packet of a class takes at the least at this rate.
+    fn least(&self, class: ClassId, rate: Rate) -> Nanos {
+        let plan = self.on.plan;
+        let shortest = plan.min_packet(&plan.classes[class.index()]);
+        rate.time_for(shortest).saturating_sub(ROUNDING)
     }
 
     /// The arrival curve of a class at an output.
@@ -354,8 +360,11 @@ impl Analysis<'_> {
         }
         if here.scheduler.room().is_one_queue {
             let alone = output.classes.len() == 1;
-            let line = Service { curve: Curve::line(here.link.rate), late: Nanos::ZERO };
-            return vec![alone.then_some(line); output.classes.len()];
+            let link = here.link.latency.filter(|_| alone).map(|latency| Service {
+                curve: Curve::rate_latency(here.link.rate, latency),
+                late: Nanos::ZERO,
+            });
+            return vec![link; output.classes.len()];
         }
         let all = here.services();
         output.classes.iter().map(|of| all[of.class.index()].clone()).collect()

@@ -49,8 +49,8 @@ impl Networked<'_> {
 }
 
 impl Plan {
-    /// The plan with so much of the traffic that its classes may send.
-    fn with_traffic(&self, percent: u64) -> Plan {
+    /// The plan with so many percent of the traffic that its classes may send.
+    pub fn with_traffic(&self, percent: u64) -> Plan {
         let part = |of: u64| of.saturating_mul(percent).div_ceil(100);
         let mut plan = self.clone();
         for arrival in plan.classes.iter_mut().filter_map(|class| class.arrival.as_mut()) {

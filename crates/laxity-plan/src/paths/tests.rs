@@ -163,6 +163,58 @@ fn a_detour_between_two_outputs_parts_them() {
     }
 }
 
+/// What a packet takes at the least does not make a burst of those behind it.
+#[test]
+fn packets_that_are_never_short_come_with_less_jitter() {
+    let bucket = |packet: &str| {
+        let text = format!(
+            "{LINK}scheduler.kind = \"fifo\"
+            class.a.arrival = {{ bucket = \"4000b\", rate = \"1mbit\", packet = {packet} }}
+            class.b.arrival = {{ bucket = \"4000b\", rate = \"1mbit\" }}
+            network.one.between = [\"a\", \"b\"]
+            network.two.between = [\"b\", \"c\"]\n{}{}",
+            source("a", &["a", "b", "c"]),
+            source("b", &["a", "b"])
+        );
+        let lines = paths(&text).outputs[1].classes[0].arrival.clone().unwrap();
+        lines.iter().min_by_key(|line| line.rate).unwrap().bucket.0
+    };
+    // Both bursts take 8 ms, of which the shortest packet takes 40 us or, but for a rounding of 2 ns, 1 ms.
+    assert_eq!(bucket("\"1000b\""), 4_996);
+    assert_eq!(bucket("{ at-least = \"1000b\" }"), 4_876);
+}
+
+/// A burst of 4 ms waits 1 ms more, and comes to the next link nearly at once where the wire is ten times as fast.
+#[test]
+fn a_link_may_be_late_and_its_wire_fast() {
+    let text = |scheduler: &str, peak: &str| {
+        format!(
+            "{LINK}scheduler.kind = \"{scheduler}\"
+            class.a.arrival = {{ bucket = \"4000b\", rate = \"1mbit\" }}
+            network.one = {{ between = [\"a\", \"b\"], latency = \"1ms\"{peak} }}
+            network.two.between = [\"b\", \"c\"]\n{}",
+            source("a", &["a", "b", "c"])
+        )
+    };
+    let bounds = |peak: &str| {
+        let paths = paths(&text("fifo", peak));
+        [0, 1].map(|output| paths.outputs[output].classes[0].bound)
+    };
+    let [first, second] = bounds("");
+    assert!(about(first, 5 * MS) && about(second, MS), "{first:?} {second:?}");
+    let [first, second] = bounds(", peak = \"80mbit\"");
+    assert!(about(first, 5 * MS), "{first:?}");
+    // The class is alone: 4000 bytes and what comes in the latency and a packet's time, 250 bytes, leave at once. The wire
+    // brings them in 328 us, in which 41 more come: 4.291 ms less that.
+    let second = second.unwrap();
+    assert!((3_962_000..3_964_000).contains(&second.0), "{second:?}");
+    for scheduler in ["wfq", "priority", "hfsc"] {
+        let paths = paths(&text(scheduler, ""));
+        let late = paths.outputs[0].classes[0].bound;
+        assert_eq!(late, Err(Unbounded::VaryingRate.into()), "{scheduler}");
+    }
+}
+
 #[test]
 fn an_output_is_told_what_comes_there() {
     let text = format!(

@@ -7,13 +7,13 @@ use laxity::units::{Bytes, Nanos, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::curve::Curve;
 use super::queue::Queue;
 use super::scheduler::Scheduler;
 use super::stream::Loss;
-use super::values::{At, Count, Number, Quantity, Table, Word};
+use super::values::{At, Count, Number, Quantity, Table, Unit, Word, quantity};
 use super::words::{Late, Police};
 
 /// A class of traffic: real-time with a deadline, best effort without. What takes much room and few
@@ -81,10 +81,73 @@ pub struct Bucket {
     pub bucket: Quantity<Bytes>,
     /// The sustained rate.
     pub rate: Quantity<Rate>,
-    /// The largest packet of the class. Default the link's `max-packet`.
-    pub packet: Option<Quantity<Bytes>>,
+    /// The largest packet of the class, or the shortest and the largest. Default the link's `min-packet` and
+    /// `max-packet`.
+    pub packet: Option<At<Lengths>>,
     /// The peak rate; needs `packet`.
     pub peak: Option<Quantity<Rate>>,
+}
+
+/// How long the packets of a class are.
+#[derive(Debug)]
+pub enum Lengths {
+    AtMost(Unit<Bytes>),
+    Between(Between),
+}
+
+/// The shortest and the largest packet of a class.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Between {
+    /// The shortest packet. Default the link's `min-packet`.
+    pub at_least: Option<Quantity<Bytes>>,
+    /// The largest packet. Default the link's `max-packet`.
+    pub at_most: Option<Quantity<Bytes>>,
+}
+
+impl<'de> Deserialize<'de> for Lengths {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct LengthsVisitor;
+
+        impl<'de> Visitor<'de> for LengthsVisitor {
+            type Value = Lengths;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str(
+                    "a size such as \"1500b\", or { at-least = \"64b\", at-most = \"1500b\" }",
+                )
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Lengths, A::Error> {
+                Between::deserialize(MapAccessDeserializer::new(map)).map(Lengths::Between)
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Lengths, E> {
+                quantity(text).map(|size| Lengths::AtMost(Unit(size)))
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Lengths, E> {
+                self.visit_str(&number.to_string())
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Lengths, E> {
+                self.visit_str(&number.to_string())
+            }
+        }
+
+        from.deserialize_any(LengthsVisitor)
+    }
+}
+
+impl JsonSchema for Lengths {
+    fn schema_name() -> Cow<'static, str> {
+        "PacketLengths".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let most = generator.subschema_for::<Unit<Bytes>>();
+        let between = generator.subschema_for::<Between>();
+        json_schema!({ "anyOf": [most, between] })
+    }
 }
 
 impl<'de> Deserialize<'de> for Arrivals {

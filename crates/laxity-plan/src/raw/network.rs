@@ -18,6 +18,10 @@ pub struct NetworkLink {
     /// A file that says how the rate changes over time in either direction; `rate` is then what schedulers count on.
     /// Default that of `[link]` for links without a `rate` of their own.
     pub rate_trace: Option<At<String>>,
+    /// How late it may be with what is due at its rate, as a device is that takes its time. Default not at all.
+    pub latency: Option<Quantity<Nanos>>,
+    /// The highest rate at which it sends, where `rate` is only what it is sure of. Default `rate`.
+    pub peak: Option<Quantity<Rate>>,
     /// Its propagation delay. Default that of `[link]`.
     pub delay: Option<Quantity<Nanos>>,
     /// Whether every flow has such a link of its own, as hosts have access links. Default false.

@@ -7,7 +7,7 @@ use laxity::units::{Bytes, Nanos, Rate};
 
 use super::hierarchy::Hierarchy;
 use super::scheduling::scheduling;
-use super::values::{MOST, Read, matching, positive};
+use super::values::{MOST, Read, matching, positive, zero};
 use super::{curve, stream};
 use crate::aqm::queue;
 use crate::error::{Fault, shown};
@@ -202,32 +202,39 @@ fn arrival(raw: &At<Arrivals>, link: &LinkSpec) -> Read<Arrival> {
             Fault::at(&raw.span, message).help(format!("write 1 to {MOST_BUCKETS} of them"))
         );
     }
-    let (mut buckets, mut packets) = (Vec::new(), Vec::new());
+    let (mut buckets, mut packet, mut shortest) = (Vec::new(), None, None);
     for table in &tables {
         let sustained =
             TokenBucket { bucket: positive("bucket")(&table.bucket)?, rate: table.rate.value.0 };
-        let packet =
-            table.packet.as_ref().map(|packet| largest_packet(packet, link)).transpose()?;
+        let (least, most) =
+            table.packet.as_ref().map_or(Ok((None, None)), |packet| lengths(packet, link))?;
         buckets.push(sustained);
-        buckets.extend(table.peak.as_ref().map(|at| peak(at, packet, sustained)).transpose()?);
-        packets.extend(packet);
+        buckets.extend(table.peak.as_ref().map(|at| peak(at, most, sustained)).transpose()?);
+        packet = packet.into_iter().chain(most).min();
+        shortest = shortest.max(least);
+        if let (Some(packet), Some(shortest), Some(at)) = (packet, shortest, &table.packet)
+            && packet < shortest
+        {
+            let message = format!("packets of at least {shortest} and at most {packet}");
+            return Err(Fault::at(&at.span, message).help("`at-least` is no more than `at-most`"));
+        }
     }
-    let packet = packets.into_iter().min();
     for At { value: raw::Unit(bucket), span } in tables.iter().map(|table| &table.bucket) {
-        if let Some(packet) = packet.filter(|packet| packet > bucket) {
+        if let Some(packet) = packet.max(shortest).filter(|packet| packet > bucket) {
             let message = format!("`bucket` is {bucket}, too small for one packet of {packet}");
             let help = "a bucket holds at least the class's largest packet";
             return Err(Fault::at(span, message).help(help));
         }
     }
-    Ok(Arrival { buckets, packet })
+    Ok(Arrival { buckets, packet, shortest })
 }
 
 /// The bucket of a TSpec's peak: one packet at the peak rate.
 fn peak(raw: &Quantity<Rate>, packet: Option<Bytes>, sustained: TokenBucket) -> Read<TokenBucket> {
     let At { value: raw::Unit(peak), span } = raw;
     let Some(bucket) = packet else {
-        let message = "`peak` without `packet`: a peak rate holds for packets of some largest size";
+        let message =
+            "`peak` without a largest `packet`: a peak rate holds for packets of some size";
         return Err(Fault::at(span, message).help("add `packet = \"100b\"` beside it"));
     };
     if *peak < sustained.rate {
@@ -237,16 +244,35 @@ fn peak(raw: &Quantity<Rate>, packet: Option<Bytes>, sustained: TokenBucket) -> 
     Ok(TokenBucket { bucket, rate: *peak })
 }
 
-fn largest_packet(raw: &Quantity<Bytes>, link: &LinkSpec) -> Read<Bytes> {
-    let packet = positive("packet")(raw)?;
+/// The shortest and the largest packet that a class says it has.
+fn lengths(
+    At { value, span }: &At<raw::Lengths>,
+    link: &LinkSpec,
+) -> Read<(Option<Bytes>, Option<Bytes>)> {
+    let of = |key: &str, raw: &Option<Quantity<Bytes>>| {
+        raw.as_ref().map(|at| packet(key, at.value.0, &at.span, link)).transpose()
+    };
+    match value {
+        raw::Lengths::AtMost(size) => Ok((None, Some(packet("packet", size.0, span, link)?))),
+        raw::Lengths::Between(between) => {
+            Ok((of("at-least", &between.at_least)?, of("at-most", &between.at_most)?))
+        }
+    }
+}
+
+/// A length that the link's packets may have.
+fn packet(key: &str, packet: Bytes, span: &Range<usize>, link: &LinkSpec) -> Read<Bytes> {
     let LinkSpec { max_packet, min_packet, .. } = link;
+    if packet == Bytes(0) {
+        return Err(zero(key, span));
+    }
     if packet > *max_packet {
-        let message = format!("`packet` is {packet}, above the link's `max-packet`, {max_packet}");
-        return Err(Fault::at(&raw.span, message));
+        let message = format!("`{key}` is {packet}, above the link's `max-packet`, {max_packet}");
+        return Err(Fault::at(span, message));
     }
     if packet < *min_packet {
-        let message = format!("`packet` is {packet}, below the link's `min-packet`, {min_packet}");
-        return Err(Fault::at(&raw.span, message)
+        let message = format!("`{key}` is {packet}, below the link's `min-packet`, {min_packet}");
+        return Err(Fault::at(span, message)
             .help("write a lower `min-packet` in `[link]` (its default is 40b)"));
     }
     Ok(packet)

@@ -112,6 +112,8 @@ impl Links<'_, '_> {
                 between,
                 rate,
                 trace: self.link.trace.clone().filter(|_| link.rate.is_none()),
+                latency: Nanos::ZERO,
+                fastest: None,
                 delay: link.delay.unwrap_or(self.delay),
                 private: false,
                 scheduling: None,
@@ -158,6 +160,8 @@ impl Links<'_, '_> {
             between,
             rate: self.link.rate,
             trace: self.link.trace.clone(),
+            latency: Nanos::ZERO,
+            fastest: None,
             delay: self.delay,
             private: false,
             scheduling: None,
@@ -184,9 +188,20 @@ impl Links<'_, '_> {
             None => plain.trace.filter(|_| raw.rate.is_none()),
         };
         let own = |at| own_scheduling(at, self.link);
+        let rate = raw.rate.as_ref().map_or(plain.rate, |rate| rate.value.0);
+        if let Some(At { value: raw::Unit(peak), span }) = &raw.peak
+            && *peak < rate
+        {
+            let message = format!("`peak` is {peak}, below the link's `rate`, {rate}");
+            return Err(Fault::at(span, message).help(
+                "it is the highest rate at which the link sends, and `rate` what it is sure of",
+            ));
+        }
         Ok(NetworkLink {
-            rate: raw.rate.as_ref().map_or(plain.rate, |rate| rate.value.0),
+            rate,
             trace,
+            latency: raw.latency.as_ref().map_or(plain.latency, |latency| latency.value.0),
+            fastest: raw.peak.as_ref().map(|peak| peak.value.0).or(plain.fastest),
             delay: raw.delay.as_ref().map_or(plain.delay, |delay| delay.value.0),
             private: raw.private.unwrap_or(plain.private),
             scheduling: raw.scheduler.as_ref().map(own).transpose()?,

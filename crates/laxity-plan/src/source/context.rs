@@ -154,7 +154,7 @@ impl<'a> Context<'a> {
 
     fn packet(&self, raw: &At<Distribution<Bytes>>, class: &Class) -> Read<Dist<Bytes>> {
         let packet = longer("packet", raw)?;
-        let (max, min) = (self.plan.max_packet(class), self.plan.link.min_packet);
+        let (max, min) = (self.plan.max_packet(class), self.plan.min_packet(class));
         let shortest = match packet {
             Dist::Constant(length) | Dist::Uniform(length, _) | Dist::Pareto(length, _) => length,
             Dist::Normal(..) | Dist::Exponential(_) | Dist::LogNormal(..) | Dist::Weibull(..) => {
@@ -170,6 +170,14 @@ impl<'a> Context<'a> {
             return Err(Fault::at(&raw.span, message).help(help));
         }
         match packet {
+            Dist::Constant(length) if length < min && min > self.plan.link.min_packet => {
+                let message = format!(
+                    "`packet` is {length}, below {min}, the shortest packet of class `{}`",
+                    class.name
+                );
+                let help = "the shortest packet is `at-least` of `packet` in the class's `arrival`";
+                Err(Fault::at(&raw.span, message).help(help))
+            }
             Dist::Constant(length) if length < min => {
                 let message = format!("`packet` is {length}, below the link's `min-packet`, {min}");
                 let help = "write a lower `min-packet` in `[link]` (its default is 40b)";

@@ -7,8 +7,8 @@ pub(super) const ROOM: Room = Room {
     test: |plan| {
         Some(Admission {
             admitted: None,
-            statement: "Nothing is proved: the rate of the link changes over time, and of the disciplines EDF alone \
-                        has a test for that."
+            statement: "Nothing is proved: the rate of the link changes over time, or it may be late, and of the \
+                        disciplines EDF alone has a test for that."
                 .to_string(),
             bounds: plan.bounds(),
             test: Test::Flat,

@@ -6,8 +6,8 @@ use laxity_plan::model::{Dist, ModelSource, Plan};
 use super::random::{Generator, Sampler, survival};
 use crate::error::DistError;
 
-/// Draws packet lengths that the plan accepts: raised to the link's shortest packet, then cut to
-/// the largest one of the class.
+/// Draws packet lengths that the plan accepts: raised to the shortest packet of the class, then cut to
+/// the largest one.
 #[derive(Clone, Debug)]
 pub struct Lengths {
     dist: Dist<Bytes>,
@@ -31,7 +31,7 @@ impl Lengths {
         Ok(Lengths {
             dist: source.packet,
             sampler: Sampler::new(source.packet)?,
-            shortest: cut(plan.link.min_packet),
+            shortest: cut(plan.min_packet(class)),
             longest: cut(longest),
         })
     }

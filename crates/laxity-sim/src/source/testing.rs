@@ -75,7 +75,11 @@ pub(crate) fn model(plan: &mut Plan) -> &mut ModelSource {
 /// The arrival curve of a TSpec flow: b [B], r [B/s], M [B], p [B/s].
 pub(crate) fn tspec(b: u64, r: u64, m: u64, p: u64) -> laxity_plan::model::Arrival {
     let line = |bucket, rate| TokenBucket { bucket: Bytes(bucket), rate: Rate(8 * rate) };
-    laxity_plan::model::Arrival { buckets: vec![line(b, r), line(m, p)], packet: Some(Bytes(m)) }
+    laxity_plan::model::Arrival {
+        buckets: vec![line(b, r), line(m, p)],
+        packet: Some(Bytes(m)),
+        shortest: None,
+    }
 }
 
 /// All arrivals before a time.

@@ -65,8 +65,16 @@ pub fn of_class(plan: &Plan, at: usize, handle: Handle, text: &mut String) {
     }
 }
 
-fn buckets(Arrival { buckets, packet }: &Arrival) -> String {
-    let packet = packet.map_or(String::new(), |packet| format!(", packet = \"{}b\"", packet.0));
+fn buckets(Arrival { buckets, packet, shortest }: &Arrival) -> String {
+    let packet = match (shortest, packet) {
+        (None, None) => String::new(),
+        (None, Some(packet)) => format!(", packet = \"{}b\"", packet.0),
+        (Some(shortest), packet) => {
+            let most =
+                packet.map_or(String::new(), |packet| format!(", at-most = \"{}b\"", packet.0));
+            format!(", packet = {{ at-least = \"{}b\"{most} }}", shortest.0)
+        }
+    };
     let all = buckets.iter().map(|bucket| {
         let (size, rate) = (bucket.bucket.0, bucket.rate.0);
         format!("{{ bucket = \"{size}b\", rate = \"{rate}bit\"{packet} }}")

@@ -27,6 +27,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use self::fifo::Fifo;
 use self::ludb::Cuts;
 use self::programme::Solver;
 use super::Service;
@@ -88,7 +89,7 @@ pub struct Flow {
 pub struct Group {
     /// Where they come to.
     pub server: usize,
-    /// By number.
+    /// By number, in their order.
     pub flows: Vec<usize>,
     /// The curve.
     pub arrival: Vec<TokenBucket>,
@@ -153,14 +154,21 @@ impl Method {
         }
     }
 
-    /// The delay over the path, if the least that is known so far is `known`; `None` if the method does not apply.
-    fn bound(self, tandem: &Tandem, known: Nanos, solver: &dyn Solver) -> Option<Nanos> {
+    /// The delay over the path, whose servers may be [`Fifo`], if the least that is known so far is `known`;
+    /// `None` if the method does not apply.
+    fn bound(
+        self,
+        tandem: &Tandem,
+        fifo: Option<&Fifo>,
+        known: Nanos,
+        solver: &dyn Solver,
+    ) -> Option<Nanos> {
         match self {
             Method::Hops => Some(hops::delay(tandem)),
             Method::Once => tandem.cut(once::delay),
-            Method::Sfa => ludb::delay(tandem, Cuts::Everywhere, solver),
-            Method::Ludb => ludb::least(tandem, solver),
-            Method::Plp => plp::delay(tandem, known, solver),
+            Method::Sfa => ludb::delay(fifo?, Cuts::Everywhere, solver),
+            Method::Ludb => ludb::least(fifo?, solver),
+            Method::Plp => plp::delay(fifo?, known, solver),
             Method::Separate => matching::separate(tandem),
             Method::MultiplexingOnce => matching::once(tandem),
             Method::Matching => matching::matching(tandem),
@@ -169,12 +177,17 @@ impl Method {
 }
 
 impl Tandem {
-    /// What each method finds that applies, in the order of [`Method::ALL`].
+    /// What each method finds that applies, in the order of [`Method::ALL`]. Of one server the methods for cross
+    /// traffic find nothing that is less than its delay.
     pub fn bounds(&self, solver: &dyn Solver) -> Vec<Bound> {
+        let (methods, fifo) = match self.servers.len() {
+            1 => (&[Method::Hops, Method::Once][..], None),
+            _ => (&Method::ALL[..], self.of_fifo_servers()),
+        };
         let mut bounds: Vec<Bound> = Vec::new();
-        for method in Method::ALL {
+        for &method in methods {
             let known = bounds.iter().map(|bound| bound.delay).min().unwrap_or(Nanos::MAX);
-            let delay = method.bound(self, known, solver);
+            let delay = method.bound(self, fifo.as_ref(), known, solver);
             bounds.extend(delay.map(|delay| Bound { method, delay }));
         }
         bounds

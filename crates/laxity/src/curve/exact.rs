@@ -1,15 +1,13 @@
 //! Between whole nanoseconds, bytes and bits a second and exact rational numbers.
 
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
-use num_bigint::BigInt;
 use num_traits::{Signed, ToPrimitive};
 
-/// An exact number: a time in nanoseconds, an amount in bytes, or a slope in bytes per nanosecond.
-pub type Exact = num_rational::BigRational;
+use super::fraction::Exact;
 
 /// A whole number.
 pub fn exact(n: u64) -> Exact {
-    Exact::from_integer(BigInt::from(n))
+    Exact::from_words(n.into())
 }
 
 /// A time in nanoseconds.
@@ -24,7 +22,7 @@ pub fn exact_bytes(size: Bytes) -> Exact {
 
 /// A rate as a slope, in bytes per nanosecond.
 pub fn bytes_per_nano(rate: Rate) -> Exact {
-    Exact::new(BigInt::from(rate.0), BigInt::from(NANOBITS_PER_BYTE))
+    exact(rate.0) / exact(NANOBITS_PER_BYTE)
 }
 
 /// The shortest time that is no less than `t` ns, zero for a negative one: how to round a delay

@@ -71,3 +71,36 @@ fn where_more_comes_than_a_ring_sends_there_are_no_bounds() {
     };
     assert!(is_bounded(percent) && !is_bounded(percent + 1), "{percent}");
 }
+
+/// Where wires are much faster than what their nodes are sure of, nothing holds bursts back that grow from node to node:
+/// five flows of an eighth of each rate all the way round a ring of six leave room at every output, and have no bounds.
+#[test]
+fn bounds_are_lost_where_every_output_has_room() {
+    let text = |kilobits: u64| {
+        let mut text = format!("{LINK}scheduler.kind = \"fifo\"\n");
+        for at in 0..6 {
+            text += &format!(
+                "network.l{at} = {{ between = [\"n{at}\", \"n{}\"], peak = \"1gbit\" }}\n\
+                 class.c{at}.arrival = {{ bucket = \"2000b\", rate = \"{kilobits}kbit\" }}\n",
+                (at + 1) % 6
+            );
+        }
+        for at in 0..6 {
+            let path: Vec<String> = (at..at + 6).map(|node| format!("n{}", node % 6)).collect();
+            let path: Vec<&str> = path.iter().map(String::as_str).collect();
+            text += &source(&format!("c{at}"), &path);
+        }
+        text
+    };
+    // Bursts grow by what comes in the delays so far: at half of what a link sends, a fifth of it each, by more at every
+    // turn.
+    let found = paths(&text(700));
+    assert!(found.routes.iter().all(|route| route.bound().is_ok()), "{:?}", found.routes);
+    let found = paths(&text(1_000));
+    for &output in &found.cyclic {
+        let output = &found.outputs[output];
+        assert!(output.classes.iter().all(|of| of.bound == Err(Unproved::CyclicDependency)));
+    }
+    assert_eq!(found.cyclic.len(), 6);
+    assert!(found.routes.iter().all(|route| route.bound() == Err(Unproved::CyclicDependency)));
+}

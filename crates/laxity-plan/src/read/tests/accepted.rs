@@ -91,6 +91,21 @@ fn classes_in_the_order_of_the_file() {
 }
 
 #[test]
+fn packets_of_at_least_and_at_most() {
+    let lengths = |packet: &str| {
+        let new = format!("packet = {packet}");
+        let plan = with("packet = \"100b\"", &new).unwrap();
+        let voice = &plan.classes[0];
+        (plan.min_packet(voice), plan.max_packet(voice))
+    };
+    let (none, most) = (Bytes(40), Bytes(100));
+    assert_eq!(lengths("'100b'"), (none, most));
+    assert_eq!(lengths("{ at-most = '100b' }"), (none, most));
+    assert_eq!(lengths("{ at-least = '64b', at-most = '100b' }"), (Bytes(64), most));
+    assert_eq!(lengths("{ at-least = '100b', at-most = '100b' }"), (most, most));
+}
+
+#[test]
 fn sources_of_every_model() {
     let plan = parse(PLAN).unwrap();
     let sources = &plan.sources;

@@ -58,6 +58,8 @@ fn links_and_paths() {
         between,
         rate: Rate(rate),
         trace: None,
+        latency: Nanos::ZERO,
+        fastest: None,
         delay: Nanos(delay),
         private,
         scheduling: scheduler.map(|scheduler| Scheduling { scheduler, queue: None }),
@@ -175,6 +177,13 @@ fn links_that_make_no_sense() {
         "\"1bit\"",
         "a largest packet of 1kB would take 8000s at 1bit",
         "raise `rate`",
+    );
+    refused(
+        "rate = \"1mbit\"",
+        "rate = \"1mbit\"\npeak = \"0.5mbit\"",
+        "\"0.5mbit\"",
+        "`peak` is 500kbit, below the link's `rate`, 1mbit",
+        "what it is sure of",
     );
     refused(
         "private = true",

@@ -296,8 +296,10 @@ fn an_arrival_curve_that_contradicts_itself() {
         "`peak` is 1mbit, below `rate`, 1.2mbit",
         "at least the sustained",
     );
-    let message = "`peak` without `packet`: a peak rate holds for packets of some largest size";
+    let message = "`peak` without a largest `packet`: a peak rate holds for packets of some size";
     refused("packet = \"100b\", ", "", "\"250kB/s\"", message, "packet = ");
+    let least = "packet = { at-least = '64b' }, ";
+    refused("packet = \"100b\", ", least, "\"250kB/s\"", message, "packet = ");
     let list = "[{ bucket = \"30kB\", rate = \"1mbit\" }, { bucket = \"3kB\", rate = \"2mbit\" }]";
     refused(list, "[]", "[]", "`arrival` has 0 token buckets", "1 to 64");
     refused(list, "[5]", "5", "expected a table of keys and values, found integer `5`", "");
@@ -376,6 +378,25 @@ fn a_wrong_name() {
     let long = "x".repeat(65);
     let message = format!("the name `{}…` is too long", "x".repeat(64));
     refused("class.ftp", &format!("class.{long}"), &long, &message, "1 to 64 characters");
+}
+
+#[test]
+fn lengths_that_no_packet_has() {
+    let wrong = |new: &str, at: &str, message: &str, help: &str| {
+        refused("packet = \"100b\", ", &format!("packet = {new}, "), at, message, help);
+    };
+    let between = "{ at-least = '99b', at-most = '64b' }";
+    let message = "packets of at least 99b and at most 64b";
+    wrong(between, between, message, "`at-least` is no more than `at-most`");
+    wrong("{ at-least = '0b' }", "'0b'", "`at-least` is zero: it must be more", "");
+    let short = "`at-least` is 39b, below the link's `min-packet`, 40b";
+    wrong("{ at-least = '39b' }", "'39b'", short, "min-packet");
+    let long = "`at-most` is 2kB, above the link's `max-packet`, 1.536kB";
+    wrong("{ at-most = '2kB' }", "'2kB'", long, "");
+    let message = "unknown key `at-last`";
+    wrong("{ at-last = '64b' }", "at-last", message, "did you mean `at-least`?");
+    let message = "`64` has no unit: write a size such as `1536b` or `30kB`";
+    wrong("64", "64", message, "");
 }
 
 #[test]

@@ -17,6 +17,7 @@ struct DrawnClass {
     bucket: u64,
     rate: u64,
     peak: bool,
+    shortest: u64,
     deadline: Option<u64>,
     told: bool,
     weight: u8,
@@ -64,11 +65,13 @@ impl Drawn {
             "link = { rate = \"10mbit\", max-packet = \"1000b\" }\nscheduler.kind = \"fifo\"\n",
         );
         for (number, class) in self.classes.iter().enumerate() {
-            let DrawnClass { bucket, rate, peak, deadline, told, weight } = class;
-            let peak = if *peak { r#", packet = "1000b", peak = "4mbit""# } else { "" };
+            let DrawnClass { bucket, rate, peak, shortest, deadline, told, weight } = class;
+            let most = if *peak { ", at-most = \"1000b\" }, peak = \"4mbit\"" } else { " }" };
             writeln!(text, "[class.c{number}]\nweight = {weight}").unwrap();
             if *told {
-                let arrival = format!("bucket = \"{bucket}b\", rate = \"{rate}kbit\"{peak}");
+                let arrival = format!(
+                    "bucket = \"{bucket}b\", rate = \"{rate}kbit\", packet = {{ at-least = \"{shortest}b\"{most}"
+                );
                 writeln!(text, "arrival = {{ {arrival} }}\npolice = \"drop\"").unwrap();
             }
             if let Some(deadline) = deadline.filter(|_| *told) {
@@ -118,11 +121,13 @@ impl DrawnSource {
 
 fn class() -> impl Strategy<Value = DrawnClass> {
     let deadline = prop_oneof![3 => (4..30u64).prop_map(Some), 1 => Just(None)];
-    (1_000..6_000u64, 100..500u64, any::<bool>(), deadline, 0..8u8, 1..4u8).prop_map(
-        |(bucket, rate, peak, deadline, told, weight)| DrawnClass {
+    let shortest = prop_oneof![Just(40), 40..1_000u64];
+    (1_000..6_000u64, 100..500u64, any::<bool>(), shortest, deadline, 0..8u8, 1..4u8).prop_map(
+        |(bucket, rate, peak, shortest, deadline, told, weight)| DrawnClass {
             bucket,
             rate,
             peak,
+            shortest,
             deadline,
             told: told > 0,
             weight,

@@ -13,6 +13,8 @@ fn link() -> NetworkLink {
         between: [0, 1],
         rate: Rate(1_000_000),
         trace: None,
+        latency: Nanos::ZERO,
+        fastest: None,
         delay: Nanos::ZERO,
         private: false,
         scheduling: None,

@@ -93,7 +93,8 @@ fn a_greedy_source_follows_its_bursts() {
     let mut plan = fed_by(Model::Greedy { burst, spacing }, Dist::Constant(Bytes(1000)));
     // Two packets at once, then one every 8 ms.
     let line = model::TokenBucket { bucket: Bytes(2000), rate: Rate(1_000_000) };
-    plan.classes[0].arrival = Some(model::Arrival { buckets: vec![line], packet: None });
+    plan.classes[0].arrival =
+        Some(model::Arrival { buckets: vec![line], packet: None, shortest: None });
     assert_eq!(times(&sent(&plan, 1, ms(81))), [0, 0, 8, 40, 40, 48, 80, 80]);
 }
 

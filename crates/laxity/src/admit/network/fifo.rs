@@ -10,6 +10,7 @@
 //! (Cruz 1998, "SCED+"; Le Boudec, Thiran 2001, Proposition 6.2.1; that it may fall does no harm: Bouillard, Boyer, Le
 //! Corronc 2018, Theorem 7.5). Which theta is the best depends on what else is on the path.
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use num_traits::Zero;
@@ -38,13 +39,22 @@ fn zero_before(curve: &Curve, time: &Exact) -> Curve {
     Curve::from_pieces(pieces).expect("pieces in order, the first at time 0")
 }
 
+/// A path of first-in, first-out servers.
+pub(super) struct Fifo {
+    /// The servers of which a curve is known, with flows that pass the same of them and come over the same links
+    /// as one.
+    pub tandem: Tandem,
+    /// What the others take. A delay of all packets alike may be taken out of a row of servers: what is left of it
+    /// after any cross traffic is the same delay.
+    pub apart: Nanos,
+    /// Whether there are others.
+    pub has_others: bool,
+}
+
 impl Tandem {
-    /// The path without the servers of which only the delay is known, and what these take. A delay of all
-    /// packets alike may be taken out of a row of servers: what is left of it after any cross traffic is
-    /// the same delay.
-    ///
-    /// `None` if servers are not first-in, first-out, none is left, or it is not known what comes to one of them.
-    pub(super) fn of_fifo_servers(&self) -> Option<(Tandem, Nanos)> {
+    /// The path, if all servers are first-in, first-out, a curve is known of one of them, and it is known what
+    /// comes to these.
+    pub(super) fn of_fifo_servers(&self) -> Option<Fifo> {
         if self.servers.iter().any(|server| server.order != Order::Fifo) {
             return None;
         }
@@ -74,14 +84,44 @@ impl Tandem {
             groups: self.groups.iter().filter(|group| is_known(&group.server)).cloned().collect(),
         };
         tandem.groups.iter_mut().for_each(|group| group.server = place(group.server));
-        Some((tandem.part(0..kept.len()), delay))
+        Some(Fifo {
+            tandem: tandem.part(0..kept.len()).by_links(),
+            apart: delay,
+            has_others: kept.len() < self.servers.len(),
+        })
     }
 
     /// The same with all flows that pass the same servers as one, in the order of the first of each.
     pub(super) fn by_paths(&self) -> Tandem {
+        self.by(|_| Vec::new())
+    }
+
+    /// The same, but for flows that come to the first of them in different groups of classes, as over links.
+    fn by_links(&self) -> Tandem {
+        let of_classes = |group: &Group| {
+            let mut classes = group.flows.iter().map(|flow| self.flows[*flow].class);
+            let first = classes.next();
+            classes.any(|class| Some(class) != first)
+        };
+        let links: Vec<&Group> = self.groups.iter().filter(|group| of_classes(group)).collect();
+        self.by(|number| {
+            let first = self.flows[number].path.start;
+            let holds =
+                |group: &Group| group.server == first && group.flows.binary_search(&number).is_ok();
+            (0..links.len()).filter(|link| holds(links[*link])).collect()
+        })
+    }
+
+    /// The same with all flows as one that pass the same servers and are of the same kind, in the order of the
+    /// first of each.
+    fn by(&self, kind: impl Fn(usize) -> Vec<usize>) -> Tandem {
         let mut parts: Vec<Vec<usize>> = Vec::new();
+        let mut places: BTreeMap<(usize, usize, Vec<usize>), usize> = BTreeMap::new();
         for (number, flow) in self.flows.iter().enumerate() {
-            match parts.iter_mut().find(|part| self.flows[part[0]].path == flow.path) {
+            let next = parts.len();
+            let key = (flow.path.start, flow.path.end, kind(number));
+            let place = *places.entry(key).or_insert(next);
+            match parts.get_mut(place) {
                 Some(part) => part.push(number),
                 None => parts.push([number].to_vec()),
             }
@@ -95,8 +135,9 @@ impl Tandem {
         };
         // What is known of some of the flows that are one is not known of it.
         let group = |group: &Group| {
-            let is_inside =
-                |part: &usize| parts[*part].iter().all(|flow| group.flows.contains(flow));
+            let is_inside = |part: &usize| {
+                parts[*part].iter().all(|flow| group.flows.binary_search(flow).is_ok())
+            };
             let flows = (0..parts.len()).filter(is_inside).collect();
             Group { flows, ..group.clone() }
         };
@@ -127,7 +168,7 @@ impl Tandem {
         let mut parts = Vec::new();
         for group in self.groups.iter().filter(|group| group.server == server) {
             let (inside, outside): (Vec<usize>, Vec<usize>) =
-                rest.iter().partition(|flow| group.flows.contains(flow));
+                rest.iter().partition(|flow| group.flows.binary_search(flow).is_ok());
             if !inside.is_empty() {
                 parts
                     .push(arrival_curve(&group.arrival).minimum(&self.of_classes(&inside, server)));

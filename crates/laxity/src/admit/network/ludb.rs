@@ -31,7 +31,7 @@ use core::ops::Range;
 use num_traits::ToPrimitive;
 
 use super::Tandem;
-use super::fifo::{Stages, long_run, residual};
+use super::fifo::{Fifo, Stages, long_run, residual};
 use super::programme::{Programme, Row, Solver};
 use crate::curve::{Curve, Exact, ceil_nanos, exact_nanos};
 use crate::units::Nanos;
@@ -48,24 +48,24 @@ pub(super) enum Cuts {
 }
 
 /// The lesser delay of both ways to cut flows that overlap, if any do.
-pub(super) fn least(tandem: &Tandem, solver: &dyn Solver) -> Option<Nanos> {
-    let of = |cuts| delay(tandem, cuts, solver);
-    let is_nested = nested_paths(tandem, Cuts::Earlier).len() == tandem.flows.len();
+pub(super) fn least(fifo: &Fifo, solver: &dyn Solver) -> Option<Nanos> {
+    let of = |cuts| delay(fifo, cuts, solver);
+    let flows = &fifo.tandem.flows;
+    let is_nested = nested_paths(&fifo.tandem, Cuts::Earlier).len() == flows.len();
     match is_nested {
         true => of(Cuts::Earlier),
         false => [Cuts::Earlier, Cuts::Later].into_iter().filter_map(of).min(),
     }
 }
 
-/// The delay over the path, with flows cut where they overlap; `None` where servers are not first-in, first-out,
-/// or more comes than is served.
-pub(super) fn delay(tandem: &Tandem, cuts: Cuts, solver: &dyn Solver) -> Option<Nanos> {
-    let (tandem, apart) = tandem.of_fifo_servers()?;
-    let nested = Nested::of(&tandem, cuts)?;
+/// The delay over the path, with flows cut where they overlap; `None` where more comes than is served.
+pub(super) fn delay(fifo: &Fifo, cuts: Cuts, solver: &dyn Solver) -> Option<Nanos> {
+    let Fifo { tandem, apart, .. } = fifo;
+    let nested = Nested::of(tandem, cuts)?;
     let mut thetas = nested.best(solver)?.into_iter();
     let served = nested.served(&nested.whole, &mut thetas);
     let distance = Curve::horizontal_distance(&nested.arrival, &served)?;
-    Some(ceil_nanos(&distance)?.saturating_add(apart))
+    Some(ceil_nanos(&distance)?.saturating_add(*apart))
 }
 
 /// A nested tandem.

@@ -31,7 +31,7 @@ use alloc::vec::Vec;
 use num_traits::{One, ToPrimitive, Zero};
 
 use super::Tandem;
-use super::fifo::long_run;
+use super::fifo::{Fifo, long_run};
 use super::programme::{Maximum, Solver};
 use crate::admit::arrival_curve;
 use crate::curve::{Curve, Exact, bytes_per_nano, ceil_nanos, exact_bytes, exact_nanos};
@@ -41,15 +41,13 @@ use crate::units::Nanos;
 /// Beyond so many variables it takes too long.
 const TOO_MANY: usize = 200;
 
-/// The delay over the path, if it is no more than `known`; `None` if servers are not first-in, first-out, more
-/// comes than is served, of a server only the delay is known, or the programme is too
-/// large.
-pub(super) fn delay(tandem: &Tandem, known: Nanos, solver: &dyn Solver) -> Option<Nanos> {
-    if tandem.servers.iter().any(|server| server.service.is_none()) {
+/// The delay over the path, if it is no more than `known`; `None` if more comes than is served, of a server only
+/// the delay is known, or the programme is too large.
+pub(super) fn delay(fifo: &Fifo, known: Nanos, solver: &dyn Solver) -> Option<Nanos> {
+    if fifo.has_others {
         return None;
     }
-    let (tandem, _) = tandem.of_fifo_servers()?;
-    let tandem = tandem.by_paths();
+    let tandem = fifo.tandem.by_paths();
     let mut programme = Dates::new(&tandem)?;
     programme.order();
     programme.delays(known);

@@ -298,7 +298,7 @@ fn steepest(curve: &Curve) -> Option<PerByte> {
 impl Segment {
     /// Over `(above, up_to]` bytes, with E^-1 equal to `start` ns at `above` + 1.
     fn new(above: u64, up_to: u64, start: &Exact, nanos_per_byte: &Exact) -> Option<Segment> {
-        let denominator = start.denom().lcm(nanos_per_byte.denom());
+        let denominator = start.denom().lcm(&nanos_per_byte.denom());
         let over = Exact::from_integer(denominator.clone());
         let rest = (start - start.floor()) * &over;
         let mut segment = Segment {

@@ -1,0 +1,75 @@
+//! Networks in the files of other tools.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use laxity::units::Nanos;
+
+/// `laxity import saihu`, `laxity import wopanet`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+What the file says in another way is listed on standard error. What a plan cannot say is refused.
+
+Examples: laxity import saihu demo.json --out demo.toml
+          laxity import wopanet network.xml | laxity check -")]
+pub struct ImportNetwork {
+    /// The network; - reads standard input.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Write the plan into this file, which must not be there yet [default: standard output].
+    #[arg(long, value_name = "PLAN")]
+    pub out: Option<PathBuf>,
+}
+
+/// `laxity import tsnkit`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Every stream becomes a class with a `gap` and an `end-to-end`, along the shortest path.
+
+Example: laxity import tsnkit 1_task.csv 1_topo.csv --out streams.toml")]
+pub struct ImportTsnkit {
+    /// The streams: stream,src,dst,size,period,deadline,jitter.
+    #[arg(value_name = "STREAMS")]
+    pub streams: PathBuf,
+    /// The links: link,q_num,rate,t_proc,t_prop.
+    #[arg(value_name = "TOPOLOGY")]
+    pub topology: PathBuf,
+    /// The length of a time frame [default: the shortest that divides all periods and holds two of the largest packets].
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub frame: Option<Nanos>,
+    /// Write the plan into this file, which must not be there yet [default: standard output].
+    #[arg(long, value_name = "PLAN")]
+    pub out: Option<PathBuf>,
+}
+
+/// `laxity export saihu`, `laxity export wopanet`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+What the file leaves out is listed on standard error. What it cannot say is refused: links that are not fifo, propagation,
+and classes of several flows.
+
+Examples: laxity export saihu network.toml --out network.json
+          laxity export wopanet network.toml --out network.xml")]
+pub struct ExportNetwork {
+    /// The plan; - reads standard input.
+    pub plan: PathBuf,
+    /// Write into this file, which must not be there yet [default: standard output].
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// `laxity export tsnkit`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example: laxity export tsnkit frames.toml --streams 1_task.csv --topology 1_topo.csv"
+)]
+pub struct ExportTsnkit {
+    /// The plan, with `kind = \"tdp\"`; - reads standard input.
+    pub plan: PathBuf,
+    /// Write the streams into this file, which must not be there yet.
+    #[arg(long, value_name = "FILE")]
+    pub streams: PathBuf,
+    /// Write the links into this file, which must not be there yet.
+    #[arg(long, value_name = "FILE")]
+    pub topology: PathBuf,
+}

@@ -1,0 +1,48 @@
+//! What is wrong with a file, or cannot be said.
+
+use std::fmt;
+
+/// One sentence that says what is wrong, where, and what is accepted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct Error {
+    place: Option<String>,
+    message: String,
+}
+
+impl Error {
+    pub(crate) fn new(message: impl Into<String>) -> Error {
+        Error { place: None, message: message.into() }
+    }
+
+    /// At a place in the file: a line, or a path of keys.
+    pub(crate) fn at(place: impl fmt::Display, message: impl Into<String>) -> Error {
+        Error { place: Some(place.to_string()), message: message.into() }
+    }
+
+    /// Where, if it is anywhere: a line and a column, or a path of keys.
+    pub fn place(&self) -> Option<&str> {
+        self.place.as_deref()
+    }
+
+    /// What is wrong.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Some(place) => write!(f, "{place}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+/// A text from outside, short enough for a message and without what a terminal would take for a command.
+pub(crate) fn shown(text: &str) -> String {
+    const MOST: usize = 60;
+    let clean: String =
+        text.chars().take(MOST).map(|c| if c.is_control() { '?' } else { c }).collect();
+    if text.chars().nth(MOST).is_some() { clean + "…" } else { clean }
+}

@@ -1,0 +1,74 @@
+//! Networks in the files of other tools: read as plans, and written from plans.
+//!
+//! | format | whose | what it has |
+//! | --- | --- | --- |
+//! | [`Format::Saihu`] | Saihu (Tsai, Tabatabaee, Plassart, Le Boudec 2023), and through it xTFA, Panco and DNC | output ports with service curves, and flows, as JSON |
+//! | [`Format::Wopanet`] | WoPANets (Mifdaoui, Leydier 2017), xTFA, Saihu | stations, switches and links, and flows, as XML |
+//! | [`tsnkit`] | tsnkit (Xue et al. 2024) | streams and links, as two CSV files; for time-driven priority |
+//!
+//! What a file says and a plan cannot, or the other way round, is refused with its place. What is said in another way, or
+//! only matters to the tool, is told in notes.
+#![deny(missing_docs)]
+
+mod error;
+mod network;
+mod of_plan;
+mod saihu;
+#[cfg(test)]
+mod tests;
+pub mod tsnkit;
+mod units;
+mod wopanet;
+
+use laxity_plan::Plan;
+
+pub use error::Error;
+
+/// The largest file that is read, in bytes.
+pub const LARGEST: usize = 64 << 20;
+
+/// A form of networks of first-in, first-out queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a front end has a word for each")]
+pub enum Format {
+    /// Saihu's JSON, output-port networks.
+    Saihu,
+    /// The XML of WoPANets, physical networks.
+    Wopanet,
+}
+
+/// What came of a file or a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// The plan, or the file.
+    pub text: String,
+    /// What is said in another way.
+    pub notes: Vec<String>,
+}
+
+/// The plan of a network in a file.
+///
+/// # Errors
+/// If the file is none of this format, or says what a plan cannot.
+pub fn import(text: &str, format: Format) -> Result<Carried, Error> {
+    let mut notes = Vec::new();
+    let network = match format {
+        Format::Saihu => saihu::read(text, &mut notes)?,
+        Format::Wopanet => wopanet::read(text, &mut notes)?,
+    };
+    Ok(Carried { text: network.plan()?, notes })
+}
+
+/// The file of a plan's network.
+///
+/// # Errors
+/// If the plan says what the format cannot.
+pub fn export(plan: &Plan, format: Format) -> Result<Carried, Error> {
+    let mut notes = Vec::new();
+    let network = of_plan::network(plan, &mut notes)?;
+    let text = match format {
+        Format::Saihu => saihu::write(&network, &mut notes),
+        Format::Wopanet => wopanet::write(&network, &mut notes),
+    };
+    Ok(Carried { text, notes })
+}

@@ -1,0 +1,186 @@
+//! A network of first-in, first-out queues, as all of these tools mean it, and its plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+
+use laxity::police::TokenBucket;
+use laxity::units::{Bytes, Nanos, Rate};
+use laxity_plan::Plan;
+
+use crate::Error;
+use crate::error::shown;
+
+/// Output ports and what passes them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Network {
+    pub name: String,
+    pub ports: Vec<Port>,
+    pub flows: Vec<Flow>,
+}
+
+/// An output port: a queue and what serves it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// The nodes that it is at and leads to.
+    pub ends: [String; 2],
+    pub service: Service,
+}
+
+/// A service curve of rate and latency, and the fastest that the port sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Service {
+    pub rate: Rate,
+    pub latency: Nanos,
+    pub peak: Rate,
+}
+
+/// What passes ports in a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flow {
+    pub name: String,
+    /// By number.
+    pub ports: Vec<usize>,
+    pub arrival: Vec<TokenBucket>,
+    pub shortest: Option<Bytes>,
+    pub longest: Option<Bytes>,
+    /// From end to end.
+    pub deadline: Option<Nanos>,
+}
+
+impl Network {
+    /// Its plan as text, which holds.
+    pub fn plan(&self) -> Result<String, Error> {
+        let text = self.text()?;
+        Plan::parse(&text, "plan", Path::new("")).map_err(|error| {
+            Error::new(format!("what the file says is no plan: {}", error.message()))
+        })?;
+        Ok(text)
+    }
+
+    fn text(&self) -> Result<String, Error> {
+        let links = self.links()?;
+        let rate = links.iter().map(|(_, service)| service.rate).max();
+        let (Some(rate), false) = (rate, self.flows.is_empty()) else {
+            return Err(Error::new("there is nothing that any flow passes"));
+        };
+        for flow in &self.flows {
+            let least = flow.arrival.iter().map(|line| line.bucket).min().unwrap_or_default();
+            if least < flow.packet() {
+                return Err(Error::new(format!(
+                    "flow `{}` may send {least} at once, and has packets of {}: a burst is a packet at least",
+                    shown(&flow.name),
+                    flow.packet()
+                )));
+            }
+        }
+        let longest = self.flows.iter().map(Flow::packet).max().unwrap_or(FLUID);
+        let shortest = self.flows.iter().map(|flow| flow.shortest.unwrap_or(FLUID)).min();
+        let shortest = shortest.unwrap_or(FLUID);
+        let mut text = String::from("version = 1\n");
+        // Writing into a string does not fail.
+        let mut line = |arguments: std::fmt::Arguments<'_>| {
+            let _ = writeln!(text, "{arguments}");
+        };
+        line(format_args!("title = {}\n", quoted(&self.name)));
+        line(format_args!(
+            "[link]\nrate = \"{}bit\"\nmax-packet = \"{}b\"\nmin-packet = \"{}b\"\n",
+            rate.0, longest.0, shortest.0
+        ));
+        line(format_args!("[scheduler]\nkind = \"fifo\""));
+        for flow in &self.flows {
+            line(format_args!("\n[class.{}]", quoted(&flow.name)));
+            if let Some(deadline) = flow.deadline {
+                line(format_args!("end-to-end = \"{}ns\"", deadline.0));
+            }
+            line(format_args!("arrival = {}", flow.contract()));
+        }
+        for (number, ([from, to], service)) in links.iter().enumerate() {
+            line(format_args!(
+                "\n[network.link-{}]\nbetween = [{}, {}]\nrate = \"{}bit\"",
+                number + 1,
+                quoted(from),
+                quoted(to),
+                service.rate.0
+            ));
+            if service.latency > Nanos::ZERO {
+                line(format_args!("latency = \"{}ns\"", service.latency.0));
+            }
+            if service.peak != service.rate {
+                line(format_args!("peak = \"{}bit\"", service.peak.0));
+            }
+        }
+        for flow in &self.flows {
+            line(format_args!(
+                "\n[[source]]\nclass = {}\nmodel = \"greedy\"\npacket = \"{}b\"\nburst = \"100ms\"\n\
+                 spacing = \"100ms\"\npath = [{}]",
+                quoted(&flow.name),
+                flow.packet().0,
+                self.nodes(flow).iter().map(|node| quoted(node)).collect::<Vec<_>>().join(", ")
+            ));
+        }
+        Ok(text)
+    }
+
+    /// The nodes on a flow's way.
+    pub fn nodes(&self, flow: &Flow) -> Vec<&str> {
+        let first = flow.ports.first().map(|&port| self.ports[port].ends[0].as_str());
+        let rest = flow.ports.iter().map(|&port| self.ports[port].ends[1].as_str());
+        first.into_iter().chain(rest).collect()
+    }
+
+    /// The links that the ports are ends of, in their order. A plan's link is alike in both directions.
+    fn links(&self) -> Result<Vec<([&str; 2], Service)>, Error> {
+        let used: BTreeSet<usize> =
+            self.flows.iter().flat_map(|flow| &flow.ports).copied().collect();
+        let mut known: BTreeMap<[&str; 2], Service> = BTreeMap::new();
+        let mut links = Vec::new();
+        for port in used.into_iter().map(|port| &self.ports[port]) {
+            let ends = [port.ends[0].as_str(), port.ends[1].as_str()];
+            let mut between = ends;
+            between.sort_unstable();
+            match known.insert(between, port.service) {
+                None => links.push((ends, port.service)),
+                Some(other) if other == port.service => {}
+                Some(_) => {
+                    return Err(Error::new(format!(
+                        "two ports between `{}` and `{}` differ: a link of a plan has one rate, `latency` and \
+                         `peak`, in both directions",
+                        shown(ends[0]),
+                        shown(ends[1])
+                    )));
+                }
+            }
+        }
+        Ok(links)
+    }
+}
+
+/// Where nothing is said of packets, they are as fluid as a plan can have them.
+pub const FLUID: Bytes = Bytes(1);
+
+impl Flow {
+    /// The packets that a source sends.
+    fn packet(&self) -> Bytes {
+        self.longest.unwrap_or(FLUID)
+    }
+
+    fn contract(&self) -> String {
+        let shortest = self.shortest.unwrap_or(FLUID);
+        let packet =
+            format!("{{ at-least = \"{}b\", at-most = \"{}b\" }}", shortest.0, self.packet().0);
+        let line = |line: &TokenBucket| {
+            let (bucket, rate) = (line.bucket.0, line.rate.0);
+            format!("{{ bucket = \"{bucket}b\", rate = \"{rate}bit\", packet = {packet} }}")
+        };
+        match &self.arrival[..] {
+            [one] => line(one),
+            several => format!("[{}]", several.iter().map(line).collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
+
+/// A string of TOML; names with control characters are no names of plans.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}

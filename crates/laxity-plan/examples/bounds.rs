@@ -1,0 +1,146 @@
+//! Bounds of FIFO networks by every method: the table of `docs/networks.md`, or those of plans.
+//!
+//! `cargo run --release -p laxity-plan --features parallel --example bounds [PLAN …]`
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use laxity::admit::network::Method;
+use laxity_plan::Plan;
+use laxity_plan::paths::Paths;
+
+/// Of a table, in its order.
+const METHODS: [Method; 7] = [
+    Method::Hops,
+    Method::Sfa,
+    Method::Ludb,
+    Method::Plp,
+    Method::Separate,
+    Method::MultiplexingOnce,
+    Method::Matching,
+];
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let plans: Vec<String> = std::env::args().skip(1).collect();
+    for plan in &plans {
+        let begin = Instant::now();
+        let plan = Plan::read(Path::new(plan))?;
+        let paths = plan.networked().ok_or("a plan without a network")?.paths();
+        let proved = paths.routes.iter().filter(|route| route.bound().is_ok()).count();
+        let all: u64 = paths.routes.iter().filter_map(|route| Some(route.bound().ok()?.0)).sum();
+        println!(
+            "{} paths, {proved} with bounds, {} outputs; the bounds together {all} ns, in {:?}",
+            paths.routes.len(),
+            paths.outputs.len(),
+            begin.elapsed()
+        );
+    }
+    if plans.is_empty() {
+        table()?;
+    }
+    Ok(())
+}
+
+/// Networks of 10 Mbit/s, buckets of 10 kB and packets of 1000 bytes, all flows alike; delays in ms of the flow that has
+/// the longest way.
+fn table() -> Result<(), Box<dyn std::error::Error>> {
+    let names: Vec<&str> = METHODS.iter().map(|method| method.name()).collect();
+    println!("| network | load | least | by | {} |", names.join(" | "));
+    println!("| --- | --- | --- | --- |{}", " --- |".repeat(METHODS.len()));
+    for links in [2, 3, 5, 10, 20] {
+        for percent in [10, 40, 60, 90, 95] {
+            row(&format!("tandem of {links}"), percent, &tandem(links))?;
+        }
+    }
+    for links in [2, 3, 5, 10, 20] {
+        row(&format!("sink tree of {links}"), 90, &sink_tree(links))?;
+    }
+    for links in [3, 5, 10] {
+        row(&format!("interleaved tandem of {links}"), 60, &interleaved(links))?;
+        row(&format!("interleaved tandem of {links}"), 90, &interleaved(links))?;
+    }
+    for nodes in [4, 8] {
+        for percent in [30, 60, 90] {
+            row(&format!("ring of {nodes}"), percent, &ring(nodes))?;
+        }
+    }
+    Ok(())
+}
+
+/// The nodes that each flow passes, by number; the first flow is looked at.
+type Flows = Vec<Vec<usize>>;
+
+/// A flow over all links, and another over each of them.
+fn tandem(links: usize) -> Flows {
+    let single = (0..links).map(|link| vec![link, link + 1]);
+    std::iter::once((0..=links).collect()).chain(single).collect()
+}
+
+/// A flow over all links, and others that join it at one link after another and stay.
+fn sink_tree(links: usize) -> Flows {
+    (0..links).map(|first| (first..=links).collect()).collect()
+}
+
+/// A flow over all links, and others over two each that overlap.
+fn interleaved(links: usize) -> Flows {
+    let double = (0..links - 1).map(|link| vec![link, link + 1, link + 2]);
+    std::iter::once((0..=links).collect()).chain(double).collect()
+}
+
+/// A flow from every node to the one before it, all the way round.
+fn ring(nodes: usize) -> Flows {
+    (0..nodes).map(|first| (first..first + nodes).map(|node| node % nodes).collect()).collect()
+}
+
+fn row(name: &str, percent: u64, flows: &Flows) -> Result<(), Box<dyn std::error::Error>> {
+    let paths = paths(&text(percent, flows)?)?;
+    let route = &paths.routes[0];
+    let shown = |delay: Option<u64>| {
+        delay.map_or("-".to_string(), |delay| format!("{:.1}", delay as f64 / 1e6))
+    };
+    let methods: Vec<String> =
+        METHODS.iter().map(|method| shown(route.by(*method).map(|delay| delay.0))).collect();
+    let least = route.least().ok();
+    println!(
+        "| {name} | {percent} % | {} | {} | {} |",
+        shown(least.map(|least| least.delay.0)),
+        least.map_or("-", |least| least.method.name()),
+        methods.join(" | ")
+    );
+    Ok(())
+}
+
+fn paths(text: &str) -> Result<Paths, Box<dyn std::error::Error>> {
+    let plan = Plan::parse(text, "plan", Path::new(""))?;
+    Ok(plan.networked().ok_or("a plan without a network")?.paths())
+}
+
+/// The plan in which the link that most flows pass has this load.
+fn text(percent: u64, flows: &Flows) -> Result<String, std::fmt::Error> {
+    const RATE: u64 = 10_000_000;
+    let mut links: BTreeMap<[usize; 2], u64> = BTreeMap::new();
+    for pair in flows.iter().flat_map(|nodes| nodes.windows(2)) {
+        *links.entry([pair[0], pair[1]]).or_default() += 1;
+    }
+    let most = links.values().max().copied().unwrap_or(1);
+    let mut text = format!(
+        "version = 1\nlink = {{ rate = \"{RATE}bit\", max-packet = \"1000b\" }}\nscheduler.kind = \"fifo\"\n"
+    );
+    for [from, to] in links.keys() {
+        writeln!(text, "network.l{from}-{to}.between = [\"n{from}\", \"n{to}\"]")?;
+    }
+    for flow in 0..flows.len() {
+        let rate = RATE * percent / 100 / most;
+        writeln!(text, "class.f{flow}.arrival = {{ bucket = \"10kB\", rate = \"{rate}bit\" }}")?;
+    }
+    for (flow, nodes) in flows.iter().enumerate() {
+        let path: Vec<String> = nodes.iter().map(|node| format!("n{node}")).collect();
+        writeln!(
+            text,
+            "[[source]]\nclass = \"f{flow}\"\nmodel = \"constant\"\nrate = \"1mbit\"\npacket = \"1000b\"\npath = {path:?}"
+        )?;
+    }
+    Ok(text)
+}
