@@ -65,6 +65,7 @@ mod worst;
 pub use check::{Checked, check, curves, exactly};
 pub use error::Error;
 pub use laxity_exchange as exchange;
+pub use laxity_plan::parallel::on_all_cores;
 pub use laxity_plan::{Plan, PlanError, UnknownScheduler};
 pub use laxity_report::html::Drawn;
 pub use laxity_report::verdict::{HeldTo, Judged, Verdict};

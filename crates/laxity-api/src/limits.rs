@@ -3,10 +3,9 @@
 use laxity::police::TokenBucket;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
+use laxity_plan::parallel::{on_all_cores, side_by_side};
 use laxity_report::network::limits::{ClassLimit, Limits, LinkLimit, LoadLimit};
 use laxity_report::network::proof::Proof;
-#[cfg(feature = "parallel")]
-use rayon::prelude::*;
 
 use crate::{Checked, Error, check};
 
@@ -18,7 +17,7 @@ const MOST: u64 = 64;
 /// # Errors
 /// If the plan is no network of queues, or nobody sends over it.
 pub fn limits(plan: &Plan, progress: &(dyn Fn(usize) + Sync)) -> Result<Limits, Error> {
-    let Checked::Network(today) = check(plan)? else {
+    let Checked::Network(today) = on_all_cores(|| check(plan))? else {
         return Err(Error::question(
             "limits are of networks without time frames: `check` says on one link what a class could change, and \
              `tune` finds what a link needs",
@@ -32,11 +31,12 @@ pub fn limits(plan: &Plan, progress: &(dyn Fn(usize) + Sync)) -> Result<Limits, 
         .chain(classes().map(|(id, _)| Part::Class(id.index())))
         .chain([Part::Load])
         .collect();
-    let found = search.all(&parts, &|part| {
-        let found = search.of(part, &today);
+    let one = |number: usize| {
+        let found = search.of(parts[number], &today);
         progress(parts.len());
         found
-    });
+    };
+    let found = on_all_cores(|| side_by_side(parts.len(), one));
     let mut limits = Limits { load: None, links: Vec::new(), classes: Vec::new() };
     for found in found {
         match found {
@@ -74,16 +74,6 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    #[cfg(feature = "parallel")]
-    fn all(&self, parts: &[Part], of: &(dyn Fn(Part) -> Found + Sync)) -> Vec<Found> {
-        parts.par_iter().map(|part| of(*part)).collect()
-    }
-
-    #[cfg(not(feature = "parallel"))]
-    fn all(&self, parts: &[Part], of: &(dyn Fn(Part) -> Found + Sync)) -> Vec<Found> {
-        parts.iter().map(|part| of(*part)).collect()
-    }
-
     fn of(&self, part: Part, today: &Proof) -> Found {
         match part {
             Part::Link(link) => Found::Link(self.link(link)),

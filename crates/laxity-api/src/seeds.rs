@@ -3,11 +3,10 @@
 use std::ops::{ControlFlow, RangeInclusive};
 
 use laxity_plan::Plan;
+use laxity_plan::parallel::{on_all_cores, side_by_side};
 use laxity_report::seeds::Seeds;
 use laxity_report::verdict::HeldTo;
 use laxity_sim::Reached;
-#[cfg(feature = "parallel")]
-use rayon::prelude::*;
 
 use crate::{Error, Simulated, Traffic};
 
@@ -29,7 +28,8 @@ pub fn over_seeds<S: Simulated>(
     let ready = plans.iter().map(S::ready).collect::<Result<Vec<_>, _>>()?;
     let all = ready.iter().flat_map(|plan| seeds.iter().map(move |&seed| (plan, seed)));
     let all: Vec<_> = all.collect();
-    let one = |&(plan, seed): &(&S::Ready<'_>, u64)| {
+    let one = |run: usize| {
+        let (plan, seed): (&S::Ready<'_>, u64) = all[run];
         let mut heard = Reached::default();
         S::simulate(plan, traffic, seed, &mut |reached| {
             let on = reached - heard;
@@ -37,10 +37,7 @@ pub fn over_seeds<S: Simulated>(
             progress(on)
         })
     };
-    #[cfg(feature = "parallel")]
-    let results: Vec<_> = all.par_iter().map(one).collect();
-    #[cfg(not(feature = "parallel"))]
-    let results: Vec<_> = all.iter().map(one).collect();
+    let results = on_all_cores(|| side_by_side(all.len(), one));
     let mut results = results.into_iter().collect::<Result<Vec<S>, Error>>()?.into_iter();
     let judged = plans.iter().zip(&ready).map(|(plan, ready)| {
         let held_to = HeldTo::in_comparison(own.scheduler, plan.scheduler);

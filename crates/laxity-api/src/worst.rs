@@ -5,9 +5,8 @@ use std::ops::ControlFlow;
 use laxity::units::Nanos;
 use laxity_adversary::worst::{Longest, Place, Sent, Target, csv, longest};
 use laxity_plan::Plan;
+use laxity_plan::parallel::{on_all_cores, side_by_side};
 use laxity_report::worst::{self, Burst};
-#[cfg(feature = "parallel")]
-use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::Error;
@@ -68,7 +67,8 @@ pub fn worst_case(
             "no delay is proved of any class, so there is none to be held against: see `laxity check`",
         ));
     }
-    let one = |(number, target): (usize, &Target)| {
+    let one = |number: usize| {
+        let target: &Target = &targets[number];
         // A name of its own, so that what is found of one does not depend on how many there are before it.
         let seed = effort.seed ^ (number as u64) << 32;
         let found = longest(&place, target, effort.packets, seed)?;
@@ -77,10 +77,7 @@ pub fn worst_case(
             ControlFlow::Break(()) => Err(laxity_sim::error::SimError::Stopped),
         }
     };
-    #[cfg(feature = "parallel")]
-    let found: Vec<_> = targets.par_iter().enumerate().map(one).collect();
-    #[cfg(not(feature = "parallel"))]
-    let found: Vec<_> = targets.iter().enumerate().map(one).collect();
+    let found = on_all_cores(|| side_by_side(targets.len(), one));
     let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
     Ok(WorstCases(found.into_iter().flatten().collect()))
 }

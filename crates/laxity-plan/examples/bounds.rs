@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use laxity::admit::network::Method;
 use laxity_plan::Plan;
+use laxity_plan::parallel::on_all_cores;
 use laxity_plan::paths::Paths;
 
 /// Of a table, in its order.
@@ -27,7 +28,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for plan in &plans {
         let begin = Instant::now();
         let plan = Plan::read(Path::new(plan))?;
-        let paths = plan.networked().ok_or("a plan without a network")?.paths();
+        let on = plan.networked().ok_or("a plan without a network")?;
+        let paths = on_all_cores(|| on.paths());
         let proved = paths.routes.iter().filter(|route| route.bound().is_ok()).count();
         let all: u64 = paths.routes.iter().filter_map(|route| Some(route.bound().ok()?.0)).sum();
         println!(

@@ -32,6 +32,7 @@ pub mod lateness;
 pub mod matching;
 pub mod model;
 pub mod network;
+pub mod parallel;
 pub mod paths;
 pub mod rate_trace;
 mod raw;

@@ -242,19 +242,6 @@ impl Paths {
     }
 }
 
-/// What follows for each number below `count`, on all cores.
-#[cfg(feature = "parallel")]
-fn side_by_side<T: Send>(count: usize, of: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
-    use rayon::prelude::*;
-    (0..count).into_par_iter().map(of).collect()
-}
-
-/// What follows for each number below `count`.
-#[cfg(not(feature = "parallel"))]
-fn side_by_side<T>(count: usize, of: impl Fn(usize) -> T) -> Vec<T> {
-    (0..count).map(of).collect()
-}
-
 /// Collects the outputs of a network and the classes that pass them.
 struct Outputs<'a> {
     on: Networked<'a>,

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use laxity::units::Nanos;
-use laxity_api::{Traffic, check, check_for_linux, curves, export};
+use laxity_api::{Traffic, check, check_for_linux, curves, export, on_all_cores};
 use laxity_plan::edit::Draft;
 use laxity_report::admission::curves::curves as drawn;
 use pyo3::prelude::*;
@@ -83,7 +83,9 @@ impl Plan {
     /// What is proved: the JSON of `laxity check`, and the same for people.
     fn check(&self, py: Python<'_>) -> PyResult<(String, String)> {
         let plan = &self.plan;
-        let checked = py.detach(|| check(plan).map(|checked| (json(&checked), checked.text(plan))));
+        let checked = py.detach(|| {
+            on_all_cores(|| check(plan)).map(|checked| (json(&checked), checked.text(plan)))
+        });
         checked.map_err(|error| of_question(py, &error))
     }
 

@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use laxity_api::{
-    Checked, Effort, Plan, WorstCases, check, check_for_linux, exactly, limits, worst_case,
+    Checked, Effort, Plan, WorstCases, check, check_for_linux, exactly, limits, on_all_cores,
+    worst_case,
 };
 use laxity_report::network::limits::Limits;
 use serde::Serialize;
@@ -36,7 +37,7 @@ pub fn run(arguments: &Check) -> Result<Promises, Failure> {
         ));
     }
     let plan = if arguments.exact { exactly(plan) } else { plan };
-    let checked = check(&plan)?;
+    let checked = on_all_cores(|| check(&plan))?;
     let limits = match arguments.limits {
         true => Some(limited(&plan)?),
         false => None,

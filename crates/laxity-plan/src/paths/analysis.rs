@@ -8,11 +8,11 @@ use laxity::curve::{Curve, ceil_nanos};
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
-use super::side_by_side;
 use super::tandem::{EndToEnd, View};
 use super::{ClassAtOutput, Output, Paths, Route, Unproved};
 use crate::model::{LinkSpec, Plan, SchedulerSpec, TokenBucket};
 use crate::network::Networked;
+use crate::parallel::side_by_side;
 
 /// How far the analysis has come.
 pub(super) struct Analysis<'a> {
