@@ -55,6 +55,11 @@ pub fn remark(text: &str) {
     let _ = io::stderr().lock().write_all(visible(text).as_bytes());
 }
 
+/// Says what is to be known of the result.
+pub fn notes(notes: &[String]) {
+    notes.iter().for_each(|note| remark(&format!("Note: {note}.\n")));
+}
+
 /// A result as JSON.
 pub fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).expect("results have string keys")

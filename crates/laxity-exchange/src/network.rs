@@ -7,6 +7,7 @@ use std::path::Path;
 use laxity::police::TokenBucket;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
+use laxity_plan::model::Arrival;
 
 use crate::Error;
 use crate::error::shown;
@@ -165,17 +166,11 @@ impl Flow {
         self.longest.unwrap_or(FLUID)
     }
 
-    fn contract(&self) -> String {
-        let shortest = self.shortest.unwrap_or(FLUID);
-        let packet =
-            format!("{{ at-least = \"{}b\", at-most = \"{}b\" }}", shortest.0, self.packet().0);
-        let line = |line: &TokenBucket| {
-            let (bucket, rate) = (line.bucket.0, line.rate.0);
-            format!("{{ bucket = \"{bucket}b\", rate = \"{rate}bit\", packet = {packet} }}")
-        };
-        match &self.arrival[..] {
-            [one] => line(one),
-            several => format!("[{}]", several.iter().map(line).collect::<Vec<_>>().join(", ")),
+    fn contract(&self) -> Arrival {
+        Arrival {
+            buckets: self.arrival.clone(),
+            packet: Some(self.packet()),
+            shortest: Some(self.shortest.unwrap_or(FLUID)),
         }
     }
 }

@@ -32,18 +32,24 @@ impl<'a> Networked<'a> {
         self.network.scheduling(hop, Scheduling { scheduler, queue })
     }
 
+    /// The link of a hop as the output at its beginning sees it.
+    pub fn link_at(&self, hop: Hop) -> LinkSpec {
+        let link = self.link(hop);
+        LinkSpec {
+            rate: link.rate,
+            trace: link.trace.clone(),
+            latency: latency(link.rate, link.trace.as_ref())
+                .map(|late| late.saturating_add(link.latency)),
+            ..self.plan.link.clone()
+        }
+    }
+
     /// The plan as the output at the beginning of a hop sees it. A private link without a discipline of
     /// its own does not limit queues either.
     pub fn at(&self, hop: Hop) -> Plan {
         let Networked { plan, .. } = self;
         let link = self.link(hop);
-        let own = LinkSpec {
-            rate: link.rate,
-            trace: link.trace.clone(),
-            latency: latency(link.rate, link.trace.as_ref())
-                .map(|late| late.saturating_add(link.latency)),
-            ..plan.link.clone()
-        };
+        let own = self.link_at(hop);
         let is_plain = link.private && link.scheduling.is_none();
         let on = |queue: Option<QueueSpec>| Some(queue?.on(&own)).filter(|_| !is_plain);
         let class = |class: &Class| Class {

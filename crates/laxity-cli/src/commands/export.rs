@@ -32,7 +32,7 @@ fn to_network(arguments: &ExportNetwork, format: exchange::Format) -> Result<Pro
             print(&format!("Written: {}", out.display()))?;
         }
     }
-    noted(&carried.notes);
+    terminal::notes(&carried.notes);
     Ok(Promises::Kept)
 }
 
@@ -46,13 +46,8 @@ fn to_tsnkit(arguments: &ExportTsnkit) -> Result<Promises, Failure> {
         arguments.streams.display(),
         arguments.topology.display()
     ))?;
-    noted(&files.notes);
+    terminal::notes(&files.notes);
     Ok(Promises::Kept)
-}
-
-/// Says what the file says in another way, or not.
-fn noted(notes: &[String]) {
-    notes.iter().for_each(|note| terminal::remark(&format!("Note: {note}.\n")));
 }
 
 fn to_tc(arguments: &ExportTc) -> Result<Promises, Failure> {

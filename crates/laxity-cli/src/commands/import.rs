@@ -64,7 +64,7 @@ fn told(carried: &Carried, out: Option<&Path>) -> Result<Promises, Failure> {
             print(&format!("Plan: {}", out.display()))?;
         }
     }
-    carried.notes.iter().for_each(|note| terminal::remark(&format!("Note: {note}.\n")));
+    terminal::notes(&carried.notes);
     Ok(Promises::Kept)
 }
 

@@ -1,5 +1,7 @@
 //! Classes of traffic, and what each is promised and promises.
 
+use std::fmt;
+
 use laxity::packet::ClassId;
 use laxity::police::{Police, TokenBucket};
 use laxity::sched::Late;
@@ -95,4 +97,28 @@ pub struct Arrival {
     pub packet: Option<Bytes>,
     /// The shortest packet of the class, if the plan gives one.
     pub shortest: Option<Bytes>,
+}
+
+impl fmt::Display for Arrival {
+    /// As a plan writes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let packet = match (self.shortest, self.packet) {
+            (None, None) => String::new(),
+            (None, Some(Bytes(most))) => format!(", packet = \"{most}b\""),
+            (Some(Bytes(least)), most) => {
+                let most =
+                    most.map_or(String::new(), |most| format!(", at-most = \"{}b\"", most.0));
+                format!(", packet = {{ at-least = \"{least}b\"{most} }}")
+            }
+        };
+        let line = |TokenBucket { bucket, rate }: &TokenBucket| {
+            format!("{{ bucket = \"{}b\", rate = \"{}bit\"{packet} }}", bucket.0, rate.0)
+        };
+        match &self.buckets[..] {
+            [one] => f.write_str(&line(one)),
+            several => {
+                write!(f, "[{}]", several.iter().map(line).collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
 }

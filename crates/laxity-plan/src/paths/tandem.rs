@@ -105,7 +105,7 @@ impl EndToEnd<'_> {
             let service = aggregate.map(|aggregate| aggregate.service.clone());
             return Ok(Server { service, order: Order::Arbitrary, packet, delay });
         }
-        let link = self.analysis.on.at(output.hop).link;
+        let link = self.analysis.on.link_at(output.hop);
         let (service, packet) = if self.is_one_queue(number) {
             let longest = output.classes.iter().map(|passing| self.longest(passing.class)).max();
             let curve = link.latency.map(|latency| Curve::rate_latency(link.rate, latency));

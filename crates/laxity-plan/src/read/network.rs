@@ -107,20 +107,12 @@ impl Links<'_, '_> {
             if drawn.insert(name.clone(), self.links.len()).is_some() {
                 return Err(Fault::at(at, format!("two links are called `{}`", shown(&name))));
             }
+            let plain = self.plain(name, between);
             self.links.push(NetworkLink {
-                name,
-                between,
                 rate,
-                trace: self.link.trace.clone().filter(|_| link.rate.is_none()),
-                latency: Nanos::ZERO,
-                fastest: None,
-                delay: link.delay.unwrap_or(self.delay),
-                private: false,
-                scheduling: None,
-                loss: None,
-                jitter: None,
-                reorder: None,
-                duplicate: None,
+                trace: plain.trace.filter(|_| link.rate.is_none()),
+                delay: link.delay.unwrap_or(plain.delay),
+                ..plain
             });
         }
         Ok(drawn)
@@ -155,8 +147,15 @@ impl Links<'_, '_> {
             let help = "two nodes have one link at most: put a node in between for a second";
             return Err(Fault::at(&raw_between.span, message).help(help));
         }
-        let plain = NetworkLink {
-            name: name.value,
+        let link = self.with(self.plain(name.value, between), raw)?;
+        self.links.push(link);
+        Ok(())
+    }
+
+    /// A link of which nothing more is said.
+    fn plain(&self, name: String, between: [u32; 2]) -> NetworkLink {
+        NetworkLink {
+            name,
             between,
             rate: self.link.rate,
             trace: self.link.trace.clone(),
@@ -169,10 +168,7 @@ impl Links<'_, '_> {
             jitter: None,
             reorder: None,
             duplicate: None,
-        };
-        let link = self.with(plain, raw)?;
-        self.links.push(link);
-        Ok(())
+        }
     }
 
     /// A link with what is written of it.

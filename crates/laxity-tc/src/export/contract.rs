@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use laxity_plan::Plan;
-use laxity_plan::model::{Arrival, Police};
+use laxity_plan::model::Police;
 
 use crate::linux::Carried;
 use crate::tree::{Handle, build};
@@ -56,31 +56,11 @@ pub fn of_class(plan: &Plan, at: usize, handle: Handle, text: &mut String) {
         say("deadline", format!("\"{deadline}\""));
     }
     if let Some(arrival) = &class.arrival {
-        say("arrival", buckets(arrival));
+        say("arrival", arrival.to_string());
     }
     match class.police {
         Police::Drop => say("police", "\"drop\"".into()),
         Police::Demote => say("police", "\"demote\"".into()),
         Police::Count => {}
-    }
-}
-
-fn buckets(Arrival { buckets, packet, shortest }: &Arrival) -> String {
-    let packet = match (shortest, packet) {
-        (None, None) => String::new(),
-        (None, Some(packet)) => format!(", packet = \"{}b\"", packet.0),
-        (Some(shortest), packet) => {
-            let most =
-                packet.map_or(String::new(), |packet| format!(", at-most = \"{}b\"", packet.0));
-            format!(", packet = {{ at-least = \"{}b\"{most} }}", shortest.0)
-        }
-    };
-    let all = buckets.iter().map(|bucket| {
-        let (size, rate) = (bucket.bucket.0, bucket.rate.0);
-        format!("{{ bucket = \"{size}b\", rate = \"{rate}bit\"{packet} }}")
-    });
-    match &all.collect::<Vec<_>>()[..] {
-        [one] => one.clone(),
-        several => format!("[{}]", several.join(", ")),
     }
 }
