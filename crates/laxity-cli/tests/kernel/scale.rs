@@ -12,37 +12,44 @@ const LIMIT: Duration = Duration::from_secs(300);
 fn many_classes_are_applied_and_shown() {
     inside("scale::many_classes_are_applied_and_shown", LIMIT, || {
         cable();
-        let classes = whole(1_000, 10_000);
-        let path = plan("many.toml", &of(classes, "hfsc"));
-        let timed = |what: &str, arguments: &[&str]| {
-            let since = Instant::now();
-            let said = says(0, arguments);
-            println!("{what} of {classes} classes: {:.2} s", since.elapsed().as_secs_f64());
-            said
-        };
-        timed("dry run", &["apply", &path, "--dev", "left", "--dry-run"]);
-        timed("apply", &["apply", &path, "--dev", "left"]);
-        let status = timed("status", &["status", "--dev", "left", "--json"]);
-        assert!(status.contains(&format!("\"c{}\"", classes - 1)));
-        let again = timed("apply again", &["apply", &path, "--dev", "left"]);
-        assert!(again.contains("Nothing to change"), "{again}");
-
-        // What of it is the kernel's, without reading and proving the plan.
-        let mut session = laxity_kernel::apply::Session::begin("left").unwrap();
-        let all = session.shown().setup.clone();
-        let none = laxity_kernel::setup::Setup::default();
-        for (what, wanted) in [("taken away", &none), ("applied", &all)] {
-            let since = Instant::now();
-            let steps = session.steps(wanted);
-            session.take(&steps, wanted).unwrap();
-            println!(
-                "{what}, {} steps, and read back: {:.2} s",
-                steps.steps.len(),
-                since.elapsed().as_secs_f64()
-            );
+        for kind in ["hfsc", "drr"] {
+            applied_and_shown(kind, whole(1_000, 10_000));
         }
-        let since = Instant::now();
-        let status = laxity_kernel::status::KernelStatus::of("left", None).unwrap();
-        println!("status of {}: {:.2} s", status.classes.len(), since.elapsed().as_secs_f64());
     });
+}
+
+fn applied_and_shown(kind: &str, classes: usize) {
+    let path = plan("many.toml", &of(classes, kind));
+    let timed = |what: &str, arguments: &[&str]| {
+        let since = Instant::now();
+        let said = says(0, arguments);
+        println!("{kind}, {what} of {classes} classes: {:.2} s", since.elapsed().as_secs_f64());
+        said
+    };
+    timed("dry run", &["apply", &path, "--dev", "left", "--dry-run"]);
+    timed("apply", &["apply", &path, "--dev", "left"]);
+    let status = timed("status", &["status", "--dev", "left", "--json"]);
+    assert!(status.contains(&format!("\"c{}\"", classes - 1)));
+    let again = timed("apply again", &["apply", &path, "--dev", "left"]);
+    assert!(again.contains("Nothing to change"), "{again}");
+
+    // What of it is the kernel's, without reading and proving the plan.
+    let mut session = laxity_kernel::apply::Session::begin("left").unwrap();
+    let all = session.shown().setup.clone();
+    let none = laxity_kernel::setup::Setup::default();
+    for (what, wanted) in [("taken away", &none), ("applied", &all)] {
+        let since = Instant::now();
+        let steps = session.steps(wanted);
+        session.take(&steps, wanted).unwrap();
+        println!(
+            "{kind}, {what}, {} steps, and read back: {:.2} s",
+            steps.steps.len(),
+            since.elapsed().as_secs_f64()
+        );
+    }
+    let since = Instant::now();
+    let status = laxity_kernel::status::KernelStatus::of("left", None).unwrap();
+    println!("{kind}, status of {}: {:.2} s", status.classes.len(), since.elapsed().as_secs_f64());
+    let steps = session.steps(&none);
+    session.take(&steps, &none).unwrap();
 }
