@@ -12,12 +12,14 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::PathBuf;
 
 use laxity_tc::tree::Handle;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::setup::Setup;
 
@@ -34,9 +36,9 @@ pub struct Promise {
     pub bound_ns: Option<u64>,
 }
 
-/// What was applied.
+/// What was applied, its set-ups read or as they were written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct Record<S = Setup> {
     /// The number of the interface: another one may have its name by now.
     pub index: u32,
     /// What the plan is called; none if one is undone.
@@ -48,11 +50,40 @@ pub struct Record {
     /// What else it says and the kernel has no place for, as comments of an exported script.
     pub contracts: String,
     /// What the interface had before.
-    pub before: Setup,
+    pub before: S,
     /// What it was given.
-    pub after: Setup,
+    pub after: S,
     /// Whether it holds only if someone says so in time.
     pub to_be_confirmed: bool,
+}
+
+/// A set-up that is not read further than it has to be: of ten thousand classes one takes longer to read than all else.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(transparent)]
+pub struct Written(Box<RawValue>);
+
+impl Written {
+    /// Whether it is this one.
+    pub fn is(&self, setup: &Setup) -> bool {
+        let text = self.0.get();
+        let mut rest = Rest(text.as_bytes());
+        let is_same = serde_json::to_writer(&mut rest, setup).is_ok() && rest.0.is_empty();
+        is_same || serde_json::from_str::<Setup>(text).is_ok_and(|read| read == *setup)
+    }
+}
+
+/// What is to be written from here on, and nothing else.
+struct Rest<'a>(&'a [u8]);
+
+impl Write for Rest<'_> {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.strip_prefix(piece).ok_or(io::ErrorKind::InvalidData)?;
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Stages of a record.
@@ -131,10 +162,16 @@ impl Records {
         self.read(Stage::Settled)
     }
 
+    /// Whether what the interface of this number was given waits to be settled or taken back.
+    pub fn is_pending(&self, index: u32) -> bool {
+        self.read::<Written>(Stage::Pending).is_some_and(|record| record.index == index)
+    }
+
     /// What the interface of this number was given last: what was begun, or else what holds.
-    pub fn applied(&self, index: u32) -> Option<Record> {
-        let is_its = |record: &Record| record.index == index;
-        self.pending().filter(is_its).or_else(|| self.settled().filter(is_its))
+    pub fn applied(&self, index: u32) -> Option<Record<Written>> {
+        let stages = [Stage::Pending, Stage::Settled].into_iter();
+        let mut records = stages.filter_map(|stage| self.read::<Written>(stage));
+        records.find(|record| record.index == index)
     }
 
     /// Has what was begun hold; what undoes something has what held before that hold again. False if nothing waits
@@ -184,7 +221,7 @@ impl Records {
         Ok(())
     }
 
-    fn read(&self, stage: Stage) -> Option<Record> {
+    fn read<S: DeserializeOwned>(&self, stage: Stage) -> Option<Record<S>> {
         serde_json::from_slice(&fs::read(self.file(stage)).ok()?).ok()
     }
 
@@ -203,5 +240,34 @@ fn is_moved(done: io::Result<()>) -> io::Result<bool> {
     match done {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         done => done.map(|()| true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use laxity_tc::netlink::{Object, Sort};
+
+    use super::*;
+
+    fn class(minor: u16, attributes: &[u8]) -> Object {
+        let (handle, parent) = (Handle::new(1, minor), Handle::new(1, 0));
+        let attributes = attributes.to_vec();
+        Object { sort: Sort::Class, handle, parent, info: 0, attributes }
+    }
+
+    #[test]
+    fn what_was_written_is_known_again_in_whatever_form() {
+        let given: Setup = vec![class(1, &[1, 2, 3]), class(2, &[])].into();
+        for text in [serde_json::to_string(&given), serde_json::to_string_pretty(&given)] {
+            let written: Written = serde_json::from_str(&text.unwrap()).unwrap();
+            assert!(written.is(&given));
+            for other in [
+                vec![class(1, &[1, 2, 3])],
+                vec![class(1, &[1, 2, 4]), class(2, &[])],
+                vec![class(1, &[1, 2, 3]), class(2, &[]), class(3, &[])],
+            ] {
+                assert!(!written.is(&other.into()));
+            }
+        }
     }
 }

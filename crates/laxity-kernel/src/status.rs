@@ -7,7 +7,7 @@ use laxity_tc::tree::Handle;
 use serde::Serialize;
 
 use crate::apply::ApplyError;
-use crate::record::{Promise, Record, Records};
+use crate::record::{Promise, Record, Records, Written};
 use crate::setup::{Device, Shown};
 
 /// An interface under the kernel's disciplines.
@@ -88,7 +88,7 @@ pub fn script(interface: &str) -> Result<String, ApplyError> {
     let mut device = Device::named(interface)?;
     let there = device.read()?.setup;
     let applied = Records::of(interface)?.applied(device.interface().index);
-    let applied = applied.filter(|record| record.after == there);
+    let applied = applied.filter(|record| record.after.is(&there));
     Ok(applied.map_or(String::new(), |record| record.contracts) + &there.commands(interface))
 }
 
@@ -103,14 +103,14 @@ impl KernelStatus {
         let index = device.interface().index;
         let records = Records::of(interface)?;
         let mut status = KernelStatus::read(interface, &shown, records.applied(index).as_ref());
-        status.to_be_confirmed = records.pending().is_some_and(|record| record.index == index);
+        status.to_be_confirmed = records.is_pending(index);
         if let Some((before, seconds)) = before {
             status.add_rates(before, seconds);
         }
         Ok(status)
     }
 
-    fn read(interface: &str, shown: &Shown, record: Option<&Record>) -> KernelStatus {
+    fn read(interface: &str, shown: &Shown, record: Option<&Record<Written>>) -> KernelStatus {
         let counts = |sort, handle| {
             shown.statistics.get(&(sort, handle)).copied().map(Counts::from).unwrap_or_default()
         };
@@ -143,7 +143,7 @@ impl KernelStatus {
         KernelStatus {
             interface: interface.into(),
             plan: record.and_then(|record| record.plan.clone()),
-            as_applied: record.map(|record| record.after == shown.setup),
+            as_applied: record.map(|record| record.after.is(&shown.setup)),
             to_be_confirmed: false,
             qdisc: root.map(|root| root.kind()),
             sent: root.map_or_else(Counts::default, |root| counts(Sort::Qdisc, root.handle)),

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::kills::of;
-use crate::lab::{cable, plan, says};
+use crate::lab::{cable, plan, run, says};
 use crate::uml::{inside, whole};
 
 const LIMIT: Duration = Duration::from_secs(300);
@@ -52,4 +52,10 @@ fn applied_and_shown(kind: &str, classes: usize) {
     println!("{kind}, status of {}: {:.2} s", status.classes.len(), since.elapsed().as_secs_f64());
     let steps = session.steps(&none);
     session.take(&steps, &none).unwrap();
+
+    let batch = plan("many.batch", &all.commands("left"));
+    let since = Instant::now();
+    run("tc", &format!("-batch {batch}"));
+    println!("{kind}, the same by tc -batch: {:.2} s", since.elapsed().as_secs_f64());
+    run("tc", "qdisc del dev left root");
 }
