@@ -17,7 +17,6 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::PathBuf;
 
 use laxity_tc::tree::Handle;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -58,11 +57,11 @@ pub struct Record<S = Setup> {
 }
 
 /// A set-up that is not read further than it has to be: of ten thousand classes one takes longer to read than all else.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(transparent)]
-pub struct Written(Box<RawValue>);
+pub struct Written<'a>(#[serde(borrow)] &'a RawValue);
 
-impl Written {
+impl Written<'_> {
     /// Whether it is this one.
     pub fn is(&self, setup: &Setup) -> bool {
         let text = self.0.get();
@@ -162,16 +161,21 @@ impl Records {
         self.read(Stage::Settled)
     }
 
-    /// Whether what the interface of this number was given waits to be settled or taken back.
-    pub fn is_pending(&self, index: u32) -> bool {
-        self.read::<Written>(Stage::Pending).is_some_and(|record| record.index == index)
-    }
-
-    /// What the interface of this number was given last: what was begun, or else what holds.
-    pub fn applied(&self, index: u32) -> Option<Record<Written>> {
-        let stages = [Stage::Pending, Stage::Settled].into_iter();
-        let mut records = stages.filter_map(|stage| self.read::<Written>(stage));
-        records.find(|record| record.index == index)
+    /// Looks at what the interface of this number was given last: what was begun, which is true beside it, or else what
+    /// holds.
+    pub fn look<T>(
+        &self,
+        index: u32,
+        at: impl FnOnce(Option<(&Record<Written<'_>>, bool)>) -> T,
+    ) -> T {
+        for stage in [Stage::Pending, Stage::Settled] {
+            let Ok(text) = fs::read(self.file(stage)) else { continue };
+            let record: Option<Record<Written<'_>>> = serde_json::from_slice(&text).ok();
+            if let Some(record) = record.filter(|record| record.index == index) {
+                return at(Some((&record, stage == Stage::Pending)));
+            }
+        }
+        at(None)
     }
 
     /// Has what was begun hold; what undoes something has what held before that hold again. False if nothing waits
@@ -221,7 +225,7 @@ impl Records {
         Ok(())
     }
 
-    fn read<S: DeserializeOwned>(&self, stage: Stage) -> Option<Record<S>> {
+    fn read(&self, stage: Stage) -> Option<Record> {
         serde_json::from_slice(&fs::read(self.file(stage)).ok()?).ok()
     }
 
@@ -259,7 +263,8 @@ mod tests {
     fn what_was_written_is_known_again_in_whatever_form() {
         let given: Setup = vec![class(1, &[1, 2, 3]), class(2, &[])].into();
         for text in [serde_json::to_string(&given), serde_json::to_string_pretty(&given)] {
-            let written: Written = serde_json::from_str(&text.unwrap()).unwrap();
+            let text = text.unwrap();
+            let written: Written<'_> = serde_json::from_str(&text).unwrap();
             assert!(written.is(&given));
             for other in [
                 vec![class(1, &[1, 2, 3])],

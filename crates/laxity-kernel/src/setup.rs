@@ -6,7 +6,7 @@ use laxity_linux::interface::Interface;
 use laxity_linux::rtnetlink::{Message, Rtnetlink};
 use laxity_tc::netlink::{self, Object, Request, Sort, Statistics};
 use laxity_tc::tree::Handle;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// By what an object is found again: one of a set-up has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,8 +44,8 @@ impl Key {
 
 /// What was added to an interface, without what the kernel makes by itself. Two are equal if the kernel could not tell
 /// them apart.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Vec<Object>", into = "Vec<Object>")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "Vec<Object>")]
 pub struct Setup {
     objects: BTreeMap<Key, Object>,
 }
@@ -56,9 +56,9 @@ impl From<Vec<Object>> for Setup {
     }
 }
 
-impl From<Setup> for Vec<Object> {
-    fn from(setup: Setup) -> Vec<Object> {
-        setup.objects.into_values().collect()
+impl Serialize for Setup {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.objects.values())
     }
 }
 
@@ -141,6 +141,14 @@ impl Shown {
     }
 }
 
+/// What is kept of an object that the kernel tells of.
+struct Told {
+    of: (Sort, Handle),
+    statistics: Option<Statistics>,
+    /// As it was added, if the kernel did not make it by itself.
+    added: Option<Object>,
+}
+
 /// An interface whose set-up is read and changed.
 #[derive(Debug)]
 pub struct Device {
@@ -168,15 +176,15 @@ impl Device {
     /// If the kernel refuses to tell.
     pub fn read(&mut self) -> Result<Shown, laxity_linux::Error> {
         let mut shown = Shown::default();
-        let mut objects = self.dump(Sort::Qdisc, Handle(0))?;
-        objects.extend(self.dump(Sort::Class, Handle(0))?);
+        let mut told = self.dump(Sort::Qdisc, Handle(0))?;
+        told.extend(self.dump(Sort::Class, Handle(0))?);
         let mut places: BTreeSet<Handle> = BTreeSet::new();
-        let mut setup: Vec<Object> = Vec::with_capacity(objects.len());
-        for object in &objects {
-            if let Some(statistics) = Statistics::of(object) {
-                shown.statistics.insert((object.sort, object.handle), statistics);
+        let mut setup: Vec<Object> = Vec::with_capacity(told.len());
+        for Told { of, statistics, added } in told {
+            if let Some(statistics) = statistics {
+                shown.statistics.insert(of, statistics);
             }
-            if let Some(object) = netlink::shown(object) {
+            if let Some(object) = added {
                 // Filters hang at qdiscs and at classes that others are part of.
                 match object.sort {
                     Sort::Qdisc => places.insert(object.handle),
@@ -188,18 +196,21 @@ impl Device {
         for place in places {
             // A qdisc without classes has no filters, which the kernel says in an error.
             let filters = self.dump(Sort::Filter, place).unwrap_or_default();
-            setup.extend(filters.iter().filter_map(netlink::shown));
+            setup.extend(filters.into_iter().filter_map(|told| told.added));
         }
         shown.setup = setup.into();
         Ok(shown)
     }
 
-    fn dump(&mut self, sort: Sort, parent: Handle) -> Result<Vec<Object>, laxity_linux::Error> {
+    fn dump(&mut self, sort: Sort, parent: Handle) -> Result<Vec<Told>, laxity_linux::Error> {
         let index = self.interface.index;
-        let answers = self.netlink.dump(&message(&netlink::dump(sort, index, parent)))?;
-        let objects =
-            answers.iter().filter_map(|(kind, payload)| Object::read(*kind, payload, index));
-        Ok(objects.collect())
+        self.netlink.dump(&message(&netlink::dump(sort, index, parent)), |kind, payload| {
+            Object::read(kind, payload, index).map(|object| Told {
+                of: (object.sort, object.handle),
+                statistics: Statistics::of(&object),
+                added: netlink::shown(&object),
+            })
+        })
     }
 
     /// Has all of these carried out; the first that is refused, with the kernel's words.

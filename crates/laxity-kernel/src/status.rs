@@ -87,9 +87,11 @@ impl From<Statistics> for Counts {
 pub fn script(interface: &str) -> Result<String, ApplyError> {
     let mut device = Device::named(interface)?;
     let there = device.read()?.setup;
-    let applied = Records::of(interface)?.applied(device.interface().index);
-    let applied = applied.filter(|record| record.after.is(&there));
-    Ok(applied.map_or(String::new(), |record| record.contracts) + &there.commands(interface))
+    let contracts = Records::of(interface)?.look(device.interface().index, |applied| {
+        let applied = applied.filter(|(record, _)| record.after.is(&there));
+        applied.map(|(record, _)| record.contracts.clone()).unwrap_or_default()
+    });
+    Ok(contracts + &there.commands(interface))
 }
 
 impl KernelStatus {
@@ -100,17 +102,18 @@ impl KernelStatus {
     pub fn of(interface: &str, before: Option<(&KernelStatus, f64)>) -> Result<Self, ApplyError> {
         let mut device = Device::named(interface)?;
         let shown = device.read()?;
-        let index = device.interface().index;
-        let records = Records::of(interface)?;
-        let mut status = KernelStatus::read(interface, &shown, records.applied(index).as_ref());
-        status.to_be_confirmed = records.is_pending(index);
+        let mut status = Records::of(interface)?.look(device.interface().index, |applied| {
+            let record = applied.map(|(record, _)| record);
+            let to_be_confirmed = applied.is_some_and(|(_, is_pending)| is_pending);
+            KernelStatus { to_be_confirmed, ..KernelStatus::read(interface, &shown, record) }
+        });
         if let Some((before, seconds)) = before {
             status.add_rates(before, seconds);
         }
         Ok(status)
     }
 
-    fn read(interface: &str, shown: &Shown, record: Option<&Record<Written>>) -> KernelStatus {
+    fn read(interface: &str, shown: &Shown, record: Option<&Record<Written<'_>>>) -> KernelStatus {
         let counts = |sort, handle| {
             shown.statistics.get(&(sort, handle)).copied().map(Counts::from).unwrap_or_default()
         };

@@ -53,14 +53,13 @@ pub struct Refusal {
     pub words: Option<String>,
 }
 
-/// What the kernel shows of one thing: the type of a message, and what follows its header.
-pub type Shown = (u16, Vec<u8>);
-
 /// A socket to rtnetlink in the network namespace of the thread that opens it.
 #[derive(Debug)]
 pub struct Rtnetlink {
     socket: Socket,
     sequence: u32,
+    /// What the kernel said last.
+    datagram: Vec<u8>,
 }
 
 impl Rtnetlink {
@@ -85,7 +84,7 @@ impl Rtnetlink {
             // Without privilege buffers stay as they are, which is enough to ask.
             let _as_it_is = sys::set_option(descriptor, libc::SOL_SOCKET, option, &BUFFERS);
         }
-        Ok(Rtnetlink { socket, sequence: 0 })
+        Ok(Rtnetlink { socket, sequence: 0, datagram: Vec::with_capacity(DATAGRAM) })
     }
 
     /// Has messages carried out, one after the other, and tells which were refused; those behind
@@ -115,8 +114,8 @@ impl Rtnetlink {
         self.socket.send(&bytes, 0)?;
         let mut refusals = Vec::new();
         loop {
-            let datagram = self.receive()?;
-            for answer in answers(&datagram) {
+            self.receive()?;
+            for answer in answers(&self.datagram) {
                 let place = answer.sequence.wrapping_sub(first) as usize;
                 let Some((code, words)) = answer.error().filter(|_| place < messages.len()) else {
                     continue;
@@ -132,14 +131,19 @@ impl Rtnetlink {
         }
     }
 
-    /// Asks for all of something: the type of each message of the answer, and what follows its header.
+    /// Asks for all of something, and collects what is read in the messages of the answer: in the type of each, and what
+    /// follows its header.
     ///
     /// # Errors
     /// If the kernel refuses, or what is asked for never stays the same for as long as it takes to tell.
-    pub fn dump(&mut self, message: &Message<'_>) -> Result<Vec<Shown>, Error> {
+    pub fn dump<T>(
+        &mut self,
+        message: &Message<'_>,
+        read: impl Fn(u16, &[u8]) -> Option<T>,
+    ) -> Result<Vec<T>, Error> {
         const DOING: &str = "read what rtnetlink shows";
         for _ in 0..TRIES {
-            if let Some(all) = self.collect(message).doing(DOING)? {
+            if let Some(all) = self.collect(message, &read).doing(DOING)? {
                 return Ok(all);
             }
         }
@@ -147,14 +151,19 @@ impl Rtnetlink {
     }
 
     /// `None` if it changed meanwhile.
-    fn collect(&mut self, message: &Message<'_>) -> io::Result<Option<Vec<Shown>>> {
+    fn collect<T>(
+        &mut self,
+        message: &Message<'_>,
+        read: &impl Fn(u16, &[u8]) -> Option<T>,
+    ) -> io::Result<Option<Vec<T>>> {
         let mut bytes = Vec::new();
         self.write(message, 0, &mut bytes);
         self.socket.send(&bytes, 0)?;
         let (mut all, mut is_whole) = (Vec::new(), true);
         loop {
-            let datagram = self.receive()?;
-            for answer in answers(&datagram).filter(|answer| answer.sequence == self.sequence) {
+            self.receive()?;
+            for answer in answers(&self.datagram).filter(|answer| answer.sequence == self.sequence)
+            {
                 is_whole &= answer.flags & INTERRUPTED == 0;
                 match answer.kind {
                     DONE => return Ok(is_whole.then_some(all)),
@@ -164,7 +173,7 @@ impl Rtnetlink {
                         }
                         _ => return Ok(is_whole.then_some(all)),
                     },
-                    kind => all.push((kind, answer.payload.to_vec())),
+                    kind => all.extend(read(kind, answer.payload)),
                 }
             }
         }
@@ -182,10 +191,9 @@ impl Rtnetlink {
         bytes.resize(bytes.len().next_multiple_of(4), 0);
     }
 
-    fn receive(&self) -> io::Result<Vec<u8>> {
-        let mut datagram = Vec::with_capacity(DATAGRAM);
-        self.socket.recv(&mut datagram, 0)?;
-        Ok(datagram)
+    fn receive(&mut self) -> io::Result<()> {
+        self.datagram.clear();
+        self.socket.recv(&mut self.datagram, 0).map(drop)
     }
 }
 

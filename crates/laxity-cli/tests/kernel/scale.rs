@@ -28,6 +28,7 @@ fn applied_and_shown(kind: &str, classes: usize) {
     };
     timed("dry run", &["apply", &path, "--dev", "left", "--dry-run"]);
     timed("apply", &["apply", &path, "--dev", "left"]);
+    timed("nothing, with the program's start,", &["--version"]);
     let status = timed("status", &["status", "--dev", "left", "--json"]);
     assert!(status.contains(&format!("\"c{}\"", classes - 1)));
     let again = timed("apply again", &["apply", &path, "--dev", "left"]);
