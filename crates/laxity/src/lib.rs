@@ -56,6 +56,7 @@
 //! | [`sched`] | the disciplines: EDF, H-FSC, DWCS, TDP, WF²Q+, WFQ, DRR, QFQ+, static priority, FQ-CoDel, FIFO, schedulers below shares, and any order that is a rank ([`Pifo`](sched::Pifo): Sivaraman et al. 2016, Shrivastav 2019) |
 //! | [`aqm`] | who gets into a queue, in front of any discipline: drop-tail, RED, CHOKe, CoDel, PIE |
 //! | [`police`] | does a packet keep to its class's arrival curve, and what becomes of it if not? |
+//! | [`regulator`] | holds packets until they keep to an arrival curve again |
 //! | [`port`] | the books around a scheduler: arrived = sent + dropped + queued, for every class |
 //! | [`error`] | why a discipline or a queue management cannot be set up with the settings given |
 //!
@@ -93,6 +94,7 @@ pub mod police;
 pub mod port;
 #[doc(hidden)]
 pub mod queue;
+pub mod regulator;
 pub mod sched;
 pub mod scheduler;
 pub mod service;

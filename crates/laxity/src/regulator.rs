@@ -1,0 +1,150 @@
+//! Regulators: packets that came closer together on their way are held until they keep to an arrival curve
+//! again.
+//!
+//! A flow that is under the curve A where it enters a network is not any more behind queues that hold some
+//! packets up longer than others. A regulator per flow, or packetized greedy shaper, undoes that: it keeps the
+//! packets in order and lets each go on at the first time at which it, and all that went on before, are under A.
+//!
+//! Shaping is free (Le Boudec 2018, "A theory of traffic regulators for deterministic networks with
+//! application to interleaved regulators"; Le Boudec, Thiran 2001, section 1.5): where packets
+//! that were under A at the times `e` come to the regulator in that order and by `e + D`, they leave it by `e + D`,
+//! too. For suppose that all before a packet did. At its own `e + D` it has come, they have gone on, and since
+//! they did no later than `e + D` of theirs, what went on in any time up to now is under A as it was at the times
+//! `e`: so it conforms. Times are whole nanoseconds throughout, and nothing is added for rounding.
+
+use crate::police::Meter;
+use crate::units::Nanos;
+
+/// Holds the packets of one flow to an arrival curve, in order.
+#[derive(Clone, Debug)]
+pub struct Regulator {
+    meter: Meter,
+    last: Nanos,
+}
+
+impl Regulator {
+    /// A regulator that nothing has passed, for the curve of a meter that has admitted nothing.
+    pub fn new(meter: Meter) -> Self {
+        Regulator { meter, last: Nanos::ZERO }
+    }
+
+    /// When a packet of `length` bytes goes on that comes at `now`, behind all that came before: at the first
+    /// time at which it conforms. One that never will, as one longer than the burst, does not wait for
+    /// that, and takes nothing.
+    pub fn release(&mut self, now: Nanos, length: u32) -> Nanos {
+        let from = now.max(self.last);
+        self.last = self.meter.earliest(from, length).unwrap_or(from);
+        self.meter.admit(self.last, length);
+        self.last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use super::*;
+    use crate::police::TokenBucket;
+    use crate::units::{Bytes, NANOBITS_PER_BYTE, Rate};
+    use proptest::prelude::*;
+
+    type Buckets = Vec<(u64, u64)>;
+
+    fn meter(buckets: &Buckets) -> Meter {
+        let bucket = |&(bucket, rate)| TokenBucket { bucket: Bytes(bucket), rate: Rate(rate) };
+        Meter::new(buckets.iter().map(bucket))
+    }
+
+    /// The first time from which on so many bytes are under all lines, if ever.
+    fn under(buckets: &Buckets, bytes: u64) -> u64 {
+        let time = |&(bucket, rate): &(u64, u64)| {
+            let more = u128::from(bytes.saturating_sub(bucket)) * u128::from(NANOBITS_PER_BYTE);
+            more.div_ceil(rate.into()) as u64
+        };
+        buckets.iter().map(time).max().unwrap()
+    }
+
+    /// From the definition: the least times from the arrivals on, in order, of which no two have more in between than
+    /// the curve.
+    fn least(buckets: &Buckets, packets: &[(u64, u32)]) -> Vec<u64> {
+        let mut times: Vec<u64> = Vec::new();
+        for (number, (arrival, length)) in packets.iter().enumerate() {
+            let mut time = (*arrival).max(times.last().copied().unwrap_or(0));
+            let mut bytes = u64::from(*length);
+            for before in (0..number).rev() {
+                bytes += u64::from(packets[before].1);
+                time = time.max(times[before] + under(buckets, bytes));
+            }
+            times.push(time);
+        }
+        times
+    }
+
+    fn buckets() -> impl Strategy<Value = Buckets> {
+        prop::collection::vec((1_500u64..5_000, 1_000u64..2_000_000_000), 1..4)
+    }
+
+    fn packets() -> impl Strategy<Value = Vec<(u64, u32)>> {
+        let gap = prop_oneof![Just(0u64), 0..3u64, 0..5_000_000u64];
+        let length = prop_oneof![1..3u32, 1..1_500u32, Just(1_500u32)];
+        prop::collection::vec((gap, length), 1..60)
+    }
+
+    /// Gaps as times.
+    fn timed(gaps: &[(u64, u32)]) -> Vec<(u64, u32)> {
+        let mut now = 0;
+        let at = |&(gap, length)| {
+            now += gap;
+            (now, length)
+        };
+        gaps.iter().map(at).collect()
+    }
+
+    proptest! {
+        /// What goes on is under the curve, and no packet could have gone on before.
+        #[test]
+        fn releases_are_the_least_that_conform(buckets in buckets(), gaps in packets()) {
+            let packets = timed(&gaps);
+            let mut regulator = Regulator::new(meter(&buckets));
+            let times: Vec<_> =
+                packets.iter().map(|&(at, length)| regulator.release(Nanos(at), length).0).collect();
+            prop_assert_eq!(&times, &least(&buckets, &packets));
+            let mut meter = meter(&buckets);
+            for (time, (_, length)) in times.into_iter().zip(packets) {
+                prop_assert!(meter.admit(Nanos(time), length));
+            }
+        }
+
+        /// Behind a system that keeps the order, takes no longer than D, and loses some, nothing takes longer
+        /// than D with the regulator either.
+        #[test]
+        fn shaping_is_free(
+            buckets in buckets(), gaps in packets(), longest in 0u64..20_000_000,
+            delays in prop::collection::vec((0u64..=100, any::<u8>()), 60),
+        ) {
+            let mut entrance = Regulator::new(meter(&buckets));
+            let mut regulator = Regulator::new(meter(&buckets));
+            let mut left = 0;
+            for ((at, length), (share, fate)) in timed(&gaps).into_iter().zip(delays) {
+                let entered = entrance.release(Nanos(at), length).0;
+                left = left.max(entered + longest * share / 100);
+                if fate < 20 {
+                    continue;
+                }
+                let released = regulator.release(Nanos(left), length).0;
+                prop_assert!((left..=entered + longest).contains(&released));
+            }
+        }
+    }
+
+    #[test]
+    fn what_never_conforms_keeps_its_place_and_takes_nothing() {
+        // One byte a second.
+        let mut regulator = Regulator::new(meter(&[(100, 8)].to_vec()));
+        let second = 1_000_000_000;
+        assert_eq!(regulator.release(Nanos(5), 100), Nanos(5));
+        assert_eq!(regulator.release(Nanos(6), 10), Nanos(5 + 10 * second));
+        assert_eq!(regulator.release(Nanos(7), 101), Nanos(5 + 10 * second));
+        assert_eq!(regulator.release(Nanos(8), 1), Nanos(5 + 11 * second));
+    }
+}
