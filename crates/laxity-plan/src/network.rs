@@ -1,5 +1,7 @@
 //! A network's plan as each output of it sees it.
 
+use laxity::packet::ClassId;
+
 use crate::model::{
     Class, Hop, LinkSpec, Network, NetworkLink, Plan, QueueSpec, Scheduling, latency,
 };
@@ -24,6 +26,15 @@ impl<'a> Networked<'a> {
     /// The link of a hop.
     pub fn link(&self, hop: Hop) -> &'a NetworkLink {
         &self.network.links[hop.link as usize]
+    }
+
+    /// At which places of a path a class's packets are held until they keep to its arrival curve again. At the
+    /// first link of a path packets enter the network, and those that have come over private links, where each flow
+    /// goes its own way, are in no order that could be kept.
+    pub fn regulated(&self, class: ClassId, path: &[Hop]) -> impl Iterator<Item = usize> {
+        let is_held = self.plan.classes[class.index()].arrival.is_some();
+        let shared = path.iter().take_while(|hop| is_held && !self.link(**hop).private).count();
+        (1..path.len().min(shared + 1)).filter(|place| self.link(path[*place]).regulate)
     }
 
     /// The discipline at the beginning of a hop.

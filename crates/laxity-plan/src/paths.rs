@@ -5,6 +5,9 @@
 //! class's own curve and come by now with some jitter. And they leave the outputs before this one
 //! under curves that are known already. Its scheduler is set up for that and asked what it guarantees.
 //!
+//! Where packets are held until they keep to the class's own curve again, they begin anew: what comes there is
+//! under that curve, whatever happened before. So no output depends through a regulator on those that feed it.
+//!
 //! With what is known at every output then, each path is looked at from end to end, by every method of
 //! [`laxity::admit::network`].
 
@@ -16,6 +19,7 @@ mod tandem;
 mod tests;
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use laxity::admit::Unbounded;
 use laxity::admit::network::{Bound, Method};
@@ -76,6 +80,8 @@ pub struct Route {
     pub acks: bool,
     /// The outputs on the way, by number.
     pub outputs: Vec<usize>,
+    /// At which of these packets are held until they keep to the class's arrival curve again, by their places.
+    pub regulated: Vec<usize>,
     /// How long its packets take from end to end at the most, propagation included, by each method that
     /// applies.
     pub bounds: Result<Vec<Bound>, Unproved>,
@@ -112,6 +118,27 @@ fn said(why: Unbounded) -> String {
 }
 
 impl Route {
+    /// Whether packets are held at an output, by its place on the way.
+    fn is_regulated(&self, place: usize) -> bool {
+        self.regulated.binary_search(&place).is_ok()
+    }
+
+    /// The way up to where packets that come to a place were last held; empty if they are as they entered.
+    fn last_held(&self, place: usize) -> &[Hop] {
+        let before = self.regulated.partition_point(|held| *held <= place);
+        match before.checked_sub(1) {
+            Some(last) => &self.path[..=self.regulated[last]],
+            None => &[],
+        }
+    }
+
+    /// The outputs between places where packets are held, by place.
+    fn parts(&self) -> impl Iterator<Item = Range<usize>> {
+        let starts = std::iter::once(0).chain(self.regulated.iter().copied());
+        let ends = self.regulated.iter().copied().chain([self.outputs.len()]);
+        starts.zip(ends).map(|(start, end)| start..end)
+    }
+
     /// The least of its bounds.
     pub fn bound(&self) -> Result<Nanos, Unproved> {
         Ok(self.least()?.delay)
@@ -231,10 +258,15 @@ impl Paths {
         here
     }
 
-    /// The order in which outputs are analysed. Classes without arrival curves put them in none.
+    /// The order in which outputs are analysed. Classes without arrival curves put them in none, and neither do
+    /// those that are held to them in between.
     fn order(&self, knows: &[bool]) -> Order {
         let known = self.routes.iter().filter(|route| knows[route.class.index()]);
-        let pairs = known.flat_map(|route| route.outputs.windows(2).map(|pair| (pair[0], pair[1])));
+        let pairs = known.flat_map(|route| {
+            let pairs = route.outputs.windows(2).zip(1..);
+            let pairs = pairs.filter(|(_, place)| !route.is_regulated(*place));
+            pairs.map(|(pair, _)| (pair[0], pair[1]))
+        });
         let mut feeds: Vec<_> = pairs.collect();
         feeds.sort_unstable();
         feeds.dedup();
@@ -287,6 +319,7 @@ impl Outputs<'_> {
             flows,
             acks,
             outputs,
+            regulated: self.on.regulated(class, path).collect(),
             bounds: Err(Unproved::UnboundedUpstream),
             unloaded: path.iter().map(takes).fold(Nanos::ZERO, Nanos::saturating_add),
         });

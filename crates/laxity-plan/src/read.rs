@@ -112,6 +112,7 @@ fn plan_of(text: &str, pieces: Option<Vec<&str>>, folder: &Path) -> Read<Plan> {
     let topology = given.map(|topology| topology::read(topology, &mut outside)).transpose()?;
     let written =
         network::Written { topology: topology.zip(given), links: raw.network, nodes: raw.node };
+    let regulated = written.regulated();
     let network = network::read(written, &link, delay, &mut outside)?;
     let Scheduling { scheduler, queue } = scheduling(&raw.scheduler, &link)?;
     let run = run(raw.run.map(|run| run.0).unwrap_or_default())?;
@@ -136,6 +137,7 @@ fn plan_of(text: &str, pieces: Option<Vec<&str>>, folder: &Path) -> Read<Plan> {
         run,
     };
     plan.sources = source::all(&tables, &plan, folder, text)?;
+    network::check_order(&plan, &regulated)?;
     (plan.scheduler.room().check)(&plan, &raw.scheduler.span)?;
     Ok(plan)
 }

@@ -24,6 +24,7 @@ mod parallel;
 mod partition;
 mod profile;
 mod receiving;
+mod regulators;
 mod run;
 mod sending;
 mod simulation;

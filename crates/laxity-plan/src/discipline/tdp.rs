@@ -178,6 +178,12 @@ fn check(plan: &Plan, scheduler: &Range<usize>) -> Read<()> {
             "nodes keep in step by what comes in the order and at the times at which it was sent: take them out",
         );
     }
+    if let Some(link) = network.links.iter().find(|link| link.regulate) {
+        return refuse(
+            format!("`regulate` at link `{}`", link.name),
+            "frames tell when packets go on: take it out",
+        );
+    }
     let cells = (spec.period() as usize).saturating_mul(2 * network.links.len());
     if cells > MOST_LINK_FRAMES {
         return refuse(

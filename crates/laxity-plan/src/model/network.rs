@@ -46,6 +46,9 @@ pub struct NetworkLink {
     pub reorder: Option<Reorder>,
     /// The share of packets that arrive twice, above 0 and at most 1.
     pub duplicate: Option<f64>,
+    /// Whether what comes from other nodes to either of its outputs is held to the arrival curves of classes first.
+    /// Default no.
+    pub regulate: bool,
 }
 
 /// `loss = { … }` of a link: losses in runs, each as likely to begin at any packet that is not in one

@@ -1,5 +1,7 @@
 //! The analysis of a network, output by output.
 
+use std::collections::BTreeMap;
+
 use laxity::admit::path::{
     Hop as Guarantee, aggregate, coarsened, over_link, undominated, with_jitter,
 };
@@ -8,9 +10,9 @@ use laxity::curve::{Curve, ceil_nanos};
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
-use super::tandem::{EndToEnd, View};
+use super::tandem::EndToEnd;
 use super::{ClassAtOutput, Output, Paths, Route, Unproved};
-use crate::model::{LinkSpec, Plan, SchedulerSpec, TokenBucket};
+use crate::model::{Hop, LinkSpec, Plan, SchedulerSpec, TokenBucket};
 use crate::network::Networked;
 use crate::parallel::side_by_side;
 
@@ -24,7 +26,7 @@ pub(super) struct Analysis<'a> {
     /// What each class of each output is guaranteed there and leaves it under.
     pub(super) analysed: Vec<Vec<Option<Analysed>>>,
     /// How long each route's packets take up to each of its outputs, and in the end, at the least and at the
-    /// most. What has not been looked at yet takes as long as it must.
+    /// most, since they were last held. What has not been looked at yet takes as long as it must.
     so_far: Vec<Vec<(Nanos, Result<Nanos, Unproved>)>>,
 }
 
@@ -83,7 +85,7 @@ impl Paths {
     /// Analyses the routes from end to end, whose outputs are analysed.
     pub(super) fn end_to_end(&mut self, analysis: &Analysis<'_>) {
         let paths = &*self;
-        let of = |route| EndToEnd { analysis, paths, route, view: View::Queues }.bounds();
+        let of = |route| EndToEnd::of(analysis, paths, route).bounds();
         let bounds = side_by_side(self.routes.len(), of);
         for (route, bounds) in self.routes.iter_mut().zip(bounds) {
             route.bounds = bounds;
@@ -92,14 +94,17 @@ impl Paths {
 }
 
 impl Analysis<'_> {
-    /// How long a route's packets take up to each output if none ever waits.
+    /// How long a route's packets take up to each output if none ever waits, since they were last held.
     fn unhindered(&self, route: &Route) -> Vec<(Nanos, Result<Nanos, Unproved>)> {
         let mut so_far = Nanos::ZERO;
         let mut up_to = vec![(so_far, Ok(so_far))];
-        for hop in &route.path[..] {
+        for (hop, next) in route.path.iter().zip(1..) {
             let link = self.on.link(*hop);
             let least = self.least(route.class, link.peak());
-            so_far = so_far.saturating_add(least).saturating_add(link.delay);
+            so_far = match route.is_regulated(next) {
+                true => Nanos::ZERO,
+                false => so_far.saturating_add(least).saturating_add(link.delay),
+            };
             up_to.push((so_far, Ok(so_far)));
         }
         up_to
@@ -142,7 +147,9 @@ impl Analysis<'_> {
                 self.analysed[output][at] = None;
             }
             for &(route, place) in &self.passing[output] {
-                self.so_far[route][place + 1].1 = Err(Unproved::UnboundedUpstream);
+                if !paths.routes[route].is_regulated(place + 1) {
+                    self.so_far[route][place + 1].1 = Err(Unproved::UnboundedUpstream);
+                }
             }
         }
     }
@@ -176,6 +183,9 @@ impl Analysis<'_> {
         let link = self.on.link(output.hop);
         let most = link.most_jitter().map(|jitter| link.delay.saturating_add(jitter));
         for &(route, place) in &self.passing[number] {
+            if paths.routes[route].is_regulated(place + 1) {
+                continue;
+            }
             let bound = output.class(paths.routes[route].class).map(|passing| passing.bound);
             let so_far = &mut self.so_far[route];
             so_far[place + 1].1 = match (so_far[place].1, bound, most) {
@@ -229,25 +239,29 @@ impl Analysis<'_> {
         let entered = entered.filter(|_| self.knows_arrivals[class.index()]);
         let entered = &entered.ok_or(Unbounded::NoArrival)?.buckets;
         let routes = || self.routes(paths, number, class);
-        let so_far = || routes().map(|(route, place)| self.so_far[route][place]);
-        let shortest = so_far().map(|so_far| so_far.0).min().unwrap_or_default();
-        let mut longest = Nanos::ZERO;
-        for so_far in so_far() {
-            longest = longest.max(so_far.1.map_err(|why| match why {
+        // Those that were last held together kept to the curve there, as all kept to it together where they entered.
+        let mut together: BTreeMap<&[Hop], (Nanos, Nanos)> = BTreeMap::new();
+        for (route, place) in routes() {
+            let (least, most) = self.so_far[route][place];
+            let most = most.map_err(|why| match why {
                 Unproved::Disturbed => Unproved::Disturbed,
                 _ => Unproved::UnboundedUpstream,
-            })?);
+            })?;
+            let held = paths.routes[route].last_held(place);
+            let (shortest, longest) = together.entry(held).or_insert((least, most));
+            (*shortest, *longest) = (least.min(*shortest), most.max(*longest));
         }
-        let mut lines = with_jitter(entered, longest.saturating_sub(shortest));
+        let jitters = together.into_values().map(|(least, most)| most.saturating_sub(least));
+        let mut lines = sum(jitters.map(|jitter| with_jitter(entered, jitter)).collect());
         let mut from: Vec<_> =
-            routes().map(|(route, place)| before(&paths.routes[route], place)).collect();
+            routes().map(|(route, place)| Origin::of(&paths.routes[route], place)).collect();
         from.sort_unstable();
         from.dedup();
         let mut parts: Vec<Vec<TokenBucket>> = Vec::new();
-        for output in from {
-            match output {
-                None => parts.push(entered.clone()),
-                Some(output) => parts.extend(self.leaving(paths, output, number, class)),
+        for from in from {
+            match from {
+                Origin::Host | Origin::Regulator(_) => parts.push(entered.clone()),
+                Origin::Output(output) => parts.extend(self.leaving(paths, output, number, class)),
             }
         }
         lines.extend(aggregate(parts.iter().map(Vec::as_slice)));
@@ -306,7 +320,7 @@ impl Analysis<'_> {
     }
 
     /// How long packets take that share one queue. Together, those that come over one link come no
-    /// faster than it sends.
+    /// faster than it sends, unless they are held in between.
     fn one_queue(&self, paths: &Paths, number: usize, link: &LinkSpec) -> Result<Nanos, Unproved> {
         let latency = link.latency.ok_or(Unbounded::NotAdmitted)?;
         let classes = || paths.outputs[number].classes.iter();
@@ -314,7 +328,10 @@ impl Analysis<'_> {
         let all = arrival_curve(&aggregate(arrivals));
         let mut from: Vec<_> = self.passing[number]
             .iter()
-            .map(|&(route, place)| (before(&paths.routes[route], place), paths.routes[route].class))
+            .map(|&(route, place)| {
+                let route = &paths.routes[route];
+                (Origin::of(route, place), route.class)
+            })
             .collect();
         from.sort_unstable();
         from.dedup();
@@ -328,23 +345,26 @@ impl Analysis<'_> {
         Ok(bound.ok_or(Unbounded::Unstable)?)
     }
 
-    /// The arrival curve of what comes of these classes from one output before.
+    /// The arrival curve of what comes of these classes from the same place.
     fn over_link(
         &self,
         paths: &Paths,
         number: usize,
-        classes: &[(Option<usize>, ClassId)],
+        classes: &[(Origin<'_>, ClassId)],
     ) -> Option<Curve> {
-        let part = |&(from, class): &(Option<usize>, ClassId)| match from {
-            Some(from) => self.leaving(paths, from, number, class),
-            None => Some(self.on.plan.classes[class.index()].arrival.as_ref()?.buckets.clone()),
+        let part = |&(from, class): &(Origin<'_>, ClassId)| match from {
+            Origin::Output(from) => self.leaving(paths, from, number, class),
+            Origin::Host | Origin::Regulator(_) => {
+                Some(self.on.plan.classes[class.index()].arrival.as_ref()?.buckets.clone())
+            }
         };
         let parts: Option<Vec<_>> = classes.iter().map(part).collect();
         let sum = arrival_curve(&aggregate(parts?.iter().map(Vec::as_slice)));
-        let Some(from) = classes[0].0.filter(|from| paths.outputs[*from].private.is_none()) else {
+        let Origin::Output(from) = classes[0].0 else { return Some(sum) };
+        if paths.outputs[from].private.is_some() {
             return Some(sum);
-        };
-        let longest = |(_, class): &(_, ClassId)| {
+        }
+        let longest = |(_, class): &(Origin<'_>, ClassId)| {
             self.on.plan.max_packet(&self.on.plan.classes[class.index()])
         };
         let packet = classes.iter().map(longest).max().unwrap_or_default();
@@ -433,9 +453,34 @@ fn is_finite((classes, so_far): &State) -> bool {
     !lines.into_iter().any(is_last) && so_far.iter().flatten().all(|delay| *delay < Nanos::MAX)
 }
 
-/// The output that a route comes from to the one at a place of it; `None` where it begins.
-fn before(route: &Route, place: usize) -> Option<usize> {
-    Some(route.outputs[place.checked_sub(1)?])
+/// From where packets come to an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Origin<'a> {
+    /// They enter the network.
+    Host,
+    /// Straight from the output before.
+    Output(usize),
+    /// Held to their arrival curve with all that come the same way.
+    Regulator(&'a [Hop]),
+}
+
+impl<'a> Origin<'a> {
+    /// From where a route comes to the output at a place of it.
+    fn of(route: &'a Route, place: usize) -> Self {
+        match place.checked_sub(1) {
+            _ if route.is_regulated(place) => Origin::Regulator(&route.path[..=place]),
+            Some(before) => Origin::Output(route.outputs[before]),
+            None => Origin::Host,
+        }
+    }
+}
+
+/// The arrival curve of the aggregate of these.
+fn sum(mut parts: Vec<Vec<TokenBucket>>) -> Vec<TokenBucket> {
+    match parts.len() {
+        1 => parts.remove(0),
+        _ => aggregate(parts.iter().map(Vec::as_slice)),
+    }
 }
 
 /// The classes whose delays depend on cross traffic of which nothing is known.

@@ -28,27 +28,49 @@ struct Meeting {
 /// A route that is looked at from end to end.
 #[derive(Clone, Copy)]
 pub(super) struct EndToEnd<'a> {
-    pub analysis: &'a Analysis<'a>,
-    pub paths: &'a Paths,
+    analysis: &'a Analysis<'a>,
+    paths: &'a Paths,
     /// The number of the route.
-    pub route: usize,
+    route: usize,
+    /// The places on it that are looked at, from the first to behind the last.
+    start: usize,
+    end: usize,
     /// With whom its packets are taken together.
-    pub view: View,
+    view: View,
 }
 
 /// With whom a route's packets are taken together at an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum View {
+enum View {
     /// With those in the same queue.
     Queues,
     /// With all that may go before them, in whatever order.
     Blind,
 }
 
-impl EndToEnd<'_> {
+impl<'a> EndToEnd<'a> {
+    /// All of a route of this number.
+    pub fn of(analysis: &'a Analysis<'a>, paths: &'a Paths, route: usize) -> Self {
+        let end = paths.routes[route].outputs.len();
+        EndToEnd { analysis, paths, route, start: 0, end, view: View::Queues }
+    }
+
     /// How long its packets take, by each method, with propagation.
+    ///
+    /// Between two places at which they are held, packets begin under the class's curve, keep their order, and are
+    /// held to that curve in the end, which makes none later than the last of them may be anyway (Le Boudec 2018, "A
+    /// theory of traffic regulators for deterministic networks with application to interleaved
+    /// regulators"). So the bounds of these parts, each without the regulator behind it, add up.
     pub fn bounds(self) -> Result<Vec<Bound>, Unproved> {
-        let path = &self.paths.routes[self.route].path;
+        let parts = self.paths.routes[self.route].parts();
+        let parts = parts.map(|Range { start, end }| EndToEnd { start, end, ..self }.of_part());
+        let sum = |before: Vec<Bound>, next: Vec<Bound>| added(&before, &next);
+        parts.reduce(|before, next| Ok(sum(before?, next?))).unwrap_or(Ok(Vec::new()))
+    }
+
+    /// The same of what is looked at, within which packets are not held.
+    fn of_part(self) -> Result<Vec<Bound>, Unproved> {
+        let path = &self.paths.routes[self.route].path[self.start..self.end];
         let link = |hop: &Hop| self.analysis.on.link(*hop);
         let mut propagation = Nanos::ZERO;
         for of in path.iter().map(link) {
@@ -86,8 +108,8 @@ impl EndToEnd<'_> {
         Ok(Tandem { servers, flows, groups })
     }
 
-    fn outputs(&self) -> &[usize] {
-        &self.paths.routes[self.route].outputs
+    fn outputs(&self) -> &'a [usize] {
+        &self.paths.routes[self.route].outputs[self.start..self.end]
     }
 
     /// An output as the route's class sees it.
@@ -123,16 +145,19 @@ impl EndToEnd<'_> {
         let mut meetings = BTreeSet::new();
         for start in 0..self.outputs().len() {
             for &(other, place) in &self.analysis.passing[self.outputs()[start]] {
-                let goes_on = start > 0 && place > 0 && self.meets(start - 1, other, place - 1);
+                let route = &self.paths.routes[other];
+                // Those that are held are others when they go on.
+                let comes_along = place > 0 && !route.is_regulated(place);
+                let goes_on = start > 0 && comes_along && self.meets(start - 1, other, place - 1);
                 if goes_on || !self.meets(start, other, place) {
                     continue;
                 }
                 let mut end = start + 1;
-                while self.meets(end, other, place + end - start) {
+                let goes_along = |end| !route.is_regulated(place + end - start);
+                while goes_along(end) && self.meets(end, other, place + end - start) {
                     end += 1;
                 }
-                let route = &self.paths.routes[other];
-                let from = place.checked_sub(1).map(|before| route.outputs[before]);
+                let from = comes_along.then(|| route.outputs[place - 1]);
                 meetings.insert(Meeting { class: route.class, start, end, from });
             }
         }
@@ -143,11 +168,12 @@ impl EndToEnd<'_> {
     /// their route.
     fn meets(&self, at: usize, other: usize, place: usize) -> bool {
         let (route, others) = (&self.paths.routes[self.route], &self.paths.routes[other]);
-        let (Some(&here), Some(&there)) = (route.outputs.get(at), others.outputs.get(place)) else {
+        let (Some(&here), Some(&there)) = (self.outputs().get(at), others.outputs.get(place))
+        else {
             return false;
         };
         // Other flows of the route itself are not in its private links.
-        let is_itself = other == self.route && at == place;
+        let is_itself = other == self.route && self.start + at == place;
         let is_alone = route.flows == 1 || self.paths.outputs[here].private.is_some();
         here == there
             && (others.class == route.class || self.competes(here, others.class))
@@ -226,4 +252,18 @@ impl EndToEnd<'_> {
         };
         of_class.into_values().filter_map(class).chain(over.into_iter().filter_map(link)).collect()
     }
+}
+
+/// What each method finds of two parts of a path together: where it finds nothing of one, that takes its hops.
+fn added(before: &[Bound], next: &[Bound]) -> Vec<Bound> {
+    let by = |bounds: &[Bound], method: Method| {
+        let of = |method| bounds.iter().find(|bound| bound.method == method);
+        Some(of(method).or_else(|| of(Method::Hops))?.delay)
+    };
+    let knows = |method: &Method| before.iter().chain(next).any(|bound| bound.method == *method);
+    let both = |method: Method| {
+        let delay = by(before, method)?.saturating_add(by(next, method)?);
+        Some(Bound { method, delay })
+    };
+    Method::ALL.into_iter().filter(knows).filter_map(both).collect()
 }

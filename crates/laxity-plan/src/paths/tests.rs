@@ -1,5 +1,6 @@
 //! Paths whose bounds are worked out by hand.
 
+mod regulators;
 mod rings;
 
 use std::path::Path;

@@ -37,6 +37,9 @@ pub struct NetworkLink {
     pub reorder: Option<Table<Reorder>>,
     /// Packets that arrive twice. Default none.
     pub duplicate: Option<Table<Duplicate>>,
+    /// Whether packets that come to it from other nodes are held until they keep to the `arrival` of their class again.
+    /// Default false.
+    pub regulate: Option<At<bool>>,
 }
 
 /// Random losses under way, in runs of consecutive packets.

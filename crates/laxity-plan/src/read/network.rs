@@ -12,7 +12,9 @@ use super::values::{MOST, Read, positive};
 use crate::discipline::tdp;
 use crate::edit;
 use crate::error::{Fault, shown};
-use crate::model::{Clock, LinkSpec, Network, NetworkLink, Node, Reorder, Scheduling, WireLoss};
+use crate::model::{
+    Clock, Hop, LinkSpec, Network, NetworkLink, Node, Plan, Reorder, Scheduling, Source, WireLoss,
+};
 use crate::raw::{self, At, Number, Table};
 use crate::source::values::longer;
 use crate::topology::Topology;
@@ -33,6 +35,50 @@ pub struct Written<'a> {
     pub topology: Option<(Topology, &'a At<raw::Topology>)>,
     pub links: raw::Links,
     pub nodes: raw::Nodes,
+}
+
+impl Written<'_> {
+    /// Where it is written which links are regulated, by their names.
+    pub fn regulated(&self) -> Vec<(String, Range<usize>)> {
+        let at = |(name, Table(link)): &(At<String>, Table<raw::NetworkLink>)| {
+            Some((name.value.clone(), link.regulate.as_ref()?.span.clone()))
+        };
+        self.links.0.iter().filter_map(at).collect()
+    }
+}
+
+/// Refuses regulators to which packets may come in another order than they were sent in, or twice: what they
+/// hold up would be the wrong ones, so that they would add to delays without limit.
+pub fn check_order(plan: &Plan, regulated: &[(String, Range<usize>)]) -> Read<()> {
+    let Some(on) = plan.networked() else { return Ok(()) };
+    if regulated.is_empty() {
+        return Ok(());
+    }
+    let is_mixing = |link: &&NetworkLink| link.reorder.is_some() || link.duplicate.is_some();
+    for source in &plan.sources {
+        let back: Vec<Hop> = source.path().iter().rev().map(|hop| hop.reversed()).collect();
+        let back = matches!(source, Source::Tcp(_)).then_some(&back[..]);
+        let of_any = || plan.leaves().map(|(class, _)| class).collect();
+        for class in source.class().map_or_else(of_any, |class| vec![class]) {
+            for path in std::iter::once(&source.path()[..]).chain(back) {
+                let Some(last) = on.regulated(class, path).last() else { continue };
+                let Some(mixing) = path[..last].iter().map(|hop| on.link(*hop)).find(is_mixing)
+                else {
+                    continue;
+                };
+                let link = &on.link(path[last]).name;
+                let at = regulated.iter().find(|(name, _)| name == link);
+                let message = format!(
+                    "`regulate` behind link `{}`, which has `reorder` or `duplicate`",
+                    shown(&mixing.name)
+                );
+                let help =
+                    "packets are held up in the order in which they come: take one of them out";
+                return Err(Fault::new(at.map(|(_, span)| span.clone()), message).help(help));
+            }
+        }
+    }
+    Ok(())
 }
 
 pub fn read(
@@ -168,6 +214,7 @@ impl Links<'_, '_> {
             jitter: None,
             reorder: None,
             duplicate: None,
+            regulate: false,
         }
     }
 
@@ -208,6 +255,7 @@ impl Links<'_, '_> {
                 Some(Table(duplicate)) => Some(some_or_all(&duplicate.share)?),
                 None => None,
             },
+            regulate: raw.regulate.as_ref().map_or(plain.regulate, |regulate| regulate.value),
             ..plain
         })
     }

@@ -297,8 +297,8 @@ impl<O: Observer> Simulation<'_, O> {
         departure
     }
 
-    /// What a link has sent is under way, unless it is lost, up to the next output at which anything else
-    /// may come before it.
+    /// What a link has sent is under way, and then held if it is regulated, unless it is lost, up to the next output at
+    /// which anything else may come before it.
     fn launch(&mut self, departure: Nanos, number: usize, packet: Option<u32>, ds: u8) {
         let (mut departure, mut number) = (departure, number);
         loop {
@@ -311,6 +311,12 @@ impl<O: Observer> Simulation<'_, O> {
                     None => return packet.into_iter().for_each(|packet| self.lose(packet)),
                 }
             }
+            if let Some(key) = packet
+                && !self.topology.regulators.is_empty()
+            {
+                arrival = self.topology.regulators.release(&self.transits[key], arrival);
+            }
+            let output = &self.topology.outputs[number];
             if output.lands_in != self.here.part {
                 return self.travel(number, packet, arrival, ds);
             }

@@ -3,6 +3,7 @@ mod ending;
 mod l4s;
 mod one_link;
 mod phases;
+mod regulators;
 mod sources;
 mod tcp;
 mod tdp;

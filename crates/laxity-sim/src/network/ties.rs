@@ -1,5 +1,7 @@
 //! Packets that come to an output at one instant, where its queues do not hold all of them.
 
+use std::sync::Arc;
+
 use laxity::packet::Packet;
 use laxity::scheduler::{Backlog, Scheduler};
 use laxity::units::Nanos;
@@ -16,6 +18,8 @@ pub(super) struct Ties {
     behind: Vec<Packet>,
     /// What is drawn depends on this and the instant alone.
     seed: u64,
+    /// By class, whether all of its packets stay in their order, not only those of each flow.
+    in_order: Arc<[bool]>,
     /// Packets that found a queue full which others reached, or the link made room in, at the same
     /// instant.
     pub count: u64,
@@ -40,8 +44,9 @@ impl Room for dyn Scheduler + Send {
 }
 
 impl Ties {
-    pub fn new(seed: u64) -> Self {
-        Ties { together: Vec::new(), behind: Vec::new(), seed, count: 0 }
+    /// Draws from a seed; some classes stay in their order.
+    pub fn new(seed: u64, in_order: Arc<[bool]>) -> Self {
+        Ties { together: Vec::new(), behind: Vec::new(), seed, in_order, count: 0 }
     }
 
     /// A packet comes at an instant at which more may happen.
@@ -80,15 +85,20 @@ impl Ties {
         }
         let salt = mix(self.seed ^ now.0);
         let taken = mix(!salt);
+        let in_order = self.in_order.clone();
+        let turn = |packet: &Packet| turn(salt, packet, &in_order);
         // Those of one flow stay in their order.
-        self.together.sort_by_cached_key(|packet| turn(salt, packet));
+        self.together.sort_by_cached_key(turn);
         let takes = free && (self.together.len() > 1 || !room.is_empty());
         let turns = [self.together.first(), self.together.last()];
-        let [first, last] = turns.map(|packet| packet.map(|packet| turn(salt, packet)));
+        let [first, last] = turns.map(|packet| packet.map(turn));
+        let mut waits = None;
         for packet in self.together.drain(..) {
             let is_full = !room.has_room(&packet, Backlog::default());
             self.count += u64::from(is_full && (takes || first != last));
-            if is_full && takes && turn(salt, &packet) > taken {
+            let turn = turn(&packet);
+            if is_full && takes && turn > taken || waits == Some(turn) {
+                waits = Some(turn);
                 self.behind.push(packet);
             } else {
                 enter(room, packet);
@@ -102,7 +112,9 @@ impl Ties {
     }
 }
 
-/// When it is the turn of a packet's flow.
-fn turn(salt: u64, packet: &Packet) -> u64 {
-    mix(salt ^ mix(u64::from(packet.class.0) << 32 | u64::from(packet.flow.0)))
+/// When it is the turn of a packet's flow, or of its class if that stays in order.
+fn turn(salt: u64, packet: &Packet, in_order: &[bool]) -> u64 {
+    let is_one = in_order.get(packet.class.index()).copied().unwrap_or(false);
+    let flow = if is_one { 0 } else { packet.flow.0 };
+    mix(salt ^ mix(u64::from(packet.class.0) << 32 | u64::from(flow)))
 }

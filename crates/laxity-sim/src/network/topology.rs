@@ -16,7 +16,8 @@ use rand::RngExt;
 use super::clock::NodeClock;
 use super::frames::{Frames, Input};
 use super::output::{Discipline, FedBy, Output};
-use super::simulation::Here;
+use super::regulators::Regulators;
+use super::simulation::{Here, hop_of};
 use super::tail::Tail;
 use super::ties::Ties;
 use super::wire::Wire;
@@ -34,6 +35,7 @@ pub(super) struct Topology<'a> {
     pub routes: Vec<Step>,
     /// By the same positions; empty where nothing is reserved.
     framing: Vec<Framing>,
+    pub regulators: Regulators,
     /// What gives frames to packets of reserved flows where they come without.
     pub edge: Option<Edge>,
     pub reserved: Option<Schedule<'a>>,
@@ -90,6 +92,7 @@ impl<'a> Topology<'a> {
             outputs: Vec::new(),
             routes: Vec::new(),
             framing: Vec::new(),
+            regulators: Regulators::new(on.on),
             edge,
             reserved,
             loops: 0,
@@ -123,6 +126,7 @@ impl<'a> Topology<'a> {
             let from = self.routes.len() as u32;
             let known = self.paths.route(class, path, acks);
             let mut before = None;
+            self.regulators.lay(self.on.on, class, path);
             for (place, &hop) in path.iter().enumerate() {
                 let known = known.map(|route| self.paths.routes[route].outputs[place]);
                 let output = self.output(hop, known, &mut private);
@@ -155,12 +159,17 @@ impl<'a> Topology<'a> {
     pub fn find_alone(&mut self) {
         (self.shared, self.common, self.seen) = Default::default();
         self.routes.shrink_to_fit();
+        self.regulators.close();
         for number in 0..self.outputs.len() {
-            let Output { discipline: Discipline::Arrival, fed_by: FedBy::Link(link), .. } =
-                self.outputs[number]
+            let Output {
+                discipline: Discipline::Arrival, fed_by: FedBy::Link(link), books, ..
+            } = self.outputs[number]
             else {
                 continue;
             };
+            if self.on.link(hop_of(books)).regulate {
+                continue;
+            }
             let feeding = &mut self.outputs[link as usize];
             let is_plain = feeding.peculiar.as_ref().is_none_or(|wire| wire.is_plain());
             feeding.feeds_alone |= feeding.input.is_none() && is_plain;
@@ -218,12 +227,15 @@ impl<'a> Topology<'a> {
         generator(self.seed, u64::MAX - purpose, output.into())
     }
 
+    /// Who gets in at an output of those that come at one instant.
+    fn ties(&self, output: u32) -> Ties {
+        Ties::new(self.drawn(2, output).random(), self.regulators.in_order())
+    }
+
     /// The discipline of the output of this number, which sees the plan like this.
     fn discipline(&self, hop: Hop, here: &Plan, number: u32) -> Discipline {
         let seed = self.drawn(0, number).random();
-        let queued = |scheduler| {
-            Discipline::Scheduler(scheduler, Box::new(Ties::new(self.drawn(2, number).random())))
-        };
+        let queued = |scheduler| Discipline::Scheduler(scheduler, Box::new(self.ties(number)));
         match here.scheduler {
             SchedulerSpec::Fifo if here.limits_nothing() && !self.backlogged.contains(&hop) => {
                 Discipline::Arrival
@@ -232,8 +244,7 @@ impl<'a> Topology<'a> {
             SchedulerSpec::Fifo
                 if here.drops_tails() && !self.backlogged.contains(&hop) && !self.here.is_told =>
             {
-                let ties = Box::new(Ties::new(self.drawn(2, number).random()));
-                Discipline::Tail(Box::new(Tail::new(here.tails(), ties)))
+                Discipline::Tail(Box::new(Tail::new(here.tails(), Box::new(self.ties(number)))))
             }
             SchedulerSpec::Tdp(_) => {
                 let best_effort = here.build_scheduler(seed);

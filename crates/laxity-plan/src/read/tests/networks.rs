@@ -67,6 +67,7 @@ fn links_and_paths() {
         jitter: None,
         reorder: None,
         duplicate: None,
+        regulate: false,
     };
     let bottleneck =
         link("bottleneck", [1, 2], 1_000_000, 20_000_000, false, Some(SchedulerSpec::Drr));

@@ -1,6 +1,7 @@
 //! What links do to packets under way, and DualPI2: what is read, and what is refused.
 
 use laxity::aqm::Limit;
+use laxity::packet::ClassId;
 use laxity::sched::dualpi2::DualPi2Settings;
 use laxity::units::Nanos;
 
@@ -79,6 +80,56 @@ fn frames_need_plain_wires() {
         let plain = parse(&plan(FIFO, wire)).unwrap();
         assert!(plain.under("tdp").is_err());
     }
+}
+
+/// What is held keeps its order, which wires and frames in its way must do, too.
+#[test]
+fn regulators_are_read_and_need_order() {
+    let network = |first: &str, class: &str, source: &str| {
+        format!(
+            "version = 1\nlink = {{ rate = \"10mbit\", max-packet = \"1500b\" }}\nscheduler.kind = \"fifo\"\n\
+             [class.a]\n{class}\n[network.x]\nbetween = [\"a\", \"b\"]\n{first}\n[network.y]\n\
+             between = [\"b\", \"c\"]\nregulate = true\n[network.z]\nbetween = [\"c\", \"d\"]\n\
+             reorder = {{ share = 0.5, by = \"1ms\" }}\n[[source]]\nclass = \"a\"\npacket = \"1000b\"\n{source}\n"
+        )
+    };
+    let arrival = "arrival = { bucket = \"3kB\", rate = \"1mbit\" }";
+    let constant = "model = \"constant\"\nrate = \"1mbit\"\npath = [\"a\", \"b\", \"c\", \"d\"]";
+    let read = parse(&network("jitter = \"1ms\"", arrival, constant)).unwrap();
+    let on = read.networked().unwrap();
+    assert_eq!(
+        on.network.links.iter().map(|link| link.regulate).collect::<Vec<_>>(),
+        [false, true, false]
+    );
+    let path = read.sources[0].path();
+    assert_eq!(on.regulated(ClassId(0), path).collect::<Vec<_>>(), [1]);
+    assert!(read.under("tdp").is_err());
+
+    let double = "duplicate = { share = 0.1 }";
+    let tcp = "model = \"tcp\"\npath = [\"d\", \"c\", \"b\"]";
+    for (text, mixing) in [
+        (network(double, arrival, constant), "x"),
+        (network("", arrival, tcp), "z"),
+        (network("", arrival, "model = \"tcp\"\npath = [\"b\", \"c\", \"d\"]"), "z"),
+    ] {
+        let error = parse(&text).unwrap_err();
+        let message =
+            format!("`regulate` behind link `{mixing}`, which has `reorder` or `duplicate`");
+        assert_eq!(error.message(), message);
+        assert_eq!(error.text().get(error.span().unwrap()), Some("true"));
+    }
+    // What has no contract is not held.
+    assert!(parse(&network(double, "", constant)).is_ok());
+    let text = network("", arrival, constant).replace("regulate = true", "regulate = 1");
+    assert!(parse(&text).is_err());
+    let frames = "kind = \"tdp\", frame = \"5ms\", frames = 10";
+    refused(
+        frames,
+        "regulate = true",
+        &format!("{{ {frames} }}"),
+        "`regulate` at link `x`",
+        "frames tell when packets go on",
+    );
 }
 
 #[test]

@@ -30,6 +30,7 @@ impl Observer for Diary {
 /// A network in which much happens at one instant: equal links, constant sources, delays that are multiples.
 fn network(draw: &mut Generator) -> String {
     let nodes = draw.random_range(3..9);
+    let regulated = draw.random::<bool>();
     let mut links = String::new();
     let mut link = |draw: &mut Generator, from: u32, to: u32| {
         let kinds = ["fifo", "fifo", "edf", "drr", "wfq", "priority"];
@@ -52,7 +53,10 @@ fn network(draw: &mut Generator) -> String {
             "duplicate = { share = 0.05 }\n",
             "jitter = \"1ms\"\nreorder = { share = 1, by = \"1ms\" }\nduplicate = { share = 0.5 }\n",
         ];
-        let loss = [*loss, *wires.choose(draw).unwrap()].concat();
+        // Where packets are held they come in order, and once.
+        let wire = wires[..if regulated { 4 } else { wires.len() }].choose(draw).unwrap();
+        let regulate = if regulated && draw.random() { "regulate = true\n" } else { "" };
+        let loss = [*loss, *wire, regulate].concat();
         let private = ["", "", "private = true\n"].choose(draw).unwrap();
         links += &format!(
             "[network.l{from}x{to}]\nbetween = [\"n{from}\", \"n{to}\"]\nrate = \"{rate}mbit\"\n\

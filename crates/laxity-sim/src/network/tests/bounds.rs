@@ -28,6 +28,7 @@ struct DrawnLink {
     megabits: u64,
     delay: u64,
     private: bool,
+    regulate: bool,
     scheduler: &'static str,
 }
 
@@ -80,11 +81,11 @@ impl Drawn {
         }
         for (number, link) in self.links.iter().enumerate() {
             let (from, to) = (number / 2, number / 2 + 1 + number % 2);
-            let DrawnLink { megabits, delay, private, scheduler } = link;
+            let DrawnLink { megabits, delay, private, regulate, scheduler } = link;
             writeln!(
                 text,
                 "[network.l{number}]\nbetween = [\"n{from}\", \"n{to}\"]\nrate = \"{megabits}mbit\"\n\
-                 delay = \"{delay}us\"\nprivate = {private}\nscheduler = {scheduler}"
+                 delay = \"{delay}us\"\nprivate = {private}\nregulate = {regulate}\nscheduler = {scheduler}"
             )
             .unwrap();
         }
@@ -135,12 +136,14 @@ fn class() -> impl Strategy<Value = DrawnClass> {
     )
 }
 
-fn link() -> impl Strategy<Value = DrawnLink> {
-    (4..12u64, 0..2_000u64, 0..6u8, 0..SCHEDULERS.len()).prop_map(
-        |(megabits, delay, private, scheduler)| DrawnLink {
+/// One that may be regulated, or not.
+fn link(regulate: impl Strategy<Value = bool>) -> impl Strategy<Value = DrawnLink> {
+    (4..12u64, 0..2_000u64, 0..6u8, regulate, 0..SCHEDULERS.len()).prop_map(
+        |(megabits, delay, private, regulate, scheduler)| DrawnLink {
             megabits,
             delay,
             private: private == 0,
+            regulate,
             scheduler: SCHEDULERS[scheduler],
         },
     )
@@ -163,9 +166,18 @@ fn source(classes: usize) -> impl Strategy<Value = DrawnSource> {
 }
 
 pub(super) fn drawn() -> impl Strategy<Value = Drawn> {
+    drawn_with(Just(false))
+}
+
+/// The same with regulators at some of the links.
+pub(super) fn drawn_regulated() -> impl Strategy<Value = Drawn> {
+    drawn_with(any::<bool>())
+}
+
+fn drawn_with(regulate: impl Strategy<Value = bool> + Clone) -> impl Strategy<Value = Drawn> {
     let classes = proptest::collection::vec(class(), 1..5);
-    classes.prop_flat_map(|classes| {
-        let links = proptest::collection::vec(link(), 2 * NODES);
+    classes.prop_flat_map(move |classes| {
+        let links = proptest::collection::vec(link(regulate.clone()), 2 * NODES);
         let sources = proptest::collection::vec(source(classes.len()), 1..7);
         (Just(classes), links, sources).prop_map(|(classes, links, sources)| Drawn {
             classes,

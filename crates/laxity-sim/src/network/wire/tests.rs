@@ -22,6 +22,7 @@ fn link() -> NetworkLink {
         jitter: None,
         reorder: None,
         duplicate: None,
+        regulate: false,
     }
 }
 
