@@ -6,6 +6,7 @@ pub mod edf;
 pub mod fair;
 pub mod hfsc;
 pub mod hierarchy;
+mod lines;
 pub mod network;
 pub mod path;
 pub mod priority;
@@ -16,6 +17,7 @@ use alloc::vec::Vec;
 
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
+use self::lines::{Lowest, lowest};
 use crate::curve::{
     Curve, Exact, Minimum, Piece, bytes_per_nano, ceil_bytes, ceil_nanos, exact, exact_bytes,
     floor_bytes,
@@ -94,34 +96,12 @@ pub enum Unbounded {
 /// The arrival curve of traffic that keeps to all of some token buckets: the minimum of their
 /// lines; zero if there are none.
 pub fn arrival_curve(buckets: &[TokenBucket]) -> Curve {
-    let mut lines = buckets.to_vec();
-    lines.sort_unstable_by_key(|line| (line.bucket, line.rate));
-    // The lowest lines, the steepest first, and from when on each is the lowest.
-    let mut lowest: Vec<(Exact, TokenBucket)> = Vec::new();
-    for line in lines {
-        if lowest.last().is_some_and(|(_, last)| last.rate <= line.rate) {
-            continue;
-        }
-        let meets = |last: &TokenBucket| {
-            let bytes = exact(line.bucket.0 - last.bucket.0);
-            bytes * exact(NANOBITS_PER_BYTE) / exact(last.rate.0 - line.rate.0)
-        };
-        let mut start = Exact::zero();
-        while let Some((since, last)) = lowest.last() {
-            start = meets(last);
-            if start > *since {
-                break;
-            }
-            start = Exact::zero();
-            lowest.pop();
-        }
-        lowest.push((start, line));
-    }
-    let piece = |(start, line): (Exact, TokenBucket)| {
+    let piece = |Lowest { since, line }: Lowest| {
         let slope = bytes_per_nano(line.rate);
+        let start = exact(since.bytes) * exact(NANOBITS_PER_BYTE) / exact(since.rate);
         Piece { value: exact_bytes(line.bucket) + &slope * &start, start, slope }
     };
-    let pieces: Vec<_> = lowest.into_iter().map(piece).collect();
+    let pieces: Vec<_> = lowest(buckets).into_iter().map(piece).collect();
     Curve::from_pieces(pieces).unwrap_or_else(|_| Curve::zero())
 }
 

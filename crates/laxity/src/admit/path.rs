@@ -35,6 +35,7 @@ use alloc::vec::Vec;
 
 use num_traits::ToPrimitive;
 
+use super::lines::{self, lowest};
 use super::{Service, Unbounded, arrival_curve};
 use crate::curve::{Curve, ceil_bytes, ceil_nanos, exact, exact_bytes, exact_nanos};
 use crate::police::TokenBucket;
@@ -95,13 +96,18 @@ pub fn over_link(rate: Rate, packet: Bytes) -> TokenBucket {
 
 /// The arrival curve of the aggregate of these; no lines if there are none.
 pub fn aggregate<'a>(arrivals: impl IntoIterator<Item = &'a [TokenBucket]>) -> Vec<TokenBucket> {
-    let curves: Vec<_> = arrivals.into_iter().map(arrival_curve).collect();
-    if curves.is_empty() { Vec::new() } else { concave(&Curve::sum(&curves)) }
+    let mut arrivals = arrivals.into_iter().peekable();
+    if arrivals.peek().is_none() { Vec::new() } else { lines::sum(arrivals) }
 }
 
 /// The lines that are below all others somewhere: the rest changes nothing.
 pub fn undominated(lines: Vec<TokenBucket>) -> Vec<TokenBucket> {
-    concave(&arrival_curve(&lines))
+    let lowest = lowest(&lines);
+    match lowest.is_empty() {
+        // Of which there is nothing.
+        true => [TokenBucket { bucket: Bytes(0), rate: Rate(0) }].to_vec(),
+        false => lowest.into_iter().map(|lowest| lowest.line).collect(),
+    }
 }
 
 /// So many lines of an arrival curve at the most, in the order of its pieces: without those whose absence raises
