@@ -1,5 +1,7 @@
 //! Tandems against simulated packets, and against what is published.
 
+mod exact;
+mod grid;
 mod published;
 mod simulated;
 
