@@ -94,17 +94,14 @@ fn is_best_effort(plan: &Plan, id: ClassId) -> bool {
     plan.network.is_none() && best_effort && edf(scheduler_of(plan, id))
 }
 
-/// Whether no class's bound depends on what another one sends.
+/// Whether no class's bound depends on what another one sends. Under deficit round robin those depend on it that
+/// are shorter for it.
 fn queued_alone(plan: &Plan, id: ClassId) -> bool {
     match share_of(plan, id) {
         Some(share) => plan.classes[share.index()].is_leaf(),
         None => matches!(
             plan.scheduler,
-            SchedulerSpec::Wfq
-                | SchedulerSpec::Wf2q
-                | SchedulerSpec::Drr
-                | SchedulerSpec::Qfq
-                | SchedulerSpec::Hfsc
+            SchedulerSpec::Wfq | SchedulerSpec::Wf2q | SchedulerSpec::Qfq | SchedulerSpec::Hfsc
         ),
     }
 }

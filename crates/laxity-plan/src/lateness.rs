@@ -9,7 +9,8 @@
 //! was lost, too, and while that is sent. With arrival curves A_j of the classes before and C the rate, a
 //! packet is sent at the t at which `C (t - lost) - sum A_j(t)` is what it was, so each nanosecond that is
 //! lost delays it by `C / (C - sum A_j'(t))`; these slopes never grow, so those where the bound is hold
-//! from there on.
+//! from there on. Under deficit round robin a class whose bound counts on what others send, and not only on their
+//! turns, is delayed by no more than if all of these went before it.
 
 use std::collections::HashMap;
 
@@ -54,10 +55,10 @@ impl Plan {
     pub(crate) fn growths_of(&self, bounds: &Bounds) -> Vec<Growth> {
         match self.scheduler {
             SchedulerSpec::Priority => self.growths_of_levels(bounds),
+            SchedulerSpec::Drr => self.growths_of_turns(bounds),
             SchedulerSpec::Fifo
             | SchedulerSpec::Wfq
             | SchedulerSpec::Wf2q
-            | SchedulerSpec::Drr
             | SchedulerSpec::Qfq
             | SchedulerSpec::Hfsc
             | SchedulerSpec::FqCodel(_)
@@ -86,6 +87,23 @@ impl Plan {
         };
         let growths = levels.iter().zip(bounds).map(of);
         growths.map(|growth| growth.unwrap_or(Growth::NONE)).collect()
+    }
+
+    fn growths_of_turns(&self, bounds: &Bounds) -> Vec<Growth> {
+        let alone = self.drr_bounds_whatever_others_send();
+        let shortest = bounds.iter().flatten().min().copied().unwrap_or_default();
+        // No slope of a class is higher later.
+        let slope = |class: &Class| slope(class, shortest);
+        let all = self.leaves().map(|(_, class)| slope(class)).fold(0, u64::saturating_add);
+        let growth = |(class, (bound, alone)): (&Class, (&Result<Nanos, _>, &Result<Nanos, _>))| {
+            let others = all.saturating_sub(slope(class));
+            let rate = self.link.rate.0;
+            match bound == alone {
+                true => Growth::NONE,
+                false => Growth { later: rate, lost: rate.saturating_sub(others) },
+            }
+        };
+        self.classes.iter().zip(bounds.iter().zip(&alone)).map(growth).collect()
     }
 }
 
@@ -124,6 +142,10 @@ mod tests {
         assert_eq!(of(1_000), [1_000, 2_000, 4_000]);
         assert_eq!(of(1), [1, 2, 4]);
         assert_eq!(growths("fifo"), [Growth::NONE; 3]);
+        // Behind all others, of which 251, 501 and 750 kbit/s come.
+        let round_robin = growths("drr");
+        let of = |lost| round_robin.iter().map(|one| one.of(Nanos(lost)).0).collect::<Vec<_>>();
+        assert_eq!(of(749), [1_000, 1_502, 2_996]);
         let all = Growth { later: 1, lost: 0 };
         assert_eq!((all.of(Nanos(0)), all.of(Nanos(1))), (Nanos(0), Nanos::MAX));
     }

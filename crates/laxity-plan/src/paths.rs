@@ -12,6 +12,7 @@
 //! [`laxity::admit::network`].
 
 mod analysis;
+mod outlook;
 mod simplex;
 mod stability;
 mod tandem;
@@ -29,6 +30,8 @@ use laxity::units::{Bytes, Nanos, Rate};
 
 use crate::model::{Arrival, Hop, Hops, Plan, Source, TokenBucket};
 use crate::network::Networked;
+
+pub use outlook::Outlook;
 
 /// The outputs of a network and the paths through them, with what each guarantees.
 #[derive(Clone, Debug)]
@@ -242,11 +245,14 @@ impl Paths {
     pub fn plan_at(&self, on: Networked<'_>, output: usize) -> Plan {
         let output = &self.outputs[output];
         let mut here = on.at(output.hop);
+        let counts_on_others = here.scheduler.room().counts_on_others;
         for (id, class) in (0..).map(ClassId).zip(&mut here.classes) {
             match (output.class(id), &mut class.arrival) {
                 (Some(ClassAtOutput { arrival: Some(comes), .. }), Some(arrival)) => {
                     arrival.buckets.clone_from(comes);
                 }
+                // What entered the network says nothing of what comes here.
+                (Some(_), Some(arrival)) if counts_on_others => arrival.buckets = Vec::new(),
                 (Some(_), _) => {}
                 (None, Some(arrival)) => arrival.buckets = vec![ABSENT],
                 (None, arrival) => {
@@ -261,6 +267,11 @@ impl Paths {
     /// The order in which outputs are analysed. Classes without arrival curves put them in none, and neither do
     /// those that are held to them in between.
     fn order(&self, knows: &[bool]) -> Order {
+        Order::of(self.outputs.len(), &self.feeds(knows))
+    }
+
+    /// Which outputs feed which with packets of known classes: pairs of which the first feeds the second.
+    fn feeds(&self, knows: &[bool]) -> Vec<(usize, usize)> {
         let known = self.routes.iter().filter(|route| knows[route.class.index()]);
         let pairs = known.flat_map(|route| {
             let pairs = route.outputs.windows(2).zip(1..);
@@ -270,7 +281,7 @@ impl Paths {
         let mut feeds: Vec<_> = pairs.collect();
         feeds.sort_unstable();
         feeds.dedup();
-        Order::of(self.outputs.len(), &feeds)
+        feeds
     }
 }
 

@@ -6,8 +6,8 @@ use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::room::{Discipline, Room, for_leaves, where_proved};
-use crate::model::{Class, Plan, SchedulerSpec};
+use super::room::{Bounds, Discipline, Room, for_leaves, where_proved};
+use crate::model::{Class, Plan, Police, SchedulerSpec};
 
 pub const ROOM: Room = Room {
     keys: &[],
@@ -19,6 +19,7 @@ pub const ROOM: Room = Room {
     check: |_, _| Ok(()),
     below: None,
     waits_behind: |_| Box::new(|_, _| false),
+    counts_on_others: true,
     keeps_windows: |_| false,
     has_levels: false,
     is_one_queue: false,
@@ -69,12 +70,25 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// The delay bounds of all classes under deficit round robin that hold whatever others send.
+    pub(crate) fn drr_bounds_whatever_others_send(&self) -> Bounds {
+        let alone: Vec<_> =
+            turns(self).into_iter().map(|turn| Turn { kept: false, ..turn }).collect();
+        for_leaves(self, drr(self.link.rate, &alone))
+    }
+}
+
 /// The leaves as the bounds see them.
 fn turns(plan: &Plan) -> Vec<Turn> {
     let quanta = plan.drr_quanta();
+    // What is demoted stays in its class's queue, and what a link owes when it has stalled comes on top of what
+    // arrives: there others count on nothing.
+    let kept = |class: &Class| class.police != Police::Demote && plan.link.stall == Nanos::ZERO;
     let turn = |(id, class): (ClassId, &Class)| Turn {
         quantum: quanta[id.index()],
         traffic: plan.traffic(class),
+        kept: kept(class),
     };
     plan.leaves().map(turn).collect()
 }

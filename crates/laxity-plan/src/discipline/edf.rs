@@ -37,6 +37,7 @@ pub const ROOM: Room = Room {
     waits_behind: |plan| {
         Box::new(|_, other| plan.classes[other.index()].relative_deadline().is_some())
     },
+    counts_on_others: false,
     keeps_windows: |_| false,
     has_levels: false,
     is_one_queue: false,

@@ -18,6 +18,7 @@ pub const ROOM: Room = Room {
     check: |_, _| Ok(()),
     below: Some(below),
     waits_behind: |_| Box::new(|_, _| true),
+    counts_on_others: false,
     keeps_windows: |_| false,
     has_levels: false,
     is_one_queue: true,

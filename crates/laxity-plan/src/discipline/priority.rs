@@ -22,6 +22,7 @@ pub const ROOM: Room = Room {
         let levels = plan.priority_levels();
         Box::new(move |class, other| levels[other.index()] <= levels[class.index()])
     },
+    counts_on_others: false,
     keeps_windows: |_| false,
     has_levels: false,
     is_one_queue: false,

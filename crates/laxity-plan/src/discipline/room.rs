@@ -61,6 +61,8 @@ pub struct Room {
     /// Whether the second class is cross traffic of the first one: whether the bound of the first holds
     /// only if the arrival curve of the second is known.
     pub waits_behind: fn(&Plan) -> WaitsBehind<'_>,
+    /// Whether bounds are shorter where the arrival curves of others are known, and hold without.
+    pub counts_on_others: bool,
     /// Whether the consecutive windows of all of a plan's streams are proved to be kept as long as the
     /// streams are in step.
     pub keeps_windows: fn(&Plan) -> bool,

@@ -52,6 +52,7 @@ pub const ROOM: Room = Room {
     below: None,
     // Nothing is proved that could depend on cross traffic.
     waits_behind: |_| Box::new(|_, _| false),
+    counts_on_others: false,
     keeps_windows: |_| false,
     has_levels: false,
     is_one_queue: false,

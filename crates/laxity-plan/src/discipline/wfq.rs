@@ -19,6 +19,7 @@ pub const ROOM: Room = Room {
     check: |_, _| Ok(()),
     below: None,
     waits_behind: |_| Box::new(|_, _| false),
+    counts_on_others: false,
     keeps_windows: |_| false,
     has_levels: false,
     is_one_queue: false,

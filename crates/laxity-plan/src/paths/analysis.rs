@@ -1,6 +1,7 @@
 //! The analysis of a network, output by output.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use laxity::admit::path::{
     Hop as Guarantee, aggregate, coarsened, over_link, undominated, with_jitter,
@@ -12,7 +13,7 @@ use laxity::units::{Bytes, Nanos, Rate};
 
 use super::tandem::EndToEnd;
 use super::{ClassAtOutput, Output, Paths, Route, Unproved};
-use crate::model::{Hop, LinkSpec, Plan, SchedulerSpec, TokenBucket};
+use crate::model::{Hop, LinkSpec, Plan, Police, SchedulerSpec, TokenBucket};
 use crate::network::Networked;
 use crate::parallel::side_by_side;
 
@@ -28,6 +29,8 @@ pub(super) struct Analysis<'a> {
     /// How long each route's packets take up to each of its outputs, and in the end, at the least and at the
     /// most, since they were last held. What has not been looked at yet takes as long as it must.
     so_far: Vec<Vec<(Nanos, Result<Nanos, Unproved>)>>,
+    /// Whether bounds are those that hold whatever others send, where there are such.
+    alone: bool,
 }
 
 /// What is found at an output, and how long the routes that pass it have taken then.
@@ -47,7 +50,7 @@ pub(super) struct Analysed {
 pub(super) struct Aggregate {
     pub(super) service: Service,
     /// All of them that pass, in their order.
-    pub(super) of: Vec<ClassId>,
+    pub(super) of: Arc<[ClassId]>,
 }
 
 impl Paths {
@@ -69,6 +72,7 @@ impl Paths {
             passing,
             analysed: self.outputs.iter().map(|output| vec![None; output.classes.len()]).collect(),
             so_far: Vec::new(),
+            alone: false,
         };
         analysis.so_far = followed.iter().map(|route| analysis.unhindered(route)).collect();
         for &output in &order.forward {
@@ -94,6 +98,31 @@ impl Paths {
 }
 
 impl Analysis<'_> {
+    /// The same for a plan with the same network, sources and classes, of which some may send something else.
+    pub(super) fn on_another_plan<'b>(&self, on: Networked<'b>) -> Analysis<'b> {
+        Analysis {
+            on,
+            knows_arrivals: self.knows_arrivals.clone(),
+            passing: self.passing.clone(),
+            analysed: self.analysed.clone(),
+            so_far: self.so_far.clone(),
+            alone: self.alone,
+        }
+    }
+
+    /// Analyses an output again; whether anything is different.
+    pub(super) fn changes(&mut self, paths: &mut Paths, output: usize) -> bool {
+        let before = self.state(paths, &[output]);
+        self.output(paths, output);
+        before != self.state(paths, &[output])
+    }
+
+    /// Analyses outputs that feed one another as if nothing were known of them.
+    pub(super) fn fixed_point_anew(&mut self, paths: &mut Paths, cyclic: &[usize]) {
+        self.begin_anew(paths, cyclic);
+        self.fixed_point(paths, cyclic);
+    }
+
     /// How long a route's packets take up to each output if none ever waits, since they were last held.
     fn unhindered(&self, route: &Route) -> Vec<(Nanos, Result<Nanos, Unproved>)> {
         let mut so_far = Nanos::ZERO;
@@ -123,22 +152,21 @@ impl Analysis<'_> {
     /// from then on: they had come already. With these delays and what left under them, the
     /// curves hold at the next outputs for so much longer, and so for ever (Cruz 1991, part II, stops time
     /// in this way; Bouillard, Boyer, Le Corronc 2018, chapter 12).
+    ///
+    /// Where bounds need not count on others and find no end if they do, they do not.
     fn fixed_point(&mut self, paths: &mut Paths, cyclic: &[usize]) {
-        let mut growth = Growth::default();
-        while growth.may_end() {
-            let before = self.state(paths, cyclic);
-            for &output in cyclic {
-                self.output(paths, output);
+        if self.settles(paths, cyclic) {
+            return;
+        }
+        let scheduler = |output: &usize| self.on.scheduling(paths.outputs[*output].hop).scheduler;
+        if cyclic.iter().any(|output| scheduler(output).room().counts_on_others) {
+            self.begin_anew(paths, cyclic);
+            self.alone = true;
+            let settles = self.settles(paths, cyclic);
+            self.alone = false;
+            if settles {
+                return;
             }
-            let after = self.state(paths, cyclic);
-            if before == after {
-                if after.iter().all(is_finite) {
-                    return;
-                }
-                break;
-            }
-            let delays = after.iter().flat_map(|(_, so_far)| so_far.iter().flatten());
-            growth.goes_on(delays.map(|delay| u128::from(delay.0)).sum());
         }
         for &output in cyclic {
             for (at, passing) in paths.outputs[output].classes.iter_mut().enumerate() {
@@ -152,6 +180,36 @@ impl Analysis<'_> {
                 }
             }
         }
+    }
+
+    /// Forgets what was found of some outputs: nothing ever waits there.
+    fn begin_anew(&mut self, paths: &mut Paths, outputs: &[usize]) {
+        for &output in outputs {
+            paths.outputs[output].classes.iter_mut().for_each(|passing| passing.arrival = None);
+            self.analysed[output].fill(None);
+            for &(route, place) in &self.passing[output] {
+                let (least, longest) = &mut self.so_far[route][place + 1];
+                *longest = Ok(*least);
+            }
+        }
+    }
+
+    /// Looks at outputs again and again; whether there is an end to it.
+    fn settles(&mut self, paths: &mut Paths, cyclic: &[usize]) -> bool {
+        let mut growth = Growth::default();
+        while growth.may_end() {
+            let before = self.state(paths, cyclic);
+            for &output in cyclic {
+                self.output(paths, output);
+            }
+            let after = self.state(paths, cyclic);
+            if before == after {
+                return after.iter().all(is_finite);
+            }
+            let delays = after.iter().flat_map(|(_, so_far)| so_far.iter().flatten());
+            growth.goes_on(delays.map(|delay| u128::from(delay.0)).sum());
+        }
+        false
     }
 
     /// All that outputs find of one another.
@@ -202,14 +260,16 @@ impl Analysis<'_> {
 
     /// Finds the bounds at an output with known arrival curves, and the curves of what leaves it.
     fn guarantees(&mut self, paths: &mut Paths, number: usize) {
-        let here = paths.plan_at(self.on, number);
-        let bounds = self.bounds(paths, number, &here);
-        let services = self.services(&paths.outputs[number], &here);
-        let mut aggregates = aggregates(&paths.outputs[number], &here);
-        let peak = self.on.link(paths.outputs[number].hop).peak();
+        let hop = paths.outputs[number].hop;
+        let scheduler = self.on.scheduling(hop).scheduler;
+        let AtOutput { bounds, services, mut aggregates } = match scheduler.room().is_one_queue {
+            true => self.at_one_queue(paths, number),
+            false => self.at_scheduler(paths, number),
+        };
+        let (peak, plan) = (self.on.link(hop).peak(), self.on.plan);
         let output = &mut paths.outputs[number];
         for (at, (passing, bound)) in output.classes.iter_mut().zip(bounds).enumerate() {
-            let packet = here.max_packet(&here.classes[passing.class.index()]);
+            let packet = plan.max_packet(&plan.classes[passing.class.index()]);
             let least = self.least(passing.class, peak);
             passing.bound = bound;
             self.analysed[number][at] =
@@ -218,6 +278,50 @@ impl Analysis<'_> {
                     let leaving = guarantee.leaving(arrival, least, packet, peak);
                     Analysed { guarantee, aggregate: aggregates[at].take(), leaving }
                 });
+        }
+    }
+
+    /// What a scheduler guarantees that is set up for what comes to an output.
+    fn at_scheduler(&self, paths: &Paths, number: usize) -> AtOutput {
+        let mut here = paths.plan_at(self.on, number);
+        if self.alone && here.scheduler.room().counts_on_others {
+            // Nobody counts on what stays in its queue when it breaks its contract.
+            here.classes.iter_mut().for_each(|class| class.police = Police::Demote);
+        }
+        let output = &paths.outputs[number];
+        AtOutput {
+            bounds: bounds(output, &here),
+            services: services(output, &here),
+            aggregates: aggregates(output, &here),
+        }
+    }
+
+    /// What a link guarantees that sends packets in the order in which they come: whatever class they are of, so that no
+    /// plan has to be made for it.
+    fn at_one_queue(&self, paths: &Paths, number: usize) -> AtOutput {
+        let output = &paths.outputs[number];
+        let link = self.on.link_at(output.hop);
+        let is_known = output.classes.iter().all(|passing| passing.arrival.is_some());
+        let all = match is_known {
+            true => self.one_queue(paths, number, &link),
+            false => Err(Unproved::UnknownCrossTraffic),
+        };
+        let bound = |passing: &ClassAtOutput| match passing.arrival {
+            None => passing.bound,
+            Some(_) => all,
+        };
+        let service = link.latency.map(|latency| Service {
+            curve: Curve::rate_latency(link.rate, latency),
+            late: Nanos::ZERO,
+        });
+        let count = output.classes.len();
+        let of: Arc<[ClassId]> = output.classes.iter().map(|passing| passing.class).collect();
+        let aggregate = service.clone().map(|service| Aggregate { service, of });
+        let alone = service.filter(|_| count == 1 && link.trace.is_none());
+        AtOutput {
+            bounds: output.classes.iter().map(bound).collect(),
+            services: vec![alone; count],
+            aggregates: vec![aggregate; count],
         }
     }
 
@@ -278,7 +382,7 @@ impl Analysis<'_> {
         class: ClassId,
     ) -> Option<Vec<TokenBucket>> {
         let (from, analysed) = (&paths.outputs[from], &self.analysed[from]);
-        let at = from.classes.iter().position(|passing| passing.class == class)?;
+        let at = from.classes.binary_search_by_key(&class, |passing| passing.class).ok()?;
         let jitter = self.on.link(from.hop).most_jitter()?;
         let one = with_jitter(&analysed[at].as_ref()?.leaving, jitter);
         let flows = match (from.private, paths.outputs[to].private) {
@@ -303,29 +407,13 @@ impl Analysis<'_> {
         self.passing[number].iter().copied().filter(of_class)
     }
 
-    /// How long an output takes for each of its classes.
-    fn bounds(&self, paths: &Paths, number: usize, here: &Plan) -> Vec<Result<Nanos, Unproved>> {
-        let output = &paths.outputs[number];
-        let all = match here.scheduler.room().is_one_queue {
-            true => vec![self.one_queue(paths, number, &here.link); here.classes.len()],
-            false => here.bounds().into_iter().map(|bound| Ok(bound?)).collect(),
-        };
-        let waiting = waiting_behind_unknown(output, here);
-        let bound = |(passing, waits): (&ClassAtOutput, bool)| match (&passing.arrival, waits) {
-            (None, _) => passing.bound,
-            (Some(_), true) => Err(Unproved::UnknownCrossTraffic),
-            (Some(_), false) => all[passing.class.index()],
-        };
-        output.classes.iter().zip(waiting).map(bound).collect()
-    }
-
     /// How long packets take that share one queue. Together, those that come over one link come no
     /// faster than it sends, unless they are held in between.
     fn one_queue(&self, paths: &Paths, number: usize, link: &LinkSpec) -> Result<Nanos, Unproved> {
         let latency = link.latency.ok_or(Unbounded::NotAdmitted)?;
         let classes = || paths.outputs[number].classes.iter();
         let arrivals = classes().map(|passing| passing.arrival.as_deref().unwrap_or_default());
-        let all = arrival_curve(&aggregate(arrivals));
+        let mut all = aggregate(arrivals);
         let mut from: Vec<_> = self.passing[number]
             .iter()
             .map(|&(route, place)| {
@@ -339,8 +427,9 @@ impl Analysis<'_> {
             .chunk_by(|a, b| a.0 == b.0)
             .map(|aggregate| self.over_link(paths, number, aggregate));
         let over_links: Option<Vec<_>> = over_links.collect();
-        let all = over_links.map_or(all.clone(), |links| all.minimum(&Curve::sum(&links)));
-        let distance = Curve::horizontal_distance(&all, &Curve::rate_latency(link.rate, latency));
+        all.extend(aggregate(over_links.iter().flatten().map(Vec::as_slice)));
+        let service = Curve::rate_latency(link.rate, latency);
+        let distance = Curve::horizontal_distance(&arrival_curve(&all), &service);
         let bound = distance.and_then(|distance| ceil_nanos(&distance));
         Ok(bound.ok_or(Unbounded::Unstable)?)
     }
@@ -351,7 +440,7 @@ impl Analysis<'_> {
         paths: &Paths,
         number: usize,
         classes: &[(Origin<'_>, ClassId)],
-    ) -> Option<Curve> {
+    ) -> Option<Vec<TokenBucket>> {
         let part = |&(from, class): &(Origin<'_>, ClassId)| match from {
             Origin::Output(from) => self.leaving(paths, from, number, class),
             Origin::Host | Origin::Regulator(_) => {
@@ -359,7 +448,7 @@ impl Analysis<'_> {
             }
         };
         let parts: Option<Vec<_>> = classes.iter().map(part).collect();
-        let sum = arrival_curve(&aggregate(parts?.iter().map(Vec::as_slice)));
+        let mut sum = aggregate(parts?.iter().map(Vec::as_slice));
         let Origin::Output(from) = classes[0].0 else { return Some(sum) };
         if paths.outputs[from].private.is_some() {
             return Some(sum);
@@ -369,26 +458,37 @@ impl Analysis<'_> {
         };
         let packet = classes.iter().map(longest).max().unwrap_or_default();
         let link = self.on.link(paths.outputs[from].hop);
-        let fastest = with_jitter(&[over_link(link.peak(), packet)], link.most_jitter()?);
-        Some(sum.minimum(&arrival_curve(&fastest)))
+        sum.extend(with_jitter(&[over_link(link.peak(), packet)], link.most_jitter()?));
+        Some(sum)
     }
+}
 
-    /// By what curves of their own an output serves its classes.
-    fn services(&self, output: &Output, here: &Plan) -> Vec<Option<Service>> {
-        if here.link.trace.is_some() {
-            return vec![None; output.classes.len()];
-        }
-        if here.scheduler.room().is_one_queue {
-            let alone = output.classes.len() == 1;
-            let link = here.link.latency.filter(|_| alone).map(|latency| Service {
-                curve: Curve::rate_latency(here.link.rate, latency),
-                late: Nanos::ZERO,
-            });
-            return vec![link; output.classes.len()];
-        }
-        let all = here.services();
-        output.classes.iter().map(|of| all[of.class.index()].clone()).collect()
+/// What an output guarantees its classes, in their order.
+struct AtOutput {
+    bounds: Vec<Result<Nanos, Unproved>>,
+    services: Vec<Option<Service>>,
+    aggregates: Vec<Option<Aggregate>>,
+}
+
+/// How long an output takes for each of its classes.
+fn bounds(output: &Output, here: &Plan) -> Vec<Result<Nanos, Unproved>> {
+    let all = here.bounds();
+    let waiting = waiting_behind_unknown(output, here);
+    let bound = |(passing, waits): (&ClassAtOutput, bool)| match (&passing.arrival, waits) {
+        (None, _) => passing.bound,
+        (Some(_), true) => Err(Unproved::UnknownCrossTraffic),
+        (Some(_), false) => Ok(all[passing.class.index()]?),
+    };
+    output.classes.iter().zip(waiting).map(bound).collect()
+}
+
+/// By what curves of their own an output serves its classes.
+fn services(output: &Output, here: &Plan) -> Vec<Option<Service>> {
+    if here.link.trace.is_some() {
+        return vec![None; output.classes.len()];
     }
+    let all = here.services();
+    output.classes.iter().map(|of| all[of.class.index()].clone()).collect()
 }
 
 /// By what an output serves each of its classes together with those that may go before it.

@@ -62,21 +62,20 @@ impl<'a> EndToEnd<'a> {
     /// theory of traffic regulators for deterministic networks with application to interleaved
     /// regulators"). So the bounds of these parts, each without the regulator behind it, add up.
     pub fn bounds(self) -> Result<Vec<Bound>, Unproved> {
-        let parts = self.paths.routes[self.route].parts();
-        let parts = parts.map(|Range { start, end }| EndToEnd { start, end, ..self }.of_part());
         let sum = |before: Vec<Bound>, next: Vec<Bound>| added(&before, &next);
+        let parts = self.parts().map(EndToEnd::of_part);
         parts.reduce(|before, next| Ok(sum(before?, next?))).unwrap_or(Ok(Vec::new()))
+    }
+
+    /// Between places at which its packets are held.
+    fn parts(self) -> impl Iterator<Item = Self> {
+        let parts = self.paths.routes[self.route].parts();
+        parts.map(move |Range { start, end }| EndToEnd { start, end, ..self })
     }
 
     /// The same of what is looked at, within which packets are not held.
     fn of_part(self) -> Result<Vec<Bound>, Unproved> {
-        let path = &self.paths.routes[self.route].path[self.start..self.end];
-        let link = |hop: &Hop| self.analysis.on.link(*hop);
-        let mut propagation = Nanos::ZERO;
-        for of in path.iter().map(link) {
-            let jitter = of.most_jitter().ok_or(Unproved::Disturbed)?;
-            propagation = propagation.saturating_add(of.delay).saturating_add(jitter);
-        }
+        let propagation = self.propagation()?;
         let over_links =
             |bound: Bound| Bound { delay: bound.delay.saturating_add(propagation), ..bound };
         let mut bounds = self.tandem()?.bounds(&Simplex);
@@ -84,15 +83,68 @@ impl<'a> EndToEnd<'a> {
         if self.outputs().iter().any(|&output| blind.aggregate(output).is_some()) {
             bounds.extend(blind.tandem()?.bounds(&Simplex));
         }
-        // Packets do not come to the next server as they left the one before where a wire does something to them.
-        let inner = path.iter().take(path.len().saturating_sub(1)).map(link);
-        if inner.into_iter().any(|of| of.disturbs()) {
+        if self.is_disturbed() {
             bounds.retain(|bound| bound.method == Method::Hops);
         }
         // The least of each method.
         bounds.sort_by_key(|bound| (bound.method, bound.delay));
         bounds.dedup_by_key(|bound| bound.method);
         Ok(bounds.into_iter().map(over_links).collect())
+    }
+
+    /// The delays at all its outputs and on the links between, added.
+    pub fn added(self) -> Result<Nanos, Unproved> {
+        let class = self.paths.routes[self.route].class;
+        let mut added = self.propagation()?;
+        for &output in self.outputs() {
+            let passing = self.paths.outputs[output].class(class);
+            added = added.saturating_add(passing.ok_or(Unproved::UnboundedUpstream)?.bound?);
+        }
+        Ok(added)
+    }
+
+    /// Whether the least of all bounds is no more than this: methods are asked until one finds it.
+    pub fn is_within(self, most: Nanos) -> bool {
+        let Ok(added) = self.added() else { return false };
+        if added <= most {
+            return true;
+        }
+        if self.parts().count() > 1 {
+            return self.bounds().is_ok_and(|all| all.iter().any(|bound| bound.delay <= most));
+        }
+        let Some(most) = self.propagation().ok().and_then(|way| most.0.checked_sub(way.0)) else {
+            return false;
+        };
+        if self.is_disturbed() {
+            return false;
+        }
+        let blind = EndToEnd { view: View::Blind, ..self };
+        let is_blind = || self.outputs().iter().any(|&output| blind.aggregate(output).is_some());
+        let is_within = |view: EndToEnd<'_>| {
+            view.tandem().is_ok_and(|tandem| tandem.is_within(Nanos(most), &Simplex))
+        };
+        is_within(self) || is_blind() && is_within(blind)
+    }
+
+    /// What all its links take to carry a packet, once it is sent.
+    fn propagation(&self) -> Result<Nanos, Unproved> {
+        let mut propagation = Nanos::ZERO;
+        for of in self.path().iter().map(|hop| self.analysis.on.link(*hop)) {
+            let jitter = of.most_jitter().ok_or(Unproved::Disturbed)?;
+            propagation = propagation.saturating_add(of.delay).saturating_add(jitter);
+        }
+        Ok(propagation)
+    }
+
+    /// Whether packets do not come to the next server as they left the one before, since a wire does something to
+    /// them.
+    fn is_disturbed(&self) -> bool {
+        let inner = self.path().split_last().map_or(&[][..], |(_, inner)| inner);
+        inner.iter().any(|hop| self.analysis.on.link(*hop).disturbs())
+    }
+
+    fn path(&self) -> &'a [Hop] {
+        &self.paths.routes[self.route].path[self.start..self.end]
     }
 
     /// Its outputs, and what waits there in the same queues.

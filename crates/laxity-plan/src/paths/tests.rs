@@ -1,5 +1,6 @@
 //! Paths whose bounds are worked out by hand.
 
+mod outlook;
 mod regulators;
 mod rings;
 

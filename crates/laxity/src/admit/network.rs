@@ -180,15 +180,29 @@ impl Tandem {
     /// What each method finds that applies, in the order of [`Method::ALL`]. Of one server the methods for cross
     /// traffic find nothing that is less than its delay.
     pub fn bounds(&self, solver: &dyn Solver) -> Vec<Bound> {
+        self.bounds_down_to(Nanos::ZERO, solver)
+    }
+
+    /// Whether the least of these bounds is no more than this; methods are asked until one finds it.
+    pub fn is_within(&self, most: Nanos, solver: &dyn Solver) -> bool {
+        self.bounds_down_to(most, solver).last().is_some_and(|bound| bound.delay <= most)
+    }
+
+    /// The same up to the first that is no more than `enough`.
+    fn bounds_down_to(&self, enough: Nanos, solver: &dyn Solver) -> Vec<Bound> {
         let (methods, fifo) = match self.servers.len() {
             1 => (&[Method::Hops, Method::Once][..], None),
             _ => (&Method::ALL[..], self.of_fifo_servers()),
         };
         let mut bounds: Vec<Bound> = Vec::new();
+        let mut least = Nanos::MAX;
         for &method in methods {
-            let known = bounds.iter().map(|bound| bound.delay).min().unwrap_or(Nanos::MAX);
-            let delay = method.bound(self, fifo.as_ref(), known, solver);
-            bounds.extend(delay.map(|delay| Bound { method, delay }));
+            let Some(delay) = method.bound(self, fifo.as_ref(), least, solver) else { continue };
+            bounds.push(Bound { method, delay });
+            least = least.min(delay);
+            if least <= enough {
+                break;
+            }
         }
         bounds
     }

@@ -70,7 +70,8 @@ impl Curve {
         Curve::canonical((0..steps).map(|index| stair(index, Exact::zero())).chain([tail]))
     }
 
-    fn affine(value: Exact, slope: Exact) -> Curve {
+    /// A line from time 0 on.
+    pub(crate) fn affine(value: Exact, slope: Exact) -> Curve {
         Curve { pieces: vec![Piece { start: Exact::zero(), value, slope }] }
     }
 }

@@ -18,10 +18,13 @@
 //! time u under the arrival curve A_i, the delay is at most the supremum of that with x = A_i(u),
 //! less u.
 //!
-//! A class of which nothing ever comes has no turns.
+//! A class of which nothing ever comes has no turns. What is known of what others send makes this
+//! shorter: see [`interfering`].
 //!
 //! As `ceil(x / Q_i) <= (x + Q_i - 1) / Q_i`, the class is served at the rate `C Q_i / sum_j Q_j` after
 //! what is left at x = 0: a service curve that is a line.
+
+mod interfering;
 
 use alloc::vec::Vec;
 
@@ -38,25 +41,36 @@ pub struct Turn {
     pub quantum: u32,
     /// What it sends.
     pub traffic: Traffic,
+    /// Whether others may count on its arrival curve: whether it sends no more whatever it would like to,
+    /// or is trusted to.
+    pub kept: bool,
 }
 
-/// The delay bound of each class under [`Drr`](crate::sched::Drr) on a link of `rate`.
+/// The delay bound of each class under [`Drr`](crate::sched::Drr) on a link of `rate`, by what those
+/// others send of which that is [kept](Turn::kept).
 pub fn drr(rate: Rate, classes: &[Turn]) -> Vec<Result<Nanos, Unbounded>> {
-    let round = Round::of(rate, classes);
-    classes.iter().map(|class| round.bound(class)).collect()
+    interfering::guarantees(rate, classes).into_iter().map(|of| of.bound).collect()
 }
 
-/// By what each class is served under [`Drr`](crate::sched::Drr) on a link of `rate`.
+/// By what each class is served under [`Drr`](crate::sched::Drr) on a link of `rate`, with what those
+/// others send of which that is [kept](Turn::kept).
 ///
 /// # Errors
 /// If that is later than [`Nanos`] hold.
 pub fn drr_services(rate: Rate, classes: &[Turn]) -> Vec<Result<Service, Unbounded>> {
-    let round = Round::of(rate, classes);
-    classes.iter().map(|class| round.service(rate, class)).collect()
+    interfering::guarantees(rate, classes).into_iter().map(|of| of.service).collect()
 }
 
-/// A class's bytes and those that others send before them.
+/// What a class is guaranteed.
+#[derive(Clone, Debug, PartialEq)]
+struct Guarantee {
+    bound: Result<Nanos, Unbounded>,
+    service: Result<Service, Unbounded>,
+}
+
+/// A class's bytes and those that others send before them, whatever they would like to send.
 struct Round {
+    link: Rate,
     rate: Exact,
     /// All quanta.
     quanta: Exact,
@@ -73,12 +87,17 @@ impl Round {
         let packets = classes().map(|class| class.traffic.packet);
         let waits = |class: &Turn| Bytes(class.quantum.into()) < class.traffic.packet;
         Round {
+            link: rate,
             rate: bytes_per_nano(rate),
             quanta: classes().map(|class| exact(class.quantum.into())).sum(),
             saved: packets.clone().map(saved).sum(),
             largest: exact_bytes(packets.max().unwrap_or_default()),
             turns_more: exact(classes().any(waits).into()),
         }
+    }
+
+    fn guarantee(&self, class: &Turn) -> Guarantee {
+        Guarantee { bound: self.bound(class), service: self.service(class) }
     }
 
     fn bound(&self, class: &Turn) -> Result<Nanos, Unbounded> {
@@ -98,7 +117,7 @@ impl Round {
         longest.and_then(|longest| ceil_nanos(&longest)).ok_or(Unbounded::Unstable)
     }
 
-    fn service(&self, rate: Rate, class: &Turn) -> Result<Service, Unbounded> {
+    fn service(&self, class: &Turn) -> Result<Service, Unbounded> {
         if class.traffic.is_absent() {
             return Err(Unbounded::NoArrival);
         }
@@ -106,8 +125,13 @@ impl Round {
         let (others, first) = self.of_others(class);
         let turns = Exact::one() - quantum.recip() + &self.turns_more;
         let late = (turns * others + first) / &self.rate;
-        let curve = Curve::line(rate).scale(&(quantum / &self.quanta));
+        let curve = Curve::line(self.link).scale(&(quantum / &self.quanta));
         Ok(Service { curve, late: ceil_nanos(&late).ok_or(Unbounded::Unstable)? })
+    }
+
+    /// The most that a class sends while another one has so many turns: their phi_ij.
+    fn sends(&self, class: &Turn, turns: &Exact) -> Exact {
+        (turns + &self.turns_more) * exact(class.quantum.into()) + saved(class.traffic.packet)
     }
 
     /// What all others send in a turn, and what is sent before that.

@@ -2,6 +2,7 @@
 
 mod flat;
 mod hierarchy;
+mod interfering;
 mod qfq;
 
 use std::vec::Vec;

@@ -65,6 +65,7 @@ fn turns(quanta: &[u32], classes: &[(u64, Traffic)]) -> Vec<Turn> {
     let turn = |(quantum, (_, traffic)): (&u32, &(u64, Traffic))| Turn {
         quantum: *quantum,
         traffic: traffic.clone(),
+        kept: false,
     };
     quanta.iter().zip(classes).map(turn).collect()
 }
@@ -204,7 +205,7 @@ fn the_bound_of_drr_is_taken() {
         arrival: vec![TokenBucket { bucket: Bytes(1_000), rate: Rate(0) }],
         packet: Bytes(1_000),
     };
-    let turns = vec![Turn { quantum: 1_000, traffic: packet }; 4];
+    let turns = vec![Turn { quantum: 1_000, traffic: packet, kept: false }; 4];
     let lengths = [1, 1_000, 1_000, 999, 1_000];
     let waiting = |class, length| Arrival { class, length, ..Arrival::default() };
     let mut arrivals: Vec<_> =

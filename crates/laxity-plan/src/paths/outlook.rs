@@ -1,0 +1,97 @@
+//! A network that is looked at only as far as somebody asks.
+
+use laxity::admit::path::Order;
+use laxity::packet::ClassId;
+use laxity::units::Nanos;
+
+use super::Paths;
+use super::analysis::Analysis;
+use super::tandem::EndToEnd;
+use crate::model::Plan;
+use crate::network::Networked;
+
+/// A network whose outputs are analysed. Its paths are looked at from end to end when they are asked for, and no
+/// further than the question needs.
+pub struct Outlook<'a> {
+    paths: Paths,
+    analysis: Analysis<'a>,
+    order: Order,
+    /// The outputs from which packets come to each.
+    fed_by: Vec<Vec<usize>>,
+    /// Whether anything is different at each output from what was known before.
+    changed: Vec<bool>,
+}
+
+impl<'a> Networked<'a> {
+    /// The network with what is proved of its outputs.
+    pub fn outlook(self) -> Outlook<'a> {
+        let mut paths = self.outlined();
+        let analysis = paths.analyse(self);
+        let count = paths.outputs.len();
+        let mut fed_by = vec![Vec::new(); count];
+        let feeds = paths.feeds(&self.plan.knows_arrivals());
+        feeds.iter().for_each(|&(from, to)| fed_by[to].push(from));
+        Outlook {
+            order: Order::of(count, &feeds),
+            paths,
+            analysis,
+            fed_by,
+            changed: vec![true; count],
+        }
+    }
+}
+
+impl Outlook<'_> {
+    /// The outputs and the routes, of which the bounds from end to end are not there.
+    pub fn paths(&self) -> &Paths {
+        &self.paths
+    }
+
+    /// Whether a route, by number, has a bound.
+    pub fn is_bounded(&self, route: usize) -> bool {
+        self.of(route).added().is_ok()
+    }
+
+    /// Whether a route, by number, has a bound of no more than this.
+    pub fn is_within(&self, route: usize, most: Nanos) -> bool {
+        self.of(route).is_within(most)
+    }
+
+    /// Whether anything is different at an output, by number, from what it is where [another arrival
+    /// curve](Self::with_arrival) was taken instead; without that, everything is.
+    pub fn is_changed(&self, output: usize) -> bool {
+        self.changed[output]
+    }
+
+    /// The outlook of a plan that differs from this one in nothing but what a class's arrival curve is. Outputs to which
+    /// the same comes as before are not looked at again.
+    pub fn with_arrival<'b>(&self, plan: &'b Plan, class: ClassId) -> Option<Outlook<'b>> {
+        let mut paths = self.paths.clone();
+        let mut analysis = self.analysis.on_another_plan(plan.networked()?);
+        let mut changed = vec![false; paths.outputs.len()];
+        let passes = |output: &usize| self.paths.outputs[*output].class(class).is_some();
+        let is_affected = |changed: &[bool], output: &usize| {
+            passes(output) || self.fed_by[*output].iter().any(|from| changed[*from])
+        };
+        for output in &self.order.forward {
+            if is_affected(&changed, output) {
+                changed[*output] = analysis.changes(&mut paths, *output) || passes(output);
+            }
+        }
+        if self.order.cyclic.iter().any(|output| is_affected(&changed, output)) {
+            analysis.fixed_point_anew(&mut paths, &self.order.cyclic);
+            self.order.cyclic.iter().for_each(|output| changed[*output] = true);
+        }
+        for output in &self.order.behind {
+            if is_affected(&changed, output) {
+                changed[*output] = analysis.changes(&mut paths, *output) || passes(output);
+            }
+        }
+        let (order, fed_by) = (self.order.clone(), self.fed_by.clone());
+        Some(Outlook { paths, analysis, order, fed_by, changed })
+    }
+
+    fn of(&self, route: usize) -> EndToEnd<'_> {
+        EndToEnd::of(&self.analysis, &self.paths, route)
+    }
+}

@@ -1,0 +1,84 @@
+//! A network that is looked at in part is the same as one that is looked at from the beginning.
+
+use super::*;
+
+/// Six nodes in a row, all disciplines that say something of paths, and classes that pass some of them.
+fn mixed() -> String {
+    let mut text = format!("{LINK}scheduler.kind = \"fifo\"\n");
+    for (at, kind) in ["fifo", "drr", "priority", "wfq", "hfsc", "fifo"].iter().enumerate() {
+        text += &format!(
+            "network.l{at} = {{ between = [\"n{at}\", \"n{}\"], scheduler = {{ kind = \"{kind}\" }} }}\n",
+            at + 1
+        );
+    }
+    let ways = [(0, 6), (0, 3), (2, 5), (4, 6), (1, 2)];
+    for (class, _) in ways.iter().enumerate() {
+        text += &format!(
+            "class.c{class} = {{ level = {class}, weight = 1, arrival = {{ bucket = \"3000b\", rate = \"800kbit\" }} }}\n"
+        );
+    }
+    for (class, (from, to)) in ways.into_iter().enumerate() {
+        let path: Vec<String> = (from..=to).map(|node| format!("n{node}")).collect();
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        text += &source(&format!("c{class}"), &path);
+    }
+    text
+}
+
+/// Four nodes in a ring, four more behind, and flows that pass both or one.
+fn ring_and_row() -> String {
+    let mut text = format!("{LINK}scheduler.kind = \"fifo\"\n");
+    for at in 0..4 {
+        text += &format!("network.r{at}.between = [\"n{at}\", \"n{}\"]\n", (at + 1) % 4);
+        text += &format!(
+            "network.b{at}.between = [\"{}\", \"b{at}\"]\n",
+            if at == 0 { "n0".into() } else { format!("b{}", at - 1) }
+        );
+    }
+    let ways = [
+        vec!["n0", "n1", "n2", "n3"],
+        vec!["n1", "n2", "n3", "n0", "b0", "b1"],
+        vec!["n2", "n3", "n0", "n1"],
+        vec!["n3", "n0", "n1", "n2"],
+        vec!["b0", "b1", "b2", "b3"],
+        vec!["b2", "b3"],
+    ];
+    for class in 0..ways.len() {
+        text += &format!("class.c{class}.arrival = {{ bucket = \"2000b\", rate = \"600kbit\" }}\n");
+    }
+    for (class, way) in ways.iter().enumerate() {
+        text += &source(&format!("c{class}"), way);
+    }
+    text
+}
+
+#[test]
+fn another_burst_changes_what_it_reaches() {
+    for text in [mixed(), ring_and_row()] {
+        let today = plan(&text);
+        let outlook = today.networked().unwrap().outlook();
+        for class in 0..today.classes.len() {
+            for bucket in [1_000, 2_999, 3_001, 40_000] {
+                let mut other = today.clone();
+                other.classes[class].arrival.as_mut().unwrap().buckets[0].bucket = Bytes(bucket);
+                let on = other.networked().unwrap();
+                let whole = on.paths();
+                let part = outlook.with_arrival(&other, ClassId(class as u32)).unwrap();
+                for (at, (part_of, whole_of)) in
+                    part.paths().outputs.iter().zip(&whole.outputs).enumerate()
+                {
+                    assert_eq!(part_of.classes, whole_of.classes);
+                    if !part.is_changed(at) {
+                        assert_eq!(part_of.classes, outlook.paths().outputs[at].classes);
+                    }
+                }
+                for (number, route) in whole.routes.iter().enumerate() {
+                    assert_eq!(part.is_bounded(number), route.bound().is_ok());
+                    let Ok(bound) = route.bound() else { continue };
+                    assert!(part.is_within(number, bound), "{route:?}");
+                    assert!(!part.is_within(number, bound - Nanos(1)), "{route:?}");
+                }
+            }
+        }
+    }
+}

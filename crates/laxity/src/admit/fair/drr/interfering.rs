@@ -1,0 +1,257 @@
+//! What deficit round robin leaves a class if it is known what the others send (Tabatabaee, Le Boudec
+//! 2022, "Deficit Round-Robin: A Second Network Calculus Analysis", sections IV and V; Bouillard 2021
+//! has the same idea for curves that are lines).
+//!
+//! A packet of class i that ends with the x-th byte since the class became backlogged, at s, needs
+//! `k = ceil(x / Q_i)` turns, and until then another class j sends no more than phi_ij in its turns. It
+//! sends no more than what it may send at all either: in a time t no more than O_j(t), the arrival
+//! curve of what leaves the link. The link sends all the time, so the packet has left by the last t with
+//!
+//! ```text
+//! C t <= x + sum_(j /= i) min(phi_ij(k), O_j(t)) + l_max,    phi_ij(k) = (k + e) Q_j + l_j - 1
+//! ```
+//!
+//! Where the paper takes the best set J of classes that count by their turns, the minimum takes the
+//! best for each moment. With the turns of x one by one the curve is no convex one (their gamma_i); for
+//! more turns than [`MOST_TURNS`] it goes on as
+//!
+//! ```text
+//! [ C t - l_max - sum_(j in J) n_j - sum_(j not in J) O_j(t) ] / (1 + sum_(j in J) Q_j / Q_i)
+//! ```
+//!
+//! where `phi_ij <= n_j + x Q_j / Q_i`, for the J of the highest slope in the long run and for that of
+//! the classes of which nothing is known (their convex version).
+//!
+//! O_j follows from the arrival curve A_j and from what is known of class j so far, by its delay D_j and
+//! by its service S_j: `A_j(t + D_j)`, and the deconvolution of A_j by S_j, of whole packets. What
+//! follows makes D_j and S_j better, and it is done again, as often as anything changes (their
+//! Theorem 3 and Corollary 2). Whenever it is left off, what there is holds.
+//!
+//! Where all is known, a class waits no longer than if it went behind all others (non-preemptive
+//! residual service: Le Boudec, Thiran 2001, section 6.2.1), counted from when the link began to send:
+//! then nothing is in the way but what others may send from then on.
+
+#[cfg(test)]
+mod tests;
+
+use alloc::vec::Vec;
+
+use num_traits::{One, Zero};
+
+use super::{Guarantee, Round, Turn};
+use crate::admit::path::{ROUNDING, lowered};
+use crate::admit::{Service, Unbounded, arrival_curve};
+use crate::curve::{Curve, Exact, bytes_per_nano, ceil_nanos, exact, exact_nanos};
+use crate::units::{Bytes, Nanos, Rate};
+
+/// So often all classes are looked at.
+const MOST_LOOKS: usize = 4;
+
+/// So many turns are looked at one by one, of all classes together.
+const MOST_TURNS: usize = 32;
+
+/// Among more classes than these each is guaranteed what it is whatever the others send: every class
+/// is looked at beside every other, again for each turn.
+const MOST_CLASSES: usize = 64;
+
+/// What all classes are guaranteed.
+pub(super) fn guarantees(rate: Rate, classes: &[Turn]) -> Vec<Guarantee> {
+    let round = Round::of(rate, classes);
+    let mut found: Vec<_> = classes.iter().map(|class| round.guarantee(class)).collect();
+    // By the places of those that have turns.
+    let (places, present): (Vec<usize>, Vec<&Turn>) =
+        classes.iter().enumerate().filter(|(_, class)| !class.traffic.is_absent()).unzip();
+    if present.len() > MOST_CLASSES || present.len() < 2 || !present.iter().any(|of| of.is_known())
+    {
+        return found;
+    }
+    for (&place, &class) in places.iter().zip(&present) {
+        let last = behind_all(rate, &present, class);
+        found[place].bound = shorter(found[place].bound, last);
+    }
+    for _ in 0..MOST_LOOKS {
+        let known: Vec<_> = places.iter().map(|&place| found[place].clone()).collect();
+        let leave = present.iter().zip(&known).map(|(class, known)| class.leaves(known)).collect();
+        let look = Look { round: &round, classes: &present, leave };
+        let taken = look.in_turns();
+        let better = |of: usize| look.better(of, &taken, &known[of]);
+        let better: Vec<_> = (0..present.len()).map(better).collect();
+        let is_same = better == known;
+        places.iter().zip(better).for_each(|(&place, better)| found[place] = better);
+        if is_same {
+            break;
+        }
+    }
+    found
+}
+
+fn shorter(known: Result<Nanos, Unbounded>, other: Option<Nanos>) -> Result<Nanos, Unbounded> {
+    match (known, other) {
+        (Ok(known), Some(other)) => Ok(known.min(other)),
+        // Nothing is promised of what is not known.
+        (Err(Unbounded::Unstable), Some(other)) => Ok(other),
+        (known, _) => known,
+    }
+}
+
+impl Turn {
+    /// Whether others know what it sends.
+    fn is_known(&self) -> bool {
+        self.kept && !self.traffic.arrival.is_empty()
+    }
+
+    /// O_j: the arrival curve of what leaves the link, any part of a packet included.
+    fn leaves(&self, known: &Guarantee) -> Option<Curve> {
+        if !self.is_known() {
+            return None;
+        }
+        let comes = arrival_curve(&self.traffic.arrival);
+        let by_delay = known.bound.ok().map(|delay| {
+            let delay = exact_nanos(delay.saturating_add(ROUNDING));
+            comes.shift(&-delay)
+        });
+        let by_service = known.service.as_ref().ok().and_then(|service| {
+            let late = exact_nanos(service.late.saturating_add(ROUNDING));
+            let served = lowered(&service.curve, self.traffic.packet).shift(&late);
+            comes.deconvolve(&served.greatest_convex_minorant())
+        });
+        match (by_delay, by_service) {
+            (Some(one), Some(other)) => Some(one.minimum(&other)),
+            (one, other) => one.or(other),
+        }
+    }
+}
+
+/// The delay of a class that goes behind all others, from when the link began to send.
+fn behind_all(rate: Rate, classes: &[&Turn], class: &Turn) -> Option<Nanos> {
+    let others = || classes.iter().filter(|other| !core::ptr::eq(**other, class));
+    if class.traffic.arrival.is_empty() || !others().all(|other| other.is_known()) {
+        return None;
+    }
+    let curves: Vec<_> = others().map(|other| arrival_curve(&other.traffic.arrival)).collect();
+    // What comes while the last byte is sent is too late.
+    let begun = Curve::line(rate).sub(&Curve::sum(&curves)).add(&Curve::constant(Bytes(1)));
+    let served = begun.nondecreasing_lower_closure()?.clamp_at_zero();
+    let served = served.shift(&bytes_per_nano(rate).recip());
+    let waits = Curve::horizontal_distance(&arrival_curve(&class.traffic.arrival), &served)?;
+    Some(ceil_nanos(&waits)?.saturating_add(ROUNDING))
+}
+
+/// All classes with what is known of them.
+struct Look<'a> {
+    round: &'a Round,
+    /// Those that have turns.
+    classes: &'a [&'a Turn],
+    /// O_j of each of them.
+    leave: Vec<Option<Curve>>,
+}
+
+impl Look<'_> {
+    /// What each class sends at the most while one has k turns, and all together, for k from 1 on.
+    fn in_turns(&self) -> Vec<(Vec<Curve>, Curve)> {
+        let most = (MOST_TURNS / self.classes.len()).max(1);
+        let needs = |class: &&Turn| {
+            let bursts = class.traffic.arrival.iter().map(|line| line.bucket.0);
+            let burst = bursts.max().unwrap_or(0);
+            usize::try_from(burst.div_ceil(class.quantum.into())).unwrap_or(usize::MAX)
+        };
+        let turns = self.classes.iter().map(needs).max().unwrap_or(0).saturating_add(1).min(most);
+        let sent = |turns: usize| {
+            let of = |of: usize| self.sent(of, &exact(turns as u64));
+            let each: Vec<_> = (0..self.classes.len()).map(of).collect();
+            let all = Curve::sum(&each);
+            (each, all)
+        };
+        (1..=turns).map(sent).collect()
+    }
+
+    /// What a class sends at the most while one has so many turns: min(phi, O).
+    fn sent(&self, class: usize, turns: &Exact) -> Curve {
+        let most = constant(self.round.sends(self.classes[class], turns));
+        self.leave[class].as_ref().map_or(most.clone(), |leaves| leaves.minimum(&most))
+    }
+
+    /// What a class is guaranteed, at least what it is known to be.
+    fn better(&self, of: usize, taken: &[(Vec<Curve>, Curve)], known: &Guarantee) -> Guarantee {
+        let class = self.classes[of];
+        let Ok(service) = &known.service else { return known.clone() };
+        let before = service.curve.shift(&exact_nanos(service.late));
+        let mut served = before.clone();
+        let quantum = exact(class.quantum.into());
+        for (turns, (each, all)) in (1..).zip(taken) {
+            let Some(sent) = self.left(&all.sub(&each[of])) else { continue };
+            let within = constant(exact(turns) * &quantum);
+            served = served.maximum(&sent.minimum(&within));
+        }
+        for by_turns in self.sets(of) {
+            served =
+                self.beyond(of, &by_turns).map_or(served.clone(), |beyond| served.maximum(&beyond));
+        }
+        let waits = match class.traffic.arrival[..] {
+            [] => None,
+            ref arrival => Curve::horizontal_distance(&arrival_curve(arrival), &served),
+        };
+        let bound = shorter(known.bound, waits.and_then(|waits| ceil_nanos(&waits)));
+        let curve = served.greatest_convex_minorant();
+        let service = match curve == before {
+            true => service.clone(),
+            false => Service { curve, late: Nanos::ZERO },
+        };
+        Guarantee { bound, service: Ok(service) }
+    }
+
+    /// What the link has sent beside this, and the packet that was on it.
+    fn left(&self, others: &Curve) -> Option<Curve> {
+        let all = others.add(&constant(self.round.largest.clone()));
+        let left = Curve::line(self.round.link).sub(&all).nondecreasing_lower_closure()?;
+        Some(left.clamp_at_zero())
+    }
+
+    /// The sets J that are looked at where there are many turns.
+    fn sets(&self, of: usize) -> Vec<Vec<usize>> {
+        let others = (0..self.classes.len()).filter(|other| *other != of);
+        let (mut known, unknown): (Vec<usize>, Vec<usize>) =
+            others.partition(|other| self.leave[*other].is_some());
+        let slope = |other: usize| {
+            self.leave[other].as_ref().map_or(Exact::zero(), |leaves| leaves.final_slope().clone())
+        };
+        let quantum = |of: usize| exact(self.classes[of].quantum.into());
+        // Those that send most for their turns first.
+        known.sort_by_cached_key(|&other| -(slope(other) / quantum(other)));
+        let mut left = &self.round.rate - known.iter().map(|&other| slope(other)).sum::<Exact>();
+        let mut weight =
+            Exact::one() + unknown.iter().map(|&other| quantum(other)).sum::<Exact>() / quantum(of);
+        let mut best = (0, &left / &weight);
+        for (count, &other) in (1..).zip(&known) {
+            left += slope(other);
+            weight += quantum(other) / quantum(of);
+            let rate = &left / &weight;
+            if rate > best.1 {
+                best = (count, rate);
+            }
+        }
+        let mut sets = Vec::from([unknown.clone()]);
+        if best.0 > 0 {
+            sets.push(unknown.into_iter().chain(known.into_iter().take(best.0)).collect());
+        }
+        sets
+    }
+
+    /// The service with these others by their turns, whose number is no whole one.
+    fn beyond(&self, of: usize, by_turns: &[usize]) -> Option<Curve> {
+        let quantum = exact(self.classes[of].quantum.into());
+        let first = Exact::one() - quantum.recip();
+        let is_by_turns = |other: &usize| by_turns.contains(other);
+        let others = (0..self.classes.len()).filter(|other| *other != of && !is_by_turns(other));
+        let leave = others.map(|other| self.leave[other].as_ref()).collect::<Option<Vec<_>>>()?;
+        let turns = by_turns.iter().map(|&other| self.round.sends(self.classes[other], &first));
+        let all = Curve::sum(leave).add(&constant(turns.sum()));
+        let quanta = by_turns.iter().map(|&other| exact(self.classes[other].quantum.into()));
+        let weight = Exact::one() + quanta.sum::<Exact>() / quantum;
+        Some(self.left(&all)?.scale(&weight.recip()))
+    }
+}
+
+fn constant(bytes: Exact) -> Curve {
+    Curve::affine(bytes, Exact::zero())
+}
