@@ -1,11 +1,15 @@
 //! What each part of a network could be for everything to hold: a search over the verdict of [`check`](crate::check()).
 
+use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
+
+use laxity::packet::ClassId;
 use laxity::police::TokenBucket;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
 use laxity_plan::parallel::{on_all_cores, side_by_side};
 use laxity_report::network::limits::{ClassLimit, Limits, LinkLimit, LoadLimit};
-use laxity_report::network::proof::Proof;
+use laxity_report::network::proof::{Proof, Standing};
 
 use crate::{Checked, Error, check};
 
@@ -23,7 +27,13 @@ pub fn limits(plan: &Plan, progress: &(dyn Fn(usize) + Sync)) -> Result<Limits, 
              `tune` finds what a link needs",
         ));
     };
-    let search = Search { plan, bounded: bounded(&today) };
+    let standing = plan.networked().map(Standing::of);
+    let search = Search {
+        plan,
+        bounded: bounded(&today),
+        standing: standing.filter(|_| today.admitted != Some(false)),
+        more_burst: Mutex::new(None),
+    };
     let classes = || plan.leaves().filter(|(_, class)| class.arrival.is_some());
     let links = plan.network.as_ref().map_or(0, |network| network.links.len());
     let parts: Vec<Part> = (0..links)
@@ -71,6 +81,10 @@ struct Search<'a> {
     plan: &'a Plan,
     /// So many paths have a bound today.
     bounded: usize,
+    /// The plan as it is, if it keeps all of its promises.
+    standing: Option<Standing<'a>>,
+    /// How much longer the burst of the class that was looked at last could be.
+    more_burst: Mutex<Option<u64>>,
 }
 
 impl Search<'_> {
@@ -86,18 +100,38 @@ impl Search<'_> {
     fn holds(&self, change: impl FnOnce(&mut Plan)) -> bool {
         let mut plan = self.plan.clone();
         change(&mut plan);
-        self.proof(&plan).is_some_and(|proof| self.keeps(&proof))
+        plan.networked().is_some_and(|on| Standing::of(on).holds(self.bounded))
     }
 
-    fn keeps(&self, proof: &Proof) -> bool {
-        proof.admitted != Some(false) && bounded(proof) >= self.bounded
-    }
-
-    fn proof(&self, plan: &Plan) -> Option<Box<Proof>> {
-        match check(plan) {
-            Ok(Checked::Network(proof)) => Some(proof),
-            _ => None,
+    /// The same with another burst of a class in the long run.
+    fn holds_with_burst(&self, number: usize, bytes: u64) -> bool {
+        let mut plan = self.plan.clone();
+        let arrival = plan.classes[number].arrival.as_mut();
+        let lines = arrival.into_iter().flat_map(|arrival| &mut arrival.buckets);
+        if let Some(line) = lines.min_by_key(|line| (line.rate, line.bucket)) {
+            line.bucket = Bytes(bytes);
         }
+        match &self.standing {
+            Some(standing) => {
+                standing.holds_with_arrival(&plan, ClassId(number as u32), self.bounded)
+            }
+            None => plan.networked().is_some_and(|on| Standing::of(on).holds(self.bounded)),
+        }
+    }
+
+    fn largest_burst(&self, number: usize, packet: u64, burst: u64) -> Option<u64> {
+        let last = || self.more_burst.lock().unwrap_or_else(PoisonError::into_inner);
+        let likely = last().map(|more| burst.saturating_add(more));
+        let holds = |bytes| self.holds_with_burst(number, bytes);
+        let known = Known { value: self.today(burst), likely };
+        let largest = largest(known, packet, burst.saturating_mul(MOST), holds);
+        *last() = largest.map(|largest| largest.saturating_sub(burst));
+        largest
+    }
+
+    /// A value with which everything holds, if the one that the plan has is one.
+    fn today(&self, value: u64) -> Option<u64> {
+        self.standing.as_ref().map(|_| value)
     }
 
     fn link(&self, number: usize) -> LinkLimit {
@@ -112,7 +146,11 @@ impl Search<'_> {
         LinkLimit {
             link: link.name.clone(),
             rate_bps: link.rate.0,
-            smallest_rate_bps: smallest(link.rate.0.saturating_mul(MOST), holds),
+            smallest_rate_bps: smallest(
+                self.today(link.rate.0),
+                link.rate.0.saturating_mul(MOST),
+                holds,
+            ),
         }
     }
 
@@ -121,15 +159,6 @@ impl Search<'_> {
         let lines = class.arrival.as_ref().map_or(&[][..], |arrival| &arrival.buckets);
         let in_the_long_run = |line: &&TokenBucket| (line.rate, line.bucket);
         let burst = lines.iter().min_by_key(in_the_long_run).map_or(Bytes(0), |line| line.bucket);
-        let with_burst = |bytes| {
-            self.holds(|plan| {
-                let arrival = plan.classes[number].arrival.as_mut();
-                let lines = arrival.into_iter().flat_map(|arrival| &mut arrival.buckets);
-                if let Some(line) = lines.min_by_key(|line| (line.rate, line.bucket)) {
-                    line.bucket = Bytes(bytes);
-                }
-            })
-        };
         let with_deadline = |ns| self.holds(|plan| plan.classes[number].deadline = Some(Nanos(ns)));
         let packet = self.plan.max_packet(class).0;
         let bounds = || today.paths.iter().filter(|path| path.class == class.name);
@@ -137,11 +166,11 @@ impl Search<'_> {
         ClassLimit {
             class: class.name.clone(),
             burst_bytes: burst.0,
-            largest_burst_bytes: largest(packet, burst.0.saturating_mul(MOST), with_burst),
+            largest_burst_bytes: self.largest_burst(number, packet, burst.0),
             deadline_ns: class.deadline.map(|deadline| deadline.0),
-            shortest_deadline_ns: class
-                .deadline
-                .and_then(|deadline| smallest(deadline.0.saturating_mul(MOST), with_deadline)),
+            shortest_deadline_ns: class.deadline.and_then(|Nanos(deadline)| {
+                smallest(self.today(deadline), deadline.saturating_mul(MOST), with_deadline)
+            }),
             end_to_end_ns: class.end_to_end.map(|promised| promised.0),
             shortest_end_to_end_ns: all.and_then(|bounds| bounds.into_iter().max()),
         }
@@ -149,15 +178,18 @@ impl Search<'_> {
 
     fn load(&self) -> Option<LoadLimit> {
         let holds = |percent| self.holds(|plan| *plan = plan.with_traffic(percent));
-        let percent =
-            (1..=MOST * 100).collect::<Vec<u64>>().partition_point(|at| holds(*at)) as u64;
-        let beyond = self.proof(&self.plan.with_traffic(percent + 1))?;
+        let today = self.today(100).unwrap_or(0);
+        let more: Vec<u64> = (today + 1..=MOST * 100).collect();
+        let percent = today + more.partition_point(|at| holds(*at)) as u64;
+        let beyond = self.plan.with_traffic(percent + 1);
+        let Ok(Checked::Network(beyond)) = check(&beyond) else { return None };
         let unbounded = || {
             let lost = beyond.paths.iter().find(|path| path.bound_ns.is_none())?;
             let why = lost.unbounded.clone().unwrap_or_default();
             Some(format!("{}, {}, has no bound: {why}.", lost.class, lost.nodes.join(" → ")))
         };
-        let breaks = match (self.keeps(&beyond), beyond.admitted) {
+        let is_admitted = beyond.admitted != Some(false);
+        let breaks = match (is_admitted && bounded(&beyond) >= self.bounded, beyond.admitted) {
             (true, _) => None,
             (false, Some(false)) => Some(beyond.statement.clone()),
             (false, _) => unbounded(),
@@ -166,8 +198,10 @@ impl Search<'_> {
     }
 }
 
-/// The smallest value that holds, to a percent, if the most does: what holds goes on holding above.
-fn smallest(most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
+/// The smallest value that holds, to a percent, if the most does: what holds goes on holding above, and may be known to
+/// do so from `known` on.
+fn smallest(known: Option<u64>, most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
+    let holds = |value| known.is_some_and(|known| value >= known) || holds(value);
     let (mut fails, mut least) = (0, most);
     if !holds(most) {
         return None;
@@ -187,11 +221,46 @@ fn smallest(most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     Some(least)
 }
 
-/// The largest value that holds, to a percent, if the least does: what holds goes on holding below.
-fn largest(least: u64, most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
+/// What is known before anything is asked.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    /// A value that holds.
+    value: Option<u64>,
+    /// What the largest one is likely to be: if so, that takes two questions.
+    likely: Option<u64>,
+}
+
+/// The largest value that holds, to a percent, if the least does: what holds goes on holding below. What is known
+/// saves questions and changes nothing.
+fn largest(known: Known, least: u64, most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
+    let (good, bad) = (Cell::new(known.value), Cell::new(None));
+    let holds = |value: u64| {
+        if good.get().is_some_and(|good| value <= good) {
+            return true;
+        }
+        if bad.get().is_some_and(|bad| value >= bad) {
+            return false;
+        }
+        let holds = holds(value);
+        if holds {
+            good.set(Some(value))
+        } else {
+            bad.set(Some(value))
+        }
+        holds
+    };
     if !holds(least) {
         return None;
     }
+    if let Some(likely) = known.likely {
+        let (below, above) = bisected(least, most, |value| value <= likely);
+        let _ = holds(below) && holds(above);
+    }
+    Some(bisected(least, most, holds).0)
+}
+
+/// The values that hold and do not, a percent apart, between a least one that does and a most one.
+fn bisected(least: u64, most: u64, holds: impl Fn(u64) -> bool) -> (u64, u64) {
     let (mut so_far, mut fails) = (least, most.max(least).saturating_add(1));
     while fails - so_far > (so_far / 100).max(1) {
         let middle = ((so_far.max(1) as f64 * fails as f64).sqrt()) as u64;
@@ -201,7 +270,7 @@ fn largest(least: u64, most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
             false => fails = middle,
         }
     }
-    Some(so_far)
+    (so_far, fails)
 }
 
 #[cfg(test)]
@@ -213,14 +282,27 @@ mod tests {
     #[test]
     fn searches_end_within_a_percent() {
         for threshold in [1, 2, 7, 99, 12_345, 987_654_321] {
-            let found = smallest(64_000_000_000, |value| value >= threshold).unwrap();
+            let found = smallest(None, 64_000_000_000, |value| value >= threshold).unwrap();
             assert!((threshold..=threshold + threshold / 99 + 1).contains(&found), "{found}");
-            let found = largest(1, 64_000_000_000, |value| value <= threshold).unwrap();
+            let found =
+                largest(Known::default(), 1, 64_000_000_000, |value| value <= threshold).unwrap();
             assert!((threshold - threshold / 99..=threshold).contains(&found), "{found}");
         }
-        assert_eq!(smallest(10, |_| false), None);
-        assert_eq!(largest(10, 20, |_| false), None);
-        assert_eq!(largest(10, 20, |_| true), Some(20));
+        assert_eq!(smallest(None, 10, |_| false), None);
+        assert_eq!(largest(Known::default(), 10, 20, |_| false), None);
+        assert_eq!(largest(Known::default(), 10, 20, |_| true), Some(20));
+        // What is likely is asked, and changes nothing.
+        for likely in [1, 500, 12_344, 12_345, 12_400, 99_999] {
+            let known = Known { value: Some(7), likely: Some(likely) };
+            let found = largest(known, 3, 64_000, |value| value <= 12_345);
+            assert_eq!(found, largest(Known::default(), 3, 64_000, |value| value <= 12_345));
+        }
+        // What is known is not asked again, and changes nothing.
+        let asked = |value| {
+            assert!(value < 70);
+            value >= 50
+        };
+        assert_eq!(smallest(Some(70), 640, asked), smallest(None, 640, |value| value >= 50));
     }
 
     /// A burst of 4 kB over a link of 8 Mbit/s takes 4 ms, of which it may take 8.

@@ -1,6 +1,9 @@
 //! What is proved of a network, before anything is sent.
 
+mod holds;
 mod tables;
+
+pub use holds::Standing;
 
 use std::collections::BTreeMap;
 
