@@ -61,6 +61,8 @@ pub struct ArrivalDraft {
     pub rate: u64,
     /// The class's longest packet in bytes.
     pub packet: u64,
+    /// Its shortest one, if it is not the link's.
+    pub shortest: Option<u64>,
     /// In bits a second.
     pub peak: Option<u64>,
 }
@@ -222,8 +224,12 @@ impl ClassDraft {
 
 impl ArrivalDraft {
     fn text(&self) -> String {
-        let ArrivalDraft { bucket, rate, packet, peak } = self;
+        let ArrivalDraft { bucket, rate, packet, shortest, peak } = self;
         let peak = peak.map_or(String::new(), |peak| format!(", peak = \"{peak}bit\""));
-        format!("{{ bucket = \"{bucket}b\", rate = \"{rate}bit\", packet = \"{packet}b\"{peak} }}")
+        let packet = match shortest {
+            Some(shortest) => format!("{{ at-least = \"{shortest}b\", at-most = \"{packet}b\" }}"),
+            None => format!("\"{packet}b\""),
+        };
+        format!("{{ bucket = \"{bucket}b\", rate = \"{rate}bit\", packet = {packet}{peak} }}")
     }
 }

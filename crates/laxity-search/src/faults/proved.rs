@@ -103,6 +103,21 @@ pub fn shorter_paths(subject: &mut Subject) {
     }
 }
 
+/// What is proved where no class has packets that are shorter than its longest.
+pub fn no_short_packets(subject: &mut Subject) {
+    let mut draft = subject.draft.clone();
+    for arrival in draft.classes.iter_mut().filter_map(|class| class.arrival.as_mut()) {
+        arrival.shortest = Some(arrival.packet);
+    }
+    let Ok(other) = Subject::of(&draft) else { return };
+    for (output, other) in subject.outputs.iter_mut().zip(other.outputs) {
+        output.bounds = other.bounds;
+    }
+    for (feed, other) in subject.feeds.iter_mut().flatten().zip(other.feeds.iter().flatten()) {
+        feed.bound = other.bound;
+    }
+}
+
 /// A frame of time-driven priority.
 pub fn less_a_frame(subject: &mut Subject) {
     let SchedulerSpec::Tdp(spec) = subject.plan.scheduler else { return };

@@ -24,6 +24,7 @@ pub fn draw(draw: &mut Generator) -> Draft {
             bucket: packet,
             rate: draft.rate,
             packet,
+            shortest: None,
             peak: None,
         });
         draft.classes.push(ClassDraft {

@@ -73,14 +73,19 @@ fn scheduler(draw: &mut Generator) -> String {
     match draw.random_range(0..8u32) {
         0 | 1 => "kind = \"fifo\"".to_string(),
         2 | 3 => edf_keys(draw),
-        _ => format!("kind = \"{}\"", pick(&["wfq", "drr", "wf2q", "hfsc", "priority"], draw)),
+        _ => {
+            format!("kind = \"{}\"", pick(&["wfq", "drr", "wf2q", "qfq", "hfsc", "priority"], draw))
+        }
     }
 }
 
 fn class(name: usize, count: usize, draft: &Draft, draw: &mut Generator) -> ClassDraft {
     let share = draft.rate / 2 / count as u64;
     let has_arrival = name == 0 || !chance(4, draw);
-    let arrival = has_arrival.then(|| arrival(draft.max_packet, share, draw));
+    let mut arrival = has_arrival.then(|| arrival(draft.max_packet, share, draw));
+    if let Some(arrival) = &mut arrival {
+        arrival.shortest = shortest(arrival.packet, draw);
+    }
     let bucket = arrival.map_or(draft.max_packet, |arrival| arrival.bucket);
     let late = time((bucket + draft.max_packet) * count as u64, draft.rate / 2);
     let due = has_arrival && !chance(3, draw);
@@ -93,6 +98,15 @@ fn class(name: usize, count: usize, draft: &Draft, draw: &mut Generator) -> Clas
         curve,
         weight: (curve.is_none()).then(|| draw.random_range(1..=40u64) * 100_000),
         ..ClassDraft::named(name)
+    }
+}
+
+/// The shortest packet of a class, on which depends how much closer its packets come together on their way.
+fn shortest(longest: u64, draw: &mut Generator) -> Option<u64> {
+    match draw.random_range(0..3u32) {
+        0 => None,
+        1 => Some(longest),
+        _ => Some(draw.random_range(longest.min(40)..=longest)),
     }
 }
 

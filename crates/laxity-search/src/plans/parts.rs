@@ -40,7 +40,7 @@ pub fn arrival(max_packet: u64, most: u64, draw: &mut Generator) -> ArrivalDraft
     let rest = if chance(2, draw) { 0 } else { draw.random_range(0..packet) };
     let rate = draw.random_range(most.div_ceil(20)..=most).max(1_000);
     let peak = chance(4, draw).then(|| rate * draw.random_range(1..5u64));
-    ArrivalDraft { bucket: packets * packet + rest, rate, packet, peak }
+    ArrivalDraft { bucket: packets * packet + rest, rate, packet, shortest: None, peak }
 }
 
 /// Parts of a whole, some hundredths of it left over if it is to be so.

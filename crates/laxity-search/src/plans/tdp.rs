@@ -61,7 +61,7 @@ fn class(name: usize, period: u64, draw: &mut Generator) -> ClassDraft {
     let bucket = packet * draw.random_range(1..6u64);
     let peak = chance(3, draw).then_some(2 * rate);
     ClassDraft {
-        arrival: Some(ArrivalDraft { bucket, rate, packet, peak }),
+        arrival: Some(ArrivalDraft { bucket, rate, packet, shortest: None, peak }),
         end_to_end: Some(1_000_000_000),
         ..ClassDraft::named(name)
     }
