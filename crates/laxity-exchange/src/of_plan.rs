@@ -108,6 +108,9 @@ impl Reading<'_> {
         if link.disturbs() || link.loss.is_some() {
             return refuse("`jitter`, `reorder`, `duplicate` or `loss`");
         }
+        if link.regulate {
+            return refuse("`regulate`");
+        }
         if link.private {
             return refuse("`private`");
         }

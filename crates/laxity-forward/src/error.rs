@@ -23,6 +23,11 @@ pub enum Refusal {
          does; take them out"
     )]
     Disturbed,
+    /// A link is regulated.
+    #[error(
+        "`regulate` is for simulations and proofs: routers do not hold packets to `arrival`; take it out"
+    )]
+    Regulated,
     /// Its discipline is one for networks.
     #[error("`kind = \"{0}\"` is for networks: a link is shared under any other kind of scheduler")]
     OfNetworks(&'static str),

@@ -105,6 +105,9 @@ impl Router {
         if network.links.iter().any(|link| link.disturbs()) {
             return Err(Refusal::Disturbed);
         }
+        if network.links.iter().any(|link| link.regulate) {
+            return Err(Refusal::Regulated);
+        }
         let hops: Vec<Hop> =
             network.hops().filter(|hop| network.between(*hop)[0] == node).collect();
         let (schedule, edge) = on.framing.as_ref().map(Schedule::new).unzip();

@@ -158,6 +158,36 @@ fn paths_are_proved_and_measured() {
     assert!(folder.laxity(&compare).printed(0).contains("bound ms"));
 }
 
+/// Three flows round a ring, one of whose links breaks the circle.
+#[test]
+fn where_packets_are_held_is_told() {
+    let mut plan = String::from(
+        "version = 1\nlink = { rate = \"8mbit\", max-packet = \"1000b\" }\nscheduler.kind = \"fifo\"\n",
+    );
+    for [from, to, last] in [["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]] {
+        plan += &format!(
+            "[class.{from}]\narrival = {{ bucket = \"2kB\", rate = \"1mbit\" }}\nend-to-end = \"20ms\"\n\
+             [network.{from}{to}]\nbetween = [\"{from}\", \"{to}\"]\n[[source]]\nclass = \"{from}\"\n\
+             model = \"greedy\"\nburst = \"50ms\"\nspacing = \"50ms\"\npacket = \"1000b\"\n\
+             path = [\"{from}\", \"{to}\", \"{last}\"]\n"
+        );
+    }
+    let folder = Folder::with_plan(&plan);
+    assert!(folder.laxity(&["check", "plan.toml"]).printed(0).contains("comes back to them"));
+    let held = plan.replace("[network.bc]", "[network.bc]\nregulate = true");
+    let folder = Folder::with_plan(&held);
+    let text = folder.laxity(&["check", "plan.toml"]).printed(0);
+    let note = "Note: packets are held to the arrival curves of their classes before these outputs: b → c.";
+    assert!(text.contains(note) && !text.contains("comes back to them"), "{text}");
+    let proof = folder.laxity(&["check", "plan.toml", "--json"]).json(0);
+    assert_eq!(proof["paths"][0]["hops"][1]["regulated"], true);
+    assert_eq!(proof["paths"][0]["hops"][0]["regulated"], Value::Null);
+    let run = ["run", "plan.toml", "--duration", "2s"];
+    assert!(folder.laxity(&run).printed(0).contains("Every promise was kept."));
+    let export = ["export", "saihu", "plan.toml"];
+    refused(&folder, &export, &["link `bc` has `regulate`, which the file cannot say"]);
+}
+
 #[test]
 fn what_is_promised_and_not_proved_is_told() {
     let plan = std::fs::read_to_string(repository("examples/two-hops.toml")).unwrap();

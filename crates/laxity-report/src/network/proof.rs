@@ -5,7 +5,7 @@ mod tables;
 
 pub use holds::Standing;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use laxity::admit::Unbounded;
 use laxity::admit::network::Method;
@@ -88,6 +88,9 @@ pub struct HopProof {
     pub bound_ns: Option<u64>,
     /// From there to the next node.
     pub propagation_ns: u64,
+    /// Whether packets are held to the arrival curve of their class before they come there.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub regulated: bool,
 }
 
 /// An output and the classes that pass it.
@@ -221,7 +224,7 @@ impl Proof {
         }
     }
 
-    /// What is said beside the tables: why bounds are missing, and circles.
+    /// What is said beside the tables: why bounds are missing, where packets are held, and circles.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks: Vec<String> = Vec::new();
         for path in &self.paths {
@@ -231,6 +234,17 @@ impl Proof {
             if !remarks.contains(&remark) {
                 remarks.push(remark);
             }
+        }
+        let held = self.paths.iter().flat_map(|path| {
+            let ends = path.nodes.windows(2).zip(&path.hops);
+            ends.filter(|(_, hop)| hop.regulated).map(|(ends, _)| ends.join(" → "))
+        });
+        let held: BTreeSet<String> = held.collect();
+        if !held.is_empty() {
+            let held = Vec::from_iter(held).join(", ");
+            remarks.push(format!(
+                "packets are held to the arrival curves of their classes before these outputs: {held}"
+            ));
         }
         if !self.circles.is_empty() {
             let circles = self.circles.join(", ");
@@ -290,12 +304,13 @@ impl View<'_> {
         let unproved = bounds().position(|bound| bound.is_err());
         let slowest =
             || (0..route.path.len()).max_by_key(|at| bounds().nth(*at).and_then(Result::ok));
-        let hop = |(hop, bound): (&Hop, Result<Nanos, Unproved>)| {
+        let hop = |(place, (hop, bound)): (usize, (&Hop, Result<Nanos, Unproved>))| {
             let link = self.on.link(*hop);
             HopProof {
                 link: link.name.clone(),
                 bound_ns: bound.ok().map(|bound| bound.0),
                 propagation_ns: link.delay.0,
+                regulated: route.regulated.contains(&place),
             }
         };
         let methods = route.bounds.iter().flatten();
@@ -313,7 +328,7 @@ impl View<'_> {
             empty_ns: route.unloaded.0,
             binding: unproved.or_else(slowest).map(|at| self.ends(route.path[at])),
             unbounded: bound.err().map(|why| why.to_string()),
-            hops: route.path.iter().zip(bounds()).map(hop).collect(),
+            hops: route.path.iter().zip(bounds()).enumerate().map(hop).collect(),
         }
     }
 

@@ -22,9 +22,11 @@ pub(super) struct Regulators {
     regulators: Vec<Regulator>,
     /// By the positions of all routes, which of them packets pass on the way to that step; empty where there are none.
     steps: Vec<Option<u32>>,
-    /// By class, the regulator before, and the way from there.
-    known: HashMap<(ClassId, Option<u32>, Box<[Hop]>), u32>,
+    known: HashMap<Way, u32>,
 }
+
+/// How packets come to a regulator: their class, the regulator before, and the links from there.
+type Way = (ClassId, Option<u32>, Box<[Hop]>);
 
 impl Regulators {
     /// Those of a network without routes.
