@@ -332,4 +332,33 @@ mod tests {
         assert_eq!(load.percent, 200);
         assert!(load.breaks.unwrap().contains("a from end to end"));
     }
+
+    /// What is looked at no further than it needs says of every network what its whole proof says, where all holds
+    /// and where something breaks: with more and more traffic, by class and together.
+    #[test]
+    fn the_verdict_is_that_of_the_whole_proof() {
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+        let mut verdicts = [0, 0];
+        for file in std::fs::read_dir(&examples).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "toml") {
+                continue;
+            }
+            let Ok(plan) = Plan::read(&path) else { continue };
+            let Ok(Checked::Network(today)) = check(&plan) else { continue };
+            if plan.sources.len() > 64 {
+                continue;
+            }
+            let least = bounded(&today);
+            for percent in [25, 50, 90, 100, 110, 150, 250, 600, 3_000] {
+                let plan = plan.with_traffic(percent);
+                let on = plan.networked().unwrap();
+                let Ok(Checked::Network(whole)) = check(&plan) else { unreachable!("as before") };
+                let expected = whole.admitted != Some(false) && bounded(&whole) >= least;
+                assert_eq!(Standing::of(on).holds(least), expected, "{path:?} at {percent} %");
+                verdicts[usize::from(expected)] += 1;
+            }
+        }
+        assert!(verdicts.iter().all(|count| *count >= 9), "{verdicts:?}");
+    }
 }
