@@ -31,6 +31,9 @@ pub(super) struct Analysis<'a> {
     so_far: Vec<Vec<(Nanos, Result<Nanos, Unproved>)>>,
     /// Whether bounds are those that hold whatever others send, where there are such.
     alone: bool,
+    /// By route and place, how long packets take since they entered, at the least and, where that is known, at the most.
+    /// Empty until all outputs were looked at once.
+    since_entry: Vec<Vec<(Nanos, Option<Nanos>)>>,
 }
 
 /// What is found at an output, and how long the routes that pass it have taken then.
@@ -73,6 +76,7 @@ impl Paths {
             analysed: self.outputs.iter().map(|output| vec![None; output.classes.len()]).collect(),
             so_far: Vec::new(),
             alone: false,
+            since_entry: Vec::new(),
         };
         analysis.so_far = followed.iter().map(|route| analysis.unhindered(route)).collect();
         for &output in &order.forward {
@@ -81,6 +85,13 @@ impl Paths {
         analysis.fixed_point(self, &order.cyclic);
         for &output in &order.behind {
             analysis.output(self, output);
+        }
+        // Whatever follows from what holds, holds: with what is known now, more is known where packets are held.
+        if self.routes.iter().any(|route| !route.regulated.is_empty()) {
+            analysis.since_entry = analysis.times_since_entry(self);
+            for &output in order.forward.iter().chain(&order.behind) {
+                analysis.output(self, output);
+            }
         }
         self.cyclic = order.cyclic;
         analysis
@@ -107,6 +118,7 @@ impl Analysis<'_> {
             analysed: self.analysed.clone(),
             so_far: self.so_far.clone(),
             alone: self.alone,
+            since_entry: self.since_entry.clone(),
         }
     }
 
@@ -332,6 +344,51 @@ impl Analysis<'_> {
         rate.time_for(shortest).saturating_sub(ROUNDING)
     }
 
+    /// How long packets take since they entered. That they are held takes nothing from the longest that they take up to
+    /// there.
+    fn times_since_entry(&self, paths: &Paths) -> Vec<Vec<(Nanos, Option<Nanos>)>> {
+        let of = |route: &Route| {
+            let (mut least, mut most) = (Nanos::ZERO, Some(Nanos::ZERO));
+            let mut times = vec![(least, most)];
+            for (hop, output) in route.path.iter().zip(&route.outputs) {
+                let link = self.on.link(*hop);
+                let takes = self.least(route.class, link.peak());
+                least = least.saturating_add(takes).saturating_add(link.delay);
+                let bound = paths.outputs[*output].class(route.class).and_then(|of| of.bound.ok());
+                let added = || {
+                    let jitter = link.most_jitter().filter(|_| link.duplicate.is_none())?;
+                    Some(bound?.saturating_add(link.delay).saturating_add(jitter))
+                };
+                most = most.and_then(|most| Some(most.saturating_add(added()?)));
+                times.push((least, most));
+            }
+            times
+        };
+        paths.routes[..self.so_far.len()].iter().map(of).collect()
+    }
+
+    /// By how much the times differ that a class's packets take since they entered up to an output, for each time that
+    /// they pass it, if that is known.
+    fn jitters_since_entry(
+        &self,
+        paths: &Paths,
+        number: usize,
+        class: ClassId,
+    ) -> Option<Vec<Nanos>> {
+        let mut visits: Vec<(Nanos, Nanos)> = Vec::new();
+        let (mut before, mut visit) = (None, 0);
+        for (route, place) in self.routes(paths, number, class) {
+            let (least, most) = *self.since_entry.get(route)?.get(place)?;
+            let most = most?;
+            visit = if before.replace(route) == Some(route) { visit + 1 } else { 0 };
+            match visits.get_mut(visit) {
+                Some(times) => *times = (least.min(times.0), most.max(times.1)),
+                None => visits.push((least, most)),
+            }
+        }
+        Some(visits.into_iter().map(|(least, most)| most.saturating_sub(least)).collect())
+    }
+
     /// The arrival curve of a class at an output.
     fn arrival(
         &self,
@@ -343,8 +400,10 @@ impl Analysis<'_> {
         let entered = entered.filter(|_| self.knows_arrivals[class.index()]);
         let entered = &entered.ok_or(Unbounded::NoArrival)?.buckets;
         let routes = || self.routes(paths, number, class);
-        // Those that were last held together kept to the curve there, as all kept to it together where they entered.
-        let mut together: BTreeMap<&[Hop], (Nanos, Nanos)> = BTreeMap::new();
+        // Those that were last held together kept to the curve there, as all kept to it together where they entered. Since
+        // then they may have passed here before, and do so again.
+        let mut together: BTreeMap<(&[Hop], usize), (Nanos, Nanos)> = BTreeMap::new();
+        let (mut before, mut visit) = (None, 0);
         for (route, place) in routes() {
             let (least, most) = self.so_far[route][place];
             let most = most.map_err(|why| match why {
@@ -352,7 +411,10 @@ impl Analysis<'_> {
                 _ => Unproved::UnboundedUpstream,
             })?;
             let held = paths.routes[route].last_held(place);
-            let (shortest, longest) = together.entry(held).or_insert((least, most));
+            let since = Some((route, held.len()));
+            visit = if before == since { visit + 1 } else { 0 };
+            before = since;
+            let (shortest, longest) = together.entry((held, visit)).or_insert((least, most));
             (*shortest, *longest) = (least.min(*shortest), most.max(*longest));
         }
         let jitters = together.into_values().map(|(least, most)| most.saturating_sub(least));
@@ -369,6 +431,10 @@ impl Analysis<'_> {
             }
         }
         lines.extend(aggregate(parts.iter().map(Vec::as_slice)));
+        if let Some(jitters) = self.jitters_since_entry(paths, number, class) {
+            let later = jitters.into_iter().map(|jitter| with_jitter(entered, jitter));
+            lines.extend(sum(later.collect()));
+        }
         Ok(coarsened(undominated(lines), MOST_LINES))
     }
 

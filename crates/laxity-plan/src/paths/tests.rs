@@ -248,6 +248,30 @@ fn an_output_is_told_what_comes_there() {
     assert_eq!(bounds[&(paths.routes[0].path[0], ClassId(0))], Some(Nanos(4 * MS)));
 }
 
+/// A packet that passes an output twice is there two times, which in a while long enough are the same packet's.
+#[test]
+fn packets_that_pass_twice_count_twice() {
+    let text = |regulate: bool| {
+        format!(
+            "{LINK}scheduler.kind = \"fifo\"
+            class.a.arrival = {{ bucket = \"4000b\", rate = \"1mbit\" }}
+            network.one.between = [\"a\", \"b\"]
+            network.two = {{ between = [\"b\", \"c\"], regulate = {regulate} }}
+            network.three.between = [\"c\", \"a\"]\n{}",
+            source("a", &["a", "b", "c", "a", "b", "c", "a"]),
+        )
+    };
+    for regulate in [false, true] {
+        let paths = paths(&text(regulate));
+        for output in &paths.outputs {
+            let lines = output.classes[0].arrival.as_ref().unwrap();
+            let slowest = lines.iter().min_by_key(|line| line.rate).unwrap();
+            assert_eq!(slowest.rate, Rate(2_000_000), "{regulate} {:?}", output.hop);
+            assert!(slowest.bucket >= Bytes(8_000), "{regulate} {:?}", output.hop);
+        }
+    }
+}
+
 /// Fair queueing shares a link among those that pass it, whatever others weigh and send elsewhere.
 #[test]
 fn a_class_elsewhere_takes_no_share() {

@@ -81,16 +81,23 @@ fn arrival_curves_begin_anew() {
     assert_eq!(buckets(&free, 1), 4_996);
     let long_run = |lines: &[TokenBucket]| *lines.iter().min_by_key(|line| line.rate).unwrap();
     let lines = held.outputs[1].classes[0].arrival.as_deref().unwrap();
-    assert_eq!(long_run(lines), TokenBucket { bucket: Bytes(8_000), rate: Rate(2_000_000) });
-    // Both ways together, 8 ms at the second link.
-    assert_eq!(held.outputs[1].classes[0].bound, Ok(Nanos(8 * MS)));
+    // Both ways together are no more than the class, later by what each may be late.
+    assert_eq!(long_run(lines), TokenBucket { bucket: Bytes(4_996), rate: Rate(1_000_000) });
+    let second = held.outputs[1].classes[0].bound;
+    assert_eq!(second, Ok(Nanos(4_996_000)));
+    // One way has no more than its own burst.
+    let text = text(true);
+    let other = source("a", &["e", "b", "c", "d"]);
+    let alone = paths(text.strip_suffix(&other).unwrap());
+    let lines = alone.outputs[1].classes[0].arrival.as_deref().unwrap();
+    assert_eq!(lines, [TokenBucket { bucket: Bytes(4_000), rate: Rate(1_000_000) }]);
     let Route { regulated, path, .. } = &held.routes[0];
     assert_eq!((&regulated[..], path.len()), (&[1][..], 3));
     // What the first link may take, and from there on both outputs as one.
     let first = held.outputs[0].classes[0].bound.unwrap();
     assert_eq!(first, Nanos(8 * MS));
     let bound = held.routes[0].bound();
-    assert!(about(bound, (8 + 2 + 8 + 2 + 1 + 2) * MS), "{bound:?}");
+    assert!(about(bound, 4_996_000 + (8 + 2 + 2 + 1 + 2) * MS), "{bound:?}");
 }
 
 /// What has come over links of its own is in no order, and what is at the beginning of its path enters there.
