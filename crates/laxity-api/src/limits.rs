@@ -100,6 +100,10 @@ impl Search<'_> {
     fn holds(&self, change: impl FnOnce(&mut Plan)) -> bool {
         let mut plan = self.plan.clone();
         change(&mut plan);
+        self.holds_of(&plan)
+    }
+
+    fn holds_of(&self, plan: &Plan) -> bool {
         plan.networked().is_some_and(|on| Standing::of(on).holds(self.bounded))
     }
 
@@ -115,7 +119,7 @@ impl Search<'_> {
             Some(standing) => {
                 standing.holds_with_arrival(&plan, ClassId(number as u32), self.bounded)
             }
-            None => plan.networked().is_some_and(|on| Standing::of(on).holds(self.bounded)),
+            None => self.holds_of(&plan),
         }
     }
 
@@ -138,10 +142,13 @@ impl Search<'_> {
         let network = self.plan.network.as_ref();
         let link = &network.expect("networks have links").links[number];
         let holds = |rate| {
-            self.holds(|plan| {
-                let network = plan.network.as_mut();
-                network.expect("networks have links").links[number].rate = Rate(rate);
-            })
+            let mut plan = self.plan.clone();
+            let network = plan.network.as_mut();
+            network.expect("networks have links").links[number].rate = Rate(rate);
+            match &self.standing {
+                Some(standing) => standing.holds_with_rate(&plan, number, self.bounded),
+                None => self.holds_of(&plan),
+            }
         };
         LinkLimit {
             link: link.name.clone(),

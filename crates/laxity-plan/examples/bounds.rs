@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p laxity-plan --features parallel --example bounds [PLAN …]`
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -68,6 +68,9 @@ fn table() -> Result<(), Box<dyn std::error::Error>> {
             row(&format!("ring of {nodes}"), percent, &ring(nodes))?;
         }
     }
+    for percent in [30, 60, 90] {
+        row("fat tree of 16 hosts", percent, &fat_tree())?;
+    }
     Ok(())
 }
 
@@ -94,6 +97,26 @@ fn interleaved(links: usize) -> Flows {
 /// A flow from every node to the one before it, all the way round.
 fn ring(nodes: usize) -> Flows {
     (0..nodes).map(|first| (first..first + nodes).map(|node| node % nodes).collect()).collect()
+}
+
+/// A fat tree of four pods (Al-Fares, Loukissas, Vahdat 2008), in which every host sends to the like one of each other
+/// pod: over its edge switch, up to the core and down again.
+fn fat_tree() -> Flows {
+    const PODS: usize = 4;
+    const HOSTS: usize = PODS * PODS;
+    // Each kind of nodes has numbers of its own.
+    let [host, edge, aggregation, core] = [0, HOSTS, HOSTS + 8, HOSTS + 16];
+    let edge_of = |of: usize| edge + of / 2;
+    let way = |from: usize, to: usize| {
+        // Which of two switches it goes over follows from where it goes.
+        let [up, over] = [to % 2, to / 2 % 2];
+        let aggregation_of = |of: usize| aggregation + of / PODS * 2 + up;
+        let core = core + 2 * up + over;
+        let [begin, end] = [host + from, host + to];
+        vec![begin, edge_of(from), aggregation_of(from), core, aggregation_of(to), edge_of(to), end]
+    };
+    let other_pods = |from: usize| (1..PODS).map(move |pod| (from, (from + pod * PODS) % HOSTS));
+    (0..HOSTS).flat_map(other_pods).map(|(from, to)| way(from, to)).collect()
 }
 
 fn row(name: &str, percent: u64, flows: &Flows) -> Result<(), Box<dyn std::error::Error>> {
@@ -130,7 +153,10 @@ fn text(percent: u64, flows: &Flows) -> Result<String, std::fmt::Error> {
     let mut text = format!(
         "version = 1\nlink = {{ rate = \"{RATE}bit\", max-packet = \"1000b\" }}\nscheduler.kind = \"fifo\"\n"
     );
-    for [from, to] in links.keys() {
+    // A link works in both directions.
+    let joined: BTreeSet<[usize; 2]> =
+        links.keys().map(|[from, to]| [*from.min(to), *from.max(to)]).collect();
+    for [from, to] in &joined {
         writeln!(text, "network.l{from}-{to}.between = [\"n{from}\", \"n{to}\"]")?;
     }
     for flow in 0..flows.len() {

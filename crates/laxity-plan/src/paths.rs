@@ -264,6 +264,11 @@ impl Paths {
         here
     }
 
+    /// Whether packets are held anywhere.
+    fn is_regulated(&self) -> bool {
+        self.routes.iter().any(|route| !route.regulated.is_empty())
+    }
+
     /// The order in which outputs are analysed. Classes without arrival curves put them in none, and neither do
     /// those that are held to them in between.
     fn order(&self, knows: &[bool]) -> Order {

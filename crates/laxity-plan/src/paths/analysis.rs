@@ -87,7 +87,7 @@ impl Paths {
             analysis.output(self, output);
         }
         // Whatever follows from what holds, holds: with what is known now, more is known where packets are held.
-        if self.routes.iter().any(|route| !route.regulated.is_empty()) {
+        if self.is_regulated() {
             analysis.since_entry = analysis.times_since_entry(self);
             for &output in order.forward.iter().chain(&order.behind) {
                 analysis.output(self, output);
@@ -109,17 +109,25 @@ impl Paths {
 }
 
 impl Analysis<'_> {
-    /// The same for a plan with the same network, sources and classes, of which some may send something else.
-    pub(super) fn on_another_plan<'b>(&self, on: Networked<'b>) -> Analysis<'b> {
-        Analysis {
+    /// The same for a plan with the same paths, on which no packets are held, where some classes may send something else or
+    /// some links be faster.
+    pub(super) fn on_another_plan<'b>(&self, on: Networked<'b>, paths: &Paths) -> Analysis<'b> {
+        let mut analysis = Analysis {
             on,
             knows_arrivals: self.knows_arrivals.clone(),
             passing: self.passing.clone(),
             analysed: self.analysed.clone(),
             so_far: self.so_far.clone(),
             alone: self.alone,
-            since_entry: self.since_entry.clone(),
+            since_entry: Vec::new(),
+        };
+        for number in 0..analysis.so_far.len() {
+            let unhindered = analysis.unhindered(&paths.routes[number]);
+            for (so_far, (least, _)) in analysis.so_far[number].iter_mut().zip(unhindered) {
+                so_far.0 = least;
+            }
         }
+        analysis
     }
 
     /// Analyses an output again; whether anything is different.

@@ -57,8 +57,8 @@ impl Outlook<'_> {
         self.of(route).is_within(most)
     }
 
-    /// Whether anything is different at an output, by number, from what it is where [another arrival
-    /// curve](Self::with_arrival) was taken instead; without that, everything is.
+    /// Whether anything may be different at an output, by number, from what it is in the outlook that this one was made of;
+    /// of one that was made of none, everything.
     pub fn is_changed(&self, output: usize) -> bool {
         self.changed[output]
     }
@@ -66,29 +66,54 @@ impl Outlook<'_> {
     /// The outlook of a plan that differs from this one in nothing but what a class's arrival curve is. Outputs to which
     /// the same comes as before are not looked at again.
     pub fn with_arrival<'b>(&self, plan: &'b Plan, class: ClassId) -> Option<Outlook<'b>> {
+        let passes = |output: usize| self.paths.outputs[output].class(class).is_some();
+        Some(self.with(plan.networked()?, passes, |changes| changes))
+    }
+
+    /// The outlook of a plan that differs from this one in nothing but what a link's rate is. Outputs that no packets come
+    /// to that have passed it are not looked at again.
+    pub fn with_rate<'b>(&self, plan: &'b Plan, link: usize) -> Option<Outlook<'b>> {
+        let is_over = |output: usize| self.paths.outputs[output].hop.link as usize == link;
+        // How early packets come is different, too, behind outputs at which nothing else is.
+        Some(self.with(plan.networked()?, is_over, |_| true))
+    }
+
+    /// The outlook of another plan, in which the outputs are different of which that is said, and those behind where it
+    /// follows from whether anything was found to be.
+    fn with<'b>(
+        &self,
+        on: Networked<'b>,
+        is_different: impl Fn(usize) -> bool,
+        follows: impl Fn(bool) -> bool,
+    ) -> Outlook<'b> {
+        if self.paths.is_regulated() {
+            // What is known of packets that are held depends on every output before.
+            return on.outlook();
+        }
         let mut paths = self.paths.clone();
-        let mut analysis = self.analysis.on_another_plan(plan.networked()?);
+        let mut analysis = self.analysis.on_another_plan(on, &paths);
         let mut changed = vec![false; paths.outputs.len()];
-        let passes = |output: &usize| self.paths.outputs[*output].class(class).is_some();
-        let is_affected = |changed: &[bool], output: &usize| {
-            passes(output) || self.fed_by[*output].iter().any(|from| changed[*from])
+        let is_affected = |changed: &[bool], output: usize| {
+            is_different(output) || self.fed_by[output].iter().any(|from| changed[*from])
         };
-        for output in &self.order.forward {
+        for &output in &self.order.forward {
             if is_affected(&changed, output) {
-                changed[*output] = analysis.changes(&mut paths, *output) || passes(output);
+                let changes = analysis.changes(&mut paths, output);
+                changed[output] = is_different(output) || follows(changes);
             }
         }
-        if self.order.cyclic.iter().any(|output| is_affected(&changed, output)) {
+        if self.order.cyclic.iter().any(|output| is_affected(&changed, *output)) {
             analysis.fixed_point_anew(&mut paths, &self.order.cyclic);
             self.order.cyclic.iter().for_each(|output| changed[*output] = true);
         }
-        for output in &self.order.behind {
+        for &output in &self.order.behind {
             if is_affected(&changed, output) {
-                changed[*output] = analysis.changes(&mut paths, *output) || passes(output);
+                let changes = analysis.changes(&mut paths, output);
+                changed[output] = is_different(output) || follows(changes);
             }
         }
         let (order, fed_by) = (self.order.clone(), self.fed_by.clone());
-        Some(Outlook { paths, analysis, order, fed_by, changed })
+        Outlook { paths, analysis, order, fed_by, changed }
     }
 
     fn of(&self, route: usize) -> EndToEnd<'_> {

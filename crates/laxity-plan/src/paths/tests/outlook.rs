@@ -52,9 +52,46 @@ fn ring_and_row() -> String {
     text
 }
 
+/// The same with packets that are held in the ring.
+fn held() -> String {
+    ring_and_row().replace("network.r0.", "network.r0.regulate = true\nnetwork.r0.")
+}
+
+/// Whether a part is what the whole says.
+fn is_like(part: &Outlook<'_>, whole: &Paths, before: &Outlook<'_>) {
+    for (at, (part_of, whole_of)) in part.paths().outputs.iter().zip(&whole.outputs).enumerate() {
+        assert_eq!(part_of.classes, whole_of.classes);
+        if !part.is_changed(at) {
+            assert_eq!(part_of.classes, before.paths().outputs[at].classes);
+        }
+    }
+    for (number, route) in whole.routes.iter().enumerate() {
+        assert_eq!(part.is_bounded(number), route.bound().is_ok());
+        let Ok(bound) = route.bound() else { continue };
+        assert!(part.is_within(number, bound), "{route:?}");
+        assert!(!part.is_within(number, bound - Nanos(1)), "{route:?}");
+    }
+}
+
+#[test]
+fn another_rate_changes_what_is_behind() {
+    for text in [mixed(), ring_and_row(), held()] {
+        let today = plan(&text);
+        let outlook = today.networked().unwrap().outlook();
+        for link in 0..today.network.as_ref().unwrap().links.len() {
+            for rate in [3_000_000, 7_999_999, 100_000_000] {
+                let mut other = today.clone();
+                other.network.as_mut().unwrap().links[link].rate = Rate(rate);
+                let on = other.networked().unwrap();
+                is_like(&outlook.with_rate(&other, link).unwrap(), &on.paths(), &outlook);
+            }
+        }
+    }
+}
+
 #[test]
 fn another_burst_changes_what_it_reaches() {
-    for text in [mixed(), ring_and_row()] {
+    for text in [mixed(), ring_and_row(), held()] {
         let today = plan(&text);
         let outlook = today.networked().unwrap().outlook();
         for class in 0..today.classes.len() {
@@ -62,22 +99,8 @@ fn another_burst_changes_what_it_reaches() {
                 let mut other = today.clone();
                 other.classes[class].arrival.as_mut().unwrap().buckets[0].bucket = Bytes(bucket);
                 let on = other.networked().unwrap();
-                let whole = on.paths();
                 let part = outlook.with_arrival(&other, ClassId(class as u32)).unwrap();
-                for (at, (part_of, whole_of)) in
-                    part.paths().outputs.iter().zip(&whole.outputs).enumerate()
-                {
-                    assert_eq!(part_of.classes, whole_of.classes);
-                    if !part.is_changed(at) {
-                        assert_eq!(part_of.classes, outlook.paths().outputs[at].classes);
-                    }
-                }
-                for (number, route) in whole.routes.iter().enumerate() {
-                    assert_eq!(part.is_bounded(number), route.bound().is_ok());
-                    let Ok(bound) = route.bound() else { continue };
-                    assert!(part.is_within(number, bound), "{route:?}");
-                    assert!(!part.is_within(number, bound - Nanos(1)), "{route:?}");
-                }
+                is_like(&part, &on.paths(), &outlook);
             }
         }
     }

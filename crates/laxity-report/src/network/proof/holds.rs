@@ -37,8 +37,16 @@ impl<'a> Standing<'a> {
     /// Whether that goes on if a class's arrival curve is what this plan says, which differs in nothing else from one of
     /// which everything holds.
     pub fn holds_with_arrival(&self, plan: &Plan, class: ClassId, bounded: usize) -> bool {
+        self.with(plan, self.outlook.with_arrival(plan, class), bounded)
+    }
+
+    /// The same if a link's rate is what this plan says.
+    pub fn holds_with_rate(&self, plan: &Plan, link: usize, bounded: usize) -> bool {
+        self.with(plan, self.outlook.with_rate(plan, link), bounded)
+    }
+
+    fn with(&self, plan: &Plan, outlook: Option<Outlook<'_>>, bounded: usize) -> bool {
         let on = plan.networked();
-        let outlook = self.outlook.with_arrival(plan, class);
         on.zip(outlook).is_some_and(|(on, outlook)| Standing { on, outlook }.holds(bounded))
     }
 }
