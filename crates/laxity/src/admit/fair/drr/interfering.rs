@@ -39,19 +39,28 @@ use alloc::vec::Vec;
 use num_traits::{One, Zero};
 
 use super::{Guarantee, Round, Turn};
-use crate::admit::path::{ROUNDING, lowered};
-use crate::admit::{Service, Unbounded, arrival_curve};
-use crate::curve::{Curve, Exact, bytes_per_nano, ceil_nanos, exact, exact_nanos};
+use crate::admit::path::{ROUNDING, aggregate, coarsened, lowered, undominated};
+use crate::admit::{Service, Unbounded, arrival_curve, floor_rate};
+use crate::curve::{Curve, Exact, Piece, bytes_per_nano, ceil_nanos, exact, exact_nanos};
 use crate::units::{Bytes, Nanos, Rate};
 
 /// So often all classes are looked at.
-const MOST_LOOKS: usize = 4;
+const MOST_LOOKS: usize = 3;
 
 /// So many turns are looked at one by one, of all classes together.
 const MOST_TURNS: usize = 32;
 
-/// Among more classes than these each is guaranteed what it is whatever the others send: every class
-/// is looked at beside every other, again for each turn.
+/// Among more classes than these they are not looked at turn by turn: fractions of many classes have no small
+/// denominator, and it would take a second.
+const MANY: usize = 12;
+
+/// So many lines of what each class sends are looked at: of one that has come some way there may be more.
+const FEW_LINES: usize = 3;
+
+/// So many lines of what others send together are looked at.
+const MOST_LINES: usize = 32;
+
+/// Among more classes than these each is guaranteed what it is whatever the others send.
 const MOST_CLASSES: usize = 64;
 
 /// What all classes are guaranteed.
@@ -68,6 +77,9 @@ pub(super) fn guarantees(rate: Rate, classes: &[Turn]) -> Vec<Guarantee> {
     for (&place, &class) in places.iter().zip(&present) {
         let last = behind_all(rate, &present, class);
         found[place].bound = shorter(found[place].bound, last);
+    }
+    if present.len() > MANY {
+        return found;
     }
     for _ in 0..MOST_LOOKS {
         let known: Vec<_> = places.iter().map(|&place| found[place].clone()).collect();
@@ -105,7 +117,8 @@ impl Turn {
         if !self.is_known() {
             return None;
         }
-        let comes = arrival_curve(&self.traffic.arrival);
+        let lines = undominated(self.traffic.arrival.clone());
+        let comes = arrival_curve(&coarsened(lines, FEW_LINES));
         let by_delay = known.bound.ok().map(|delay| {
             let delay = exact_nanos(delay.saturating_add(ROUNDING));
             comes.shift(&-delay)
@@ -128,9 +141,10 @@ fn behind_all(rate: Rate, classes: &[&Turn], class: &Turn) -> Option<Nanos> {
     if class.traffic.arrival.is_empty() || !others().all(|other| other.is_known()) {
         return None;
     }
-    let curves: Vec<_> = others().map(|other| arrival_curve(&other.traffic.arrival)).collect();
+    let lines = aggregate(others().map(|other| other.traffic.arrival.as_slice()));
+    let sent = arrival_curve(&coarsened(lines, MOST_LINES));
     // What comes while the last byte is sent is too late.
-    let begun = Curve::line(rate).sub(&Curve::sum(&curves)).add(&Curve::constant(Bytes(1)));
+    let begun = Curve::line(rate).sub(&sent).add(&Curve::constant(Bytes(1)));
     let served = begun.nondecreasing_lower_closure()?.clamp_at_zero();
     let served = served.shift(&bytes_per_nano(rate).recip());
     let waits = Curve::horizontal_distance(&arrival_curve(&class.traffic.arrival), &served)?;
@@ -192,7 +206,7 @@ impl Look<'_> {
             ref arrival => Curve::horizontal_distance(&arrival_curve(arrival), &served),
         };
         let bound = shorter(known.bound, waits.and_then(|waits| ceil_nanos(&waits)));
-        let curve = served.greatest_convex_minorant();
+        let curve = rounded(&served.greatest_convex_minorant(), &before);
         let service = match curve == before {
             true => service.clone(),
             false => Service { curve, late: Nanos::ZERO },
@@ -250,6 +264,21 @@ impl Look<'_> {
         let weight = Exact::one() + quanta.sum::<Exact>() / quantum;
         Some(self.left(&all)?.scale(&weight.recip()))
     }
+}
+
+/// No more than a convex curve and no less than another below it: few lines of whole nanoseconds and bits a second, for
+/// what is worked out from fractions has longer ones.
+fn rounded(curve: &Curve, least: &Curve) -> Curve {
+    let line = |piece: &Piece| {
+        let rate = floor_rate(&piece.slope)?;
+        let late = ceil_nanos(&(&piece.start - &piece.value / &piece.slope))?;
+        Some(Curve::rate_latency(rate, late))
+    };
+    let pieces = curve.pieces();
+    let step = pieces.len().div_ceil(FEW_LINES);
+    // The last counts in the long run.
+    let few = pieces.iter().rev().step_by(step).filter_map(line);
+    few.fold(least.clone(), |all, line| all.maximum(&line))
 }
 
 fn constant(bytes: Exact) -> Curve {
