@@ -142,6 +142,19 @@ fn gone(before: &Setup, after: &Setup) -> BTreeSet<Key> {
     gone
 }
 
+/// The objects that go, or with which others do, whose numbers come back somewhere else.
+fn used_again(before: &Setup, after: &Setup, gone: &BTreeSet<Key>) -> BTreeSet<Key> {
+    let mut used_again = BTreeSet::new();
+    let qdiscs = gone.iter().filter(|key| key.sort == Sort::Qdisc && after.get(key).is_some());
+    for key in qdiscs {
+        let mut next = Some(*key);
+        while let Some(key) = next.filter(|key| used_again.insert(*key)) {
+            next = before.get(&key).and_then(|object| before.above(object));
+        }
+    }
+    used_again
+}
+
 /// Whether the kernel makes the new one of the old one without taking it away.
 fn can_become(old: &Object, new: &Object) -> bool {
     if old == new {
@@ -210,12 +223,14 @@ impl<'a> Difference<'a> {
         let qdiscs = before.iter().filter(|(key, _)| key.sort == Sort::Qdisc);
         let at: HashMap<Handle, &Object> =
             qdiscs.map(|(_, object)| (object.parent, object)).collect();
+        let used_again = used_again(before, after, &gone);
         // A number that is in use somewhere else is free only after that was deleted.
         let replaces = |(key, new): (&Key, &Object)| {
             let old = at.get(&new.parent).filter(|old| gone.contains(&Key::of(old)))?;
             let stays = before.above(old).is_none_or(|above| !gone.contains(&above));
             let is_free = before.get(key).is_none();
-            (new.sort == Sort::Qdisc && stays && is_free).then_some(new.parent)
+            let frees = used_again.contains(&Key::of(old));
+            (new.sort == Sort::Qdisc && stays && is_free && !frees).then_some(new.parent)
         };
         let replaced = after.iter().filter_map(replaces).collect();
         let leaves = before.leaves();

@@ -9,8 +9,10 @@
 //! was lost, too, and while that is sent. With arrival curves A_j of the classes before and C the rate, a
 //! packet is sent at the t at which `C (t - lost) - sum A_j(t)` is what it was, so each nanosecond that is
 //! lost delays it by `C / (C - sum A_j'(t))`; these slopes never grow, so those where the bound is hold
-//! from there on. Under deficit round robin a class whose bound counts on what others send, and not only on their
-//! turns, is delayed by no more than if all of these went before it.
+//! from there on.
+//!
+//! Under deficit round robin a bound may count on what others send, and so on when: once anything was lost, a class has what
+//! it has whatever others send, and that as much later as was lost.
 
 use std::collections::HashMap;
 
@@ -23,7 +25,9 @@ use crate::model::{Class, Plan, SchedulerSpec};
 /// By how much a class's packets are later when the link is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Growth {
-    /// So many nanoseconds ...
+    /// So much once anything was lost, and ...
+    at_once: Nanos,
+    /// ... so many nanoseconds ...
     later: u64,
     /// ... for each that many.
     lost: u64,
@@ -31,7 +35,10 @@ pub struct Growth {
 
 impl Growth {
     /// As much.
-    const NONE: Growth = Growth { later: 1, lost: 1 };
+    const NONE: Growth = Growth { at_once: Nanos::ZERO, later: 1, lost: 1 };
+
+    /// Without end.
+    const ENDLESS: Growth = Growth { at_once: Nanos::MAX, ..Growth::NONE };
 
     /// By how much packets are later if so much was lost, rounded up.
     pub fn of(self, lost: Nanos) -> Nanos {
@@ -41,7 +48,7 @@ impl Growth {
         let later = u128::from(lost.0) * u128::from(self.later);
         let left = u128::from(self.lost);
         let later = if left == 0 { u128::MAX } else { later.div_ceil(left) };
-        Nanos(u64::try_from(later).unwrap_or(u64::MAX))
+        self.at_once.saturating_add(Nanos(u64::try_from(later).unwrap_or(u64::MAX)))
     }
 }
 
@@ -77,7 +84,7 @@ impl Plan {
             let at = bound.saturating_sub(last_byte);
             let before = self.leaves().filter(|(other, _)| levels[other.index()] < level);
             let slope: u64 = before.map(|(_, class)| slope(class, at)).sum();
-            Growth { later: rate.0, lost: rate.0.saturating_sub(slope) }
+            Growth { later: rate.0, lost: rate.0.saturating_sub(slope), ..Growth::NONE }
         };
         // The classes on a level all have one bound, if they have any.
         let mut known = HashMap::new();
@@ -91,19 +98,12 @@ impl Plan {
 
     fn growths_of_turns(&self, bounds: &Bounds) -> Vec<Growth> {
         let alone = self.drr_bounds_whatever_others_send();
-        let shortest = bounds.iter().flatten().min().copied().unwrap_or_default();
-        // No slope of a class is higher later.
-        let slope = |class: &Class| slope(class, shortest);
-        let all = self.leaves().map(|(_, class)| slope(class)).fold(0, u64::saturating_add);
-        let growth = |(class, (bound, alone)): (&Class, (&Result<Nanos, _>, &Result<Nanos, _>))| {
-            let others = all.saturating_sub(slope(class));
-            let rate = self.link.rate.0;
-            match bound == alone {
-                true => Growth::NONE,
-                false => Growth { later: rate, lost: rate.saturating_sub(others) },
-            }
+        let growth = |(bound, alone): (&Result<Nanos, _>, &Result<Nanos, _>)| match (bound, alone) {
+            (Ok(bound), Ok(alone)) => Growth { at_once: *alone - *bound, ..Growth::NONE },
+            (Ok(_), Err(_)) => Growth::ENDLESS,
+            (Err(_), _) => Growth::NONE,
         };
-        self.classes.iter().zip(bounds.iter().zip(&alone)).map(growth).collect()
+        bounds.iter().zip(&alone).map(growth).collect()
     }
 }
 
@@ -124,14 +124,18 @@ mod tests {
 
     use super::*;
 
-    fn growths(kind: &str) -> Vec<Growth> {
+    fn plan(kind: &str) -> Plan {
         let text = format!(
             "version = 1\nlink = {{ rate = \"1mbit\", max-packet = \"1000b\" }}\nscheduler = {{ kind = \"{kind}\" }}\n\
              [class.first]\nlevel = 0\narrival = {{ bucket = \"100b\", rate = \"500kbit\", packet = \"100b\" }}\n\
              [class.second]\nlevel = 1\narrival = {{ bucket = \"100b\", rate = \"250kbit\", packet = \"100b\" }}\n\
              [class.third]\nlevel = 2\narrival = {{ bucket = \"100b\", rate = \"1kbit\", packet = \"100b\" }}\n"
         );
-        Plan::parse(&text, "test.toml", Path::new(".")).unwrap().growths()
+        Plan::parse(&text, "test.toml", Path::new(".")).unwrap()
+    }
+
+    fn growths(kind: &str) -> Vec<Growth> {
+        plan(kind).growths()
     }
 
     #[test]
@@ -142,11 +146,15 @@ mod tests {
         assert_eq!(of(1_000), [1_000, 2_000, 4_000]);
         assert_eq!(of(1), [1, 2, 4]);
         assert_eq!(growths("fifo"), [Growth::NONE; 3]);
-        // Behind all others, of which 251, 501 and 750 kbit/s come.
-        let round_robin = growths("drr");
-        let of = |lost| round_robin.iter().map(|one| one.of(Nanos(lost)).0).collect::<Vec<_>>();
-        assert_eq!(of(749), [1_000, 1_502, 2_996]);
-        let all = Growth { later: 1, lost: 0 };
+        // What round robin promises whatever others send, as much later.
+        let (drr, lost) = (plan("drr"), Nanos(749));
+        let alone = drr.drr_bounds_whatever_others_send();
+        for ((growth, bound), alone) in drr.growths().iter().zip(drr.bounds()).zip(alone) {
+            let later = bound.unwrap().saturating_add(growth.of(lost));
+            assert_eq!(later, alone.map_or(Nanos::MAX, |alone| alone + lost));
+            assert_eq!(growth.of(Nanos::ZERO), Nanos::ZERO);
+        }
+        let all = Growth { later: 1, lost: 0, ..Growth::NONE };
         assert_eq!((all.of(Nanos(0)), all.of(Nanos(1))), (Nanos(0), Nanos::MAX));
     }
 }

@@ -127,7 +127,8 @@ fn judge(seed: u64, discipline: Discipline, latest: u64, judged: &mut Judged) {
         );
     }
     caller.drain(forwarder, draw);
-    if followed.len() == 1 && discipline != Discipline::Priority {
+    let grows = matches!(discipline, Discipline::Priority | Discipline::Drr);
+    if followed.len() == 1 && !grows {
         allowances_are_what_was_late(&caller.events);
     }
     let mut plans = followed.iter();

@@ -49,7 +49,13 @@ pub struct Turn {
 /// The delay bound of each class under [`Drr`](crate::sched::Drr) on a link of `rate`, by what those
 /// others send of which that is [kept](Turn::kept).
 pub fn drr(rate: Rate, classes: &[Turn]) -> Vec<Result<Nanos, Unbounded>> {
-    interfering::guarantees(rate, classes).into_iter().map(|of| of.bound).collect()
+    match interfering::guarantees(rate, classes) {
+        Some(all) => all.into_iter().map(|of| of.bound).collect(),
+        None => {
+            let round = Round::of(rate, classes);
+            classes.iter().map(|class| round.bound(class)).collect()
+        }
+    }
 }
 
 /// By what each class is served under [`Drr`](crate::sched::Drr) on a link of `rate`, with what those
@@ -58,7 +64,13 @@ pub fn drr(rate: Rate, classes: &[Turn]) -> Vec<Result<Nanos, Unbounded>> {
 /// # Errors
 /// If that is later than [`Nanos`] hold.
 pub fn drr_services(rate: Rate, classes: &[Turn]) -> Vec<Result<Service, Unbounded>> {
-    interfering::guarantees(rate, classes).into_iter().map(|of| of.service).collect()
+    match interfering::guarantees(rate, classes) {
+        Some(all) => all.into_iter().map(|of| of.service).collect(),
+        None => {
+            let round = Round::of(rate, classes);
+            classes.iter().map(|class| round.service(class)).collect()
+        }
+    }
 }
 
 /// What a class is guaranteed.

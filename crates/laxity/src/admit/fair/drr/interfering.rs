@@ -63,23 +63,22 @@ const MOST_LINES: usize = 32;
 /// Among more classes than these each is guaranteed what it is whatever the others send.
 const MOST_CLASSES: usize = 64;
 
-/// What all classes are guaranteed.
-pub(super) fn guarantees(rate: Rate, classes: &[Turn]) -> Vec<Guarantee> {
-    let round = Round::of(rate, classes);
-    let mut found: Vec<_> = classes.iter().map(|class| round.guarantee(class)).collect();
+/// What all classes are guaranteed; `None` if what they send counts for nothing.
+pub(super) fn guarantees(rate: Rate, classes: &[Turn]) -> Option<Vec<Guarantee>> {
     // By the places of those that have turns.
     let (places, present): (Vec<usize>, Vec<&Turn>) =
         classes.iter().enumerate().filter(|(_, class)| !class.traffic.is_absent()).unzip();
-    if present.len() > MOST_CLASSES || present.len() < 2 || !present.iter().any(|of| of.is_known())
-    {
-        return found;
+    if !(2..=MOST_CLASSES).contains(&present.len()) || !present.iter().any(|of| of.is_known()) {
+        return None;
     }
+    let round = Round::of(rate, classes);
+    let mut found: Vec<_> = classes.iter().map(|class| round.guarantee(class)).collect();
     for (&place, &class) in places.iter().zip(&present) {
         let last = behind_all(rate, &present, class);
         found[place].bound = shorter(found[place].bound, last);
     }
     if present.len() > MANY {
-        return found;
+        return Some(found);
     }
     for _ in 0..MOST_LOOKS {
         let known: Vec<_> = places.iter().map(|&place| found[place].clone()).collect();
@@ -94,7 +93,7 @@ pub(super) fn guarantees(rate: Rate, classes: &[Turn]) -> Vec<Guarantee> {
             break;
         }
     }
-    found
+    Some(found)
 }
 
 fn shorter(known: Result<Nanos, Unbounded>, other: Option<Nanos>) -> Result<Nanos, Unbounded> {
