@@ -60,7 +60,8 @@
 //! there. A delay lasts from [`arrive`](Forwarder::arrive) to the last bit out of the queue behind. The
 //! allowance is never more than the sum of all that was late since the link was idle, and one nanosecond
 //! for each time that something was lost; under static priority it is more by what goes first in the time
-//! that was lost ([`growths`](laxity_plan::Plan::growths)).
+//! that was lost, and under deficit round robin by what a bound is shorter for counting on what others send
+//! ([`growths`](laxity_plan::Plan::growths)).
 //!
 //! The reason: whatever a scheduler guarantees on a link that sends without pause holds for times that
 //! count as if nobody had been late, but for what was lost, by which everything comes later; and the queue
