@@ -77,6 +77,11 @@ fn bounded(proof: &Proof) -> usize {
     proof.paths.iter().filter(|path| path.bound_ns.is_some()).count()
 }
 
+/// Whether what is proved holds, with bounds for at least so many paths: what [`Standing::holds`] says.
+fn keeps(proof: &Proof, least: usize) -> bool {
+    proof.admitted != Some(false) && bounded(proof) >= least
+}
+
 struct Search<'a> {
     plan: &'a Plan,
     /// So many paths have a bound today.
@@ -112,7 +117,7 @@ impl Search<'_> {
         let mut plan = self.plan.clone();
         let arrival = plan.classes[number].arrival.as_mut();
         let lines = arrival.into_iter().flat_map(|arrival| &mut arrival.buckets);
-        if let Some(line) = lines.min_by_key(|line| (line.rate, line.bucket)) {
+        if let Some(line) = lines.min_by_key(|line| in_the_long_run(line)) {
             line.bucket = Bytes(bytes);
         }
         match &self.standing {
@@ -164,8 +169,10 @@ impl Search<'_> {
     fn class(&self, number: usize, today: &Proof) -> ClassLimit {
         let class = &self.plan.classes[number];
         let lines = class.arrival.as_ref().map_or(&[][..], |arrival| &arrival.buckets);
-        let in_the_long_run = |line: &&TokenBucket| (line.rate, line.bucket);
-        let burst = lines.iter().min_by_key(in_the_long_run).map_or(Bytes(0), |line| line.bucket);
+        let burst = lines
+            .iter()
+            .min_by_key(|line| in_the_long_run(line))
+            .map_or(Bytes(0), |line| line.bucket);
         let with_deadline = |ns| self.holds(|plan| plan.classes[number].deadline = Some(Nanos(ns)));
         let packet = self.plan.max_packet(class).0;
         let bounds = || today.paths.iter().filter(|path| path.class == class.name);
@@ -195,14 +202,18 @@ impl Search<'_> {
             let why = lost.unbounded.clone().unwrap_or_default();
             Some(format!("{}, {}, has no bound: {why}.", lost.class, lost.nodes.join(" → ")))
         };
-        let is_admitted = beyond.admitted != Some(false);
-        let breaks = match (is_admitted && bounded(&beyond) >= self.bounded, beyond.admitted) {
+        let breaks = match (keeps(&beyond, self.bounded), beyond.admitted) {
             (true, _) => None,
             (false, Some(false)) => Some(beyond.statement.clone()),
             (false, _) => unbounded(),
         };
         (percent > 0).then_some(LoadLimit { percent, breaks })
     }
+}
+
+/// By what the line of an arrival curve that counts in the long run is the least.
+fn in_the_long_run(line: &TokenBucket) -> (Rate, Bytes) {
+    (line.rate, line.bucket)
 }
 
 /// The smallest value that holds, to a percent, if the most does: what holds goes on holding above, and may be known to
@@ -361,7 +372,7 @@ mod tests {
                 let plan = plan.with_traffic(percent);
                 let on = plan.networked().unwrap();
                 let Ok(Checked::Network(whole)) = check(&plan) else { unreachable!("as before") };
-                let expected = whole.admitted != Some(false) && bounded(&whole) >= least;
+                let expected = keeps(&whole, least);
                 assert_eq!(Standing::of(on).holds(least), expected, "{path:?} at {percent} %");
                 verdicts[usize::from(expected)] += 1;
             }
