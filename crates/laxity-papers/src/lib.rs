@@ -113,7 +113,12 @@ impl Repetition {
 
     /// The verdicts as a table.
     pub fn verdict_table(&self) -> String {
-        verdict::verdict_table(&self.verdicts)
+        verdict::verdict_table(self.verdicts.iter())
+    }
+
+    /// Those that lie outside their tolerance, as a table.
+    pub fn table_of_failing(&self) -> String {
+        verdict::verdict_table(self.verdicts.iter().filter(|verdict| !verdict.holds))
     }
 }
 

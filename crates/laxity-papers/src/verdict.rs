@@ -69,8 +69,8 @@ fn within((least, most): (f64, f64), value: f64) -> bool {
 }
 
 /// The verdicts as a table.
-pub(super) fn verdict_table(verdicts: &[Verdict]) -> String {
-    let rows = verdicts.iter().map(|verdict| {
+pub(super) fn verdict_table<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> String {
+    let rows = verdicts.map(|verdict| {
         vec![
             verdict.what.clone(),
             verdict.of.clone(),

@@ -33,6 +33,8 @@ pub fn run(arguments: &Reproduce) -> Result<Promises, Failure> {
     }
     if arguments.json {
         print_json(&repetitions)?;
+    } else if repetitions.len() > 1 {
+        print(&failing(&repetitions))?;
     }
     Ok(Promises::kept_if(repetitions.iter().all(Repetition::holds)))
 }
@@ -65,6 +67,19 @@ fn write(mut output: Output, repetition: &Repetition) -> Result<(), Failure> {
     }
     output.write_json("verdicts.json", repetition)?;
     output.publish()
+}
+
+/// What fails of several papers, once more at the end, where it is not overlooked.
+fn failing(repetitions: &[Repetition]) -> String {
+    let failing = repetitions.iter().filter(|repetition| !repetition.holds());
+    let tables = failing.map(|repetition| {
+        format!(
+            "\nOutside its tolerance, {}\n{}\n",
+            repetition.paper,
+            repetition.table_of_failing()
+        )
+    });
+    tables.collect()
 }
 
 fn text(repetition: &Repetition, out: Option<&Path>) -> String {
