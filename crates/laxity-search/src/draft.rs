@@ -100,6 +100,8 @@ pub struct LinkDraft {
     pub rate: u64,
     /// Propagation in ns.
     pub delay: u64,
+    /// Whether what comes over it is held to its arrival curves again.
+    pub regulate: bool,
     /// The keys of its scheduler; none for that of the plan.
     pub scheduler: String,
 }
@@ -161,12 +163,15 @@ impl Draft {
         let _ = writeln!(text, "\n[scheduler]\n{}", scheduler.replace(", ", "\n"));
         self.classes.iter().for_each(|class| class.write(&mut text));
         for (number, link) in self.links.iter().enumerate() {
-            let LinkDraft { between: [from, to], rate, delay, scheduler } = link;
+            let LinkDraft { between: [from, to], rate, delay, regulate, scheduler } = link;
             let _ = writeln!(
                 text,
                 "\n[network.l{number}]\nbetween = [\"n{from}\", \"n{to}\"]\nrate = \"{rate}bit\"\n\
                  delay = \"{delay}ns\""
             );
+            if *regulate {
+                text += "regulate = true\n";
+            }
             if !scheduler.is_empty() {
                 let _ = writeln!(text, "scheduler = {{ {scheduler} }}");
             }

@@ -107,6 +107,8 @@ pub static ALL: &[Fault] = &[
     Fault::plan(Network, "outputs' bounds a packet too short", proved::less_a_packet),
     Fault::plan(Network, "outputs set up for what enters the network", built::for_what_enters),
     Fault::plan(Network, "jitter as if no packets were short", proved::no_short_packets),
+    Fault::plan(Network, "regulators that hold nothing", built::unregulated),
+    Fault::plan(Network, "regulators of curves a packet higher", built::looser_regulators),
     Fault::plan(Tdp, "paths a frame too short", proved::less_a_frame),
     Fault::plan(Tdp, "frames reserved for half of what is sent", built::half_reserved),
 ];

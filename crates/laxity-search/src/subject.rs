@@ -1,8 +1,10 @@
 //! What is under search: a plan, what is proved of it, and the schedulers that it builds.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use laxity::packet::ClassId;
+use laxity::regulator::Regulator;
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 use laxity_adversary::contract::{Contract, contracts};
@@ -33,6 +35,8 @@ pub struct Subject {
     pub outputs: Vec<Output>,
     /// The ways that packets take, by the name of their class or path; `None` for names that nothing has.
     pub feeds: Vec<Option<Feed>>,
+    /// What holds packets in front of outputs, without history.
+    pub regulators: Vec<Regulator>,
     /// What classes keep to, by number.
     pub contracts: Vec<Contract>,
     /// Whether consecutive windows are proved to be kept.
@@ -61,6 +65,8 @@ pub struct Feed {
     pub class: usize,
     /// The outputs on the way.
     pub outputs: Vec<usize>,
+    /// The regulator in front of each, if there is one.
+    pub regulators: Vec<Option<usize>>,
     /// The delay bound over the whole of it.
     pub bound: Option<u64>,
 }
@@ -88,7 +94,12 @@ impl Subject {
         for class in &draft.classes {
             let number = plan.class(&format!("c{}", class.name)).map(ClassId::index);
             let leaf = number.filter(|number| plan.classes[*number].is_leaf());
-            let feed = leaf.map(|class| Feed { class, outputs: vec![0], bound: None });
+            let feed = leaf.map(|class| Feed {
+                class,
+                outputs: vec![0],
+                regulators: vec![None],
+                bound: None,
+            });
             set(&mut feeds, class.name, feed);
         }
         Subject {
@@ -98,6 +109,7 @@ impl Subject {
             contracts: contracts(plan),
             outputs: vec![output],
             feeds,
+            regulators: Vec::new(),
             simulated: plan.clone(),
             plan: plan.clone(),
             build: as_built,
@@ -119,13 +131,27 @@ impl Subject {
             let bounds = (0..plan.classes.len() as u32).map(bound).collect();
             outputs.push(Output { rate: here.link.rate.0, plan: here, delay, bounds });
         }
-        let mut feeds = Vec::new();
+        let (mut feeds, mut regulators, mut ways) = (Vec::new(), Vec::new(), HashMap::new());
         for (path, source) in draft.paths.iter().zip(&plan.sources) {
             let class = source.class().expect("a path's source");
             let route = paths.route(class, source.path(), false).map(|route| &paths.routes[route]);
+            // A regulator for each way on which packets of a class come to it.
+            let mut regulator = |outputs: &[usize]| {
+                *ways.entry((class, outputs.to_vec())).or_insert_with(|| {
+                    let arrival = plan.classes[class.index()].arrival.as_ref();
+                    regulators.push(Regulator::new(arrival.expect("what is held").meter()));
+                    regulators.len() - 1
+                })
+            };
             let feed = route.map(|route| Feed {
                 class: class.index(),
                 outputs: route.outputs.clone(),
+                regulators: (0..route.outputs.len())
+                    .map(|place| {
+                        let is_held = route.regulated.contains(&place);
+                        is_held.then(|| regulator(&route.outputs[..=place]))
+                    })
+                    .collect(),
                 bound: route.bound().ok().map(ns),
             });
             set(&mut feeds, path.name, feed);
@@ -137,6 +163,7 @@ impl Subject {
             contracts: contracts(plan),
             outputs,
             feeds,
+            regulators,
             simulated: plan.clone(),
             plan: plan.clone(),
             build: as_built,
@@ -151,7 +178,8 @@ impl Subject {
         for (path, source) in draft.paths.iter().zip(&plan.sources) {
             let class = source.class().expect("a path's source");
             let bound = bounds.get(&class).and_then(|bound| Some(bound.as_ref().ok()?.delay().0));
-            let feed = Feed { class: class.index(), outputs: Vec::new(), bound };
+            let class = class.index();
+            let feed = Feed { class, outputs: Vec::new(), regulators: Vec::new(), bound };
             set(&mut feeds, path.name, Some(feed));
         }
         let mut contracts = contracts(plan);
@@ -168,6 +196,7 @@ impl Subject {
             contracts,
             outputs: Vec::new(),
             feeds,
+            regulators: Vec::new(),
             simulated: plan.clone(),
             plan: plan.clone(),
             build: as_built,

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use laxity::packet::{ClassId, FlowId, Packet};
+use laxity::regulator::Regulator;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 
@@ -15,6 +16,7 @@ use laxity_adversary::arrival::{Arrival, BYTE};
 pub struct Testbed<'a> {
     subject: &'a Subject,
     ports: Vec<Port>,
+    regulators: Vec<Regulator>,
     travels: Vec<Travel>,
     drops: Vec<(Packet, DropReason)>,
     /// The classes that do not keep to their contracts, and have no bounds, a bit each.
@@ -33,7 +35,7 @@ struct Port {
     delay: u64,
     /// When it next looks for a packet.
     looks_at: u64,
-    /// Packets under way behind it: when they come to the next output, and their handles.
+    /// Packets under way behind it, or held there: when they come to the next output, and their handles.
     wire: VecDeque<(u64, u64)>,
 }
 
@@ -85,6 +87,7 @@ impl<'a> Testbed<'a> {
         Testbed {
             subject,
             ports: outputs.map(port).collect(),
+            regulators: subject.regulators.clone(),
             travels: Vec::new(),
             drops: Vec::new(),
             rogues,
@@ -269,7 +272,12 @@ impl<'a> Testbed<'a> {
         travel.hop += 1;
         let feed = self.subject.feed(travel.feed).expect("a feed of the subject");
         if usize::from(travel.hop) < feed.outputs.len() {
-            self.ports[output].wire.push_back((time, handle));
+            let arrives = match feed.regulators[usize::from(travel.hop)] {
+                Some(number) => self.regulators[number].release(Nanos(time), travel.length).0,
+                None => time,
+            };
+            let wire = &mut self.ports[output].wire;
+            wire.insert(wire.partition_point(|(other, _)| *other <= arrives), (arrives, handle));
             return Ok(());
         }
         let delay = time - travel.set_out;

@@ -12,7 +12,7 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::tandem::EndToEnd;
-use super::{ClassAtOutput, Output, Paths, Route, Unproved};
+use super::{ABSENT, ClassAtOutput, Output, Paths, Route, Unproved};
 use crate::model::{Hop, LinkSpec, Plan, Police, SchedulerSpec, TokenBucket};
 use crate::network::Networked;
 use crate::parallel::side_by_side;
@@ -435,7 +435,12 @@ impl Analysis<'_> {
         for from in from {
             match from {
                 Origin::Host | Origin::Regulator(_) => parts.push(entered.clone()),
-                Origin::Output(output) => parts.extend(self.leaving(paths, output, number, class)),
+                // Nothing comes yet of an output that was not looked at, so that outputs that feed one another are not
+                // found to ask for more at first than in the end.
+                Origin::Output(output) => {
+                    let leaving = self.leaving(paths, output, number, class);
+                    parts.push(leaving.unwrap_or_else(|| vec![ABSENT]));
+                }
             }
         }
         lines.extend(aggregate(parts.iter().map(Vec::as_slice)));

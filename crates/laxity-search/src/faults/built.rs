@@ -1,5 +1,6 @@
 //! Faults in the plans that schedulers are built from.
 
+use laxity::regulator::Regulator;
 use laxity::sched::dwcs::Precedence;
 use laxity::service::ServiceCurve;
 use laxity::units::{Bytes, Nanos, Rate};
@@ -184,6 +185,26 @@ pub fn for_what_enters(subject: &mut Subject) {
             class.arrival.clone_from(&entered.arrival);
         }
     });
+}
+
+pub fn unregulated(subject: &mut Subject) {
+    for feed in subject.feeds.iter_mut().flatten() {
+        feed.regulators.fill(None);
+    }
+}
+
+/// By a packet in each bucket.
+pub fn looser_regulators(subject: &mut Subject) {
+    for feed in subject.feeds.iter().flatten() {
+        let class = &subject.plan.classes[feed.class];
+        let Some(mut arrival) = class.arrival.clone() else { continue };
+        for bucket in &mut arrival.buckets {
+            bucket.bucket.0 += subject.plan.max_packet(class).0;
+        }
+        for number in feed.regulators.iter().flatten() {
+            subject.regulators[*number] = Regulator::new(arrival.meter());
+        }
+    }
 }
 
 /// Of the rates of all classes.

@@ -13,12 +13,12 @@ pub fn draw(draw: &mut Generator) -> Draft {
     // come, first served.
     let discipline = pick(&[Discipline::Deadlines, Discipline::Fifo, Discipline::Mixed], draw);
     let by_deadlines = discipline == Discipline::Deadlines;
+    let is_regulated = chance(3, draw);
     // Links lead from each node to the next, some also to the one after.
     for from in 0..nodes {
         for to in [from + 1, from + 2] {
             if to <= nodes && (to == from + 1 || chance(3, draw)) {
-                let link = link_between([from, to], draft.rate, discipline, draw);
-                draft.links.push(link);
+                draft.links.push(link_between([from, to], draft.rate, discipline, draw));
             }
         }
     }
@@ -26,6 +26,9 @@ pub fn draw(draw: &mut Generator) -> Draft {
     let joined = |link: &LinkDraft| link.between == [0, nodes];
     if chance(4, draw) && !draft.links.iter().any(joined) {
         draft.links.push(link_between([nodes, 0], draft.rate, discipline, draw));
+    }
+    for link in draft.links.iter_mut().filter(|_| is_regulated) {
+        link.regulate = chance(2, draw);
     }
     let classes = draw.random_range(1..=4usize);
     for name in 0..classes {
@@ -66,7 +69,7 @@ fn link_between(
         Discipline::Fifo => "kind = \"fifo\"".to_string(),
         Discipline::Mixed => scheduler(draw),
     };
-    LinkDraft { between, rate, delay, scheduler }
+    LinkDraft { between, rate, delay, regulate: false, scheduler }
 }
 
 fn scheduler(draw: &mut Generator) -> String {

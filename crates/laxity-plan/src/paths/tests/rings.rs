@@ -104,3 +104,45 @@ fn bounds_are_lost_where_every_output_has_room() {
     assert_eq!(found.cyclic.len(), 6);
     assert!(found.routes.iter().all(|route| route.bound() == Err(Unproved::CyclicDependency)));
 }
+
+/// At the edge of what deadlines allow, and with packets that pass an output twice, whatever comes first in the plan.
+#[test]
+fn the_order_of_sources_decides_nothing() {
+    let link = |name: &str, between: [&str; 2], rate: u64, delay: u64| {
+        format!(
+            "network.{name} = {{ between = {between:?}, rate = \"{rate}bit\", delay = \"{delay}ns\" }}\n"
+        )
+    };
+    let sources = [
+        source("b", &["b", "c"]),
+        source("b", &["a", "b"]),
+        source("a", &["b", "c", "a"]),
+        source("a", &["b", "c", "a", "b", "c", "a", "b"]),
+        source("c", &["a", "b", "c", "a", "b", "c", "a", "b"]),
+    ];
+    let bounds = |order: [usize; 5]| {
+        let text = format!(
+            "link = {{ rate = \"10mbit\", max-packet = \"1500b\", min-packet = \"40b\" }}
+            scheduler.kind = \"edf\"
+            class.a.deadline = \"9763050ns\"
+            class.a.arrival = {{ bucket = \"11133b\", rate = \"120795bit\", packet = \"1237b\" }}
+            class.b.deadline = \"16590250ns\"
+            class.b.arrival = {{ bucket = \"6000b\", rate = \"169366bit\", packet = \"1500b\" }}
+            class.c = {{}}\n{}{}{}{}",
+            link("one", ["a", "b"], 9_400_000, 2_349_740),
+            link("two", ["b", "c"], 13_500_000, 1_531_519),
+            link("three", ["c", "a"], 8_700_000, 348_737),
+            order.map(|number| sources[number].as_str()).concat(),
+        );
+        let found = paths(&text);
+        let bound = |number| {
+            let place = order.iter().position(|one| *one == number).unwrap();
+            found.routes[place].bound().unwrap()
+        };
+        [0, 1, 2, 3].map(bound)
+    };
+    let first = bounds([0, 1, 2, 4, 3]);
+    for order in [[3, 2, 1, 0, 4], [2, 3, 0, 1, 4], [1, 0, 4, 3, 2]] {
+        assert_eq!(bounds(order), first, "{order:?}");
+    }
+}
