@@ -50,6 +50,14 @@ impl Plan {
         self.scheduler.discipline().services(self)
     }
 
+    /// [`bounds`](Plan::bounds) and [`services`](Plan::services), in the time of one where they follow from the same.
+    pub fn bounds_and_services(&self) -> (Bounds, Vec<Option<Service>>) {
+        if !self.link.is_punctual() || self.link.stall > Nanos::ZERO {
+            return (self.bounds(), self.services());
+        }
+        self.scheduler.discipline().bounds_and_services(self)
+    }
+
     /// By what each class is served together with all that it [waits behind](crate::discipline::Room), in
     /// whatever order: a strict service curve. `None` where none is known.
     pub fn aggregates(&self) -> Vec<Option<Service>> {

@@ -19,12 +19,13 @@ mod varying;
 
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
+use laxity_plan::model::SchedulerSpec;
 
 pub use answer::{Answer, BindingInterval, OverbookedClass};
 pub use class::{ClassAnswer, CurveAnswer, StreamsAnswer};
 use curves::CurveFigure;
 pub use outcome::{Admission, AdmissionView, Test};
-use room::{Room, UNTESTED};
+use room::{Room, Tested, UNTESTED};
 pub use sentences::line;
 pub(crate) use sentences::listed;
 pub use table::text;
@@ -36,7 +37,11 @@ fn room_of(plan: &Plan) -> &'static Room {
     if plan.is_beyond_proof() {
         return &varying::ROOM;
     }
-    match plan.scheduler.kind() {
+    room_of_kind(plan.scheduler.kind())
+}
+
+fn room_of_kind(kind: Kind) -> &'static Room {
+    match kind {
         Kind::Fifo | Kind::FqCodel | Kind::DualPi2 | Kind::Tdp => &UNTESTED,
         Kind::Wfq => &fair::WFQ,
         Kind::Wf2q => &fair::WF2Q,
@@ -46,6 +51,29 @@ fn room_of(plan: &Plan) -> &'static Room {
         Kind::Hfsc => &hfsc::ROOM,
         Kind::Edf => &edf::ROOM,
         Kind::Dwcs => &dwcs::ROOM,
+    }
+}
+
+/// Whether a discipline's test may refuse a plan whose bounds are as promised.
+pub(crate) fn may_refuse(scheduler: &SchedulerSpec) -> bool {
+    room_of_kind(scheduler.kind()).tested == Tested::Beyond
+}
+
+/// Why a discipline's test refuses a plan whose bounds are as promised, if so; `None` if it has no test.
+pub(crate) fn refusal(plan: &Plan) -> Option<Option<String>> {
+    match room_of(plan).tested {
+        Tested::Not => None,
+        Tested::ByBounds => Some(None),
+        Tested::Beyond => {
+            let admission = Admission::by_the_test(plan)?;
+            let fits = match &admission.test {
+                Test::Edf(test) => test.admitted,
+                Test::Hfsc(test) => test.admitted,
+                Test::Wf2q(test) => test.overbooked.is_empty(),
+                Test::Dwcs(_) | Test::Flat => true,
+            };
+            Some((!fits).then_some(admission.statement))
+        }
     }
 }
 

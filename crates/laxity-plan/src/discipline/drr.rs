@@ -1,7 +1,7 @@
 //! Deficit round robin.
 
-use laxity::admit::fair::{Turn, drr, drr_services};
-use laxity::admit::{Service, Unbounded};
+use laxity::admit::Service;
+use laxity::admit::fair::{Turn, drr};
 use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
@@ -40,12 +40,18 @@ impl Discipline for Drr {
         Box::new(drr.expect("weights are above zero, and so are quanta"))
     }
 
-    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
-        for_leaves(plan, drr(plan.link.rate, &turns(plan)))
+    fn bounds(&self, plan: &Plan) -> Bounds {
+        self.bounds_and_services(plan).0
     }
 
     fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
-        where_proved(for_leaves(plan, drr_services(plan.link.rate, &turns(plan))))
+        self.bounds_and_services(plan).1
+    }
+
+    fn bounds_and_services(&self, plan: &Plan) -> (Bounds, Vec<Option<Service>>) {
+        let all = drr(plan.link.rate, &turns(plan)).into_iter();
+        let (bounds, services): (Vec<_>, Vec<_>) = all.map(|of| (of.bound, of.service)).unzip();
+        (for_leaves(plan, bounds), where_proved(for_leaves(plan, services)))
     }
 }
 
@@ -75,7 +81,7 @@ impl Plan {
     pub(crate) fn drr_bounds_whatever_others_send(&self) -> Bounds {
         let alone: Vec<_> =
             turns(self).into_iter().map(|turn| Turn { kept: false, ..turn }).collect();
-        for_leaves(self, drr(self.link.rate, &alone))
+        for_leaves(self, drr(self.link.rate, &alone).into_iter().map(|of| of.bound))
     }
 }
 

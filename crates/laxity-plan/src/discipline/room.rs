@@ -26,6 +26,11 @@ pub trait Discipline {
     /// depends on them, or nothing is guaranteed.
     fn services(&self, plan: &Plan) -> Vec<Option<Service>>;
 
+    /// Both, where one follows from the other or takes as long.
+    fn bounds_and_services(&self, plan: &Plan) -> (Bounds, Vec<Option<Service>>) {
+        (self.bounds(plan), self.services(plan))
+    }
+
     /// By what each class is served together with all those behind which it [waits](Room::waits_behind), in
     /// whatever order: a strict service curve, and what comes on top. `None` where none is proved.
     fn aggregates(&self, plan: &Plan) -> Vec<Option<Service>> {

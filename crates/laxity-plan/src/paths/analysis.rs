@@ -13,6 +13,7 @@ use laxity::units::{Bytes, Nanos, Rate};
 
 use super::tandem::EndToEnd;
 use super::{ABSENT, ClassAtOutput, Output, Paths, Route, Unproved};
+use crate::discipline::Bounds;
 use crate::model::{Hop, LinkSpec, Plan, Police, SchedulerSpec, TokenBucket};
 use crate::network::Networked;
 use crate::parallel::side_by_side;
@@ -309,9 +310,10 @@ impl Analysis<'_> {
             here.classes.iter_mut().for_each(|class| class.police = Police::Demote);
         }
         let output = &paths.outputs[number];
+        let (bounds, services) = here.bounds_and_services();
         AtOutput {
-            bounds: bounds(output, &here),
-            services: services(output, &here),
+            bounds: bounds_of(output, &here, &bounds),
+            services: services_of(output, &here, &services),
             aggregates: aggregates(output, &here),
         }
     }
@@ -550,8 +552,7 @@ struct AtOutput {
 }
 
 /// How long an output takes for each of its classes.
-fn bounds(output: &Output, here: &Plan) -> Vec<Result<Nanos, Unproved>> {
-    let all = here.bounds();
+fn bounds_of(output: &Output, here: &Plan, all: &Bounds) -> Vec<Result<Nanos, Unproved>> {
     let waiting = waiting_behind_unknown(output, here);
     let bound = |(passing, waits): (&ClassAtOutput, bool)| match (&passing.arrival, waits) {
         (None, _) => passing.bound,
@@ -562,11 +563,10 @@ fn bounds(output: &Output, here: &Plan) -> Vec<Result<Nanos, Unproved>> {
 }
 
 /// By what curves of their own an output serves its classes.
-fn services(output: &Output, here: &Plan) -> Vec<Option<Service>> {
+fn services_of(output: &Output, here: &Plan, all: &[Option<Service>]) -> Vec<Option<Service>> {
     if here.link.trace.is_some() {
         return vec![None; output.classes.len()];
     }
-    let all = here.services();
     output.classes.iter().map(|of| all[of.class.index()].clone()).collect()
 }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::cells::{cell, millis};
 use super::class::{ClassAnswer, StreamsAnswer};
 use super::outcome::{Admission, Test};
-use super::room::Room;
+use super::room::{Room, Tested};
 use super::sentences::listed;
 use crate::quantity;
 
@@ -21,6 +21,7 @@ pub(super) const ROOM: Room = Room {
         SchedulerSpec::Dwcs(settings) => Some(admission(plan, settings)),
         _ => None,
     },
+    tested: Tested::ByBounds,
     classes: |plan, answers| {
         let streams = plan.dwcs_streams();
         for answer in answers {

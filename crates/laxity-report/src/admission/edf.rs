@@ -15,7 +15,7 @@ use super::class::ClassAnswer;
 use super::curves::{CurveFigure, NamedCurve};
 use super::mends::most_demanding;
 use super::outcome::{Admission, Test as Of};
-use super::room::Room;
+use super::room::{Room, Tested};
 
 use crate::quantity;
 
@@ -30,6 +30,7 @@ pub(super) const ROOM: Room = Room {
             test: Of::Edf(test),
         })
     },
+    tested: Tested::Beyond,
     classes: |_, _| {},
     columns: |_| {
         let is_promised = |class: &ClassAnswer| class.deadline_ns.is_some();

@@ -9,12 +9,13 @@ use laxity_plan::Plan;
 use super::cells::{Column, cell, megabits};
 use super::class::ClassAnswer;
 use super::outcome::{Admission, Test};
-use super::room::Room;
+use super::room::{Room, Tested};
 use super::sentences::{deadlines, listed, two_rates};
 use crate::quantity;
 
 pub(super) const WFQ: Room = Room {
     test: |plan| Some(flat(plan)),
+    tested: Tested::ByBounds,
     classes: |plan, answers| share_out(plan, &plan.flat_weights(), answers),
     columns: |_| vec![RATE()],
     mends: "",
@@ -27,6 +28,7 @@ pub(super) const WF2Q: Room = Room {
             false => hierarchy(plan),
         })
     },
+    tested: Tested::Beyond,
     classes: |plan, answers| {
         let shares = plan.wf2q_shares();
         for answer in answers.iter_mut().filter(|answer| plan.has_share(answer.id)) {
@@ -39,6 +41,7 @@ pub(super) const WF2Q: Room = Room {
 
 pub(super) const DRR: Room = Room {
     test: |plan| Some(flat(plan)),
+    tested: Tested::ByBounds,
     classes: |plan, answers| {
         let quanta = plan.drr_quanta();
         let weights: Vec<_> = quanta.iter().map(|quantum| u64::from(*quantum)).collect();
@@ -56,6 +59,7 @@ pub(super) const DRR: Room = Room {
 
 pub(super) const QFQ: Room = Room {
     test: |plan| Some(flat(plan)),
+    tested: Tested::ByBounds,
     classes: |plan, answers| {
         let weights: Vec<_> = plan.qfq_classes().iter().map(|class| class.weight).collect();
         share_out(plan, &weights, answers);

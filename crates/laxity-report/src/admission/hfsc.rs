@@ -22,7 +22,7 @@ use super::curves::{CurveFigure, NamedCurve};
 use super::edf::corners;
 use super::mends::most_demanding;
 use super::outcome::{Admission, Test};
-use super::room::Room;
+use super::room::{Room, Tested};
 use super::sentences::{deadlines, listed, two_rates};
 
 use crate::quantity;
@@ -32,6 +32,7 @@ pub use remarks::Remark;
 
 pub(super) const ROOM: Room = Room {
     test: |plan| Some(admission(plan)),
+    tested: Tested::Beyond,
     classes: |plan, answers| {
         let specs = plan.hfsc_classes();
         for answer in answers {

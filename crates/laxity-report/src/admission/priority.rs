@@ -2,11 +2,12 @@
 
 use super::cells::cell;
 use super::fair;
-use super::room::Room;
+use super::room::{Room, Tested};
 use crate::quantity;
 
 pub(super) const ROOM: Room = Room {
     test: |plan| Some(fair::flat(plan)),
+    tested: Tested::ByBounds,
     classes: |plan, answers| {
         let levels = plan.priority_levels();
         answers.iter_mut().for_each(|answer| answer.level = Some(levels[answer.id.index()]));

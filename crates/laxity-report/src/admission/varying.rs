@@ -1,7 +1,7 @@
 //! What is said of a plan whose link has a rate that changes, under a discipline of which nothing is proved then.
 
 use super::outcome::{Admission, Test};
-use super::room::{Room, UNTESTED};
+use super::room::{Room, Tested, UNTESTED};
 
 pub(super) const ROOM: Room = Room {
     test: |plan| {
@@ -14,5 +14,6 @@ pub(super) const ROOM: Room = Room {
             test: Test::Flat,
         })
     },
+    tested: Tested::ByBounds,
     ..UNTESTED
 };

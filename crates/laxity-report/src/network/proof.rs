@@ -19,7 +19,7 @@ use laxity_plan::paths::{ClassAtOutput, Output, Paths, Route, Unproved};
 use laxity_plan::tdp::Assigned;
 use serde::Serialize;
 
-use crate::admission::{self, Admission, AdmissionView, Test, listed};
+use crate::admission::{self, AdmissionView, listed};
 use crate::buffers::{self, QueueTooSmall};
 use crate::quantity::time;
 use crate::visible::line;
@@ -343,7 +343,7 @@ impl View<'_> {
         let link = self.on.link(output.hop);
         let [from, to] = self.on.network.ends(output.hop).map(str::to_string);
         let here = output.knows_arrivals().then(|| self.paths.plan_at(self.on, number));
-        let why_not = here.as_ref().and_then(why_not);
+        let why_not = here.as_ref().and_then(admission::refusal);
         OutputProof {
             link: link.name.clone(),
             from,
@@ -386,19 +386,6 @@ fn too_small(here: &Plan, output: &Output) -> Vec<QueueTooSmall> {
         }
     }
     buffers::too_small(here, &bounds)
-}
-
-/// Why an output's scheduler cannot keep what it promises, if so; `None` if it promises nothing.
-fn why_not(here: &Plan) -> Option<Option<String>> {
-    let admission = Admission::by_the_test(here)?;
-    let fits = match &admission.test {
-        Test::Edf(test) => test.admitted,
-        Test::Hfsc(test) => test.admitted,
-        Test::Wf2q(test) => test.overbooked.is_empty(),
-        // What these do not guarantee has no bound to begin with.
-        Test::Dwcs(_) | Test::Flat => true,
-    };
-    Some((!fits).then_some(admission.statement))
 }
 
 const EXPLAINED: &str = "A class's `deadline` is compared with its bound at every output, `end-to-end` with \

@@ -15,7 +15,7 @@ mod wfq;
 #[cfg(test)]
 mod tests;
 
-pub use drr::{Turn, drr, drr_services};
+pub use drr::{Guarantee, Turn, drr};
 pub use qfq::{Quick, qfq, qfq_services};
 pub(super) use wf2q::Latencies;
 pub use wf2q::{Guarantees, Hierarchy, Member, Overbooked};

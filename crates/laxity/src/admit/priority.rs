@@ -71,8 +71,14 @@ pub fn priority(rate: Rate, classes: &[Ranked]) -> Vec<Result<Nanos, Unbounded>>
 pub fn priority_services(rate: Rate, classes: &[Ranked]) -> Vec<Result<Service, Unbounded>> {
     let mut services = alloc::vec![Err(Unbounded::NotAdmitted); classes.len()];
     for level in levels(classes) {
+        let begun = level.before.as_ref().map(|before| level.begun(rate, &before.add(&level.own)));
         for &class in &level.classes {
-            services[class] = level.service(rate, classes, class);
+            let is_known = level.unknown.iter().all(|other| *other == class);
+            let begun = begun.as_ref().filter(|_| is_known).ok_or(Unbounded::UnknownCrossTraffic);
+            // The others are all but the class.
+            let own = || arrival_curve(&classes[class].traffic.arrival);
+            let service = begun.and_then(|begun| ahead(rate, &begun.add(&own())));
+            services[class] = service.map(|curve| Service { curve, late: ROUNDING });
         }
     }
     services
@@ -98,10 +104,12 @@ pub fn priority_aggregates(rate: Rate, classes: &[Ranked]) -> Vec<Service> {
 struct Level {
     /// Their places among all.
     classes: Vec<usize>,
+    /// Those of which it is not known what they send.
+    unknown: Vec<usize>,
     /// All that the classes before may send; `None` if that is not known.
     before: Option<Curve>,
-    /// All that these may send.
-    own: Option<Curve>,
+    /// All that these may send, as far as that is known.
+    own: Curve,
     /// The longest packet that may be on the link although one of these waits.
     blocking: Bytes,
 }
@@ -113,10 +121,14 @@ fn levels(classes: &[Ranked]) -> Vec<Level> {
     let mut levels = Vec::new();
     let mut before = Some(Curve::zero());
     for members in order.chunk_by(|&a, &b| classes[a].level == classes[b].level) {
-        let own = known(members.iter().map(|&class| &classes[class].traffic));
-        let both = before.as_ref().zip(own.as_ref()).map(|(before, own)| before.add(own));
+        let is_unknown = |class: &&usize| classes[**class].traffic.arrival.is_empty();
+        let unknown: Vec<_> = members.iter().filter(is_unknown).copied().collect();
+        let curves = members.iter().map(|&class| arrival_curve(&classes[class].traffic.arrival));
+        let own = Curve::sum(&curves.collect::<Vec<_>>());
+        let both = before.as_ref().filter(|_| unknown.is_empty()).map(|before| before.add(&own));
         levels.push(Level {
             classes: members.to_vec(),
+            unknown,
             before: core::mem::replace(&mut before, both),
             own,
             blocking: Bytes(0),
@@ -132,39 +144,27 @@ fn levels(classes: &[Ranked]) -> Vec<Level> {
     levels
 }
 
-/// The sum of arrival curves, if all are known.
-fn known<'a>(traffic: impl Iterator<Item = &'a Traffic>) -> Option<Curve> {
-    let curve =
-        |traffic: &Traffic| (!traffic.arrival.is_empty()).then(|| arrival_curve(&traffic.arrival));
-    Some(Curve::sum(&traffic.map(curve).collect::<Option<Vec<_>>>()?))
-}
-
 impl Level {
     fn bound(&self, rate: Rate) -> Result<Nanos, Unbounded> {
-        let (before, own) =
-            self.before.as_ref().zip(self.own.as_ref()).ok_or(Unbounded::UnknownCrossTraffic)?;
-        let service = self.residual(rate, before)?;
-        let distance = Curve::horizontal_distance(own, &service);
+        let before = self.before.as_ref().filter(|_| self.unknown.is_empty());
+        let before = before.ok_or(Unbounded::UnknownCrossTraffic)?;
+        let service = ahead(rate, &self.begun(rate, before))?;
+        let distance = Curve::horizontal_distance(&self.own, &service);
         let bound = distance.and_then(|distance| ceil_nanos(&distance));
         Ok(bound.ok_or(Unbounded::Unstable)?.saturating_add(ROUNDING))
     }
 
-    fn service(&self, rate: Rate, all: &[Ranked], class: usize) -> Result<Service, Unbounded> {
-        let others = self.classes.iter().filter(|&&other| other != class);
-        let others = known(others.map(|&other| &all[other].traffic));
-        let (before, others) =
-            self.before.as_ref().zip(others).ok_or(Unbounded::UnknownCrossTraffic)?;
-        let curve = self.residual(rate, &before.add(&others))?;
-        Ok(Service { curve, late: ROUNDING })
-    }
-
-    /// What has left, beside what goes before.
-    fn residual(&self, rate: Rate, before: &Curve) -> Result<Curve, Unbounded> {
+    /// What has begun to leave at the least, beside what goes before.
+    fn begun(&self, rate: Rate, before: &Curve) -> Curve {
         let [last_byte, blocking] = [Bytes(1), self.blocking].map(Curve::constant);
-        let begun = Curve::line(rate).sub(before).sub(&blocking).add(&last_byte);
-        let ahead = begun.nondecreasing_lower_closure().ok_or(Unbounded::Unstable)?;
-        Ok(ahead.clamp_at_zero().shift(&bytes_per_nano(rate).recip()))
+        Curve::line(rate).sub(before).sub(&blocking).add(&last_byte)
     }
+}
+
+/// What has left, of what has begun to leave.
+fn ahead(rate: Rate, begun: &Curve) -> Result<Curve, Unbounded> {
+    let ahead = begun.nondecreasing_lower_closure().ok_or(Unbounded::Unstable)?;
+    Ok(ahead.clamp_at_zero().shift(&bytes_per_nano(rate).recip()))
 }
 
 /// The example of the guide.

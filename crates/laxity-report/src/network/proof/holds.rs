@@ -2,11 +2,13 @@
 
 use laxity::packet::ClassId;
 use laxity_plan::Plan;
-use laxity_plan::model::{Class, SchedulerSpec};
+use laxity_plan::model::Class;
 use laxity_plan::network::Networked;
 use laxity_plan::paths::{ClassAtOutput, Outlook, Output};
 
-use super::{tells_arrivals, too_small, why_not};
+use crate::admission;
+
+use super::{tells_arrivals, too_small};
 
 /// A network whose promises are looked at again and again, with one thing or another changed.
 pub struct Standing<'a> {
@@ -66,24 +68,14 @@ fn is_in_time(on: Networked<'_>, output: &Output) -> bool {
 fn fits(on: Networked<'_>, outlook: &Outlook<'_>, number: usize) -> bool {
     let output = &outlook.paths().outputs[number];
     let scheduling = on.scheduling(output.hop);
-    let is_tested = match scheduling.scheduler {
-        SchedulerSpec::Edf(_) | SchedulerSpec::Hfsc | SchedulerSpec::Wf2q => true,
-        SchedulerSpec::Fifo
-        | SchedulerSpec::Wfq
-        | SchedulerSpec::Drr
-        | SchedulerSpec::Qfq
-        | SchedulerSpec::Priority
-        | SchedulerSpec::FqCodel(_)
-        | SchedulerSpec::DualPi2(_)
-        | SchedulerSpec::Dwcs(_)
-        | SchedulerSpec::Tdp(_) => false,
-    };
     let has_queue = |class: &Class| class.queue.is_some();
-    if !output.knows_arrivals() || !is_tested && !on.plan.classes.iter().any(has_queue) {
+    if !output.knows_arrivals()
+        || !admission::may_refuse(&scheduling.scheduler) && !on.plan.classes.iter().any(has_queue)
+    {
         return true;
     }
     let here = outlook.paths().plan_at(on, number);
-    !matches!(why_not(&here), Some(Some(_))) && too_small(&here, output).is_empty()
+    !matches!(admission::refusal(&here), Some(Some(_))) && too_small(&here, output).is_empty()
 }
 
 /// Whether no path takes longer than is promised from end to end.

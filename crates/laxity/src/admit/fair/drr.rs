@@ -46,38 +46,22 @@ pub struct Turn {
     pub kept: bool,
 }
 
-/// The delay bound of each class under [`Drr`](crate::sched::Drr) on a link of `rate`, by what those
-/// others send of which that is [kept](Turn::kept).
-pub fn drr(rate: Rate, classes: &[Turn]) -> Vec<Result<Nanos, Unbounded>> {
-    match interfering::guarantees(rate, classes) {
-        Some(all) => all.into_iter().map(|of| of.bound).collect(),
-        None => {
-            let round = Round::of(rate, classes);
-            classes.iter().map(|class| round.bound(class)).collect()
-        }
-    }
-}
-
-/// By what each class is served under [`Drr`](crate::sched::Drr) on a link of `rate`, with what those
-/// others send of which that is [kept](Turn::kept).
-///
-/// # Errors
-/// If that is later than [`Nanos`] hold.
-pub fn drr_services(rate: Rate, classes: &[Turn]) -> Vec<Result<Service, Unbounded>> {
-    match interfering::guarantees(rate, classes) {
-        Some(all) => all.into_iter().map(|of| of.service).collect(),
-        None => {
-            let round = Round::of(rate, classes);
-            classes.iter().map(|class| round.service(class)).collect()
-        }
-    }
-}
-
 /// What a class is guaranteed.
 #[derive(Clone, Debug, PartialEq)]
-struct Guarantee {
-    bound: Result<Nanos, Unbounded>,
-    service: Result<Service, Unbounded>,
+pub struct Guarantee {
+    /// Its delay bound.
+    pub bound: Result<Nanos, Unbounded>,
+    /// By what it is served; an error if that is later than [`Nanos`] hold.
+    pub service: Result<Service, Unbounded>,
+}
+
+/// What each class is guaranteed under [`Drr`](crate::sched::Drr) on a link of `rate`, by what those others send of
+/// which that is [kept](Turn::kept).
+pub fn drr(rate: Rate, classes: &[Turn]) -> Vec<Guarantee> {
+    interfering::guarantees(rate, classes).unwrap_or_else(|| {
+        let round = Round::of(rate, classes);
+        classes.iter().map(|class| round.guarantee(class)).collect()
+    })
 }
 
 /// A class's bytes and those that others send before them, whatever they would like to send.

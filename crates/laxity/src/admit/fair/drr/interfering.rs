@@ -42,7 +42,7 @@ use super::{Guarantee, Round, Turn};
 use crate::admit::path::{ROUNDING, aggregate, coarsened, lowered, undominated};
 use crate::admit::{Service, Unbounded, arrival_curve, floor_rate};
 use crate::curve::{Curve, Exact, Piece, bytes_per_nano, ceil_nanos, exact, exact_nanos};
-use crate::units::{Bytes, Nanos, Rate};
+use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
 /// So often all classes are looked at.
 const MOST_LOOKS: usize = 3;
@@ -127,10 +127,11 @@ impl Turn {
             let served = lowered(&service.curve, self.traffic.packet).shift(&late);
             comes.deconvolve(&served.greatest_convex_minorant())
         });
-        match (by_delay, by_service) {
+        let leaves = match (by_delay, by_service) {
             (Some(one), Some(other)) => Some(one.minimum(&other)),
             (one, other) => one.or(other),
-        }
+        };
+        Some(in_nanobits(&leaves?))
     }
 }
 
@@ -278,6 +279,17 @@ fn rounded(curve: &Curve, least: &Curve) -> Curve {
     // The last counts in the long run.
     let few = pieces.iter().rev().step_by(step).filter_map(line);
     few.fold(least.clone(), |all, line| all.maximum(&line))
+}
+
+/// No less than a concave curve: with lines of whole nanobits, whose sums have no more digits.
+fn in_nanobits(curve: &Curve) -> Curve {
+    let nanobits = exact(NANOBITS_PER_BYTE);
+    let line = |piece: &Piece| {
+        let bytes = &piece.value - &piece.slope * &piece.start;
+        Curve::affine((bytes * &nanobits).ceil() / &nanobits, piece.slope.clone())
+    };
+    let lines = curve.pieces().iter().map(line);
+    lines.reduce(|all, line| all.minimum(&line)).expect("a curve has a piece")
 }
 
 fn constant(bytes: Exact) -> Curve {
