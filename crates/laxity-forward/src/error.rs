@@ -23,11 +23,6 @@ pub enum Refusal {
          does; take them out"
     )]
     Disturbed,
-    /// A link is regulated.
-    #[error(
-        "`regulate` is for simulations and proofs: routers do not hold packets to `arrival`; take it out"
-    )]
-    Regulated,
     /// Its discipline is one for networks.
     #[error("`kind = \"{0}\"` is for networks: a link is shared under any other kind of scheduler")]
     OfNetworks(&'static str),
@@ -69,6 +64,17 @@ pub enum Refusal {
         "the path of class `{class}` begins or ends at `{node}`, which is run here: packets come from hosts          and go to hosts; add a node for the host, with a `private` link"
     )]
     Ends {
+        /// The class.
+        class: String,
+        /// The node.
+        node: String,
+    },
+    /// Packets are held at a router that does not know which of them are best effort.
+    #[error(
+        "`regulate` holds packets of class `{class}` at `{node}`, where those that `police = \"demote\"` made best \
+         effort are not told from the others: write `police = \"drop\"`"
+    )]
+    Demoted {
         /// The class.
         class: String,
         /// The node.

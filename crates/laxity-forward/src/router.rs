@@ -7,6 +7,9 @@
 //! best effort and goes by its destination's address along a tree of the network's links, as do ARP,
 //! replies, and whatever the plan does not know.
 //!
+//! Where a plan regulates, a packet on its class's path is held before it joins the queue of the next link until it keeps to
+//! the arrival curve of its class behind those before it.
+//!
 //! Who drives a router is woken late now and then. What cannot be sent in its frame for that is sent later, as
 //! the plan's `late` says, and told as [late](Departure::is_late); frames in which nobody was there are told
 //! as [skipped](RouterEvent::Skipped).
@@ -21,6 +24,7 @@ mod framed;
 mod input;
 pub mod marks;
 mod output;
+mod regulators;
 mod reload;
 mod switch;
 mod ways;
@@ -39,6 +43,7 @@ use self::build::{input, output};
 pub use self::event::{Departure, Marking, Outside, RouterEvent};
 use self::input::Input;
 use self::output::{Output, Tell, Told, Waiting};
+use self::regulators::Regulators;
 pub use self::reload::{Differs, agree};
 use self::switch::Switch;
 use self::ways::{Way, Ways};
@@ -71,13 +76,14 @@ pub struct Router {
     sorter: Sorter,
     policer: Policer,
     ways: Ways,
+    regulators: Regulators,
     switch: Switch,
     edge: Option<Edge>,
     hops: Vec<Hop>,
     ports: Vec<Port>,
-    /// What is queued anywhere, by the port at which it came.
+    /// What is held or queued anywhere, by the port at which it came.
     queued: Vec<Backlog>,
-    /// How many packets are queued, by class.
+    /// How many packets are held or queued, by class.
     of_classes: Vec<u64>,
     now: Nanos,
     /// Where a frame leaves; kept for its memory.
@@ -105,9 +111,6 @@ impl Router {
         if network.links.iter().any(|link| link.disturbs()) {
             return Err(Refusal::Disturbed);
         }
-        if network.links.iter().any(|link| link.regulate) {
-            return Err(Refusal::Regulated);
-        }
         let hops: Vec<Hop> =
             network.hops().filter(|hop| network.between(*hop)[0] == node).collect();
         let (schedule, edge) = on.framing.as_ref().map(Schedule::new).unzip();
@@ -121,10 +124,12 @@ impl Router {
                 is_of_host: links.count() == 1,
             })
         });
+        let ways = Ways::new(on.on, node, &hops, schedule.as_ref())?;
         Ok(Router {
             sorter: Sorter::new(on.plan, settings.flows, settings.secret)?,
             policer: on.plan.policer(Nanos::ZERO),
-            ways: Ways::new(on.plan, network, node, &hops, schedule.as_ref())?,
+            regulators: Regulators::new(on.plan, ways.held()),
+            ways,
             switch: Switch::new(network, &hops),
             ports: ports.collect::<Result<_, Refusal>>()?,
             edge,
@@ -161,11 +166,12 @@ impl Router {
         }
     }
 
-    /// A frame has come: it is queued, or gone at once.
+    /// A frame has come: it is held, queued, or gone at once.
     pub fn arrive(&mut self, now: Nanos, frame: Inbound<'_>, outside: &mut dyn Outside) {
         let now = self.pass(now);
         let Inbound { port: at, head, length, handle, .. } = frame;
         let came = frame.came.min(now);
+        self.let_on(now, came, outside);
         let input = &mut self.ports[at].input;
         if let Some(mark) = marks::of_padding(head) {
             input.as_mut().and_then(|input| input.receive(came, mark));
@@ -184,24 +190,29 @@ impl Router {
         let is_marked = mark.is_some();
         let waiting = Waiting { packet, from: at, is_marked, frame: None };
         let is_matched = self.plan.classes[class.index()].matching.is_some();
-        match self.ways.of(class, at).filter(|_| is_matched) {
-            Some(way) => {
+        let Some(way) = self.ways.of(class, at).filter(|_| is_matched) else {
+            return self.switch(now, waiting, head, outside);
+        };
+        match way.regulator.filter(|_| !packet.demoted) {
+            Some(number) => self.hold(now, number, way.port, waiting, outside),
+            None => {
                 let frame = self.frame(&packet, way, sent_in).filter(|_| headers.ip.is_some());
                 self.queue(now, way.port, Waiting { frame, ..waiting }, outside);
             }
-            None => self.switch(now, waiting, head, outside),
         }
     }
 
     /// Sends what may be sent by now, and says when to ask again if nothing arrives before.
     pub fn poll(&mut self, now: Nanos, outside: &mut dyn Outside) -> Option<Nanos> {
         let now = self.pass(now);
+        self.let_on(now, now, outside);
         let polled = (0..self.ports.len())
             .filter_map(|port| self.with(port, outside, |output, tell| output.poll(now, tell)));
-        polled.min()
+        let soonest = polled.min();
+        soonest.into_iter().chain(self.regulators.due()).min()
     }
 
-    /// What is queued.
+    /// What is held or queued.
     pub fn backlog(&self) -> Backlog {
         self.queued.iter().fold(Backlog::default(), |sum, one| Backlog {
             packets: sum.packets + one.packets,
@@ -209,7 +220,7 @@ impl Router {
         })
     }
 
-    /// How many packets of each class are queued.
+    /// How many packets of each class are held or queued.
     pub fn queued(&self) -> &[u64] {
         &self.of_classes
     }
@@ -267,13 +278,40 @@ impl Router {
         self.leaves = leaves;
     }
 
+    /// A packet is held, and goes on at once if it conforms. One that might do so by now, where somebody is late, has its
+    /// turn among those that came in the meantime.
+    fn hold(
+        &mut self,
+        now: Nanos,
+        number: usize,
+        port: usize,
+        waiting: Waiting,
+        outside: &mut dyn Outside,
+    ) {
+        self.count(&waiting);
+        self.regulators.hold(number, port, waiting);
+        self.let_on(now, waiting.packet.arrival, outside);
+    }
+
+    /// What is held up to a time, by now, goes on.
+    fn let_on(&mut self, now: Nanos, until: Nanos, outside: &mut dyn Outside) {
+        while let Some((port, waiting)) = self.regulators.next(until) {
+            self.with(port, outside, |output, tell| output.enqueue(now, waiting, tell));
+        }
+    }
+
     fn queue(&mut self, now: Nanos, port: usize, waiting: Waiting, outside: &mut dyn Outside) {
-        let Waiting { packet, from, .. } = &waiting;
+        self.count(&waiting);
+        self.with(port, outside, |output, tell| output.enqueue(now, waiting, tell));
+    }
+
+    /// One packet more is here.
+    fn count(&mut self, waiting: &Waiting) {
+        let Waiting { packet, from, .. } = waiting;
         let queued = &mut self.queued[*from];
         queued.packets += 1;
         queued.bytes += u64::from(packet.length);
         self.of_classes[packet.class.index()] += 1;
-        self.with(port, outside, |output, tell| output.enqueue(now, waiting, tell));
     }
 
     /// Does something with an output, and tells what comes of it.

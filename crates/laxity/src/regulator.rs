@@ -37,6 +37,12 @@ impl Regulator {
         self.meter.admit(self.last, length);
         self.last
     }
+
+    /// Holds what comes from now on to another curve, by a meter that has admitted nothing. What came before
+    /// goes on when it was to, and nothing does before that.
+    pub fn follow(&mut self, meter: Meter) {
+        self.meter = meter;
+    }
 }
 
 #[cfg(test)]
@@ -146,5 +152,16 @@ mod tests {
         assert_eq!(regulator.release(Nanos(6), 10), Nanos(5 + 10 * second));
         assert_eq!(regulator.release(Nanos(7), 101), Nanos(5 + 10 * second));
         assert_eq!(regulator.release(Nanos(8), 1), Nanos(5 + 11 * second));
+    }
+
+    #[test]
+    fn another_curve_is_for_what_comes_after() {
+        let second = 1_000_000_000;
+        let mut regulator = Regulator::new(meter(&[(100, 8)].to_vec()));
+        let released = [100, 10].map(|length| regulator.release(Nanos(5), length));
+        assert_eq!(released, [Nanos(5), Nanos(5 + 10 * second)]);
+        regulator.follow(meter(&[(50, 80)].to_vec()));
+        let released = [50, 10].map(|length| regulator.release(Nanos(6), length));
+        assert_eq!(released, [Nanos(5 + 10 * second), Nanos(5 + 11 * second)]);
     }
 }

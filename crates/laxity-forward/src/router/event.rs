@@ -61,7 +61,8 @@ pub enum RouterEvent {
 pub struct Departure {
     /// Where.
     pub port: usize,
-    /// The packet, under the caller's handle. It arrived here at its `arrival`.
+    /// The packet, under the caller's handle. It joined the queue at its `arrival`: when it came, or when its
+    /// regulator let it go on.
     pub packet: Packet,
     /// What is to be written into its DS field: a mark, no mark, or nothing.
     pub mark: Marking,

@@ -22,7 +22,7 @@ pub(super) enum Output {
 }
 
 /// A packet that waits at an output.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waiting {
     /// With the caller's handle.
     pub packet: Packet,

@@ -32,6 +32,9 @@ pub enum Differs {
     /// Which way they go.
     #[error("the paths of class `{0}` differ")]
     Path(String),
+    /// Where they are held.
+    #[error("where `regulate` holds packets of class `{0}` differs")]
+    Regulated(String),
     /// How time is divided, or whether it is.
     #[error("the frames of `tdp` differ")]
     Frames,
@@ -45,12 +48,14 @@ impl Router {
     /// followed nothing yet, and gets what is no longer followed.
     ///
     /// Every packet stays queued where it is, whatever the limits of the new plan, with its frame if it has one;
-    /// the new scheduler gets them in their order. Addresses that were learned stay known, inputs stay in
-    /// step, and whatever is shaped stays shaped.
+    /// the new scheduler gets them in their order. What is held goes on when it was to, and what comes after is
+    /// held behind it, to the new curves. Addresses that were learned stay known, inputs stay in step, and
+    /// whatever is shaped stays shaped.
     pub fn reload(&mut self, now: Nanos, next: &mut Router, outside: &mut dyn Outside) {
         let now = self.pass(now);
         mem::swap(&mut self.plan, &mut next.plan);
         mem::swap(&mut self.policer, &mut next.policer);
+        self.regulators.follow(&self.plan, &next.plan);
         for (port, next) in next.ports.iter_mut().enumerate() {
             self.with(port, outside, |output, tell| output.change(now, &mut next.output, tell));
         }
@@ -77,6 +82,12 @@ pub fn agree(on: &Plan, other: &Plan) -> Result<(), Differs> {
             plan.sources.iter().filter(feeds).map(|source| source.path().to_vec()).collect()
         };
         are(paths(on) == paths(other), Differs::Path(name()))?;
+        let held = |plan: &Plan| -> Vec<Vec<usize>> {
+            let on = plan.networked();
+            let places = |path: &Vec<Hop>| on.map(|on| on.regulated(id, path).collect());
+            paths(plan).iter().filter_map(places).collect()
+        };
+        are(held(on) == held(other), Differs::Regulated(name()))?;
         let same = !has_frames || reserved(class) == reserved(with);
         are(same, Differs::Reserved(name()))?;
     }
@@ -84,12 +95,13 @@ pub fn agree(on: &Plan, other: &Plan) -> Result<(), Differs> {
     are(!has_frames || on.network == other.network, Differs::Frames)
 }
 
-/// The network without the disciplines at its outputs, and without what simulations alone have.
+/// The network without the disciplines at its outputs, without what simulations alone have, and without what
+/// holds no class.
 fn nodes_and_links(plan: &Plan) -> Option<Network> {
     let mut network = plan.network.clone()?;
     network.nodes.iter_mut().for_each(|node| node.scheduling = None);
     for link in &mut network.links {
-        (link.scheduling, link.loss) = (None, None);
+        (link.scheduling, link.loss, link.regulate) = (None, None, false);
     }
     Some(network)
 }

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use laxity::packet::ClassId;
+use laxity::police::Police;
 use laxity_plan::Plan;
 use laxity_plan::matching::Expr;
 use laxity_plan::model::{Class, Hop, Network};
+use laxity_plan::network::Networked;
 use laxity_plan::tdp::Schedule;
 
 use crate::error::Refusal;
@@ -19,24 +21,30 @@ pub(super) struct Way {
     pub delay: u32,
     /// The number of their flow at the edge, where they come without.
     pub edge_flow: Option<usize>,
+    /// The number of their regulator, if they are held before they leave.
+    pub regulator: Option<usize>,
 }
 
 /// The ways by class and the port at which packets come.
 ///
 /// A class that has a `match`, and whose sources all take one path which passes no node twice, keeps to that.
 /// A class that frames are reserved for must be such a one.
-pub(super) struct Ways(HashMap<(ClassId, usize), Way>);
+pub(super) struct Ways {
+    ways: HashMap<(ClassId, usize), Way>,
+    /// The classes that are held here, by the numbers of their regulators.
+    held: Vec<ClassId>,
+}
 
 impl Ways {
     /// Those through a node with these ports.
     pub fn new(
-        plan: &Plan,
-        network: &Network,
+        on: Networked<'_>,
         node: u32,
         ports: &[Hop],
         schedule: Option<&Schedule<'_>>,
     ) -> Result<Self, Refusal> {
-        let mut ways = HashMap::new();
+        let Networked { plan, network } = on;
+        let (mut ways, mut held) = (HashMap::new(), Vec::new());
         for (id, class) in plan.leaves() {
             let reserved = schedule.filter(|schedule| schedule.is_given(id));
             let path = match (path(plan, network, id, class), reserved) {
@@ -53,15 +61,27 @@ impl Ways {
                 let (Some(from), Some(to)) = (port(from), port(to)) else { continue };
                 let (delay, edge) = reserved.map(|on| on.step(id, place)).unwrap_or_default();
                 let edge_flow = edge.map(|flow| flow as usize);
-                ways.insert((id, from), Way { port: to, delay, edge_flow });
+                let is_held = on.regulated(id, path).any(|held| held == place);
+                if is_held && place > 1 && class.police == Police::Demote {
+                    let node = network.nodes[node as usize].name.clone();
+                    return Err(Refusal::Demoted { class: class.name.clone(), node });
+                }
+                let regulator = is_held.then_some(held.len());
+                held.extend(regulator.map(|_| id));
+                ways.insert((id, from), Way { port: to, delay, edge_flow, regulator });
             }
         }
-        Ok(Ways(ways))
+        Ok(Ways { ways, held })
     }
 
     /// The way of packets of a class that come at a port.
     pub fn of(&self, class: ClassId, at: usize) -> Option<Way> {
-        self.0.get(&(class, at)).copied()
+        self.ways.get(&(class, at)).copied()
+    }
+
+    /// The classes that are held, by the numbers of their regulators.
+    pub fn held(&self) -> &[ClassId] {
+        &self.held
     }
 }
 

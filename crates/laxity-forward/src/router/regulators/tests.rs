@@ -1,0 +1,115 @@
+use std::path::Path;
+
+use laxity::units::NANOBITS_PER_BYTE;
+use proptest::prelude::*;
+
+use super::*;
+
+/// Bucket in bytes and rate in bits a second, by class.
+type Curves = Vec<(u64, u64)>;
+
+fn plan(curves: &Curves) -> Plan {
+    let class = |(number, (bucket, rate)): (usize, &(u64, u64))| {
+        format!("[class.c{number}]\narrival = {{ bucket = '{bucket}b', rate = '{rate}bit' }}\n")
+    };
+    let classes: String = curves.iter().enumerate().map(class).collect();
+    let text = format!(
+        "version = 1\nlink = {{ rate = '1gbit', max-packet = '1500b' }}\nscheduler.kind = 'fifo'\n{classes}"
+    );
+    Plan::parse(&text, "plan.toml", Path::new("")).expect("a plan")
+}
+
+fn regulators(curves: &Curves) -> Regulators {
+    let classes: Vec<_> = (0..curves.len() as u32).map(ClassId).collect();
+    Regulators::new(&plan(curves), &classes)
+}
+
+/// Packets as they come: class, arrival, length, by their numbers.
+type Came = Vec<(usize, u64, u32)>;
+
+/// The least times from the arrivals on, in order, of which no two of a class have more in between than its curve.
+fn releases(curves: &Curves, came: &Came) -> Vec<u64> {
+    let mut times: Vec<u64> = Vec::new();
+    for (number, &(class, arrival, length)) in came.iter().enumerate() {
+        let (bucket, rate) = curves[class];
+        let (mut time, mut bytes) = (arrival, u64::from(length));
+        for before in (0..number).rev().filter(|before| came[*before].0 == class) {
+            bytes += u64::from(came[before].2);
+            let more = u128::from(bytes.saturating_sub(bucket)) * u128::from(NANOBITS_PER_BYTE);
+            time = time.max(times[before] + more.div_ceil(rate.into()) as u64);
+        }
+        times.push(time);
+    }
+    times
+}
+
+fn waiting(class: usize, arrival: u64, length: u32, handle: u64) -> Waiting {
+    let (class, arrival) = (ClassId(class as u32), Nanos(arrival));
+    Waiting {
+        packet: Packet { class, arrival, length, handle, ..Packet::default() },
+        ..Waiting::default()
+    }
+}
+
+/// What goes on by a time: number, port and arrival there.
+fn go_on(regulators: &mut Regulators, until: u64) -> Vec<(u64, usize, u64)> {
+    let next = || regulators.next(Nanos(until));
+    let told =
+        |(port, waiting): (usize, Waiting)| (waiting.packet.handle, port, waiting.packet.arrival.0);
+    std::iter::from_fn(next).map(told).collect()
+}
+
+proptest! {
+    /// Whoever asks when, each packet goes on at its time, in the order of these.
+    #[test]
+    fn packets_go_on_as_the_definition_says(
+        curves in prop::collection::vec((1_500u64..4_000, 1_000_000u64..1_000_000_000), 1..5),
+        steps in prop::collection::vec(
+            (0usize..5, prop_oneof![Just(0u64), 0..3u64, 0..50_000u64], 1..=1_500u32, any::<bool>()), 1..200,
+        ),
+    ) {
+        let mut regulators = regulators(&curves);
+        let (mut now, mut came, mut out) = (0, Came::new(), Vec::new());
+        for (number, (class, gap, length, asks)) in steps.into_iter().enumerate() {
+            now += gap;
+            let class = class % curves.len();
+            came.push((class, now, length));
+            if asks {
+                out.extend(go_on(&mut regulators, now));
+            }
+            regulators.hold(class, 10 + class, waiting(class, now, length, number as u64));
+            let times = releases(&curves, &came);
+            let due = (0..=number).filter(|of| out.iter().all(|(gone, ..)| *gone != *of as u64));
+            prop_assert_eq!(regulators.due().map(|due| due.0), due.map(|of| times[of]).min());
+        }
+        out.extend(go_on(&mut regulators, u64::MAX));
+        prop_assert_eq!(regulators.due(), None);
+        let times = releases(&curves, &came);
+        let mut expected: Vec<_> =
+            (0u64..).zip(&came).zip(times).map(|((number, of), time)| (number, 10 + of.0, time)).collect();
+        expected.sort_by_key(|(number, _, time)| (*time, *number));
+        prop_assert_eq!(out, expected);
+    }
+}
+
+/// Ten bytes take 10 µs.
+const CURVES: (u64, u64) = (100, 8_000_000);
+
+#[test]
+fn the_same_curve_of_another_plan_starts_no_new_burst() {
+    let curves = vec![CURVES, CURVES];
+    let mut regulators = regulators(&curves);
+    for class in [0, 1] {
+        regulators.hold(class, 0, waiting(class, 5, 100, 0));
+        regulators.hold(class, 0, waiting(class, 5, 10, 1));
+    }
+    regulators.follow(&plan(&vec![CURVES, (50, 80_000_000)]), &plan(&curves));
+    regulators.hold(0, 0, waiting(0, 6, 10, 2));
+    regulators.hold(1, 0, waiting(1, 6, 50, 2));
+    regulators.hold(1, 0, waiting(1, 6, 10, 3));
+    let out = go_on(&mut regulators, u64::MAX);
+    let times: Vec<_> = out.iter().map(|(number, _, time)| (*number, *time)).collect();
+    let expected =
+        [(0, 5), (0, 5), (1, 10_005), (1, 10_005), (2, 10_005), (3, 11_005), (2, 20_005)];
+    assert_eq!(times, expected);
+}
