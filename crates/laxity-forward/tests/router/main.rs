@@ -3,6 +3,8 @@
 mod late;
 mod network;
 mod plans;
+mod regulated;
+mod regulated_ring;
 mod reload;
 mod repeated;
 mod unplanned;

@@ -118,12 +118,17 @@ impl Outside for Hands<'_> {
 impl World {
     /// The nodes of a plan whose names begin with `r`.
     pub fn new(plan: &Plan) -> World {
+        World::with(plan, Settings::default())
+    }
+
+    /// The same with settings.
+    pub fn with(plan: &Plan, settings: Settings) -> World {
         let assigned = plan.networked().expect("a network").assigned();
         let network = assigned.network;
         let nodes: Vec<u32> = (0..network.nodes.len() as u32)
             .filter(|node| network.nodes[*node as usize].name.starts_with('r'))
             .collect();
-        let router = |node: &u32| Router::new(&assigned, *node, Settings::default());
+        let router = |node: &u32| Router::new(&assigned, *node, settings);
         let routers: Vec<Router> =
             nodes.iter().map(|node| router(node).expect("a plan for routers")).collect();
         let port = |hop: Hop| {
