@@ -7,8 +7,8 @@
 //! best effort and goes by its destination's address along a tree of the network's links, as do ARP,
 //! replies, and whatever the plan does not know.
 //!
-//! Where a plan regulates, a packet on its class's path is held before it joins the queue of the next link until it keeps to
-//! the arrival curve of its class behind those before it.
+//! Where a plan regulates, a packet on its class's path is held, before it joins the queue of the next link,
+//! until it keeps to the arrival curve of its class behind those before it.
 //!
 //! Who drives a router is woken late now and then. What cannot be sent in its frame for that is sent later, as
 //! the plan's `late` says, and told as [late](Departure::is_late); frames in which nobody was there are told
@@ -278,7 +278,7 @@ impl Router {
         self.leaves = leaves;
     }
 
-    /// A packet is held, and goes on at once if it conforms. One that might do so by now, where somebody is late, has its
+    /// A packet is held, and goes on at once if it conforms. One that does by now, since somebody is late, has its
     /// turn among those that came in the meantime.
     fn hold(
         &mut self,
@@ -293,7 +293,7 @@ impl Router {
         self.let_on(now, waiting.packet.arrival, outside);
     }
 
-    /// What is held up to a time, by now, goes on.
+    /// What is held until then, which is not after now, goes on.
     fn let_on(&mut self, now: Nanos, until: Nanos, outside: &mut dyn Outside) {
         while let Some((port, waiting)) = self.regulators.next(until) {
             self.with(port, outside, |output, tell| output.enqueue(now, waiting, tell));
