@@ -3,6 +3,7 @@
 mod faults;
 mod network;
 mod operation;
+mod regulated;
 
 use std::time::Duration;
 
