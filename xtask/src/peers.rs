@@ -1,11 +1,13 @@
-//! Networks that another simulator knows: ns-2 and `laxity run` are given the same dumbbells, and
-//! what they measure is put side by side.
+//! Networks that other simulators know: ns-2, ns-3 and `laxity run` are given the same ones, and what
+//! they measure is put side by side.
 
 mod case;
 mod laxity;
 mod measures;
 mod ns2;
+mod ns3;
 mod run;
+mod script;
 pub mod speed;
 
 use crate::outcome::Done;
@@ -13,18 +15,36 @@ use crate::release;
 use crate::steps::Step;
 use crate::workspace::Workspace;
 use case::{CASES, Case};
+use run::Run;
 
-/// Runs every network with seeds 1 to `seeds` under both; fails where they differ more than
-/// [`measures`] tolerates.
+/// How many seeds ns-3 gets at most: it takes minutes for what the others do in seconds.
+const NS3_SEEDS: u32 = 2;
+
+/// Runs every network with seeds 1 to `seeds` under all that are installed; fails where they differ
+/// from us more than [`measures`] tolerates.
 pub fn step(seeds: u32) -> Step {
     Step::new("peers", move |workspace| {
-        if !ns2::is_installed(workspace) {
-            return Ok(Done::Skipped("ns-2 is not installed (Debian's package ns2)".into()));
+        let installed =
+            Installed { ns2: ns2::is_installed(workspace), ns3: ns3::Programs::build(workspace)? };
+        let missing = [
+            (installed.ns2, "ns-2 is not installed (Debian's package ns2)"),
+            (
+                installed.ns3.is_some(),
+                "ns-3 is not installed (Debian's package libns3-dev, and g++)",
+            ),
+        ];
+        let missing: Vec<_> =
+            missing.into_iter().filter_map(|(there, what)| (!there).then_some(what)).collect();
+        if missing.len() == 2 {
+            return Ok(Done::Skipped(missing.join("; ")));
         }
         release::build(workspace, release::DIST)?;
+        for what in missing {
+            println!("skipped: {what}");
+        }
         let mut apart = Vec::new();
         for case in &CASES {
-            apart.extend(compare(workspace, case, seeds)?);
+            apart.extend(compare(workspace, &installed, case, seeds)?);
         }
         match apart.is_empty() {
             true => Ok(Done::Passed),
@@ -33,15 +53,44 @@ pub fn step(seeds: u32) -> Step {
     })
 }
 
-/// Prints one network's table; gives what is beyond its tolerance.
-fn compare(workspace: &Workspace, case: &Case, seeds: u32) -> Result<Vec<String>, String> {
-    let (mut theirs, mut ours) = (Vec::new(), Vec::new());
+struct Installed {
+    ns2: bool,
+    ns3: Option<ns3::Programs>,
+}
+
+/// Prints one network's tables; gives what is beyond its tolerance.
+fn compare(
+    workspace: &Workspace,
+    installed: &Installed,
+    case: &Case,
+    seeds: u32,
+) -> Result<Vec<String>, String> {
+    let (mut ns2, mut ns3, mut ours) = (Vec::new(), Vec::new(), Vec::new());
     for seed in 1..=seeds {
-        theirs.push(ns2::run(workspace, case, seed)?);
+        if installed.ns2 {
+            ns2.push(ns2::run(workspace, case, seed)?);
+        }
+        if let (Some(programs), Some(given), true) = (&installed.ns3, case.ns3, seed <= NS3_SEEDS) {
+            ns3.push(programs.run(workspace, case, given, seed)?);
+        }
         ours.push(laxity::run(workspace, case, seed)?);
     }
+    let mut apart = Vec::new();
     println!("\n{}, {} s, seeds 1 to {seeds}", case.title, case.duration);
-    let (table, apart) = measures::table(&theirs, &ours);
-    print!("{table}");
-    Ok(apart.into_iter().map(|name| format!("{}: {name}", case.title)).collect())
+    for (name, theirs) in [("ns-2", ns2), ("ns-3", ns3)] {
+        if !theirs.is_empty() {
+            let (table, beyond) = measures::table(&head(name, &theirs, seeds), &theirs, &ours);
+            print!("{table}");
+            apart.extend(beyond.iter().map(|what| format!("{}: {name}: {what}", case.title)));
+        }
+    }
+    Ok(apart)
+}
+
+/// What stands over a peer's column.
+fn head(name: &str, theirs: &[Run], seeds: u32) -> String {
+    match theirs.len() {
+        count if count == seeds as usize => name.into(),
+        count => format!("{name}, {count} seeds"),
+    }
 }

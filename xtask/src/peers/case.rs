@@ -1,10 +1,10 @@
-//! The networks that both simulators are given.
+//! The networks that the simulators are given.
 
 use std::path::PathBuf;
 
 use crate::workspace::Workspace;
 
-/// A network as both are told of it.
+/// A network as all are told of it.
 pub struct Case {
     pub title: &'static str,
     /// In s.
@@ -12,6 +12,8 @@ pub struct Case {
     /// The script of ns-2, and what it is told besides.
     pub script: &'static str,
     pub ns2: &'static [&'static str],
+    /// The program of ns-3, and what it is told besides, where it is given the network.
+    pub ns3: Option<(&'static str, &'static [&'static str])>,
     /// The plan beside the script.
     pub plan: &'static str,
 }
@@ -22,6 +24,7 @@ pub const CASES: [Case; 8] = [
         duration: 200,
         script: "dumbbell.tcl",
         ns2: &["queue=droptail", "tcp=32", "udp=1999kb", "access=10Mb", "bottleneck=1Mb"],
+        ns3: None,
         plan: "droptail.toml",
     },
     Case {
@@ -29,6 +32,7 @@ pub const CASES: [Case; 8] = [
         duration: 200,
         script: "dumbbell.tcl",
         ns2: &["queue=red", "tcp=32", "udp=1999kb", "access=10Mb", "bottleneck=1Mb"],
+        ns3: None,
         plan: "red.toml",
     },
     Case {
@@ -36,6 +40,7 @@ pub const CASES: [Case; 8] = [
         duration: 200,
         script: "dumbbell.tcl",
         ns2: &["queue=red", "tcp=32", "access=10Mb", "bottleneck=1Mb"],
+        ns3: None,
         plan: "alone.toml",
     },
     Case {
@@ -43,6 +48,7 @@ pub const CASES: [Case; 8] = [
         duration: 200,
         script: "dumbbell.tcl",
         ns2: &["queue=red", "variant=sack", "tcp=32", "access=10Mb", "bottleneck=1Mb"],
+        ns3: None,
         plan: "sack.toml",
     },
     Case {
@@ -50,6 +56,7 @@ pub const CASES: [Case; 8] = [
         duration: 200,
         script: "dumbbell.tcl",
         ns2: &["queue=red", "ecn=1", "window=6", "tcp=32", "access=10Mb", "bottleneck=1Mb"],
+        ns3: None,
         plan: "ecn.toml",
     },
     Case {
@@ -57,6 +64,7 @@ pub const CASES: [Case; 8] = [
         duration: 200,
         script: "dumbbell.tcl",
         ns2: &["queue=red", "ecn=1", "variant=sack", "tcp=32", "access=10Mb", "bottleneck=1Mb"],
+        ns3: None,
         plan: "ecn-sack.toml",
     },
     Case {
@@ -64,6 +72,7 @@ pub const CASES: [Case; 8] = [
         duration: 20,
         script: "dumbbell.tcl",
         ns2: &["queue=droptail", "tcp=100", "access=1000Mb", "bottleneck=100Mb"],
+        ns3: Some(("dumbbell", &["tcp=100", "access=1000Mbps", "bottleneck=100Mbps"])),
         plan: "fast.toml",
     },
     Case {
@@ -71,6 +80,7 @@ pub const CASES: [Case; 8] = [
         duration: 10,
         script: "mesh.tcl",
         ns2: &[],
+        ns3: Some(("mesh", &["folder=xtask/src/peers"])),
         plan: "mesh.toml",
     },
 ];

@@ -18,7 +18,7 @@ struct Measure {
 /// which RFC 6582 leaves parts to choose, and is chaotic: one packet decides about all that follow.
 /// Timeouts are the rarest and the most sensitive. With ECN hardly anything else cuts windows than
 /// echoes, and it takes as many of them to fill the same link.
-const MEASURES: [Measure; 9] = [
+const MEASURES: [Measure; 10] = [
     Measure { name: "goodput TCP [kbit/s]", digits: 2, of: |run| run.tcp / 1e3, tolerance: 0.1 },
     Measure { name: "goodput UDP [kbit/s]", digits: 2, of: |run| run.udp / 1e3, tolerance: 0.02 },
     Measure { name: "fairness of all flows", digits: 4, of: |run| run.fairness, tolerance: 0.1 },
@@ -43,6 +43,7 @@ const MEASURES: [Measure; 9] = [
         of: |run| run.echoes as f64,
         tolerance: 0.2,
     },
+    Measure { name: "hop departures", digits: 0, of: |run| run.hops as f64, tolerance: 0.05 },
 ];
 
 /// Mean and deviation over the seeds.
@@ -83,9 +84,9 @@ fn judge(theirs: Spread, ours: Spread, tolerance: f64) -> Verdict {
     }
 }
 
-/// The table of a network, and the names of what is beyond its tolerance.
-pub fn table(theirs: &[Run], ours: &[Run]) -> (String, Vec<&'static str>) {
-    let mut table = line("mean ± deviation", "ns-2", "laxity", "ratio", "tolerated", "");
+/// The table of a network beside the peer of a name, and the names of what is beyond its tolerance.
+pub fn table(peer: &str, theirs: &[Run], ours: &[Run]) -> (String, Vec<&'static str>) {
+    let mut table = line("mean ± deviation", peer, "laxity", "ratio", "tolerated", "");
     let mut beyond = Vec::new();
     for &Measure { name, digits, of, tolerance } in &MEASURES {
         let [their, our] = [theirs, ours].map(|runs| Spread::of(runs.iter().map(of)));
@@ -177,7 +178,7 @@ mod tests {
     fn a_table_names_what_is_beyond() {
         let theirs = [run(1_000_000.0, 40), run(1_002_000.0, 40)];
         let ours = [run(1_010_000.0, 60), run(1_012_000.0, 60)];
-        let (table, beyond) = table(&theirs, &ours);
+        let (table, beyond) = table("ns-2", &theirs, &ours);
         assert_eq!(beyond, ["retransmitted"]);
         let expected = "\
 mean ± deviation                       ns-2               laxity   ratio tolerated
@@ -187,6 +188,7 @@ wait mean [ms]                 20.00 ± 0.00         20.00 ± 0.00   1.000      
 wait deviation [ms]             1.00 ± 0.00          1.00 ± 0.00   1.000      20 %
 dropped                             100 ± 0              100 ± 0   1.000      20 %
 retransmitted                        40 ± 0               60 ± 0   1.500      30 %  MORE THAN TOLERATED
+hop departures                     1000 ± 0             1000 ± 0   1.000       5 %
 ns per hop departure                    140                  160   1.143
 ";
         assert_eq!(table, expected);

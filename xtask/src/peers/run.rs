@@ -1,4 +1,4 @@
-//! What a run of either simulator measured.
+//! What a run of any simulator measured.
 
 use std::time::Duration;
 
@@ -24,8 +24,8 @@ pub struct Run {
     pub echoes: u64,
     /// Packets that were sent over a link, acknowledgements included.
     pub hops: u64,
-    /// How long it ran: ns-2 from the first event on, because it takes longer to find the routes of
-    /// many nodes than to simulate them; Laxity from the program's start on.
+    /// How long it ran: ns-2 and ns-3 from the first event on, because ns-2 takes longer to find the
+    /// routes of many nodes than to simulate them; Laxity from the program's start on.
     pub took: Duration,
 }
 

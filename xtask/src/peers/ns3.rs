@@ -1,0 +1,49 @@
+//! ns-3, whose networks are programs.
+
+use std::path::PathBuf;
+
+use super::case::{CASES, Case, beside};
+use super::run::Run;
+use super::script;
+use crate::workspace::Workspace;
+
+/// The programs, built.
+pub struct Programs {
+    folder: PathBuf,
+}
+
+impl Programs {
+    /// Nothing where there is no ns-3, or no compiler.
+    pub fn build(workspace: &Workspace) -> Result<Option<Programs>, String> {
+        let mut probe = workspace.program("g++");
+        probe.args(["-E", "-x", "c++", "-include", "ns3/core-module.h", "/dev/null"]);
+        if !probe.output().is_ok_and(|output| output.status.success()) {
+            return Ok(None);
+        }
+        let folder = workspace.scratch("ns3")?;
+        for (name, _) in CASES.iter().filter_map(|case| case.ns3) {
+            let mut command = workspace.program("g++");
+            command.args(["-std=c++17", "-O3", "-o"]).arg(folder.join(name));
+            command.arg(beside(workspace, &format!("{name}.cc")));
+            let modules = ["nix-vector-routing", "point-to-point", "internet", "network", "core"];
+            command.args(modules.map(|module| format!("-lns3-{module}")));
+            workspace.run(&mut command)?;
+        }
+        Ok(Some(Programs { folder }))
+    }
+
+    /// Runs a network that ns-3 is given.
+    pub fn run(
+        &self,
+        workspace: &Workspace,
+        case: &Case,
+        (name, told): (&str, &[&str]),
+        seed: u32,
+    ) -> Result<Run, String> {
+        script::run(workspace, case, seed, || {
+            let mut command = workspace.program(self.folder.join(name));
+            command.args(told);
+            command
+        })
+    }
+}
