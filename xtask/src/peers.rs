@@ -17,9 +17,6 @@ use crate::workspace::Workspace;
 use case::{CASES, Case};
 use run::Run;
 
-/// How many seeds ns-3 gets at most: it takes minutes for what the others do in seconds.
-const NS3_SEEDS: u32 = 2;
-
 /// Runs every network with seeds 1 to `seeds` under all that are installed; fails where they differ
 /// from us more than [`measures`] tolerates.
 pub fn step(seeds: u32) -> Step {
@@ -70,8 +67,10 @@ fn compare(
         if installed.ns2 {
             ns2.push(ns2::run(workspace, case, seed)?);
         }
-        if let (Some(programs), Some(given), true) = (&installed.ns3, case.ns3, seed <= NS3_SEEDS) {
-            ns3.push(programs.run(workspace, case, given, seed)?);
+        if let (Some(programs), Some(told)) = (&installed.ns3, &case.ns3)
+            && seed <= told.seeds
+        {
+            ns3.push(programs.run(workspace, case, told, seed)?);
         }
         ours.push(laxity::run(workspace, case, seed)?);
     }

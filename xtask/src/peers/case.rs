@@ -12,13 +12,21 @@ pub struct Case {
     /// The script of ns-2, and what it is told besides.
     pub script: &'static str,
     pub ns2: &'static [&'static str],
-    /// The program of ns-3, and what it is told besides, where it is given the network.
-    pub ns3: Option<(&'static str, &'static [&'static str])>,
+    /// Where ns-3 is given the network.
+    pub ns3: Option<Ns3>,
     /// The plan beside the script.
     pub plan: &'static str,
 }
 
-pub const CASES: [Case; 8] = [
+/// A network as ns-3 is told of it.
+pub struct Ns3 {
+    pub program: &'static str,
+    pub options: &'static [&'static str],
+    /// How many seeds it gets at most: it may take minutes for what the others do in seconds.
+    pub seeds: u32,
+}
+
+pub const CASES: [Case; 9] = [
     Case {
         title: "DropTail: 32 TCP connections and 1.999 Mbit/s of UDP on 1 Mbit/s",
         duration: 200,
@@ -72,7 +80,11 @@ pub const CASES: [Case; 8] = [
         duration: 20,
         script: "dumbbell.tcl",
         ns2: &["queue=droptail", "tcp=100", "access=1000Mb", "bottleneck=100Mb"],
-        ns3: Some(("dumbbell", &["tcp=100", "access=1000Mbps", "bottleneck=100Mbps"])),
+        ns3: Some(Ns3 {
+            program: "dumbbell",
+            options: &["tcp=100", "access=1000Mbps", "bottleneck=100Mbps"],
+            seeds: 2,
+        }),
         plan: "fast.toml",
     },
     Case {
@@ -80,8 +92,16 @@ pub const CASES: [Case; 8] = [
         duration: 10,
         script: "mesh.tcl",
         ns2: &[],
-        ns3: Some(("mesh", &["folder=xtask/src/peers"])),
+        ns3: Some(Ns3 { program: "mesh", options: &["folder=xtask/src/peers"], seeds: 2 }),
         plan: "mesh.toml",
+    },
+    Case {
+        title: "Short flows: transfers of 20 segments at 70 % of 10 Mbit/s",
+        duration: 50,
+        script: "flows.tcl",
+        ns2: &[],
+        ns3: Some(Ns3 { program: "flows", options: &[], seeds: u32::MAX }),
+        plan: "flows.toml",
     },
 ];
 

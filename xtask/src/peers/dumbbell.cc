@@ -53,5 +53,6 @@ int main(int count, char** arguments)
         connections.emplace_back(senders.Get(i), access.GetAddress(0), receivers.Get(i), exit.GetAddress(0), 1,
                                  options.number("measure"));
     }
+    begin(connections);
     simulate(options, connections, bottleneck);
 }

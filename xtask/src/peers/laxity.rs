@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde::Deserialize;
 
 use super::case::{Case, beside};
-use super::run::{PACKET_BITS, Run, Wait, jain};
+use super::run::{ACK_BITS, Completion, PACKET_BITS, Run, Wait, jain};
 use crate::release;
 use crate::workspace::Workspace;
 
@@ -29,6 +29,14 @@ struct Tcp {
     retransmitted: u64,
     timeouts: u64,
     echoes: u64,
+    completion_ns: Option<Took>,
+}
+
+#[derive(Deserialize)]
+struct Took {
+    mean: f64,
+    p50: f64,
+    p99: f64,
 }
 
 #[derive(Deserialize)]
@@ -42,6 +50,7 @@ struct Hop {
 #[derive(Deserialize)]
 struct AtHop {
     sent: u64,
+    bytes_sent: u64,
     dropped: BTreeMap<String, u64>,
     delay_ns: Option<Delay>,
 }
@@ -75,11 +84,18 @@ pub fn run(workspace: &Workspace, case: &Case, seed: u32) -> Result<Run, String>
         classes.map(|class| class.goodput_bps).sum()
     };
     let goodputs: Vec<f64> = summary.flows.iter().map(|flow| flow.goodput_bps).collect();
+    let completion =
+        summary.classes.iter().find_map(|class| class.tcp.as_ref()?.completion_ns.as_ref());
     let senders = || summary.classes.iter().filter_map(|class| class.tcp.as_ref());
     Ok(Run {
         tcp: goodput(true),
         udp: goodput(false),
-        fairness: jain(&goodputs),
+        fairness: if completion.is_none() { jain(&goodputs) } else { 0.0 },
+        completion: completion.map_or(Completion::default(), |took| Completion {
+            mean: took.mean / 1e9,
+            median: took.p50 / 1e9,
+            p99: took.p99 / 1e9,
+        }),
         wait: bottleneck.wait(),
         dropped: bottleneck.classes.iter().flat_map(|class| class.dropped.values()).sum(),
         retransmitted: senders().map(|tcp| tcp.retransmitted).sum(),
@@ -91,12 +107,16 @@ pub fn run(workspace: &Workspace, case: &Case, seed: u32) -> Result<Run, String>
 }
 
 impl Hop {
-    /// A hop's delay ends with the last bit, a wait with the first.
+    /// A hop's delay ends with the last bit, a wait with the first. Segments and acknowledgements wait
+    /// alike.
     fn wait(&self) -> Wait {
-        let transmission = PACKET_BITS / self.rate_bps;
         Wait::over(self.classes.iter().filter_map(|class| {
             let Delay { mean, stddev } = class.delay_ns.as_ref()?;
-            Some((class.sent, mean / 1e9 - transmission, (stddev / 1e9).powi(2)))
+            let length = class.bytes_sent as f64 * 8.0 / class.sent as f64;
+            let segments = (length - ACK_BITS) / (PACKET_BITS - ACK_BITS);
+            let lengths = segments * (1.0 - segments) * (PACKET_BITS - ACK_BITS).powi(2);
+            let variance = (stddev / 1e9).powi(2) - lengths / self.rate_bps.powi(2);
+            Some((class.sent, mean / 1e9 - length / self.rate_bps, variance))
         }))
     }
 }

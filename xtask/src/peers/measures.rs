@@ -17,17 +17,36 @@ struct Measure {
 /// connections gets it, what is dropped and what is sent again depends on each sender's NewReno, of
 /// which RFC 6582 leaves parts to choose, and is chaotic: one packet decides about all that follow.
 /// Timeouts are the rarest and the most sensitive. With ECN hardly anything else cuts windows than
-/// echoes, and it takes as many of them to fill the same link.
-const MEASURES: [Measure; 10] = [
+/// echoes, and it takes as many of them to fill the same link. ns-3 opens and closes connections,
+/// which of short ones is a sixth of all packets.
+const MEASURES: [Measure; 13] = [
     Measure { name: "goodput TCP [kbit/s]", digits: 2, of: |run| run.tcp / 1e3, tolerance: 0.1 },
     Measure { name: "goodput UDP [kbit/s]", digits: 2, of: |run| run.udp / 1e3, tolerance: 0.02 },
     Measure { name: "fairness of all flows", digits: 4, of: |run| run.fairness, tolerance: 0.1 },
+    Measure {
+        name: "completion mean [ms]",
+        digits: 2,
+        of: |run| 1e3 * run.completion.mean,
+        tolerance: 0.05,
+    },
+    Measure {
+        name: "completion p50 [ms]",
+        digits: 2,
+        of: |run| 1e3 * run.completion.median,
+        tolerance: 0.05,
+    },
+    Measure {
+        name: "completion p99 [ms]",
+        digits: 2,
+        of: |run| 1e3 * run.completion.p99,
+        tolerance: 0.2,
+    },
     Measure { name: "wait mean [ms]", digits: 2, of: |run| 1e3 * run.wait.mean, tolerance: 0.05 },
     Measure {
         name: "wait deviation [ms]",
         digits: 2,
         of: |run| 1e3 * run.wait.deviation,
-        tolerance: 0.2,
+        tolerance: 0.3,
     },
     Measure { name: "dropped", digits: 0, of: |run| run.dropped as f64, tolerance: 0.2 },
     Measure {
@@ -43,7 +62,7 @@ const MEASURES: [Measure; 10] = [
         of: |run| run.echoes as f64,
         tolerance: 0.2,
     },
-    Measure { name: "hop departures", digits: 0, of: |run| run.hops as f64, tolerance: 0.05 },
+    Measure { name: "hop departures", digits: 0, of: |run| run.hops as f64, tolerance: 0.2 },
 ];
 
 /// Mean and deviation over the seeds.
@@ -133,13 +152,14 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::peers::run::Wait;
+    use crate::peers::run::{Completion, Wait};
 
     fn run(tcp: f64, retransmitted: u64) -> Run {
         Run {
             tcp,
             udp: 0.0,
             fairness: 0.5,
+            completion: Completion::default(),
             wait: Wait { mean: 0.02, deviation: 0.001 },
             dropped: 100,
             retransmitted,
@@ -185,10 +205,10 @@ mean ± deviation                       ns-2               laxity   ratio tolera
 goodput TCP [kbit/s]         1001.00 ± 1.41       1011.00 ± 1.41   1.010      10 %  more than the spread of the seeds
 fairness of all flows       0.5000 ± 0.0000      0.5000 ± 0.0000   1.000      10 %
 wait mean [ms]                 20.00 ± 0.00         20.00 ± 0.00   1.000       5 %
-wait deviation [ms]             1.00 ± 0.00          1.00 ± 0.00   1.000      20 %
+wait deviation [ms]             1.00 ± 0.00          1.00 ± 0.00   1.000      30 %
 dropped                             100 ± 0              100 ± 0   1.000      20 %
 retransmitted                        40 ± 0               60 ± 0   1.500      30 %  MORE THAN TOLERATED
-hop departures                     1000 ± 0             1000 ± 0   1.000       5 %
+hop departures                     1000 ± 0             1000 ± 0   1.000      20 %
 ns per hop departure                    140                  160   1.143
 ";
         assert_eq!(table, expected);

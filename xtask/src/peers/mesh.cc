@@ -131,5 +131,6 @@ int main(int count, char** arguments)
         connections.emplace_back(node(from), address(node(from)), to, address(to), connections.size() + 1,
                                  options.number("measure"));
     }
+    begin(connections);
     simulate(options, connections, bottleneck);
 }

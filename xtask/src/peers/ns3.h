@@ -84,7 +84,7 @@ inline NetDeviceContainer link(Ptr<Node> one, Ptr<Node> other, const std::string
     return link.Install(one, other);
 }
 
-// A greedy connection.
+// A connection that is greedy, or ends after so many segments.
 struct Connection
 {
     Ptr<Node> from;
@@ -92,13 +92,17 @@ struct Connection
     InetSocketAddress source;
     InetSocketAddress sink;
     bool measured;
+    uint32_t segments = 0;
 
+    uint32_t given = 0;
     Ptr<Socket> sender;
     Ptr<Socket> receiver;
     std::set<SequenceNumber32> arrived;
     SequenceNumber32 next{0};
     uint64_t retransmitted = 0;
     uint64_t timeouts = 0;
+    Time first;
+    Time last;
 
     Connection(Ptr<Node> from, Ipv4Address source, Ptr<Node> to, Ipv4Address sink, uint16_t port, bool measured)
         : from(from), to(to), source(source, port), sink(sink, port), measured(measured)
@@ -125,15 +129,22 @@ struct Connection
 
     void send(Ptr<Socket>, uint32_t available)
     {
-        for (; available >= payload; available = sender->GetTxAvailable())
+        while (available >= payload && (segments == 0 || given < segments))
         {
             sender->Send(Create<Packet>(payload));
+            given += 1;
+            available = sender->GetTxAvailable();
+            if (given == segments)
+            {
+                sender->Close();
+            }
         }
     }
 
     void accept(Ptr<Socket> accepted, const Address&)
     {
         accepted->SetRecvCallback(MakeCallback(&Connection::receive, this));
+        accepted->SetCloseCallbacks(MakeCallback(&Connection::close, this), MakeNullCallback<void, Ptr<Socket>>());
         if (measured)
         {
             accepted->TraceConnectWithoutContext("Rx", MakeCallback(&Connection::came, this));
@@ -147,10 +158,17 @@ struct Connection
         }
     }
 
+    void close(Ptr<Socket> accepted)
+    {
+        receiver->Close();
+        accepted->Close();
+    }
+
     void sent(Ptr<const Packet> packet, const TcpHeader& header, Ptr<const TcpSocketBase>)
     {
         if (packet->GetSize() > 0)
         {
+            first = next == SequenceNumber32(0) ? Simulator::Now() : first;
             retransmitted += header.GetSequenceNumber() < next;
             next = std::max(next, header.GetSequenceNumber() + packet->GetSize());
         }
@@ -158,9 +176,9 @@ struct Connection
 
     void came(Ptr<const Packet> packet, const TcpHeader& header, Ptr<const TcpSocketBase>)
     {
-        if (packet->GetSize() > 0)
+        if (packet->GetSize() > 0 && arrived.insert(header.GetSequenceNumber()).second)
         {
-            arrived.insert(header.GetSequenceNumber());
+            last = Simulator::Now();
         }
     }
 
@@ -226,14 +244,19 @@ struct Hops
 
 using Connections = std::list<Connection>;
 
-// Simulates, each connection beginning within the first second, and prints what `dumbbell.tcl` prints.
-inline void simulate(const Options& options, Connections& connections, Ptr<NetDevice> bottleneck)
+// Each begins at a random time within the first second.
+inline void begin(Connections& connections)
 {
     auto start = CreateObject<UniformRandomVariable>();
     for (auto& connection : connections)
     {
         Simulator::Schedule(Seconds(start->GetValue(0, 1)), &Connection::begin, &connection);
     }
+}
+
+// Simulates and prints what `dumbbell.tcl` prints, and `hops`.
+inline void simulate(const Options& options, const Connections& connections, Ptr<NetDevice> bottleneck)
+{
     bool measured = options.number("measure");
     std::unique_ptr<Bottleneck> at;
     std::unique_ptr<Hops> hops;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::case::{CASES, Case, beside};
+use super::case::{CASES, Case, Ns3, beside};
 use super::run::Run;
 use super::script;
 use crate::workspace::Workspace;
@@ -21,10 +21,10 @@ impl Programs {
             return Ok(None);
         }
         let folder = workspace.scratch("ns3")?;
-        for (name, _) in CASES.iter().filter_map(|case| case.ns3) {
+        for Ns3 { program, .. } in CASES.iter().filter_map(|case| case.ns3.as_ref()) {
             let mut command = workspace.program("g++");
-            command.args(["-std=c++17", "-O3", "-o"]).arg(folder.join(name));
-            command.arg(beside(workspace, &format!("{name}.cc")));
+            command.args(["-std=c++17", "-O3", "-o"]).arg(folder.join(program));
+            command.arg(beside(workspace, &format!("{program}.cc")));
             let modules = ["nix-vector-routing", "point-to-point", "internet", "network", "core"];
             command.args(modules.map(|module| format!("-lns3-{module}")));
             workspace.run(&mut command)?;
@@ -32,17 +32,17 @@ impl Programs {
         Ok(Some(Programs { folder }))
     }
 
-    /// Runs a network that ns-3 is given.
+    /// Runs a network as ns-3 is told of it.
     pub fn run(
         &self,
         workspace: &Workspace,
         case: &Case,
-        (name, told): (&str, &[&str]),
+        Ns3 { program, options, .. }: &Ns3,
         seed: u32,
     ) -> Result<Run, String> {
         script::run(workspace, case, seed, || {
-            let mut command = workspace.program(self.folder.join(name));
-            command.args(told);
+            let mut command = workspace.program(self.folder.join(program));
+            command.args(*options);
             command
         })
     }

@@ -5,14 +5,19 @@ use std::time::Duration;
 /// Of a segment and of a datagram.
 pub const PACKET_BITS: f64 = 8_000.0;
 
+/// Of an acknowledgement.
+pub const ACK_BITS: f64 = 320.0;
+
 /// What one run measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run {
     /// Bits a second.
     pub tcp: f64,
     pub udp: f64,
-    /// Jain's index of the goodputs of all flows.
+    /// Jain's index of the goodputs of all flows; 0 for transfers, which get what they ask for.
     pub fairness: f64,
+    /// Of transfers.
+    pub completion: Completion,
     /// Of the packets that left the bottleneck.
     pub wait: Wait,
     /// Packets, before the bottleneck.
@@ -27,6 +32,29 @@ pub struct Run {
     /// How long it ran: ns-2 and ns-3 from the first event on, because ns-2 takes longer to find the
     /// routes of many nodes than to simulate them; Laxity from the program's start on.
     pub took: Duration,
+}
+
+/// How long transfers took, in s; 0 where there are none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Completion {
+    pub mean: f64,
+    pub median: f64,
+    pub p99: f64,
+}
+
+impl Completion {
+    pub fn of(mut times: Vec<f64>) -> Completion {
+        if times.is_empty() {
+            return Completion::default();
+        }
+        times.sort_by(f64::total_cmp);
+        let quantile = |share: f64| times[(share * times.len() as f64).ceil() as usize - 1];
+        Completion {
+            mean: times.iter().sum::<f64>() / times.len() as f64,
+            median: quantile(0.5),
+            p99: quantile(0.99),
+        }
+    }
 }
 
 /// The time in a queue in s.
@@ -66,6 +94,14 @@ mod tests {
         let wait = Wait::over([(2, 2.0, 1.0), (2, 5.0, 0.0)].into_iter());
         assert_eq!(wait.mean, 3.5);
         assert!((wait.deviation - 2.75f64.sqrt()).abs() < 1e-12, "{wait:?}");
+    }
+
+    #[test]
+    fn completion_of_transfers() {
+        assert_eq!(Completion::of(Vec::new()), Completion::default());
+        let times = (1..=200).rev().map(f64::from).collect();
+        let expected = Completion { mean: 100.5, median: 100.0, p99: 198.0 };
+        assert_eq!(Completion::of(times), expected);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::case::Case;
-use super::run::{Run, Wait, jain};
+use super::run::{Completion, Run, Wait, jain};
 use crate::workspace::Workspace;
 
 /// Runs a network twice: measured, and without for its time.
@@ -32,6 +32,7 @@ fn read(printed: &str, seconds: u32) -> Result<Run, String> {
     let mut tcp = Vec::new();
     let mut udp = Vec::new();
     let mut waits = Vec::new();
+    let mut transfers = Vec::new();
     let (mut dropped, mut retransmitted, mut timeouts, mut echoes, mut hops) = (0, 0, 0, 0, 0);
     for line in printed.lines() {
         let odd = || format!("what is `{line}`?");
@@ -46,6 +47,7 @@ fn read(printed: &str, seconds: u32) -> Result<Run, String> {
                 echoes += cut as u64;
             }
             (Some("stream"), &[bytes]) => udp.push(bytes * 8.0 / f64::from(seconds)),
+            (Some("transfer"), &[seconds]) => transfers.push(seconds),
             (Some("bottleneck"), &[class, arrived, sent, lost, mean, variance]) => {
                 dropped += lost as u64;
                 waits.push((sent as u64, mean, variance));
@@ -65,7 +67,8 @@ fn read(printed: &str, seconds: u32) -> Result<Run, String> {
     Ok(Run {
         tcp: tcp.iter().sum(),
         udp: udp.iter().sum(),
-        fairness: jain(&[tcp, udp].concat()),
+        fairness: if transfers.is_empty() { jain(&[tcp, udp].concat()) } else { 0.0 },
+        completion: Completion::of(transfers),
         wait: Wait::over(waits.into_iter()),
         dropped,
         retransmitted,
