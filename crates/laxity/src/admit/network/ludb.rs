@@ -23,7 +23,6 @@
 //! Other tandems are made nested: of two flows that overlap, one is cut and counts as two flows from there on, the second with
 //! the arrival curve that is known of it there. Cut at every server, this is separated flow analysis.
 
-use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -50,8 +49,9 @@ pub(super) enum Cuts {
 /// The lesser delay of both ways to cut flows that overlap, if any do.
 pub(super) fn least(fifo: &Fifo, solver: &dyn Solver) -> Option<Nanos> {
     let of = |cuts| delay(fifo, cuts, solver);
-    let flows = &fifo.tandem.flows;
-    let is_nested = nested_paths(&fifo.tandem, Cuts::Earlier).len() == flows.len();
+    let cut = nested_paths(&fifo.tandem, Cuts::Earlier);
+    let is_nested =
+        cut.iter().map(|(_, flows)| flows.len()).sum::<usize>() == fifo.tandem.flows.len();
     match is_nested {
         true => of(Cuts::Earlier),
         false => [Cuts::Earlier, Cuts::Later].into_iter().filter_map(of).min(),
@@ -94,20 +94,16 @@ impl Nested {
     fn of(tandem: &Tandem, cuts: Cuts) -> Option<Nested> {
         let servers = 0..tandem.servers.len();
         let serves: Option<Vec<_>> = servers.clone().map(|server| tandem.serves(server)).collect();
-        let mut of: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
-        for (number, path) in nested_paths(tandem, cuts) {
-            of.entry((path.start, path.end)).or_default().push(number);
-        }
-        let all = of.remove(&(servers.start, servers.end))?;
-        let arrival = tandem.comes(&all, 0);
+        let mut cross = nested_paths(tandem, cuts);
+        let whole = cross.iter().position(|(path, _)| *path == servers)?;
+        let arrival = tandem.comes(&cross.swap_remove(whole).1, 0);
         // Those that begin first come first, and of these the longest, which hold the others.
-        let mut cross: Vec<_> = of.into_iter().collect();
-        cross.sort_by_key(|((start, end), _)| (*start, usize::MAX - end));
+        cross.sort_by_key(|(path, _)| (path.start, usize::MAX - path.end));
         let mut cross = cross.into_iter().peekable();
         let mut next_inside = |within: &Range<usize>| {
-            cross
-                .next_if(|((_, end), _)| *end <= within.end)
-                .map(|((start, end), flows)| (start..end, tandem.comes(&flows, start)))
+            let (path, flows) = cross.next_if(|(path, _)| path.end <= within.end)?;
+            let comes = tandem.comes(&flows, path.start);
+            Some((path, comes))
         };
         let whole = inside(servers, &mut next_inside);
         Some(Nested { serves: serves?, arrival, whole })
@@ -153,37 +149,46 @@ impl Nested {
     }
 }
 
-/// The flows' paths in parts of which any two are apart or one inside the other.
-fn nested_paths(tandem: &Tandem, cuts: Cuts) -> Vec<(usize, Range<usize>)> {
+/// Parts of flows' paths, of which any two are apart or one inside the other, each with the flows that pass it.
+fn nested_paths(tandem: &Tandem, cuts: Cuts) -> Vec<(Range<usize>, Vec<usize>)> {
     let all = 0..tandem.servers.len();
-    let mut paths: Vec<_> =
-        tandem.flows.iter().enumerate().map(|(number, flow)| (number, flow.path.clone())).collect();
-    if cuts == Cuts::Everywhere {
-        let single = |(number, path): (usize, Range<usize>)| match path == all {
-            true if number == 0 => vec![(number, path)],
-            _ => path.map(|server| (number, server..server + 1)).collect(),
-        };
-        return paths.into_iter().flat_map(single).collect();
+    let mut parts: Vec<(Range<usize>, Vec<usize>)> = Vec::new();
+    for (number, flow) in tandem.flows.iter().enumerate() {
+        match cuts == Cuts::Everywhere && (flow.path != all || number > 0) {
+            true => {
+                flow.path.clone().for_each(|server| add(&mut parts, server..server + 1, &[number]))
+            }
+            false => add(&mut parts, flow.path.clone(), &[number]),
+        }
     }
+    while let Some((earlier, later)) = overlapping(&parts) {
+        let (cut, at) = match cuts {
+            Cuts::Earlier => (earlier, parts[later].0.start),
+            _ => (later, parts[earlier].0.end),
+        };
+        let (path, flows) = parts.remove(cut);
+        add(&mut parts, path.start..at, &flows);
+        add(&mut parts, at..path.end, &flows);
+    }
+    parts
+}
+
+/// Flows pass a part as well.
+fn add(parts: &mut Vec<(Range<usize>, Vec<usize>)>, path: Range<usize>, flows: &[usize]) {
+    match parts.iter_mut().find(|(known, _)| *known == path) {
+        Some((_, of)) => of.extend(flows),
+        None => parts.push((path, flows.to_vec())),
+    }
+}
+
+/// Two parts that overlap, the one that begins first first.
+fn overlapping(parts: &[(Range<usize>, Vec<usize>)]) -> Option<(usize, usize)> {
     let overlap =
         |a: &Range<usize>, b: &Range<usize>| a.start < b.start && b.start < a.end && a.end < b.end;
-    let find = |paths: &[(usize, Range<usize>)]| {
-        let at = |(earlier, a): (usize, &(usize, Range<usize>))| {
-            let later = paths.iter().position(|b| overlap(&a.1, &b.1))?;
-            Some((earlier, later))
-        };
-        paths.iter().enumerate().find_map(at)
+    let later = |(earlier, (a, _)): (usize, &(Range<usize>, Vec<usize>))| {
+        Some((earlier, parts.iter().position(|(b, _)| overlap(a, b))?))
     };
-    while let Some((earlier, later)) = find(&paths) {
-        let (cut, at) = match cuts {
-            Cuts::Earlier => (earlier, paths[later].1.start),
-            _ => (later, paths[earlier].1.end),
-        };
-        let (number, path) = paths[cut].clone();
-        paths[cut].1 = path.start..at;
-        paths.push((number, at..path.end));
-    }
-    paths
+    parts.iter().enumerate().find_map(later)
 }
 
 /// The servers of a cross flow, and its arrival curve.
