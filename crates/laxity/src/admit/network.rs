@@ -23,6 +23,7 @@ pub mod programme;
 #[cfg(test)]
 mod tests;
 
+use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -224,39 +225,38 @@ impl Tandem {
     /// These of the servers, with what passes them.
     pub fn part(&self, servers: Range<usize>) -> Tandem {
         let mut flows: Vec<Flow> = Vec::new();
-        // As which of these each flow is known here, if it comes here.
-        let mut numbers: Vec<Option<usize>> = Vec::new();
-        for flow in &self.flows {
+        // Flows of one class that are together here are one, by which number.
+        let mut known: BTreeMap<(usize, usize, usize), usize> = BTreeMap::new();
+        let numbers = self.flows.iter().map(|flow| {
             let start = flow.path.start.max(servers.start);
             let end = flow.path.end.min(servers.end);
             if start >= end {
-                numbers.push(None);
-                continue;
+                return None;
             }
-            let path = start - servers.start..end - servers.start;
-            // Flows of one class that are together here are one.
-            let same = |one: &Flow| one.class == flow.class && one.path == path;
-            let number = flows.iter().position(same).unwrap_or(flows.len());
-            numbers.push(Some(number));
+            let number = *known.entry((flow.class, start, end)).or_insert(flows.len());
             match flows.get_mut(number) {
                 Some(one) => one.packet = one.packet.max(flow.packet),
                 None => {
                     let inside = start - flow.path.start..end - flow.path.start;
                     let arrivals = flow.arrivals[inside].to_vec();
-                    flows.push(Flow { path, arrivals, ..flow.clone() });
+                    let path = start - servers.start..end - servers.start;
+                    flows.push(Flow { path, arrivals, ..*flow });
                 }
             }
-        }
-        // What is known of some of the flows that are one here is not known of it.
-        let whole = |flow: &usize, group: &Group| {
-            let mut parts = (0..numbers.len()).filter(|part| numbers[*part] == Some(*flow));
-            parts.all(|part| group.flows.contains(&part))
+            Some(number)
+        });
+        let numbers: Vec<Option<usize>> = numbers.collect();
+        let parts_among = |of: &mut dyn Iterator<Item = usize>| {
+            let mut parts = vec![0; flows.len()];
+            of.filter_map(|flow| numbers[flow]).for_each(|number| parts[number] += 1);
+            parts
         };
+        let parts = parts_among(&mut (0..numbers.len()));
+        // What is known of some of the flows that are one here is not known of it.
         let group = |group: &Group| {
-            let mut flows: Vec<_> = group.flows.iter().filter_map(|flow| numbers[*flow]).collect();
-            flows.sort_unstable();
-            flows.dedup();
-            flows.retain(|flow| whole(flow, group));
+            let inside = parts_among(&mut group.flows.iter().copied());
+            let is_whole = |flow: &usize| inside[*flow] > 0 && inside[*flow] == parts[*flow];
+            let flows = (0..flows.len()).filter(is_whole).collect();
             let server = group.server - servers.start;
             Group { server, flows, arrival: group.arrival.clone() }
         };
