@@ -24,8 +24,7 @@ int main(int count, char** arguments)
                      {"measure", "1"}},
                     count, arguments);
     settle(options);
-    // Routers would look for each packet's address at all their interfaces, and static routes are a list: this is what
-    // takes ns-3 least.
+    // Routers would look for each packet's address at all their interfaces.
     Config::SetDefault("ns3::Ipv4::WeakEsModel", BooleanValue(false));
     uint32_t tcp = options.number("tcp");
     NodeContainer routers(2);

@@ -17,7 +17,7 @@ int main(int count, char** arguments)
 {
     Options options({{"seed", "1"}, {"seconds", "200"}, {"window", "300"}, {"measure", "1"}}, count, arguments);
     settle(options);
-    // Who is done makes room: sockets of a node are a list.
+    // Ended connections would stay in the list of a node's sockets.
     Config::SetDefault("ns3::TcpSocketBase::MaxSegLifetime", DoubleValue(0));
 
     NodeContainer nodes(4);
