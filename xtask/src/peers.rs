@@ -15,6 +15,7 @@ use crate::release;
 use crate::steps::Step;
 use crate::workspace::Workspace;
 use case::{CASES, Case};
+use measures::Peer;
 use run::Run;
 
 /// Runs every network with seeds 1 to `seeds` under all that are installed; fails where they differ
@@ -76,10 +77,10 @@ fn compare(
     }
     let mut apart = Vec::new();
     println!("\n{}, {} s, seeds 1 to {seeds}", case.title, case.duration);
-    for (name, least, theirs) in [("ns-2", 0.0, ns2), ("ns-3", ns3::TOLERANCE, ns3)] {
+    for (name, has_our_tcp, theirs) in [("ns-2", true, ns2), ("ns-3", false, ns3)] {
         if !theirs.is_empty() {
-            let (table, beyond) =
-                measures::table(&head(name, &theirs, seeds), least, &theirs, &ours);
+            let peer = Peer { name: head(name, &theirs, seeds), has_our_tcp };
+            let (table, beyond) = measures::table(&peer, &theirs, &ours);
             print!("{table}");
             apart.extend(beyond.iter().map(|what| format!("{}: {name}: {what}", case.title)));
         }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde::Deserialize;
 
 use super::case::{Case, beside};
-use super::run::{ACK_BITS, Completion, PACKET_BITS, Run, Wait, jain};
+use super::run::{Completion, PACKET_BITS, Run, Wait, jain};
 use crate::release;
 use crate::workspace::Workspace;
 
@@ -107,16 +107,16 @@ pub fn run(workspace: &Workspace, case: &Case, seed: u32) -> Result<Run, String>
 }
 
 impl Hop {
-    /// A hop's delay ends with the last bit, a wait with the first. Segments and acknowledgements wait
-    /// alike.
+    /// A hop's delay ends with the last bit, a wait with the first. By how much waits vary is known where all packets
+    /// are of one length.
     fn wait(&self) -> Wait {
         Wait::over(self.classes.iter().filter_map(|class| {
             let Delay { mean, stddev } = class.delay_ns.as_ref()?;
-            let length = class.bytes_sent as f64 * 8.0 / class.sent as f64;
-            let segments = (length - ACK_BITS) / (PACKET_BITS - ACK_BITS);
-            let lengths = segments * (1.0 - segments) * (PACKET_BITS - ACK_BITS).powi(2);
-            let variance = (stddev / 1e9).powi(2) - lengths / self.rate_bps.powi(2);
-            Some((class.sent, mean / 1e9 - length / self.rate_bps, variance))
+            let bits = class.bytes_sent as f64 * 8.0;
+            let is_one_length = bits == class.sent as f64 * PACKET_BITS;
+            let variance = if is_one_length { (stddev / 1e9).powi(2) } else { f64::NAN };
+            let takes = bits / class.sent as f64 / self.rate_bps;
+            Some((class.sent, mean / 1e9 - takes, variance))
         }))
     }
 }

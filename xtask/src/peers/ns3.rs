@@ -7,10 +7,6 @@ use super::run::Run;
 use super::script;
 use crate::workspace::Workspace;
 
-/// What is tolerated of each measure at least: its TCP has handshakes, whose packets count, and another
-/// timer, and where it runs with two seeds, their spread says little.
-pub const TOLERANCE: f64 = 0.3;
-
 /// The programs, built.
 pub struct Programs {
     folder: PathBuf,

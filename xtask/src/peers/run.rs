@@ -5,9 +5,6 @@ use std::time::Duration;
 /// Of a segment and of a datagram.
 pub const PACKET_BITS: f64 = 8_000.0;
 
-/// Of an acknowledgement.
-pub const ACK_BITS: f64 = 320.0;
-
 /// What one run measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run {
@@ -61,6 +58,7 @@ impl Completion {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wait {
     pub mean: f64,
+    /// NaN where it is not known.
     pub deviation: f64,
 }
 
@@ -73,7 +71,8 @@ impl Wait {
                 (count + n, sum + n * mean, squares + n * (variance + mean * mean))
             });
         let mean = sum / count;
-        Wait { mean, deviation: (squares / count - mean * mean).max(0.0).sqrt() }
+        let variance = squares / count - mean * mean;
+        Wait { mean, deviation: if variance < 0.0 { 0.0 } else { variance.sqrt() } }
     }
 }
 
