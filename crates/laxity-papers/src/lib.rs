@@ -113,7 +113,7 @@ impl Repetition {
 
     /// The verdicts as a table.
     pub fn verdict_table(&self) -> String {
-        verdict::verdict_table(self.verdicts.iter())
+        verdict::verdict_table(&self.verdicts)
     }
 
     /// Those that lie outside their tolerance, as a table.

@@ -69,8 +69,8 @@ fn within((least, most): (f64, f64), value: f64) -> bool {
 }
 
 /// The verdicts as a table.
-pub(super) fn verdict_table<'a>(verdicts: impl Iterator<Item = &'a Verdict>) -> String {
-    let rows = verdicts.map(|verdict| {
+pub(super) fn verdict_table<'a>(verdicts: impl IntoIterator<Item = &'a Verdict>) -> String {
+    let rows = verdicts.into_iter().map(|verdict| {
         vec![
             verdict.what.clone(),
             verdict.of.clone(),
