@@ -1,7 +1,7 @@
 //! Deficit round robin.
 
 use laxity::admit::Service;
-use laxity::admit::fair::{Turn, drr};
+use laxity::admit::fair::{Turn, drr, drr_guarantees};
 use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
@@ -41,7 +41,7 @@ impl Discipline for Drr {
     }
 
     fn bounds(&self, plan: &Plan) -> Bounds {
-        self.bounds_and_services(plan).0
+        for_leaves(plan, drr(plan.link.rate, &turns(plan)))
     }
 
     fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
@@ -49,7 +49,7 @@ impl Discipline for Drr {
     }
 
     fn bounds_and_services(&self, plan: &Plan) -> (Bounds, Vec<Option<Service>>) {
-        let all = drr(plan.link.rate, &turns(plan)).into_iter();
+        let all = drr_guarantees(plan.link.rate, &turns(plan)).into_iter();
         let (bounds, services): (Vec<_>, Vec<_>) = all.map(|of| (of.bound, of.service)).unzip();
         (for_leaves(plan, bounds), where_proved(for_leaves(plan, services)))
     }
@@ -81,7 +81,7 @@ impl Plan {
     pub(crate) fn drr_bounds_whatever_others_send(&self) -> Bounds {
         let alone: Vec<_> =
             turns(self).into_iter().map(|turn| Turn { kept: false, ..turn }).collect();
-        for_leaves(self, drr(self.link.rate, &alone).into_iter().map(|of| of.bound))
+        for_leaves(self, drr(self.link.rate, &alone))
     }
 }
 

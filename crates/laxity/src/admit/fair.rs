@@ -15,7 +15,7 @@ mod wfq;
 #[cfg(test)]
 mod tests;
 
-pub use drr::{Guarantee, Turn, drr};
+pub use drr::{Guarantee, Turn, drr, drr_guarantees};
 pub use qfq::{Quick, qfq, qfq_services};
 pub(super) use wf2q::Latencies;
 pub use wf2q::{Guarantees, Hierarchy, Member, Overbooked};

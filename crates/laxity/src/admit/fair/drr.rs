@@ -55,9 +55,20 @@ pub struct Guarantee {
     pub service: Result<Service, Unbounded>,
 }
 
-/// What each class is guaranteed under [`Drr`](crate::sched::Drr) on a link of `rate`, by what those others send of
-/// which that is [kept](Turn::kept).
-pub fn drr(rate: Rate, classes: &[Turn]) -> Vec<Guarantee> {
+/// The delay bound of each class under [`Drr`](crate::sched::Drr) on a link of `rate`, by what those
+/// others send of which that is [kept](Turn::kept).
+pub fn drr(rate: Rate, classes: &[Turn]) -> Vec<Result<Nanos, Unbounded>> {
+    match interfering::guarantees(rate, classes) {
+        Some(all) => all.into_iter().map(|of| of.bound).collect(),
+        None => {
+            let round = Round::of(rate, classes);
+            classes.iter().map(|class| round.bound(class)).collect()
+        }
+    }
+}
+
+/// All that each class is guaranteed, in the time of its bound where the one follows from the other.
+pub fn drr_guarantees(rate: Rate, classes: &[Turn]) -> Vec<Guarantee> {
     interfering::guarantees(rate, classes).unwrap_or_else(|| {
         let round = Round::of(rate, classes);
         classes.iter().map(|class| round.guarantee(class)).collect()

@@ -9,7 +9,7 @@ use std::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::{Hierarchy, Member, Turn, drr};
+use super::{Hierarchy, Member, Turn, drr_guarantees};
 use crate::admit::{Service, Traffic, Unbounded};
 use crate::packet::ClassId;
 use crate::police::{Meter, TokenBucket};
@@ -22,12 +22,8 @@ const LARGEST: u64 = 1500;
 
 type Bounds = Vec<Result<Nanos, Unbounded>>;
 
-fn drr_bounds(rate: Rate, classes: &[Turn]) -> Bounds {
-    drr(rate, classes).into_iter().map(|of| of.bound).collect()
-}
-
 fn drr_services(rate: Rate, classes: &[Turn]) -> Vec<Result<Service, Unbounded>> {
-    drr(rate, classes).into_iter().map(|of| of.service).collect()
+    drr_guarantees(rate, classes).into_iter().map(|of| of.service).collect()
 }
 
 /// Links from slow ones to those where a byte takes less than a nanosecond, so that rounding counts.

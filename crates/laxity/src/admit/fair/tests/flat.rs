@@ -10,8 +10,8 @@ use super::{
     Bounds, ClassId, Hierarchy, LARGEST, Member, Proportions, Rate, Share, Traffic, arrival,
     conforming, late, proportions, rates,
 };
-use crate::admit::fair::tests::{drr_bounds, drr_services};
-use crate::admit::fair::{Turn, Weighted, wfq};
+use crate::admit::fair::tests::drr_services;
+use crate::admit::fair::{Turn, Weighted, drr, wfq};
 use crate::police::TokenBucket;
 use crate::sched::{Drr, Wf2q, Wfq};
 use crate::scheduler::Scheduler;
@@ -103,7 +103,7 @@ proptest! {
         let least = |class: &(u64, Traffic)| if whole { class.1.packet.0 as u32 } else { 1 };
         let quanta: Vec<_> =
             quanta.iter().zip(&classes).map(|(quantum, class)| (*quantum).max(least(class))).collect();
-        let bounds = drr_bounds(rate, &turns(&quanta, &classes));
+        let bounds = drr(rate, &turns(&quanta, &classes));
         check(&mut Drr::new(&quanta).unwrap(), rate, &classes, &bounds, &wishes)?;
     }
 
@@ -113,7 +113,7 @@ proptest! {
         (rate, classes, _) in systems(), quanta in vec(1..3_000u32, 5),
     ) {
         let turns = turns(&quanta, &classes);
-        let Ok(bound) = drr_bounds(rate, &turns)[0] else { return Ok(()) };
+        let Ok(bound) = drr(rate, &turns)[0] else { return Ok(()) };
         let others = || turns.iter().skip(1);
         let largest = turns.iter().map(|class| class.traffic.packet.0).max().unwrap();
         let more = turns.iter().any(|class| u64::from(class.quantum) < class.traffic.packet.0);
@@ -140,7 +140,7 @@ proptest! {
         (rate, classes, _) in systems(), quanta in vec(1..3_000u32, 5),
     ) {
         let turns = turns(&quanta, &classes);
-        let Ok(bound) = drr_bounds(rate, &turns)[0] else { return Ok(()) };
+        let Ok(bound) = drr(rate, &turns)[0] else { return Ok(()) };
         let service = drr_services(rate, &turns)[0].clone().unwrap();
         let by_line = service.delay(&turns[0].traffic.arrival).unwrap();
         let others = turns.iter().skip(1).map(|class| u64::from(class.quantum)).sum::<u64>();
@@ -215,7 +215,7 @@ fn the_bound_of_drr_is_taken() {
     arrivals.push(Arrival { time: Nanos(2_003_000), ..arrival(0, 1_000) });
     let sent = drive(&mut Drr::new(&[1_000; 4]).unwrap(), rate, &arrivals).sent;
     let sent = sent.iter().find(|sent| sent.dispatch.packet.class.0 == 0).unwrap();
-    assert_eq!(Ok(sent.delay()), drr_bounds(rate, &turns)[0]);
+    assert_eq!(Ok(sent.delay()), drr(rate, &turns)[0]);
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn a_class_that_outgrows_its_rate_has_no_bound() {
     let bounds = wfq(rate, &weighted(&classes));
     assert_eq!(bounds.iter().map(Result::is_ok).collect::<Vec<_>>(), expected);
     assert_eq!(bounds[1..], [Err(Unstable), Err(NoArrival)]);
-    let bounds = drr_bounds(rate, &turns(&[1_000, 2_000, 1_000], &classes));
+    let bounds = drr(rate, &turns(&[1_000, 2_000, 1_000], &classes));
     assert_eq!(bounds[1..], [Err(Unstable), Err(NoArrival)]);
     let mut system = shares(rate, &classes);
     assert_eq!(system.test().bounds[1..], [Err(Unstable), Err(NoArrival)]);

@@ -12,8 +12,8 @@ use super::{
     rates,
 };
 use crate::admit::Unbounded;
-use crate::admit::fair::Turn;
-use crate::admit::fair::tests::{drr_bounds, drr_services};
+use crate::admit::fair::tests::drr_services;
+use crate::admit::fair::{Turn, drr};
 use crate::curve::Curve;
 use crate::police::TokenBucket;
 use crate::sched::Drr;
@@ -74,7 +74,7 @@ proptest! {
 
     #[test]
     fn drr_keeps_bounds_that_count_on_others((rate, classes, wishes) in systems()) {
-        let bounds = drr_bounds(rate, &classes);
+        let bounds = drr(rate, &classes);
         let numbered: Vec<_> =
             (0..).map(ClassId).zip(classes.iter().map(|class| &class.traffic)).collect();
         let arrivals = conforming(&numbered, &keeping(&classes, &bounds), &wishes);
@@ -90,8 +90,8 @@ proptest! {
     /// What is known of others makes nothing worse, neither bounds nor curves.
     #[test]
     fn to_count_on_others_is_never_worse((rate, classes, _) in systems()) {
-        let with = drr_bounds(rate, &classes);
-        let without = drr_bounds(rate, &alone(&classes));
+        let with = drr(rate, &classes);
+        let without = drr(rate, &alone(&classes));
         for (with, without) in with.iter().zip(&without) {
             match (with, without) {
                 (Ok(with), Ok(without)) => prop_assert!(with <= without),
@@ -121,8 +121,8 @@ fn classes_of_a_packet_wait_for_a_packet_of_each_other() {
     let rate = Rate(8_000_000);
     let turn = Turn { quantum: 1_500, traffic: one(1_000, 8_000, 1_000), kept: true };
     let classes = vec![turn; 4];
-    assert_eq!(drr_bounds(rate, &alone(&classes))[0], Ok(Nanos(9_497_000)));
-    let bound = drr_bounds(rate, &classes)[0].unwrap();
+    assert_eq!(drr(rate, &alone(&classes))[0], Ok(Nanos(9_497_000)));
+    let bound = drr(rate, &classes)[0].unwrap();
     // While three packets are sent, 3 ms, of the others 12 bytes come.
     assert!((Nanos(4_000_000)..Nanos(4_013_000)).contains(&bound), "{bound}");
     let together: Vec<_> =
@@ -142,12 +142,12 @@ fn a_flood_counts_by_its_turns() {
         traffic: Traffic { packet: Bytes(1_500), ..Traffic::default() },
         kept: true,
     });
-    let bound = drr_bounds(rate, &classes)[0].unwrap();
+    let bound = drr(rate, &classes)[0].unwrap();
     // Its own packet, those of seven others, the turn of the flood with what it saved, and what is on the link.
     let bytes = 100 + 7 * 100 + 1_500 + 1_499 + 1_500;
     let more = 7 * 20;
     assert!((Nanos(bytes * 1_000)..Nanos((bytes + more) * 1_000)).contains(&bound), "{bound}");
-    let without = drr_bounds(rate, &alone(&classes))[0].unwrap();
+    let without = drr(rate, &alone(&classes))[0].unwrap();
     assert_eq!(without, Nanos((100 + 7 * 1_599 + 2_999 + 1_500) * 1_000));
 }
 
@@ -157,10 +157,10 @@ fn a_flood_counts_by_its_turns() {
 fn an_overbooked_link_still_guarantees_shares() {
     let rate = Rate(8_000_000);
     let turn = |rate| Turn { quantum: 1_000, traffic: one(1_000, rate, 1_000), kept: true };
-    let bounds = drr_bounds(rate, &[turn(3_000_000), turn(6_000_000)]);
+    let bounds = drr(rate, &[turn(3_000_000), turn(6_000_000)]);
     assert!(bounds[0].is_ok());
     assert_eq!(bounds[1], Err(Unbounded::Unstable));
     // With room for both there is a bound for both, whatever the shares.
-    let bounds = drr_bounds(rate, &[turn(1_000_000), turn(6_000_000)]);
+    let bounds = drr(rate, &[turn(1_000_000), turn(6_000_000)]);
     assert!(bounds.iter().all(Result::is_ok), "{bounds:?}");
 }
