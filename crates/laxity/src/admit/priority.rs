@@ -90,10 +90,9 @@ pub fn priority_services(rate: Rate, classes: &[Ranked]) -> Vec<Result<Service, 
 pub fn priority_aggregates(rate: Rate, classes: &[Ranked]) -> Vec<Service> {
     let nothing = Service { curve: Curve::zero(), late: Nanos::ZERO };
     let mut services = alloc::vec![nothing; classes.len()];
-    for level in levels(classes) {
-        let blocking = Curve::constant(level.blocking);
-        let curve = Curve::line(rate).sub(&blocking).clamp_at_zero();
-        for class in level.classes {
+    for (members, blocking) in queues(classes) {
+        let curve = Curve::line(rate).sub(&Curve::constant(blocking)).clamp_at_zero();
+        for class in members {
             services[class] = Service { curve: curve.clone(), late: ROUNDING };
         }
     }
@@ -116,32 +115,34 @@ struct Level {
 
 /// From the first level on.
 fn levels(classes: &[Ranked]) -> Vec<Level> {
-    let mut order: Vec<_> = (0..classes.len()).collect();
-    order.sort_by_key(|&class| classes[class].level);
-    let mut levels = Vec::new();
     let mut before = Some(Curve::zero());
-    for members in order.chunk_by(|&a, &b| classes[a].level == classes[b].level) {
+    let level = |(members, blocking): (Vec<usize>, Bytes)| {
         let is_unknown = |class: &&usize| classes[**class].traffic.arrival.is_empty();
         let unknown: Vec<_> = members.iter().filter(is_unknown).copied().collect();
         let curves = members.iter().map(|&class| arrival_curve(&classes[class].traffic.arrival));
         let own = Curve::sum(&curves.collect::<Vec<_>>());
         let both = before.as_ref().filter(|_| unknown.is_empty()).map(|before| before.add(&own));
-        levels.push(Level {
-            classes: members.to_vec(),
-            unknown,
-            before: core::mem::replace(&mut before, both),
-            own,
-            blocking: Bytes(0),
-        });
-    }
+        let before = core::mem::replace(&mut before, both);
+        Level { classes: members, unknown, before, own, blocking }
+    };
+    queues(classes).into_iter().map(level).collect()
+}
+
+/// The classes of each level from the first on, and the longest packet that may be on the link although one of them
+/// waits.
+fn queues(classes: &[Ranked]) -> Vec<(Vec<usize>, Bytes)> {
+    let mut order: Vec<_> = (0..classes.len()).collect();
+    order.sort_by_key(|&class| classes[class].level);
+    let levels = order.chunk_by(|&a, &b| classes[a].level == classes[b].level);
+    let mut queues: Vec<_> = levels.map(|members| (members.to_vec(), Bytes(0))).collect();
     let demoted = classes.iter().filter(|class| class.demotes);
-    let mut blocking = demoted.map(|class| class.traffic.packet).max().unwrap_or_default();
-    for level in levels.iter_mut().rev() {
-        level.blocking = blocking;
-        let packets = level.classes.iter().map(|&class| classes[class].traffic.packet);
-        blocking = packets.fold(blocking, Bytes::max);
+    let mut behind = demoted.map(|class| class.traffic.packet).max().unwrap_or_default();
+    for (members, blocking) in queues.iter_mut().rev() {
+        *blocking = behind;
+        let packets = members.iter().map(|&class| classes[class].traffic.packet);
+        behind = packets.fold(behind, Bytes::max);
     }
-    levels
+    queues
 }
 
 impl Level {

@@ -100,8 +100,37 @@ impl Curve {
         self.negate().minimum(&other.negate()).negate()
     }
 
-    /// `max(f(t), 0)`.
+    /// `max(f(t), 0)`. In `O(n)` for `n` pieces.
     pub fn clamp_at_zero(&self) -> Curve {
-        self.maximum(&Curve::zero())
+        let ends = self.pieces.iter().skip(1).map(|next| Some(&next.start)).chain([None]);
+        let clamped = self.pieces.iter().zip(ends).flat_map(|(piece, end)| piece.above_zero(end));
+        Curve::canonical(clamped)
+    }
+}
+
+impl Piece {
+    /// What is above zero of a piece that ends there, and zero elsewhere.
+    fn above_zero(&self, end: Option<&Exact>) -> impl Iterator<Item = Piece> + use<> {
+        let zero = |start: &Exact| Piece {
+            start: start.clone(),
+            value: Exact::zero(),
+            slope: Exact::zero(),
+        };
+        let is_above = !self.value.is_negative();
+        let first = if is_above { self.clone() } else { zero(&self.start) };
+        // Where it comes from one side to the other.
+        let crosses = is_above == self.slope.is_negative() && !self.slope.is_zero();
+        let crossing = crosses.then(|| &self.start - &self.value / &self.slope);
+        let crossing = crossing.filter(|at| end.is_none_or(|end| at < end));
+        let then = crossing.map(|at| match is_above {
+            true => zero(&at),
+            false => Piece { slope: self.slope.clone(), ..zero(&at) },
+        });
+        match then {
+            Some(then) if then.start == self.start => [Some(then), None],
+            then => [Some(first), then],
+        }
+        .into_iter()
+        .flatten()
     }
 }
