@@ -46,7 +46,7 @@ pub(super) struct Topology<'a> {
     shared: HashMap<Hop, u32>,
     /// The routes that all flows of a class along a path share: those without private links.
     common: HashMap<(ClassId, Hops, bool), [Range<u32>; 2]>,
-    /// The plan as outputs met so far see it to which nothing is known to come.
+    /// The plan as outputs of private links see it to which nothing is known to come: they are met once a flow.
     seen: HashMap<Hop, Plan>,
 }
 
@@ -216,7 +216,9 @@ impl<'a> Topology<'a> {
                 let here = self.seen.remove(&hop);
                 let here = here.unwrap_or_else(|| self.on.at(hop));
                 let discipline = self.discipline(hop, &here, number);
-                self.seen.insert(hop, here);
+                if self.on.link(hop).private {
+                    self.seen.insert(hop, here);
+                }
                 discipline
             }
         }

@@ -16,6 +16,9 @@ use crate::units::{Bytes, Nanos, Rate};
 const CYCLES: u64 = 16;
 /// When all nodes are in step.
 const IN_STEP: u64 = 6;
+/// The shortest packet, padding included, in bytes: at the fastest rate so many take a nanosecond, and fewer would
+/// leave when they begin.
+const SHORTEST: u32 = 3;
 
 #[derive(Clone, Debug)]
 struct Chain {
@@ -47,8 +50,8 @@ fn chains() -> impl Strategy<Value = Chain> {
         let time = CommonTime { frame: Nanos(frame), frames, cycles: 3 };
         let cycle = frame * u64::from(frames);
         let pause = prop_oneof![2 => Just(0), 1 => 0..cycle];
-        // Three bytes take a nanosecond at the fastest rate; fewer would leave when they begin.
-        let flow = ((0..nodes, 0..nodes), 1..6u32, 3..500u32, 0..3u32, 0..cycle, vec(pause, 40));
+        let flow =
+            ((0..nodes, 0..nodes), 1..6u32, SHORTEST..500u32, 0..3u32, 0..cycle, vec(pause, 40));
         let flow = flow.prop_map(|((one, other), packets, length, spare, first, pauses)| {
             let ends = (one.min(other), one.max(other));
             Wanted { ends, packets, length, spare, first, pauses }
@@ -152,7 +155,7 @@ proptest! {
 
             // An edge holds packets for their frames; so every node here can.
             let settings = TdpSettings { delay: 4 * time.frames, ..settings };
-            let (sent, dropped) = send(&mut Tdp::new(settings).unwrap(), &coming, Some(1), end);
+            let (sent, dropped) = send(&mut Tdp::new(settings).unwrap(), &coming, Some(SHORTEST), end);
             prop_assert!(dropped.iter().all(|(packet, _)| packet.handle == u64::MAX));
             let mut input = Upstream::new(time).unwrap();
             from_before = Vec::new();
