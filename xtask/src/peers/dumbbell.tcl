@@ -18,34 +18,12 @@ array set option {
     seed 1 seconds 200 tcp 32 udp 0 access 10Mb bottleneck 1Mb queue droptail limit 300 measure 1
     variant newreno ecn 0 window 300
 }
-foreach argument $argv {
-    set parts [split $argument =]
-    if {[llength $parts] != 2 || ![info exists option([lindex $parts 0])]} {
-        puts stderr "what is $argument?"
-        exit 2
-    }
-    set option([lindex $parts 0]) [lindex $parts 1]
-}
+source [file join [file dirname [info script]] common.tcl]
 
 # What a link delays a packet by, in one direction.
 set delay 1ms
-# The length of a segment and of a datagram on the wire.
-set length 1000
 
-# TCP of 2001: no handshake, a window of one segment at first, an acknowledgement for every segment, a
-# retransmission timer in ticks of 0.1 s that has no other floor.
-Agent/TCP set packetSize_ $length
-Agent/TCP set useHeaders_ false
-Agent/TCP set syn_ false
-Agent/TCP set delay_growth_ false
-Agent/TCP set window_ $option(window)
-Agent/TCP set windowInit_ 1
-Agent/TCP set singledup_ 0
-Agent/TCP set tcpTick_ 0.1
-Agent/TCP set minrto_ 0
-Agent/TCP set maxrto_ 64
 Agent/TCP set ecn_ $option(ecn)
-Agent/TCPSink set packetSize_ 40
 
 # Packets are counted, not bytes.
 Queue/RED set thresh_ 100
@@ -60,12 +38,6 @@ Queue/RED set mean_pktsize_ $length
 # Every packet that is capable of ECN is marked where chance would drop it.
 Queue/RED set setbit_ $option(ecn)
 Queue/RED set use_mark_p_ false
-
-# RED draws from the first generator. The beginnings come from one whose substreams are the seeds: the
-# first numbers of generators that are seeded alike are alike.
-ns-random $option(seed)
-set start [new RNG]
-for {set substream 1} {$substream < $option(seed)} {incr substream} { $start next-substream }
 
 set ns [new Simulator]
 set r1 [$ns node]
@@ -183,6 +155,4 @@ proc finish {} {
     puts "took $took"
     exit 0
 }
-$ns at 0 { set begin [clock microseconds] }
-$ns at $option(seconds) finish
-$ns run
+simulate

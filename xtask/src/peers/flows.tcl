@@ -7,37 +7,12 @@
 #
 #   transfer SECONDS                     from the first segment's sending to the last one's arrival, with measure=1
 
-array set option { seed 1 seconds 200 measure 1 }
-foreach argument $argv {
-    set parts [split $argument =]
-    if {[llength $parts] != 2 || ![info exists option([lindex $parts 0])]} {
-        puts stderr "what is $argument?"
-        exit 2
-    }
-    set option([lindex $parts 0]) [lindex $parts 1]
-}
+array set option { seed 1 seconds 200 window 300 measure 1 }
+source [file join [file dirname [info script]] common.tcl]
 
 set segments 20
 # Between two transfers, in s: 70 % of the bottleneck's rate.
 set mean [expr {$segments * 8000 / 7e6}]
-
-# As in `dumbbell.tcl`.
-set length 1000
-Agent/TCP set packetSize_ $length
-Agent/TCP set useHeaders_ false
-Agent/TCP set syn_ false
-Agent/TCP set delay_growth_ false
-Agent/TCP set window_ 300
-Agent/TCP set windowInit_ 1
-Agent/TCP set singledup_ 0
-Agent/TCP set tcpTick_ 0.1
-Agent/TCP set minrto_ 0
-Agent/TCP set maxrto_ 64
-Agent/TCPSink set packetSize_ 40
-
-ns-random $option(seed)
-set start [new RNG]
-for {set substream 1} {$substream < $option(seed)} {incr substream} { $start next-substream }
 
 set ns [new Simulator]
 set sender [$ns node]
@@ -125,6 +100,4 @@ proc finish {} {
     puts "took $ran"
     exit 0
 }
-$ns at 0 { set begin [clock microseconds] }
-$ns at $option(seconds) finish
-$ns run
+simulate

@@ -7,15 +7,8 @@
 #
 #   hops COUNT                                               packets that left any link's queue, with measure=1
 
-array set option { seed 1 seconds 20 measure 1 }
-foreach argument $argv {
-    set parts [split $argument =]
-    if {[llength $parts] != 2 || ![info exists option([lindex $parts 0])]} {
-        puts stderr "what is $argument?"
-        exit 2
-    }
-    set option([lindex $parts 0]) [lindex $parts 1]
-}
+array set option { seed 1 seconds 20 window 20 measure 1 }
+source [file join [file dirname [info script]] common.tcl]
 set folder [file dirname [info script]]
 
 # What a file says, line by line.
@@ -26,24 +19,6 @@ proc lines {name} {
     close $file
     return $lines
 }
-
-# As in `dumbbell.tcl`.
-set length 1000
-Agent/TCP set packetSize_ $length
-Agent/TCP set useHeaders_ false
-Agent/TCP set syn_ false
-Agent/TCP set delay_growth_ false
-Agent/TCP set window_ 20
-Agent/TCP set windowInit_ 1
-Agent/TCP set singledup_ 0
-Agent/TCP set tcpTick_ 0.1
-Agent/TCP set minrto_ 0
-Agent/TCP set maxrto_ 64
-Agent/TCPSink set packetSize_ 40
-
-ns-random $option(seed)
-set start [new RNG]
-for {set substream 1} {$substream < $option(seed)} {incr substream} { $start next-substream }
 
 set ns [new Simulator]
 proc node {name} {
@@ -114,6 +89,4 @@ proc finish {} {
     puts "took $took"
     exit 0
 }
-$ns at 0 { set begin [clock microseconds] }
-$ns at $option(seconds) finish
-$ns run
+simulate
