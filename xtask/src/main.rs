@@ -60,8 +60,8 @@ enum Command {
     Fuzz(Fuzz),
     /// The same networks under ns-2, ns-3 and `laxity run`: what they measure, and what it costs.
     ///
-    /// Needs ns-2 2.35, Debian's package ns2, or ns-3 3.37, libns3-dev and g++; is skipped without. With --speed, `laxity bench` and the kernel's
-    /// disciplines under one load instead.
+    /// Needs ns-2 2.35, Debian's package ns2, or ns-3 3.37, libns3-dev and g++; is skipped without. With --speed,
+    /// `laxity bench` and the kernel's disciplines under one load instead.
     Peers(Peers),
     /// Plans in a kernel of the tests' own, all of them: bounds, kills, ten thousand classes. Takes half an hour.
     ///

@@ -43,19 +43,24 @@ impl Plan {
     /// By what curves of their own the classes are served, whatever the others send; `None` where it
     /// depends on them, or nothing is guaranteed.
     pub fn services(&self) -> Vec<Option<Service>> {
-        // One that stalls serves by no curve of a class alone: others may come first in the meantime.
-        if !self.link.is_punctual() || self.link.stall > Nanos::ZERO {
-            return vec![None; self.classes.len()];
+        match self.serves_by_curves() {
+            true => self.scheduler.discipline().services(self),
+            false => vec![None; self.classes.len()],
         }
-        self.scheduler.discipline().services(self)
+    }
+
+    /// Whether classes may be served by curves of their own. On a link that stalls they are not: others may come first in
+    /// the meantime.
+    fn serves_by_curves(&self) -> bool {
+        self.link.is_punctual() && self.link.stall == Nanos::ZERO
     }
 
     /// [`bounds`](Plan::bounds) and [`services`](Plan::services), in the time of one where they follow from the same.
     pub fn bounds_and_services(&self) -> (Bounds, Vec<Option<Service>>) {
-        if !self.link.is_punctual() || self.link.stall > Nanos::ZERO {
-            return (self.bounds(), self.services());
+        match self.serves_by_curves() {
+            true => self.scheduler.discipline().bounds_and_services(self),
+            false => (self.bounds(), self.services()),
         }
-        self.scheduler.discipline().bounds_and_services(self)
     }
 
     /// By what each class is served together with all that it [waits behind](crate::discipline::Room), in
