@@ -113,6 +113,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             run,
             here,
             end: run.duration.unwrap_or(Nanos::MAX),
+            measured_from: run.on.plan.run.warm_up,
             last: Nanos::ZERO,
             topology: Topology::new(run.on, paths, run.seed, here),
             books,
@@ -125,6 +126,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             agenda: Agenda::new(0),
             slots: Slots { sources: 0, outputs: 0, flows: 0, loops: 0 },
             ahead: Ahead::default(),
+            tied: Vec::new(),
             outbox: (0..here.partition.parts).map(|_| Vec::new()).collect(),
             hops: 0,
             observer,
@@ -188,13 +190,19 @@ impl<'a, O: Observer> Simulation<'a, O> {
         until: Nanos,
         mut after: impl FnMut(&mut Self, Nanos, usize) -> Result<bool, SimError>,
     ) -> Result<(), SimError> {
-        while let Some((slot, now)) = self.agenda.next()
-            && now < until
-        {
+        let mut present = Nanos::ZERO;
+        loop {
+            let next = self.agenda.next();
+            if !self.tied.is_empty() && next.is_none_or(|(_, time)| time > present) {
+                self.settle(present);
+                continue;
+            }
+            let Some((slot, now)) = next.filter(|(_, time)| *time < until) else { break };
             if now > Nanos::LIMIT {
                 return Err(SimError::EndOfTime);
             }
-            self.look_ahead();
+            present = now;
+            self.move_on(now);
             match self.slots.event(slot) {
                 Event::Source(source) => self.emit(now, source)?,
                 Event::Wire(output) => self.land(now, output),

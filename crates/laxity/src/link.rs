@@ -55,15 +55,12 @@ impl Link {
 
     /// Starts to send `length` bytes at `now`, which is not before [`free_at`](Self::free_at), and
     /// returns when the last bit leaves, rounded up to the next nanosecond.
+    #[inline]
     pub fn transmit(&mut self, now: Nanos, length: u32) -> Nanos {
         debug_assert!(now >= self.free_at);
         let carried = if now == self.free_at { self.rounding } else { 0 };
-        if let Some(trace) = &self.trace {
-            let work = u128::from(length) * u128::from(NANOBITS_PER_BYTE);
-            let target = (trace.served(now) + work).saturating_sub(carried.into());
-            self.free_at = trace.when(target).max(now);
-            self.rounding = trace.served(self.free_at).saturating_sub(target) as u64;
-            return self.free_at;
+        if self.trace.is_some() {
+            return self.transmit_by_trace(now, length, carried);
         }
         let work = u64::from(length).checked_mul(NANOBITS_PER_BYTE);
         let work = work.and_then(|work| work.checked_sub(carried));
@@ -76,7 +73,17 @@ impl Link {
         self.free_at
     }
 
+    fn transmit_by_trace(&mut self, now: Nanos, length: u32, carried: u64) -> Nanos {
+        let Some(trace) = &self.trace else { return self.free_at };
+        let work = u128::from(length) * u128::from(NANOBITS_PER_BYTE);
+        let target = (trace.served(now) + work).saturating_sub(carried.into());
+        self.free_at = trace.when(target).max(now);
+        self.rounding = trace.served(self.free_at).saturating_sub(target) as u64;
+        self.free_at
+    }
+
     /// How long work takes, rounded up, and by how much.
+    #[inline]
     fn round_up(&self, work: u64) -> (u64, u64) {
         let (nanos, rest) = self.pace.divide(work);
         if rest == 0 { (nanos, 0) } else { (nanos + 1, self.rate.0 - rest) }

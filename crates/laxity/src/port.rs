@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use crate::packet::Packet;
+use crate::packet::{ClassId, Packet};
 use crate::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
 use crate::units::Nanos;
 
@@ -138,6 +138,21 @@ impl<S: Scheduler> Port<S> {
     }
 }
 
+/// A packet that was sent, as books know it.
+#[derive(Clone, Copy, Debug)]
+pub struct Carried {
+    /// Its class.
+    pub class: ClassId,
+    /// Its length in bytes.
+    pub length: u32,
+    /// Whether it was demoted to best effort.
+    pub demoted: bool,
+    /// When it arrived.
+    pub arrival: Nanos,
+    /// When its last bit left.
+    pub departure: Nanos,
+}
+
 impl Books {
     /// Books of classes that are promised this; packets that arrive before `measured_from` are not
     /// measured.
@@ -188,15 +203,21 @@ impl Books {
         if packet.arrival < self.measured_from {
             return;
         }
-        let account = self.account(packet);
         let delay = departure - packet.arrival;
-        account.sent += 1;
-        account.bytes_sent += u64::from(packet.length);
-        if !packet.demoted {
-            account.miss(delay);
-            account.longest_promised = account.longest_promised.max(delay);
+        self.account(packet).sent(packet.length, packet.demoted, delay);
+    }
+
+    /// Packets have arrived, were dispatched and sent: what [`arrived`](Self::arrived),
+    /// [`dispatched`](Self::dispatched) and [`sent`](Self::sent) count of each.
+    pub fn carried(&mut self, packets: &[Carried]) {
+        let measured_from = self.measured_from;
+        for alike in packets.chunk_by(|one, next| one.class == next.class) {
+            let account = self.accounts.get_mut(alike[0].class.index()).unwrap_or(&mut self.strays);
+            for packet in alike.iter().filter(|packet| packet.arrival >= measured_from) {
+                account.arrived += 1;
+                account.sent(packet.length, packet.demoted, packet.departure - packet.arrival);
+            }
         }
-        account.delay.record(delay);
     }
 
     /// A packet that had arrived is still waiting at the `end`: by then it has missed what it was
@@ -213,6 +234,17 @@ impl Account {
     /// Packets that were dropped, in the order of [`DropReason::ALL`].
     pub fn dropped(&self) -> Dropped {
         self.dropped.as_deref().copied().unwrap_or_default()
+    }
+
+    #[inline]
+    fn sent(&mut self, length: u32, demoted: bool, delay: Nanos) {
+        self.sent += 1;
+        self.bytes_sent += u64::from(length);
+        if !demoted {
+            self.miss(delay);
+            self.longest_promised = self.longest_promised.max(delay);
+        }
+        self.delay.record(delay);
     }
 
     /// Counts what a packet has missed that was so long on its way.
@@ -257,6 +289,7 @@ const PER_OCTAVE: usize = 1 << PRECISION;
 
 impl Delays {
     /// Counts a delay.
+    #[inline]
     pub fn record(&mut self, delay: Nanos) {
         let delay = delay.0;
         self.least = if self.count == 0 { delay } else { self.least.min(delay) };
@@ -422,6 +455,34 @@ mod tests {
             prop_assert!((recorded.mean() - mean).abs() <= mean * 1e-9);
             let variance = delays.iter().map(|&d| (d as f64 - mean).powi(2)).sum::<f64>() / delays.len() as f64;
             prop_assert!((recorded.variance() - variance).abs() <= variance * 1e-6 + 1.0);
+        }
+    }
+
+    proptest! {
+        /// All at once is one by one, strays and the warm-up included.
+        #[test]
+        fn what_is_carried_has_arrived_and_was_sent(
+            packets in prop::collection::vec((0u32..4, 1u32..2_000, any::<bool>(), 0u64..300, 1u64..99), 0..40),
+        ) {
+            let promise = |limit| Promise { deadline: Some(Nanos(limit)), bound: Some(Nanos(limit / 2)) };
+            let mut one_by_one = Books::new([50, 70].map(promise), Nanos(100));
+            let mut at_once = one_by_one.clone();
+            let carried = packets.into_iter().map(|(class, length, demoted, arrival, delay)| Carried {
+                class: ClassId(class),
+                length,
+                demoted,
+                arrival: Nanos(arrival),
+                departure: Nanos(arrival + delay),
+            });
+            let carried: Vec<_> = carried.collect();
+            for &Carried { class, length, demoted, arrival, departure } in &carried {
+                let packet = Packet { class, length, demoted, arrival, ..Packet::default() };
+                one_by_one.arrived(&packet);
+                one_by_one.dispatched(&packet);
+                one_by_one.sent(&packet, departure);
+            }
+            at_once.carried(&carried);
+            prop_assert_eq!(std::format!("{one_by_one:?}"), std::format!("{at_once:?}"));
         }
     }
 

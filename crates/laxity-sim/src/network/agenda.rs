@@ -1,63 +1,66 @@
 //! The agenda: when everything that can happen happens next.
 
 mod buckets;
+mod few;
 mod put_off;
 
-use laxity::queue::WinnerTree;
 use laxity::units::Nanos;
 
+use self::few::Few;
 use self::put_off::PutOff;
 
 /// A fixed number of things that happen, each at one time or at none. What happens at one instant
 /// happens in the order of the slots: links choose behind everything else, and nothing depends on what
 /// happened elsewhere before.
 pub(super) enum Agenda {
-    /// Few slots: their tree is in a cache near the core.
-    Few(WinnerTree<Nanos>),
+    /// Few slots: their tournament is in a cache near the core.
+    Few(Few),
     /// Many, at a cost that does not depend on how many.
     Many(Box<PutOff>),
 }
-
-/// More slots are many.
-const FEW: usize = 4_096;
 
 impl Agenda {
     /// Slots at which nothing happens.
     pub fn new(slots: usize) -> Self {
         match slots {
-            ..=FEW => Agenda::Few(WinnerTree::new(slots, Nanos::MAX)),
+            ..=Few::MOST => Agenda::Few(Few::new(slots)),
             _ => Agenda::Many(Box::new(PutOff::new(slots))),
         }
     }
 
     /// What happens next, and when.
+    #[inline]
     pub fn next(&mut self) -> Option<(usize, Nanos)> {
         match self {
-            Agenda::Few(times) => times.winner(),
+            Agenda::Few(times) => times.first(),
             Agenda::Many(times) => times.first(),
         }
     }
 
-    /// The slots of some of what comes next, the first one first, if that is known and not as it was last time.
-    pub fn news(&mut self) -> Option<impl Iterator<Item = usize>> {
+    /// What happens next happens now, and nothing before any more. Tells, if that is known and not as it was last time,
+    /// the slots of some of what comes, the first one first.
+    #[inline]
+    pub fn pass(&mut self, now: Nanos) -> Option<impl Iterator<Item = usize>> {
         match self {
-            Agenda::Few(_) => None,
+            Agenda::Few(times) => {
+                times.pass(now);
+                None
+            }
             Agenda::Many(times) => times.news(),
         }
     }
 
-    /// Makes a slot's time this; [`Nanos::MAX`] is never.
+    /// Makes a slot's time this, not before what has passed; [`Nanos::MAX`] is never.
+    #[inline]
     pub fn set(&mut self, slot: usize, time: Nanos) {
         match self {
-            Agenda::Few(times) => match times.winner() {
-                Some((next, _)) if next == slot => times.set(slot, time),
-                _ => times.set_among_many(slot, time),
-            },
+            Agenda::Few(times) => times.set(slot, time),
             Agenda::Many(times) => times.set(slot, time),
         }
     }
 
     /// Makes a slot's time this, if that is sooner.
+    #[inline]
     pub fn advance(&mut self, slot: usize, time: Nanos) {
         if time < self.time(slot) {
             self.set(slot, time);
@@ -73,7 +76,7 @@ impl Agenda {
 
     fn time(&self, slot: usize) -> Nanos {
         match self {
-            Agenda::Few(times) => times.key(slot),
+            Agenda::Few(times) => times.time(slot),
             Agenda::Many(times) => times.time(slot),
         }
     }
@@ -143,15 +146,22 @@ mod tests {
 
     use super::*;
 
+    /// How far ahead things happen: far more than a word of few slots holds, too.
+    fn ahead() -> impl Strategy<Value = u64> {
+        prop_oneof![20 => 0u64..40_000_000, 1 => 0..Nanos::LIMIT.0 / 300]
+    }
+
     proptest! {
         /// Against a list of times: what is put off, brought forward, cleared and entered again.
         #[test]
         fn like_a_list(
             many: bool,
-            steps in prop::collection::vec((0u8..8, 0usize..6, 0u64..40_000_000), 1..300),
+            steps in prop::collection::vec((0u8..8, 0usize..6, ahead()), 1..300),
         ) {
-            let few = Agenda::Few(WinnerTree::new(6, Nanos::MAX));
-            let mut agenda = if many { Agenda::Many(Box::new(PutOff::new(6))) } else { few };
+            let mut agenda = match many {
+                true => Agenda::Many(Box::new(PutOff::new(6))),
+                false => Agenda::Few(Few::new(6)),
+            };
             let mut times = [Nanos::MAX; 6];
             let mut now = 0;
             for (step, slot, ahead) in steps {
@@ -175,6 +185,7 @@ mod tests {
                         prop_assert_eq!(agenda.next(), first);
                         let Some((slot, time)) = first else { continue };
                         now = time.0;
+                        _ = agenda.pass(time);
                         match step {
                             5 => agenda.clear(slot),
                             6 => agenda.set(slot, Nanos(now + ahead)),

@@ -6,9 +6,14 @@
 
 use std::hint::black_box;
 
+use laxity::units::Nanos;
+
 use super::agenda::Event;
+use super::carried::HopBooks;
+use super::flow::Flow;
 use super::simulation::Simulation;
-use super::transit::Body;
+use super::topology::Topology;
+use super::transit::Transits;
 use crate::record::Observer;
 
 /// How many events are looked at together at the most: what is read too early is gone again.
@@ -30,15 +35,32 @@ pub(super) struct Ahead {
 }
 
 impl<O: Observer> Simulation<'_, O> {
-    /// Reads what the next events need, if that is news: an agenda of few slots has none, for what they need is in the cache.
-    pub(super) fn look_ahead(&mut self) {
+    /// What happens next happens now; reads what the next events need, if that is news. An agenda of few slots has none,
+    /// for what they need is in the cache.
+    #[inline]
+    pub(super) fn move_on(&mut self, now: Nanos) {
         let Simulation { agenda, slots, topology, flows, transits, books, ahead, .. } = self;
-        let Some(news) = agenda.news() else { return };
-        let Ahead { wires, packets, places, outputs, senders, receivers } = ahead;
+        if let Some(news) = agenda.pass(now) {
+            ahead.look(news.map(|slot| slots.event(slot)), topology, flows, transits, books);
+        }
+    }
+}
+
+impl Ahead {
+    /// Reads what events need.
+    fn look(
+        &mut self,
+        events: impl Iterator<Item = Event>,
+        topology: &Topology<'_>,
+        flows: &[Flow],
+        transits: &Transits,
+        books: &[HopBooks],
+    ) {
+        let Ahead { wires, packets, places, outputs, senders, receivers } = self;
         [&mut *wires, packets, outputs, senders, receivers].into_iter().for_each(Vec::clear);
         places.clear();
-        for slot in news.take(TOGETHER) {
-            match slots.event(slot) {
+        for event in events.take(TOGETHER) {
+            match event {
                 Event::Wire(output) => wires.push(output as u32),
                 Event::SenderTimer(flow) => senders.push(flow as u32),
                 Event::ReceiverTimer(flow) => receivers.push(flow as u32),
@@ -53,7 +75,7 @@ impl<O: Observer> Simulation<'_, O> {
         packets.extend(wires.iter().map(outputs_at).filter_map(|output| output.under_way().next()));
         for &key in &*packets {
             let transit = &transits[key];
-            places.push((transit.at, transit.flow, matches!(transit.body, Body::Ack { .. })));
+            places.push((transit.at, transit.flow, transit.body.is_ack()));
         }
         for &(at, flow, is_ack) in &*places {
             match topology.after(at) {

@@ -1,9 +1,11 @@
 //! The books of a hop.
 
-use laxity::packet::{ClassId, Packet};
-use laxity::port::Books;
+use laxity::packet::Packet;
+use laxity::port::{Books, Carried};
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
+
+use super::transit::Transit;
 
 /// The books of one direction of a link, brought up to date now and then: an account and its distribution of delays
 /// are many lines of memory, a note of what was carried is half of one.
@@ -13,16 +15,6 @@ pub(super) struct HopBooks {
     noted: Vec<Carried>,
     /// How long the link was sending within the measured time.
     pub busy: Nanos,
-}
-
-/// What the books ask of a packet that was sent.
-struct Carried {
-    arrival: Nanos,
-    /// When its last bit leaves.
-    departure: Nanos,
-    class: ClassId,
-    length: u32,
-    demoted: bool,
 }
 
 /// How many packets are noted before they are all entered.
@@ -35,8 +27,9 @@ impl HopBooks {
     }
 
     /// A packet that came to the hop is sent, with its last bit at `departure`.
-    pub fn sent(&mut self, packet: Packet, departure: Nanos) {
-        let Packet { arrival, class, length, demoted, .. } = packet;
+    #[inline]
+    pub fn sent(&mut self, transit: &Transit, departure: Nanos) {
+        let Transit { arrived: arrival, class, length, demoted, .. } = *transit;
         self.noted.push(Carried { arrival, departure, class, length, demoted });
         if self.noted.len() == NOTED {
             self.enter();
@@ -67,11 +60,7 @@ impl HopBooks {
     }
 
     fn enter(&mut self) {
-        for Carried { arrival, departure, class, length, demoted } in self.noted.drain(..) {
-            let packet = Packet { arrival, class, length, demoted, ..Packet::default() };
-            self.books.arrived(&packet);
-            self.books.dispatched(&packet);
-            self.books.sent(&packet, departure);
-        }
+        self.books.carried(&self.noted);
+        self.noted.clear();
     }
 }

@@ -47,7 +47,7 @@ impl<O: Observer> Simulation<'_, O> {
     pub(super) fn close(&mut self) -> Vec<(Place, Record)> {
         let end = self.end;
         let outputs = &self.topology.outputs;
-        let mut waits = vec![true; self.transits.capacity()];
+        let mut waits = vec![true; self.transits.most()];
         for packet in outputs.iter().flat_map(Output::under_way) {
             waits[packet as usize] = false;
         }

@@ -32,7 +32,7 @@ impl<O: Observer> Simulation<'_, O> {
                 reply = reply.or(end.receiver.hurry());
             }
         }
-        if transit.sent >= self.run.on.plan.run.warm_up && !transit.is_copy {
+        if transit.sent >= self.measured_from && !transit.is_copy {
             flow.books.arrived += 1;
             let delay = now - transit.sent;
             flow.books.delay_sum += u128::from(delay.0);
@@ -42,7 +42,7 @@ impl<O: Observer> Simulation<'_, O> {
             books.transit.record(now - transit.began);
             books.miss(transit, delay, promised, flow.bound);
         }
-        if now >= self.run.on.plan.run.warm_up {
+        if now >= self.measured_from {
             flow.books.delivered += bytes;
         }
         if !transit.is_copy || bytes > 0 {
@@ -58,7 +58,7 @@ impl<O: Observer> Simulation<'_, O> {
     /// A transfer may have ended.
     fn complete(&mut self, now: Nanos, number: usize, took: Option<Nanos>) {
         if let Some(took) = took
-            && now >= self.run.on.plan.run.warm_up
+            && now >= self.measured_from
         {
             let class = self.flows[number].class;
             self.classes[class.index()].completion.record(took);

@@ -8,7 +8,7 @@ use laxity::units::Nanos;
 
 use super::receiving::ReceivingEnd;
 use super::sending::SendingEnd;
-use super::transit::{Body, Transit};
+use super::transit::Transit;
 use crate::source::closed_loop::SourceCopy;
 
 /// One flow: packets of one sender to one receiver.
@@ -71,7 +71,7 @@ impl FlowBooks {
 
     /// A packet was dropped or lost; acknowledgements and copies do not count.
     pub(super) fn lose(&mut self, transit: &Transit, measured_from: Nanos) {
-        let is_ack = matches!(transit.body, Body::Ack { .. });
+        let is_ack = transit.body.is_ack();
         let counts = !is_ack && !transit.is_copy && transit.sent >= measured_from;
         self.dropped += u64::from(counts);
     }

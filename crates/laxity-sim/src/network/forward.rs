@@ -38,27 +38,40 @@ impl<O: Observer> Simulation<'_, O> {
     pub(super) fn arrive(&mut self, now: Nanos, key: u32, sent_in: Option<u64>) {
         let transit = &mut self.transits[key];
         transit.arrived = now;
+        let at = transit.at;
+        let number = self.topology.routes[at as usize].output();
+        let output = &self.topology.outputs[number];
+        match output.discipline {
+            Discipline::Arrival => return self.follow(now, number, key),
+            Discipline::Tail(_) => return self.line_up(now, number, key),
+            Discipline::Scheduler(..) | Discipline::Frames(_) => {}
+        }
         let packet = transit.packet(now, key.into());
         // What its sender sends with it comes at this instant, too.
         let may_lead = transit.sent == now;
-        let at = transit.at;
-        let number = self.topology.routes[at as usize].output();
         let frame = match self.topology.reserved {
             Some(_) => self.frame(now, at, &packet, sent_in),
             None => None,
         };
-        let output = &self.topology.outputs[number];
-        let free_at = output.link.free_at().max(now);
-        if let Discipline::Arrival = output.discipline {
-            // What would be begun after the end waits at the end, as under every discipline.
-            if free_at < self.end {
-                self.transmit(free_at, number, packet, None, 0);
-            }
-            return;
-        }
         self.queue(now, number, packet, frame, may_lead);
         if !self.loops.is_empty() {
             self.plan_retries(now, number);
+        }
+    }
+
+    /// A packet joins those that wait for an output of which departures are known on arrival, as far as there is room.
+    fn line_up(&mut self, now: Nanos, number: usize, key: u32) {
+        let is_alone = self.agenda.next().is_none_or(|(_, next)| next > now);
+        let transit = &self.transits[key];
+        let output = &mut self.topology.outputs[number];
+        let Discipline::Tail(tail) = &mut output.discipline else { return };
+        let is_first = !tail.ties.any_together();
+        if is_alone && is_first && tail.enqueue(now, transit, output.link.free_at()) {
+            return self.follow(now, number, key);
+        }
+        tail.ties.join(transit.packet(now, key.into()));
+        if is_first {
+            self.tied.push(number as u32);
         }
     }
 
@@ -76,15 +89,7 @@ impl<O: Observer> Simulation<'_, O> {
         let is_alone = !self.here.is_told && self.agenda.next().is_none_or(|(_, next)| next > now);
         let (output, mut drops) = self.output(number);
         match &mut output.discipline {
-            Discipline::Arrival => {}
-            Discipline::Tail(tail) => {
-                let free_at = output.link.free_at();
-                if is_alone && tail.enqueue(now, &packet, free_at, may_lead) {
-                    return self.follow(now, number, packet);
-                }
-                tail.ties.join(packet);
-                return self.agenda.advance(self.slots.slot(Event::Choice(number)), now);
-            }
+            Discipline::Arrival | Discipline::Tail(_) => {}
             // What one departure lets several backlogged sources send comes together.
             Discipline::Scheduler(scheduler, _)
                 if is_alone
@@ -143,10 +148,6 @@ impl<O: Observer> Simulation<'_, O> {
     fn serve(&mut self, now: Nanos, number: usize) {
         let (output, mut drops) = self.output(number);
         let free_at = output.link.free_at();
-        if let Discipline::Tail(tail) = &mut output.discipline {
-            tail.admit(now, free_at, &mut drops);
-            return self.follow_all(now, number);
-        }
         if let Discipline::Scheduler(scheduler, ties) = &mut output.discipline
             && ties.any_together()
         {
@@ -180,7 +181,7 @@ impl<O: Observer> Simulation<'_, O> {
         };
         if let Some((packet, deadline, ds)) = chosen {
             self.transits[packet.handle as u32].ecn = packet.ecn;
-            self.transmit(now, number, packet, deadline, ds);
+            self.transmit(now, number, packet.handle as u32, deadline, ds);
             waits_until = waits_until.max(self.transmit_ahead(now, number));
         }
         if self.topology.outputs[number].ties().is_some_and(Ties::any_behind) {
@@ -201,29 +202,42 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
-    /// Sends a packet behind those that came to an output before it, as far as there is time.
-    fn follow(&mut self, now: Nanos, number: usize, packet: Packet) {
+    /// Sends a packet behind those that came to an output before it, as far as there is time: what would be begun after
+    /// the end waits at the end, as under every discipline.
+    #[inline]
+    fn follow(&mut self, now: Nanos, number: usize, key: u32) {
         let output = &mut self.topology.outputs[number];
         let start = output.link.free_at().max(now);
         let is_sent = start < self.end;
         if let Discipline::Tail(tail) = &mut output.discipline
             && start > now
         {
-            tail.starts(&packet, if is_sent { start } else { Nanos::MAX });
+            tail.starts(&self.transits[key], if is_sent { start } else { Nanos::MAX });
         }
         if is_sent {
-            self.transmit(start, number, packet, None, 0);
+            self.transmit(start, number, key, None, 0);
+        }
+    }
+
+    /// All that came to the tied outputs at this instant is there: it gets in, or not, and is sent.
+    pub(super) fn settle(&mut self, now: Nanos) {
+        while let Some(number) = self.tied.pop() {
+            let (output, mut drops) = self.output(number as usize);
+            let free_at = output.link.free_at();
+            if let Discipline::Tail(tail) = &mut output.discipline {
+                tail.admit(now, free_at, &mut drops);
+            }
+            self.follow_all(now, number as usize);
         }
     }
 
     /// Sends what came together to an output and got in.
     fn follow_all(&mut self, now: Nanos, number: usize) {
-        self.agenda.clear(self.slots.slot(Event::Choice(number)));
         let mut next = 0;
         while let Discipline::Tail(tail) = &mut self.topology.outputs[number].discipline {
             let Some(&packet) = tail.entered.get(next) else { return tail.entered.clear() };
             next += 1;
-            self.follow(now, number, packet);
+            self.follow(now, number, packet.handle as u32);
         }
     }
 
@@ -239,7 +253,7 @@ impl<O: Observer> Simulation<'_, O> {
             let Some((Dispatch { packet, deadline, .. }, ds)) = frames.next_ahead(start) else {
                 return frames.resumes(now);
             };
-            self.transmit(start, number, packet, deadline, ds);
+            self.transmit(start, number, packet.handle as u32, deadline, ds);
         }
     }
 
@@ -252,16 +266,9 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     /// Sends a packet over an output's link from `start` on, with this DS field.
-    fn transmit(
-        &mut self,
-        start: Nanos,
-        number: usize,
-        packet: Packet,
-        given: Option<Nanos>,
-        ds: u8,
-    ) {
-        let departure = self.depart(start, number, packet, given, ds);
-        self.launch(departure, number, Some(packet.handle as u32), ds);
+    fn transmit(&mut self, start: Nanos, number: usize, key: u32, given: Option<Nanos>, ds: u8) {
+        let departure = self.depart(start, number, key, given, ds);
+        self.launch(departure, number, Some(key), ds);
     }
 
     /// A packet is sent over an output's link; tells when its last bit leaves.
@@ -269,31 +276,32 @@ impl<O: Observer> Simulation<'_, O> {
         &mut self,
         start: Nanos,
         number: usize,
-        packet: Packet,
+        key: u32,
         given: Option<Nanos>,
         ds: u8,
     ) -> Nanos {
         let output = &mut self.topology.outputs[number];
-        let departure = output.link.transmit(start, packet.length);
+        let transit = &mut self.transits[key];
+        transit.began = transit.began.min(start);
+        let departure = output.link.transmit(start, transit.length);
+        let books = &mut self.books[output.books as usize];
+        let until = departure.min(self.end);
+        let from = start.max(self.measured_from);
+        books.busy += until.saturating_sub(from);
+        books.sent(transit, departure);
+        self.hops += 1;
         if let Discipline::Frames(frames) = &mut output.discipline {
             frames.sent(departure, given, ds);
         }
-        let books = &mut self.books[output.books as usize];
-        let until = departure.min(self.end);
-        let from = start.max(self.run.on.plan.run.warm_up);
-        books.busy += until.saturating_sub(from);
-        books.sent(packet, departure);
         if let Some(number) = output.closed_loop {
-            self.loops[number as usize].departs(&packet);
+            self.loops[number as usize].departs(&transit.packet(transit.arrived, key.into()));
         }
-        self.hops += 1;
         if self.here.is_told {
+            let packet = transit.packet(transit.arrived, key.into());
             let fate = Fate::Sent { start, departure };
             let hop = Some(hop_of(output.books));
             self.observer.record(&Record { packet, hop, deadline: given, fate });
         }
-        let transit = &mut self.transits[packet.handle as u32];
-        transit.began = transit.began.min(start);
         departure
     }
 
@@ -351,7 +359,7 @@ impl<O: Observer> Simulation<'_, O> {
     /// A packet is lost under way.
     fn lose(&mut self, packet: u32) {
         let (transit, _) = self.transits.remove(packet);
-        self.flows[transit.flow as usize].books.lose(&transit, self.run.on.plan.run.warm_up);
+        self.flows[transit.flow as usize].books.lose(&transit, self.measured_from);
     }
 
     /// A packet and the output that it comes to over a link, if nothing comes to that but over this link: what
@@ -374,10 +382,9 @@ impl<O: Observer> Simulation<'_, O> {
     fn pass(&mut self, number: usize, key: u32, arrival: Nanos) -> Option<Nanos> {
         let transit = &mut self.transits[key];
         (transit.at, transit.arrived) = (transit.at + 1, arrival);
-        let packet = transit.packet(arrival, key.into());
         let output = &self.topology.outputs[number];
         let start = output.link.free_at().max(arrival);
-        (start < self.end).then(|| self.depart(start, number, packet, None, 0))
+        (start < self.end).then(|| self.depart(start, number, key, None, 0))
     }
 
     /// A packet is on its way to the other end of a link.
@@ -392,10 +399,10 @@ impl<O: Observer> Simulation<'_, O> {
         let output = &mut self.topology.outputs[number];
         let Some((flight, next)) = output.land() else { return };
         self.agenda.set(self.slots.slot(Event::Wire(number)), next.unwrap_or(Nanos::MAX));
-        let is_padding = flight.packet.is_none();
+        let packet = flight.packet();
         let input = output.input.as_mut();
-        let sent_in = input.and_then(|input| input.receive(now, flight.ds, is_padding));
-        let Some(key) = flight.packet else { return };
+        let sent_in = input.and_then(|input| input.receive(now, flight.ds, packet.is_none()));
+        let Some(key) = packet else { return };
         let transit = &mut self.transits[key];
         if self.topology.after(transit.at).is_some() {
             transit.at += 1;
@@ -403,7 +410,7 @@ impl<O: Observer> Simulation<'_, O> {
         }
         let (transit, ack) = self.transits.remove(key);
         match (transit.body, ack) {
-            (Body::Ack { transfer, .. }, Some(ack)) => {
+            (Body::Ack { transfer, .. } | Body::Selective { transfer, .. }, Some(ack)) => {
                 self.hear(now, transit.flow as usize, transfer, &ack);
             }
             _ => self.receive(now, key, &transit),

@@ -72,10 +72,20 @@ pub(super) enum Discipline {
 pub(super) struct Flight {
     /// When it arrives at the other end.
     pub arrival: Nanos,
-    /// Its number; none for padding.
-    pub packet: Option<u32>,
+    /// Its number, unless it is padding.
+    key: u32,
+    is_padding: bool,
     /// The DS field with which it is sent.
     pub ds: u8,
+}
+
+const _: () = assert!(size_of::<Flight>() == 16);
+
+impl Flight {
+    /// The number of the packet; none for padding.
+    pub fn packet(&self) -> Option<u32> {
+        (!self.is_padding).then_some(self.key)
+    }
 }
 
 impl Output {
@@ -104,7 +114,8 @@ impl Output {
 
     /// A packet is under way; tells when it arrives if it is the first one to.
     pub fn launch(&mut self, arrival: Nanos, packet: Option<u32>, ds: u8) -> Option<Nanos> {
-        let flight = Flight { arrival, packet, ds };
+        let (key, is_padding) = (packet.unwrap_or_default(), packet.is_none());
+        let flight = Flight { arrival, key, is_padding, ds };
         if self.wire.back().is_some_and(|last| last.arrival > arrival) {
             return self.overtake(flight);
         }
@@ -166,6 +177,6 @@ impl Output {
 
     /// The packets that are under way.
     pub fn under_way(&self) -> impl Iterator<Item = u32> + '_ {
-        self.wire.iter().filter_map(|flight| flight.packet)
+        self.wire.iter().filter_map(Flight::packet)
     }
 }

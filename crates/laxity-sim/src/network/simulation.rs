@@ -22,6 +22,8 @@ use crate::source::closed_loop::ClosedLoop;
 pub(super) struct Simulation<'a, O> {
     pub run: NetworkRun<'a>,
     pub end: Nanos,
+    /// The end of the warm-up.
+    pub measured_from: Nanos,
     pub topology: Topology<'a>,
     /// What goes to other parts, by part.
     pub outbox: Vec<Vec<Mail>>,
@@ -37,6 +39,8 @@ pub(super) struct Simulation<'a, O> {
     pub agenda: Agenda,
     pub slots: Slots,
     pub ahead: Ahead,
+    /// The outputs at which packets came together at this instant, where departures are known on arrival.
+    pub tied: Vec<u32>,
     pub hops: u64,
     pub observer: &'a mut O,
     /// Which part of the network this is.

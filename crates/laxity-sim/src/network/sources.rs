@@ -113,7 +113,7 @@ impl<O: Observer> Simulation<'_, O> {
     ) {
         let Flow { class, backlogged, ref path, ref mut books, .. } = self.flows[flow];
         let at = path.start;
-        books.sent += u64::from(now >= self.run.on.plan.run.warm_up);
+        books.sent += u64::from(now >= self.measured_from);
         let mut transit = Transit {
             flow: flow as u32,
             at,
@@ -149,7 +149,7 @@ impl<O: Observer> Simulation<'_, O> {
         let number = self.topology.outputs[step.output()].books;
         let reason = DropReason::Contract;
         self.books[number as usize].dropped(&packet, reason);
-        self.flows[transit.flow as usize].books.lose(transit, self.run.on.plan.run.warm_up);
+        self.flows[transit.flow as usize].books.lose(transit, self.measured_from);
         let fate = Fate::Dropped(reason);
         let hop = Some(hop_of(number));
         self.observer.record(&Record { packet, hop, deadline: None, fate });

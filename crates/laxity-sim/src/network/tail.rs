@@ -10,6 +10,7 @@ use laxity::units::Nanos;
 use laxity_plan::Tails;
 
 use super::ties::{Room, Ties};
+use super::transit::Transit;
 
 /// A queue of packets whose transmissions are settled, and which are here as long as they take room.
 pub(super) struct Tail {
@@ -48,17 +49,19 @@ impl Tail {
         Tail { line: Line::new(tails), starts, ties, entered }
     }
 
-    /// A packet comes alone to a link that is free again at `free_at`: whether it gets in at once. What its
-    /// sender sends with it comes behind it if it may lead.
-    pub fn enqueue(&mut self, now: Nanos, packet: &Packet, free_at: Nanos, may_lead: bool) -> bool {
+    /// A packet comes alone to a link that is free again at `free_at`: whether it gets in at once. Where it has just been
+    /// sent, what its sender sends with it comes behind it.
+    #[inline]
+    pub fn enqueue(&mut self, now: Nanos, transit: &Transit, free_at: Nanos) -> bool {
+        let Transit { class, length, sent, .. } = *transit;
         self.catch_up(now);
         let is_idle = free_at <= now;
-        let is_drawn = self.takes(now) || (is_idle && may_lead);
-        if is_drawn || !self.line.has_room(packet, Backlog::default()) {
+        let is_drawn = self.takes(now) || (is_idle && sent == now);
+        if is_drawn || !self.line.takes(class, length, Backlog::default()) {
             return false;
         }
         if !is_idle {
-            self.line.add(packet.class, packet.length);
+            self.line.add(class, length);
         }
         true
     }
@@ -81,8 +84,8 @@ impl Tail {
     }
 
     /// A packet that got in is sent from `start` on; never before the end, if that is [`Nanos::MAX`].
-    pub fn starts(&mut self, packet: &Packet, start: Nanos) {
-        let Packet { class, length, .. } = *packet;
+    pub fn starts(&mut self, transit: &Transit, start: Nanos) {
+        let Transit { class, length, .. } = *transit;
         self.starts.push_back(Settled { start, length, class });
     }
 
@@ -127,6 +130,17 @@ impl Line {
         }
     }
 
+    /// Whether a packet of this class and length finds room behind so much more than is there.
+    fn takes(&self, class: ClassId, length: u32, ahead: Backlog) -> bool {
+        let queue = match self {
+            Line::Shared(queue) => Some(queue),
+            Line::Several { queues, queue_of, .. } => {
+                queue_of[class.index()].map(|queue| &queues[queue])
+            }
+        };
+        queue.is_none_or(|queue| queue.limit.has_room(queue.queued.and(ahead), length))
+    }
+
     fn add(&mut self, class: ClassId, length: u32) {
         if let Line::Several { packets, .. } = self {
             *packets += 1;
@@ -155,13 +169,7 @@ impl Line {
 
 impl Room for Line {
     fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
-        let queue = match self {
-            Line::Shared(queue) => Some(queue),
-            Line::Several { queues, queue_of, .. } => {
-                queue_of[packet.class.index()].map(|queue| &queues[queue])
-            }
-        };
-        queue.is_none_or(|queue| queue.limit.has_room(queue.queued.and(ahead), packet.length))
+        self.takes(packet.class, packet.length, ahead)
     }
 
     fn is_empty(&self) -> bool {

@@ -344,7 +344,7 @@ fn slots_are_used_again() {
         let here = Here { partition: &partition, part: 0, is_told: false };
         let mut simulation = Simulation::new(run, paths, here, &mut nobody).unwrap();
         simulation.run(&mut crate::to_the_end, |_, _| {}).unwrap();
-        (simulation.transits.capacity(), simulation.hops)
+        (simulation.transits.most(), simulation.hops)
     };
     let ((short, few), (long, many)) = (held(20), held(200));
     assert!(many > 9 * few && long <= 2 * short, "{short} {long}");

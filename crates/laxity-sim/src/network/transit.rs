@@ -41,37 +41,70 @@ pub(super) enum Body {
         transfer: u32,
         reduced: bool,
     },
-    /// With where its acknowledgement is, which nobody looks at on the way.
+    /// An acknowledgement of what arrived in order.
     Ack {
+        next: u64,
+        transfer: u32,
+        echo: bool,
+    },
+    /// One that says more, with where that is: nobody looks at it on the way.
+    Selective {
         transfer: u32,
         ack: u32,
     },
 }
 
+impl Body {
+    /// Whether it acknowledges.
+    pub fn is_ack(&self) -> bool {
+        matches!(self, Body::Ack { .. } | Body::Selective { .. })
+    }
+}
+
 /// All packets on their way.
 #[derive(Default)]
 pub(super) struct Transits {
-    packets: Slab<Transit>,
+    /// With what is left of those that have come, whose flow is [`Transits::NONE`].
+    packets: Vec<Transit>,
+    free: Vec<u32>,
     acks: Slab<Ack>,
 }
 
 impl Transits {
+    const NONE: u32 = u32::MAX;
+
     /// A packet sets out; tells where it is found.
+    #[inline]
     pub fn insert(&mut self, transit: Transit) -> u32 {
-        self.packets.insert(transit) as u32
+        if let Some(key) = self.free.pop() {
+            self.packets[key as usize] = transit;
+            return key;
+        }
+        self.packets.push(transit);
+        self.packets.len() as u32 - 1
     }
 
-    /// A packet that carries an acknowledgement sets out, with that as its body.
+    /// A packet that carries an acknowledgement of a transfer sets out, with that as its body.
+    #[inline]
     pub fn insert_ack(&mut self, transit: Transit, transfer: u32, ack: Ack) -> u32 {
-        let ack = self.acks.insert(ack) as u32;
-        self.insert(Transit { body: Body::Ack { transfer, ack }, ..transit })
+        let Ack { next, blocks, echo, marked } = ack;
+        let body = match blocks.is_empty() && marked == 0 {
+            true => Body::Ack { next, transfer, echo },
+            false => Body::Selective { transfer, ack: self.acks.insert(ack) as u32 },
+        };
+        self.insert(Transit { body, ..transit })
     }
 
     /// A packet is no longer on its way; what it acknowledges, if it does.
+    #[inline]
     pub fn remove(&mut self, key: u32) -> (Transit, Option<Ack>) {
-        let transit = self.packets.remove(key as usize);
+        let gone = &mut self.packets[key as usize];
+        let transit = *gone;
+        gone.flow = Transits::NONE;
+        self.free.push(key);
         let ack = match transit.body {
-            Body::Ack { ack, .. } => Some(self.acks.remove(ack as usize)),
+            Body::Ack { next, echo, .. } => Some(Ack { next, echo, ..Ack::default() }),
+            Body::Selective { ack, .. } => Some(self.acks.remove(ack as usize)),
             Body::Datagram | Body::Segment { .. } => None,
         };
         (transit, ack)
@@ -79,18 +112,23 @@ impl Transits {
 
     /// A packet is made of another one; tells where it is found.
     pub fn copy(&mut self, key: u32) -> u32 {
-        let transit = Transit { is_copy: true, ..self.packets[key as usize] };
-        let ack = match transit.body {
-            Body::Ack { ack, .. } => Some(self.acks[ack as usize]),
-            Body::Datagram | Body::Segment { .. } => None,
+        let transit = Transit { is_copy: true, ..self[key] };
+        let body = match transit.body {
+            Body::Selective { transfer, ack } => {
+                let ack = self.acks[ack as usize];
+                Body::Selective { transfer, ack: self.acks.insert(ack) as u32 }
+            }
+            body => body,
         };
-        self.restore(transit, ack)
+        self.insert(Transit { body, ..transit })
     }
 
     /// A packet comes from another part of the network as it was removed there; tells where it is found.
     pub fn restore(&mut self, transit: Transit, ack: Option<Ack>) -> u32 {
         match (transit.body, ack) {
-            (Body::Ack { transfer, .. }, Some(ack)) => self.insert_ack(transit, transfer, ack),
+            (Body::Ack { transfer, .. } | Body::Selective { transfer, .. }, Some(ack)) => {
+                self.insert_ack(transit, transfer, ack)
+            }
             _ => self.insert(transit),
         }
     }
@@ -100,34 +138,37 @@ impl Transits {
         match transit.body {
             Body::Datagram => 0,
             Body::Segment { number, .. } => number,
-            Body::Ack { ack, .. } => self.acks[ack as usize].next,
+            Body::Ack { next, .. } => next,
+            Body::Selective { ack, .. } => self.acks[ack as usize].next,
         }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.packets.is_empty()
+        self.free.len() == self.packets.len()
     }
 
-    /// How many packets there were at the same time at the most, or somewhat more.
-    pub fn capacity(&self) -> usize {
-        self.packets.capacity()
+    /// How many packets there were at the same time at the most.
+    pub fn most(&self) -> usize {
+        self.packets.len()
     }
 
     /// All of them, by where they are found.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Transit)> {
-        self.packets.iter().map(|(key, transit)| (key as u32, transit))
+        (0..).zip(&self.packets).filter(|(_, transit)| transit.flow != Transits::NONE)
     }
 }
 
 impl Index<u32> for Transits {
     type Output = Transit;
 
+    #[inline]
     fn index(&self, key: u32) -> &Transit {
         &self.packets[key as usize]
     }
 }
 
 impl IndexMut<u32> for Transits {
+    #[inline]
     fn index_mut(&mut self, key: u32) -> &mut Transit {
         &mut self.packets[key as usize]
     }
@@ -136,7 +177,7 @@ impl IndexMut<u32> for Transits {
 impl Transit {
     /// Whether what becomes of it counts from end to end: acknowledgements and copies do not.
     pub fn is_measured(&self, plan: &Plan) -> bool {
-        !self.is_copy && !matches!(self.body, Body::Ack { .. }) && self.sent >= plan.run.warm_up
+        !self.is_copy && !self.body.is_ack() && self.sent >= plan.run.warm_up
     }
 
     /// As an output sees it that it reaches now.

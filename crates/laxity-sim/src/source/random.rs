@@ -117,6 +117,7 @@ impl<T: Quantity> Sampler<T> {
     }
 
     /// One draw.
+    #[inline]
     pub fn draw(&self, generator: &mut Generator) -> T {
         let drawn = match &self.shape {
             Shape::Constant(value) => return T::from_units(*value),

@@ -79,6 +79,7 @@ impl Pace {
     }
 
     /// Quotient and remainder: the product with the reciprocal is at most one below.
+    #[inline]
     pub fn divide(self, work: u64) -> (u64, u64) {
         let quotient = ((u128::from(work) * u128::from(self.reciprocal)) >> 64) as u64;
         let rest = work - quotient * self.rate;
