@@ -18,7 +18,7 @@ pub(super) struct HopBooks {
 }
 
 /// How many packets are noted before they are all entered.
-const NOTED: usize = 16;
+const NOTED: usize = 32;
 
 impl HopBooks {
     /// Books of a hop over which nothing was sent.

@@ -11,9 +11,7 @@ use super::receiving::{Expected, ReceivingEnd};
 use crate::error::SourceProblem;
 use crate::source::random::{Generator, Sampler};
 use crate::source::{sampled, sampler};
-use crate::tcp::{
-    Acknowledging, Config, Congestion, Counts, Recovery, Sender, SlowStart, Timing, Variant,
-};
+use crate::tcp::{Acknowledging, Config, Congestion, Recovery, Sender, SlowStart, Timing, Variant};
 
 /// The sending end of a TCP connection, and the transfers that it makes one after another.
 pub(super) struct SendingEnd {
@@ -26,12 +24,7 @@ pub(super) struct SendingEnd {
     asked: Nanos,
     /// Transfers that were asked for while another one was under way, and had to wait.
     waited: u64,
-    /// What earlier transfers did.
-    before: Counts,
     workload: Arc<Workload>,
-    /// Its host's clock, and what it draws from apart from others.
-    timing: Timing,
-    seed: u64,
     generator: Generator,
     /// From when on the sender's host has time for what may be sent, if it is busy.
     sends_at: Option<Nanos>,
@@ -160,13 +153,10 @@ impl SendingEnd {
         }
         SendingEnd {
             sender: Sender::new(Config { timing, seed, ..workload.config }),
-            timing,
-            seed,
             transfer: 0,
             begins: Some(begins),
             asked: begins,
             waited: 0,
-            before: Counts::default(),
             workload,
             generator,
             sends_at: None,
@@ -200,10 +190,7 @@ impl SendingEnd {
         let transfer = self.workload.transfer.as_ref();
         let bytes = transfer.map(|transfer| transfer.draw(&mut self.generator).0);
         let segments = bytes.map(|bytes| bytes.div_ceil(length).max(1));
-        let Self { timing, seed, .. } = *self;
-        let config = Config { transfer: segments, timing, seed, ..self.workload.config };
-        self.before = self.counts();
-        self.sender = Sender::new(config);
+        self.sender.restart(segments);
         self.transfer = self.transfer.wrapping_add(1);
         self.begins = None;
         self.waited += u64::from(now > self.asked);
@@ -242,16 +229,7 @@ impl SendingEnd {
         let timer = self.begins.or(self.sender.next_timer());
         timer.into_iter().chain(self.sends_at).min()
     }
-
-    /// What was done over all transfers.
-    pub fn counts(&self) -> Counts {
-        let (before, now) = (self.before, self.sender.counts());
-        Counts {
-            sent: before.sent + now.sent,
-            retransmitted: before.retransmitted + now.retransmitted,
-            recoveries: before.recoveries + now.recoveries,
-            timeouts: before.timeouts + now.timeouts,
-            echoes: before.echoes + now.echoes,
-        }
-    }
 }
+
+// Connections are many: a plan of a hundred thousand holds as many.
+const _: () = assert!(size_of::<SendingEnd>() <= 560);

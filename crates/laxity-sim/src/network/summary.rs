@@ -306,7 +306,7 @@ impl Measured<'_> {
 fn tcp(flows: &[&Flow], books: &ClassBooks) -> Option<TcpSummary> {
     let senders: Vec<&SendingEnd> =
         flows.iter().filter_map(|flow| flow.sender.as_deref()).collect();
-    let sum = |count: fn(Counts) -> u64| senders.iter().map(|one| count(one.counts())).sum();
+    let sum = |count: fn(Counts) -> u64| senders.iter().map(|one| count(one.sender.counts())).sum();
     (!senders.is_empty()).then(|| TcpSummary {
         retransmitted: sum(|counts| counts.retransmitted),
         recoveries: sum(|counts| counts.recoveries),

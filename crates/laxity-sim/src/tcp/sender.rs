@@ -39,7 +39,8 @@ struct Common {
     marked: u32,
     /// The next new segment says that the window was reduced.
     tell_reduced: bool,
-    pacer: Option<Pacer>,
+    /// In memory of its own: most senders have none.
+    pacer: Option<Box<Pacer>>,
     counts: Counts,
     timeout: Timeout,
     config: Config,
@@ -67,7 +68,7 @@ impl Sender {
             reduced_until: 0,
             marked: 0,
             tell_reduced: false,
-            pacer: config.pacing.then(Pacer::default),
+            pacer: config.pacing.then(Box::default),
             counts: Counts::default(),
             timeout: Timeout::new(config.timing),
             config,
@@ -78,6 +79,13 @@ impl Sender {
             Recovery::RackTlp => Losses::Timed(Box::default()),
         };
         Sender { common, losses }
+    }
+
+    /// Begins another transfer of so many segments, or without end: all is as at first but for what was counted.
+    pub fn restart(&mut self, transfer: Option<u64>) {
+        let Common { counts, config, .. } = self.common;
+        *self = Sender::new(Config { transfer, ..config });
+        self.common.counts = counts;
     }
 
     /// The next segment that leaves now, if one may. Call until there is none.
@@ -134,7 +142,8 @@ impl Sender {
     /// moves with most acknowledgements; calling early does nothing.
     pub fn next_timer(&self) -> Option<Nanos> {
         let Common { expiry, pacer, .. } = &self.common;
-        let paced = pacer.as_ref().and_then(Pacer::next_timer).filter(|_| !self.is_finished());
+        let paced =
+            pacer.as_ref().and_then(|pacer| pacer.next_timer()).filter(|_| !self.is_finished());
         paced.map_or(*expiry, |paced| Some(expiry.map_or(paced, |expiry| expiry.min(paced))))
     }
 
@@ -186,7 +195,7 @@ impl Sender {
         self.common.timeout.current()
     }
 
-    /// What was done so far.
+    /// What was done so far, over all transfers.
     pub fn counts(&self) -> Counts {
         self.common.counts
     }
