@@ -3,9 +3,9 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -24,8 +24,11 @@ static ONE: Mutex<()> = Mutex::new(());
 /// Memory of the machine.
 const MEMORY: &str = "mem=768M";
 
+/// In which it starts and stops, where it can be started at all: a hundred times what it takes.
+const START: Duration = Duration::from_secs(60);
+
 /// Runs a test inside, for so long at most; `name` is its path, as `cargo test` shows it. Where there is no
-/// User-mode Linux it says so and passes.
+/// User-mode Linux, or where it does not even start and stop, it says so and passes.
 ///
 /// # Panics
 /// If the test does, or does not end in time.
@@ -33,12 +36,11 @@ pub fn inside(name: &str, limit: Duration, test: impl FnOnce()) {
     if std::env::var_os(INSIDE).is_some() {
         return test();
     }
-    match Machine::found() {
+    static MACHINE: OnceLock<Result<Machine, String>> = OnceLock::new();
+    let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    match MACHINE.get_or_init(|| Machine::found()?.started()) {
         Err(missing) => eprintln!("{name} is skipped: {missing}"),
-        Ok(machine) => {
-            let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-            machine.run(name, limit)
-        }
+        Ok(machine) => machine.run(name, limit),
     }
 }
 
@@ -60,33 +62,47 @@ impl Machine {
         Ok(Machine { kernel, modules })
     }
 
+    /// Itself, where a machine that does nothing starts and stops.
+    fn started(self) -> Result<Machine, String> {
+        let ran = self.boot(":\n", START);
+        match ran.code.as_str() {
+            "0" => Ok(self),
+            _ => Err(format!("User-mode Linux does not start here; its console:\n{}", ran.console)),
+        }
+    }
+
     fn run(&self, name: &str, limit: Duration) {
-        let folder = tempfile::tempdir().expect("a folder for what goes in and out");
         let test = std::env::current_exe().expect("the path of this test");
         let passed_on = std::env::vars().filter(|(name, _)| name.starts_with("LAXITY_"));
         let passed_on: String =
             passed_on.map(|(name, value)| format!("{name}={} ", quoted(&value))).collect();
-        let command = format!(
-            "cd {} && {INSIDE}=1 {passed_on}exec {} --exact {name} --nocapture --include-ignored\n",
-            quoted(&std::env::current_dir().expect("a current folder").display().to_string()),
-            quoted(&test.display().to_string()),
+        let ran = self.boot(
+            &format!(
+                "cd {} && {INSIDE}=1 {passed_on}exec {} --exact {name} --nocapture --include-ignored\n",
+                quoted(&std::env::current_dir().expect("a current folder").display().to_string()),
+                quoted(&test.display().to_string()),
+            ),
+            limit,
         );
-        fs::write(folder.path().join("command"), command).expect("the command is written");
-        let init = folder.path().join("init");
-        fs::write(&init, include_str!("init.sh")).expect("the first process is written");
-        fs::set_permissions(&init, PermissionsExt::from_mode(0o755)).expect("a program");
-
-        let ended = self.boot(folder.path(), &init, limit);
-        let output = fs::read_to_string(folder.path().join("output")).unwrap_or_default();
-        eprint!("{output}");
-        let code = fs::read_to_string(folder.path().join("code")).unwrap_or_default();
-        assert!(ended, "{name} did not end within {limit:?}");
-        assert_eq!(code.trim(), "0", "{name} failed inside");
-        assert!(output.contains("1 passed"), "{name} is not the name of one test: {output}");
+        eprint!("{}", ran.output);
+        let console = ran.console;
+        assert!(ran.ended, "{name} did not end within {limit:?}; the console:\n{console}");
+        assert_eq!(ran.code, "0", "{name} failed inside; the console:\n{console}");
+        assert!(
+            ran.output.contains("1 passed"),
+            "{name} is not the name of one test: {}",
+            ran.output
+        );
     }
 
-    /// Whether it ended by itself.
-    fn boot(&self, folder: &Path, init: &Path, limit: Duration) -> bool {
+    /// Runs a command of the shell inside, for so long at most.
+    fn boot(&self, command: &str, limit: Duration) -> Ran {
+        let folder = tempfile::tempdir().expect("a folder for what goes in and out");
+        let folder = folder.path();
+        fs::write(folder.join("command"), command).expect("the command is written");
+        let init = folder.join("init");
+        fs::write(&init, include_str!("init.sh")).expect("the first process is written");
+        fs::set_permissions(&init, PermissionsExt::from_mode(0o755)).expect("a program");
         let console = fs::File::create(folder.join("console")).expect("a file for the console");
         let mut machine = Command::new(&self.kernel)
             .args([MEMORY, "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw", "quiet"])
@@ -95,24 +111,50 @@ impl Machine {
             .arg(format!("laxity_dir={}", folder.display()))
             .arg(format!("laxity_modules={}", self.modules.display()))
             .stdin(Stdio::null())
+            .stderr(console.try_clone().expect("a second handle"))
             .stdout(console)
-            .stderr(Stdio::null())
             .current_dir("/")
             .spawn()
             .expect("User-mode Linux starts");
-        let start = Instant::now();
-        while machine.try_wait().expect("it is a child").is_none() {
-            if start.elapsed() > limit {
-                // It leads a group of its own, in which are the processes that it runs.
-                let _gone = killpg(Pid::from_raw(machine.id() as i32), Signal::SIGKILL);
-                let _gone = machine.kill();
-                let _ended = machine.wait();
-                return false;
-            }
-            thread::sleep(Duration::from_millis(20));
+        let ended = waited_for(&mut machine, limit);
+        let read = |name| {
+            let bytes = fs::read(folder.join(name)).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        Ran {
+            ended,
+            code: read("code").trim().to_owned(),
+            output: read("output"),
+            console: read("console"),
         }
-        true
     }
+}
+
+/// How a machine ended.
+struct Ran {
+    /// By itself, not at the limit.
+    ended: bool,
+    /// Of the command; empty where it never came to its end.
+    code: String,
+    output: String,
+    /// What the kernel and its first process said.
+    console: String,
+}
+
+/// Whether a machine ends by itself within the limit, at which it is ended.
+fn waited_for(machine: &mut Child, limit: Duration) -> bool {
+    let start = Instant::now();
+    while machine.try_wait().expect("it is a child").is_none() {
+        if start.elapsed() > limit {
+            // It leads a group of its own, in which are the processes that it runs.
+            let _gone = killpg(Pid::from_raw(machine.id() as i32), Signal::SIGKILL);
+            let _gone = machine.kill();
+            let _ended = machine.wait();
+            return false;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    true
 }
 
 fn program(name: &str) -> Option<PathBuf> {
