@@ -210,7 +210,7 @@ impl Networked<'_> {
 impl Plan {
     /// Which classes have an arrival curve where they enter the network: those with `arrival` and without
     /// TCP.
-    fn knows_arrivals(&self) -> Vec<bool> {
+    pub(crate) fn knows_arrivals(&self) -> Vec<bool> {
         let mut knows: Vec<_> = self.classes.iter().map(|class| class.arrival.is_some()).collect();
         for source in &self.sources {
             if let Source::Tcp(source) = source {

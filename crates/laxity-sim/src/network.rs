@@ -83,8 +83,7 @@ impl NetworkRun<'_> {
     ) -> Result<Outcome<NetworkSummary>, SimError> {
         let partition = Partition::whole(self.on);
         let here = Here { partition: &partition, part: 0, is_told: observer.listens() };
-        let paths = self.on.paths();
-        let mut simulation = Simulation::new(self, paths, here, observer)?;
+        let mut simulation = Simulation::new(self, here, observer)?;
         simulation.run(progress, |_, _| {})?;
         for (_, record) in simulation.close() {
             simulation.observer.record(&record);
@@ -95,14 +94,10 @@ impl NetworkRun<'_> {
 
 impl<'a, O: Observer> Simulation<'a, O> {
     /// One part of a network before anything happens.
-    fn new(
-        run: NetworkRun<'a>,
-        paths: &'a Paths,
-        here: Here<'a>,
-        observer: &'a mut O,
-    ) -> Result<Self, SimError> {
+    fn new(run: NetworkRun<'a>, here: Here<'a>, observer: &'a mut O) -> Result<Self, SimError> {
         let Networked { plan, network } = run.on.on;
-        let bounds = paths.bounds();
+        let paths = run.on.known_paths();
+        let bounds = paths.map(Paths::bounds).unwrap_or_default();
         let books = network.hops().map(|hop| {
             let is_here = here.has(network.between(hop)[0]);
             let promised = is_here.then(|| promises(plan, &bounds, hop));

@@ -296,3 +296,41 @@ fn a_class_elsewhere_takes_no_share() {
         }
     }
 }
+
+/// What is known of no class is promised to none, whatever serves the links.
+#[test]
+fn nothing_follows_from_nothing() {
+    for (kind, tcp, rest) in [
+        ("fifo", "", ""),
+        ("wfq", "", ""),
+        ("wf2q", "link-share = \"1mbit\"", "link-share = \"1mbit\""),
+        ("drr", "", ""),
+        ("qfq", "", ""),
+        ("hfsc", "curve = \"1mbit\"", "link-share = \"1mbit\""),
+        ("priority", "level = 0", "level = 1"),
+        ("fq-codel", "", ""),
+        ("dualpi2", "", ""),
+        ("edf", "deadline = \"50ms\"", ""),
+        ("dwcs", "gap = \"50ms\", loss = \"1/2\"", ""),
+    ] {
+        let text = format!(
+            "{LINK}scheduler.kind = \"{kind}\"
+            class.tcp = {{ {tcp} }}
+            class.rest = {{ {rest} }}
+            network.one.between = [\"a\", \"b\"]
+            network.two.between = [\"b\", \"c\"]
+            [[source]]
+            class = \"tcp\"
+            model = \"tcp\"
+            packet = \"1000b\"
+            path = [\"a\", \"b\", \"c\"]\n{}",
+            source("rest", &["a", "b", "c"])
+        );
+        let plan = plan(&text);
+        let assigned = plan.networked().unwrap().assigned();
+        assert!(assigned.known_paths().is_none(), "{kind}");
+        let paths = assigned.paths();
+        assert!(paths.routes.iter().all(|route| route.bound().is_err()), "{kind}: {paths:?}");
+        assert!(paths.bounds().values().all(Option::is_none), "{kind}: {paths:?}");
+    }
+}

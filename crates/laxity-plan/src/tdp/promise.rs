@@ -31,6 +31,12 @@ impl Assigned<'_> {
     pub fn paths(&self) -> &Paths {
         self.paths.get_or_init(|| self.on.paths())
     }
+
+    /// The same where anything is known of what comes over them: where nothing is, nothing follows.
+    pub fn known_paths(&self) -> Option<&Paths> {
+        let is_known = self.on.plan.knows_arrivals().contains(&true);
+        is_known.then(|| self.paths())
+    }
 }
 
 impl<'a> Networked<'a> {

@@ -1,15 +1,16 @@
 //! From a plan's sources to flows over the network.
 
+use std::ops::Range;
+
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
-use laxity_plan::model::{Hop, Hops, ModelSource, Recording, Source, TcpSource};
+use laxity_plan::model::{Hop, ModelSource, Recording, Source, TcpSource};
 use rand::RngExt;
 
 use super::flow::{Flow, FlowBooks};
 use super::receiving::ReceivingEnd;
 use super::sending::{SendingEnd, Workloads};
 use super::simulation::{Fed, Flows, Simulation};
-use super::topology::Topology;
 use crate::error::SimError;
 use crate::record::Observer;
 use crate::source::Feed;
@@ -51,15 +52,21 @@ impl<O: Observer> Simulation<'_, O> {
                 | Source::Tcp(TcpSource { class, path, count, .. }) => {
                     let mut connections = self.connections(index, source, &mut workloads)?;
                     let is_backlogged = matches!(feed, Some(Feed::Backlogged(_)));
-                    let bound = self.bound(*class, path);
+                    let bound = self.topology.bound(*class, path);
                     let first = self.flows.len() as u32;
+                    let is_private = self.topology.is_private(path);
+                    let mut routes = None;
                     for flow in (0..*count).map(FlowId) {
                         let copy = is_backlogged.then_some(SourceCopy { source: number, flow });
                         let ends = connections.next();
                         let returns = ends.is_some();
                         let (sender, receiver) = ends.unwrap_or_default();
                         let id = next(*class);
-                        let flow = self.flow(*class, path, returns, bound);
+                        let shared = routes.take().filter(|_| !is_private);
+                        let laid =
+                            shared.unwrap_or_else(|| self.topology.lay(*class, path, returns));
+                        routes = Some(laid.clone());
+                        let flow = Self::flow(*class, laid, bound);
                         self.flows.push(Flow { id, sender, receiver, backlogged: copy, ..flow });
                     }
                     Flows::Copies(first)
@@ -67,8 +74,8 @@ impl<O: Observer> Simulation<'_, O> {
                 Source::Recording(Recording { path, .. }) => {
                     let mut flows = vec![None; plan.classes.len()];
                     for (class, _) in plan.leaves() {
-                        let bound = self.bound(class, path);
-                        let flow = self.flow(class, path, false, bound);
+                        let bound = self.topology.bound(class, path);
+                        let flow = Self::flow(class, self.topology.lay(class, path, false), bound);
                         flows[class.index()] = Some(self.flows.len() as u32);
                         self.flows.push(flow);
                     }
@@ -89,9 +96,9 @@ impl<O: Observer> Simulation<'_, O> {
         Ok(())
     }
 
-    /// A flow along a path and, if it `returns`, back.
-    fn flow(&mut self, class: ClassId, path: &Hops, returns: bool, bound: Option<Nanos>) -> Flow {
-        let [path, back] = self.topology.add(class, path, returns);
+    /// A flow along routes.
+    fn flow(class: ClassId, routes: [Range<u32>; 2], bound: Option<Nanos>) -> Flow {
+        let [path, back] = routes;
         let (id, books) = (FlowId::default(), FlowBooks::default());
         Flow { class, id, path, back, bound, backlogged: None, sender: None, receiver: None, books }
     }
@@ -103,15 +110,6 @@ impl<O: Observer> Simulation<'_, O> {
         let begins = path.first().map(|hop| between(hop)[0]);
         let ends = path.last().map(|hop| between(hop)[1]);
         [begins, ends].map(|node| node.is_some_and(|node| self.here.has(node)))
-    }
-
-    /// How long packets of a class take over a path at the most, if that is proved.
-    fn bound(&self, class: ClassId, path: &[Hop]) -> Option<Nanos> {
-        let Topology { paths, reserved, .. } = &self.topology;
-        match reserved {
-            Some(reserved) => reserved.bound(class),
-            None => paths.routes[paths.route(class, path, false)?].bound().ok(),
-        }
     }
 
     /// The ends of a TCP source's connections that are here; none of another.

@@ -103,7 +103,7 @@ impl NetworkRun<'_> {
         if parts == 1 {
             return Ok((self.simulate(observer, progress)?, counts));
         }
-        let (paths, is_told) = (self.on.paths(), observer.listens());
+        let is_told = observer.listens();
         let mut told = 0;
         let mut lead = |board: &Board, now: Nanos| {
             board.tell(observer);
@@ -114,7 +114,7 @@ impl NetworkRun<'_> {
             told = counts.events;
             progress(Reached { now, hops: board.hops() })
         };
-        let parts = Together::new(self, partition, paths, is_told).simulate(&mut lead)?;
+        let parts = Together::new(self, partition, is_told).simulate(&mut lead)?;
         let (ended, waiting): (Vec<Ended>, Vec<_>) = parts.into_iter().unzip();
         let mut waiting: Vec<(Place, Record)> = waiting.into_iter().flatten().collect();
         waiting.sort_by_key(|(place, _)| *place);

@@ -159,9 +159,8 @@ impl NetworkRun<'_> {
         let began = Instant::now();
         let partition = Partition::whole(self.on);
         let here = Here { partition: &partition, part: 0, is_told: observer.listens() };
-        let paths = self.on.paths();
         let mut watched = Watched { observer, told: Sampled::default() };
-        let mut simulation = Simulation::new(self, paths, here, &mut watched)?;
+        let mut simulation = Simulation::new(self, here, &mut watched)?;
         let books = simulation.books.len();
         let none = || vec![Sampled::default(); books];
         let mut ledger = Ledger {

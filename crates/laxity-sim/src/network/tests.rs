@@ -340,9 +340,9 @@ fn slots_are_used_again() {
             arrivals: None,
         };
         let mut nobody = ();
-        let (partition, paths) = (Partition::whole(run.on), run.on.paths());
+        let partition = Partition::whole(run.on);
         let here = Here { partition: &partition, part: 0, is_told: false };
-        let mut simulation = Simulation::new(run, paths, here, &mut nobody).unwrap();
+        let mut simulation = Simulation::new(run, here, &mut nobody).unwrap();
         simulation.run(&mut crate::to_the_end, |_, _| {}).unwrap();
         (simulation.transits.most(), simulation.hops)
     };

@@ -8,7 +8,7 @@ use laxity::sched::Tdp;
 use laxity::sched::tdp::{Edge, Upstream};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::model::{Hop, Hops, Model, ModelSource, SchedulerSpec, Source};
+use laxity_plan::model::{Hop, Model, ModelSource, SchedulerSpec, Source};
 use laxity_plan::paths::Paths;
 use laxity_plan::tdp::{Assigned, Schedule};
 use rand::RngExt;
@@ -28,8 +28,8 @@ pub(super) struct Topology<'a> {
     on: &'a Assigned<'a>,
     seed: u64,
     here: Here<'a>,
-    /// What comes to every output, as far as it is known.
-    pub paths: &'a Paths,
+    /// What comes to every output, where anything is known of that.
+    paths: Option<&'a Paths>,
     pub outputs: Vec<Output>,
     /// All routes, one behind another.
     pub routes: Vec<Step>,
@@ -44,8 +44,6 @@ pub(super) struct Topology<'a> {
     backlogged: HashSet<Hop>,
     /// The outputs that all flows share.
     shared: HashMap<Hop, u32>,
-    /// The routes that all flows of a class along a path share: those without private links.
-    common: HashMap<(ClassId, Hops, bool), [Range<u32>; 2]>,
     /// The plan as outputs of private links see it to which nothing is known to come: they are met once a flow.
     seen: HashMap<Hop, Plan>,
 }
@@ -82,7 +80,7 @@ pub(super) struct Framing {
 
 impl<'a> Topology<'a> {
     /// Before any route.
-    pub fn new(on: &'a Assigned<'a>, paths: &'a Paths, seed: u64, here: Here<'a>) -> Self {
+    pub fn new(on: &'a Assigned<'a>, paths: Option<&'a Paths>, seed: u64, here: Here<'a>) -> Self {
         let (reserved, edge) = on.framing.as_ref().map(Schedule::new).unzip();
         Topology {
             on,
@@ -98,37 +96,39 @@ impl<'a> Topology<'a> {
             loops: 0,
             backlogged: on.plan.sources.iter().filter_map(first_backlogged).collect(),
             shared: HashMap::new(),
-            common: HashMap::new(),
             seen: HashMap::new(),
         }
     }
 
-    /// One flow's routes along a path of its class and, if it `returns`, back: ranges of
-    /// [`routes`](Self::routes).
-    pub fn add(&mut self, class: ClassId, path: &Hops, returns: bool) -> [Range<u32>; 2] {
-        if path.iter().any(|hop| self.on.link(*hop).private) {
-            return self.lay(class, path, returns);
+    /// How long packets of a class take over a path at the most, if that is proved.
+    pub fn bound(&self, class: ClassId, path: &[Hop]) -> Option<Nanos> {
+        if let Some(reserved) = &self.reserved {
+            return reserved.bound(class);
         }
-        let key = (class, path.clone(), returns);
-        if let Some(known) = self.common.get(&key) {
-            return known.clone();
-        }
-        let routes = self.lay(class, path, returns);
-        self.common.insert(key, routes.clone());
-        routes
+        let paths = self.paths?;
+        paths.routes[paths.route(class, path, false)?].bound().ok()
     }
 
-    /// Adds routes to all others.
-    fn lay(&mut self, class: ClassId, path: &[Hop], returns: bool) -> [Range<u32>; 2] {
+    /// Whether every flow along a path has outputs to itself.
+    pub fn is_private(&self, path: &[Hop]) -> bool {
+        path.iter().any(|hop| self.on.link(*hop).private)
+    }
+
+    /// Lays routes along a path for a flow of a class or, if none of the links is private, several, and back if it
+    /// `returns`: ranges of [`routes`](Self::routes).
+    pub fn lay(&mut self, class: ClassId, path: &[Hop], returns: bool) -> [Range<u32>; 2] {
         let mut private = HashMap::new();
         let back: Vec<Hop> = path.iter().rev().map(|hop| hop.reversed()).collect();
         [(path, false), (if returns { &back } else { &[] }, true)].map(|(path, acks)| {
             let from = self.routes.len() as u32;
-            let known = self.paths.route(class, path, acks);
+            let known = self.paths.and_then(|paths| {
+                let number = paths.route(class, path, acks)?;
+                Some((paths, &paths.routes[number].outputs))
+            });
             let mut before = None;
             self.regulators.lay(self.on.on, class, path);
             for (place, &hop) in path.iter().enumerate() {
-                let known = known.map(|route| self.paths.routes[route].outputs[place]);
+                let known = known.map(|(paths, outputs)| (paths, outputs[place]));
                 let output = self.output(hop, known, &mut private);
                 let fed = &mut self.outputs[output as usize].fed_by;
                 *fed = fed.and(before.replace(output));
@@ -157,7 +157,7 @@ impl<'a> Topology<'a> {
     /// Finds the outputs to which packets may come before their time: where departures are known on arrival
     /// and arrivals at departure.
     pub fn find_alone(&mut self) {
-        (self.shared, self.common, self.seen) = Default::default();
+        (self.shared, self.seen) = Default::default();
         self.routes.shrink_to_fit();
         self.regulators.close();
         for number in 0..self.outputs.len() {
@@ -176,7 +176,13 @@ impl<'a> Topology<'a> {
         }
     }
 
-    fn output(&mut self, hop: Hop, known: Option<usize>, private: &mut HashMap<Hop, u32>) -> u32 {
+    /// The number of the output to a hop, that may be `known` to the proof by another.
+    fn output(
+        &mut self,
+        hop: Hop,
+        known: Option<(&Paths, usize)>,
+        private: &mut HashMap<Hop, u32>,
+    ) -> u32 {
         let link = self.on.link(hop);
         let known_outputs = if link.private { private } else { &mut self.shared };
         if let Some(&output) = known_outputs.get(&hop) {
@@ -209,9 +215,16 @@ impl<'a> Topology<'a> {
     }
 
     /// The discipline of the output of this number, of which the proofs may know what comes.
-    fn discipline_for(&mut self, hop: Hop, known: Option<usize>, number: u32) -> Discipline {
-        match known.filter(|&output| self.paths.outputs[output].knows_arrivals()) {
-            Some(output) => self.discipline(hop, &self.paths.plan_at(self.on.on, output), number),
+    fn discipline_for(
+        &mut self,
+        hop: Hop,
+        known: Option<(&Paths, usize)>,
+        number: u32,
+    ) -> Discipline {
+        match known.filter(|(paths, output)| paths.outputs[*output].knows_arrivals()) {
+            Some((paths, output)) => {
+                self.discipline(hop, &paths.plan_at(self.on.on, output), number)
+            }
             None => {
                 let here = self.seen.remove(&hop);
                 let here = here.unwrap_or_else(|| self.on.at(hop));

@@ -5,7 +5,6 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 
 use laxity::units::Nanos;
-use laxity_plan::paths::Paths;
 
 use super::barrier::Barrier;
 use super::board::{Board, Standing};
@@ -19,7 +18,6 @@ use crate::record::Record;
 pub(super) struct Together<'a> {
     run: NetworkRun<'a>,
     partition: &'a Partition,
-    paths: &'a Paths,
     is_told: bool,
     barrier: Barrier,
     boards: [Board; 2],
@@ -33,16 +31,11 @@ type Part = (Ended, Vec<(Place, Record)>);
 type Lead<'a> = &'a mut dyn FnMut(&Board, Nanos) -> ControlFlow<()>;
 
 impl<'a> Together<'a> {
-    pub fn new(
-        run: NetworkRun<'a>,
-        partition: &'a Partition,
-        paths: &'a Paths,
-        is_told: bool,
-    ) -> Self {
+    pub fn new(run: NetworkRun<'a>, partition: &'a Partition, is_told: bool) -> Self {
         let parts = partition.parts as usize;
         let boards = [(); 2].map(|()| Board::new(parts));
         let (barrier, failed) = (Barrier::new(parts), Mutex::default());
-        Together { run, partition, paths, is_told, barrier, boards, failed }
+        Together { run, partition, is_told, barrier, boards, failed }
     }
 
     /// Simulates; `lead` hears of every window and may stop it.
@@ -70,7 +63,7 @@ impl<'a> Together<'a> {
         let here = Here { partition: self.partition, part, is_told: self.is_told };
         let mut log = Log::default();
         let present = self.barrier.unless_kept();
-        let new = Simulation::new(self.run, self.paths, here, &mut log);
+        let new = Simulation::new(self.run, here, &mut log);
         let ended = new.and_then(|simulation| self.windows(simulation, lead));
         match ended {
             Ok(ended) => {
