@@ -34,7 +34,7 @@ pub(super) struct SendingEnd {
 
 /// What is sent over connections.
 pub(super) struct Workload {
-    config: Config,
+    config: Arc<Config>,
     acknowledging: Acknowledging,
     ack_length: u32,
     /// In bytes; without end when `None`.
@@ -97,7 +97,7 @@ impl Workload {
         let transfer =
             source.transfer.map(|dist| sampled("transfer", Sampler::new(dist))).transpose()?;
         Ok(Workload {
-            config: Config {
+            config: Arc::new(Config {
                 variant: Variant::of(recovery, congestion),
                 length: source.packet.0 as u32,
                 transfer: None,
@@ -112,7 +112,7 @@ impl Workload {
                 ecn: source.ecn,
                 timing,
                 seed: 0,
-            },
+            }),
             acknowledging: match source.delayed_acks {
                 true => Acknowledging::Delayed,
                 false => Acknowledging::Every,
@@ -141,18 +141,20 @@ impl SendingEnd {
         mut generator: Generator,
         mut host: Generator,
     ) -> Self {
-        let Config { mut timing, mut seed, .. } = workload.config;
-        if let Timing::Ticks { tick, phase } = &mut timing {
-            *phase = Nanos(host.random_range(0..tick.0.max(1)));
+        // Most hosts have nothing of their own there.
+        let mut config = workload.config.clone();
+        if let Timing::Ticks { tick, .. } = config.timing {
+            let phase = Nanos(host.random_range(0..tick.0.max(1)));
+            config = Arc::new(Config { timing: Timing::Ticks { tick, phase }, ..*config });
         }
         let first = workload.every.as_ref().map(|every| every.draw(&mut generator));
         let begins = start.saturating_add(first.unwrap_or(Nanos::ZERO));
         // Nothing else draws from it, so that no other host draws otherwise.
-        if workload.config.variant.congestion == Congestion::Bbr {
-            seed = host.random();
+        if config.variant.congestion == Congestion::Bbr {
+            config = Arc::new(Config { seed: host.random(), ..*config });
         }
         SendingEnd {
-            sender: Sender::new(Config { timing, seed, ..workload.config }),
+            sender: Sender::new(config),
             transfer: 0,
             begins: Some(begins),
             asked: begins,
@@ -232,4 +234,4 @@ impl SendingEnd {
 }
 
 // Connections are many: a plan of a hundred thousand holds as many.
-const _: () = assert!(size_of::<SendingEnd>() <= 560);
+const _: () = assert!(size_of::<SendingEnd>() <= 448 && size_of::<ReceivingEnd>() <= 144);

@@ -76,13 +76,13 @@ pub enum SlowStart {
 }
 
 /// What a sender is made of.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// How losses are found and windows grow.
     pub variant: Variant,
     /// Length of every segment on the wire in bytes.
     pub length: u32,
-    /// How many segments there are to send; none for a sender that always has one more.
+    /// How many segments there are to send at first; none for a sender that always has one more.
     pub transfer: Option<u64>,
     /// The initial window in segments, at least 1.
     pub initial_window: u32,
@@ -106,6 +106,22 @@ pub struct Config {
 impl Config {
     /// The widest window in segments; wider ones are taken as this.
     pub const WIDEST: u32 = 1 << 30;
+
+    /// As a sender takes it: windows that are in bounds, and what BBR says of the rest.
+    pub(super) fn settled(self) -> Self {
+        let windows = [self.initial_window, self.receiver_window];
+        let [initial_window, receiver_window] = windows.map(|window| window.clamp(1, Self::WIDEST));
+        let config = Config { initial_window, receiver_window, ..self };
+        match self.variant.congestion {
+            Congestion::Bbr => Config {
+                variant: Variant::of(Recovery::RackTlp, Congestion::Bbr),
+                pacing: true,
+                ecn: Ecn::NotCapable,
+                ..config
+            },
+            Congestion::Reno | Congestion::Cubic | Congestion::Dctcp => config,
+        }
+    }
 
     /// A greedy sender of 2001, as simulations of that time have it: NewReno, an initial window of
     /// one segment, no limited transmit, a timer in ticks of 0.1 s.

@@ -1,5 +1,7 @@
 //! HyStart++ (RFC 9406): the first slow start ends when round trips grow longer, before queues overflow.
 
+use std::collections::VecDeque;
+
 use laxity::units::Nanos;
 
 use super::ONE;
@@ -19,6 +21,8 @@ pub(super) struct HyStart {
     samples: u32,
     /// Present in conservative slow start.
     conservative: Option<Conservative>,
+    /// When the outstanding segments were sent, if it was told.
+    sent: VecDeque<Nanos>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +46,17 @@ const LARGEST_STEP: u64 = 8;
 impl HyStart {
     pub(super) fn new(paced: bool) -> Self {
         HyStart { paced, ..HyStart::default() }
+    }
+
+    /// A segment was sent for the first time.
+    pub(super) fn sent(&mut self, now: Nanos) {
+        self.sent.push_back(now);
+    }
+
+    /// The round trip of the last of so many segments that are acknowledged now.
+    pub(super) fn sample(&mut self, now: Nanos, acked: u64) -> Option<Nanos> {
+        let acked = (acked as usize).min(self.sent.len());
+        self.sent.drain(..acked).next_back().map(|sent| now.saturating_sub(sent))
     }
 
     /// By how much the window grows for an acknowledgement of so many segments, in 1/2^16 segments.

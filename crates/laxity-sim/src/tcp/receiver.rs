@@ -1,7 +1,5 @@
 //! The receiver: what has arrived, and what it says about that.
 
-use std::ops::Range;
-
 use laxity::units::Nanos;
 
 use super::ranges::Ranges;
@@ -28,8 +26,8 @@ pub struct Receiver {
     ahead: Ranges,
     /// How many segments have arrived, each counted once.
     distinct: u64,
-    /// Segments of the last distinct blocks, the most recently changed first.
-    recent: Blocks,
+    /// A segment of each of the last distinct blocks, the most recently changed first; 0 where there are no more.
+    recent: [u64; Blocks::MAX],
     /// When the delayed acknowledgement is due; none if there is none.
     due: Option<Nanos>,
     /// Segments that arrived with a mark, modulo 2^32, and whether the last one did.
@@ -54,7 +52,7 @@ impl Receiver {
             next: 0,
             ahead: Ranges::default(),
             distinct: 0,
-            recent: Blocks::default(),
+            recent: [0; Blocks::MAX],
             due: None,
             marked: 0,
             last_marked: false,
@@ -150,12 +148,9 @@ impl Receiver {
             return;
         }
         let block = self.ahead.around(number).unwrap_or(number..number + 1);
-        let others = self.recent;
-        self.recent = Blocks::default();
-        self.recent.push(number..number + 1);
-        for other in others.iter().filter(|other| !block.contains(&other.start)) {
-            self.recent.push(other);
-        }
+        let others = self.recent.into_iter().filter(|other| !block.contains(other));
+        let mut recent = std::iter::once(number).chain(others);
+        self.recent = [(); Blocks::MAX].map(|()| recent.next().unwrap_or_default());
     }
 
     /// A segment has arrived that was there before: its block is the most recent, and where both ends
@@ -181,8 +176,8 @@ impl Receiver {
     fn blocks(&self) -> Blocks {
         let mut blocks = Blocks::default();
         if self.variant.is_selective() && !self.ahead.is_empty() {
-            let held = |segment: Range<u64>| self.ahead.around(segment.start);
-            self.recent.iter().filter_map(held).for_each(|block| blocks.push(block));
+            let held = |segment: u64| self.ahead.around(segment);
+            self.recent.into_iter().filter_map(held).for_each(|block| blocks.push(block));
         }
         blocks
     }
@@ -190,6 +185,8 @@ impl Receiver {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::*;
     use crate::tcp::Congestion;
 

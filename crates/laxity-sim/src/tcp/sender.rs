@@ -3,9 +3,11 @@
 mod counted;
 mod timed;
 
+use std::sync::Arc;
+
 use laxity::units::Nanos;
 
-use super::config::{Config, Congestion, Counts, Recovery, Variant};
+use super::config::{Config, Counts, Recovery};
 use super::pacing::{Pacer, rate_of};
 use super::timing::Timeout;
 use super::window::Window;
@@ -43,25 +45,21 @@ struct Common {
     pacer: Option<Box<Pacer>>,
     counts: Counts,
     timeout: Timeout,
-    config: Config,
+    /// How many segments there are to send; none without end.
+    transfer: Option<u64>,
+    config: Arc<Config>,
 }
 
 impl Sender {
-    /// A sender that has sent nothing.
-    pub fn new(config: Config) -> Self {
-        let receiver_window = config.receiver_window.clamp(1, Config::WIDEST);
-        let initial_window = config.initial_window.clamp(1, Config::WIDEST);
-        let bbr = config.variant.congestion == Congestion::Bbr;
-        let Variant { recovery, congestion } = config.variant;
-        let recovery = if bbr { Recovery::RackTlp } else { recovery };
-        let config = Config {
-            receiver_window,
-            initial_window,
-            variant: Variant::of(recovery, congestion),
-            pacing: config.pacing || bbr,
-            ecn: if bbr { Ecn::NotCapable } else { config.ecn },
-            ..config
-        };
+    /// A sender that has sent nothing. Senders that are made of the same may share it.
+    pub fn new(config: impl Into<Arc<Config>>) -> Self {
+        let config = config.into();
+        let settled = config.settled();
+        let config = if settled == *config { config } else { Arc::new(settled) };
+        Sender::of(config.transfer, config)
+    }
+
+    fn of(transfer: Option<u64>, config: Arc<Config>) -> Self {
         let mut common = Common {
             window: Window::new(&config),
             expiry: None,
@@ -71,10 +69,11 @@ impl Sender {
             pacer: config.pacing.then(Box::default),
             counts: Counts::default(),
             timeout: Timeout::new(config.timing),
+            transfer,
             config,
         };
         common.set_rate();
-        let losses = match config.variant.recovery {
+        let losses = match common.config.variant.recovery {
             Recovery::NewReno | Recovery::Sack => Losses::Counted(Counted::default()),
             Recovery::RackTlp => Losses::Timed(Box::default()),
         };
@@ -83,8 +82,8 @@ impl Sender {
 
     /// Begins another transfer of so many segments, or without end: all is as at first but for what was counted.
     pub fn restart(&mut self, transfer: Option<u64>) {
-        let Common { counts, config, .. } = self.common;
-        *self = Sender::new(Config { transfer, ..config });
+        let counts = self.common.counts;
+        *self = Sender::of(transfer, self.common.config.clone());
         self.common.counts = counts;
     }
 
@@ -149,21 +148,21 @@ impl Sender {
 
     /// Looks at what an acknowledgement needs, in every line of memory.
     pub(crate) fn touch(&self) -> u64 {
-        let Common { window, expiry, reduced_until, counts, timeout, config, .. } = &self.common;
-        let expiry = expiry.map_or(0, |expiry| expiry.0);
-        let length = u64::from(config.length) ^ u64::from(config.receiver_window);
+        let Common { window, expiry, reduced_until, counts, timeout, transfer, .. } = &self.common;
+        let [expiry, transfer] =
+            [expiry.map(|expiry| expiry.0), *transfer].map(Option::unwrap_or_default);
         let common = window.exact() ^ window.threshold() ^ expiry ^ reduced_until ^ counts.sent;
-        common ^ timeout.smoothed().0 ^ length ^ self.acknowledged()
+        common ^ timeout.touch() ^ transfer ^ self.acknowledged()
     }
 
     /// Whether everything there was to send is acknowledged.
     pub fn is_finished(&self) -> bool {
-        self.common.config.transfer == Some(self.acknowledged())
+        self.common.transfer == Some(self.acknowledged())
     }
 
     /// How many segments there are to send; none without end.
     pub fn transfer(&self) -> Option<u64> {
-        self.common.config.transfer
+        self.common.transfer
     }
 
     /// How many segments the receiver has acknowledged.
@@ -192,7 +191,7 @@ impl Sender {
 
     /// The present retransmission timeout.
     pub fn retransmission_timeout(&self) -> Nanos {
-        self.common.timeout.current()
+        self.common.timeout()
     }
 
     /// What was done so far, over all transfers.
@@ -205,7 +204,7 @@ impl Common {
     /// The first segment never sent, if there is one and the receiver has room for it.
     fn new_segment(&self, next: u64, outstanding: u64) -> Option<u64> {
         let room = outstanding < u64::from(self.config.receiver_window);
-        (room && self.config.transfer.is_none_or(|transfer| next < transfer)).then_some(next)
+        (room && self.transfer.is_none_or(|transfer| next < transfer)).then_some(next)
     }
 
     /// A loss among the outstanding segments from `first` to `next`: one reduction a window, for what
@@ -244,9 +243,29 @@ impl Common {
         self.tell_reduced = self.config.ecn != Ecn::NotCapable;
     }
 
+    /// How long the retransmission timer runs.
+    fn timeout(&self) -> Nanos {
+        self.timeout.current(self.config.timing)
+    }
+
+    /// The smoothed round trip; zero before the first measurement.
+    fn round_trip(&self) -> Nanos {
+        self.timeout.smoothed(self.config.timing)
+    }
+
+    /// A segment was acknowledged that was sent once.
+    fn measured(&mut self, sent: Nanos, now: Nanos) {
+        self.timeout.measured(self.config.timing, sent, now);
+    }
+
+    /// The retransmission timer has expired.
+    fn back_off(&mut self) {
+        self.timeout.back_off(self.config.timing);
+    }
+
     fn set_rate(&mut self) {
+        let round_trip = self.round_trip();
         if let Some(pacer) = &mut self.pacer {
-            let round_trip = self.timeout.smoothed();
             let of_window = || rate_of(&self.window, self.config.length, round_trip);
             let rate = self.window.rate().or_else(of_window);
             rate.into_iter().for_each(|rate| pacer.set_rate(rate));
@@ -254,7 +273,7 @@ impl Common {
     }
 
     fn restart_timer(&mut self, now: Nanos) {
-        self.expiry = Some(now.saturating_add(self.timeout.current()));
+        self.expiry = Some(now.saturating_add(self.timeout()));
     }
 }
 
@@ -270,6 +289,6 @@ mod tests {
         let ends = size_of::<Sender>() + size_of::<Receiver>();
         let timed = ends + size_of::<Timed>();
         let bbr = timed + size_of::<Bbr>();
-        assert!(ends <= 640 && timed <= 1_024 && bbr <= 1_536, "{ends} {timed} {bbr}");
+        assert!(ends <= 448 && timed <= 1_024 && bbr <= 1_536, "{ends} {timed} {bbr}");
     }
 }

@@ -73,10 +73,9 @@ impl Timing {
     }
 }
 
-/// The estimators and the timeout.
+/// The estimators and the timeout, of a timer that is told with every call.
 #[derive(Clone, Debug)]
 pub(super) struct Timeout {
-    timing: Timing,
     /// SRTT in eighths of a unit; 0 before the first measurement.
     srtt8: u64,
     /// RTTVAR in quarters of a unit.
@@ -91,28 +90,33 @@ impl Timeout {
     const LONGEST: u64 = 1 << 56;
 
     pub(super) fn new(timing: Timing) -> Self {
-        Timeout { timing, srtt8: 0, var4: 0, base: timing.initial(), doublings: 0 }
+        Timeout { srtt8: 0, var4: 0, base: timing.initial(), doublings: 0 }
     }
 
     /// How long the timer runs.
-    pub(super) fn current(&self) -> Nanos {
-        Nanos(self.base.0 << self.doublings).min(self.timing.max())
+    pub(super) fn current(&self, timing: Timing) -> Nanos {
+        Nanos(self.base.0 << self.doublings).min(timing.max())
     }
 
     /// The smoothed round-trip time; zero before the first measurement.
-    pub(super) fn smoothed(&self) -> Nanos {
-        Nanos(self.srtt8 / 8 * self.timing.unit())
+    pub(super) fn smoothed(&self, timing: Timing) -> Nanos {
+        Nanos(self.srtt8 / 8 * timing.unit())
+    }
+
+    /// Looks at it.
+    pub(super) fn touch(&self) -> u64 {
+        self.srtt8 ^ self.base.0
     }
 
     /// The timer expired (RFC 6298, rule 5.5).
-    pub(super) fn back_off(&mut self) {
-        self.doublings = (self.doublings + 1).min(self.timing.max_doublings());
+    pub(super) fn back_off(&mut self, timing: Timing) {
+        self.doublings = (self.doublings + 1).min(timing.max_doublings());
     }
 
     /// A measurement, from when the segment was sent to when it was acknowledged (RFC 6298, rules 2.2
     /// and 2.3; Jacobson 1988).
-    pub(super) fn measured(&mut self, sent: Nanos, acknowledged: Nanos) {
-        let measured = self.timing.counted(sent, acknowledged).min(Self::LONGEST);
+    pub(super) fn measured(&mut self, timing: Timing, sent: Nanos, acknowledged: Nanos) {
+        let measured = timing.counted(sent, acknowledged).min(Self::LONGEST);
         if self.srtt8 == 0 {
             self.srtt8 = 8 * measured;
             self.var4 = 2 * measured;
@@ -122,18 +126,18 @@ impl Timeout {
             self.srtt8 = (self.srtt8 + measured - smoothed).max(1);
         }
         self.doublings = 0;
-        self.base = self.estimate().min(self.timing.max());
+        self.base = self.estimate(timing).min(timing.max());
     }
 
-    fn estimate(&self) -> Nanos {
+    fn estimate(&self, timing: Timing) -> Nanos {
         let smoothed = self.srtt8 / 8;
-        match self.timing {
+        match timing {
             Timing::Rfc6298 { granularity, min } => {
                 Nanos(smoothed).saturating_add(Nanos(self.var4).max(granularity)).max(min)
             }
             Timing::Ticks { .. } => {
                 let ticks = (smoothed + self.var4).max(2);
-                Nanos(ticks.saturating_mul(self.timing.unit()))
+                Nanos(ticks.saturating_mul(timing.unit()))
             }
         }
     }
@@ -151,7 +155,9 @@ mod tests {
 
     fn after(timing: Timing, measurements: &[u64]) -> Timeout {
         let mut timeout = Timeout::new(timing);
-        measurements.iter().for_each(|&measured| timeout.measured(Nanos::ZERO, ms(measured)));
+        measurements
+            .iter()
+            .for_each(|&measured| timeout.measured(timing, Nanos::ZERO, ms(measured)));
         timeout
     }
 
@@ -170,29 +176,34 @@ mod tests {
             (&[100_000], 60_000_000, "rule 2.5: at most 60 s"),
         ] {
             let timeout = after(exact, measurements);
-            assert_eq!(timeout.current(), Nanos(expected_us * 1_000), "{why}");
+            assert_eq!(timeout.current(exact), Nanos(expected_us * 1_000), "{why}");
         }
         let steady = after(exact, &[100; 60]);
-        assert_eq!(steady.current(), ms(101), "rule 2.3: G where RTTVAR has vanished");
+        assert_eq!(steady.current(exact), ms(101), "rule 2.3: G where RTTVAR has vanished");
         let floored = Timing::Rfc6298 { granularity: ms(1), min: ms(1_000) };
-        assert_eq!(after(floored, &[100]).current(), ms(1_000), "rule 2.4: rounded up to 1 s");
+        assert_eq!(
+            after(floored, &[100]).current(floored),
+            ms(1_000),
+            "rule 2.4: rounded up to 1 s"
+        );
     }
 
     #[test]
     fn back_off_lasts_until_the_next_measurement() {
-        let mut timeout = after(Timing::Rfc6298 { granularity: ms(1), min: ms(200) }, &[100]);
+        let timing = Timing::Rfc6298 { granularity: ms(1), min: ms(200) };
+        let mut timeout = after(timing, &[100]);
         let mut expirations = Vec::new();
         for _ in 0..10 {
-            expirations.push(timeout.current().0 / 1_000_000);
-            timeout.back_off();
+            expirations.push(timeout.current(timing).0 / 1_000_000);
+            timeout.back_off(timing);
         }
         assert_eq!(
             expirations,
             [300, 600, 1_200, 2_400, 4_800, 9_600, 19_200, 38_400, 60_000, 60_000],
             "rules 5.5 and 2.5"
         );
-        timeout.measured(ms(900), ms(1_000));
-        assert_eq!(timeout.current(), ms(250), "section 5, last paragraph: 100 + 4 * 37.5");
+        timeout.measured(timing, ms(900), ms(1_000));
+        assert_eq!(timeout.current(timing), ms(250), "section 5, last paragraph: 100 + 4 * 37.5");
     }
 
     #[test]
@@ -207,11 +218,11 @@ mod tests {
             (&[20, 500], 700, "SRTT 12 / 8 is one whole tick, RTTVAR 2 + 4 quarters: 1 + 6 ticks"),
         ] {
             let timeout = after(ticks, measurements);
-            assert_eq!(timeout.current(), ms(expected_ms), "{why}");
+            assert_eq!(timeout.current(ticks), ms(expected_ms), "{why}");
         }
         let mut timeout = Timeout::new(ticks);
-        (0..10).for_each(|_| timeout.back_off());
-        assert_eq!(timeout.current(), ms(64_000));
+        (0..10).for_each(|_| timeout.back_off(ticks));
+        assert_eq!(timeout.current(ticks), ms(64_000));
     }
 
     /// A clock that shows its ticks one by one.

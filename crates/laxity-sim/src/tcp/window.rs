@@ -82,9 +82,16 @@ impl Window {
         self.ssthresh
     }
 
-    /// Whether it wants to know every round trip.
-    pub(super) fn times_every_segment(&self) -> bool {
-        self.hystart.is_some()
+    /// A segment was sent for the first time.
+    pub(super) fn sent(&mut self, now: Nanos) {
+        if let Some(hystart) = &mut self.hystart {
+            hystart.sent(now);
+        }
+    }
+
+    /// The round trip of the last of the segments that are acknowledged now, as long as it wants to know.
+    pub(super) fn sample(&mut self, now: Nanos, acked: u64) -> Option<Nanos> {
+        self.hystart.as_mut()?.sample(now, acked)
     }
 
     /// Tells BBR what happens, if it is in control: the window is what it makes of that.

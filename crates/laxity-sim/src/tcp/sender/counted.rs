@@ -1,7 +1,5 @@
 //! Losses found by counting what arrives above them (RFC 6582, RFC 6675).
 
-use std::collections::VecDeque;
-
 use laxity::units::Nanos;
 
 use super::super::Ack;
@@ -27,8 +25,6 @@ pub(super) struct Counted {
     timed: Option<(u64, Nanos)>,
     /// The segment for which the timer expired last.
     expired_for: Option<u64>,
-    /// When the outstanding segments were sent, while the window asks for every round trip.
-    sent: VecDeque<Nanos>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,9 +48,7 @@ impl Counted {
         } else {
             self.board.send_next();
             self.timed.get_or_insert((number, now));
-            if common.window.times_every_segment() {
-                self.sent.push_back(now);
-            }
+            common.window.sent(now);
         }
         if common.expiry.is_none() {
             common.restart_timer(now);
@@ -97,7 +91,7 @@ impl Counted {
         self.retransmit_first = false;
         self.timed = None;
         common.counts.timeouts += 1;
-        common.timeout.back_off();
+        common.back_off();
         common.restart_timer(now);
     }
 
@@ -159,11 +153,11 @@ impl Counted {
         if let Some((number, sent)) = self.timed
             && number < next
         {
-            common.timeout.measured(sent, now);
+            common.measured(sent, now);
             self.timed = None;
         }
         let acked = next - self.board.first();
-        let sample = self.round_trip(common, now, acked);
+        let sample = common.window.sample(now, acked);
         self.board.acknowledge(next);
         self.duplicates = 0;
         let recovered = next >= self.recover;
@@ -181,7 +175,7 @@ impl Counted {
                         acked,
                         first: next,
                         next: self.board.next(),
-                        round_trip: common.timeout.smoothed(),
+                        round_trip: common.round_trip(),
                         sample,
                         limit: common.config.receiver_window,
                     });
@@ -193,16 +187,6 @@ impl Counted {
         } else if restart || recovered || selective(common) {
             common.restart_timer(now);
         }
-    }
-
-    /// The round trip of the last of the segments that are acknowledged now, as long as the window
-    /// asks for it.
-    fn round_trip(&mut self, common: &Common, now: Nanos, acked: u64) -> Option<Nanos> {
-        if !self.sent.is_empty() && !common.window.times_every_segment() {
-            self.sent = VecDeque::new();
-        }
-        let acked = (acked as usize).min(self.sent.len());
-        self.sent.drain(..acked).next_back().map(|sent| now.saturating_sub(sent))
     }
 
     /// RFC 6582 section 3.2, step 3; RFC 6675 has the window at the threshold already.

@@ -77,7 +77,7 @@ impl Timed {
             }
         };
         common.window.tell_bbr(|bbr| bbr.sent(sent.0, now, in_flight));
-        self.due.retransmission.get_or_insert(now.saturating_add(common.timeout.current()));
+        self.due.retransmission.get_or_insert(now.saturating_add(common.timeout()));
         if !sent.1 {
             self.plan_probe(common, now);
         }
@@ -97,7 +97,7 @@ impl Timed {
         };
         common.window.tell_bbr(|bbr| bbr.sent(sent.0, now, in_flight));
         self.probe.left(self.flight.next(), sent.1);
-        self.due.retransmission = Some(now.saturating_add(common.timeout.current()));
+        self.due.retransmission = Some(now.saturating_add(common.timeout()));
         self.arm(common);
         sent
     }
@@ -119,7 +119,7 @@ impl Timed {
                 acked,
                 first: self.flight.first(),
                 next: self.flight.next(),
-                round_trip: common.timeout.smoothed(),
+                round_trip: common.round_trip(),
                 sample: latest.map(|latest| now.saturating_sub(latest.at)),
                 limit: common.config.receiver_window,
             });
@@ -167,7 +167,7 @@ impl Timed {
         if let Some(segment) = latest
             && segment.number >= self.measure_from
         {
-            common.timeout.measured(segment.at, now);
+            common.measured(segment.at, now);
             self.probe.measured();
             self.measure_from = self.flight.next();
         }
@@ -185,18 +185,18 @@ impl Timed {
             self.recover = self.flight.next();
             self.retransmit_first = true;
             common.counts.recoveries += 1;
-            self.due.retransmission = Some(now.saturating_add(common.timeout.current()));
+            self.due.retransmission = Some(now.saturating_add(common.timeout()));
         }
     }
 
     fn moment(&self, common: &Common, now: Nanos) -> Moment {
         let recovering = self.phase != Phase::Open;
-        Moment { now, recovering, smoothed: common.timeout.smoothed() }
+        Moment { now, recovering, smoothed: common.round_trip() }
     }
 
     /// Everything there was to send has left, and the window has room for more.
     fn note_starvation(&self, common: &mut Common) {
-        let all = common.config.transfer.is_some_and(|transfer| self.flight.next() >= transfer);
+        let all = common.transfer.is_some_and(|transfer| self.flight.next() >= transfer);
         let in_flight = self.flight.pipe();
         if all && in_flight < common.window.segments() && self.flight.first_lost().is_none() {
             common.window.tell_bbr(|bbr| bbr.starved(in_flight));
@@ -210,7 +210,7 @@ impl Timed {
         }
         if self.due.probe.take_if(|due| *due <= now).is_some() && self.probe.may_leave() {
             self.probing = true;
-            self.due.retransmission = Some(now.saturating_add(common.timeout.current()));
+            self.due.retransmission = Some(now.saturating_add(common.timeout()));
         }
         if self.due.retransmission.is_some_and(|due| due <= now) {
             self.give_up(common, now);
@@ -240,8 +240,8 @@ impl Timed {
         (self.probing, self.due.probe, self.due.reordering) = (false, None, None);
         common.note_reduction(self.flight.next());
         common.counts.timeouts += 1;
-        common.timeout.back_off();
-        self.due.retransmission = Some(now.saturating_add(common.timeout.current()));
+        common.back_off();
+        self.due.retransmission = Some(now.saturating_add(common.timeout()));
     }
 
     /// After an acknowledgement that `advances` or does not.
@@ -250,7 +250,7 @@ impl Timed {
             self.due = Due::default();
             (self.probing, self.retransmit_first) = (false, false);
         } else if advances {
-            self.due.retransmission = Some(now.saturating_add(common.timeout.current()));
+            self.due.retransmission = Some(now.saturating_add(common.timeout()));
             self.plan_probe(common, now);
         }
         if self.phase != Phase::Open || self.flight.sacked() > 0 {
@@ -266,7 +266,7 @@ impl Timed {
             && self.flight.sacked() == 0
             && let Some(expiry) = self.due.retransmission
         {
-            let (smoothed, outstanding) = (common.timeout.smoothed(), self.flight.outstanding());
+            let (smoothed, outstanding) = (common.round_trip(), self.flight.outstanding());
             self.due.probe = Some(Probe::due(now, smoothed, outstanding, expiry));
         }
     }
