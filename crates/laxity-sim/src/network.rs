@@ -122,7 +122,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             slots: Slots { sources: 0, outputs: 0, flows: 0, loops: 0 },
             ahead: Ahead::default(),
             tied: Vec::new(),
-            outbox: (0..here.partition.parts).map(|_| Vec::new()).collect(),
+            outbox: (0..here.partition.parts).map(|_| Default::default()).collect(),
             hops: 0,
             observer,
         };

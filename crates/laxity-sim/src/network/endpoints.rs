@@ -5,7 +5,6 @@ use laxity::units::Nanos;
 
 use super::agenda::Event;
 use super::flow::Flow;
-use super::parallel::Mail;
 use super::receiving::Expected;
 use super::simulation::Simulation;
 use super::transit::{Body, Transit};
@@ -129,7 +128,7 @@ impl<O: Observer> Simulation<'_, O> {
         match &mut flow.receiver {
             Some(receiver) => receiver.expect(expected),
             None => {
-                self.outbox[part as usize].push(Mail::Expected { flow: number as u32, expected });
+                self.outbox[part as usize].expect(number as u32, expected);
             }
         }
     }

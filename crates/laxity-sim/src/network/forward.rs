@@ -11,7 +11,6 @@ use super::carried::HopBooks;
 use super::flow::Flow;
 use super::frames::Next;
 use super::output::{Discipline, FedBy, Output};
-use super::parallel::Mail;
 use super::simulation::{Simulation, hop_of};
 use super::ties::Ties;
 use super::topology::Framing;
@@ -342,9 +341,8 @@ impl<O: Observer> Simulation<'_, O> {
         if part == self.here.part {
             return self.approach(number, arrival, packet, ds);
         }
-        let transit = packet.map(|packet| self.transits.remove(packet));
-        let flight = Mail::Flight { output: number as u32, arrival, transit, ds };
-        self.outbox[part as usize].push(flight);
+        let mail = &mut self.outbox[part as usize];
+        mail.send(&mut self.transits, number as u32, arrival, packet, ds);
     }
 
     /// A packet and its copy are on their way.

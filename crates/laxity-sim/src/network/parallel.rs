@@ -9,6 +9,7 @@
 mod barrier;
 mod board;
 mod log;
+mod mail;
 #[cfg(test)]
 mod tests;
 mod together;
@@ -19,26 +20,16 @@ use std::ops::ControlFlow;
 use laxity::units::Nanos;
 
 use self::board::Board;
+pub(super) use self::mail::Mail;
 use self::together::Together;
 use super::ended::{Ended, Place};
 use super::partition::Partition;
-use super::receiving::Expected;
 use super::run::NetworkRun;
 use super::summary::NetworkSummary;
-use super::transit::Transit;
 use crate::error::SimError;
 use crate::record::{Observer, Record};
 use crate::summary::Outcome;
-use crate::tcp::Ack;
 use crate::{Progress, Reached};
-
-/// What passes from one part of a network to another.
-pub(super) enum Mail {
-    /// A packet, or padding, is on its way to the other end of an output's link.
-    Flight { output: u32, arrival: Nanos, transit: Option<(Transit, Option<Ack>)>, ds: u8 },
-    /// A transfer has begun: what its receiver is to measure.
-    Expected { flow: u32, expected: Expected },
-}
 
 /// How a network was simulated by several threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,7 +26,7 @@ pub(super) struct Simulation<'a, O> {
     pub measured_from: Nanos,
     pub topology: Topology<'a>,
     /// What goes to other parts, by part.
-    pub outbox: Vec<Vec<Mail>>,
+    pub outbox: Vec<Mail>,
     /// By twice the number of a link, and one for the way back.
     pub books: Vec<HopBooks>,
     pub flows: Vec<Flow>,

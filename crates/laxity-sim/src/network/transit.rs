@@ -61,6 +61,14 @@ impl Body {
     }
 }
 
+/// Packets that leave for another part of the network, one behind another.
+#[derive(Default)]
+pub(super) struct Parcels {
+    packets: Vec<Transit>,
+    /// Of those that say more than their bodies hold.
+    acks: Vec<Ack>,
+}
+
 /// All packets on their way.
 #[derive(Default)]
 pub(super) struct Transits {
@@ -123,14 +131,26 @@ impl Transits {
         self.insert(Transit { body, ..transit })
     }
 
-    /// A packet comes from another part of the network as it was removed there; tells where it is found.
-    pub fn restore(&mut self, transit: Transit, ack: Option<Ack>) -> u32 {
-        match (transit.body, ack) {
-            (Body::Ack { transfer, .. } | Body::Selective { transfer, .. }, Some(ack)) => {
-                self.insert_ack(transit, transfer, ack)
-            }
-            _ => self.insert(transit),
+    /// A packet leaves for another part of the network.
+    pub fn post(&mut self, key: u32, parcels: &mut Parcels) {
+        let gone = &mut self.packets[key as usize];
+        parcels.packets.push(*gone);
+        if let Body::Selective { ack, .. } = gone.body {
+            parcels.acks.push(self.acks.remove(ack as usize));
         }
+        gone.flow = Transits::NONE;
+        self.free.push(key);
+    }
+
+    /// A packet comes from another part of the network; tells where it is found.
+    pub fn restore(&mut self, transit: Transit, ack: Option<Ack>) -> u32 {
+        let body = match (transit.body, ack) {
+            (Body::Selective { transfer, .. }, Some(ack)) => {
+                Body::Selective { transfer, ack: self.acks.insert(ack) as u32 }
+            }
+            (body, _) => body,
+        };
+        self.insert(Transit { body, ..transit })
     }
 
     /// A packet's place among those of its flow that set out at one instant, where they are told apart.
@@ -155,6 +175,17 @@ impl Transits {
     /// All of them, by where they are found.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Transit)> {
         (0..).zip(&self.packets).filter(|(_, transit)| transit.flow != Transits::NONE)
+    }
+}
+
+impl Parcels {
+    /// All of them as they left, each with what it says more than its body holds.
+    pub fn drain(&mut self) -> impl Iterator<Item = (Transit, Option<Ack>)> {
+        let mut acks = self.acks.drain(..);
+        self.packets.drain(..).map(move |transit| match transit.body {
+            Body::Selective { .. } => (transit, acks.next()),
+            Body::Datagram | Body::Segment { .. } | Body::Ack { .. } => (transit, None),
+        })
     }
 }
 

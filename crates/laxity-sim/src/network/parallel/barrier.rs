@@ -1,42 +1,52 @@
 //! Where threads wait for one another.
 
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 /// Threads that meet again and again, in times so short that who waits keeps looking.
 pub(super) struct Barrier {
-    threads: usize,
-    arrived: AtomicUsize,
-    round: AtomicUsize,
-    is_broken: AtomicBool,
+    /// How often each thread has come.
+    came: Vec<Line<AtomicUsize>>,
+    is_broken: Line<AtomicBool>,
 }
+
+/// Alone in its lines of memory, of which processors fetch two at once: a thread that writes here takes nothing from
+/// one that reads elsewhere.
+#[derive(Default)]
+#[repr(align(128))]
+pub(super) struct Line<T>(pub T);
 
 /// How often a thread looks before it lets others have its core.
 const LOOKS: u32 = 2_000;
 
 impl Barrier {
     pub fn new(threads: usize) -> Self {
-        let [arrived, round] = [(); 2].map(|()| AtomicUsize::new(0));
-        Barrier { threads, arrived, round, is_broken: AtomicBool::new(false) }
+        Barrier {
+            came: (0..threads).map(|_| Line::default()).collect(),
+            is_broken: Line::default(),
+        }
     }
 
-    /// Returns when all threads are here: whether they will be here again. What each did before is seen by
-    /// all behind.
-    pub fn wait(&self) -> bool {
-        let round = self.round.load(Acquire);
-        if self.arrived.fetch_add(1, AcqRel) + 1 == self.threads {
-            self.arrived.store(0, Relaxed);
-            self.round.store(round.wrapping_add(1), Release);
-        }
-        let mut looks = 0;
-        while self.round.load(Acquire) == round && !self.is_broken.load(Relaxed) {
-            looks += 1;
-            match looks < LOOKS {
-                true => std::hint::spin_loop(),
-                false => std::thread::yield_now(),
+    /// Returns to one of the threads when all are here: whether they will be here again. What each did before is seen
+    /// by all behind.
+    pub fn wait(&self, thread: usize) -> bool {
+        let round = self.came[thread].0.load(Relaxed).wrapping_add(1);
+        self.came[thread].0.store(round, Release);
+        self.came.iter().all(|other| {
+            let mut looks = 0;
+            // Others may be a round ahead, and never more: they wait for this one there.
+            while round.wrapping_sub(other.0.load(Acquire)) == 1 {
+                if self.is_broken.0.load(Relaxed) {
+                    return false;
+                }
+                looks += 1;
+                match looks < LOOKS {
+                    true => std::hint::spin_loop(),
+                    false => std::thread::yield_now(),
+                }
             }
-        }
-        !self.is_broken.load(Relaxed)
+            true
+        }) && !self.is_broken.0.load(Relaxed)
     }
 
     /// Lets go all who wait, now and later, if what the thread does ends without
@@ -59,7 +69,7 @@ impl Unbroken<'_> {
 impl Drop for Unbroken<'_> {
     fn drop(&mut self) {
         if let Some(barrier) = self.0 {
-            barrier.is_broken.store(true, Relaxed);
+            barrier.is_broken.0.store(true, Relaxed);
         }
     }
 }
@@ -74,15 +84,17 @@ mod tests {
     fn nobody_is_ahead_of_another_round() {
         for threads in [1, 2, 5] {
             let (barrier, sum) = (Barrier::new(threads), AtomicU64::new(0));
-            let meet = || {
+            let meet = |thread| {
                 for round in 1..=300 {
                     sum.fetch_add(1, Relaxed);
-                    assert!(barrier.wait());
+                    assert!(barrier.wait(thread));
                     assert_eq!(sum.load(Relaxed), round * threads as u64);
-                    assert!(barrier.wait());
+                    assert!(barrier.wait(thread));
                 }
             };
-            std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(meet))));
+            std::thread::scope(|scope| {
+                (0..threads).for_each(|thread| drop(scope.spawn(move || meet(thread))));
+            });
         }
     }
 
@@ -90,7 +102,7 @@ mod tests {
     fn nobody_waits_for_who_left() {
         let barrier = Barrier::new(2);
         std::thread::scope(|scope| {
-            let waits = scope.spawn(|| barrier.wait());
+            let waits = scope.spawn(|| barrier.wait(1));
             drop(barrier.unless_kept());
             assert!(!waits.join().unwrap());
         });

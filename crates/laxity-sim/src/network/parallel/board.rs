@@ -6,14 +6,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use laxity::units::Nanos;
 
-use super::Mail;
+use super::barrier::Line;
 use super::log::{Log, tell};
+use super::mail::Mail;
 use crate::record::Observer;
 
 /// A place of each part, to which it alone writes before all wait for one another, and from which all read
 /// behind that. Of two boards one is written while the other is read.
 pub(super) struct Board {
-    parts: Vec<Posted>,
+    parts: Vec<Line<Posted>>,
+    /// Whether anybody listens.
+    is_told: bool,
 }
 
 /// What one part posts.
@@ -24,8 +27,8 @@ struct Posted {
     events: AtomicU64,
     hops: AtomicU64,
     /// By the part that it goes to.
-    mail: Vec<Mutex<Vec<Mail>>>,
-    log: Mutex<Log>,
+    mail: Vec<Line<Mutex<Mail>>>,
+    log: Line<Mutex<Log>>,
 }
 
 /// What a part knows of itself at the end of a window.
@@ -42,22 +45,22 @@ pub(super) struct Standing {
 }
 
 impl Board {
-    pub fn new(parts: usize) -> Self {
+    pub fn new(parts: usize, is_told: bool) -> Self {
         let posted = || Posted {
             next: AtomicU64::new(0),
             last: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
             events: AtomicU64::new(0),
             hops: AtomicU64::new(0),
-            mail: (0..parts).map(|_| Mutex::default()).collect(),
-            log: Mutex::default(),
+            mail: (0..parts).map(|_| Line::default()).collect(),
+            log: Line::default(),
         };
-        Board { parts: (0..parts).map(|_| posted()).collect() }
+        Board { parts: (0..parts).map(|_| Line(posted())).collect(), is_told }
     }
 
     /// A part posts what the others are to know, and takes back empty what it posts it in.
-    pub fn post(&self, part: usize, standing: &Standing, outbox: &mut [Vec<Mail>], log: &mut Log) {
-        let posted = &self.parts[part];
+    pub fn post(&self, part: usize, standing: &Standing, outbox: &mut [Mail], log: &mut Log) {
+        let Line(posted) = &self.parts[part];
         posted.next.store(standing.next.0, Relaxed);
         posted.last.store(standing.last.0, Relaxed);
         posted.is_over.store(standing.is_over, Relaxed);
@@ -65,49 +68,51 @@ impl Board {
         posted.hops.store(standing.hops, Relaxed);
         for (mail, place) in outbox.iter_mut().zip(&posted.mail) {
             if !mail.is_empty() {
-                swap(mail, &mut lock(place));
+                swap(mail, &mut lock(&place.0));
             }
         }
-        swap(log, &mut lock(&posted.log));
+        if self.is_told {
+            swap(log, &mut lock(&posted.log.0));
+        }
     }
 
-    /// What all have posted to a part, part by part.
-    pub fn collect(&self, part: usize, mut take: impl FnMut(Mail)) {
-        for posted in &self.parts {
-            lock(&posted.mail[part]).drain(..).for_each(&mut take);
-        }
+    /// What all have posted to a part, part by part; who takes it leaves it empty.
+    pub fn collect(&self, part: usize, mut take: impl FnMut(&mut Mail)) {
+        self.parts.iter().for_each(|posted| take(&mut lock(&posted.0.mail[part].0)));
     }
 
     /// When something happens next anywhere.
     pub fn next(&self) -> Nanos {
-        let next = self.parts.iter().map(|posted| posted.next.load(Relaxed)).min();
+        let next = self.parts.iter().map(|Line(posted)| posted.next.load(Relaxed)).min();
         Nanos(next.unwrap_or(u64::MAX))
     }
 
     /// When something last happened anywhere.
     pub fn last(&self) -> Nanos {
-        Nanos(self.parts.iter().map(|posted| posted.last.load(Relaxed)).max().unwrap_or(0))
+        Nanos(self.parts.iter().map(|Line(posted)| posted.last.load(Relaxed)).max().unwrap_or(0))
     }
 
     /// Whether nothing is under way anywhere.
     pub fn is_over(&self) -> bool {
-        self.parts.iter().all(|posted| posted.is_over.load(Relaxed))
+        self.parts.iter().all(|Line(posted)| posted.is_over.load(Relaxed))
     }
 
     /// Packets sent over links so far.
     pub fn hops(&self) -> u64 {
-        self.parts.iter().map(|posted| posted.hops.load(Relaxed)).sum()
+        self.parts.iter().map(|Line(posted)| posted.hops.load(Relaxed)).sum()
     }
 
     /// How much happened in the window, by part.
     pub fn events(&self) -> impl Iterator<Item = u64> + '_ {
-        self.parts.iter().map(|posted| posted.events.load(Relaxed))
+        self.parts.iter().map(|Line(posted)| posted.events.load(Relaxed))
     }
 
     /// Tells an observer what happened in the window.
     pub fn tell(&self, observer: &mut impl Observer) {
-        let mut logs: Vec<_> = self.parts.iter().map(|posted| lock(&posted.log)).collect();
-        tell(&mut logs, observer);
+        if self.is_told {
+            let mut logs: Vec<_> = self.parts.iter().map(|posted| lock(&posted.0.log.0)).collect();
+            tell(&mut logs, observer);
+        }
     }
 }
 

@@ -9,7 +9,8 @@ use laxity::units::Nanos;
 use super::barrier::Barrier;
 use super::board::{Board, Standing};
 use super::log::Log;
-use super::{Ended, Mail, NetworkRun, Partition, Place};
+use super::mail::{Flight, Mail};
+use super::{Ended, NetworkRun, Partition, Place};
 use crate::error::SimError;
 use crate::network::simulation::{Here, Simulation};
 use crate::record::Record;
@@ -33,7 +34,7 @@ type Lead<'a> = &'a mut dyn FnMut(&Board, Nanos) -> ControlFlow<()>;
 impl<'a> Together<'a> {
     pub fn new(run: NetworkRun<'a>, partition: &'a Partition, is_told: bool) -> Self {
         let parts = partition.parts as usize;
-        let boards = [(); 2].map(|()| Board::new(parts));
+        let boards = [(); 2].map(|()| Board::new(parts, is_told));
         let (barrier, failed) = (Barrier::new(parts), Mutex::default());
         Together { run, partition, is_told, barrier, boards, failed }
     }
@@ -89,7 +90,7 @@ impl<'a> Together<'a> {
         for board in self.boards.iter().cycle() {
             let standing = Standing { events, ..simulation.standing() };
             board.post(part, &standing, &mut simulation.outbox, simulation.observer);
-            if !self.barrier.wait() {
+            if !self.barrier.wait(part) {
                 return Ok(None);
             }
             board.collect(part, |mail| simulation.take(mail));
@@ -132,32 +133,29 @@ impl Simulation<'_, Log> {
     }
 
     fn standing(&mut self) -> Standing {
-        let under_way = self.outbox.iter().flatten().filter_map(|mail| match mail {
-            Mail::Flight { arrival, .. } => Some(*arrival),
-            Mail::Expected { .. } => None,
-        });
+        let under_way = self.outbox.iter().filter_map(Mail::first);
         let own = self.agenda.next().map(|(_, time)| time);
         Standing {
             next: under_way.chain(own).min().unwrap_or(Nanos::MAX),
             last: self.last,
-            is_over: self.is_over() && self.outbox.iter().all(Vec::is_empty),
+            is_over: self.is_over() && self.outbox.iter().all(Mail::is_empty),
             events: 0,
             hops: self.hops,
         }
     }
 
     /// What another part has sent comes here.
-    fn take(&mut self, mail: Mail) {
-        match mail {
-            Mail::Flight { output, arrival, transit, ds } => {
-                let packet = transit.map(|(transit, ack)| self.transits.restore(transit, ack));
-                self.approach(output as usize, arrival, packet, ds);
+    fn take(&mut self, mail: &mut Mail) {
+        for (flow, expected) in mail.expected.drain(..) {
+            if let Some(end) = &mut self.flows[flow as usize].receiver {
+                end.expect(expected);
             }
-            Mail::Expected { flow, expected } => {
-                if let Some(end) = &mut self.flows[flow as usize].receiver {
-                    end.expect(expected);
-                }
-            }
+        }
+        let mut packets = mail.packets.drain();
+        for Flight { arrival, output, ds, is_packet } in mail.flights.drain(..) {
+            let packet = if is_packet { packets.next() } else { None };
+            let packet = packet.map(|(transit, ack)| self.transits.restore(transit, ack));
+            self.approach(output as usize, arrival, packet, ds);
         }
     }
 }
