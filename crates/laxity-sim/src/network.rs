@@ -13,6 +13,7 @@ mod ahead;
 mod carried;
 mod clock;
 mod connect;
+mod connections;
 mod ended;
 mod endpoints;
 mod flow;
@@ -59,6 +60,7 @@ pub use summary::{
 use self::agenda::{Agenda, Event, Slots};
 use self::ahead::Ahead;
 use self::carried::HopBooks;
+use self::connections::Connections;
 use self::flow::ClassBooks;
 use self::partition::Partition;
 use self::simulation::{Fed, Here, Simulation};
@@ -113,6 +115,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
             topology: Topology::new(run.on, paths, run.seed, here),
             books,
             flows: Vec::new(),
+            connections: Connections::default(),
+            begins: Vec::new(),
             classes: vec![ClassBooks::default(); plan.classes.len()],
             policer: plan.policer(plan.run.warm_up),
             sources: Vec::new(),
@@ -143,8 +147,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.agenda = Agenda::new(self.slots.count());
         self.loops.resize_with(self.slots.loops, ClosedLoop::default);
         self.start_sources()?;
-        for flow in 0..self.flows.len() {
-            self.rearm(flow);
+        for (flow, begins) in std::mem::take(&mut self.begins) {
+            self.agenda.set(self.slots.slot(Event::SenderTimer(flow as usize)), begins);
         }
         for (number, output) in self.topology.outputs.iter().enumerate() {
             if output.is_padded() {

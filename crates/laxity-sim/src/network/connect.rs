@@ -5,23 +5,13 @@ use std::ops::Range;
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
 use laxity_plan::model::{Hop, ModelSource, Recording, Source, TcpSource};
-use rand::RngExt;
 
 use super::flow::{Flow, FlowBooks};
-use super::receiving::ReceivingEnd;
-use super::sending::{SendingEnd, Workloads};
 use super::simulation::{Fed, Flows, Simulation};
 use crate::error::SimError;
 use crate::record::Observer;
 use crate::source::Feed;
 use crate::source::closed_loop::SourceCopy;
-use crate::source::random::generator;
-
-/// Where the generators of hosts are apart from those of what they are asked to send.
-const HOSTS: u64 = 1 << 62;
-
-/// A connection's ends that are in this part of the network.
-type Ends = (Option<Box<SendingEnd>>, Option<Box<ReceivingEnd>>);
 
 impl<O: Observer> Simulation<'_, O> {
     /// Makes the sources' flows.
@@ -33,7 +23,6 @@ impl<O: Observer> Simulation<'_, O> {
             *number += 1;
             FlowId(*number - 1)
         };
-        let mut workloads = Workloads::default();
         let counts = plan.sources.iter().map(|source| match source {
             Source::Model(ModelSource { count, .. }) | Source::Tcp(TcpSource { count, .. }) => {
                 *count as usize
@@ -50,24 +39,21 @@ impl<O: Observer> Simulation<'_, O> {
             let flows = match source {
                 Source::Model(ModelSource { class, path, count, .. })
                 | Source::Tcp(TcpSource { class, path, count, .. }) => {
-                    let mut connections = self.connections(index, source, &mut workloads)?;
                     let is_backlogged = matches!(feed, Some(Feed::Backlogged(_)));
                     let bound = self.topology.bound(*class, path);
                     let first = self.flows.len() as u32;
                     let is_private = self.topology.is_private(path);
                     let mut routes = None;
+                    let returns = self.add_connections(index, source)?;
                     for flow in (0..*count).map(FlowId) {
                         let copy = is_backlogged.then_some(SourceCopy { source: number, flow });
-                        let ends = connections.next();
-                        let returns = ends.is_some();
-                        let (sender, receiver) = ends.unwrap_or_default();
                         let id = next(*class);
                         let shared = routes.take().filter(|_| !is_private);
                         let laid =
                             shared.unwrap_or_else(|| self.topology.lay(*class, path, returns));
                         routes = Some(laid.clone());
                         let flow = Self::flow(*class, laid, bound);
-                        self.flows.push(Flow { id, sender, receiver, backlogged: copy, ..flow });
+                        self.flows.push(Flow { id, backlogged: copy, ..flow });
                     }
                     Flows::Copies(first)
                 }
@@ -96,6 +82,23 @@ impl<O: Observer> Simulation<'_, O> {
         Ok(())
     }
 
+    /// The flows that come next are connections, if their source is TCP: whether it is.
+    fn add_connections(&mut self, index: usize, source: &Source) -> Result<bool, SimError> {
+        let Source::Tcp(tcp) = source else { return Ok(false) };
+        if self.run.arrivals.is_some() {
+            return Ok(false);
+        }
+        let first = self.flows.len() as u32;
+        let added = self.connections.add(first, index as u32, tcp);
+        added.map_err(|problem| SimError::Source { number: index + 1, problem })?;
+        let [begins_here, _] = self.has_ends(source);
+        if begins_here {
+            let begins = |flow| Some((flow, self.connections.sender(self.run.seed, flow).begins?));
+            self.begins.extend((first..first + tcp.count).filter_map(begins));
+        }
+        Ok(true)
+    }
+
     /// A flow along routes.
     fn flow(class: ClassId, routes: [Range<u32>; 2], bound: Option<Nanos>) -> Flow {
         let [path, back] = routes;
@@ -110,32 +113,5 @@ impl<O: Observer> Simulation<'_, O> {
         let begins = path.first().map(|hop| between(hop)[0]);
         let ends = path.last().map(|hop| between(hop)[1]);
         [begins, ends].map(|node| node.is_some_and(|node| self.here.has(node)))
-    }
-
-    /// The ends of a TCP source's connections that are here; none of another.
-    fn connections(
-        &self,
-        index: usize,
-        source: &Source,
-        workloads: &mut Workloads,
-    ) -> Result<impl Iterator<Item = Ends> + use<O>, SimError> {
-        let (workload, start, stagger, count) = match source {
-            Source::Tcp(source) if self.run.arrivals.is_none() => {
-                let workload = workloads
-                    .of(source)
-                    .map_err(|problem| SimError::Source { number: index + 1, problem })?;
-                (Some(workload), source.start, source.stagger, source.count)
-            }
-            _ => (None, Nanos::ZERO, Nanos::ZERO, 0),
-        };
-        let (seed, [begins_here, ends_here]) = (self.run.seed, self.has_ends(source));
-        Ok((0..count).zip(std::iter::repeat(workload).flatten()).map(move |(copy, workload)| {
-            let [mut asked, host] =
-                [0, HOSTS].map(|of| generator(seed, of | index as u64, copy.into()));
-            let begins = start.saturating_add(Nanos(asked.random_range(0..=stagger.0)));
-            let receiver = ends_here.then(|| Box::new(workload.receiver()));
-            let sender = || Box::new(SendingEnd::new(workload, begins, asked, host));
-            (begins_here.then(sender), receiver)
-        }))
     }
 }

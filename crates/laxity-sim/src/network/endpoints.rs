@@ -18,11 +18,11 @@ impl<O: Observer> Simulation<'_, O> {
         let flow = &mut self.flows[number];
         let mut bytes = if transit.is_copy { 0 } else { u64::from(transit.length) };
         let (mut reply, mut took) = (None, None);
-        if let Body::Segment { number, transfer, reduced } = transit.body
-            && let Some(end) = &mut flow.receiver
-        {
+        if let Body::Segment { number: place, transfer, reduced } = transit.body {
+            let new = || Box::new(self.connections.receiver(number as u32));
+            let end = flow.receiver.get_or_insert_with(new);
             let Transit { length, ecn, .. } = *transit;
-            let segment = Segment { number, length, ecn, reduced };
+            let segment = Segment { number: place, length, ecn, reduced };
             let (new, ack) = end.on_segment(now, transfer, &segment);
             bytes = u64::from(length) * new;
             reply = ack;
@@ -100,7 +100,8 @@ impl<O: Observer> Simulation<'_, O> {
 
     pub(super) fn wake_sender(&mut self, now: Nanos, number: usize) {
         let slot = self.slots.slot(Event::SenderTimer(number));
-        let Some(end) = &mut self.flows[number].sender else { return };
+        let new = || Box::new(self.connections.sender(self.run.seed, number as u32));
+        let end = self.flows[number].sender.get_or_insert_with(new);
         if end.releases(now) {
             self.agenda.set(slot, end.next_timer().unwrap_or(Nanos::MAX));
             return self.pump(now, number);
@@ -122,15 +123,19 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// The receiver of a flow learns what it is to measure of the transfer that begins.
     fn expect(&mut self, number: usize, expected: Expected) {
-        let flow = &mut self.flows[number];
+        let flow = &self.flows[number];
         let last = self.topology.routes[flow.path.end as usize - 1];
         let part = self.topology.outputs[last.output()].lands_in;
-        match &mut flow.receiver {
-            Some(receiver) => receiver.expect(expected),
-            None => {
-                self.outbox[part as usize].expect(number as u32, expected);
-            }
+        match part == self.here.part {
+            true => self.expect_here(number as u32, expected),
+            false => self.outbox[part as usize].expect(number as u32, expected),
         }
+    }
+
+    /// The same where the receiver is in this part of the network.
+    pub(super) fn expect_here(&mut self, number: u32, expected: Expected) {
+        let new = || Box::new(self.connections.receiver(number));
+        self.flows[number as usize].receiver.get_or_insert_with(new).expect(expected);
     }
 
     pub(super) fn wake_receiver(&mut self, now: Nanos, number: usize) {

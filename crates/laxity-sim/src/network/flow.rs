@@ -24,7 +24,7 @@ pub(super) struct Flow {
     pub bound: Option<Nanos>,
     /// The copy of a backlogged source that it is, if it is one.
     pub backlogged: Option<SourceCopy>,
-    /// The ends of its connection, for TCP.
+    /// The ends of its connection, for TCP, as soon as they are needed.
     pub sender: Option<Box<SendingEnd>>,
     pub receiver: Option<Box<ReceivingEnd>>,
     pub books: FlowBooks,
@@ -46,6 +46,11 @@ pub struct FlowBooks {
 }
 
 impl Flow {
+    /// Whether it is a connection of TCP: only of those something comes back.
+    pub fn is_connection(&self) -> bool {
+        !self.back.is_empty()
+    }
+
     /// Looks at what a packet needs that is sent or received.
     pub fn touch(&self) -> u64 {
         u64::from(self.back.start) ^ self.books.sent ^ self.books.arrived

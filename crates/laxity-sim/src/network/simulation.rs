@@ -9,6 +9,7 @@ use laxity_plan::model::Hop;
 use super::agenda::{Agenda, Slots};
 use super::ahead::Ahead;
 use super::carried::HopBooks;
+use super::connections::Connections;
 use super::flow::{ClassBooks, Flow};
 use super::parallel::Mail;
 use super::partition::Partition;
@@ -30,6 +31,9 @@ pub(super) struct Simulation<'a, O> {
     /// By twice the number of a link, and one for the way back.
     pub books: Vec<HopBooks>,
     pub flows: Vec<Flow>,
+    pub connections: Connections,
+    /// When connections begin that send from here, by flow, until the agenda knows.
+    pub begins: Vec<(u32, Nanos)>,
     pub classes: Vec<ClassBooks>,
     pub policer: Policer,
     pub sources: Vec<Fed>,

@@ -1,14 +1,13 @@
 //! What a run of a network measured, in the form of `summary.json`.
 
 use laxity::packet::ClassId;
-use laxity_plan::model::{Class, Hop};
+use laxity_plan::model::{Class, Hop, Source};
 use serde::Serialize;
 
 use super::ended::Ended;
-use super::flow::{ClassBooks, Flow};
+use super::flow::Flow;
 use super::frames::FrameCounts;
 use super::run::NetworkRun;
-use super::sending::SendingEnd;
 use crate::summary::{ClassSummary, DelaySummary, is_zero};
 use crate::tcp::Counts;
 
@@ -241,6 +240,35 @@ impl Measured<'_> {
         }
     }
 
+    /// A class's connections, if it has any: those that have not begun have done nothing.
+    fn tcp(&self, id: ClassId, flows: &[&Flow]) -> Option<TcpSummary> {
+        let completion = &self.of.classes[id.index()].completion;
+        let senders = || flows.iter().filter_map(|flow| flow.sender.as_deref());
+        let sum = |count: fn(Counts) -> u64| senders().map(|one| count(one.sender.counts())).sum();
+        flows.iter().any(|flow| flow.is_connection()).then(|| TcpSummary {
+            retransmitted: sum(|counts| counts.retransmitted),
+            recoveries: sum(|counts| counts.recoveries),
+            timeouts: sum(|counts| counts.timeouts),
+            echoes: sum(|counts| counts.echoes),
+            completed: completion.count(),
+            completion_ns: DelaySummary::of(completion),
+            on_demand: self.on_demand(id, flows),
+        })
+    }
+
+    fn on_demand(&self, id: ClassId, flows: &[&Flow]) -> Option<OnDemand> {
+        let is_asked = |source: &Source| matches!(source, Source::Tcp(source) if source.class == id && source.every.is_some());
+        self.run.on.plan.sources.iter().any(is_asked).then(|| {
+            let ends =
+                flows.iter().filter_map(|flow| flow.sender.as_ref().zip(flow.receiver.as_ref()));
+            let asked = ends.filter(|(sender, _)| sender.is_asked_by_time());
+            asked.fold(OnDemand::default(), |sum, (sender, receiver)| OnDemand {
+                waited: sum.waited + sender.waited(),
+                unfinished: sum.unfinished + u64::from(receiver.is_expecting()),
+            })
+        })
+    }
+
     fn end_to_end(&self, place: usize, id: ClassId, flows: &[&Flow]) -> Option<EndToEnd> {
         let books = &self.of.classes[id.index()];
         let goodputs = flows.iter().map(|flow| self.goodput(flow));
@@ -264,7 +292,7 @@ impl Measured<'_> {
                 .flatten()
                 .map(|bound| bound.0),
             bound_misses: books.bound_misses,
-            tcp: tcp(flows, books),
+            tcp: self.tcp(id, flows),
         })
     }
 
@@ -301,31 +329,6 @@ impl Measured<'_> {
             classes: sent_or_dropped.map(class).collect(),
         }
     }
-}
-
-fn tcp(flows: &[&Flow], books: &ClassBooks) -> Option<TcpSummary> {
-    let senders: Vec<&SendingEnd> =
-        flows.iter().filter_map(|flow| flow.sender.as_deref()).collect();
-    let sum = |count: fn(Counts) -> u64| senders.iter().map(|one| count(one.sender.counts())).sum();
-    (!senders.is_empty()).then(|| TcpSummary {
-        retransmitted: sum(|counts| counts.retransmitted),
-        recoveries: sum(|counts| counts.recoveries),
-        timeouts: sum(|counts| counts.timeouts),
-        echoes: sum(|counts| counts.echoes),
-        completed: books.completion.count(),
-        completion_ns: DelaySummary::of(&books.completion),
-        on_demand: on_demand(flows),
-    })
-}
-
-fn on_demand(flows: &[&Flow]) -> Option<OnDemand> {
-    let ends = flows.iter().filter_map(|flow| flow.sender.as_ref().zip(flow.receiver.as_ref()));
-    let asked = ends.filter(|(sender, _)| sender.is_asked_by_time());
-    asked.fold(None, |sum, (sender, receiver)| {
-        let OnDemand { waited, unfinished } = sum.unwrap_or_default();
-        let unfinished = unfinished + u64::from(receiver.is_expecting());
-        Some(OnDemand { waited: waited + sender.waited(), unfinished })
-    })
 }
 
 /// Jain's index of fairness (Jain, Chiu, Hawe 1984): the square of the sum over n times the sum of the

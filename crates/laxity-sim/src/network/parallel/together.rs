@@ -147,9 +147,7 @@ impl Simulation<'_, Log> {
     /// What another part has sent comes here.
     fn take(&mut self, mail: &mut Mail) {
         for (flow, expected) in mail.expected.drain(..) {
-            if let Some(end) = &mut self.flows[flow as usize].receiver {
-                end.expect(expected);
-            }
+            self.expect_here(flow, expected);
         }
         let mut packets = mail.packets.drain();
         for Flight { arrival, output, ds, is_packet } in mail.flights.drain(..) {

@@ -171,3 +171,26 @@ fn bbr_without_propagation_queues_its_least_windows() {
         }
     }
 }
+
+/// Nothing is made of connections before they begin, and yet the class has them.
+#[test]
+fn connections_that_never_begin() {
+    for (every, is_asked) in [("", false), ("every = \"1s\",", true)] {
+        let plan = plan(&format!(
+            r#"
+            link = {{ rate = "1gbit", max-packet = "1500b" }}
+            scheduler.kind = "fifo"
+            class.a = {{}}
+            network.one.between = ["a", "b"]
+            source = [{{ class = "a", model = "tcp", packet = "1500b", transfer = "15kB", {every}
+                start = "5s", count = 3, path = ["a", "b"] }}]
+            "#
+        ));
+        let class = run(&plan, Nanos(4_000 * MS), 1).0.classes.remove(0);
+        let tcp = class.tcp.unwrap();
+        let done = [tcp.retransmitted, tcp.recoveries, tcp.timeouts, tcp.echoes, tcp.completed];
+        assert_eq!((class.flows, class.sent, done), (3, 0, [0; 5]));
+        let on_demand = tcp.on_demand.map(|asked| (asked.waited, asked.unfinished));
+        assert_eq!(on_demand, is_asked.then_some((0, 0)));
+    }
+}

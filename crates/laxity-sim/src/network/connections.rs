@@ -1,0 +1,66 @@
+//! The ends of TCP's connections, made when they are first needed: a plan may hold many that begin late.
+
+use std::sync::Arc;
+
+use laxity::units::Nanos;
+use laxity_plan::model::TcpSource;
+use rand::RngExt;
+
+use super::receiving::ReceivingEnd;
+use super::sending::{SendingEnd, Workload, Workloads};
+use crate::error::SourceProblem;
+use crate::source::random::generator;
+
+/// Where the generators of hosts are apart from those of what they are asked to send.
+const HOSTS: u64 = 1 << 62;
+
+/// What is known of the connections of a network before they begin.
+#[derive(Default)]
+pub(super) struct Connections {
+    workloads: Workloads,
+    /// In the order of their flows.
+    sources: Vec<Connected>,
+}
+
+/// A source and its connections.
+struct Connected {
+    /// The flow of its first connection.
+    first: u32,
+    /// The number of the source in the plan, from 0.
+    source: u32,
+    workload: Arc<Workload>,
+    start: Nanos,
+    stagger: Nanos,
+}
+
+impl Connections {
+    /// A source's connections are the flows from `first` on.
+    ///
+    /// # Errors
+    /// If a distribution's parameters describe none.
+    pub fn add(&mut self, first: u32, source: u32, of: &TcpSource) -> Result<(), SourceProblem> {
+        let workload = self.workloads.of(of)?;
+        let TcpSource { start, stagger, .. } = *of;
+        self.sources.push(Connected { first, source, workload, start, stagger });
+        Ok(())
+    }
+
+    /// The sending end of a flow that is a connection.
+    pub fn sender(&self, seed: u64, flow: u32) -> SendingEnd {
+        let Connected { first, source, workload, start, stagger } = self.of(flow);
+        let of = |of| generator(seed, of | u64::from(*source), (flow - first).into());
+        let (mut asked, host) = (of(0), of(HOSTS));
+        let begins = start.saturating_add(Nanos(asked.random_range(0..=stagger.0)));
+        SendingEnd::new(workload.clone(), begins, asked, host)
+    }
+
+    /// The receiving end of one.
+    pub fn receiver(&self, flow: u32) -> ReceivingEnd {
+        self.of(flow).workload.receiver()
+    }
+
+    fn of(&self, flow: u32) -> &Connected {
+        let behind = self.sources.partition_point(|source| source.first <= flow);
+        &self.sources[behind - 1]
+    }
+}
