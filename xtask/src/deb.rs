@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::guided;
 use crate::outcome::{Done, Outcome};
 use crate::release;
 use crate::steps::Step;
@@ -11,7 +12,7 @@ use crate::workspace::Workspace;
 /// `target/debian`.
 pub fn step() -> Step {
     Step::new("Debian package", |workspace| {
-        release::build(workspace, release::DIST)?;
+        guided::build_or_not(workspace)?;
         let package = workspace.target().join("debian");
         make(workspace, release::DIST, &package)
     })

@@ -10,8 +10,8 @@ mod run;
 mod script;
 pub mod speed;
 
+use crate::guided;
 use crate::outcome::Done;
-use crate::release;
 use crate::steps::Step;
 use crate::workspace::Workspace;
 use case::{CASES, Case};
@@ -36,7 +36,7 @@ pub fn step(seeds: u32) -> Step {
         if missing.len() == 2 {
             return Ok(Done::Skipped(missing.join("; ")));
         }
-        release::build(workspace, release::DIST)?;
+        guided::build_or_not(workspace)?;
         for what in missing {
             println!("skipped: {what}");
         }

@@ -1,6 +1,7 @@
 //! The command as users get it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::outcome::{Done, Outcome};
 use crate::steps::Step;
@@ -38,11 +39,22 @@ pub const DIST: &str = "dist";
 
 /// Builds it with a profile.
 pub fn build(workspace: &Workspace, profile: &str) -> Outcome {
-    let build = ["build", "--profile", profile, "--package", "laxity-cli"];
-    workspace.run(workspace.cargo().args(build))
+    workspace.run(&mut building(workspace, profile))
+}
+
+/// What builds it with a profile.
+pub fn building(workspace: &Workspace, profile: &str) -> Command {
+    let mut cargo = workspace.cargo();
+    cargo.args(["build", "--profile", profile, "--package", "laxity-cli"]);
+    cargo
 }
 
 /// Where it is.
 pub fn binary(workspace: &Workspace, profile: &str) -> PathBuf {
-    workspace.target().join(profile).join("laxity").with_extension(std::env::consts::EXE_EXTENSION)
+    within(workspace.target(), profile)
+}
+
+/// Where it is in a folder of what is built.
+pub fn within(folder: &Path, profile: &str) -> PathBuf {
+    folder.join(profile).join("laxity").with_extension(std::env::consts::EXE_EXTENSION)
 }
