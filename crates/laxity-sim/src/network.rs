@@ -116,7 +116,6 @@ impl<'a, O: Observer> Simulation<'a, O> {
             books,
             flows: Vec::new(),
             connections: Connections::default(),
-            begins: Vec::new(),
             classes: vec![ClassBooks::default(); plan.classes.len()],
             policer: plan.policer(plan.run.warm_up),
             sources: Vec::new(),
@@ -130,13 +129,14 @@ impl<'a, O: Observer> Simulation<'a, O> {
             hops: 0,
             observer,
         };
-        simulation.connect()?;
+        let begins = simulation.connect()?;
         simulation.topology.find_alone();
-        simulation.begin()?;
+        simulation.begin(begins)?;
         Ok(simulation)
     }
 
-    fn begin(&mut self) -> Result<(), SimError> {
+    /// Sets the agenda up; `begins` are the times at which connections do.
+    fn begin(&mut self, begins: Vec<(u32, Nanos)>) -> Result<(), SimError> {
         let with_timers = self.flows.iter().rposition(|flow| !flow.back.is_empty());
         self.slots = Slots {
             sources: self.sources.len(),
@@ -147,7 +147,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.agenda = Agenda::new(self.slots.count());
         self.loops.resize_with(self.slots.loops, ClosedLoop::default);
         self.start_sources()?;
-        for (flow, begins) in std::mem::take(&mut self.begins) {
+        for (flow, begins) in begins {
             self.agenda.set(self.slots.slot(Event::SenderTimer(flow as usize)), begins);
         }
         for (number, output) in self.topology.outputs.iter().enumerate() {

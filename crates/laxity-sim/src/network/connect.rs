@@ -14,9 +14,10 @@ use crate::source::Feed;
 use crate::source::closed_loop::SourceCopy;
 
 impl<O: Observer> Simulation<'_, O> {
-    /// Makes the sources' flows.
-    pub(super) fn connect(&mut self) -> Result<(), SimError> {
+    /// Makes the sources' flows; tells when the connections begin that send from here, by flow.
+    pub(super) fn connect(&mut self) -> Result<Vec<(u32, Nanos)>, SimError> {
         let plan = self.run.on.plan;
+        let mut begins = Vec::new();
         let mut of_class = vec![0; plan.classes.len()];
         let mut next = |class: ClassId| {
             let number = &mut of_class[class.index()];
@@ -44,7 +45,7 @@ impl<O: Observer> Simulation<'_, O> {
                     let first = self.flows.len() as u32;
                     let is_private = self.topology.is_private(path);
                     let mut routes = None;
-                    let returns = self.add_connections(index, source)?;
+                    let returns = self.add_connections(index, source, &mut begins)?;
                     for flow in (0..*count).map(FlowId) {
                         let copy = is_backlogged.then_some(SourceCopy { source: number, flow });
                         let id = next(*class);
@@ -79,11 +80,16 @@ impl<O: Observer> Simulation<'_, O> {
                 flow.id = next(flow.class);
             }
         }
-        Ok(())
+        Ok(begins)
     }
 
     /// The flows that come next are connections, if their source is TCP: whether it is.
-    fn add_connections(&mut self, index: usize, source: &Source) -> Result<bool, SimError> {
+    fn add_connections(
+        &mut self,
+        index: usize,
+        source: &Source,
+        begins: &mut Vec<(u32, Nanos)>,
+    ) -> Result<bool, SimError> {
         let Source::Tcp(tcp) = source else { return Ok(false) };
         if self.run.arrivals.is_some() {
             return Ok(false);
@@ -93,8 +99,8 @@ impl<O: Observer> Simulation<'_, O> {
         added.map_err(|problem| SimError::Source { number: index + 1, problem })?;
         let [begins_here, _] = self.has_ends(source);
         if begins_here {
-            let begins = |flow| Some((flow, self.connections.sender(self.run.seed, flow).begins?));
-            self.begins.extend((first..first + tcp.count).filter_map(begins));
+            let of = |flow| Some((flow, self.connections.sender(self.run.seed, flow).begins?));
+            begins.extend((first..first + tcp.count).filter_map(of));
         }
         Ok(true)
     }

@@ -32,8 +32,6 @@ pub(super) struct Simulation<'a, O> {
     pub books: Vec<HopBooks>,
     pub flows: Vec<Flow>,
     pub connections: Connections,
-    /// When connections begin that send from here, by flow, until the agenda knows.
-    pub begins: Vec<(u32, Nanos)>,
     pub classes: Vec<ClassBooks>,
     pub policer: Policer,
     pub sources: Vec<Fed>,
