@@ -67,12 +67,17 @@ pub fn build(workspace: &Workspace) -> Outcome {
             let words = trial.split(' ');
             let words =
                 words.map(|word| if word == "OUT" { out.as_os_str() } else { word.as_ref() });
-            let mut trial = workspace.program(&program);
-            trial.args(words).env("LLVM_PROFILE_FILE", counts.join("%m.profraw"));
-            let ended = trial.stdout(Stdio::null()).status().map_err(|error| error.to_string())?;
+            let mut command = workspace.program(&program);
+            command.args(words).env("LLVM_PROFILE_FILE", counts.join("%m.profraw"));
+            let ended =
+                command.stdout(Stdio::null()).status().map_err(|error| error.to_string())?;
             // With 1 it says that a promise was not kept.
             if !matches!(ended.code(), Some(0 | 1)) {
-                return Err(format!("{trial:?}: {ended}"));
+                let failed = format!("laxity {trial}: {ended}");
+                return match trial.starts_with("live") {
+                    true => Ok(Done::Skipped(format!("{failed} (root or user namespaces)"))),
+                    false => Err(failed),
+                };
             }
         }
         merge.arg(format!("-weighted-input={weight},{}", counts.display()));
