@@ -137,7 +137,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// Sets the agenda up; `begins` are the times at which connections do.
     fn begin(&mut self, begins: Vec<(u32, Nanos)>) -> Result<(), SimError> {
-        let with_timers = self.flows.iter().rposition(|flow| !flow.back.is_empty());
+        let with_timers = self.flows.iter().rposition(|flow| flow.is_connection());
         self.slots = Slots {
             sources: self.sources.len(),
             outputs: self.topology.outputs.len(),

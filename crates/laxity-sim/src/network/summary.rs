@@ -257,7 +257,10 @@ impl Measured<'_> {
     }
 
     fn on_demand(&self, id: ClassId, flows: &[&Flow]) -> Option<OnDemand> {
-        let is_asked = |source: &Source| matches!(source, Source::Tcp(source) if source.class == id && source.every.is_some());
+        let is_asked = |source: &Source| match source {
+            Source::Tcp(source) => source.class == id && source.every.is_some(),
+            Source::Model(_) | Source::Recording(_) => false,
+        };
         self.run.on.plan.sources.iter().any(is_asked).then(|| {
             let ends =
                 flows.iter().filter_map(|flow| flow.sender.as_ref().zip(flow.receiver.as_ref()));

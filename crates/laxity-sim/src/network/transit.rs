@@ -106,10 +106,7 @@ impl Transits {
     /// A packet is no longer on its way; what it acknowledges, if it does.
     #[inline]
     pub fn remove(&mut self, key: u32) -> (Transit, Option<Ack>) {
-        let gone = &mut self.packets[key as usize];
-        let transit = *gone;
-        gone.flow = Transits::NONE;
-        self.free.push(key);
+        let transit = self.take(key);
         let ack = match transit.body {
             Body::Ack { next, echo, .. } => Some(Ack { next, echo, ..Ack::default() }),
             Body::Selective { ack, .. } => Some(self.acks.remove(ack as usize)),
@@ -118,31 +115,36 @@ impl Transits {
         (transit, ack)
     }
 
+    /// A packet is no longer on its way; what it says more than its body holds is left.
+    #[inline]
+    fn take(&mut self, key: u32) -> Transit {
+        let gone = &mut self.packets[key as usize];
+        let transit = *gone;
+        gone.flow = Transits::NONE;
+        self.free.push(key);
+        transit
+    }
+
     /// A packet is made of another one; tells where it is found.
     pub fn copy(&mut self, key: u32) -> u32 {
         let transit = Transit { is_copy: true, ..self[key] };
-        let body = match transit.body {
-            Body::Selective { transfer, ack } => {
-                let ack = self.acks[ack as usize];
-                Body::Selective { transfer, ack: self.acks.insert(ack) as u32 }
-            }
-            body => body,
+        let ack = match transit.body {
+            Body::Selective { ack, .. } => Some(self.acks[ack as usize]),
+            Body::Datagram | Body::Segment { .. } | Body::Ack { .. } => None,
         };
-        self.insert(Transit { body, ..transit })
+        self.restore(transit, ack)
     }
 
     /// A packet leaves for another part of the network.
     pub fn post(&mut self, key: u32, parcels: &mut Parcels) {
-        let gone = &mut self.packets[key as usize];
-        parcels.packets.push(*gone);
-        if let Body::Selective { ack, .. } = gone.body {
+        let transit = self.take(key);
+        if let Body::Selective { ack, .. } = transit.body {
             parcels.acks.push(self.acks.remove(ack as usize));
         }
-        gone.flow = Transits::NONE;
-        self.free.push(key);
+        parcels.packets.push(transit);
     }
 
-    /// A packet comes from another part of the network; tells where it is found.
+    /// A packet comes in, with what it says more than its body holds; tells where it is found.
     pub fn restore(&mut self, transit: Transit, ack: Option<Ack>) -> u32 {
         let body = match (transit.body, ack) {
             (Body::Selective { transfer, .. }, Some(ack)) => {
