@@ -3,6 +3,7 @@
 mod trace;
 
 use alloc::sync::Arc;
+use core::hint::select_unpredictable;
 
 pub use trace::{Trace, TraceError};
 
@@ -16,7 +17,6 @@ use crate::units::{NANOBITS_PER_BYTE, Nanos, Rate};
 /// packets the link is where arithmetic says it is.
 #[derive(Clone, Debug)]
 pub struct Link {
-    rate: Rate,
     pace: Pace,
     /// When the last transmission ends, rounded up.
     free_at: Nanos,
@@ -29,8 +29,7 @@ pub struct Link {
 impl Link {
     /// An idle link of a rate of 1 bit/s to [`Rate::LIMIT`]; others count as the nearer of these.
     pub fn new(rate: Rate) -> Self {
-        let rate = rate.clamp(Rate(1), Rate::LIMIT);
-        Link { rate, pace: Pace::new(rate), free_at: Nanos::ZERO, rounding: 0, trace: None }
+        Link { pace: Pace::new(rate), free_at: Nanos::ZERO, rounding: 0, trace: None }
     }
 
     /// An idle link that sends by a trace, whatever its nominal rate.
@@ -40,7 +39,7 @@ impl Link {
 
     /// Its rate, nominal if it has a trace.
     pub fn rate(&self) -> Rate {
-        self.rate
+        self.pace.rate()
     }
 
     /// It gets another rate, within the same limits, and no trace, from the next packet on.
@@ -58,7 +57,7 @@ impl Link {
     #[inline]
     pub fn transmit(&mut self, now: Nanos, length: u32) -> Nanos {
         debug_assert!(now >= self.free_at);
-        let carried = if now == self.free_at { self.rounding } else { 0 };
+        let carried = select_unpredictable(now == self.free_at, self.rounding, 0);
         if self.trace.is_some() {
             return self.transmit_by_trace(now, length, carried);
         }
@@ -86,13 +85,13 @@ impl Link {
     #[inline]
     fn round_up(&self, work: u64) -> (u64, u64) {
         let (nanos, rest) = self.pace.divide(work);
-        if rest == 0 { (nanos, 0) } else { (nanos + 1, self.rate.0 - rest) }
+        if rest == 0 { (nanos, 0) } else { (nanos + 1, self.rate().0 - rest) }
     }
 
     /// The same for a packet of 2 GB or one that fits into what was rounded up.
     #[cold]
     fn round_up_any(&self, length: u32, carried: u64) -> (u64, u64) {
-        let rate = i128::from(self.rate.0);
+        let rate = i128::from(self.rate().0);
         let work = i128::from(length) * i128::from(NANOBITS_PER_BYTE) - i128::from(carried);
         let nanos = (work.max(0) + rate - 1) / rate;
         (nanos as u64, (nanos * rate - work) as u64)

@@ -9,8 +9,9 @@ use super::transit::Transit;
 
 /// The books of one direction of a link, brought up to date now and then: an account and its distribution of delays
 /// are many lines of memory, a note of what was carried is half of one.
+#[repr(align(64))]
 pub(super) struct HopBooks {
-    books: Books,
+    books: Box<Books>,
     /// Packets that were sent and are not in the books yet.
     noted: Vec<Carried>,
     /// How long the link was sending within the measured time.
@@ -23,7 +24,7 @@ const NOTED: usize = 32;
 impl HopBooks {
     /// Books of a hop over which nothing was sent.
     pub fn new(books: Books) -> Self {
-        HopBooks { books, noted: Vec::new(), busy: Nanos::ZERO }
+        HopBooks { books: Box::new(books), noted: Vec::new(), busy: Nanos::ZERO }
     }
 
     /// A packet that came to the hop is sent, with its last bit at `departure`.
@@ -56,7 +57,7 @@ impl HopBooks {
     /// The books, and how long the link was busy.
     pub fn close(mut self) -> (Books, Nanos) {
         self.enter();
-        (self.books, self.busy)
+        (*self.books, self.busy)
     }
 
     fn enter(&mut self) {

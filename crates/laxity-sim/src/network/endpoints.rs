@@ -7,6 +7,7 @@ use super::agenda::Event;
 use super::flow::Flow;
 use super::receiving::Expected;
 use super::simulation::Simulation;
+use super::sources::Content;
 use super::transit::{Body, Transit};
 use crate::record::Observer;
 use crate::tcp::{Ack, Segment};
@@ -83,7 +84,7 @@ impl<O: Observer> Simulation<'_, O> {
             body: Body::Datagram,
         };
         let key = self.transits.insert_ack(transit, end.transfer, ack);
-        self.arrive(now, key, None);
+        self.arrive(now, key, None, false);
     }
 
     /// An acknowledgement has come to its sender.
@@ -158,16 +159,21 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// Lets a sender send what it may.
     fn pump(&mut self, now: Nanos, number: usize) {
-        while let Some(end) = &mut self.flows[number].sender
-            && end.begins.is_none()
-            && let Some(segment) = end.sender.poll_send(now)
-        {
+        let mut next = self.poll_send(now, number);
+        while let Some((transfer, segment)) = next {
+            next = self.poll_send(now, number);
             let Segment { number: place, length, ecn, reduced } = segment;
-            let body = Body::Segment { number: place, transfer: end.transfer, reduced };
-            let id = self.flows[number].id;
-            self.set_out(now, number, id, length, ecn, body);
+            let body = Body::Segment { number: place, transfer, reduced };
+            let content = Content { id: self.flows[number].id, length, ecn, body };
+            self.set_out(now, number, content, next.is_some());
         }
         self.rearm(number);
+    }
+
+    /// The next segment that leaves a sender now, if one may, and the transfer that it is of.
+    fn poll_send(&mut self, now: Nanos, number: usize) -> Option<(u32, Segment)> {
+        let end = self.flows[number].sender.as_mut().filter(|end| end.begins.is_none())?;
+        Some((end.transfer, end.sender.poll_send(now)?))
     }
 
     /// Sees to it that a sender is woken in time. Its timer moves on with most acknowledgements; the

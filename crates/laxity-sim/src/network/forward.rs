@@ -33,8 +33,8 @@ struct Drops<'a, O> {
 
 impl<O: Observer> Simulation<'_, O> {
     /// A packet arrives at the next output of its route, sent in this frame by the node before if both
-    /// nodes are in step.
-    pub(super) fn arrive(&mut self, now: Nanos, key: u32, sent_in: Option<u64>) {
+    /// nodes are in step. It may lead others that set out at this instant.
+    pub(super) fn arrive(&mut self, now: Nanos, key: u32, sent_in: Option<u64>, may_lead: bool) {
         let transit = &mut self.transits[key];
         transit.arrived = now;
         let at = transit.at;
@@ -42,12 +42,10 @@ impl<O: Observer> Simulation<'_, O> {
         let output = &self.topology.outputs[number];
         match output.discipline {
             Discipline::Arrival => return self.follow(now, number, key),
-            Discipline::Tail(_) => return self.line_up(now, number, key),
+            Discipline::Tail(_) => return self.line_up(now, number, key, may_lead),
             Discipline::Scheduler(..) | Discipline::Frames(_) => {}
         }
         let packet = transit.packet(now, key.into());
-        // What its sender sends with it comes at this instant, too.
-        let may_lead = transit.sent == now;
         let frame = match self.topology.reserved {
             Some(_) => self.frame(now, at, &packet, sent_in),
             None => None,
@@ -59,13 +57,13 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     /// A packet joins those that wait for an output of which departures are known on arrival, as far as there is room.
-    fn line_up(&mut self, now: Nanos, number: usize, key: u32) {
+    fn line_up(&mut self, now: Nanos, number: usize, key: u32, may_lead: bool) {
         let is_alone = self.agenda.next().is_none_or(|(_, next)| next > now);
         let transit = &self.transits[key];
         let output = &mut self.topology.outputs[number];
         let Discipline::Tail(tail) = &mut output.discipline else { return };
-        let is_first = !tail.ties.any_together();
-        if is_alone && is_first && tail.enqueue(now, transit, output.link.free_at()) {
+        let is_first = self.tied.is_empty() || !tail.ties.any_together();
+        if is_alone && is_first && tail.enqueue(now, transit, output.link.free_at(), may_lead) {
             return self.follow(now, number, key);
         }
         tail.ties.join(transit.packet(now, key.into()));
@@ -214,7 +212,8 @@ impl<O: Observer> Simulation<'_, O> {
             tail.starts(&self.transits[key], if is_sent { start } else { Nanos::MAX });
         }
         if is_sent {
-            self.transmit(start, number, key, None, 0);
+            let departure = self.carry(start, number, key, None);
+            self.launch(departure, number, Some(key), 0);
         }
     }
 
@@ -266,19 +265,21 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// Sends a packet over an output's link from `start` on, with this DS field.
     fn transmit(&mut self, start: Nanos, number: usize, key: u32, given: Option<Nanos>, ds: u8) {
-        let departure = self.depart(start, number, key, given, ds);
+        let departure = self.carry(start, number, key, given);
+        let output = &mut self.topology.outputs[number];
+        if let Discipline::Frames(frames) = &mut output.discipline {
+            frames.sent(departure, given, ds);
+        }
+        if let Some(number) = output.closed_loop {
+            let transit = &self.transits[key];
+            self.loops[number as usize].departs(&transit.packet(transit.arrived, key.into()));
+        }
         self.launch(departure, number, Some(key), ds);
     }
 
-    /// A packet is sent over an output's link; tells when its last bit leaves.
-    fn depart(
-        &mut self,
-        start: Nanos,
-        number: usize,
-        key: u32,
-        given: Option<Nanos>,
-        ds: u8,
-    ) -> Nanos {
+    /// A packet takes its time on an output's link; tells when its last bit leaves.
+    #[inline]
+    fn carry(&mut self, start: Nanos, number: usize, key: u32, given: Option<Nanos>) -> Nanos {
         let output = &mut self.topology.outputs[number];
         let transit = &mut self.transits[key];
         transit.began = transit.began.min(start);
@@ -289,12 +290,6 @@ impl<O: Observer> Simulation<'_, O> {
         books.busy += until.saturating_sub(from);
         books.sent(transit, departure);
         self.hops += 1;
-        if let Discipline::Frames(frames) = &mut output.discipline {
-            frames.sent(departure, given, ds);
-        }
-        if let Some(number) = output.closed_loop {
-            self.loops[number as usize].departs(&transit.packet(transit.arrived, key.into()));
-        }
         if self.here.is_told {
             let packet = transit.packet(transit.arrived, key.into());
             let fate = Fate::Sent { start, departure };
@@ -304,9 +299,22 @@ impl<O: Observer> Simulation<'_, O> {
         departure
     }
 
+    /// What a link has sent is under way.
+    #[inline]
+    fn launch(&mut self, departure: Nanos, number: usize, packet: Option<u32>, ds: u8) {
+        let output = &self.topology.outputs[number];
+        match output.is_plain {
+            true => {
+                let arrival = departure.saturating_add(output.delay);
+                self.approach(number, arrival, packet, ds);
+            }
+            false => self.launch_far(departure, number, packet, ds),
+        }
+    }
+
     /// What a link has sent is under way, and then held if it is regulated, unless it is lost, up to the next output at
     /// which anything else may come before it.
-    fn launch(&mut self, departure: Nanos, number: usize, packet: Option<u32>, ds: u8) {
+    fn launch_far(&mut self, departure: Nanos, number: usize, packet: Option<u32>, ds: u8) {
         let (mut departure, mut number) = (departure, number);
         loop {
             let output = &mut self.topology.outputs[number];
@@ -365,7 +373,7 @@ impl<O: Observer> Simulation<'_, O> {
     fn onward(&self, number: usize, packet: Option<u32>, arrival: Nanos) -> Option<(u32, usize)> {
         let key = packet.filter(|_| {
             let output = &self.topology.outputs[number];
-            output.feeds_alone && !self.here.is_told && arrival < self.end
+            output.feeds_alone && arrival < self.end
         })?;
         let transit = &self.transits[key];
         let next = self.topology.after(transit.at)?.output();
@@ -382,7 +390,7 @@ impl<O: Observer> Simulation<'_, O> {
         (transit.at, transit.arrived) = (transit.at + 1, arrival);
         let output = &self.topology.outputs[number];
         let start = output.link.free_at().max(arrival);
-        (start < self.end).then(|| self.depart(start, number, key, None, 0))
+        (start < self.end).then(|| self.carry(start, number, key, None))
     }
 
     /// A packet is on its way to the other end of a link.
@@ -404,7 +412,7 @@ impl<O: Observer> Simulation<'_, O> {
         let transit = &mut self.transits[key];
         if self.topology.after(transit.at).is_some() {
             transit.at += 1;
-            return self.arrive(now, key, sent_in);
+            return self.arrive(now, key, sent_in, false);
         }
         let (transit, ack) = self.transits.remove(key);
         match (transit.body, ack) {

@@ -32,6 +32,9 @@ pub(super) struct Output {
     pub fed_by: FedBy,
     /// Whether there are outputs that it alone feeds, and of which departures are known on arrival.
     pub feeds_alone: bool,
+    /// Whether what it sends arrives after its delay, in this part of the network, and where anything else may come
+    /// before it.
+    pub is_plain: bool,
     wire: VecDeque<Flight>,
 }
 
@@ -108,6 +111,7 @@ impl Output {
             input: None,
             fed_by: FedBy::Nothing,
             feeds_alone: false,
+            is_plain: false,
             wire,
         }
     }
@@ -134,7 +138,12 @@ impl Output {
     /// The packet that arrives at the other end now, and when the next one does.
     pub fn land(&mut self) -> Option<(Flight, Option<Nanos>)> {
         let flight = self.wire.pop_front()?;
-        Some((flight, self.wire.front().map(|next| next.arrival)))
+        let next = self.wire.front().map(|next| next.arrival);
+        if next.is_none() {
+            // What comes next takes the same memory again.
+            self.wire.clear();
+        }
+        Some((flight, next))
     }
 
     /// Whether it sends padding, even if nothing ever comes.

@@ -13,6 +13,20 @@ use crate::record::{Fate, Observer, Record};
 use crate::source::closed_loop::SourceCopy;
 use crate::source::{Arrival, Feed};
 
+/// What a flow sends.
+pub(super) struct Content {
+    pub id: FlowId,
+    pub length: u32,
+    pub ecn: Ecn,
+    pub body: Body,
+}
+
+impl Content {
+    fn datagram(id: FlowId, length: u32) -> Self {
+        Content { id, length, ecn: Ecn::NotCapable, body: Body::Datagram }
+    }
+}
+
 impl<O: Observer> Simulation<'_, O> {
     /// Enters what sources do first.
     pub(super) fn start_sources(&mut self) -> Result<(), SimError> {
@@ -47,7 +61,8 @@ impl<O: Observer> Simulation<'_, O> {
                 self.await_arrival(number)?;
                 if let (Some(Arrival { flow: id, length, .. }), Some(flow)) = (arrived, flow) {
                     let id = if is_recorded { id } else { self.flows[flow].id };
-                    self.set_out(now, flow, id, length, Ecn::NotCapable, Body::Datagram);
+                    // The agenda knows of the next one.
+                    self.set_out(now, flow, Content::datagram(id, length), false);
                 }
             }
             Feed::Backlogged(source) => {
@@ -70,7 +85,7 @@ impl<O: Observer> Simulation<'_, O> {
         let flow = flows.of(source.class, copy.flow);
         if let (Some(flow), Some(length)) = (flow, source.next_length(now, copy.flow)) {
             let id = self.flows[flow].id;
-            self.set_out(now, flow, id, length, Ecn::NotCapable, Body::Datagram);
+            self.set_out(now, flow, Content::datagram(id, length), true);
         }
     }
 
@@ -101,16 +116,10 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
-    /// A packet of a flow sets out for the receiver, unless it breaks a contract that drops it.
-    pub(super) fn set_out(
-        &mut self,
-        now: Nanos,
-        flow: usize,
-        id: FlowId,
-        length: u32,
-        ecn: Ecn,
-        body: Body,
-    ) {
+    /// A packet of a flow sets out for the receiver, unless it breaks a contract that drops it; it may lead others that do
+    /// so at this instant.
+    pub(super) fn set_out(&mut self, now: Nanos, flow: usize, content: Content, may_lead: bool) {
+        let Content { id, length, ecn, body } = content;
         let Flow { class, backlogged, ref path, ref mut books, .. } = self.flows[flow];
         let at = path.start;
         books.sent += u64::from(now >= self.measured_from);
@@ -140,7 +149,7 @@ impl<O: Observer> Simulation<'_, O> {
                 self.loops[number as usize].arrives(key.into(), copy);
             }
         }
-        self.arrive(now, key, None);
+        self.arrive(now, key, None, may_lead);
     }
 
     /// A packet breaks the contract of its class where it sets out, and is dropped.

@@ -49,21 +49,36 @@ impl Tail {
         Tail { line: Line::new(tails), starts, ties, entered }
     }
 
-    /// A packet comes alone to a link that is free again at `free_at`: whether it gets in at once. Where it has just been
-    /// sent, what its sender sends with it comes behind it.
+    /// A packet comes to a link that is free again at `free_at`, alone unless it may lead others: whether it gets in at
+    /// once.
     #[inline]
-    pub fn enqueue(&mut self, now: Nanos, transit: &Transit, free_at: Nanos) -> bool {
-        let Transit { class, length, sent, .. } = *transit;
-        self.catch_up(now);
+    pub fn enqueue(
+        &mut self,
+        now: Nanos,
+        transit: &Transit,
+        free_at: Nanos,
+        may_lead: bool,
+    ) -> bool {
+        let Transit { class, length, .. } = *transit;
         let is_idle = free_at <= now;
-        let is_drawn = self.takes(now) || (is_idle && sent == now);
-        if is_drawn || !self.line.takes(class, length, Backlog::default()) {
+        if is_idle && may_lead || !self.has_room(now, class, length) {
             return false;
         }
         if !is_idle {
             self.line.add(class, length);
         }
         true
+    }
+
+    /// Whether a packet finds room, whatever else happens now. What has left is looked for only where that counts.
+    #[inline]
+    fn has_room(&mut self, now: Nanos, class: ClassId, length: u32) -> bool {
+        let is_certain = self.line.takes(class, length, Backlog::default());
+        if is_certain && self.starts.len() < self.starts.capacity() {
+            return true;
+        }
+        self.catch_up(now);
+        !self.takes(now) && self.line.takes(class, length, Backlog::default())
     }
 
     /// What came together gets in, or not, before and behind what the link takes now, if it does. What got

@@ -154,8 +154,9 @@ impl<'a> Topology<'a> {
         self.framing.get(at as usize).copied().unwrap_or_default()
     }
 
-    /// Finds the outputs to which packets may come before their time: where departures are known on arrival
-    /// and arrivals at departure.
+    /// Finds the outputs to which packets may come before their time, where departures are known on arrival
+    /// and arrivals at departure, and those of which nothing like that is to be seen to. Who listens is told of
+    /// everything in its time.
     pub fn find_alone(&mut self) {
         (self.shared, self.seen) = Default::default();
         self.routes.shrink_to_fit();
@@ -172,7 +173,12 @@ impl<'a> Topology<'a> {
             }
             let feeding = &mut self.outputs[link as usize];
             let is_plain = feeding.peculiar.as_ref().is_none_or(|wire| wire.is_plain());
-            feeding.feeds_alone |= feeding.input.is_none() && is_plain;
+            feeding.feeds_alone |= feeding.input.is_none() && is_plain && !self.here.is_told;
+        }
+        let is_regulated = !self.regulators.is_empty();
+        for output in &mut self.outputs {
+            let is_far = output.feeds_alone || output.lands_in != self.here.part;
+            output.is_plain = output.peculiar.is_none() && !is_far && !is_regulated;
         }
     }
 

@@ -50,6 +50,11 @@ impl Pace {
         Pace { rate, reciprocal: u64::MAX / rate }
     }
 
+    /// The rate.
+    pub fn rate(self) -> Rate {
+        Rate(self.rate)
+    }
+
     /// The moment at which `length` bytes more are due: 18 years later at most.
     pub fn after(self, Moment(moment): Moment, length: u32) -> Moment {
         let parts = (moment & PARTS_MASK) as u64;
