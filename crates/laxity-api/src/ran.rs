@@ -310,7 +310,7 @@ fn parallelism(how: &Parallelism) -> String {
         return "One thread: no two parts of the network are far enough apart to be worth more."
             .into();
     }
-    let apart = lookahead.map_or(String::new(), |lookahead| format!(" of {lookahead}"));
+    let apart = lookahead.map_or(String::new(), |lookahead| format!(" of {lookahead} or more"));
     format!(
         "{parts} threads met {windows} times, after windows{apart}: with a core for each and no waiting at \
          most {:.2} times as fast as one.",

@@ -1,18 +1,21 @@
-//! All cores on one network: a conservative parallel simulation (Chandy, Misra 1979), in windows of the
-//! lookahead.
+//! All cores on one network: a conservative parallel simulation (Chandy, Misra 1979), in windows as long as the
+//! lookahead is known to be.
 //!
-//! Every part of the network has a thread and an agenda of its own. All simulate from the earliest event
-//! of any part for as long as the lookahead, exchange what passes between them, which arrives later than that,
-//! and agree on the next window. What happens at one instant happens in the order of slots, which are numbered
+//! Every part of the network has a thread and an agenda of its own. Each simulates up to when something may come that
+//! another sends, all exchange what passes between them, which arrives later than that, and agree on the next windows.
+//! What happens at one instant happens in the order of slots, which are numbered
 //! alike in every part, so that the parts together do what one thread does, to the bit.
 
 mod barrier;
 mod board;
+mod cores;
+mod exits;
 mod log;
 mod mail;
 #[cfg(test)]
 mod tests;
 mod together;
+mod windows;
 
 use std::num::NonZeroU32;
 use std::ops::ControlFlow;

@@ -19,12 +19,14 @@ pub(super) struct Partition {
     pub parts: u32,
     /// [`Nanos::MAX`] where no packets pass from one part to another.
     pub lookahead: Nanos,
+    /// How long the fastest link takes from each part to each, part by part, if packets pass there.
+    delays: Vec<Nanos>,
 }
 
 impl Partition {
     /// All nodes together.
     pub fn whole(on: &Assigned<'_>) -> Self {
-        Partition { part_of: vec![0; on.network.nodes.len()], parts: 1, lookahead: Nanos::MAX }
+        Partition::of(vec![0; on.network.nodes.len()], 1, [])
     }
 
     /// At most so many parts: fewer where there is no lookahead for as many, or nothing to be gained.
@@ -36,6 +38,31 @@ impl Partition {
         let load = Load::of(on);
         let tried = load.partitions(on, parts).chain([whole]);
         tried.min_by_key(|partition| load.cost(partition)).expect("one is whole")
+    }
+
+    /// Nodes in parts; packets pass between these, over links that take so long.
+    fn of(
+        part_of: Vec<u32>,
+        parts: u32,
+        between: impl IntoIterator<Item = ([u32; 2], Nanos)>,
+    ) -> Self {
+        let mut delays = vec![Nanos::MAX; (parts * parts) as usize];
+        for (nodes, delay) in between {
+            let [a, b] = nodes.map(|node| part_of[node as usize]);
+            if a != b {
+                for place in [a * parts + b, b * parts + a] {
+                    let least = &mut delays[place as usize];
+                    *least = delay.min(*least);
+                }
+            }
+        }
+        let lookahead = delays.iter().copied().min().unwrap_or(Nanos::MAX);
+        Partition { part_of, parts, lookahead, delays }
+    }
+
+    /// How long the fastest link takes from one part to another; [`Nanos::MAX`] if no packets pass there.
+    pub fn delay(&self, from: usize, to: usize) -> Nanos {
+        self.delays[from * self.parts as usize + to]
     }
 
     /// The part that a node is in.
@@ -173,10 +200,8 @@ impl Load {
             part += 1;
         }
         let part_of: Vec<u32> = groups.iter().map(|group| part_of[group]).collect();
-        let is_cut = |[from, to]: [u32; 2]| part_of[from as usize] != part_of[to as usize];
-        let cut = self.between.iter().filter(|&(&ends, _)| is_cut(ends));
-        let lookahead = cut.map(|(_, &(delay, _))| delay).min().unwrap_or(Nanos::MAX);
-        Partition { part_of, parts: part, lookahead }
+        let between = self.between.iter().map(|(&nodes, &(delay, _))| (nodes, delay));
+        Partition::of(part_of, part, between)
     }
 
     /// The work of the heaviest part, and what it takes to keep in step.

@@ -143,6 +143,11 @@ impl<'a> Topology<'a> {
         })
     }
 
+    /// The node at which a hop begins.
+    pub fn begins(&self, hop: Hop) -> u32 {
+        self.on.network.between(hop)[0]
+    }
+
     /// The output of a route behind the one at a position of all routes, if that is not its last.
     pub fn after(&self, at: u32) -> Option<Step> {
         let is_last = self.routes[at as usize].is_last();

@@ -21,6 +21,9 @@ pub(super) struct Board {
 
 /// What one part posts.
 struct Posted {
+    /// By the part that it goes to: when the first of what is sent there arrives, and before when nothing does that is
+    /// sent later.
+    sent: Vec<[AtomicU64; 2]>,
     next: AtomicU64,
     last: AtomicU64,
     is_over: AtomicBool,
@@ -33,7 +36,7 @@ struct Posted {
 
 /// What a part knows of itself at the end of a window.
 pub(super) struct Standing {
-    /// When something happens next that is known of here, and when something last did.
+    /// When something happens next that is known of here, and when something last did here.
     pub next: Nanos,
     pub last: Nanos,
     /// Whether nothing is under way.
@@ -47,20 +50,33 @@ pub(super) struct Standing {
 impl Board {
     pub fn new(parts: usize, is_told: bool) -> Self {
         let posted = || Posted {
+            sent: (0..parts).map(|_| Default::default()).collect(),
             next: AtomicU64::new(0),
             last: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
             events: AtomicU64::new(0),
             hops: AtomicU64::new(0),
             mail: (0..parts).map(|_| Line::default()).collect(),
-            log: Line::default(),
+            log: Line(Mutex::new(Log::new(is_told))),
         };
         Board { parts: (0..parts).map(|_| Line(posted())).collect(), is_told }
     }
 
-    /// A part posts what the others are to know, and takes back empty what it posts it in.
-    pub fn post(&self, part: usize, standing: &Standing, outbox: &mut [Mail], log: &mut Log) {
+    /// A part posts what the others are to know, with when each of its exits is `free`, and takes back empty what it
+    /// posts it in.
+    pub fn post(
+        &self,
+        part: usize,
+        standing: &Standing,
+        free: impl Iterator<Item = Nanos>,
+        outbox: &mut [Mail],
+        log: &mut Log,
+    ) {
         let Line(posted) = &self.parts[part];
+        for (([first, later], mail), free) in posted.sent.iter().zip(&*outbox).zip(free) {
+            first.store(mail.first().unwrap_or(Nanos::MAX).0, Relaxed);
+            later.store(free.0, Relaxed);
+        }
         posted.next.store(standing.next.0, Relaxed);
         posted.last.store(standing.last.0, Relaxed);
         posted.is_over.store(standing.is_over, Relaxed);
@@ -83,8 +99,26 @@ impl Board {
 
     /// When something happens next anywhere.
     pub fn next(&self) -> Nanos {
-        let next = self.parts.iter().map(|Line(posted)| posted.next.load(Relaxed)).min();
-        Nanos(next.unwrap_or(u64::MAX))
+        let sent =
+            |part: &Line<Posted>| part.0.sent.iter().map(|[first, _]| first.load(Relaxed)).min();
+        let next = |part| self.next_of(part).0;
+        let all = (0..self.parts.len()).map(next).chain(self.parts.iter().filter_map(sent));
+        Nanos(all.min().unwrap_or(u64::MAX))
+    }
+
+    /// When something happens next that is known of in a part.
+    pub fn next_of(&self, part: usize) -> Nanos {
+        Nanos(self.parts[part].0.next.load(Relaxed))
+    }
+
+    /// When the first of what a part has posted to another arrives there.
+    pub fn sent(&self, from: usize, to: usize) -> Nanos {
+        Nanos(self.parts[from].0.sent[to][0].load(Relaxed))
+    }
+
+    /// Before when nothing arrives that a part will still send to another, whenever it does.
+    pub fn free(&self, from: usize, to: usize) -> Nanos {
+        Nanos(self.parts[from].0.sent[to][1].load(Relaxed))
     }
 
     /// When something last happened anywhere.

@@ -7,9 +7,9 @@ use laxity::units::Nanos;
 
 use crate::record::{Observer, Record};
 
-/// What happened in a part of a network, event by event.
-#[derive(Default)]
+/// What happened in a part of a network, event by event, if anybody listens.
 pub(in crate::network) struct Log {
+    is_told: bool,
     told: Vec<Told>,
     /// The time and the slot of each event that anything is told of, and how much is told before its end.
     events: Vec<(Nanos, usize, usize)>,
@@ -22,23 +22,31 @@ enum Told {
 
 impl Observer for Log {
     fn record(&mut self, record: &Record) {
-        self.told.push(Told::Record(*record));
+        if self.is_told {
+            self.told.push(Told::Record(*record));
+        }
     }
 
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
-        self.told.push(Told::Delivered(*packet, bytes, now));
+        if self.is_told {
+            self.told.push(Told::Delivered(*packet, bytes, now));
+        }
+    }
+
+    fn listens(&self) -> bool {
+        self.is_told
     }
 }
 
 impl Log {
-    /// Forgets what nobody listens to.
-    pub fn forget(&mut self) {
-        self.told.clear();
+    /// Before anything has happened.
+    pub fn new(is_told: bool) -> Self {
+        Log { is_told, told: Vec::new(), events: Vec::new() }
     }
 
     /// What was told since the last one belongs to this event.
     pub fn close(&mut self, now: Nanos, slot: usize) {
-        if self.told.len() > self.events.last().map_or(0, |&(.., end)| end) {
+        if self.is_told && self.told.len() > self.events.last().map_or(0, |&(.., end)| end) {
             self.events.push((now, slot, self.told.len()));
         }
     }

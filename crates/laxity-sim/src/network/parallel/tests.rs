@@ -184,6 +184,33 @@ fn parts_of_large_networks_do_what_one_thread_does() {
     }
 }
 
+/// What comes to a full queue leaves behind it: 25 packets wait for 8 ms each before a link of 1 ms.
+#[test]
+fn windows_are_longer_behind_a_queue() {
+    let text = r#"
+        version = 1
+        link = { rate = "100mbit", max-packet = "1000b" }
+        scheduler.kind = "fifo"
+        class.a.queue = { kind = "droptail", limit = 25 }
+        network.x.between = ["n", "m"]
+        network.y = { between = ["m", "o"], rate = "1mbit", delay = "1ms" }
+        source = [{ class = "a", model = "tcp", packet = "1000b", count = 20, path = ["n", "m", "o"] }]
+    "#;
+    let plan = Plan::parse(text, "plan.toml", Path::new("")).unwrap();
+    let on = plan.networked().unwrap().assigned();
+    let partitions = partitions_of(&on, NonZeroU32::new(2).unwrap());
+    let [partition] = &partitions[..] else { panic!("{partitions:?}") };
+    assert_eq!((partition.parts, partition.lookahead), (2, Nanos(1_000_000)));
+    for seed in 1..4 {
+        let duration = Some(Nanos(10_000_000_000));
+        let run = NetworkRun { on: &on, duration, seed, arrivals: None };
+        let end = &mut crate::to_the_end;
+        let (_, silent) = run.simulate_in_parts(partition, &mut (), end).unwrap();
+        let (_, told) = run.simulate_in_parts(partition, &mut Diary::default(), end).unwrap();
+        assert!(silent.windows * 4 < told.windows, "{silent:?} {told:?}");
+    }
+}
+
 /// A run that ends with what is recorded.
 #[test]
 fn parts_end_when_all_has_come() {

@@ -8,8 +8,11 @@ use laxity::units::Nanos;
 
 use super::barrier::Barrier;
 use super::board::{Board, Standing};
+use super::cores::Cores;
+use super::exits::Exits;
 use super::log::Log;
 use super::mail::{Flight, Mail};
+use super::windows::Windows;
 use super::{Ended, NetworkRun, Partition, Place};
 use crate::error::SimError;
 use crate::network::simulation::{Here, Simulation};
@@ -41,10 +44,13 @@ impl<'a> Together<'a> {
 
     /// Simulates; `lead` hears of every window and may stop it.
     pub fn simulate(&self, lead: Lead<'_>) -> Result<Vec<Part>, SimError> {
+        let cores = &Cores::others();
         let parts = std::thread::scope(|scope| {
             let others = (1..self.partition.parts).map(|part| {
-                let simulate = move || self.part(part, &mut |_, _| ControlFlow::Continue(()));
-                scope.spawn(simulate)
+                scope.spawn(move || {
+                    cores.begin_on(part as usize - 1);
+                    self.part(part, &mut |_, _| ControlFlow::Continue(()))
+                })
             });
             let others: Vec<_> = others.collect();
             let first = self.part(0, lead);
@@ -62,7 +68,7 @@ impl<'a> Together<'a> {
     /// Simulates a part of the network; none if the run has failed.
     fn part(&self, part: u32, lead: Lead<'_>) -> Option<Part> {
         let here = Here { partition: self.partition, part, is_told: self.is_told };
-        let mut log = Log::default();
+        let mut log = Log::new(self.is_told);
         let present = self.barrier.unless_kept();
         let new = Simulation::new(self.run, here, &mut log);
         let ended = new.and_then(|simulation| self.windows(simulation, lead));
@@ -86,10 +92,13 @@ impl<'a> Together<'a> {
         lead: Lead<'_>,
     ) -> Result<Option<Part>, SimError> {
         let (part, end) = (simulation.here.part as usize, simulation.end);
+        let exits = Exits::of(&simulation.topology, simulation.here);
+        let mut windows = Windows::new(self.partition, end, self.is_told);
         let mut events = 0;
         for board in self.boards.iter().cycle() {
             let standing = Standing { events, ..simulation.standing() };
-            board.post(part, &standing, &mut simulation.outbox, simulation.observer);
+            let free = exits.free(&simulation.topology);
+            board.post(part, &standing, free, &mut simulation.outbox, simulation.observer);
             if !self.barrier.wait(part) {
                 return Ok(None);
             }
@@ -104,7 +113,7 @@ impl<'a> Together<'a> {
                 simulation.end = if ends_before { board.last() } else { end };
                 break;
             }
-            events = simulation.window(next.saturating_add(self.partition.lookahead).min(end))?;
+            events = simulation.window(windows.next(board, part))?;
         }
         let waiting = simulation.close();
         Ok(Some((simulation.into_ended(), waiting)))
@@ -119,10 +128,7 @@ impl Simulation<'_, Log> {
         let mut was_over = ends_early && self.is_over();
         self.advance(until, |simulation, now, slot| {
             events += 1;
-            match simulation.here.is_told {
-                true => simulation.observer.close(now, slot),
-                false => simulation.observer.forget(),
-            }
+            simulation.observer.close(now, slot);
             if !was_over {
                 simulation.last = now;
             }
@@ -133,10 +139,8 @@ impl Simulation<'_, Log> {
     }
 
     fn standing(&mut self) -> Standing {
-        let under_way = self.outbox.iter().filter_map(Mail::first);
-        let own = self.agenda.next().map(|(_, time)| time);
         Standing {
-            next: under_way.chain(own).min().unwrap_or(Nanos::MAX),
+            next: self.agenda.next().map_or(Nanos::MAX, |(_, time)| time),
             last: self.last,
             is_over: self.is_over() && self.outbox.iter().all(Mail::is_empty),
             events: 0,

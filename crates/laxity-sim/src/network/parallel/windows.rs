@@ -1,0 +1,74 @@
+//! How far every part may go before the next exchange.
+//!
+//! What another part sends arrives no earlier than what happens next there and the delay of the link; behind a queue of
+//! which the departures are known, no earlier than after the last of them (the lookahead of Chandy, Misra 1979, as far
+//! as it is known at the time). So a part behind a long queue may go far ahead of those that fill it.
+
+use laxity::units::Nanos;
+
+use super::board::Board;
+use crate::network::partition::Partition;
+
+/// The windows of all parts, one after another. Every part works them all out, from the same.
+pub(super) struct Windows<'a> {
+    partition: &'a Partition,
+    end: Nanos,
+    /// Whether all parts have the same windows, so that they can be told of in order.
+    is_told: bool,
+    /// How far each part has come.
+    until: Vec<Nanos>,
+}
+
+/// How many lookaheads a window is at the most: what is sent in it takes memory.
+const LONGEST: u64 = 64;
+
+impl<'a> Windows<'a> {
+    /// Before anything happens.
+    pub fn new(partition: &'a Partition, end: Nanos, is_told: bool) -> Self {
+        Windows { partition, end, is_told, until: vec![Nanos::ZERO; partition.parts as usize] }
+    }
+
+    /// How far a part goes by what all have posted.
+    pub fn next(&mut self, board: &Board, part: usize) -> Nanos {
+        let Partition { lookahead, .. } = *self.partition;
+        let first = board.next();
+        let limits = self.limits(board, first);
+        let most = first.saturating_add(Nanos(lookahead.0.saturating_mul(LONGEST))).min(self.end);
+        let limits: Vec<Nanos> = limits.into_iter().map(|limit| limit.min(most)).collect();
+        if self.is_told {
+            let least = limits.into_iter().min().unwrap_or(most);
+            self.until.fill(least);
+            return least;
+        }
+        // All go on by the same time, or one would wait while another goes ahead.
+        let begins: Vec<Nanos> = self.until.iter().map(|until| first.max(*until)).collect();
+        let ahead = begins.iter().zip(&limits).map(|(begin, limit)| limit.saturating_sub(*begin));
+        let mean = Nanos(ahead.map(|ahead| ahead.0 / limits.len() as u64).sum());
+        let window = mean.max(lookahead);
+        for ((until, begin), limit) in self.until.iter_mut().zip(begins).zip(limits) {
+            *until = limit.min(begin.saturating_add(window));
+        }
+        self.until[part]
+    }
+
+    /// Before when nothing can come to each part that is not posted.
+    fn limits(&self, board: &Board, first: Nanos) -> Vec<Nanos> {
+        let parts = self.until.len();
+        let others = |part: usize| (0..parts).filter(move |other| *other != part);
+        let arrives = |from: usize, to: usize, sets_out: Nanos| {
+            let delay = self.partition.delay(from, to);
+            board.free(from, to).max(sets_out.saturating_add(delay))
+        };
+        let happens = |part: usize| {
+            let posted = others(part).map(|other| board.sent(other, part));
+            let unposted = others(part).map(|other| arrives(other, part, first));
+            posted.chain(unposted).fold(board.next_of(part), Nanos::min)
+        };
+        let happens: Vec<Nanos> = (0..parts).map(happens).collect();
+        let limit = |part: usize| {
+            let arrivals = others(part).map(|other| arrives(other, part, happens[other]));
+            arrivals.min().unwrap_or(Nanos::MAX)
+        };
+        (0..parts).map(limit).collect()
+    }
+}
