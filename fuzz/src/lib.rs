@@ -3,10 +3,14 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use laxity_plan::Plan;
 use laxity_plan::matching::Match;
 use laxity_plan::model::Recording;
+use laxity_plan::{Plan, PlanError};
 use laxity_sim::source::read_recording;
+
+/// Where the examples are, and one of them.
+pub const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples");
+pub const HOME_UPLINK: &str = include_str!("../../examples/home-uplink.toml");
 
 /// The plan whose classes recorded packets belong to.
 static PLAN: LazyLock<Plan> = LazyLock::new(|| {
@@ -55,4 +59,11 @@ pub fn read(file: &[u8], filter: Option<&Match>) {
         assert!(error.is_bad_input(), "{error}");
         assert!(error.to_string().len() < 2000, "{error}");
     }
+}
+
+/// Refuses a refusal that is not at a place in the text, or whose message has no bounded length.
+pub fn read_error(error: &PlanError) {
+    assert!(error.span().is_none_or(|span| error.text().get(span).is_some()), "{error}");
+    assert!(error.to_string().len() < 2000, "{error}");
+    let _ = (error.line_column(), error.help());
 }

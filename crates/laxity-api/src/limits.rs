@@ -117,7 +117,7 @@ impl Search<'_> {
         let mut plan = self.plan.clone();
         let arrival = plan.classes[number].arrival.as_mut();
         let lines = arrival.into_iter().flat_map(|arrival| &mut arrival.buckets);
-        if let Some(line) = lines.min_by_key(|line| in_the_long_run(line)) {
+        if let Some(line) = lines.min_by_key(|line| line.in_the_long_run()) {
             line.bucket = Bytes(bytes);
         }
         match &self.standing {
@@ -169,10 +169,7 @@ impl Search<'_> {
     fn class(&self, number: usize, today: &Proof) -> ClassLimit {
         let class = &self.plan.classes[number];
         let lines = class.arrival.as_ref().map_or(&[][..], |arrival| &arrival.buckets);
-        let burst = lines
-            .iter()
-            .min_by_key(|line| in_the_long_run(line))
-            .map_or(Bytes(0), |line| line.bucket);
+        let burst = TokenBucket::slowest(lines).map_or(Bytes(0), |line| line.bucket);
         let with_deadline = |ns| self.holds(|plan| plan.classes[number].deadline = Some(Nanos(ns)));
         let packet = self.plan.max_packet(class).0;
         let bounds = || today.paths.iter().filter(|path| path.class == class.name);
@@ -209,11 +206,6 @@ impl Search<'_> {
         };
         (percent > 0).then_some(LoadLimit { percent, breaks })
     }
-}
-
-/// By what the line of an arrival curve that counts in the long run is the least.
-fn in_the_long_run(line: &TokenBucket) -> (Rate, Bytes) {
-    (line.rate, line.bucket)
 }
 
 /// The smallest value that holds, to a percent, if the most does: what holds goes on holding above, and may be known to

@@ -174,10 +174,9 @@ impl Output {
 
     /// The sum of the long-run rates of the arrival curves that are known.
     pub fn long_run(&self) -> Rate {
-        let slowest = |passing: &ClassAtOutput| {
-            passing.arrival.as_ref()?.iter().map(|line| line.rate.0).min()
-        };
-        Rate(self.classes.iter().filter_map(slowest).fold(0, u64::saturating_add))
+        let slowest = |passing: &ClassAtOutput| TokenBucket::slowest(passing.arrival.as_ref()?);
+        let rates = self.classes.iter().filter_map(slowest).map(|line| line.rate.0);
+        Rate(rates.fold(0, u64::saturating_add))
     }
 }
 

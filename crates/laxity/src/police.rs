@@ -16,6 +16,18 @@ pub struct TokenBucket {
     pub rate: Rate,
 }
 
+impl TokenBucket {
+    /// The one of several lines that the traffic of long intervals stays under: the slowest.
+    pub fn slowest(lines: &[TokenBucket]) -> Option<TokenBucket> {
+        lines.iter().copied().min_by_key(TokenBucket::in_the_long_run)
+    }
+
+    /// By what [`slowest`](Self::slowest) is the least: the rate and, of lines with one rate, the burst.
+    pub fn in_the_long_run(&self) -> (Rate, Bytes) {
+        (self.rate, self.bucket)
+    }
+}
+
 /// The state of a token bucket, exact to a billionth of a bit: full at the start, filling at its
 /// rate, never above its size.
 #[derive(Clone, Debug)]

@@ -64,7 +64,7 @@ impl Range {
             // Six digits, which every unit of a plan has room for.
             false => format!(
                 "{:.*}",
-                (5 - value.abs().log10().floor() as i64).clamp(0, 6) as usize,
+                5i64.saturating_sub(value.abs().log10().floor() as i64).clamp(0, 6) as usize,
                 value
             ),
         };

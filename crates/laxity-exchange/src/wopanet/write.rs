@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
+use laxity::police::TokenBucket;
+
 use crate::network::{Flow, Network, Service};
 
 /// The file.
@@ -78,7 +80,7 @@ fn served(Service { rate, latency, peak }: &Service) -> String {
 
 fn sent(flow: &Flow) -> String {
     // One line is all that the file has of an arrival curve.
-    let line = flow.arrival.iter().min_by_key(|line| (line.rate, line.bucket));
+    let line = TokenBucket::slowest(&flow.arrival);
     let mut text = line.map_or(String::new(), |line| {
         format!(
             "arrival-curve=\"leaky-bucket\" lb-burst=\"{}B\" lb-rate=\"{}bps\"",

@@ -7,7 +7,7 @@ use laxity::service::ServiceCurve;
 use laxity::units::{Nanos, Rate};
 
 use super::room::{Discipline, Room, where_proved};
-use crate::model::{Class, Plan, SchedulerSpec};
+use crate::model::{Class, Plan, SchedulerSpec, TokenBucket};
 
 pub const ROOM: Room = Room {
     keys: &[],
@@ -78,8 +78,7 @@ impl Plan {
     /// to one packet's time on the link (Stoica, Zhang, Ng 2000, Theorem 2), and by what the link stalls, so the
     /// curve is due that much before the deadline; but never sooner than the link could send the burst.
     fn promised_curve(&self, class: &Class) -> Option<ServiceCurve> {
-        let slowest =
-            class.arrival.as_ref()?.buckets.iter().min_by_key(|line| (line.rate, line.bucket))?;
+        let slowest = TokenBucket::slowest(&class.arrival.as_ref()?.buckets)?;
         let packet = self.link.rate.time_for(self.link.max_packet);
         let late = Nanos(packet.0.saturating_add(self.link.stall.0));
         let fastest = self.link.rate.time_for(slowest.bucket);

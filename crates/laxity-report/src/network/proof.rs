@@ -362,8 +362,7 @@ impl View<'_> {
     fn passing(&self, output: &Output) -> Vec<PassingProof> {
         let of = |passing: &ClassAtOutput| {
             let lines = passing.arrival.as_ref();
-            let long_run: Option<&TokenBucket> =
-                lines.and_then(|lines| lines.iter().min_by_key(|line| line.rate));
+            let long_run = lines.and_then(|lines| TokenBucket::slowest(lines));
             PassingProof {
                 name: self.name(passing.class),
                 burst_bytes: long_run.map(|line| line.bucket.0),

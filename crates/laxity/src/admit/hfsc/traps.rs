@@ -8,6 +8,7 @@ use crate::admit::Interval;
 use crate::admit::tree::Tree;
 use crate::curve::{ceil_nanos, exact_bytes};
 use crate::packet::ClassId;
+use crate::police::TokenBucket;
 use crate::sched::hfsc::Curves;
 use crate::service::ServiceCurve;
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
@@ -314,7 +315,7 @@ impl<'a> Search<'a> {
 
     fn arrival_above(&self, class: usize, curve: &ServiceCurve) -> Option<TrapKind> {
         let buckets = &self.system.classes[class].traffic.arrival;
-        let arrival = buckets.iter().map(|line| line.rate).min()?;
+        let arrival = TokenBucket::slowest(buckets)?.rate;
         let real_time = curve.m2();
         (arrival > real_time).then_some(TrapKind::ArrivalAboveRealTime { arrival, real_time })
     }

@@ -137,7 +137,7 @@ fn left_by(tandem: &Tandem, lines: &[Line], servers: Range<usize>) -> Option<Lef
     // Of whole numbers, for there may be thousands of flows.
     let (mut bytes, mut taken) = (0u128, alloc::vec![0u128; lines.len()]);
     for (flow, path) in others(tandem, &servers) {
-        let line = slowest(&flow.arrivals[path.start - flow.path.start])?;
+        let line = TokenBucket::slowest(&flow.arrivals[path.start - flow.path.start])?;
         bytes += u128::from(line.bucket.0);
         for at in path {
             taken[at - servers.start] += u128::from(line.rate.0);
@@ -211,9 +211,4 @@ fn rate_latency(curve: &Curve) -> Line {
 /// What comes of the flow of interest.
 fn own(tandem: &Tandem) -> Option<&[TokenBucket]> {
     tandem.flows.first()?.arrivals.first().map(Vec::as_slice).filter(|lines| !lines.is_empty())
-}
-
-/// The token bucket with the least rate.
-fn slowest(lines: &[TokenBucket]) -> Option<TokenBucket> {
-    lines.iter().copied().min_by_key(|line| (line.rate, line.bucket))
 }
