@@ -85,14 +85,15 @@ impl<O: Observer> Simulation<'_, O> {
         let mut lost = vec![0; self.books.len()];
         let mut duplicated = lost.clone();
         let mut frames = vec![None; self.books.len()];
-        for output in &self.topology.outputs {
+        for (number, output) in self.topology.outputs.iter().enumerate() {
             let books = output.books as usize;
             outputs[books] += 1;
             if let Some(wire) = &output.peculiar {
                 lost[books] += wire.lost();
                 duplicated[books] += wire.duplicated;
             }
-            frames[books] = output.frame_counts();
+            let input = self.topology.inputs.get(number).and_then(Option::as_ref);
+            frames[books] = output.frame_counts(input);
         }
         let (books, busy) = self.books.into_iter().map(HopBooks::close).unzip();
         let ties = self.topology.outputs.iter().filter_map(Output::ties);

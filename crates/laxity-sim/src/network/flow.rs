@@ -11,7 +11,8 @@ use super::sending::SendingEnd;
 use super::transit::Transit;
 use crate::source::closed_loop::SourceCopy;
 
-/// One flow: packets of one sender to one receiver.
+/// One flow: packets of one sender to one receiver. Two lines of memory.
+#[repr(align(64))]
 pub(super) struct Flow {
     pub class: ClassId,
     /// Its number among the flows of its class.
@@ -29,6 +30,8 @@ pub(super) struct Flow {
     pub receiver: Option<Box<ReceivingEnd>>,
     pub books: FlowBooks,
 }
+
+const _: () = assert!(size_of::<Flow>() == 128);
 
 /// What was measured of one flow.
 #[derive(Clone, Debug, Default)]

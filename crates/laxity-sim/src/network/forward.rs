@@ -10,7 +10,7 @@ use super::agenda::Event;
 use super::carried::HopBooks;
 use super::flow::Flow;
 use super::frames::Next;
-use super::output::{Discipline, FedBy, Output};
+use super::output::{Discipline, FedBy, Output, Scheduled};
 use super::simulation::{Simulation, hop_of};
 use super::ties::Ties;
 use super::topology::Framing;
@@ -41,9 +41,9 @@ impl<O: Observer> Simulation<'_, O> {
         let number = self.topology.routes[at as usize].output();
         let output = &self.topology.outputs[number];
         match output.discipline {
-            Discipline::Arrival => return self.follow(now, number, key),
+            Discipline::Arrival(_) => return self.follow(now, number, key),
             Discipline::Tail(_) => return self.line_up(now, number, key, may_lead),
-            Discipline::Scheduler(..) | Discipline::Frames(_) => {}
+            Discipline::Scheduler(_) | Discipline::Frames(_) => {}
         }
         let packet = transit.packet(now, key.into());
         let frame = match self.topology.reserved {
@@ -86,20 +86,20 @@ impl<O: Observer> Simulation<'_, O> {
         let is_alone = !self.here.is_told && self.agenda.next().is_none_or(|(_, next)| next > now);
         let (output, mut drops) = self.output(number);
         match &mut output.discipline {
-            Discipline::Arrival | Discipline::Tail(_) => {}
+            Discipline::Arrival(_) | Discipline::Tail(_) => {}
             // What one departure lets several backlogged sources send comes together.
-            Discipline::Scheduler(scheduler, _)
+            Discipline::Scheduler(scheduled)
                 if is_alone
                     && output.closed_loop.is_none()
-                    && scheduler.has_room(&packet, Backlog::default()) =>
+                    && scheduled.scheduler.has_room(&packet, Backlog::default()) =>
             {
-                scheduler.enqueue(now, packet, &mut drops);
+                scheduled.scheduler.enqueue(now, packet, &mut drops);
                 if free_at == now && !may_lead {
                     return self.choose(now, number);
                 }
             }
-            Discipline::Scheduler(_, ties) => {
-                ties.join(packet);
+            Discipline::Scheduler(scheduled) => {
+                scheduled.ties.join(packet);
                 return self.agenda.advance(self.slots.slot(Event::Choice(number)), now);
             }
             Discipline::Frames(frames) => {
@@ -145,9 +145,10 @@ impl<O: Observer> Simulation<'_, O> {
     fn serve(&mut self, now: Nanos, number: usize) {
         let (output, mut drops) = self.output(number);
         let free_at = output.link.free_at();
-        if let Discipline::Scheduler(scheduler, ties) = &mut output.discipline
-            && ties.any_together()
+        if let Discipline::Scheduler(scheduled) = &mut output.discipline
+            && scheduled.ties.any_together()
         {
+            let Scheduled { scheduler, ties } = &mut **scheduled;
             ties.admit(now, free_at <= now, &mut **scheduler, |scheduler, packet| {
                 scheduler.enqueue(now, packet, &mut drops);
             });
@@ -157,17 +158,20 @@ impl<O: Observer> Simulation<'_, O> {
         }
         drops.way = Way::Out;
         let (chosen, mut waits_until) = match &mut output.discipline {
-            Discipline::Arrival | Discipline::Tail(_) => return,
-            Discipline::Scheduler(scheduler, _) => match scheduler.dequeue(now, &mut drops) {
-                Some(Dispatch { packet, deadline, .. }) => {
-                    let is_next = scheduler.backlog().packets > 0;
-                    (Some((packet, deadline, 0)), if is_next { now } else { Nanos::MAX })
+            Discipline::Arrival(_) | Discipline::Tail(_) => return,
+            Discipline::Scheduler(scheduled) => {
+                let scheduler = &mut scheduled.scheduler;
+                match scheduler.dequeue(now, &mut drops) {
+                    Some(Dispatch { packet, deadline, .. }) => {
+                        let is_next = scheduler.backlog().packets > 0;
+                        (Some((packet, deadline, 0)), if is_next { now } else { Nanos::MAX })
+                    }
+                    None => {
+                        let ready = scheduler.next_ready(now).filter(|&ready| ready > now);
+                        (None, ready.unwrap_or(Nanos::MAX))
+                    }
                 }
-                None => {
-                    let ready = scheduler.next_ready(now).filter(|&ready| ready > now);
-                    (None, ready.unwrap_or(Nanos::MAX))
-                }
-            },
+            }
             Discipline::Frames(frames) => match frames.next(now, &mut drops) {
                 Next::Packet { dispatch: Dispatch { packet, deadline, .. }, ds } => {
                     (Some((packet, deadline, ds)), now)
@@ -192,7 +196,8 @@ impl<O: Observer> Simulation<'_, O> {
     /// What came to an output behind what its link has taken gets in, or not.
     fn admit_behind(&mut self, now: Nanos, number: usize) {
         let (output, mut drops) = self.output(number);
-        if let Discipline::Scheduler(scheduler, ties) = &mut output.discipline {
+        if let Discipline::Scheduler(scheduled) = &mut output.discipline {
+            let Scheduled { scheduler, ties } = &mut **scheduled;
             ties.admit_behind(&mut **scheduler, |scheduler, packet| {
                 scheduler.enqueue(now, packet, &mut drops);
             });
@@ -377,10 +382,10 @@ impl<O: Observer> Simulation<'_, O> {
         })?;
         let transit = &self.transits[key];
         let next = self.topology.after(transit.at)?.output();
-        let output = &self.topology.outputs[next];
-        let is_known = matches!(output.discipline, Discipline::Arrival);
-        let is_alone = output.fed_by == FedBy::Link(number as u32);
-        (is_known && is_alone).then_some((key, next))
+        let discipline = &self.topology.outputs[next].discipline;
+        let is_alone =
+            matches!(discipline, Discipline::Arrival(FedBy::Link(link)) if *link == number as u32);
+        is_alone.then_some((key, next))
     }
 
     /// A packet comes to an output before its time, with all that came there before it known, and is sent: tells
@@ -406,7 +411,7 @@ impl<O: Observer> Simulation<'_, O> {
         let Some((flight, next)) = output.land() else { return };
         self.agenda.set(self.slots.slot(Event::Wire(number)), next.unwrap_or(Nanos::MAX));
         let packet = flight.packet();
-        let input = output.input.as_mut();
+        let input = self.topology.inputs.get_mut(number).and_then(Option::as_mut);
         let sent_in = input.and_then(|input| input.receive(now, flight.ds, packet.is_none()));
         let Some(key) = packet else { return };
         let transit = &mut self.transits[key];

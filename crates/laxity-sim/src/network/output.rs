@@ -11,7 +11,8 @@ use super::tail::Tail;
 use super::ties::Ties;
 use super::wire::Wire;
 
-/// Where a node sends packets over one link.
+/// Where a node sends packets over one link: two lines of memory.
+#[repr(align(64))]
 pub(super) struct Output {
     pub link: Link,
     /// Propagation.
@@ -26,10 +27,6 @@ pub(super) struct Output {
     /// The number of its loop, if backlogged sources wait for what it sends: nothing is known then of what
     /// it sends before it does.
     pub closed_loop: Option<u32>,
-    /// Where the link ends at a node that is in step with this one.
-    pub input: Option<Box<Input>>,
-    /// Where packets come from.
-    pub fed_by: FedBy,
     /// Whether there are outputs that it alone feeds, and of which departures are known on arrival.
     pub feeds_alone: bool,
     /// Whether what it sends arrives after its delay, in this part of the network, and where anything else may come
@@ -37,6 +34,8 @@ pub(super) struct Output {
     pub is_plain: bool,
     wire: VecDeque<Flight>,
 }
+
+const _: () = assert!(size_of::<Output>() == 128);
 
 /// What packets come to an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,13 +60,20 @@ impl FedBy {
 
 /// What orders the packets that wait.
 pub(super) enum Discipline {
-    /// They leave in the order in which they come, so that departures are known on arrival.
-    Arrival,
+    /// They leave in the order in which they come, so that departures are known on arrival. With where packets come
+    /// from.
+    Arrival(FedBy),
     /// The same, as far as queues have room.
     Tail(Box<Tail>),
-    Scheduler(Box<dyn Scheduler + Send>, Box<Ties>),
+    Scheduler(Box<Scheduled>),
     /// Time-driven priority.
     Frames(Box<Frames>),
+}
+
+/// A scheduler, and who gets in of those that come at one instant.
+pub(super) struct Scheduled {
+    pub scheduler: Box<dyn Scheduler + Send>,
+    pub ties: Ties,
 }
 
 /// A packet under way.
@@ -108,8 +114,6 @@ impl Output {
             discipline,
             peculiar: None,
             closed_loop: None,
-            input: None,
-            fed_by: FedBy::Nothing,
             feeds_alone: false,
             is_plain: false,
             wire,
@@ -152,12 +156,12 @@ impl Output {
     }
 
     /// What was counted of frames here, where the output and its input are, if there are any.
-    pub fn frame_counts(&self) -> Option<FrameCounts> {
+    pub fn frame_counts(&self, input: Option<&Input>) -> Option<FrameCounts> {
         let sent = match &self.discipline {
             Discipline::Frames(frames) => Some(frames.counts),
-            Discipline::Arrival | Discipline::Tail(_) | Discipline::Scheduler(..) => None,
+            Discipline::Arrival(_) | Discipline::Tail(_) | Discipline::Scheduler(_) => None,
         };
-        let received = self.input.as_ref().map(|input| input.counts());
+        let received = input.map(Input::counts);
         sent.into_iter().chain(received).reduce(FrameCounts::plus)
     }
 
@@ -165,8 +169,8 @@ impl Output {
     pub fn ties(&self) -> Option<&Ties> {
         match &self.discipline {
             Discipline::Tail(tail) => Some(&tail.ties),
-            Discipline::Scheduler(_, ties) => Some(ties),
-            Discipline::Arrival | Discipline::Frames(_) => None,
+            Discipline::Scheduler(scheduled) => Some(&scheduled.ties),
+            Discipline::Arrival(_) | Discipline::Frames(_) => None,
         }
     }
 
@@ -179,7 +183,7 @@ impl Output {
     pub fn touch_queue(&self) -> u64 {
         let queue = match &self.discipline {
             Discipline::Tail(tail) => tail.touch(),
-            Discipline::Arrival | Discipline::Scheduler(..) | Discipline::Frames(_) => 0,
+            Discipline::Arrival(_) | Discipline::Scheduler(_) | Discipline::Frames(_) => 0,
         };
         queue ^ self.wire.back().map_or(0, |last| last.arrival.0)
     }

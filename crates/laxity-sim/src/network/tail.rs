@@ -13,6 +13,7 @@ use super::ties::{Room, Ties};
 use super::transit::Transit;
 
 /// A queue of packets whose transmissions are settled, and which are here as long as they take room.
+#[repr(align(64))]
 pub(super) struct Tail {
     line: Line,
     /// When the transmissions begin of those that are queued, in order.
@@ -118,8 +119,7 @@ impl Tail {
 
     /// Looks at what the next packet needs.
     pub fn touch(&self) -> u64 {
-        let [first, last] = [self.starts.front(), self.starts.back()];
-        [first, last].into_iter().flatten().fold(0, |seen, settled| seen ^ settled.start.0)
+        self.starts.back().map_or(0, |last| last.start.0)
     }
 }
 

@@ -15,7 +15,7 @@ use rand::RngExt;
 
 use super::clock::NodeClock;
 use super::frames::{Frames, Input};
-use super::output::{Discipline, FedBy, Output};
+use super::output::{Discipline, FedBy, Output, Scheduled};
 use super::regulators::Regulators;
 use super::simulation::{Here, hop_of};
 use super::tail::Tail;
@@ -31,6 +31,8 @@ pub(super) struct Topology<'a> {
     /// What comes to every output, where anything is known of that.
     paths: Option<&'a Paths>,
     pub outputs: Vec<Output>,
+    /// By output, where its link ends at a node that is in step with it; empty where there are no frames.
+    pub inputs: Vec<Option<Input>>,
     /// All routes, one behind another.
     pub routes: Vec<Step>,
     /// By the same positions; empty where nothing is reserved.
@@ -88,6 +90,7 @@ impl<'a> Topology<'a> {
             here,
             paths,
             outputs: Vec::new(),
+            inputs: Vec::new(),
             routes: Vec::new(),
             framing: Vec::new(),
             regulators: Regulators::new(on.on),
@@ -130,8 +133,10 @@ impl<'a> Topology<'a> {
             for (place, &hop) in path.iter().enumerate() {
                 let known = known.map(|(paths, outputs)| (paths, outputs[place]));
                 let output = self.output(hop, known, &mut private);
-                let fed = &mut self.outputs[output as usize].fed_by;
-                *fed = fed.and(before.replace(output));
+                let before = before.replace(output);
+                if let Discipline::Arrival(fed) = &mut self.outputs[output as usize].discipline {
+                    *fed = fed.and(before);
+                }
                 if let Some(reserved) = &self.reserved {
                     let (forwarding_delay, edge_flow) =
                         if acks { (0, None) } else { reserved.step(class, place) };
@@ -167,9 +172,8 @@ impl<'a> Topology<'a> {
         self.routes.shrink_to_fit();
         self.regulators.close();
         for number in 0..self.outputs.len() {
-            let Output {
-                discipline: Discipline::Arrival, fed_by: FedBy::Link(link), books, ..
-            } = self.outputs[number]
+            let Output { discipline: Discipline::Arrival(FedBy::Link(link)), books, .. } =
+                self.outputs[number]
             else {
                 continue;
             };
@@ -178,7 +182,8 @@ impl<'a> Topology<'a> {
             }
             let feeding = &mut self.outputs[link as usize];
             let is_plain = feeding.peculiar.as_ref().is_none_or(|wire| wire.is_plain());
-            feeding.feeds_alone |= feeding.input.is_none() && is_plain && !self.here.is_told;
+            let has_input = self.inputs.get(link as usize).is_some_and(Option::is_some);
+            feeding.feeds_alone |= !has_input && is_plain && !self.here.is_told;
         }
         let is_regulated = !self.regulators.is_empty();
         for output in &mut self.outputs {
@@ -206,7 +211,7 @@ impl<'a> Topology<'a> {
         let is_here = self.here.has(from);
         let discipline = match is_here {
             true => self.discipline_for(hop, known, number),
-            false => Discipline::Arrival,
+            false => Discipline::Arrival(FedBy::Nothing),
         };
         let lands_in = self.here.partition.part(to);
         let books = books_of(hop) as u32;
@@ -214,8 +219,9 @@ impl<'a> Topology<'a> {
         if is_here {
             output.peculiar = Wire::new(link, |purpose| self.drawn(purpose, number)).map(Box::new);
         }
-        if self.here.has(to) {
-            output.input = self.input(hop).map(Box::new);
+        if self.on.framed().is_some() {
+            let input = self.here.has(to).then(|| self.input(hop)).flatten();
+            self.inputs.push(input);
         }
         if self.backlogged.contains(&hop) {
             output.closed_loop = Some(self.loops);
@@ -261,10 +267,12 @@ impl<'a> Topology<'a> {
     /// The discipline of the output of this number, which sees the plan like this.
     fn discipline(&self, hop: Hop, here: &Plan, number: u32) -> Discipline {
         let seed = self.drawn(0, number).random();
-        let queued = |scheduler| Discipline::Scheduler(scheduler, Box::new(self.ties(number)));
+        let queued = |scheduler| {
+            Discipline::Scheduler(Box::new(Scheduled { scheduler, ties: self.ties(number) }))
+        };
         match here.scheduler {
             SchedulerSpec::Fifo if here.limits_nothing() && !self.backlogged.contains(&hop) => {
-                Discipline::Arrival
+                Discipline::Arrival(FedBy::Nothing)
             }
             // Who listens is told of a packet when it is sent.
             SchedulerSpec::Fifo

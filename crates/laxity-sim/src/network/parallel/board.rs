@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use laxity::units::Nanos;
 
 use super::barrier::Line;
-use super::log::{Log, tell};
+use super::log::{Log, Told, tell};
 use super::mail::Mail;
 use crate::record::Observer;
 
@@ -57,7 +57,7 @@ impl Board {
             events: AtomicU64::new(0),
             hops: AtomicU64::new(0),
             mail: (0..parts).map(|_| Line::default()).collect(),
-            log: Line(Mutex::new(Log::new(is_told))),
+            log: Line::default(),
         };
         Board { parts: (0..parts).map(|_| Line(posted())).collect(), is_told }
     }
@@ -70,7 +70,7 @@ impl Board {
         standing: &Standing,
         free: impl Iterator<Item = Nanos>,
         outbox: &mut [Mail],
-        log: &mut Log,
+        told: &mut impl Told,
     ) {
         let Line(posted) = &self.parts[part];
         for (([first, later], mail), free) in posted.sent.iter().zip(&*outbox).zip(free) {
@@ -87,9 +87,7 @@ impl Board {
                 swap(mail, &mut lock(&place.0));
             }
         }
-        if self.is_told {
-            swap(log, &mut lock(&posted.log.0));
-        }
+        told.post(&posted.log.0);
     }
 
     /// What all have posted to a part, part by part; who takes it leaves it empty.
@@ -151,6 +149,6 @@ impl Board {
 }
 
 /// Nobody leaves anything half done.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,56 +1,67 @@
 //! What an observer is to hear of the parts of a network.
 
+use std::mem::swap;
 use std::ops::{Deref, DerefMut};
+use std::sync::Mutex;
 
 use laxity::packet::Packet;
 use laxity::units::Nanos;
 
+use super::board::lock;
 use crate::record::{Observer, Record};
 
-/// What happened in a part of a network, event by event, if anybody listens.
+/// What a part of a network tells.
+pub(in crate::network) trait Told: Observer + Default {
+    /// What was told since the last time belongs to this event.
+    fn close(&mut self, now: Nanos, slot: usize);
+
+    /// All of it is posted, and what was posted before, which is told, taken back.
+    fn post(&mut self, posted: &Mutex<Log>);
+}
+
+/// Where nobody listens.
+impl Told for () {
+    fn close(&mut self, _: Nanos, _: usize) {}
+
+    fn post(&mut self, _: &Mutex<Log>) {}
+}
+
+/// What happened in a part of a network, event by event.
+#[derive(Default)]
 pub(in crate::network) struct Log {
-    is_told: bool,
-    told: Vec<Told>,
+    told: Vec<What>,
     /// The time and the slot of each event that anything is told of, and how much is told before its end.
     events: Vec<(Nanos, usize, usize)>,
 }
 
-enum Told {
+enum What {
     Record(Record),
     Delivered(Packet, u64, Nanos),
 }
 
 impl Observer for Log {
     fn record(&mut self, record: &Record) {
-        if self.is_told {
-            self.told.push(Told::Record(*record));
-        }
+        self.told.push(What::Record(*record));
     }
 
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
-        if self.is_told {
-            self.told.push(Told::Delivered(*packet, bytes, now));
-        }
-    }
-
-    fn listens(&self) -> bool {
-        self.is_told
+        self.told.push(What::Delivered(*packet, bytes, now));
     }
 }
 
-impl Log {
-    /// Before anything has happened.
-    pub fn new(is_told: bool) -> Self {
-        Log { is_told, told: Vec::new(), events: Vec::new() }
-    }
-
-    /// What was told since the last one belongs to this event.
-    pub fn close(&mut self, now: Nanos, slot: usize) {
-        if self.is_told && self.told.len() > self.events.last().map_or(0, |&(.., end)| end) {
+impl Told for Log {
+    fn close(&mut self, now: Nanos, slot: usize) {
+        if self.told.len() > self.events.last().map_or(0, |&(.., end)| end) {
             self.events.push((now, slot, self.told.len()));
         }
     }
 
+    fn post(&mut self, posted: &Mutex<Log>) {
+        swap(self, &mut lock(posted));
+    }
+}
+
+impl Log {
     fn clear(&mut self) {
         self.told.clear();
         self.events.clear();
@@ -75,8 +86,8 @@ pub(super) fn tell(logs: &mut [impl DerefMut<Target = Log>], observer: &mut impl
         let end = logs[part].events[event].2;
         for told in &logs[part].told[from..end] {
             match told {
-                Told::Record(record) => observer.record(record),
-                Told::Delivered(packet, bytes, now) => observer.delivered(packet, *bytes, *now),
+                What::Record(record) => observer.record(record),
+                What::Delivered(packet, bytes, now) => observer.delivered(packet, *bytes, *now),
             }
         }
         next[part] = (event + 1, end);

@@ -10,7 +10,7 @@ use super::barrier::Barrier;
 use super::board::{Board, Standing};
 use super::cores::Cores;
 use super::exits::Exits;
-use super::log::Log;
+use super::log::{Log, Told};
 use super::mail::{Flight, Mail};
 use super::windows::Windows;
 use super::{Ended, NetworkRun, Partition, Place};
@@ -44,16 +44,23 @@ impl<'a> Together<'a> {
 
     /// Simulates; `lead` hears of every window and may stop it.
     pub fn simulate(&self, lead: Lead<'_>) -> Result<Vec<Part>, SimError> {
+        match self.is_told {
+            true => self.simulate_and_tell::<Log>(lead),
+            false => self.simulate_and_tell::<()>(lead),
+        }
+    }
+
+    fn simulate_and_tell<T: Told>(&self, lead: Lead<'_>) -> Result<Vec<Part>, SimError> {
         let cores = &Cores::others();
         let parts = std::thread::scope(|scope| {
             let others = (1..self.partition.parts).map(|part| {
                 scope.spawn(move || {
                     cores.begin_on(part as usize - 1);
-                    self.part(part, &mut |_, _| ControlFlow::Continue(()))
+                    self.part::<T>(part, &mut |_, _| ControlFlow::Continue(()))
                 })
             });
             let others: Vec<_> = others.collect();
-            let first = self.part(0, lead);
+            let first = self.part::<T>(0, lead);
             let others = others
                 .into_iter()
                 .map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
@@ -66,11 +73,11 @@ impl<'a> Together<'a> {
     }
 
     /// Simulates a part of the network; none if the run has failed.
-    fn part(&self, part: u32, lead: Lead<'_>) -> Option<Part> {
+    fn part<T: Told>(&self, part: u32, lead: Lead<'_>) -> Option<Part> {
         let here = Here { partition: self.partition, part, is_told: self.is_told };
-        let mut log = Log::new(self.is_told);
+        let mut told = T::default();
         let present = self.barrier.unless_kept();
-        let new = Simulation::new(self.run, here, &mut log);
+        let new = Simulation::new(self.run, here, &mut told);
         let ended = new.and_then(|simulation| self.windows(simulation, lead));
         match ended {
             Ok(ended) => {
@@ -86,9 +93,9 @@ impl<'a> Together<'a> {
     }
 
     /// Simulates window by window; none if another thread has failed.
-    fn windows(
+    fn windows<T: Told>(
         &self,
-        mut simulation: Simulation<'_, Log>,
+        mut simulation: Simulation<'_, T>,
         lead: Lead<'_>,
     ) -> Result<Option<Part>, SimError> {
         let (part, end) = (simulation.here.part as usize, simulation.end);
@@ -120,7 +127,7 @@ impl<'a> Together<'a> {
     }
 }
 
-impl Simulation<'_, Log> {
+impl<T: Told> Simulation<'_, T> {
     /// Does what happens before `until`; tells how much that was.
     fn window(&mut self, until: Nanos) -> Result<u64, SimError> {
         let ends_early = self.run.ends_early();
