@@ -10,7 +10,7 @@ use super::barrier::Barrier;
 use super::board::{Board, Standing};
 use super::cores::Cores;
 use super::exits::Exits;
-use super::log::{Log, Told};
+use super::log::{Log, Nobody, Told};
 use super::mail::{Flight, Mail};
 use super::windows::Windows;
 use super::{Ended, NetworkRun, Partition, Place};
@@ -46,7 +46,7 @@ impl<'a> Together<'a> {
     pub fn simulate(&self, lead: Lead<'_>) -> Result<Vec<Part>, SimError> {
         match self.is_told {
             true => self.simulate_and_tell::<Log>(lead),
-            false => self.simulate_and_tell::<()>(lead),
+            false => self.simulate_and_tell::<Nobody>(lead),
         }
     }
 

@@ -40,7 +40,7 @@ impl<'a> Windows<'a> {
             self.until.fill(least);
             return least;
         }
-        // All go on by the same time, or one would wait while another goes ahead.
+        // All go on by about as much: each as far as it may, they would take turns in waiting for one another.
         let begins: Vec<Nanos> = self.until.iter().map(|until| first.max(*until)).collect();
         let ahead = begins.iter().zip(&limits).map(|(begin, limit)| limit.saturating_sub(*begin));
         let mean = Nanos(ahead.map(|ahead| ahead.0 / limits.len() as u64).sum());
@@ -51,7 +51,7 @@ impl<'a> Windows<'a> {
         self.until[part]
     }
 
-    /// Before when nothing can come to each part that is not posted.
+    /// When something may come to each part at the soonest that is not posted yet.
     fn limits(&self, board: &Board, first: Nanos) -> Vec<Nanos> {
         let parts = self.until.len();
         let others = |part: usize| (0..parts).filter(move |other| *other != part);
@@ -59,6 +59,7 @@ impl<'a> Windows<'a> {
             let delay = self.partition.delay(from, to);
             board.free(from, to).max(sets_out.saturating_add(delay))
         };
+        // What happens next in a part is known there, is posted to it, or follows from what is first of all.
         let happens = |part: usize| {
             let posted = others(part).map(|other| board.sent(other, part));
             let unposted = others(part).map(|other| arrives(other, part, first));
