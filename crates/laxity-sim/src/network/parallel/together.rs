@@ -120,7 +120,7 @@ impl<'a> Together<'a> {
                 simulation.end = if ends_before { board.last() } else { end };
                 break;
             }
-            events = simulation.window(windows.next(board, part))?;
+            events = simulation.window(windows.next(board, next, part))?;
         }
         let waiting = simulation.close();
         Ok(Some((simulation.into_ended(), waiting)))

@@ -28,10 +28,9 @@ impl<'a> Windows<'a> {
         Windows { partition, end, is_told, until: vec![Nanos::ZERO; partition.parts as usize] }
     }
 
-    /// How far a part goes by what all have posted.
-    pub fn next(&mut self, board: &Board, part: usize) -> Nanos {
+    /// How far a part goes by what all have posted, of which this is what happens first.
+    pub fn next(&mut self, board: &Board, first: Nanos, part: usize) -> Nanos {
         let Partition { lookahead, .. } = *self.partition;
-        let first = board.next();
         let limits = self.limits(board, first);
         let most = first.saturating_add(Nanos(lookahead.0.saturating_mul(LONGEST))).min(self.end);
         let limits: Vec<Nanos> = limits.into_iter().map(|limit| limit.min(most)).collect();
