@@ -201,6 +201,15 @@ mod tests {
         Axis { key: key(of), values: values.iter().map(|value| value.to_string()).collect() }
     }
 
+    /// Zero has no logarithm that says how many digits there are.
+    #[test]
+    fn values_are_written_to_six_digits() {
+        let range = Range::new("0.0", "123.456", false).unwrap();
+        assert_eq!(range.at(0.0), "0.000000");
+        assert_eq!(range.at(1.0), "123.456");
+        assert_eq!(range.at(0.001), "0.123456");
+    }
+
     #[test]
     fn each_value_comes_with_each_other() {
         let mut space = Space {
