@@ -3,7 +3,8 @@
 //!
 //! Every output of every node has a link and a scheduler of its own. A packet arrives at an output,
 //! waits, is sent, and propagates to the next output of its path. Where nothing but the order of
-//! arrival counts, a packet's departure is known when it arrives, and takes one event a hop;
+//! arrival counts, a packet's departure is known when it arrives, and takes one event a hop, or none
+//! where nothing else comes, not even at the ends of connections that have links of their own;
 //! elsewhere the link chooses when it is free, having seen every arrival of that instant. Under
 //! time-driven priority nodes go by clocks of their own, and know the frames of packets only by the
 //! marks that these carry.
@@ -17,6 +18,7 @@ mod connections;
 mod ended;
 mod endpoints;
 mod flow;
+mod foreseen;
 mod forward;
 mod frames;
 mod losses;
@@ -125,12 +127,13 @@ impl<'a, O: Observer> Simulation<'a, O> {
             slots: Slots { sources: 0, outputs: 0, flows: 0, loops: 0 },
             ahead: Ahead::default(),
             tied: Vec::new(),
+            foreseen: Vec::new(),
             outbox: (0..here.partition.parts).map(|_| Default::default()).collect(),
             hops: 0,
             observer,
         };
         let begins = simulation.connect()?;
-        simulation.topology.find_alone();
+        simulation.topology.find_alone(run.ends_early());
         simulation.begin(begins)?;
         Ok(simulation)
     }
@@ -194,6 +197,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             let next = self.agenda.next();
             if !self.tied.is_empty() && next.is_none_or(|(_, time)| time > present) {
                 self.settle(present);
+                self.answer_ahead();
                 continue;
             }
             let Some((slot, now)) = next.filter(|(_, time)| *time < until) else { break };
@@ -210,6 +214,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 Event::Retry(number) => self.retry(now, number),
                 Event::Choice(output) => self.choose(now, output),
             }
+            self.answer_ahead();
             if after(self, now, slot)? {
                 break;
             }

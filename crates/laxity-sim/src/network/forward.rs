@@ -9,6 +9,7 @@ use laxity_plan::model::Hop;
 use super::agenda::Event;
 use super::carried::HopBooks;
 use super::flow::Flow;
+use super::foreseen::Foreseen;
 use super::frames::Next;
 use super::output::{Discipline, FedBy, Output, Scheduled};
 use super::simulation::{Simulation, hop_of};
@@ -317,35 +318,63 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
-    /// What a link has sent is under way, and then held if it is regulated, unless it is lost, up to the next output at
-    /// which anything else may come before it.
+    /// What a link has sent is under way, up to where anything else may come before it.
     fn launch_far(&mut self, departure: Nanos, number: usize, packet: Option<u32>, ds: u8) {
-        let (mut departure, mut number) = (departure, number);
-        loop {
-            let output = &mut self.topology.outputs[number];
-            let mut arrival = departure.saturating_add(output.delay);
-            if let Some(wire) = &mut output.peculiar {
-                match wire.next(arrival) {
-                    Some(Arrivals { first, copy: None }) => arrival = first,
-                    Some(arrivals) => return self.travel_twice(number, packet, arrivals, ds),
-                    None => return packet.into_iter().for_each(|packet| self.lose(packet)),
+        if let Some(arrival) = self.propagate(departure, number, packet, ds) {
+            self.proceed(number, arrival, packet, ds);
+        }
+    }
+
+    /// What comes over a link goes on as far as nothing else may come before it.
+    pub(super) fn proceed(&mut self, number: usize, arrival: Nanos, packet: Option<u32>, ds: u8) {
+        let (mut arrival, mut number) = (arrival, number);
+        while let Some((key, next)) = self.onward(number, packet, arrival) {
+            let Some(departure) = self.pass(next, key, arrival) else { return };
+            let Some(arrives) = self.propagate(departure, next, packet, ds) else { return };
+            (arrival, number) = (arrives, next);
+        }
+        match packet {
+            Some(key) if self.topology.outputs[number].answers_ahead => {
+                self.foreseen.push(Foreseen { number: number as u32, arrival, key });
+            }
+            _ => self.approach(number, arrival, packet, ds),
+        }
+    }
+
+    /// When what a link has sent arrives at its other end, and is held no longer if it is regulated; none if it is lost,
+    /// has been doubled, or goes to another part of the network.
+    fn propagate(
+        &mut self,
+        departure: Nanos,
+        number: usize,
+        packet: Option<u32>,
+        ds: u8,
+    ) -> Option<Nanos> {
+        let output = &mut self.topology.outputs[number];
+        let mut arrival = departure.saturating_add(output.delay);
+        if let Some(wire) = &mut output.peculiar {
+            match wire.next(arrival) {
+                Some(Arrivals { first, copy: None }) => arrival = first,
+                Some(arrivals) => {
+                    self.travel_twice(number, packet, arrivals, ds);
+                    return None;
+                }
+                None => {
+                    packet.into_iter().for_each(|packet| self.lose(packet));
+                    return None;
                 }
             }
-            if let Some(key) = packet
-                && !self.topology.regulators.is_empty()
-            {
-                arrival = self.topology.regulators.release(&self.transits[key], arrival);
-            }
-            let output = &self.topology.outputs[number];
-            if output.lands_in != self.here.part {
-                return self.travel(number, packet, arrival, ds);
-            }
-            let Some((key, next)) = self.onward(number, packet, arrival) else {
-                return self.approach(number, arrival, packet, ds);
-            };
-            let Some(left) = self.pass(next, key, arrival) else { return };
-            (departure, number) = (left, next);
         }
+        if let Some(key) = packet
+            && !self.topology.regulators.is_empty()
+        {
+            arrival = self.topology.regulators.release(&self.transits[key], arrival);
+        }
+        if self.topology.outputs[number].lands_in != self.here.part {
+            self.travel(number, packet, arrival, ds);
+            return None;
+        }
+        Some(arrival)
     }
 
     /// A packet is on its way to the other end of a link, wherever that is.
@@ -419,6 +448,11 @@ impl<O: Observer> Simulation<'_, O> {
             transit.at += 1;
             return self.arrive(now, key, sent_in, false);
         }
+        self.come_to_end(now, key);
+    }
+
+    /// A packet comes to where it goes.
+    pub(super) fn come_to_end(&mut self, now: Nanos, key: u32) {
         let (transit, ack) = self.transits.remove(key);
         match (transit.body, ack) {
             (Body::Ack { transfer, .. } | Body::Selective { transfer, .. }, Some(ack)) => {

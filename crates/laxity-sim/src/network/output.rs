@@ -29,6 +29,9 @@ pub(super) struct Output {
     pub closed_loop: Option<u32>,
     /// Whether there are outputs that it alone feeds, and of which departures are known on arrival.
     pub feeds_alone: bool,
+    /// Whether its packets are of one connection and end their way here, at a host whose answers set out where nothing
+    /// but the order of arrival counts: they are known when a packet is.
+    pub answers_ahead: bool,
     /// Whether what it sends arrives after its delay, in this part of the network, and where anything else may come
     /// before it.
     pub is_plain: bool,
@@ -115,6 +118,7 @@ impl Output {
             peculiar: None,
             closed_loop: None,
             feeds_alone: false,
+            answers_ahead: false,
             is_plain: false,
             wire,
         }
@@ -148,6 +152,16 @@ impl Output {
             self.wire.clear();
         }
         Some((flight, next))
+    }
+
+    /// Whether packets arrive in the order in which they are sent, and once, if at all.
+    pub fn keeps_order(&self) -> bool {
+        self.peculiar.as_ref().is_none_or(|wire| wire.keeps_order())
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_clear(&self) -> bool {
+        self.wire.is_empty()
     }
 
     /// Whether it sends padding, even if nothing ever comes.

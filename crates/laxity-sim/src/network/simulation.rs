@@ -11,6 +11,7 @@ use super::ahead::Ahead;
 use super::carried::HopBooks;
 use super::connections::Connections;
 use super::flow::{ClassBooks, Flow};
+use super::foreseen::Foreseen;
 use super::parallel::Mail;
 use super::partition::Partition;
 use super::run::NetworkRun;
@@ -43,6 +44,8 @@ pub(super) struct Simulation<'a, O> {
     pub ahead: Ahead,
     /// The outputs at which packets came together at this instant, where departures are known on arrival.
     pub tied: Vec<u32>,
+    /// What is known to come to hosts that answer before their time.
+    pub foreseen: Vec<Foreseen>,
     pub hops: u64,
     pub observer: &'a mut O,
     /// Which part of the network this is.

@@ -1,5 +1,6 @@
 mod bounds;
 mod ending;
+mod foreseen;
 mod l4s;
 mod one_link;
 mod phases;

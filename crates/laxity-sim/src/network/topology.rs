@@ -122,30 +122,62 @@ impl<'a> Topology<'a> {
     pub fn lay(&mut self, class: ClassId, path: &[Hop], returns: bool) -> [Range<u32>; 2] {
         let mut private = HashMap::new();
         let back: Vec<Hop> = path.iter().rev().map(|hop| hop.reversed()).collect();
-        [(path, false), (if returns { &back } else { &[] }, true)].map(|(path, acks)| {
-            let from = self.routes.len() as u32;
-            let known = self.paths.and_then(|paths| {
-                let number = paths.route(class, path, acks)?;
-                Some((paths, &paths.routes[number].outputs))
-            });
-            let mut before = None;
-            self.regulators.lay(self.on.on, class, path);
-            for (place, &hop) in path.iter().enumerate() {
-                let known = known.map(|(paths, outputs)| (paths, outputs[place]));
-                let output = self.output(hop, known, &mut private);
-                let before = before.replace(output);
-                if let Discipline::Arrival(fed) = &mut self.outputs[output as usize].discipline {
-                    *fed = fed.and(before);
-                }
-                if let Some(reserved) = &self.reserved {
-                    let (forwarding_delay, edge_flow) =
-                        if acks { (0, None) } else { reserved.step(class, place) };
-                    self.framing.push(Framing { forwarding_delay, edge_flow });
-                }
-                self.routes.push(Step::new(output, place + 1 == path.len()));
+        let back = if returns { &back[..] } else { &[] };
+        let routes = [(path, false), (back, true)]
+            .map(|(path, acks)| self.lay_one(class, path, acks, &mut private));
+        if returns && self.on.plan.classes[class.index()].arrival.is_none() {
+            self.find_answers(&routes);
+        }
+        routes
+    }
+
+    fn lay_one(
+        &mut self,
+        class: ClassId,
+        path: &[Hop],
+        acks: bool,
+        private: &mut HashMap<Hop, u32>,
+    ) -> Range<u32> {
+        let from = self.routes.len() as u32;
+        let known = self.paths.and_then(|paths| {
+            let number = paths.route(class, path, acks)?;
+            Some((paths, &paths.routes[number].outputs))
+        });
+        let mut before = None;
+        self.regulators.lay(self.on.on, class, path);
+        for (place, &hop) in path.iter().enumerate() {
+            let known = known.map(|(paths, outputs)| (paths, outputs[place]));
+            let output = self.output(hop, known, private);
+            let before = before.replace(output);
+            if let Discipline::Arrival(fed) = &mut self.outputs[output as usize].discipline {
+                *fed = fed.and(before);
             }
-            from..self.routes.len() as u32
-        })
+            if let Some(reserved) = &self.reserved {
+                let (forwarding_delay, edge_flow) =
+                    if acks { (0, None) } else { reserved.step(class, place) };
+                self.framing.push(Framing { forwarding_delay, edge_flow });
+            }
+            self.routes.push(Step::new(output, place + 1 == path.len()));
+        }
+        from..self.routes.len() as u32
+    }
+
+    /// Finds the ends of a connection that may answer before their time, since nothing else passes the links to and from
+    /// them, and no meter. A private link is passed by one connection, but it may be passed more than once.
+    fn find_answers(&mut self, [there, back]: &[Range<u32>; 2]) {
+        let at = |step: u32| self.routes[step as usize].output();
+        let is_alone = |output: usize| {
+            let passes = there.clone().chain(back.clone()).filter(|step| at(*step) == output);
+            self.on.link(hop_of(self.outputs[output].books)).private && passes.count() == 1
+        };
+        let may_answer = |(route, answer): (&Range<u32>, &Range<u32>)| {
+            let [last, first] = [route.end - 1, answer.start].map(at);
+            let in_order = matches!(self.outputs[first].discipline, Discipline::Arrival(_));
+            (last, in_order && is_alone(last) && is_alone(first))
+        };
+        for (last, answers_ahead) in [(there, back), (back, there)].map(may_answer) {
+            self.outputs[last].answers_ahead = answers_ahead;
+        }
     }
 
     /// The node at which a hop begins.
@@ -167,7 +199,7 @@ impl<'a> Topology<'a> {
     /// Finds the outputs to which packets may come before their time, where departures are known on arrival
     /// and arrivals at departure, and those of which nothing like that is to be seen to. Who listens is told of
     /// everything in its time.
-    pub fn find_alone(&mut self) {
+    pub fn find_alone(&mut self, ends_early: bool) {
         (self.shared, self.seen) = Default::default();
         self.routes.shrink_to_fit();
         self.regulators.close();
@@ -181,14 +213,17 @@ impl<'a> Topology<'a> {
                 continue;
             }
             let feeding = &mut self.outputs[link as usize];
-            let is_plain = feeding.peculiar.as_ref().is_none_or(|wire| wire.is_plain());
             let has_input = self.inputs.get(link as usize).is_some_and(Option::is_some);
-            feeding.feeds_alone |= !has_input && is_plain && !self.here.is_told;
+            feeding.feeds_alone |= !has_input && feeding.keeps_order() && !self.here.is_told;
         }
         let is_regulated = !self.regulators.is_empty();
+        let is_watched = self.here.is_told || ends_early;
+        let may_answer = !is_watched && !is_regulated && self.inputs.is_empty();
         for output in &mut self.outputs {
+            output.answers_ahead &= may_answer && output.keeps_order();
             let is_far = output.feeds_alone || output.lands_in != self.here.part;
-            output.is_plain = output.peculiar.is_none() && !is_far && !is_regulated;
+            let is_known = is_far || output.answers_ahead;
+            output.is_plain = output.peculiar.is_none() && !is_known && !is_regulated;
         }
     }
 

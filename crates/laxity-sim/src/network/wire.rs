@@ -67,7 +67,7 @@ impl Wire {
     }
 
     /// Whether all that it does is to lose packets: the others arrive when they are expected, and once.
-    pub fn is_plain(&self) -> bool {
+    pub fn keeps_order(&self) -> bool {
         self.jitter.is_none() && self.reorder.is_none() && self.duplicate.is_none()
     }
 

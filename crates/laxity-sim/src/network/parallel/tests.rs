@@ -184,6 +184,82 @@ fn parts_of_large_networks_do_what_one_thread_does() {
     }
 }
 
+/// Hosts with links of their own answer before their time, and those of whom somebody hears do not.
+#[test]
+fn parts_of_dumbbells_do_what_one_thread_does() {
+    let dumbbell = r#"
+        version = 1
+        run.warm-up = "70ms"
+        link = { rate = "20mbit", delay = "ACCESS", max-packet = "1000b" }
+        scheduler.kind = "fifo"
+        class.a = {}
+        class.b = { arrival = { bucket = "9kB", rate = "2mbit" }, police = "demote" }
+        network.access = { between = ["s", "r"], private = true LOSS }
+        network.neck = { between = ["r", "t"], rate = "4mbit", delay = "NECK", scheduler = { kind = "fifo" QUEUE } }
+        network.exit = { between = ["t", "d"], private = true, delay = "EXIT" }
+        source = [
+            { class = "CLASS", model = "tcp", packet = "1000b", count = COUNT, path = PATH MORE },
+            { class = "a", model = "tcp", packet = "700b", path = ["d", "t", "r", "s"] },
+        ]
+    "#;
+    let delays = ["0s", "1ms", "1ms", "1777us", "7ms"];
+    let drawn: [(&str, &[&str]); 9] = [
+        ("ACCESS", &delays),
+        ("NECK", &delays),
+        ("EXIT", &delays),
+        (
+            "LOSS",
+            &[
+                "",
+                "",
+                ", loss = { share = 0.02 }",
+                ", jitter = \"1ms\"",
+                ", duplicate = { share = 0.1 }",
+            ],
+        ),
+        (
+            "QUEUE",
+            &[
+                "",
+                r#", queue = { kind = "droptail", limit = 9 }"#,
+                r#", queue = { kind = "red", min = 3, max = 9, limit = 20 }"#,
+            ],
+        ),
+        ("CLASS", &["a", "a", "a", "b"]),
+        ("COUNT", &["1", "3", "20"]),
+        (
+            "PATH",
+            &[
+                r#"["s", "r", "t", "d"]"#,
+                r#"["s", "r", "t", "d"]"#,
+                r#"["s", "r", "s"]"#,
+                r#"["s", "r", "s", "r", "t"]"#,
+                r#"["r", "s", "r", "t", "d", "t"]"#,
+            ],
+        ),
+        (
+            "MORE",
+            &[
+                "",
+                r#", delayed-acks = false, jitter = "0s""#,
+                r#", loss-detection = "rack-tlp", pacing = true"#,
+                r#", congestion = "bbr", jitter = "0s""#,
+                r#", transfer = "20kB", pause = "3ms""#,
+                r#", transfer = { exponential = "30kB" }, every = { exponential = "100ms" }, jitter = "0s""#,
+            ],
+        ),
+    ];
+    for seed in 0..100 {
+        let mut draw = generator(seed, 2, 0);
+        let mut text = dumbbell.to_owned();
+        for (name, values) in drawn {
+            text = text.replace(name, values.choose(&mut draw).unwrap());
+        }
+        let duration = draw.random_range(1..700_000_000);
+        agree(&text, seed, draw.random_range(1..=4), Some(Nanos(duration)));
+    }
+}
+
 /// What comes to a full queue leaves behind it: 25 packets wait for 8 ms each before a link of 1 ms.
 #[test]
 fn windows_are_longer_behind_a_queue() {

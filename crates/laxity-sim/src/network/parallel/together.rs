@@ -164,7 +164,8 @@ impl<T: Told> Simulation<'_, T> {
         for Flight { arrival, output, ds, is_packet } in mail.flights.drain(..) {
             let packet = if is_packet { packets.next() } else { None };
             let packet = packet.map(|(transit, ack)| self.transits.restore(transit, ack));
-            self.approach(output as usize, arrival, packet, ds);
+            self.proceed(output as usize, arrival, packet, ds);
         }
+        self.answer_ahead();
     }
 }
