@@ -27,19 +27,33 @@ impl HopBooks {
         HopBooks { books: Box::new(books), noted: Vec::new(), busy: Nanos::ZERO }
     }
 
-    /// A packet that came to the hop is sent, with its last bit at `departure`.
+    /// A packet that came to the hop is sent, with its last bit at `departure`, in a run that is measured from this time
+    /// on.
     #[inline]
-    pub fn sent(&mut self, transit: &Transit, departure: Nanos) {
-        let Transit { arrived: arrival, class, length, demoted, .. } = *transit;
-        self.noted.push(Carried { arrival, departure, class, length, demoted });
+    pub fn sent(&mut self, transit: &Transit, departure: Nanos, measured_from: Nanos) {
+        let Transit { arrived, class, length, demoted, .. } = *transit;
+        if arrived < measured_from {
+            return;
+        }
+        if demoted {
+            return self.enter_demoted(&transit.packet(arrived, 0), departure);
+        }
+        self.noted.push(Carried { class, length, delay: departure - arrived });
         if self.noted.len() == NOTED {
             self.enter();
         }
     }
 
+    #[cold]
+    fn enter_demoted(&mut self, packet: &Packet, departure: Nanos) {
+        self.books.arrived(packet);
+        self.books.dispatched(packet);
+        self.books.sent(packet, departure);
+    }
+
     /// Looks at what the next packet needs.
     pub fn touch(&self) -> u64 {
-        self.busy.0 ^ self.noted.last().map_or(0, |last| last.departure.0)
+        self.busy.0 ^ self.noted.last().map_or(0, |last| last.delay.0)
     }
 
     /// A packet that came to the hop is dropped.

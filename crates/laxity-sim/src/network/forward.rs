@@ -294,7 +294,7 @@ impl<O: Observer> Simulation<'_, O> {
         let until = departure.min(self.end);
         let from = start.max(self.measured_from);
         books.busy += until.saturating_sub(from);
-        books.sent(transit, departure);
+        books.sent(transit, departure, self.measured_from);
         self.hops += 1;
         if self.here.is_told {
             let packet = transit.packet(transit.arrived, key.into());
