@@ -19,7 +19,7 @@ pub(super) struct HopBooks {
 }
 
 /// How many packets are noted before they are all entered.
-const NOTED: usize = 32;
+const NOTED: usize = 64;
 
 impl HopBooks {
     /// Books of a hop over which nothing was sent.

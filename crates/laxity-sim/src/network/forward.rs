@@ -63,12 +63,11 @@ impl<O: Observer> Simulation<'_, O> {
         let transit = &self.transits[key];
         let output = &mut self.topology.outputs[number];
         let Discipline::Tail(tail) = &mut output.discipline else { return };
-        let is_first = self.tied.is_empty() || !tail.ties.any_together();
-        if is_alone && is_first && tail.enqueue(now, transit, output.link.free_at(), may_lead) {
+        let is_settled = self.tied.is_empty() || tail.is_settled();
+        if is_alone && is_settled && tail.enqueue(now, transit, output.link.free_at(), may_lead) {
             return self.follow(now, number, key);
         }
-        tail.ties.join(transit.packet(now, key.into()));
-        if is_first {
+        if tail.join(now, key, &self.transits) {
             self.tied.push(number as u32);
         }
     }
@@ -226,12 +225,19 @@ impl<O: Observer> Simulation<'_, O> {
     /// All that came to the tied outputs at this instant is there: it gets in, or not, and is sent.
     pub(super) fn settle(&mut self, now: Nanos) {
         while let Some(number) = self.tied.pop() {
-            let (output, mut drops) = self.output(number as usize);
+            let number = number as usize;
+            let output = &mut self.topology.outputs[number];
             let free_at = output.link.free_at();
+            let Discipline::Tail(tail) = &mut output.discipline else { continue };
+            if let Some(key) = tail.settle(now, free_at, &self.transits) {
+                self.follow(now, number, key);
+                continue;
+            }
+            let (output, mut drops) = self.output(number);
             if let Discipline::Tail(tail) = &mut output.discipline {
                 tail.admit(now, free_at, &mut drops);
             }
-            self.follow_all(now, number as usize);
+            self.follow_all(now, number);
         }
     }
 

@@ -2,6 +2,7 @@
 //! their tails.
 
 use std::collections::VecDeque;
+use std::mem::replace;
 
 use laxity::aqm::Limit;
 use laxity::packet::{ClassId, Packet};
@@ -10,17 +11,30 @@ use laxity::units::Nanos;
 use laxity_plan::Tails;
 
 use super::ties::{Room, Ties};
-use super::transit::Transit;
+use super::transit::{Transit, Transits};
 
-/// A queue of packets whose transmissions are settled, and which are here as long as they take room.
-#[repr(align(64))]
+/// A queue of packets whose transmissions are settled, and which are here as long as they take room. What a packet needs
+/// that comes alone is its first line of memory.
+#[repr(C, align(64))]
 pub(super) struct Tail {
     line: Line,
     /// When the transmissions begin of those that are queued, in order.
     starts: VecDeque<Settled>,
+    coming: Coming,
     pub ties: Box<Ties>,
     /// What has got in and is to be sent.
     pub entered: Vec<Packet>,
+}
+
+const _: () = assert!(std::mem::offset_of!(Tail, coming) == 64);
+
+/// Who has come at this instant and is not let in yet.
+#[derive(Clone, Copy)]
+enum Coming {
+    Nobody,
+    One(u32),
+    /// They are among the ties.
+    Several,
 }
 
 /// What is known of a packet that waits.
@@ -34,8 +48,16 @@ struct Settled {
 enum Line {
     /// In the queue that all classes share.
     Shared(Queue),
-    /// In several queues; those of classes, of which some have none.
-    Several { queues: Vec<Queue>, queue_of: Vec<Option<usize>>, packets: usize },
+    /// In several queues.
+    Several(Box<Several>),
+}
+
+/// Queues of classes, of which some have none.
+struct Several {
+    queues: Vec<Queue>,
+    queue_of: Vec<Option<usize>>,
+    /// How many wait in all.
+    packets: usize,
 }
 
 struct Queue {
@@ -47,7 +69,7 @@ impl Tail {
     /// Nothing waits.
     pub fn new(tails: Tails, ties: Box<Ties>) -> Self {
         let (starts, entered) = (VecDeque::new(), Vec::new());
-        Tail { line: Line::new(tails), starts, ties, entered }
+        Tail { line: Line::new(tails), starts, coming: Coming::Nobody, ties, entered }
     }
 
     /// A packet comes to a link that is free again at `free_at`, alone unless it may lead others: whether it gets in at
@@ -82,12 +104,44 @@ impl Tail {
         !self.takes(now) && self.line.takes(class, length, Backlog::default())
     }
 
+    /// A packet comes at an instant at which others may; whether it is the first of them.
+    pub fn join(&mut self, now: Nanos, key: u32, transits: &Transits) -> bool {
+        let ties = &mut self.ties;
+        let mut tie = |key: u32| ties.join(transits[key].packet(now, key.into()));
+        match self.coming {
+            Coming::Nobody => self.coming = Coming::One(key),
+            Coming::One(first) => {
+                [first, key].into_iter().for_each(tie);
+                self.coming = Coming::Several;
+            }
+            Coming::Several => tie(key),
+        }
+        matches!(self.coming, Coming::One(_))
+    }
+
+    /// Whether nobody waits to be let in.
+    pub fn is_settled(&self) -> bool {
+        matches!(self.coming, Coming::Nobody)
+    }
+
+    /// Nobody comes at this instant any more: the packet that came alone, if it got in at once. Otherwise those that came
+    /// are to be admitted.
+    pub fn settle(&mut self, now: Nanos, free_at: Nanos, transits: &Transits) -> Option<u32> {
+        let Coming::One(key) = replace(&mut self.coming, Coming::Nobody) else { return None };
+        let transit = &transits[key];
+        if self.enqueue(now, transit, free_at, false) {
+            return Some(key);
+        }
+        self.ties.join(transit.packet(now, key.into()));
+        None
+    }
+
     /// What came together gets in, or not, before and behind what the link takes now, if it does. What got
     /// in is `entered`.
     pub fn admit(&mut self, now: Nanos, free_at: Nanos, drops: &mut impl DropSink) {
         self.catch_up(now);
         let (is_idle, takes) = (free_at <= now, self.takes(now));
-        let Tail { line, ties, starts, entered } = self;
+        let Tail { line, ties, starts, entered, .. } = self;
         ties.admit(now, is_idle || takes, line, |line, packet| line.enter(packet, entered, drops));
         if takes {
             if let Some(Settled { class, length, .. }) = starts.pop_front() {
@@ -117,7 +171,7 @@ impl Tail {
         }
     }
 
-    /// Looks at what the next packet needs.
+    /// Looks at what the next packet needs that comes alone.
     pub fn touch(&self) -> u64 {
         self.starts.back().map_or(0, |last| last.start.0)
     }
@@ -130,7 +184,7 @@ impl Line {
             [limit] if queue_of.iter().all(Option::is_some) => Line::Shared(queue(limit)),
             _ => {
                 let queues = limits.into_iter().map(queue).collect();
-                Line::Several { queues, queue_of, packets: 0 }
+                Line::Several(Box::new(Several { queues, queue_of, packets: 0 }))
             }
         }
     }
@@ -149,16 +203,16 @@ impl Line {
     fn takes(&self, class: ClassId, length: u32, ahead: Backlog) -> bool {
         let queue = match self {
             Line::Shared(queue) => Some(queue),
-            Line::Several { queues, queue_of, .. } => {
-                queue_of[class.index()].map(|queue| &queues[queue])
+            Line::Several(several) => {
+                several.queue_of[class.index()].map(|queue| &several.queues[queue])
             }
         };
         queue.is_none_or(|queue| queue.limit.has_room(queue.queued.and(ahead), length))
     }
 
     fn add(&mut self, class: ClassId, length: u32) {
-        if let Line::Several { packets, .. } = self {
-            *packets += 1;
+        if let Line::Several(several) = self {
+            several.packets += 1;
         }
         if let Some(queue) = self.queue_of(class) {
             queue.queued.add(length);
@@ -166,8 +220,8 @@ impl Line {
     }
 
     fn remove(&mut self, class: ClassId, length: u32) {
-        if let Line::Several { packets, .. } = self {
-            *packets -= 1;
+        if let Line::Several(several) = self {
+            several.packets -= 1;
         }
         if let Some(queue) = self.queue_of(class) {
             queue.queued.remove(length);
@@ -177,7 +231,10 @@ impl Line {
     fn queue_of(&mut self, class: ClassId) -> Option<&mut Queue> {
         match self {
             Line::Shared(queue) => Some(queue),
-            Line::Several { queues, queue_of, .. } => Some(&mut queues[queue_of[class.index()]?]),
+            Line::Several(several) => {
+                let Several { queues, queue_of, .. } = &mut **several;
+                Some(&mut queues[queue_of[class.index()]?])
+            }
         }
     }
 }
@@ -190,7 +247,7 @@ impl Room for Line {
     fn is_empty(&self) -> bool {
         match self {
             Line::Shared(queue) => queue.queued.packets == 0,
-            Line::Several { packets, .. } => *packets == 0,
+            Line::Several(several) => several.packets == 0,
         }
     }
 }
