@@ -4,7 +4,7 @@
 //! Every output of every node has a link and a scheduler of its own. A packet arrives at an output,
 //! waits, is sent, and propagates to the next output of its path. Where nothing but the order of
 //! arrival counts, a packet's departure is known when it arrives, and takes one event a hop, or none
-//! where nothing else comes, not even at the ends of connections that have links of their own;
+//! where packets come over one link alone, as at hosts that have links of their own;
 //! elsewhere the link chooses when it is free, having seen every arrival of that instant. Under
 //! time-driven priority nodes go by clocks of their own, and know the frames of packets only by the
 //! marks that these carry.

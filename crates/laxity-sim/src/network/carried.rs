@@ -8,7 +8,7 @@ use laxity::units::Nanos;
 use super::transit::Transit;
 
 /// The books of one direction of a link, brought up to date now and then: an account and its distribution of delays
-/// are many lines of memory, a note of what was carried is half of one.
+/// are many lines of memory, a note of what was carried is a quarter of one.
 #[repr(align(64))]
 pub(super) struct HopBooks {
     books: Box<Books>,

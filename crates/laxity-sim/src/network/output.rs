@@ -154,11 +154,6 @@ impl Output {
         Some((flight, next))
     }
 
-    /// Whether packets arrive in the order in which they are sent, and once, if at all.
-    pub fn keeps_order(&self) -> bool {
-        self.peculiar.as_ref().is_none_or(|wire| wire.keeps_order())
-    }
-
     /// Whether nothing is under way.
     pub fn is_clear(&self) -> bool {
         self.wire.is_empty()

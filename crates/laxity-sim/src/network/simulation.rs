@@ -42,7 +42,8 @@ pub(super) struct Simulation<'a, O> {
     pub agenda: Agenda,
     pub slots: Slots,
     pub ahead: Ahead,
-    /// The outputs at which packets came together at this instant, where departures are known on arrival.
+    /// The outputs at which packets came at this instant that others may have come with, where departures are known on
+    /// arrival.
     pub tied: Vec<u32>,
     /// What is known to come to hosts that answer before their time.
     pub foreseen: Vec<Foreseen>,

@@ -14,7 +14,7 @@ use super::ties::{Room, Ties};
 use super::transit::{Transit, Transits};
 
 /// A queue of packets whose transmissions are settled, and which are here as long as they take room. What a packet needs
-/// that comes alone is its first line of memory.
+/// that comes while nothing else happens is its first line of memory.
 #[repr(C, align(64))]
 pub(super) struct Tail {
     line: Line,

@@ -213,14 +213,16 @@ impl<'a> Topology<'a> {
                 continue;
             }
             let feeding = &mut self.outputs[link as usize];
+            let disturbs = self.on.link(hop_of(feeding.books)).disturbs();
             let has_input = self.inputs.get(link as usize).is_some_and(Option::is_some);
-            feeding.feeds_alone |= !has_input && feeding.keeps_order() && !self.here.is_told;
+            feeding.feeds_alone |= !has_input && !disturbs && !self.here.is_told;
         }
         let is_regulated = !self.regulators.is_empty();
         let is_watched = self.here.is_told || ends_early;
         let may_answer = !is_watched && !is_regulated && self.inputs.is_empty();
         for output in &mut self.outputs {
-            output.answers_ahead &= may_answer && output.keeps_order();
+            // Wires that begin in another part are not known here.
+            output.answers_ahead &= may_answer && !self.on.link(hop_of(output.books)).disturbs();
             let is_far = output.feeds_alone || output.lands_in != self.here.part;
             let is_known = is_far || output.answers_ahead;
             output.is_plain = output.peculiar.is_none() && !is_known && !is_regulated;

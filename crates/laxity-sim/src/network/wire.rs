@@ -66,11 +66,6 @@ impl Wire {
         })
     }
 
-    /// Whether all that it does is to lose packets: the others arrive when they are expected, and once.
-    pub fn keeps_order(&self) -> bool {
-        self.jitter.is_none() && self.reorder.is_none() && self.duplicate.is_none()
-    }
-
     /// Packets lost so far.
     pub fn lost(&self) -> u64 {
         self.losses.as_ref().map_or(0, |losses| losses.lost)

@@ -195,7 +195,7 @@ fn parts_of_dumbbells_do_what_one_thread_does() {
         class.a = {}
         class.b = { arrival = { bucket = "9kB", rate = "2mbit" }, police = "demote" }
         network.access = { between = ["s", "r"], private = true LOSS }
-        network.neck = { between = ["r", "t"], rate = "4mbit", delay = "NECK", scheduler = { kind = "fifo" QUEUE } }
+        network.neck = { between = ["r", "t"], rate = "4mbit", delay = "NECK", scheduler = { kind = "fifo" QUEUE } WIRE }
         network.exit = { between = ["t", "d"], private = true, delay = "EXIT" }
         source = [
             { class = "CLASS", model = "tcp", packet = "1000b", count = COUNT, path = PATH MORE },
@@ -203,7 +203,7 @@ fn parts_of_dumbbells_do_what_one_thread_does() {
         ]
     "#;
     let delays = ["0s", "1ms", "1ms", "1777us", "7ms"];
-    let drawn: [(&str, &[&str]); 9] = [
+    let drawn: [(&str, &[&str]); 10] = [
         ("ACCESS", &delays),
         ("NECK", &delays),
         ("EXIT", &delays),
@@ -215,8 +215,10 @@ fn parts_of_dumbbells_do_what_one_thread_does() {
                 ", loss = { share = 0.02 }",
                 ", jitter = \"1ms\"",
                 ", duplicate = { share = 0.1 }",
+                r#", reorder = { share = 0.2, by = "5ms" }"#,
             ],
         ),
+        ("WIRE", &["", "", r#", reorder = { share = 0.2, by = "5ms" }"#]),
         (
             "QUEUE",
             &[
@@ -249,6 +251,7 @@ fn parts_of_dumbbells_do_what_one_thread_does() {
             ],
         ),
     ];
+    let mut divided = 0;
     for seed in 0..100 {
         let mut draw = generator(seed, 2, 0);
         let mut text = dumbbell.to_owned();
@@ -256,8 +259,10 @@ fn parts_of_dumbbells_do_what_one_thread_does() {
             text = text.replace(name, values.choose(&mut draw).unwrap());
         }
         let duration = draw.random_range(1..700_000_000);
-        agree(&text, seed, draw.random_range(1..=4), Some(Nanos(duration)));
+        let parts = agree(&text, seed, draw.random_range(2..=4), Some(Nanos(duration)));
+        divided += u32::from(parts > 1);
     }
+    assert!(divided > 60, "{divided}");
 }
 
 /// What comes to a full queue leaves behind it: 25 packets wait for 8 ms each before a link of 1 ms.
