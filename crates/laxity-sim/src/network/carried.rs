@@ -79,3 +79,49 @@ impl HopBooks {
         self.noted.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use laxity::packet::{ClassId, Ecn, FlowId};
+    use laxity::port::Promise;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::network::transit::Body;
+
+    proptest! {
+        /// What is noted and entered later is what is entered at once, strays, demoted packets and the warm-up included.
+        #[test]
+        fn notes_are_books(
+            packets in prop::collection::vec((0u32..4, 1u32..2_000, any::<bool>(), 0u64..300, 1u64..99), 0..300),
+        ) {
+            let promise = |limit| Promise { deadline: Some(Nanos(limit)), bound: Some(Nanos(limit / 2)) };
+            let measured_from = Nanos(100);
+            let mut at_once = Books::new([50, 70].map(promise), measured_from);
+            let mut noted = HopBooks::new(at_once.clone());
+            for (class, length, demoted, arrived, delay) in packets {
+                let (arrived, departure) = (Nanos(arrived), Nanos(arrived + delay));
+                let transit = Transit {
+                    flow: 0,
+                    at: 0,
+                    sent: Nanos::ZERO,
+                    began: Nanos::ZERO,
+                    arrived,
+                    class: ClassId(class),
+                    id: FlowId(0),
+                    length,
+                    demoted,
+                    ecn: Ecn::NotCapable,
+                    is_copy: false,
+                    body: Body::Datagram,
+                };
+                let packet = transit.packet(arrived, 0);
+                at_once.arrived(&packet);
+                at_once.dispatched(&packet);
+                at_once.sent(&packet, departure);
+                noted.sent(&transit, departure, measured_from);
+            }
+            prop_assert_eq!(format!("{:?}", noted.close().0), format!("{at_once:?}"));
+        }
+    }
+}

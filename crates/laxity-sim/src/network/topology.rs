@@ -203,6 +203,9 @@ impl<'a> Topology<'a> {
         (self.shared, self.seen) = Default::default();
         self.routes.shrink_to_fit();
         self.regulators.close();
+        // A part knows what is peculiar to a wire only where it begins.
+        let on = self.on;
+        let disturbs = |output: &Output| on.link(hop_of(output.books)).disturbs();
         for number in 0..self.outputs.len() {
             let Output { discipline: Discipline::Arrival(FedBy::Link(link)), books, .. } =
                 self.outputs[number]
@@ -213,16 +216,14 @@ impl<'a> Topology<'a> {
                 continue;
             }
             let feeding = &mut self.outputs[link as usize];
-            let disturbs = self.on.link(hop_of(feeding.books)).disturbs();
             let has_input = self.inputs.get(link as usize).is_some_and(Option::is_some);
-            feeding.feeds_alone |= !has_input && !disturbs && !self.here.is_told;
+            feeding.feeds_alone |= !has_input && !disturbs(feeding) && !self.here.is_told;
         }
         let is_regulated = !self.regulators.is_empty();
         let is_watched = self.here.is_told || ends_early;
         let may_answer = !is_watched && !is_regulated && self.inputs.is_empty();
         for output in &mut self.outputs {
-            // Wires that begin in another part are not known here.
-            output.answers_ahead &= may_answer && !self.on.link(hop_of(output.books)).disturbs();
+            output.answers_ahead &= may_answer && !disturbs(output);
             let is_far = output.feeds_alone || output.lands_in != self.here.part;
             let is_known = is_far || output.answers_ahead;
             output.is_plain = output.peculiar.is_none() && !is_known && !is_regulated;
