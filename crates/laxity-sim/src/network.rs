@@ -21,12 +21,14 @@ mod flow;
 mod foreseen;
 mod forward;
 mod frames;
+mod groups;
 mod losses;
 mod output;
 mod parallel;
 mod partition;
 mod profile;
 mod receiving;
+mod regions;
 mod regulators;
 mod run;
 mod sending;
@@ -65,6 +67,7 @@ use self::carried::HopBooks;
 use self::connections::Connections;
 use self::flow::ClassBooks;
 use self::partition::Partition;
+use self::regions::Regions;
 use self::simulation::{Fed, Here, Simulation};
 use self::topology::Topology;
 use self::transit::Transits;
@@ -85,8 +88,17 @@ impl NetworkRun<'_> {
         observer: &mut O,
         progress: Progress<'_>,
     ) -> Result<Outcome<NetworkSummary>, SimError> {
-        let partition = Partition::whole(self.on);
-        let here = Here { partition: &partition, part: 0, is_told: observer.listens() };
+        self.simulate_whole(&Partition::whole(self.on), observer, progress)
+    }
+
+    /// Simulates a partition of one part.
+    fn simulate_whole<O: Observer>(
+        self,
+        partition: &Partition,
+        observer: &mut O,
+        progress: Progress<'_>,
+    ) -> Result<Outcome<NetworkSummary>, SimError> {
+        let here = Here { partition, part: 0, is_told: observer.listens() };
         let mut simulation = Simulation::new(self, here, observer)?;
         simulation.run(progress, |_, _| {})?;
         for (_, record) in simulation.close() {
@@ -123,7 +135,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             sources: Vec::new(),
             loops: Vec::new(),
             transits: Transits::default(),
-            agenda: Agenda::new(0),
+            agenda: Agenda::new(0, Regions::one()),
             slots: Slots { sources: 0, outputs: 0, flows: 0, loops: 0 },
             ahead: Ahead::default(),
             tied: Vec::new(),
@@ -147,7 +159,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             flows: with_timers.map_or(0, |last| last + 1),
             loops: self.topology.loops as usize,
         };
-        self.agenda = Agenda::new(self.slots.count());
+        self.agenda = Agenda::new(self.slots.count(), self.regions());
         self.loops.resize_with(self.slots.loops, ClosedLoop::default);
         self.start_sources()?;
         for (flow, begins) in begins {
@@ -172,14 +184,14 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.advance(self.end, |simulation, now, slot| {
             events += 1;
             each(simulation, slot);
-            let reached = Reached { now, hops: simulation.hops };
+            simulation.last = now.max(simulation.last);
+            let reached = Reached { now: simulation.last, hops: simulation.hops };
             if events.is_multiple_of(1 << 16) && progress(reached).is_break() {
                 return Err(SimError::Stopped);
             }
-            simulation.last = now;
             Ok(ends_early && simulation.is_over())
         })?;
-        if ends_early && self.agenda.next().is_none_or(|(_, next)| next < self.end) {
+        if ends_early && self.agenda.earliest().is_none_or(|next| next < self.end) {
             self.end = self.last;
         }
         Ok(())
@@ -200,7 +212,12 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 self.answer_ahead();
                 continue;
             }
-            let Some((slot, now)) = next.filter(|(_, time)| *time < until) else { break };
+            let Some((slot, now)) = next.filter(|(_, time)| *time < until) else {
+                match self.agenda.turn(until) {
+                    true => continue,
+                    false => break,
+                }
+            };
             if now > Nanos::LIMIT {
                 return Err(SimError::EndOfTime);
             }

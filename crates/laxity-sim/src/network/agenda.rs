@@ -8,6 +8,7 @@ use laxity::units::Nanos;
 
 use self::few::Few;
 use self::put_off::PutOff;
+use super::regions::Regions;
 
 /// A fixed number of things that happen, each at one time or at none. What happens at one instant
 /// happens in the order of the slots: links choose behind everything else, and nothing depends on what
@@ -20,20 +21,36 @@ pub(super) enum Agenda {
 }
 
 impl Agenda {
-    /// Slots at which nothing happens.
-    pub fn new(slots: usize) -> Self {
-        match slots {
-            ..=Few::MOST => Agenda::Few(Few::new(slots)),
-            _ => Agenda::Many(Box::new(PutOff::new(slots))),
+    /// Slots at which nothing happens, in regions.
+    pub fn new(slots: usize, regions: Regions) -> Self {
+        match slots <= Few::MOST && regions.count == 1 {
+            true => Agenda::Few(Few::new(slots)),
+            false => Agenda::Many(Box::new(PutOff::new(slots, regions))),
         }
     }
 
-    /// What happens next, and when.
+    /// What happens next, and when: in the region whose turn it is, as long as that lasts.
     #[inline]
     pub fn next(&mut self) -> Option<(usize, Nanos)> {
         match self {
             Agenda::Few(times) => times.first(),
             Agenda::Many(times) => times.first(),
+        }
+    }
+
+    /// Another region has its turn, if anything is left that happens before this time.
+    pub fn turn(&mut self, until: Nanos) -> bool {
+        match self {
+            Agenda::Few(_) => false,
+            Agenda::Many(times) => times.turn(until),
+        }
+    }
+
+    /// When something happens next anywhere.
+    pub fn earliest(&mut self) -> Option<Nanos> {
+        match self {
+            Agenda::Few(times) => times.first().map(|(_, time)| time),
+            Agenda::Many(times) => times.earliest(),
         }
     }
 
@@ -152,6 +169,55 @@ mod tests {
     }
 
     proptest! {
+        /// Regions take turns, against a list of times: of each window, what happens in the first region, then what does
+        /// in the next one, which never set a time for one another before its end.
+        #[test]
+        fn regions_take_turns(
+            lookahead in 1u64..50_000,
+            of_slot in prop::collection::vec(0u16..3, 6),
+            steps in prop::collection::vec((0u8..4, 0usize..6, ahead()), 1..300),
+        ) {
+            let regions = Regions { count: 3, lookahead: Nanos(lookahead), of_slot: of_slot.clone() };
+            let mut agenda = Agenda::new(6, regions);
+            let mut times = [Nanos::MAX; 6];
+            let (mut region, mut now, mut until) = (2, 0, 0);
+            for (step, slot, ahead) in steps {
+                if step < 3 {
+                    let begin = if of_slot[slot] == region { now } else { until };
+                    times[slot] = Nanos(begin + ahead);
+                    agenda.set(slot, times[slot]);
+                    continue;
+                }
+                let first = |region: u16, until: u64| {
+                    let times = times.iter().zip(0usize..).filter(|(_, slot)| of_slot[*slot] == region);
+                    times.min().filter(|(time, _)| time.0 < until).map(|(time, slot)| (slot, *time))
+                };
+                while first(region, until).is_none() {
+                    let next = (region + 1..3).find(|region| first(*region, until).is_some());
+                    let Some(earliest) = times.iter().min().filter(|time| **time < Nanos::MAX) else {
+                        break;
+                    };
+                    region = next.unwrap_or_else(|| {
+                        until = earliest.0 + lookahead;
+                        (0..3).find(|region| first(*region, until).is_some()).unwrap()
+                    });
+                }
+                let earliest = times.iter().copied().min().filter(|time| *time < Nanos::MAX);
+                prop_assert_eq!(agenda.earliest(), earliest);
+                let mut next = agenda.next();
+                while next.is_none() && agenda.turn(Nanos::MAX) {
+                    next = agenda.next();
+                }
+                let first = first(region, until);
+                prop_assert_eq!(next, first);
+                if let Some((slot, time)) = first {
+                    now = time.0;
+                    times[slot] = Nanos::MAX;
+                    agenda.clear(slot);
+                }
+            }
+        }
+
         /// Against a list of times: what is put off, brought forward, cleared and entered again.
         #[test]
         fn like_a_list(
@@ -159,7 +225,7 @@ mod tests {
             steps in prop::collection::vec((0u8..8, 0usize..6, ahead()), 1..300),
         ) {
             let mut agenda = match many {
-                true => Agenda::Many(Box::new(PutOff::new(6))),
+                true => Agenda::Many(Box::new(PutOff::new(6, Regions::one()))),
                 false => Agenda::Few(Few::new(6)),
             };
             let mut times = [Nanos::MAX; 6];
@@ -182,6 +248,9 @@ mod tests {
                     _ => {
                         let first = times.iter().zip(0usize..).min().map(|(time, slot)| (slot, *time));
                         let first = first.filter(|(_, time)| *time < Nanos::MAX);
+                        if agenda.next().is_none() {
+                            prop_assert_eq!(agenda.turn(Nanos::MAX), many && first.is_some());
+                        }
                         prop_assert_eq!(agenda.next(), first);
                         let Some((slot, time)) = first else { continue };
                         now = time.0;

@@ -95,7 +95,7 @@ impl NetworkRun<'_> {
         let lookahead = Some(lookahead).filter(|&lookahead| lookahead < Nanos::MAX);
         let mut counts = Parallelism { parts, lookahead, windows: 0, events: 0, longest: 0 };
         if parts == 1 {
-            return Ok((self.simulate(observer, progress)?, counts));
+            return Ok((self.simulate_whole(partition, observer, progress)?, counts));
         }
         let is_told = observer.listens();
         let mut told = 0;

@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::num::NonZeroU32;
 
-use laxity::packet::ClassId;
 use laxity::units::Nanos;
 use laxity_plan::model::{Hop, Hops, ModelSource, Source, TcpSource};
 use laxity_plan::tdp::Assigned;
+
+use super::groups::Groups;
 
 /// Nodes that are simulated together, part by part: every link between two parts takes at least the
 /// lookahead to pass (Chandy, Misra 1979), so that what a part does within that time is nothing to the
@@ -21,6 +22,9 @@ pub(super) struct Partition {
     pub lookahead: Nanos,
     /// How long the fastest link takes from each part to each, part by part, if packets pass there.
     delays: Vec<Nanos>,
+    /// How many outputs of a part make a region of it, and how many are so many that there are regions.
+    pub region: usize,
+    pub large: usize,
 }
 
 impl Partition {
@@ -57,7 +61,7 @@ impl Partition {
             }
         }
         let lookahead = delays.iter().copied().min().unwrap_or(Nanos::MAX);
-        Partition { part_of, parts, lookahead, delays }
+        Partition { part_of, parts, lookahead, delays, region: REGION, large: LARGE }
     }
 
     /// How long the fastest link takes from one part to another; [`Nanos::MAX`] if no packets pass there.
@@ -70,6 +74,11 @@ impl Partition {
         self.part_of[node as usize]
     }
 }
+
+/// What so many outputs need fits in the cache of a core.
+const REGION: usize = 256;
+/// What so many need does not, however little happens.
+const LARGE: usize = 4096;
 
 /// What there is to do in a network, in ns of work for a second of its time.
 struct Load {
@@ -118,7 +127,9 @@ impl Load {
 
     /// Partitions for different lookaheads.
     fn partitions(&self, on: &Assigned<'_>, parts: NonZeroU32) -> impl Iterator<Item = Partition> {
-        let groups = |lookahead| self.inseparable(on, lookahead);
+        let metered = Groups::metered(on);
+        let links = || self.between.iter().map(|(&nodes, &(delay, _))| (nodes, delay));
+        let groups = move |lookahead| metered.within(lookahead, links());
         let partition = move |groups: Vec<u32>| self.partition(&groups, parts.get());
         self.lookaheads().into_iter().map(groups).map(partition)
     }
@@ -129,25 +140,6 @@ impl Load {
         let all: BTreeSet<Nanos> = delays.filter(|&delay| delay > Nanos::ZERO).collect();
         let skipped = all.len().div_ceil(TRIES).max(1);
         all.into_iter().step_by(skipped).collect()
-    }
-
-    /// Nodes that have to be in one part for this lookahead, by the first of them: those with shorter
-    /// links between them, and those at which packets of a class set out that one meter sees all.
-    fn inseparable(&self, on: &Assigned<'_>, lookahead: Nanos) -> Vec<u32> {
-        let mut groups = Groups::new(self.of_node.len());
-        let short = self.between.iter().filter(|&(_, &(delay, _))| delay < lookahead);
-        short.for_each(|(&[from, to], _)| groups.join(from, to));
-        let mut metered: HashMap<ClassId, u32> = HashMap::new();
-        for source in &on.plan.sources {
-            let Some(hop) = source.path().first() else { continue };
-            let [node, _] = on.network.between(*hop);
-            for class in classes_of(on, source) {
-                if on.plan.classes[class.index()].arrival.is_some() {
-                    groups.join(*metered.entry(class).or_insert(node), node);
-                }
-            }
-        }
-        (0..self.of_node.len() as u32).map(|node| groups.first(node)).collect()
     }
 
     /// Parts that are as alike as groups of nodes can be, each grown from the heaviest group by what most
@@ -222,40 +214,6 @@ fn flows_of(source: &Source) -> (&Hops, u32, bool) {
         Source::Model(ModelSource { count, .. }) => (path, *count, false),
         Source::Tcp(TcpSource { count, .. }) => (path, *count, true),
         Source::Recording(_) => (path, 1, false),
-    }
-}
-
-/// The classes whose packets a source sends.
-fn classes_of(on: &Assigned<'_>, source: &Source) -> Vec<ClassId> {
-    match source {
-        Source::Model(ModelSource { class, .. }) | Source::Tcp(TcpSource { class, .. }) => {
-            vec![*class]
-        }
-        Source::Recording(_) => on.plan.leaves().map(|(class, _)| class).collect(),
-    }
-}
-
-/// Disjoint sets of nodes, each named by its first.
-struct Groups(Vec<u32>);
-
-impl Groups {
-    fn new(nodes: usize) -> Self {
-        Groups((0..nodes as u32).collect())
-    }
-
-    fn first(&mut self, mut node: u32) -> u32 {
-        while self.0[node as usize] != node {
-            // Every second step is taken away as it is gone.
-            let above = self.0[node as usize];
-            self.0[node as usize] = self.0[above as usize];
-            node = above;
-        }
-        node
-    }
-
-    fn join(&mut self, a: u32, b: u32) {
-        let [a, b] = [self.first(a), self.first(b)];
-        self.0[a.max(b) as usize] = a.min(b);
     }
 }
 

@@ -3,11 +3,19 @@
 use laxity::units::Nanos;
 
 use super::buckets::{Buckets, Entry};
+use crate::network::regions::Regions;
 
 /// The times of slots, of which most are put off again and again before they come.
 pub(in crate::network) struct PutOff {
     slots: Vec<Slot>,
-    buckets: Buckets,
+    regions: Regions,
+    /// What happens in each region.
+    buckets: Vec<Buckets>,
+    /// The region whose turn it is, and the end of the window that it is in.
+    at: usize,
+    until: Nanos,
+    /// When something happens next in each region, as it was when the window began.
+    next: Vec<Nanos>,
     /// Whether more of what comes has become known since it was last asked for.
     has_news: bool,
 }
@@ -23,35 +31,75 @@ struct Slot {
 }
 
 impl PutOff {
-    /// Slots at which nothing happens.
-    pub fn new(slots: usize) -> Self {
+    /// Slots at which nothing happens, in regions none of which has had its turn.
+    pub fn new(slots: usize, regions: Regions) -> Self {
         let never = Slot { time: Nanos::MAX, entered: Nanos::MAX };
-        PutOff { slots: vec![never; slots], buckets: Buckets::new(), has_news: false }
+        let buckets: Vec<Buckets> = (0..regions.count).map(|_| Buckets::new()).collect();
+        let at = regions.count - 1;
+        let (slots, next) = (vec![never; slots], vec![Nanos::MAX; regions.count]);
+        PutOff { slots, regions, buckets, at, until: Nanos::ZERO, next, has_news: false }
     }
 
-    /// The first slot, and its time.
+    /// The first slot of the region whose turn it is, and its time, if that is within the window.
     pub fn first(&mut self) -> Option<(usize, Nanos)> {
-        while let Some((Entry { time, slot }, is_news)) = self.buckets.first() {
+        self.first_of(self.at).filter(|(_, time)| *time < self.until)
+    }
+
+    fn first_of(&mut self, region: usize) -> Option<(usize, Nanos)> {
+        let buckets = &mut self.buckets[region];
+        while let Some((Entry { time, slot }, is_news)) = buckets.first() {
             self.has_news |= is_news;
             let known = &mut self.slots[slot as usize];
             if known.entered == time && known.time == time {
                 return Some((slot as usize, time));
             }
-            self.buckets.remove_first();
+            buckets.remove_first();
             if known.entered == time {
                 known.entered = known.time;
                 if known.time < Nanos::MAX {
-                    self.buckets.insert(Entry { time: known.time, slot });
+                    buckets.insert(Entry { time: known.time, slot });
                 }
             }
         }
         None
     }
 
+    /// When something happens next anywhere.
+    pub fn earliest(&mut self) -> Option<Nanos> {
+        (0..self.regions.count).filter_map(|region| Some(self.first_of(region)?.1)).min()
+    }
+
+    /// The next region that has something to do in the window has its turn; when all had theirs, the first one in the next
+    /// window, which begins with what happens next anywhere and ends at this time at the latest. Whether anything is left
+    /// before that.
+    pub fn turn(&mut self, until: Nanos) -> bool {
+        let is_next = |at: usize| self.next[at] < self.until;
+        let next = (self.at + 1..self.regions.count).find(|at| is_next(*at));
+        self.at = match next {
+            Some(at) => at,
+            None => {
+                for region in 0..self.regions.count {
+                    self.next[region] = self.first_of(region).map_or(Nanos::MAX, |(_, time)| time);
+                }
+                let (first, at) = self.next.iter().copied().zip(0..).min().expect("there is one");
+                if first >= until {
+                    return false;
+                }
+                self.until = first.saturating_add(self.regions.lookahead).min(until);
+                (0..at).find(|at| self.next[*at] < self.until).unwrap_or(at)
+            }
+        };
+        self.has_news = true;
+        true
+    }
+
     /// The slots of some of what comes next, the first one first, if that is not as it was last time.
     pub fn news(&mut self) -> Option<impl Iterator<Item = usize>> {
-        let upcoming = || self.buckets.upcoming().iter().rev().map(|entry| entry.slot as usize);
-        std::mem::take(&mut self.has_news).then(upcoming)
+        let upcoming = self.buckets[self.at].upcoming().iter().rev();
+        let until = self.until;
+        let slots =
+            upcoming.take_while(move |entry| entry.time < until).map(|entry| entry.slot as usize);
+        std::mem::take(&mut self.has_news).then_some(slots)
     }
 
     /// A slot's time.
@@ -62,10 +110,11 @@ impl PutOff {
     /// Makes a slot's time this.
     pub fn set(&mut self, slot: usize, time: Nanos) {
         let known = &mut self.slots[slot];
+        debug_assert!(time >= self.until || self.regions.of(slot) == self.at, "lookahead");
         known.time = time;
         if time < known.entered {
             known.entered = time;
-            self.buckets.insert(Entry { time, slot: slot as u32 });
+            self.buckets[self.regions.of(slot)].insert(Entry { time, slot: slot as u32 });
         }
     }
 }

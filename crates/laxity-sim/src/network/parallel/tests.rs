@@ -9,6 +9,7 @@ use rand::seq::IndexedRandom;
 
 use super::*;
 use crate::network::partition::partitions_of;
+use crate::network::simulation::{Here, Simulation};
 use crate::source::random::{Generator, generator};
 
 /// Everything that is told, in order.
@@ -116,6 +117,15 @@ fn agree(text: &str, seed: u64, threads: u32, duration: Option<Nanos>) -> u32 {
     assert_eq!(profile.told.count, diary.0.len() as u64, "{text}");
     assert_eq!(profile.spent.iter().map(|spent| spent.timing.count).sum::<u64>(), profile.events);
     let partitions = partitions_of(&on, NonZeroU32::new(threads).unwrap());
+    for partition in partitions.iter().chain([&Partition::whole(&on)]) {
+        for region in 1..4 {
+            let mut partition = partition.clone();
+            (partition.region, partition.large) = (region, 0);
+            let (outcome, _) =
+                run.simulate_in_parts(&partition, &mut (), &mut crate::to_the_end).unwrap();
+            assert_eq!(said(&outcome), said(&expected), "{partition:?}\n{text}");
+        }
+    }
     for partition in &partitions {
         let mut diary = Diary::default();
         let (outcome, _) =
@@ -140,6 +150,24 @@ fn parts_do_what_one_thread_does() {
         parts[agree(&text, seed, threads, Some(Nanos(700_000_000))) as usize] += 1;
     }
     assert!(parts[1] < 20 && parts[3..].iter().sum::<u32>() > 100, "{parts:?}");
+}
+
+/// Most of the networks above have regions that take turns, if so few outputs make one.
+#[test]
+fn networks_have_regions() {
+    let mut counts = [0; 30];
+    for seed in 0..200 {
+        let text = network(&mut generator(seed, 0, 0));
+        let plan = Plan::parse(&text, "plan.toml", Path::new("")).unwrap();
+        let on = plan.networked().unwrap().assigned();
+        let duration = Some(Nanos(1_000_000));
+        let run = NetworkRun { on: &on, duration, seed, arrivals: None };
+        let mut partition = Partition::whole(&on);
+        (partition.region, partition.large) = (1, 0);
+        let here = Here { partition: &partition, part: 0, is_told: false };
+        counts[Simulation::new(run, here, &mut ()).unwrap().regions().count] += 1;
+    }
+    assert!(counts[1] < 30 && counts[3..].iter().sum::<u32>() > 100, "{counts:?}");
 }
 
 /// Frames and padding, nodes with wrong clocks, and topologies from files.

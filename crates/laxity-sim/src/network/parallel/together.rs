@@ -147,7 +147,7 @@ impl<T: Told> Simulation<'_, T> {
 
     fn standing(&mut self) -> Standing {
         Standing {
-            next: self.agenda.next().map_or(Nanos::MAX, |(_, time)| time),
+            next: self.agenda.earliest().unwrap_or(Nanos::MAX),
             last: self.last,
             is_over: self.is_over() && self.outbox.iter().all(Mail::is_empty),
             events: 0,
