@@ -44,15 +44,12 @@ impl<O: Observer> Simulation<'_, O> {
     /// The regions that take turns: one where all fits in the cache, or the order counts of what happens at different
     /// nodes.
     pub(super) fn regions(&self) -> Regions {
-        if self.here.is_told || self.run.ends_early() {
-            return Regions::one();
-        }
         let Partition { region, large, .. } = *self.here.partition;
-        let undivided = self.undivided();
-        if undivided.outputs.iter().sum::<usize>() < large {
+        let is_small = self.topology.outputs.len() < large;
+        if is_small || self.here.is_told || self.run.ends_early() {
             return Regions::one();
         }
-        let Some(divided) = undivided.divide(region) else { return Regions::one() };
+        let Some(divided) = self.undivided().divide(region) else { return Regions::one() };
         let Divided { region_of, count, lookahead } = divided;
         let at = |node: u32| region_of[node as usize];
         let begins = |route: u32| {
