@@ -67,7 +67,8 @@ impl Agenda {
         }
     }
 
-    /// Makes a slot's time this, not before what has passed; [`Nanos::MAX`] is never.
+    /// Makes a slot's time this, not before what has passed, nor, if its region does not have its turn, before that
+    /// window ends; [`Nanos::MAX`] is never.
     #[inline]
     pub fn set(&mut self, slot: usize, time: Nanos) {
         match self {

@@ -45,7 +45,8 @@ impl<O: Observer> Simulation<'_, O> {
     /// nodes.
     pub(super) fn regions(&self) -> Regions {
         let Partition { region, large, .. } = *self.here.partition;
-        let is_small = self.topology.outputs.len() < large;
+        let is_here = |number: &usize| self.here.has(self.ends(*number)[0]);
+        let is_small = (0..self.slots.outputs).filter(is_here).count() < large;
         if is_small || self.here.is_told || self.run.ends_early() {
             return Regions::one();
         }
@@ -89,7 +90,10 @@ impl<O: Observer> Simulation<'_, O> {
         for (number, output) in self.topology.outputs.iter().enumerate() {
             let [from, to] = self.ends(number);
             outputs[from as usize] += usize::from(self.here.has(from));
-            links.insert([from.min(to), from.max(to)], output.delay);
+            // What comes from another part comes behind all that is done here before it is taken.
+            if self.here.has(from) && self.here.has(to) {
+                links.insert([from.min(to), from.max(to)], output.delay);
+            }
         }
         Undivided { outputs, links, metered: Groups::metered(self.run.on) }
     }
@@ -118,8 +122,8 @@ struct Divided {
 }
 
 impl Undivided {
-    /// Regions of so many outputs at the most, if so few can be apart, with as long a lookahead as these can have; none
-    /// where no link takes any time.
+    /// Regions of so many outputs at the most, or as many as some nodes have that no lookahead parts, with as long a
+    /// lookahead as these can have, and none longer than the longest link; none where no link takes any time.
     fn divide(&self, outputs: usize) -> Option<Divided> {
         let all: usize = self.outputs.iter().sum();
         let delays: BTreeSet<Nanos> = self.links.values().copied().collect();
@@ -144,7 +148,8 @@ impl Undivided {
         }
         let at = |node: u32| region_of[node as usize];
         let between = self.links.iter().filter(|([from, to], _)| at(*from) != at(*to));
-        let lookahead = between.map(|(_, delay)| *delay).min().unwrap_or(Nanos::MAX);
+        let lookahead = between.map(|(_, delay)| *delay).min();
+        let lookahead = lookahead.unwrap_or(delays[delays.len() - 1]);
         Some(Divided { count: usize::from(region) + 1, region_of, lookahead })
     }
 
@@ -213,7 +218,8 @@ mod tests {
             };
             let at = |node: u32| region_of[node as usize];
             let between = links.iter().filter(|([from, to], _)| at(*from) != at(*to));
-            prop_assert_eq!(between.map(|(_, delay)| Nanos(*delay)).min().unwrap_or(Nanos::MAX), lookahead);
+            let longest = links.iter().map(|(_, delay)| *delay).max().unwrap();
+            prop_assert_eq!(between.map(|(_, delay)| *delay).min().unwrap_or(longest), lookahead.0);
             prop_assert!(lookahead > Nanos::ZERO);
             let size = |region: usize| region_of.iter().filter(|at| usize::from(**at) == region).count();
             let shortest = links.iter().map(|(_, delay)| Nanos(*delay)).filter(|delay| *delay > Nanos::ZERO).min();

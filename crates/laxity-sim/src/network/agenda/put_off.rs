@@ -30,6 +30,8 @@ struct Slot {
     entered: Nanos,
 }
 
+// Not inlined: whoever looks up what happens next among few slots, which takes a few instructions, would make room for
+// all this beside them.
 impl PutOff {
     /// Slots at which nothing happens, in regions none of which has had its turn.
     pub fn new(slots: usize, regions: Regions) -> Self {
@@ -41,6 +43,7 @@ impl PutOff {
     }
 
     /// The first slot of the region whose turn it is, and its time, if that is within the window.
+    #[inline(never)]
     pub fn first(&mut self) -> Option<(usize, Nanos)> {
         self.first_of(self.at).filter(|(_, time)| *time < self.until)
     }
@@ -72,6 +75,7 @@ impl PutOff {
     /// The next region that has something to do in the window has its turn; when all had theirs, the first one in the next
     /// window, which begins with what happens next anywhere and ends at this time at the latest. Whether anything is left
     /// before that.
+    #[inline(never)]
     pub fn turn(&mut self, until: Nanos) -> bool {
         let is_next = |at: usize| self.next[at] < self.until;
         let next = (self.at + 1..self.regions.count).find(|at| is_next(*at));
@@ -108,6 +112,7 @@ impl PutOff {
     }
 
     /// Makes a slot's time this.
+    #[inline(never)]
     pub fn set(&mut self, slot: usize, time: Nanos) {
         let known = &mut self.slots[slot];
         debug_assert!(time >= self.until || self.regions.of(slot) == self.at, "lookahead");
