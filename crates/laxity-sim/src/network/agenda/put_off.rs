@@ -14,7 +14,7 @@ pub(in crate::network) struct PutOff {
     /// The region whose turn it is, and the end of the window that it is in.
     at: usize,
     until: Nanos,
-    /// When something happens next in each region, as it was when the window began.
+    /// When something happens next in each region, as it was when that was last looked up.
     next: Vec<Nanos>,
     /// Whether more of what comes has become known since it was last asked for.
     has_news: bool,
@@ -69,7 +69,10 @@ impl PutOff {
 
     /// When something happens next anywhere.
     pub fn earliest(&mut self) -> Option<Nanos> {
-        (0..self.regions.count).filter_map(|region| Some(self.first_of(region)?.1)).min()
+        for region in 0..self.regions.count {
+            self.next[region] = self.first_of(region).map_or(Nanos::MAX, |(_, time)| time);
+        }
+        self.next.iter().copied().min().filter(|first| *first < Nanos::MAX)
     }
 
     /// The next region that has something to do in the window has its turn; when all had theirs, the first one in the next
@@ -77,24 +80,24 @@ impl PutOff {
     /// before that.
     #[inline(never)]
     pub fn turn(&mut self, until: Nanos) -> bool {
-        let is_next = |at: usize| self.next[at] < self.until;
-        let next = (self.at + 1..self.regions.count).find(|at| is_next(*at));
-        self.at = match next {
-            Some(at) => at,
+        let next = match self.next_from(self.at + 1) {
             None => {
-                for region in 0..self.regions.count {
-                    self.next[region] = self.first_of(region).map_or(Nanos::MAX, |(_, time)| time);
-                }
-                let (first, at) = self.next.iter().copied().zip(0..).min().expect("there is one");
-                if first >= until {
+                let Some(first) = self.earliest().filter(|first| *first < until) else {
                     return false;
-                }
+                };
                 self.until = first.saturating_add(self.regions.lookahead).min(until);
-                (0..at).find(|at| self.next[*at] < self.until).unwrap_or(at)
+                self.next_from(0)
             }
+            next => next,
         };
+        self.at = next.unwrap_or(self.at);
         self.has_news = true;
         true
+    }
+
+    /// The next region, from this one on, that had something to do in the window.
+    fn next_from(&self, region: usize) -> Option<usize> {
+        (region..self.regions.count).find(|region| self.next[*region] < self.until)
     }
 
     /// The slots of some of what comes next, the first one first, if that is not as it was last time.
