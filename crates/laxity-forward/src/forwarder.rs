@@ -196,22 +196,21 @@ impl Forwarder {
 
     /// Whether a packet may be queued, as far as that is not for queues to say.
     fn let_in(&mut self, packet: &mut Packet) -> Result<(), DropReason> {
-        let length = u64::from(packet.length);
-        if length > self.followed.longest[packet.class.index()] {
+        let plan = &self.followed.plan;
+        if u64::from(packet.length) > plan.link.max_packet.0 {
             return Err(DropReason::TooLong);
         }
-        let queued = Backlog { packets: self.held.len(), bytes: self.backlog().bytes };
-        if !self.followed.plan.has_memory(
-            packet.class,
-            packet.length,
-            queued,
-            self.settings.backlog,
-        ) {
-            return Err(DropReason::QueueFull);
+        if !self.followed.policer.admit(packet.arrival, packet) {
+            return Err(DropReason::Contract);
         }
-        match self.followed.policer.admit(packet.arrival, packet) {
-            true => Ok(()),
-            false => Err(DropReason::Contract),
+        let queued = Backlog {
+            packets: self.held.len(),
+            bytes: self.followed.port.scheduler().backlog().bytes,
+        };
+        if plan.has_memory(packet, queued, self.settings.backlog) {
+            Ok(())
+        } else {
+            Err(DropReason::no_room(packet))
         }
     }
 }

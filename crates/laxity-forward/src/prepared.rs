@@ -16,8 +16,6 @@ pub struct Prepared {
     pub(crate) plan: Plan,
     pub(crate) sorter: Sorter,
     pub(crate) policer: Policer,
-    /// The longest packet that is expected of each class.
-    pub(crate) longest: Vec<u64>,
     pub(crate) growths: Vec<Growth>,
     pub(crate) port: Port<Box<dyn Scheduler + Send>>,
 }
@@ -37,12 +35,10 @@ impl Prepared {
         if plan.scheduler.room().is_of_networks {
             return Err(Refusal::OfNetworks(plan.scheduler.kind().word()));
         }
-        let longest = |class| plan.max_packet(class).min(plan.link.max_packet).0;
         let books = Books::new(plan.promises(), Nanos::ZERO);
         Ok(Prepared {
             sorter: Sorter::new(&plan, settings.flows, settings.secret)?,
             policer: plan.policer(Nanos::ZERO),
-            longest: plan.classes.iter().map(longest).collect(),
             growths: plan.growths(),
             port: Port::new(plan.build_scheduler(settings.seed), books),
             plan,

@@ -55,7 +55,7 @@ impl Forwarder {
 
     /// What is queued as it is under another plan, with handles and numbers, in the order of arrival.
     fn classes_under(&self, next: &mut Prepared) -> Result<Vec<(u64, u64, Packet)>, Refusal> {
-        let Prepared { plan, sorter, longest, .. } = next;
+        let Prepared { plan, sorter, .. } = next;
         let leaves = plan.leaves().map(|(id, class)| (class.name.as_str(), id));
         let leaves: HashMap<&str, ClassId> = leaves.collect();
         let same =
@@ -73,7 +73,7 @@ impl Forwarder {
                 _ => sorter.sort(headers),
             };
             let packet = Packet { class: found.class, flow: found.flow, ..queued.packet };
-            let limit = longest[packet.class.index()];
+            let limit = plan.link.max_packet.0;
             if u64::from(packet.length) > limit {
                 let class = plan.classes[packet.class.index()].name.clone();
                 return Err(Refusal::Queued { length: packet.length, limit, class });

@@ -241,13 +241,13 @@ impl Router {
         if u64::from(packet.length) > self.plan.link.max_packet.0 {
             return Err(DropReason::TooLong);
         }
-        let (queued, most) = (self.queued[at], self.settings.backlog);
-        if !self.plan.has_memory(packet.class, packet.length, queued, most) {
-            return Err(DropReason::QueueFull);
+        if self.ports[at].is_of_host && !self.policer.admit(packet.arrival, packet) {
+            return Err(DropReason::Contract);
         }
-        match !self.ports[at].is_of_host || self.policer.admit(packet.arrival, packet) {
-            true => Ok(()),
-            false => Err(DropReason::Contract),
+        if self.plan.has_memory(packet, self.queued[at], self.settings.backlog) {
+            Ok(())
+        } else {
+            Err(DropReason::no_room(packet))
         }
     }
 

@@ -93,8 +93,17 @@ impl Plan {
     /// Where a class's packets wait beside others: the share whose scheduler they are in, if it is not
     /// the link's, and that scheduler.
     pub(crate) fn queued_at(&self, id: ClassId) -> (Option<ClassId>, SchedulerSpec) {
-        if !self.is_hierarchy_of_schedulers() {
-            return (None, self.scheduler);
+        self.queued_under(self.scheduler, id)
+    }
+
+    /// The same where another scheduler is the link's.
+    pub(crate) fn queued_under(
+        &self,
+        scheduler: SchedulerSpec,
+        id: ClassId,
+    ) -> (Option<ClassId>, SchedulerSpec) {
+        if scheduler != SchedulerSpec::Wf2q || !self.has_schedulers_below() {
+            return (None, scheduler);
         }
         let up = |id: &ClassId| self.classes[id.index()].parent;
         let mut ways = std::iter::successors(Some(id), up);

@@ -1,12 +1,12 @@
 //! From a plan to what acts on it: a scheduler behind its queues.
 
 use laxity::aqm::{Limit, Managed};
-use laxity::packet::ClassId;
+use laxity::packet::Packet;
 use laxity::police::{Meter, Policer};
 use laxity::scheduler::{Backlog, Scheduler, Withdraw};
 use laxity::units::Nanos;
 
-use crate::model::{Arrival, Class, DropTailSpec, Plan, QueueSpec};
+use crate::model::{Class, DropTailSpec, Plan, Police, QueueSpec};
 
 impl Plan {
     /// The plan's classes under its discipline, behind their queues, which draw random numbers made
@@ -30,7 +30,13 @@ impl Plan {
         }
         let policies: Vec<_> = queues.iter().map(|queue| queue.management().policy()).collect();
         let managed = Managed::new(scheduler, &policies, &queue_of, seed);
-        Box::new(managed.expect("reading refuses what no queue management takes"))
+        let managed = managed.expect("reading refuses what no queue management takes");
+        if self.demotes() { Box::new(managed.with_demoted_giving_way()) } else { Box::new(managed) }
+    }
+
+    /// Whether any class's packets may be demoted.
+    fn demotes(&self) -> bool {
+        self.classes.iter().any(|class| class.police == Police::Demote)
     }
 
     /// All queues, and which of them each class belongs to.
@@ -55,19 +61,27 @@ impl Plan {
     /// The entrance that holds packets to the arrival curves of their classes, and counts those that break
     /// them from `measured_from` on.
     pub fn policer(&self, measured_from: Nanos) -> Policer {
-        let meter = |class: &Class| Some(class.arrival.as_ref()?.meter());
-        let classes = self.classes.iter().map(|class| (meter(class), class.police));
+        let classes = self.classes.iter().map(|class| (self.meter(class), class.police));
         Policer::new(classes, measured_from)
     }
 
-    /// Whether a packet of a class gets in beside what is queued where there is memory for no more than
-    /// `most`. Classes that do not say what they send leave an eighth of it to those that do: whatever
-    /// comes of the former, what is promised to the latter is not shut out.
-    pub fn has_memory(&self, class: ClassId, length: u32, queued: Backlog, most: Backlog) -> bool {
-        let is_known = self.classes[class.index()].arrival.is_some();
+    /// A meter of the class's contract: to conform, a packet keeps to `arrival` and is neither longer nor shorter
+    /// than the class's packets may be, since bounds count on both. `None` for a class without `arrival`.
+    pub fn meter(&self, class: &Class) -> Option<Meter> {
+        let arrival = class.arrival.as_ref()?;
+        let [shortest, longest] = [self.min_packet(class), self.max_packet(class)]
+            .map(|length| u32::try_from(length.0).unwrap_or(u32::MAX));
+        Some(Meter::new(arrival.buckets.iter().copied()).of_lengths(shortest..=longest))
+    }
+
+    /// Whether a packet finds memory beside what is queued, where there is memory for no more than `most`. Packets
+    /// of classes without `arrival`, and demoted ones, leave an eighth of it to all others: their number has no
+    /// bound, and they shut out nothing that is promised.
+    pub fn has_memory(&self, packet: &Packet, queued: Backlog, most: Backlog) -> bool {
+        let is_known = self.classes[packet.class.index()].arrival.is_some() && !packet.demoted;
         let part = |all: u64| if is_known { all } else { all - all / 8 };
         (queued.packets as u64) < part(most.packets as u64)
-            && queued.bytes.saturating_add(length.into()) <= part(most.bytes)
+            && queued.bytes.saturating_add(packet.length.into()) <= part(most.bytes)
     }
 
     /// Whether any number of packets may be queued.
@@ -78,6 +92,9 @@ impl Plan {
     /// Whether what gets into a queue leaves it as it came, and it is known at once what does not get in: queues
     /// drop their tails and nothing else.
     pub fn drops_tails(&self) -> bool {
+        if self.demotes() && !self.limits_nothing() {
+            return false;
+        }
         let of_classes = self.classes.iter().filter_map(|class| class.queue.as_deref());
         of_classes
             .chain(&self.queue)
@@ -92,15 +109,6 @@ pub struct Tails {
     pub limits: Vec<Limit>,
     /// The queue of each class, by its place among these, if it belongs to one.
     pub queue_of: Vec<Option<usize>>,
-}
-
-impl Arrival {
-    /// A meter that tells which packets keep to the curve.
-    pub fn meter(&self) -> Meter {
-        let shortest = self.shortest.unwrap_or_default().0;
-        Meter::new(self.buckets.iter().copied())
-            .of_at_least(u32::try_from(shortest).unwrap_or(u32::MAX))
-    }
 }
 
 #[cfg(test)]

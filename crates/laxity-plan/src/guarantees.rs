@@ -1,12 +1,13 @@
 //! What a plan's classes are guaranteed, whatever the discipline.
 
 use laxity::admit::{Service, Traffic, Unbounded};
+use laxity::packet::ClassId;
 use laxity::port::Promise;
 use laxity::units::Nanos;
 
 use crate::discipline::Bounds;
 use crate::lateness::Growth;
-use crate::model::{Class, Plan, SchedulerSpec};
+use crate::model::{Class, Plan, Police, SchedulerSpec};
 
 impl Plan {
     /// What every class is promised: its deadline, and where the discipline's admission test proves
@@ -24,7 +25,19 @@ impl Plan {
         if self.is_beyond_proof() {
             return vec![Err(Unbounded::VaryingRate); self.classes.len()];
         }
-        self.with_stalls(self.scheduler.discipline().bounds(self))
+        self.with_stalls(self.without_demoting(self.scheduler.discipline().bounds(self)))
+    }
+
+    /// Bounds with the reason of those classes that have none because their demoted packets stay in their queue.
+    fn without_demoting(&self, mut bounds: Bounds) -> Bounds {
+        for (id, class) in (0..).map(ClassId).zip(&self.classes) {
+            if class.police == Police::Demote
+                && class.arrival_under(&self.queued_at(id).1).is_none()
+            {
+                bounds[id.index()] = bounds[id.index()].and(Err(Unbounded::Demotes));
+            }
+        }
+        bounds
     }
 
     /// Bounds that were proved of a link that sends whenever it can, of this one, which may
@@ -56,9 +69,12 @@ impl Plan {
     }
 
     /// [`bounds`](Plan::bounds) and [`services`](Plan::services), in the time of one where they follow from the same.
-    pub fn bounds_and_services(&self) -> (Bounds, Vec<Option<Service>>) {
+    /// If `alone`, those that hold whatever other classes send.
+    pub fn bounds_and_services(&self, alone: bool) -> (Bounds, Vec<Option<Service>>) {
+        let discipline = self.scheduler.discipline();
         match self.serves_by_curves() {
-            true => self.scheduler.discipline().bounds_and_services(self),
+            true if alone => discipline.whatever_others_send(self),
+            true => discipline.bounds_and_services(self),
             false => (self.bounds(), self.services()),
         }
     }
@@ -87,8 +103,9 @@ impl Plan {
         self.link.is_punctual() && (self.scheduler.room().keeps_windows)(self)
     }
 
+    /// What is known of the traffic of a class in the plan's own scheduler.
     pub(crate) fn traffic(&self, class: &Class) -> Traffic {
-        let arrival = class.arrival.as_ref().map(|arrival| arrival.buckets.clone());
+        let arrival = class.arrival_under(&self.scheduler).map(|arrival| arrival.buckets.clone());
         Traffic { arrival: arrival.unwrap_or_default(), packet: self.max_packet(class) }
     }
 }

@@ -28,7 +28,7 @@ use laxity::admit::path::Order;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
-use crate::model::{Arrival, Hop, Hops, Plan, Source, TokenBucket};
+use crate::model::{Arrival, Hop, Hops, Plan, Police, Source, TokenBucket};
 use crate::network::Networked;
 
 pub use outlook::Outlook;
@@ -253,10 +253,14 @@ impl Paths {
                 // What entered the network says nothing of what comes here.
                 (Some(_), Some(arrival)) if counts_on_others => arrival.buckets = Vec::new(),
                 (Some(_), _) => {}
-                (None, Some(arrival)) => arrival.buckets = vec![ABSENT],
                 (None, arrival) => {
-                    *arrival =
-                        Some(Arrival { buckets: vec![ABSENT], packet: None, shortest: None });
+                    let Arrival { packet, shortest, .. } = arrival.take().unwrap_or(Arrival {
+                        buckets: Vec::new(),
+                        packet: None,
+                        shortest: None,
+                    });
+                    *arrival = Some(Arrival { buckets: vec![ABSENT], packet, shortest });
+                    class.police = Police::Drop;
                 }
             }
         }

@@ -138,8 +138,8 @@ impl Subject {
             // A regulator for each way on which packets of a class come to it.
             let mut regulator = |outputs: &[usize]| {
                 *ways.entry((class, outputs.to_vec())).or_insert_with(|| {
-                    let arrival = plan.classes[class.index()].arrival.as_ref();
-                    regulators.push(Regulator::new(arrival.expect("what is held").meter()));
+                    let meter = plan.meter(&plan.classes[class.index()]);
+                    regulators.push(Regulator::new(meter.expect("what is held has a contract")));
                     regulators.len() - 1
                 })
             };

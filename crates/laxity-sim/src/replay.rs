@@ -162,13 +162,14 @@ impl<'a, 'o> Replayed<'a, 'o> {
         let Arrival { time, class, flow, length } = arrival;
         self.go_on(time)?;
         let plan = self.plan;
-        let spec = plan.classes.get(class.index()).filter(|class| class.is_leaf());
-        let spec = spec.ok_or(Wrong::NoClass(class))?;
+        if !plan.classes.get(class.index()).is_some_and(Class::is_leaf) {
+            return Err(Wrong::NoClass(class));
+        }
         let handle = self.arrived;
         self.arrived += 1;
         let demoted = false;
         let mut packet = Packet { class, flow, length, demoted, ecn, arrival: time, handle };
-        let refused = self.refuses(spec, &mut packet);
+        let refused = self.refuses(&mut packet);
         let (queued, observer) = (&mut self.queued, &mut *self.observer);
         let mut drops = |packet: Packet, reason| {
             queued.remove(&packet.handle);
@@ -193,17 +194,16 @@ impl<'a, 'o> Replayed<'a, 'o> {
     }
 
     /// Why a packet is not queued at all.
-    fn refuses(&mut self, class: &Class, packet: &mut Packet) -> Option<DropReason> {
-        let length = u64::from(packet.length);
-        if length > self.plan.max_packet(class).min(self.plan.link.max_packet).0 {
+    fn refuses(&mut self, packet: &mut Packet) -> Option<DropReason> {
+        if u64::from(packet.length) > self.plan.link.max_packet.0 {
             return Some(DropReason::TooLong);
         }
-        let queued = self.port.scheduler().backlog();
-        if !self.plan.has_memory(packet.class, packet.length, queued, self.live.backlog) {
-            return Some(DropReason::QueueFull);
+        if !self.policer.admit(packet.arrival, packet) {
+            return Some(DropReason::Contract);
         }
-        let gets_in = self.policer.admit(packet.arrival, packet);
-        (!gets_in).then_some(DropReason::Contract)
+        let queued = self.port.scheduler().backlog();
+        let has_memory = self.plan.has_memory(packet, queued, self.live.backlog);
+        (!has_memory).then(|| DropReason::no_room(packet))
     }
 
     fn choose(&mut self, lateness: Nanos) -> Result<(), Wrong> {

@@ -85,8 +85,13 @@ pub enum Unbounded {
     /// Nothing is known of its traffic.
     #[error("it has no arrival curve")]
     NoArrival,
+    /// What breaks its arrival curve is demoted and waits in its queue all the same.
+    #[error("its demoted packets stay in its queue: with `police = \"drop\"` there are none")]
+    Demotes,
     /// Nothing is known of its cross traffic: of a class that goes before it or in turn with it.
-    #[error("a class that goes before it or in turn with it has no arrival curve")]
+    #[error(
+        "a class that goes before it or in turn with it has no arrival curve, or keeps demoted packets in its queue"
+    )]
     UnknownCrossTraffic,
     /// More may arrive in the long run than it is guaranteed, so that its backlog has no bound.
     #[error("more may arrive in the long run than it is guaranteed")]

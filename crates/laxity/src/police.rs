@@ -2,6 +2,7 @@
 //! the entrance that holds packets to them.
 
 use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 
 use crate::packet::Packet;
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
@@ -30,7 +31,7 @@ impl TokenBucket {
 
 /// The state of a token bucket, exact to a billionth of a bit: full at the start, filling at its
 /// rate, never above its size.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Level {
     /// In nanobits, as everything here.
     bucket: u128,
@@ -78,29 +79,29 @@ fn nanobits(bytes: u64) -> u128 {
 
 /// The token buckets of one class, all of which a conforming packet must find filled: the traffic
 /// of any interval then stays under the minimum of their lines.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meter {
     levels: Vec<Level>,
     /// In bytes.
-    shortest: u32,
+    lengths: RangeInclusive<u32>,
 }
 
 impl Meter {
     /// A meter with all buckets full.
     pub fn new(buckets: impl IntoIterator<Item = TokenBucket>) -> Self {
-        Meter { levels: buckets.into_iter().map(Level::full).collect(), shortest: 0 }
+        Meter { levels: buckets.into_iter().map(Level::full).collect(), lengths: 0..=u32::MAX }
     }
 
-    /// The same for packets of which none is shorter than so many bytes.
+    /// The same meter, to which a packet of any other length, in bytes, never conforms.
     #[must_use]
-    pub fn of_at_least(self, shortest: u32) -> Self {
-        Meter { shortest, ..self }
+    pub fn of_lengths(self, lengths: RangeInclusive<u32>) -> Self {
+        Meter { lengths, ..self }
     }
 
     /// The first time from `now` on at which a packet of `length` bytes conforms; `None` if it
     /// never will.
     pub fn earliest(&self, now: Nanos, length: u32) -> Option<Nanos> {
-        if length < self.shortest {
+        if !self.lengths.contains(&length) {
             return None;
         }
         // A bucket that holds the packet goes on holding it until something is taken.
@@ -262,13 +263,14 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_is_too_short_never_conforms_and_takes_nothing() {
+    fn a_packet_of_another_length_never_conforms_and_takes_nothing() {
         let bucket = TokenBucket { bucket: Bytes(100), rate: Rate(8) };
-        let mut meter = Meter::new([bucket]).of_at_least(64);
+        let mut meter = Meter::new([bucket]).of_lengths(64..=99);
         assert!(!meter.admit(Nanos::ZERO, 63));
         assert_eq!(meter.earliest(Nanos::ZERO, 63), None);
-        assert!(meter.admit(Nanos::ZERO, 100));
-        assert_eq!(meter.earliest(Nanos::ZERO, 64), Some(Nanos(64_000_000_000)));
+        assert!(!meter.admit(Nanos::ZERO, 100));
+        assert!(meter.admit(Nanos::ZERO, 99));
+        assert_eq!(meter.earliest(Nanos::ZERO, 64), Some(Nanos(63_000_000_000)));
     }
 
     #[test]

@@ -252,11 +252,13 @@ pub enum DropReason {
     Pie,
     /// DualPI2: packets of its queue wait for too long, or marks are not enough any more.
     DualPi2,
+    /// It had been demoted for breaking its class's arrival curve, and there was no room left for it.
+    Demoted,
 }
 
 impl DropReason {
     /// Every reason, in the order in which tables show them.
-    pub const ALL: [DropReason; 12] = [
+    pub const ALL: [DropReason; 13] = [
         DropReason::QueueFull,
         DropReason::Contract,
         DropReason::NoClass,
@@ -269,7 +271,14 @@ impl DropReason {
         DropReason::Scheduler,
         DropReason::Pie,
         DropReason::DualPi2,
+        DropReason::Demoted,
     ];
+
+    /// Why a packet is dropped for which there is no room.
+    #[inline]
+    pub const fn no_room(packet: &Packet) -> DropReason {
+        if packet.demoted { DropReason::Demoted } else { DropReason::QueueFull }
+    }
 
     /// The word that stands for the reason in traces and summaries.
     pub const fn name(self) -> &'static str {
@@ -283,6 +292,7 @@ impl DropReason {
             DropReason::CoDel => "codel",
             DropReason::Pie => "pie",
             DropReason::DualPi2 => "dualpi2",
+            DropReason::Demoted => "demoted",
             DropReason::Frame => "frame",
             DropReason::TooLong => "too-long",
             DropReason::Scheduler => "scheduler",
@@ -322,6 +332,11 @@ impl Backlog {
     /// Both together.
     pub fn and(self, other: Backlog) -> Backlog {
         Backlog { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+    }
+
+    /// This less a part of it.
+    pub fn without(self, part: Backlog) -> Backlog {
+        Backlog { packets: self.packets - part.packets, bytes: self.bytes - part.bytes }
     }
 
     /// Counts a packet out.

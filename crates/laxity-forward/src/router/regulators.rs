@@ -27,8 +27,7 @@ impl Regulators {
     /// Those of these classes, with nothing held. All of them have an arrival curve.
     pub fn new(plan: &Plan, classes: &[ClassId]) -> Self {
         let regulator = |class: &ClassId| {
-            let arrival = plan.classes[class.index()].arrival.as_ref()?;
-            Some((*class, Regulator::new(arrival.meter())))
+            Some((*class, Regulator::new(plan.meter(&plan.classes[class.index()])?)))
         };
         Regulators {
             regulators: classes.iter().filter_map(regulator).collect(),
@@ -62,9 +61,9 @@ impl Regulators {
     /// others.
     pub fn follow(&mut self, plan: &Plan, before: &Plan) {
         for (class, regulator) in &mut self.regulators {
-            let [next, last] = [plan, before].map(|plan| &plan.classes[class.index()].arrival);
-            if let Some(arrival) = next.as_ref().filter(|_| next != last) {
-                regulator.follow(arrival.meter());
+            let [next, last] = [plan, before].map(|plan| plan.meter(&plan.classes[class.index()]));
+            if let Some(meter) = next.filter(|next| Some(next) != last.as_ref()) {
+                regulator.follow(meter);
             }
         }
     }

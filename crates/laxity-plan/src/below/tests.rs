@@ -13,7 +13,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 use super::*;
-use crate::model::{Arrival, BestEffort};
+use crate::model::BestEffort;
 
 /// The longest packet of all.
 const LONGEST: u64 = 1500;
@@ -188,10 +188,13 @@ fn arrivals(plan: &Plan, phases: &[Phase]) -> Vec<Packet> {
     for ((class, spec), phase) in plan.leaves().zip(phases) {
         let length = plan.max_packet(spec).0 as u32;
         let mut arrival = Nanos(1 + phase.start * longest / 1000);
-        let mut meter =
-            spec.arrival.as_ref().filter(|_| spec.deadline.is_some()).map(Arrival::meter);
+        let mut meter = plan.meter(spec).filter(|_| spec.deadline.is_some());
         for number in 0..60u32 {
-            let length = if phase.is_long { length } else { 1 + (number * 7919) % length };
+            let length = if phase.is_long {
+                length
+            } else {
+                (1 + (number * 7919) % length).max(plan.min_packet(spec).0 as u32)
+            };
             if let Some(meter) = &mut meter {
                 arrival = meter.earliest(arrival, length).expect("a bucket holds a packet");
                 assert!(meter.admit(arrival, length));

@@ -1,4 +1,4 @@
-//! Every scheduler that a plan can ask for keeps the contract where packets are of no class.
+//! What is built of plans: schedulers where packets are of no class, and what policers look at.
 
 use std::path::Path;
 
@@ -56,5 +56,41 @@ fn packets_of_no_class_are_dropped() {
                 }
             }
         }
+    }
+}
+
+/// Each line is something that bounds count on, and the first packets that are otherwise.
+#[test]
+fn what_bounds_count_on_is_policed() {
+    let within = (0u64, 800u32);
+    for (contract, otherwise) in [
+        // The bucket and its rate: 700 bytes are left, and 100 more are there after 0.8 ms.
+        ("bucket = '1500b', rate = '1mbit'", vec![within, (0, 800)]),
+        ("bucket = '1500b', rate = '1mbit'", vec![within, (799_999, 800)]),
+        // The peak: 200 bytes of the largest packet are left, and 600 more are there after 4.8 ms.
+        (
+            "bucket = '9000b', rate = '1mbit', packet = '1000b', peak = '1mbit'",
+            vec![within, (4_799_999, 800)],
+        ),
+        // The largest packet of the class, and that of the link.
+        ("bucket = '9000b', rate = '1mbit', packet = '1000b'", vec![(0, 1_001)]),
+        ("bucket = '9000b', rate = '1mbit'", vec![(0, 1_201)]),
+        // The shortest packet of the class, and that of the link.
+        ("bucket = '9000b', rate = '1mbit', packet = { at-least = '500b' }", vec![(0, 499)]),
+        ("bucket = '9000b', rate = '1mbit'", vec![(0, 99)]),
+    ] {
+        let text = format!(
+            "version = 1\nlink = {{ rate = '10mbit', max-packet = '1200b', min-packet = '100b' }}\n\
+             scheduler.kind = 'fifo'\nclass.a = {{ police = 'drop', arrival = {{ {contract} }} }}"
+        );
+        let plan = Plan::parse(&text, "plan.toml", Path::new("")).unwrap();
+        let mut policer = plan.policer(Nanos::ZERO);
+        let mut admits = |(at, length): (u64, u32)| {
+            policer.admit(Nanos(at), &mut Packet { length, ..Packet::default() })
+        };
+        let (last, before) = otherwise.split_last().unwrap();
+        assert!(before.iter().all(|packet| admits(*packet)), "{contract}");
+        assert!(!admits(*last), "{contract}");
+        assert!(admits((last.0 + 100_000_000, 800)), "{contract}");
     }
 }

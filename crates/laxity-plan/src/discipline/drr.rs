@@ -7,7 +7,7 @@ use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
 use super::room::{Bounds, Discipline, Room, for_leaves, where_proved};
-use crate::model::{Class, Plan, Police, SchedulerSpec};
+use crate::model::{Class, Plan, SchedulerSpec};
 
 pub const ROOM: Room = Room {
     keys: &[],
@@ -23,6 +23,7 @@ pub const ROOM: Room = Room {
     keeps_windows: |_| false,
     has_levels: false,
     is_one_queue: false,
+    sets_demoted_behind: false,
     is_held_to_promises: false,
     is_of_networks: false,
 };
@@ -49,10 +50,18 @@ impl Discipline for Drr {
     }
 
     fn bounds_and_services(&self, plan: &Plan) -> (Bounds, Vec<Option<Service>>) {
-        let all = drr_guarantees(plan.link.rate, &turns(plan)).into_iter();
-        let (bounds, services): (Vec<_>, Vec<_>) = all.map(|of| (of.bound, of.service)).unzip();
-        (for_leaves(plan, bounds), where_proved(for_leaves(plan, services)))
+        guarantees(plan, &turns(plan))
     }
+
+    fn whatever_others_send(&self, plan: &Plan) -> (Bounds, Vec<Option<Service>>) {
+        guarantees(plan, &alone(plan))
+    }
+}
+
+fn guarantees(plan: &Plan, turns: &[Turn]) -> (Bounds, Vec<Option<Service>>) {
+    let all = drr_guarantees(plan.link.rate, turns).into_iter();
+    let (bounds, services): (Vec<_>, Vec<_>) = all.map(|of| (of.bound, of.service)).unzip();
+    (for_leaves(plan, bounds), where_proved(for_leaves(plan, services)))
 }
 
 impl Plan {
@@ -79,18 +88,22 @@ impl Plan {
 impl Plan {
     /// The delay bounds of all classes under deficit round robin that hold whatever others send.
     pub(crate) fn drr_bounds_whatever_others_send(&self) -> Bounds {
-        let alone: Vec<_> =
-            turns(self).into_iter().map(|turn| Turn { kept: false, ..turn }).collect();
-        for_leaves(self, drr(self.link.rate, &alone))
+        for_leaves(self, drr(self.link.rate, &alone(self)))
     }
+}
+
+/// The leaves as the bounds see them that count on no other class.
+fn alone(plan: &Plan) -> Vec<Turn> {
+    turns(plan).into_iter().map(|turn| Turn { kept: false, ..turn }).collect()
 }
 
 /// The leaves as the bounds see them.
 fn turns(plan: &Plan) -> Vec<Turn> {
     let quanta = plan.drr_quanta();
-    // What is demoted stays in its class's queue, and what a link owes when it has stalled comes on top of what
-    // arrives: there others count on nothing.
-    let kept = |class: &Class| class.police != Police::Demote && plan.link.stall == Nanos::ZERO;
+    // What a link owes when it has stalled comes on top of what arrives: there others count on nothing.
+    let kept = |class: &Class| {
+        class.arrival_under(&plan.scheduler).is_some() && plan.link.stall == Nanos::ZERO
+    };
     let turn = |(id, class): (ClassId, &Class)| Turn {
         quantum: quanta[id.index()],
         traffic: plan.traffic(class),

@@ -31,6 +31,7 @@ pub const ROOM: Room = Room {
     keeps_windows,
     has_levels: false,
     is_one_queue: false,
+    sets_demoted_behind: false,
     is_held_to_promises: true,
     is_of_networks: false,
 };

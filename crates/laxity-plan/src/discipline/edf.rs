@@ -41,6 +41,7 @@ pub const ROOM: Room = Room {
     keeps_windows: |_| false,
     has_levels: false,
     is_one_queue: false,
+    sets_demoted_behind: true,
     is_held_to_promises: true,
     is_of_networks: false,
 };

@@ -34,6 +34,7 @@ pub const ROOM: Room = Room {
     keeps_windows: |_| false,
     has_levels: false,
     is_one_queue: false,
+    sets_demoted_behind: false,
     is_held_to_promises: false,
     is_of_networks: false,
 };

@@ -23,6 +23,7 @@ pub const ROOM: Room = Room {
     keeps_windows: |_| false,
     has_levels: true,
     is_one_queue: false,
+    sets_demoted_behind: false,
     is_held_to_promises: true,
     is_of_networks: false,
 };

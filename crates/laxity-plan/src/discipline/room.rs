@@ -31,6 +31,11 @@ pub trait Discipline {
         (self.bounds(plan), self.services(plan))
     }
 
+    /// Both as they hold whatever other classes send, where a discipline [counts on others](Room::counts_on_others).
+    fn whatever_others_send(&self, plan: &Plan) -> (Bounds, Vec<Option<Service>>) {
+        self.bounds_and_services(plan)
+    }
+
     /// By what each class is served together with all those behind which it [waits](Room::waits_behind), in
     /// whatever order: a strict service curve, and what comes on top. `None` where none is proved.
     fn aggregates(&self, plan: &Plan) -> Vec<Option<Service>> {
@@ -75,6 +80,9 @@ pub struct Room {
     pub has_levels: bool,
     /// Whether all classes wait in one queue, in the order of their arrival.
     pub is_one_queue: bool,
+    /// Whether demoted packets wait behind all packets that are promised a delay, also behind those of their own
+    /// class. Where they do not, nothing is known of the traffic of a class with `police = "demote"`.
+    pub sets_demoted_behind: bool,
     /// Whether it is made to keep deadlines or losses, so that in a comparison it is held to them.
     pub is_held_to_promises: bool,
     /// Whether it can only be the discipline of a whole network, not of a part of it or of a class.

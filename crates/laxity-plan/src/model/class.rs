@@ -9,7 +9,7 @@ use laxity::sched::hfsc::Curves;
 use laxity::units::{Bytes, Nanos};
 use laxity::window::Loss;
 
-use super::{QueueSpec, Scheduling};
+use super::{QueueSpec, SchedulerSpec, Scheduling};
 use crate::matching::Match;
 
 /// `[class.NAME]`.
@@ -65,6 +65,13 @@ impl Class {
     /// Whether it is promised anything that time-driven priority reserves frames for.
     pub fn wants_frames(&self) -> bool {
         self.relative_deadline().is_some() || self.end_to_end.is_some()
+    }
+
+    /// What is known to arrive in its queue under a scheduler: its `arrival`, but for a class whose demoted packets stay
+    /// in that queue, since their number has no bound.
+    pub fn arrival_under(&self, scheduler: &SchedulerSpec) -> Option<&Arrival> {
+        let stays = self.police == Police::Demote && !scheduler.room().sets_demoted_behind;
+        self.arrival.as_ref().filter(|_| !stays)
     }
 
     /// The scheduler that it holds: first come, first served where it names none.

@@ -304,13 +304,9 @@ impl Analysis<'_> {
 
     /// What a scheduler guarantees that is set up for what comes to an output.
     fn at_scheduler(&self, paths: &Paths, number: usize) -> AtOutput {
-        let mut here = paths.plan_at(self.on, number);
-        if self.alone && here.scheduler.room().counts_on_others {
-            // Nobody counts on what stays in its queue when it breaks its contract.
-            here.classes.iter_mut().for_each(|class| class.police = Police::Demote);
-        }
+        let here = paths.plan_at(self.on, number);
         let output = &paths.outputs[number];
-        let (bounds, services) = here.bounds_and_services();
+        let (bounds, services) = here.bounds_and_services(self.alone);
         AtOutput {
             bounds: bounds_of(output, &here, &bounds),
             services: services_of(output, &here, &services),
@@ -406,9 +402,14 @@ impl Analysis<'_> {
         number: usize,
         class: ClassId,
     ) -> Result<Vec<TokenBucket>, Unproved> {
-        let entered = self.on.plan.classes[class.index()].arrival.as_ref();
-        let entered = entered.filter(|_| self.knows_arrivals[class.index()]);
+        let spec = &self.on.plan.classes[class.index()];
+        let entered = spec.arrival.as_ref().filter(|_| self.knows_arrivals[class.index()]);
         let entered = &entered.ok_or(Unbounded::NoArrival)?.buckets;
+        if spec.police == Police::Demote {
+            let at_link = self.on.scheduling(paths.outputs[number].hop).scheduler;
+            let (_, scheduler) = self.on.plan.queued_under(at_link, class);
+            spec.arrival_under(&scheduler).ok_or(Unbounded::Demotes)?;
+        }
         let routes = || self.routes(paths, number, class);
         // Those that were last held together kept to the curve there, as all kept to it together where they entered. Since
         // then they may have passed here before, and do so again.

@@ -1,5 +1,6 @@
 //! Faults in the plans that schedulers are built from.
 
+use laxity::police::{Meter, TokenBucket};
 use laxity::regulator::Regulator;
 use laxity::sched::dwcs::Precedence;
 use laxity::service::ServiceCurve;
@@ -197,12 +198,15 @@ pub fn unregulated(subject: &mut Subject) {
 pub fn looser_regulators(subject: &mut Subject) {
     for feed in subject.feeds.iter().flatten() {
         let class = &subject.plan.classes[feed.class];
-        let Some(mut arrival) = class.arrival.clone() else { continue };
-        for bucket in &mut arrival.buckets {
-            bucket.bucket.0 += subject.plan.max_packet(class).0;
-        }
+        let Some(arrival) = &class.arrival else { continue };
+        let packet = subject.plan.max_packet(class);
+        let looser = |bucket: &TokenBucket| TokenBucket {
+            bucket: Bytes(bucket.bucket.0 + packet.0),
+            ..*bucket
+        };
         for number in feed.regulators.iter().flatten() {
-            subject.regulators[*number] = Regulator::new(arrival.meter());
+            let meter = Meter::new(arrival.buckets.iter().map(looser));
+            subject.regulators[*number] = Regulator::new(meter);
         }
     }
 }

@@ -48,14 +48,14 @@ impl Regulators {
         }
         let first = self.steps.len();
         self.steps.resize(first + path.len(), None);
-        let Some(arrival) = &on.plan.classes[class.index()].arrival else { return };
+        let Some(meter) = on.plan.meter(&on.plan.classes[class.index()]) else { return };
         let (mut before, mut from) = (None, 0);
         for place in on.regulated(class, path) {
             let next = self.regulators.len() as u32;
             let way = (class, before, Box::from(&path[from..=place]));
             let number = *self.known.entry(way).or_insert(next);
             if number == next {
-                self.regulators.push(Regulator::new(arrival.meter()));
+                self.regulators.push(Regulator::new(meter.clone()));
             }
             self.steps[first + place] = Some(number);
             (before, from) = (Some(number), place);

@@ -195,7 +195,7 @@ impl Line {
             self.add(packet.class, packet.length);
             entered.push(packet);
         } else {
-            drops.dropped(packet, DropReason::QueueFull);
+            drops.dropped(packet, DropReason::no_room(&packet));
         }
     }
 

@@ -4,6 +4,7 @@ mod foreseen;
 mod l4s;
 mod one_link;
 mod phases;
+mod police;
 mod regulators;
 mod sources;
 mod tcp;

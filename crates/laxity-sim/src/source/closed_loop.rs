@@ -95,7 +95,9 @@ fn is_retried(plan: &Plan, packet: &Packet, reason: DropReason) -> bool {
     let queue = &plan.classes[packet.class.index()].queue;
     match reason {
         DropReason::Red | DropReason::Choke | DropReason::Pie => true,
-        DropReason::QueueFull => !queue.as_ref().is_some_and(|queue| queue.room().is_a_limit),
+        DropReason::QueueFull | DropReason::Demoted => {
+            !queue.as_ref().is_some_and(|queue| queue.room().is_a_limit)
+        }
         _ => false,
     }
 }

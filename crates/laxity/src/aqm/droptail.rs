@@ -34,7 +34,7 @@ impl Limit {
 
     #[inline]
     pub(crate) fn check(self, queued: Backlog, packet: &Packet) -> Result<(), DropReason> {
-        if self.has_room(queued, packet.length) { Ok(()) } else { Err(DropReason::QueueFull) }
+        if self.has_room(queued, packet.length) { Ok(()) } else { Err(DropReason::no_room(packet)) }
     }
 }
 

@@ -24,6 +24,8 @@ pub(super) struct Ticket {
     pub place: Place,
     /// Where it is among those that are held.
     pub index: u32,
+    /// Where it is among the demoted ones, if they give way.
+    pub demoted: u32,
 }
 
 impl Tickets {
@@ -114,6 +116,11 @@ impl Held {
     pub fn same_flow(&self, index: usize, packet: &Packet) -> Option<u32> {
         let Candidate { flow, ticket } = *self.packets.get(index)?;
         (flow == Flow::of(packet)).then_some(ticket)
+    }
+
+    /// The ticket of the packet that was added last, or took over the last index.
+    pub fn last(&self) -> Option<u32> {
+        self.packets.last().map(|packet| packet.ticket)
     }
 
     pub fn footprint(&self) -> usize {

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::codel::Fate;
-use super::held::Tickets;
+use super::held::{Held, Tickets};
 use super::queue::{Policy, Queue};
 use crate::error::SetupError;
 use crate::packet::{ClassId, Packet};
@@ -31,6 +31,15 @@ struct Books {
     queues: Vec<Queue>,
     /// If packets may be withdrawn: within the scheduler these stand for their handles.
     tickets: Option<Tickets>,
+    /// The demoted packets of each queue, if they give way to others.
+    demoted: Option<Vec<Demoted>>,
+}
+
+/// The demoted packets of one queue.
+#[derive(Clone, Debug, Default)]
+struct Demoted {
+    held: Held,
+    queued: Backlog,
 }
 
 const NO_QUEUE: u32 = u32::MAX;
@@ -69,8 +78,46 @@ impl<S: Withdraw> Managed<S> {
             queue_of: queue_of.iter().map(|of| of.map_or(NO_QUEUE, |of| of as u32)).collect(),
             queues: managed,
             tickets: withdraws.then(Tickets::new),
+            demoted: None,
         };
         Ok(Managed { scheduler, books, withdraws })
+    }
+
+    /// The same queues, with demoted packets that give way: a packet that is not demoted and finds its queue full
+    /// takes the room of demoted ones, which are dropped as [`Demoted`](DropReason::Demoted). So they take no room
+    /// from what is promised. Must be said before any packet comes.
+    #[must_use]
+    pub fn with_demoted_giving_way(mut self) -> Self {
+        self.withdraws = true;
+        self.books.tickets.get_or_insert_with(Tickets::new);
+        self.books.demoted = Some(self.books.queues.iter().map(|_| Demoted::default()).collect());
+        self
+    }
+
+    /// Whether a packet has room in a queue, behind `ahead` more than is queued there.
+    fn has_room_in(&self, queue: usize, packet: &Packet, ahead: Backlog) -> bool {
+        let gives_way = self.books.demoted.as_ref().filter(|_| !packet.demoted);
+        let gives_way = gives_way.map_or(Backlog::default(), |demoted| demoted[queue].queued);
+        self.books.queues[queue].has_room(packet, ahead, gives_way)
+    }
+
+    /// Drops demoted packets of a queue until one that is not demoted has room, or there are none left.
+    fn make_room(&mut self, now: Nanos, queue: usize, packet: &Packet, drops: &mut dyn DropSink) {
+        if packet.demoted || !self.has_room_in(queue, packet, Backlog::default()) {
+            return;
+        }
+        while !self.books.queues[queue].has_room(packet, Backlog::default(), Backlog::default()) {
+            let books = &mut self.books;
+            let Some((ticket, place)) = books.demoted(queue) else { return };
+            let mut dropped = |mut packet: Packet, reason| {
+                books.leave(now, &mut packet);
+                drops.dropped(packet, reason);
+            };
+            let victim = self.scheduler.withdraw(now, place, ticket, &mut dropped);
+            let Some(mut packet) = victim else { return };
+            books.leave(now, &mut packet);
+            drops.dropped(packet, DropReason::Demoted);
+        }
     }
 
     /// Drops packets of the arriving one's flow among those drawn, and says whether there were any.
@@ -136,6 +183,9 @@ impl<S: Withdraw> Scheduler for Managed<S> {
         }
         let queue = self.books.queue_of(packet.class);
         if let Some(queue) = queue {
+            if self.books.demoted.is_some() {
+                self.make_room(now, queue, &packet, drops);
+            }
             let candidates = self.books.queues[queue].arrive(now);
             if candidates > 0 && self.matches(now, queue, candidates, &packet, drops) {
                 self.books.queues[queue].count_matched();
@@ -179,7 +229,7 @@ impl<S: Withdraw> Scheduler for Managed<S> {
 
     fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
         let queue = self.books.queue_of(packet.class);
-        queue.is_none_or(|queue| self.books.queues[queue].has_room(packet, ahead))
+        queue.is_none_or(|queue| self.has_room_in(queue, packet, ahead))
             && self.scheduler.has_room(packet, ahead)
     }
 
@@ -202,12 +252,18 @@ impl Books {
     /// Counts a packet in, and makes it out to the scheduler.
     #[inline(always)]
     fn enter(&mut self, queue: Option<usize>, packet: &mut Packet) {
+        let demoted = self.demoted.as_mut().zip(queue).filter(|_| packet.demoted);
+        let demoted = demoted.map(|(all, queue)| &mut all[queue]);
         let queue = queue.map(|queue| &mut self.queues[queue]);
         let number = self.tickets.as_mut().map(|tickets| tickets.issue(packet.handle));
         if let Some(queue) = queue {
             queue.add(packet);
             if let (Some(tickets), Some(number)) = (&mut self.tickets, number) {
                 tickets.get(number).index = queue.hold(packet, number);
+                if let Some(demoted) = demoted {
+                    tickets.get(number).demoted = demoted.held.add(packet, number);
+                    demoted.queued.add(packet.length);
+                }
             }
         }
         if let Some(number) = number {
@@ -220,6 +276,8 @@ impl Books {
     #[inline(always)]
     fn leave(&mut self, now: Nanos, packet: &mut Packet) -> Option<&mut Queue> {
         let queue = self.queue_of(packet.class);
+        let demoted = self.demoted.as_mut().zip(queue).filter(|_| packet.demoted);
+        let demoted = demoted.map(|(all, queue)| &mut all[queue]);
         let mut queue = queue.map(|queue| &mut self.queues[queue]);
         if let Some(queue) = &mut queue {
             queue.remove(now, packet);
@@ -229,6 +287,12 @@ impl Books {
             packet.handle = ticket.handle;
             if let Some(moved) = queue.as_mut().and_then(|queue| queue.let_go(ticket.index)) {
                 tickets.get(moved).index = ticket.index;
+            }
+            if let Some(demoted) = demoted {
+                demoted.queued.remove(packet.length);
+                if let Some(moved) = demoted.held.remove(ticket.demoted) {
+                    tickets.get(moved).demoted = ticket.demoted;
+                }
             }
         }
         queue
@@ -251,10 +315,18 @@ impl Books {
         Some((u64::from(number), ticket.place))
     }
 
+    /// A demoted packet of a queue, if they give way and there is one: its handle within the scheduler and its place.
+    fn demoted(&mut self, queue: usize) -> Option<(u64, Place)> {
+        let number = self.demoted.as_ref()?[queue].held.last()?;
+        let ticket = self.tickets.as_mut()?.get(number);
+        Some((u64::from(number), ticket.place))
+    }
+
     fn footprint(&self) -> usize {
         self.queue_of.capacity() * size_of::<u32>()
             + self.queues.capacity() * size_of::<Queue>()
             + self.queues.iter().map(Queue::footprint).sum::<usize>()
             + self.tickets.as_ref().map_or(0, Tickets::footprint)
+            + self.demoted.iter().flatten().map(|demoted| demoted.held.footprint()).sum::<usize>()
     }
 }

@@ -142,15 +142,16 @@ impl Queue {
         }
     }
 
-    /// Whether a packet is within the limit, behind so much more than is queued.
-    pub fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
+    /// Whether a packet is within the limit, behind `ahead` more than is queued, where `gives_way` of that is dropped
+    /// for it.
+    pub fn has_room(&self, packet: &Packet, ahead: Backlog, gives_way: Backlog) -> bool {
         let limit = match &self.manager {
             Manager::Red(detector) | Manager::Choke(Drawing { detector, .. }) => detector.limit(),
             Manager::DropTail { limit, .. } => *limit,
             Manager::CoDel(codel, _) => codel.limit,
             Manager::Pie(controller) => controller.limit(),
         };
-        limit.check(self.queued.and(ahead), packet).is_ok()
+        limit.check(self.queued.without(gives_way).and(ahead), packet).is_ok()
     }
 
     /// Counts a packet in.

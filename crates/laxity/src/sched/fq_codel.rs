@@ -159,7 +159,7 @@ impl FqCodel {
         };
         let (packet, _) = self.packets.pop(queue)?;
         self.count_out(queue, packet.length);
-        drops.dropped(packet, DropReason::QueueFull);
+        drops.dropped(packet, DropReason::no_room(&packet));
         Some(packet)
     }
 

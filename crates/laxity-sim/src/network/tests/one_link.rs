@@ -17,10 +17,10 @@ impl Observer for Fates {
 }
 
 /// A recording in a file of its own.
-struct Recorded(std::path::PathBuf);
+pub(super) struct Recorded(std::path::PathBuf);
 
 impl Recorded {
-    fn new(packets: &[(u64, char, u32, u32)]) -> Self {
+    pub(super) fn new(packets: &[(u64, char, u32, u32)]) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("laxity-one-link-{}-{number}.csv", std::process::id());
@@ -31,6 +31,10 @@ impl Recorded {
         let path = std::env::temp_dir().join(name);
         std::fs::write(&path, format!("time_ns,class,flow,length\n{rows}")).unwrap();
         Recorded(path)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
     }
 }
 

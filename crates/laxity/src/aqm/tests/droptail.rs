@@ -10,7 +10,7 @@ use super::packet;
 use crate::aqm::{Limit, Managed, Policy};
 use crate::packet::{Ecn, Packet};
 use crate::sched::Fifo;
-use crate::scheduler::{DropReason, Scheduler};
+use crate::scheduler::{Backlog, DropReason, Scheduler};
 use crate::testing::gaps;
 use crate::units::Nanos;
 
@@ -83,5 +83,47 @@ fn marks_begin_at_the_threshold() {
     for mark in [Limit::Packets(3), Limit::Bytes(3_999)] {
         // The flow of even number is capable of ECN: packets 4, 6 and 8, counted from 0.
         assert_eq!(side_by_side([Limit::None, mark], steps.clone()).unwrap(), 3);
+    }
+}
+
+proptest! {
+    /// From the definition, by what is queued: a packet that is not demoted gets in if it fits beside others like it; a
+    /// demoted one if it fits beside all; and of these no more are dropped for another than it needs.
+    #[test]
+    fn demoted_packets_give_way(
+        limit in any_limit(),
+        steps in vec((gaps(2_000_000), 0..3u8, 1..1500u32, any::<bool>()), 1..300),
+    ) {
+        let policy = Policy::DropTail { limit, mark: Limit::None };
+        let managed = Managed::new(Fifo::new(), &[policy], &[Some(0)], 0).unwrap();
+        let mut managed = managed.with_demoted_giving_way();
+        let (mut queue, mut now) = (VecDeque::<Packet>::new(), Nanos::ZERO);
+        for (handle, (gap, step, length, demoted)) in (0..).zip(steps) {
+            now += Nanos(gap);
+            if step == 0 {
+                let sent = managed.dequeue(now, &mut |_, _| {}).map(|sent| sent.packet);
+                prop_assert_eq!(sent, queue.pop_front());
+                continue;
+            }
+            let packet = Packet { demoted, ..packet(now, 0, 0, length, handle) };
+            let promised = queue.iter().filter(|queued| !queued.demoted).copied().collect();
+            let fits = if demoted { !exceeds(&queue, &packet, limit) } else { !exceeds(&promised, &packet, limit) };
+            prop_assert_eq!(managed.has_room(&packet, Backlog::default()), fits);
+            let mut dropped = Vec::new();
+            managed.enqueue(now, packet, &mut |packet, reason| dropped.push((packet, reason)));
+            prop_assert!(dropped.iter().all(|(packet, reason)| *reason == DropReason::no_room(packet)));
+            if !fits {
+                prop_assert_eq!(dropped, [(packet, DropReason::no_room(&packet))]);
+                continue;
+            }
+            for (victim, _) in dropped {
+                prop_assert!(victim.demoted && !demoted);
+                prop_assert!(exceeds(&queue, &packet, limit));
+                let at = queue.iter().position(|queued| *queued == victim);
+                queue.remove(at.expect("what is dropped was queued"));
+            }
+            prop_assert!(!exceeds(&queue, &packet, limit));
+            queue.push_back(packet);
+        }
     }
 }

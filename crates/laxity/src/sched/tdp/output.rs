@@ -176,7 +176,7 @@ impl<B: Scheduler> Tdp<B> {
         let queue = &mut self.queues[place];
         let bytes = queue.bytes + u64::from(packet.length);
         if bytes > self.capacity {
-            turn_away(packet, DropReason::QueueFull, drops);
+            turn_away(packet, DropReason::no_room(&packet), drops);
             return;
         }
         queue.bytes = bytes;

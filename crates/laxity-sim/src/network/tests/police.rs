@@ -1,0 +1,136 @@
+//! What breaks its contract harms no promise: on one link and along a path, under every discipline.
+
+use laxity_plan::model::SchedulerSpec;
+use rand::RngExt;
+
+use super::one_link::Recorded;
+use super::*;
+use crate::engine::Run;
+use crate::source::random;
+
+/// How many packets within their contracts were dropped.
+#[derive(Default)]
+struct Dropped(usize);
+
+impl Observer for Dropped {
+    fn record(&mut self, record: &Record) {
+        if let Fate::Dropped(reason) = record.fate {
+            let broke = record.packet.demoted || reason == DropReason::Contract;
+            self.0 += usize::from(!broke);
+        }
+    }
+}
+
+/// A recorded class `a` with these keys, beside `b`, which keeps to its contract: on one link, or over two.
+fn beside(recorded: &Recorded, keys: &str, is_link: bool) -> Plan {
+    let contract = "arrival = { bucket = \"3000b\", rate = \"1mbit\", packet = \"1000b\" }";
+    let (network, path, promise) = match is_link {
+        true => ("", "", "deadline"),
+        false => (
+            "network.one.between = [\"p\", \"q\"]\nnetwork.two.between = [\"q\", \"r\"]",
+            "path = [\"p\", \"q\", \"r\"]",
+            "deadline = \"400ms\"\nend-to-end",
+        ),
+    };
+    plan(&format!(
+        "link = {{ rate = \"10mbit\", max-packet = \"1000b\", min-packet = \"500b\" }}\n{network}\n\
+         scheduler.kind = \"fifo\"\n\
+         [class.a]\n{contract}\n{promise} = \"1s\"\nlevel = 0\n{keys}\n\
+         [class.b]\n{contract}\n{promise} = \"1s\"\nlevel = 1\npolice = \"drop\"\n\
+         [[source]]\nmodel = \"csv\"\nfile = '{}'\n{path}\n\
+         [[source]]\nclass = \"b\"\nmodel = \"greedy\"\nburst = \"40ms\"\nspacing = \"50ms\"\npacket = \"1000b\"\n{path}\n",
+        recorded.path().display(),
+    ))
+}
+
+/// Far more packets than the contract allows, of lengths that it allows and others.
+fn flood(seed: u64) -> Vec<(u64, char, u32, u32)> {
+    let mut draws = random::generator(seed, 0, 0);
+    let mut time = 0;
+    let packet = |_| {
+        time += draws.random_range(0..700_000);
+        (time, 'a', 0, draws.random_range(40..=1_000))
+    };
+    (0..1_500).map(packet).collect()
+}
+
+/// What a run had: packets of the first class that broke its contract, and how many classes had a bound.
+#[derive(Debug, PartialEq)]
+struct Kept {
+    nonconforming: u64,
+    bounds: usize,
+}
+
+/// Runs a plan; no bound that it has is broken, and no packet within its contract is dropped.
+fn keeps_promises(plan: &Plan, case: &str) -> Kept {
+    let mut dropped = Dropped::default();
+    let found = match plan.network {
+        Some(_) => {
+            let assigned = plan.networked().unwrap().assigned();
+            let run = NetworkRun {
+                on: &assigned,
+                duration: Some(Nanos(2_000 * MS)),
+                seed: 1,
+                arrivals: None,
+            };
+            let classes =
+                run.simulate(&mut dropped, &mut crate::to_the_end).unwrap().summary.classes;
+            classes
+                .iter()
+                .map(|of| (of.nonconforming, of.bound_ns, of.bound_misses))
+                .collect::<Vec<_>>()
+        }
+        None => {
+            let run = Run { plan, duration: Some(Nanos(2_000 * MS)), seed: 1, feeds: Vec::new() };
+            let run = run.with_sources().unwrap();
+            let classes =
+                run.simulate(&mut dropped, &mut crate::to_the_end).unwrap().summary.classes;
+            classes.iter().map(|of| (of.nonconforming, of.bound_ns, of.bound_misses)).collect()
+        }
+    };
+    assert!(found.iter().all(|(.., misses)| *misses == 0), "{case}: {found:?}");
+    let bounds = found.iter().filter(|(_, bound, _)| bound.is_some()).count();
+    assert!(bounds == 0 || dropped.0 == 0, "{case}: {} dropped", dropped.0);
+    Kept { nonconforming: found[0].0, bounds }
+}
+
+/// Demoted, they wait behind what is promised, or nothing is promised to those that wait with them; dropped, they do
+/// nothing. A queue has room for what is promised, whatever is demoted.
+#[test]
+fn what_breaks_its_contract_harms_no_promise() {
+    let queue = "queue = { kind = \"droptail\", limit = \"6000b\" }";
+    for seed in 0..3 {
+        let recorded = Recorded::new(&flood(seed));
+        for (police, queue) in [("drop", ""), ("demote", ""), ("demote", queue)] {
+            for is_link in [true, false] {
+                let keys = format!("police = \"{police}\"\n{queue}");
+                let plan = beside(&recorded, &keys, is_link);
+                let mut nonconforming = Vec::new();
+                for scheduler in SchedulerSpec::defaults() {
+                    let plan = Plan { scheduler, ..plan.clone() };
+                    let case = format!("{scheduler}, {keys}, {is_link}, seed {seed}");
+                    let kept = keeps_promises(&plan, &case);
+                    nonconforming.push(kept.nonconforming);
+                    if scheduler.room().sets_demoted_behind
+                        || (police == "drop" && !is_link && scheduler.room().is_one_queue)
+                    {
+                        assert_eq!(kept.bounds, 2, "{case}");
+                    }
+                }
+                assert!(nonconforming.iter().all(|of| *of > 1_000), "{nonconforming:?}");
+            }
+        }
+    }
+}
+
+/// By `min-packet` bounds along paths know how close packets may come to one another.
+#[test]
+fn packets_that_are_too_short_do_not_conform() {
+    let short =
+        (0..50u64).map(|at| (at * 40_000_000, 'a', 0, 499 + at as u32 % 2)).collect::<Vec<_>>();
+    let recorded = Recorded::new(&short);
+    for is_link in [true, false] {
+        let kept = keeps_promises(&beside(&recorded, "police = \"drop\"", is_link), "short");
+        assert_eq!(kept.nonconforming, 25);
+    }
+}
