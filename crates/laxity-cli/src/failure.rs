@@ -1,7 +1,7 @@
 //! Commands that could not be carried out.
 
 use std::fmt::Display;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::ops::Range;
 use std::path::Path;
 
@@ -58,7 +58,8 @@ impl Failure {
     /// Prints the failure and tells the exit code. What it holds is visible already, and its colours
     /// are its own.
     pub fn report(self) -> u8 {
-        eprintln!("{:?}", self.report);
+        // Nobody is left to be told where standard error cannot be written.
+        let _ = writeln!(io::stderr().lock(), "{:?}", self.report);
         self.code
     }
 }

@@ -3,13 +3,20 @@
 
 use std::io::{self, ErrorKind, Write};
 
+use anstyle::AnsiColor;
+use laxity_report::table::with_alarms;
 use laxity_report::visible::{self, visible};
 
 use crate::failure::Failure;
 
-/// Prints a result. A reader that has gone away, such as `head`, is no failure.
+/// Prints a result, with numbers that break a promise in red where standard output is a terminal that shows colours. A
+/// reader that has gone away, such as `head`, is no failure.
 pub fn print(text: &str) -> Result<(), Failure> {
-    write(&visible(text.trim_end()))
+    let red = AnsiColor::Red.on_default();
+    let [before, behind] = [red.render().to_string(), red.render_reset().to_string()];
+    // Colours come after the filter, which takes them for instructions from outside.
+    let text = with_alarms(&visible(text.trim_end()), &before, &behind);
+    checked(writeln!(anstream::stdout().lock(), "{text}"))
 }
 
 /// Prints a result as JSON.
@@ -33,10 +40,6 @@ impl<W: Write> Write for Visible<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.0.flush()
     }
-}
-
-fn write(text: &str) -> Result<(), Failure> {
-    checked(writeln!(io::stdout().lock(), "{text}"))
 }
 
 /// A reader that has gone away, such as `head`, is no failure.

@@ -16,8 +16,7 @@ const NAME_LIMIT: usize = 24;
 /// Marks a number that breaks a promise.
 const ALARM: char = '!';
 
-/// A table of plain text. Columns of numbers are right-aligned, a cell that ends in `!` is red in
-/// a terminal. A table wider than the terminal continues below itself, so that no number is ever
+/// A table of plain text. Columns of numbers are right-aligned. A table wider than the terminal continues below itself, so that no number is ever
 /// broken; the first column leads each part.
 pub fn table<H: AsRef<str>>(header: &[H], rows: &[Vec<String>]) -> String {
     table_of(header, rows.len(), &|at| rows[at].clone())
@@ -252,21 +251,23 @@ impl Column {
     }
 
     fn cell(&self, text: &str) -> Cell {
-        let cell = Cell::new(padded(text, self.makes_room()));
-        if text.ends_with(ALARM) { alarming(cell) } else { cell }
+        Cell::new(padded(text, self.makes_room()))
     }
 }
 
-/// A cell that is red in a terminal.
-#[cfg(feature = "terminal")]
-fn alarming(cell: Cell) -> Cell {
-    cell.fg(comfy_table::Color::Red)
-}
-
-/// Without a terminal there are no colours.
-#[cfg(not(feature = "terminal"))]
-fn alarming(cell: Cell) -> Cell {
-    cell
+/// A text with each number that ends in `!`, as those do that break a promise, between two others, such as
+/// instructions for a terminal to paint it.
+pub fn with_alarms(text: &str, before: &str, behind: &str) -> String {
+    let mut painted = String::with_capacity(text.len());
+    for word in text.split_inclusive(char::is_whitespace) {
+        let number = word.trim_end();
+        if number.ends_with(ALARM) && number.starts_with(|c: char| c.is_ascii_digit()) {
+            painted.extend([before, number, behind, &word[number.len()..]]);
+        } else {
+            painted.push_str(word);
+        }
+    }
+    painted
 }
 
 fn padded(cell: &str, alarmed: bool) -> String {

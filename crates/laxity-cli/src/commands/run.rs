@@ -12,6 +12,7 @@ use crate::args::{PacketFile, Run};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Simulating;
+use crate::terminal::remark;
 use crate::{Promises, input, print, print_json, traffic};
 
 /// Carries the command out.
@@ -45,10 +46,10 @@ fn run_once(arguments: &Run, plan: &Plan, traffic: &Traffic<'_>) -> Result<Promi
         }
     };
     if let Some(how) = ran.parallelism() {
-        eprintln!("{how}");
+        remark(&format!("{how}\n"));
     }
     if let Some(profile) = ran.profile() {
-        eprint!("{profile}");
+        remark(&profile.to_string());
     }
     if arguments.json {
         print_json(&ran)?;

@@ -3,6 +3,8 @@
 
 use std::ffi::OsStr;
 use std::fmt::Debug;
+#[cfg(target_os = "linux")]
+use std::fs;
 
 use crate::folder::Folder;
 
@@ -218,4 +220,14 @@ fn a_wrong_argument() {
     refused(&folder, &["reproduce", "--duration", "0s", "--out", "out"], &["duration of zero"]);
     refused(&folder, &["bench", "--only", "edff"], &["edff", "fifo", "heap-edf"]);
     refused(&folder, &["bench", "--classes", "0"], &["--classes", "1..=10000000"]);
+}
+
+/// Nobody reads what is said where standard error is full: the exit code says it.
+#[cfg(target_os = "linux")]
+#[test]
+fn standard_error_that_cannot_be_written() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let folder = Folder::new();
+    let ended = folder.command(&["check", "nix"]).stderr(full).status().unwrap();
+    assert_eq!(ended.code(), Some(2));
 }

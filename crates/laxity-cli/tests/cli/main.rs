@@ -33,6 +33,8 @@ mod sight;
 mod signals;
 mod stdin;
 mod sweep;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod tune;
 mod verdicts;
 #[cfg(target_os = "linux")]
