@@ -1,4 +1,4 @@
-//! Steps: announced, timed, and stopped at the first that fails.
+//! Steps: announced and timed, all of them, whatever fails.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -26,6 +26,7 @@ type Row = (&'static str, String, Duration);
 pub fn run(workspace: &Workspace, steps: Vec<Step>) -> ExitCode {
     let mut rows: Vec<Row> = Vec::new();
     let begin = Instant::now();
+    let mut failed = 0;
     for (number, Step { name, run }) in steps.iter().enumerate() {
         println!("\n==> {name} ({} of {})", number + 1, steps.len());
         let step_begin = Instant::now();
@@ -33,14 +34,18 @@ pub fn run(workspace: &Workspace, steps: Vec<Step>) -> ExitCode {
         let word = match &outcome {
             Ok(Done::Passed) => "passed".to_string(),
             Ok(Done::Skipped(reason)) => format!("SKIPPED: {reason}"),
-            Err(_) => "FAILED".to_string(),
+            Err(error) => {
+                eprintln!("Step `{name}` failed: {error}");
+                failed += 1;
+                format!("FAILED: {error}")
+            }
         };
         rows.push((name, word, step_begin.elapsed()));
-        if let Err(error) = outcome {
-            println!("\n{}", table(&rows, begin.elapsed()));
-            eprintln!("Step `{name}` failed: {error}");
-            return ExitCode::FAILURE;
-        }
+    }
+    if failed > 0 {
+        println!("\n{}", table(&rows, begin.elapsed()));
+        eprintln!("{failed} of {} steps failed.", rows.len());
+        return ExitCode::FAILURE;
     }
     let skipped = rows.iter().filter(|(_, word, _)| word.starts_with("SKIPPED")).count();
     println!("\n{}", table(&rows, begin.elapsed()));

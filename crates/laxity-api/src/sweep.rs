@@ -26,6 +26,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use laxity_plan::edit::EditError;
 use laxity_plan::{PlanError, UnknownScheduler};
+use laxity_report::seeds::NAMES;
 #[cfg(feature = "parallel")]
 use rayon::prelude::*;
 use thiserror::Error;
@@ -80,6 +81,18 @@ pub enum Error {
     /// It was stopped; what is done is in the store.
     #[error("stopped: what is done is kept, and the same command goes on from there")]
     Stopped,
+}
+
+/// Refuses names of figures that no run has, before any is made.
+///
+/// # Errors
+/// At the first such name.
+pub fn check_figures(figures: &[String]) -> Result<(), Error> {
+    let unknown = figures.iter().find(|figure| !NAMES.contains(&figure.as_str()));
+    unknown.map_or(Ok(()), |figure| {
+        let names = NAMES.join(", ");
+        Err(Error::Question(format!("there is no figure `{figure}`; accepted: {names}")))
+    })
 }
 
 /// One of so many equal parts of a study, for a machine of its own.

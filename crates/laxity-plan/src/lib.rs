@@ -26,6 +26,7 @@ pub mod classify;
 pub mod discipline;
 pub mod edit;
 pub mod error;
+pub mod file;
 mod guarantees;
 mod keys;
 pub mod lateness;

@@ -2,7 +2,6 @@
 
 mod class;
 mod curve;
-mod file;
 mod hierarchy;
 mod link;
 mod network;
@@ -26,6 +25,7 @@ use laxity::units::Nanos;
 use toml::de::{DeTable, DeValue, Deserializer};
 
 use crate::error::{Fault, PlanError};
+use crate::file;
 use crate::model::{Class, Network, Plan, RunSpec, Scheduling};
 use crate::raw;
 use crate::source;

@@ -70,10 +70,10 @@ impl File<'_> {
     pub fn seeds(&self) -> Result<Vec<u64>, Fault> {
         let Some(item) = self.table.get("seeds") else { return Ok(vec![1]) };
         let wrong = || {
-            Fault::new(
-                item.span(),
-                "seeds are a number of them, from 1 on, or a list of different ones",
-            )
+            let message = format!(
+                "seeds are a number of them, from 1 to {MOST_RUNS}, or a list of different ones"
+            );
+            Fault::new(item.span(), message)
         };
         if let Some(count) = item.as_integer() {
             let count = u64::try_from(count).ok().filter(|count| (1..=MOST_RUNS).contains(count));

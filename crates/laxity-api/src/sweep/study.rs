@@ -6,6 +6,7 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::edit::{self, Draft};
 use laxity_plan::error::Fault;
+use laxity_plan::file;
 use toml_edit::{Item, TableLike, Value};
 
 use super::Error;
@@ -45,10 +46,9 @@ impl Study {
     /// # Errors
     /// If one cannot be read, with its place.
     pub fn read(path: &Path) -> Result<Study, Error> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Error::Io { path: path.to_path_buf(), error })?;
+        let name = path.display().to_string();
         let folder = path.parent().unwrap_or(Path::new(""));
-        Study::parse(&text, &path.display().to_string(), folder)
+        Study::parse(&file::text(path, &name)?, &name, folder)
     }
 
     /// The same from its text.
@@ -75,9 +75,8 @@ impl Study {
         seeds: Vec<u64>,
         duration: Option<Nanos>,
     ) -> Result<Study, Error> {
-        let text = std::fs::read_to_string(&plan)
-            .map_err(|error| Error::Io { path: plan.clone(), error })?;
-        let draft = Draft::parse(&text, &plan.display().to_string())?;
+        let name = plan.display().to_string();
+        let draft = Draft::parse(&file::text(&plan, &name)?, &name)?;
         let folder = plan.parent().unwrap_or(Path::new("")).to_path_buf();
         Ok(Study { plan, space, seeds, duration, draft, folder })
     }
@@ -156,7 +155,11 @@ pub(super) fn are_seeds(seeds: &[u64]) -> bool {
 fn few_enough(space: &Space, seeds: &[u64]) -> Result<(), String> {
     match (space.len() as u64).saturating_mul(seeds.len() as u64) {
         runs if runs > MOST_RUNS => {
-            Err(format!("{runs} runs are more than a study has, {MOST_RUNS}"))
+            let many = if runs == u64::MAX { "these".to_owned() } else { format!("{runs}") };
+            Err(format!(
+                "{many} runs are more than a study may have, {MOST_RUNS}: a run for each combination of values \
+                 and each seed"
+            ))
         }
         _ => Ok(()),
     }
@@ -205,10 +208,20 @@ impl File<'_> {
         for (key, item) in pairs(item)? {
             let number = || {
                 let number = item.as_integer().and_then(|number| u64::try_from(number).ok());
-                number.ok_or_else(|| Fault::new(item.span(), format!("`{key}` is a number")))
+                number.ok_or_else(|| {
+                    Fault::new(item.span(), format!("`{key}` is a whole number, at least 0"))
+                })
             };
             match key {
-                "points" => space.points = number()?.min(MOST_RUNS) as usize,
+                "points" => {
+                    let points = item.as_integer().and_then(|number| u64::try_from(number).ok());
+                    let points = points.filter(|points| (1..=MOST_RUNS).contains(points));
+                    let points = points.ok_or_else(|| {
+                        let message = format!("`points` is a whole number from 1 to {MOST_RUNS}");
+                        Fault::new(item.span(), message)
+                    })?;
+                    space.points = points as usize;
+                }
                 "seed" => space.seed = number()?,
                 "over" => {
                     for (key, item) in pairs(item)? {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use laxity_plan::edit;
 use laxity_plan::error::Fault;
+use laxity_plan::file;
 use laxity_plan::{Plan, PlanError};
 
 use super::asked::{Asked, KEYS};
@@ -54,9 +55,8 @@ impl Tuning {
     /// # Errors
     /// If one cannot be read, with its place.
     pub fn read(path: &Path) -> Result<Tuning, Error> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Error::Io { path: path.to_path_buf(), error })?;
         let name = path.display().to_string();
+        let text = file::text(path, &name)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let (study, asked) = File::read(&text, &name, |file| {
             file.knows("what is sought", &KEYS)?;
@@ -153,6 +153,20 @@ impl Tuning {
 
 /// Refuses a goal of what the plan does not have.
 fn known(plan: &Plan, goal: &Goal, span: Option<Range<usize>>) -> Result<(), Fault> {
+    let outputs = || {
+        let networks = plan.network.iter();
+        networks.flat_map(|network| network.hops().map(|hop| network.ends(hop).join(" → ")))
+    };
+    if let Some(at) = &goal.at
+        && !outputs().any(|output| output == *at)
+    {
+        let fault = Fault::new(span, format!("the plan has no output `{at}`"));
+        let first: Vec<String> = outputs().take(20).map(|output| format!("`{output}`")).collect();
+        return Err(fault.help(match first.is_empty() {
+            true => "a plan of one link has no `at`: leave it out".to_owned(),
+            false => format!("accepted: {}", first.join(", ")),
+        }));
+    }
     let classes = || plan.leaves().map(|(_, class)| class.name.as_str());
     if goal.class == "link" || classes().any(|class| class == goal.class) {
         return Ok(());

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use laxity_api::fit::{Fitted, fit};
 use laxity_api::{Plan, remarks};
+use laxity_plan::file;
 use laxity_plan::rewrite::Change;
 use tempfile::NamedTempFile;
 
@@ -43,12 +44,12 @@ fn into_plan(path: &Path, plan: &Plan, fitted: &Fitted) -> Result<Vec<Change>, F
     let name = path.display().to_string();
     let refused = |error: std::io::Error| Failure::refused(&name, &error);
     // What a link stands for is changed, and not the link.
-    let file = fs::canonicalize(path).map_err(refused)?;
-    let text = fs::read_to_string(&file).map_err(refused)?;
+    let target = fs::canonicalize(path).map_err(refused)?;
+    let text = file::text(&target, &name)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let (edited, changes) = fitted.into_plan(plan, &text, &name, folder)?;
     if !changes.is_empty() {
-        replace(&file, &edited).map_err(refused)?;
+        replace(&target, &edited).map_err(refused)?;
     }
     Ok(changes)
 }

@@ -14,6 +14,7 @@ use crate::{Promises, print, print_json, progress};
 
 /// Carries the command out.
 pub fn run(arguments: &Sweep) -> Result<Promises, Failure> {
+    sweep::check_figures(&arguments.figure)?;
     let study = Study::read(&arguments.study)?;
     // Every plan is read before anything is written.
     let jobs = Job::all(&study)?;

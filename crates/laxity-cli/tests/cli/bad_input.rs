@@ -73,7 +73,7 @@ fn a_plan_that_is_no_plan() {
         refused(&folder, &["run", file, "--out", "out"], &says);
         refused(&folder, &["check", file], &says);
     }
-    refused(&folder, &["check", "."], &["this is a folder, not a plan file"]);
+    refused(&folder, &["check", "."], &["this is a folder, not a file"]);
     plan_refused("[link]", "[link", &["plan.toml:2:6", "this is not TOML"]);
     plan_refused(PLAN, "", &["plan.toml", "the plan is empty", "begins with `version = 1`"]);
     plan_refused("1", "2", &["plan.toml:1:11", "`version` is not 1", "`version = 1`"]);

@@ -18,6 +18,7 @@ mod live;
 mod names;
 mod network;
 mod outputs;
+mod outside;
 mod overwriting;
 mod packaging;
 mod packets;

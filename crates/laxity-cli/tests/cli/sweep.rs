@@ -187,8 +187,8 @@ fn bad_studies_are_refused_and_nothing_is_written() {
         (STUDY.replace("plan.toml", "nothing.toml"), "nothing.toml"),
         (STUDY.replace("version = 1\n", ""), "a study begins with `version = 1`"),
         (STUDY.replace("seeds = 4", "seeds = [1, 1]"), "or a list of different ones"),
-        (STUDY.replace("seeds = 4", "seeds = 0"), "a number of them, from 1 on"),
-        (STUDY.replace("seeds = 4", "seeds = 900000"), "more than a study has"),
+        (STUDY.replace("seeds = 4", "seeds = 0"), "a number of them, from 1 to 1000000"),
+        (STUDY.replace("seeds = 4", "seeds = 900000"), "more than a study may have"),
         (STUDY.replace("duration", "time"), "unknown key `time`"),
         (STUDY.replace("'2s'", "'2 sheep'"), "study.toml:4"),
         (
@@ -211,6 +211,18 @@ fn bad_studies_are_refused_and_nothing_is_written() {
             ),
             "`link.rate` varies in two places",
         ),
+        (
+            format!(
+                "{STUDY}[sample]\npoints = 9000000000000000000\nover = {{ 'class.web.weight' = {{ from = 1, to = 9 }} }}\n"
+            ),
+            "study.toml:9",
+        ),
+        (
+            format!(
+                "{STUDY}[sample]\npoints = -3\nover = {{ 'class.web.weight' = {{ from = 1, to = 9 }} }}\n"
+            ),
+            "`points` is a whole number from 1 to 1000000",
+        ),
         ("version =".into(), "study.toml:1"),
     ] {
         let folder = folder().with("study.toml", &study);
@@ -218,4 +230,6 @@ fn bad_studies_are_refused_and_nothing_is_written() {
     }
     let part = ["sweep", "study.toml", "--out", "store", "--shard", "4/3"];
     refused(&folder(), &part, &["from 1/N to N/N"]);
+    let figure = ["sweep", "study.toml", "--out", "store", "--figure", "delay"];
+    refused(&folder(), &figure, &["there is no figure `delay`", "delay_ns.p99"]);
 }

@@ -182,6 +182,7 @@ fn bad_questions_are_refused_and_nothing_is_written() {
             "`link.loss` has no least step",
         ),
         (goal("'8mbit'", "'999999999tbit'"), "`link.rate` takes a range here"),
+        (goal("class = 'web'", "class = 'web'\nat = 'a → b'"), "the plan has no output `a → b`"),
         ("version =".into(), "sought.toml:1"),
     ] {
         let folder = folder().with("sought.toml", &sought);

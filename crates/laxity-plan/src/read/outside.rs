@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use laxity::link::Trace;
 
-use super::file;
 use super::values::Read;
 use crate::edit;
 use crate::error::Fault;
+use crate::file;
 use crate::model::PlanFile;
 use crate::rate_trace;
 use crate::raw::At;

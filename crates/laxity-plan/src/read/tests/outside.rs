@@ -112,10 +112,7 @@ mod files {
         let missing = message(&here.join("no-such.toml"));
         assert_eq!(missing, ("there is no such file".into(), Some(ErrorKind::NotFound)));
         let folder = message(here);
-        assert_eq!(
-            folder,
-            ("this is a folder, not a plan file".into(), Some(ErrorKind::IsADirectory))
-        );
+        assert_eq!(folder, ("this is a folder, not a file".into(), Some(ErrorKind::IsADirectory)));
     }
 
     #[cfg(target_os = "linux")]
