@@ -14,6 +14,23 @@ use tempfile::TempDir;
 /// An empty folder, gone when it is dropped.
 pub struct Folder(TempDir);
 
+/// The same command with the usual reaction to signals: whoever runs the tests may have them ignored, as a shell does
+/// for what it runs in the background.
+pub fn hearing_signals(command: &Command) -> Command {
+    let mut hearing = Command::new("env");
+    if cfg!(target_os = "linux") {
+        hearing.arg("--default-signal=INT,TERM,HUP");
+    }
+    hearing.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        hearing.env(name, value.unwrap_or_default());
+    }
+    if let Some(folder) = command.get_current_dir() {
+        hearing.current_dir(folder);
+    }
+    hearing
+}
+
 /// How a command ended.
 pub struct Ended {
     pub code: Option<i32>,

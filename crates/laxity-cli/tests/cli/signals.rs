@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::bad_input::PLAN;
-use crate::folder::{Folder, repository};
+use crate::folder::{Folder, hearing_signals, repository};
 use crate::packets::BUSY;
 
 const UNFINISHED: &str = ".laxity-unfinished-";
@@ -31,7 +31,8 @@ fn endless(folder: &Folder) -> Vec<Vec<&'static str>> {
     ]
 }
 
-fn start(mut command: Command) -> Child {
+fn start(command: Command) -> Child {
+    let mut command = hearing_signals(&command);
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 

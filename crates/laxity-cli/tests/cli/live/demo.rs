@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 
-use crate::folder::Folder;
+use crate::folder::{Folder, hearing_signals};
 use crate::live::link::{Running, hosts, wait_for};
 
 /// How it ended, unless no laboratory can be had here, which is then said.
@@ -78,7 +78,7 @@ fn it_can_be_stopped() {
     // Says that it is skipped where there can be no hosts.
     let Some(_) = hosts() else { return };
     let folder = Folder::new();
-    let mut command = folder.command(&["live", "--demo"]);
+    let mut command = hearing_signals(&folder.command(&["live", "--demo"]));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut running = Running(command.spawn().unwrap());
     let mut stderr = std::io::BufReader::new(running.0.stderr.take().unwrap());
