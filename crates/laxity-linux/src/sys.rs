@@ -137,3 +137,8 @@ impl Drop for Mapping {
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
     }
 }
+
+/// Whether a socket cannot be used any more. Every other error is one of a frame, or passes.
+pub(crate) fn is_lost(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EBADF | libc::EFAULT | libc::ENOTSOCK) | None)
+}

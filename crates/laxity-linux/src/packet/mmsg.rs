@@ -9,6 +9,7 @@ use super::{Options, Receive};
 use crate::error::Error;
 use crate::frames::{BATCH, Handle, Pool, Port, Undone};
 use crate::interface::Interface;
+use crate::sys;
 
 /// A socket, and places for the next frames.
 #[derive(Debug)]
@@ -104,7 +105,11 @@ impl Messages {
                 self.unreadable += 1;
                 0
             }
-            Err(error) => return Err(error),
+            Err(error) if sys::is_lost(&error) => return Err(error),
+            Err(_) => {
+                self.unreadable += 1;
+                0
+            }
         };
         let before = into.len();
         for (message, place) in self.places.drain(..received).enumerate() {

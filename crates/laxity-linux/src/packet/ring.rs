@@ -17,7 +17,7 @@ use crate::clock::nanos;
 use crate::error::{Doing, Error};
 use crate::frames::{BATCH, Handle, Pool, Port, Undone};
 use crate::interface::Interface;
-use crate::sys::{Mapping, get_option, plain, set_option};
+use crate::sys::{self, Mapping, get_option, plain, set_option};
 
 plain!(libc::tpacket_req, libc::tpacket2_hdr);
 
@@ -159,7 +159,8 @@ impl Receiver {
         match error.raw_os_error() {
             Some(0) => Ok(()),
             _ if socket::is_down(&error) => Ok(()),
-            _ => Err(error),
+            _ if sys::is_lost(&error) => Err(error),
+            _ => Ok(()),
         }
     }
 }

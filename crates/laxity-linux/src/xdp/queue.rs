@@ -143,7 +143,8 @@ impl Queue {
                         queued.drain(..).for_each(|frame| pool.put_back(frame));
                         return Ok(0);
                     }
-                    _ => return Err(error),
+                    _ if sys::is_lost(&error) => return Err(error),
+                    _ => {}
                 },
             }
             if self.transmit.read() == before {

@@ -1,5 +1,7 @@
 //! Frames of every kind pass every backend unchanged, in order, both ways.
 
+use std::process::Command;
+
 use laxity::units::Nanos;
 use laxity_linux::clock::Clock;
 use laxity_linux::frames::{Backend, Side};
@@ -100,6 +102,42 @@ fn a_frame_that_is_too_long_stops_no_other() {
     let (a, b) = (backend.statistics(Side::A), backend.statistics(Side::B));
     let (a, b) = (a.expect("counted"), b.expect("counted"));
     assert_eq!((a.received, b.sent, b.refused), (3, 2, 1));
+}
+
+/// A frame that the kernel drops, here in a class that takes none, is given up soon, and those behind it are sent.
+#[test]
+fn a_frame_that_the_kernel_drops_stops_no_other() {
+    let Some((here, [a, b])) = taps(1500) else { return };
+    let ends = ends(&here);
+    let tc = |arguments: &str| {
+        let mut tc = Command::new("tc");
+        tc.args(arguments.split_whitespace());
+        here.run(|| tc.status().is_ok_and(|status| status.success())).expect("entered")
+    };
+    let is_set_up = [
+        "qdisc add dev b root handle 1: htb default 10",
+        "class add dev b parent 1: classid 1:10 htb rate 1gbit",
+        "class add dev b parent 1: classid 1:20 htb rate 1gbit",
+        "qdisc add dev b parent 1:20 handle 20: tbf rate 1mbit burst 10kb limit 1",
+        "filter add dev b parent 1: protocol 0x88b6 u32 match u32 0 0 flowid 1:20",
+    ];
+    if !is_set_up.into_iter().all(tc) {
+        eprintln!("skipped: `tc` with htb, tbf and u32 is not there");
+        return;
+    }
+    let options = Options { bypass_qdisc: false, ..options() };
+    let open = || Mmsg::open([&ends[0], &ends[1]], &options).expect("opened");
+    let mut backend = here.run(open).expect("entered");
+    bridged(&mut backend, || {
+        for kind in [0x88b5, 0x88b6, 0x88b6, 0x88b5, 0x88b6] {
+            a.write(&frame(kind, b"payload of a frame that is long enough to be one of them"));
+        }
+        assert_eq!(b.read().map(|frame| frame[12..14].to_vec()), Some(vec![0x88, 0xb5]));
+        assert_eq!(b.read().map(|frame| frame[12..14].to_vec()), Some(vec![0x88, 0xb5]));
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    });
+    let statistics = backend.statistics(Side::B).expect("counted");
+    assert_eq!((statistics.sent, statistics.refused), (2, 3));
 }
 
 /// More frames than the pool has room for wait in the kernel, which says how many it missed.

@@ -1,7 +1,9 @@
 //! Frames that are not finished when they are captured come out finished, also behind a VLAN tag,
 //! which the kernel takes out of them and the backend puts back.
 
-use laxity_linux::frames::Backend;
+use std::process::Command;
+
+use laxity_linux::frames::{Backend, Side};
 use laxity_linux::interface::Interface;
 use laxity_linux::packet::{Mmsg, Options, Ring};
 
@@ -27,6 +29,49 @@ fn finish<B: Backend + Send>(open: impl FnOnce([&Interface; 2]) -> B + Send) {
     let mut backend = here.run(|| open([&a, &b])).expect("entered");
     let tags: [&[u8]; 3] = [&[], &[0x81, 0, 0x60, 5], &[0x88, 0xa8, 0, 6]];
     bridged(&mut backend, || tags.map(|tag| (one_checksum(&taps, tag), segments(&taps, tag))));
+}
+
+/// TCP within IP or GRE that a kernel has merged: what cannot be sent so is dropped and counted, and what comes behind it
+/// passes.
+#[test]
+fn segments_within_tunnels_end_nothing() {
+    let Some(here) = namespace_for_taps() else { return };
+    let [from, to] = [Tap::unfinished(&here, "a", 1500), Tap::new(&here, "b", 1500)];
+    let [a, b] = ends(&here);
+    // Without a queueing discipline, as veth has none, the sender hears what becomes of a frame.
+    let tc = || Command::new("tc").args("qdisc replace dev b root noqueue".split(' ')).status();
+    if !here.run(tc).expect("entered").is_ok_and(|status| status.success()) {
+        eprintln!("skipped: `tc` is not there");
+        return;
+    }
+    for bypass_qdisc in [false, true] {
+        let options = Options { bypass_qdisc, ..Options::default() };
+        let open = || Mmsg::open([&a, &b], &options).expect("opened");
+        let mut backend = here.run(open).expect("entered");
+        bridged(&mut backend, || {
+            for (protocol, header) in [(4, &[][..]), (47, &[0, 0, 8, 0][..])] {
+                tunnelled(&from, protocol, header);
+            }
+            let plain = frame(&[], UDP, &[7; 100]);
+            from.write(&[[0; 10].as_slice(), &plain].concat());
+            while to.read().expect("what comes behind passes") != plain {}
+        });
+        assert!(backend.statistics(Side::B).expect("counted").refused > 0);
+    }
+}
+
+/// Writes merged segments of TCP within a tunnel of this protocol, with this header.
+fn tunnelled(from: &Tap, protocol: u8, header: &[u8]) {
+    let mut segment = vec![0x12, 0x34, 0x56, 0x78, 0, 0, 0, 1, 0, 0, 0, 1, 0x50, 0x10, 1, 0];
+    segment.extend(pseudo_sum(TCP, 2520).to_be_bytes());
+    segment.extend([0, 0]);
+    segment.extend([9; 2500]);
+    let inner = &frame(&[], TCP, &segment)[14..];
+    let whole = frame(&[], protocol, &[header, inner].concat());
+    let start = 14 + 20 + header.len() as u16 + 20;
+    const TCP_IN_IPV4: u8 = 1;
+    let undone = before([start + 20, 1000, start, 16], TCP_IN_IPV4);
+    from.try_write(&[undone.as_slice(), &whole].concat());
 }
 
 const UDP: u8 = 17;
