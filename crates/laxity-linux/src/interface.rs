@@ -3,9 +3,11 @@
 //! Everything here is about the network namespace of the calling thread.
 
 mod changes;
+mod claim;
 mod ethtool;
 
 pub use changes::{Change, Changes};
+pub use claim::Claim;
 pub use ethtool::{Offload, driver, offload, set_offload};
 
 use std::io;

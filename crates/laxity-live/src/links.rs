@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use laxity_linux::frames::{Port, Statistics};
-use laxity_linux::interface::{Change, Changes, Interface};
+use laxity_linux::interface::{Change, Changes, Claim, Interface};
 use laxity_linux::namespace::Namespace;
 
 use crate::cut::Cut;
@@ -27,6 +27,7 @@ struct Network {
     namespace: Option<Namespace>,
     changes: Changes,
     ports: Vec<Port>,
+    claims: Vec<Claim>,
 }
 
 /// An interface that is to be followed.
@@ -50,7 +51,7 @@ impl Links {
     /// Hears from now on what becomes of interfaces, which stand in the order of the backend.
     ///
     /// # Errors
-    /// If changes cannot be heard of.
+    /// If changes cannot be heard of, or one of them is forwarded from already.
     pub fn new(ends: impl IntoIterator<Item = End>) -> Result<Self, laxity_linux::Error> {
         let ends: Vec<End> = ends.into_iter().collect();
         let mut networks: Vec<Network> = Vec::new();
@@ -59,6 +60,9 @@ impl Links {
                 Some(network) => network.ports.push(port),
                 None => networks.push(Network::new(namespace.clone(), port)?),
             }
+        }
+        for network in &mut networks {
+            network.claim(&ends)?;
         }
         Ok(Links { networks, ends })
     }
@@ -95,7 +99,18 @@ impl Network {
             Some(namespace) => namespace.run(Changes::new)??,
             None => Changes::new()?,
         };
-        Ok(Network { namespace, changes, ports: vec![port] })
+        Ok(Network { namespace, changes, ports: vec![port], claims: Vec::new() })
+    }
+
+    /// Makes sure that nobody else forwards from these interfaces.
+    fn claim(&mut self, ends: &[End]) -> Result<(), laxity_linux::Error> {
+        let names = self.ports.iter().map(|port| ends[port.index()].interface.name.as_str());
+        let claim = || names.map(Claim::new).collect::<Result<_, _>>();
+        self.claims = match &self.namespace {
+            Some(namespace) => namespace.run(claim)??,
+            None => claim()?,
+        };
+        Ok(())
     }
 }
 

@@ -101,6 +101,26 @@ fn wireshark_shows(folder: &Folder, capture: &str, comment: &str, count: usize) 
     assert_eq!(text.lines().filter(|line| line.contains(comment)).count(), count, "{text}");
 }
 
+/// One interface twice, or two processes between the same interfaces, would double every frame.
+#[test]
+fn an_interface_is_forwarded_from_once() {
+    let folder = Folder::with_plan(PLAN);
+    let twice = folder.laxity(&["live", "plan.toml", "--in", "lo", "--out", "lo"]);
+    assert_eq!((twice.code, twice.stdout.as_str()), (Some(2), ""), "{}", twice.stderr);
+    let Some(link) = Link::start(&folder, &[]) else { return };
+    for (from, to) in [("a", "b"), ("b", "a")] {
+        let arguments = ["live", "plan.toml", "--in", from, "--out", to, "--control", "other"];
+        let second = || folder.command(&arguments).args(["--priority", "0"]).output().unwrap();
+        let second = link.between.run(second).unwrap();
+        let said = String::from_utf8(second.stderr).unwrap();
+        assert_eq!(second.status.code(), Some(3), "{said}");
+        assert!(said.contains("it is forwarded from already"), "{said}");
+    }
+    link.pass(0, 5000, 3);
+    link.end();
+    Link::start(&folder, &[]).unwrap().end();
+}
+
 /// Switched off and on, renamed, unplugged and plugged in again: each is said, and then frames pass.
 #[test]
 fn interfaces_come_and_go() {
