@@ -48,6 +48,7 @@
 //! | [`xdp`] | the backend on `AF_XDP` |
 //! | [`sandbox`] | giving up capabilities, files and system calls |
 //! | [`rtnetlink`] | many requests at once, and what the kernel shows |
+//! | [`host`] | the machine's name |
 //! | [`namespace`] | network namespaces and cables between them, for tests and demonstrations |
 //!
 //! # Which backend
@@ -70,6 +71,7 @@
 pub mod clock;
 mod error;
 pub mod frames;
+pub mod host;
 pub mod interface;
 pub mod namespace;
 mod netlink;

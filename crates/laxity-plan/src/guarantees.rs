@@ -3,7 +3,7 @@
 use laxity::admit::{Service, Traffic, Unbounded};
 use laxity::packet::ClassId;
 use laxity::port::Promise;
-use laxity::units::Nanos;
+use laxity::units::{Bytes, Nanos};
 
 use crate::discipline::Bounds;
 use crate::lateness::Growth;
@@ -106,6 +106,10 @@ impl Plan {
     /// What is known of the traffic of a class in the plan's own scheduler.
     pub(crate) fn traffic(&self, class: &Class) -> Traffic {
         let arrival = class.arrival_under(&self.scheduler).map(|arrival| arrival.buckets.clone());
-        Traffic { arrival: arrival.unwrap_or_default(), packet: self.max_packet(class) }
+        let traffic =
+            Traffic { arrival: arrival.unwrap_or_default(), packet: self.max_packet(class) };
+        // No packet of a class that does not come here is in anybody's way.
+        let packet = if traffic.is_absent() { Bytes(0) } else { traffic.packet };
+        Traffic { packet, ..traffic }
     }
 }

@@ -36,7 +36,7 @@ pub struct Traffic {
 
 impl Traffic {
     /// Whether nothing ever comes of it, as of a class that no path leads to an output.
-    pub(crate) fn is_absent(&self) -> bool {
+    pub fn is_absent(&self) -> bool {
         self.arrival.iter().any(|line| line.bucket.0 == 0 && line.rate.0 == 0)
     }
 }

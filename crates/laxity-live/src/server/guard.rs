@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use laxity_linux::host::host_name;
+
 /// The names by which browsers and others may ask for it.
 ///
 /// A page from elsewhere could have its own name lead here, and its scripts then read what this
@@ -17,9 +19,10 @@ impl Names {
     pub(super) fn of(address: SocketAddr) -> Self {
         // From this machine it is not asked by the machine's name.
         let machine = (!address.ip().is_loopback())
-            .then(|| std::fs::read_to_string("/proc/sys/kernel/hostname"))
+            // Not from /proc, which a service may see only its own part of.
+            .then(host_name)
             .and_then(Result::ok);
-        Names { machine: machine.map(|name| name.trim().to_ascii_lowercase()) }
+        Names { machine: machine.map(|name| name.to_ascii_lowercase()) }
     }
 
     /// Whether it may be asked by what a `Host` header says.

@@ -336,3 +336,24 @@ fn nothing_follows_from_nothing() {
         assert!(paths.bounds().values().all(Option::is_none), "{kind}: {paths:?}");
     }
 }
+
+/// A class that never passes an output is in nobody's way there, whatever serves the links.
+#[test]
+fn packets_of_classes_elsewhere_block_nobody() {
+    for kind in ["priority", "wf2q", "wfq", "drr"] {
+        let bound = |elsewhere: &str| {
+            let text = format!(
+                "{LINK}scheduler.kind = \"{kind}\"
+                class.near = {{ level = 0, arrival = {{ bucket = \"200b\", rate = \"10kbit\", packet = \"100b\" }} }}
+                class.far = {{ level = 1, arrival = {{ bucket = \"2000b\", rate = \"10kbit\", packet = \"{elsewhere}\" }} }}
+                network.one.between = [\"a\", \"b\"]
+                network.two.between = [\"b\", \"c\"]\n{}{}",
+                source("near", &["a", "b"]).replace("1000b", "100b"),
+                source("far", &["b", "c"]).replace("1000b", "100b")
+            );
+            let plan = plan(&text);
+            plan.networked().unwrap().paths().routes[0].bound().unwrap()
+        };
+        assert_eq!(bound("1000b"), bound("100b"), "{kind}");
+    }
+}

@@ -91,7 +91,7 @@ fn a_plan_that_is_too_large() {
     let error = parse(&" ".repeat((16 << 20) + 1)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "plan.toml: the plan is larger than 16 MiB, the most that is read"
+        "plan.toml: the file is larger than 16 MiB, the most that is read"
     );
 }
 
@@ -119,7 +119,7 @@ mod files {
     #[test]
     fn that_never_end() {
         let (message, _) = message(Path::new("/dev/zero"));
-        assert_eq!(message, "the plan is larger than 16 MiB, the most that is read");
+        assert_eq!(message, "the file is larger than 16 MiB, the most that is read");
     }
 
     #[test]
