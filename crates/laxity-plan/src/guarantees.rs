@@ -25,24 +25,31 @@ impl Plan {
         if self.is_beyond_proof() {
             return vec![Err(Unbounded::VaryingRate); self.classes.len()];
         }
-        self.with_stalls(self.without_demoting(self.scheduler.discipline().bounds(self)))
+        self.for_this_plan(self.scheduler.discipline().bounds(self))
     }
 
     /// Bounds with the reason of those classes that have none because their demoted packets stay in their queue.
     fn without_demoting(&self, mut bounds: Bounds) -> Bounds {
         for (id, class) in (0..).map(ClassId).zip(&self.classes) {
+            let bound = &mut bounds[id.index()];
+            // Any other reason would be there under another `police`, too.
             if class.police == Police::Demote
+                && matches!(
+                    bound,
+                    Ok(_) | Err(Unbounded::NoArrival | Unbounded::UnknownCrossTraffic)
+                )
                 && class.arrival_under(&self.queued_at(id).1).is_none()
             {
-                bounds[id.index()] = bounds[id.index()].and(Err(Unbounded::Demotes));
+                *bound = Err(Unbounded::Demotes);
             }
         }
         bounds
     }
 
-    /// Bounds that were proved of a link that sends whenever it can, of this one, which may
-    /// [stall](crate::model::LinkSpec::stall).
-    pub fn with_stalls(&self, bounds: Bounds) -> Bounds {
+    /// Bounds that a discipline proved of a link that sends whenever it can, as they are for this plan: its link may
+    /// [stall](crate::model::LinkSpec::stall), and classes whose demoted packets stay in their queue have none.
+    pub fn for_this_plan(&self, bounds: Bounds) -> Bounds {
+        let bounds = self.without_demoting(bounds);
         let stall = self.link.stall;
         if stall == Nanos::ZERO {
             return bounds;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use laxity::admit::Unbounded;
 use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
@@ -92,5 +93,28 @@ fn what_bounds_count_on_is_policed() {
         assert!(before.iter().all(|packet| admits(*packet)), "{contract}");
         assert!(!admits(*last), "{contract}");
         assert!(admits((last.0 + 100_000_000, 800)), "{contract}");
+    }
+}
+
+/// What `check` says of a class whose demoted packets stay in its queue, under each discipline that bounds delays.
+#[test]
+fn demoted_packets_that_stay_are_the_reason() {
+    let text = "version = 1\nlink.rate = '10mbit'\nscheduler.kind = 'edf'\n\
+                [class.a]\ndeadline = '50ms'\nlevel = 0\npolice = 'demote'\narrival = { bucket = '3kB', rate = '1mbit' }\n\
+                [class.b]\ndeadline = '50ms'\nlevel = 1\narrival = { bucket = '3kB', rate = '1mbit' }";
+    let plan = Plan::parse(text, "plan.toml", Path::new("")).unwrap();
+    for scheduler in SchedulerSpec::defaults() {
+        let bounds = Plan { scheduler, ..plan.clone() }.bounds();
+        let (demotes, beside) = (bounds[0], bounds[1]);
+        match (scheduler.room().sets_demoted_behind, beside) {
+            (_, Err(Unbounded::NoGuarantee)) => {
+                assert_eq!(demotes, Err(Unbounded::NoGuarantee), "{scheduler}");
+            }
+            (true, _) => assert!(demotes.is_ok() && beside.is_ok(), "{scheduler}: {bounds:?}"),
+            (false, _) => {
+                assert_eq!(demotes, Err(Unbounded::Demotes), "{scheduler}");
+                assert!(beside.is_ok(), "{scheduler}: {beside:?}");
+            }
+        }
     }
 }

@@ -78,7 +78,7 @@ const NO_DEADLINE: &str = "No class has a deadline. A class that keeps to its ar
 fn hierarchy(plan: &Plan) -> Admission {
     let test = plan.wf2q_hierarchy().test();
     let fits = test.overbooked.is_empty();
-    let bounds = plan.with_stalls(test.bounds.clone());
+    let bounds = plan.for_this_plan(test.bounds.clone());
     let deadlines = deadlines(plan, &bounds);
     let rates = match &test.overbooked[..] {
         [] => "The rates fit at every level.".to_string(),

@@ -72,7 +72,7 @@ pub(super) const ROOM: Room = Room {
 /// The answer of the test, deadlines included.
 fn admission(plan: &Plan) -> Admission {
     let test = plan.hfsc_system().test();
-    let bounds = plan.with_stalls(test.bounds.clone());
+    let bounds = plan.for_this_plan(test.bounds.clone());
     let deadlines = deadlines(plan, &bounds);
     let statement = match (&deadlines, test.admitted) {
         (_, false) => refusal(plan, &test),
