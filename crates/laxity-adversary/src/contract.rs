@@ -62,7 +62,9 @@ pub fn contracts(plan: &Plan) -> Vec<Contract> {
             _ => plan.max_packet(class),
         };
         let isolated = alone && plan.network.is_none();
-        let shortest = plan.network.as_ref().map_or(1, |_| plan.min_packet(class).0) as u32;
+        // On one link no bound counts on what those send that may send anything.
+        let is_free = plan.network.is_none() && !matches!(conduct, Conduct::Keeps(_));
+        let shortest = if is_free { 1 } else { plan.min_packet(class).0 as u32 };
         Contract { shortest, longest: longest.0 as u32, conduct, isolated }
     };
     (0..).map(ClassId).zip(&plan.classes).map(contract).collect()

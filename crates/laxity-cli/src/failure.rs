@@ -157,6 +157,7 @@ impl From<laxity_live::LiveError> for Failure {
     fn from(error: laxity_live::LiveError) -> Self {
         match error {
             laxity_live::LiveError::Plan(error) => Failure::input(error),
+            error @ laxity_live::LiveError::OneInterface(_) => Failure::input(error),
             error => Failure::new(error, 3),
         }
     }

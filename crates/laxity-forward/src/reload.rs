@@ -73,9 +73,10 @@ impl Forwarder {
                 _ => sorter.sort(headers),
             };
             let packet = Packet { class: found.class, flow: found.flow, ..queued.packet };
-            let limit = plan.link.max_packet.0;
+            let class = &plan.classes[packet.class.index()];
+            let limit = plan.max_packet(class).min(plan.link.max_packet).0;
             if u64::from(packet.length) > limit {
-                let class = plan.classes[packet.class.index()].name.clone();
+                let class = class.name.clone();
                 return Err(Refusal::Queued { length: packet.length, limit, class });
             }
             Ok((handle, queued.number, packet))

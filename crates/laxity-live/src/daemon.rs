@@ -70,6 +70,9 @@ pub enum LiveError {
     /// A plan is not for this.
     #[error(transparent)]
     Plan(#[from] Refusal),
+    /// Both interfaces are the same one.
+    #[error("{0} is given twice: accepted are two interfaces, between which frames are forwarded")]
+    OneInterface(String),
     /// The system refuses.
     #[error(transparent)]
     System(#[from] laxity_linux::Error),
@@ -110,6 +113,9 @@ impl Daemon {
         let [there, back] = &self.plans;
         let ways = [way(there.as_ref(), &backend)?, way(back.as_ref(), &backend)?];
         let [a, b] = &self.interfaces.each_ref().map(|interface| interface.name.clone());
+        if a == b {
+            return Err(LiveError::OneInterface(a.clone()));
+        }
         let links = Links::new(self.interfaces.map(End::here))?;
         let bridge = Bridge::new(backend, ways);
         let ledgers = match self.ledger {

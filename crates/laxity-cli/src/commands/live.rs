@@ -41,11 +41,6 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
     }
     let named = |name: &String| Interface::named(name).map_err(Failure::input);
     let interfaces = [named(from)?, named(to)?];
-    if interfaces[0].index == interfaces[1].index {
-        return Err(Failure::input(format!(
-            "--in and --out are both {from}: accepted are two interfaces, between which frames are forwarded"
-        )));
-    }
     let (ask, requests) = mpsc::channel();
     let report = Report::begin(arguments.seen.report.as_deref())?;
     let server = sight::serve(&arguments.seen, &control_socket_of(&[from, to]), ask)?;

@@ -176,8 +176,8 @@ over = { 'link.rate' = { from = '2mbit', to = '8mbit', log = true } }
     assert_eq!(summary["runs"], serde_json::json!([10, 10]));
     let keys = ["class.voice.deadline", "source.0.rate", "link.rate"];
     assert_eq!(summary["keys"], serde_json::json!(keys));
-    let said = swept(&folder, "store", &["--figure", "sent,nothing"]);
-    assert!(said.contains("20ms") && said.contains("No run has a figure nothing"), "{said}");
+    let said = swept(&folder, "store", &["--figure", "sent,tcp.timeouts"]);
+    assert!(said.contains("20ms") && said.contains("No run has a figure tcp.timeouts"), "{said}");
     assert!(said.starts_with("0 of 10 runs made in "), "{said}");
 }
 

@@ -195,7 +195,17 @@ fn the_runs_try_everything() {
         "wfq",
     ];
     assert!(kinds.into_iter().eq(BTreeSet::from(all)));
-    let all = ["choke", "codel", "contract", "dualpi2", "late", "queue-full", "red", "too-long"];
+    let all = [
+        "choke",
+        "codel",
+        "contract",
+        "demoted",
+        "dualpi2",
+        "late",
+        "queue-full",
+        "red",
+        "too-long",
+    ];
     assert!(reasons.iter().copied().eq(BTreeSet::from(all)), "{reasons:?}");
     assert!(kept > 500 && demoted > 100 && marked > 2, "{kept} {demoted} {marked}");
 }

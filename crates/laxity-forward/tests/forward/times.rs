@@ -146,9 +146,10 @@ fn limits_contracts_and_lengths_drop_and_tell() {
         });
     }
     let (too_long, full) = (DropReason::TooLong, DropReason::QueueFull);
-    let expected = [(0, too_long), (1, too_long), (4, DropReason::Contract), (7, full), (8, full)];
+    let contract = DropReason::Contract;
+    let expected = [(0, too_long), (1, contract), (4, contract), (7, full), (8, full)];
     assert_eq!(told, expected);
-    assert_eq!(link.nonconforming(), [1, 0]);
+    assert_eq!(link.nonconforming(), [2, 0]);
     assert_eq!(link.accounts().iter().map(|one| one.queued).collect::<Vec<_>>(), [2, 2]);
 }
 

@@ -234,7 +234,7 @@ proptest! {
     ) {
         for scheduler in all_disciplines() {
             let run = drive(&mut DropTail::new(scheduler, limits.clone()), RATE, &arrivals);
-            prop_assert!(run.dropped.iter().all(|(_, reason)| *reason == DropReason::QueueFull));
+            prop_assert!(run.dropped.iter().all(|(packet, reason)| *reason == DropReason::no_room(packet)));
             let dropped: Vec<_> = run.dropped.iter().map(|(packet, _)| packet.handle).collect();
             prop_assert_eq!(dropped, turned_away(&limits, &arrivals, &run));
         }

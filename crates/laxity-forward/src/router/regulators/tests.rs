@@ -14,7 +14,7 @@ fn plan(curves: &Curves) -> Plan {
     };
     let classes: String = curves.iter().enumerate().map(class).collect();
     let text = format!(
-        "version = 1\nlink = {{ rate = '1gbit', max-packet = '1500b' }}\nscheduler.kind = 'fifo'\n{classes}"
+        "version = 1\nlink = {{ rate = '1gbit', max-packet = '1500b', min-packet = '1b' }}\nscheduler.kind = 'fifo'\n{classes}"
     );
     Plan::parse(&text, "plan.toml", Path::new("")).expect("a plan")
 }
