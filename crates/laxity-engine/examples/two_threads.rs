@@ -6,7 +6,7 @@ use std::thread;
 use laxity::packet::{ClassId, Packet};
 use laxity::sched::Priority;
 use laxity::scheduler::{Dispatch, DropReason};
-use laxity::units::Rate;
+use laxity::units::{Nanos, Rate};
 use laxity_engine::{Engine, Pace, Settings, Sink};
 
 const ALARMS: ClassId = ClassId(0);
@@ -17,7 +17,7 @@ const REPORTS: ClassId = ClassId(1);
 struct Sent(Vec<(ClassId, String)>);
 
 impl Sink<String> for Sent {
-    fn sent(&mut self, dispatch: Dispatch, payload: String) {
+    fn sent(&mut self, dispatch: Dispatch, _: Nanos, payload: String) {
         self.0.push((dispatch.packet.class, payload));
     }
 

@@ -45,7 +45,7 @@ where
             (Arc::new(RequestQueue::new()), Arc::new(Gate::new()), Clock::start());
         let worker = Worker::new(scheduler, sink, &settings, clock, requests.clone(), gate.clone());
         let thread = spawn(move || worker.run())?;
-        let handle = Handle::new(requests, gate, clock, settings.ring, settings.time_one_in);
+        let handle = Handle::new(requests, gate, clock, settings);
         Ok(Engine { handle, thread: Some(thread) })
     }
 

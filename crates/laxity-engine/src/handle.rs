@@ -5,10 +5,11 @@ use std::sync::{Arc, PoisonError};
 
 use laxity::units::Nanos;
 
-use crate::Statistics;
 use crate::lane::{Gate, Item, Lane, Shared};
 use crate::producer::Producer;
-use crate::sync::{AtomicBool, Clock, Condvar, Mutex, MutexGuard, Ordering, ring};
+use crate::sync::{AtomicBool, Clock, Condvar, Instant, Mutex, MutexGuard, Ordering, ring};
+use crate::worker::Payloads;
+use crate::{Pace, Settings, StartError, Statistics};
 
 /// Adds producers to a running engine, and reaches its scheduler. Cheap to clone.
 ///
@@ -19,8 +20,7 @@ pub struct Handle<S, T> {
     requests: Arc<RequestQueue<S, T>>,
     gate: Arc<Gate>,
     clock: Clock,
-    ring: usize,
-    time_one_in: u32,
+    settings: Settings,
 }
 
 /// Nothing can be asked of an engine that shuts down or whose thread has ended.
@@ -28,27 +28,57 @@ pub struct Handle<S, T> {
 #[error("the engine has stopped")]
 pub struct Stopped;
 
+/// Why a pace is not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum PaceError {
+    /// The rate is zero.
+    #[error(transparent)]
+    Setting(#[from] StartError),
+    /// The engine has stopped.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+}
+
 impl<S, T: Send> Handle<S, T> {
     pub(crate) fn new(
         requests: Arc<RequestQueue<S, T>>,
         gate: Arc<Gate>,
         clock: Clock,
-        ring: usize,
-        time_one_in: u32,
+        settings: Settings,
     ) -> Self {
-        Handle { requests, gate, clock, ring, time_one_in }
+        Handle { requests, gate, clock, settings }
     }
 
-    /// A new producer with a ring of its own.
+    /// A new producer with a ring and room in the scheduler of its own.
+    ///
+    /// Packets of one producer keep their order up to the scheduler, whatever their classes: one of a
+    /// class with a promise waits behind what the producer sent before, should that fill its room.
+    /// A thread that sends both takes two producers.
     ///
     /// # Errors
     /// If the engine shuts down or has stopped.
     pub fn producer(&self) -> Result<Producer<T>, Stopped> {
-        let (writer, reader) = ring::<Item<T>>(self.ring);
+        let Settings { ring: capacity, backlog, time_one_in, .. } = self.settings;
+        let (writer, reader) = ring::<Item<T>>(capacity);
         let shared = Arc::new(Shared::new());
-        let lane = Lane { reader, capacity: self.ring, shared: shared.clone() };
-        self.ask(Request::Join(lane))?;
-        Ok(Producer::new(writer, shared, self.gate.clone(), self.clock, self.time_one_in))
+        let lane = Lane { reader, capacity, shared: shared.clone() };
+        self.ask(Request::Join(lane, Payloads::new(backlog)))?;
+        Ok(Producer::new(writer, shared, self.gate.clone(), self.clock, time_one_in))
+    }
+
+    /// Changes what spaces packets, between two of them. What the scheduler and what is proved of it
+    /// know of the rate is the caller's to [change](Self::call) with it.
+    ///
+    /// # Errors
+    /// If the rate is zero or the engine has stopped.
+    pub fn set_pace(&self, pace: Pace) -> Result<(), PaceError> {
+        pace.check()?;
+        Ok(self.ask(Request::Pace(pace))?)
+    }
+
+    /// When the engine started: the zero of all its times.
+    pub fn started(&self) -> Instant {
+        self.clock.started()
     }
 
     /// Runs a closure with the scheduler and the time on the scheduler thread, between two
@@ -89,7 +119,7 @@ impl<S, T: Send> Handle<S, T> {
         let mut state = self.requests.lock();
         let is_accepted = match state.phase {
             Phase::Open => true,
-            Phase::Closing => !matches!(request, Request::Join(_)),
+            Phase::Closing => !matches!(request, Request::Join(..)),
             Phase::Ended => false,
         };
         if !is_accepted {
@@ -117,8 +147,10 @@ impl<S, T> fmt::Debug for Handle<S, T> {
 
 /// What is asked of the scheduler thread.
 pub(crate) enum Request<S, T> {
-    /// A producer joins.
-    Join(Lane<T>),
+    /// A producer joins, with room in the scheduler.
+    Join(Lane<T>, Payloads<T>),
+    /// Packets are spaced otherwise.
+    Pace(Pace),
     /// Something is done with the scheduler.
     Call(Call<S>),
     /// The counts are wanted.

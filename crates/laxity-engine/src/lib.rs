@@ -9,12 +9,13 @@
 //! use laxity::packet::{ClassId, Packet};
 //! use laxity::sched::dwcs::{Dwcs, DwcsSettings, Late, Stream, Streams};
 //! use laxity::scheduler::{Dispatch, DropReason};
+//! use laxity::units::Nanos;
 //! use laxity_engine::{Engine, Settings, Sink};
 //!
 //! struct Printer;
 //!
 //! impl Sink<&'static str> for Printer {
-//!     fn sent(&mut self, dispatch: Dispatch, payload: &'static str) {
+//!     fn sent(&mut self, dispatch: Dispatch, _starts_at: Nanos, payload: &'static str) {
 //!         println!("{payload} to {:?}", dispatch.packet.flow);
 //!     }
 //!     fn dropped(&mut self, packet: Packet, reason: DropReason, payload: &'static str) {
@@ -63,7 +64,7 @@ mod wakeup;
 mod worker;
 
 pub use engine::{Engine, Panicked};
-pub use handle::{Handle, Stopped};
+pub use handle::{Handle, PaceError, Stopped};
 pub use producer::{Producer, Refusal, Unsent};
 pub use settings::{Pace, Settings, StartError};
 pub use sink::Sink;

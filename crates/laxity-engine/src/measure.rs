@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::scheduler::{Dispatch, DropReason, Scheduler};
+use laxity::units::Nanos;
 
 use crate::{Engine, Panicked, Settings, Sink, StartError, Statistics};
 
@@ -104,7 +105,7 @@ impl Load {
 struct Ignore;
 
 impl Sink<u64> for Ignore {
-    fn sent(&mut self, dispatch: Dispatch, payload: u64) {
+    fn sent(&mut self, dispatch: Dispatch, _: Nanos, payload: u64) {
         std::hint::black_box((dispatch, payload));
     }
 

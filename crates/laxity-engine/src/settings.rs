@@ -9,9 +9,9 @@ pub struct Settings {
     pub pace: Pace,
     /// How many packets each producer's ring holds, 1 to [`Settings::MOST`].
     pub ring: usize,
-    /// How many packets may be in the scheduler, 1 to [`Settings::MOST`]. When there are so many,
-    /// packets stay in the rings and producers find these full. Memory for their payloads is taken
-    /// at the start.
+    /// How many packets of each producer may be in the scheduler, 1 to [`Settings::MOST`]. One that
+    /// has as many there keeps further ones in its ring, and finds this full; no other producer
+    /// waits for that. Memory for the payloads is taken when the producer joins.
     pub backlog: usize,
     /// How many packets at most go to the sink between two looks at the rings and the clock, at
     /// least 1. One for sinks that block; more for sinks that are faster than a look.
@@ -49,16 +49,22 @@ impl Settings {
         if self.time_one_in == 0 {
             return Err(StartError::Zero("time_one_in"));
         }
-        if self.pace == Pace::Link(Rate(0)) {
-            return Err(StartError::Zero("link rate"));
+        self.pace.check()
+    }
+}
+
+impl Pace {
+    pub(crate) fn check(self) -> Result<(), StartError> {
+        match self {
+            Pace::Link(Rate(0)) => Err(StartError::Zero("link rate")),
+            Pace::Link(_) | Pace::Sink => Ok(()),
         }
-        Ok(())
     }
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { pace: Pace::Sink, ring: 1024, backlog: 16_384, burst: 64, time_one_in: 16 }
+        Settings { pace: Pace::Sink, ring: 1024, backlog: 4096, burst: 64, time_one_in: 16 }
     }
 }
 

@@ -27,4 +27,10 @@ pub struct Statistics {
     /// From a producer's sending to the sink, of one packet in
     /// [`Settings::time_one_in`](crate::Settings::time_one_in) that were sent.
     pub latency: Delays,
+    /// The part of it before the scheduler thread took the packet from its ring, of packets whose
+    /// producer had room in the scheduler. What a scheduler is proved to keep begins then.
+    pub ring: Delays,
+    /// How long after the link of [`Pace::Link`](crate::Pace::Link) was free its next packet was
+    /// chosen, where one waited. A proof takes an ideal link, whose thread is never late.
+    pub late: Delays,
 }

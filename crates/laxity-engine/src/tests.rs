@@ -4,11 +4,14 @@
 mod ends;
 #[cfg(not(loom))]
 mod engines;
+#[cfg(not(loom))]
+mod floods;
 #[cfg(loom)]
 mod loom;
 
 use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::scheduler::{Dispatch, DropReason};
+use laxity::units::Nanos;
 
 use crate::Sink;
 
@@ -20,7 +23,7 @@ struct Kept {
 }
 
 impl Sink<u64> for Kept {
-    fn sent(&mut self, dispatch: Dispatch, payload: u64) {
+    fn sent(&mut self, dispatch: Dispatch, _: Nanos, payload: u64) {
         self.sent.push((dispatch, payload));
     }
 

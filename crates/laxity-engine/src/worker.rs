@@ -39,10 +39,7 @@ const CATCH_UP: Nanos = Nanos(10_000_000);
 pub(crate) struct Worker<S, T, K> {
     scheduler: S,
     outlet: Outlet<T, K>,
-    lanes: Vec<Lane<T>>,
-    /// The lane that is looked at first, a different one each turn: when there is room for few
-    /// packets, all lanes get their share of it.
-    first: usize,
+    lanes: Vec<Joined<T>>,
     /// None where packets go as fast as they are taken.
     pacer: Option<Pacer>,
     /// Whether there was nothing to send when the link was last free: then nothing is made up for.
@@ -53,14 +50,28 @@ pub(crate) struct Worker<S, T, K> {
     gate: Arc<Gate>,
 }
 
+/// A producer's ring, and the place of its payloads.
+struct Joined<T> {
+    lane: Lane<T>,
+    producer: usize,
+    /// When it last had no room in the scheduler for all that was in its ring.
+    full_at: Option<Nanos>,
+}
+
 /// Payloads while their packets are scheduled, and where they go then.
 struct Outlet<T, K> {
-    /// By the handle under which the scheduler knows the packet; never grows.
-    queued: Slab<Queued<T>>,
-    limit: usize,
+    /// By producer.
+    payloads: Slab<Payloads<T>>,
     sink: K,
     clock: Clock,
     statistics: Statistics,
+}
+
+/// What one producer has in the scheduler: as many packets as it has room for, so that none waits
+/// in its ring because others have much to send.
+pub(crate) struct Payloads<T> {
+    queued: Slab<Queued<T>>,
+    limit: usize,
 }
 
 struct Queued<T> {
@@ -68,6 +79,38 @@ struct Queued<T> {
     /// The producer's own.
     handle: u64,
     sent_at: Nanos,
+}
+
+/// Where a payload is kept: the handle under which the scheduler knows its packet.
+#[derive(Clone, Copy)]
+struct Place {
+    producer: usize,
+    slot: usize,
+}
+
+impl Place {
+    /// A slot is below [`Settings::MOST`].
+    const SLOT_BITS: u32 = 32;
+
+    fn handle(self) -> u64 {
+        (self.producer as u64) << Place::SLOT_BITS | self.slot as u64
+    }
+
+    fn from_handle(handle: u64) -> Self {
+        let slot = handle & ((1 << Place::SLOT_BITS) - 1);
+        Place { producer: (handle >> Place::SLOT_BITS) as usize, slot: slot as usize }
+    }
+}
+
+impl<T> Payloads<T> {
+    /// Room for `limit` packets, which is taken now.
+    pub fn new(limit: usize) -> Self {
+        Payloads { queued: Slab::with_capacity(limit), limit }
+    }
+
+    fn room(&self) -> usize {
+        self.limit - self.queued.len()
+    }
 }
 
 impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
@@ -79,22 +122,13 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
         requests: Arc<RequestQueue<S, T>>,
         gate: Arc<Gate>,
     ) -> Self {
-        let outlet = Outlet {
-            queued: Slab::with_capacity(settings.backlog),
-            limit: settings.backlog,
-            sink,
-            clock,
-            statistics: Statistics::default(),
-        };
+        let (payloads, statistics) = (Slab::new(), Statistics::default());
+        let outlet = Outlet { payloads, sink, clock, statistics };
         Worker {
             scheduler,
             outlet,
             lanes: Vec::new(),
-            first: 0,
-            pacer: match settings.pace {
-                Pace::Sink => None,
-                Pace::Link(rate) => Some(Pacer::new(rate, CATCH_UP)),
-            },
+            pacer: pacer(settings.pace),
             is_idle: true,
             burst: settings.burst,
             clock,
@@ -124,6 +158,9 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
             self.answer(now);
             let taken = self.take_in(now);
             let (sent, next) = self.serve(now);
+            if sent > 0 {
+                self.outlet.sink.flush();
+            }
             if taken > 0 || sent > 0 {
                 idle_turns = 0;
                 continue;
@@ -147,52 +184,69 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
         }
         let requests = self.requests.take().into_iter();
         let (joins, others): (Vec<_>, Vec<_>) =
-            requests.partition(|request| matches!(request, Request::Join(_)));
+            requests.partition(|request| matches!(request, Request::Join(..)));
         // Whoever joins does so first: should a call panic, they are among those whose calls fail.
         for request in joins.into_iter().chain(others) {
             match request {
-                Request::Join(lane) => {
+                Request::Join(lane, payloads) => {
                     self.outlet.statistics.producers += 1;
-                    self.lanes.push(lane);
+                    let producer = self.outlet.payloads.insert(payloads);
+                    self.lanes.push(Joined { lane, producer, full_at: None });
                 }
+                Request::Pace(pace) => self.set_pace(pace),
                 Request::Call(call) => call(&mut self.scheduler, now),
                 Request::Report(answer) => {
                     let mut statistics = self.outlet.statistics.clone();
                     statistics.queued = self.scheduler.backlog().packets as u64;
-                    self.lanes.iter().for_each(|lane| statistics.add_producer(&lane.shared));
+                    let joined = self.lanes.iter();
+                    joined.for_each(|joined| statistics.add_producer(&joined.lane.shared));
                     answer.give(statistics);
                 }
             }
         }
     }
 
-    /// Takes packets from the rings, a bounded number from each, as far as there is room for their
-    /// payloads. Forgets rings that are closed and empty. Says how many packets it took.
+    /// The link is free when it would have been with the old rate; packets from then on take their
+    /// time at the new one.
+    fn set_pace(&mut self, pace: Pace) {
+        match (&mut self.pacer, pace) {
+            (Some(pacer), Pace::Link(rate)) => pacer.set_rate(rate),
+            (changed, pace) => *changed = pacer(pace),
+        }
+    }
+
+    /// Takes packets from the rings, a bounded number from each, as far as its producer has room in
+    /// the scheduler. Forgets producers that are gone with all that they sent. Says how many packets
+    /// it took.
     fn take_in(&mut self, now: Nanos) -> usize {
         let mut taken = 0;
-        self.first = if self.first + 1 < self.lanes.len() { self.first + 1 } else { 0 };
-        for place in 0..self.lanes.len() {
-            let place = (self.first + place) % self.lanes.len();
-            let lane = &mut self.lanes[place];
-            let count = TAKEN_AT_ONCE.min(self.outlet.room());
-            let items = lane.reader.take(count);
+        for Joined { lane, producer, full_at } in &mut self.lanes {
+            let room = self.outlet.payloads[*producer].room();
+            if room < lane.reader.len() {
+                *full_at = Some(now);
+            }
+            let items = lane.reader.take(TAKEN_AT_ONCE.min(room));
             if items.len() == 0 {
                 continue;
             }
             taken += items.len();
             for item in items {
-                let packet = self.outlet.admit(item, now);
+                if item.packet.arrival != NOT_TIMED && *full_at < Some(item.packet.arrival) {
+                    let waited = now.saturating_sub(item.packet.arrival);
+                    self.outlet.statistics.ring.record(waited);
+                }
+                let packet = self.outlet.admit(*producer, item, now);
                 self.scheduler.enqueue(now, packet, &mut self.outlet);
             }
             lane.offer_room();
         }
-        let statistics = &mut self.outlet.statistics;
-        self.lanes.retain(|lane| {
-            let is_drained = lane.is_drained();
-            if is_drained {
-                statistics.add_producer(&lane.shared);
+        self.lanes.retain(|joined| {
+            let is_over = self.outlet.is_over(joined);
+            if is_over {
+                self.outlet.statistics.add_producer(&joined.lane.shared);
+                self.outlet.payloads.remove(joined.producer);
             }
-            !is_drained
+            !is_over
         });
         taken
     }
@@ -209,13 +263,15 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
                 self.is_idle = true;
                 return (sent, self.scheduler.next_ready(now));
             };
+            let mut starts_at = now;
             if let Some(pacer) = &mut self.pacer {
                 let ready = if self.is_idle { now } else { Nanos::ZERO };
-                pacer.start(ready, now, dispatch.packet.length);
+                starts_at = pacer.start(ready, now, dispatch.packet.length).from;
+                self.outlet.statistics.late.record(now.saturating_sub(starts_at));
             }
             self.is_idle = false;
             let (packet, queued) = self.outlet.release(dispatch.packet);
-            self.outlet.send(Dispatch { packet, ..dispatch }, queued);
+            self.outlet.send(Dispatch { packet, ..dispatch }, starts_at, queued);
         }
         (self.burst, Some(now))
     }
@@ -228,43 +284,44 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
 
     /// Whether there is something for this thread to do before it sleeps.
     fn is_something_to_do(&self) -> bool {
-        let has_room = self.outlet.room() > 0;
+        let has_room = |joined: &Joined<T>| self.outlet.payloads[joined.producer].room() > 0;
         self.requests.has_changed()
-            || self
-                .lanes
-                .iter()
-                .any(|lane| lane.is_drained() || has_room && !lane.reader.is_empty())
+            || self.lanes.iter().any(|joined| {
+                self.outlet.is_over(joined) || !joined.lane.reader.is_empty() && has_room(joined)
+            })
     }
 }
 
 impl<T, K: Sink<T>> Outlet<T, K> {
-    fn room(&self) -> usize {
-        self.limit - self.queued.len()
+    /// Whether a producer is gone and nothing that it sent is left.
+    fn is_over(&self, joined: &Joined<T>) -> bool {
+        joined.lane.is_drained() && self.payloads[joined.producer].queued.is_empty()
     }
 
     /// Keeps a payload, and gives the packet by which the scheduler knows it.
-    fn admit(&mut self, item: Item<T>, now: Nanos) -> Packet {
+    fn admit(&mut self, producer: usize, item: Item<T>, now: Nanos) -> Packet {
         let Item { packet, payload } = item;
         self.statistics.received += 1;
         let queued = Queued { payload, handle: packet.handle, sent_at: packet.arrival };
-        let handle = self.queued.insert(queued) as u64;
-        Packet { arrival: now, handle, ..packet }
+        let slot = self.payloads[producer].queued.insert(queued);
+        Packet { arrival: now, handle: Place { producer, slot }.handle(), ..packet }
     }
 
     /// Gives a packet its producer's handle back, and its payload.
     fn release(&mut self, packet: Packet) -> (Packet, Queued<T>) {
-        let queued = self.queued.remove(packet.handle as usize);
+        let Place { producer, slot } = Place::from_handle(packet.handle);
+        let queued = self.payloads[producer].queued.remove(slot);
         (Packet { handle: queued.handle, ..packet }, queued)
     }
 
-    fn send(&mut self, dispatch: Dispatch, queued: Queued<T>) {
+    fn send(&mut self, dispatch: Dispatch, starts_at: Nanos, queued: Queued<T>) {
         self.statistics.sent += 1;
         self.statistics.bytes_sent += u64::from(dispatch.packet.length);
         if queued.sent_at != NOT_TIMED {
             let latency = self.clock.now().saturating_sub(queued.sent_at);
             self.statistics.latency.record(latency);
         }
-        self.sink.sent(dispatch, queued.payload);
+        self.sink.sent(dispatch, starts_at, queued.payload);
     }
 }
 
@@ -273,6 +330,13 @@ impl<T, K: Sink<T>> DropSink for Outlet<T, K> {
         let (packet, queued) = self.release(packet);
         self.statistics.dropped[reason as usize] += 1;
         self.sink.dropped(packet, reason, queued.payload);
+    }
+}
+
+fn pacer(pace: Pace) -> Option<Pacer> {
+    match pace {
+        Pace::Sink => None,
+        Pace::Link(rate) => Some(Pacer::new(rate, CATCH_UP)),
     }
 }
 

@@ -7,11 +7,10 @@
 //!
 //! ```
 //! use laxity::admit::edf::{RealTime, System};
-//! use laxity::curve::Curve;
 //! use laxity::link::Link;
 //! use laxity::packet::{ClassId, Packet};
 //! use laxity::police::TokenBucket;
-//! use laxity::sched::edf::{Assign, BestEffort, Edf};
+//! use laxity::sched::Edf;
 //! use laxity::scheduler::{DropReason, Scheduler};
 //! use laxity::units::{Bytes, Nanos, Rate};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -22,19 +21,24 @@
 //! let voice = RealTime { deadline, arrival: vec![contract], packet: Bytes(100) };
 //! let (max_packet, best_effort_packet) = (Bytes(1500), Some(Bytes(1500)));
 //! let system = System { rate, latency: Nanos(0), max_packet, real_time: vec![voice], best_effort_packet };
-//! let bound = system.test(&Curve::zero()).classes[0].bound.ok_or("it is not admitted")?;
-//! assert_eq!(bound, Nanos(1_440_000)); // behind one packet of 1500 bytes and a burst of 300
+//! let left = system.effective_residual_capacity(); // what best effort may have
+//! let bound = system.test(&left).classes[0].bound.ok_or("it is not admitted")?;
+//! assert!(bound <= deadline);
 //!
-//! // Class 0 is voice and class 1 best effort, which goes when no voice waits.
-//! let mut edf = Edf::new(&[Some(deadline), None], BestEffort::by_arrival(Assign::Background));
+//! // Class 0 is voice and class 1 best effort. Both come at once.
+//! let mut edf = Edf::for_system(&system).ok_or("it is not admitted")?;
 //! let mut drops = |packet: Packet, _: DropReason| panic!("{packet:?} is dropped");
-//! for (class, length) in [(1, 1500), (0, 100)] {
+//! for (class, length) in [(0, 100), (1, 1500)] {
 //!     let packet = Packet { class: ClassId(class), length, ..Packet::default() };
 //!     edf.enqueue(Nanos(0), packet, &mut drops);
 //! }
+//! // Best effort goes first, as voice can wait: its deadline is the earliest with which all are kept.
+//! let mut link = Link::new(rate);
 //! let first = edf.dequeue(Nanos(0), &mut drops).ok_or("two packets wait")?;
-//! assert_eq!((first.packet.class, first.deadline), (ClassId(0), Some(deadline)));
-//! assert!(Link::new(rate).transmit(Nanos(0), first.packet.length) <= bound);
+//! assert_eq!((first.packet.class, first.deadline), (ClassId(1), Some(Nanos(2_400_000))));
+//! let free_at = link.transmit(Nanos(0), first.packet.length);
+//! let second = edf.dequeue(free_at, &mut drops).ok_or("one packet waits")?;
+//! assert!(link.transmit(free_at, second.packet.length) <= bound);
 //! # Ok(())
 //! # }
 //! ```

@@ -132,7 +132,7 @@ struct Sender {
 }
 
 impl Sink<Datagram> for Sender {
-    fn sent(&mut self, dispatch: Dispatch, datagram: Datagram) {
+    fn sent(&mut self, dispatch: Dispatch, _: Nanos, datagram: Datagram) {
         let class = dispatch.packet.class.index();
         let is_sent = self.socket.send_to(&datagram, self.receivers[class]).is_ok();
         self.sent[class] += u64::from(is_sent);

@@ -6,6 +6,7 @@ pub(crate) use loom::hint::spin_loop;
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
 pub(crate) use loom::thread::JoinHandle;
+pub(crate) use std::time::Instant;
 
 use laxity::units::Nanos;
 
@@ -43,6 +44,10 @@ pub(crate) struct Clock;
 impl Clock {
     pub fn start() -> Self {
         Clock
+    }
+
+    pub fn started(self) -> Instant {
+        Instant::now()
     }
 
     pub fn now(self) -> Nanos {

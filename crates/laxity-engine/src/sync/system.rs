@@ -1,11 +1,12 @@
 //! The system's threads and `rtrb`'s rings.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub(crate) use std::hint::spin_loop;
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 pub(crate) use std::thread::JoinHandle;
+pub(crate) use std::time::Instant;
 
 use laxity::units::Nanos;
 
@@ -53,6 +54,11 @@ impl Clock {
     /// Starts at zero.
     pub fn start() -> Self {
         Clock(Instant::now())
+    }
+
+    /// When it started.
+    pub fn started(self) -> Instant {
+        self.0
     }
 
     /// Now; 584 years last.

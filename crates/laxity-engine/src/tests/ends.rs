@@ -6,6 +6,7 @@ use std::time::Duration;
 use laxity::packet::Packet;
 use laxity::sched::Fifo;
 use laxity::scheduler::{Dispatch, DropReason, Scheduler};
+use laxity::units::Nanos;
 
 use super::{Kept, packet};
 use crate::{Engine, Panicked, Refusal, Settings, Sink, Stopped};
@@ -18,7 +19,7 @@ pub(super) struct Slow {
 }
 
 impl Sink<u64> for Slow {
-    fn sent(&mut self, _: Dispatch, _: u64) {
+    fn sent(&mut self, _: Dispatch, _: Nanos, _: u64) {
         self.sent += 1;
         thread::sleep(self.pause);
     }
@@ -31,7 +32,7 @@ impl Sink<u64> for Slow {
 struct Fragile(u64);
 
 impl Sink<u64> for Fragile {
-    fn sent(&mut self, dispatch: Dispatch, _: u64) {
+    fn sent(&mut self, dispatch: Dispatch, _: Nanos, _: u64) {
         assert!(dispatch.packet.handle != self.0, "a sink of glass");
     }
 
@@ -103,7 +104,7 @@ fn an_engine_that_is_dropped_still_sends() {
     let (sink, sent) = std::sync::mpsc::channel();
     struct Told(std::sync::mpsc::Sender<u64>);
     impl Sink<u64> for Told {
-        fn sent(&mut self, _: Dispatch, payload: u64) {
+        fn sent(&mut self, _: Dispatch, _: Nanos, payload: u64) {
             self.0.send(payload).unwrap();
         }
         fn dropped(&mut self, _: Packet, _: DropReason, _: u64) {}

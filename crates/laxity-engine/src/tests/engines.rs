@@ -86,11 +86,11 @@ struct Gated {
 }
 
 impl crate::Sink<u64> for Gated {
-    fn sent(&mut self, dispatch: Dispatch, payload: u64) {
+    fn sent(&mut self, dispatch: Dispatch, starts_at: Nanos, payload: u64) {
         // The test drops its ends when it has seen enough.
         let _ = self.entered.send(());
         let _ = self.opened.recv();
-        self.kept.sent(dispatch, payload);
+        self.kept.sent(dispatch, starts_at, payload);
     }
 
     fn dropped(&mut self, packet: Packet, reason: DropReason, payload: u64) {

@@ -17,6 +17,8 @@ mod tests;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+#[cfg(feature = "admission")]
+use crate::admit::edf::System;
 use crate::packet::{Label, Packet};
 use crate::queue::SortedFifos;
 use crate::sched::Late;
@@ -164,6 +166,24 @@ impl Edf {
             late: Late::Send,
             backlog: Backlog::default(),
         }
+    }
+
+    /// EDF for a system that is admitted, with the lowest delay for best effort that the system
+    /// leaves: its deadlines are exact (Algorithm 1 on the effective residual capacity). Real-time
+    /// classes have the numbers 0, 1, ... in the system's order, and best effort has the next one.
+    ///
+    /// `None` if the system is not admitted.
+    #[cfg(feature = "admission")]
+    pub fn for_system(system: &System) -> Option<Self> {
+        let left = system.effective_residual_capacity();
+        if !system.test(&left).admitted {
+            return None;
+        }
+        let deadlines =
+            Deadlines::new(&left).expect("whole rates, sizes and times make a fit curve");
+        let real_time = system.real_time.iter().map(|class| Some(class.deadline));
+        let classes: Vec<_> = real_time.chain([None]).collect();
+        Some(Edf::new(&classes, BestEffort::by_arrival(Assign::Curve(deadlines))))
     }
 
     /// The same scheduler with this done to real-time packets whose deadline is over before they

@@ -7,9 +7,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::reference::{Reference, Rule};
-use crate::admit::edf::System;
+use crate::admit::edf::{RealTime, System};
 use crate::curve::Curve;
 use crate::packet::{ClassId, Packet};
+use crate::police::TokenBucket;
 use crate::sched::edf::{Assign, BestEffort, Deadlines, Edf, Line, TwoLineFast, TwoLines};
 use crate::sched::{Late, Wfq};
 use crate::scheduler::{Criterion, DropReason, Place, Scheduler, Withdraw};
@@ -327,4 +328,24 @@ proptest! {
         assert!(weights.iter().sum::<u64>() <= EXACT_WEIGHT);
         Plan::new(&system, way, Some(weights.to_vec())).check(&arrivals);
     }
+}
+
+/// A system at the edge of admission is built, and one beyond it is not.
+#[test]
+fn only_what_is_admitted_is_built() {
+    let class = |deadline| RealTime {
+        deadline: Nanos(deadline),
+        arrival: std::vec![TokenBucket { bucket: Bytes(300), rate: Rate(1_200_000) }],
+        packet: Bytes(100),
+    };
+    let system = |deadline| System {
+        rate: Rate(10_000_000),
+        latency: Nanos::ZERO,
+        max_packet: Bytes(1_500),
+        real_time: std::vec![class(deadline)],
+        best_effort_packet: Some(Bytes(1_500)),
+    };
+    // A packet of best effort and the burst take 1.44 ms.
+    assert!(Edf::for_system(&system(1_440_000)).is_some());
+    assert!(Edf::for_system(&system(1_439_999)).is_none());
 }
