@@ -1,6 +1,7 @@
 //! What each part of a network could be for everything to hold: a search over the verdict of [`check`](crate::check()).
 
 use std::cell::Cell;
+use std::ops::RangeInclusive;
 use std::sync::{Mutex, PoisonError};
 
 use laxity::packet::ClassId;
@@ -155,14 +156,11 @@ impl Search<'_> {
                 None => self.holds_of(&plan),
             }
         };
+        let range = self.plan.link.slowest().0..=link.rate.0.saturating_mul(MOST);
         LinkLimit {
             link: link.name.clone(),
             rate_bps: link.rate.0,
-            smallest_rate_bps: smallest(
-                self.today(link.rate.0),
-                link.rate.0.saturating_mul(MOST),
-                holds,
-            ),
+            smallest_rate_bps: smallest(self.today(link.rate.0), range, holds),
         }
     }
 
@@ -174,16 +172,21 @@ impl Search<'_> {
         let packet = self.plan.max_packet(class).0;
         let bounds = || today.paths.iter().filter(|path| path.class == class.name);
         let all: Option<Vec<u64>> = bounds().map(|path| path.bound_ns).collect();
+        // Where something else breaks, too, it mends nothing.
+        let mends = |ns: &u64| {
+            self.standing.is_some()
+                || self.holds(|plan| plan.classes[number].end_to_end = Some(Nanos(*ns)))
+        };
         ClassLimit {
             class: class.name.clone(),
             burst_bytes: burst.0,
             largest_burst_bytes: self.largest_burst(number, packet, burst.0),
             deadline_ns: class.deadline.map(|deadline| deadline.0),
             shortest_deadline_ns: class.deadline.and_then(|Nanos(deadline)| {
-                smallest(self.today(deadline), deadline.saturating_mul(MOST), with_deadline)
+                smallest(self.today(deadline), 1..=deadline.saturating_mul(MOST), with_deadline)
             }),
             end_to_end_ns: class.end_to_end.map(|promised| promised.0),
-            shortest_end_to_end_ns: all.and_then(|bounds| bounds.into_iter().max()),
+            shortest_end_to_end_ns: all.and_then(|bounds| bounds.into_iter().max()).filter(mends),
         }
     }
 
@@ -210,9 +213,14 @@ impl Search<'_> {
 
 /// The smallest value that holds, to a percent, if the most does: what holds goes on holding above, and may be known to
 /// do so from `known` on.
-fn smallest(known: Option<u64>, most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
+fn smallest(
+    known: Option<u64>,
+    range: RangeInclusive<u64>,
+    holds: impl Fn(u64) -> bool,
+) -> Option<u64> {
     let holds = |value| known.is_some_and(|known| value >= known) || holds(value);
-    let (mut fails, mut least) = (0, most);
+    let (mut fails, most) = (range.start() - 1, *range.end());
+    let mut least = most;
     if !holds(most) {
         return None;
     }
@@ -292,13 +300,14 @@ mod tests {
     #[test]
     fn searches_end_within_a_percent() {
         for threshold in [1, 2, 7, 99, 12_345, 987_654_321] {
-            let found = smallest(None, 64_000_000_000, |value| value >= threshold).unwrap();
+            let found = smallest(None, 1..=64_000_000_000, |value| value >= threshold).unwrap();
             assert!((threshold..=threshold + threshold / 99 + 1).contains(&found), "{found}");
             let found =
                 largest(Known::default(), 1, 64_000_000_000, |value| value <= threshold).unwrap();
             assert!((threshold - threshold / 99..=threshold).contains(&found), "{found}");
         }
-        assert_eq!(smallest(None, 10, |_| false), None);
+        assert_eq!(smallest(None, 1..=10, |_| false), None);
+        assert_eq!(smallest(None, 7..=1_000_000, |_| true), Some(7));
         assert_eq!(largest(Known::default(), 10, 20, |_| false), None);
         assert_eq!(largest(Known::default(), 10, 20, |_| true), Some(20));
         // What is likely is asked, and changes nothing.
@@ -312,7 +321,10 @@ mod tests {
             assert!(value < 70);
             value >= 50
         };
-        assert_eq!(smallest(Some(70), 640, asked), smallest(None, 640, |value| value >= 50));
+        assert_eq!(
+            smallest(Some(70), 1..=640, asked),
+            smallest(None, 1..=640, |value| value >= 50)
+        );
     }
 
     /// A burst of 4 kB over a link of 8 Mbit/s takes 4 ms, of which it may take 8.
@@ -341,6 +353,70 @@ mod tests {
         let load = limits.load.unwrap();
         assert_eq!(load.percent, 200);
         assert!(load.breaks.unwrap().contains("a from end to end"));
+    }
+
+    /// Whatever it says mends a plan or keeps it whole, and can be written: under each discipline, admitted or not.
+    #[test]
+    fn what_it_offers_holds_in_a_plan() {
+        let text = r#"
+            version = 1
+            link = { rate = "8mbit", max-packet = "1000b" }
+            scheduler.kind = "fifo"
+            class.a = { level = 1, weight = 1, deadline = "6ms", end-to-end = "8ms", arrival = { bucket = "2000b", rate = "1mbit" } }
+            class.b = { level = 2, weight = 2, end-to-end = "20ms", arrival = { bucket = "4000b", rate = "2mbit" } }
+            [network]
+            one.between = ["x", "y"]
+            two.between = ["y", "z"]
+            unused.between = ["z", "w"]
+            [[source]]
+            class = "a"
+            model = "constant"
+            rate = "1mbit"
+            packet = "1000b"
+            path = ["x", "y", "z"]
+            [[source]]
+            class = "b"
+            model = "constant"
+            rate = "1mbit"
+            packet = "1000b"
+            path = ["x", "y"]
+        "#;
+        let is_kept = |plan: &Plan| check(plan).unwrap().admitted() != Some(false);
+        let plan = Plan::parse(text, "plan.toml", Path::new("")).unwrap();
+        let (mut offered, mut admitted) = (0, [0, 0]);
+        for scheduler in ["fifo", "edf", "priority", "wfq", "drr"] {
+            for percent in [50, 100, 150, 220, 300] {
+                let plan = plan.clone().under(scheduler).unwrap().with_traffic(percent);
+                admitted[usize::from(is_kept(&plan))] += 1;
+                let mut holds = |what: &str, change: &dyn Fn(&mut Plan)| {
+                    let mut plan = plan.clone();
+                    change(&mut plan);
+                    assert!(is_kept(&plan), "{scheduler} at {percent} %: {what}");
+                    offered += 1;
+                };
+                let limits = limits(&plan, &|_| ()).unwrap();
+                for (at, link) in limits.links.iter().enumerate() {
+                    let Some(rate) = link.smallest_rate_bps.map(Rate) else { continue };
+                    assert!(rate >= plan.link.slowest());
+                    holds(&link.link, &|plan| plan.network.as_mut().unwrap().links[at].rate = rate);
+                }
+                for (at, class) in limits.classes.iter().enumerate() {
+                    if let Some(ns) = class.shortest_deadline_ns {
+                        holds("deadline", &|plan| plan.classes[at].deadline = Some(Nanos(ns)));
+                    }
+                    if let Some(ns) = class.shortest_end_to_end_ns {
+                        holds("end-to-end", &|plan| plan.classes[at].end_to_end = Some(Nanos(ns)));
+                    }
+                    if let Some(bytes) = class.largest_burst_bytes {
+                        holds("burst", &|plan| {
+                            let arrival = plan.classes[at].arrival.as_mut().unwrap();
+                            arrival.buckets[0].bucket = Bytes(bytes);
+                        });
+                    }
+                }
+            }
+        }
+        assert!(offered > 60 && admitted.iter().all(|count| *count >= 3), "{offered} {admitted:?}");
     }
 
     /// What is looked at no further than it needs says of every network what its whole proof says, where all holds

@@ -17,7 +17,7 @@ pub use laxity::overhead::{Framing, Overhead};
 use laxity::packet::ClassId;
 pub use laxity::police::{Police, TokenBucket};
 use laxity::sched::hfsc::Curves;
-use laxity::units::{Bytes, Nanos, Rate};
+use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 pub use laxity::window::Loss;
 
 use crate::edit;
@@ -142,7 +142,17 @@ pub struct LinkSpec {
     pub stall: Nanos,
 }
 
+/// The longest that a largest packet may take on a link.
+pub(crate) const LONGEST_TRANSMISSION: Nanos = Nanos(3_600_000_000_000);
+
 impl LinkSpec {
+    /// The slowest rate that a link with its largest packet may have in a plan: such a packet takes an hour.
+    pub fn slowest(&self) -> Rate {
+        let nanobits = u128::from(self.max_packet.0) * u128::from(NANOBITS_PER_BYTE);
+        let rate = nanobits.div_ceil(u128::from(LONGEST_TRANSMISSION.0));
+        Rate(u64::try_from(rate).unwrap_or(u64::MAX).max(1))
+    }
+
     /// Whether it sends what is due at its rate, at any time.
     pub fn is_punctual(&self) -> bool {
         self.trace.is_none() && self.latency == Some(Nanos::ZERO)

@@ -18,6 +18,15 @@ use crate::model::{Hop, LinkSpec, Plan, Police, SchedulerSpec, TokenBucket};
 use crate::network::Networked;
 use crate::parallel::side_by_side;
 
+/// What is asked of bounds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// To be as short as can be found.
+    Shortest,
+    /// To be there.
+    Any,
+}
+
 /// How far the analysis has come.
 pub(super) struct Analysis<'a> {
     pub(super) on: Networked<'a>,
@@ -32,6 +41,7 @@ pub(super) struct Analysis<'a> {
     so_far: Vec<Vec<(Nanos, Result<Nanos, Unproved>)>>,
     /// Whether bounds are those that hold whatever others send, where there are such.
     alone: bool,
+    wanted: Wanted,
     /// By route and place, how long packets take since they entered, at the least and, where that is known, at the most.
     /// Empty until all outputs were looked at once.
     since_entry: Vec<Vec<(Nanos, Option<Nanos>)>>,
@@ -60,6 +70,11 @@ pub(super) struct Aggregate {
 impl Paths {
     /// Analyses every output.
     pub(super) fn analyse<'a>(&mut self, on: Networked<'a>) -> Analysis<'a> {
+        self.analyse_for(on, Wanted::Shortest)
+    }
+
+    /// Analyses every output as far as is asked.
+    pub(super) fn analyse_for<'a>(&mut self, on: Networked<'a>, wanted: Wanted) -> Analysis<'a> {
         let knows_arrivals = on.plan.knows_arrivals();
         let order = self.order(&knows_arrivals);
         let mut passing = vec![Vec::new(); self.outputs.len()];
@@ -77,6 +92,7 @@ impl Paths {
             analysed: self.outputs.iter().map(|output| vec![None; output.classes.len()]).collect(),
             so_far: Vec::new(),
             alone: false,
+            wanted,
             since_entry: Vec::new(),
         };
         analysis.so_far = followed.iter().map(|route| analysis.unhindered(route)).collect();
@@ -120,6 +136,7 @@ impl Analysis<'_> {
             analysed: self.analysed.clone(),
             so_far: self.so_far.clone(),
             alone: self.alone,
+            wanted: self.wanted,
             since_entry: Vec::new(),
         };
         for number in 0..analysis.so_far.len() {
@@ -176,18 +193,13 @@ impl Analysis<'_> {
     ///
     /// Where bounds need not count on others and find no end if they do, they do not.
     fn fixed_point(&mut self, paths: &mut Paths, cyclic: &[usize]) {
-        if self.settles(paths, cyclic) {
+        let settles = match self.wanted {
+            Wanted::Shortest => self.settles(paths, cyclic) || self.settles_alone(paths, cyclic),
+            // What does not count on others takes a fraction of the time.
+            Wanted::Any => self.settles_alone(paths, cyclic) || self.settles_anew(paths, cyclic),
+        };
+        if settles {
             return;
-        }
-        let scheduler = |output: &usize| self.on.scheduling(paths.outputs[*output].hop).scheduler;
-        if cyclic.iter().any(|output| scheduler(output).room().counts_on_others) {
-            self.begin_anew(paths, cyclic);
-            self.alone = true;
-            let settles = self.settles(paths, cyclic);
-            self.alone = false;
-            if settles {
-                return;
-            }
         }
         for &output in cyclic {
             for (at, passing) in paths.outputs[output].classes.iter_mut().enumerate() {
@@ -201,6 +213,23 @@ impl Analysis<'_> {
                 }
             }
         }
+    }
+
+    fn settles_anew(&mut self, paths: &mut Paths, cyclic: &[usize]) -> bool {
+        self.begin_anew(paths, cyclic);
+        self.settles(paths, cyclic)
+    }
+
+    /// Whether there is an end to it with bounds that hold whatever others send, where there are such.
+    fn settles_alone(&mut self, paths: &mut Paths, cyclic: &[usize]) -> bool {
+        let scheduler = |output: &usize| self.on.scheduling(paths.outputs[*output].hop).scheduler;
+        if !cyclic.iter().any(|output| scheduler(output).room().counts_on_others) {
+            return false;
+        }
+        self.alone = true;
+        let settles = self.settles_anew(paths, cyclic);
+        self.alone = false;
+        settles
     }
 
     /// Forgets what was found of some outputs: nothing ever waits there.
@@ -217,7 +246,10 @@ impl Analysis<'_> {
 
     /// Looks at outputs again and again; whether there is an end to it.
     fn settles(&mut self, paths: &mut Paths, cyclic: &[usize]) -> bool {
-        let mut growth = Growth::default();
+        let mut growth = Growth::up_to(match self.wanted {
+            Wanted::Shortest => Growth::MOST,
+            Wanted::Any => Growth::ENOUGH,
+        });
         while growth.may_end() {
             let before = self.state(paths, cyclic);
             for &output in cyclic {
@@ -597,6 +629,7 @@ const ROUNDING: Nanos = Nanos(2);
 /// to come round.
 #[derive(Default)]
 struct Growth {
+    most: usize,
     looks: usize,
     /// All delays together when it was last asked.
     sum: u128,
@@ -608,11 +641,18 @@ struct Growth {
 impl Growth {
     /// So many looks go together.
     const TOGETHER: usize = 32;
-    /// So many are enough.
+    /// The most that are taken for short bounds.
     const MOST: usize = 2_048;
+    /// The most that are taken to see whether there are bounds: near the load at which they are lost, few more percent take
+    /// ten times as many.
+    const ENOUGH: usize = 128;
+
+    fn up_to(most: usize) -> Self {
+        Growth { most, ..Growth::default() }
+    }
 
     fn may_end(&self) -> bool {
-        self.looks < Growth::MOST && !self.is_endless
+        self.looks < self.most && !self.is_endless
     }
 
     fn goes_on(&mut self, sum: u128) {

@@ -3,6 +3,7 @@
 use laxity::units::{Bytes, Rate};
 
 use super::Paths;
+use super::analysis::Wanted;
 use crate::model::{Plan, TokenBucket};
 use crate::network::Networked;
 
@@ -42,7 +43,7 @@ impl Networked<'_> {
         let plan = self.plan.with_traffic(percent);
         let on = Networked { plan: &plan, ..self };
         let mut paths: Paths = on.outlined();
-        paths.analyse(on);
+        paths.analyse_for(on, Wanted::Any);
         let classes = paths.outputs.iter().flat_map(|output| &output.classes);
         classes.filter(|passing| passing.bound.is_ok()).count()
     }

@@ -8,16 +8,13 @@ use super::outside::Outside;
 use super::values::{Read, positive};
 use crate::edit;
 use crate::error::Fault;
-use crate::model::{LinkSpec, Overhead, latency};
+use crate::model::{LONGEST_TRANSMISSION, LinkSpec, Overhead, latency};
 use crate::raw::{self, Quantity};
 
 /// The longest frame of Ethernet without tags, without its check sequence.
 const LONGEST_FRAME: u32 = 1514;
 /// The largest packet that a link may carry.
 const LARGEST_PACKET: Bytes = Bytes(1_000_000_000);
-/// The longest that a largest packet may take on the link.
-const LONGEST_TRANSMISSION: Nanos = Nanos(3_600_000_000_000);
-
 pub fn link(raw: raw::Link, outside: &mut Outside<'_>) -> Read<LinkSpec> {
     let max = raw.max_packet.as_ref().map(positive("max-packet")).transpose()?;
     let min = raw.min_packet.as_ref().map(positive("min-packet")).transpose()?;

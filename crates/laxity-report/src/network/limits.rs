@@ -52,7 +52,8 @@ pub struct ClassLimit {
     pub shortest_deadline_ns: Option<u64>,
     /// The delay that it is promised from end to end.
     pub end_to_end_ns: Option<u64>,
-    /// The shortest of these over all of its paths: the longest of their bounds.
+    /// The shortest of these that keeps everything, over all of its paths: the longest of their bounds; absent where
+    /// none does.
     pub shortest_end_to_end_ns: Option<u64>,
 }
 

@@ -15,7 +15,11 @@ pub(super) struct Segment {
 /// The infimum at each time of the segments that are there. They start no earlier than time 0 and
 /// leave no time from 0 on uncovered.
 pub(super) fn lower_envelope(segments: impl IntoIterator<Item = Segment>) -> Curve {
-    let mut partials: Vec<Partial> = segments.into_iter().map(Partial::from).collect();
+    lowest(segments.into_iter().map(Partial::from).collect()).into_curve()
+}
+
+/// The minimum of at least one curve with gaps, two by two, so that each piece is looked at few times.
+pub(super) fn lowest(mut partials: Vec<Partial>) -> Partial {
     while partials.len() > 1 {
         partials = partials
             .chunks(2)
@@ -25,7 +29,7 @@ pub(super) fn lower_envelope(segments: impl IntoIterator<Item = Segment>) -> Cur
             })
             .collect();
     }
-    partials.remove(0).into_curve()
+    partials.remove(0)
 }
 
 /// The supremum at each time of the segments that are there, under the same conditions.

@@ -1,6 +1,6 @@
 //! Operations that take the value at each time by itself.
 
-use super::envelope::Partial;
+use super::envelope::{Partial, lowest};
 use super::{Curve, Exact, Piece};
 use alloc::vec::Vec;
 use num_traits::{One, Signed, Zero};
@@ -93,6 +93,15 @@ impl Curve {
     /// `min(f(t), g(t))`.
     pub fn minimum(&self, other: &Curve) -> Curve {
         Partial::from(self).minimum(&Partial::from(other)).into_curve()
+    }
+
+    /// The maximum of at least one curve, in `O(n log m)` for `n` pieces of `m` curves in all.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub(crate) fn maximum_of(curves: impl IntoIterator<Item = Curve>) -> Curve {
+        let negated = curves.into_iter().map(|curve| Partial::from(&curve.negate()));
+        lowest(negated.collect()).into_curve().negate()
     }
 
     /// `max(f(t), g(t))`.

@@ -52,7 +52,7 @@ impl Scheduler for Wfq {
     #[inline(always)]
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
         let packet = self.packets.pop()?;
-        self.gps.serve(now, packet.length);
+        self.gps.serve(now, self.backlog, packet.length);
         self.backlog.remove(packet.length);
         Some(Dispatch { packet, deadline: None, criterion: Criterion::VirtualFinish })
     }
@@ -73,7 +73,7 @@ impl Withdraw for Wfq {
         if !self.packets.has_class(class) {
             return turn_away(packet, DropReason::NoClass, drops);
         }
-        let finish = self.gps.arrive(now, class, packet.length);
+        let finish = self.gps.arrive(now, self.backlog, class, packet.length);
         let place = self.packets.push(finish, packet);
         self.backlog.add(packet.length);
         Some(place)
@@ -90,7 +90,7 @@ impl Withdraw for Wfq {
     ) -> Option<Packet> {
         let class = self.packets.get(place).class.index();
         let packet = self.packets.withdraw(place)?;
-        self.gps.withdraw(now, class, packet.length);
+        self.gps.withdraw(now, self.backlog, class, packet.length);
         self.backlog.remove(packet.length);
         Some(packet)
     }
@@ -102,9 +102,12 @@ impl Withdraw for Wfq {
 /// transmission, used up at the link's rate from then on; on a link of its own this is generalised
 /// processor sharing at the link's rate, and behind a link that is shared with other traffic it is
 /// the same for a server whose rate varies.
+///
+/// A link is free within a nanosecond, and its next packet is chosen at the end of that. The fluid
+/// goes on with what waits in between, so that it is where arithmetic says it is.
 #[derive(Clone, Debug)]
 struct Gps {
-    rate: u128,
+    rate: i128,
     /// The last one is nobody's, and finishes later than any other.
     classes: Vec<Share>,
     /// Virtual time: nanobits served for each unit of weight, times `scale`.
@@ -116,8 +119,9 @@ struct Gps {
     backlogged_weight: u128,
     /// Those classes, by when the fluid finishes the last packet they have.
     departures: Tournament<u32>,
-    /// Nanobits of dispatched packets that the fluid has not served.
-    granted: u128,
+    /// Nanobits of dispatched packets that the fluid has not served; below zero for what it has
+    /// served of the next one.
+    granted: i128,
     served_until: Nanos,
 }
 
@@ -194,7 +198,7 @@ impl Gps {
         });
         let nobody = Share { weight: 0, per_byte: 0, finish: u128::MAX, seat: PASSIVE };
         Gps {
-            rate: u128::from(rate.0),
+            rate: i128::from(rate.0),
             classes: classes.chain([nobody]).collect(),
             virtual_time: 0,
             scale,
@@ -206,9 +210,9 @@ impl Gps {
         }
     }
 
-    /// A packet arrives; returns its virtual finishing time.
-    fn arrive(&mut self, now: Nanos, class: usize, length: u32) -> u128 {
-        self.advance(now);
+    /// A packet arrives beside those that wait; returns its virtual finishing time.
+    fn arrive(&mut self, now: Nanos, waiting: Backlog, class: usize, length: u32) -> u128 {
+        self.advance(now, waiting);
         let share = &mut self.classes[class];
         let Share { weight, seat, .. } = *share;
         let begin = if seat == PASSIVE { self.virtual_time } else { share.finish };
@@ -225,16 +229,16 @@ impl Gps {
         finish
     }
 
-    /// The link starts to send a packet.
-    fn serve(&mut self, now: Nanos, length: u32) {
-        self.advance(now);
-        self.granted += u128::from(length) * u128::from(NANOBITS_PER_BYTE);
+    /// The link starts to send a packet of those that wait.
+    fn serve(&mut self, now: Nanos, waiting: Backlog, length: u32) {
+        self.advance(now, waiting);
+        self.granted += nanobits(length.into());
     }
 
-    /// A packet that has arrived will not be sent. What the fluid has done for it counts for the
+    /// A packet of those that wait will not be sent. What the fluid has done for it counts for the
     /// class's other packets, or else, if it has no more of them, is done for other classes at once.
-    fn withdraw(&mut self, now: Nanos, class: usize, length: u32) {
-        self.advance(now);
+    fn withdraw(&mut self, now: Nanos, waiting: Backlog, class: usize, length: u32) {
+        self.advance(now, waiting);
         let share = &mut self.classes[class];
         let packet = u128::from(length) * share.per_byte;
         let Share { finish, weight, seat, .. } = *share;
@@ -250,13 +254,21 @@ impl Gps {
         self.perform((packet - left) * u128::from(weight));
     }
 
-    /// Lets the fluid serve until `now`.
-    fn advance(&mut self, now: Nanos) {
-        let elapsed = u128::from((now - self.served_until).0);
+    /// Lets the fluid serve until `now`, while this waits.
+    fn advance(&mut self, now: Nanos, waiting: Backlog) {
+        let could = i128::from((now - self.served_until).0) * self.rate;
         self.served_until = now;
-        let served = self.granted.min(elapsed * self.rate);
+        let ahead = could - self.granted;
+        let served = if ahead <= 0 {
+            could
+        } else if ahead < self.rate {
+            // Something that waits is left to do, so that the fluid is not idle before the link.
+            could.min(self.granted + nanobits(waiting.bytes) - 1).max(0)
+        } else {
+            self.granted.max(0)
+        };
         self.granted -= served;
-        self.perform(served * self.scale);
+        self.perform(served as u128 * self.scale);
     }
 
     /// Lets the fluid do so much work, times `scale`.
@@ -277,6 +289,7 @@ impl Gps {
         // The fluid is idle: nothing carries over into its next busy period.
         self.virtual_time = 0;
         self.remainder = 0;
+        self.granted = self.granted.max(0);
     }
 
     /// The fluid has nothing of a class any more.
@@ -290,6 +303,10 @@ impl Gps {
     fn footprint(&self) -> usize {
         self.classes.capacity() * size_of::<Share>() + self.departures.footprint()
     }
+}
+
+fn nanobits(bytes: u64) -> i128 {
+    i128::from(bytes) * i128::from(NANOBITS_PER_BYTE)
 }
 
 fn gcd(mut a: u128, mut b: u128) -> u128 {

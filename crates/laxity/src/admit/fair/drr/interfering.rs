@@ -190,17 +190,14 @@ impl Look<'_> {
         let class = self.classes[of];
         let Ok(service) = &known.service else { return known.clone() };
         let before = service.curve.shift(&exact_nanos(service.late));
-        let mut served = before.clone();
         let quantum = exact(class.quantum.into());
-        for (turns, (each, all)) in (1..).zip(taken) {
-            let Some(sent) = self.left(&all.sub(&each[of])) else { continue };
+        let in_turns = (1..).zip(taken).filter_map(|(turns, (each, all))| {
             let within = constant(exact(turns) * &quantum);
-            served = served.maximum(&sent.minimum(&within));
-        }
-        for by_turns in self.sets(of) {
-            served =
-                self.beyond(of, &by_turns).map_or(served.clone(), |beyond| served.maximum(&beyond));
-        }
+            Some(self.left(&all.sub(&each[of]))?.minimum(&within))
+        });
+        let sets = self.sets(of);
+        let beyond = sets.iter().filter_map(|by_turns| self.beyond(of, by_turns));
+        let served = Curve::maximum_of(in_turns.chain(beyond).chain([before.clone()]));
         let waits = match class.traffic.arrival[..] {
             [] => None,
             ref arrival => Curve::horizontal_distance(&arrival_curve(arrival), &served),
