@@ -24,7 +24,7 @@ Examples:
     True
 """
 
-from ._laxity import ContractError, LaxityError, Packet, PlanError, SystemError, __version__
+from ._laxity import ContractError, FileError, LaxityError, Packet, PlanError, __version__
 from .answers import Comparison, Proof, Run
 from .figures import Figure
 from .optimise import Optimum, Tuned, optimise, tune
@@ -37,6 +37,7 @@ __all__ = [
     "Comparison",
     "ContractError",
     "Deadline",
+    "FileError",
     "Figure",
     "LaxityError",
     "Optimum",
@@ -47,7 +48,6 @@ __all__ = [
     "Run",
     "Scheduler",
     "Study",
-    "SystemError",
     "Tuned",
     "__version__",
     "by_rank",

@@ -33,13 +33,17 @@ class Answer:
 class Proof(Answer):
     """What is proved of a plan."""
 
-    def __init__(self, answer: str, text: str, plan: _laxity.Plan) -> None:
+    def __init__(self, answer: str, text: str, plan: _laxity.Plan | None) -> None:
         super().__init__(answer, text)
         self._plan = plan
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The curves are all that is asked of the plan, which may be as Linux carries it out, without a text.
+        return {**self.__dict__, "_curves": self._curves, "_plan": None}
+
     @cached_property
     def _curves(self) -> tuple[str, str, list[tuple[str, list[tuple[float, float]]]]] | None:
-        return self._plan.curves()
+        return None if self._plan is None else self._plan.curves()
 
     @property
     def figure(self) -> Figure | None:
@@ -112,7 +116,12 @@ class Run(Answer):
     @property
     def packets(self) -> Any:
         """Every packet, as a table of Arrow, which polars, pandas, pyarrow and DuckDB take without a copy:
-        ``polars.DataFrame(run.packets)``. ``None`` if they were not asked for."""
+        ``polars.DataFrame(run.packets)``.
+
+        Raises ``LaxityError`` if they were not asked for.
+        """
+        if self._ran.packets is None:
+            raise _laxity.LaxityError("the run kept no packets: ask for them, with `plan.run(packets=True)`")
         return self._ran.packets
 
     @property

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import gymnasium
 import numpy as np
 
-from . import _laxity
-from .plans import Plan
+from . import _laxity, given
+from .plans import Plan, a_plan
 
 FAR = 1000.0
 """Milliseconds to the deadline where there is none, and the most that is shown of any time."""
@@ -49,13 +49,17 @@ class LinkEnv(gymnasium.Env):
     def __init__(
         self, plan: Plan, *, duration: str | None = None, reward: Callable[[Outcomes], float] = on_time
     ) -> None:
-        self.plan = plan
-        self.duration = duration
-        self.reward = reward
+        self.plan = a_plan(plan)
+        self.duration = given.time("duration", duration)
+        self.reward = given.function("reward", reward, "what became of packets")
         classes = len(plan.classes)
         self.action_space = gymnasium.spaces.Discrete(classes)
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (classes, 4), np.float32)
         self._choices: _laxity.Choices | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # An episode is of this process: a copy begins its own.
+        return {**self.__dict__, "_choices": None}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict]:
         """Begins a run, with this seed if there is one, at its first choice."""

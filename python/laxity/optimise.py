@@ -7,12 +7,13 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from reprlib import repr as short
 from typing import TYPE_CHECKING, Any
 
-from . import _laxity, toml
+from . import _laxity, given, toml
 from .answers import Answer, Proof
 from .extras import needed
-from .plans import Plan
+from .plans import Plan, a_plan
 from .progress import Going, of_runs, of_trials
 
 if TYPE_CHECKING:
@@ -107,8 +108,12 @@ def tune(
     A goal is ``{"class": "web", "figure": "delay_ns.p99", "at_most": "20ms"}``, or has ``at_least``, and holds under
     every seed. Besides, the plan is admitted and keeps its promises.
     """
-    search = {"trials": trials, "precision": precision, "seed": seed}
-    tables = {"minimise": _ranges(minimise or {}), "choose": _ranges(choose or {}), "search": search}
+    search = {
+        "trials": None if trials is None else given.whole("trials", trials),
+        "precision": None if precision is None else given.real("precision", precision),
+        "seed": None if seed is None else given.whole("seed", seed),
+    }
+    tables = {"minimise": _ranges("minimise", minimise), "choose": _ranges("choose", choose), "search": search}
     tuning = _tuning(plan, tables, goals, seeds, duration, store)
     with of_runs(progress) as heard:
         return Tuned(*tuning.tune(heard))
@@ -137,12 +142,13 @@ def optimise(
     needed("optuna", "optuna", "optimise")
     import optuna
 
-    small = [minimise] if isinstance(minimise, str) else list(minimise)
+    trials, seed = given.whole("trials", trials), given.whole("seed", seed, most=2**32 - 1)
+    small = [minimise] if isinstance(minimise, str) else given.several("minimise", minimise, '["link.rate"]')
     missing = [key for key in small if key not in over]
     if missing:
         raise _laxity.LaxityError(f"`{missing[0]}` is to be small, and has no range in `over`")
-    goals, seeds = list(goals), list(seeds)
-    tuning = _tuning(plan, {"choose": _ranges(over)}, goals, seeds, duration, store)
+    goals, seeds = _goals(goals), given.seeds(seeds)
+    tuning = _tuning(plan, {"choose": _ranges("over", over)}, goals, seeds, duration, store)
     # In the order of `over`, whose names may be written in another way than the keys are.
     keys = dict(zip(over, tuning.keys(), strict=True))
 
@@ -172,15 +178,26 @@ def _tuning(
     duration: str | None,
     store: str | PathLike[str],
 ) -> _laxity.Tuning:
-    sought = {"version": 1, "seeds": list(seeds), "duration": duration, **tables, "goal": [*goals]}
-    return _laxity.Tuning(plan._named(), toml.document(sought), Path(store))
+    time = given.time("duration", duration)
+    sought = {"version": 1, "seeds": given.seeds(seeds), "duration": time, **tables, "goal": _goals(goals)}
+    return _laxity.Tuning(a_plan(plan)._named(), toml.document(sought), Path(store))
 
 
-def _ranges(ranges: Mapping[str, Range]) -> dict[str, Mapping[str, Any]]:
-    def one(ends: Range) -> Mapping[str, Any]:
-        return ends if isinstance(ends, Mapping) else dict(zip(("from", "to"), ends, strict=True))
+def _goals(goals: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return given.tables("goals", goals, '{"class": "web", "figure": "delay_ns.p99", "at_most": "20ms"}')
 
-    return {key: one(ends) for key, ends in ranges.items()}
+
+def _ranges(name: str, ranges: Mapping[str, Range] | None) -> dict[str, Mapping[str, Any]]:
+    def one(key: str, ends: Range) -> Mapping[str, Any]:
+        if isinstance(ends, Mapping):
+            return ends
+        both = given.several(key, ends, '("5mbit", "50mbit")')
+        if len(both) != 2:
+            raise TypeError(f"`{key}` has a range of two ends, such as ('5mbit', '50mbit'), not {short(ends)}")
+        return dict(zip(("from", "to"), both, strict=True))
+
+    found = given.table(name, {} if ranges is None else ranges, '{"link.rate": ("5mbit", "50mbit")}')
+    return {key: one(key, ends) for key, ends in found.items()}
 
 
 def _suggested(trial: optuna.Trial, name: str, low: float, high: float, is_log: bool, is_whole: bool) -> float:

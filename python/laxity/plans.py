@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
+from reprlib import repr as short
 from typing import Any
 
-from . import _laxity, toml
+from . import _laxity, given, toml
 from .answers import Comparison, Proof, Run
 from .progress import Progress, simulated
-from .schedulers import ByRank, Scheduler, native
+from .schedulers import ByRank, Scheduler, is_one, native
 
 
 class Plan:
@@ -28,26 +29,27 @@ class Plan:
         folder: str | PathLike[str] = ".",
         **tables: Any,
     ) -> None:
-        sources = [dict(source) for source in sources]
-        document = {"version": 1, **tables, "class": dict(classes)}
+        sources = given.tables("sources", sources, '{"class": "web", "model": "poisson"}')
+        classes = given.table("classes", classes, '{"web": {"weight": 3}}')
+        document = {"version": 1, **tables, "class": classes}
         if sources:
             document["source"] = sources
-        self._plan = _laxity.Plan.parse(toml.document(document), "plan", Path(folder))
+        self._plan = _laxity.Plan(toml.document(document), "plan", Path(folder))
         self._scheduler: Scheduler | ByRank | None = None
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Plan:
         """The plan of a file.
 
-        Raises ``PlanError``, with ``file``, ``line``, ``column`` and ``help``, if it is none.
+        Raises ``PlanError``, with ``file``, ``line``, ``column`` and ``help``, if it is none; ``FileError`` if it cannot
+        be read.
         """
-        path = Path(path)
-        return cls.parse(path.read_text(encoding="utf-8"), name=str(path), folder=path.parent)
+        return cls._of(_laxity.Plan.read(Path(path)))
 
     @classmethod
     def parse(cls, text: str, name: str = "plan", folder: str | PathLike[str] = ".") -> Plan:
         """The plan of a text, called ``name`` in errors, whose recordings are looked for from ``folder``."""
-        return cls._of(_laxity.Plan.parse(text, name, Path(folder)))
+        return cls._of(_laxity.Plan(given.word("text", text, "version = 1"), given.word("name", name, "plan"), Path(folder)))
 
     @classmethod
     def _of(cls, plan: _laxity.Plan, scheduler: Scheduler | ByRank | None = None) -> Plan:
@@ -93,13 +95,15 @@ class Plan:
 
     def edit(self, values: Mapping[str, Any]) -> Plan:
         """The plan with other values at some keys, such as ``{"class.video.deadline": "20ms"}``."""
-        edits = [(key, toml.value(value)) for key, value in values.items()]
+        values = given.table("values", values, '{"link.rate": "20mbit"}')
+        edits = [(given.word("key", key, "link.rate"), toml.value(value)) for key, value in values.items()]
         return Plan._of(self._plan.edited(edits), self._scheduler)
 
     def under(self, scheduler: str | Scheduler | ByRank) -> Plan:
         """The plan under another discipline, such as ``hfsc`` or ``edf/background``, or a scheduler of one's own."""
         if isinstance(scheduler, str):
             return Plan._of(self._plan.under(scheduler))
+        is_one(scheduler)
         deadlines = scheduler.deadlines if isinstance(scheduler, ByRank) else None
         if deadlines is None:
             # First come, first served proves nothing.
@@ -121,7 +125,7 @@ class Plan:
 
         Raises ``LaxityError`` if Linux has no counterpart.
         """
-        return Proof(*self._builtin().check_for_linux(timer, offload=offload))
+        return Proof(*self._builtin().check_for_linux(given.time("timer", timer), offload=bool(offload)))
 
     def export_tc(
         self,
@@ -137,7 +141,13 @@ class Plan:
         ``filters`` are ``flower`` or ``u32``; ``timer`` and ``offload`` are those of ``check_for_linux``, whose bounds
         stand in the comments. Raises ``LaxityError`` if Linux, or the format, has no counterpart.
         """
-        return self._builtin().export_tc(device, format=format, timer=timer, offload=offload, filters=filters)
+        return self._builtin().export_tc(
+            given.word("device", device, "eth0"),
+            format=given.word("format", format, "script"),
+            timer=given.time("timer", timer),
+            offload=bool(offload),
+            filters=given.word("filters", filters, "flower"),
+        )
 
     def run(
         self,
@@ -154,8 +164,11 @@ class Plan:
 
         Other threads of Python go on meanwhile, and Ctrl-C stops it. ``progress=True`` shows a bar.
         """
+        duration = given.time("duration", duration)
+        seed = None if seed is None else given.whole("seed", seed)
+        threads = None if threads is None else given.whole("threads", threads, 1, 2**32 - 1)
         with simulated(progress, self._plan.lasts(duration)) as heard:
-            return Run(self._plan.run(self._reset(), duration, seed, packets, threads, heard))
+            return Run(self._plan.run(self._reset(), duration, seed, bool(packets), threads, heard))
 
     def _reset(self) -> Any:
         """The scheduler of one's own, if it is under one, for another run."""
@@ -176,12 +189,22 @@ class Plan:
         if self._scheduler:
             raise _laxity.LaxityError(
                 "a study's runs are named by what decides them, and a scheduler written in Python is not named: "
-                f"put the plan, which is under {self.scheduler}, under a discipline, or call `run` for each seed"
+                f"put the plan, which is under {self.scheduler}, under a discipline, or give its runs out, as docs/python.md does"
             )
         return self._plan
 
     def __repr__(self) -> str:
         return f"<laxity.Plan {self.title or 'without a title'}, {self.scheduler}, {len(self.classes)} classes>"
+
+
+def a_plan(plan: Any) -> Plan:
+    """It, if it is a plan.
+
+    Raises ``TypeError`` if not.
+    """
+    if not isinstance(plan, Plan):
+        raise TypeError(f"`plan` is a laxity.Plan, as `Plan.read(path)` gives it, not {short(plan)}")
+    return plan
 
 
 def compare(
@@ -196,7 +219,10 @@ def compare(
 
     ``progress`` hears of one after another, each from 0 on; ``True`` shows a bar.
     """
-    plans = [plan.under(scheduler) for scheduler in schedulers]
+    a_plan(plan)
+    duration = given.time("duration", duration)
+    seed = None if seed is None else given.whole("seed", seed)
+    plans = [plan.under(scheduler) for scheduler in given.several("schedulers", schedulers, '["fifo", "edf"]')]
     contenders = [(one._plan, one._reset()) for one in plans]
     with simulated(progress, plan._plan.lasts(duration), len(contenders)) as heard:
         return Comparison(_laxity.compare(plan._plan, contenders, duration, seed, heard))

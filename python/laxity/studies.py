@@ -8,9 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _laxity, spread, tables, toml
+from . import _laxity, given, spread, tables, toml
 from .figures import Figure
-from .plans import Plan
+from .plans import Plan, a_plan
 from .progress import Going, of_runs
 from .study_charts import Means, Numbers
 
@@ -50,7 +50,9 @@ class Study:
 
     def figure(self, name: str = "delay_ns.p99") -> Figure | None:
         """A figure of runs over the first key whose values are numbers, as the report draws it; ``None`` if no number
-        varies, or no class has it."""
+        varies, or no class has it.
+
+        Raises ``LaxityError`` if no run has such a figure, with the names of those that they have."""
         svg = self._summary.figure(name)
         return None if svg is None else Figure(svg)
 
@@ -120,15 +122,22 @@ def sweep(
     (``"joblib"``). ``tasks`` is how many run at a time, without it as many as the executor has workers; submitit
     makes as many jobs. ``progress=True`` shows a bar of runs.
     """
-    native = plan._named()
+    native = a_plan(plan)._named()
+    over = given.table("over", over, '{"link.rate": ["10mbit", "20mbit"]}')
+    grid = {key: given.several(key, values, '["10mbit", "20mbit"]') for key, values in over.items()}
+    part = given.several("shard", shard, "(1, 10)")
+    if len(part) != 2:
+        raise TypeError(f"`shard` is a number and of how many, such as (1, 10), not {shard!r}")
+    shard = (given.whole("shard", part[0]), given.whole("shard", part[1]))
+    tasks = None if tasks is None else given.whole("tasks", tasks)
     question = spread.Question(
         text=native.text,
         name=native.name,
         folder=str(Path(native.folder).absolute()),
         under=native.put_under,
-        grid=tuple((key, tuple(toml.value(value) for value in values)) for key, values in over.items()),
-        seeds=tuple(seeds),
-        duration=duration,
+        grid=tuple((key, tuple(toml.value(value) for value in values)) for key, values in grid.items()),
+        seeds=tuple(given.seeds(seeds)),
+        duration=given.time("duration", duration),
     )
     study = _laxity.Study(*question)
     folder = Path(store)

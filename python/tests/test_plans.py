@@ -64,7 +64,9 @@ def test_what_linux_makes_of_it_is_that_of_the_command(tmp_path):
 def test_a_run_is_that_of_the_command():
     run = lx.Plan.read(UPLINK).run(seed=7)
     assert run.data == json.loads(command("run", UPLINK, "--seed", "7", "--json").stdout)
-    assert run.kept and run.packets is None
+    assert run.kept
+    with pytest.raises(lx.LaxityError, match="packets=True"):
+        _ = run.packets
     assert "<svg" in run.page
 
 

@@ -8,6 +8,7 @@ use laxity::units::Nanos;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
+use super::packet::NO_RUN;
 use super::{Classes, Packet, Raised, broken};
 
 /// A rank function, and when packets are eligible.
@@ -86,7 +87,7 @@ impl Ranks {
                 return last;
             }
             let ranked = Python::attach(|py| {
-                let seen = Py::new(py, Packet::new(py, packet, &classes, (u64::MAX, 0)))?;
+                let seen = Py::new(py, Packet::new(py, packet, &classes, NO_RUN))?;
                 let due = classes.due(packet);
                 let rank = match &rank {
                     Some(rank) => Rank::of(rank.call1(py, (&seen,))?.bind(py))?,
