@@ -148,7 +148,7 @@ def optimise(
     if missing:
         raise _laxity.LaxityError(f"`{missing[0]}` is to be small, and has no range in `over`")
     goals, seeds = _goals(goals), given.seeds(seeds)
-    tuning = _tuning(plan, {"choose": _ranges("over", over)}, goals, seeds, duration, store)
+    tuning = _tuning(plan, {"choose": _ranges("over", given.table("over", over, '{"link.rate": ("5mbit", "50mbit")}'))}, goals, seeds, duration, store)
     # In the order of `over`, whose names may be written in another way than the keys are.
     keys = dict(zip(over, tuning.keys(), strict=True))
 

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use super::packet::NO_RUN;
-use super::{Classes, Packet, Raised, broken};
+use super::{Classes, Packet, Raised, broken, time};
 
 /// A rank function, and when packets are eligible.
 #[pyclass(frozen, module = "laxity._laxity")]
@@ -94,7 +94,9 @@ impl Ranks {
                     None => due.map_or(Rank::LAST, |due| Rank::Within(due.0 as i64, 0)),
                 };
                 let eligible = match &eligible {
-                    Some(eligible) => Nanos(eligible.call1(py, (&seen,))?.extract(py)?),
+                    Some(eligible) => {
+                        time(eligible.call1(py, (&seen,))?.bind(py), "`eligible` gives")?
+                    }
                     None => packet.arrival,
                 };
                 if eligible > Nanos::LIMIT {
