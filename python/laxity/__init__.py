@@ -28,8 +28,10 @@ from ._laxity import ContractError, FileError, LaxityError, Packet, PlanError, _
 from .answers import Comparison, Proof, Run
 from .figures import Figure
 from .optimise import Optimum, Tuned, optimise, tune
+from .planning import Fitted, Limits, WorstCases
 from .plans import Plan, compare
 from .schedulers import ByRank, Deadline, Scheduler, by_rank
+from .scripts import Imported, import_tc
 from .studies import Study, sweep
 
 __all__ = [
@@ -39,7 +41,10 @@ __all__ = [
     "Deadline",
     "FileError",
     "Figure",
+    "Fitted",
+    "Imported",
     "LaxityError",
+    "Limits",
     "Optimum",
     "Packet",
     "Plan",
@@ -49,9 +54,11 @@ __all__ = [
     "Scheduler",
     "Study",
     "Tuned",
+    "WorstCases",
     "__version__",
     "by_rank",
     "compare",
+    "import_tc",
     "optimise",
     "sweep",
     "tune",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from reprlib import repr as short
 from typing import Any
 
@@ -51,6 +52,14 @@ def word(name: str, value: Any, such: str) -> str:
 def time(name: str, value: Any) -> str | None:
     """A time as plans write it, if one is given."""
     return None if value is None else word(name, value, "10s")
+
+
+def path(name: str, value: Any) -> Path:
+    """A path."""
+    try:
+        return Path(value)
+    except TypeError:
+        raise TypeError(f"`{name}` is a path, not {short(value)}") from None
 
 
 def several(name: str, values: Any, such: str) -> list[Any]:

@@ -6,7 +6,6 @@ import html
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any
 
@@ -180,7 +179,7 @@ def _tuning(
 ) -> _laxity.Tuning:
     time = given.time("duration", duration)
     sought = {"version": 1, "seeds": given.seeds(seeds), "duration": time, **tables, "goal": _goals(goals)}
-    return _laxity.Tuning(a_plan(plan)._named(), toml.document(sought), Path(store))
+    return _laxity.Tuning(a_plan(plan)._named(), toml.document(sought), given.path("store", store))
 
 
 def _goals(goals: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
-from pathlib import Path
 from reprlib import repr as short
 from typing import Any
 
 from . import _laxity, given, toml
 from .answers import Comparison, Proof, Run
-from .progress import Progress, simulated
+from .planning import Fitted, Limits, WorstCases
+from .progress import Going, Progress, of_runs, simulated
 from .schedulers import ByRank, Scheduler, is_one, native
 
 
@@ -34,7 +34,7 @@ class Plan:
         document = {"version": 1, **tables, "class": classes}
         if sources:
             document["source"] = sources
-        self._plan = _laxity.Plan(toml.document(document), "plan", Path(folder))
+        self._plan = _laxity.Plan(toml.document(document), "plan", given.path("folder", folder))
         self._scheduler: Scheduler | ByRank | None = None
 
     @classmethod
@@ -44,12 +44,12 @@ class Plan:
         Raises ``PlanError``, with ``file``, ``line``, ``column`` and ``help``, if it is none; ``FileError`` if it cannot
         be read.
         """
-        return cls._of(_laxity.Plan.read(Path(path)))
+        return cls._of(_laxity.Plan.read(given.path("path", path)))
 
     @classmethod
     def parse(cls, text: str, name: str = "plan", folder: str | PathLike[str] = ".") -> Plan:
         """The plan of a text, called ``name`` in errors, whose recordings are looked for from ``folder``."""
-        return cls._of(_laxity.Plan(given.word("text", text, "version = 1"), given.word("name", name, "plan"), Path(folder)))
+        return cls._of(_laxity.Plan(given.word("text", text, "version = 1"), given.word("name", name, "plan"), given.path("folder", folder)))
 
     @classmethod
     def _of(cls, plan: _laxity.Plan, scheduler: Scheduler | ByRank | None = None) -> Plan:
@@ -113,11 +113,39 @@ class Plan:
 
     def check(self) -> Proof:
         """What can be proved of it; of schedulers of one's own, only of a rank that is a ``Deadline``."""
-        if self._scheduler and not (isinstance(self._scheduler, ByRank) and self._scheduler.deadlines is not None):
-            raise _laxity.LaxityError(
-                f"nothing is proved of {self.scheduler}: only a rank that is a laxity.Deadline has an admission test"
-            )
-        return Proof(*self._plan.check(), self._plan)
+        return Proof(*self._proved().check(), self._plan)
+
+    def limits(self, *, progress: Going | bool | None = None) -> Limits:
+        """How slow each link of a network could be, how long each burst, how short each deadline, and by how much all
+        traffic may grow, for everything to hold that is promised: what ``laxity check --limits`` says.
+
+        ``progress`` hears how many links and classes there are and how many are done.
+        """
+        with of_runs(progress) as heard:
+            return Limits(*_laxity.limits(self._proved(), heard))
+
+    def worst_case(
+        self, *, packets: int = 1_000_000, seed: int = 1, progress: Going | bool | None = None
+    ) -> WorstCases:
+        """The longest delay of each class, along each of its paths, that can be found with so many ``packets`` of traffic
+        that keeps to its contract: what ``laxity check --worst-case`` says.
+
+        ``progress`` hears how many there are and how many are done; what it raises stops the search.
+        """
+        packets, seed = given.whole("packets", packets, 1000), given.whole("seed", seed)
+        with of_runs(progress) as heard:
+            return WorstCases(*_laxity.worst_case(self._proved(), packets, seed, heard))
+
+    def fit(
+        self, recording: str | PathLike[str] | None = None, *, sort: bool = False, headroom: int = 10
+    ) -> Fitted:
+        """The arrival curves to which a recording keeps, a capture or a CSV of arrivals, or else the one that is the plan's
+        only source; ``sort`` puts its packets in order. The first rate lies ``headroom`` percent above the mean.
+        """
+        headroom = given.whole("headroom", headroom, most=10_000)
+        file = None if recording is None else given.path("recording", recording)
+        *told, plan = _laxity.fit(self._plan, file, bool(sort), headroom)
+        return Fitted(*told, Plan._of(plan, self._scheduler))
 
     def check_for_linux(self, *, timer: str | None = None, offload: bool = True) -> Proof:
         """What can be proved of it as the disciplines of Linux carry it out, whose timers are late by up to ``timer``
@@ -154,27 +182,38 @@ class Plan:
         *,
         duration: str | None = None,
         seed: int | None = None,
+        arrivals: str | PathLike[str] | None = None,
         packets: bool = False,
         threads: int | None = None,
         progress: Progress | bool | None = None,
     ) -> Run:
         """Simulates it, for a time such as ``"10s"``, with every packet in ``Run.packets`` if these are wanted.
 
-        Several ``threads`` share a network, to the same result.
+        With ``arrivals`` a recording, a capture or a CSV, takes the place of the plan's sources. Several ``threads`` share
+        a network, to the same result.
 
         Other threads of Python go on meanwhile, and Ctrl-C stops it. ``progress=True`` shows a bar.
         """
         duration = given.time("duration", duration)
         seed = None if seed is None else given.whole("seed", seed)
+        file = None if arrivals is None else given.path("arrivals", arrivals)
         threads = None if threads is None else given.whole("threads", threads, 1, 2**32 - 1)
-        with simulated(progress, self._plan.lasts(duration)) as heard:
-            return Run(self._plan.run(self._reset(), duration, seed, bool(packets), threads, heard))
+        with simulated(progress, self._plan.lasts(duration, file)) as heard:
+            return Run(self._plan.run(self._reset(), duration, seed, file, bool(packets), threads, heard))
 
     def _reset(self) -> Any:
         """The scheduler of one's own, if it is under one, for another run."""
         if self._scheduler:
             self._scheduler.reset(self)
         return native(self._scheduler)
+
+    def _proved(self) -> _laxity.Plan:
+        """The plan, if something is proved of its scheduler."""
+        if self._scheduler and not (isinstance(self._scheduler, ByRank) and self._scheduler.deadlines is not None):
+            raise _laxity.LaxityError(
+                f"nothing is proved of {self.scheduler}: only a rank that is a laxity.Deadline has an admission test"
+            )
+        return self._plan
 
     def _builtin(self) -> _laxity.Plan:
         """The plan, if its discipline is one that Linux may have."""
@@ -213,16 +252,19 @@ def compare(
     *,
     duration: str | None = None,
     seed: int | None = None,
+    arrivals: str | PathLike[str] | None = None,
     progress: Progress | bool | None = None,
 ) -> Comparison:
     """The same packets through several disciplines and schedulers of one's own, side by side.
 
-    ``progress`` hears of one after another, each from 0 on; ``True`` shows a bar.
+    ``arrivals`` is a recording in place of the plan's sources. ``progress`` hears of one after another, each from 0 on;
+    ``True`` shows a bar.
     """
     a_plan(plan)
     duration = given.time("duration", duration)
     seed = None if seed is None else given.whole("seed", seed)
     plans = [plan.under(scheduler) for scheduler in given.several("schedulers", schedulers, '["fifo", "edf"]')]
     contenders = [(one._plan, one._reset()) for one in plans]
-    with simulated(progress, plan._plan.lasts(duration), len(contenders)) as heard:
-        return Comparison(_laxity.compare(plan._plan, contenders, duration, seed, heard))
+    file = None if arrivals is None else given.path("arrivals", arrivals)
+    with simulated(progress, plan._plan.lasts(duration, file), len(contenders)) as heard:
+        return Comparison(_laxity.compare(plan._plan, contenders, duration, seed, file, heard))

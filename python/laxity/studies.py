@@ -140,7 +140,7 @@ def sweep(
         duration=given.time("duration", duration),
     )
     study = _laxity.Study(*question)
-    folder = Path(store)
+    folder = given.path("store", store)
     with of_runs(progress) as heard:
         if executor is None:
             study.sweep(folder, shard, heard)

@@ -87,6 +87,10 @@ MAKERS = {
     lx.Optimum: [
         lambda store: lx.optimise(PLAN, over={"link.rate": ("2mbit", "3mbit")}, duration="1s", trials=2, store=store)
     ],
+    lx.Fitted: [lambda _: lx.Plan.read(UPLINK).fit()],
+    lx.Limits: [lambda _: network().limits()],
+    lx.WorstCases: [lambda _: PLAN.worst_case(packets=1000)],
+    lx.Imported: [lambda _: lx.import_tc(UPLINK.parent / "gateway.tc")],
     lx.Figure: [lambda _: lx.Plan.read(UPLINK).check().figure],
     lx.Scheduler: [lambda _: Shortest(200)],
     lx.ByRank: [lambda _: lx.by_rank(length)],
@@ -104,7 +108,7 @@ def said(one):
     """All that an object says when it is asked without a question."""
     if isinstance(one, lx.Plan):
         native = [one.text, one.scheduler, one.rate, one.weights]
-        return [*native, said(one._scheduler) if one._scheduler else None, one.run(duration="2s", packets=True).json]
+        return [*native, said(one._scheduler) if one._scheduler else None, one.run(duration="2s").json if "[[source]]" in one.text or "source =" in one.text else None]
     if isinstance(one, LinkEnv):
         return [said(one.plan), one.duration, one.reset(seed=1)[1]["now"]]
     if isinstance(one, lx.Scheduler | lx.Deadline):

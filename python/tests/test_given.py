@@ -4,6 +4,7 @@ sentence that names it."""
 import inspect
 import os
 import threading
+from pathlib import Path
 
 import numpy as np
 import pandas
@@ -15,6 +16,7 @@ from laxity.gym import LinkEnv
 from test_copies import Shortest
 from thousand import PLAN
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 HFSC = PLAN.under("hfsc")
 GOAL = {"class": "web", "figure": "delay_ns.p99", "at_most": "1s"}
 SMALL = {"duration": "1s"}
@@ -22,6 +24,19 @@ SMALL = {"duration": "1s"}
 
 def native(store):
     return {"store": store / "store"}
+
+
+def network():
+    return lx.Plan.parse(
+        """
+        version = 1
+        link = { rate = "10mbit" }
+        scheduler = { kind = "fifo" }
+        network.wire = { between = ["a", "b"], delay = "1ms" }
+        class.web = { arrival = { bucket = "3kB", rate = "1MB/s", packet = "1500b" } }
+        source = [{ class = "web", path = ["a", "b"], model = "poisson", packet = "1500b", rate = "900kB/s" }]
+        """
+    )
 
 
 def swept(store, plan=PLAN, **changed):
@@ -71,6 +86,9 @@ NO_LIST = [3, "edf", {"a": 1}, np.float64(3), None]
 NO_TABLE = [3, "edf", ["a"], np.array([1])]
 NO_WHOLE = ["2", 2.0, np.float64(2), np.array([1, 2])]
 NO_WORD = [3, np.array(["a"]), b"edf"]
+UPLINK = ([EXAMPLES / "home-uplink.toml", f"{EXAMPLES}/home-uplink.toml"], [3, None])
+FOLDER = ([EXAMPLES, f"{EXAMPLES}"], [3, None])
+ARRIVALS = ([Path("two.csv"), "two.csv"], [3])
 PLANS = ([PLAN], [None, "plan.toml", PLAN._plan])
 ENTRIES = {
     lx.Plan: (
@@ -85,14 +103,15 @@ ENTRIES = {
                 + [np.array([{"class": "web", "model": "poisson", "packet": "500b", "rate": "1mbit", "count": 2}])],
                 [*NO_LIST, ["web"]],
             ),
+            "folder": FOLDER,
             "tables": ([], []),
         },
     ),
     lx.Plan.parse: (
         lambda **changed: lx.Plan.parse(**{"text": PLAN.text, **changed}).text,
-        {"text": ([PLAN.text, np.str_(PLAN.text)], NO_WORD), "name": (["a", np.str_("a")], NO_WORD)},
+        {"text": ([PLAN.text, np.str_(PLAN.text)], NO_WORD), "name": (["a", np.str_("a")], NO_WORD), "folder": FOLDER},
     ),
-    lx.Plan.read: (None, {}),
+    lx.Plan.read: (lambda path: lx.Plan.read(path).text, {"path": UPLINK}),
     lx.Plan.edit: (
         lambda values: PLAN.edit(values).text,
         {
@@ -121,12 +140,37 @@ ENTRIES = {
             "filters": (["u32", np.str_("u32")], [*NO_WORD, None]),
         },
     ),
+    lx.Plan.limits: (lambda **changed: network().limits(**changed).data, {"progress": PROGRESS}),
+    lx.Plan.worst_case: (
+        lambda **changed: PLAN.worst_case(**{"packets": 1000, **changed}).data,
+        {
+            "packets": ((1000, np.int64(1000), np.array(1000)), [*NO_WHOLE, None]),
+            "seed": (WHOLE, [*NO_WHOLE, None]),
+            "progress": PROGRESS,
+        },
+    ),
+    lx.Plan.fit: (
+        lambda **changed: lx.Plan.read(EXAMPLES / "home-uplink.toml").fit(**changed).data,
+        {"recording": ([EXAMPLES / "home-uplink.pcap", f"{EXAMPLES}/home-uplink.pcap"], [3]), "sort": ([False, np.False_], []), "headroom": (WHOLE, [*NO_WHOLE, None])},
+    ),
+    lx.import_tc: (
+        lambda script=EXAMPLES / "gateway.tc", **changed: lx.import_tc(script, **changed).plan.text,
+        {
+            "script": ([EXAMPLES / "gateway.tc", f"{EXAMPLES}/gateway.tc"], [3, None]),
+            "device": ([None], [3, b"eth0"]),
+            "link_rate": (["20mbit", np.str_("20mbit")], [3, b"20mbit"]),
+            "arguments": ([["a"], np.array(["a"])], [3, "eth0", [3]]),
+            "variables": ([{"A": "b"}], [3, "A=b", {"A": 3}]),
+            "sources": ([[], np.array([])], [3, "functions.sh"]),
+        },
+    ),
     lx.Plan.run: (
         lambda **changed: PLAN.run(**SMALL | changed).data,
         {
             "duration": TIME,
             "seed": (WHOLE, NO_WHOLE),
             "packets": ([True, np.True_], []),
+            "arrivals": ARRIVALS,
             "progress": PROGRESS,
         },
     ),
@@ -137,6 +181,7 @@ ENTRIES = {
             "schedulers": ([["fifo", "edf"], np.array(["fifo", "edf"]), ("fifo", "edf")], [*NO_LIST, [None], [3]]),
             "duration": TIME,
             "seed": (WHOLE, NO_WHOLE),
+            "arrivals": ARRIVALS,
             "progress": PROGRESS,
         },
     ),
@@ -159,6 +204,7 @@ ENTRIES = {
             "tasks": (WHOLE, NO_WHOLE),
             "progress": PROGRESS,
             "executor": ([None], [3]),
+            "store": ([], [3, None]),
         },
     ),
     lx.tune: (
@@ -174,6 +220,7 @@ ENTRIES = {
             "seeds": (SEEDS, [*NO_LIST, ["1"], np.array([1.5])]),
             "duration": TIME,
             "trials": (WHOLE, NO_WHOLE),
+            "store": ([], [3, None]),
             "precision": ([0.5, np.float32(0.5), np.array(0.5)], ["0.5", [1, 2], object()]),
             "seed": (WHOLE, NO_WHOLE),
             "progress": PROGRESS,
@@ -189,6 +236,7 @@ ENTRIES = {
             "seeds": (SEEDS, [*NO_LIST, ["1"], np.array([1.5])]),
             "duration": TIME,
             "trials": (WHOLE, [*NO_WHOLE, None]),
+            "store": ([], [3, None]),
             "seed": (WHOLE, [*NO_WHOLE, None]),
             "progress": PROGRESS,
         },
@@ -215,12 +263,12 @@ ENTRIES = {
         {"plan": PLANS, "duration": TIME, "reward": ([lambda outcomes: 1.0], [None, 3])},
     ),
 }
-# What is no number and no list: folders, which are paths, and what is of other packages.
-PATHS = {"folder", "store", "path", "name", "sampler", "cls", "self", "threads"}
+# What is looked at below, and what is of other packages.
+PATHS = {"name", "sampler", "cls", "self", "threads"}
 # Of a plan there are always one, and these have nothing but it.
-OWN = {lx.Plan.check, lx.Plan.read}
+OWN = {lx.Plan.check}
 # They make nothing that is asked.
-NO_ENTRIES = {lx.Comparison, lx.Figure, lx.Optimum, lx.Packet, lx.Proof, lx.Run, lx.Scheduler, lx.Study, lx.Tuned, lx.ByRank}
+NO_ENTRIES = {lx.Comparison, lx.Figure, lx.Fitted, lx.Imported, lx.Limits, lx.Optimum, lx.Packet, lx.Proof, lx.Run, lx.Scheduler, lx.Study, lx.Tuned, lx.ByRank, lx.WorstCases}
 
 GOOD = [
     pytest.param(entry, name, at, id=f"{entry.__qualname__} {name} {at}")
@@ -252,6 +300,13 @@ def test_every_entry_point_is_among_them():
         assert own <= set(things) or entry in OWN, f"{entry.__qualname__}: {own - set(things)}"
 
 
+@pytest.fixture(autouse=True)
+def two(tmp_path, monkeypatch):
+    """A recording beside."""
+    monkeypatch.chdir(tmp_path)
+    Path("two.csv").write_text("time_ns,class,length\n0,web,500\n1000,voice,200\n")
+
+
 @pytest.mark.parametrize(("entry", "name", "at"), GOOD)
 def test_numpy_is_as_good_as_python(tmp_path, entry, name, at):
     good = ENTRIES[entry][1][name][0]
@@ -264,7 +319,7 @@ def test_what_is_neither_is_refused_in_a_sentence(tmp_path, entry, name, at):
         ask(entry, tmp_path, **{name: ENTRIES[entry][1][name][1][at]})
     said = str(error.value)
     names = {name, name.removesuffix("s"), "scheduler", "key", "rank", "values", "a plan", "executor", "eligible"}
-    names |= {"link.rate", "class.web.weight"}
+    names |= {"link.rate", "class.web.weight", "`A`"}
     assert "\n" not in said and len(said) < 250 and any(one in said for one in names), said
     assert "object is not" not in said and "unexpected" not in said and "PyString" not in said, said
 
@@ -276,19 +331,9 @@ def test_numbers_out_of_range_are_said(seed):
 
 
 def test_threads_are_counted():
-    network = lx.Plan.parse(
-        """
-        version = 1
-        link = { rate = "10mbit" }
-        scheduler = { kind = "fifo" }
-        network.wire = { between = ["a", "b"], delay = "1ms" }
-        class.web = {}
-        source = [{ class = "web", path = ["a", "b"], model = "poisson", packet = "1500b", rate = "1MB/s" }]
-        """
-    )
-    assert network.run(threads=np.int8(1), **SMALL).data == network.run(threads=1, **SMALL).data
+    assert network().run(threads=np.int8(1), **SMALL).data == network().run(threads=1, **SMALL).data
     with pytest.raises(lx.LaxityError, match="`threads` is a whole number from 1"):
-        network.run(threads=0)
+        network().run(threads=0)
 
 
 def test_schedulers_may_count_in_numpy():
@@ -322,7 +367,11 @@ def test_the_builtins_are_not_hidden():
 
 def readers():
     """Every entry point that reads a file of text."""
-    return {"Plan.read": lx.Plan.read}
+    return {
+        "Plan.read": lx.Plan.read,
+        "import_tc": lx.import_tc,
+        "import_tc sources": lambda path: lx.import_tc(EXAMPLES / "gateway.tc", sources=[path]),
+    }
 
 
 @pytest.mark.parametrize("reader", readers())

@@ -11,6 +11,7 @@ use laxity_report::admission::curves::curves as drawn;
 use pyo3::prelude::*;
 use serde::Serialize;
 
+use crate::asked::opened;
 use crate::errors::{LaxityError, of_plan, of_question};
 use crate::linux;
 use crate::ran::Ran;
@@ -161,10 +162,15 @@ impl Plan {
     }
 
     /// How long traffic arrives, in ns, if that is known.
-    fn lasts(&self, py: Python<'_>, duration: Option<&str>) -> PyResult<Option<u64>> {
-        let lasts = traffic(duration, None)?
-            .duration(&self.plan)
-            .map_err(|error| of_question(py, &error))?;
+    fn lasts(
+        &self,
+        py: Python<'_>,
+        duration: Option<&str>,
+        arrivals: Option<PathBuf>,
+    ) -> PyResult<Option<u64>> {
+        let opener = arrivals.map(|file| opened(file, false));
+        let traffic = Traffic { arrivals: opener.as_deref(), ..traffic(duration, None)? };
+        let lasts = traffic.duration(&self.plan).map_err(|error| of_question(py, &error))?;
         Ok(lasts.map(|lasts| lasts.0))
     }
 
@@ -187,11 +193,14 @@ impl Plan {
         scheduler: Option<Given>,
         duration: Option<&str>,
         seed: Option<u64>,
+        arrivals: Option<PathBuf>,
         packets: bool,
         threads: Option<NonZeroU32>,
         heard: Option<Py<PyAny>>,
     ) -> PyResult<Ran> {
-        let traffic = Traffic { threads, ..traffic(duration, seed)? };
+        let opener = arrivals.map(|file| opened(file, false));
+        let arrivals = opener.as_deref();
+        let traffic = Traffic { arrivals, threads, ..traffic(duration, seed)? };
         Ran::of(py, &self.plan, scheduler.as_ref(), &traffic, packets, heard)
     }
 }

@@ -1,11 +1,14 @@
 //! What came of simulations.
 
+use std::path::PathBuf;
+
 use arrow_array::RecordBatch;
 use laxity_api::{Compared, Delays, Traffic};
 use laxity_sim::series::SeriesRecorder;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 
+use crate::asked::opened;
 use crate::errors::LaxityError;
 use crate::packets::{self, Column, Packets};
 use crate::plan::{Plan, json, traffic};
@@ -156,9 +159,11 @@ pub fn compare(
     contenders: Vec<(PyRef<'_, Plan>, Option<Given>)>,
     duration: Option<&str>,
     seed: Option<u64>,
+    arrivals: Option<PathBuf>,
     heard: Option<Py<PyAny>>,
 ) -> PyResult<Comparison> {
-    let traffic = traffic(duration, seed)?;
+    let opener = arrivals.map(|file| opened(file, false));
+    let traffic = Traffic { arrivals: opener.as_deref(), ..traffic(duration, seed)? };
     let mut over_time = Vec::new();
     let runs = contenders.iter().map(|(contender, scheduler)| {
         let mut series = SeriesRecorder::new(&contender.plan);
