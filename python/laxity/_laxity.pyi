@@ -128,7 +128,7 @@ class Study:
 
 class Summary:
     json: str
-    numbers: list[tuple[str, str, list[tuple[str, float]]]]
+    numbers: list[tuple[str, str, str, float, list[tuple[str, float]]]]
     def figure(self, name: str) -> str | None: ...
 
 def fit(plan: Plan, recording: PathLike[str] | None, sort: bool, headroom: int) -> tuple[str, str, list[str], Plan]: ...

@@ -12,6 +12,8 @@ from .figures import Figure
 if TYPE_CHECKING:
     import altair
 
+    from .results import Interval, MeasuredClass, Mend, ProvedClass
+
 
 class Answer:
     """What the command prints: ``data`` as with ``--json``, ``text`` without."""
@@ -70,21 +72,26 @@ class Proof(Answer):
         return self.data.get("statement")
 
     @property
-    def binding(self) -> dict[str, Any] | None:
+    def binding(self) -> Interval | None:
         """The constraint that binds, or is broken."""
         return self.data.get("binding")
 
     @property
-    def classes(self) -> list[dict[str, Any]]:
+    def classes(self) -> list[ProvedClass]:
         """For each class its deadline and bound, in nanoseconds, and what it could change to pass."""
         return self.data.get("classes", [])
 
     @property
-    def mends(self) -> dict[str, dict[str, Any]]:
+    def mends(self) -> dict[str, Mend]:
         """By class, the shortest deadline and the highest rate that the rest leaves it, where they were sought."""
-        keys = ("shortest_deadline_ns", "highest_rate_bps")
         sought = (one for one in self.classes if one.get("mends_sought"))
-        return {one["name"]: {key: one.get(key) for key in keys} for one in sought}
+        return {
+            one["name"]: {
+                "shortest_deadline_ns": one.get("shortest_deadline_ns"),
+                "highest_rate_bps": one.get("highest_rate_bps"),
+            }
+            for one in sought
+        }
 
     def _repr_html_(self) -> str:
         # In networks a class may take several paths.
@@ -109,7 +116,7 @@ class Run(Answer):
         return self._ran.kept
 
     @property
-    def classes(self) -> list[dict[str, Any]]:
+    def classes(self) -> list[MeasuredClass]:
         """What each class got, as in ``summary.json``."""
         return self.data["classes"]
 

@@ -18,6 +18,8 @@ from .progress import Going, of_runs, of_trials
 if TYPE_CHECKING:
     import optuna
 
+    from .results import Minimised, Trial
+
 Range = Sequence[Any] | Mapping[str, Any]
 """The two ends of a range, as plans write them, ``("5mbit", "50mbit")``; or ``{"from": 1, "to": 100, "log": True}``."""
 
@@ -43,13 +45,13 @@ class Tuned(Answer):
         return None if self.plan is None else self.plan.check()
 
     @property
-    def minimised(self) -> list[dict[str, Any]]:
+    def minimised(self) -> list[Minimised]:
         """For each key that was made small its ``value``, and what ``bound`` it: ``admission``, ``measured`` or
         ``range``."""
         return self.data["minimised"]
 
     @property
-    def trials(self) -> list[dict[str, Any]]:
+    def trials(self) -> list[Trial]:
         """All that was tried, in order."""
         return self.data["trials"]
 
@@ -64,14 +66,14 @@ class Optimum:
     def __init__(self, tuning: _laxity.Tuning, study: optuna.Study) -> None:
         self.study = study
         """The study of Optuna."""
-        self.trials: list[dict[str, Any]] = [
+        self.trials: list[Trial] = [
             trial.user_attrs["laxity"] for trial in study.trials if "laxity" in trial.user_attrs
         ]
         """All that was tried, in order, as ``laxity tune`` judges it."""
         judged = [trial for trial in study.trials if "laxity" in trial.user_attrs]
         holds = [trial for trial in judged if trial.user_attrs["laxity"]["holds"]]
         best = min(holds, key=lambda trial: trial.values, default=None)
-        self.best: dict[str, Any] | None = None if best is None else best.user_attrs["laxity"]
+        self.best: Trial | None = None if best is None else best.user_attrs["laxity"]
         """What was found; of several keys the first counts first. ``None`` if nothing that was tried holds."""
         self.plan = None if self.best is None else Plan._of(tuning.plan(self.best["numbers"]))
         """The plan with it."""
@@ -79,7 +81,7 @@ class Optimum:
         """What is proved of the plan."""
 
     @property
-    def nearest(self) -> dict[str, Any]:
+    def nearest(self) -> Trial:
         """Of all that was tried what misses least."""
         return min(self.trials, key=lambda trial: trial["miss"])
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from reprlib import repr as short
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _laxity, given, toml
 from .answers import Comparison, Proof, Run
 from .planning import Fitted, Limits, WorstCases
 from .progress import Going, Progress, of_runs, simulated
 from .schedulers import ByRank, Scheduler, is_one, native
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._tables import Class, Source, Tables
 
 
 class Plan:
@@ -24,16 +29,14 @@ class Plan:
     def __init__(
         self,
         *,
-        classes: Mapping[str, Mapping[str, Any]],
-        sources: Iterable[Mapping[str, Any]] = (),
+        classes: Mapping[str, Class],
+        sources: Iterable[Source] = (),
         folder: str | PathLike[str] = ".",
-        **tables: Any,
+        **tables: Unpack[Tables],
     ) -> None:
-        sources = given.tables("sources", sources, '{"class": "web", "model": "poisson"}')
-        classes = given.table("classes", classes, '{"web": {"weight": 3}}')
-        document = {"version": 1, **tables, "class": classes}
-        if sources:
-            document["source"] = sources
+        document: dict[str, Any] = {"version": 1, **tables}
+        document["class"] = given.table("classes", classes, '{"web": {"weight": 3}}')
+        document["source"] = given.tables("sources", sources, '{"class": "web", "model": "poisson"}') or None
         self._plan = _laxity.Plan(toml.document(document), "plan", given.path("folder", folder))
         self._scheduler: Scheduler | ByRank | None = None
 

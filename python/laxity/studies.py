@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _laxity, given, spread, tables, toml
+from .extras import needed
 from .figures import Figure
 from .plans import Plan, a_plan
 from .progress import Going, of_runs
@@ -16,6 +17,9 @@ from .study_charts import Means, Numbers
 
 if TYPE_CHECKING:
     import altair
+    import polars
+
+    from .results import Line
 
 SHOWN = ("delay_ns.mean", "delay_ns.p99", "delay_ns.max", "deadline_misses", "dropped", "goodput_bps")
 """The figures that a notebook shows of a study, of those that it has."""
@@ -37,7 +41,7 @@ class Study:
         return self.data["keys"]
 
     @property
-    def lines(self) -> list[dict[str, Any]]:
+    def lines(self) -> list[Line]:
         """A line for each combination, class and figure: ``mean``, ``half_width`` of its confidence interval of 95 %,
         ``p5``, ``p50`` and ``p95`` over ``seeds`` runs."""
         return self.data["lines"]
@@ -47,6 +51,19 @@ class Study:
         """The files of its runs, for ``polars.scan_parquet`` or DuckDB's ``read_parquet``, both with
         ``hive_partitioning``."""
         return str(self.store / "runs" / "**" / "*.parquet")
+
+    def to_polars(self) -> polars.DataFrame:
+        """The lines as a table of polars (``pip install laxity[polars]``): a column for each key, a second one with its
+        numbers where they have a unit, as in the files of the runs."""
+        frame = needed("polars", "polars", "a table").DataFrame
+        columns: dict[str, list[Any]] = {key: [line["point"][at] for line in self.lines] for at, key in enumerate(self.keys)}
+        for key, column, _, _, values in self._summary.numbers:
+            numbers = dict(values)
+            columns[column] = [None if value is None else numbers[value] for value in columns[key]]
+        fields = ("scheduler", "class", "at", "figure", "mean", "half_width", "p5", "p50", "p95", "seeds")
+        own = {field: [line.get(field) for line in self.lines] for field in fields}
+        # A key that is the scheduler says it already.
+        return frame(columns | {field: values for field, values in own.items() if field not in columns})
 
     def figure(self, name: str = "delay_ns.p99") -> Figure | None:
         """A figure of runs over the first key whose values are numbers, as the report draws it; ``None`` if no number
@@ -66,7 +83,10 @@ class Study:
 
         Raises ``LaxityError`` if no class has the figure, or a key does not vary.
         """
-        numbers = {key: Numbers(unit, dict(values)) for key, unit, values in self._summary.numbers}
+        numbers = {
+            key: Numbers(unit, {value: number * factor for value, number in values})
+            for key, _, unit, factor, values in self._summary.numbers
+        }
         return Means(figure, self.keys, self.lines, numbers).over(x, color)
 
     def __repr__(self) -> str:

@@ -119,8 +119,8 @@ impl Study {
     }
 }
 
-/// A key, the unit of its numbers, and the number of each value.
-type Key = (String, &'static str, Vec<(String, f64)>);
+/// A key, its column, the unit of its numbers, a factor, and the number of each value.
+type Key = (String, String, &'static str, f64, Vec<(String, f64)>);
 
 /// What a study came to.
 #[pyclass(frozen, module = "laxity._laxity")]
@@ -155,11 +155,14 @@ impl Summary {
         Ok(self.summary.figure(&self.space, name).map(|drawn| drawn.svg()))
     }
 
-    /// Of each key all of whose values are numbers: the unit, and the number of each value.
+    /// Of each key all of whose values are numbers its column in the store, the unit in which it is shown, by what
+    /// numbers are multiplied for that, and the number of each value.
     #[getter]
     fn numbers(&self) -> Vec<Key> {
         let numbers = Numbers::of(&self.space).into_iter();
-        numbers.map(|Numbers { key, unit, values }| (key, unit, values)).collect()
+        let key =
+            |Numbers { key, column, unit, factor, values }| (key, column, unit, factor, values);
+        numbers.map(key).collect()
     }
 }
 

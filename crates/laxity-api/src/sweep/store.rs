@@ -69,9 +69,13 @@ pub struct Row {
 pub struct Numbers {
     /// The key.
     pub key: String,
-    /// The unit of its numbers; empty if they have none.
+    /// The name of its column in the store.
+    pub column: String,
+    /// The unit in which they are shown; empty if they have none.
     pub unit: &'static str,
-    /// Its values as lines have them, with their numbers.
+    /// By what a number is multiplied for that.
+    pub factor: f64,
+    /// Its values as lines have them, with the numbers of the store.
     pub values: Vec<(String, f64)>,
 }
 
@@ -90,10 +94,10 @@ impl Numbers {
                 _ => value.parse().ok(),
             };
             let values = all[column.key].iter().map(|value| plain(value));
-            let values =
-                values.filter_map(|value| Some((value.to_owned(), number(value)? * factor)));
+            let values = values.filter_map(|value| Some((value.to_owned(), number(value)?)));
             let key = space.keys[column.key].to_string();
-            Some(Numbers { key, unit, values: values.collect() })
+            let values = values.collect();
+            Some(Numbers { key, column: column.name, unit, factor, values })
         });
         numbers.collect()
     }
