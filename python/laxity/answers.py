@@ -97,7 +97,7 @@ class Proof(Answer):
         # In networks a class may take several paths.
         rows = [
             {"class": one.get("name") or one["class"], "path": " → ".join(one.get("nodes", [])), **one}
-            for one in self.data.get("paths") or self.classes
+            for one in self.data.get("paths") or self.data.get("classes", [])
         ]
         words = {"class": "class", "path": "path"} if any(row["path"] for row in rows) else {"class": "class"}
         return tables.figures(words, rows) + self._words

@@ -44,7 +44,7 @@ class LinkEnv(gymnasium.Env):
     waited, and how many are left to its deadline.
     """
 
-    metadata = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": []}
 
     def __init__(
         self, plan: Plan, *, duration: str | None = None, reward: Callable[[Outcomes], float] = on_time
@@ -67,7 +67,7 @@ class LinkEnv(gymnasium.Env):
         drawn = int(self.np_random.integers(2**63)) if seed is None else seed
         self._choices = _laxity.Choices(self.plan._plan, self.duration, drawn)
         self._choices.advance()
-        return self._seen()
+        return _seen(self._choices)
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict]:
         """Sends the first packet of a class, and goes on to the next choice."""
@@ -76,15 +76,16 @@ class LinkEnv(gymnasium.Env):
         self._choices.send(int(action))
         goes_on = self._choices.advance()
         outcomes = Outcomes(*map(np.array, zip(*self._choices.outcomes(), strict=True)))
-        seen, info = self._seen()
+        seen, info = _seen(self._choices)
         info["outcomes"] = outcomes
         return seen, self.reward(outcomes), not goes_on, False, info
 
-    def _seen(self) -> tuple[np.ndarray, dict]:
-        waiting = self._choices.waiting()
-        rows = [
-            (packets, size / 1000, min(waited, FAR), FAR if left is None else max(-FAR, min(left, FAR)))
-            for packets, size, waited, left in waiting
-        ]
-        mask = np.array([row[0] > 0 for row in waiting], np.int8)
-        return np.array(rows, np.float32), {"action_mask": mask, "now": self._choices.now}
+
+def _seen(choices: _laxity.Choices) -> tuple[np.ndarray, dict]:
+    waiting = choices.waiting()
+    rows = [
+        (packets, size / 1000, min(waited, FAR), FAR if left is None else max(-FAR, min(left, FAR)))
+        for packets, size, waited, left in waiting
+    ]
+    mask = np.array([row[0] > 0 for row in waiting], np.int8)
+    return np.array(rows, np.float32), {"action_mask": mask, "now": choices.now}

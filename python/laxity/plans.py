@@ -147,8 +147,8 @@ class Plan:
         """
         headroom = given.whole("headroom", headroom, most=10_000)
         file = None if recording is None else given.path("recording", recording)
-        *told, plan = _laxity.fit(self._plan, file, bool(sort), headroom)
-        return Fitted(*told, Plan._of(plan, self._scheduler))
+        answer, text, notes, plan = _laxity.fit(self._plan, file, bool(sort), headroom)
+        return Fitted(answer, text, notes, Plan._of(plan, self._scheduler))
 
     def check_for_linux(self, *, timer: str | None = None, offload: bool = True) -> Proof:
         """What can be proved of it as the disciplines of Linux carry it out, whose timers are late by up to ``timer``

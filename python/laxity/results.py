@@ -109,14 +109,24 @@ class Streams(TypedDict):
     loss: str
 
 
+class Stretch(TypedDict):
+    """How long packets of a flow take from one start on."""
+
+    start: int
+    delays: list[int]
+
+
+_Flow = TypedDict("_Flow", {"class": "str"}, total=False)
+
+
 class _Proved(TypedDict):
     deadline_ns: int | None
     bound_ns: int | None
     slack_ns: int | None
 
 
-class ProvedClass(_Proved, total=False):
-    """What is proved of a class, and what it could change to pass; which of it, its discipline says."""
+class ProvedClass(_Proved, _Flow, total=False):
+    """What is proved of a class, or of a flow of one under time-driven priority, and what it could change to pass."""
 
     name: str
     unbounded: str
@@ -132,6 +142,13 @@ class ProvedClass(_Proved, total=False):
     parent: str
     largest_burst_bytes: int | None
     streams: Streams
+    nodes: list[str]
+    packets: int
+    packet_bytes: int
+    stretches: list[Stretch]
+    shaping_ns: int
+    transit_ns: int
+    jitter_ns: int
 
 
 class Mend(TypedDict):

@@ -102,7 +102,7 @@ class Study:
         rows: dict[tuple[str, ...], dict[str, str]] = {}
         for line in self.lines:
             if line["figure"] in shown:
-                words = [value or "—" for value in line["point"]] + [line.get(field, "") for field in own + places]
+                words = [value or "—" for value in line["point"]] + [str(line.get(field, "")) for field in own + places]
                 rows.setdefault(tuple(words), {})[line["figure"]] = _mean(line)
         heads = [*self.keys, *own, *places, *map(_laxity.label, shown)]
         drawn = [[*words, *(cells.get(name, "—") for name in shown)] for words, cells in rows.items()]
