@@ -1,9 +1,12 @@
 """Every entry point takes numpy's numbers and arrays where it takes numbers and lists, and refuses what is neither in one
 sentence that names it."""
 
+import contextlib
 import inspect
 import os
+import signal
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -403,3 +406,22 @@ class TestFiles:
         writer.start()
         assert "odd:1:4: the byte 0xe9 is not UTF-8 text" in self.read(reader, tmp_path / "odd")
         writer.join()
+
+    def test_pipes_without_end(self, reader, tmp_path):
+        os.mkfifo(tmp_path / "odd")
+
+        def write():
+            with contextlib.suppress(BrokenPipeError), open(tmp_path / "odd", "wb") as pipe:
+                while True:
+                    pipe.write(bytes(1 << 16))
+
+        threading.Thread(target=write).start()
+        assert "odd: the file is larger than 16 MiB" in self.read(reader, tmp_path / "odd")
+
+    def test_pipes_that_nobody_writes_to_can_be_left(self, reader, tmp_path):
+        os.mkfifo(tmp_path / "odd")
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            readers()[reader](tmp_path / "odd")
+        assert time.monotonic() - began < 5

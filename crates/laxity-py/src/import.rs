@@ -9,7 +9,8 @@ use laxity_tc::Source;
 use pyo3::prelude::*;
 
 use crate::errors::{LaxityError, of_plan};
-use crate::plan::{Plan, text};
+use crate::plan::Plan;
+use crate::text::text;
 
 /// A remark on a script: what kind it is, its line if it has one, and its words.
 type Note = (String, Option<usize>, String);

@@ -14,6 +14,7 @@ mod scheduler;
 mod shown;
 mod simulate;
 mod study;
+mod text;
 mod tune;
 
 use pyo3::prelude::*;

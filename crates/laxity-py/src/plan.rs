@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use laxity::units::Nanos;
 use laxity_api::{Traffic, check, check_for_linux, curves, export, on_all_cores};
 use laxity_plan::edit::Draft;
-use laxity_plan::file;
 use laxity_report::admission::curves::curves as drawn;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -16,6 +15,7 @@ use crate::errors::{LaxityError, of_plan, of_question};
 use crate::linux;
 use crate::ran::Ran;
 use crate::scheduler::Given;
+use crate::text::text;
 
 type Curves = (String, String, Vec<(String, Vec<(f64, f64)>)>);
 
@@ -203,13 +203,6 @@ impl Plan {
         let traffic = Traffic { arrivals, threads, ..traffic(duration, seed)? };
         Ran::of(py, &self.plan, scheduler.as_ref(), &traffic, packets, heard)
     }
-}
-
-/// What messages call a file of text, and what stands in it.
-pub(crate) fn text(py: Python<'_>, path: &Path) -> PyResult<(String, String)> {
-    let name = path.display().to_string();
-    let text = py.detach(|| file::text(path, &name));
-    Ok((name, text.map_err(|error| of_plan(py, &error))?))
 }
 
 /// Traffic as the half in Python asks for it.
