@@ -21,8 +21,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if "jupytext" not in page.meta:
         return None
     notebook = jupytext.reads(markdown, fmt="md")
-    _run(notebook, Path(config.docs_dir).resolve().parent)
     place = page.file.src_uri.removesuffix(".md")
+    _run(notebook, Path(config.docs_dir).resolve().parent, Path(config.docs_dir).name / Path(place).parent)
     files.append(File.generated(config, f"{place}.ipynb", content=nbformat.writes(notebook)))
     body, resources = MarkdownExporter().from_notebook_node(notebook)
     for name, drawn in resources.get("outputs", {}).items():
@@ -32,11 +32,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return f"{title}\n\n[This page as a notebook]({Path(place).name}.ipynb)\n{text}"
 
 
-def _run(notebook: nbformat.NotebookNode, root: Path) -> None:
-    """Runs it where the repository's examples are beside it, as after cloning, and nothing is left behind."""
+def _run(notebook: nbformat.NotebookNode, root: Path, place: Path) -> None:
+    """Runs it as if it was opened where it lies after cloning, and nothing is left behind."""
     notebook.cells.insert(0, nbformat.v4.new_code_cell(VECTORS))
     with tempfile.TemporaryDirectory() as folder:
         for name in ("examples", "papers"):
             (Path(folder) / name).symlink_to(root / name)
-        NotebookClient(notebook, timeout=120, resources={"metadata": {"path": folder}}).execute()
+        where = Path(folder) / place
+        where.mkdir(parents=True)
+        NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(where)}}).execute()
     del notebook.cells[0]

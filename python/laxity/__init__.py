@@ -24,12 +24,14 @@ Examples:
     True
 """
 
-from ._laxity import ContractError, LaxityError, Packet, PlanError, SystemError, __version__
+from ._laxity import ContractError, FileError, LaxityError, Packet, PlanError, __version__
 from .answers import Comparison, Proof, Run
 from .figures import Figure
 from .optimise import Optimum, Tuned, optimise, tune
+from .planning import Fitted, Limits, WorstCases
 from .plans import Plan, compare
 from .schedulers import ByRank, Deadline, Scheduler, by_rank
+from .scripts import Imported, import_tc
 from .studies import Study, sweep
 
 __all__ = [
@@ -37,8 +39,12 @@ __all__ = [
     "Comparison",
     "ContractError",
     "Deadline",
+    "FileError",
     "Figure",
+    "Fitted",
+    "Imported",
     "LaxityError",
+    "Limits",
     "Optimum",
     "Packet",
     "Plan",
@@ -47,11 +53,12 @@ __all__ = [
     "Run",
     "Scheduler",
     "Study",
-    "SystemError",
     "Tuned",
+    "WorstCases",
     "__version__",
     "by_rank",
     "compare",
+    "import_tc",
     "optimise",
     "sweep",
     "tune",

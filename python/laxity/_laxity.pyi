@@ -22,7 +22,7 @@ class PlanError(LaxityError):
 class ContractError(LaxityError):
     """A scheduler loses, repeats, invents or forgets packets, or sends them too early."""
 
-class SystemError(LaxityError):
+class FileError(LaxityError):
     """A file or disk that cannot be read or written."""
 
 class Plan:
@@ -35,20 +35,22 @@ class Plan:
     classes: list[str]
     rate: int
     shares: list[tuple[str, int | None, float]]
+    def __init__(self, text: str, name: str, folder: PathLike[str], under: str | None = None) -> None: ...
     @staticmethod
-    def parse(text: str, name: str, folder: PathLike[str]) -> Plan: ...
+    def read(path: PathLike[str]) -> Plan: ...
     def edited(self, values: list[tuple[str, str]]) -> Plan: ...
     def under(self, scheduler: str) -> Plan: ...
     def check(self) -> tuple[str, str]: ...
     def check_for_linux(self, timer: str | None, *, offload: bool) -> tuple[str, str, Plan]: ...
     def export_tc(self, device: str, *, format: str, timer: str | None, offload: bool, filters: str) -> str: ...
     def curves(self) -> tuple[str, str, list[tuple[str, list[tuple[float, float]]]]] | None: ...
-    def lasts(self, duration: str | None) -> int | None: ...
+    def lasts(self, duration: str | None, arrivals: PathLike[str] | None) -> int | None: ...
     def run(
         self,
         scheduler: Scheduler | Ranks | None,
         duration: str | None,
         seed: int | None,
+        arrivals: PathLike[str] | None,
         packets: bool,
         threads: int | None,
         heard: Callable[[int, int], object] | None,
@@ -126,14 +128,28 @@ class Study:
 
 class Summary:
     json: str
-    numbers: list[tuple[str, str, list[tuple[str, float]]]]
+    numbers: list[tuple[str, str, str, float, list[tuple[str, float]]]]
     def figure(self, name: str) -> str | None: ...
 
+def fit(plan: Plan, recording: PathLike[str] | None, sort: bool, headroom: int) -> tuple[str, str, list[str], Plan]: ...
+def limits(plan: Plan, heard: Callable[[int, int], object] | None) -> tuple[str, str]: ...
+def worst_case(
+    plan: Plan, packets: int, seed: int, heard: Callable[[int, int], object] | None
+) -> tuple[str, str, str, list[str]]: ...
+def import_tc(
+    script: PathLike[str],
+    device: str | None,
+    link_rate: str | None,
+    arguments: list[str] | None,
+    variables: dict[str, str],
+    sources: list[PathLike[str]],
+) -> tuple[Plan, list[tuple[str, int | None, str]]]: ...
 def compare(
     plan: Plan,
     contenders: list[tuple[Plan, Scheduler | Ranks | None]],
     duration: str | None,
     seed: int | None,
+    arrivals: PathLike[str] | None,
     heard: Callable[[int, int], object] | None,
 ) -> Comparison: ...
 def label(figure: str) -> str: ...

@@ -12,6 +12,8 @@ from .figures import Figure
 if TYPE_CHECKING:
     import altair
 
+    from .results import Interval, MeasuredClass, Mend, ProvedClass
+
 
 class Answer:
     """What the command prints: ``data`` as with ``--json``, ``text`` without."""
@@ -33,13 +35,17 @@ class Answer:
 class Proof(Answer):
     """What is proved of a plan."""
 
-    def __init__(self, answer: str, text: str, plan: _laxity.Plan) -> None:
+    def __init__(self, answer: str, text: str, plan: _laxity.Plan | None) -> None:
         super().__init__(answer, text)
         self._plan = plan
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The curves are all that is asked of the plan, which may be as Linux carries it out, without a text.
+        return {**self.__dict__, "_curves": self._curves, "_plan": None}
+
     @cached_property
     def _curves(self) -> tuple[str, str, list[tuple[str, list[tuple[float, float]]]]] | None:
-        return self._plan.curves()
+        return None if self._plan is None else self._plan.curves()
 
     @property
     def figure(self) -> Figure | None:
@@ -66,27 +72,32 @@ class Proof(Answer):
         return self.data.get("statement")
 
     @property
-    def binding(self) -> dict[str, Any] | None:
+    def binding(self) -> Interval | None:
         """The constraint that binds, or is broken."""
         return self.data.get("binding")
 
     @property
-    def classes(self) -> list[dict[str, Any]]:
+    def classes(self) -> list[ProvedClass]:
         """For each class its deadline and bound, in nanoseconds, and what it could change to pass."""
         return self.data.get("classes", [])
 
     @property
-    def mends(self) -> dict[str, dict[str, Any]]:
+    def mends(self) -> dict[str, Mend]:
         """By class, the shortest deadline and the highest rate that the rest leaves it, where they were sought."""
-        keys = ("shortest_deadline_ns", "highest_rate_bps")
         sought = (one for one in self.classes if one.get("mends_sought"))
-        return {one["name"]: {key: one.get(key) for key in keys} for one in sought}
+        return {
+            one["name"]: {
+                "shortest_deadline_ns": one.get("shortest_deadline_ns"),
+                "highest_rate_bps": one.get("highest_rate_bps"),
+            }
+            for one in sought
+        }
 
     def _repr_html_(self) -> str:
         # In networks a class may take several paths.
         rows = [
             {"class": one.get("name") or one["class"], "path": " → ".join(one.get("nodes", [])), **one}
-            for one in self.data.get("paths") or self.classes
+            for one in self.data.get("paths") or self.data.get("classes", [])
         ]
         words = {"class": "class", "path": "path"} if any(row["path"] for row in rows) else {"class": "class"}
         return tables.figures(words, rows) + self._words
@@ -105,14 +116,19 @@ class Run(Answer):
         return self._ran.kept
 
     @property
-    def classes(self) -> list[dict[str, Any]]:
+    def classes(self) -> list[MeasuredClass]:
         """What each class got, as in ``summary.json``."""
         return self.data["classes"]
 
     @property
     def packets(self) -> Any:
         """Every packet, as a table of Arrow, which polars, pandas, pyarrow and DuckDB take without a copy:
-        ``polars.DataFrame(run.packets)``. ``None`` if they were not asked for."""
+        ``polars.DataFrame(run.packets)``.
+
+        Raises ``LaxityError`` if they were not asked for.
+        """
+        if self._ran.packets is None:
+            raise _laxity.LaxityError("the run kept no packets: ask for them, with `plan.run(packets=True)`")
         return self._ran.packets
 
     @property

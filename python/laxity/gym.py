@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import gymnasium
 import numpy as np
 
-from . import _laxity
-from .plans import Plan
+from . import _laxity, given
+from .plans import Plan, a_plan
 
 FAR = 1000.0
 """Milliseconds to the deadline where there is none, and the most that is shown of any time."""
@@ -44,18 +44,22 @@ class LinkEnv(gymnasium.Env):
     waited, and how many are left to its deadline.
     """
 
-    metadata = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": []}
 
     def __init__(
         self, plan: Plan, *, duration: str | None = None, reward: Callable[[Outcomes], float] = on_time
     ) -> None:
-        self.plan = plan
-        self.duration = duration
-        self.reward = reward
+        self.plan = a_plan(plan)
+        self.duration = given.time("duration", duration)
+        self.reward = given.function("reward", reward, "what became of packets")
         classes = len(plan.classes)
         self.action_space = gymnasium.spaces.Discrete(classes)
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (classes, 4), np.float32)
         self._choices: _laxity.Choices | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # An episode is of this process: a copy begins its own.
+        return {**self.__dict__, "_choices": None}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict]:
         """Begins a run, with this seed if there is one, at its first choice."""
@@ -63,7 +67,7 @@ class LinkEnv(gymnasium.Env):
         drawn = int(self.np_random.integers(2**63)) if seed is None else seed
         self._choices = _laxity.Choices(self.plan._plan, self.duration, drawn)
         self._choices.advance()
-        return self._seen()
+        return _seen(self._choices)
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict]:
         """Sends the first packet of a class, and goes on to the next choice."""
@@ -72,15 +76,16 @@ class LinkEnv(gymnasium.Env):
         self._choices.send(int(action))
         goes_on = self._choices.advance()
         outcomes = Outcomes(*map(np.array, zip(*self._choices.outcomes(), strict=True)))
-        seen, info = self._seen()
+        seen, info = _seen(self._choices)
         info["outcomes"] = outcomes
         return seen, self.reward(outcomes), not goes_on, False, info
 
-    def _seen(self) -> tuple[np.ndarray, dict]:
-        waiting = self._choices.waiting()
-        rows = [
-            (packets, size / 1000, min(waited, FAR), FAR if left is None else max(-FAR, min(left, FAR)))
-            for packets, size, waited, left in waiting
-        ]
-        mask = np.array([row[0] > 0 for row in waiting], np.int8)
-        return np.array(rows, np.float32), {"action_mask": mask, "now": self._choices.now}
+
+def _seen(choices: _laxity.Choices) -> tuple[np.ndarray, dict]:
+    waiting = choices.waiting()
+    rows = [
+        (packets, size / 1000, min(waited, FAR), FAR if left is None else max(-FAR, min(left, FAR)))
+        for packets, size, waited, left in waiting
+    ]
+    mask = np.array([row[0] > 0 for row in waiting], np.int8)
+    return np.array(rows, np.float32), {"action_mask": mask, "now": choices.now}

@@ -6,17 +6,19 @@ import html
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from pathlib import Path
+from reprlib import repr as short
 from typing import TYPE_CHECKING, Any
 
-from . import _laxity, toml
+from . import _laxity, given, toml
 from .answers import Answer, Proof
 from .extras import needed
-from .plans import Plan
+from .plans import Plan, a_plan
 from .progress import Going, of_runs, of_trials
 
 if TYPE_CHECKING:
     import optuna
+
+    from .results import Minimised, Trial
 
 Range = Sequence[Any] | Mapping[str, Any]
 """The two ends of a range, as plans write them, ``("5mbit", "50mbit")``; or ``{"from": 1, "to": 100, "log": True}``."""
@@ -43,13 +45,13 @@ class Tuned(Answer):
         return None if self.plan is None else self.plan.check()
 
     @property
-    def minimised(self) -> list[dict[str, Any]]:
+    def minimised(self) -> list[Minimised]:
         """For each key that was made small its ``value``, and what ``bound`` it: ``admission``, ``measured`` or
         ``range``."""
         return self.data["minimised"]
 
     @property
-    def trials(self) -> list[dict[str, Any]]:
+    def trials(self) -> list[Trial]:
         """All that was tried, in order."""
         return self.data["trials"]
 
@@ -64,14 +66,14 @@ class Optimum:
     def __init__(self, tuning: _laxity.Tuning, study: optuna.Study) -> None:
         self.study = study
         """The study of Optuna."""
-        self.trials: list[dict[str, Any]] = [
+        self.trials: list[Trial] = [
             trial.user_attrs["laxity"] for trial in study.trials if "laxity" in trial.user_attrs
         ]
         """All that was tried, in order, as ``laxity tune`` judges it."""
         judged = [trial for trial in study.trials if "laxity" in trial.user_attrs]
         holds = [trial for trial in judged if trial.user_attrs["laxity"]["holds"]]
         best = min(holds, key=lambda trial: trial.values, default=None)
-        self.best: dict[str, Any] | None = None if best is None else best.user_attrs["laxity"]
+        self.best: Trial | None = None if best is None else best.user_attrs["laxity"]
         """What was found; of several keys the first counts first. ``None`` if nothing that was tried holds."""
         self.plan = None if self.best is None else Plan._of(tuning.plan(self.best["numbers"]))
         """The plan with it."""
@@ -79,7 +81,7 @@ class Optimum:
         """What is proved of the plan."""
 
     @property
-    def nearest(self) -> dict[str, Any]:
+    def nearest(self) -> Trial:
         """Of all that was tried what misses least."""
         return min(self.trials, key=lambda trial: trial["miss"])
 
@@ -107,8 +109,12 @@ def tune(
     A goal is ``{"class": "web", "figure": "delay_ns.p99", "at_most": "20ms"}``, or has ``at_least``, and holds under
     every seed. Besides, the plan is admitted and keeps its promises.
     """
-    search = {"trials": trials, "precision": precision, "seed": seed}
-    tables = {"minimise": _ranges(minimise or {}), "choose": _ranges(choose or {}), "search": search}
+    search = {
+        "trials": None if trials is None else given.whole("trials", trials),
+        "precision": None if precision is None else given.real("precision", precision),
+        "seed": None if seed is None else given.whole("seed", seed),
+    }
+    tables = {"minimise": _ranges("minimise", minimise), "choose": _ranges("choose", choose), "search": search}
     tuning = _tuning(plan, tables, goals, seeds, duration, store)
     with of_runs(progress) as heard:
         return Tuned(*tuning.tune(heard))
@@ -137,12 +143,13 @@ def optimise(
     needed("optuna", "optuna", "optimise")
     import optuna
 
-    small = [minimise] if isinstance(minimise, str) else list(minimise)
+    trials, seed = given.whole("trials", trials), given.whole("seed", seed, most=2**32 - 1)
+    small = [minimise] if isinstance(minimise, str) else given.several("minimise", minimise, '["link.rate"]')
     missing = [key for key in small if key not in over]
     if missing:
         raise _laxity.LaxityError(f"`{missing[0]}` is to be small, and has no range in `over`")
-    goals, seeds = list(goals), list(seeds)
-    tuning = _tuning(plan, {"choose": _ranges(over)}, goals, seeds, duration, store)
+    goals, seeds = _goals(goals), given.seeds(seeds)
+    tuning = _tuning(plan, {"choose": _ranges("over", given.table("over", over, '{"link.rate": ("5mbit", "50mbit")}'))}, goals, seeds, duration, store)
     # In the order of `over`, whose names may be written in another way than the keys are.
     keys = dict(zip(over, tuning.keys(), strict=True))
 
@@ -172,15 +179,26 @@ def _tuning(
     duration: str | None,
     store: str | PathLike[str],
 ) -> _laxity.Tuning:
-    sought = {"version": 1, "seeds": list(seeds), "duration": duration, **tables, "goal": [*goals]}
-    return _laxity.Tuning(plan._named(), toml.document(sought), Path(store))
+    time = given.time("duration", duration)
+    sought = {"version": 1, "seeds": given.seeds(seeds), "duration": time, **tables, "goal": _goals(goals)}
+    return _laxity.Tuning(a_plan(plan)._named(), toml.document(sought), given.path("store", store))
 
 
-def _ranges(ranges: Mapping[str, Range]) -> dict[str, Mapping[str, Any]]:
-    def one(ends: Range) -> Mapping[str, Any]:
-        return ends if isinstance(ends, Mapping) else dict(zip(("from", "to"), ends, strict=True))
+def _goals(goals: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return given.tables("goals", goals, '{"class": "web", "figure": "delay_ns.p99", "at_most": "20ms"}')
 
-    return {key: one(ends) for key, ends in ranges.items()}
+
+def _ranges(name: str, ranges: Mapping[str, Range] | None) -> dict[str, Mapping[str, Any]]:
+    def one(key: str, ends: Range) -> Mapping[str, Any]:
+        if isinstance(ends, Mapping):
+            return ends
+        both = given.several(key, ends, '("5mbit", "50mbit")')
+        if len(both) != 2:
+            raise TypeError(f"`{key}` has a range of two ends, such as ('5mbit', '50mbit'), not {short(ends)}")
+        return dict(zip(("from", "to"), both, strict=True))
+
+    found = given.table(name, {} if ranges is None else ranges, '{"link.rate": ("5mbit", "50mbit")}')
+    return {key: one(key, ends) for key, ends in found.items()}
 
 
 def _suggested(trial: optuna.Trial, name: str, low: float, high: float, is_log: bool, is_whole: bool) -> float:

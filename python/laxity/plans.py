@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
-from pathlib import Path
-from typing import Any
+from reprlib import repr as short
+from typing import TYPE_CHECKING, Any
 
-from . import _laxity, toml
+from . import _laxity, given, toml
 from .answers import Comparison, Proof, Run
-from .progress import Progress, simulated
-from .schedulers import ByRank, Scheduler, native
+from .planning import Fitted, Limits, WorstCases
+from .progress import Going, Progress, of_runs, simulated
+from .schedulers import ByRank, Scheduler, is_one, native
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._tables import Class, Source, Tables
 
 
 class Plan:
@@ -23,31 +29,30 @@ class Plan:
     def __init__(
         self,
         *,
-        classes: Mapping[str, Mapping[str, Any]],
-        sources: Iterable[Mapping[str, Any]] = (),
+        classes: Mapping[str, Class],
+        sources: Iterable[Source] = (),
         folder: str | PathLike[str] = ".",
-        **tables: Any,
+        **tables: Unpack[Tables],
     ) -> None:
-        sources = [dict(source) for source in sources]
-        document = {"version": 1, **tables, "class": dict(classes)}
-        if sources:
-            document["source"] = sources
-        self._plan = _laxity.Plan.parse(toml.document(document), "plan", Path(folder))
+        document: dict[str, Any] = {"version": 1, **tables}
+        document["class"] = given.table("classes", classes, '{"web": {"weight": 3}}')
+        document["source"] = given.tables("sources", sources, '{"class": "web", "model": "poisson"}') or None
+        self._plan = _laxity.Plan(toml.document(document), "plan", given.path("folder", folder))
         self._scheduler: Scheduler | ByRank | None = None
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Plan:
         """The plan of a file.
 
-        Raises ``PlanError``, with ``file``, ``line``, ``column`` and ``help``, if it is none.
+        Raises ``PlanError``, with ``file``, ``line``, ``column`` and ``help``, if it is none; ``FileError`` if it cannot
+        be read.
         """
-        path = Path(path)
-        return cls.parse(path.read_text(encoding="utf-8"), name=str(path), folder=path.parent)
+        return cls._of(_laxity.Plan.read(given.path("path", path)))
 
     @classmethod
     def parse(cls, text: str, name: str = "plan", folder: str | PathLike[str] = ".") -> Plan:
         """The plan of a text, called ``name`` in errors, whose recordings are looked for from ``folder``."""
-        return cls._of(_laxity.Plan.parse(text, name, Path(folder)))
+        return cls._of(_laxity.Plan(given.word("text", text, "version = 1"), given.word("name", name, "plan"), given.path("folder", folder)))
 
     @classmethod
     def _of(cls, plan: _laxity.Plan, scheduler: Scheduler | ByRank | None = None) -> Plan:
@@ -93,13 +98,15 @@ class Plan:
 
     def edit(self, values: Mapping[str, Any]) -> Plan:
         """The plan with other values at some keys, such as ``{"class.video.deadline": "20ms"}``."""
-        edits = [(key, toml.value(value)) for key, value in values.items()]
+        values = given.table("values", values, '{"link.rate": "20mbit"}')
+        edits = [(given.word("key", key, "link.rate"), toml.value(value)) for key, value in values.items()]
         return Plan._of(self._plan.edited(edits), self._scheduler)
 
     def under(self, scheduler: str | Scheduler | ByRank) -> Plan:
         """The plan under another discipline, such as ``hfsc`` or ``edf/background``, or a scheduler of one's own."""
         if isinstance(scheduler, str):
             return Plan._of(self._plan.under(scheduler))
+        is_one(scheduler)
         deadlines = scheduler.deadlines if isinstance(scheduler, ByRank) else None
         if deadlines is None:
             # First come, first served proves nothing.
@@ -109,11 +116,39 @@ class Plan:
 
     def check(self) -> Proof:
         """What can be proved of it; of schedulers of one's own, only of a rank that is a ``Deadline``."""
-        if self._scheduler and not (isinstance(self._scheduler, ByRank) and self._scheduler.deadlines is not None):
-            raise _laxity.LaxityError(
-                f"nothing is proved of {self.scheduler}: only a rank that is a laxity.Deadline has an admission test"
-            )
-        return Proof(*self._plan.check(), self._plan)
+        return Proof(*self._proved().check(), self._plan)
+
+    def limits(self, *, progress: Going | bool | None = None) -> Limits:
+        """How slow each link of a network could be, how long each burst, how short each deadline, and by how much all
+        traffic may grow, for everything to hold that is promised: what ``laxity check --limits`` says.
+
+        ``progress`` hears how many links and classes there are and how many are done.
+        """
+        with of_runs(progress) as heard:
+            return Limits(*_laxity.limits(self._proved(), heard))
+
+    def worst_case(
+        self, *, packets: int = 1_000_000, seed: int = 1, progress: Going | bool | None = None
+    ) -> WorstCases:
+        """The longest delay of each class, along each of its paths, that can be found with so many ``packets`` of traffic
+        that keeps to its contract: what ``laxity check --worst-case`` says.
+
+        ``progress`` hears how many there are and how many are done; what it raises stops the search.
+        """
+        packets, seed = given.whole("packets", packets, 1000), given.whole("seed", seed)
+        with of_runs(progress) as heard:
+            return WorstCases(*_laxity.worst_case(self._proved(), packets, seed, heard))
+
+    def fit(
+        self, recording: str | PathLike[str] | None = None, *, sort: bool = False, headroom: int = 10
+    ) -> Fitted:
+        """The arrival curves to which a recording keeps, a capture or a CSV of arrivals, or else the one that is the plan's
+        only source; ``sort`` puts its packets in order. The first rate lies ``headroom`` percent above the mean.
+        """
+        headroom = given.whole("headroom", headroom, most=10_000)
+        file = None if recording is None else given.path("recording", recording)
+        answer, text, notes, plan = _laxity.fit(self._plan, file, bool(sort), headroom)
+        return Fitted(answer, text, notes, Plan._of(plan, self._scheduler))
 
     def check_for_linux(self, *, timer: str | None = None, offload: bool = True) -> Proof:
         """What can be proved of it as the disciplines of Linux carry it out, whose timers are late by up to ``timer``
@@ -121,7 +156,7 @@ class Plan:
 
         Raises ``LaxityError`` if Linux has no counterpart.
         """
-        return Proof(*self._builtin().check_for_linux(timer, offload=offload))
+        return Proof(*self._builtin().check_for_linux(given.time("timer", timer), offload=bool(offload)))
 
     def export_tc(
         self,
@@ -137,31 +172,51 @@ class Plan:
         ``filters`` are ``flower`` or ``u32``; ``timer`` and ``offload`` are those of ``check_for_linux``, whose bounds
         stand in the comments. Raises ``LaxityError`` if Linux, or the format, has no counterpart.
         """
-        return self._builtin().export_tc(device, format=format, timer=timer, offload=offload, filters=filters)
+        return self._builtin().export_tc(
+            given.word("device", device, "eth0"),
+            format=given.word("format", format, "script"),
+            timer=given.time("timer", timer),
+            offload=bool(offload),
+            filters=given.word("filters", filters, "flower"),
+        )
 
     def run(
         self,
         *,
         duration: str | None = None,
         seed: int | None = None,
+        arrivals: str | PathLike[str] | None = None,
         packets: bool = False,
         threads: int | None = None,
         progress: Progress | bool | None = None,
     ) -> Run:
         """Simulates it, for a time such as ``"10s"``, with every packet in ``Run.packets`` if these are wanted.
 
-        Several ``threads`` share a network, to the same result.
+        With ``arrivals`` a recording, a capture or a CSV, takes the place of the plan's sources. Several ``threads`` share
+        a network, to the same result.
 
         Other threads of Python go on meanwhile, and Ctrl-C stops it. ``progress=True`` shows a bar.
         """
-        with simulated(progress, self._plan.lasts(duration)) as heard:
-            return Run(self._plan.run(self._reset(), duration, seed, packets, threads, heard))
+        duration = given.time("duration", duration)
+        seed = None if seed is None else given.whole("seed", seed)
+        file = None if arrivals is None else given.path("arrivals", arrivals)
+        threads = None if threads is None else given.whole("threads", threads, 1, 2**32 - 1)
+        with simulated(progress, self._plan.lasts(duration, file)) as heard:
+            return Run(self._plan.run(self._reset(), duration, seed, file, bool(packets), threads, heard))
 
     def _reset(self) -> Any:
         """The scheduler of one's own, if it is under one, for another run."""
         if self._scheduler:
             self._scheduler.reset(self)
         return native(self._scheduler)
+
+    def _proved(self) -> _laxity.Plan:
+        """The plan, if something is proved of its scheduler."""
+        if self._scheduler and not (isinstance(self._scheduler, ByRank) and self._scheduler.deadlines is not None):
+            raise _laxity.LaxityError(
+                f"nothing is proved of {self.scheduler}: only a rank that is a laxity.Deadline has an admission test"
+            )
+        return self._plan
 
     def _builtin(self) -> _laxity.Plan:
         """The plan, if its discipline is one that Linux may have."""
@@ -176,12 +231,22 @@ class Plan:
         if self._scheduler:
             raise _laxity.LaxityError(
                 "a study's runs are named by what decides them, and a scheduler written in Python is not named: "
-                f"put the plan, which is under {self.scheduler}, under a discipline, or call `run` for each seed"
+                f"put the plan, which is under {self.scheduler}, under a discipline, or give its runs out, as docs/python.md does"
             )
         return self._plan
 
     def __repr__(self) -> str:
         return f"<laxity.Plan {self.title or 'without a title'}, {self.scheduler}, {len(self.classes)} classes>"
+
+
+def a_plan(plan: Any) -> Plan:
+    """It, if it is a plan.
+
+    Raises ``TypeError`` if not.
+    """
+    if not isinstance(plan, Plan):
+        raise TypeError(f"`plan` is a laxity.Plan, as `Plan.read(path)` gives it, not {short(plan)}")
+    return plan
 
 
 def compare(
@@ -190,13 +255,19 @@ def compare(
     *,
     duration: str | None = None,
     seed: int | None = None,
+    arrivals: str | PathLike[str] | None = None,
     progress: Progress | bool | None = None,
 ) -> Comparison:
     """The same packets through several disciplines and schedulers of one's own, side by side.
 
-    ``progress`` hears of one after another, each from 0 on; ``True`` shows a bar.
+    ``arrivals`` is a recording in place of the plan's sources. ``progress`` hears of one after another, each from 0 on;
+    ``True`` shows a bar.
     """
-    plans = [plan.under(scheduler) for scheduler in schedulers]
+    a_plan(plan)
+    duration = given.time("duration", duration)
+    seed = None if seed is None else given.whole("seed", seed)
+    plans = [plan.under(scheduler) for scheduler in given.several("schedulers", schedulers, '["fifo", "edf"]')]
     contenders = [(one._plan, one._reset()) for one in plans]
-    with simulated(progress, plan._plan.lasts(duration), len(contenders)) as heard:
-        return Comparison(_laxity.compare(plan._plan, contenders, duration, seed, heard))
+    file = None if arrivals is None else given.path("arrivals", arrivals)
+    with simulated(progress, plan._plan.lasts(duration, file), len(contenders)) as heard:
+        return Comparison(_laxity.compare(plan._plan, contenders, duration, seed, file, heard))

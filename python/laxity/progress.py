@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
+from . import given
 from .extras import needed
 
 Progress = Callable[[int, int], object]
@@ -22,6 +23,7 @@ SECONDS_OF_MANY = "{desc}: {n:.1f} s [{elapsed}{postfix}]"
 @contextmanager
 def simulated(progress: Progress | bool | None, lasts: int | None, runs: int = 1) -> Iterator[Progress | None]:
     """Who hears of some runs, one after another, of so many nanoseconds each, if that is known: a bar if ``True``."""
+    progress = _heard(progress)
     if not isinstance(progress, bool):
         yield progress
     elif not progress:
@@ -48,6 +50,7 @@ def simulated(progress: Progress | bool | None, lasts: int | None, runs: int = 1
 @contextmanager
 def of_runs(progress: Going | bool | None) -> Iterator[Going | None]:
     """Who hears of a study: a bar if ``True``."""
+    progress = _heard(progress)
     if not isinstance(progress, bool):
         yield progress
     elif not progress:
@@ -66,11 +69,22 @@ def of_runs(progress: Going | bool | None) -> Iterator[Going | None]:
 @contextmanager
 def of_trials(progress: Going | bool | None, trials: int, runs: int) -> Iterator[Callable[[int], Going | None]]:
     """Who hears of each of so many trials, by their numbers from 0, of so many runs: one bar for all if ``True``."""
+    progress = _heard(progress)
     with of_runs(progress) as heard:
         if progress is True and heard is not None:
             yield lambda trial: lambda _, done: heard(trials * runs, trial * runs + done)
         else:
             yield lambda _: heard
+
+
+def _heard(progress: Any) -> Any:
+    """A function, whether there is a bar, or nobody.
+
+    Raises ``TypeError`` for what is none of these.
+    """
+    progress = given.plain(progress)
+    is_one = progress is None or isinstance(progress, bool)
+    return progress if is_one else given.function("progress", progress, "two numbers, or `True` for a bar")
 
 
 def _bar(**options: Any) -> Any:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from reprlib import repr as short
 from typing import TYPE_CHECKING, Any
 
-from . import _laxity
+from . import _laxity, given
 from ._laxity import Packet
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ class Scheduler(_laxity.Scheduler):
         """What tables call it: its class."""
         return type(self).__name__
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What it knows, for another process or a copy."""
+        return dict(self.__dict__)
+
     def reset(self, plan: Plan) -> None:
         """A run of this plan begins."""
 
@@ -68,7 +73,7 @@ class Deadline:
     """
 
     def __init__(self, deadlines: Mapping[str, str] | None = None) -> None:
-        self.deadlines = dict(deadlines or {})
+        self.deadlines = given.table("deadlines", {} if deadlines is None else deadlines, '{"voice": "3ms"}')
 
     def __call__(self, packet: Packet) -> Number:
         """When a packet is due in a plan that has these deadlines, in ns; best effort never is."""
@@ -109,8 +114,21 @@ def by_rank(
     >>> import laxity as lx
     >>> shortest_first = lx.by_rank(lambda packet: packet.length)
     """
-    called = name or getattr(rank, "__name__", type(rank).__name__)
+    given.function("rank", rank, "a packet, such as `lambda packet: packet.length`")
+    if eligible is not None:
+        given.function("eligible", eligible, "a packet, such as `lambda packet: packet.arrival + 1_000_000`")
+    called = given.word("name", name, "shortest first") if name is not None else getattr(rank, "__name__", type(rank).__name__)
     return ByRank(rank, eligible, "by rank" if called == "<lambda>" else called)
+
+
+def is_one(scheduler: Any) -> None:
+    """Raises ``TypeError`` if it is no scheduler."""
+    if isinstance(scheduler, type) and issubclass(scheduler, Scheduler):
+        raise TypeError(f"`scheduler` is an object, and {scheduler.__name__} is its class: give `{scheduler.__name__}()`")
+    if not isinstance(scheduler, Scheduler | ByRank):
+        raise TypeError(
+            f"`scheduler` is the name of a discipline such as 'edf', or a scheduler of one's own, not {short(scheduler)}"
+        )
 
 
 def native(scheduler: Scheduler | ByRank | None) -> Any:

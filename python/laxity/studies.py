@@ -8,14 +8,18 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _laxity, spread, tables, toml
+from . import _laxity, given, spread, tables, toml
+from .extras import needed
 from .figures import Figure
-from .plans import Plan
+from .plans import Plan, a_plan
 from .progress import Going, of_runs
 from .study_charts import Means, Numbers
 
 if TYPE_CHECKING:
     import altair
+    import polars
+
+    from .results import Line
 
 SHOWN = ("delay_ns.mean", "delay_ns.p99", "delay_ns.max", "deadline_misses", "dropped", "goodput_bps")
 """The figures that a notebook shows of a study, of those that it has."""
@@ -37,7 +41,7 @@ class Study:
         return self.data["keys"]
 
     @property
-    def lines(self) -> list[dict[str, Any]]:
+    def lines(self) -> list[Line]:
         """A line for each combination, class and figure: ``mean``, ``half_width`` of its confidence interval of 95 %,
         ``p5``, ``p50`` and ``p95`` over ``seeds`` runs."""
         return self.data["lines"]
@@ -48,9 +52,24 @@ class Study:
         ``hive_partitioning``."""
         return str(self.store / "runs" / "**" / "*.parquet")
 
+    def to_polars(self) -> polars.DataFrame:
+        """The lines as a table of polars (``pip install laxity[polars]``): a column for each key, a second one with its
+        numbers where they have a unit, as in the files of the runs."""
+        frame = needed("polars", "polars", "a table").DataFrame
+        columns: dict[str, list[Any]] = {key: [line["point"][at] for line in self.lines] for at, key in enumerate(self.keys)}
+        for key, column, _, _, values in self._summary.numbers:
+            numbers = dict(values)
+            columns[column] = [None if value is None else numbers[value] for value in columns[key]]
+        fields = ("scheduler", "class", "at", "figure", "mean", "half_width", "p5", "p50", "p95", "seeds")
+        own = {field: [line.get(field) for line in self.lines] for field in fields}
+        # A key that is the scheduler says it already.
+        return frame(columns | {field: values for field, values in own.items() if field not in columns})
+
     def figure(self, name: str = "delay_ns.p99") -> Figure | None:
         """A figure of runs over the first key whose values are numbers, as the report draws it; ``None`` if no number
-        varies, or no class has it."""
+        varies, or no class has it.
+
+        Raises ``LaxityError`` if no run has such a figure, with the names of those that they have."""
         svg = self._summary.figure(name)
         return None if svg is None else Figure(svg)
 
@@ -64,7 +83,10 @@ class Study:
 
         Raises ``LaxityError`` if no class has the figure, or a key does not vary.
         """
-        numbers = {key: Numbers(unit, dict(values)) for key, unit, values in self._summary.numbers}
+        numbers = {
+            key: Numbers(unit, {value: number * factor for value, number in values})
+            for key, _, unit, factor, values in self._summary.numbers
+        }
         return Means(figure, self.keys, self.lines, numbers).over(x, color)
 
     def __repr__(self) -> str:
@@ -80,7 +102,7 @@ class Study:
         rows: dict[tuple[str, ...], dict[str, str]] = {}
         for line in self.lines:
             if line["figure"] in shown:
-                words = [value or "—" for value in line["point"]] + [line.get(field, "") for field in own + places]
+                words = [value or "—" for value in line["point"]] + [str(line.get(field, "")) for field in own + places]
                 rows.setdefault(tuple(words), {})[line["figure"]] = _mean(line)
         heads = [*self.keys, *own, *places, *map(_laxity.label, shown)]
         drawn = [[*words, *(cells.get(name, "—") for name in shown)] for words, cells in rows.items()]
@@ -120,18 +142,25 @@ def sweep(
     (``"joblib"``). ``tasks`` is how many run at a time, without it as many as the executor has workers; submitit
     makes as many jobs. ``progress=True`` shows a bar of runs.
     """
-    native = plan._named()
+    native = a_plan(plan)._named()
+    over = given.table("over", over, '{"link.rate": ["10mbit", "20mbit"]}')
+    grid = {key: given.several(key, values, '["10mbit", "20mbit"]') for key, values in over.items()}
+    part = given.several("shard", shard, "(1, 10)")
+    if len(part) != 2:
+        raise TypeError(f"`shard` is a number and of how many, such as (1, 10), not {shard!r}")
+    shard = (given.whole("shard", part[0]), given.whole("shard", part[1]))
+    tasks = None if tasks is None else given.whole("tasks", tasks)
     question = spread.Question(
         text=native.text,
         name=native.name,
         folder=str(Path(native.folder).absolute()),
         under=native.put_under,
-        grid=tuple((key, tuple(toml.value(value) for value in values)) for key, values in over.items()),
-        seeds=tuple(seeds),
-        duration=duration,
+        grid=tuple((key, tuple(toml.value(value) for value in values)) for key, values in grid.items()),
+        seeds=tuple(given.seeds(seeds)),
+        duration=given.time("duration", duration),
     )
     study = _laxity.Study(*question)
-    folder = Path(store)
+    folder = given.path("store", store)
     with of_runs(progress) as heard:
         if executor is None:
             study.sweep(folder, shard, heard)

@@ -7,6 +7,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from . import given
+
 
 def document(tables: Mapping[str, Any]) -> str:
     """A file with a line for each key."""
@@ -15,6 +17,7 @@ def document(tables: Mapping[str, Any]) -> str:
 
 def value(item: Any) -> str:
     """A value in one line. Keys whose value is ``None`` are left out of tables."""
+    item = given.plain(item)
     if isinstance(item, bool):
         return "true" if item else "false"
     if isinstance(item, int):
@@ -33,7 +36,8 @@ def value(item: Any) -> str:
     raise TypeError(f"a plan has no values of {type(item).__name__}: {item!r}")
 
 
-def _key(key: str) -> str:
+def _key(key: Any) -> str:
+    key = given.word("key", key, "link")
     is_bare = key.isascii() and key.replace("-", "").replace("_", "").isalnum()
     return key if is_bare else _string(key)
 

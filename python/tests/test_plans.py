@@ -61,10 +61,87 @@ def test_what_linux_makes_of_it_is_that_of_the_command(tmp_path):
         lx.Plan.read(file).export_tc("eth0", filters="bpf")
 
 
+def test_curves_of_a_recording_are_those_of_the_command(tmp_path):
+    plan = tmp_path / "plan.toml"
+    text = UPLINK.read_text().replace('"home-uplink.pcap"', f'"{EXAMPLES / "home-uplink.pcap"}"')
+    plan.write_text(text)
+    capture = EXAMPLES / "home-uplink.pcap"
+    for recording, words in ((capture, ("--arrivals", capture)), (None, ())):
+        fitted = lx.Plan.read(plan).fit(recording, headroom=20)
+        printed = command("fit", plan, *words, "--headroom", "20", "--json")
+        assert fitted.data == json.loads(printed.stdout) and fitted.classes[0]["buckets"]
+    command("fit", plan, "--headroom", "20", "--write")
+    assert fitted.plan.text == plan.read_text() != text
+    assert fitted.plan.check().data != lx.Plan.parse(text).check().data
+    with pytest.raises(lx.LaxityError, match="is not one recording"):
+        lx.Plan.parse(HFSC).fit()
+
+
+def test_limits_are_those_of_the_command():
+    network = EXAMPLES / "two-hops.toml"
+    heard = []
+    limits = lx.Plan.read(network).limits(progress=lambda parts, done: heard.append((parts, done)))
+    data = json.loads(command("check", network, "--limits", "--json").stdout)["limits"]
+    assert limits.data == data and limits.links == data["links"] and limits.classes and limits.load["percent"] >= 100
+    assert limits.text.strip() in command("check", network, "--limits").stdout
+    assert heard[-1][0] == heard[-1][1] == len(limits.links) + len(limits.classes) + 1
+    with pytest.raises(lx.LaxityError, match="limits are of networks"):
+        lx.Plan.read(UPLINK).limits()
+
+
+def test_worst_cases_are_those_of_the_command(tmp_path):
+    words = ("--worst-case", "--packets", "2000", "--seed", "3")
+    worst = lx.Plan.read(UPLINK).worst_case(packets=2000, seed=3)
+    assert worst.data == json.loads(command("check", UPLINK, *words, "--json").stdout)["worst_case"]
+    assert all(0 < case["found_ns"] <= case["bound_ns"] for case in worst.cases)
+    command("check", UPLINK, *words, "--out", tmp_path)
+    assert worst.page == (tmp_path / "report.html").read_text()
+    assert worst.arrivals[0] == (tmp_path / f"{worst.cases[0]['class']}.csv").read_text()
+
+    def stop(cases, done):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        lx.Plan.read(UPLINK).worst_case(packets=2000, progress=stop)
+
+
+def test_a_worst_case_happens_again(tmp_path):
+    plan = lx.Plan.parse(HFSC)
+    worst = plan.worst_case(packets=2000)
+    (tmp_path / "worst.csv").write_text(worst.arrivals[0])
+    run = plan.run(arrivals=tmp_path / "worst.csv")
+    assert run.classes[0]["delay_ns"]["max"] == worst.cases[0]["found_ns"]
+    compared = lx.compare(plan, ["hfsc"], arrivals=tmp_path / "worst.csv")
+    assert compared.data[0]["classes"] == run.classes
+
+
+def test_the_plan_of_a_script_is_that_of_the_command(tmp_path):
+    script = EXAMPLES / "gateway.tc"
+    imported = lx.import_tc(script)
+    printed = command("import", "tc", script)
+    assert imported.plan.text == printed.stdout and imported.plan.scheduler == "hfsc"
+    assert imported.notes and all(note.text in " ".join(printed.stderr.split()) for note in imported.notes)
+    (tmp_path / "set-up.sh").write_text("tc qdisc add dev $DEV root handle 1: hfsc default 1\n. $1\n")
+    (tmp_path / "rest.sh").write_text("tc class add dev $DEV parent 1: classid 1:1 hfsc ls m2 $RATE\n")
+    imported = lx.import_tc(
+        tmp_path / "set-up.sh",
+        device="wan",
+        link_rate="7mbit",
+        arguments=["rest.sh"],
+        variables={"DEV": "wan", "RATE": "5mbit"},
+        sources=[tmp_path / "rest.sh"],
+    )
+    assert imported.plan.rate == 7_000_000
+    with pytest.raises(lx.PlanError, match="set-up.sh:1"):
+        lx.import_tc(tmp_path / "set-up.sh")
+
+
 def test_a_run_is_that_of_the_command():
     run = lx.Plan.read(UPLINK).run(seed=7)
     assert run.data == json.loads(command("run", UPLINK, "--seed", "7", "--json").stdout)
-    assert run.kept and run.packets is None
+    assert run.kept
+    with pytest.raises(lx.LaxityError, match="packets=True"):
+        _ = run.packets
     assert "<svg" in run.page
 
 

@@ -1,6 +1,7 @@
 """README, the guides and the examples' pages do what they say: every block is run, read or said to be neither.
 
-The blocks of a page share a folder, where the examples are as after cloning, and their Python shares its names.
+The blocks of a page share a folder, as after cloning, and their Python shares its names. Tutorials run where they lie, as
+Jupyter opens them, other pages at the top.
 Languages without a runner are refused. ``text`` is no code: a drawing, a formula, or what depends on the machine.
 """
 
@@ -19,6 +20,7 @@ import yaml
 from snippets import Block, blocks, commands, fits, is_search, lines, names_a_plan, whole
 
 ROOT = Path(__file__).parents[2]
+TUTORIALS = ROOT / "docs/tutorials"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").glob("*.md"))]
 BLOCKS = [block for page in PAGES for block in blocks(page)]
 
@@ -44,7 +46,9 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Place]:
                 (folder / "examples" / example.name).symlink_to(example)
             (folder / "papers").symlink_to(ROOT / "papers")
             (folder / "my-capture.pcapng").symlink_to(ROOT / "examples/home-uplink.pcap")
-            made[page] = Place(folder)
+            where = folder / page.parent.relative_to(ROOT) if page.parent == TUTORIALS else folder
+            where.mkdir(parents=True, exist_ok=True)
+            made[page] = Place(where)
         return made[page]
 
     return of

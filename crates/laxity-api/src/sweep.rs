@@ -142,7 +142,7 @@ pub fn make<'a>(
     jobs: impl IntoIterator<Item = &'a Job>,
     store: &Store,
 ) -> Result<(), Error> {
-    let columns = store::columns(study);
+    let columns = store::columns(&study.space);
     let mut missing = jobs.into_iter().filter(|job| !store.has(job));
     missing.try_for_each(|job| store.write(job, &columns, &job.run(study)?))
 }
@@ -160,7 +160,7 @@ pub fn sweep(
     heard: &(dyn Fn(Going) -> ControlFlow<()> + Sync),
 ) -> Result<(usize, usize), Error> {
     let runs = jobs.iter().filter(|job| shard.has(&job.id)).count();
-    let (missing, columns) = (missing(jobs, store, shard), store::columns(study));
+    let (missing, columns) = (missing(jobs, store, shard), store::columns(&study.space));
     let done = AtomicUsize::new(runs - missing.len());
     let tell = |done| match heard(Going { runs, done }) {
         ControlFlow::Continue(()) => Ok(()),

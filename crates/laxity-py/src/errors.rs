@@ -18,12 +18,17 @@ create_exception!(
     LaxityError,
     "A scheduler that loses, repeats, invents or forgets packets, or sends them too early."
 );
-create_exception!(laxity, SystemError, LaxityError, "The system refuses: a file, a disk.");
+create_exception!(
+    laxity,
+    FileError,
+    LaxityError,
+    "A file or a disk that cannot be read or written."
+);
 
 /// A plan that is refused: its message, and the attributes `file`, `line`, `column`, `help`.
 pub fn of_plan(py: Python<'_>, error: &laxity_plan::PlanError) -> PyErr {
     if error.io_kind().is_some() {
-        return SystemError::new_err(error.to_string());
+        return FileError::new_err(error.to_string());
     }
     let help = error.help().map(|help| format!(" ({help})")).unwrap_or_default();
     let raised = PlanError::new_err(format!("{error}{help}"));
@@ -44,7 +49,7 @@ pub fn of_question(py: Python<'_>, error: &laxity_api::Error) -> PyErr {
     match error {
         laxity_api::Error::Plan(error) => of_plan(py, error),
         laxity_api::Error::Simulation(error) if !error.is_bad_input() => {
-            SystemError::new_err(error.to_string())
+            FileError::new_err(error.to_string())
         }
         error => LaxityError::new_err(error.to_string()),
     }
@@ -55,7 +60,7 @@ pub fn of_study(py: Python<'_>, error: &sweep::Error) -> PyErr {
     match error {
         sweep::Error::Plan(error) => of_plan(py, error),
         sweep::Error::Io { .. } | sweep::Error::Store { .. } => {
-            SystemError::new_err(error.to_string())
+            FileError::new_err(error.to_string())
         }
         sweep::Error::Stopped => PyKeyboardInterrupt::new_err(error.to_string()),
         error => LaxityError::new_err(error.to_string()),

@@ -2,8 +2,10 @@
 //! answers as the JSON of the command, and packets as Arrow. Everything that has a form of its own in Python is
 //! in `python/laxity`.
 
+mod asked;
 mod choices;
 mod errors;
+mod import;
 mod linux;
 mod packets;
 mod plan;
@@ -12,6 +14,7 @@ mod scheduler;
 mod shown;
 mod simulate;
 mod study;
+mod text;
 mod tune;
 
 use pyo3::prelude::*;
@@ -20,9 +23,13 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _laxity {
     #[pymodule_export]
+    use super::asked::{fit, limits, worst_case};
+    #[pymodule_export]
     use super::choices::Choices;
     #[pymodule_export]
-    use super::errors::{ContractError, LaxityError, PlanError, SystemError};
+    use super::errors::{ContractError, FileError, LaxityError, PlanError};
+    #[pymodule_export]
+    use super::import::import_tc;
     #[pymodule_export]
     use super::plan::Plan;
     #[pymodule_export]

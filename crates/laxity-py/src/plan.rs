@@ -1,7 +1,7 @@
 //! Plans, proofs and runs.
 
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use laxity::units::Nanos;
 use laxity_api::{Traffic, check, check_for_linux, curves, export, on_all_cores};
@@ -10,10 +10,12 @@ use laxity_report::admission::curves::curves as drawn;
 use pyo3::prelude::*;
 use serde::Serialize;
 
+use crate::asked::opened;
 use crate::errors::{LaxityError, of_plan, of_question};
 use crate::linux;
 use crate::ran::Ran;
 use crate::scheduler::Given;
+use crate::text::text;
 
 type Curves = (String, String, Vec<(String, Vec<(f64, f64)>)>);
 
@@ -35,12 +37,35 @@ pub struct Plan {
 
 #[pymethods]
 impl Plan {
-    /// Of a text, whose recordings are looked for from the folder.
-    #[staticmethod]
-    fn parse(py: Python<'_>, text: String, name: String, folder: PathBuf) -> PyResult<Plan> {
+    /// Of a text, whose recordings are looked for from the folder, under another discipline than it says if that is
+    /// named.
+    #[new]
+    #[pyo3(signature = (text, name, folder, under = None))]
+    pub(crate) fn new(
+        py: Python<'_>,
+        text: String,
+        name: String,
+        folder: PathBuf,
+        under: Option<&str>,
+    ) -> PyResult<Plan> {
         let plan = laxity_plan::Plan::parse(&text, &name, &folder);
         let plan = plan.map_err(|error| of_plan(py, &error))?;
-        Ok(Plan { plan, text, name, folder, under: None })
+        let plan = Plan { plan, text, name, folder, under: None };
+        under.map_or(Ok(plan.clone()), |scheduler| plan.under(scheduler))
+    }
+
+    /// Of a file.
+    #[staticmethod]
+    fn read(py: Python<'_>, path: PathBuf) -> PyResult<Plan> {
+        let (name, text) = text(py, &path)?;
+        let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+        Plan::new(py, text, name, folder, None)
+    }
+
+    /// What another process makes it of, wherever that stands.
+    fn __getnewargs__(&self) -> PyResult<(&str, &str, PathBuf, Option<&str>)> {
+        let folder = std::env::current_dir()?.join(&self.folder);
+        Ok((&self.text, &self.name, folder, self.under.as_deref()))
     }
 
     /// With other values at some keys, each written in TOML.
@@ -51,8 +76,8 @@ impl Plan {
         for (key, value) in values {
             draft.set(&key.parse().map_err(wrong)?, &value).map_err(wrong)?;
         }
-        let plan = Plan::parse(py, draft.text(), self.name.clone(), self.folder.clone())?;
-        self.under.as_deref().map_or(Ok(plan.clone()), |scheduler| plan.under(scheduler))
+        let (name, folder) = (self.name.clone(), self.folder.clone());
+        Plan::new(py, draft.text(), name, folder, self.under.as_deref())
     }
 
     /// Under another discipline.
@@ -137,10 +162,15 @@ impl Plan {
     }
 
     /// How long traffic arrives, in ns, if that is known.
-    fn lasts(&self, py: Python<'_>, duration: Option<&str>) -> PyResult<Option<u64>> {
-        let lasts = traffic(duration, None)?
-            .duration(&self.plan)
-            .map_err(|error| of_question(py, &error))?;
+    fn lasts(
+        &self,
+        py: Python<'_>,
+        duration: Option<&str>,
+        arrivals: Option<PathBuf>,
+    ) -> PyResult<Option<u64>> {
+        let opener = arrivals.map(|file| opened(file, false));
+        let traffic = Traffic { arrivals: opener.as_deref(), ..traffic(duration, None)? };
+        let lasts = traffic.duration(&self.plan).map_err(|error| of_question(py, &error))?;
         Ok(lasts.map(|lasts| lasts.0))
     }
 
@@ -163,11 +193,14 @@ impl Plan {
         scheduler: Option<Given>,
         duration: Option<&str>,
         seed: Option<u64>,
+        arrivals: Option<PathBuf>,
         packets: bool,
         threads: Option<NonZeroU32>,
         heard: Option<Py<PyAny>>,
     ) -> PyResult<Ran> {
-        let traffic = Traffic { threads, ..traffic(duration, seed)? };
+        let opener = arrivals.map(|file| opened(file, false));
+        let arrivals = opener.as_deref();
+        let traffic = Traffic { arrivals, threads, ..traffic(duration, seed)? };
         Ran::of(py, &self.plan, scheduler.as_ref(), &traffic, packets, heard)
     }
 }

@@ -1,13 +1,16 @@
 //! What came of simulations.
 
+use std::path::PathBuf;
+
 use arrow_array::RecordBatch;
 use laxity_api::{Compared, Delays, Traffic};
 use laxity_sim::series::SeriesRecorder;
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 
+use crate::asked::opened;
 use crate::errors::LaxityError;
-use crate::packets::Packets;
+use crate::packets::{self, Column, Packets};
 use crate::plan::{Plan, json, traffic};
 use crate::scheduler::Given;
 use crate::simulate::One;
@@ -29,7 +32,7 @@ pub struct Ran {
     html: String,
     /// The figures of that page, by their names, as SVG.
     #[pyo3(get)]
-    figures: Vec<(&'static str, String)>,
+    figures: Vec<(String, String)>,
     /// How the delays of each class are spread.
     #[pyo3(get)]
     delays: Vec<Spread>,
@@ -41,6 +44,31 @@ pub struct Ran {
 
 #[pymethods]
 impl Ran {
+    /// Of what [`__getnewargs__`](Self::__getnewargs__) gives.
+    #[new]
+    fn new(
+        json: String,
+        text: String,
+        html: String,
+        figures: Vec<(String, String)>,
+        delays: Vec<Spread>,
+        kept: bool,
+        packets: Option<Vec<Column>>,
+    ) -> PyResult<Ran> {
+        let packets = packets.map(packets::whole).transpose();
+        let packets = packets.map_err(|error| LaxityError::new_err(error.to_string()))?;
+        Ok(Ran { json, text, html, figures, delays, kept, packets })
+    }
+
+    /// What another process makes it of.
+    #[expect(clippy::type_complexity, reason = "all that it is")]
+    fn __getnewargs__(
+        &self,
+    ) -> (&str, &str, &str, &[(String, String)], &[Spread], bool, Option<Vec<Column>>) {
+        let packets = self.packets.as_ref().map(packets::columns);
+        (&self.json, &self.text, &self.html, &self.figures, &self.delays, self.kept, packets)
+    }
+
     /// Every packet, if they were asked for.
     #[getter]
     fn packets(&self) -> PyResult<Option<PyTable>> {
@@ -73,7 +101,7 @@ impl Ran {
             json: json(&ran),
             text: ran.text(),
             html: ran.page(&series),
-            figures: figures.map(|drawn| (drawn.name, drawn.figure.svg())).collect(),
+            figures: figures.map(|drawn| (drawn.name.to_owned(), drawn.figure.svg())).collect(),
             delays: spreads(ran.delays(&series)),
             kept: ran.verdict().kept,
             packets: packets.map_err(|error| LaxityError::new_err(error.to_string()))?,
@@ -101,6 +129,27 @@ pub struct Comparison {
     kept: bool,
 }
 
+#[pymethods]
+impl Comparison {
+    /// Of what [`__getnewargs__`](Self::__getnewargs__) gives.
+    #[new]
+    fn new(
+        json: String,
+        text: String,
+        figure: Option<String>,
+        delays: Option<Vec<Vec<Spread>>>,
+        kept: bool,
+    ) -> Comparison {
+        Comparison { json, text, figure, delays, kept }
+    }
+
+    /// What another process makes it of.
+    #[expect(clippy::type_complexity, reason = "all that it is")]
+    fn __getnewargs__(&self) -> (&str, &str, Option<&str>, Option<&[Vec<Spread>]>, bool) {
+        (&self.json, &self.text, self.figure.as_deref(), self.delays.as_deref(), self.kept)
+    }
+}
+
 /// The same traffic through several plans, each with the scheduler of Python's that it is on, if it is, beside the
 /// plan as it is.
 #[pyfunction]
@@ -110,9 +159,11 @@ pub fn compare(
     contenders: Vec<(PyRef<'_, Plan>, Option<Given>)>,
     duration: Option<&str>,
     seed: Option<u64>,
+    arrivals: Option<PathBuf>,
     heard: Option<Py<PyAny>>,
 ) -> PyResult<Comparison> {
-    let traffic = traffic(duration, seed)?;
+    let opener = arrivals.map(|file| opened(file, false));
+    let traffic = Traffic { arrivals: opener.as_deref(), ..traffic(duration, seed)? };
     let mut over_time = Vec::new();
     let runs = contenders.iter().map(|(contender, scheduler)| {
         let mut series = SeriesRecorder::new(&contender.plan);

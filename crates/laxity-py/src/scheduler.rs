@@ -10,6 +10,7 @@ use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -100,6 +101,13 @@ impl Classes {
         let deadline = self.0[packet.class.index()].1.filter(|_| !packet.demoted)?;
         Some(packet.arrival.saturating_add(deadline))
     }
+}
+
+/// A time that somebody gives.
+fn time(value: &Bound<'_, PyAny>, who: &str) -> PyResult<Nanos> {
+    value.extract().map(Nanos).map_err(|_| {
+        PyTypeError::new_err(format!("{who} a time in whole nanoseconds, and {value} is none"))
+    })
 }
 
 /// What breaks the contract of schedulers.

@@ -14,9 +14,20 @@ use pyo3::prelude::*;
 use crate::errors::{LaxityError, of_study};
 use crate::plan::{json, lasting};
 
+/// Keys, and the values of each, written in TOML.
+type Grid = Vec<(String, Vec<String>)>;
+
+/// What varies in a plan that was put under a discipline or not.
+#[derive(Clone)]
+struct Varied {
+    under: Option<String>,
+    grid: Grid,
+}
+
 /// A study whose every plan was read, with its runs by their names.
 #[pyclass(frozen, module = "laxity._laxity")]
 pub struct Study {
+    varied: Varied,
     study: sweep::Study,
     jobs: Vec<Job>,
     places: HashMap<String, usize>,
@@ -33,18 +44,19 @@ impl Study {
         text: &str,
         name: PathBuf,
         folder: PathBuf,
-        under: Option<&str>,
-        grid: Vec<(String, Vec<String>)>,
+        under: Option<String>,
+        grid: Grid,
         seeds: Vec<u64>,
         duration: Option<&str>,
     ) -> PyResult<Study> {
-        let (space, duration) = (space(under, grid)?, lasting(duration)?);
+        let varied = Varied { under, grid };
+        let (space, duration) = (varied.space()?, lasting(duration)?);
         let read = py.detach(|| {
             let study = sweep::Study::of(name, folder, text, space, seeds, duration)?;
             let jobs = Job::all(&study)?;
             let names = jobs.iter().map(|job| job.id.to_string());
             let places = names.zip(0..).collect();
-            Ok(Study { study, jobs, places })
+            Ok(Study { varied, study, jobs, places })
         });
         read.map_err(|error| of_study(py, &error))
     }
@@ -98,42 +110,59 @@ impl Study {
     }
 
     /// The means over the seeds of what the store has.
-    fn summary(slf: Py<Study>, py: Python<'_>, store: PathBuf) -> PyResult<Summary> {
-        let Study { study, jobs, .. } = slf.get();
+    fn summary(&self, py: Python<'_>, store: PathBuf) -> PyResult<Summary> {
+        let Study { varied, study, jobs, .. } = self;
         let summary = py.detach(|| sweep::Summary::read(study, jobs, &Store::open(&store)?, &[]));
         let summary = summary.map_err(|error| of_study(py, &error))?;
-        Ok(Summary { summary, study: slf })
+        let (json, space) = (json(&summary), study.space.clone());
+        Ok(Summary { varied: varied.clone(), space, json, summary })
     }
 }
 
-/// A key, the unit of its numbers, and the number of each value.
-type Key = (String, &'static str, Vec<(String, f64)>);
+/// A key, its column, the unit of its numbers, a factor, and the number of each value.
+type Key = (String, String, &'static str, f64, Vec<(String, f64)>);
 
 /// What a study came to.
 #[pyclass(frozen, module = "laxity._laxity")]
 pub struct Summary {
+    varied: Varied,
+    space: Space,
+    /// The JSON of `laxity sweep`.
+    #[pyo3(get)]
+    json: String,
     summary: sweep::Summary,
-    study: Py<Study>,
 }
 
 #[pymethods]
 impl Summary {
-    /// The JSON of `laxity sweep`.
-    #[getter]
-    fn json(&self) -> String {
-        json(&self.summary)
+    /// Of what [`__getnewargs__`](Self::__getnewargs__) gives.
+    #[new]
+    fn new(under: Option<String>, grid: Grid, json: String) -> PyResult<Summary> {
+        let varied = Varied { under, grid };
+        let summary = serde_json::from_str(&json);
+        let summary = summary.map_err(|error| LaxityError::new_err(error.to_string()))?;
+        Ok(Summary { space: varied.space()?, varied, json, summary })
+    }
+
+    /// What another process makes it of.
+    fn __getnewargs__(&self) -> (Option<&str>, &Grid, &str) {
+        (self.varied.under.as_deref(), &self.varied.grid, &self.json)
     }
 
     /// A figure over the first key whose values are numbers, as SVG; none if no number varies, or nothing has it.
-    fn figure(&self, name: &str) -> Option<String> {
-        self.summary.figure(&self.study.get().study, name).map(|drawn| drawn.svg())
+    fn figure(&self, py: Python<'_>, name: &str) -> PyResult<Option<String>> {
+        sweep::check_figures(&[name.to_owned()]).map_err(|error| of_study(py, &error))?;
+        Ok(self.summary.figure(&self.space, name).map(|drawn| drawn.svg()))
     }
 
-    /// Of each key all of whose values are numbers: the unit, and the number of each value.
+    /// Of each key all of whose values are numbers its column in the store, the unit in which it is shown, by what
+    /// numbers are multiplied for that, and the number of each value.
     #[getter]
     fn numbers(&self) -> Vec<Key> {
-        let numbers = Numbers::of(&self.study.get().study).into_iter();
-        numbers.map(|Numbers { key, unit, values }| (key, unit, values)).collect()
+        let numbers = Numbers::of(&self.space).into_iter();
+        let key =
+            |Numbers { key, column, unit, factor, values }| (key, column, unit, factor, values);
+        numbers.map(key).collect()
     }
 }
 
@@ -142,19 +171,23 @@ fn part((number, of): (u64, u64)) -> PyResult<Shard> {
         .ok_or_else(|| LaxityError::new_err("a part is a number of so many, from (1, n) to (n, n)"))
 }
 
-fn space(under: Option<&str>, grid: Vec<(String, Vec<String>)>) -> PyResult<Space> {
-    let mut space = Space::default();
-    let own = under.filter(|_| !grid.iter().any(|(key, _)| is_scheduler(key)));
-    let own = own.map(|scheduler| ("scheduler".to_owned(), vec![format!("{scheduler:?}")]));
-    for (key, values) in grid.into_iter().chain(own) {
-        if values.is_empty() {
-            return Err(LaxityError::new_err(format!("`{key}` has no value")));
+impl Varied {
+    fn space(&self) -> PyResult<Space> {
+        let mut space = Space::default();
+        let own =
+            self.under.as_ref().filter(|_| !self.grid.iter().any(|(key, _)| is_scheduler(key)));
+        let own = own.map(|scheduler| ("scheduler".to_owned(), vec![format!("{scheduler:?}")]));
+        for (key, values) in self.grid.iter().cloned().chain(own) {
+            if values.is_empty() {
+                return Err(LaxityError::new_err(format!("`{key}` has no value")));
+            }
+            let wrong =
+                |error: laxity_plan::edit::EditError| LaxityError::new_err(error.to_string());
+            space.axes.push(Axis { key: key.parse().map_err(wrong)?, values });
         }
-        let wrong = |error: laxity_plan::edit::EditError| LaxityError::new_err(error.to_string());
-        space.axes.push(Axis { key: key.parse().map_err(wrong)?, values });
+        space.settle().map_err(LaxityError::new_err)?;
+        Ok(space)
     }
-    space.settle().map_err(LaxityError::new_err)?;
-    Ok(space)
 }
 
 /// Does something on another thread, while this one hears of it, and of the signals that the interpreter has

@@ -20,7 +20,7 @@ use parquet::record::Field;
 use parquet::schema::types::Type;
 
 use super::job::Made;
-use super::{Error, Job, Quantity, Study};
+use super::{Error, Job, Quantity, Space};
 
 /// A folder with the runs of studies.
 #[derive(Clone, Debug)]
@@ -69,17 +69,21 @@ pub struct Row {
 pub struct Numbers {
     /// The key.
     pub key: String,
-    /// The unit of its numbers; empty if they have none.
+    /// The name of its column in the store.
+    pub column: String,
+    /// The unit in which they are shown; empty if they have none.
     pub unit: &'static str,
-    /// Its values as lines have them, with their numbers.
+    /// By what a number is multiplied for that.
+    pub factor: f64,
+    /// Its values as lines have them, with the numbers of the store.
     pub values: Vec<(String, f64)>,
 }
 
 impl Numbers {
-    /// Those of a study.
-    pub fn of(study: &Study) -> Vec<Numbers> {
-        let all = study.space.values();
-        let numbers = columns(study).into_iter().filter_map(|column| {
+    /// Those of a study's combinations.
+    pub fn of(space: &Space) -> Vec<Numbers> {
+        let all = space.values();
+        let numbers = columns(space).into_iter().filter_map(|column| {
             let (unit, factor) = match column.content {
                 Content::Text => return None,
                 Content::Number => ("", 1.0),
@@ -90,10 +94,10 @@ impl Numbers {
                 _ => value.parse().ok(),
             };
             let values = all[column.key].iter().map(|value| plain(value));
-            let values =
-                values.filter_map(|value| Some((value.to_owned(), number(value)? * factor)));
-            let key = study.space.keys[column.key].to_string();
-            Some(Numbers { key, unit, values: values.collect() })
+            let values = values.filter_map(|value| Some((value.to_owned(), number(value)?)));
+            let key = space.keys[column.key].to_string();
+            let values = values.collect();
+            Some(Numbers { key, column: column.name, unit, factor, values })
         });
         numbers.collect()
     }
@@ -102,10 +106,10 @@ impl Numbers {
 /// Reads a number.
 type Reader = dyn Fn(&str) -> Option<f64>;
 
-/// The columns of the keys that vary in a study.
-pub(super) fn columns(study: &Study) -> Vec<Column> {
+/// The columns of the keys that vary.
+pub(super) fn columns(space: &Space) -> Vec<Column> {
     let mut columns = Vec::new();
-    for (key, (path, values)) in study.space.keys.iter().zip(study.space.values()).enumerate() {
+    for (key, (path, values)) in space.keys.iter().zip(space.values()).enumerate() {
         let values: Vec<&str> = values.iter().map(|value| plain(value)).collect();
         let name = path.to_string();
         if values.iter().all(|value| value.parse::<f64>().is_ok()) {

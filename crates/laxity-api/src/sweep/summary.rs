@@ -5,13 +5,13 @@ use laxity_report::quantity;
 use laxity_report::seeds::{Format, Spread, subject};
 use laxity_report::study::{self, Over, Panel, Part, html};
 use laxity_report::table::table;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::store::{columns, plain};
-use super::{Error, Job, Row, Store, Study, is_scheduler};
+use super::{Error, Job, Row, Space, Store, Study, is_scheduler};
 
 /// A figure of a class over the seeds of a combination.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Line {
     /// The values of the keys that vary, in their order; absent where the plan's own counts.
     pub point: Vec<Option<String>>,
@@ -20,7 +20,7 @@ pub struct Line {
     /// The class, or `link`.
     pub class: String,
     /// The output of a network; absent for one link, and from end to end.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     /// What it is, as summaries call it.
     pub figure: String,
@@ -30,7 +30,7 @@ pub struct Line {
 }
 
 /// What a study came to.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Summary {
     /// The keys that vary.
     pub keys: Vec<String>,
@@ -109,7 +109,7 @@ impl Summary {
             let words = header.iter().position(|head| head == "class").unwrap_or_default();
             Part {
                 figure: figure.clone(),
-                picture: self.figure(study, figure),
+                picture: self.figure(&study.space, figure),
                 words,
                 header,
                 rows,
@@ -127,12 +127,12 @@ impl Summary {
     }
 
     /// A figure over the first key whose values are numbers, a panel a class; none if no number varies.
-    pub fn figure(&self, study: &Study, figure: &str) -> Option<Figure<'static>> {
+    pub fn figure(&self, space: &Space, figure: &str) -> Option<Figure<'static>> {
         let axis =
-            columns(study).into_iter().find_map(|column| Some((column.key, column.axis()?)))?;
+            columns(space).into_iter().find_map(|column| Some((column.key, column.axis()?)))?;
         let (key, (unit, read)) = axis;
         let sampled: Vec<usize> = (0..self.keys.len())
-            .filter(|at| study.space.sampled.iter().any(|(path, _)| *path == study.space.keys[*at]))
+            .filter(|at| space.sampled.iter().any(|(path, _)| *path == space.keys[*at]))
             .collect();
         let mut panels: Vec<Panel> = Vec::new();
         for line in self.lines.iter().filter(|line| line.figure == figure) {

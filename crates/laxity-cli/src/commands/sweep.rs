@@ -68,7 +68,7 @@ fn report(arguments: &Sweep, study: &Study, summary: &Summary) -> Result<PathBuf
     let written = fs::write(&page, summary.html(study, &title, &arguments.figure));
     written.map_err(|error| Failure::unwritable(folder, &error))?;
     for figure in &arguments.figure {
-        let Some(drawn) = summary.figure(study, figure) else { continue };
+        let Some(drawn) = summary.figure(&study.space, figure) else { continue };
         let written = fs::write(folder.join(format!("{figure}.svg")), drawn.svg());
         written.map_err(|error| Failure::unwritable(folder, &error))?;
     }

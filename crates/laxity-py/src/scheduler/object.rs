@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use slab::Slab;
 
-use super::{Classes, Packet, Raised, broken};
+use super::{Classes, Packet, Raised, broken, time};
 
 /// The base of schedulers: what they drop.
 #[pyclass(frozen, subclass, module = "laxity._laxity")]
@@ -161,9 +161,12 @@ impl Object {
     /// When there is something to send again.
     fn waits_until(&self, now: Nanos) -> PyResult<Nanos> {
         let packets = self.backlog.packets;
-        let said =
-            Python::attach(|py| self.next_ready.call1(py, (now.0,))?.extract::<Option<u64>>(py))?;
-        match said.map(Nanos) {
+        let said = Python::attach(|py| {
+            let said = self.next_ready.call1(py, (now.0,))?;
+            let said = said.bind(py);
+            (!said.is_none()).then(|| time(said, "`next_ready` gives")).transpose()
+        })?;
+        match said {
             Some(later) if later > now => Ok(later),
             Some(no_later) => Err(broken(format!(
                 "{}: `dequeue` returned None at {now}, and `next_ready` says {no_later}; it says a later time",

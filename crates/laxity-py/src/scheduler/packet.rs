@@ -8,6 +8,9 @@ use pyo3::types::PyString;
 
 use super::Classes;
 
+/// No scheduler holds these packets.
+pub(super) const NO_RUN: (u64, u32) = (u64::MAX, 0);
+
 /// A packet. Times are nanoseconds of the simulation.
 #[pyclass(frozen, module = "laxity")]
 pub struct Packet {
@@ -39,6 +42,34 @@ pub struct Packet {
 
 #[pymethods]
 impl Packet {
+    /// A packet of no run, which no scheduler may send.
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "all that it is")]
+    fn seen(
+        seq: u64,
+        class_name: Py<PyString>,
+        flow: u32,
+        length: u32,
+        arrival: u64,
+        deadline: Option<u64>,
+        demoted: bool,
+        eligible: u64,
+    ) -> Packet {
+        let (eligible, of) = (AtomicU64::new(eligible), NO_RUN);
+        Packet { seq, class_name, flow, length, arrival, deadline, demoted, eligible, of }
+    }
+
+    /// What another process makes it of.
+    #[expect(clippy::type_complexity, reason = "all that it is")]
+    fn __getnewargs__(
+        &self,
+        py: Python<'_>,
+    ) -> (u64, Py<PyString>, u32, u32, u64, Option<u64>, bool, u64) {
+        let Packet { seq, flow, length, arrival, deadline, demoted, .. } = *self;
+        let class_name = self.class_name.clone_ref(py);
+        (seq, class_name, flow, length, arrival, deadline, demoted, self.eligible())
+    }
+
     /// It is not sent before; its arrival unless the scheduler says more.
     #[getter]
     pub fn eligible(&self) -> u64 {

@@ -8,7 +8,8 @@ use laxity::units::Nanos;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use super::{Classes, Packet, Raised, broken};
+use super::packet::NO_RUN;
+use super::{Classes, Packet, Raised, broken, time};
 
 /// A rank function, and when packets are eligible.
 #[pyclass(frozen, module = "laxity._laxity")]
@@ -86,14 +87,16 @@ impl Ranks {
                 return last;
             }
             let ranked = Python::attach(|py| {
-                let seen = Py::new(py, Packet::new(py, packet, &classes, (u64::MAX, 0)))?;
+                let seen = Py::new(py, Packet::new(py, packet, &classes, NO_RUN))?;
                 let due = classes.due(packet);
                 let rank = match &rank {
                     Some(rank) => Rank::of(rank.call1(py, (&seen,))?.bind(py))?,
                     None => due.map_or(Rank::LAST, |due| Rank::Within(due.0 as i64, 0)),
                 };
                 let eligible = match &eligible {
-                    Some(eligible) => Nanos(eligible.call1(py, (&seen,))?.extract(py)?),
+                    Some(eligible) => {
+                        time(eligible.call1(py, (&seen,))?.bind(py), "`eligible` gives")?
+                    }
                     None => packet.arrival,
                 };
                 if eligible > Nanos::LIMIT {

@@ -1,7 +1,7 @@
 //! Figures over several seeds, with their confidence intervals.
 
 use laxity_plan::Plan;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::figures::{Figure, Figures, Format};
@@ -144,7 +144,7 @@ pub fn subject(class: &str, at: Option<&str>) -> String {
 }
 
 /// A figure of independent runs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Spread {
     /// How many runs have it.
     pub seeds: usize,

@@ -1,0 +1,80 @@
+//! What is asked of plans beside their proof: curves of recordings, limits, and what happens at the worst.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use laxity_api::sweep::Going;
+use laxity_api::{Effort, Opener, remarks};
+use laxity_plan::model::{Hops, Recording};
+use laxity_sim::source::{open_recording, open_recording_of};
+use pyo3::prelude::*;
+
+use crate::errors::of_question;
+use crate::plan::{Plan, json};
+use crate::study::attended;
+
+/// The arrival curves of a recording, or of the one that is the plan's only source: the JSON of `laxity fit`, the
+/// same for people, what else the recording held, and the plan with these curves.
+#[pyfunction]
+pub fn fit(
+    py: Python<'_>,
+    plan: &Plan,
+    recording: Option<PathBuf>,
+    sort: bool,
+    headroom: u32,
+) -> PyResult<(String, String, Vec<String>, Plan)> {
+    let opener = recording.map(|file| opened(file, sort));
+    let fitted = py.detach(|| laxity_api::fit::fit(&plan.plan, opener.as_deref(), headroom));
+    let fitted = fitted.map_err(|error| of_question(py, &error))?;
+    let written = fitted.into_plan(&plan.plan, &plan.text, &plan.name, &plan.folder);
+    let (text, _) = written.map_err(|error| of_question(py, &error))?;
+    let (name, folder) = (plan.name.clone(), plan.folder.clone());
+    let with = Plan::new(py, text, name, folder, plan.under.as_deref())?;
+    Ok((json(&fitted.classes(&plan.plan)), fitted.text(&plan.plan), remarks(&fitted.remarks), with))
+}
+
+/// What each part of a network could be: as `laxity check --limits` has it, and the same for people.
+#[pyfunction]
+pub fn limits(py: Python<'_>, plan: &Plan, heard: Option<Py<PyAny>>) -> PyResult<(String, String)> {
+    let done = AtomicUsize::new(0);
+    let found = attended(py, heard, |tell| {
+        laxity_api::limits(&plan.plan, &|runs| {
+            let done = 1 + done.fetch_add(1, Ordering::Relaxed);
+            let _: ControlFlow<()> = tell(Going { runs, done });
+        })
+    })?;
+    let limits = found.map_err(|error| of_question(py, &error))?;
+    Ok((json(&limits), limits.text()))
+}
+
+/// The longest delays that are found: as `laxity check --worst-case` has them, the same for people and as a page,
+/// and of each the packets as an arrivals CSV.
+#[pyfunction]
+pub fn worst_case(
+    py: Python<'_>,
+    plan: &Plan,
+    packets: u64,
+    seed: u64,
+    heard: Option<Py<PyAny>>,
+) -> PyResult<(String, String, String, Vec<String>)> {
+    let (plan, done) = (&plan.plan, AtomicUsize::new(0));
+    let found = attended(py, heard, |tell| {
+        laxity_api::worst_case(plan, Effort { packets, seed }, &|runs| {
+            let done = 1 + done.fetch_add(1, Ordering::Relaxed);
+            tell(Going { runs, done })
+        })
+    })?;
+    let worst = found.map_err(|error| of_question(py, &error))?;
+    let sent = worst.0.iter().map(|case| case.csv(plan)).collect();
+    Ok((json(&worst), worst.text(), worst.page(plan), sent))
+}
+
+/// Opens a recording in place of the plan's sources.
+pub(crate) fn opened(file: PathBuf, sort: bool) -> Box<Opener<'static>> {
+    let recording = Recording { file, path: Hops::default(), filter: None, sort };
+    Box::new(move |plan, source| match source {
+        None => open_recording(&recording, plan),
+        Some(source) => open_recording_of(source, &recording, plan),
+    })
+}

@@ -1,0 +1,33 @@
+//! Files of text.
+
+use std::path::Path;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use laxity_plan::file;
+use pyo3::prelude::*;
+
+use crate::errors::{LaxityError, of_plan};
+
+/// What messages call a file, and what stands in it. Ctrl-C is heard meanwhile: a pipe may have nobody who writes.
+pub fn text(py: Python<'_>, path: &Path) -> PyResult<(String, String)> {
+    let name = path.display().to_string();
+    let (tell, mut told) = mpsc::channel();
+    let (file, called) = (path.to_path_buf(), name.clone());
+    thread::spawn(move || tell.send(file::text(&file, &called)));
+    loop {
+        let read;
+        (told, read) = py.detach(move || {
+            let read = told.recv_timeout(Duration::from_millis(50));
+            (told, read)
+        });
+        match read {
+            Ok(text) => return Ok((name, text.map_err(|error| of_plan(py, &error))?)),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(LaxityError::new_err(format!("{name}: reading came to grief")));
+            }
+        }
+    }
+}

@@ -1,0 +1,278 @@
+"""What answers hold: the dictionaries of ``data``, as the command prints them with ``--json``. Times are nanoseconds, rates
+bits a second, sizes bytes."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+
+class Delays(TypedDict):
+    """How long packets took."""
+
+    min: int
+    mean: float
+    stddev: float
+    p50: int
+    p90: int
+    p99: int
+    p99_9: int
+    max: int
+
+
+class Windows(TypedDict):
+    """What was lost of consecutive packets, beside what may be."""
+
+    loss: str
+    streams: int
+    proved: bool
+    packets: int
+    lost: int
+    windows: int
+    violations: int
+    consecutive_windows: int
+    consecutive_violations: int
+    longest_run: int
+    deadline_misses: int
+
+
+class Tcp(TypedDict):
+    """What senders of TCP did."""
+
+    retransmitted: int
+    recoveries: int
+    timeouts: int
+    echoes: int
+    completed: int
+
+
+class _Measured(TypedDict):
+    name: str
+    sent: int
+    dropped: dict[str, int] | int
+    nonconforming: int
+    delay_ns: Delays | None
+    deadline_ns: int | None
+    deadline_misses: int
+    bound_ns: int | None
+    bound_misses: int
+
+
+class MeasuredClass(_Measured, total=False):
+    """What a class got; ``dropped`` is by reason on a link, and a number in a network, where delays are from end to end."""
+
+    arrived: int
+    queued: int
+    bytes_sent: int
+    throughput_bps: float
+    promised_max_ns: int | None
+    windows: Windows
+    parent: str
+    flows: int
+    goodput_bps: float
+    fairness: float | None
+    transit_ns: Delays | None
+    tcp: Tcp
+
+
+class Verdict(TypedDict):
+    """What came of the promises."""
+
+    kept: bool
+    held_to: str
+    admitted: bool | None
+    statement: str
+    promised: bool
+    broken: list[dict[str, Any]]
+
+
+class Interval(TypedDict):
+    """The interval that binds, or is broken: how much may be asked of it, and how much is."""
+
+    length_ns: int
+    capacity_bytes: int
+    demand_bytes: int
+
+
+class Slopes(TypedDict):
+    """A service curve of two pieces."""
+
+    m1_bps: int
+    d_ns: int
+    m2_bps: int
+
+
+class Streams(TypedDict):
+    """The streams of a class that may lose some of their packets."""
+
+    count: int
+    gap_ns: int | None
+    loss: str
+
+
+class Stretch(TypedDict):
+    """How long packets of a flow take from one start on."""
+
+    start: int
+    delays: list[int]
+
+
+_Flow = TypedDict("_Flow", {"class": "str"}, total=False)
+
+
+class _Proved(TypedDict):
+    deadline_ns: int | None
+    bound_ns: int | None
+    slack_ns: int | None
+
+
+class ProvedClass(_Proved, _Flow, total=False):
+    """What is proved of a class, or of a flow of one under time-driven priority, and what it could change to pass."""
+
+    name: str
+    unbounded: str
+    mends_sought: bool
+    shortest_deadline_ns: int | None
+    highest_rate_bps: int | None
+    link_share: Slopes
+    real_time: Slopes
+    upper_limit: Slopes
+    rate_bps: int
+    quantum_bytes: int
+    level: int
+    parent: str
+    largest_burst_bytes: int | None
+    streams: Streams
+    nodes: list[str]
+    packets: int
+    packet_bytes: int
+    stretches: list[Stretch]
+    shaping_ns: int
+    transit_ns: int
+    jitter_ns: int
+
+
+class Mend(TypedDict):
+    """The shortest deadline and the highest rate that others leave a class."""
+
+    shortest_deadline_ns: int | None
+    highest_rate_bps: int | None
+
+
+_Line = TypedDict(
+    "_Line",
+    {
+        "point": "list[str | None]",
+        "scheduler": "str",
+        "class": "str",
+        "figure": "str",
+        "seeds": "int",
+        "mean": "float",
+        "half_width": "float | None",
+        "p5": "float",
+        "p50": "float",
+        "p95": "float",
+    },
+)
+
+
+class Line(_Line, total=False):
+    """A figure of a class over the seeds of a combination of values, and ``at`` which output of a network."""
+
+    at: str
+
+
+class Below(TypedDict):
+    """What was tried below a value, and why it is not enough."""
+
+    value: str
+    why: list[str]
+
+
+class _Minimised(TypedDict):
+    key: str
+    range: list[str]
+    value: str
+    bound: str
+
+
+class Minimised(_Minimised, total=False):
+    """A key that was made small, and what ``bound`` it: ``admission``, ``measured`` or ``range``."""
+
+    below: Below
+
+
+class _Trial(TypedDict):
+    values: list[str]
+    numbers: list[float]
+    holds: bool
+    miss: float
+
+
+class Trial(_Trial, total=False):
+    """What was tried, and how far it is from what has to hold."""
+
+    refused: str
+    admitted: bool | None
+    statement: str | None
+    broken: list[int] | None
+    goals: list[dict[str, Any]]
+
+
+class Bucket(TypedDict):
+    """A token bucket."""
+
+    bucket_bytes: int
+    rate_bps: int
+
+
+class FittedClass(TypedDict):
+    """What a class sent in a recording, and its arrival curve."""
+
+    name: str
+    packets: int
+    bytes: int
+    mean_bps: float
+    packet_bytes: int | None
+    buckets: list[Bucket]
+
+
+class LoadLimit(TypedDict):
+    """How much of today's traffic, in percent, keeps everything, and what ``breaks`` with a percent more."""
+
+    percent: int
+    breaks: str | None
+
+
+class LinkLimit(TypedDict):
+    """The smallest rate of a link that keeps everything; ``None`` if none does."""
+
+    link: str
+    rate_bps: int
+    smallest_rate_bps: int | None
+
+
+ClassLimit = TypedDict(
+    "ClassLimit",
+    {
+        "class": "str",
+        "burst_bytes": "int",
+        "largest_burst_bytes": "int | None",
+        "deadline_ns": "int | None",
+        "shortest_deadline_ns": "int | None",
+        "end_to_end_ns": "int | None",
+        "shortest_end_to_end_ns": "int | None",
+    },
+)
+"""What a class could do with, everything else as it is."""
+
+_WorstCase = TypedDict(
+    "_WorstCase",
+    {"class": "str", "bound_ns": "int", "found_ns": "int", "arrival_ns": "int", "packets": "int"},
+)
+
+
+class WorstCase(_WorstCase, total=False):
+    """The longest delay of a class, in a network along the path over these ``nodes``, beside the one that is proved; the
+    packet arrived at ``arrival_ns``."""
+
+    nodes: list[str]
