@@ -58,6 +58,7 @@ impl Shell<'_> {
             None => '\n',
         };
         if let Some(doubt) = self.unread(&names, &asked, node) {
+            self.asked = Some(Rc::clone(&doubt));
             for name in names {
                 let value = Value { text: format!("${name}"), doubt: Some(Rc::clone(&doubt)) };
                 self.assign(&name, Variable::One(value), &node.span)?;

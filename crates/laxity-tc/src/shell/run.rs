@@ -43,6 +43,8 @@ pub struct Shell<'a> {
     pub files: Files,
     /// Variables that programs get, and functions, with `()` behind their names.
     pub exported: BTreeSet<String>,
+    /// What was last asked of a person.
+    pub asked: Option<Rc<Doubt>>,
     /// What is done at the end, by `trap … EXIT`.
     pub at_exit: Option<Value>,
     /// What is not done, by its line: the first of each.
@@ -98,6 +100,7 @@ impl<'a> Shell<'a> {
             commands: Vec::new(),
             files: Files::default(),
             exported: call.variables.keys().cloned().collect(),
+            asked: None,
             at_exit: None,
             skipped: BTreeMap::new(),
             readings: BTreeMap::new(),
@@ -155,7 +158,11 @@ impl<'a> Shell<'a> {
         self.expanded = self.expanded.saturating_add(bytes);
         if self.steps > MOST_STEPS {
             let message = format!("the script takes more than {MOST_STEPS} steps up to here");
-            return Err(Fault::at(span, message).help("give the commands without such a loop"));
+            let fault = Fault::at(span, message);
+            return Err(match &self.asked {
+                Some(doubt) => fault.help(doubt.advice()),
+                None => fault.help("give the commands without such a loop"),
+            });
         }
         if self.expanded > MOST_EXPANDED {
             let message = format!(

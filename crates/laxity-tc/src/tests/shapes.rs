@@ -133,3 +133,13 @@ fn what_carries_a_command_elsewhere_is_refused_with_its_place() {
         assert!(line == 2 && !help.is_empty(), "{script}: {line} {message} {help}");
     }
 }
+
+#[test]
+fn what_is_empty_or_asked_for_is_named() {
+    let (_, message, help) = refusal("tc qdisc add dev $IFB root handle 1: htb default 10\n");
+    assert!(message.contains("`$IFB`") && help.contains("--set IFB="), "{message} {help}");
+    let (_, message, help) = refusal("tc qdisc add dev \"$IFB\" root handle 1: htb\n");
+    assert!(message.contains("`$IFB`") && help.contains("--set IFB="), "{message} {help}");
+    let (_, _, help) = refusal("while true; do read X; [ \"$X\" -gt 0 ] && break; done\n");
+    assert!(help.contains("--set X="), "{help}");
+}
