@@ -192,6 +192,14 @@ impl Commands {
             return Err(Fault::at(&command.span(), "this command names no interface")
                 .help("add one such as `dev eth0`"));
         };
+        // A value that comes to nothing leaves the next keyword in its place.
+        let keyword = ["", "root", "parent", "handle", "ingress", "clsact", "classid", "protocol"];
+        if let Some(doubt) = &device.doubt
+            && keyword.contains(&device.text.as_str())
+        {
+            let message = format!("`dev` names no interface: {}", doubt.why);
+            return Err(Fault::at(&command.span(), message).help(doubt.help.clone()));
+        }
         if self.only.as_ref().is_some_and(|only| *only != device.text) {
             let text = format!("{} is about another interface", quoted(&command.words));
             self.notes.not_read(command.line, text);
@@ -249,7 +257,7 @@ impl Commands {
                 }
             }
             (Some(only), None) => {
-                let message = format!("the script has no {READ} set-up of {}", plain(only));
+                let message = format!("there is no {READ} set-up of {}", plain(only));
                 Fault::new(None, message).help(help)
             }
             (None, None) => Fault::new(None, format!("the script has no {READ} set-up")).help(help),

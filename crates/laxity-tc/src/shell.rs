@@ -6,19 +6,23 @@
 //! on it.
 
 mod arithmetic;
+mod array;
 mod builtins;
 mod call;
+mod carried;
 mod compound;
 mod control;
 mod decide;
 mod escapes;
 mod expand;
+mod files;
 mod options;
 mod output;
 mod parameters;
 mod parser;
 mod pattern;
 mod programs;
+mod reading;
 mod regex;
 mod run;
 mod simple;
@@ -27,6 +31,8 @@ mod syntax;
 mod tests_of;
 mod value;
 mod words;
+mod wrappers;
+mod xargs;
 
 use laxity_plan::error::Fault;
 
@@ -45,7 +51,7 @@ pub fn commands(
     notes: &mut Notes,
 ) -> Read<Vec<Command>> {
     let mut shell = run::Shell::new(text, name, call);
-    let done = shell.script(0..end);
+    let done = shell.whole(end);
     shell.report(notes);
     done?;
     if shell.asks.get() && !shell.commands.iter().any(Command::sets_up) {
@@ -56,12 +62,21 @@ pub fn commands(
     Ok(shell.commands)
 }
 
+/// The words of every command of tc that a script without arguments comes to.
+#[cfg(test)]
+pub fn issued(script: &str) -> Read<Vec<Vec<String>>> {
+    let call = Call { arguments: Some(Vec::new()), ..Call::default() };
+    let commands = commands(script, script.len(), "bash", &call, &mut Notes::default())?;
+    let words = |command: Command| command.words.into_iter().map(|word| word.text).collect();
+    Ok(commands.into_iter().map(words).collect())
+}
+
 /// What a script without arguments prints.
 #[cfg(test)]
 pub fn printed(script: &str) -> Read<String> {
     let call = Call { arguments: Some(Vec::new()), ..Call::default() };
     let mut shell = run::Shell::new(script, "sh", &call);
     shell.printed.push(value::Value::default());
-    shell.script(0..script.len())?;
+    shell.whole(script.len())?;
     Ok(shell.printed.pop().unwrap_or_default().text)
 }

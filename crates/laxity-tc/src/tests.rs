@@ -9,6 +9,7 @@ mod qfq;
 mod random;
 mod refused;
 mod scripts;
+mod shapes;
 mod shells;
 mod shown;
 

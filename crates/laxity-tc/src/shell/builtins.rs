@@ -1,7 +1,9 @@
 //! Commands of the shell itself (POSIX.1-2017, Shell Command Language, section 2.14, and bash).
 
+use std::ops::Range;
 use std::rc::Rc;
 
+use super::array::Array;
 use super::run::{Flow, Shell};
 use super::simple::Fields;
 use super::state::Arguments;
@@ -16,8 +18,8 @@ impl Shell<'_> {
         let Some(((name, _), rest)) = fields.split_first() else { return Ok(Some(Flow::Next)) };
         let last = std::mem::replace(&mut self.status, Status::SUCCESS);
         match name.text.as_str() {
-            ":" | "true" | "trap" | "ulimit" | "umask" | "wait" | "hash" | "cd" | "pushd"
-            | "popd" | "sleep" | "logger" | "shopt" | "alias" | "jobs" | "kill" | "renice" => {}
+            ":" | "true" | "ulimit" | "umask" | "wait" | "hash" | "cd" | "pushd" | "popd"
+            | "sleep" | "logger" | "shopt" | "alias" | "jobs" | "kill" | "renice" => {}
             "false" => self.status = Status::FAILURE,
             "echo" => self.echo(rest, node)?,
             "printf" => self.printf(rest, node)?,
@@ -28,11 +30,17 @@ impl Shell<'_> {
                 self.declare(&name.text, rest, node)?;
             }
             "unset" => {
-                for (word, _) in rest.iter().filter(|(word, _)| !word.text.starts_with('-')) {
-                    let is_function = rest.first().is_some_and(|(word, _)| word.text == "-f");
-                    match is_function {
-                        true => self.state.set_function(&word.text, None),
-                        false => {
+                let is_function = rest.first().is_some_and(|(word, _)| word.text == "-f");
+                let itself = rest.first().is_some_and(|(word, _)| word.text == "-n");
+                for (word, span) in rest.iter().filter(|(word, _)| !word.text.starts_with('-')) {
+                    let element = word.text.strip_suffix(']').and_then(|name| name.split_once('['));
+                    match (is_function, element) {
+                        (true, _) => self.state.set_function(&word.text, None),
+                        (false, Some((name, index))) => self.unset_element(name, index, span)?,
+                        (false, None) if itself => {
+                            self.state.set_itself(&word.text, None);
+                        }
+                        (false, None) => {
                             self.state.set_variable(&word.text, None);
                         }
                     }
@@ -64,7 +72,9 @@ impl Shell<'_> {
                 };
             }
             "." | "source" => return self.source(rest, node).map(Some),
+            "trap" => self.trap(rest),
             "read" => self.read(rest, node)?,
+            "mapfile" | "readarray" => self.mapfile(rest, node)?,
             "getopts" => self.getopts(rest, node)?,
             "type" | "which" => self.known_programs(rest, node)?,
             "command"
@@ -145,75 +155,79 @@ impl Shell<'_> {
         self.state.set_arguments(Arguments { known, shifted });
     }
 
-    /// `local`, `export` and the like: their assignments.
-    fn declare(&mut self, command: &str, rest: &Fields, node: &Node) -> Read<()> {
-        for (word, span) in rest.iter().filter(|(word, _)| !word.text.starts_with('-')) {
-            let length = name_length(&word.text);
-            let (name, after) = word.text.split_at(length);
-            let value = after.strip_prefix("+=").map(|value| (true, value));
-            let value = value.or_else(|| after.strip_prefix('=').map(|value| (false, value)));
-            let is_local = matches!(command, "local" | "declare" | "typeset");
-            if is_local && let Some(locals) = self.locals.last_mut() {
-                if !locals.iter().any(|(local, _)| local == name) {
-                    let before = self.state.variable(name).cloned();
-                    locals.push((name.to_string(), before));
-                }
-                if value.is_none() && command != "local" {
-                    self.state.set_variable(name, None);
-                }
-            }
-            if let Some((adds, value)) = value {
-                let mut all = if adds { self.value(name) } else { Value::default() };
-                all.push(&Value { text: value.to_string(), doubt: word.doubt.clone() });
-                self.assign(name, Variable::One(all), span)?;
-            }
-        }
-        self.step(&node.span, 0)
-    }
-
-    /// `read`: the next line, word by word.
-    fn read(&mut self, rest: &Fields, node: &Node) -> Read<()> {
-        let names = rest.iter().map(|(word, _)| word.text.clone());
-        let mut names: Vec<String> = names.filter(|name| !name.starts_with('-')).collect();
-        if names.is_empty() {
-            names.push("REPLY".into());
-        }
-        let unknown = match self.reading() {
-            None => Value::unknown("read", "").doubt,
-            Some(input) => input.unknown_because().cloned(),
-        };
-        if let Some(doubt) = unknown {
-            for name in names {
-                let text = format!("${name}");
-                let value = Value { text, doubt: Some(Rc::clone(&doubt)) };
-                self.assign(&name, Variable::One(value), &node.span)?;
-            }
-            self.status = Status::Unknown(doubt);
-            return Ok(());
-        }
-        let separators = match self.state.variable("IFS") {
-            Some(Variable::One(value)) => value.text.clone(),
-            _ => " \t\n".into(),
-        };
-        let line = self.reading().and_then(|input| input.line().map(str::to_string));
-        self.status = Status::of(line.is_some());
-        let line = line.unwrap_or_default();
-        let space = |c: char| separators.contains(c) && " \t\n".contains(c);
-        let mut left = line.trim_matches(space);
-        let count = names.len();
-        for (at, name) in names.into_iter().enumerate() {
-            let end = left.find(|c| separators.contains(c)).filter(|_| at + 1 < count);
-            let (word, after) = left.split_at(end.unwrap_or(left.len()));
-            let mut after = after.trim_start_matches(space);
-            if let Some(next) = after.chars().next()
-                && separators.contains(next)
-            {
-                after = after[next.len_utf8()..].trim_start_matches(space);
-            }
-            left = after;
-            self.assign(&name, Variable::One(Value::new(word)), &node.span)?;
+    fn unset_element(&mut self, name: &str, index: &str, span: &Range<usize>) -> Read<()> {
+        let key = self.key(name, &Value::new(index), span)?;
+        if let (Ok(key), Some(Variable::Many(mut values))) =
+            (key, self.state.variable(name).cloned())
+        {
+            values.remove(&key);
+            self.state.set_variable(name, Some(Variable::Many(values)));
         }
         Ok(())
+    }
+
+    /// `trap`: what is done at the end of the script; signals do not come.
+    fn trap(&mut self, rest: &Fields) {
+        let rest = match rest {
+            [(word, _), rest @ ..] if word.text == "--" => rest,
+            rest => rest,
+        };
+        if let [(text, _), signals @ ..] = rest
+            && signals.iter().any(|(word, _)| matches!(&word.text[..], "EXIT" | "0"))
+        {
+            self.at_exit = Some(text.clone()).filter(|text| text.text != "-");
+        }
+    }
+
+    /// `local`, `export` and the like: their assignments.
+    fn declare(&mut self, command: &str, rest: &Fields, node: &Node) -> Read<()> {
+        let options = rest.iter().filter_map(|(word, _)| word.text.strip_prefix('-'));
+        let options: String = options.collect();
+        let has = |letter| options.contains(letter);
+        let is_local = matches!(command, "local" | "declare" | "typeset") && !has('g');
+        for (word, span) in rest.iter().filter(|(word, _)| !word.text.starts_with(['-', '+'])) {
+            let length = name_length(&word.text);
+            let (name, after) = word.text.split_at(length);
+            if has('f') {
+                self.exported.insert(format!("{name}()"));
+                continue;
+            }
+            let value = after.strip_prefix("+=").map(|value| (true, value));
+            let value = value.or_else(|| after.strip_prefix('=').map(|value| (false, value)));
+            if is_local && let Some(locals) = self.locals.last_mut() {
+                if !locals.iter().any(|(local, _)| local == name) {
+                    let before = self.state.itself(name).cloned();
+                    locals.push((name.to_string(), before));
+                }
+                if value.is_none() {
+                    self.state.set_itself(name, None);
+                }
+            }
+            if command == "export" || has('x') {
+                self.exported.insert(name.to_string());
+            }
+            let is_array = matches!(self.state.variable(name), Some(Variable::Many(_)));
+            if has('A') && !is_array {
+                self.state.set_variable(name, Some(Variable::Many(Array::named())));
+            } else if has('a') && !is_array {
+                self.state.set_variable(name, Some(Variable::Many(Array::default())));
+            }
+            let Some((adds, value)) = value else { continue };
+            if has('n') {
+                self.state.set_itself(name, Some(Variable::Refers(value.to_string())));
+                continue;
+            }
+            let mut all = if adds { self.value(name) } else { Value::default() };
+            all.push(&Value { text: value.to_string(), doubt: word.doubt.clone() });
+            if has('i') {
+                all.text = match self.arithmetic(&all, span)? {
+                    Ok(number) => number.to_string(),
+                    Err(_) => all.text,
+                };
+            }
+            self.assign(name, Variable::One(all), span)?;
+        }
+        self.step(&node.span, 0)
     }
 
     /// `type`, `which` and `command -v`: functions are known, and programs are taken to be there.
@@ -232,7 +246,7 @@ impl Shell<'_> {
     }
 
     /// Prints into what is read by someone.
-    pub fn print(&mut self, value: &Value, span: &std::ops::Range<usize>) -> Read<()> {
+    pub fn print(&mut self, value: &Value, span: &Range<usize>) -> Read<()> {
         self.step(span, value.text.len())?;
         if let Some(printed) = self.printed.last_mut() {
             printed.push(value);

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use laxity_plan::error::Fault;
 
 use super::parser::{DEEPEST, Parser};
-use super::syntax::{Kind, List, TestWord};
+use super::syntax::{Branch, Kind, List, TestWord, Then};
 use crate::error::Read;
 
 impl Parser<'_> {
@@ -139,9 +139,11 @@ impl Parser<'_> {
             self.expect(")", "case", start)?;
             let body = self.list()?;
             self.newlines()?;
-            let ends = [";;&", ";;", ";&"].into_iter().any(|sign| self.eat(sign));
-            ways.push((patterns, body));
-            if !ends {
+            let signs = [(";;&", Then::NextMatch), (";;", Then::Ends), (";&", Then::NextBody)];
+            let end = signs.into_iter().find(|(sign, _)| self.eat(sign));
+            let then = end.map_or(Then::Ends, |(_, then)| then);
+            ways.push(Branch { patterns, body, then });
+            if end.is_none() {
                 self.newlines()?;
                 break;
             }

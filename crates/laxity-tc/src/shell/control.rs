@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::pattern::Pattern;
 use super::run::{Flow, Shell, Way, undecided};
-use super::syntax::{List, RawWord, Text};
+use super::syntax::{Branch, List, RawWord, Text, Then};
 use super::value::{Status, Value, Variable};
 use crate::error::Read;
 
@@ -30,31 +30,46 @@ impl Shell<'_> {
         }
     }
 
-    pub fn case(&mut self, word: &RawWord, ways: &[(Vec<RawWord>, List)]) -> Read<Flow> {
+    pub fn case(&mut self, word: &RawWord, ways: &[Branch]) -> Read<Flow> {
         let value = self.text(&word.parts, &word.span)?;
         self.status = Status::SUCCESS;
         if let Some(doubt) = value.unknown_because().cloned() {
-            let is_all = |(patterns, _): &(Vec<RawWord>, List)| {
-                patterns.iter().any(|pattern| pattern.plain() == Some("*"))
-            };
-            let mut all: Vec<Way> = ways.iter().map(|(_, body)| Way::List(body)).collect();
+            if ways.iter().any(|way| way.then != Then::Ends) {
+                return Err(undecided(&word.span, &doubt));
+            }
+            let is_all =
+                |way: &Branch| way.patterns.iter().any(|pattern| pattern.plain() == Some("*"));
+            let mut all: Vec<Way> = ways.iter().map(|way| Way::List(&way.body)).collect();
             if !ways.iter().any(is_all) {
                 all.push(Way::Status(Status::SUCCESS));
             }
             return self.either(&doubt, &all);
         }
         let chars: Vec<char> = value.text.chars().collect();
-        for (patterns, body) in ways {
-            for raw in patterns {
-                let pattern = self.pattern(&raw.parts, &raw.span)?;
-                let matcher = Pattern::new(&pattern.text);
-                self.work(&raw.span, matcher.work(chars.len()))?;
-                if matcher.matches(&chars) {
-                    return self.list(body);
-                }
+        let mut falls = false;
+        for way in ways {
+            if !falls && !self.matches_any(&way.patterns, &chars)? {
+                continue;
             }
+            let flow = self.list(&way.body)?;
+            if flow != Flow::Next || way.then == Then::Ends {
+                return Ok(flow);
+            }
+            falls = way.then == Then::NextBody;
         }
         Ok(Flow::Next)
+    }
+
+    fn matches_any(&mut self, patterns: &[RawWord], chars: &[char]) -> Read<bool> {
+        for raw in patterns {
+            let pattern = self.pattern(&raw.parts, &raw.span)?;
+            let matcher = Pattern::new(&pattern.text);
+            self.work(&raw.span, matcher.work(chars.len()))?;
+            if matcher.matches(chars) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     pub fn for_each(

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::files::Files;
 use super::run::{Flow, Shell, Way, undecided};
 use super::state::{Arguments, Name};
 use super::value::{Status, Value, Variable};
@@ -17,6 +18,7 @@ struct Outcome {
     commands: Vec<Command>,
     printed: Option<Value>,
     read: Vec<usize>,
+    files: Files,
 }
 
 /// What commands set up, word by word.
@@ -77,6 +79,7 @@ impl Shell<'_> {
         let mark = self.state.mark();
         let commands = self.commands.len();
         let status = self.status.clone();
+        let files = self.files.clone();
         let printed = self.printed.last().cloned();
         let inputs: Vec<usize> = self.inputs.iter().map(|input| input.at).collect();
         let flow = match way {
@@ -103,6 +106,7 @@ impl Shell<'_> {
             commands: self.commands.split_off(commands),
             printed: after,
             read,
+            files: std::mem::replace(&mut self.files, files),
         })
     }
 
@@ -123,7 +127,7 @@ impl Shell<'_> {
                 }
                 Name::Function(_) => continue,
             };
-            let before = self.state.variable(&name).cloned();
+            let before = self.state.itself(&name).cloned();
             let key = Name::Variable(name.clone());
             let after =
                 |outcome: &Outcome| outcome.changed.get(&key).cloned().unwrap_or(before.clone());
@@ -143,7 +147,7 @@ impl Shell<'_> {
                     Some(Variable::One(Value { text, doubt: Some(Rc::new(doubt)) }))
                 }
             };
-            self.state.set_variable(&name, value);
+            self.state.set_itself(&name, value);
         }
         let same = outcomes.iter().all(|outcome| outcome.printed == first.printed);
         if let (Some(last), Some(after)) = (self.printed.last_mut(), &first.printed) {
@@ -152,6 +156,8 @@ impl Shell<'_> {
                 last.doubts(Some(doubt));
             }
         }
+        let different = outcomes.iter().map(|outcome| &outcome.files);
+        self.files = Files::merged(different, doubt);
         for (input, at) in self.inputs.iter_mut().zip(&first.read) {
             input.at = *at;
         }

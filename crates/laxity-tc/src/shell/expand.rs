@@ -119,6 +119,12 @@ impl Shell<'_> {
                 pieces.push(text(value, *quoted));
                 self.charge(&pieces[pieces.len() - 1..], span)?;
             }
+            Part::Process { list, span } => {
+                let printed = self.output(list, span)?;
+                let name = self.files.unnamed("/dev/fd/");
+                self.files.write(&name, printed);
+                pieces.push(text(Value::new(name), true));
+            }
             Part::Arithmetic { text: inside, quoted, span } => {
                 let expression = self.text(inside, span)?;
                 let value = match self.arithmetic(&expression, span)? {

@@ -10,6 +10,7 @@ use super::pattern::Pattern;
 use super::run::Shell;
 use super::syntax::{Operation, Parameter, Text};
 use super::value::{Status, Value, Variable};
+use crate::command::Doubt;
 use crate::error::{Read, plain};
 
 impl Shell<'_> {
@@ -44,7 +45,10 @@ impl Shell<'_> {
                 Some(known) => Value::new(known.len().to_string()),
                 None => Value::unknown("$#", CALLED),
             }),
-            "0" => own(self.name),
+            "0" => match self.state.variable("0") {
+                Some(Variable::One(value)) => Some(value.clone()),
+                _ => own(self.name),
+            },
             // tc needs it.
             "UID" | "EUID" => own("0"),
             _ if name.bytes().all(|byte| byte.is_ascii_digit()) => {
@@ -58,7 +62,8 @@ impl Shell<'_> {
             }
             _ => match self.state.variable(name)? {
                 Variable::One(value) => Some(value.clone()),
-                Variable::Many(values) => values.first().cloned(),
+                Variable::Many(values) => values.get("0").cloned(),
+                Variable::Refers(_) => None,
             },
         }
     }
@@ -80,6 +85,15 @@ impl Shell<'_> {
             self.all(values, all == "*", quoted, pieces);
             return Ok(());
         }
+        if matches!(parameter.operation, Operation::Keys) {
+            let keys = match self.state.variable(&parameter.name) {
+                Some(Variable::Many(values)) => values.keys().map(Value::new).collect(),
+                Some(Variable::One(_)) => vec![Value::new("0")],
+                _ => Vec::new(),
+            };
+            self.all(Ok(keys), all == "*", quoted, pieces);
+            return Ok(());
+        }
         let value = match (&parameter.operation, &index) {
             (Operation::Length, _) if matches!(all, "@" | "*") => {
                 Some(match self.several(parameter, index.is_some()) {
@@ -98,13 +112,18 @@ impl Shell<'_> {
         };
         let name = &parameter.name;
         let pushed = match &parameter.operation {
-            Operation::Value => value.unwrap_or_else(|| self.value(name)),
+            Operation::Value | Operation::Keys => value.unwrap_or_else(|| self.value(name)),
             Operation::Length if matches!(all, "@" | "*") => value.unwrap_or_default(),
             Operation::Length => {
                 let value = value.unwrap_or_else(|| self.value(name));
                 self.mapped(value, span, |text| text.chars().count().to_string())
             }
             Operation::Indirect => {
+                if let Some(Variable::Refers(other)) = self.state.itself(name) {
+                    let value = Value::new(other.clone());
+                    pieces.push(Piece::Text { value, splits: !quoted, is_pattern: !quoted });
+                    return Ok(());
+                }
                 let inner = value.unwrap_or_else(|| self.value(name));
                 match inner.unknown_because() {
                     Some(_) => inner,
@@ -149,7 +168,8 @@ impl Shell<'_> {
             return Ok(match self.state.variable(&parameter.name) {
                 None => Vec::new(),
                 Some(Variable::One(value)) => vec![value.clone()],
-                Some(Variable::Many(values)) => values.clone(),
+                Some(Variable::Many(values)) => values.values().cloned().collect(),
+                Some(Variable::Refers(_)) => Vec::new(),
             });
         }
         match &self.state.arguments().known {
@@ -190,17 +210,40 @@ impl Shell<'_> {
     }
 
     fn element(&mut self, name: &str, index: &Value, span: &Range<usize>) -> Read<Option<Value>> {
-        let at = match self.arithmetic(index, span)? {
+        let key = match self.key(name, index, span)? {
+            Ok(key) => key,
             Err(doubt) => {
                 return Ok(Some(Value { text: plain(self.written(span)), doubt: Some(doubt) }));
             }
-            Ok(at) => usize::try_from(at).unwrap_or(usize::MAX),
         };
         Ok(match self.state.variable(name) {
-            Some(Variable::One(value)) if at == 0 => Some(value.clone()),
-            Some(Variable::Many(values)) => values.get(at).cloned(),
+            Some(Variable::One(value)) if key == "0" => Some(value.clone()),
+            Some(Variable::Many(values)) => values.get(&key).cloned(),
             _ => None,
         })
+    }
+
+    /// The name or number of an element of an array; why it is not known.
+    pub fn key(
+        &mut self,
+        array: &str,
+        index: &Value,
+        span: &Range<usize>,
+    ) -> Read<Result<String, Rc<Doubt>>> {
+        if let Some(doubt) = index.unknown_because() {
+            return Ok(Err(Rc::clone(doubt)));
+        }
+        let (mut named, mut length) = (false, 0);
+        if let Some(Variable::Many(values)) = self.state.variable(array) {
+            (named, length) = (values.named, values.next());
+        }
+        if named {
+            return Ok(Ok(index.text.clone()));
+        }
+        Ok(self.arithmetic(index, span)?.map(|at| match at < 0 {
+            true => at.saturating_add(length as i64).to_string(),
+            false => at.to_string(),
+        }))
     }
 
     /// A value of which another one is made; not known if that is not.

@@ -197,7 +197,7 @@ impl<'a> Parser<'a> {
             loop {
                 parser.newlines()?;
                 let rest = parser.rest();
-                if rest.is_empty() || rest.starts_with(')') || rest.starts_with(";;") {
+                if rest.is_empty() || [")", ";;", ";&"].iter().any(|end| rest.starts_with(end)) {
                     return Ok(list);
                 }
                 let closing = ["then", "elif", "else", "fi", "do", "done", "esac", "}"];
@@ -206,7 +206,8 @@ impl<'a> Parser<'a> {
                 }
                 list.push(parser.and_or()?);
                 parser.blanks();
-                if !parser.rest().starts_with(";;") && !parser.eat(";") && !parser.eat("&") {
+                let ends = [";;", ";&"].iter().any(|end| parser.rest().starts_with(end));
+                if !ends && !parser.eat(";") && !parser.eat("&") {
                     match parser.peek() {
                         None | Some('\n' | ')' | ';') => {}
                         _ if closing.contains(&parser.keyword()) => {}
@@ -300,6 +301,7 @@ impl<'a> Parser<'a> {
                 self.newlines()?
             }
             match self.peek() {
+                Some('<') if self.rest().starts_with("<(") => words.push(self.word()?),
                 None | Some('\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')') => return Ok(words),
                 Some(_) => words.push(self.word()?),
             }
@@ -319,6 +321,7 @@ impl<'a> Parser<'a> {
     fn simple(&mut self) -> Read<Node> {
         let start = self.at;
         let (mut assignments, mut words, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
+        let mut arrays = Vec::new();
         loop {
             self.blanks();
             if let Some(redirect) = self.redirect()? {
@@ -354,7 +357,12 @@ impl<'a> Parser<'a> {
             match words.is_empty() || declares() {
                 true => match self.assignment()? {
                     Some(assignment) if words.is_empty() => assignments.push(assignment),
-                    Some(assignment) => words.push(declared(assignment, self.span(begins))),
+                    Some(assignment) => {
+                        words.push(declared(&assignment, self.span(begins)));
+                        if let Assigned::Array(_) = assignment.value {
+                            arrays.push(assignment);
+                        }
+                    }
                     None => words.push(self.word()?),
                 },
                 false => words.push(self.word()?),
@@ -366,7 +374,7 @@ impl<'a> Parser<'a> {
         }
         let end = self.text[..self.at].trim_end_matches([' ', '\t', '\r']).len().max(start);
         let span = self.within.clone().unwrap_or(start..end);
-        Ok(Node { kind: Kind::Simple(assignments, words), redirects, span })
+        Ok(Node { kind: Kind::Simple(assignments, words, arrays), redirects, span })
     }
 
     /// `NAME=value`, `NAME+=value`, `NAME[index]=value`, `NAME=(…)`.
@@ -425,13 +433,15 @@ impl<'a> Parser<'a> {
             return Ok(None);
         };
         if digits > 0 && sign.starts_with('&')
-            || sign == "<" && self.text[self.at..].starts_with("<(")
+            || sign == "<" && digits == 0 && self.rest().starts_with("<(")
         {
             return Ok(None);
         }
         self.at += digits + sign.len();
         self.blanks();
-        if matches!(self.peek(), None | Some('\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')')) {
+        let names =
+            !matches!(self.peek(), None | Some('\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')'));
+        if !names && !self.rest().starts_with("<(") {
             let span = self.span(start);
             return Err(Fault::at(
                 &span,
@@ -451,27 +461,25 @@ impl<'a> Parser<'a> {
         let kind = match sign {
             "<<<" => Redirection::HereWord(word),
             "<" | "<>" | "<&" => Redirection::In(word),
-            _ => Redirection::Out,
+            ">&" | "&>" if word.plain() == Some("-") => Redirection::Like(2),
+            ">&" => match word.plain().and_then(|word| word.parse().ok()) {
+                Some(fd) => Redirection::Like(fd),
+                None => Redirection::Out { adds: false, word },
+            },
+            _ => Redirection::Out { adds: sign.ends_with(">>"), word },
         };
         Ok(Some(Redirect { fd, kind }))
     }
 }
 
-/// An assignment after `local` and the like, as a word of this command.
-fn declared(assignment: Assignment, span: Range<usize>) -> RawWord {
+/// An assignment after `local` and the like, as a word of this command; of an array the name.
+fn declared(assignment: &Assignment, span: Range<usize>) -> RawWord {
     use super::syntax::Part;
+    let Assigned::Word(word) = &assignment.value else {
+        return RawWord { parts: vec![Part::Text(assignment.name.clone())], span };
+    };
     let sign = if assignment.adds { "+=" } else { "=" };
     let mut parts = vec![Part::Text(format!("{}{sign}", assignment.name))];
-    match assignment.value {
-        Assigned::Word(word) => parts.extend(word.parts),
-        Assigned::Array(words) => {
-            for (at, word) in words.into_iter().enumerate() {
-                if at > 0 {
-                    parts.push(Part::Quoted(" ".into()));
-                }
-                parts.extend(word.parts);
-            }
-        }
-    }
+    parts.extend(word.parts.iter().cloned());
     RawWord { parts, span }
 }

@@ -1,6 +1,7 @@
 //! Programs whose output follows from what they are given: `expr`, `seq`, `cat`, `cut`, `tr`, `head`,
 //! `tail`, `wc`, `grep`, `basename`, `dirname`, `id`.
 
+use super::escapes::escapes;
 use super::regex;
 use super::run::Shell;
 use super::simple::Fields;
@@ -12,7 +13,24 @@ impl Shell<'_> {
     /// Carries one of them out; `false` if it is another program, or is used in another way.
     pub fn program(&mut self, name: &str, fields: &Fields, node: &Node) -> Read<bool> {
         let words: Vec<Value> = fields[1..].iter().map(|(word, _)| word.clone()).collect();
-        let reads = ["cat", "cut", "tr", "head", "tail", "wc", "grep"].contains(&name);
+        let done = match name {
+            "mktemp" => {
+                let folder = words.iter().any(|word| word.text == "-d");
+                let name = self.files.unnamed(if folder { "/tmp/folder." } else { "/tmp/file." });
+                self.print(&Value::new(format!("{name}\n")), &node.span)?;
+                true
+            }
+            "rm" | "unlink" => {
+                let files = words.iter().filter(|word| !word.text.starts_with('-'));
+                files.filter(|file| self.files.remove(&file.text)).count() > 0
+            }
+            _ => false,
+        };
+        if done {
+            self.status = Status::SUCCESS;
+            return Ok(true);
+        }
+        let reads = ["cat", "tee", "cut", "tr", "head", "tail", "wc", "grep"].contains(&name);
         let computes = ["expr", "seq", "basename", "dirname", "id", "whoami"].contains(&name);
         if !reads && !computes {
             return Ok(false);
@@ -23,6 +41,15 @@ impl Shell<'_> {
             match self.read_all(name, &words) {
                 Some(value) => input = value,
                 None => return Ok(false),
+            }
+        }
+        if name == "tee" {
+            let adds = words.iter().any(|word| word.text == "-a");
+            for file in words.iter().filter(|word| !word.text.starts_with('-')) {
+                let before = self.files.read(&file.text).filter(|_| adds).cloned();
+                let mut all = before.unwrap_or_default();
+                all.push(&input);
+                self.files.write(&file.text, all);
             }
         }
         if let Some(doubt) = unknown.or(input.unknown_because().cloned()) {
@@ -54,7 +81,7 @@ impl Shell<'_> {
             "id" if texts == ["-u"] => ("0\n".into(), Status::SUCCESS),
             "whoami" => ("root\n".into(), Status::SUCCESS),
             "basename" | "dirname" => (path(name, &texts), Status::SUCCESS),
-            "cat" => (input.text.clone(), Status::SUCCESS),
+            "cat" | "tee" => (input.text.clone(), Status::SUCCESS),
             "grep" => match grep(&texts, &input.text) {
                 Some((text, found)) => (text, Status::of(found)),
                 None => return Ok(false),
@@ -73,7 +100,10 @@ impl Shell<'_> {
     /// All that is left to read; `None` if a file is named that is not there.
     fn read_all(&mut self, name: &str, words: &[Value]) -> Option<Value> {
         let files: Vec<&Value> = match name {
-            "cat" => words.iter().filter(|word| !word.text.starts_with('-')).collect(),
+            "cat" => words
+                .iter()
+                .filter(|word| word.text == "-" || !word.text.starts_with('-'))
+                .collect(),
             _ => Vec::new(),
         };
         if files.is_empty() {
@@ -81,8 +111,8 @@ impl Shell<'_> {
         }
         let mut all = Value::default();
         for file in files {
-            let part = self.file(&file.text)?;
-            all.push(&Value::new(&self.text[part]));
+            let part = if file.text == "-" { self.reading()?.rest() } else { self.contents(file)? };
+            all.push(&part);
         }
         Some(all)
     }
@@ -257,8 +287,8 @@ fn filtered(name: &str, words: &[&str], input: &str) -> Option<String> {
             ["-w"] => Some(format!("{}\n", input.split_whitespace().count())),
             _ => None,
         },
-        "tr" => match words {
-            ["-d", signs] if plain_signs(signs) => {
+        "tr" => match words.iter().map(|word| escapes(word).0).collect::<Vec<_>>().as_slice() {
+            [option, signs] if option == "-d" && plain_signs(signs) => {
                 Some(input.chars().filter(|c| !signs.contains(*c)).collect())
             }
             [from, to] if plain_signs(from) && plain_signs(to) && !to.is_empty() => {

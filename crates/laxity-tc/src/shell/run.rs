@@ -1,13 +1,14 @@
 //! Commands carried out one after the other (POSIX.1-2017, Shell Command Language, section 2.9).
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
 use super::call::Call;
+use super::files::Files;
 use super::parser::{Parsed, Parser};
 use super::state::{Arguments, Input, State};
 use super::syntax::{AndOr, Kind, List, Node, Pipeline, Redirection};
@@ -38,6 +39,14 @@ pub struct Shell<'a> {
     pub inputs: Vec<Input>,
     pub parsed: Parsed,
     pub commands: Vec<Command>,
+    /// What the script wrote.
+    pub files: Files,
+    /// Variables that programs get, and functions, with `()` behind their names.
+    pub exported: BTreeSet<String>,
+    /// What was last asked of a person.
+    pub asked: Option<Rc<Doubt>>,
+    /// What is done at the end, by `trap … EXIT`.
+    pub at_exit: Option<Value>,
     /// What is not done, by its line: the first of each.
     pub skipped: BTreeMap<usize, String>,
     pub readings: BTreeMap<usize, String>,
@@ -89,6 +98,10 @@ impl<'a> Shell<'a> {
             inputs: Vec::new(),
             parsed: Parsed::default(),
             commands: Vec::new(),
+            files: Files::default(),
+            exported: call.variables.keys().cloned().collect(),
+            asked: None,
+            at_exit: None,
             skipped: BTreeMap::new(),
             readings: BTreeMap::new(),
             locals: Vec::new(),
@@ -108,6 +121,15 @@ impl<'a> Shell<'a> {
     pub fn script(&mut self, part: Range<usize>) -> Read<Flow> {
         let list = Parser::new(self.text, part, None, &mut self.parsed).all()?;
         self.list(&list)
+    }
+
+    /// Carries out the script, which ends there, and what it leaves for its end.
+    pub fn whole(&mut self, end: usize) -> Read<()> {
+        self.script(0..end)?;
+        if let Some(last) = self.at_exit.take().filter(|text| text.unknown_because().is_none()) {
+            self.evaluate(&last.text, &(0..end.min(1)))?;
+        }
+        Ok(())
     }
 
     /// Notes what was not carried out, and what was not given.
@@ -136,7 +158,11 @@ impl<'a> Shell<'a> {
         self.expanded = self.expanded.saturating_add(bytes);
         if self.steps > MOST_STEPS {
             let message = format!("the script takes more than {MOST_STEPS} steps up to here");
-            return Err(Fault::at(span, message).help("give the commands without such a loop"));
+            let fault = Fault::at(span, message);
+            return Err(match &self.asked {
+                Some(doubt) => fault.help(doubt.advice()),
+                None => fault.help("give the commands without such a loop"),
+            });
         }
         if self.expanded > MOST_EXPANDED {
             let message = format!(
@@ -272,13 +298,19 @@ impl<'a> Shell<'a> {
         flow.map(|_| Flow::Next)
     }
 
-    /// What commands print.
-    pub fn substitute(&mut self, list: &List, span: &Range<usize>) -> Read<Value> {
+    /// All that commands print.
+    pub fn output(&mut self, list: &List, span: &Range<usize>) -> Read<Value> {
         self.printed.push(Value::default());
-        self.substituted += 1;
         let done = self.deeper(span, |shell| shell.apart(|shell| shell.list(list)));
-        let mut value = self.printed.pop().unwrap_or_default();
+        let value = self.printed.pop().unwrap_or_default();
         done?;
+        Ok(value)
+    }
+
+    /// What commands print, without the last ends of lines.
+    pub fn substitute(&mut self, list: &List, span: &Range<usize>) -> Read<Value> {
+        self.substituted += 1;
+        let mut value = self.output(list, span)?;
         let length = value.text.trim_end_matches('\n').len();
         value.text.truncate(length);
         if value.unknown_because().is_some() {
@@ -290,12 +322,20 @@ impl<'a> Shell<'a> {
     pub fn node(&mut self, node: &Node) -> Read<Flow> {
         self.step(&node.span, 0)?;
         let (inputs, printed) = (self.inputs.len(), self.printed.len());
+        let mut written = Vec::new();
         for redirect in &node.redirects {
             match &redirect.kind {
-                Redirection::Out if redirect.fd.is_none_or(|fd| fd == 1) => {
-                    self.printed.push(Value::default());
+                Redirection::Out { adds, word } if redirect.fd.is_none_or(|fd| fd == 1) => {
+                    let file = self.text(&word.parts, &word.span)?;
+                    let before = self.files.read(&file.text).filter(|_| *adds).cloned();
+                    self.printed.push(before.unwrap_or_default());
+                    written.push(Some(file.text));
                 }
-                Redirection::Out => {}
+                Redirection::Like(fd) if *fd != 1 && redirect.fd.is_none_or(|fd| fd == 1) => {
+                    self.printed.push(Value::default());
+                    written.push(None);
+                }
+                Redirection::Out { .. } | Redirection::Like(_) => {}
                 kind => {
                     let input = self.input(kind, &node.span)?;
                     self.inputs.push(input);
@@ -304,7 +344,11 @@ impl<'a> Shell<'a> {
         }
         let flow = self.deeper(&node.span, |shell| shell.kind(node));
         self.inputs.truncate(inputs);
-        self.printed.truncate(printed);
+        for (file, value) in written.into_iter().zip(self.printed.drain(printed..)) {
+            if let Some(file) = file {
+                self.files.write(&file, value);
+            }
+        }
         flow
     }
 
@@ -322,9 +366,9 @@ impl<'a> Shell<'a> {
             }
             Redirection::In(word) => {
                 let file = self.text(&word.parts, &word.span)?;
-                let known = file.unknown_because().is_none();
-                let value = match known.then(|| self.file(&file.text)).flatten() {
-                    Some(part) => Value::new(&self.text[part]),
+                let value = match self.contents(&file) {
+                    Some(value) => value,
+                    None if file.text == "/dev/null" => Value::default(),
                     None => Value::unknown(
                         self.written(span),
                         format!("give the file `{}` with --source", plain(&file.text)),
@@ -332,7 +376,7 @@ impl<'a> Shell<'a> {
                 };
                 Input { value, at: 0, span: None }
             }
-            Redirection::Out => Input::default(),
+            Redirection::Out { .. } | Redirection::Like(_) => Input::default(),
         })
     }
 
@@ -345,7 +389,14 @@ impl<'a> Shell<'a> {
 
     fn kind(&mut self, node: &Node) -> Read<Flow> {
         match &node.kind {
-            Kind::Simple(assignments, words) => self.simple(assignments, words, node),
+            Kind::Simple(assignments, words, arrays) => {
+                let flow = self.simple(assignments, words, node)?;
+                for array in arrays {
+                    let value = self.assigned(array)?;
+                    self.assign(&array.name, value, &node.span)?;
+                }
+                Ok(flow)
+            }
             Kind::Group(list) => self.list(list),
             Kind::Subshell(list) => self.apart(|shell| shell.list(list)),
             Kind::Function(name, body) => {
@@ -379,7 +430,8 @@ impl<'a> Shell<'a> {
     pub fn assign(&mut self, name: &str, value: Variable, span: &Range<usize>) -> Read<()> {
         let length = match &value {
             Variable::One(value) => value.text.len(),
-            Variable::Many(values) => values.iter().map(|value| value.text.len() + 1).sum(),
+            Variable::Many(values) => values.values().map(|value| value.text.len() + 1).sum(),
+            Variable::Refers(name) => name.len(),
         };
         self.step(span, length)?;
         let value = match (&value, self.call.variables.get(name)) {

@@ -5,19 +5,23 @@ use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
+use super::array::{Array, MOST_NAMED};
+use super::carried::mentions_tc;
 use super::parser::Parser;
 use super::run::{Flow, Shell};
 use super::state::{Arguments, Input};
-use super::syntax::{Assigned, Assignment, Node, RawWord};
+use super::syntax::{Assigned, Assignment, Node, Part, RawWord, Text};
 use super::value::{Status, Value, Variable};
-use crate::command::{Command, Word};
+use crate::command::{Command, Doubt, Word};
 use crate::error::{Read, plain};
 
 /// The most commands of `tc` that a script comes to.
 const MOST_COMMANDS: usize = 100_000;
-/// Words that stand before a command, some of them with options.
-const BEFORE: [&str; 9] =
-    ["sudo", "doas", "exec", "command", "nohup", "nice", "env", "builtin", "busybox"];
+/// The most elements of an array with numbers.
+const MOST_NUMBERED: usize = 10_000;
+/// Programs that only tell what they are given.
+const TELLING: [&str; 8] =
+    ["logger", "mail", "dialog", "whiptail", "notify-send", "wall", "figlet", "man"];
 
 /// The words of a command as it is carried out.
 pub type Fields = [(Value, Range<usize>)];
@@ -36,7 +40,8 @@ impl Shell<'_> {
             let value = self.assigned(assignment)?;
             if !fields.is_empty() {
                 let name = assignment.name.clone();
-                before.push((name, self.state.variable(&assignment.name).cloned()));
+                let fresh = self.exported.insert(name.clone());
+                before.push((name, self.state.itself(&assignment.name).cloned(), fresh));
             }
             self.assign(&assignment.name, value, &node.span)?;
         }
@@ -48,13 +53,16 @@ impl Shell<'_> {
             return Ok(Flow::Next);
         }
         let flow = self.command(&fields, node)?;
-        for (name, value) in before.into_iter().rev() {
-            self.state.set_variable(&name, value);
+        for (name, value, fresh) in before.into_iter().rev() {
+            self.state.set_itself(&name, value);
+            if fresh {
+                self.exported.remove(&name);
+            }
         }
         Ok(flow)
     }
 
-    fn assigned(&mut self, assignment: &Assignment) -> Read<Variable> {
+    pub fn assigned(&mut self, assignment: &Assignment) -> Read<Variable> {
         let Assignment { name, index, adds, value } = assignment;
         let before = self.state.variable(name).cloned();
         let value = match value {
@@ -63,45 +71,91 @@ impl Shell<'_> {
                 if let (true, None) = (*adds, index) {
                     let mut all = match &before {
                         Some(Variable::One(before)) => before.clone(),
-                        Some(Variable::Many(_)) | None => Value::default(),
+                        _ => Value::default(),
                     };
                     all.push(&value);
                     value = all;
                 }
-                let Some(index) = index else { return Ok(Variable::One(value)) };
-                let at = self.text(index, &word.span)?;
-                let at = self.arithmetic(&at, &word.span)?.unwrap_or(i64::MAX);
-                let mut values = match before {
-                    Some(Variable::Many(values)) => values,
-                    Some(Variable::One(value)) => vec![value],
-                    None => Vec::new(),
+                let Some(index) = index else {
+                    return Ok(match before {
+                        Some(Variable::Many(mut values)) if !*adds => {
+                            values.set("0", value);
+                            Variable::Many(values)
+                        }
+                        _ => Variable::One(value),
+                    });
                 };
-                let at = usize::try_from(at).ok().filter(|at| *at < 10_000).ok_or_else(|| {
-                    Fault::at(&word.span, "this is no index of an array that can be read")
-                        .help("indices are whole numbers below 10000")
-                })?;
-                self.step(&word.span, at)?;
-                if values.len() <= at {
-                    values.resize(at + 1, Value::default());
-                }
-                values[at] = value;
+                let at = self.text(index, &word.span)?;
+                let key = self.key(name, &at, &word.span)?;
+                let mut values = array_of(before);
+                self.element_set(&mut values, key, value, *adds, &word.span)?;
                 values
             }
             Assigned::Array(words) => {
-                let values = self.fields(words)?.into_iter().map(|(value, _)| value);
-                match before {
-                    Some(Variable::Many(mut all)) if *adds => {
-                        all.extend(values);
-                        all
-                    }
-                    _ => values.collect(),
+                let named = matches!(&before, Some(Variable::Many(values)) if values.named);
+                let mut all = match before {
+                    before if *adds => array_of(before),
+                    _ if named => Array::named(),
+                    _ => Array::default(),
+                };
+                for word in words {
+                    self.array_word(name, word, &mut all)?;
                 }
+                all
             }
         };
         Ok(Variable::Many(value))
     }
 
-    fn command(&mut self, fields: &Fields, node: &Node) -> Read<Flow> {
+    /// A word of `NAME=(…)`: `[KEY]=value`, or values one after the other.
+    fn array_word(&mut self, name: &str, word: &RawWord, all: &mut Array) -> Read<()> {
+        let Some((key, adds, value)) = keyed(word) else {
+            for (value, span) in self.fields(std::slice::from_ref(word))? {
+                self.room(all, &span)?;
+                all.push(value);
+            }
+            return Ok(());
+        };
+        let index = self.text(&key, &word.span)?;
+        let key = match all.named {
+            true => index.unknown_because().map_or(Ok(index.text.clone()), |why| Err(why.clone())),
+            false => self.key(name, &index, &word.span)?,
+        };
+        let value = self.text(&value, &word.span)?;
+        self.element_set(all, key, value, adds, &word.span)
+    }
+
+    fn element_set(
+        &mut self,
+        all: &mut Array,
+        key: Result<String, Rc<Doubt>>,
+        value: Value,
+        adds: bool,
+        span: &Range<usize>,
+    ) -> Read<()> {
+        let key = key.map_err(|doubt| super::run::undecided(span, &doubt))?;
+        if !all.named && key.parse::<u32>().is_err() {
+            return Err(Fault::at(span, "this is no index of an array that can be read")
+                .help("indices are whole numbers from 0 on, or names after `declare -A`"));
+        }
+        self.room(all, span)?;
+        let mut whole = all.get(&key).filter(|_| adds).cloned().unwrap_or_default();
+        whole.push(&value);
+        all.set(&key, whole);
+        Ok(())
+    }
+
+    fn room(&mut self, all: &Array, span: &Range<usize>) -> Read<()> {
+        self.step(span, 0)?;
+        let most = if all.named { MOST_NAMED } else { MOST_NUMBERED };
+        match all.len() < most {
+            true => Ok(()),
+            false => Err(Fault::at(span, format!("an array here has more than {most} elements"))),
+        }
+    }
+
+    /// Carries a command out, whose words are known.
+    pub fn command(&mut self, fields: &Fields, node: &Node) -> Read<Flow> {
         let Some(((first, span), rest)) = fields.split_first() else { return Ok(Flow::Next) };
         if first.unknown_because().is_some() {
             // Most often the place of tc, which only the machine knows.
@@ -114,36 +168,34 @@ impl Shell<'_> {
         if let Some(body) = self.state.function(&first.text) {
             return self.call_function(&body, rest, span);
         }
-        if let Some(flow) = self.builtin(fields, node)? {
+        let runs = matches!(&first.text[..], "command" | "builtin")
+            && rest.first().is_some_and(|(word, _)| !matches!(&word.text[..], "-v" | "-V"));
+        if !runs && let Some(flow) = self.builtin(fields, node)? {
             return Ok(flow);
         }
         let name = first.text.rsplit('/').next().unwrap_or_default();
         match name {
             "tc" => self.tc(fields, node),
             "qdisc" | "class" | "filter" => self.tc(fields, node),
-            "ip" if rest.first().is_some_and(|(word, _)| word.text == "netns")
-                && rest.get(1).is_some_and(|(word, _)| word.text == "exec")
-                && rest.len() > 3 =>
-            {
-                self.command(&rest[3..], node)
-            }
-            _ if BEFORE.contains(&name) => {
-                let assigns = |word: &str| name == "env" && word.contains('=');
-                let skipped = rest
-                    .iter()
-                    .take_while(|(word, _)| word.text.starts_with('-') || assigns(&word.text));
-                let skipped = skipped.count();
-                self.command(&rest[skipped..], node)
-            }
-            _ => match self.program(name, fields, node)? {
-                true => Ok(Flow::Next),
-                false => self.other(fields, node),
+            "xargs" => self.xargs(fields, node),
+            _ => match self.wrapped(name, fields, node)? {
+                Some(flow) => Ok(flow),
+                None if self.program(name, fields, node)? => Ok(Flow::Next),
+                None => self.other(fields, node),
             },
         }
     }
 
     /// A program of which nothing is known.
-    fn other(&mut self, fields: &Fields, node: &Node) -> Read<Flow> {
+    pub fn other(&mut self, fields: &Fields, node: &Node) -> Read<Flow> {
+        let first =
+            fields.first().map_or("", |(word, _)| word.text.rsplit('/').next().unwrap_or(""));
+        let words: Vec<&str> = fields.iter().map(|(word, _)| word.text.as_str()).collect();
+        if !TELLING.contains(&first) && mentions_tc(&words.join(" ")) {
+            let message =
+                format!("what `{}` does with this command of tc is not read", plain(first));
+            return Err(Fault::at(&node.span, message).help("write the command of tc as itself"));
+        }
         let text: Vec<&str> = fields.iter().take(8).map(|(word, _)| word.text.as_str()).collect();
         let text = plain(&text.join(" "));
         let line = self.line(node.span.start);
@@ -210,6 +262,14 @@ impl Shell<'_> {
         }
         let file = fields.get(at + 1).map_or("-", |(word, _)| word.text.as_str());
         if file != "-" && file != "/dev/stdin" {
+            let written = self.files.read(file).cloned();
+            if let Some(value) = written {
+                if let Some(doubt) = value.unknown_because() {
+                    return Err(super::run::undecided(&node.span, doubt));
+                }
+                self.batch_lines(&value.text, false, &node.span)?;
+                return Ok(Some(Flow::Next));
+            }
             match self.file(file) {
                 Some(part) => {
                     self.script(part)?;
@@ -288,7 +348,7 @@ impl Shell<'_> {
         self.locals.push(Vec::new());
         let flow = self.deeper(span, |shell| shell.node(body));
         for (name, value) in self.locals.pop().unwrap_or_default().into_iter().rev() {
-            self.state.set_variable(&name, value);
+            self.state.set_itself(&name, value);
         }
         self.state.set_arguments(before);
         Ok(match flow? {
@@ -308,6 +368,11 @@ impl Shell<'_> {
     /// `. FILE` and `source FILE`.
     pub fn source(&mut self, rest: &Fields, node: &Node) -> Read<Flow> {
         let Some((file, span)) = rest.first() else { return Ok(Flow::Next) };
+        let written = self.files.read(&file.text).cloned();
+        if let Some(text) = written.filter(|text| text.unknown_because().is_none()) {
+            let flow = self.evaluate(&text.text, &node.span)?;
+            return Ok(if flow == Flow::Return { Flow::Next } else { flow });
+        }
         let part = self.file(&file.text).filter(|_| file.unknown_because().is_none());
         match part {
             Some(part) => {
@@ -329,5 +394,43 @@ impl Shell<'_> {
     /// What a command reads; the end if nothing is.
     pub fn reading(&mut self) -> Option<&mut Input> {
         self.inputs.last_mut()
+    }
+}
+
+/// The elements of what a variable was before.
+fn array_of(before: Option<Variable>) -> Array {
+    match before {
+        Some(Variable::Many(values)) => values,
+        Some(Variable::One(value)) => Array::numbered([value]),
+        Some(Variable::Refers(_)) | None => Array::default(),
+    }
+}
+
+/// `[KEY]=value` or `[KEY]+=value`: key, whether it adds, and value.
+fn keyed(word: &RawWord) -> Option<(Text, bool, Text)> {
+    let mut parts = word.parts.iter();
+    let Some(Part::Text(first)) = parts.next() else { return None };
+    let (mut key, mut rest) = (Vec::new(), first.strip_prefix('[')?.to_string());
+    loop {
+        if let Some((end, value)) = rest.split_once("]=") {
+            let (end, adds) = (end, false);
+            key.push(Part::Text(end.to_string()));
+            let mut all = vec![Part::Text(value.to_string())];
+            all.extend(parts.cloned());
+            return Some((key, adds, all));
+        }
+        key.push(Part::Text(std::mem::take(&mut rest)));
+        for part in parts.by_ref() {
+            match part {
+                Part::Text(text) => {
+                    rest = text.clone();
+                    break;
+                }
+                part => key.push(part.clone()),
+            }
+        }
+        if rest.is_empty() {
+            return None;
+        }
     }
 }

@@ -47,11 +47,35 @@ enum Change {
 pub struct Mark(usize);
 
 impl State {
+    /// A variable, or the one that it refers to.
     pub fn variable(&self, name: &str) -> Option<&Variable> {
+        self.variables.get(&self.meant(name))
+    }
+
+    /// Gives a variable, or the one that it refers to, a value.
+    pub fn set_variable(&mut self, name: &str, value: Option<Variable>) -> Option<Variable> {
+        let name = self.meant(name);
+        self.set_itself(&name, value)
+    }
+
+    /// The name of the variable that is meant by one that may refer to it.
+    pub fn meant(&self, name: &str) -> String {
+        let mut name = name;
+        for _ in 0..8 {
+            match self.variables.get(name) {
+                Some(Variable::Refers(other)) => name = other,
+                _ => break,
+            }
+        }
+        name.to_string()
+    }
+
+    /// The variable of this name, whether it refers to another one or not.
+    pub fn itself(&self, name: &str) -> Option<&Variable> {
         self.variables.get(name)
     }
 
-    pub fn set_variable(&mut self, name: &str, value: Option<Variable>) -> Option<Variable> {
+    pub fn set_itself(&mut self, name: &str, value: Option<Variable>) -> Option<Variable> {
         let before = match value {
             Some(value) => self.variables.insert(name.to_string(), value),
             None => self.variables.remove(name),
@@ -60,6 +84,18 @@ impl State {
             self.changes.push(Change::Variable(name.to_string(), before.clone()));
         }
         before
+    }
+
+    /// Forgets all variables and functions but some, as a shell that is started does.
+    pub fn keep(&mut self, kept: impl Fn(&str) -> bool) {
+        let variables: Vec<String> = self.variables.keys().cloned().collect();
+        for name in variables.iter().filter(|name| !kept(name)) {
+            self.set_itself(name, None);
+        }
+        let functions: Vec<String> = self.functions.keys().cloned().collect();
+        for name in functions.iter().filter(|name| !kept(&format!("{name}()"))) {
+            self.set_function(name, None);
+        }
     }
 
     pub fn function(&self, name: &str) -> Option<Rc<Node>> {
@@ -138,12 +174,27 @@ pub struct Input {
 }
 
 impl Input {
-    /// The next line without its end; `None` at the end of the text.
-    pub fn line(&mut self) -> Option<&str> {
-        let rest = &self.value.text[self.at..];
-        let line = rest.split_inclusive('\n').next()?;
-        self.at += line.len();
-        Some(line.trim_end_matches('\n'))
+    /// Signs up to one that ends them, each with whether a backslash made it plain; and whether that
+    /// end was there.
+    pub fn until(&mut self, end: char, raw: bool) -> (Vec<(char, bool)>, bool) {
+        let mut line = Vec::new();
+        while let Some(c) = self.bump() {
+            match c {
+                _ if c == end => return (line, true),
+                '\\' if !raw => match self.bump() {
+                    Some('\n') | None => {}
+                    Some(plain) => line.push((plain, true)),
+                },
+                _ => line.push((c, false)),
+            }
+        }
+        (line, false)
+    }
+
+    fn bump(&mut self) -> Option<char> {
+        let next = self.value.text[self.at..].chars().next()?;
+        self.at += next.len_utf8();
+        Some(next)
     }
 
     pub fn rest(&mut self) -> Value {

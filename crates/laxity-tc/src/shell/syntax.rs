@@ -7,31 +7,31 @@ use std::rc::Rc;
 pub type List = Vec<AndOr>;
 
 /// `a && b || c`: each further pipeline with whether it follows a success.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct AndOr {
     pub first: Pipeline,
     pub rest: Vec<(bool, Pipeline)>,
 }
 
 /// `! a | b`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Pipeline {
     pub negated: bool,
     pub commands: Vec<Node>,
 }
 
 /// One command and its redirections.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Node {
     pub kind: Kind,
     pub redirects: Vec<Redirect>,
     pub span: Range<usize>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Kind {
-    /// Assignments and words.
-    Simple(Vec<Assignment>, Vec<RawWord>),
+    /// Assignments, words, and the arrays that `declare` and the like fill.
+    Simple(Vec<Assignment>, Vec<RawWord>, Vec<Assignment>),
     /// Conditions with what they lead to, and what is done otherwise.
     If(Vec<(List, List)>, List),
     /// `for NAME in WORDS`; the positional parameters without words.
@@ -41,7 +41,7 @@ pub enum Kind {
     /// `while`, or with `true` `until`.
     While(bool, List, List),
     /// A word, and patterns with what they lead to.
-    Case(RawWord, Vec<(Vec<RawWord>, List)>),
+    Case(RawWord, Vec<Branch>),
     Group(List),
     Subshell(List),
     Function(String, Rc<Node>),
@@ -51,14 +51,33 @@ pub enum Kind {
     Arithmetic(Text),
 }
 
+/// One way of a `case`.
+#[derive(Clone, Debug)]
+pub struct Branch {
+    pub patterns: Vec<RawWord>,
+    pub body: List,
+    pub then: Then,
+}
+
+/// What follows a way of a `case`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// `;;`: the end.
+    Ends,
+    /// `;&`: what the next way does.
+    NextBody,
+    /// `;;&`: the next way whose pattern matches.
+    NextMatch,
+}
+
 /// A part of `[[ … ]]`: a sign such as `&&` or `(`, or a word.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum TestWord {
     Sign(&'static str),
     Word(RawWord),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Assignment {
     pub name: String,
     /// The element of an array that is set.
@@ -67,22 +86,24 @@ pub struct Assignment {
     pub value: Assigned,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Assigned {
     Word(RawWord),
     Array(Vec<RawWord>),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Redirect {
     pub fd: Option<u32>,
     pub kind: Redirection,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Redirection {
-    /// `>`, `>>`, `>|`, `>&`, `&>`.
-    Out,
+    /// `>`, `>>`, `>|`, `>&`, `&>`: whether it adds to the file, and which.
+    Out { adds: bool, word: RawWord },
+    /// `>&N`.
+    Like(u32),
     /// `< FILE`.
     In(RawWord),
     /// The text after `<<`, by its number in the script.
@@ -92,13 +113,13 @@ pub enum Redirection {
 }
 
 /// The text after `<<` and the line that it begins in.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Here {
     pub text: Text,
     pub span: Range<usize>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RawWord {
     pub parts: Text,
     pub span: Range<usize>,
@@ -117,7 +138,7 @@ impl RawWord {
 /// Text and what is to be put into it.
 pub type Text = Vec<Part>;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Part {
     Text(String),
     /// Text in which no sign means anything.
@@ -132,6 +153,11 @@ pub enum Part {
         quoted: bool,
         span: Range<usize>,
     },
+    /// `<(…)`.
+    Process {
+        list: List,
+        span: Range<usize>,
+    },
     Arithmetic {
         text: Text,
         quoted: bool,
@@ -139,20 +165,22 @@ pub enum Part {
     },
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Parameter {
     pub name: String,
     pub index: Option<Text>,
     pub operation: Operation,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Operation {
     Value,
     /// `${#NAME}`.
     Length,
     /// `${!NAME}`.
     Indirect,
+    /// `${!NAME[@]}`.
+    Keys,
     /// `-`, `=`, `+` or `?`; with a colon the empty value counts as none.
     Default {
         sign: char,

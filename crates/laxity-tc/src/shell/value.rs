@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::array::Array;
 use crate::command::Doubt;
 use crate::error::plain;
 
@@ -76,9 +77,11 @@ impl Status {
     }
 }
 
-/// A variable: one value, or those of an array.
+/// A variable: one value, those of an array, or the name of another variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Variable {
     One(Value),
-    Many(Vec<Value>),
+    Many(Array),
+    /// As after `declare -n`.
+    Refers(String),
 }

@@ -19,6 +19,14 @@ impl Parser<'_> {
         let mut parts = Vec::new();
         self.deeper(|parser| {
             while let Some(next) = parser.peek() {
+                if parser.rest().starts_with("<(") && !plain.contains('(') {
+                    let begins = parser.at;
+                    parser.at += 2;
+                    let list = parser.list()?;
+                    parser.expect(")", "<(", begins)?;
+                    parts.push(Part::Process { list, span: parser.span(begins) });
+                    continue;
+                }
                 let ends = next.is_ascii_whitespace() || ";&|<>()".contains(next);
                 if ends && !plain.contains(next) {
                     break;
@@ -137,9 +145,10 @@ impl Parser<'_> {
                 }
                 Some('"') if sign.is_some() => self.at += 1,
                 Some(next) => {
+                    let (opens, closes) = if sign == Some("]") { ('[', ']') } else { ('(', ')') };
                     if sign.is_some() {
-                        open += usize::from(next == '(');
-                        open = open.saturating_sub(usize::from(next == ')'));
+                        open += usize::from(next == opens);
+                        open = open.saturating_sub(usize::from(next == closes));
                     }
                     self.deeper(|parser| parser.quoted_part(next, "$`\\", &mut parts))?;
                 }
@@ -176,6 +185,11 @@ impl Parser<'_> {
             self.end = end;
             let text = text?;
             self.at += 2;
+            parts.push(Part::Arithmetic { text, quoted, span: self.span(start) });
+            return Ok(());
+        }
+        if self.eat("$[") {
+            let text = self.deeper(|parser| parser.text_until(Some("]")))?;
             parts.push(Part::Arithmetic { text, quoted, span: self.span(start) });
             return Ok(());
         }
@@ -257,6 +271,7 @@ impl Parser<'_> {
         let closed = self.eat("}");
         let operation = match (counts, indirect) {
             (true, _) if closed => Operation::Length,
+            (_, true) if closed && names_all(index.as_ref()) => Operation::Keys,
             (_, true) if closed => Operation::Indirect,
             _ if closed && !name.is_empty() => Operation::Value,
             (false, false) if !closed && !name.is_empty() => self.operation(start, quoted)?,
@@ -343,6 +358,14 @@ impl Parser<'_> {
         }
         Ok((last, as_written))
     }
+}
+
+/// Whether an index is `@` or `*`.
+fn names_all(index: Option<&Text>) -> bool {
+    let Some([Part::Text(sign) | Part::Quoted(sign)]) = index.map(Vec::as_slice) else {
+        return false;
+    };
+    matches!(sign.as_str(), "@" | "*")
 }
 
 /// How long the inside of `((…))` is; `None` if it does not end in two brackets together.

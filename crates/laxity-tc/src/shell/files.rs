@@ -1,0 +1,69 @@
+//! Files that a script writes and reads again. Nothing is on the machine.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::run::Shell;
+use super::value::Value;
+use crate::command::Doubt;
+use crate::error::plain;
+
+/// Written files by their paths.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    written: Rc<BTreeMap<String, Rc<Value>>>,
+    made: usize,
+}
+
+impl Files {
+    pub fn read(&self, path: &str) -> Option<&Value> {
+        self.written.get(path).map(|value| &**value)
+    }
+
+    pub fn write(&mut self, path: &str, value: Value) {
+        if !path.starts_with("/dev/")
+            || path.starts_with("/dev/fd/")
+            || path.starts_with("/dev/shm/")
+        {
+            Rc::make_mut(&mut self.written).insert(path.to_string(), Rc::new(value));
+        }
+    }
+
+    /// Whether there was such a file.
+    pub fn remove(&mut self, path: &str) -> bool {
+        self.written.contains_key(path) && Rc::make_mut(&mut self.written).remove(path).is_some()
+    }
+
+    /// A name that no other file has.
+    pub fn unnamed(&mut self, before: &str) -> String {
+        self.made += 1;
+        format!("{before}{}", 62 + self.made)
+    }
+
+    /// Files after one of several ways: those that differ are not known.
+    pub fn merged<'a>(mut ways: impl Iterator<Item = &'a Files>, doubt: &Rc<Doubt>) -> Files {
+        let mut all = ways.next().cloned().unwrap_or_default();
+        for way in ways {
+            all.made = all.made.max(way.made);
+            let paths = all.written.keys().chain(way.written.keys()).cloned();
+            for path in paths.collect::<Vec<_>>() {
+                if all.read(&path) != way.read(&path) {
+                    let value = Value { text: plain(&path), doubt: Some(Rc::clone(doubt)) };
+                    Rc::make_mut(&mut all.written).insert(path, Rc::new(value));
+                }
+            }
+        }
+        all
+    }
+}
+
+impl Shell<'_> {
+    /// What is in a file that the script wrote, or that was given beside it.
+    pub fn contents(&self, path: &Value) -> Option<Value> {
+        match self.files.read(&path.text) {
+            Some(value) => Some(value.clone()),
+            None if path.unknown_because().is_some() => None,
+            None => self.file(&path.text).map(|part| Value::new(&self.text[part])),
+        }
+    }
+}

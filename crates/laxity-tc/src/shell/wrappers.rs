@@ -1,0 +1,137 @@
+//! Commands that run the command behind them, such as `nice` and `timeout`.
+
+use std::ops::Range;
+
+use super::carried::SHELLS;
+use super::run::{Flow, Shell};
+use super::simple::Fields;
+use super::syntax::{Node, name_length};
+use super::value::{Status, Value, Variable};
+use crate::error::Read;
+
+/// What stands between such a command and the one behind it.
+struct Wrapper {
+    name: &'static str,
+    /// Options with a value in a word of its own.
+    valued: &'static [&'static str],
+    /// Words of its own after its options.
+    words: usize,
+}
+
+const fn wrapper(name: &'static str, valued: &'static [&'static str], words: usize) -> Wrapper {
+    Wrapper { name, valued, words }
+}
+
+const WRAPPERS: &[Wrapper] = &[
+    wrapper("sudo", &["-u", "-g", "-C", "-D", "-h", "-p", "-R", "-r", "-T", "-t", "-U"], 0),
+    wrapper("doas", &["-u", "-C"], 0),
+    wrapper("exec", &["-a"], 0),
+    wrapper("command", &[], 0),
+    wrapper("builtin", &[], 0),
+    wrapper("busybox", &[], 0),
+    wrapper("nohup", &[], 0),
+    wrapper("setsid", &[], 0),
+    wrapper("time", &["-f", "-o"], 0),
+    wrapper("nice", &["-n", "--adjustment"], 0),
+    wrapper("env", &["-u", "--unset", "-C", "--chdir"], 0),
+    wrapper("timeout", &["-s", "--signal", "-k", "--kill-after"], 1),
+    wrapper("ionice", &["-c", "--class", "-n", "--classdata"], 0),
+    wrapper("chrt", &["-T", "-P", "-D"], 1),
+    wrapper("taskset", &[], 1),
+    wrapper("stdbuf", &["-i", "-o", "-e"], 0),
+    wrapper("flock", &["-w", "--timeout", "-E"], 1),
+    wrapper("chroot", &[], 1),
+    wrapper("unshare", &[], 0),
+    wrapper("nsenter", &["-t", "--target"], 0),
+    wrapper("strace", &["-o", "-e", "-s", "-p"], 0),
+    wrapper("chronic", &[], 0),
+    wrapper("unbuffer", &[], 0),
+];
+
+impl Shell<'_> {
+    /// Carries out what stands behind a command such as `nice`; `None` if it is none of them.
+    pub fn wrapped(&mut self, name: &str, fields: &Fields, node: &Node) -> Read<Option<Flow>> {
+        let rest = &fields[1..];
+        if SHELLS.contains(&name) || name == "su" {
+            return self.shell_of(name, fields, node).map(Some);
+        }
+        let words = |words: &[&str]| {
+            rest.len() > words.len() + 1
+                && words.iter().zip(rest).all(|(word, (given, _))| given.text == *word)
+        };
+        if name == "ip" && (words(&["netns", "exec"]) || words(&["vrf", "exec"])) {
+            return self.behind(&rest[3..], node).map(Some);
+        }
+        let Some(wrapper) = WRAPPERS.iter().find(|known| known.name == name) else {
+            return Ok(None);
+        };
+        let mut behind = rest;
+        let mut text = None;
+        while let [(option, _), after @ ..] = behind
+            && option.text.starts_with('-')
+        {
+            behind = after;
+            if option.text == "--" {
+                break;
+            }
+            if wrapper.valued.contains(&option.text.as_str()) {
+                behind = behind.get(1..).unwrap_or(&[]);
+            }
+            if matches!((name, option.text.as_str()), ("sudo", "-s" | "-i") | ("env", "-S")) {
+                text = Some(());
+            }
+        }
+        behind = behind.get(wrapper.words..).unwrap_or(&[]);
+        if name == "flock" && behind.first().is_some_and(|(word, _)| word.text == "-c") {
+            return self.shell(&[&fields[..1], behind].concat(), node).map(Some);
+        }
+        if text.is_some() && !behind.is_empty() {
+            let words: Vec<&str> = behind.iter().map(|(word, _)| word.text.as_str()).collect();
+            return self.evaluate(&words.join(" "), &node.span).map(Some);
+        }
+        let mut before = Vec::new();
+        while let ("env" | "sudo", [(word, _), after @ ..]) = (name, behind)
+            && let Some((variable, value)) = word.text.split_once('=')
+            && name_length(variable) == variable.len()
+        {
+            let value = Value { text: value.into(), doubt: word.doubt.clone() };
+            let old = self.state.set_itself(variable, Some(Variable::One(value)));
+            let fresh = self.exported.insert(variable.to_string());
+            before.push((variable.to_string(), old, fresh));
+            behind = after;
+        }
+        let flow = match name {
+            _ if behind.is_empty() => Ok(Flow::Next),
+            "command" | "builtin" | "exec" => self.command(behind, node),
+            _ => self.behind(behind, node),
+        };
+        for (variable, old, fresh) in before.into_iter().rev() {
+            self.state.set_itself(&variable, old);
+            if fresh {
+                self.exported.remove(&variable);
+            }
+        }
+        let flow = flow?;
+        Ok(Some(if name == "exec" && !behind.is_empty() { Flow::Exit } else { flow }))
+    }
+
+    fn shell_of(&mut self, name: &str, fields: &Fields, node: &Node) -> Read<Flow> {
+        let is_c = |(word, _): &(Value, Range<usize>)| matches!(&word.text[..], "-c" | "--command");
+        match fields.iter().position(is_c) {
+            Some(at) if name == "su" => self.shell(&[&fields[..1], &fields[at..]].concat(), node),
+            None if name == "su" => self.other(fields, node),
+            _ => self.shell(fields, node),
+        }
+    }
+
+    /// A command that another program starts, which knows no functions of the script.
+    pub fn behind(&mut self, fields: &Fields, node: &Node) -> Read<Flow> {
+        match fields.first() {
+            Some((word, _)) if self.state.function(&word.text).is_some() => {
+                self.status = Status::Known(127);
+                Ok(Flow::Next)
+            }
+            _ => self.deeper(&node.span, |shell| shell.command(fields, node)),
+        }
+    }
+}
