@@ -207,7 +207,7 @@ mod tests {
     fn columns_hold_four_significant_digits() {
         let shown = [1.2e3, 531_200.0, 9_999_600.0, 28_820_000.0, 1e10].map(millis);
         assert_eq!(shown, ["0.0012", "0.5312", "10.00", "28.82", "10000"]);
-        assert_eq!([12.0, 1.0, 999.0].map(millis), ["0.000012", "0.0000010", "0.0010"]);
+        assert_eq!([12.0, 1.0, 999.0].map(millis), ["0.000012", "0.0000010", "0.00100"]);
         assert_eq!(millis(0.0), "0");
         assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
     }
