@@ -6,7 +6,7 @@ use laxity_report::admission::{Admission, AdmissionView};
 use laxity_report::html::{Drawn, ReportInput, compare_html, drawings, html};
 use laxity_report::verdict::{self, Judged, Verdict};
 use laxity_report::visible::line;
-use laxity_report::{figures, network, quantity, table};
+use laxity_report::{figures, gone, network, quantity, table};
 use laxity_sim::network::{EndToEnd, NetworkSummary, Parallelism, Profile};
 use laxity_sim::series::{ClassSeries, Series};
 use laxity_sim::source::Remarks;
@@ -101,12 +101,26 @@ impl Ran<'_> {
         }
     }
 
+    /// Why packets were dropped, a sentence a class.
+    fn dropped(&self) -> Vec<String> {
+        match self {
+            Ran::Link(ran) => {
+                let classes = ran.judged.summary.classes.iter();
+                gone::sentences(classes.filter_map(|of| gone::dropped(&of.name, &of.dropped)))
+            }
+            Ran::Network(ran) => network::dropped(&ran.judged.summary),
+        }
+    }
+
     /// The same for people.
     pub fn text(&self) -> String {
         let mut text = match self {
             Ran::Link(ran) => link_text(&ran.judged),
             Ran::Network(ran) => network_text(&ran.judged),
         };
+        for sentence in self.dropped() {
+            text += &format!("{sentence}\n");
+        }
         for note in self.nonconforming().into_iter().chain(self.remarks()) {
             text += &format!("Note: {note}.\n");
         }
@@ -152,9 +166,14 @@ impl LinkRan<'_> {
             series,
             admission: admission.map(|admission| admission.view(plan)),
             curves: admission.and_then(|admission| admission.figure(plan)),
+            remarks: sentences(traffic::nonconforming(plan, &self.judged.summary)),
             packets: Vec::new(),
         }
     }
+}
+
+fn sentences(notes: Vec<String>) -> Vec<String> {
+    notes.into_iter().map(|note| note + ".").collect()
 }
 
 /// How the delays of a class are spread.

@@ -3,7 +3,8 @@
 mod network;
 
 use laxity_live::status::{ClassStatus, InterfaceStatus, Status, WayStatus, WayWatched};
-use laxity_report::{quantity, table};
+use laxity_report::quantity::TimeUnit;
+use laxity_report::{gone, quantity, table};
 
 /// The interfaces, from where frames go in to where they go out; of routers their names.
 pub fn places(status: &Status) -> String {
@@ -44,7 +45,11 @@ pub fn of_ways(status: &Status) -> String {
 
 /// One direction under a plan.
 pub fn of_way(way: &WayStatus) -> String {
-    let sentences = lateness(way).into_iter().chain(remarks(way)).map(|line| format!("{line}\n"));
+    let sentences = lateness(way)
+        .into_iter()
+        .chain(remarks(way))
+        .chain(dropped(way))
+        .map(|line| format!("{line}\n"));
     let sentences: String = sentences.collect();
     let end = if sentences.is_empty() { "" } else { "\n" };
     format!("{}\n\n{}\n\n{sentences}{end}", title(way), table(way))
@@ -82,10 +87,17 @@ pub fn lateness(way: &WayStatus) -> Option<String> {
     }
 }
 
-/// What there is to know of figures that were measured from outside.
+/// Why packets were dropped; from outside it is not known.
+fn dropped(way: &WayStatus) -> Vec<String> {
+    let classes = way.classes.iter().filter(|_| way.watched.is_none());
+    gone::sentences(classes.filter_map(|class| gone::dropped(&class.name, &class.dropped)))
+}
+
+/// What there is to know of figures that were measured from outside, and of demoted packets.
 pub fn remarks(way: &WayStatus) -> Vec<String> {
     let Some(WayWatched { busiest_bps, unclassed, unpaired, alike }) = way.watched else {
-        return Vec::new();
+        let demoted = |class: &ClassStatus| gone::demoted(&class.name, class.demoted?);
+        return gone::sentences(way.classes.iter().filter_map(demoted));
     };
     let all = |count: fn(&ClassStatus) -> u64| way.classes.iter().map(count).sum::<u64>();
     let forgotten = all(|class| class.dropped.get("forgotten").copied().unwrap_or_default());
@@ -134,18 +146,22 @@ pub fn of_losses(status: &Status) -> String {
 
 /// The classes of a direction.
 fn table(way: &WayStatus) -> String {
+    let times = |class: &ClassStatus| {
+        let longest = class.delay_ns.as_ref().map(|delay| delay.max);
+        [longest, class.bound_ns].map(|ns| ns.map(|ns| ns as f64))
+    };
+    let unit = TimeUnit::of(way.classes.iter().flat_map(times));
+    let mean = unit.head("mean");
     let header =
-        ["class", "arrived", "sent", gone(way), "mean ms", "p50", "p99", "p99.9", "max", "bound"];
+        ["class", "arrived", "sent", gone(way), &mean, "p50", "p99", "p99.9", "max", "bound"];
     let more: &[&str] = if way.watched.is_some() { &["above", "Mbit/s"] } else { &[] };
-    let rows: Vec<_> = way.classes.iter().map(row).collect();
+    let rows: Vec<_> = way.classes.iter().map(|class| row(class, unit)).collect();
     table::table(&[&header[..], more].concat(), &rows)
 }
 
-fn row(class: &ClassStatus) -> Vec<String> {
-    let millis = |nanos: u64| quantity::millis(nanos as f64);
+fn row(class: &ClassStatus, unit: TimeUnit) -> Vec<String> {
     let nothing = || quantity::NOTHING.to_string();
     let delay = class.delay_ns.as_ref();
-    let of_sent = |shown: Option<String>| shown.unwrap_or_else(nothing);
     let above = class.bound_ns.map(|_| class.bound_misses.to_string());
     let watched = class
         .watched
@@ -155,12 +171,12 @@ fn row(class: &ClassStatus) -> Vec<String> {
         class.arrived.to_string(),
         class.sent.to_string(),
         class.dropped.values().sum::<u64>().to_string(),
-        of_sent(delay.map(|delay| quantity::millis(delay.mean))),
-        of_sent(delay.map(|delay| millis(delay.p50))),
-        of_sent(delay.map(|delay| millis(delay.p99))),
-        of_sent(delay.map(|delay| millis(delay.p99_9))),
-        of_sent(delay.map(|delay| millis(delay.max))),
-        of_sent(class.bound_ns.map(millis)),
+        unit.cell(delay.map(|delay| delay.mean)),
+        unit.whole(delay.map(|delay| delay.p50)),
+        unit.whole(delay.map(|delay| delay.p99)),
+        unit.whole(delay.map(|delay| delay.p99_9)),
+        unit.whole(delay.map(|delay| delay.max)),
+        unit.whole(class.bound_ns),
     ];
     cells.into_iter().chain(watched.into_iter().flatten()).collect()
 }

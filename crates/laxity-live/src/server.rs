@@ -3,6 +3,7 @@
 //! | | over the control socket | over TCP |
 //! | --- | --- | --- |
 //! | `GET /status` | [`Status`](crate::status::Status) as JSON | the same |
+//! | `GET /history` | what charts draw of the last five minutes, if it listens on TCP | the same |
 //! | `GET /metrics` | [`metrics`](crate::metrics) for Prometheus | the same |
 //! | `GET /` | a page with charts | the same |
 //! | `POST /reload` | reads the plans again; 409 and the reason if they are not followed | |
@@ -21,6 +22,7 @@ mod connections;
 pub(crate) mod control;
 mod guard;
 mod page;
+mod past;
 mod sight;
 
 use std::io;

@@ -111,6 +111,9 @@ pub struct ClassStatus {
     pub sent: u64,
     /// Packets that were not, by reason; reasons that did not occur are left out.
     pub dropped: BTreeMap<String, u64>,
+    /// Packets that were demoted to best effort, of those that were sent or dropped. Not known of routers, nor from outside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub demoted: Option<u64>,
     /// Packets that wait. Not known from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queued: Option<u64>,
@@ -159,6 +162,7 @@ impl ClassStatus {
             arrived: account.arrived,
             sent: account.sent,
             dropped: dropped.map(|(reason, count)| (reason.name().to_string(), count)).collect(),
+            demoted: Some(account.demoted),
             queued: Some(account.queued),
             bytes_sent: account.bytes_sent,
             delay_ns: DelayStatus::of(&account.delay),

@@ -83,15 +83,19 @@ pub fn delay_over_time(summary: &Summary, series: &Series) -> Figure<'static> {
 }
 
 /// The share of packets that are delayed for longer than a given time, with bounds and deadlines.
-pub fn exceedance(summary: &Summary, series: &Series) -> Figure<'static> {
-    exceedance_of(pairs(summary, series).into_iter().map(|(at, class, over_time)| Exceedance {
+pub fn exceedance<'a>(summary: &'a Summary, series: &'a Series) -> Figure<'static> {
+    let curve = |(at, class, over_time): (usize, &'a ClassSummary, &ClassSeries)| Exceedance {
         at,
         name: &class.name,
         bound_ns: class.bound_ns,
         deadline_ns: class.deadline_ns,
         points: exceedance_points(&over_time.exceedance),
-    }))
+    };
+    exceedance_of(WAITING, pairs(summary, series).into_iter().map(curve))
 }
+
+/// The title of how delays on one link are spread.
+pub(crate) const WAITING: &str = "How many packets wait longer";
 
 /// How delays of a class are spread beside what it is promised.
 pub(crate) struct Exceedance<'a> {
@@ -105,9 +109,12 @@ pub(crate) struct Exceedance<'a> {
 }
 
 /// The same of classes wherever they were measured.
-pub(crate) fn exceedance_of<'a>(classes: impl Iterator<Item = Exceedance<'a>>) -> Figure<'static> {
+pub(crate) fn exceedance_of<'a>(
+    title: &str,
+    classes: impl Iterator<Item = Exceedance<'a>>,
+) -> Figure<'static> {
     let mut chart = Chart {
-        title: "How many packets wait longer".to_owned(),
+        title: title.to_owned(),
         x: Axis::log("Delay", Unit::Time),
         y: Axis::log("Share of packets delayed for longer", Unit::Share),
         ..Chart::default()

@@ -8,7 +8,8 @@ use crate::admission::curves::CurveFigure;
 use crate::admission::{self, AdmissionView};
 use crate::chart::{Figure, Paper, on_dark_paper};
 use crate::figures::{self, MOST_CLASSES, PacketDelays};
-use crate::quantity::{percent, rate, size, time};
+use crate::gone;
+use crate::quantity::{count, percent, rate, size, time};
 use crate::verdict::{Broken, Judged, Verdict, excused, named, promised_a_delay};
 use crate::visible::visible;
 
@@ -16,6 +17,11 @@ pub(crate) mod drawn;
 pub(crate) mod tables;
 
 pub use drawn::{Drawn, drawings};
+
+/// A table of more rows shows the first of them.
+const MOST_ROWS: usize = 30;
+/// As many.
+const ROWS: usize = 20;
 
 const STYLE: &str = include_str!("html/style.css");
 
@@ -30,6 +36,8 @@ pub struct ReportInput<'a> {
     pub admission: Option<AdmissionView>,
     /// The curves that the test compared.
     pub curves: Option<CurveFigure>,
+    /// What there is to know beside figures, a sentence each.
+    pub remarks: Vec<String>,
     /// Delays of single packets, if any were kept.
     pub packets: Vec<PacketDelays>,
 }
@@ -54,10 +62,23 @@ pub fn html(report: &ReportInput) -> String {
                 }
                 h2 { "All classes" }
                 (tables::classes(summary))
+                (listed(&fates(report)))
             }
             (drawn::section(&drawings(report)))
         },
     )
+}
+
+/// What became of packets that were not sent as they came.
+fn fates(report: &ReportInput) -> Vec<String> {
+    let classes = report.judged.summary.classes.iter();
+    let dropped = classes.filter_map(|class| gone::dropped(&class.name, &class.dropped));
+    gone::sentences(dropped).into_iter().chain(report.remarks.iter().cloned()).collect()
+}
+
+/// Sentences, if there are any.
+pub(crate) fn listed(sentences: &[String]) -> Markup {
+    html! { @if !sentences.is_empty() { ul { @for sentence in sentences { li { (sentence) } } } } }
 }
 
 /// Several runs of the same traffic as an HTML file.
@@ -137,15 +158,25 @@ pub(crate) fn facts(facts: &[(&'static str, String)]) -> Markup {
     }
 }
 
-/// A table of cells that are written already; those behind the column of this place are numbers.
+/// A table of cells that are written already; those behind the column of this place are numbers. Of many rows the
+/// first are shown, and the others when they are asked for.
 pub(crate) fn grid(header: &[String], rows: &[Vec<String>], words: usize) -> Markup {
+    let (shown, folded) = rows.split_at(if rows.len() > MOST_ROWS { ROWS } else { rows.len() });
+    let table = |rows: &[Vec<String>]| {
+        html! {
+            div.wide { table {
+                thead { tr { @for (at, head) in header.iter().enumerate() { th.number[at > words] { (head) } } } }
+                tbody { @for row in rows { tr {
+                    @for (at, cell) in row.iter().enumerate() { td.number[at > words] { (cell) } }
+                } } }
+            } }
+        }
+    };
     html! {
-        div.wide { table {
-            thead { tr { @for (at, head) in header.iter().enumerate() { th.number[at > words] { (head) } } } }
-            tbody { @for row in rows { tr {
-                @for (at, cell) in row.iter().enumerate() { td.number[at > words] { (cell) } }
-            } } }
-        } }
+        (table(shown))
+        @if !folded.is_empty() {
+            details { summary { (count(folded.len() as u64)) " more rows" } (table(folded)) }
+        }
     }
 }
 
@@ -268,6 +299,7 @@ mod tests {
                 remarks: vec!["A <script> is no remark.".into()],
             }),
             curves: None,
+            remarks: vec!["rt-0 <b>broke</b> its arrival curve.".into()],
             packets: Vec::new(),
         })
     }
@@ -287,6 +319,15 @@ mod tests {
             assert!(!text.contains("<script") && !text.contains("\" onload"));
             assert!(text.contains("&lt;script&gt;"));
         }
+    }
+
+    #[test]
+    fn why_packets_were_dropped_can_be_read() {
+        let (mut summary, series) = sample::run(1, 0);
+        summary.classes[0].dropped = [("contract", 2), ("limit", 1)].into();
+        let text = report(&summary, &series);
+        assert!(text.contains("rt-0: 3 packets were dropped: 2 contract, 1 limit."));
+        assert!(text.contains("&lt;b&gt;broke&lt;/b&gt; its arrival curve"));
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod admission;
 pub mod buffers;
 pub mod chart;
 pub mod figures;
+pub mod gone;
 pub mod html;
 pub mod link;
 pub mod manifest;

@@ -10,7 +10,8 @@ use crate::admission::AdmissionView;
 use crate::chart::{self, Mark, Style};
 use crate::figures::{self, CHART_BINS, Exceedance, NS, exceedance_points};
 use crate::html::{
-    THROUGHPUT_CAPTION, admission_section, exceedance_caption, facts, figure, omission, page, said,
+    THROUGHPUT_CAPTION, admission_section, exceedance_caption, facts, figure, listed, omission,
+    page, said,
 };
 use crate::quantity::{count, time};
 
@@ -131,10 +132,6 @@ fn of_way(way: &WayReport, is_one_of_several: bool) -> Markup {
     }
 }
 
-fn listed(remarks: &[String]) -> Markup {
-    html! { @if !remarks.is_empty() { ul { @for remark in remarks { li { (remark) } } } } }
-}
-
 impl WayReport {
     fn is_promised(&self) -> bool {
         self.classes.iter().any(|class| class.bound_ns.or(class.deadline_ns).is_some())
@@ -172,13 +169,14 @@ impl ClassReport {
 }
 
 fn exceedance(way: &WayReport) -> chart::Figure<'static> {
-    figures::exceedance_of(way.shown().into_iter().map(|(at, class)| Exceedance {
+    let curves = way.shown().into_iter().map(|(at, class)| Exceedance {
         at,
         name: &class.name,
         bound_ns: class.bound_ns,
         deadline_ns: class.deadline_ns,
         points: exceedance_points(&class.exceedance()),
-    }))
+    });
+    figures::exceedance_of(figures::WAITING, curves)
 }
 
 fn throughput(way: &WayReport) -> chart::Figure<'static> {

@@ -16,30 +16,81 @@ pub use html::{compare_html, drawings, html};
 pub use profile::text as profile;
 pub use verdict::admission;
 
+use std::collections::BTreeMap;
+
 use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary, OnDemand, TcpSummary};
 use laxity_sim::summary::{ClassSummary, DelaySummary};
 
-use crate::quantity::{NOTHING, megabits, millis, percent, shortened};
-use crate::table::table;
+use crate::gone;
+use crate::quantity::{NOTHING, TimeUnit, megabits, percent, shortened, time};
+use crate::table::{self, table, table_led};
 use cells::{NAME_LIMIT, fairness};
 
 /// The classes from end to end, what TCP did, and every hop. Delays are in ms.
 pub fn tables(summary: &NetworkSummary) -> String {
-    let classes: Vec<_> = summary.classes.iter().map(end_to_end_row).collect();
-    let tcp: Vec<_> = summary.classes.iter().filter_map(tcp_row).collect();
-    let hops: Vec<_> = summary.hops.iter().flat_map(hop_rows).collect();
-    let mut text = table(&END_TO_END_HEADER, &classes);
+    let whole = unit(&summary.classes);
+    let transfers = transfer_unit(summary);
+    let rows = |row: fn(&EndToEnd, TimeUnit) -> Option<Vec<String>>, unit| -> Vec<_> {
+        summary.classes.iter().filter_map(|class| row(class, unit)).collect()
+    };
+    let classes = rows(|class, unit| Some(end_to_end_row(class, unit)), whole);
+    let tcp = rows(tcp_row, transfers);
+    let mut text = table(&headed(&END_TO_END_HEADER, whole), &classes);
     if !tcp.is_empty() {
-        text += &format!("\n\n{}", table(&TCP_HEADER, &tcp));
+        text += &format!("\n\n{}", table(&headed(&TCP_HEADER, transfers), &tcp));
     }
-    let completions: Vec<_> = summary.classes.iter().filter_map(completion_row).collect();
+    let completions = rows(completion_row, transfers);
     if !completions.is_empty() {
-        text += &format!("\n\n{}", table(&COMPLETION_HEADER, &completions));
+        text += &format!("\n\n{}", table(&headed(&COMPLETION_HEADER, transfers), &completions));
     }
     if time_frames::are_shown(summary) {
         text += &format!("\n\n{}", time_frames::tables(summary));
     }
-    text + &format!("\n\n{}", table(&HOP_HEADER, &hops))
+    let at_hops = hop_unit(&summary.hops);
+    let hops: Vec<_> = summary.hops.iter().flat_map(|hop| hop_rows(hop, at_hops)).collect();
+    text + &format!("\n\n{}", table_led(2, &headed(&HOP_HEADER, at_hops), &hops))
+}
+
+/// Why packets were dropped, of each class at all outputs.
+pub fn dropped(summary: &NetworkSummary) -> Vec<String> {
+    let classes = summary.classes.iter().filter_map(|class| {
+        let at_hops = summary.hops.iter().flat_map(|hop| &hop.classes);
+        let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
+        for (reason, packets) in
+            at_hops.filter(|at| at.name == class.name).flat_map(|at| &at.dropped)
+        {
+            *reasons.entry(*reason).or_default() += packets;
+        }
+        gone::dropped(&class.name, &reasons)
+    });
+    gone::sentences(classes)
+}
+
+/// The unit of what is told of classes from end to end.
+fn unit<'a>(classes: impl IntoIterator<Item = &'a EndToEnd>) -> TimeUnit {
+    let times = |class: &EndToEnd| {
+        let delay = class.delay_ns.map(|delay| [delay.min, delay.max]);
+        let delay = delay.map_or([None; 2], |delay| delay.map(Some));
+        delay.into_iter().chain([class.bound_ns, class.deadline_ns])
+    };
+    let times = classes.into_iter().flat_map(times);
+    TimeUnit::of(times.map(|ns| ns.map(|ns| ns as f64)))
+}
+
+/// The unit of how long transfers took.
+fn transfer_unit(summary: &NetworkSummary) -> TimeUnit {
+    let took = summary.classes.iter().filter_map(|class| class.tcp);
+    TimeUnit::of(took.flat_map(|tcp| completion_times(&tcp)))
+}
+
+/// The unit of what is told of hops.
+fn hop_unit(hops: &[HopSummary]) -> TimeUnit {
+    table::unit(hops.iter().flat_map(|hop| &hop.classes))
+}
+
+/// Column heads with the unit of times where it is to be.
+fn headed(header: &[&str], unit: TimeUnit) -> Vec<String> {
+    header.iter().map(|head| head.replace(" {}", &format!(" {}", unit.name))).collect()
 }
 
 /// Several runs of the same network side by side: a group of rows a class, a column a scheduler.
@@ -49,7 +100,7 @@ pub fn compare_table(runs: &[&NetworkSummary]) -> String {
     let header: Vec<String> =
         ["class".to_owned(), "measure".to_owned()].into_iter().chain(columns).collect();
     let rows: Vec<_> = first.classes.iter().flat_map(|class| compare_rows(class, runs)).collect();
-    table(&header, &rows)
+    table_led(2, &header, &rows)
 }
 
 const END_TO_END_HEADER: [&str; 14] = [
@@ -60,7 +111,7 @@ const END_TO_END_HEADER: [&str; 14] = [
     "missed",
     "goodput Mbit/s",
     "fairness",
-    "min ms",
+    "min {}",
     "mean",
     "p50",
     "p99",
@@ -69,7 +120,8 @@ const END_TO_END_HEADER: [&str; 14] = [
     "promised",
 ];
 
-fn end_to_end_row(class: &EndToEnd) -> Vec<String> {
+fn end_to_end_row(class: &EndToEnd, unit: TimeUnit) -> Vec<String> {
+    let delay = |value: fn(&DelaySummary) -> f64| unit.cell(class.delay_ns.as_ref().map(value));
     vec![
         shortened(&class.name, NAME_LIMIT),
         class.flows.to_string(),
@@ -78,13 +130,13 @@ fn end_to_end_row(class: &EndToEnd) -> Vec<String> {
         missed(class.deadline_ns, class.deadline_misses),
         megabits(class.goodput_bps),
         fairness(class),
-        delay(class.delay_ns, |d| d.min as f64),
-        delay(class.delay_ns, |d| d.mean),
-        delay(class.delay_ns, |d| d.p50 as f64),
-        delay(class.delay_ns, |d| d.p99 as f64),
-        largest(class),
-        optional(class.bound_ns),
-        optional(class.deadline_ns),
+        delay(|d| d.min as f64),
+        delay(|d| d.mean),
+        delay(|d| d.p50 as f64),
+        delay(|d| d.p99 as f64),
+        largest(class, unit),
+        unit.whole(class.bound_ns),
+        unit.whole(class.deadline_ns),
     ]
 }
 
@@ -95,13 +147,14 @@ const TCP_HEADER: [&str; 9] = [
     "timeouts",
     "echoes",
     "transfers",
-    "mean ms",
+    "mean {}",
     "p50",
     "p99",
 ];
 
-fn tcp_row(class: &EndToEnd) -> Option<Vec<String>> {
+fn tcp_row(class: &EndToEnd, unit: TimeUnit) -> Option<Vec<String>> {
     let tcp = class.tcp?;
+    let took = |value: fn(&DelaySummary) -> f64| unit.cell(tcp.completion_ns.as_ref().map(value));
     Some(vec![
         shortened(&class.name, NAME_LIMIT),
         tcp.retransmitted.to_string(),
@@ -109,21 +162,21 @@ fn tcp_row(class: &EndToEnd) -> Option<Vec<String>> {
         tcp.timeouts.to_string(),
         tcp.echoes.to_string(),
         tcp.completed.to_string(),
-        delay(tcp.completion_ns, |d| d.mean),
-        delay(tcp.completion_ns, |d| d.p50 as f64),
-        delay(tcp.completion_ns, |d| d.p99 as f64),
+        took(|d| d.mean),
+        took(|d| d.p50 as f64),
+        took(|d| d.p99 as f64),
     ])
 }
 
 const COMPLETION_HEADER: [&str; 9] =
-    ["flow completion", "flows", "waited", "unfinished", "min ms", "mean", "p50", "p99", "max"];
+    ["flow completion", "flows", "waited", "unfinished", "min {}", "mean", "p50", "p99", "max"];
 
 /// Of classes whose transfers are asked for by time.
-fn completion_row(class: &EndToEnd) -> Option<Vec<String>> {
+fn completion_row(class: &EndToEnd, unit: TimeUnit) -> Option<Vec<String>> {
     let tcp = class.tcp?;
     let OnDemand { waited, unfinished } = tcp.on_demand?;
     let counts = [tcp.completed, waited, unfinished].map(|count| count.to_string());
-    let times = completion_times(&tcp).map(|time| time.map_or(NOTHING.to_owned(), millis));
+    let times = completion_times(&tcp).map(|time| unit.cell(time));
     Some([shortened(&class.name, NAME_LIMIT)].into_iter().chain(counts).chain(times).collect())
 }
 
@@ -136,78 +189,84 @@ fn completion_times(tcp: &TcpSummary) -> [Option<f64>; 5] {
 
 const HOP_HEADER: [&str; 13] = [
     "hop",
+    "class",
     "scheduler",
     "rate Mbit/s",
     "used",
-    "class",
     "arrived",
     "sent",
     "dropped",
     "missed",
-    "mean ms",
+    "mean {}",
     "p99",
     "max",
-    "bound ms",
+    "bound",
 ];
 
 /// A row a class; the first names the hop.
-fn hop_rows(hop: &HopSummary) -> Vec<Vec<String>> {
-    let head = [
-        shortened(&format!("{} → {}", hop.from, hop.to), NAME_LIMIT),
-        hop.scheduler.clone(),
-        megabits(hop.rate_bps as f64),
-        percent(hop.utilization),
-    ];
+fn hop_rows(hop: &HopSummary, unit: TimeUnit) -> Vec<Vec<String>> {
+    let name = shortened(&format!("{} → {}", hop.from, hop.to), NAME_LIMIT);
+    let head =
+        [name, hop.scheduler.clone(), megabits(hop.rate_bps as f64), percent(hop.utilization)];
     let heads = std::iter::once(head).chain(std::iter::repeat_with(Default::default));
     let row = |(head, class): ([String; 4], &ClassSummary)| {
-        let cells = [
+        let [hop, scheduler, rate, used] = head;
+        let delay = |value: fn(&DelaySummary) -> f64| unit.cell(class.delay_ns.as_ref().map(value));
+        vec![
+            hop,
             shortened(&class.name, NAME_LIMIT),
+            scheduler,
+            rate,
+            used,
             class.arrived.to_string(),
             class.sent.to_string(),
             class.dropped.values().sum::<u64>().to_string(),
             class.deadline_ns.map_or(NOTHING.to_owned(), |_| class.deadline_misses.to_string()),
-            delay(class.delay_ns, |d| d.mean),
-            delay(class.delay_ns, |d| d.p99 as f64),
-            alarmed(delay(class.delay_ns, |d| d.max as f64), class.bound_misses),
-            optional(class.bound_ns),
-        ];
-        head.into_iter().chain(cells).collect()
+            delay(|d| d.mean),
+            delay(|d| d.p99 as f64),
+            alarmed(delay(|d| d.max as f64), class.bound_misses),
+            unit.whole(class.bound_ns),
+        ]
     };
     heads.zip(&hop.classes).map(row).collect()
 }
 
 /// What a cell says about a class of a run.
-type Show = fn(&NetworkSummary, &EndToEnd) -> String;
+type Show = fn(&NetworkSummary, &EndToEnd, TimeUnit) -> String;
 
 fn compare_rows(class: &EndToEnd, runs: &[&NetworkSummary]) -> Vec<Vec<String>> {
-    let promised = class.deadline_ns.map(|limit| format!(" (promised {})", millis(limit as f64)));
+    let like =
+        |run: &&NetworkSummary| run.classes.iter().find(|other| other.name == class.name).cloned();
+    let unit = unit(&runs.iter().filter_map(|run| like(run)).collect::<Vec<_>>());
+    let promised =
+        class.deadline_ns.map(|_| format!(" (promised {})", unit.whole(class.deadline_ns)));
     let at_hops = runs.iter().find_map(|run| missed_at_hops(run, &class.name));
-    let at_hops = at_hops.map(|(limit, _)| format!(" (deadline {})", millis(limit as f64)));
+    let at_hops = at_hops.map(|(limit, _)| format!(" (deadline {})", time(limit as f64)));
     let measures: [(bool, String, Show); 9] = [
-        (true, "goodput Mbit/s".to_owned(), |_, class| megabits(class.goodput_bps)),
-        (true, "fairness".to_owned(), |_, class| fairness(class)),
-        (true, "mean ms".to_owned(), |_, class| delay(class.delay_ns, |d| d.mean)),
-        (true, "p99 ms".to_owned(), |_, class| delay(class.delay_ns, |d| d.p99 as f64)),
-        (true, format!("max ms{}", promised.as_deref().unwrap_or_default()), |_, class| {
-            largest(class)
+        (true, "goodput Mbit/s".to_owned(), |_, class, _| megabits(class.goodput_bps)),
+        (true, "fairness".to_owned(), |_, class, _| fairness(class)),
+        (true, unit.head("mean"), |_, class, unit| unit.cell(class.delay_ns.map(|d| d.mean))),
+        (true, unit.head("p99"), |_, class, unit| unit.whole(class.delay_ns.map(|d| d.p99))),
+        (true, unit.head("max") + promised.as_deref().unwrap_or_default(), |_, class, unit| {
+            largest(class, unit)
         }),
-        (true, "bound ms".to_owned(), |_, class| optional(class.bound_ns)),
-        (promised.is_some(), "missed".to_owned(), |_, class| {
+        (true, unit.head("bound"), |_, class, unit| unit.whole(class.bound_ns)),
+        (promised.is_some(), "missed".to_owned(), |_, class, _| {
             missed(class.deadline_ns, class.deadline_misses)
         }),
         (
             at_hops.is_some(),
             format!("missed at hops{}", at_hops.as_deref().unwrap_or_default()),
-            |run, class| {
+            |run, class, _| {
                 let at_hops = missed_at_hops(run, &class.name);
                 at_hops.map_or(NOTHING.to_owned(), |(_, misses)| misses.to_string())
             },
         ),
-        (true, "dropped".to_owned(), |_, class| class.dropped.to_string()),
+        (true, "dropped".to_owned(), |_, class, _| class.dropped.to_string()),
     ];
     let of = |run: &NetworkSummary, show: Show| {
         let same = run.classes.iter().find(|other| other.name == class.name);
-        same.map_or(NOTHING.to_owned(), |same| show(run, same))
+        same.map_or(NOTHING.to_owned(), |same| show(run, same, unit))
     };
     let mut rows = Vec::new();
     for (_, measure, show) in measures.into_iter().filter(|(applies, ..)| *applies) {
@@ -225,13 +284,9 @@ pub(crate) fn missed_at_hops(run: &NetworkSummary, class: &str) -> Option<(u64, 
     missed.reduce(|(limit, sum), (_, misses)| (limit, sum + misses))
 }
 
-fn optional(ns: Option<u64>) -> String {
-    ns.map_or(NOTHING.to_owned(), |ns| millis(ns as f64))
-}
-
-fn largest(class: &EndToEnd) -> String {
+fn largest(class: &EndToEnd, unit: TimeUnit) -> String {
     let misses = class.bound_misses + class.deadline_misses;
-    alarmed(delay(class.delay_ns, |d| d.max as f64), misses)
+    alarmed(unit.whole(class.delay_ns.map(|d| d.max)), misses)
 }
 
 /// How many packets were later than promised, marked if there are any.
@@ -242,10 +297,6 @@ fn missed(deadline: Option<u64>, misses: u64) -> String {
 /// A cell that is marked if packets were later than they may be.
 fn alarmed(cell: String, misses: u64) -> String {
     if misses > 0 { cell + "!" } else { cell }
-}
-
-fn delay(delay: Option<DelaySummary>, value: fn(&DelaySummary) -> f64) -> String {
-    delay.map_or(NOTHING.to_owned(), |delay| millis(value(&delay)))
 }
 
 #[cfg(test)]

@@ -43,6 +43,51 @@ pub fn scaled(value: f64) -> String {
     with_unit(value, NUMBER)
 }
 
+/// The unit that all times of a table have, which its head names.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeUnit {
+    /// How it is written.
+    pub name: &'static str,
+    nanos: f64,
+}
+
+impl TimeUnit {
+    /// Milliseconds, in which most delays are told.
+    pub const MILLIS: TimeUnit = TimeUnit { name: "ms", nanos: 1e6 };
+    const MICROS: TimeUnit = TimeUnit { name: "µs", nanos: 1e3 };
+    const NANOS: TimeUnit = TimeUnit { name: "ns", nanos: 1.0 };
+    const SECONDS: TimeUnit = TimeUnit { name: "s", nanos: 1e9 };
+
+    /// That of times in ns, those that are there: milliseconds, unless all are shorter or none is below a second.
+    pub fn of(times: impl IntoIterator<Item = Option<f64>>) -> TimeUnit {
+        let times = times.into_iter().flatten().filter(|ns| *ns > 0.0 && ns.is_finite());
+        let (least, most) =
+            times.fold((f64::INFINITY, 0.0f64), |(least, most), ns| (least.min(ns), most.max(ns)));
+        match most {
+            0.0 => TimeUnit::MILLIS,
+            _ if least >= 1e9 => TimeUnit::SECONDS,
+            most if most >= 1e6 => TimeUnit::MILLIS,
+            most if most >= 1e3 => TimeUnit::MICROS,
+            _ => TimeUnit::NANOS,
+        }
+    }
+
+    /// A time in ns as a bare number of this unit, if there is one.
+    pub fn cell(self, ns: impl Into<Option<f64>>) -> String {
+        ns.into().map_or(NOTHING.to_owned(), |ns| column(ns / self.nanos))
+    }
+
+    /// The same of whole nanoseconds.
+    pub fn whole(self, ns: Option<u64>) -> String {
+        self.cell(ns.map(|ns| ns as f64))
+    }
+
+    /// What a column of such times is called.
+    pub fn head(self, of: &str) -> String {
+        format!("{of} {}", self.name)
+    }
+}
+
 /// A time in ns as a bare number of milliseconds, for columns: `0.5312`, `28.82`.
 pub fn millis(ns: f64) -> String {
     column(ns / 1e6)
@@ -116,14 +161,17 @@ fn plain(value: f64) -> String {
     }
 }
 
-/// Four significant digits, at most four of them behind the point.
+/// Four significant digits, at most four of them behind the point unless there are fewer than two then.
 fn column(value: f64) -> String {
     if !value.is_finite() {
         return NOTHING.to_owned();
     }
-    let decimals = if value == 0.0 { 0 } else { decimals(value, 4) };
+    let decimals = decimals(value, 4.max(decimals(value, MOST_DECIMALS).saturating_sub(2)));
     format!("{value:.decimals$}")
 }
+
+/// Of numbers so small that they are told from zero no more.
+const MOST_DECIMALS: usize = 14;
 
 /// How many decimals show four significant digits.
 fn decimals(value: f64, most: usize) -> usize {
@@ -159,8 +207,35 @@ mod tests {
     fn columns_hold_four_significant_digits() {
         let shown = [1.2e3, 531_200.0, 9_999_600.0, 28_820_000.0, 1e10].map(millis);
         assert_eq!(shown, ["0.0012", "0.5312", "10.00", "28.82", "10000"]);
+        assert_eq!([12.0, 1.0, 999.0].map(millis), ["0.000012", "0.0000010", "0.00100"]);
         assert_eq!(millis(0.0), "0");
         assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
+    }
+
+    #[test]
+    fn times_of_a_table_have_the_unit_that_fits() {
+        let of = |times: &[f64]| TimeUnit::of(times.iter().copied().map(Some)).name;
+        assert_eq!(of(&[1.2e3, 48.6e3, 0.0]), "µs");
+        assert_eq!(of(&[12.0, 999.0]), "ns");
+        assert_eq!(of(&[1.2e3, 5e6, 4e9]), "ms");
+        assert_eq!(of(&[1.5e9, 72e9]), "s");
+        assert_eq!(of(&[0.0, f64::NAN]), "ms");
+        assert_eq!(TimeUnit::of([None]).name, "ms");
+        assert_eq!(TimeUnit::MICROS.head("mean"), "mean µs");
+    }
+
+    proptest::proptest! {
+        /// Whatever else is in the table, at any rate of a link.
+        #[test]
+        fn no_time_is_shown_as_another(times in proptest::collection::vec(0.0f64..13.0, 1..30)) {
+            let times: Vec<f64> = times.into_iter().map(|power| 10f64.powf(power)).collect();
+            let unit = TimeUnit::of(times.iter().copied().map(Some));
+            for ns in times {
+                let shown: f64 = unit.cell(ns).parse().unwrap();
+                let again = shown * unit.nanos;
+                proptest::prop_assert!((again - ns).abs() <= 0.05 * ns, "{ns} ns as {shown} {}", unit.name);
+            }
+        }
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub struct Over {
     pub key: String,
     /// What the value is, in the unit of a chart's axis.
     pub unit: Unit,
+    /// Whether they are even by their logarithms.
+    pub is_log: bool,
     /// Whether the values are drawn at random, so that lines would join what has nothing to do with each other.
     pub is_sampled: bool,
 }
@@ -41,7 +43,7 @@ pub struct Over {
 pub fn figure(over: &Over, panels: &[Panel]) -> Figure<'static> {
     let shown = Format::of(&over.figure);
     let (unit, scale) = shown.unit();
-    let mark = if over.is_sampled { Mark::Points } else { Mark::Line };
+    let mark = if over.is_sampled { Mark::Points } else { Mark::Beads };
     let chart = |panel: &Panel| {
         let lines = panel.lines.iter().enumerate().flat_map(|(subject, line)| {
             let style = Style::of(subject);
@@ -63,7 +65,7 @@ pub fn figure(over: &Over, panels: &[Panel]) -> Figure<'static> {
         });
         Chart {
             title: panel.class.clone(),
-            x: Axis::linear("", over.unit),
+            x: Axis::log_if(over.is_log, &over.key, over.unit),
             y: Axis::linear("", unit),
             series: lines.collect(),
             markers: Vec::new(),

@@ -7,7 +7,7 @@ use comfy_table::{
 use laxity_sim::summary::{ClassSummary, DelaySummary, Summary, WindowSummary};
 use unicode_width::UnicodeWidthStr;
 
-use crate::quantity::{NOTHING, megabits, millis, shortened};
+use crate::quantity::{NOTHING, TimeUnit, megabits, shortened};
 use crate::verdict::too_late;
 
 /// Longest class name that is shown whole.
@@ -29,13 +29,24 @@ pub fn table_of<H: AsRef<str>>(
     rows: usize,
     row: &dyn Fn(usize) -> Vec<String>,
 ) -> String {
+    table_within(1, header, rows, row, room())
+}
+
+/// A table whose rows are known by so many first columns, all of which lead each part.
+pub fn table_led<H: AsRef<str>>(leads: usize, header: &[H], rows: &[Vec<String>]) -> String {
+    table_within(leads, header, rows.len(), &|at| rows[at].clone(), room())
+}
+
+/// The columns of the terminal.
+fn room() -> usize {
     let mut width = Table::new();
     width.set_content_arrangement(ContentArrangement::Disabled);
-    table_within(header, rows, row, width.width().map_or(usize::MAX, usize::from))
+    width.width().map_or(usize::MAX, usize::from)
 }
 
 /// Like [`table_of`], for a terminal of `width` columns.
 fn table_within<H: AsRef<str>>(
+    leads: usize,
     header: &[H],
     rows: usize,
     row: &dyn Fn(usize) -> Vec<String>,
@@ -48,7 +59,7 @@ fn table_within<H: AsRef<str>>(
         columns.iter_mut().zip(&row).for_each(|(column, cell)| column.measure(cell));
     }
     let mut text = String::new();
-    for part in parts(&columns, width) {
+    for part in parts(&columns, leads, width) {
         if !text.is_empty() {
             text.push('\n');
         }
@@ -62,7 +73,9 @@ fn table_within<H: AsRef<str>>(
 /// classes with a loss tolerance follow in a table of their own.
 pub fn class_table(summary: &Summary) -> String {
     let classes = &summary.classes;
-    let mut text = table_of(&CLASS_HEADER, classes.len(), &|at| class_row(&classes[at]));
+    let unit = unit(classes);
+    let mut text =
+        table_of(&class_header(unit), classes.len(), &|at| class_row(&classes[at], unit));
     let windows: Vec<_> = classes.iter().filter_map(window_row).collect();
     if !windows.is_empty() {
         text += "\n\n";
@@ -80,15 +93,30 @@ pub fn compare_table(runs: &[&Summary]) -> String {
         .collect();
     let rows: Vec<Vec<String>> =
         (0..first.classes.len()).flat_map(|class| compare_rows(class, runs)).collect();
-    table(&header, &rows)
+    table_led(2, &header, &rows)
 }
 
-const CLASS_HEADER: [&str; 14] = [
-    "class", "arrived", "sent", "dropped", "missed", "Mbit/s", "min ms", "mean", "p50", "p99",
-    "p99.9", "max", "bound", "deadline",
-];
+/// The unit of all times that are told of classes.
+pub(crate) fn unit<'a>(classes: impl IntoIterator<Item = &'a ClassSummary>) -> TimeUnit {
+    let times = |class: &ClassSummary| {
+        let delay = class.delay_ns.map(|delay| [delay.min as f64, delay.max as f64]);
+        let promises = [class.bound_ns, class.deadline_ns].map(|ns| ns.map(|ns| ns as f64));
+        delay.map_or([None; 2], |delay| delay.map(Some)).into_iter().chain(promises)
+    };
+    TimeUnit::of(classes.into_iter().flat_map(times))
+}
 
-fn class_row(class: &ClassSummary) -> Vec<String> {
+fn class_header(unit: TimeUnit) -> [String; 14] {
+    let min = unit.head("min");
+    [
+        "class", "arrived", "sent", "dropped", "missed", "Mbit/s", &min, "mean", "p50", "p99",
+        "p99.9", "max", "bound", "deadline",
+    ]
+    .map(str::to_owned)
+}
+
+fn class_row(class: &ClassSummary, unit: TimeUnit) -> Vec<String> {
+    let delay = |value: fn(&DelaySummary) -> f64| unit.cell(class.delay_ns.as_ref().map(value));
     vec![
         shortened(&class.name, NAME_LIMIT),
         class.arrived.to_string(),
@@ -96,14 +124,14 @@ fn class_row(class: &ClassSummary) -> Vec<String> {
         dropped(class),
         misses(class),
         megabits(class.throughput_bps),
-        delay(class, |d| d.min as f64),
-        delay(class, |d| d.mean),
-        delay(class, |d| d.p50 as f64),
-        delay(class, |d| d.p99 as f64),
-        delay(class, |d| d.p99_9 as f64),
-        largest(class),
-        optional(class.bound_ns),
-        optional(class.deadline_ns),
+        delay(|d| d.min as f64),
+        delay(|d| d.mean),
+        delay(|d| d.p50 as f64),
+        delay(|d| d.p99 as f64),
+        delay(|d| d.p99_9 as f64),
+        largest(class, unit),
+        unit.whole(class.bound_ns),
+        unit.whole(class.deadline_ns),
     ]
 }
 
@@ -135,31 +163,35 @@ fn window_row(class: &ClassSummary) -> Option<Vec<String>> {
 }
 
 /// What a cell says about a class.
-type Show = fn(&ClassSummary) -> String;
+type Show = fn(&ClassSummary, TimeUnit) -> String;
 
 fn compare_rows(at: usize, runs: &[&Summary]) -> Vec<Vec<String>> {
     let class = &runs[0].classes[at];
-    let deadline = class.deadline_ns.map(|limit| format!(" (deadline {})", millis(limit as f64)));
+    let unit = unit(runs.iter().filter_map(|run| run.classes.get(at)));
+    let deadline =
+        class.deadline_ns.map(|_| format!(" (deadline {})", unit.whole(class.deadline_ns)));
     let tolerance = class.windows.as_ref().map(|windows| format!(" (may lose {})", windows.loss));
     let measures: [(bool, String, Show); 8] = [
-        (true, "mean ms".to_owned(), |class| delay(class, |d| d.mean)),
-        (true, "p99 ms".to_owned(), |class| delay(class, |d| d.p99 as f64)),
-        (true, format!("max ms{}", deadline.as_deref().unwrap_or_default()), largest),
-        (deadline.is_some(), "missed".to_owned(), misses),
-        (true, "dropped".to_owned(), dropped),
-        (tolerance.is_some(), "late or lost".to_owned(), |class| {
+        (true, unit.head("mean"), |class, unit| unit.cell(class.delay_ns.map(|d| d.mean))),
+        (true, unit.head("p99"), |class, unit| unit.whole(class.delay_ns.map(|d| d.p99))),
+        (true, unit.head("max") + deadline.as_deref().unwrap_or_default(), largest),
+        (deadline.is_some(), "missed".to_owned(), |class, _| misses(class)),
+        (true, "dropped".to_owned(), |class, _| dropped(class)),
+        (tolerance.is_some(), "late or lost".to_owned(), |class, _| {
             of_windows(class, |windows| windows.lost.to_string())
         }),
         (
             tolerance.is_some(),
             format!("windows violated{}", tolerance.as_deref().unwrap_or_default()),
-            |class| of_windows(class, violations),
+            |class, _| of_windows(class, violations),
         ),
-        (tolerance.is_some(), "longest run of losses".to_owned(), |class| {
+        (tolerance.is_some(), "longest run of losses".to_owned(), |class, _| {
             of_windows(class, |windows| windows.longest_run.to_string())
         }),
     ];
-    let of = |run: &&Summary, show: Show| run.classes.get(at).map_or(NOTHING.to_owned(), show);
+    let of = |run: &&Summary, show: Show| {
+        run.classes.get(at).map_or(NOTHING.to_owned(), |class| show(class, unit))
+    };
     let mut rows = Vec::new();
     for (_, measure, show) in measures.into_iter().filter(|(applies, ..)| *applies) {
         let name = if rows.is_empty() { shortened(&class.name, NAME_LIMIT) } else { String::new() };
@@ -180,16 +212,12 @@ fn violations(windows: &WindowSummary) -> String {
     }
 }
 
-fn delay(class: &ClassSummary, value: fn(&DelaySummary) -> f64) -> String {
-    class.delay_ns.as_ref().map_or(NOTHING.to_owned(), |delay| millis(value(delay)))
-}
-
 fn dropped(class: &ClassSummary) -> String {
     class.dropped.values().sum::<u64>().to_string()
 }
 
-fn largest(class: &ClassSummary) -> String {
-    let shown = optional(class.delay_ns.map(|delay| delay.max));
+fn largest(class: &ClassSummary, unit: TimeUnit) -> String {
+    let shown = unit.whole(class.delay_ns.map(|delay| delay.max));
     if too_late(class) { format!("{shown}{ALARM}") } else { shown }
 }
 
@@ -199,10 +227,6 @@ fn misses(class: &ClassSummary) -> String {
         (Some(_), 0) => "0".to_owned(),
         (Some(_), misses) => format!("{misses}{ALARM}"),
     }
-}
-
-fn optional(ns: Option<u64>) -> String {
-    ns.map_or(NOTHING.to_owned(), |ns| millis(ns as f64))
 }
 
 /// One column, its cells padded so that alarms do not push digits out of line.
@@ -274,16 +298,21 @@ fn padded(cell: &str, alarmed: bool) -> String {
     if alarmed && !cell.ends_with(ALARM) { format!("{cell} ") } else { cell.to_owned() }
 }
 
-/// Cuts columns into parts that fit, each led by the first column.
-fn parts(columns: &[Column], width: usize) -> Vec<Vec<&Column>> {
-    let Some((lead, rest)) = columns.split_first() else { return Vec::new() };
-    let room = width.saturating_sub(lead.width());
-    let mut parts = vec![vec![lead]];
+/// Cuts columns into parts that fit, each led by the first columns.
+fn parts(columns: &[Column], leads: usize, width: usize) -> Vec<Vec<&Column>> {
+    if columns.is_empty() {
+        return Vec::new();
+    }
+    let (lead, rest) = columns.split_at(leads.min(columns.len()));
+    let lead: Vec<&Column> = lead.iter().collect();
+    let taken: usize = lead.iter().map(|column| column.width() + GAP).sum();
+    let room = width.saturating_sub(taken - GAP);
+    let mut parts = vec![lead.clone()];
     let mut used = 0;
     for column in rest {
         let needs = column.width() + GAP;
         if used > 0 && used + needs > room {
-            parts.push(vec![lead]);
+            parts.push(lead.clone());
             used = 0;
         }
         used += needs;
@@ -339,8 +368,8 @@ mod tests {
     use super::*;
     use crate::sample;
 
-    fn within(header: &[&str], rows: &[Vec<String>], width: usize) -> String {
-        table_within(header, rows.len(), &|at| rows[at].clone(), width)
+    fn within<H: AsRef<str>>(header: &[H], rows: &[Vec<String>], width: usize) -> String {
+        table_within(1, header, rows.len(), &|at| rows[at].clone(), width)
     }
 
     #[test]
@@ -373,12 +402,13 @@ a long name   12.00!      —";
     #[test]
     fn a_narrow_terminal_gets_the_table_in_parts() {
         let (summary, _) = sample::run(2, 2);
-        let rows: Vec<_> = summary.classes.iter().map(class_row).collect();
-        let text = within(&CLASS_HEADER, &rows, 40);
+        let rows: Vec<_> =
+            summary.classes.iter().map(|class| class_row(class, TimeUnit::MILLIS)).collect();
+        let text = within(&class_header(TimeUnit::MILLIS), &rows, 40);
         assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
         assert_eq!(text.matches("rt-0").count(), text.matches("class").count());
         assert_eq!(text.matches("8.000").count(), 4, "{text}");
-        assert!(!within(&CLASS_HEADER, &rows, 1).is_empty());
+        assert!(!within(&class_header(TimeUnit::MILLIS), &rows, 1).is_empty());
     }
 
     #[test]
@@ -388,8 +418,9 @@ a long name   12.00!      —";
             (class.arrived, class.sent) = (250_000, 250_000);
         }
         summary.classes[0].name = "transactions".into();
-        let rows: Vec<_> = summary.classes.iter().map(class_row).collect();
-        let text = within(&CLASS_HEADER, &rows, usize::MAX);
+        let rows: Vec<_> =
+            summary.classes.iter().map(|class| class_row(class, TimeUnit::MILLIS)).collect();
+        let text = within(&class_header(TimeUnit::MILLIS), &rows, usize::MAX);
         assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
     }
 
@@ -399,7 +430,7 @@ a long name   12.00!      —";
         assert!(!class_table(&summary).contains('!'));
         (summary.classes[0].bound_ns, summary.classes[0].bound_misses) = (Some(7_999_999), 1);
         summary.classes[0].deadline_misses = 3;
-        let row = class_row(&summary.classes[0]);
+        let row = class_row(&summary.classes[0], TimeUnit::MILLIS);
         assert_eq!((row[4].as_str(), row[11].as_str()), ("3!", "8.000!"));
     }
 

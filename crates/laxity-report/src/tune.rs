@@ -13,6 +13,8 @@ pub struct Panel {
     pub key: String,
     /// What its values are, in the unit of a chart's axis.
     pub unit: Unit,
+    /// Whether they are sought by their logarithms.
+    pub is_log: bool,
     /// What was tried with which all that has to hold does: the key's value, and the goal's worst figure.
     pub held: Vec<(f64, f64)>,
     /// What else was tried.
@@ -42,8 +44,8 @@ pub fn figure(title: &str, figure: &str, limit: f64, panels: &[Panel]) -> Figure
         let asked = marker(Along::X, limit * scale, "goal", Dash::Dashed);
         let found = panel.found.map(|at| marker(Along::Y, at, "found", Dash::Dotted));
         Chart {
-            title: panel.key.clone(),
-            x: Axis::linear("", panel.unit),
+            title: String::new(),
+            x: Axis::log_if(panel.is_log, &panel.key, panel.unit),
             y: Axis::linear("", unit),
             series: vec![series("all holds", 0, &panel.held), series("not", 1, &panel.failed)],
             markers: std::iter::once(asked).chain(found).collect(),

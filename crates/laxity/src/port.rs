@@ -48,6 +48,8 @@ pub struct Account {
     /// Packets that were dropped, in the order of [`DropReason::ALL`]. Boxed, for few classes lose any
     /// and there may be a million.
     dropped: Option<Box<Dropped>>,
+    /// Packets that were demoted to best effort, of those that were sent or dropped.
+    pub demoted: u64,
     /// Packets that are in the scheduler, measured or not.
     pub queued: u64,
     /// Packets sent after their deadline, and those that still waited then.
@@ -187,6 +189,7 @@ impl Books {
         let account = self.account(packet);
         account.queued -= 1;
         if is_measured {
+            account.demoted += u64::from(packet.demoted);
             account.dropped.get_or_insert_default()[reason as usize] += 1;
         }
     }
@@ -237,6 +240,7 @@ impl Account {
     fn sent(&mut self, length: u32, demoted: bool, delay: Nanos) {
         self.sent += 1;
         self.bytes_sent += u64::from(length);
+        self.demoted += u64::from(demoted);
         if !demoted {
             self.miss(delay);
             self.longest_promised = self.longest_promised.max(delay);
@@ -258,6 +262,7 @@ impl Account {
             sent: 0,
             bytes_sent: 0,
             dropped: None,
+            demoted: 0,
             queued: 0,
             deadline_misses: 0,
             bound_misses: 0,

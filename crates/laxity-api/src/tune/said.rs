@@ -1,5 +1,7 @@
 //! What a search found, for people.
 
+use std::cmp::Ordering;
+
 use laxity_report::chart::{Figure, Unit};
 use laxity_report::quantity::NOTHING;
 use laxity_report::table::table;
@@ -46,7 +48,8 @@ impl Tuned {
                 parts.push(Part { picture, ..part });
             }
         }
-        parts.push(part("Tried", Vec::new(), self.tried(tuning)));
+        let all = vec!["All that was tried, the best first.".to_owned()];
+        parts.push(part("Tried", all, self.tried(tuning)));
         let statement = self.best.statement.clone().unwrap_or(NOTHING.to_owned());
         let about = [("Found", self.headline()), ("Admission test", statement)];
         tune::html(title, &about, &parts)
@@ -69,7 +72,8 @@ impl Tuned {
             };
             let found = self.found.then(|| self.best.numbers[at] * scale);
             let (held, failed) = (points(true), points(false));
-            Panel { key: key.path.to_string(), unit, held, failed, found }
+            let is_log = key.is_log;
+            Panel { key: key.path.to_string(), unit, is_log, held, failed, found }
         };
         let panels: Vec<Panel> = tuning.keys().enumerate().map(panel).collect();
         let any = panels.iter().any(|panel| !panel.held.is_empty() || !panel.failed.is_empty());
@@ -154,7 +158,12 @@ impl Tuned {
             row.extend(goals.map(|goal| worst(goal).unwrap_or(NOTHING.to_owned())));
             row
         };
-        (header, self.trials.iter().map(row).collect())
+        let mut best_first: Vec<&super::Trial> = self.trials.iter().collect();
+        best_first.sort_by(|a, b| {
+            let numbers = a.numbers.iter().zip(&b.numbers).map(|(a, b)| a.total_cmp(b));
+            a.miss.total_cmp(&b.miss).then(numbers.fold(Ordering::Equal, Ordering::then))
+        });
+        (header, best_first.into_iter().map(row).collect())
     }
 }
 

@@ -211,6 +211,13 @@ pub const METRICS: &[Metric] = &[
         }),
     ),
     metric(
+        "laxity_class_demoted_packets",
+        "packets",
+        CLASS,
+        "Packets that broke the class's arrival curve and were demoted to best effort, of those sent or dropped.",
+        Source::Counter(|status, tell| classes(status, |class| class.demoted, tell)),
+    ),
+    metric(
         "laxity_class_queued_packets",
         "packets",
         CLASS,

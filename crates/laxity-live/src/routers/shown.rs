@@ -70,6 +70,7 @@ impl Shown<'_> {
             arrived: of.arrived,
             sent: of.left,
             dropped: dropped(of),
+            demoted: None,
             queued: Some(self.counts.queued.get(id.index()).copied().unwrap_or_default()),
             bytes_sent: of.bytes,
             delay_ns: DelayStatus::of(&of.delay),

@@ -82,6 +82,7 @@ impl Answering {
                 let status = self.sight.status().await?;
                 (JSON, serde_json::to_vec(&*status).map_err(|_| Unanswered)?.into())
             }
+            "/history" => (JSON, self.sight.history()?.into()),
             "/metrics" => {
                 let format = Format::accepted(&accepts(request));
                 (format.content_type(), format.write(&*self.sight.status().await?).into())

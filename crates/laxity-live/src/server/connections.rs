@@ -60,6 +60,8 @@ impl Connections {
             tokio::spawn(control_of(listener, owner, sight.clone()));
         }
         if let Some((listener, names)) = network {
+            let remembering = sight.clone();
+            tokio::spawn(async move { remembering.remember().await });
             tokio::spawn(network_of(listener, Arc::new(names), sight));
         }
         // Whoever was to tell may be gone.

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use super::past::{EVERY, LINES, SPAN};
 use crate::status::DelayStatus;
 
 /// The kind and text of a file of the page.
@@ -16,10 +17,16 @@ pub(super) fn file(path: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// What a status does not say of its distributions.
+/// What a status does not say of its distributions, and what the page and the server both go by.
 static EDGES: LazyLock<String> = LazyLock::new(|| {
     let edges = DelayStatus::EDGES;
-    format!("\"use strict\";\n// Edges of the buckets in ns.\nconst EDGES = {edges:?};\n")
+    let (every, span) = (EVERY.as_millis(), SPAN.as_secs());
+    format!(
+        "\"use strict\";\n// Edges of the buckets in ns.\nconst EDGES = {edges:?};\n\
+         // How often the link is asked what it is like, in ms.\nconst EVERY = {every};\n\
+         // How far back charts go, in seconds.\nconst SPAN = {span};\n\
+         // As many classes have a colour that everybody tells from the others.\nconst MOST_LINES = {LINES};\n"
+    )
 });
 
 #[cfg(test)]

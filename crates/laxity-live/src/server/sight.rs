@@ -8,6 +8,7 @@ use tokio::sync::Mutex;
 use tokio::time::{sleep, timeout};
 
 use super::FRESH;
+use super::past::{EVERY, Past};
 use crate::request::Request;
 use crate::status::Status;
 
@@ -25,6 +26,8 @@ pub(super) struct Sight {
     requests: Sender<Request>,
     /// Held by who asks while others wait for the same.
     last: Mutex<Option<(Instant, Arc<Status>)>>,
+    /// What it was like before.
+    past: std::sync::Mutex<Past>,
     say: Box<dyn Fn(&str) + Send + Sync>,
     /// When it said so last.
     remarked: std::sync::Mutex<Option<Instant>>,
@@ -40,7 +43,7 @@ impl Sight {
         say: impl Fn(&str) + Send + Sync + 'static,
     ) -> Self {
         let (last, remarked) = (Mutex::new(None), std::sync::Mutex::new(None));
-        Sight { requests, last, say: Box::new(say), remarked }
+        Sight { requests, last, past: Default::default(), say: Box::new(say), remarked }
     }
 
     /// What the link is like now, or was a moment ago.
@@ -54,6 +57,24 @@ impl Sight {
         let status = Arc::new(self.ask(Request::Status, STATUS).await?);
         *last = Some((Instant::now(), status.clone()));
         Ok(status)
+    }
+
+    /// Notes again and again what the link is like.
+    pub(super) async fn remember(&self) {
+        loop {
+            if let Ok(status) = self.status().await
+                && let Ok(mut past) = self.past.lock()
+            {
+                past.note(&status);
+            }
+            sleep(EVERY).await;
+        }
+    }
+
+    /// What was noted of the last minutes, as JSON.
+    pub(super) fn history(&self) -> Result<Vec<u8>, Unanswered> {
+        let past = self.past.lock().map_err(|_| Unanswered)?;
+        serde_json::to_vec(&*past).map_err(|_| Unanswered)
     }
 
     /// Has the plans read again.

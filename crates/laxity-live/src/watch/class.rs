@@ -55,6 +55,7 @@ impl ClassBooks {
             name: name.to_string(),
             arrived: self.arrived,
             sent: self.sent,
+            demoted: None,
             queued: None,
             dropped: dropped.into_iter().map(|(why, count)| (why.to_string(), count)).collect(),
             bytes_sent: self.bytes_sent,

@@ -28,6 +28,7 @@ pub fn status(classes: usize) -> Status {
             arrived: 1_003,
             sent: 1_000,
             dropped: [("queue-full".to_string(), 2)].into(),
+            demoted: Some(3),
             queued: Some(1),
             bytes_sent: 100_000,
             delay_ns: delays.clone(),
@@ -81,7 +82,7 @@ pub fn watched(classes: usize) -> Status {
     (way.way, way.late) = ("watched".into(), None);
     way.watched = Some(WayWatched { busiest_bps: 20.7e6, unclassed: 1, unpaired: 2, alike: 3 });
     for class in &mut way.classes {
-        class.queued = None;
+        (class.queued, class.demoted) = (None, None);
         class.dropped = [("lost".to_string(), 2)].into();
         let watched = ClassWatched { throughput_bps: 1e6, nonconforming: 1, pending: 1 };
         class.watched = Some(watched);

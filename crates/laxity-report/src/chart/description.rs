@@ -37,6 +37,11 @@ impl Axis {
         Axis { label: label.to_owned(), unit, scale: Scale::Linear, range: None }
     }
 
+    /// A logarithmic axis, or else a linear one, that covers its values.
+    pub(crate) fn log_if(is_log: bool, label: &str, unit: Unit) -> Axis {
+        if is_log { Axis::log(label, unit) } else { Axis::linear(label, unit) }
+    }
+
     /// A logarithmic axis that covers its positive values.
     pub fn log(label: &str, unit: Unit) -> Axis {
         Axis { scale: Scale::Log, ..Axis::linear(label, unit) }
@@ -90,6 +95,8 @@ pub enum Mark {
     /// Joined by straight lines.
     #[default]
     Line,
+    /// Dots, joined by straight lines.
+    Beads,
     /// A value holds until the next point.
     Step,
     /// Dots.
@@ -139,9 +146,14 @@ impl Style {
     /// As many subjects have styles of their own.
     pub const COUNT: usize = palette::HUES * Style::DASHES.len();
 
-    /// The style of a subject: a colour and, once those are taken that everybody tells apart, dashes.
+    /// As many subjects are drawn in unbroken lines.
+    const SOLID: usize = 4;
+
+    /// The style of a subject: a colour, of which there are seven, and from the fifth subject on dashes, so that no
+    /// two of [`COUNT`](Style::COUNT) are alike.
     pub fn of(subject: usize) -> Style {
-        let dash = Style::DASHES[subject / palette::HUES % Style::DASHES.len()];
+        let (round, hue) = (subject / palette::HUES, subject % palette::HUES);
+        let dash = Style::DASHES[(round + usize::from(hue >= Style::SOLID)) % Style::DASHES.len()];
         Style { subject: Some(subject), dash, faint: false }
     }
 

@@ -1,19 +1,15 @@
 //! Colours that stand out from the paper and from each other.
 //!
-//! There are two of each, for white and for dark paper. The first [`HUES`] can be told apart by readers
-//! without red or green cones, too; the rest are told apart by these with the dashes that go with them.
+//! There are two of each, for white and for dark paper. They can be told apart by readers without red or green cones,
+//! too; where there are more subjects than colours, dashes tell them apart.
 
 /// As many colours are told apart by everybody.
 pub(super) const HUES: usize = 7;
 
-const ON_WHITE: [&str; 2 * HUES] = [
-    "#135cba", "#e87203", "#1ba37a", "#a6447b", "#2f9bd6", "#a45c03", "#644600", //
-    "#00416c", "#711e1a", "#00513b", "#7a105e", "#7a5fd0", "#f03f42", "#52545e",
-];
-const ON_DARK: [&str; 2 * HUES] = [
-    "#2f8ad8", "#eba40d", "#00f4b2", "#b698a6", "#79d9ff", "#e46131", "#dfea37", //
-    "#a5adff", "#fed08a", "#b2f7dd", "#ff8ddc", "#9b7bf9", "#ff9087", "#e4bed9",
-];
+const ON_WHITE: [&str; HUES] =
+    ["#135cba", "#e87203", "#007755", "#dd6688", "#aa77ff", "#661155", "#333300"];
+const ON_DARK: [&str; HUES] =
+    ["#2f8ad8", "#eba40d", "#77ffff", "#dd99aa", "#cc0077", "#ffffbb", "#227700"];
 
 /// The colour of a subject as SVG and CSS write it.
 pub(super) fn on_white_paper(subject: usize) -> &'static str {
@@ -35,6 +31,8 @@ pub(crate) fn on_dark_paper() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::Style;
+    use crate::figures::MOST_CLASSES;
 
     type Rgb = [f64; 3];
     /// From linear RGB as everybody sees it to what is seen without the cones for red or for green
@@ -62,25 +60,58 @@ mod tests {
         })
     }
 
-    /// The coordinates in which distances are alike to the eye: OKLab (Ottosson 2020).
+    /// CIELAB under the daylight of screens.
     fn seen(colour: &str, cones: &[Rgb; 3]) -> Rgb {
-        const TO_CONES: [Rgb; 3] = [
-            [0.412_221_470_8, 0.536_332_536_3, 0.051_445_992_9],
-            [0.211_903_498_2, 0.680_699_545_1, 0.107_396_956_6],
-            [0.088_302_461_9, 0.281_718_837_6, 0.629_978_700_5],
+        const TO_XYZ: [Rgb; 3] = [
+            [0.412_456_4, 0.357_576_1, 0.180_437_5],
+            [0.212_672_9, 0.715_152_2, 0.072_175_0],
+            [0.019_333_9, 0.119_192_0, 0.950_304_1],
         ];
-        const TO_LAB: [Rgb; 3] = [
-            [0.210_454_255_3, 0.793_617_785_0, -0.004_072_046_8],
-            [1.977_998_495_1, -2.428_592_205_0, 0.450_593_709_9],
-            [0.025_904_037_1, 0.782_771_766_2, -0.808_675_766_0],
-        ];
-        let light = times(cones, linear(colour)).map(|value| value.max(0.0));
-        times(&TO_LAB, times(&TO_CONES, light).map(f64::cbrt))
+        const WHITE: Rgb = [0.950_47, 1.0, 1.088_83];
+        let light = times(cones, linear(colour)).map(|value| value.clamp(0.0, 1.0));
+        let xyz = times(&TO_XYZ, light);
+        let [x, y, z] = [0, 1, 2].map(|at| {
+            let part = xyz[at] / WHITE[at];
+            if part > 216.0 / 24_389.0 {
+                part.cbrt()
+            } else {
+                (24_389.0 / 27.0 * part + 16.0) / 116.0
+            }
+        });
+        [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+    }
+
+    /// CIEDE2000 (Sharma, Wu, Dalal 2005).
+    fn difference([l1, a1, b1]: Rgb, [l2, a2, b2]: Rgb) -> f64 {
+        let pull = |chroma: f64| (chroma.powi(7) / (chroma.powi(7) + 25f64.powi(7))).sqrt();
+        let stretch = 1.5 - pull(a1.hypot(b1).midpoint(a2.hypot(b2))) / 2.0;
+        let (a1, a2) = (a1 * stretch, a2 * stretch);
+        let (c1, c2) = (a1.hypot(b1), a2.hypot(b2));
+        let hue = |a: f64, b: f64| b.atan2(a).to_degrees().rem_euclid(360.0);
+        let (h1, h2) = (hue(a1, b1), hue(a2, b2));
+        let turn = match h2 - h1 {
+            _ if c1 * c2 == 0.0 => 0.0,
+            turn if turn > 180.0 => turn - 360.0,
+            turn if turn < -180.0 => turn + 360.0,
+            turn => turn,
+        };
+        let (light, chroma) = (l1.midpoint(l2), c1.midpoint(c2));
+        let hue = if c1 * c2 == 0.0 { h1 + h2 } else { h1 + turn / 2.0 };
+        let cos = |degrees: f64| degrees.to_radians().cos();
+        let t = 1.0 - 0.17 * cos(hue - 30.0) + 0.24 * cos(2.0 * hue) + 0.32 * cos(3.0 * hue + 6.0)
+            - 0.20 * cos(4.0 * hue - 63.0);
+        let middle = (light - 50.0).powi(2);
+        let by_light = (l2 - l1) / (1.0 + 0.015 * middle / (20.0 + middle).sqrt());
+        let by_chroma = (c2 - c1) / (1.0 + 0.045 * chroma);
+        let by_hue =
+            2.0 * (c1 * c2).sqrt() * (turn / 2.0).to_radians().sin() / (1.0 + 0.015 * chroma * t);
+        let bend = 60.0 * (-((hue.rem_euclid(360.0) - 275.0) / 25.0).powi(2)).exp();
+        let crossed = -2.0 * pull(chroma) * bend.to_radians().sin() * by_chroma * by_hue;
+        (by_light.powi(2) + by_chroma.powi(2) + by_hue.powi(2) + crossed).sqrt()
     }
 
     fn apart(a: &str, b: &str, cones: &[Rgb; 3]) -> f64 {
-        let square = |(a, b): (f64, f64)| (a - b) * (a - b);
-        seen(a, cones).into_iter().zip(seen(b, cones)).map(square).sum::<f64>().sqrt()
+        difference(seen(a, cones), seen(b, cones))
     }
 
     /// WCAG 2.2, contrast ratio.
@@ -90,21 +121,55 @@ mod tests {
         a.max(b) / a.min(b)
     }
 
+    /// Pairs of Sharma, Wu, Dalal 2005, table 1.
     #[test]
-    fn colours_stand_out_and_are_told_apart() {
+    fn differences_are_those_of_the_paper() {
+        for (a, b, wanted) in [
+            ([50.0, 2.6772, -79.7751], [50.0, 0.0, -82.7485], 2.0425),
+            ([50.0, 2.5, 0.0], [50.0, 0.0, -2.5], 4.3065),
+            ([50.0, 2.5, 0.0], [61.0, -5.0, 29.0], 22.8977),
+            ([60.2574, -34.0099, 36.2677], [60.4626, -34.1751, 39.4387], 1.2644),
+            ([2.0776, 0.0795, -1.135], [0.9033, -0.0636, -0.5514], 0.9082),
+        ] {
+            assert!((difference(a, b) - wanted).abs() < 5e-5, "{a:?} {b:?}");
+        }
+    }
+
+    #[test]
+    fn colours_stand_out_and_are_told_apart_by_everybody() {
         for (paper, colours) in [("#ffffff", ON_WHITE), ("#14171b", ON_DARK)] {
             for (at, a) in colours.iter().enumerate() {
                 // WCAG 2.2, criterion 1.4.11, asks for 3 between what is drawn and what is behind.
                 assert!(contrast(a, paper) >= 3.0, "{a} on {paper}");
-                for (before, b) in colours[..at].iter().enumerate() {
-                    // A tenth of the way from black to white is plain to see, side by side or not.
-                    assert!(apart(a, b, &ALL) >= 0.1, "{a} {b}");
-                    let same_dashes = at / HUES == before / HUES && at < HUES;
-                    for cones in [&NO_RED, &NO_GREEN].into_iter().filter(|_| same_dashes) {
-                        assert!(apart(a, b, cones) >= 0.1, "{a} {b}");
+                for b in &colours[..at] {
+                    // About 1 is just seen side by side; lines lie apart and are thin.
+                    assert!(apart(a, b, &ALL) >= 24.0, "{a} {b}");
+                    for cones in [&NO_RED, &NO_GREEN] {
+                        assert!(apart(a, b, cones) >= 16.0, "{a} {b} {}", apart(a, b, cones));
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn no_two_classes_of_a_figure_have_a_style_in_common() {
+        let styles: Vec<Style> = (0..MOST_CLASSES).map(Style::of).collect();
+        for (at, a) in styles.iter().enumerate() {
+            for b in &styles[..at] {
+                assert!(a.colour() != b.colour() || a.dash != b.dash, "{a:?} {b:?}");
+                assert_eq!(a.colour() == b.colour(), a.css_class() == b.css_class());
+            }
+        }
+        // What is nearest to each other differs in dashes, too.
+        let far = |colours: [&str; HUES], a: usize, b: usize| {
+            [&NO_RED, &NO_GREEN]
+                .into_iter()
+                .all(|cones| apart(colours[a], colours[b], cones) >= 17.5)
+        };
+        for (a, b) in (0..HUES).flat_map(|a| (0..a).map(move |b| (a, b))) {
+            let is_far = [ON_WHITE, ON_DARK].into_iter().all(|colours| far(colours, a, b));
+            assert!(is_far || styles[a].dash != styles[b].dash, "{a} {b}");
         }
     }
 }

@@ -27,11 +27,11 @@ fn draw(points: &[(f64, f64)], mark: Mark, floor: f64, data: &mut String) {
             Mark::Points => write!(data, "M{x:.1} {y:.1}h0"),
             Mark::Sticks => write!(data, "M{x:.1} {floor:.1}V{y:.1}"),
             _ if at == 0 => write!(data, "M{x:.1} {y:.1}"),
-            Mark::Line => write!(data, "L{x:.1} {y:.1}"),
+            Mark::Line | Mark::Beads => write!(data, "L{x:.1} {y:.1}"),
             Mark::Step => write!(data, "H{x:.1}V{y:.1}"),
         };
     }
-    if points.len() == 1 && matches!(mark, Mark::Line | Mark::Step) {
+    if points.len() == 1 && matches!(mark, Mark::Line | Mark::Beads | Mark::Step) {
         data.push_str("h0");
     }
 }

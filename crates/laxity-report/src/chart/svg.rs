@@ -187,6 +187,10 @@ fn sample(x: f64, y: f64, key: &Key) -> Markup {
         Mark::Line | Mark::Step => {
             stroke(&format!("M{x:.1} {y:.1}h{KEY_LINE}"), key.mark, key.style)
         }
+        Mark::Beads => html! {
+            (stroke(&format!("M{x:.1} {y:.1}h{KEY_LINE}"), Mark::Line, key.style))
+            (stroke(&format!("M{:.1} {y:.1}h0", x + KEY_LINE / 2.0), Mark::Points, key.style))
+        },
         Mark::Points | Mark::Sticks => {
             stroke(&format!("M{:.1} {y:.1}h0", x + KEY_LINE / 2.0), Mark::Points, key.style)
         }

@@ -4,25 +4,27 @@ use laxity_sim::summary::{ClassSummary, DelaySummary, Summary, WindowSummary};
 use maud::{Markup, html};
 
 use crate::chart::{self, Style};
-use crate::quantity::{NOTHING, count, megabits, percent};
+use crate::quantity::{NOTHING, TimeUnit, count, megabits, percent};
+use crate::table::unit;
 use crate::verdict::too_late;
 
 /// What each class was promised beside the worst that was measured.
 pub(super) fn promises(summary: &Summary) -> Markup {
     let promised = |class: &&ClassSummary| class.deadline_ns.or(class.bound_ns).is_some();
+    let unit = unit(summary.classes.iter().filter(promised));
     let classes = summary.classes.iter().enumerate().filter(|(_, class)| promised(class));
     html! {
         div.wide { table {
             thead { tr {
-                th { "Class" } th.number { "Deadline, ms" } th.number { "Proved bound, ms" }
-                th.number { "Largest delay, ms" } th { "Used" } th.number { "Missed" }
+                th { "Class" } th.number { "Deadline, " (unit.name) } th.number { "Proved bound, " (unit.name) }
+                th.number { "Largest delay, " (unit.name) } th { "Used" } th.number { "Missed" }
             } }
             tbody { @for (at, class) in classes {
                 tr.alarm[too_late(class)] {
                     (name(at, class))
-                    td.number { (cell(class.deadline_ns.map(|ns| ns as f64))) }
-                    td.number { (cell(class.bound_ns.map(|ns| ns as f64))) }
-                    td.number { (cell(class.promised_max_ns.map(|ns| ns as f64))) }
+                    td.number { (unit.whole(class.deadline_ns)) }
+                    td.number { (unit.whole(class.bound_ns)) }
+                    td.number { (unit.whole(class.promised_max_ns)) }
                     td { (used(class)) }
                     td.number { (misses(class)) }
                 }
@@ -48,6 +50,8 @@ fn used(class: &ClassSummary) -> Markup {
 
 /// Counts, throughput and delays of every class.
 pub(super) fn classes(summary: &Summary) -> Markup {
+    let unit =
+        TimeUnit::of(summary.classes.iter().flat_map(|class| delays(class.delay_ns.as_ref())));
     html! {
         div.wide { table {
             thead {
@@ -55,7 +59,7 @@ pub(super) fn classes(summary: &Summary) -> Markup {
                     th rowspan="2" { "Class" }
                     th.group colspan="3" { "Packets" }
                     th.number rowspan="2" { "Mbit/s" }
-                    th.group colspan="6" { "Delay, ms" }
+                    th.group colspan="6" { "Delay, " (unit.name) }
                 }
                 tr { @for title in ["arrived", "sent", "dropped", "min", "mean", "p50", "p99", "p99.9", "max"] {
                     th.number { (title) }
@@ -68,7 +72,7 @@ pub(super) fn classes(summary: &Summary) -> Markup {
                     td.number { (count(class.sent)) }
                     td.number { (dropped(class)) }
                     td.number { (megabits(class.throughput_bps)) }
-                    @for delay in delays(class.delay_ns.as_ref()) { td.number { (cell(delay)) } }
+                    @for delay in delays(class.delay_ns.as_ref()) { td.number { (unit.cell(delay)) } }
                 }
             } }
         } }
@@ -132,7 +136,10 @@ fn dropped(class: &ClassSummary) -> Markup {
 pub(super) fn compared(runs: &[&Summary]) -> Markup {
     let classes = runs.first().map(|run| &run.classes[..]).unwrap_or_default();
     let watched = classes.iter().any(|class| class.windows.is_some());
-    let mut titles = vec!["Mean delay, ms", "p99, ms", "Largest, ms", "Missed", "Dropped"];
+    let unit = unit(runs.iter().flat_map(|run| &run.classes));
+    let times = ["Mean delay", "p99", "Largest"].map(|title| format!("{title}, {}", unit.name));
+    let mut titles: Vec<&str> = times.iter().map(String::as_str).collect();
+    titles.extend(["Missed", "Dropped"]);
     if watched {
         titles.extend(["Late or lost", "Windows violated", "Longest run of losses"]);
     }
@@ -148,7 +155,7 @@ pub(super) fn compared(runs: &[&Summary]) -> Markup {
                     @for (at, run) in runs.iter().enumerate() { tr {
                         th scope="row" { (swatch(at)) (run.scheduler) }
                         @let same = run.classes.iter().find(|other| other.name == class.name);
-                        (measures(same))
+                        (measures(same, unit))
                         @if watched { (losses(same.and_then(|class| class.windows.as_deref()))) }
                     } }
                 }
@@ -157,12 +164,12 @@ pub(super) fn compared(runs: &[&Summary]) -> Markup {
     }
 }
 
-fn measures(class: Option<&ClassSummary>) -> Markup {
+fn measures(class: Option<&ClassSummary>, unit: TimeUnit) -> Markup {
     let delay = class.and_then(|class| class.delay_ns);
     html! {
-        td.number { (cell(delay.map(|delay| delay.mean))) }
-        td.number { (cell(delay.map(|delay| delay.p99 as f64))) }
-        td.number.alarm[class.is_some_and(too_late)] { (cell(delay.map(|delay| delay.max as f64))) }
+        td.number { (unit.cell(delay.map(|delay| delay.mean))) }
+        td.number { (unit.whole(delay.map(|delay| delay.p99))) }
+        td.number.alarm[class.is_some_and(too_late)] { (unit.whole(delay.map(|delay| delay.max))) }
         td.number { @if let Some(class) = class { (misses(class)) } @else { (NOTHING) } }
         td.number { @if let Some(class) = class { (dropped(class)) } @else { (NOTHING) } }
     }
@@ -197,9 +204,4 @@ fn name(at: usize, class: &ClassSummary) -> Markup {
 /// The colour of a class or a scheduler in the figures.
 pub(crate) fn swatch(at: usize) -> Markup {
     chart::swatch(Style::of(at))
-}
-
-/// A time in ms for a column of an HTML table.
-pub(crate) fn cell(ns: Option<f64>) -> String {
-    ns.map_or(NOTHING.to_owned(), crate::quantity::millis)
 }

@@ -3,11 +3,16 @@
 use maud::{Markup, html};
 
 use super::{ClassReport, Delays, WayReport};
-use crate::html::tables::{cell, swatch};
-use crate::quantity::{NOTHING, count, megabits};
+use crate::html::tables::swatch;
+use crate::quantity::{NOTHING, TimeUnit, count, megabits};
 
 /// Counts, throughput and delays of every class beside its bound.
 pub(super) fn classes(way: &WayReport) -> Markup {
+    let times = |class: &ClassReport| {
+        let bound = class.bound_ns.map(|ns| ns as f64);
+        quantiles(class.delay.as_ref()).into_iter().chain([bound])
+    };
+    let unit = TimeUnit::of(way.classes.iter().flat_map(times));
     html! {
         div.wide { table {
             thead {
@@ -15,8 +20,8 @@ pub(super) fn classes(way: &WayReport) -> Markup {
                     th rowspan="2" { "Class" }
                     th.group colspan="3" { "Packets" }
                     th.number rowspan="2" { "Mbit/s" }
-                    th.group colspan="6" { "Delay, ms" }
-                    th.number rowspan="2" { "Proved bound, ms" }
+                    th.group colspan="6" { "Delay, " (unit.name) }
+                    th.number rowspan="2" { "Proved bound, " (unit.name) }
                     th.number rowspan="2" { "Beyond" }
                 }
                 tr {
@@ -31,8 +36,8 @@ pub(super) fn classes(way: &WayReport) -> Markup {
                     td.number { (count(class.sent)) }
                     td.number { (count(class.gone.values().sum())) }
                     td.number { (megabits(class.throughput_bps)) }
-                    @for delay in quantiles(class.delay.as_ref()) { td.number { (cell(delay)) } }
-                    td.number { (cell(class.bound_ns.map(|ns| ns as f64))) }
+                    @for delay in quantiles(class.delay.as_ref()) { td.number { (unit.cell(delay)) } }
+                    td.number { (unit.whole(class.bound_ns)) }
                     td.number { @if class.bound_ns.is_some() { (count(class.bound_misses)) } @else { (NOTHING) } }
                 }
             } }
@@ -61,16 +66,17 @@ pub(super) fn gone(way: &WayReport) -> Markup {
 
 /// How late the link chose what to send.
 pub(super) fn late(late: &Delays) -> Markup {
+    let unit = TimeUnit::of(quantiles(Some(late)));
     html! {
         h3 { "How late it woke up" }
         div.wide { table {
             thead { tr {
-                th { "Time, ms" }
+                th { "Time, " (unit.name) }
                 @for title in QUANTILES { th.number { (title) } }
             } }
             tbody { tr {
                 th scope="row" { "After it could have sent" }
-                @for time in quantiles(Some(late)) { td.number { (cell(time)) } }
+                @for time in quantiles(Some(late)) { td.number { (unit.cell(time)) } }
             } }
         } }
     }

@@ -4,7 +4,9 @@ use laxity_sim::network::NetworkSummary;
 use laxity_sim::series::{Bin, ClassSeries, Series};
 
 use crate::chart::{self, Axis, Chart, Figure, Mark, Style, Unit};
-use crate::figures::{CHART_BINS, MOST_CLASSES, NS, coarsened, exceedance_points};
+use crate::figures::{
+    CHART_BINS, Exceedance, MOST_CLASSES, NS, coarsened, exceedance_of, exceedance_points,
+};
 
 /// With fewer packets in an interval one more or less would make another rate.
 const PACKETS_IN_INTERVAL: u64 = 20;
@@ -43,22 +45,18 @@ pub fn goodput(summary: &NetworkSummary, series: &Series) -> Figure<'static> {
     chart.into()
 }
 
-/// The share of packets that take longer than a given time from end to end.
+/// The share of packets that take longer than a given time from end to end, with what is proved and promised of the
+/// whole way.
 pub fn delays(summary: &NetworkSummary, series: &Series) -> Figure<'static> {
-    let line = |(at, name, over_time): (usize, &str, &ClassSeries)| chart::Series {
-        name: name.to_owned(),
-        mark: Mark::Step,
-        style: Style::of(at),
+    let curve = |(at, name, over_time): (usize, _, &ClassSeries)| Exceedance {
+        at,
+        name,
+        bound_ns: summary.classes[at].bound_ns,
+        deadline_ns: summary.classes[at].deadline_ns,
         points: exceedance_points(&over_time.exceedance),
     };
-    let chart = Chart {
-        title: "How many packets take longer from end to end".to_owned(),
-        x: Axis::log("Delay", Unit::Time),
-        y: Axis::log("Share of packets that take longer", Unit::Share),
-        series: shown(summary, series).map(line).collect(),
-        markers: Vec::new(),
-    };
-    chart.into()
+    let title = "How many packets take longer from end to end";
+    exceedance_of(title, shown(summary, series).map(curve))
 }
 
 /// The goodput of every flow, by class, the fastest first.

@@ -6,12 +6,13 @@ use laxity_sim::series::Series;
 use maud::{Markup, html};
 
 use super::cells::fairness;
-use super::{completion_times, drawing, figures, time_frames};
+use super::{completion_times, drawing, figures, hop_unit, time_frames, transfer_unit, unit};
 use crate::admission::AdmissionView;
 use crate::html::drawn::{Drawn, section};
-use crate::html::tables::cell;
 use crate::html::tables::swatch;
-use crate::html::{admission_section, facts, figure, page, promises, verdict_box};
+use crate::html::{
+    admission_section, exceedance_caption, facts, figure, listed, page, promises, verdict_box,
+};
 use crate::quantity::{NOTHING, count, megabits, percent, rate, time};
 use crate::verdict::{Judged, named};
 
@@ -42,7 +43,7 @@ pub fn html(
             @if time_frames::are_shown(summary) {
                 section { h2 { "Frames and losses" } (time_frames::section(summary)) }
             }
-            section { h2 { "Hop by hop" } (hops(&summary.hops)) }
+            section { h2 { "Hop by hop" } (hops(&summary.hops)) (listed(&super::dropped(summary))) }
             (section(&drawings(on, summary, series)))
         },
     )
@@ -60,7 +61,7 @@ pub fn drawings<'a>(
     }
     drawn.extend([
         Drawn::new("goodput", figures::goodput(summary, series), GOODPUT),
-        Drawn::new("delays", figures::delays(summary, series), DELAYS),
+        Drawn::new("delays", figures::delays(summary, series), delays_caption(summary)),
         Drawn::new("flows", figures::flows(summary), FLOWS),
     ]);
     drawn
@@ -94,9 +95,14 @@ const FRAMES: &str = "What is reserved of the frames of each output, by class. A
     carries.";
 const GOODPUT: &str = "How fast each class's receivers got what they had not got before, averaged \
     over short intervals. A class that goes several ways may get more than one link carries.";
-const DELAYS: &str = "For each delay, the share of a class's packets that took longer from their \
-    arrival at the first output to their arrival at the receiver. Curves further left are better.";
+const DELAYS: &str = "From arrival at the first output to arrival at the receiver.";
 const FLOWS: &str = "The goodput of every flow over the measured time. Level dots are fair.";
+
+fn delays_caption(summary: &NetworkSummary) -> String {
+    let is_promised = |class: &EndToEnd| class.bound_ns.or(class.deadline_ns).is_some();
+    let promised = summary.classes.iter().any(is_promised);
+    format!("{DELAYS} {}", exceedance_caption(promised, summary.classes.len()))
+}
 
 fn run_facts(summary: &NetworkSummary) -> Vec<(&'static str, String)> {
     let mut facts = vec![("Scheduler", summary.scheduler.clone())];
@@ -115,6 +121,7 @@ fn common_facts(summary: &NetworkSummary) -> Vec<(&'static str, String)> {
 }
 
 fn classes(summary: &NetworkSummary) -> Markup {
+    let unit = unit(&summary.classes);
     html! {
         div.wide { table {
             thead {
@@ -123,7 +130,7 @@ fn classes(summary: &NetworkSummary) -> Markup {
                     @for title in ["Flows", "Sent", "Dropped", "Missed", "Goodput, Mbit/s", "Fairness"] {
                         th.number rowspan="2" { (title) }
                     }
-                    th.group colspan="8" { "Delay, ms" }
+                    th.group colspan="8" { "Delay, " (unit.name) }
                 }
                 tr { @for title in ["min", "mean", "p50", "p99", "p99.9", "max", "bound", "promised"] { th.number { (title) } } }
             }
@@ -138,9 +145,9 @@ fn classes(summary: &NetworkSummary) -> Markup {
                     td.number { (fairness(class)) }
                     @for value in class.delay_ns.map_or([None; 6], |d| {
                         [d.min as f64, d.mean, d.p50 as f64, d.p99 as f64, d.p99_9 as f64, d.max as f64].map(Some)
-                    }) { td.number { (cell(value)) } }
-                    td.number { (cell(class.bound_ns.map(|ns| ns as f64))) }
-                    td.number { (cell(class.deadline_ns.map(|ns| ns as f64))) }
+                    }) { td.number { (unit.cell(value)) } }
+                    td.number { (unit.whole(class.bound_ns)) }
+                    td.number { (unit.whole(class.deadline_ns)) }
                 }
             } }
         } }
@@ -149,6 +156,8 @@ fn classes(summary: &NetworkSummary) -> Markup {
 }
 
 fn tcp(summary: &NetworkSummary) -> Markup {
+    let unit = transfer_unit(summary);
+    let mean = format!("Mean, {}", unit.name);
     let classes = summary.classes.iter().enumerate();
     let classes = classes.filter_map(|(at, class)| Some((at, class, class.tcp?)));
     html! {
@@ -157,7 +166,7 @@ fn tcp(summary: &NetworkSummary) -> Markup {
                 th { "Class" }
                 @for title in [
                     "Retransmitted", "Fast recoveries", "Timeouts", "Echoes of congestion",
-                    "Transfers completed", "Mean, ms", "p50", "p99",
+                    "Transfers completed", &mean, "p50", "p99",
                 ] { th.number { (title) } }
             } }
             tbody { @for (at, class, tcp) in classes {
@@ -168,7 +177,7 @@ fn tcp(summary: &NetworkSummary) -> Markup {
                     }
                     @for value in tcp.completion_ns.map_or([None; 3], |d| {
                         [d.mean, d.p50 as f64, d.p99 as f64].map(Some)
-                    }) { td.number { (cell(value)) } }
+                    }) { td.number { (unit.cell(value)) } }
                 }
             } }
         } }
@@ -181,6 +190,8 @@ fn on_demand(class: &EndToEnd) -> Option<(TcpSummary, OnDemand)> {
 }
 
 fn completions(summary: &NetworkSummary) -> Markup {
+    let unit = transfer_unit(summary);
+    let least = format!("Min, {}", unit.name);
     let classes = summary.classes.iter().enumerate();
     let classes = classes.filter_map(|(at, class)| Some((at, class, on_demand(class)?)));
     html! {
@@ -188,14 +199,14 @@ fn completions(summary: &NetworkSummary) -> Markup {
             thead { tr {
                 th { "Class" }
                 @for title in [
-                    "Flows completed", "Waited", "Unfinished", "Min, ms", "Mean", "p50", "p99", "Max",
+                    "Flows completed", "Waited", "Unfinished", &least, "Mean", "p50", "p99", "Max",
                 ] { th.number { (title) } }
             } }
             tbody { @for (at, class, (tcp, OnDemand { waited, unfinished })) in classes {
                 tr {
                     (name(at, &class.name))
                     @for value in [tcp.completed, waited, unfinished] { td.number { (count(value)) } }
-                    @for value in completion_times(&tcp) { td.number { (cell(value)) } }
+                    @for value in completion_times(&tcp) { td.number { (unit.cell(value)) } }
                 }
             } }
         } }
@@ -204,11 +215,13 @@ fn completions(summary: &NetworkSummary) -> Markup {
 }
 
 fn hops(hops: &[HopSummary]) -> Markup {
+    let unit = hop_unit(hops);
+    let mean = format!("Mean, {}", unit.name);
     html! {
         div.wide { table.grouped {
             thead { tr {
                 th { "Class" }
-                @for title in ["Sent", "Dropped", "Missed", "Mean, ms", "p99", "Max", "Bound"] { th.number { (title) } }
+                @for title in ["Sent", "Dropped", "Missed", &mean, "p99", "Max", "Bound"] { th.number { (title) } }
             } }
             @for hop in hops { tbody {
                 tr.head { th scope="rowgroup" colspan="8" { span {
@@ -223,8 +236,8 @@ fn hops(hops: &[HopSummary]) -> Markup {
                     td.number { (class.deadline_ns.map_or(NOTHING.to_owned(), |_| count(class.deadline_misses))) }
                     @for value in class.delay_ns.map_or([None; 3], |d| {
                         [d.mean, d.p99 as f64, d.max as f64].map(Some)
-                    }) { td.number { (cell(value)) } }
-                    td.number { (cell(class.bound_ns.map(|ns| ns as f64))) }
+                    }) { td.number { (unit.cell(value)) } }
+                    td.number { (unit.whole(class.bound_ns)) }
                 } }
             } }
         } }

@@ -2,7 +2,7 @@
 
 use super::estimate::{Estimate, Seeds};
 use crate::quantity::{NOTHING, shortened};
-use crate::table::table;
+use crate::table::table_led;
 use crate::verdict::{self, Verdict};
 
 /// Longest subject that is shown whole.
@@ -15,7 +15,7 @@ pub fn figures_table<S>(seeds: &Seeds<S>) -> String {
         let figures = [text(one.mean), one.spread(), text(one.min), text(one.max)];
         lead(&seeds.figures, at).into_iter().chain(figures).collect()
     });
-    table(&["class", "figure", "mean", "±", "least", "largest"], &rows.collect::<Vec<_>>())
+    table_led(2, &["class", "figure", "mean", "±", "least", "largest"], &rows.collect::<Vec<_>>())
 }
 
 /// The figures of several schedulers side by side.
@@ -33,7 +33,7 @@ pub fn compare_table<S>(runs: &[Seeds<S>]) -> String {
         });
         lead(&first.figures, at).into_iter().chain(cells).collect()
     });
-    table(&header, &rows.collect::<Vec<_>>())
+    table_led(2, &header, &rows.collect::<Vec<_>>())
 }
 
 /// The first cells of a row: whose figure it is, unless the row above says so, and which.

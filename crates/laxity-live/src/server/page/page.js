@@ -1,16 +1,13 @@
 "use strict";
 // What a link is like, asked for once a second.
 
-const EVERY = 1000;
-// How far back charts go, in seconds.
-const SPAN = 300;
 // What they show at least.
 const LEAST_SPAN = 60;
-// As many classes have a colour that everybody tells from the others.
-const MOST_LINES = 7;
+// More remarks on single classes are too many to read.
+const MOST_FATES = 8;
 const NOTHING = "—";
 
-// What was heard, oldest first: { at: seconds, status }.
+// What was heard, oldest first: { at: seconds, status }. Of what the server remembers a status has only what charts draw.
 let heard = [];
 
 function millis(nanos) {
@@ -59,6 +56,7 @@ function cell(row, text, alarm) {
   const made = row.insertCell();
   made.textContent = text;
   if (alarm) made.className = "alarm";
+  return made;
 }
 
 function fillTable(body, way, before, seconds) {
@@ -76,7 +74,7 @@ function fillTable(body, way, before, seconds) {
     cell(row, before ? shortNumber((bytes * 8e-6) / seconds) : NOTHING);
     cell(row, it.arrived);
     cell(row, it.sent);
-    cell(row, sum(it.dropped), bound && sum(it.dropped) > 0);
+    cell(row, sum(it.dropped), bound && sum(it.dropped) > 0).title = reasons(it.dropped);
     cell(row, misses(it) ?? NOTHING, misses(it) > 0);
     cell(row, it.queued ?? NOTHING);
     for (const field of ["p50", "p99", "p99_9", "max"]) cell(row, millis(delay?.[field]), bound && delay?.[field] > bound);
@@ -140,6 +138,18 @@ function lateness(way) {
   return [`Waking up was at most ${millis(way.late.max)} ms late.`, kept];
 }
 
+// What is no longer what it was when it came: demoted packets, and dropped ones by reason.
+function fates(way) {
+  const demoted = way.classes.filter((it) => it.demoted).map((it) => `${packets(it.demoted)} of ${it.name} demoted to best effort.`);
+  if (way.watched) return demoted;
+  const dropped = way.classes.filter((it) => sum(it.dropped)).map((it) => `${it.name}: ${reasons(it.dropped)} dropped.`);
+  const said = [...dropped, ...demoted];
+  const more = said.length - MOST_FATES;
+  return more > 0 ? [...said.slice(0, MOST_FATES), `And ${more} more.`] : said;
+}
+
+const reasons = (counts) => Object.entries(counts).map(([why, count]) => `${count} ${why}`).join(", ");
+
 // The state of routers: frames that were skipped, and whether packets in the others kept what is promised.
 function ofFrames(network) {
   if (!network?.frames) return [];
@@ -168,7 +178,7 @@ function showWay(section, way, before, seconds, network) {
   const at = network ? "" : ` at ${rate(way.rate_bps)}`;
   section.querySelector("h2").textContent = `${way.way}: ${way.scheduler}${at}`;
   const isNamed = way.title && way.title !== document.querySelector("h1").textContent;
-  const state = [isNamed && `${way.title}.`, ...lateness(way), ...ofFrames(network), ...remarks(way)];
+  const state = [isNamed && `${way.title}.`, ...lateness(way), ...ofFrames(network), ...remarks(way), ...fates(way)];
   if (way.classes.length > MOST_LINES) state.push(`Charts show the first ${MOST_LINES} of ${way.classes.length} classes.`);
   const note = section.querySelector(".state");
   note.textContent = state.filter(Boolean).join(" ");
@@ -199,7 +209,7 @@ function showFacts(status) {
     list.append(pair);
   }
   const lost = status.interfaces.filter((it) => sum(it.lost) > 0);
-  const losses = lost.map((it) => `Lost at ${it.name}: ${Object.entries(it.lost).map(([why, count]) => `${count} ${why}`).join(", ")}.`);
+  const losses = lost.map((it) => `Lost at ${it.name}: ${reasons(it.lost)}.`);
   for (const { name, unseen } of status.interfaces) if (unseen) losses.push(`${unseen} frames at ${name} passed unseen.`);
   if (status.events_lost) losses.push(`${status.events_lost} events came too fast to be counted.`);
   document.querySelector("#losses").textContent = losses.join(" ");
@@ -207,7 +217,8 @@ function showFacts(status) {
 
 function show() {
   const { at, status } = heard.at(-1);
-  const before = heard.at(-2);
+  const last = heard.at(-2);
+  const before = last?.status.isPart ? undefined : last;
   const name = status.network ? status.network.nodes.join(", ") : status.interfaces.map((it) => it.name).join(" → ");
   document.title = `${name} – Laxity`;
   document.querySelector("h1").textContent = status.ways[0]?.title || "Laxity";
@@ -216,6 +227,16 @@ function show() {
   while (ways.children.length > status.ways.length) ways.lastChild.remove();
   while (ways.children.length < status.ways.length) ways.append(document.querySelector("#way").content.firstElementChild.cloneNode(true));
   status.ways.forEach((way, index) => showWay(ways.children[index], way, before?.status, before && at - before.at, status.network));
+}
+
+// What there was to see before this page.
+async function remember() {
+  try {
+    const answer = await fetch("history", { signal: AbortSignal.timeout(8000) });
+    if (answer.ok) heard = (await answer.json()).map((status) => ({ at: status.uptime_ns / 1e9, status: { ...status, isPart: true } }));
+  } catch {
+    // It is as if there was nothing before.
+  }
 }
 
 async function look() {
@@ -239,4 +260,4 @@ async function look() {
 }
 
 addEventListener("resize", () => heard.length && show());
-look();
+remember().then(look);

@@ -138,7 +138,7 @@ fn axes(plot: &Plot, x_label: &str, bottom: f64) -> Markup {
                 }
             }
             @if !x_label.is_empty() {
-                text x=(px(x + width / 2.0)) y=(px(bottom - 4.0)) text-anchor="middle" { (x_label) }
+                text x=(px(x + width / 2.0)) y=(px(bottom - 4.0)) text-anchor="middle" { (fitted(x_label, TEXT, width)) }
             }
         }
     }
@@ -271,6 +271,7 @@ fn line(series: &Series, plot: &Plot) -> Option<Markup> {
     };
     let (stems, marks) = match series.mark {
         Mark::Sticks => (part(Mark::Sticks), part(Mark::Points)?),
+        Mark::Beads => (part(Mark::Line), part(Mark::Points)?),
         Mark::Points => (None, part(Mark::Points)?),
         Mark::Line | Mark::Step => (alone(&points), part(series.mark)?),
     };

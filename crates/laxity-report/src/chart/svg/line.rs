@@ -18,8 +18,8 @@ pub fn stroke(data: &str, mark: Mark, style: Style) -> Markup {
         Mark::Points if data.len() > CROWD => "4.5",
         Mark::Points => "7",
         Mark::Sticks => "0.8",
-        Mark::Line | Mark::Step if style.faint => "1.2",
-        Mark::Line | Mark::Step => "1.8",
+        Mark::Line | Mark::Beads | Mark::Step if style.faint => "1.2",
+        Mark::Line | Mark::Beads | Mark::Step => "1.8",
     };
     let dashes = style.dash.pattern().filter(|_| mark != Mark::Points);
     let opacity = (style.faint || mark == Mark::Sticks).then_some("0.6");
