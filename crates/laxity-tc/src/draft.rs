@@ -9,7 +9,6 @@ use laxity_plan::error::Fault;
 use laxity_plan::model::QueueLimit;
 
 use crate::curves::Curves;
-use crate::drr;
 use crate::error::{Read, plain};
 use crate::notes::{Note, NoteKind, Notes};
 use crate::order::{self, Arrangement};
@@ -17,6 +16,7 @@ use crate::queue::{Early, Queue};
 use crate::rules;
 use crate::setup::{Class, Discipline, Root, Setup};
 use crate::size_table;
+use crate::{drr, htb};
 
 /// The most classes on a way from the top to a leaf, as in every plan.
 const DEEPEST: usize = 64;
@@ -37,7 +37,12 @@ pub struct Draft {
 }
 
 impl Draft {
-    pub fn new(setup: Setup, root: Root, given: Option<Rate>, notes: &mut Notes) -> Read<Draft> {
+    pub fn new(
+        mut setup: Setup,
+        root: Root,
+        given: Option<Rate>,
+        notes: &mut Notes,
+    ) -> Read<Draft> {
         if setup.classes.is_empty() {
             return Err(Fault::at(&root.span, "this qdisc has no classes").help(
                 "add one such as `tc class add dev eth0 parent 1: classid 1:1 hfsc sc m2 10mbit`",
@@ -46,7 +51,13 @@ impl Draft {
         let top: Vec<usize> = (0..setup.classes.len())
             .filter(|class| setup.classes[*class].parent.is_none())
             .collect();
+        if let Discipline::Htb { .. } = root.discipline {
+            htb::lend(&mut setup, notes);
+        }
         let link = link_rate(&setup, &root, &top, given, notes)?;
+        if let Discipline::Htb { r2q, .. } = root.discipline {
+            htb::said(&setup, r2q, link, notes);
+        }
         let whole = the_link(&setup, &top, link, notes);
         if let Some(deep) = setup
             .classes
@@ -261,6 +272,18 @@ fn link_rate(
                 }
             }
         }
+        (None, several) if matches!(root.discipline, Discipline::Htb { .. }) => {
+            let limits =
+                several.iter().filter_map(|class| setup.classes[*class].curves.upper_limit);
+            let sum = limits.fold(0u64, |sum, limit| sum.saturating_add(limit.rate().0));
+            let rate = Rate(sum.clamp(LOWEST_RATE.0, Rate::LIMIT.0));
+            let text = format!(
+                "the link's rate is {rate}, what the {} classes at the top may send together",
+                several.len()
+            );
+            notes.reading(root.line, text);
+            return Ok(rate);
+        }
         (None, several) => {
             let rates = several.iter().filter_map(|class| {
                 let Curves { real_time, link_share, .. } = setup.classes[*class].curves;
@@ -335,26 +358,13 @@ fn curves(
         limits.push(own.map_or(above, |own| own.min(above)));
         all.push(curves);
     }
-    if let Discipline::Htb { .. } = discipline {
-        priorities(setup, notes);
-    }
     all
-}
-
-/// htb offers what is left over in the order of priorities, a plan in proportion to the rates.
-fn priorities(setup: &Setup, notes: &mut Notes) {
-    let leaves = || setup.classes.iter().filter(|class| class.is_leaf);
-    let Some(first) = leaves().next() else { return };
-    if let Some(other) = leaves().find(|class| class.priority != first.priority) {
-        let text = "prio: what is left over is shared in proportion to the rates, not by priority";
-        notes.not_mapped(other.line, text);
-    }
 }
 
 fn default_class(setup: &Setup, root: &Root, notes: &mut Notes) -> Option<usize> {
     let (default, fate) = match root.discipline {
         Discipline::Hfsc { default } => (default, "drops"),
-        Discipline::Htb { default } => (default, "sends unshaped"),
+        Discipline::Htb { default, .. } => (default, "sends unshaped"),
         Discipline::Qfq | Discipline::Drr => (None, "drops"),
         Discipline::Prio(prio) => return setup.find(prio.default_band() + 1),
         Discipline::FqCodel(_) | Discipline::Fifo => return Some(0),

@@ -1,50 +1,89 @@
-//! Classes of htb as service curves (iproute2, tc/q_htb.c).
+//! Classes of htb as service curves (iproute2, tc/q_htb.c; Linux, net/sched/sch_htb.c).
 
-use laxity::units::Rate;
+mod lending;
+
+use laxity::units::{Bytes, Rate};
 use laxity_plan::error::Fault;
 
 use crate::args::Args;
-use crate::curves::{Curve, Curves};
+use crate::command::Word;
 use crate::error::Read;
+use crate::setup::Discipline;
 use crate::units;
+pub use lending::{lend, said};
+
+/// What Linux divides rates in bytes a second by to get quanta, unless a script says `r2q`.
+const R2Q: u32 = 10;
 
 /// A class of htb.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Class {
-    /// `rate` guaranteed and shared by, `ceil` as the limit.
-    pub curves: Curves,
+    pub rate: Rate,
+    /// `rate` where it is not said.
+    pub ceil: Rate,
     pub priority: u32,
+    /// The greater of `burst` and `cburst`.
+    pub burst: Option<Bytes>,
+    pub quantum: Option<u32>,
     /// The options that have no counterpart.
     pub lost: Vec<&'static str>,
 }
 
-/// Options that have one value and no counterpart, some of them with other names for them.
-const LOST: [(&str, &[&str]); 7] = [
-    ("burst", &["buffer", "maxburst"]),
-    ("cburst", &["cbuffer", "cmaxburst"]),
-    ("quantum", &[]),
-    ("mtu", &[]),
-    ("mpu", &[]),
-    ("overhead", &[]),
-    ("linklayer", &[]),
-];
+impl Class {
+    /// What it sends of its own, whatever is above it.
+    fn own(&self) -> Rate {
+        self.rate.min(self.ceil)
+    }
+}
+
+/// Options that have one value and no counterpart.
+const LOST: [&str; 4] = ["mtu", "mpu", "overhead", "linklayer"];
+const BURSTS: [&str; 6] = ["burst", "buffer", "maxburst", "cburst", "cbuffer", "cmaxburst"];
 const OPTIONS: &str = "rate, ceil, prio, burst, cburst, quantum, mtu, mpu, overhead, linklayer";
 
+/// The words after `htb` at the root.
+pub fn root(args: &mut Args<'_>) -> Read<Discipline> {
+    let (mut default, mut r2q) = (None, R2Q);
+    while let Some(word) = args.next() {
+        match word {
+            word if word.means("default") => {
+                default = Some(units::whole(args.value("default")?, 16, "a class")?);
+            }
+            word if word.means("r2q") => r2q = units::whole(args.value("r2q")?, 10, "a divisor")?,
+            word if word.means("offload") => {}
+            word if ["debug", "direct_qlen"].iter().any(|name| word.means(name)) => {
+                args.value(&word.text)?;
+            }
+            word => return Err(word.no_keyword("qdisc htb", "default CLASS, r2q NUMBER")),
+        }
+    }
+    Ok(Discipline::Htb { default, r2q })
+}
+
+/// The words after `htb` of a class.
 pub fn class(args: &mut Args<'_>) -> Read<Class> {
     let span = args.span();
-    let (mut rate, mut ceil, mut priority, mut lost) = (0, 0, 0, Vec::new());
+    let (mut rate, mut ceil, mut priority) = (0, 0, 0);
+    let (mut burst, mut quantum, mut lost) = (None, None, Vec::new());
     while let Some(word) = args.next() {
-        let is = |(name, others): &&(&str, &[&str])| {
-            word.means(name) || others.contains(&word.text.as_str())
-        };
         match word.text.as_str() {
             "rate" => rate = units::rate(args.value("rate")?)?,
             "ceil" => ceil = units::rate(args.value("ceil")?)?,
+            name if BURSTS.contains(&name) || word.means("burst") || word.means("cburst") => {
+                // It may be followed by the size of a table's cell.
+                let value = args.value("burst")?;
+                let size = value.text.split_once('/').map_or(&value.text[..], |(size, _)| size);
+                let size = units::size(&Word { text: size.into(), ..value.clone() })?;
+                burst = burst.max(Some(size));
+            }
             _ if word.means("prio") => {
                 priority = units::whole(args.value("prio")?, 10, "a priority")?
             }
-            _ => match LOST.iter().find(is) {
-                Some((name, _)) => {
+            _ if word.means("quantum") => {
+                quantum = Some(units::whole(args.value("quantum")?, 0, "a number of bytes")?);
+            }
+            _ => match LOST.iter().find(|name| word.means(name)) {
+                Some(name) => {
                     args.value(name)?;
                     lost.push(*name);
                 }
@@ -52,14 +91,10 @@ pub fn class(args: &mut Args<'_>) -> Read<Class> {
             },
         }
     }
-    let linear = |rate| Some(Curve::Linear(Rate(rate)));
-    let (Some(rate), ceil) =
-        (Some(rate).filter(|rate| *rate > 0), if ceil > 0 { ceil } else { rate })
-    else {
+    if rate == 0 {
         return Err(Fault::at(&span, "this class has no `rate`, which htb needs")
             .help("add `rate` with one such as 1mbit"));
-    };
-    let curves =
-        Curves { real_time: linear(rate), link_share: linear(rate), upper_limit: linear(ceil) };
-    Ok(Class { curves, priority, lost })
+    }
+    let (rate, ceil) = (Rate(rate), Rate(if ceil > 0 { ceil } else { rate }));
+    Ok(Class { rate, ceil, priority, burst, quantum: quantum.filter(|quantum| *quantum > 0), lost })
 }

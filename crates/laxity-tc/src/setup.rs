@@ -82,6 +82,7 @@ pub enum Discipline {
     },
     Htb {
         default: Option<u32>,
+        r2q: u32,
     },
     Prio(Prio),
     FqCodel(FqCodel),
@@ -140,8 +141,8 @@ pub struct Class {
     /// How many classes are above it.
     pub depth: usize,
     pub curves: Curves,
-    /// htb: the order in which what is left over is offered.
-    pub priority: u32,
+    /// htb: what its curves are made of once all classes are there.
+    pub htb: Option<htb::Class>,
     /// qfq: its share; drr: its quantum.
     pub weight: Option<u32>,
     /// prio: its band, from 0.
@@ -214,8 +215,8 @@ impl Setup {
     ) -> Read<()> {
         let before = self.root.as_ref().map(|root| root.discipline);
         let discipline = match (kind.text.as_str(), before) {
-            ("hfsc", _) => Discipline::Hfsc { default: default_class("hfsc", &[], args)? },
-            ("htb", _) => Discipline::Htb { default: default_class("htb", &HTB, args)? },
+            ("hfsc", _) => Discipline::Hfsc { default: default_class(args)? },
+            ("htb", _) => htb::root(args)?,
             ("qfq", _) => match args.next() {
                 Some(word) => return Err(word.no_keyword("qdisc qfq", "no words")),
                 None => Discipline::Qfq,
@@ -307,7 +308,7 @@ impl Setup {
                 is_leaf: true,
                 depth: 0,
                 curves: Curves::default(),
-                priority: 0,
+                htb: None,
                 weight: None,
                 level: minor.checked_sub(1),
                 queue: None,
@@ -363,7 +364,7 @@ impl Setup {
         if handle.minor == 0 {
             return Err(word.fault("the name of a class", "its minor number is not zero"));
         }
-        let Asked { curves, priority, weight } =
+        let Asked { curves, htb, weight } =
             self.asked(discipline, handle, kind, args, origin.line)?;
         match (self.find(handle.minor), verb) {
             (Some(class), Verb::Add) => {
@@ -373,7 +374,7 @@ impl Setup {
             }
             (Some(class), _) => {
                 let class = &mut self.classes[class];
-                (class.curves, class.priority) = (curves, priority);
+                (class.curves, class.htb) = (curves, htb);
                 class.weight = weight;
             }
             (None, Verb::Change) => {
@@ -394,7 +395,7 @@ impl Setup {
                     is_leaf,
                     depth,
                     curves,
-                    priority,
+                    htb,
                     weight,
                     level: None,
                     queue,
@@ -430,8 +431,7 @@ impl Setup {
                     let lost = class.lost.join(", ");
                     self.notes.not_mapped(line, format!("{handle}: {lost} of htb"));
                 }
-                let htb::Class { curves, priority, .. } = class;
-                Ok(Asked { curves, priority, weight: None })
+                Ok(Asked { htb: Some(class), ..Asked::default() })
             }
             ("qfq", Discipline::Qfq) => {
                 let (weight, lost) = qfq::class(args)?;
@@ -584,29 +584,18 @@ impl Setup {
 #[derive(Default)]
 struct Asked {
     curves: Curves,
-    priority: u32,
+    htb: Option<htb::Class>,
     weight: Option<u32>,
 }
 
-/// Options of htb at the root that have one value and no effect on a plan.
-const HTB: [&str; 3] = ["r2q", "debug", "direct_qlen"];
-
-/// The words after hfsc or htb at the root, of which some have `ignored` values.
-fn default_class(kind: &str, ignored: &[&str], args: &mut Args<'_>) -> Read<Option<u32>> {
+/// The words after hfsc at the root.
+fn default_class(args: &mut Args<'_>) -> Read<Option<u32>> {
     let mut default = None;
     while let Some(word) = args.next() {
-        match word {
-            word if word.means("default") => {
-                default = Some(whole(args.value("default")?, 16, "a class")?);
-            }
-            word if kind == "htb" && word.means("offload") => {}
-            word if ignored.iter().any(|name| word.means(name)) => {
-                args.value(&word.text)?;
-            }
-            word => {
-                return Err(word.no_keyword(&format!("qdisc {kind}"), "default CLASS"));
-            }
+        if !word.means("default") {
+            return Err(word.no_keyword("qdisc hfsc", "default CLASS"));
         }
+        default = Some(whole(args.value("default")?, 16, "a class")?);
     }
     Ok(default)
 }

@@ -4,6 +4,7 @@ mod curves;
 mod exported;
 mod filters;
 mod fq_codel;
+mod htb;
 mod prio;
 mod qfq;
 mod random;

@@ -72,7 +72,8 @@ impl Shown {
             kept
         };
         match (self.object, self.kind.as_str()) {
-            (Object::Qdisc, "hfsc" | "htb") => pairs(&["default"]),
+            (Object::Qdisc, "hfsc") => pairs(&["default"]),
+            (Object::Qdisc, "htb") => pairs(&["default", "r2q"]),
             (Object::Qdisc, "prio") => {
                 let is_of_map = |word: &&&str| {
                     ["bands", "priomap"].contains(word) || word.bytes().all(|b| b.is_ascii_digit())
