@@ -237,7 +237,7 @@ type Show = fn(&NetworkSummary, &EndToEnd, TimeUnit) -> String;
 fn compare_rows(class: &EndToEnd, runs: &[&NetworkSummary]) -> Vec<Vec<String>> {
     let like =
         |run: &&NetworkSummary| run.classes.iter().find(|other| other.name == class.name).cloned();
-    let unit = unit(&runs.iter().filter_map(|run| like(run)).collect::<Vec<_>>());
+    let unit = unit(&runs.iter().filter_map(like).collect::<Vec<_>>());
     let promised =
         class.deadline_ns.map(|_| format!(" (promised {})", unit.whole(class.deadline_ns)));
     let at_hops = runs.iter().find_map(|run| missed_at_hops(run, &class.name));

@@ -163,7 +163,7 @@ impl Summary {
             figure: figure.to_owned(),
             key: self.keys[key].clone(),
             unit,
-            is_log: study.space.is_log(key, |value| read(plain(value))),
+            is_log: space.is_log(key, |value| read(plain(value))),
             is_sampled: sampled.contains(&key),
         };
         Some(study::figure(&over, &panels)).filter(|_| !panels.is_empty())

@@ -60,7 +60,6 @@ impl Packet {
     }
 
     /// What another process makes it of.
-    #[expect(clippy::type_complexity, reason = "all that it is")]
     fn __getnewargs__(
         &self,
         py: Python<'_>,
