@@ -62,7 +62,8 @@ impl Sight {
     /// Notes again and again what the link is like.
     pub(super) async fn remember(&self) {
         loop {
-            if let Ok(status) = self.status().await
+            // Of its own, so that nobody else is told what it was like then.
+            if let Ok(status) = self.ask(Request::Status, STATUS).await
                 && let Ok(mut past) = self.past.lock()
             {
                 past.note(&status);
