@@ -222,14 +222,19 @@ impl Analysis<'_> {
 
     /// Whether there is an end to it with bounds that hold whatever others send, where there are such.
     fn settles_alone(&mut self, paths: &mut Paths, cyclic: &[usize]) -> bool {
-        let scheduler = |output: &usize| self.on.scheduling(paths.outputs[*output].hop).scheduler;
-        if !cyclic.iter().any(|output| scheduler(output).room().counts_on_others) {
+        if !self.counts_on_others(paths, cyclic) {
             return false;
         }
         self.alone = true;
         let settles = self.settles_anew(paths, cyclic);
         self.alone = false;
         settles
+    }
+
+    /// Whether bounds of any of these outputs count on what others send.
+    fn counts_on_others(&self, paths: &Paths, outputs: &[usize]) -> bool {
+        let scheduler = |output: &usize| self.on.scheduling(paths.outputs[*output].hop).scheduler;
+        outputs.iter().any(|output| scheduler(output).room().counts_on_others)
     }
 
     /// Forgets what was found of some outputs: nothing ever waits there.
@@ -247,8 +252,8 @@ impl Analysis<'_> {
     /// Looks at outputs again and again; whether there is an end to it.
     fn settles(&mut self, paths: &mut Paths, cyclic: &[usize]) -> bool {
         let mut growth = Growth::up_to(match self.wanted {
-            Wanted::Shortest => Growth::MOST,
-            Wanted::Any => Growth::ENOUGH,
+            Wanted::Any if self.counts_on_others(paths, cyclic) => Growth::ENOUGH,
+            Wanted::Any | Wanted::Shortest => Growth::MOST,
         });
         while growth.may_end() {
             let before = self.state(paths, cyclic);
@@ -643,7 +648,7 @@ impl Growth {
     const TOGETHER: usize = 32;
     /// The most that are taken for short bounds.
     const MOST: usize = 2_048;
-    /// The most that are taken to see whether there are bounds: near the load at which they are lost, few more percent take
+    /// The most that are taken to see whether there are bounds where each takes long: near the load at which they are lost, few more percent take
     /// ten times as many.
     const ENOUGH: usize = 128;
 
