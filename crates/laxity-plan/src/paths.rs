@@ -12,6 +12,7 @@
 //! [`laxity::admit::network`].
 
 mod analysis;
+mod fixed_point;
 mod outlook;
 mod simplex;
 mod stability;

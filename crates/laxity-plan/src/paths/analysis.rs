@@ -11,21 +11,13 @@ use laxity::curve::{Curve, ceil_nanos};
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
+use super::fixed_point::Wanted;
 use super::tandem::EndToEnd;
 use super::{ABSENT, ClassAtOutput, Output, Paths, Route, Unproved};
 use crate::discipline::Bounds;
 use crate::model::{Hop, LinkSpec, Plan, Police, SchedulerSpec, TokenBucket};
 use crate::network::Networked;
 use crate::parallel::side_by_side;
-
-/// What is asked of bounds.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
-    /// To be as short as can be found.
-    Shortest,
-    /// To be there.
-    Any,
-}
 
 /// How far the analysis has come.
 pub(super) struct Analysis<'a> {
@@ -38,17 +30,14 @@ pub(super) struct Analysis<'a> {
     pub(super) analysed: Vec<Vec<Option<Analysed>>>,
     /// How long each route's packets take up to each of its outputs, and in the end, at the least and at the
     /// most, since they were last held. What has not been looked at yet takes as long as it must.
-    so_far: Vec<Vec<(Nanos, Result<Nanos, Unproved>)>>,
+    pub(super) so_far: Vec<Vec<(Nanos, Result<Nanos, Unproved>)>>,
     /// Whether bounds are those that hold whatever others send, where there are such.
-    alone: bool,
-    wanted: Wanted,
+    pub(super) alone: bool,
+    pub(super) wanted: Wanted,
     /// By route and place, how long packets take since they entered, at the least and, where that is known, at the most.
     /// Empty until all outputs were looked at once.
     since_entry: Vec<Vec<(Nanos, Option<Nanos>)>>,
 }
-
-/// What is found at an output, and how long the routes that pass it have taken then.
-type State = (Vec<ClassAtOutput>, Vec<Result<Nanos, Unproved>>);
 
 /// A class at an output that has been analysed.
 #[derive(Clone)]
@@ -155,12 +144,6 @@ impl Analysis<'_> {
         before != self.state(paths, &[output])
     }
 
-    /// Analyses outputs that feed one another as if nothing were known of them.
-    pub(super) fn fixed_point_anew(&mut self, paths: &mut Paths, cyclic: &[usize]) {
-        self.begin_anew(paths, cyclic);
-        self.fixed_point(paths, cyclic);
-    }
-
     /// How long a route's packets take up to each output if none ever waits, since they were last held.
     fn unhindered(&self, route: &Route) -> Vec<(Nanos, Result<Nanos, Unproved>)> {
         let mut so_far = Nanos::ZERO;
@@ -175,109 +158,6 @@ impl Analysis<'_> {
             up_to.push((so_far, Ok(so_far)));
         }
         up_to
-    }
-
-    /// Analyses outputs that feed one another, again and again, beginning with nothing that ever waits, until
-    /// nothing changes any more. What is found then follows from itself: with these arrival curves at every
-    /// output, these delays, and with these delays, these arrival curves (total flow analysis with a fixed
-    /// point: Thomas, Le Boudec, Mifdaoui 2019, "On cyclic dependencies and regulators in time-sensitive
-    /// networks"). All of it is in whole numbers that are rounded up, so that equal means equal.
-    ///
-    /// Such curves hold. The network is empty in the beginning, and a packet takes some time at every
-    /// output. Suppose that they hold up to some moment. What the schedulers have done by then is what they
-    /// would have done if nothing had come later, so that what is proved of them with these curves is true
-    /// of all packets that have left by then, and of those that leave before the shortest transmission
-    /// from then on: they had come already. With these delays and what left under them, the
-    /// curves hold at the next outputs for so much longer, and so for ever (Cruz 1991, part II, stops time
-    /// in this way; Bouillard, Boyer, Le Corronc 2018, chapter 12).
-    ///
-    /// Where bounds need not count on others and find no end if they do, they do not.
-    fn fixed_point(&mut self, paths: &mut Paths, cyclic: &[usize]) {
-        let settles = match self.wanted {
-            Wanted::Shortest => self.settles(paths, cyclic) || self.settles_alone(paths, cyclic),
-            // What does not count on others takes a fraction of the time.
-            Wanted::Any => self.settles_alone(paths, cyclic) || self.settles_anew(paths, cyclic),
-        };
-        if settles {
-            return;
-        }
-        for &output in cyclic {
-            for (at, passing) in paths.outputs[output].classes.iter_mut().enumerate() {
-                passing.bound = Err(Unproved::CyclicDependency);
-                passing.arrival = None;
-                self.analysed[output][at] = None;
-            }
-            for &(route, place) in &self.passing[output] {
-                if !paths.routes[route].is_regulated(place + 1) {
-                    self.so_far[route][place + 1].1 = Err(Unproved::UnboundedUpstream);
-                }
-            }
-        }
-    }
-
-    fn settles_anew(&mut self, paths: &mut Paths, cyclic: &[usize]) -> bool {
-        self.begin_anew(paths, cyclic);
-        self.settles(paths, cyclic)
-    }
-
-    /// Whether there is an end to it with bounds that hold whatever others send, where there are such.
-    fn settles_alone(&mut self, paths: &mut Paths, cyclic: &[usize]) -> bool {
-        if !self.counts_on_others(paths, cyclic) {
-            return false;
-        }
-        self.alone = true;
-        let settles = self.settles_anew(paths, cyclic);
-        self.alone = false;
-        settles
-    }
-
-    /// Whether bounds of any of these outputs count on what others send.
-    fn counts_on_others(&self, paths: &Paths, outputs: &[usize]) -> bool {
-        let scheduler = |output: &usize| self.on.scheduling(paths.outputs[*output].hop).scheduler;
-        outputs.iter().any(|output| scheduler(output).room().counts_on_others)
-    }
-
-    /// Forgets what was found of some outputs: nothing ever waits there.
-    fn begin_anew(&mut self, paths: &mut Paths, outputs: &[usize]) {
-        for &output in outputs {
-            paths.outputs[output].classes.iter_mut().for_each(|passing| passing.arrival = None);
-            self.analysed[output].fill(None);
-            for &(route, place) in &self.passing[output] {
-                let (least, longest) = &mut self.so_far[route][place + 1];
-                *longest = Ok(*least);
-            }
-        }
-    }
-
-    /// Looks at outputs again and again; whether there is an end to it.
-    fn settles(&mut self, paths: &mut Paths, cyclic: &[usize]) -> bool {
-        let mut growth = Growth::up_to(match self.wanted {
-            Wanted::Any if self.counts_on_others(paths, cyclic) => Growth::ENOUGH,
-            Wanted::Any | Wanted::Shortest => Growth::MOST,
-        });
-        while growth.may_end() {
-            let before = self.state(paths, cyclic);
-            for &output in cyclic {
-                self.output(paths, output);
-            }
-            let after = self.state(paths, cyclic);
-            if before == after {
-                return after.iter().all(is_finite);
-            }
-            let delays = after.iter().flat_map(|(_, so_far)| so_far.iter().flatten());
-            growth.goes_on(delays.map(|delay| u128::from(delay.0)).sum());
-        }
-        false
-    }
-
-    /// All that outputs find of one another.
-    fn state(&self, paths: &Paths, outputs: &[usize]) -> Vec<State> {
-        let of = |&output: &usize| {
-            let passing = self.passing[output].iter();
-            let so_far = passing.map(|&(route, place)| self.so_far[route][place + 1].1);
-            (paths.outputs[output].classes.clone(), so_far.collect())
-        };
-        outputs.iter().map(of).collect()
     }
 
     /// Finds the arrival curves at an output and what follows from them, with what is known of all
@@ -628,55 +508,6 @@ const MOST_LINES: usize = 16;
 /// By how much a packet may take less than its length at a link's rate: links begin in between whole
 /// nanoseconds, and times are rounded.
 const ROUNDING: Nanos = Nanos(2);
-
-/// Whether delays that grow from one look at a cycle to the next may come to an end: they do where they
-/// grow by less and less. It is asked over some looks at once, since what changes at one output may take several
-/// to come round.
-#[derive(Default)]
-struct Growth {
-    most: usize,
-    looks: usize,
-    /// All delays together when it was last asked.
-    sum: u128,
-    /// By how much they had grown since the time before.
-    grown: Option<u128>,
-    is_endless: bool,
-}
-
-impl Growth {
-    /// So many looks go together.
-    const TOGETHER: usize = 32;
-    /// The most that are taken for short bounds.
-    const MOST: usize = 2_048;
-    /// The most that are taken to see whether there are bounds where each takes long: near the load at which they are lost, few more percent take
-    /// ten times as many.
-    const ENOUGH: usize = 128;
-
-    fn up_to(most: usize) -> Self {
-        Growth { most, ..Growth::default() }
-    }
-
-    fn may_end(&self) -> bool {
-        self.looks < self.most && !self.is_endless
-    }
-
-    fn goes_on(&mut self, sum: u128) {
-        self.looks += 1;
-        if !self.looks.is_multiple_of(Growth::TOGETHER) {
-            return;
-        }
-        let grown = sum.saturating_sub(self.sum);
-        self.is_endless = self.grown.is_some_and(|before| grown >= before && grown > 0);
-        (self.sum, self.grown) = (sum, Some(grown));
-    }
-}
-
-/// Whether what is found is no number that has only stopped because there are none above it.
-fn is_finite((classes, so_far): &State) -> bool {
-    let lines = classes.iter().flat_map(|of| of.arrival.iter().flatten());
-    let is_last = |line: &TokenBucket| line.bucket == Bytes(u64::MAX);
-    !lines.into_iter().any(is_last) && so_far.iter().flatten().all(|delay| *delay < Nanos::MAX)
-}
 
 /// From where packets come to an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

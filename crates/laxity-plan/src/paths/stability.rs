@@ -3,7 +3,7 @@
 use laxity::units::{Bytes, Rate};
 
 use super::Paths;
-use super::analysis::Wanted;
+use super::fixed_point::Wanted;
 use crate::model::{Plan, TokenBucket};
 use crate::network::Networked;
 
