@@ -303,7 +303,8 @@ pub struct Live {
     #[arg(long, value_name = "DIR")]
     pub ledger: Option<PathBuf>,
     /// Write the frames of the ways that have a plan into this pcapng file, each with its class and delay
-    /// as a comment, for Wireshark.
+    /// as a comment, for Wireshark. A file of this name that is there already is kept: the new one gets a
+    /// number, as in frames-2.pcapng.
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
     #[command(flatten)]

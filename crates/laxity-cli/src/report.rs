@@ -70,13 +70,8 @@ impl Report {
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    let why = match error.kind() {
-        io::ErrorKind::AlreadyExists => "it is there already".to_string(),
-        _ => error.to_string(),
-    };
     Failure::input(format!(
-        "cannot write the report {}: {why}; give --report a file that is not there yet, in a folder that can be \
-         written",
+        "cannot write the report {}: {error}; give --report a file in a folder that can be written",
         path.display()
     ))
 }

@@ -27,16 +27,22 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Begins a file, which must not be there yet, of frames between two interfaces of these names.
+    /// Begins a file of frames between two interfaces of these names; where one of its name is there already,
+    /// it gets a number.
     ///
     /// # Errors
     /// If it cannot be made.
     pub fn create(path: &Path, interfaces: [&str; 2]) -> io::Result<Self> {
-        let spool = Spool::create(path.to_path_buf())?;
+        let spool = Spool::create(path)?;
         let ahead = Clock::Realtime.now().saturating_sub(Clock::Monotonic.now());
         let mut blocks = Vec::new();
         pcapng::begin(&mut blocks, interfaces);
         Ok(Capture { spool, blocks, ahead, missed: 0 })
+    }
+
+    /// The file's name.
+    pub fn path(&self) -> &Path {
+        self.spool.path()
     }
 
     /// Something happened.

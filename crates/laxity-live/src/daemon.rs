@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 
 use laxity::units::Nanos;
-use laxity_forward::{Forwarder, Refusal, Settings};
+use laxity_forward::{Forwarder, Prepared, Refusal, Settings};
 use laxity_linux::frames::{BATCH, Backend, Side};
 use laxity_linux::interface::Interface;
 use laxity_plan::Plan;
@@ -18,8 +18,9 @@ use crate::ledgers::Ledgers;
 use crate::links::{End, Links};
 use crate::log::{Log, Period};
 use crate::process::{self, Process};
+use crate::prover::Prover;
 use crate::request::Request;
-use crate::running::{Books, Running};
+use crate::running::{Books, Ready, Running};
 use crate::status::Status;
 
 /// What is forwarded, between which interfaces.
@@ -32,8 +33,8 @@ pub struct Daemon {
     pub options: Options,
     /// It ends by itself after so long.
     pub duration: Option<Nanos>,
-    /// The files and folders that are read when the plans are read again.
-    pub readable: Vec<PathBuf>,
+    /// How plans are read again.
+    pub reread: Reread,
     /// A folder for a [ledger](laxity_forward::ledger) of each direction that has a plan.
     pub ledger: Option<PathBuf>,
     /// A file for the frames that were sent or dropped under a plan, each with what became of it.
@@ -52,11 +53,17 @@ pub struct PlanText {
     pub text: String,
 }
 
+/// How plans are read again and proved, on a thread of its own.
+#[expect(clippy::exhaustive_structs, reason = "made by whoever reads plans")]
+pub struct Reread {
+    /// Reads the plan of what arrives at a side; what stands against it is said in a sentence.
+    pub plan: Box<dyn FnMut(Side) -> Result<PlanText, String> + Send>,
+    /// The files and folders that it reads.
+    pub readable: Vec<PathBuf>,
+}
+
 /// Looks after the process.
 pub trait Keeper {
-    /// Reads the plan again of what arrives at a side; what stands against it is said in a sentence.
-    fn reread(&mut self, at: Side) -> Result<PlanText, String>;
-
     /// Hears what the process says.
     fn say(&mut self, what: &str);
 
@@ -118,26 +125,47 @@ impl Daemon {
         }
         let links = Links::new(self.interfaces.map(End::here))?;
         let bridge = Bridge::new(backend, ways);
+        let mut prover = prover(self.reread, bridge.settings())?;
         let ledgers = match self.ledger {
             Some(folder) => ledgers(folder, &self.plans, bridge.settings())?,
             None => Ledgers::none(),
         };
         let capture = self.capture.map(|path| capture(path, [a, b])).transpose()?;
+        if let Some(capture) = &capture {
+            keeper.say(&format!("frames are captured into {}", capture.path().display()));
+        }
         let room = if capture.is_some() { CAPTURED } else { 0 };
         let (forwarding, recorder) =
             Forwarding::start(bridge, Options { capture: room, ..self.options })?;
         if let Some(cost) = forwarding.cost_of_no_priority() {
             keeper.say(&cost);
         }
-        process::close(self.readable)?;
+        process::close()?;
         let begun = format!("forwarding between {a} and {b}");
         keeper.say(&begun);
         let log = Log::new(self.plans.map(|plan| Some(plan?.plan)), recorder);
         let books = Books { keeper, ledgers, capture, next: None };
         let mut running = Running::begin(forwarding, links, log, books);
-        process.look_after(&mut running, &begun, self.duration)?;
+        process.look_after(&mut running, &mut prover, &begun, self.duration)?;
         running.end(PATIENCE)
     }
+}
+
+/// Reads plans again, and makes ready what takes time.
+fn prover(
+    reread: Reread,
+    settings: [Option<Settings>; 2],
+) -> Result<Prover<[Option<Result<Ready, String>>; 2]>, StartError> {
+    let Reread { mut plan, readable } = reread;
+    let mut ready = move |at: Side, settings: &Settings| {
+        let PlanText { plan, text } = plan(at)?;
+        let prepared = Prepared::new(plan, settings).map_err(|refusal| refusal.to_string())?;
+        Ok(Ready { text, prepared })
+    };
+    let ready = move || {
+        Side::BOTH.map(|at| settings[at.index()].as_ref().map(|settings| ready(at, settings)))
+    };
+    Prover::start(readable, ready)
 }
 
 fn ledgers(

@@ -140,7 +140,15 @@ impl Forwarding {
     /// If it does not; then it goes on as before.
     pub fn reload(&self, at: Side, plan: Plan) -> Result<(), NotReloaded> {
         let settings = self.settings[at.index()].as_ref().ok_or(NotReloaded::Plain)?;
-        let next = Box::new(Prepared::new(plan, settings)?);
+        self.follow(at, Prepared::new(plan, settings)?)
+    }
+
+    /// The same of a plan that has been made ready with this side's [settings](Bridge::settings).
+    ///
+    /// # Errors
+    /// If it does not; then it goes on as before.
+    pub fn follow(&self, at: Side, next: Prepared) -> Result<(), NotReloaded> {
+        let next = Box::new(next);
         let (reloaded, _last) = self.asking.answer(|answer| Ask::Reload { at, next, answer })?;
         Ok(reloaded.ok_or(NotReloaded::Plain)??)
     }

@@ -25,7 +25,8 @@ impl Ledgers {
         Ledgers([None, None])
     }
 
-    /// Begins them in a folder, as `out-TIME.ledger` and `back-TIME.ledger`, the time in seconds of 1970.
+    /// Begins them in a folder, as `out-TIME.ledger` and `back-TIME.ledger`, the time in seconds of 1970,
+    /// with a number where one of that second is there already.
     /// `plans` are the texts of the plans, `settings` what they do not say.
     ///
     /// # Errors
@@ -41,7 +42,7 @@ impl Ledgers {
                 let mut writer = Writer::new(Vec::new(), Header::from(settings))?;
                 writer.plan(text)?;
                 let path = folder.join(format!("{way}-{time}.ledger"));
-                Ok(Some(Ledger { spool: Spool::create(path)?, writer }))
+                Ok(Some(Ledger { spool: Spool::create(&path)?, writer }))
             }
             _ => Ok(None),
         };

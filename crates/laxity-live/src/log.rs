@@ -126,13 +126,13 @@ impl Log {
         at: Side,
         plan: Plan,
         reader: &mut impl Reader,
-        follow: impl FnOnce(Plan) -> Result<(), E>,
+        follow: impl FnOnce() -> Result<(), E>,
     ) -> Result<(), E> {
         self.read(reader);
         let way = self.ways[at.index()].as_mut();
-        let way = way.map(|way| way.next.insert(plan.clone()));
+        let way = way.map(|way| way.next.insert(plan));
         debug_assert!(way.is_some(), "a direction that follows a plan");
-        let followed = follow(plan);
+        let followed = follow();
         self.read(reader);
         if let Some(way) = &mut self.ways[at.index()] {
             match followed {

@@ -1,6 +1,5 @@
 //! A process that forwards, between its first signal and its last.
 
-use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::Duration;
@@ -13,6 +12,7 @@ use signal_hook::iterator::Signals;
 
 use crate::daemon::LiveError;
 use crate::forwarding::Stopped;
+use crate::prover::{Gone, Prover};
 use crate::request::Request;
 use crate::service::Service;
 use crate::status::Status;
@@ -22,6 +22,9 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// What a process does, as it is looked after.
 pub(crate) trait Task {
+    /// Plans that are read again and proved.
+    type Next: Send + 'static;
+
     /// Whether it goes on.
     fn is_running(&self) -> bool;
 
@@ -31,8 +34,8 @@ pub(crate) trait Task {
     /// What it is like now.
     fn status(&mut self) -> Result<Status, Stopped>;
 
-    /// Follows plans that are read again, and says what came of it.
-    fn reload(&mut self) -> Result<(), String>;
+    /// Follows plans that were read again, and says what came of it.
+    fn follow(&mut self, next: Self::Next) -> Result<(), String>;
 }
 
 /// What a process hears from outside, and tells of itself.
@@ -40,6 +43,8 @@ pub(crate) struct Process {
     signals: Signals,
     requests: Receiver<Request>,
     service: Service,
+    /// Whether the service was told by a signal to read its plans again, and has not yet.
+    is_reloading: bool,
 }
 
 /// What a signal asks for.
@@ -53,14 +58,16 @@ impl Process {
     /// this one.
     pub fn begin(requests: Receiver<Request>) -> Result<Self, LiveError> {
         let signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(LiveError::Signals)?;
-        Ok(Process { signals, requests, service: Service::of_environment() })
+        let service = Service::of_environment();
+        Ok(Process { signals, requests, service, is_reloading: false })
     }
 
     /// Looks after a task, which has `begun` so, until a signal asks for the end, the time is over, or it ends
-    /// by itself.
-    pub fn look_after(
+    /// by itself. `prover` reads its plans again.
+    pub fn look_after<T: Task>(
         &mut self,
-        task: &mut impl Task,
+        task: &mut T,
+        prover: &mut Prover<T::Next>,
         begun: &str,
         duration: Option<Nanos>,
     ) -> Result<(), Stopped> {
@@ -70,23 +77,24 @@ impl Process {
             thread::sleep(LOOK);
             task.look()?;
             self.service.alive();
-            self.answer(task)?;
+            self.answer(task, prover)?;
             match self.wish() {
                 Some(Wish::End) => break,
-                Some(Wish::Reload) => self.reload(task, begun),
+                Some(Wish::Reload) => self.reload(prover),
                 None => {}
             }
+            self.follow(task, prover, begun);
         }
         self.service.stopping();
         Ok(())
     }
 
-    fn answer(&self, task: &mut impl Task) -> Result<(), Stopped> {
+    fn answer<T: Task>(&self, task: &mut T, prover: &mut Prover<T::Next>) -> Result<(), Stopped> {
         for request in self.requests.try_iter() {
-            // Who asked may have gone.
             match request {
+                // Who asked may have gone.
                 Request::Status(answer) => drop(answer.send(task.status()?)),
-                Request::Reload(answer) => drop(answer.send(task.reload())),
+                Request::Reload(answer) => prover.ask(Some(answer)),
             }
         }
         Ok(())
@@ -100,17 +108,116 @@ impl Process {
         }
     }
 
-    fn reload(&self, task: &mut impl Task, begun: &str) {
-        self.service.reloading();
-        // What came of it is said.
-        let _ = task.reload();
-        self.service.ready(begun);
+    fn reload<N: Send + 'static>(&mut self, prover: &mut Prover<N>) {
+        if !self.is_reloading {
+            self.service.reloading();
+            self.is_reloading = true;
+        }
+        prover.ask(None);
+    }
+
+    /// Follows what has been proved since it was last asked.
+    fn follow<T: Task>(&mut self, task: &mut T, prover: &mut Prover<T::Next>, begun: &str) {
+        let Some((proved, answers)) = prover.proved() else { return };
+        let followed = match proved {
+            Ok(next) => task.follow(next),
+            Err(Gone) => Err("the thread that proves plans has ended".to_string()),
+        };
+        for answer in answers {
+            // Who asked may have gone.
+            let _ = answer.send(followed.clone());
+        }
+        if self.is_reloading && !prover.is_busy() {
+            self.is_reloading = false;
+            self.service.ready(begun);
+        }
     }
 }
 
-/// Shuts off what the thread does not need that looks after the others; it reads these files and folders again.
-pub(crate) fn close(readable: Vec<PathBuf>) -> Result<(), LiveError> {
+/// Shuts off what the thread does not need that looks after the others.
+pub(crate) fn close() -> Result<(), LiveError> {
     let sandbox = Sandbox::new().terminal().call(libc::SYS_recvfrom).call(libc::SYS_sendto);
-    readable.into_iter().fold(sandbox, Sandbox::read).enter()?;
+    sandbox.enter()?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{self, Sender};
+    use std::time::Instant;
+
+    use super::*;
+
+    /// Ends once it follows a plan.
+    #[derive(Default)]
+    struct Link {
+        looks: u64,
+        followed: Option<u8>,
+    }
+
+    impl Task for Link {
+        type Next = u8;
+
+        fn is_running(&self) -> bool {
+            self.followed.is_none()
+        }
+
+        fn look(&mut self) -> Result<(), Stopped> {
+            self.looks += 1;
+            Ok(())
+        }
+
+        fn status(&mut self) -> Result<Status, Stopped> {
+            Ok(Status {
+                version: String::new(),
+                uptime_ns: self.looks,
+                real_time: None,
+                reloads: None,
+                reloads_refused: None,
+                events_lost: None,
+                interfaces: Vec::new(),
+                ways: Vec::new(),
+                network: None,
+            })
+        }
+
+        fn follow(&mut self, next: u8) -> Result<(), String> {
+            self.followed = Some(next);
+            Err("as it is".to_string())
+        }
+    }
+
+    fn ask<T>(requests: &Sender<Request>, request: impl FnOnce(Sender<T>) -> Request) -> T {
+        let (answer, answered) = mpsc::channel();
+        requests.send(request(answer)).unwrap();
+        answered.recv_timeout(Duration::from_secs(60)).expect("an answer")
+    }
+
+    #[test]
+    fn while_a_plan_is_proved_all_else_goes_on() {
+        let (requests, asked) = mpsc::channel();
+        let mut process = Process {
+            signals: Signals::new([] as [i32; 0]).unwrap(),
+            requests: asked,
+            service: Service::of_environment(),
+            is_reloading: false,
+        };
+        let (go_on, may_go_on) = mpsc::channel::<u8>();
+        let mut prover = Prover::start(Vec::new(), move || may_go_on.recv().unwrap()).unwrap();
+        let operator = thread::spawn(move || {
+            let (answer, reloaded) = mpsc::channel();
+            requests.send(Request::Reload(answer)).unwrap();
+            let begun = Instant::now();
+            while ask(&requests, Request::Status).uptime_ns < 10 {
+                assert!(begun.elapsed() < Duration::from_secs(60));
+            }
+            assert!(reloaded.try_recv().is_err(), "it is not proved yet");
+            go_on.send(7).unwrap();
+            reloaded.recv_timeout(Duration::from_secs(60)).unwrap()
+        });
+        let mut link = Link::default();
+        process.look_after(&mut link, &mut prover, "", Some(Nanos(60_000_000_000))).unwrap();
+        assert_eq!(link.followed, Some(7));
+        assert_eq!(operator.join().unwrap(), Err("as it is".to_string()));
+    }
 }

@@ -1,13 +1,13 @@
 //! A link while it is looked after.
 
 use laxity::units::Nanos;
-use laxity_forward::Event;
+use laxity_forward::{Event, Prepared};
 use laxity_linux::clock::Clock;
 use laxity_linux::frames::{Port, Side};
 
 use crate::bridge::Counts;
 use crate::capture::Capture;
-use crate::daemon::{Keeper, LiveError, PlanText};
+use crate::daemon::{Keeper, LiveError};
 use crate::forwarding::{Forwarding, Stopped};
 use crate::ledgers::Ledgers;
 use crate::links::Links;
@@ -19,6 +19,12 @@ use crate::status::Status;
 pub(crate) struct Running<'k, K> {
     forwarding: Forwarding,
     seen: Seen<'k, K>,
+}
+
+/// A plan that was read again and proved.
+pub(crate) struct Ready {
+    pub text: String,
+    pub prepared: Prepared,
 }
 
 /// What has been seen of it.
@@ -40,12 +46,13 @@ impl<'k, K: Keeper> Running<'k, K> {
         Running { forwarding, seen }
     }
 
-    /// Follows the plan of a side that is read again.
-    fn follow(&mut self, at: Side) -> Result<(), String> {
+    /// Follows the plan of a side that was read again.
+    fn follow_at(&mut self, at: Side, next: Result<Ready, String>) -> Result<(), String> {
         let Running { forwarding, seen: Seen { log, books, .. } } = self;
-        let PlanText { plan, text } = books.keeper.reread(at)?;
+        let Ready { text, prepared } = next?;
         books.next = Some(text);
-        let follow = |plan| forwarding.reload(at, plan).map_err(|error| error.to_string());
+        let plan = prepared.plan().clone();
+        let follow = || forwarding.follow(at, prepared).map_err(|error| error.to_string());
         log.reload(at, plan, books, follow)
     }
 
@@ -87,6 +94,8 @@ impl<K: Keeper> Seen<'_, K> {
 }
 
 impl<K: Keeper> Task for Running<'_, K> {
+    type Next = [Option<Result<Ready, String>>; 2];
+
     fn is_running(&self) -> bool {
         self.forwarding.is_running()
     }
@@ -103,10 +112,11 @@ impl<K: Keeper> Task for Running<'_, K> {
         Ok(self.seen.status(&self.forwarding.counts()?))
     }
 
-    fn reload(&mut self) -> Result<(), String> {
+    fn follow(&mut self, next: Self::Next) -> Result<(), String> {
         let mut reloaded = Ok(());
-        for at in self.seen.log.sides() {
-            let followed = self.follow(at);
+        for (at, next) in Side::BOTH.into_iter().zip(next) {
+            let Some(next) = next else { continue };
+            let followed = self.follow_at(at, next);
             self.seen.reloads[usize::from(followed.is_err())] += 1;
             self.seen.books.keeper.say(&match &followed {
                 Ok(()) => "the plan is reloaded".to_string(),

@@ -11,6 +11,7 @@ use std::thread::{self, JoinHandle};
 use laxity_linux::sandbox::Sandbox;
 
 use crate::forwarding::StartError;
+use crate::fresh;
 
 /// A file that grows. Whoever writes to it never waits: a disk that is full or too slow ends the file, and
 /// nothing else.
@@ -33,12 +34,12 @@ struct Shared {
 const ROOM: usize = 64 << 20;
 
 impl Spool {
-    /// Makes a file, which must not be there yet.
+    /// Makes a file; where one of this name is there already, it gets a number.
     ///
     /// # Errors
     /// If it cannot be made; the error does not name it.
-    pub fn create(path: PathBuf) -> io::Result<Self> {
-        let file = File::create_new(&path)?;
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let (file, path) = fresh::create(path)?;
         Spool::of(path, file)
     }
 
@@ -138,13 +139,14 @@ mod tests {
     #[test]
     fn more_than_there_is_room_for_ends_the_file() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut spool = Spool::create(folder.path().join("file")).expect("a file");
+        let mut spool = Spool::create(&folder.path().join("file")).expect("a file");
         spool.write(b"before".to_vec()).expect("room");
         let error = spool.write(vec![0; ROOM + 1]).expect_err("no room");
         assert_eq!(error.to_string(), "the disk is too slow");
         let path = spool.path().to_path_buf();
         spool.finish().expect("written");
         assert_eq!(std::fs::read(&path).expect("there"), b"before");
-        assert!(Spool::create(path).is_err(), "nothing is overwritten");
+        let again = Spool::create(&path).expect("another file");
+        assert_ne!(again.path(), path, "nothing is overwritten");
     }
 }

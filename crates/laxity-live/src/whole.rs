@@ -10,6 +10,7 @@ use laxity_linux::sandbox::Sandbox;
 
 use crate::daemon::folder_of;
 use crate::forwarding::StartError;
+use crate::fresh;
 
 /// A file that is there from the start, so that nobody learns at the end that it cannot be, and written at
 /// the end by a thread of its own. If nothing is, the file is removed.
@@ -21,14 +22,13 @@ pub struct WholeFile {
 }
 
 impl WholeFile {
-    /// Makes a file, which must not be there yet. Call it before the calling thread gives up its
-    /// privileges.
+    /// Makes a file; where one of this name is there already, it gets a number. Call it before the calling
+    /// thread gives up its privileges.
     ///
     /// # Errors
     /// If it cannot be made; the error does not name it.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let file = File::create_new(path)?;
-        let path = path.to_path_buf();
+        let (file, path) = fresh::create(path)?;
         let (text, texts) = mpsc::channel();
         let (ready, is_ready) = mpsc::channel();
         let begun = thread::Builder::new().name("report".into()).spawn({
@@ -97,8 +97,9 @@ mod tests {
         assert!(path.exists());
         file.write("whole".into()).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
-        let again = WholeFile::create(&path).unwrap_err();
-        assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
+        let again = WholeFile::create(&path).unwrap();
+        assert_eq!(again.path(), folder.path().join("report-2.html"));
+        again.write("again".into()).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
         assert!(WholeFile::create(&folder.path().join("nowhere/report.html")).is_err());
     }

@@ -16,7 +16,8 @@ pub struct Seen {
     /// and the last node, of watch IN-OUT.watch.sock, in $XDG_RUNTIME_DIR/laxity, or in /run/laxity].
     #[arg(long, value_name = "PATH")]
     pub control: Option<PathBuf>,
-    /// At the end, write a page with tables and figures into this file, which must not be there yet.
+    /// At the end, write a page with tables and figures into this file. One of this name that is there
+    /// already is kept: the new one gets a number, as in report-2.html.
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 }

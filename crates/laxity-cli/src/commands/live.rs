@@ -8,7 +8,7 @@ use laxity_linux::frames::Side;
 use laxity_linux::interface::Interface;
 use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_linux::xdp::{self, Xdp};
-use laxity_live::daemon::{Keeper, PlanText, folder_of};
+use laxity_live::daemon::{Keeper, PlanText, Reread, folder_of};
 use laxity_live::log::Period;
 use laxity_live::server::control_socket_of;
 use laxity_live::status::Status;
@@ -49,12 +49,12 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
         plans,
         options: options(arguments),
         duration: arguments.duration,
-        readable: paths.into_iter().flatten().map(folder_of).collect(),
+        reread: reread(paths),
         ledger: arguments.ledger.clone(),
         capture: arguments.capture.clone(),
         requests,
     };
-    let mut keeper = Terminal { paths, broken: 0, printed: Ok(()), report };
+    let mut keeper = Terminal { broken: 0, printed: Ok(()), report };
     let ended = forward(daemon, arguments.backend, &mut keeper)?;
     drop(server);
     let Terminal { broken, printed, report, .. } = keeper;
@@ -73,7 +73,7 @@ pub fn options(arguments: &Live) -> Options {
 fn forward(
     daemon: Daemon,
     backend: FrameBackend,
-    keeper: &mut Terminal<'_>,
+    keeper: &mut Terminal,
 ) -> Result<Status, LiveError> {
     let [from, to] = &daemon.interfaces;
     let ends = [from, to];
@@ -94,26 +94,30 @@ fn forward(
 }
 
 /// Looks after the process from a terminal, or from where a service is looked after.
-struct Terminal<'a> {
-    /// The plans, by the side whose frames they are for.
-    paths: [Option<&'a Path>; 2],
+struct Terminal {
     /// Packets that did not keep their bounds.
     broken: u64,
     printed: Result<(), Failure>,
     report: Option<Report>,
 }
 
-impl Keeper for Terminal<'_> {
-    fn reread(&mut self, at: Side) -> Result<PlanText, String> {
-        let path = self.paths[at.index()].ok_or("there is none for this direction")?;
+/// Reads the plans of both directions again, by the side whose frames they are for.
+fn reread(paths: [Option<&Path>; 2]) -> Reread {
+    let paths = paths.map(|path| path.map(Path::to_path_buf));
+    let readable = paths.iter().flatten().map(|path| folder_of(path)).collect();
+    let plan = move |at: Side| {
+        let path = paths[at.index()].as_deref().ok_or("there is none for this direction")?;
         let (plan, text) = Plan::read_with_text(path).map_err(|error| error.to_string())?;
         let checked = check(&plan).map_err(|error| error.to_string())?;
         match checked.admitted() {
             Some(false) => Err(checked.text(&plan)),
             _ => Ok(PlanText { plan, text }),
         }
-    }
+    };
+    Reread { plan: Box::new(plan), readable }
+}
 
+impl Keeper for Terminal {
     fn say(&mut self, what: &str) {
         terminal::remark(&format!("laxity: {what}\n"));
     }

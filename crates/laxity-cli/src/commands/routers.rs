@@ -7,7 +7,7 @@ use laxity_api::check;
 use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_live::LiveError;
 use laxity_live::daemon::folder_of;
-use laxity_live::routers::service::{Keeper, Service};
+use laxity_live::routers::service::{Keeper, Reread, Service};
 use laxity_live::routers::wiring::wire;
 use laxity_live::server::control_socket_of;
 use laxity_live::status::Status;
@@ -52,10 +52,10 @@ pub fn run(arguments: &Live, path: &Path) -> Result<Promises, Failure> {
         wired: &wired,
         options: options(arguments),
         duration: arguments.duration,
-        readable: vec![folder_of(path)],
+        reread: reread(path),
         requests,
     };
-    let mut keeper = Terminal { path, kept: true, printed: Ok(()) };
+    let mut keeper = Terminal { kept: true, printed: Ok(()) };
     let ended = forward(service, arguments.backend, &mut keeper)?;
     drop(server);
     keeper.printed?;
@@ -87,7 +87,7 @@ fn refuse(arguments: &Live) -> Result<(), Failure> {
 fn forward(
     service: Service<'_>,
     backend: FrameBackend,
-    keeper: &mut Terminal<'_>,
+    keeper: &mut Terminal,
 ) -> Result<Status, LiveError> {
     let ports: Vec<_> = service.wired.iter().flat_map(|wired| wired.ports.clone()).collect();
     let sockets = packet::Options {
@@ -105,26 +105,30 @@ fn forward(
 }
 
 /// Looks after the process from a terminal, or from where a service is looked after.
-struct Terminal<'a> {
-    path: &'a Path,
+struct Terminal {
     /// Whether what was promised was kept under all plans.
     kept: bool,
     printed: Result<(), Failure>,
 }
 
-impl Keeper for Terminal<'_> {
-    fn reread(&mut self) -> Result<Plan, String> {
-        if input::is_stdin(self.path) {
+/// Reads the plan again.
+fn reread(path: &Path) -> Reread {
+    let (path, readable) = (path.to_path_buf(), vec![folder_of(path)]);
+    let plan = move || {
+        if input::is_stdin(&path) {
             return Err("it came by standard input, which is read but once".into());
         }
-        let plan = Plan::read(self.path).map_err(|error| error.to_string())?;
+        let plan = Plan::read(&path).map_err(|error| error.to_string())?;
         let checked = check(&plan).map_err(|error| error.to_string())?;
         match checked.admitted() {
             Some(false) => Err(checked.text(&plan)),
             _ => Ok(plan),
         }
-    }
+    };
+    Reread { plan: Box::new(plan), readable }
+}
 
+impl Keeper for Terminal {
     fn say(&mut self, what: &str) {
         terminal::remark(&format!("laxity: {what}\n"));
     }

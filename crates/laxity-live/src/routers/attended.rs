@@ -23,10 +23,26 @@ pub(super) struct Attended<'k, K> {
     pub running: Running,
     pub keeper: &'k mut K,
     pub seen: Seen,
-    /// The nodes, by their places in the network.
-    pub nodes: Vec<u32>,
-    /// What the plan does not say.
-    pub settings: Settings,
+}
+
+/// A plan that was read again and proved, with the routers that follow it.
+pub(super) struct Next {
+    plan: Plan,
+    routers: Vec<Router>,
+    measured: Measured,
+}
+
+impl Next {
+    /// The routers of these nodes, by their places in the network. `settings` are what the plan does not
+    /// say.
+    pub fn new(plan: Plan, nodes: &[u32], settings: Settings) -> Result<Next, String> {
+        let networked = plan.networked().ok_or("the plan is of one link")?;
+        let on = networked.assigned();
+        let routers = nodes.iter().map(|node| Router::new(&on, *node, settings));
+        let routers = routers.collect::<Result<_, _>>().map_err(|why| why.to_string())?;
+        let measured = Measured::new(&on);
+        Ok(Next { routers, measured, plan })
+    }
 }
 
 /// What has been seen of them.
@@ -45,20 +61,15 @@ pub(super) struct Seen {
 }
 
 impl<K: Keeper> Attended<'_, K> {
-    /// Follows the plan that is read again, if that is for a host alone to do.
-    fn follow(&mut self) -> Result<(), String> {
-        let Attended { running, keeper, seen, nodes, settings } = self;
-        let plan = keeper.reread()?;
+    /// Follows the plan that was read again, if that is for a host alone to do.
+    fn go_on(&mut self, next: Result<Next, String>) -> Result<(), String> {
+        let Attended { running, keeper, seen } = self;
+        let Next { plan, routers, measured } = next?;
         agree(&seen.plan, &plan).map_err(|why| {
             format!("{why}, which all routers change at once: start them again with the new plan")
         })?;
-        let networked = plan.networked().ok_or("the plan is of one link")?;
-        let on = networked.assigned();
-        let next = nodes.iter().map(|node| Router::new(&on, *node, *settings));
-        let next = next.collect::<Result<_, _>>().map_err(|why| why.to_string())?;
-        let measured = Measured::new(&on);
         let stopped = |why: Stopped| why.to_string();
-        running.reload(next).map_err(stopped)?;
+        running.reload(routers).map_err(stopped)?;
         keeper.ended(&seen.status(&running.counts().map_err(stopped)?));
         seen.begin(plan, measured);
         Ok(())
@@ -74,6 +85,8 @@ impl<K: Keeper> Attended<'_, K> {
 }
 
 impl<K: Keeper> Task for Attended<'_, K> {
+    type Next = Result<Next, String>;
+
     fn is_running(&self) -> bool {
         self.running.is_running()
     }
@@ -89,8 +102,8 @@ impl<K: Keeper> Task for Attended<'_, K> {
         Ok(self.seen.status(&self.running.counts()?))
     }
 
-    fn reload(&mut self) -> Result<(), String> {
-        let followed = self.follow();
+    fn follow(&mut self, next: Self::Next) -> Result<(), String> {
+        let followed = self.go_on(next);
         self.seen.reloads[usize::from(followed.is_err())] += 1;
         self.keeper.say(&match &followed {
             Ok(()) => "the plan is reloaded".to_string(),

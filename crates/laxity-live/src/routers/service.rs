@@ -10,7 +10,7 @@ use laxity_plan::Plan;
 use laxity_plan::model::Hop;
 use laxity_plan::tdp::Assigned;
 
-use super::attended::{Attended, Seen};
+use super::attended::{Attended, Next, Seen};
 use super::host::Host;
 use super::running::Running;
 use super::wiring::Wired;
@@ -18,6 +18,7 @@ use crate::daemon::LiveError;
 use crate::forwarding::Options;
 use crate::links::{End, Links};
 use crate::process::{self, Process};
+use crate::prover::Prover;
 use crate::request::Request;
 use crate::status::Status;
 
@@ -32,17 +33,23 @@ pub struct Service<'a> {
     pub options: Options,
     /// It ends by itself after so long.
     pub duration: Option<Nanos>,
-    /// The files and folders that are read when the plan is read again.
-    pub readable: Vec<PathBuf>,
+    /// How the plan is read again.
+    pub reread: Reread,
     /// What others ask for while it runs.
     pub requests: Receiver<Request>,
 }
 
+/// How the plan is read again and proved, on a thread of its own.
+#[expect(clippy::exhaustive_structs, reason = "made by whoever reads plans")]
+pub struct Reread {
+    /// Reads it; what stands against it is said in a sentence.
+    pub plan: Box<dyn FnMut() -> Result<Plan, String> + Send>,
+    /// The files and folders that it reads.
+    pub readable: Vec<PathBuf>,
+}
+
 /// Looks after the process.
 pub trait Keeper {
-    /// Reads the plan again; what stands against it is said in a sentence.
-    fn reread(&mut self) -> Result<Plan, String>;
-
     /// Hears what the process says.
     fn say(&mut self, what: &str);
 
@@ -74,15 +81,21 @@ impl Service<'_> {
         if let Some(error) = &running.not_real_time {
             keeper.say(&format!("{error}. Without it frames are skipped when others work"));
         }
-        process::close(self.readable)?;
         let nodes: Vec<u32> = self.wired.iter().map(|wired| wired.node).collect();
+        let Reread { plan: mut reread, readable } = self.reread;
+        let ready = {
+            let nodes = nodes.clone();
+            move || Next::new(reread()?, &nodes, settings)
+        };
+        let mut prover = Prover::start(readable, ready)?;
+        process::close()?;
         let name = |node: &u32| self.on.network.nodes[*node as usize].name.clone();
         let names: Vec<String> = nodes.iter().map(name).collect();
         let begun = format!("forwarding at {}", names.join(", "));
         keeper.say(&begun);
         let seen = Seen::new(self.on, names, links, reports, running.is_real_time());
-        let mut attended = Attended { running, keeper, seen, nodes, settings };
-        process.look_after(&mut attended, &begun, self.duration)?;
+        let mut attended = Attended { running, keeper, seen };
+        process.look_after(&mut attended, &mut prover, &begun, self.duration)?;
         attended.end()
     }
 }

@@ -44,6 +44,7 @@ fn plans_are_read_again() {
         routers.says(&[&format!("the plan is not reloaded: {why}")]);
         let refused = folder.laxity(&[&["reload"], &CONTROL[..]].concat()).printed(1);
         assert!(refused.contains(why) && refused.contains(together), "{refused}");
+        routers.says(&[&format!("the plan is not reloaded: {why}")]);
     }
     std::fs::write(folder.path("plan.toml"), PLAN.replace("2ms", "2us")).unwrap();
     routers.running.signal("-HUP");
