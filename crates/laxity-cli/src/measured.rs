@@ -27,8 +27,11 @@ pub fn heading(status: &Status) -> String {
 /// Whether what is promised was kept.
 pub fn is_kept(status: &Status) -> bool {
     let is_kept = status.network.as_ref().is_none_or(|network| network.kept);
-    is_kept && status.ways.iter().all(|way| way.broken == 0)
+    is_kept && status.ways.iter().all(WayStatus::is_kept)
 }
+
+/// Shorter waits in an interface's own queue, in ns, are those of a machine that does something else.
+const WORTH_A_WORD: u64 = 1_000_000;
 
 /// So many plans.
 pub fn plans(count: u64) -> String {
@@ -79,6 +82,10 @@ pub fn lateness(way: &WayStatus) -> Option<String> {
         (None, Some(late), packets) => {
             let late = quantity::time(late.max as f64);
             let kept = match packets {
+                0 if way.is_held_up() => {
+                    "Every packet was handed over within its bound and that, but took longer."
+                        .into()
+                }
                 0 => "Every packet kept its bound and that.".into(),
                 _ => format!("{broken} and that."),
             };
@@ -97,7 +104,8 @@ fn dropped(way: &WayStatus) -> Vec<String> {
 pub fn remarks(way: &WayStatus) -> Vec<String> {
     let Some(WayWatched { busiest_bps, unclassed, unpaired, alike }) = way.watched else {
         let demoted = |class: &ClassStatus| gone::demoted(&class.name, class.demoted?);
-        return gone::sentences(way.classes.iter().filter_map(demoted));
+        let demoted = gone::sentences(way.classes.iter().filter_map(demoted));
+        return held(way).into_iter().chain(demoted).collect();
     };
     let all = |count: fn(&ClassStatus) -> u64| way.classes.iter().map(count).sum::<u64>();
     let forgotten = all(|class| class.dropped.get("forgotten").copied().unwrap_or_default());
@@ -121,6 +129,16 @@ pub fn remarks(way: &WayStatus) -> Vec<String> {
         _ => format!("{count} packets {what}."),
     });
     std::iter::once(busiest).chain(counted).collect()
+}
+
+/// How long frames waited behind the link, if that is worth a word.
+fn held(way: &WayStatus) -> Option<String> {
+    let held = way.held_ns.filter(|held| *held >= WORTH_A_WORD)?;
+    let held = quantity::time(held as f64);
+    Some(format!(
+        "Frames waited up to {held} in the interface's own queue, where no bound holds: it carries less than the \
+         plan's link, or others send there, too."
+    ))
 }
 
 /// What was lost beside what schedulers drop, if anything was.

@@ -102,7 +102,7 @@ fn of_way(plan: &Plan, way: &WayStatus, history: History) -> WayReport {
     };
     WayReport {
         title: measured::title(way),
-        kept: way.broken == 0 && admission.as_ref().is_none_or(|it| it.admitted != Some(false)),
+        kept: way.is_kept() && admission.as_ref().is_none_or(|it| it.admitted != Some(false)),
         headline: measured::lateness(way),
         remarks: measured::remarks(way),
         admission: admission.map(|admission| admission.view(plan)),

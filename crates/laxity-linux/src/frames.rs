@@ -16,6 +16,8 @@ pub use undone::{Checksum, Segments, Undone};
 use std::io;
 use std::os::fd::BorrowedFd;
 
+use laxity::units::Nanos;
+
 use crate::error::Error;
 use crate::interface::Interface;
 
@@ -85,6 +87,9 @@ pub struct Statistics {
     pub refused: u64,
     /// Frames that were to be sent while the interface was down or gone.
     pub down: u64,
+    /// The longest that a frame waited in the interface's own queue after it was handed over, of those whose
+    /// waiting is looked at; `None` where none was.
+    pub held: Option<Nanos>,
 }
 
 /// What brings frames in and out. Its interfaces are known by [`Port`], or [`Side`] where there are two.

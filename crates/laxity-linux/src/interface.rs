@@ -8,7 +8,7 @@ mod ethtool;
 
 pub use changes::{Change, Changes};
 pub use claim::Claim;
-pub use ethtool::{Offload, driver, offload, set_offload};
+pub use ethtool::{Offload, driver, offload, set_offload, speed};
 
 use std::io;
 

@@ -14,6 +14,7 @@
 
 mod batch;
 mod mmsg;
+mod queueing;
 mod ring;
 mod socket;
 mod tap;

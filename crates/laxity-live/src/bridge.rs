@@ -45,6 +45,14 @@ pub struct Counts {
     pub cut: [Cut; 2],
 }
 
+impl Counts {
+    /// The longest that frames were seen to wait in the queue of the interface where they leave, by the side at
+    /// which they arrived.
+    pub fn held(&self) -> [Option<Nanos>; 2] {
+        Side::BOTH.map(|at| self.interfaces[at.other().index()].held)
+    }
+}
+
 /// What became of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {

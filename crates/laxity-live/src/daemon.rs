@@ -7,7 +7,7 @@ use std::sync::mpsc::Receiver;
 use laxity::units::Nanos;
 use laxity_forward::{Forwarder, Prepared, Refusal, Settings};
 use laxity_linux::frames::{BATCH, Backend, Side};
-use laxity_linux::interface::Interface;
+use laxity_linux::interface::{self, Interface};
 use laxity_plan::Plan;
 use thiserror::Error;
 
@@ -20,7 +20,7 @@ use crate::log::{Log, Period};
 use crate::process::{self, Process};
 use crate::prover::Prover;
 use crate::request::Request;
-use crate::running::{Books, Ready, Running};
+use crate::running::{Books, Ready, Reloads, Running};
 use crate::status::Status;
 
 /// What is forwarded, between which interfaces.
@@ -123,6 +123,10 @@ impl Daemon {
         if a == b {
             return Err(LiveError::OneInterface(a.clone()));
         }
+        for (plan, leaves) in [(there, b), (back, a)] {
+            let warning = plan.as_ref().and_then(|plan| slower(&plan.plan, leaves));
+            warning.iter().for_each(|warning| keeper.say(warning));
+        }
         let links = Links::new(self.interfaces.map(End::here))?;
         let bridge = Bridge::new(backend, ways);
         let mut prover = prover(self.reread, bridge.settings())?;
@@ -152,10 +156,7 @@ impl Daemon {
 }
 
 /// Reads plans again, and makes ready what takes time.
-fn prover(
-    reread: Reread,
-    settings: [Option<Settings>; 2],
-) -> Result<Prover<[Option<Result<Ready, String>>; 2]>, StartError> {
+fn prover(reread: Reread, settings: [Option<Settings>; 2]) -> Result<Prover<Reloads>, StartError> {
     let Reread { mut plan, readable } = reread;
     let mut ready = move |at: Side, settings: &Settings| {
         let PlanText { plan, text } = plan(at)?;
@@ -166,6 +167,19 @@ fn prover(
         Side::BOTH.map(|at| settings[at.index()].as_ref().map(|settings| ready(at, settings)))
     };
     Prover::start(readable, ready)
+}
+
+/// What is said of an interface that carries less than a plan sends there.
+fn slower(plan: &Plan, name: &str) -> Option<String> {
+    let (rate, speed) = (plan.link.rate.0, interface::speed(name)?);
+    (rate > speed).then(|| {
+        format!(
+            "{name} runs at {} Mbit/s, which is less than the link's rate in the plan, {} Mbit/s: frames will wait in \
+             its own queue, where no bound holds",
+            speed / 1_000_000,
+            rate / 1_000_000
+        )
+    })
 }
 
 fn ledgers(

@@ -204,6 +204,7 @@ impl End {
             received: Some(counted.received),
             sent: Some(counted.sent),
             unseen: None,
+            held_ns: counted.held.map(|held| held.0),
             lost: lost
                 .map(|(reason, count)| (reason.to_string(), count))
                 .collect::<BTreeMap<_, _>>(),

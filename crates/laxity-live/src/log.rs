@@ -144,6 +144,16 @@ impl Log {
         followed
     }
 
+    /// The longest that frames were seen to wait in the queues of the interfaces where they leave, by the side
+    /// at which they arrived.
+    pub fn held(&mut self, held: [Option<Nanos>; 2]) {
+        for (way, held) in self.ways.iter_mut().zip(held) {
+            if let Some(way) = way {
+                way.present.measured.held = held;
+            }
+        }
+    }
+
     /// The directions that follow a plan.
     pub fn sides(&self) -> Vec<Side> {
         self.present().map(|period| period.at).collect()

@@ -64,6 +64,8 @@ pub struct Measured {
     pub late: Delays,
     /// Packets that were sent later than their bound allows, with all that the thread was late.
     pub broken: u64,
+    /// The longest that a frame was seen to wait in the queue of the interface where it left.
+    pub held: Option<Nanos>,
     bounds: Vec<Option<Nanos>>,
 }
 
@@ -76,6 +78,7 @@ impl Measured {
             books: Books::new(promises, Nanos::ZERO),
             late: Delays::default(),
             broken: 0,
+            held: None,
             bounds,
         }
     }

@@ -27,6 +27,10 @@ pub(crate) struct Ready {
     pub prepared: Prepared,
 }
 
+/// By the side at which frames arrive, the plan that was read again, or why it cannot be followed; nothing where
+/// there is none.
+pub(crate) type Reloads = [Option<Result<Ready, String>>; 2];
+
 /// What has been seen of it.
 struct Seen<'k, K> {
     links: Links,
@@ -51,6 +55,10 @@ impl<'k, K: Keeper> Running<'k, K> {
         let Running { forwarding, seen: Seen { log, books, .. } } = self;
         let Ready { text, prepared } = next?;
         books.next = Some(text);
+        // What is said at the end of the plan that was followed.
+        if let Ok(counts) = forwarding.counts() {
+            log.held(counts.held());
+        }
         let plan = prepared.plan().clone();
         let follow = || forwarding.follow(at, prepared).map_err(|error| error.to_string());
         log.reload(at, plan, books, follow)
@@ -61,6 +69,7 @@ impl<'k, K: Keeper> Running<'k, K> {
         let Running { forwarding, mut seen } = self;
         let counts = forwarding.drain(patience)?;
         seen.log.read(&mut seen.books);
+        seen.log.held(counts.held());
         Ok(seen.end(&counts))
     }
 }
@@ -94,7 +103,7 @@ impl<K: Keeper> Seen<'_, K> {
 }
 
 impl<K: Keeper> Task for Running<'_, K> {
-    type Next = [Option<Result<Ready, String>>; 2];
+    type Next = Reloads;
 
     fn is_running(&self) -> bool {
         self.forwarding.is_running()
@@ -109,7 +118,9 @@ impl<K: Keeper> Task for Running<'_, K> {
     }
 
     fn status(&mut self) -> Result<Status, Stopped> {
-        Ok(self.seen.status(&self.forwarding.counts()?))
+        let counts = self.forwarding.counts()?;
+        self.seen.log.held(counts.held());
+        Ok(self.seen.status(&counts))
     }
 
     fn follow(&mut self, next: Self::Next) -> Result<(), String> {

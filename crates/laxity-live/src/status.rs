@@ -66,6 +66,9 @@ pub struct InterfaceStatus {
     /// Frames that who watches missed, as they were not looked at fast enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unseen: Option<u64>,
+    /// The longest that a frame waited in its own queue, in ns, of those that were looked at: one in 64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_ns: Option<u64>,
     /// Frames that were lost at it, by reason; reasons that did not occur are left out.
     pub lost: BTreeMap<String, u64>,
 }
@@ -92,6 +95,10 @@ pub struct WayStatus {
     /// that were in their frames everywhere and took longer than their bound; from outside those that took
     /// longer than their bound.
     pub broken: u64,
+    /// The longest that a frame waited in the queue of the interface where it left, in ns, of those that were
+    /// looked at since the start. No bound counts on that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_ns: Option<u64>,
     /// What only who measures from outside tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watched: Option<WayWatched>,
@@ -136,6 +143,18 @@ pub struct ClassStatus {
 }
 
 impl WayStatus {
+    /// Whether a frame waited in the interface's own queue for longer than the shortest bound: packets were not
+    /// within their bounds, though they were when they were handed over.
+    pub fn is_held_up(&self) -> bool {
+        let shortest = self.classes.iter().filter_map(|class| class.bound_ns).min();
+        self.held_ns.zip(shortest).is_some_and(|(held, shortest)| held > shortest)
+    }
+
+    /// Whether what is promised was kept, as far as that is seen.
+    pub fn is_kept(&self) -> bool {
+        self.broken == 0 && !self.is_held_up()
+    }
+
     /// What was measured of a direction while it followed a plan.
     pub fn of(way: &str, plan: &Plan, measured: &Measured) -> WayStatus {
         let classes = plan
@@ -148,6 +167,7 @@ impl WayStatus {
             rate_bps: plan.link.rate.0,
             late: DelayStatus::of(&measured.late),
             broken: measured.broken,
+            held_ns: measured.held.map(|held| held.0),
             watched: None,
             classes: classes.collect(),
         }

@@ -54,14 +54,14 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
         capture: arguments.capture.clone(),
         requests,
     };
-    let mut keeper = Terminal { broken: 0, printed: Ok(()), report };
+    let mut keeper = Terminal { kept: true, printed: Ok(()), report };
     let ended = forward(daemon, arguments.backend, &mut keeper)?;
     drop(server);
-    let Terminal { broken, printed, report, .. } = keeper;
+    let Terminal { kept, printed, report } = keeper;
     let report = report.map(|report| report.write(&ended)).transpose()?;
     printed?;
     print(&(measured::of_losses(&ended) + &report.unwrap_or_default()))?;
-    Ok(Promises::kept_if(broken == 0))
+    Ok(Promises::kept_if(kept))
 }
 
 /// How the thread runs that forwards.
@@ -95,8 +95,8 @@ fn forward(
 
 /// Looks after the process from a terminal, or from where a service is looked after.
 struct Terminal {
-    /// Packets that did not keep their bounds.
-    broken: u64,
+    /// Whether what was promised was kept under all plans.
+    kept: bool,
     printed: Result<(), Failure>,
     report: Option<Report>,
 }
@@ -123,8 +123,8 @@ impl Keeper for Terminal {
     }
 
     fn ended(&mut self, period: &Period) {
-        self.broken += period.measured.broken;
         let way = period.status();
+        self.kept &= way.is_kept();
         if let Some(report) = &mut self.report {
             report.add(&period.plan, &way, period.history());
         }

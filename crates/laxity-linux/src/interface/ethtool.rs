@@ -87,6 +87,17 @@ pub fn driver(interface: &str) -> Result<String, Error> {
     Ok(name.to_string_lossy().into_owned())
 }
 
+/// How many bits a second the interface carries, if it says so.
+pub fn speed(interface: &str) -> Option<u64> {
+    let mut settings = zeroed::<LinkSettings>();
+    settings.command = 0x01;
+    call(interface, &mut settings).ok()?;
+    let megabits = u32::from(settings.speed) | u32::from(settings.speed_high) << 16;
+    // All ones where it does not know.
+    let is_known = megabits > 0 && megabits != u32::MAX && megabits != u16::MAX.into();
+    is_known.then(|| u64::from(megabits) * 1_000_000)
+}
+
 /// In how many queues frames arrive, if the interface says so; it may use fewer than it has.
 pub(super) fn receive_queues(interface: &str) -> Option<u32> {
     let mut channels = zeroed::<Channels>();
@@ -125,7 +136,25 @@ struct Channels {
     count: [u32; 4],
 }
 
-plain!(Value, DriverInfo, Channels);
+/// `struct ethtool_cmd`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct LinkSettings {
+    command: u32,
+    supported: u32,
+    advertised: u32,
+    speed: u16,
+    port: [u8; 6],
+    most: [u32; 2],
+    speed_high: u16,
+    wiring: [u8; 2],
+    partner: u32,
+    reserved: [u32; 2],
+}
+
+const _: () = assert!(size_of::<LinkSettings>() == 44);
+
+plain!(Value, DriverInfo, Channels, LinkSettings);
 
 /// `SIOCETHTOOL`.
 fn call<T: Plain>(interface: &str, argument: &mut T) -> io::Result<()> {

@@ -8,19 +8,21 @@ use laxity::units::Nanos;
 
 use crate::clock::nanos;
 use crate::frames::BATCH;
-use crate::sys::{check, zeroed};
+use crate::sys::{Plain, check, zeroed};
 
 crate::sys::plain!(libc::tpacket_auxdata, libc::timespec);
 
 /// Room, in words, for what the kernel says beside a frame: three times and a VLAN tag, each behind its
 /// header.
-const CONTROL: usize = 13;
+pub(super) const CONTROL: usize = 13;
+/// That room.
+pub(super) type Control = [u64; CONTROL];
 
 /// Up to [`BATCH`] messages of one buffer each.
 pub(super) struct Batch {
     messages: Box<[libc::mmsghdr; BATCH]>,
     buffers: Box<[libc::iovec; BATCH]>,
-    control: Box<[[u64; CONTROL]; BATCH]>,
+    control: Box<[Control; BATCH]>,
 }
 
 // SAFETY: the pointers within are set anew before each call of the system and mean nothing after it.
@@ -71,7 +73,8 @@ impl Batch {
         check(received).map(|count| count as usize)
     }
 
-    /// Sends the first `count` messages and says how many were; none of them only with an error.
+    /// Sends the first `count` messages and says how many were; none of them only with an error. The kernel is to
+    /// stamp the first of them or not.
     ///
     /// # Safety
     /// The first `count` messages point to memory that may be read.
@@ -79,13 +82,39 @@ impl Batch {
         &mut self,
         socket: BorrowedFd<'_>,
         count: usize,
+        stamps: bool,
     ) -> io::Result<usize> {
         self.prepare(count, false);
+        self.stamp_first(stamps);
         let (messages, flags) = (self.messages.as_mut_ptr(), libc::MSG_DONTWAIT);
         let count = count.min(BATCH) as u32;
         // SAFETY: `count` messages point to their buffers, as the caller promises.
         let sent = unsafe { libc::sendmmsg(socket.as_raw_fd(), messages, count, flags) };
         check(sent).map(|count| count as usize)
+    }
+
+    /// Asks for a stamp as the kernel's queue takes the first message, and one as the interface does.
+    fn stamp_first(&mut self, stamps: bool) {
+        let header = &mut self.messages[0].msg_hdr;
+        let size = size_of::<u32>() as u32;
+        // SAFETY: takes an integer only.
+        let room = unsafe { libc::CMSG_SPACE(size) } as usize;
+        (header.msg_control, header.msg_controllen) = match stamps {
+            true => (self.control[0].as_mut_ptr().cast(), room),
+            false => (ptr::null_mut(), 0),
+        };
+        if !stamps {
+            return;
+        }
+        let wanted = libc::SOF_TIMESTAMPING_TX_SCHED | libc::SOF_TIMESTAMPING_TX_SOFTWARE;
+        // SAFETY: there is room for one header with this much behind it, which is aligned.
+        unsafe {
+            let control = libc::CMSG_FIRSTHDR(header);
+            (*control).cmsg_level = libc::SOL_SOCKET;
+            (*control).cmsg_type = libc::SO_TIMESTAMPING;
+            (*control).cmsg_len = libc::CMSG_LEN(size) as usize;
+            libc::CMSG_DATA(control).cast::<u32>().write_unaligned(wanted);
+        }
     }
 
     fn prepare(&mut self, count: usize, control: bool) {
@@ -111,41 +140,48 @@ impl Batch {
     pub(super) fn beside(&self, message: usize) -> Beside {
         let header = &self.messages[message].msg_hdr;
         let mut beside = Beside::default();
-        // SAFETY: the header is that of a message which was received, so it describes control
-        // messages within `self.control`.
-        let mut control = unsafe { libc::CMSG_FIRSTHDR(header) };
-        while !control.is_null() {
-            // SAFETY: `control` is not null, so it points to a whole header.
-            let (level, kind) = unsafe { ((*control).cmsg_level, (*control).cmsg_type) };
-            match (level, kind) {
-                (libc::SOL_PACKET, libc::PACKET_AUXDATA) => {
-                    // SAFETY: this kind of message carries this struct.
-                    beside.tag = tag(&unsafe { content::<libc::tpacket_auxdata>(control) });
-                }
-                (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) => {
-                    // SAFETY: this kind of message carries three of these, the kernel's own first.
-                    beside.arrived = nanos(unsafe { content::<libc::timespec>(control) });
-                }
-                _ => {}
+        each_of(header, |level, kind, content| match (level, kind) {
+            (libc::SOL_PACKET, libc::PACKET_AUXDATA) => {
+                beside.tag = tag(&content.read::<libc::tpacket_auxdata>());
             }
-            // SAFETY: both come from the same message, as above.
-            control = unsafe { libc::CMSG_NXTHDR(header, control) };
-        }
+            // Three stamps, the kernel's own first.
+            (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) => beside.arrived = nanos(content.read()),
+            _ => {}
+        });
         beside
     }
 }
 
-/// # Safety
-/// The control message carries a `T`, unless it is too short for that.
-unsafe fn content<T: crate::sys::Plain>(control: *const libc::cmsghdr) -> T {
-    // SAFETY: the caller has a whole header.
-    let length = unsafe { (*control).cmsg_len };
-    // SAFETY: takes an integer only.
-    if length < unsafe { libc::CMSG_LEN(size_of::<T>() as u32) } as usize {
-        return zeroed();
+/// What a control message carries.
+#[derive(Clone, Copy)]
+pub(super) struct Content(*const libc::cmsghdr);
+
+impl Content {
+    /// Its first bytes as a value; zeros if it is too short for that.
+    pub(super) fn read<T: Plain>(self) -> T {
+        // SAFETY: `each_of` has a whole header.
+        let length = unsafe { (*self.0).cmsg_len };
+        // SAFETY: takes an integer only.
+        if length < unsafe { libc::CMSG_LEN(size_of::<T>() as u32) } as usize {
+            return zeroed();
+        }
+        // SAFETY: the message is long enough for a `T` behind its header.
+        unsafe { libc::CMSG_DATA(self.0).cast::<T>().read_unaligned() }
     }
-    // SAFETY: the message is long enough for a `T` behind its header.
-    unsafe { libc::CMSG_DATA(control).cast::<T>().read_unaligned() }
+}
+
+/// Goes through the control messages of a message that was received: their levels, kinds and contents.
+pub(super) fn each_of(header: &libc::msghdr, mut hear: impl FnMut(i32, i32, Content)) {
+    // SAFETY: the header is that of a message which was received, so it describes control messages within
+    // the room that was given for them.
+    let mut control = unsafe { libc::CMSG_FIRSTHDR(header) };
+    while !control.is_null() {
+        // SAFETY: `control` is not null, so it points to a whole header.
+        let (level, kind) = unsafe { ((*control).cmsg_level, (*control).cmsg_type) };
+        hear(level, kind, Content(control));
+        // SAFETY: both come from the same message, as above.
+        control = unsafe { libc::CMSG_NXTHDR(header, control) };
+    }
 }
 
 fn tag(beside: &libc::tpacket_auxdata) -> Option<[u16; 2]> {

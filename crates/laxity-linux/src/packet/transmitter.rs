@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use super::batch::Batch;
+use super::queueing::Queueing;
 use super::{Options, socket};
 use crate::error::Error;
 use crate::frames::{BATCH, Handle, Pool, Statistics, Undone};
@@ -24,6 +25,7 @@ pub(super) struct Transmitter {
     /// Since when the kernel has no room for the first of them.
     refused_since: Option<Instant>,
     statistics: Statistics,
+    queueing: Queueing,
 }
 
 /// How long a frame for which the kernel has no room is tried alone. An interface that is busy takes less to send a
@@ -34,8 +36,10 @@ const PATIENCE: Duration = Duration::from_millis(20);
 
 impl Transmitter {
     pub(super) fn open(interface: &Interface, options: &Options) -> Result<Self, Error> {
+        let whole = socket::sending(interface, options.bypass_qdisc)?;
         Ok(Transmitter {
-            whole: socket::sending(interface, options.bypass_qdisc)?,
+            queueing: Queueing::new(whole.as_fd()),
+            whole,
             cut: socket::sending(interface, false)?,
             batch: Batch::new(),
             queued: VecDeque::new(),
@@ -54,7 +58,9 @@ impl Transmitter {
     }
 
     /// What was sent, and what was not.
-    pub(super) fn statistics(&self) -> Statistics {
+    pub(super) fn statistics(&mut self) -> Statistics {
+        self.queueing.read(self.whole.as_fd());
+        self.statistics.held = self.queueing.longest();
         self.statistics
     }
 
@@ -63,6 +69,15 @@ impl Transmitter {
     /// # Errors
     /// If the sockets cannot be used any more. No frame is a reason for that.
     pub(super) fn flush(&mut self, pool: &mut Pool) -> io::Result<usize> {
+        let left = self.send_queued(pool)?;
+        if left > 0 {
+            self.queueing.leaves(left);
+        }
+        Ok(left)
+    }
+
+    /// Sends what is queued, and says how much the kernel has no room for yet.
+    fn send_queued(&mut self, pool: &mut Pool) -> io::Result<usize> {
         while !self.queued.is_empty() {
             match self.send_first(BATCH, pool) {
                 Ok(sent) => {
@@ -112,8 +127,16 @@ impl Transmitter {
             self.batch.point(message, first, Undone::SIZE + length);
         }
         let socket = if cut { &self.cut } else { &self.whole };
+        let stamps = !cut && self.queueing.is_due();
         // SAFETY: the messages point to frames within their places.
-        unsafe { self.batch.send(socket.as_fd(), count) }
+        let sent = unsafe { self.batch.send(socket.as_fd(), count, stamps) }?;
+        if stamps {
+            self.queueing.read(socket.as_fd());
+        }
+        if !cut {
+            self.queueing.sends(sent, stamps);
+        }
+        Ok(sent)
     }
 
     /// Whether the kernel has room for the frame behind the first, which is sent then: it has none for the first alone,
@@ -142,6 +165,7 @@ impl Transmitter {
 
     /// The first frames are done with.
     fn forget(&mut self, count: usize, pool: &mut Pool) {
+        self.queueing.gone(count);
         self.queued.drain(..count).for_each(|frame| pool.put_back(frame));
     }
 }

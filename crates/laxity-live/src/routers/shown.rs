@@ -32,6 +32,7 @@ impl Shown<'_> {
             scheduler: plan.scheduler.name().to_string(),
             rate_bps: plan.link.rate.0,
             late: None,
+            held_ns: None,
             broken: measured.classes.iter().map(|class| class.broken).sum(),
             watched: None,
             classes: plan.leaves().map(|(id, class)| self.class(id, class)).collect(),

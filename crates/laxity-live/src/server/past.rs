@@ -130,6 +130,7 @@ mod tests {
                 scheduler: "edf".into(),
                 rate_bps: 1,
                 late: None,
+                held_ns: None,
                 broken: 0,
                 watched: None,
                 classes: (0..1000).map(class).collect(),

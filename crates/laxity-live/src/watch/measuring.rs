@@ -210,6 +210,7 @@ impl Measuring {
             scheduler: self.plan.scheduler.name().to_string(),
             rate_bps: self.plan.link.rate.0,
             late: None,
+            held_ns: None,
             broken: classes.iter().map(|class| class.bound_misses).sum(),
             watched: Some(WayWatched {
                 busiest_bps: self.busiest.rate(),

@@ -139,6 +139,7 @@ impl Taps {
     pub fn status(&mut self) -> io::Result<Status> {
         let missed = missed(&mut self.taps)?;
         let interface = |at: usize, are_sent: bool| InterfaceStatus {
+            held_ns: None,
             name: self.names[at].clone(),
             received: (!are_sent).then_some(self.seen[at]),
             sent: are_sent.then_some(self.seen[at]),

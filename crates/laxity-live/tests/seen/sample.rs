@@ -45,6 +45,7 @@ pub fn status(classes: usize) -> Status {
         received: Some(1_000),
         sent: Some(1_000),
         unseen: None,
+        held_ns: None,
         lost: [("missed".to_string(), 1)].into(),
     };
     Status {
@@ -62,6 +63,7 @@ pub fn status(classes: usize) -> Status {
             rate_bps: 20_000_000,
             late: delays.clone(),
             broken: 0,
+            held_ns: None,
             watched: None,
             classes: (0..classes).map(class).collect(),
         }],

@@ -66,6 +66,7 @@ fn status(seconds: u64) -> Status {
             rate_bps: 20_000_000,
             late: Some(delays(10, 120_000)),
             broken: 0,
+            held_ns: None,
             watched: None,
             classes: vec![
                 class("call", 100 * seconds, Some(4_000_000)),

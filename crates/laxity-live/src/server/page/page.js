@@ -128,14 +128,18 @@ function drawRates(box, way, network) {
 
 const packets = (count) => (count === 1 ? "1 packet" : `${count} packets`);
 
+// Whether frames waited in the interface's own queue for longer than the shortest bound.
+const isHeldUp = (way) => way.classes.some((it) => it.bound_ns && way.held_ns > it.bound_ns);
+
 // What there is to say of packets that are late.
 function lateness(way) {
   const broken = `${packets(way.broken)} took longer than ${way.broken === 1 ? "its" : "their"} bound`;
   const isBound = way.classes.some((it) => it.bound_ns);
   if (way.watched) return [isBound && (way.broken ? `${broken}.` : "No packet took longer than its bound.")];
   if (!way.late) return [];
-  const kept = way.broken ? `${broken} and that.` : "Every packet kept its bound and that.";
-  return [`Waking up was at most ${millis(way.late.max)} ms late.`, kept];
+  const kept = isHeldUp(way) ? "Every packet was handed over within its bound and that, but took longer." : "Every packet kept its bound and that.";
+  const held = way.held_ns >= 1e6 && `Frames waited up to ${millis(way.held_ns)} ms in the interface's own queue, where no bound holds.`;
+  return [`Waking up was at most ${millis(way.late.max)} ms late.`, way.broken ? `${broken} and that.` : kept, held];
 }
 
 // What is no longer what it was when it came: demoted packets, and dropped ones by reason.
@@ -182,7 +186,7 @@ function showWay(section, way, before, seconds, network) {
   if (way.classes.length > MOST_LINES) state.push(`Charts show the first ${MOST_LINES} of ${way.classes.length} classes.`);
   const note = section.querySelector(".state");
   note.textContent = state.filter(Boolean).join(" ");
-  note.classList.toggle("alarm", way.broken > 0 || network?.kept === false);
+  note.classList.toggle("alarm", way.broken > 0 || isHeldUp(way) || network?.kept === false);
   if (way.watched) {
     section.querySelector(".gone").textContent = "Lost";
     section.querySelector(".measure").textContent = "from one tap to the other";

@@ -1,0 +1,82 @@
+//! An interface that carries less than the plan says.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use laxity::units::Nanos;
+use laxity_linux::frames::{Backend, Side};
+use laxity_live::status::WayStatus;
+use laxity_live::{Measured, Way};
+
+use crate::hosts::{A, B, Hosts, plan};
+use crate::traffic::{scheduled, start};
+
+const COUNT: usize = 400;
+
+/// Sends full datagrams at half of the plan's rate, each with its time, and tells how long the slowest took.
+fn slowest(hosts: &Hosts) -> Duration {
+    let address = SocketAddr::new(B, 6000);
+    let receiver = hosts.b.run(|| UdpSocket::bind(address).expect("a socket")).expect("entered");
+    receiver.set_read_timeout(Some(Duration::from_secs(10))).expect("a time");
+    let sender = hosts.a.run(|| UdpSocket::bind(SocketAddr::new(A, 0)).expect("a socket"));
+    let sender = sender.expect("entered");
+    let begun = Instant::now();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0..COUNT {
+                let mut datagram = [0; 1000];
+                datagram[..16].copy_from_slice(&begun.elapsed().as_nanos().to_be_bytes());
+                sender.send_to(&datagram, address).expect("sent");
+                if number % 10 == 9 {
+                    thread::sleep(Duration::from_millis(8));
+                }
+            }
+        });
+        let took = (0..COUNT).map(|_| {
+            let mut datagram = [0; 1000];
+            receiver.recv(&mut datagram).expect("it is only slow");
+            let sent = u128::from_be_bytes(datagram[..16].try_into().expect("sixteen"));
+            begun.elapsed().saturating_sub(Duration::from_nanos(sent as u64))
+        });
+        took.max().expect("some")
+    })
+}
+
+fn measure(hosts: &Hosts, backend: impl Backend + Send + 'static) -> (Duration, WayStatus) {
+    let plan = plan("edf");
+    let (forwarding, mut recorder) = start(backend, [scheduled(&plan), Way::Plain]);
+    let slowest = slowest(hosts);
+    let counts = forwarding.drain(Nanos(5_000_000_000)).expect("it forwarded to the end");
+    let mut measured = Measured::new(plan.promises());
+    recorder.read(|happened, _| measured.add(&happened.event));
+    measured.held = counts.held()[Side::A.index()];
+    (slowest, WayStatus::of("out", &plan, &measured))
+}
+
+#[test]
+fn nobody_says_that_bounds_were_kept_where_frames_waited_behind_the_link() {
+    let Some(hosts) = Hosts::new() else { return };
+    let (_, way) = measure(&hosts, hosts.ring());
+    assert!(way.held_ns.is_some_and(|held| held < 500_000_000), "some were looked at: {way:?}");
+
+    let tbf = "qdisc add dev b root tbf rate 2mbit burst 5kb limit 2mb";
+    let tc = || Command::new("tc").args(tbf.split_whitespace()).output();
+    let shaped = hosts.between.run(tc).expect("entered");
+    if !shaped.as_ref().is_ok_and(|output| output.status.success()) {
+        return eprintln!("SKIPPED: `tc {tbf}` is not to be had: {shaped:?}");
+    }
+    let ring = measure(&hosts, hosts.ring());
+    for (slowest, way) in [ring, measure(&hosts, hosts.mmsg())] {
+        let held = Duration::from_nanos(way.held_ns.expect("some were looked at"));
+        assert!(slowest > Duration::from_secs(1), "{slowest:?}");
+        // One frame in 64 is looked at, and the queue grows by 4 ms a frame.
+        assert!(
+            held > slowest.mul_f64(0.7) && held < slowest.mul_f64(1.1),
+            "{held:?} of {slowest:?}"
+        );
+        assert_eq!(way.broken, 0, "as far as the link is concerned");
+        assert!(way.is_held_up() && !way.is_kept());
+    }
+}
