@@ -34,7 +34,7 @@ use thiserror::Error;
 pub use job::{Job, RunId};
 pub use quantity::Quantity;
 pub use space::{Axis, Range, Space};
-pub use store::{Column, Numbers, Row, Store};
+pub use store::{Column, Numbers, Row, Store, stop_writing};
 pub use study::{MOST_RUNS, Study, is_scheduler};
 pub use summary::{Line, Summary};
 
@@ -79,9 +79,12 @@ pub enum Error {
     #[error("{0}")]
     Question(String),
     /// It was stopped; what is done is in the store.
-    #[error("stopped: what is done is kept, and the same command goes on from there")]
+    #[error("stopped: {KEPT}")]
     Stopped,
 }
+
+/// What is said of a study that is stopped.
+pub const KEPT: &str = "what is done is kept, and the same command goes on from there";
 
 /// Refuses names of figures that no run has, before any is made.
 ///

@@ -1,7 +1,26 @@
 //! Signals that end the command: what is unfinished is removed first.
 
+use std::path::Path;
+
+use laxity_api::sweep::{self, Store};
+
+/// What is said where it was removed.
+pub const REMOVED: &str = "what it had not finished is removed";
+
+/// The runs in a folder, which are whole whenever a signal ends the command.
+///
+/// # Errors
+/// If the folder cannot be made.
+pub fn store(folder: &Path) -> Result<Store, sweep::Error> {
+    watch(|| {
+        sweep::stop_writing();
+        sweep::KEPT
+    });
+    Store::open(folder)
+}
+
 #[cfg(not(unix))]
-pub fn watch(_: fn() -> bool) {}
+pub fn watch(_: fn() -> &'static str) {}
 
 #[cfg(unix)]
 pub use unix::watch;
@@ -18,9 +37,9 @@ mod unix {
     use signal_hook::low_level::{emulate_default_handler, signal_name};
 
     /// From now on a signal that asks the process to end has it abandon what is unfinished, and then
-    /// end as by that signal. `abandon` tells whether there was anything. A thread waits for signals, so
+    /// end as by that signal. `abandon` says what became of it, or nothing. A thread waits for signals, so
     /// that they are heard whatever the command is at.
-    pub fn watch(abandon: fn() -> bool) {
+    pub fn watch(abandon: fn() -> &'static str) {
         static WATCH: Once = Once::new();
         WATCH.call_once(|| {
             let ignored = ignored();
@@ -32,13 +51,13 @@ mod unix {
         });
     }
 
-    fn end(signal: i32, abandon: fn() -> bool) {
-        let removed = abandon();
+    fn end(signal: i32, abandon: fn() -> &'static str) {
+        let said = abandon();
         let mut stderr = stderr();
         let before = if stderr.is_terminal() { "\n" } else { "" };
         let name = signal_name(signal).unwrap_or("a signal");
-        let after = if removed { "; what it had not finished is removed" } else { "" };
-        let _ = writeln!(stderr, "{before}laxity: stopped by {name}{after}");
+        let after = if said.is_empty() { "" } else { "; " };
+        let _ = writeln!(stderr, "{before}laxity: stopped by {name}{after}{said}");
         let _ = emulate_default_handler(signal);
         std::process::exit(128 + signal);
     }

@@ -86,14 +86,14 @@ impl Drop for Staging {
     }
 }
 
-/// Removes everything that is unfinished; tells whether there was anything. No other thread makes or
+/// Removes everything that is unfinished, and says so if there was anything. No other thread makes or
 /// publishes anything from then on: this one is to end the process.
-fn abandon_all() -> bool {
+fn abandon_all() -> &'static str {
     let mut unfinished = unfinished();
     let any = !unfinished.is_empty();
     unfinished.drain(..).for_each(|made| made.remove());
     std::mem::forget(unfinished);
-    any
+    if any { interrupt::REMOVED } else { "" }
 }
 
 impl Made {

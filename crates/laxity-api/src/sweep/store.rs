@@ -3,9 +3,11 @@
 //! A row is a figure of a class in a run; its scheduler is in the folder's name, as Hive has it. Each file has in its metadata the plan's text, Laxity's version and
 //! how long the run took. It is written beside its place and renamed, so that a file that is there is whole.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use laxity_report::chart::Unit;
@@ -146,14 +148,16 @@ pub(crate) fn plain(value: &str) -> &str {
 }
 
 impl Store {
-    /// In this folder, which is made if it is not there.
+    /// In this folder, which is made if it is not there. What a killed process left half written is removed.
     ///
     /// # Errors
     /// If it cannot be.
     pub fn open(folder: &Path) -> Result<Store, Error> {
         let runs = folder.join("runs");
         fs::create_dir_all(&runs).map_err(|error| Error::Io { path: runs, error })?;
-        Ok(Store { folder: folder.to_path_buf() })
+        let store = Store { folder: folder.to_path_buf() };
+        store.clear();
+        Ok(store)
     }
 
     /// Where a run is.
@@ -175,16 +179,34 @@ impl Store {
         let path = self.path(job);
         let bytes =
             file(job, columns, made).map_err(|error| Error::Store { path: path.clone(), error })?;
+        let _writing = WRITING.read().unwrap_or_else(PoisonError::into_inner);
         let beside = beside(&path);
-        let written = fs::create_dir_all(path.parent().expect("it has a folder"))
-            .and_then(|()| fs::write(&beside, bytes))
-            .and_then(|()| File::open(&beside)?.sync_all())
-            .and_then(|()| fs::rename(&beside, &path));
-        written.map_err(|error| {
+        let write = || {
+            fs::create_dir_all(path.parent().expect("it has a folder"))?;
+            let mut file = File::create_new(&beside)?;
+            // So that nobody takes it for one that a killed process left. Where there are no locks, none is.
+            let _ = file.try_lock();
+            file.write_all(&bytes)?;
+            file.sync_all()?;
+            fs::rename(&beside, &path)
+        };
+        write().map_err(|error| {
             // What is half written is of no use, and the error tells of the disk.
             let _ = fs::remove_file(&beside);
             Error::Io { path, error }
         })
+    }
+
+    /// Removes what killed processes had half written.
+    fn clear(&self) {
+        let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
+        let runs = entries(&self.folder.join("runs")).flat_map(|of| entries(&of.path()));
+        for entry in runs.filter(|entry| entry.path().extension() == Some(OsStr::new(UNFINISHED))) {
+            let is_left = File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
+            if is_left {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
     }
 
     /// The rows of a run; `None` if it is not there.
@@ -205,7 +227,19 @@ impl Store {
 /// A name that nobody else writes to, be it another thread, or another machine whose processes have the same numbers.
 fn beside(path: &Path) -> PathBuf {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    path.with_extension(format!("{}-{}.tmp", std::process::id(), now.as_nanos()))
+    path.with_extension(format!("{}-{}.{UNFINISHED}", std::process::id(), now.as_nanos()))
+}
+
+/// The ending of files that are not whole.
+const UNFINISHED: &str = "tmp";
+
+/// Held by all who write, and by who keeps them from it.
+static WRITING: RwLock<()> = RwLock::new(());
+
+/// Waits until runs are whole that are being written, by whatever store, and keeps others from being begun, for
+/// good: call it where the process is about to end.
+pub fn stop_writing() {
+    std::mem::forget(WRITING.write().unwrap_or_else(PoisonError::into_inner));
 }
 
 fn rows(file: File) -> Result<Vec<Row>, ParquetError> {

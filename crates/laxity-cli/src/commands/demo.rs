@@ -33,7 +33,7 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
     // Before there are other threads.
     namespace::become_able().map_err(TrialError::from)?;
     // What there is of a laboratory ends with the process.
-    interrupt::watch(|| true);
+    interrupt::watch(|| interrupt::REMOVED);
     let each = Duration::from_nanos(arguments.duration.unwrap_or(DURATION).0 / 2);
     let options = live::options(arguments);
     let fifo = trial("fifo", each, options)?;

@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use laxity_api::sweep::{self, Going, Job, Shard, Store, Study, Summary};
+use laxity_api::sweep::{self, Going, Job, Shard, Study, Summary};
 use laxity_report::quantity;
 
 use crate::args::Sweep;
 use crate::failure::Failure;
-use crate::{Promises, print, print_json, progress};
+use crate::{Promises, interrupt, print, print_json, progress};
 
 /// Carries the command out.
 pub fn run(arguments: &Sweep) -> Result<Promises, Failure> {
@@ -18,7 +18,7 @@ pub fn run(arguments: &Sweep) -> Result<Promises, Failure> {
     let study = Study::read(&arguments.study)?;
     // Every plan is read before anything is written.
     let jobs = Job::all(&study)?;
-    let store = Store::open(&arguments.out)?;
+    let store = interrupt::store(&arguments.out)?;
     let began = Instant::now();
     let bar = progress::steps("runs", 0);
     let heard = |Going { runs, done }| {

@@ -4,13 +4,13 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use laxity_api::sweep::{Going, Store};
+use laxity_api::sweep::Going;
 use laxity_api::tune::{Tuned, Tuning, tune};
 
 use crate::args::Tune;
 use crate::failure::Failure;
 use crate::input::Inputs;
-use crate::{Promises, print, print_json, progress};
+use crate::{Promises, interrupt, print, print_json, progress};
 
 const PLAN: &str = "plan.toml";
 const REPORT: &str = "report.html";
@@ -20,7 +20,7 @@ pub fn run(arguments: &Tune) -> Result<Promises, Failure> {
     let tuning = Tuning::read(&arguments.file)?;
     let folder = &arguments.out;
     guard(&arguments.file, &tuning, folder)?;
-    let store = Store::open(folder)?;
+    let store = interrupt::store(folder)?;
     let bar = progress::steps("runs", 0);
     let heard = |Going { runs, done }| {
         bar.set_length(runs as u64);

@@ -215,3 +215,42 @@ fn a_manifest_never_stands_beside_other_files() {
     let expected = ["manifest.json", "report.html", "summary.json"].map(Into::into);
     assert_eq!(names, expected.into());
 }
+
+/// A study is stopped in the middle, again and again, and the same command goes on from there.
+#[test]
+fn a_study_that_is_stopped_keeps_what_is_done_and_leaves_no_halves() {
+    let folder = Folder::with_plan(BUSY);
+    let study =
+        "version = 1\nplan = 'plan.toml'\nseeds = 64\n[grid]\n'run.duration' = ['1s', '2s']\n";
+    fs::write(folder.path("study.toml"), study).unwrap();
+    let sweep = ["sweep", "study.toml", "--out", "out"];
+    let count = |ending: &str| {
+        let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
+        let files = entries(&folder.path("out/runs")).flat_map(|of| entries(&of.path()));
+        files.filter(|file| file.path().extension().is_some_and(|is| is == ending)).count()
+    };
+    for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+        let before = count("parquet");
+        let child = start(folder.command(&sweep));
+        let begin = Instant::now();
+        while count("parquet") <= before && begin.elapsed() < Duration::from_secs(20) {
+            sleep(Duration::from_millis(1));
+        }
+        send(name, &child);
+        let (status, said) = end(child);
+        assert_eq!(status.signal(), Some(number), "{said}");
+        let expected = "what is done is kept, and the same command goes on from there";
+        assert_eq!(said, format!("laxity: stopped by SIG{name}; {expected}\n"));
+        assert_eq!(count("tmp"), 0);
+        let after = count("parquet");
+        assert!(after > before && after < 128, "{before}, then {after}");
+    }
+    // What a killed one left goes with the next; what another writes now stays.
+    let runs = fs::read_dir(folder.path("out/runs")).unwrap().next().unwrap().unwrap().path();
+    let [left, used] = ["left", "used"].map(|name| runs.join(format!("{name}.1-1.tmp")));
+    fs::write(&left, "half").unwrap();
+    let held = fs::File::create_new(&used).unwrap();
+    held.lock().unwrap();
+    assert!(folder.laxity(&sweep).printed(0).contains("of 128 runs made"));
+    assert!(!left.exists() && used.exists());
+}
