@@ -1,6 +1,6 @@
 //! A ledger of all events, from which a run can be repeated to the last dispatch and drop.
 //!
-//! A file is a line `laxity ledger 1`, the settings that count for repeating it, and a record for each
+//! A file is a line `laxity ledger 2`, the settings that count for repeating it, and a record for each
 //! [`Entry`], the first of which is the plan's text: a byte that says which, and its numbers, seven bits in a byte and the last of them below 128
 //! (LEB128). Times are written as differences, most of which are short; a packet takes about 30 bytes.
 //! Handles of the caller's are not written.
@@ -19,7 +19,7 @@ pub use writer::Writer;
 use crate::{Event, Settings};
 
 /// The first line.
-const MAGIC: &[u8] = b"laxity ledger 1\n";
+const MAGIC: &[u8] = b"laxity ledger 2\n";
 
 /// What of the settings decides what is sent and dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,8 +60,13 @@ pub enum LedgerError {
     #[error("the ledger cannot be read: {0}")]
     Io(#[from] std::io::Error),
     /// It does not begin like one.
-    #[error("it does not begin with `laxity ledger 1`: it is none, or of another version")]
+    #[error("it is no ledger: one begins with `laxity ledger 2`")]
     NoLedger,
+    /// It is one of another version.
+    #[error(
+        "it is a ledger of version {0}, and version 2 is read here: replay it with the Laxity that wrote it"
+    )]
+    OtherVersion(u8),
     /// It ends within a record, as when the writer was killed: what is before is right.
     #[error("it ends within record {record}: those before are whole")]
     CutShort {

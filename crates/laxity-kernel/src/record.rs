@@ -16,6 +16,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::PathBuf;
 
+use laxity_linux::namespace;
 use laxity_tc::tree::Handle;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -38,6 +39,8 @@ pub struct Promise {
 /// What was applied, its set-ups read or as they were written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record<S = Setup> {
+    /// Its form, [`VERSION`]: one of another form is not known.
+    pub version: u32,
     /// The number of the interface: another one may have its name by now.
     pub index: u32,
     /// What the plan is called; none if one is undone.
@@ -55,6 +58,9 @@ pub struct Record<S = Setup> {
     /// Whether it holds only if someone says so in time.
     pub to_be_confirmed: bool,
 }
+
+/// The form of records that are written and read.
+pub const VERSION: u32 = 1;
 
 /// A set-up that is not read further than it has to be: of ten thousand classes one takes longer to read than all else.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -111,11 +117,18 @@ impl Records {
     /// # Errors
     /// If their folder cannot be made.
     pub fn of(interface: &str) -> io::Result<Records> {
-        let namespace = fs::metadata("/proc/thread-self/ns/net")?.ino();
+        // Numbers of namespaces and interfaces begin anew with the machine, and those of files are used again.
+        let started = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        let started = started.split('-').next().unwrap_or_default();
+        let namespace = match namespace::cookie() {
+            Ok(cookie) => cookie,
+            Err(_) => fs::metadata("/proc/thread-self/ns/net")?.ino(),
+        };
         let own = std::env::var_os("XDG_RUNTIME_DIR").filter(|own| !own.is_empty());
         let folder = own.map_or(SYSTEM.into(), PathBuf::from).join(FOLDER);
         DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-        Ok(Records { base: folder.join(format!("{namespace}-{}", interface.replace('/', "_"))) })
+        let name = format!("{started}-{namespace}-{}", interface.replace('/', "_"));
+        Ok(Records { base: folder.join(name) })
     }
 
     /// Taken by whoever changes the interface, until the file and all its copies are closed. `None` if someone has it.
@@ -171,7 +184,8 @@ impl Records {
         for stage in [Stage::Pending, Stage::Settled] {
             let Ok(text) = fs::read(self.file(stage)) else { continue };
             let record: Option<Record<Written<'_>>> = serde_json::from_slice(&text).ok();
-            if let Some(record) = record.filter(|record| record.index == index) {
+            let is_it = |record: &Record<_>| record.version == VERSION && record.index == index;
+            if let Some(record) = record.filter(is_it) {
                 return at(Some((&record, stage == Stage::Pending)));
             }
         }
@@ -226,7 +240,8 @@ impl Records {
     }
 
     fn read(&self, stage: Stage) -> Option<Record> {
-        serde_json::from_slice(&fs::read(self.file(stage)).ok()?).ok()
+        let record: Record = serde_json::from_slice(&fs::read(self.file(stage)).ok()?).ok()?;
+        Some(record).filter(|record| record.version == VERSION)
     }
 
     fn file(&self, stage: Stage) -> PathBuf {
@@ -249,6 +264,9 @@ fn is_moved(done: io::Result<()>) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use laxity_linux::namespace::Namespace;
     use laxity_tc::netlink::{Object, Sort};
 
     use super::*;
@@ -257,6 +275,58 @@ mod tests {
         let (handle, parent) = (Handle::new(1, minor), Handle::new(1, 0));
         let attributes = attributes.to_vec();
         Object { sort: Sort::Class, handle, parent, info: 0, attributes }
+    }
+
+    /// Neither an interface of the same name and number in another namespace, nor one of another form.
+    #[test]
+    fn what_was_applied_elsewhere_or_otherwise_is_not_taken_for_what_is_here() {
+        let elsewhere = match Namespace::new() {
+            Ok(elsewhere) => elsewhere,
+            Err(error) if error.is_permission() => return eprintln!("SKIPPED: {error}"),
+            Err(error) => panic!("{error}"),
+        };
+        let numbers = [(); 20].map(|()| {
+            // Files of namespaces that are gone give their numbers to new ones.
+            let other = Namespace::new().unwrap();
+            other.run(namespace::cookie).unwrap().unwrap()
+        });
+        let different: BTreeSet<u64> = numbers.into_iter().collect();
+        assert_eq!(different.len(), 20);
+        let here = elsewhere.run(namespace::cookie).unwrap().unwrap();
+        assert!(!different.contains(&here));
+
+        let folder = tempfile::tempdir().unwrap();
+        let records = Records { base: folder.path().join("eth0") };
+        let record = Record {
+            version: VERSION,
+            index: 7,
+            plan: Some("uplink".into()),
+            promises: Vec::new(),
+            names: BTreeMap::new(),
+            contracts: String::new(),
+            before: Setup::default(),
+            after: vec![class(1, &[1])].into(),
+            to_be_confirmed: false,
+        };
+        records.begin(&record).unwrap();
+        assert_eq!(records.pending(), Some(record.clone()));
+        assert!(
+            records.look(7, |found| found.is_some()) && !records.look(8, |found| found.is_some())
+        );
+        records.begin(&Record { version: VERSION + 1, ..record }).unwrap();
+        assert_eq!(records.pending(), None);
+        assert!(!records.look(7, |found| found.is_some()));
+    }
+
+    /// A record as the first form has it.
+    #[test]
+    fn a_record_of_each_form_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let records = Records { base: folder.path().join("eth0") };
+        let text = include_str!("../tests/records/1.json");
+        fs::write(records.file(Stage::Settled), text).unwrap();
+        let record = records.settled().expect("it is read");
+        assert_eq!((record.index, record.promises.len()), (3, 3));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use netlink_packet_route::link::{
 use crate::error::{Doing, Error};
 use crate::interface::{self, Interface};
 use crate::netlink::Netlink;
-use crate::sys::check;
+use crate::sys::{self, check};
 
 /// A network namespace. Those are equal that are the same, however they were opened.
 #[derive(Clone, Debug)]
@@ -38,6 +38,17 @@ impl PartialEq for Namespace {
 }
 
 impl Eq for Namespace {}
+
+/// The number of the network namespace that the calling thread is in, which no other one gets until the machine
+/// starts anew; that of its file in `/proc` may be used again.
+///
+/// # Errors
+/// On kernels before 5.14, which do not tell.
+pub fn cookie() -> io::Result<u64> {
+    const SO_NETNS_COOKIE: i32 = 71;
+    let socket = sys::socket(libc::AF_UNIX, libc::SOCK_DGRAM, 0)?;
+    sys::get_option(socket.as_fd(), libc::SOL_SOCKET, SO_NETNS_COOKIE)
+}
 
 impl Namespace {
     /// A new one, in which there is nothing but a loopback interface that is up.

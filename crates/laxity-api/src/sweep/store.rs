@@ -1,7 +1,7 @@
 //! The store: `runs/scheduler=NAME/ID.parquet` in a folder, which DuckDB and Polars read as one table.
 //!
-//! A row is a figure of a class in a run; its scheduler is in the folder's name, as Hive has it. Each file has in its metadata the plan's text, Laxity's version and
-//! how long the run took. It is written beside its place and renamed, so that a file that is there is whole.
+//! A row is a figure of a class in a run; its scheduler is in the folder's name, as Hive has it. Each file has in its metadata its form, the plan's
+//! text, Laxity's version and how long the run took. It is written beside its place and renamed, so that a file that is there is whole.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -230,6 +230,10 @@ fn beside(path: &Path) -> PathBuf {
     path.with_extension(format!("{}-{}.{UNFINISHED}", std::process::id(), now.as_nanos()))
 }
 
+/// The key of a file's metadata that says of which form it is, and the form that is written and read.
+const FORM: &str = "laxity.store";
+const VERSION: &str = "1";
+
 /// The ending of files that are not whole.
 const UNFINISHED: &str = "tmp";
 
@@ -244,6 +248,14 @@ pub fn stop_writing() {
 
 fn rows(file: File) -> Result<Vec<Row>, ParquetError> {
     let reader = SerializedFileReader::new(file)?;
+    let keys = reader.metadata().file_metadata().key_value_metadata().into_iter().flatten();
+    // Those without it are older than it.
+    if let Some(other) = keys.filter(|key| key.key == FORM).find_map(|key| key.value.as_deref())
+        && other != VERSION
+    {
+        let what = format!("it is a run of form {other}, and form {VERSION} is read here");
+        return Err(ParquetError::General(what));
+    }
     let mut rows = Vec::new();
     for row in reader.get_row_iter(None)? {
         let row = row?;
@@ -270,6 +282,7 @@ fn rows(file: File) -> Result<Vec<Row>, ParquetError> {
 /// The bytes of a run's file.
 fn file(job: &Job, columns: &[Column], made: &Made) -> Result<Vec<u8>, ParquetError> {
     let meta = [
+        (FORM, VERSION.to_owned()),
         ("laxity.version", env!("CARGO_PKG_VERSION").to_owned()),
         ("laxity.plan", made.text.clone()),
         ("laxity.took_ns", made.took.as_nanos().to_string()),
@@ -366,4 +379,29 @@ fn put<T: DataType>(
     };
     column.typed::<T>().write_batch(values, present, None)?;
     column.close()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(version: &str) -> File {
+        let meta = vec![KeyValue::new(FORM.to_owned(), version.to_owned())];
+        let properties = WriterProperties::builder().set_key_value_metadata(Some(meta)).build();
+        let file = tempfile::tempfile().unwrap();
+        let writer = SerializedFileWriter::new(
+            file.try_clone().unwrap(),
+            schema(&[]).unwrap(),
+            Arc::new(properties),
+        );
+        writer.unwrap().close().unwrap();
+        file
+    }
+
+    #[test]
+    fn a_run_of_another_form_is_refused_by_its_number() {
+        assert_eq!(rows(run(VERSION)).unwrap(), []);
+        let refused = rows(run("9")).unwrap_err().to_string();
+        assert!(refused.contains("it is a run of form 9, and form 1 is read here"), "{refused}");
+    }
 }

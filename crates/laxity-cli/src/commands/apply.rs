@@ -160,6 +160,7 @@ impl Order {
         }
         let interface = &arguments.interface;
         let record = Record {
+            version: laxity_kernel::record::VERSION,
             index: session.index(),
             plan: self.plan.clone(),
             promises: self.promises.clone(),

@@ -32,6 +32,7 @@ impl<R: Read> Reader<R> {
         match input.read_exact(&mut magic) {
             Err(error) if error.kind() != ErrorKind::UnexpectedEof => return Err(error.into()),
             Ok(()) if magic == MAGIC => {}
+            Ok(()) => return Err(other_version(&magic)),
             _ => return Err(LedgerError::NoLedger),
         }
         let none = Backlog::default();
@@ -175,6 +176,15 @@ impl<R: Read> Reader<R> {
 
     fn malformed(&self, what: &'static str) -> LedgerError {
         LedgerError::Malformed { record: self.record, what }
+    }
+}
+
+/// What a first line says that is not the one of this version.
+fn other_version(line: &[u8]) -> LedgerError {
+    let number = line.strip_prefix(b"laxity ledger ").and_then(|rest| rest.strip_suffix(b"\n"));
+    match number {
+        Some(&[digit @ b'0'..=b'9']) => LedgerError::OtherVersion(digit - b'0'),
+        _ => LedgerError::NoLedger,
     }
 }
 

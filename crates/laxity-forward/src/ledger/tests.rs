@@ -111,6 +111,33 @@ fn errors_say_what_is_wrong() {
     assert_eq!(said(&[4, 0, 0, 4, 255]), "it ends within record 1: those before are whole");
     let large = [4, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1];
     assert_eq!(said(&large), "record 0: a number is too large");
-    let none = Reader::new(&b"laxity ledger 2\n"[..]).map(|_| ()).unwrap_err().to_string();
-    assert_eq!(none, "it does not begin with `laxity ledger 1`: it is none, or of another version");
+    let refused = |bytes: &[u8]| Reader::new(bytes).map(|_| ()).unwrap_err().to_string();
+    let other = "it is a ledger of version 3, and version 2 is read here: replay it with the Laxity that wrote it";
+    assert_eq!(refused(b"laxity ledger 3\n"), other);
+    for none in
+        [&b"laxity ledger 2"[..], b"laxity ledger x\n", b"\xa1\xb2\xc3\xd4 a capture of frames"]
+    {
+        assert_eq!(refused(none), "it is no ledger: one begins with `laxity ledger 2`");
+    }
+}
+
+/// What was written by each version is read as it was meant, or refused with its version.
+#[test]
+fn a_ledger_of_each_version() {
+    let first = include_bytes!("../../tests/ledgers/1");
+    let refused = Reader::new(&first[..]).map(|_| ()).unwrap_err();
+    assert!(matches!(refused, LedgerError::OtherVersion(1)), "{refused}");
+    let second = include_bytes!("../../tests/ledgers/2");
+    let entries: Vec<Entry> =
+        Reader::new(&second[..]).unwrap().collect::<Result<_, _>>().expect("whole");
+    let count = |is: fn(&Event) -> bool| {
+        entries.iter().filter(|entry| matches!(entry, Entry::Event(event) if is(event))).count()
+    };
+    let [arrived, sent, dropped] = [
+        count(|event| matches!(event, Event::Arrived(_))),
+        count(|event| matches!(event, Event::Sent(_))),
+        count(|event| matches!(event, Event::Dropped(_))),
+    ];
+    assert!(matches!(&entries[0], Entry::Plan(text) if text.contains("class.call")));
+    assert!(sent > 0 && arrived == sent + dropped, "{arrived} {sent} {dropped}");
 }
