@@ -27,12 +27,12 @@ mod refusal;
 #[cfg(test)]
 mod tests;
 
-use laxity::overhead::Overhead;
+use laxity::overhead::{Framing, Overhead};
 use laxity::sched::hfsc::Curves;
 use laxity::service::ServiceCurve;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
-use laxity_plan::model::{Class, SchedulerSpec, TokenBucket, Weight};
+use laxity_plan::model::{Class, LinkSpec, SchedulerSpec, TokenBucket, Weight};
 
 use crate::tree::units::{TICK, whole_ticks};
 use crate::tree::{self, ClassKind, Tree, policers};
@@ -113,6 +113,9 @@ pub(crate) fn link_burst(rate: u64, packet: Bytes, timer: Nanos) -> u32 {
 /// late timer, and qfq for fair queueing.
 fn on_linux(plan: &Plan, linux: &Linux, remarks: &mut Vec<String>) -> Plan {
     let mut plan = plan.clone();
+    if plan.link.overhead.framing == Framing::Ptm {
+        count_ptm_by_rate(&mut plan.link, remarks);
+    }
     let bytes = plan.link.rate.0 / 8;
     if !plan.link.rate.0.is_multiple_of(8) {
         remarks.push(format!(
@@ -194,6 +197,21 @@ fn on_linux(plan: &Plan, linux: &Linux, remarks: &mut Vec<String>) -> Plan {
         }
     }
     plan
+}
+
+/// Packet transfer mode, for which the kernel has no table: a byte more for each frame at 64 of 65 parts of the rate. A frame
+/// of w bytes then takes as long as 65/64 (w + 1) of the link, and never less than the w + ceil(w / 64) that it has.
+fn count_ptm_by_rate(link: &mut LinkSpec, remarks: &mut Vec<String>) {
+    let rate = Rate(u64::try_from(u128::from(link.rate.0) * 64 / 65).unwrap_or(u64::MAX).max(8));
+    remarks.push(format!(
+        "The kernel does not know PTM, which sends 65 bytes for 64: the link has {rate} instead of {}, and a byte more \
+         counts for each frame.",
+        link.rate
+    ));
+    link.rate = rate;
+    let Overhead { bytes, at_least, .. } = link.overhead;
+    let at_least = if at_least > 0 { at_least + 1 } else { 0 };
+    link.overhead = Overhead { bytes: bytes + 1, at_least, framing: Framing::Whole };
 }
 
 /// Rates of a hierarchy as curves that say the same.

@@ -295,8 +295,29 @@ fn what_linux_lacks_is_refused_with_the_reason() {
     assert!(frames.contains("taprio holds each packet by itself"), "{frames}");
     let (not, _) = refused(&|text| text.replace("or dscp ef", "and not dscp ef"));
     assert!(not.contains("`not` in the `match` of class voice"), "{not}");
-    let (ptm, _) = refused(&|text| text.replace("ethernet", "pppoe-ptm"));
-    assert!(ptm.contains("PTM"), "{ptm}");
+}
+
+/// What the kernel counts of a frame never takes less time than the frame takes of a link with PTM.
+#[test]
+fn ptm_is_counted_by_the_rate() {
+    for (overhead, least) in
+        [("'pppoe-ptm'", 0), ("{ bytes = '8b', at-least = '64b', framing = 'ptm' }", 64)]
+    {
+        let plan = parse(&VOICE.replace("\"ethernet\"", overhead));
+        let carried = carried(&plan, &Linux::default()).unwrap();
+        assert!(carried.remarks.iter().any(|remark| remark.contains("does not know PTM")));
+        let text = script(&plan, &carried, Format::Script);
+        assert!(text.contains("stab"), "{text}");
+        assert_eq!(text.contains("mpu"), least > 0, "{text}");
+        let time = |plan: &Plan, frame| {
+            u128::from(plan.link.overhead.on_link(frame)) * 8_000_000_000_000
+                / u128::from(plan.link.rate.0)
+        };
+        for frame in 60..=2000 {
+            let (link, kernel) = (time(&plan, frame), time(&carried.plan, frame));
+            assert!(kernel >= link && kernel * 100 <= link * 103, "{frame}: {kernel} for {link}");
+        }
+    }
 }
 
 #[test]

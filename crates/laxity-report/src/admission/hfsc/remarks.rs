@@ -42,6 +42,7 @@ impl Remark {
             .hfsc_system()
             .traps()
             .into_iter()
+            .filter(|trap| !is_rounding(&trap.kind))
             .map(|trap| Remark {
                 class: trap.class.map(|class| plan.classes[class.index()].name.clone()),
                 kind: word(&trap.kind),
@@ -75,6 +76,20 @@ impl Remark {
 
 /// Remarks of one kind that are shown.
 const MOST_OF_A_KIND: usize = 5;
+
+/// Whether it comes from rates that are rounded, to whole bits a second or to what the kernel counts in: a packet that
+/// is due a microsecond later, or shares of which each gets 49 of 50 parts of what is written.
+fn is_rounding(kind: &TrapKind) -> bool {
+    match kind {
+        TrapKind::BurstBelowPacket { delay, due: Some(due), .. } => {
+            due.saturating_sub(*delay) <= Nanos(1_000)
+        }
+        TrapKind::SharesAboveParent { excess: Excess::Lasting { asked, given } } => {
+            u128::from(asked.0) * 50 <= u128::from(given.0) * 51
+        }
+        _ => false,
+    }
+}
 
 /// Bursts above a share are what concave curves are for; above an upper limit they are not.
 fn is_passing(kind: &TrapKind) -> bool {
