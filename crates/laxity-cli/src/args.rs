@@ -13,6 +13,7 @@ mod tune;
 #[cfg(target_os = "linux")]
 mod watch;
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -176,7 +177,7 @@ pub struct Check {
     pub worst_case: bool,
     /// How many packets are sent in the search, for each class along each path.
     #[arg(long, value_name = "N", requires = "worst_case", default_value_t = laxity_api::DEFAULT_PACKETS,
-          value_parser = clap::value_parser!(u64).range(1_000..))]
+          value_parser = whole::<u64>(1_000..=u64::MAX))]
     pub packets: u64,
     /// What the search draws from.
     #[arg(long, value_name = "S", requires = "worst_case", default_value_t = 1)]
@@ -202,12 +203,12 @@ pub struct Traffic {
     /// its 95 % confidence interval. --out then writes summary.json, with every seed's results, and
     /// report.html with the means, but no packets and no figures over time.
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u64).range(1..=10_000))]
+          value_parser = whole::<u64>(1..=10_000))]
     pub seeds: Option<u64>,
     /// Simulate a network on so many threads, to the same result. They share its nodes, and meet as often
     /// as the fastest link between two of them takes; with no such link worth it there is one thread.
     #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with = "seeds",
-          value_parser = clap::value_parser!(u32).range(1..=256))]
+          value_parser = whole::<u32>(1..=256))]
     pub threads: Option<u32>,
     /// Take packets from this CSV, pcap or pcapng file instead of the plan's sources; - reads
     /// standard input.
@@ -288,7 +289,7 @@ pub struct Live {
     #[arg(long, value_name = "BACKEND", default_value = "ring")]
     pub backend: FrameBackend,
     /// The real-time priority of the thread that forwards; 0 for none.
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u8).range(0..=99))]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = whole::<u8>(0..=99))]
     pub priority: u8,
     /// Keep that thread on this core; best the one that takes the interfaces' interrupts.
     #[arg(long, value_name = "N")]
@@ -403,7 +404,7 @@ pub struct Fit {
     pub write: bool,
     /// How far the fitted rate lies above the recorded mean, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = laxity_sim::fit::DEFAULT_HEADROOM_PERCENT,
-          value_parser = clap::value_parser!(u32).range(0..=10_000))]
+          value_parser = whole::<u32>(0..=10_000))]
     pub headroom: u32,
     /// Print JSON.
     #[arg(long)]
@@ -413,7 +414,7 @@ pub struct Fit {
 /// What a plan is imported from.
 #[derive(Debug, Subcommand)]
 pub enum ImportFrom {
-    /// From a script that sets up hfsc, htb, qfq, prio or fq_codel on Linux, or from what `tc … show`
+    /// From a script that sets up hfsc, htb, qfq, drr, prio or fq_codel on Linux, or from what `tc … show`
     /// prints of one.
     Tc(ImportTc),
     /// From a network of Saihu, output ports as JSON.
@@ -503,7 +504,7 @@ pub struct Reproduce {
     /// The paper [default: all of them].
     pub paper: Option<String>,
     /// How many seeds, from 1 on.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, default_value_t = 5, value_parser = whole::<u64>(1..=1000))]
     pub seeds: u64,
     /// Simulate less than the paper did, for a quick look.
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
@@ -534,7 +535,7 @@ pub struct Bench {
     #[arg(long, value_name = "DISCIPLINE", help = bench_help())]
     pub only: Option<String>,
     /// Measure with so many classes alone.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, value_parser = whole::<u32>(1..=10_000_000))]
     pub classes: Option<u32>,
     /// What is sent.
     #[arg(long, value_enum, default_value_t = Load::Uniform)]
@@ -565,10 +566,24 @@ pub enum Load {
     Watched,
 }
 
+/// A whole number between two others.
+fn whole<T>(within: RangeInclusive<u64>) -> impl Fn(&str) -> Result<T, String> + Clone
+where
+    T: TryFrom<u64> + 'static,
+{
+    move |text| {
+        let number = text.parse().ok().filter(|number| within.contains(number));
+        number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| match within.end() {
+            &u64::MAX => format!("accepted are whole numbers from {} on", within.start()),
+            end => format!("accepted are whole numbers from {} to {end}", within.start()),
+        })
+    }
+}
+
 /// How long to simulate. Negative times come here as well, to be told that they are.
 fn duration(text: &str) -> Result<Nanos, String> {
     match text.parse() {
-        Ok(Nanos::ZERO) => Err("a duration of zero simulates nothing: give more".into()),
+        Ok(Nanos::ZERO) => Err("a duration of zero is nothing at all: give more".into()),
         read => read.map_err(|error: UnitError| error.to_string()),
     }
 }

@@ -195,6 +195,9 @@ impl From<laxity_kernel::apply::ApplyError> for Failure {
     fn from(error: laxity_kernel::apply::ApplyError) -> Self {
         match error {
             laxity_kernel::apply::ApplyError::NothingToUndo(_) => Failure::input(error),
+            laxity_kernel::apply::ApplyError::System(error) if error.is_missing() => {
+                Failure::input(error)
+            }
             error => Failure::system(error),
         }
     }

@@ -22,6 +22,11 @@ impl Error {
         self.cause.kind() == io::ErrorKind::PermissionDenied
     }
 
+    /// Whether something of that name is not there.
+    pub fn is_missing(&self) -> bool {
+        self.cause.kind() == io::ErrorKind::NotFound
+    }
+
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
@@ -63,6 +68,12 @@ impl<T> Doing<T> for io::Result<T> {
             false => error,
         })
     }
+}
+
+/// Something of that name is not there.
+pub(crate) fn missing(doing: impl Into<String>, why: impl Into<String>) -> Error {
+    let cause = io::Error::new(io::ErrorKind::NotFound, why.into());
+    Error { doing: doing.into(), cause, hint: None }
 }
 
 /// An error of our own making, in the same form.

@@ -18,7 +18,7 @@ use netlink_packet_route::link::{
     LinkAttribute, LinkFlags, LinkLayerType, LinkMessage, LinkXdp, XdpAttached,
 };
 
-use crate::error::{Doing, Error, refused};
+use crate::error::{Doing, Error, missing, refused};
 use crate::netlink::Netlink;
 
 /// An interface as it was when it was looked at.
@@ -52,7 +52,7 @@ impl Interface {
         let Some(place) = all.iter().position(|interface| interface.name == name) else {
             let names: Vec<&str> = all.iter().map(|interface| &*interface.name).collect();
             let why = format!("there is none; there are {}", names.join(", "));
-            return Err(refused(format!("find the interface {name}"), why));
+            return Err(missing(format!("find the interface {name}"), why));
         };
         let mut found = all.swap_remove(place);
         found.receive_queues = ethtool::receive_queues(name).unwrap_or(found.receive_queues);

@@ -100,7 +100,7 @@ impl File<'_> {
         let range = from.zip(to).and_then(|(from, to)| read(&from, &to, is_log));
         range.ok_or_else(|| {
             let help = "as { from = \"8mbit\", to = \"20mbit\", log = true }: two numbers of one unit, the \
-                        first below the second";
+                        first below the second and with `log` above 0";
             Fault::new(item.span(), format!("`{key}` takes a range here")).help(help)
         })
     }

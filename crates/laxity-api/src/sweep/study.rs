@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use laxity::units::Nanos;
-use laxity_plan::Plan;
-use laxity_plan::edit::{self, Draft};
+use laxity_plan::edit::{self, Draft, EditError};
 use laxity_plan::error::Fault;
 use laxity_plan::file;
+use laxity_plan::model::SchedulerSpec;
+use laxity_plan::{Plan, PlanError, UnknownScheduler};
 use toml_edit::{Item, TableLike, Value};
 
 use super::Error;
@@ -56,13 +57,34 @@ impl Study {
     /// # Errors
     /// As [`read`](Self::read).
     pub fn parse(text: &str, name: &str, folder: &Path) -> Result<Study, Error> {
-        File::read(text, name, |file| {
+        let (study, values) = File::read(text, name, |file| {
             file.knows("a study", &KEYS)?;
             let plan = file.plan()?;
             let (space, seeds, duration) = (file.space()?, file.seeds()?, file.duration()?);
             few_enough(&space, &seeds).map_err(|message| Fault::new(None, message))?;
-            Ok(Study::of_file(folder.join(plan), space, seeds, duration))
-        })?
+            let study = Study::of_file(folder.join(plan), space, seeds, duration);
+            Ok((study, file.values()))
+        })?;
+        let study = study?;
+        for Placed { key, value, span } in values {
+            let refused = |message| PlanError::new(name, text, Fault::new(span.clone(), message));
+            study.takes(&key, &value).map_err(refused)?;
+        }
+        Ok(study)
+    }
+
+    /// Whether the plan has a place for a key, and the key may have this value as far as that is known by itself.
+    fn takes(&self, key: &str, value: &str) -> Result<(), String> {
+        if is_scheduler(key) {
+            let named = SchedulerSpec::named(plain(value), SchedulerSpec::Fifo);
+            // One that needs more than its name may have it in the plan.
+            return match named {
+                Err(error @ UnknownScheduler::Word { .. }) => Err(error.to_string()),
+                _ => Ok(()),
+            };
+        }
+        let key: edit::Path = key.parse().map_err(|error: EditError| error.to_string())?;
+        self.draft.clone().set(&key, value).map_err(|error| error.to_string())
     }
 
     /// A study of the plan in a file, beside which recordings lie.
@@ -165,7 +187,51 @@ fn few_enough(space: &Space, seeds: &[u64]) -> Result<(), String> {
     }
 }
 
+/// A value of a key, and where it stands.
+struct Placed {
+    key: String,
+    value: String,
+    span: Option<std::ops::Range<usize>>,
+}
+
 impl File<'_> {
+    /// All that keys are to be; of a range where it begins.
+    fn values(&self) -> Vec<Placed> {
+        let mut all = Vec::new();
+        let mut put = |key: &str, value: &Value| {
+            let (key, span) = (key.to_owned(), value.span());
+            all.push(Placed { key, value: self.source(value), span });
+        };
+        let grid = self.table.get("grid").and_then(Item::as_table_like);
+        for (key, values) in grid.into_iter().flat_map(TableLike::iter) {
+            values.as_array().into_iter().flatten().for_each(|value| put(key, value));
+        }
+        for (key, item) in self.entries().into_iter().flatten().flat_map(TableLike::iter) {
+            item.as_value().into_iter().for_each(|value| put(key, value));
+        }
+        let sample = self.table.get("sample").and_then(Item::as_table_like);
+        let over = sample.and_then(|sample| sample.get("over")?.as_table_like());
+        for (key, range) in over.into_iter().flat_map(TableLike::iter) {
+            let from = range.as_table_like().and_then(|range| range.get("from")?.as_value());
+            from.into_iter().for_each(|value| put(key, value));
+        }
+        all
+    }
+
+    /// The tables of `[[list]]`; `None` if it is something else.
+    fn entries(&self) -> Option<Vec<&dyn TableLike>> {
+        match self.table.get("list") {
+            None => Some(Vec::new()),
+            Some(Item::ArrayOfTables(tables)) => {
+                Some(tables.iter().map(|table| table as _).collect())
+            }
+            Some(Item::Value(Value::Array(list))) => {
+                list.iter().map(|value| Some(value.as_inline_table()? as _)).collect()
+            }
+            Some(_) => None,
+        }
+    }
+
     fn space(&self) -> Result<Space, Fault> {
         let mut space = Space::default();
         if let Some(item) = self.table.get("grid") {
@@ -180,15 +246,7 @@ impl File<'_> {
         }
         if let Some(item) = self.table.get("list") {
             let wrong = || Fault::new(item.span(), "`[[list]]` are tables of keys and values");
-            let tables: Vec<&dyn TableLike> = match item {
-                Item::ArrayOfTables(tables) => tables.iter().map(|table| table as _).collect(),
-                Item::Value(Value::Array(list)) => {
-                    let tables = list.iter().map(|value| Some(value.as_inline_table()? as _));
-                    tables.collect::<Option<_>>().ok_or_else(wrong)?
-                }
-                _ => return Err(wrong()),
-            };
-            for table in tables {
+            for table in self.entries().ok_or_else(wrong)? {
                 let mut entry = Vec::new();
                 for (key, item) in table.iter() {
                     let value = item.as_value().ok_or_else(wrong)?;

@@ -202,7 +202,7 @@ fn a_wrong_argument() {
     refused(&folder, &["check", "plan.toml", "--scheduler", "edff"], &kinds);
     let compare = ["compare", "plan.toml", "--out", "out", "--schedulers"];
     refused(&folder, &[&compare[..], &["fifo,edff"]].concat(), &kinds);
-    run(&["--duration", "0s"], &["a duration of zero simulates nothing", "--duration"]);
+    run(&["--duration", "0s"], &["a duration of zero is nothing at all", "--duration"]);
     run(&["--duration", "10"], &["--duration", "`10` has no unit", "`5ms`"]);
     run(&["--duration", "-1s"], &["--duration", "`-1s` is negative: a time is not"]);
     run(&["--seed", "one"], &["--seed"]);
@@ -230,4 +230,47 @@ fn standard_error_that_cannot_be_written() {
     let folder = Folder::new();
     let ended = folder.command(&["check", "nix"]).stderr(full).status().unwrap();
     assert_eq!(ended.code(), Some(2));
+}
+
+/// What is asked for with a number, a name or a place in a study is answered with what is accepted, where it stands.
+#[test]
+fn what_is_accepted_is_said_at_its_place() {
+    let folder = Folder::with_plan(PLAN);
+    let refused = |study: &str, at: &str, what: &str| {
+        let text = format!("version = 1\nplan = \"plan.toml\"\n{study}\n");
+        fs::write(folder.path("study.toml"), text).unwrap();
+        let ended = folder.laxity(&["sweep", "study.toml", "--out", "out"]);
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        for said in [&format!("study.toml:{at}"), what] {
+            assert!(ended.stderr.contains(said), "{said}: {}", ended.stderr);
+        }
+        assert!(!folder.path("out").exists());
+    };
+    refused("[grid]\nscheduler = [\"edf\", \"nix\"]", "4:21", "accepted are fifo, wfq");
+    refused("[grid]\n\"class.nobody.weight\" = [1, 2]", "4:26", "the plan has no `class.nobody`");
+    refused("[[list]]\n\"class.nobody.weight\" = 1", "4:25", "the plan has no `class.nobody`");
+    let range = "points = 4\n[sample.over]\n\"link.rate\" =";
+    refused(
+        &format!("[sample]\n{range} {{ from = 0, to = 2, log = true }}"),
+        "6:15",
+        "with `log` above 0",
+    );
+    for (arguments, accepted) in [
+        (&["run", "plan.toml", "--threads", "1.5"][..], "whole numbers from 1 to 256"),
+        (&["run", "plan.toml", "--seeds", "x"], "whole numbers from 1 to 10000"),
+        (&["live", "plan.toml", "--in", "a", "--out", "b", "--duration", "0s"], "nothing at all"),
+    ] {
+        let ended = folder.laxity(arguments);
+        assert!(ended.code == Some(2) && ended.stderr.contains(accepted), "{}", ended.stderr);
+    }
+    for command in [
+        &["live", "plan.toml", "--in", "nowhere", "--out", "lo"][..],
+        &["watch", "plan.toml", "--in", "nowhere", "--out", "lo"],
+        &["apply", "--undo", "--dev", "nowhere"],
+        &["import", "kernel", "--dev", "nowhere"],
+    ] {
+        let ended = folder.laxity(command);
+        assert_eq!(ended.code, Some(2), "{command:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains("there are lo"), "{command:?}: {}", ended.stderr);
+    }
 }
