@@ -18,7 +18,7 @@ use netlink_packet_route::link::{
     LinkAttribute, LinkFlags, LinkLayerType, LinkMessage, LinkXdp, XdpAttached,
 };
 
-use crate::error::{Doing, Error, missing, refused};
+use crate::error::{Doing, Error, missing};
 use crate::netlink::Netlink;
 
 /// An interface as it was when it was looked at.

@@ -216,10 +216,10 @@ fn a_wrong_argument() {
     refused(&folder, &["compare", "plan.toml"], &["--schedulers"]);
     let paper = ["reproduce", "no-such-paper", "--out", "out"];
     refused(&folder, &paper, &["no-such-paper", "low-delay-best-effort"]);
-    refused(&folder, &["reproduce", "--seeds", "0"], &["--seeds", "1..=1000"]);
+    refused(&folder, &["reproduce", "--seeds", "0"], &["--seeds", "from 1 to 1000"]);
     refused(&folder, &["reproduce", "--duration", "0s", "--out", "out"], &["duration of zero"]);
     refused(&folder, &["bench", "--only", "edff"], &["edff", "fifo", "heap-edf"]);
-    refused(&folder, &["bench", "--classes", "0"], &["--classes", "1..=10000000"]);
+    refused(&folder, &["bench", "--classes", "0"], &["--classes", "from 1 to 10000000"]);
 }
 
 /// Nobody reads what is said where standard error is full: the exit code says it.
