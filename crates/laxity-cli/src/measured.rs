@@ -96,8 +96,12 @@ pub fn lateness(way: &WayStatus) -> Option<String> {
 
 /// Why packets were dropped; from outside it is not known.
 fn dropped(way: &WayStatus) -> Vec<String> {
-    let classes = way.classes.iter().filter(|_| way.watched.is_none());
-    gone::sentences(classes.filter_map(|class| gone::dropped(&class.name, &class.dropped)))
+    let classes = || way.classes.iter().filter(|_| way.watched.is_none());
+    let sentences = classes().filter_map(|class| gone::dropped(&class.name, &class.dropped));
+    let is_long = classes().any(|class| class.dropped.contains_key("too-long"));
+    let hint = "Packets that are too-long exceed `max-packet`, which has to hold the MTU, 14 bytes, 4 more for each VLAN \
+                tag, and `overhead`.";
+    gone::sentences(sentences).into_iter().chain(is_long.then(|| hint.to_string())).collect()
 }
 
 /// What there is to know of figures that were measured from outside, and of demoted packets.

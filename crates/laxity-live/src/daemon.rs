@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 
-use laxity::units::Nanos;
+use laxity::units::{Bytes, Nanos};
 use laxity_forward::{Forwarder, Prepared, Refusal, Settings};
 use laxity_linux::frames::{BATCH, Backend, Side};
 use laxity_linux::interface::{self, Interface};
@@ -123,9 +123,11 @@ impl Daemon {
         if a == b {
             return Err(LiveError::OneInterface(a.clone()));
         }
-        for (plan, leaves) in [(there, b), (back, a)] {
-            let warning = plan.as_ref().and_then(|plan| slower(&plan.plan, leaves));
-            warning.iter().for_each(|warning| keeper.say(warning));
+        let [from, to] = &self.interfaces;
+        for (plan, arrives, leaves) in [(there, from, to), (back, to, from)] {
+            let Some(PlanText { plan, .. }) = plan else { continue };
+            let warnings = [slower(plan, &leaves.name), longer(plan, arrives)];
+            warnings.iter().flatten().for_each(|warning| keeper.say(warning));
         }
         let links = Links::new(self.interfaces.map(End::here))?;
         let bridge = Bridge::new(backend, ways);
@@ -178,6 +180,20 @@ fn slower(plan: &Plan, name: &str) -> Option<String> {
              its own queue, where no bound holds",
             speed / 1_000_000,
             rate / 1_000_000
+        )
+    })
+}
+
+/// What is said of an interface at which frames arrive that are longer than a plan's longest packet.
+fn longer(plan: &Plan, arrives: &Interface) -> Option<String> {
+    // A header and what the MTU leaves. Where there are VLANs a tag is 4 bytes more.
+    let longest = plan.link.accounted(14 + arrives.mtu);
+    let (longest, limit) = (Bytes(longest.into()), plan.link.max_packet);
+    (longest > limit).then(|| {
+        format!(
+            "packets from {} may have {longest} on the link, more than the plan's `max-packet`, {limit}: longer ones are \
+             dropped",
+            arrives.name
         )
     })
 }

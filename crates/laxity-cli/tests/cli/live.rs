@@ -5,8 +5,10 @@ pub mod link;
 mod programs;
 mod soak;
 
+use std::io::{BufReader, Read};
+use std::net::UdpSocket;
 use std::os::unix::net::UnixDatagram;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::folder::Folder;
 use link::{Link, plug};
@@ -145,4 +147,30 @@ fn interfaces_come_and_go() {
     link.pass(1, 5001, 1);
     link.pass(0, 5000, 3);
     link.end();
+}
+
+/// Frames that are longer than the plan says are announced at the start, and explained at the end.
+#[test]
+fn frames_that_do_not_fit_the_plan_are_said() {
+    let shorter =
+        PLAN.replace("link.rate = '20mbit'", "link = { rate = '20mbit', max-packet = '600b' }");
+    let folder = Folder::with_plan(&shorter);
+    let Some((between, hosts)) = link::hosts() else { return };
+    let arguments =
+        ["live", "plan.toml", "--in", "a", "--out", "b", "--priority", "0", "--duration", "2s"];
+    let started =
+        || folder.command(&arguments).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let mut running = link::Running(between.run(started).unwrap().unwrap());
+    let mut said = BufReader::new(running.0.stderr.take().unwrap());
+    link::wait_for(
+        &mut said,
+        "packets from a may have 1.514kB on the link, more than the plan's `max-packet`, 600",
+    );
+    link::wait_for(&mut said, "forwarding between a and b");
+    let send = || UdpSocket::bind("10.0.0.1:0").unwrap().send_to(&[0; 1000], "10.0.0.2:6000");
+    hosts[0].run(send).unwrap().unwrap();
+    let mut printed = String::new();
+    running.0.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+    assert!(printed.contains("too-long"), "{printed}");
+    assert!(printed.contains("4 more for each VLAN"), "{printed}");
 }
