@@ -9,6 +9,7 @@
 //! | classes of `htb`, `drr` and `qfq` | yes | their `change_class` |
 //! | what a class is part of | no | no class can be moved |
 //! | `hfsc`, `prio`, `tbf`, `fq_codel`, `codel`, `pie`, `choke`, `pfifo`, `bfifo` | yes | their `change` |
+//! | a `pfifo` or `bfifo` in `tbf` | with it | `tbf_change` gives it the bucket's limit (`fifo_set_limit`) |
 //! | `red` | yes, and its queue is lost | `red_change` makes a new queue |
 //! | flows of `fq_codel` | no | they are made once |
 //! | `htb` | no | it has no `change` |
@@ -245,7 +246,7 @@ impl<'a> Difference<'a> {
             let key = Key::of(object);
             let old = self.before.get(&key).filter(|_| !self.gone.contains(&key));
             let action = match old {
-                Some(old) if old == object => continue,
+                Some(old) if old == object && !self.takes_limit_of_tbf(object) => continue,
                 Some(old) => {
                     if loses_queue(old, object) {
                         self.lose(old, &mut steps);
@@ -267,6 +268,16 @@ impl<'a> Difference<'a> {
         }
         steps.steps.extend(filters);
         steps
+    }
+
+    /// Whether a change of the token bucket above gives a queue the bucket's limit, so that it has to be given its own again.
+    fn takes_limit_of_tbf(&self, queue: &Object) -> bool {
+        let is_fifo = matches!(queue.kind().as_str(), "pfifo" | "bfifo");
+        let above = Key::qdisc(queue.parent.major());
+        let changes = |old: &Object| {
+            old.kind() == "tbf" && self.after.get(&above).is_some_and(|new| new != old)
+        };
+        is_fifo && !self.gone.contains(&above) && self.before.get(&above).is_some_and(changes)
     }
 
     /// Filters before the classes that they lead to, and classes before those that they are part of. What hangs at a qdisc

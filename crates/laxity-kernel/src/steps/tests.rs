@@ -36,6 +36,9 @@ impl Kernel {
             }
             Action::Change => match self.objects.get(&key) {
                 Some(old) if old.kind() == object.kind() && old.parent == object.parent => {
+                    if object.kind() == "tbf" {
+                        self.pass_limit_on(object);
+                    }
                     self.put(key, object)
                 }
                 _ => refuse("it is not there"),
@@ -57,6 +60,16 @@ impl Kernel {
                 self.remove(key);
                 Ok(())
             }
+        }
+    }
+
+    /// A token bucket that is changed gives the queue in it a limit that is none of the plan's.
+    fn pass_limit_on(&mut self, tbf: &Object) {
+        let queue = self.at(Handle::new(tbf.handle.major(), 1));
+        let queue = queue.and_then(|queue| self.objects.get_mut(&queue));
+        if let Some(queue) = queue.filter(|queue| queue.kind() == "pfifo") {
+            // The limit ends it. Whatever the wanted one is, it is another.
+            queue.attributes.iter_mut().rev().take(4).for_each(|byte| *byte = !*byte);
         }
     }
 
@@ -130,7 +143,7 @@ fn setup() -> impl Strategy<Value = Setup> {
         filter,
     });
     let classes = prop::collection::vec(class, 0..6);
-    (0usize..6, any::<bool>(), 1u32..3, classes).prop_map(|(kind, shaped, rate, classes)| {
+    (0usize..6, any::<bool>(), 1u32..4, classes).prop_map(|(kind, shaped, rate, classes)| {
         netlink::objects(&tree(kind, shaped, rate, classes)).into()
     })
 }
@@ -150,6 +163,10 @@ fn tree(kind: usize, shaped: bool, rate: u32, mut classes: Vec<DrawnClass>) -> T
         parent = Handle::new(1, 1);
     }
     let shared = match kind {
+        0 if shaped && rate > 1 => {
+            qdisc(2, parent, QdiscKind::Pfifo { limit: 1_000 });
+            return tree;
+        }
         0 => return if shaped { tree } else { Tree::default() },
         1 | 2 => QdiscKind::Hfsc { default: rate as u16 },
         3 => QdiscKind::Drr,
