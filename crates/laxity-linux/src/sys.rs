@@ -138,6 +138,14 @@ impl Drop for Mapping {
     }
 }
 
+/// What a call says, or this where it fails in a way that passes.
+pub(crate) fn unless_lost<T>(said: io::Result<T>, otherwise: T) -> io::Result<T> {
+    match said {
+        Err(error) if !is_lost(&error) => Ok(otherwise),
+        said => said,
+    }
+}
+
 /// Whether a socket cannot be used any more. Every other error is one of a frame, or passes.
 pub(crate) fn is_lost(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EBADF | libc::EFAULT | libc::ENOTSOCK) | None)

@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use laxity::units::Nanos;
 
 use crate::clock::{Clock, timespec};
-use crate::sys::check;
+use crate::sys::{self, check};
 
 /// Why waiting ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,9 @@ pub enum Woken {
     /// A signal was handled; look whether it means an end, then wait again.
     Signal,
 }
+
+/// So long it waits where it cannot be woken sooner.
+const AWHILE: Nanos = Nanos(100_000);
 
 /// Waits on descriptors, and keeps the list of them between waits.
 #[derive(Debug, Default)]
@@ -57,7 +60,13 @@ impl Waiter {
                 self.polled.clear();
                 Ok(Woken::Signal)
             }
-            Err(error) => Err(error),
+            Err(error) if sys::is_lost(&error) => Err(error),
+            // The kernel has no memory to wait with.
+            Err(_) => {
+                self.polled.clear();
+                Clock::Monotonic.sleep_until(Clock::Monotonic.now().saturating_add(AWHILE));
+                Ok(Woken::Time)
+            }
         }
     }
 

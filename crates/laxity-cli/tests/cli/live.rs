@@ -1,6 +1,7 @@
 //! `laxity live` between two hosts in namespaces of the test's own.
 
 mod demo;
+mod failing;
 pub mod link;
 mod programs;
 mod soak;

@@ -9,6 +9,7 @@ use netlink_packet_route::RouteNetlinkMessage;
 use super::{Interface, list};
 use crate::error::{Doing, Error};
 use crate::netlink::Netlink;
+use crate::sys;
 
 /// What became of an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub struct Changes {
     asking: Netlink,
     known: BTreeMap<u32, Interface>,
     waiting: VecDeque<Change>,
+    /// Whether the kernel may have forgotten some, so that everything is to be looked up.
+    is_behind: bool,
 }
 
 impl Changes {
@@ -46,7 +49,7 @@ impl Changes {
             let (hearing, mut asking) = (Netlink::hearing_links()?, Netlink::open()?);
             let known = list(&mut asking)?;
             let known = known.into_iter().map(|interface| (interface.index, interface)).collect();
-            Ok(Changes { hearing, asking, known, waiting: VecDeque::new() })
+            Ok(Changes { hearing, asking, known, waiting: VecDeque::new(), is_behind: false })
         };
         opened().doing("hear of changes of interfaces")
     }
@@ -58,11 +61,22 @@ impl Changes {
 
     /// The next change, if there has been one. Where changes come faster than they are taken, the
     /// kernel forgets some; what they led to is then looked up and told as changes of its own.
+    ///
+    /// # Errors
+    /// If a socket cannot be used any more. Where the system does not answer for now, there is no change yet.
     pub fn hear(&mut self) -> io::Result<Option<Change>> {
         while self.waiting.is_empty() {
+            if self.is_behind {
+                let looked = self.look().map(|()| true);
+                self.is_behind = !sys::unless_lost(looked, false)?;
+                if self.is_behind {
+                    return Ok(None);
+                }
+                continue;
+            }
             let messages = match self.hearing.heard() {
-                Err(error) if is_overrun(&error) => {
-                    self.look()?;
+                Err(error) if !sys::is_lost(&error) => {
+                    self.is_behind = true;
                     continue;
                 }
                 heard => heard?,

@@ -154,7 +154,8 @@ impl Receiver {
 
     /// An error that nobody fetches keeps the descriptor ready for ever.
     fn forget_error(&self) -> io::Result<()> {
-        let error: i32 = get_option(self.socket.as_fd(), libc::SOL_SOCKET, libc::SO_ERROR)?;
+        let error = get_option(self.socket.as_fd(), libc::SOL_SOCKET, libc::SO_ERROR);
+        let error: i32 = sys::unless_lost(error, 0)?;
         let error = io::Error::from_raw_os_error(error);
         match error.raw_os_error() {
             Some(0) => Ok(()),

@@ -91,8 +91,9 @@ pub(super) fn promiscuous(socket: BorrowedFd<'_>, index: u32) -> io::Result<()> 
 
 /// How many frames the kernel had no room for since this was last asked.
 pub(super) fn missed(socket: BorrowedFd<'_>) -> io::Result<u64> {
-    let statistics: libc::tpacket_stats =
-        get_option(socket, libc::SOL_PACKET, libc::PACKET_STATISTICS)?;
+    let statistics = get_option(socket, libc::SOL_PACKET, libc::PACKET_STATISTICS);
+    // Those that are not told now are told the next time.
+    let statistics: libc::tpacket_stats = sys::unless_lost(statistics, sys::zeroed())?;
     Ok(statistics.tp_drops.into())
 }
 

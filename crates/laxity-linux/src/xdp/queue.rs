@@ -110,7 +110,8 @@ impl Queue {
         if count == 0 && most > 0 {
             // An error that nobody fetches, as of an interface that was removed, keeps the
             // descriptor ready for ever.
-            let _fetched: i32 = get_option(self.socket(), libc::SOL_SOCKET, libc::SO_ERROR)?;
+            let fetched = get_option(self.socket(), libc::SOL_SOCKET, libc::SO_ERROR);
+            let _fetched: i32 = sys::unless_lost(fetched, 0)?;
         }
         Ok(())
     }

@@ -56,6 +56,11 @@ pub struct Link {
 impl Link {
     /// Starts the command with more arguments. None where that is not allowed, and then it says so.
     pub fn start(folder: &Folder, more: &[&str]) -> Option<Link> {
+        Link::start_with(folder, more, &[])
+    }
+
+    /// The same with these variables in its environment.
+    pub fn start_with(folder: &Folder, more: &[&str], variables: &[(&str, &str)]) -> Option<Link> {
         let (between, hosts) = hosts()?;
         let mut arguments = vec!["live", "plan.toml", "--in", "a", "--out", "b"];
         if !more.contains(&"--priority") {
@@ -63,7 +68,7 @@ impl Link {
         }
         let mut command = folder.command(&[&arguments[..], more].concat());
         command.env("NOTIFY_SOCKET", folder.path("notify")).env("WATCHDOG_USEC", "100000");
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).envs(variables.iter().copied());
         let mut running = Running(between.run(|| command.spawn().unwrap()).unwrap());
         let said = BufReader::new(running.0.stderr.take().unwrap());
         let mut link = Link { between, hosts, running, said };
@@ -91,13 +96,30 @@ impl Link {
         }
     }
 
+    /// Sends datagrams to a port, whether they come or not.
+    pub fn offer(&self, from: usize, port: u16, count: usize) {
+        let [sender, receiver] = [from, 1 - from]
+            .map(|host| SocketAddr::from((Ipv4Addr::new(10, 0, 0, host as u8 + 1), port)));
+        let socket = self.hosts[from].run(|| UdpSocket::bind(sender).unwrap()).unwrap();
+        for _ in 0..count {
+            // Nobody hears of a neighbour whose answers are lost.
+            let _ = socket.send_to(&[7; 100], receiver);
+        }
+    }
+
     /// Asks for the end, and tells what was printed.
-    pub fn end(mut self) -> String {
+    pub fn end(self) -> String {
+        let (code, printed) = self.end_somehow();
+        assert_eq!(code, Some(0), "{printed}");
+        printed
+    }
+
+    /// The same, whatever the exit code.
+    pub fn end_somehow(mut self) -> (Option<i32>, String) {
         self.running.signal("-TERM");
         let mut printed = String::new();
         self.running.0.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
-        assert_eq!(self.running.0.wait().unwrap().code(), Some(0), "{printed}");
-        printed
+        (self.running.0.wait().unwrap().code(), printed)
     }
 }
 
