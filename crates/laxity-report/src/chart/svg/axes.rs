@@ -4,9 +4,10 @@ use maud::{Markup, html};
 
 use super::line::{group, stroke};
 use super::text::{BOLD, SMALL, TEXT, fitted, text_width};
-use crate::chart::description::{Along, Chart, Mark, Marker, Series, Unit};
+use crate::chart::description::{Along, Axis, Chart, Mark, Marker, Series, Unit};
 use crate::chart::path::path;
 use crate::chart::ruler::Ruler;
+use crate::quantity;
 
 /// Room for the labels of the vertical axis; rates have the longest.
 const LEFT: f64 = 68.0;
@@ -241,7 +242,8 @@ fn label(x: f64, y: f64, anchor: &str, text: &str) -> Markup {
 
 fn lines(chart: &Chart, plot: &Plot) -> Markup {
     let Area { x, y, width, height } = plot.area;
-    let drawn: Vec<Markup> = chart.series.iter().filter_map(|series| line(series, plot)).collect();
+    let drawn = chart.series.iter().filter_map(|series| line(series, chart, plot));
+    let drawn: Vec<Markup> = drawn.collect();
     let edge = Area {
         x: x - BLEED,
         y: y - BLEED,
@@ -258,7 +260,7 @@ fn lines(chart: &Chart, plot: &Plot) -> Markup {
     }
 }
 
-fn line(series: &Series, plot: &Plot) -> Option<Markup> {
+fn line(series: &Series, chart: &Chart, plot: &Plot) -> Option<Markup> {
     let place = |(x, y): &(f64, f64)| Some((plot.across(*x)?, plot.up(*y)?));
     let points: Vec<_> = series.points.iter().map(place).collect();
     let part = |mark| {
@@ -280,8 +282,43 @@ fn line(series: &Series, plot: &Plot) -> Option<Markup> {
             title { (series.name) }
             @if let Some(stems) = stems { (stems) }
             (marks)
+            @for hint in hints(series, chart, &points) { (hint) }
         }
     })
+}
+
+/// The most points of a series that tell their values.
+const MOST_HINTS: usize = 100;
+
+/// Places that tell their values to who points at them.
+fn hints<'a>(
+    series: &'a Series,
+    chart: &'a Chart,
+    places: &'a [Option<(f64, f64)>],
+) -> impl Iterator<Item = Markup> + 'a {
+    let stride = places.len().div_ceil(MOST_HINTS).max(1);
+    let each = series.points.iter().zip(places).step_by(stride);
+    each.filter_map(|((x, y), place)| {
+        let (across, up) = (*place)?;
+        let text = format!("{}: {} at {}", series.name, said(*y, &chart.y), said(*x, &chart.x));
+        Some(html! {
+            circle cx=(px(across)) cy=(px(up)) r="6" fill="none" pointer-events="all" {
+                title { (text) }
+            }
+        })
+    })
+}
+
+/// A value with its unit.
+fn said(value: f64, axis: &Axis) -> String {
+    match axis.unit {
+        Unit::Number => quantity::scaled(value),
+        Unit::Count => quantity::number(value),
+        Unit::Time => quantity::time(value * 1e9),
+        Unit::Share => quantity::percent(value),
+        Unit::Rate => quantity::rate(value),
+        Unit::Size => quantity::size(value),
+    }
 }
 
 /// The points between gaps, which no line shows.
@@ -330,6 +367,15 @@ mod tests {
         {
             assert!(svg.contains(wanted), "{wanted}");
         }
+    }
+
+    #[test]
+    fn who_points_at_a_curve_is_told_values() {
+        let svg = chart(vec![(1e-3, 1.0), (4e-3, 0.001)]).svg().replace('\u{a0}', " ");
+        assert!(svg.contains("<title>voice: 0.1 % at 4 ms</title>"), "{svg}");
+        let many = (1..100_000).map(|at| (f64::from(at) * 1e-6, 1.0 / f64::from(at))).collect();
+        let told = chart(many).svg().matches("<title>voice: ").count();
+        assert!((50..=super::MOST_HINTS).contains(&told), "{told}");
     }
 
     #[test]
