@@ -27,6 +27,7 @@ pub mod discipline;
 pub mod edit;
 pub mod error;
 pub mod file;
+pub mod framing;
 mod guarantees;
 mod keys;
 pub mod lateness;
