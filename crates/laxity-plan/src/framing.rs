@@ -137,21 +137,14 @@ impl Framing {
     /// Of a frame in which this layer begins so many bytes from its beginning.
     #[inline(never)]
     pub fn of(frame: &[u8], layer: Layer, at: usize) -> Framing {
-        let (mut vlan, mut step) = (None, Step::On(layer, at));
-        loop {
-            step = match step {
-                Step::Found(inside, at) => return Framing { vlan, at, inside },
-                Step::On(Layer::EtherType, at) => ether_type(frame, at, &mut vlan),
-                Step::On(Layer::Llc, at) => llc(frame, at),
-                Step::On(Layer::PppOE, at) => pppoe(frame, at),
-                Step::On(Layer::Ppp, at) => ppp(frame, at),
-                Step::On(Layer::Mpls, at) => mpls(frame, at),
-                Step::On(Layer::Ip, at) => match frame.get(at).map(|first| first >> 4) {
-                    Some(4 | 6) => Step::Found(Inside::Ip, at),
-                    _ => Step::Found(Inside::Other, at),
-                },
-            }
-        }
+        go_on(frame, Step::On(layer, at), None)
+    }
+
+    /// Of a frame in which what has this EtherType begins so many bytes from its beginning.
+    pub fn of_type(frame: &[u8], ether_type: u16, at: usize) -> Framing {
+        let mut vlan = None;
+        let step = typed(frame, ether_type, at, &mut vlan);
+        go_on(frame, step, vlan)
     }
 
     /// The packet of IP, or what is there of it.
@@ -167,6 +160,26 @@ enum Step {
     Found(Inside, usize),
 }
 
+fn go_on(frame: &[u8], mut step: Step, mut vlan: Option<u16>) -> Framing {
+    loop {
+        step = match step {
+            Step::Found(inside, at) => return Framing { vlan, at, inside },
+            Step::On(Layer::EtherType, at) => match number(frame, at) {
+                Some(ether_type) => typed(frame, ether_type, at + 2, &mut vlan),
+                None => other(at),
+            },
+            Step::On(Layer::Llc, at) => llc(frame, at),
+            Step::On(Layer::PppOE, at) => pppoe(frame, at),
+            Step::On(Layer::Ppp, at) => ppp(frame, at),
+            Step::On(Layer::Mpls, at) => mpls(frame, at),
+            Step::On(Layer::Ip, at) => match frame.get(at).map(|first| first >> 4) {
+                Some(4 | 6) => Step::Found(Inside::Ip, at),
+                _ => other(at),
+            },
+        }
+    }
+}
+
 fn other(at: usize) -> Step {
     Step::Found(Inside::Other, at)
 }
@@ -175,9 +188,7 @@ fn opaque(what: Opaque, at: usize) -> Step {
     Step::Found(Inside::Opaque(what), at)
 }
 
-fn ether_type(frame: &[u8], at: usize, vlan: &mut Option<u16>) -> Step {
-    let Some(ether_type) = number(frame, at) else { return other(at) };
-    let at = at + 2;
+fn typed(frame: &[u8], ether_type: u16, at: usize, vlan: &mut Option<u16>) -> Step {
     match ether_type {
         0x0800 | 0x86dd => Step::Found(Inside::Ip, at),
         _ if TAGS.contains(&ether_type) => {

@@ -2,6 +2,7 @@
 
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
+use laxity_plan::framing::Opaque;
 
 use crate::error::SimError;
 
@@ -46,6 +47,10 @@ pub struct Remarks {
     pub reordered: u64,
     /// The most by which one was earlier than one before it.
     pub furthest: Nanos,
+    /// Frames of each [kind](Opaque::ALL) that is not looked into.
+    pub opaque: [u64; Opaque::ALL.len()],
+    /// Recordings that end in the middle of a frame, which is left out.
+    pub cut: u64,
 }
 
 impl std::iter::Sum for Remarks {
@@ -54,6 +59,8 @@ impl std::iter::Sum for Remarks {
             unmatched: sum.unmatched + one.unmatched,
             reordered: sum.reordered + one.reordered,
             furthest: sum.furthest.max(one.furthest),
+            opaque: std::array::from_fn(|kind| sum.opaque[kind] + one.opaque[kind]),
+            cut: sum.cut + one.cut,
         })
     }
 }

@@ -38,9 +38,9 @@ pub(super) trait Records: Send {
     /// The time at which a run starts, given the earliest of the recording.
     fn origin(&self, earliest: i64) -> i64;
 
-    /// Records seen so far that belong to no class.
-    fn unmatched(&self) -> u64 {
-        0
+    /// What was seen so far, but for the order of it.
+    fn remarks(&self) -> Remarks {
+        Remarks::default()
     }
 }
 
@@ -146,10 +146,7 @@ impl<R: Records> Arrivals for Ordered<R> {
     }
 
     fn remarks(&self) -> Remarks {
-        Remarks {
-            unmatched: self.records.unmatched(),
-            reordered: self.reordered,
-            furthest: self.furthest,
-        }
+        let Ordered { records, reordered, furthest, .. } = self;
+        Remarks { reordered: *reordered, furthest: *furthest, ..records.remarks() }
     }
 }

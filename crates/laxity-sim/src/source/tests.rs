@@ -1,4 +1,6 @@
 //! What sources must do.
 
+mod links;
 mod models;
 mod recordings;
+mod tshark;
