@@ -116,7 +116,11 @@ fn what_is_not_looked_into_is_told() {
     let plan = PLAN.replacen("match = \"any\"", "", 1);
     let folder = Folder::with_plan(&plan).with("in.pcap", pcap(1, &[&macsec]));
     let run = ["run", "plan.toml", "--out", "out", "--arrivals", "in.pcap"];
-    refused(&folder, &run, &["none of the recording's 1 frames", "1 frame of MACsec was not looked"]);
+    refused(
+        &folder,
+        &run,
+        &["none of the recording's 1 frames", "1 frame of MACsec was not looked"],
+    );
 }
 
 #[test]

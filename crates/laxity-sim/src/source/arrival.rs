@@ -1,13 +1,13 @@
 //! Arrivals, one after another.
 
-use laxity::packet::{ClassId, FlowId};
+use laxity::packet::{ClassId, Ecn, FlowId};
 use laxity::units::Nanos;
 use laxity_plan::framing::Opaque;
 
 use crate::error::SimError;
 
 /// A packet that arrives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrival {
     /// When its last bit arrives.
     pub time: Nanos,
@@ -17,7 +17,12 @@ pub struct Arrival {
     pub flow: FlowId,
     /// Length on the link in bytes, at least 1.
     pub length: u32,
+    /// What congestion may do with it.
+    pub ecn: Ecn,
 }
+
+// What a packet costs grows with every word of it.
+const _: () = assert!(size_of::<Arrival>() == 24);
 
 /// A stream of arrivals with non-decreasing times, the same on every run with the same seed.
 pub trait Arrivals: Send {

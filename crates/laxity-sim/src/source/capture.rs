@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
 use laxity_plan::classify::{Classifier, Conversation};
-use laxity_plan::framing::{Inside, Opaque};
+use laxity_plan::framing::{self, Inside, Opaque};
 use laxity_plan::matching::{Headers, Match};
 use laxity_plan::model::{Overhead, Plan};
 
@@ -74,7 +74,7 @@ impl<F: Frames> Records for Capture<F> {
         let first = *self.first.get_or_insert(frame.time);
         let seen =
             see(&frame, &self.overhead).and_then(|seen| Ok((time_after(first, frame.time)?, seen)));
-        let (time, Seen { headers, length, opaque }) =
+        let (time, Seen { headers, length, ds, opaque }) =
             seen.map_err(|problem| self.frames.refuse(problem))?;
         if let Some(opaque) = opaque {
             self.remarks.opaque[opaque as usize] += 1;
@@ -92,7 +92,7 @@ impl<F: Frames> Records for Capture<F> {
             return Err(self.frames.refuse(CaptureProblem::TooLong { length, limit, class }));
         }
         let flow = self.flows.number(class, Conversation::of(&headers));
-        Ok(Some(Record { time, packet: Some(Sighting { class, flow, length }) }))
+        Ok(Some(Record { time, packet: Some(Sighting { class, flow, length, ds }) }))
     }
 
     fn refuse_step(&self, time: i64, newest: i64) -> SimError {
@@ -129,6 +129,8 @@ struct Seen {
     headers: Headers,
     /// In bytes of the link.
     length: u32,
+    /// The DS field of what is IP.
+    ds: u8,
     /// What it is if it is not looked into.
     opaque: Option<Opaque>,
 }
@@ -145,7 +147,8 @@ fn see(frame: &Frame<'_>, overhead: &Overhead) -> Result<Seen, CaptureProblem> {
         Inside::Ip => Opaque::of(&headers),
         Inside::Other => None,
     };
-    Ok(Seen { headers, length: content.length(length, overhead), opaque })
+    let ds = content.framing.packet(data).and_then(framing::ds).unwrap_or_default();
+    Ok(Seen { headers, length: content.length(length, overhead), ds, opaque })
 }
 
 /// Numbers flows in order of appearance, a class at a time.

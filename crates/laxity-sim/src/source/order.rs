@@ -10,6 +10,7 @@ use std::collections::BinaryHeap;
 
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
+use laxity_plan::framing;
 
 use super::{Arrival, Arrivals, Remarks};
 use crate::error::SimError;
@@ -58,6 +59,8 @@ pub(super) struct Sighting {
     pub class: ClassId,
     pub flow: FlowId,
     pub length: u32,
+    /// The DS field, of which the two bits of ECN count.
+    pub ds: u8,
 }
 
 /// A recording whose arrivals are in order of time, those of the same time in that of the file.
@@ -136,9 +139,9 @@ impl<R: Records> Arrivals for Ordered<R> {
         }
         let Some(Reverse((time, _, packet))) = self.held.pop() else { return Ok(None) };
         self.arrived = time;
-        let Sighting { class, flow, length } = packet;
+        let Sighting { class, flow, length, ds } = packet;
         let time = Nanos(time.abs_diff(self.records.origin(self.earliest)));
-        Ok(Some(Arrival { time, class, flow, length }))
+        Ok(Some(Arrival { time, class, flow, length, ecn: framing::ecn(ds) }))
     }
 
     fn is_recording(&self) -> bool {

@@ -54,7 +54,8 @@ pub(super) fn refusal(file: &[u8], plan: &Plan) -> String {
 }
 
 pub(super) fn arrival(time: u64, class: u32, flow: u32, length: u32) -> Arrival {
-    Arrival { time: Nanos(time), class: ClassId(class), flow: FlowId(flow), length }
+    let (time, class, flow) = (Nanos(time), ClassId(class), FlowId(flow));
+    Arrival { time, class, flow, length, ..Arrival::default() }
 }
 
 #[test]
@@ -105,7 +106,8 @@ fn a_wrong_line_of_a_csv_is_named_with_what_is_accepted() {
         let text = format!("time_ns,class,length\n3,voice,100\n{line}");
         assert_eq!(refusal(text.as_bytes(), &plan), format!("in:3: {expected}"));
     }
-    let accepted = "the header must name `time_ns`, `class`, `length` and may name `flow`";
+    let accepted =
+        "the header must name `time_ns`, `class`, `length` and may name `flow` and `ecn`";
     let cases = [
         ("time_ns,class\n", format!("there is no column `length`: {accepted}")),
         ("time_ns,class,size\n", format!("column `size` is unknown: {accepted}")),
