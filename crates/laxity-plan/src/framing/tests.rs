@@ -16,7 +16,9 @@ fn packets() -> [Vec<u8>; 2] {
 }
 
 /// What stands between a frame's addresses and a packet of either version, and the VLAN that is in it.
-fn carriers() -> Vec<(&'static str, [Vec<u8>; 2], Option<u16>)> {
+type Carrier = (&'static str, [Vec<u8>; 2], Option<u16>);
+
+fn carriers() -> Vec<Carrier> {
     let types: [&[u8]; 2] = [&[0x08, 0x00], &[0x86, 0xdd]];
     let ppp: [&[u8]; 2] = [&[0x00, 0x21], &[0x00, 0x57]];
     let behind = |start: &[u8], end: [&[u8]; 2]| end.map(|end| [start, end].concat());

@@ -23,7 +23,7 @@ pub enum Topology {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Drawn {
     /// What is drawn.
-    #[schemars(required)]
+    #[schemars(with = "At<Word<Shape>>")]
     pub kind: Option<At<Word<Shape>>>,
     /// `fat-tree`: the ports of a switch, an even number.
     pub k: Option<At<Count>>,

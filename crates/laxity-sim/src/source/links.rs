@@ -1,5 +1,6 @@
 //! The links that captures are of: what comes first in a frame of each, and what is only named.
 
+mod headers;
 mod names;
 mod wifi;
 
@@ -51,11 +52,21 @@ const LINKS: &[Link] = &[
         types: &[100, 11],
         look: |frame| Content::from(frame, Layer::Llc, 0),
     },
+    Link { name: "SunATM", types: &[123], look: headers::sun_atm },
+    Link { name: "frame relay", types: &[107], look: headers::frame_relay },
+    Link { name: "Token Ring", types: &[6], look: headers::token_ring },
     Link { name: "FDDI", types: &[10], look: |frame| Content::from(frame, Layer::Llc, 13) },
     Link {
         name: "IP over IEEE 1394",
         types: &[138],
         look: |frame| Content::from(frame, Layer::EtherType, 16),
+    },
+    Link { name: "NFLOG", types: &[239], look: headers::netfilter_log },
+    Link { name: "PFLOG", types: &[117], look: headers::packet_filter_log },
+    Link {
+        name: "IPsec of OpenBSD",
+        types: &[109],
+        look: |frame| Content::from(frame, Layer::Ip, 12),
     },
 ];
 

@@ -61,6 +61,15 @@ pub(super) fn before_and_behind() -> Vec<(u32, Vec<u8>, Vec<u8>)> {
         (100, snap.to_vec()),
         (10, [&[0x50; 13], &snap[..]].concat()),
         (138, [&[2; 16][..], &[8, 0]].concat()),
+        (123, [&[2, 0, 0, 32][..], &snap].concat()),
+        (107, vec![0x18, 0x41, 0x03, 0xcc]),
+        (107, vec![0x18, 0x41, 0x03, 0x00, 0x80, 0, 0, 0, 8, 0]),
+        (107, vec![0x18, 0x41, 8, 0]),
+        (6, [&[0x10, 0x40][..], &[2; 12], &snap].concat()),
+        (6, [&[0x10, 0x40][..], &[2; 6], &[0x82; 6], &[6, 0x30, 0, 1, 0, 2], &snap].concat()),
+        (239, [&[2, 0, 0, 0][..], &[5, 0, 10, 0, 0, 0, 0, 0], &[32, 0, 9, 0]].concat()),
+        (117, [&[61, 2, 1, 0][..], &[0; 60]].concat()),
+        (109, [&[2, 0, 0, 0][..], &[0; 8]].concat()),
     ];
     links.extend(rows.into_iter().map(|(of, before)| (of, before, vec![])));
     links.push((127, radiotap(flags, wifi(0x08, 1, 0)), vec![9; 4]));
@@ -77,6 +86,15 @@ fn a_packet_is_found_and_is_as_long_on_all_links() {
         let length = if link_type == 1 { 200 + around } else { 200 };
         assert_eq!(arrived, [arrival(0, 1, 0, length)], "{link_type}: {before:x?}");
     }
+}
+
+/// Whoever logged it may have another order of bytes than whoever wrote the file.
+#[test]
+fn a_log_is_read_in_either_order_of_bytes() {
+    let header = [&[2, 0, 0, 0][..], &[0, 5, 0, 10, 0, 0, 0, 0], &[0, 32, 0, 9]].concat();
+    let frame = [&header[..], &udp(1, 4000)[14..]].concat();
+    let file = pcap(239, &[(0, frame.len() as u32, &frame)]);
+    assert_eq!(read(&file, &av_plan()).unwrap(), [arrival(0, 1, 0, 28)]);
 }
 
 #[test]
