@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 
 use laxity::units::Nanos;
-use laxity_plan::framing::Opaque;
+use laxity_plan::encapsulation::Opaque;
 use laxity_plan::model::{Police, Source};
 use laxity_plan::{Plan, aqm};
 use laxity_report::quantity;

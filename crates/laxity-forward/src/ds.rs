@@ -1,7 +1,7 @@
 //! The DS field of IP packets in Ethernet frames (RFC 2474): the code point, and the two bits of ECN (RFC 3168, RFC 9331).
 
 use laxity::packet::Ecn;
-use laxity_plan::framing::{self, Framing, Inside};
+use laxity_plan::encapsulation::{self, Encapsulation, Inside};
 
 use crate::checksum::Sum;
 
@@ -10,7 +10,7 @@ pub(crate) const ECN: u8 = 0x03;
 
 /// What congestion may do with the packet that a frame holds; what is not IP is dropped.
 pub fn ecn(frame: &[u8]) -> Ecn {
-    framing::ecn(read(frame).unwrap_or_default())
+    encapsulation::ecn(read(frame).unwrap_or_default())
 }
 
 /// Writes into the packet that a frame holds that it met congestion, and adapts IPv4's checksum. What is not IP
@@ -21,13 +21,15 @@ pub fn experience(frame: &mut [u8]) {
 
 /// The field, of the packet that a frame holds.
 pub(crate) fn read(frame: &[u8]) -> Option<u8> {
-    framing::ds(Framing::of_ethernet(frame).packet(frame)?)
+    encapsulation::ds(Encapsulation::of_ethernet(frame).packet(frame)?)
 }
 
 /// Changes the field, and IPv4's checksum is that of what is written. Says false, and does nothing, if the frame
 /// holds no whole header of IP.
 pub(crate) fn write(frame: &mut [u8], change: impl FnOnce(u8) -> u8) -> bool {
-    let Framing { at, inside: Inside::Ip, .. } = Framing::of_ethernet(frame) else { return false };
+    let Encapsulation { at, inside: Inside::Ip, .. } = Encapsulation::of_ethernet(frame) else {
+        return false;
+    };
     let packet = frame.get_mut(at..).unwrap_or_default();
     match packet.first().map(|first| first >> 4) {
         Some(4) if packet.len() >= 20 => {

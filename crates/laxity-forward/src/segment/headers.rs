@@ -1,6 +1,6 @@
 //! Where the headers of a frame are.
 
-use laxity_plan::framing::TAGS;
+use laxity_plan::encapsulation::TAGS;
 
 /// The versions of IP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 use std::net::IpAddr;
 
 use super::words::WITH_PORTS;
-use crate::framing::Framing;
+use crate::encapsulation::Encapsulation;
 
 /// The headers of one frame, as far as they are there and whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -53,14 +53,14 @@ impl Headers {
     /// From an Ethernet frame, which may be cut short. What holds no IP has at most a VLAN.
     #[inline]
     pub fn from_ethernet(frame: &[u8]) -> Headers {
-        Headers::within(frame, &Framing::of_ethernet(frame))
+        Headers::within(frame, &Encapsulation::of_ethernet(frame))
     }
 
     /// From a frame in which this was found.
     #[inline]
-    pub fn within(frame: &[u8], framing: &Framing) -> Headers {
-        let headers = framing.packet(frame).map(Headers::from_ip).unwrap_or_default();
-        Headers { vlan: framing.vlan, ..headers }
+    pub fn within(frame: &[u8], encapsulation: &Encapsulation) -> Headers {
+        let headers = encapsulation.packet(frame).map(Headers::from_ip).unwrap_or_default();
+        Headers { vlan: encapsulation.vlan, ..headers }
     }
 
     /// From an IPv4 or IPv6 packet, which may be cut short.

@@ -2,7 +2,7 @@
 
 use laxity::packet::{ClassId, Ecn, FlowId};
 use laxity::units::Nanos;
-use laxity_plan::framing::Opaque;
+use laxity_plan::encapsulation::Opaque;
 
 use crate::error::SimError;
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
 use laxity_plan::classify::{Classifier, Conversation};
-use laxity_plan::framing::{self, Inside, Opaque};
+use laxity_plan::encapsulation::{self, Inside, Opaque};
 use laxity_plan::matching::{Headers, Match};
 use laxity_plan::model::{Overhead, Plan};
 
@@ -141,13 +141,13 @@ fn see(frame: &Frame<'_>, overhead: &Overhead) -> Result<Seen, CaptureProblem> {
         return Err(CaptureProblem::Empty);
     }
     let content = links::look(link_type, data).ok_or(CaptureProblem::LinkType { link_type })?;
-    let headers = Headers::within(data, &content.framing);
-    let opaque = match content.framing.inside {
+    let headers = Headers::within(data, &content.encapsulation);
+    let opaque = match content.encapsulation.inside {
         Inside::Opaque(opaque) => Some(opaque),
         Inside::Ip => Opaque::of(&headers),
         Inside::Other => None,
     };
-    let ds = content.framing.packet(data).and_then(framing::ds).unwrap_or_default();
+    let ds = content.encapsulation.packet(data).and_then(encapsulation::ds).unwrap_or_default();
     Ok(Seen { headers, length: content.length(length, overhead), ds, opaque })
 }
 

@@ -4,7 +4,7 @@ mod headers;
 mod names;
 mod wifi;
 
-use laxity_plan::framing::{Framing, Inside, Layer};
+use laxity_plan::encapsulation::{Encapsulation, Inside, Layer};
 use laxity_plan::model::Overhead;
 
 /// A kind of link whose frames are read.
@@ -18,7 +18,7 @@ struct Link {
 /// What is known of a frame besides its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Content {
-    pub framing: Framing,
+    pub encapsulation: Encapsulation,
     /// Bytes of a checksum behind the packet.
     trailer: u32,
     is_ethernet: bool,
@@ -28,7 +28,10 @@ const LINKS: &[Link] = &[
     Link {
         name: "Ethernet",
         types: &[1],
-        look: |frame| Content { is_ethernet: true, ..Content::of(Framing::of_ethernet(frame)) },
+        look: |frame| Content {
+            is_ethernet: true,
+            ..Content::of(Encapsulation::of_ethernet(frame))
+        },
     },
     // The right number, the two old ones that systems wrote, and those of one version.
     Link {
@@ -91,12 +94,12 @@ pub(crate) fn read() -> String {
 }
 
 impl Content {
-    fn of(framing: Framing) -> Content {
-        Content { framing, trailer: 0, is_ethernet: false }
+    fn of(encapsulation: Encapsulation) -> Content {
+        Content { encapsulation, trailer: 0, is_ethernet: false }
     }
 
     fn from(frame: &[u8], layer: Layer, at: usize) -> Content {
-        Content::of(Framing::of(frame, layer, at))
+        Content::of(Encapsulation::of(frame, layer, at))
     }
 
     /// What a kernel puts in place of the link's header, with an EtherType somewhere in it.
@@ -108,13 +111,13 @@ impl Content {
         match number.map(u16::from_be_bytes) {
             Some(LLC) => Content::from(frame, Layer::Llc, header),
             None | Some(..=NUMBERED) => Content::nothing(header),
-            Some(ether_type) => Content::of(Framing::of_type(frame, ether_type, header)),
+            Some(ether_type) => Content::of(Encapsulation::of_type(frame, ether_type, header)),
         }
     }
 
     /// Nothing that holds a packet, behind so many bytes.
     fn nothing(at: usize) -> Content {
-        Content::of(Framing { vlan: None, at, inside: Inside::Other })
+        Content::of(Encapsulation { vlan: None, at, inside: Inside::Other })
     }
 
     /// The length on the link of a frame of so many bytes: of the frame on Ethernet, of the packet elsewhere.
@@ -122,7 +125,7 @@ impl Content {
         if self.is_ethernet {
             return overhead.on_link(frame);
         }
-        let before = u32::try_from(self.framing.at).unwrap_or(u32::MAX);
+        let before = u32::try_from(self.encapsulation.at).unwrap_or(u32::MAX);
         let inside = frame.saturating_sub(before).saturating_sub(self.trailer);
         // What is no packet may be nothing but a header.
         overhead.on_link_of_ip(inside.max(1))

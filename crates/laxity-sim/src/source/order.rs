@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
-use laxity_plan::framing;
+use laxity_plan::encapsulation;
 
 use super::{Arrival, Arrivals, Remarks};
 use crate::error::SimError;
@@ -141,7 +141,7 @@ impl<R: Records> Arrivals for Ordered<R> {
         self.arrived = time;
         let Sighting { class, flow, length, ds } = packet;
         let time = Nanos(time.abs_diff(self.records.origin(self.earliest)));
-        Ok(Some(Arrival { time, class, flow, length, ecn: framing::ecn(ds) }))
+        Ok(Some(Arrival { time, class, flow, length, ecn: encapsulation::ecn(ds) }))
     }
 
     fn is_recording(&self) -> bool {

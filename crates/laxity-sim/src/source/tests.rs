@@ -1,5 +1,6 @@
 //! What sources must do.
 
+mod formats;
 mod links;
 mod models;
 mod recordings;

@@ -1,6 +1,6 @@
 //! Headers of links that say where they end.
 
-use laxity_plan::framing::Layer;
+use laxity_plan::encapsulation::Layer;
 
 use super::Content;
 

@@ -1,6 +1,6 @@
 //! Frames of 802.11, alone or behind what a card tells of how it heard them.
 
-use laxity_plan::framing::{Framing, Inside, Layer, Opaque};
+use laxity_plan::encapsulation::{Encapsulation, Inside, Layer, Opaque};
 
 use super::Content;
 
@@ -26,7 +26,7 @@ fn of_control(bytes: &[u8], at: usize, align: usize) -> Content {
     if kind >> 2 & 0b11 != OF_DATA || kind & WITHOUT_DATA != 0 {
         return Content::nothing(at);
     }
-    let opaque = |what| Content::of(Framing { vlan: None, at, inside: Inside::Opaque(what) });
+    let opaque = |what| Content::of(Encapsulation { vlan: None, at, inside: Inside::Opaque(what) });
     if flags & ENCRYPTED != 0 {
         return opaque(Opaque::EncryptedWifi);
     }

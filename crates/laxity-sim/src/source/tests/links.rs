@@ -1,6 +1,6 @@
 //! The links that captures are of: what is within their frames, how long it is, what is refused.
 
-use laxity_plan::framing::{Inside, Opaque};
+use laxity_plan::encapsulation::{Inside, Opaque};
 use laxity_plan::matching::{Headers, Ports};
 use laxity_plan::model::Overhead;
 use proptest::prelude::*;
@@ -178,8 +178,8 @@ proptest! {
         let (link_type, before, _) = &links[link.index(links.len())];
         let frame = [&before[..kept.min(before.len())], &bytes].concat();
         let content = look(*link_type, &frame).unwrap();
-        let headers = Headers::within(&frame, &content.framing);
-        prop_assert!(headers.ip.is_none() || content.framing.inside == Inside::Ip);
+        let headers = Headers::within(&frame, &content.encapsulation);
+        prop_assert!(headers.ip.is_none() || content.encapsulation.inside == Inside::Ip);
         prop_assert!((1..=length.max(1)).contains(&content.length(length, &Overhead::NONE)));
     }
 
@@ -188,7 +188,7 @@ proptest! {
         let links = before_and_behind();
         let (link_type, before, _) = &links[link.index(links.len())];
         let frame = [&before[..], &udp(1, 4000)[14..]].concat();
-        let content = |frame: &[u8]| Headers::within(frame, &look(*link_type, frame).unwrap().framing);
+        let content = |frame: &[u8]| Headers::within(frame, &look(*link_type, frame).unwrap().encapsulation);
         prop_assert_eq!(content(&frame).ports, Some(Ports { source: 1, destination: 4000 }));
         let short = content(&frame[..cut.index(frame.len())]);
         prop_assert!(short.ip.is_none() || short.ip == content(&frame).ip);

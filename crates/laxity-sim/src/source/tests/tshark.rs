@@ -24,7 +24,7 @@ fn tshark(file: &Path) -> Option<Vec<String>> {
 
 /// The same of a frame, as it is found here.
 fn found(link_type: u32, frame: &[u8]) -> String {
-    let headers = Headers::within(frame, &look(link_type, frame).unwrap().framing);
+    let headers = Headers::within(frame, &look(link_type, frame).unwrap().encapsulation);
     let text = |field: Option<String>| field.unwrap_or_default();
     let (v4, v6) =
         (headers.ip.filter(|ip| ip.source.is_ipv4()), headers.ip.filter(|ip| ip.source.is_ipv6()));

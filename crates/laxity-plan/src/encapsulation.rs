@@ -16,7 +16,7 @@ use crate::matching::Headers;
 
 /// What was found in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Framing {
+pub struct Encapsulation {
     /// The outermost VLAN.
     pub vlan: Option<u16>,
     /// Where what is inside begins; the frame may be cut short before.
@@ -123,25 +123,27 @@ pub enum Layer {
 /// EtherTypes of VLAN tags: 802.1Q, 802.1ad, and what came before it.
 pub const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
-impl Framing {
+impl Encapsulation {
     /// Of a frame of Ethernet.
     #[inline]
-    pub fn of_ethernet(frame: &[u8]) -> Framing {
+    pub fn of_ethernet(frame: &[u8]) -> Encapsulation {
         // Most frames are so, and forwarding waits for this.
         match frame.get(12..14) {
-            Some([0x08, 0x00] | [0x86, 0xdd]) => Framing { vlan: None, at: 14, inside: Inside::Ip },
-            _ => Framing::of(frame, Layer::EtherType, 12),
+            Some([0x08, 0x00] | [0x86, 0xdd]) => {
+                Encapsulation { vlan: None, at: 14, inside: Inside::Ip }
+            }
+            _ => Encapsulation::of(frame, Layer::EtherType, 12),
         }
     }
 
     /// Of a frame in which this layer begins so many bytes from its beginning.
     #[inline(never)]
-    pub fn of(frame: &[u8], layer: Layer, at: usize) -> Framing {
+    pub fn of(frame: &[u8], layer: Layer, at: usize) -> Encapsulation {
         go_on(frame, Step::On(layer, at), None)
     }
 
     /// Of a frame in which what has this EtherType begins so many bytes from its beginning.
-    pub fn of_type(frame: &[u8], ether_type: u16, at: usize) -> Framing {
+    pub fn of_type(frame: &[u8], ether_type: u16, at: usize) -> Encapsulation {
         let mut vlan = None;
         let step = typed(frame, ether_type, at, &mut vlan);
         go_on(frame, step, vlan)
@@ -160,10 +162,10 @@ enum Step {
     Found(Inside, usize),
 }
 
-fn go_on(frame: &[u8], mut step: Step, mut vlan: Option<u16>) -> Framing {
+fn go_on(frame: &[u8], mut step: Step, mut vlan: Option<u16>) -> Encapsulation {
     loop {
         step = match step {
-            Step::Found(inside, at) => return Framing { vlan, at, inside },
+            Step::Found(inside, at) => return Encapsulation { vlan, at, inside },
             Step::On(Layer::EtherType, at) => match number(frame, at) {
                 Some(ether_type) => typed(frame, ether_type, at + 2, &mut vlan),
                 None => other(at),

@@ -103,7 +103,7 @@ fn what_is_not_looked_into_is_named() {
     ];
     for (carrier, expected) in cases {
         let frame = [&ADDRESSES[..], carrier].concat();
-        assert_eq!(Framing::of_ethernet(&frame).inside, Inside::Opaque(expected));
+        assert_eq!(Encapsulation::of_ethernet(&frame).inside, Inside::Opaque(expected));
         assert_eq!(Headers::from_ethernet(&frame).ip, None);
     }
 }
@@ -120,7 +120,7 @@ fn what_holds_no_packets_is_nothing_to_name() {
     ];
     for carrier in cases {
         let frame = [&ADDRESSES[..], carrier].concat();
-        assert_eq!(Framing::of_ethernet(&frame).inside, Inside::Other, "{carrier:x?}");
+        assert_eq!(Encapsulation::of_ethernet(&frame).inside, Inside::Other, "{carrier:x?}");
     }
 }
 
@@ -158,10 +158,10 @@ proptest! {
         bytes in prop::collection::vec(any::<u8>(), 0..200), layer in prop::sample::select(&LAYERS[..]),
         at in 0..220usize,
     ) {
-        let framing = Framing::of(&bytes, layer, at);
-        prop_assert!(framing.at >= at);
-        let headers = Headers::within(&bytes, &framing);
-        prop_assert!(headers.ip.is_none() || framing.inside == Inside::Ip);
+        let encapsulation = Encapsulation::of(&bytes, layer, at);
+        prop_assert!(encapsulation.at >= at);
+        let headers = Headers::within(&bytes, &encapsulation);
+        prop_assert!(headers.ip.is_none() || encapsulation.inside == Inside::Ip);
         let _ = Headers::from_ethernet(&bytes);
     }
 
