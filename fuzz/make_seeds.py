@@ -52,11 +52,13 @@ FRAMES = {name: ethernet(packet) for name, packet in PACKETS.items()} | {
     "two-vlans": ethernet(PACKETS["ipv6-udp"], [(0x88A8, 5), (0x8100, 7)]),
     "arp": MACS + bytes.fromhex("0806 0001 0800 06 04 0001") + bytes(20),
 }
+
+
 def carried(carrier, packet):
     return MACS + bytes.fromhex(carrier) + packet
 
 
-FRAMES |= {
+CARRIED = {
     "mpls": carried("8847 00064040 00002140", PACKETS["ipv4-udp"]),
     "pppoe": carried("8864 11000001003f 0057", PACKETS["ipv6-udp"]),
     "snap": carried("0042 aaaa03000000 0800", PACKETS["ipv4-tcp"]),
@@ -109,7 +111,6 @@ CAPTURES = {
 }
 
 
-
 def uncut(kind, frame, above):
     """A frame that is to be cut into parts of 100 bytes, behind `struct virtio_net_hdr`."""
     start = len(frame) - len(above)
@@ -129,3 +130,5 @@ for folder, files in (("capture", CAPTURES), ("frames", FRAMES), ("segments", SE
         (SEEDS / folder / name).write_bytes(content)
 for name, content in PACKETS.items():
     (SEEDS / "frames" / f"{name}.packet").write_bytes(content)
+for name, content in CARRIED.items():
+    (SEEDS / "frames" / f"{name}.carried").write_bytes(content)
