@@ -17,8 +17,8 @@ use crate::matching::Headers;
 /// What was found in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encapsulation {
-    /// The outermost VLAN.
-    pub vlan: Option<u16>,
+    /// The outermost VLAN tag: three bits of priority, one of drop eligibility, and the VLAN.
+    pub tag: Option<u16>,
     /// Where what is inside begins; the frame may be cut short before.
     pub at: usize,
     /// What that is.
@@ -130,7 +130,7 @@ impl Encapsulation {
         // Most frames are so, and forwarding waits for this.
         match frame.get(12..14) {
             Some([0x08, 0x00] | [0x86, 0xdd]) => {
-                Encapsulation { vlan: None, at: 14, inside: Inside::Ip }
+                Encapsulation { tag: None, at: 14, inside: Inside::Ip }
             }
             _ => Encapsulation::of(frame, Layer::EtherType, 12),
         }
@@ -144,9 +144,9 @@ impl Encapsulation {
 
     /// Of a frame in which what has this EtherType begins so many bytes from its beginning.
     pub fn of_type(frame: &[u8], ether_type: u16, at: usize) -> Encapsulation {
-        let mut vlan = None;
-        let step = typed(frame, ether_type, at, &mut vlan);
-        go_on(frame, step, vlan)
+        let mut tag = None;
+        let step = typed(frame, ether_type, at, &mut tag);
+        go_on(frame, step, tag)
     }
 
     /// The packet of IP, or what is there of it.
@@ -162,12 +162,12 @@ enum Step {
     Found(Inside, usize),
 }
 
-fn go_on(frame: &[u8], mut step: Step, mut vlan: Option<u16>) -> Encapsulation {
+fn go_on(frame: &[u8], mut step: Step, mut tag: Option<u16>) -> Encapsulation {
     loop {
         step = match step {
-            Step::Found(inside, at) => return Encapsulation { vlan, at, inside },
+            Step::Found(inside, at) => return Encapsulation { tag, at, inside },
             Step::On(Layer::EtherType, at) => match number(frame, at) {
-                Some(ether_type) => typed(frame, ether_type, at + 2, &mut vlan),
+                Some(ether_type) => typed(frame, ether_type, at + 2, &mut tag),
                 None => other(at),
             },
             Step::On(Layer::Llc, at) => llc(frame, at),
@@ -190,12 +190,12 @@ fn opaque(what: Opaque, at: usize) -> Step {
     Step::Found(Inside::Opaque(what), at)
 }
 
-fn typed(frame: &[u8], ether_type: u16, at: usize, vlan: &mut Option<u16>) -> Step {
+fn typed(frame: &[u8], ether_type: u16, at: usize, outermost: &mut Option<u16>) -> Step {
     match ether_type {
         0x0800 | 0x86dd => Step::Found(Inside::Ip, at),
         _ if TAGS.contains(&ether_type) => {
             let Some(tag) = number(frame, at) else { return other(at) };
-            *vlan = vlan.or(Some(tag & 0xfff));
+            *outermost = outermost.or(Some(tag));
             Step::On(Layer::EtherType, at + 2)
         }
         // Redundancy (802.1CB), and ports behind a switch (VN-Tag, 802.1BR).

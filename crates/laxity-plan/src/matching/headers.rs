@@ -60,7 +60,7 @@ impl Headers {
     #[inline]
     pub fn within(frame: &[u8], encapsulation: &Encapsulation) -> Headers {
         let headers = encapsulation.packet(frame).map(Headers::from_ip).unwrap_or_default();
-        Headers { vlan: encapsulation.vlan, ..headers }
+        Headers { vlan: encapsulation.tag.map(|tag| tag & 0xfff), ..headers }
     }
 
     /// From an IPv4 or IPv6 packet, which may be cut short.

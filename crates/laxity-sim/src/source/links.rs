@@ -117,7 +117,7 @@ impl Content {
 
     /// Nothing that holds a packet, behind so many bytes.
     fn nothing(at: usize) -> Content {
-        Content::of(Encapsulation { vlan: None, at, inside: Inside::Other })
+        Content::of(Encapsulation { tag: None, at, inside: Inside::Other })
     }
 
     /// The length on the link of a frame of so many bytes: of the frame on Ethernet, of the packet elsewhere.

@@ -26,7 +26,7 @@ fn of_control(bytes: &[u8], at: usize, align: usize) -> Content {
     if kind >> 2 & 0b11 != OF_DATA || kind & WITHOUT_DATA != 0 {
         return Content::nothing(at);
     }
-    let opaque = |what| Content::of(Encapsulation { vlan: None, at, inside: Inside::Opaque(what) });
+    let opaque = |what| Content::of(Encapsulation { tag: None, at, inside: Inside::Opaque(what) });
     if flags & ENCRYPTED != 0 {
         return opaque(Opaque::EncryptedWifi);
     }
