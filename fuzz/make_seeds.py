@@ -52,6 +52,18 @@ FRAMES = {name: ethernet(packet) for name, packet in PACKETS.items()} | {
     "two-vlans": ethernet(PACKETS["ipv6-udp"], [(0x88A8, 5), (0x8100, 7)]),
     "arp": MACS + bytes.fromhex("0806 0001 0800 06 04 0001") + bytes(20),
 }
+
+
+def carried(carrier, packet):
+    return MACS + bytes.fromhex(carrier) + packet
+
+
+CARRIED = {
+    "mpls": carried("8847 00064040 00002140", PACKETS["ipv4-udp"]),
+    "pppoe": carried("8864 11000001003f 0057", PACKETS["ipv6-udp"]),
+    "snap": carried("0042 aaaa03000000 0800", PACKETS["ipv4-tcp"]),
+    "backbone": carried("88a80005 88e700000001", ethernet(PACKETS["ipv4-udp"])),
+}
 FIVE = [FRAMES[name] for name in ("ipv4-udp", "ipv4-tcp", "vlan", "ipv6-extensions", "arp")]
 
 
@@ -84,16 +96,21 @@ def pcapng(packets, order="<"):
     return file + block(2, fields + raw)
 
 
+RADIOTAP = bytes.fromhex("0000 0900 02000000 10")
+WIFI = bytes.fromhex("8801 0000") + bytes(22) + bytes.fromhex("aaaa03000000 0800")
+
 CAPTURES = {
     "ethernet.pcap": pcap(FIVE),
     "big-endian-microseconds.pcap": pcap(FIVE, ">", 0xA1B2C3D4),
     "cut.pcap": pcap(FIVE, snap=40),
     "raw-ip.pcap": pcap(PACKETS.values(), link_type=101),
     "cooked.pcap": pcap([bytes(14) + b"\x08\0" + PACKETS["ipv4-udp"]], link_type=113),
+    "loopback.pcap": pcap([b"\2\0\0\0" + PACKETS["ipv4-udp"]], link_type=0),
+    "ppp.pcap": pcap([b"\xff\x03\0\x21" + PACKETS["ipv4-udp"]], link_type=9),
+    "radiotap.pcap": pcap([RADIOTAP + WIFI + PACKETS["ipv4-udp"] + bytes(4)], link_type=127),
     "ethernet.pcapng": pcapng(FIVE),
     "two-sections.pcapng": pcapng(FIVE[:2], ">") + pcapng(FIVE[2:]),
 }
-
 
 
 def uncut(kind, frame, above):
@@ -115,3 +132,5 @@ for folder, files in (("capture", CAPTURES), ("frames", FRAMES), ("segments", SE
         (SEEDS / folder / name).write_bytes(content)
 for name, content in PACKETS.items():
     (SEEDS / "frames" / f"{name}.packet").write_bytes(content)
+for name, content in CARRIED.items():
+    (SEEDS / "frames" / f"{name}.carried").write_bytes(content)

@@ -1,4 +1,4 @@
-//! Topologies: GraphML and CSV. What is read is a network.
+//! Topologies: GraphML, GML, SNDlib and CSV. What is read is a network.
 #![no_main]
 
 use laxity_plan::topology::Topology;

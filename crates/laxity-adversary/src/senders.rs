@@ -181,5 +181,6 @@ pub(crate) fn simulated(
         class: sender.class,
         flow: FlowId(flow),
         length: arrival.length,
+        ..laxity_sim::source::Arrival::default()
     }
 }

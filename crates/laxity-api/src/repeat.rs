@@ -7,8 +7,8 @@ use std::path::Path;
 
 use laxity::packet::Packet;
 use laxity::units::Nanos;
-use laxity_forward::Event;
 use laxity_forward::ledger::{Entry, LedgerError, Reader};
+use laxity_forward::{Arrived, Event};
 use laxity_plan::{Plan, PlanError};
 use laxity_sim::record::{Fate, Observer, Record};
 use laxity_sim::replay::{Kept, Live, ReplayError, Step, replay};
@@ -203,10 +203,8 @@ impl<R: Read> Iterator for Steps<'_, R> {
             match self.event()? {
                 Event::Arrived(arrived) => {
                     self.fates.borrow_mut().repeated.arrived += 1;
-                    let (time, class) = (arrived.time, arrived.class);
-                    let (flow, length) = (arrived.flow, arrived.length);
-                    let arrival = Arrival { time, class, flow, length };
-                    return Some(Step::Arrival { arrival, ecn: arrived.ecn });
+                    let Arrived { time, class, flow, length, ecn, .. } = arrived;
+                    return Some(Step::Arrival(Arrival { time, class, flow, length, ecn }));
                 }
                 Event::Sent(sent) => {
                     let fate = Fate::Sent { start: sent.start, departure: sent.departure };

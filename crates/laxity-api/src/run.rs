@@ -18,6 +18,7 @@ use laxity_sim::summary::{Outcome, Summary};
 use serde::Serialize;
 
 use crate::ran::{LinkRan, NetworkRan, Ran};
+use crate::traffic::opaque;
 use crate::{Error, Traffic};
 
 /// Simulates a plan and holds it to what it promises. The observer hears of every packet.
@@ -250,10 +251,13 @@ fn nothing_arrived(plan: &Plan, remarks: &Remarks) -> Error {
         (0, warm_up) => {
             format!("nothing arrived after the warm-up of {warm_up}: shorten it or send for longer")
         }
-        (unmatched, _) => format!(
-            "none of the recording's {unmatched} frames matched a class: give the classes a `match`, \
-             such as match = \"udp dport 4000\""
-        ),
+        (unmatched, _) => {
+            let opaque: String = opaque(remarks).map(|kind| format!("; {kind}")).collect();
+            format!(
+                "none of the recording's {unmatched} frames matched a class: give the classes a `match`, \
+                 such as match = \"udp dport 4000\"{opaque}"
+            )
+        }
     })
 }
 

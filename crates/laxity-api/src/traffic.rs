@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 
 use laxity::units::Nanos;
+use laxity_plan::encapsulation::Opaque;
 use laxity_plan::model::{Police, Source};
 use laxity_plan::{Plan, aqm};
 use laxity_report::quantity;
@@ -104,7 +105,26 @@ pub fn remarks(remarks: &Remarks) -> Vec<String> {
             "{packets} packets were recorded out of order, by {furthest} at most, and put in order"
         )),
     };
-    unmatched.into_iter().chain(reordered).collect()
+    let cut = match remarks.cut {
+        0 => None,
+        1 => Some(
+            "the recording was cut off: its last frame is not whole and was left out".to_string(),
+        ),
+        cut => Some(format!(
+            "{cut} recordings were cut off: the last frame of each is not whole and was left out"
+        )),
+    };
+    unmatched.into_iter().chain(opaque(remarks)).chain(reordered).chain(cut).collect()
+}
+
+/// Frames that are not looked into, a sentence for each kind.
+pub(crate) fn opaque(remarks: &Remarks) -> impl Iterator<Item = String> {
+    let kinds = Opaque::ALL.into_iter().zip(remarks.opaque);
+    kinds.filter(|(_, frames)| *frames > 0).map(|(kind, frames)| {
+        let (s, were) = if frames == 1 { ("", "was") } else { ("s", "were") };
+        let name = kind.name();
+        format!("{frames} frame{s} of {name} {were} not looked into: a `match` sees outer headers")
+    })
 }
 
 /// The packets that broke their class's contract, and what became of them.

@@ -52,10 +52,11 @@ pub struct Carried {
 /// If the file is none of this format, or says what a plan cannot.
 pub fn import(text: &str, format: Format) -> Result<Carried, Error> {
     let mut notes = Vec::new();
-    let network = match format {
+    let mut network = match format {
         Format::Saihu => saihu::read(text, &mut notes)?,
         Format::Wopanet => wopanet::read(text, &mut notes)?,
     };
+    network.round_bursts(&mut notes);
     Ok(Carried { text: network.plan()?, notes })
 }
 

@@ -59,22 +59,33 @@ impl Network {
         Ok(text)
     }
 
+    /// Packets are whole in a plan, so that a burst is a packet at least. Other tools have them in parts, too.
+    pub fn round_bursts(&mut self, notes: &mut Vec<String>) {
+        let mut rounded: Vec<&str> = Vec::new();
+        for flow in &mut self.flows {
+            let packet = flow.packet();
+            let short = flow.arrival.iter_mut().filter(|line| line.bucket < packet);
+            if short.map(|line| line.bucket = packet).count() > 0 {
+                rounded.push(&flow.name);
+            }
+        }
+        let more = match rounded.len() {
+            0 => return,
+            1 => String::new(),
+            flows => format!(" and {} more", flows - 1),
+        };
+        notes.push(format!(
+            "bursts below a packet are rounded up to one, of flow `{}`{more}: packets are whole in a plan",
+            shown(rounded[0])
+        ));
+    }
+
     fn text(&self) -> Result<String, Error> {
         let links = self.links()?;
         let rate = links.iter().map(|(_, service)| service.rate).max();
         let (Some(rate), false) = (rate, self.flows.is_empty()) else {
             return Err(Error::new("there is nothing that any flow passes"));
         };
-        for flow in &self.flows {
-            let least = flow.arrival.iter().map(|line| line.bucket).min().unwrap_or_default();
-            if least < flow.packet() {
-                return Err(Error::new(format!(
-                    "flow `{}` may send {least} at once, and has packets of {}: a burst is a packet at least",
-                    shown(&flow.name),
-                    flow.packet()
-                )));
-            }
-        }
         let longest = self.flows.iter().map(Flow::packet).max().unwrap_or(FLUID);
         let shortest = self.flows.iter().map(|flow| flow.shortest.unwrap_or(FLUID)).min();
         let shortest = shortest.unwrap_or(FLUID);
@@ -83,7 +94,9 @@ impl Network {
         let mut line = |arguments: std::fmt::Arguments<'_>| {
             let _ = writeln!(text, "{arguments}");
         };
-        line(format_args!("title = {}\n", quoted(&self.name)));
+        let title: String =
+            self.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        line(format_args!("title = {}\n", quoted(&title)));
         line(format_args!(
             "[link]\nrate = \"{}bit\"\nmax-packet = \"{}b\"\nmin-packet = \"{}b\"\n",
             rate.0, longest.0, shortest.0
@@ -175,7 +188,20 @@ impl Flow {
     }
 }
 
-/// A string of TOML; names with control characters are no names of plans.
+/// Refuses what cannot be the name of a class or a node, and says what can.
+pub fn check_name(name: &str) -> Result<(), String> {
+    const LONGEST: usize = 64;
+    let fits = (1..=LONGEST).contains(&name.chars().count()) && !name.trim().is_empty();
+    match fits && !name.chars().any(char::is_control) {
+        true => Ok(()),
+        false => Err(format!(
+            "`{}` cannot be a name in a plan: that has 1 to {LONGEST} characters, of one line",
+            shown(name)
+        )),
+    }
+}
+
+/// A string of TOML, of a text without control characters.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

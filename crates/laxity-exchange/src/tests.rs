@@ -85,12 +85,15 @@ fn what_a_plan_cannot_say_of_ports_is_refused() {
         "\"ARBITRARY\"",
         "network.multiplexing: `ARBITRARY`: ports that are not FIFO cannot be said in a plan",
     );
-    refused(
-        "\"latencies\": [10], \"rates\": [50]",
-        "\"latencies\": [10, 20], \"rates\": [50, 60]",
-        "servers[0].service_curve: a plan can say one rate and one latency, as many `latencies` as `rates`, and no \
-         rate of zero: write one of each",
-    );
+    let curve = "\"latencies\": [10], \"rates\": [50]";
+    let counts = "servers[0].service_curve: there are as many `latencies` as `rates`, one at least, and a rate that \
+                  is not zero";
+    refused(curve, "\"latencies\": [10], \"rates\": [50, 60]", counts);
+    refused(curve, "\"latencies\": [], \"rates\": []", counts);
+    refused(curve, "\"latencies\": [10], \"rates\": [0]", counts);
+    let name = "cannot be a name in a plan: that has 1 to 64 characters, of one line";
+    refused("\"name\": \"f1\"", "\"name\": \"f\\n1\"", &format!("flows[1].name: `f?1` {name}"));
+    refused("\"name\": \"f1\"", "\"name\": \"\"", &format!("flows[1].name: `` {name}"));
     refused(
         "\"capacity\"",
         "\"capacities\"",
@@ -125,6 +128,62 @@ fn what_a_plan_cannot_say_of_ports_is_refused() {
     );
     let error = import("{", Format::Saihu).unwrap_err();
     assert_eq!(error.to_string(), "1:1: this is no JSON that is read here");
+}
+
+/// Of several parts of a service curve, one that is nowhere above the whole counts.
+#[test]
+fn one_part_of_a_service_curve_counts() {
+    let curve = "\"latencies\": [10], \"rates\": [50]";
+    let served = |latencies: &str, rates: &str| {
+        let new = format!("\"latencies\": {latencies}, \"rates\": {rates}");
+        let carried = import(&PORTS.replacen(curve, &new, 1), Format::Saihu).unwrap();
+        let plan = plan(&carried.text);
+        let link = plan.network.as_ref().unwrap().links[0].clone();
+        (link.latency.0, link.rate.0 / 1_000_000, carried.notes)
+    };
+    let (latency, rate, notes) = served("[10, 20]", "[50, 60]");
+    assert_eq!((latency, rate), (20_000, 60));
+    let note = "of the service curve of `a` the part of 60mbit after 20us counts: a link of a plan has one rate and one \
+                latency, and this part is nowhere above the whole";
+    assert_eq!(notes, [note]);
+    // One that is nowhere below the others is the whole.
+    for (latencies, rates) in
+        [("[10, 20]", "[60, 60]"), ("[10, 10]", "[50, 60]"), ("[10, 5]", "[60, 0]")]
+    {
+        assert_eq!(served(latencies, rates), (10_000, 60, vec![]), "{latencies} {rates}");
+    }
+}
+
+#[test]
+fn bursts_below_a_packet_are_rounded_up() {
+    let short = PORTS.replacen("[1500, \"4kB\"]", "[20, \"4kB\"]", 1);
+    let carried = import(&short, Format::Saihu).unwrap();
+    let one =
+        "bursts below a packet are rounded up to one, of flow `f0`: packets are whole in a plan";
+    assert_eq!(carried.notes, [one]);
+    let buckets = |text: &str, class: usize| -> Vec<u64> {
+        let plan = plan(text);
+        let arrival = plan.classes[class].arrival.as_ref().unwrap();
+        arrival.buckets.iter().map(|line| line.bucket.0).collect()
+    };
+    assert_eq!(buckets(&carried.text, 0), [1_500, 4_000]);
+    let short = short.replacen("[1.5]", "[0.999]", 1);
+    let carried = import(&short, Format::Saihu).unwrap();
+    let two = "bursts below a packet are rounded up to one, of flow `f0` and 1 more: packets are whole in a plan";
+    assert_eq!(carried.notes, [two]);
+    assert_eq!(buckets(&carried.text, 1), [1_000]);
+    let nodes = NODES.replacen("lb-burst=\"4kB\"", "lb-burst=\"20B\"", 1);
+    let carried = import(&nodes, Format::Wopanet).unwrap();
+    assert_eq!(carried.notes, [one]);
+    assert_eq!(buckets(&carried.text, 0), [1_500]);
+}
+
+/// What a network is called is only its title.
+#[test]
+fn a_title_is_one_line() {
+    let carried =
+        import(&PORTS.replacen("\"three\"", "\"three\\nports\"", 1), Format::Saihu).unwrap();
+    assert_eq!(plan(&carried.text).title.as_deref(), Some("three ports"));
 }
 
 /// The same as Saihu and xTFA write networks: the source has no service.
@@ -215,6 +274,35 @@ fn what_a_plan_cannot_say_of_nodes_is_refused() {
         "11:57: `s1` has no service, but nodes before it have: give it a `service-rate`",
     );
     refused("name=\"s1\"", "name=\"s0\"", "5:3: another node is called `s0`");
+    let name = "cannot be a name in a plan: that has 1 to 64 characters, of one line";
+    refused("name=\"s1\"", "name=\"s&#10;1\"", &format!("5:3: `s?1` {name}"));
+    refused("name=\"f1\"", "name=\"f&#10;1\"", &format!("13:3: `f?1` {name}"));
+    // Whether it counts or not.
+    for wrong in ["NaN", "NaNbps", "-1bps", "inf"] {
+        let message = |place: &str, key: &str| {
+            format!("{place}: `{key}`: `{wrong}` is not a rate such as 10Mbps")
+        };
+        let (old, new) = (
+            "service-rate=\"40Mbps\"",
+            format!("service-rate=\"40Mbps\" transmission-capacity=\"{wrong}\""),
+        );
+        refused(old, &new, &message("5:3", "transmission-capacity"));
+        refused(
+            "<station name=\"sink\"",
+            &format!("<station name=\"sink\" service-rate=\"{wrong}\""),
+            &message("6:3", "service-rate"),
+        );
+        refused(
+            "from=\"s1\"",
+            &format!("from=\"s1\" transmission-capacity=\"{wrong}\""),
+            &message("9:3", "transmission-capacity"),
+        );
+        refused(
+            "technology=\"",
+            &format!("transmission-capacity=\"{wrong}\" technology=\""),
+            &message("2:3", "transmission-capacity"),
+        );
+    }
     let error = import(&NODES.replace("</elements>", ""), Format::Wopanet).unwrap_err();
     assert!(error.message().starts_with("this is no XML that is read here"), "{error}");
 }
@@ -224,7 +312,12 @@ fn streams_of_tsnkit_reserve_frames() {
     let streams = "stream,src,dst,size,period,deadline,jitter\n0,0,[3],100,1000000,900000,0\n1,3,\"[0, 2]\",500,500000,500000,0\n";
     let links = "link,q_num,rate,t_proc,t_prop\n\"(0, 1)\",8,1,1000,0\n\"(1, 0)\",8,1,1000,0\n\"(1, 2)\",8,0.1,1000,0\n\"(1, 3)\",8,1,1000,50\n";
     let carried = tsnkit::import(streams, links, None).unwrap();
-    assert_eq!(carried.notes.len(), 1);
+    let [multicast, impatient] = &carried.notes[..] else { panic!("{:?}", carried.notes) };
+    assert!(multicast.starts_with("every destination of a stream is a stream by itself"));
+    let told = "the deadline of `stream-0` and 2 more is no longer than its period of 1ms and a time frame of ";
+    assert!(impatient.starts_with(told), "{impatient}");
+    let patient = streams.replace("900000", "1900000").replace("500000,500000", "500000,900000");
+    assert_eq!(tsnkit::import(&patient, links, None).unwrap().notes.len(), 1);
     let plan = plan(&carried.text);
     let gaps: Vec<_> =
         plan.classes.iter().map(|class| (class.name.as_str(), class.gap.unwrap().0)).collect();
@@ -248,6 +341,14 @@ fn streams_of_tsnkit_reserve_frames() {
     let wrong = |streams: &str, message: &str| {
         assert_eq!(tsnkit::import(streams, links, None).unwrap_err().1.to_string(), message);
     };
+    // Streams may be numbered in a column of another name, or in one beside it.
+    let told = |streams: &str| tsnkit::import(streams, links, None).unwrap();
+    assert_eq!(told(&streams.replacen("stream", "id", 1)), carried);
+    let beside = streams
+        .replacen("stream,", "id,stream,", 1)
+        .replace("\n0,", "\n7,0,")
+        .replace("\n1,", "\n8,1,");
+    assert_eq!(told(&beside), carried);
     wrong(
         "stream,src\n",
         "1: column `dst` is missing: needed are stream,src,dst,size,period,deadline,jitter",

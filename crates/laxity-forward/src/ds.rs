@@ -1,22 +1,16 @@
 //! The DS field of IP packets in Ethernet frames (RFC 2474): the code point, and the two bits of ECN (RFC 3168, RFC 9331).
 
 use laxity::packet::Ecn;
+use laxity_plan::encapsulation::{self, Encapsulation, Inside};
 
 use crate::checksum::Sum;
 
 /// The bits of ECN within the field.
 pub(crate) const ECN: u8 = 0x03;
 
-const TAGS: [[u8; 2]; 3] = [[0x81, 0x00], [0x88, 0xa8], [0x91, 0x00]];
-
 /// What congestion may do with the packet that a frame holds; what is not IP is dropped.
 pub fn ecn(frame: &[u8]) -> Ecn {
-    match read(frame).unwrap_or_default() & ECN {
-        0b00 => Ecn::NotCapable,
-        0b01 => Ecn::L4s,
-        0b10 => Ecn::Capable,
-        _ => Ecn::Experienced,
-    }
+    encapsulation::ecn(read(frame).unwrap_or_default())
 }
 
 /// Writes into the packet that a frame holds that it met congestion, and adapts IPv4's checksum. What is not IP
@@ -27,18 +21,16 @@ pub fn experience(frame: &mut [u8]) {
 
 /// The field, of the packet that a frame holds.
 pub(crate) fn read(frame: &[u8]) -> Option<u8> {
-    let at = ip(frame)?;
-    match frame.get(at)? >> 4 {
-        4 => frame.get(at + 1).copied(),
-        6 => Some(frame.get(at)? << 4 | frame.get(at + 1)? >> 4),
-        _ => None,
-    }
+    encapsulation::ds(Encapsulation::of_ethernet(frame).packet(frame)?)
 }
 
 /// Changes the field, and IPv4's checksum is that of what is written. Says false, and does nothing, if the frame
 /// holds no whole header of IP.
 pub(crate) fn write(frame: &mut [u8], change: impl FnOnce(u8) -> u8) -> bool {
-    let Some(packet) = ip(frame).and_then(|at| frame.get_mut(at..)) else { return false };
+    let Encapsulation { at, inside: Inside::Ip, .. } = Encapsulation::of_ethernet(frame) else {
+        return false;
+    };
+    let packet = frame.get_mut(at..).unwrap_or_default();
     match packet.first().map(|first| first >> 4) {
         Some(4) if packet.len() >= 20 => {
             let before = [packet[0], packet[1]];
@@ -55,19 +47,6 @@ pub(crate) fn write(frame: &mut [u8], change: impl FnOnce(u8) -> u8) -> bool {
             true
         }
         _ => false,
-    }
-}
-
-/// Where a frame's packet of IP begins.
-fn ip(frame: &[u8]) -> Option<usize> {
-    let mut at = 12;
-    loop {
-        let ether_type: [u8; 2] = *frame.get(at..)?.first_chunk()?;
-        match ether_type {
-            [0x08, 0x00] | [0x86, 0xdd] => return Some(at + 2),
-            _ if TAGS.contains(&ether_type) => at += 4,
-            _ => return None,
-        }
     }
 }
 
@@ -143,6 +122,22 @@ pub(crate) mod tests {
             if !write(&mut frame, |ds| ds ^ 0xff) {
                 prop_assert_eq!(frame, original);
             }
+        }
+    }
+
+    /// The queue of a link to a provider has frames of PPPoE and MPLS, and congestion is told of there, too.
+    #[test]
+    fn congestion_is_told_of_within_other_frames() {
+        let pppoe = [0x88, 0x64, 0x11, 0, 0, 1, 0, 60, 0, 0x21];
+        let mpls = [0x88, 0x47, 0, 1, 0, 64, 0, 2, 1, 64];
+        for carrier in [pppoe, mpls] {
+            let plain = frame(0b10, true, false, [10, 0, 0, 1, 10, 0, 0, 2]);
+            let mut carried = [&plain[..12], &carrier, &plain[14..]].concat();
+            assert_eq!(ecn(&carried), Ecn::Capable);
+            experience(&mut carried);
+            assert_eq!(ecn(&carried), Ecn::Experienced);
+            let expected = [&plain[..12], &[8, 0], &carried[12 + carrier.len()..]].concat();
+            assert_eq!(field(&expected, true, false), 0b11);
         }
     }
 

@@ -25,6 +25,7 @@ mod build;
 pub mod classify;
 pub mod discipline;
 pub mod edit;
+pub mod encapsulation;
 pub mod error;
 pub mod file;
 mod guarantees;

@@ -4,14 +4,21 @@ mod csv;
 mod distance;
 mod dumbbell;
 mod fat_tree;
+mod gml;
+mod graph;
 mod graphml;
+mod sndlib;
 #[cfg(test)]
 mod tests;
+mod xml;
 
 use std::collections::{HashMap, HashSet};
 
 use laxity::units::{Nanos, Rate, UnitError};
 use thiserror::Error;
+
+use self::distance::Place;
+use crate::error::shown;
 
 pub use dumbbell::Dumbbell;
 pub use fat_tree::FatTree;
@@ -62,15 +69,23 @@ impl TopologyError {
 }
 
 impl Topology {
-    /// Reads a file: GraphML, as the Internet Topology Zoo has it, or CSV with the columns `from`, `to`, `rate`
-    /// and `delay`.
+    /// Reads a file: GraphML or GML, as the Internet Topology Zoo has them, a network of SNDlib, or CSV with the columns
+    /// `from`, `to`, `rate` and `delay`.
     ///
     /// # Errors
-    /// At the first thing that is neither.
+    /// At the first thing that is none of these.
     pub fn parse(text: &str) -> Result<Topology, TopologyError> {
-        match text.trim_start_matches('\u{feff}').trim_start().starts_with('<') {
-            true => graphml::parse(text),
-            false => csv::parse(text),
+        match text.trim_start_matches('\u{feff}').trim_start() {
+            xml if xml.starts_with('<') => {
+                let document = xml::parse(text)?;
+                match document.root_element().tag_name().name() {
+                    "network" => sndlib::read(&document),
+                    _ => graphml::read(&document),
+                }
+            }
+            native if native.starts_with(sndlib::NATIVE) => sndlib::parse(text),
+            _ if gml::is_gml(text) => gml::parse(text),
+            _ => csv::parse(text),
         }
     }
 
@@ -111,9 +126,45 @@ fn check_name(name: &str, line: usize) -> Result<(), TopologyError> {
             line,
             format!(
                 "`{}` cannot be the name of a node: it has 1 to {LONGEST_NAME} printable characters",
-                crate::error::shown(name).escape_debug()
+                shown(name).escape_debug()
             ),
         )),
+    }
+}
+
+/// Where a node is, by what its file says of `Latitude` and `Longitude`.
+fn place<'a>(
+    text: impl Fn(&'static str) -> Option<&'a str>,
+    line: usize,
+) -> Result<Option<Place>, TopologyError> {
+    let degrees = |name| match text(name) {
+        None | Some("") => Ok(None),
+        Some(text) => match text.parse::<f64>() {
+            Ok(degrees) if degrees.is_finite() => Ok(Some(degrees)),
+            _ => Err(TopologyError::new(line, format!("`{}` is no {name}", shown(text)))),
+        },
+    };
+    match (degrees("Latitude")?, degrees("Longitude")?) {
+        (Some(latitude), Some(longitude)) => match Place::new(latitude, longitude) {
+            None => Err(TopologyError::new(line, "no place on Earth is there")),
+            place => Ok(place),
+        },
+        _ => Ok(None),
+    }
+}
+
+/// `LinkSpeedRaw`, in bits a second.
+fn raw_speed(text: &str, line: usize) -> Result<Option<Rate>, TopologyError> {
+    match text.parse::<f64>() {
+        _ if text.is_empty() => Ok(None),
+        Ok(speed) if (1.0..=Rate::LIMIT.0 as f64).contains(&speed) => {
+            Ok(Some(Rate(speed.round() as u64)))
+        }
+        _ => {
+            let (text, limit) = (shown(text), Rate::LIMIT.0);
+            let message = format!("`LinkSpeedRaw` is `{text}`, not 1 to {limit} bits a second");
+            Err(TopologyError::new(line, message))
+        }
     }
 }
 

@@ -7,7 +7,7 @@ mod tests;
 use std::ops::Deref;
 
 use laxity::link::Link;
-use laxity::packet::{ClassId, FlowId, Packet};
+use laxity::packet::Packet;
 use laxity::police::Policer;
 use laxity::port::{Books, Port};
 use laxity::scheduler::{DropReason, Scheduler};
@@ -18,7 +18,7 @@ use crate::calendar::Calendar;
 use crate::error::SimError;
 use crate::record::{Fate, Observer, tell};
 use crate::source::closed_loop::{ClosedLoop, SourceCopy, Way};
-use crate::source::{Arrivals, Feed};
+use crate::source::{Arrival, Arrivals, Feed};
 use crate::summary::{Measured, Outcome, Summary};
 use crate::windows::Windows;
 use crate::{Progress, Reached};
@@ -215,7 +215,7 @@ impl<P: Deref<Target = Plan>, O: Observer> Simulation<P, O> {
         match &mut self.feeds[index] {
             Feed::Open(stream) => {
                 if let Some(arrival) = stream.take() {
-                    self.arrive(now, arrival.class, arrival.flow, arrival.length);
+                    self.arrive(now, arrival);
                 }
                 self.await_arrival(index)?;
             }
@@ -236,15 +236,17 @@ impl<P: Deref<Target = Plan>, O: Observer> Simulation<P, O> {
         {
             let class = source.class;
             self.backlog.arrives(self.tally.arrived, copy);
-            self.arrive(now, class, copy.flow, length);
+            let flow = copy.flow;
+            self.arrive(now, Arrival { time: now, class, flow, length, ..Arrival::default() });
         }
     }
 
-    fn arrive(&mut self, now: Nanos, class: ClassId, flow: FlowId, length: u32) {
+    fn arrive(&mut self, now: Nanos, arrival: Arrival) {
+        let Arrival { class, flow, length, ecn, .. } = arrival;
         let handle = self.tally.arrived;
         self.tally.arrived += 1;
         self.tally.last_arrival = now;
-        let mut packet = Packet { class, flow, length, arrival: now, handle, ..Packet::default() };
+        let mut packet = Packet { class, flow, length, demoted: false, ecn, arrival: now, handle };
         let port = &mut self.outlet.port;
         let (plan, observer) = (&*self.plan, &mut self.observer);
         let (backlog, windows) = (&mut self.backlog, &mut self.windows);

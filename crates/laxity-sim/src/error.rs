@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use laxity::units::{Bytes, Nanos};
 use thiserror::Error;
 
+use crate::source::links;
+
 /// Why a source, a recording or a run cannot be had.
 #[derive(Debug, Error)]
 pub enum SimError {
@@ -198,9 +200,9 @@ pub enum RecordingProblem {
 /// The columns of an arrivals CSV, for one link or in place of the sources of a network.
 fn headings(of_sources: bool) -> &'static str {
     match of_sources {
-        false => "`time_ns`, `class`, `length` and may name `flow`",
+        false => "`time_ns`, `class`, `length` and may name `flow` and `ecn`",
         true => {
-            "`time_ns`, `source`, `class`, `length` and may name `flow`, where `source` is the number of the \
+            "`time_ns`, `source`, `class`, `length` and may name `flow` and `ecn`, where `source` is the number of the \
              [[source]] whose path a packet takes, from 1"
         }
     }
@@ -330,9 +332,7 @@ pub enum CsvProblem {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CaptureProblem {
     /// The file ends inside it.
-    #[error(
-        "the file ends in the middle of it: the recording was cut off; repair it, for example with `editcap in out`"
-    )]
+    #[error("the file ends in the middle of it, and no frame before it is whole: record anew")]
     Truncated,
     /// A length that no writer means.
     #[error(
@@ -354,17 +354,18 @@ pub enum CaptureProblem {
     #[error("it is a simple packet block, which has no time: record with times")]
     NoTime,
     /// A link type whose headers are not known here.
-    #[error("it was recorded on a link of type {link_type}{}: Ethernet (1), raw IP (101, 12, 14, 228, 229) and Linux cooked (113, 276) are read", named(.link_type))]
+    #[error(
+        "it was recorded on a link of type {link_type}{}: these are read: {}",
+        links::named(*.link_type),
+        links::read()
+    )]
     LinkType {
         /// Its number among the LINKTYPE_ values.
         link_type: u32,
     },
-    /// A frame without a byte of its own.
-    #[error("its original length is {length} bytes, less than its link header")]
-    TooShort {
-        /// The frame's length.
-        length: u32,
-    },
+    /// A frame without a byte.
+    #[error("its original length is 0 bytes: the file is damaged")]
+    Empty,
     /// A frame over its class's limit.
     #[error(
         "a frame of {length} bytes is over the {limit} bytes of class `{class}`: raise `packet` or the link's `max-packet`, or record with segmentation offload turned off (`ethtool -K IF tso off gso off gro off`)"
@@ -420,24 +421,5 @@ impl fmt::Display for Stamp {
         let sign = if self.0 < 0 { "-" } else { "" };
         let nanos = self.0.unsigned_abs();
         write!(f, "{sign}{}.{:09} s", nanos / 1_000_000_000, nanos % 1_000_000_000)
-    }
-}
-
-/// The names of link types that are met in practice, in brackets.
-fn named(link_type: &u32) -> &'static str {
-    match link_type {
-        0 => " (BSD loopback)",
-        9 => " (PPP)",
-        105 => " (802.11)",
-        127 => " (802.11 with radiotap)",
-        147..=162 => " (private use)",
-        189 | 220 => " (USB)",
-        195 | 230 => " (802.15.4)",
-        201 => " (Bluetooth)",
-        227 => " (CAN)",
-        239 => " (NFLOG)",
-        249 => " (USBPcap)",
-        253 => " (netlink)",
-        _ => "",
     }
 }

@@ -157,7 +157,13 @@ mod tests {
     impl Arrivals for Listed<'_> {
         fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
             let (class, flow) = (ClassId(1), FlowId(0));
-            Ok(self.0.next().map(|&(time, length)| Arrival { time, class, flow, length }))
+            Ok(self.0.next().map(|&(time, length)| Arrival {
+                time,
+                class,
+                flow,
+                length,
+                ..Arrival::default()
+            }))
         }
     }
 

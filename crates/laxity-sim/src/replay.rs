@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use laxity::link::Link;
-use laxity::packet::{ClassId, Ecn, FlowId, Packet};
+use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::police::Policer;
 use laxity::port::{Books, Port};
 use laxity::scheduler::{Backlog, DropReason, Scheduler};
@@ -35,12 +35,7 @@ pub struct Live<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// A packet arrived.
-    Arrival {
-        /// The packet.
-        arrival: Arrival,
-        /// What congestion may do with it.
-        ecn: Ecn,
-    },
+    Arrival(Arrival),
     /// The link chose what to send, so long after it could have.
     Choice {
         /// How late it was.
@@ -112,7 +107,7 @@ pub fn replay(
     let mut link = Replayed::new(live, plan, observer);
     for (step, what) in steps.into_iter().enumerate() {
         let done = match what {
-            Step::Arrival { arrival, ecn } => link.arrive(arrival, ecn),
+            Step::Arrival(arrival) => link.arrive(arrival),
             Step::Choice { lateness } => link.choose(lateness),
             Step::Reload { time, kept } => {
                 plans.next().ok_or(Wrong::NoPlan).and_then(|plan| link.reload(time, plan, &kept))
@@ -158,8 +153,8 @@ impl<'a, 'o> Replayed<'a, 'o> {
         }
     }
 
-    fn arrive(&mut self, arrival: Arrival, ecn: Ecn) -> Result<(), Wrong> {
-        let Arrival { time, class, flow, length } = arrival;
+    fn arrive(&mut self, arrival: Arrival) -> Result<(), Wrong> {
+        let Arrival { time, class, flow, length, ecn } = arrival;
         self.go_on(time)?;
         let plan = self.plan;
         if !plan.classes.get(class.index()).is_some_and(Class::is_leaf) {

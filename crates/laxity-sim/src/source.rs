@@ -10,6 +10,7 @@ mod feed;
 mod frames;
 mod greedy;
 mod lengths;
+pub(crate) mod links;
 mod of_plan;
 mod order;
 mod paced;

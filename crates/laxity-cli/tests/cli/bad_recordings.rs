@@ -71,9 +71,9 @@ fn a_wrong_line_of_a_csv() {
 #[test]
 fn a_wrong_frame_of_a_capture() {
     let (voice, long) = (udp(60), udp(1537));
-    let whole = pcap(1, &[&voice, &voice]);
+    let whole = pcap(1, &[&voice]);
     let cut = &whole[..whole.len() - 1];
-    let says = ["in.pcap: frame 2", "the file ends in the middle of it", "editcap"];
+    let says = ["in.pcap: frame 1", "the file ends in the middle of it", "record anew"];
     recording_refused("in.pcap", cut, &says);
     recording_refused(
         "in.pcap",
@@ -87,8 +87,39 @@ fn a_wrong_frame_of_a_capture() {
     );
     recording_refused(
         "in.pcap",
-        pcap(105, &[&voice]),
-        &["in.pcap: frame 1", "type 105 (802.11)", "Ethernet (1), raw IP (101"],
+        pcap(227, &[&voice]),
+        &["in.pcap: frame 1", "type 227 (CAN_SOCKETCAN)", "Ethernet (1), raw IP (101"],
+    );
+}
+
+#[test]
+fn a_recording_that_was_cut_off_is_read_as_far_as_it_is_whole() {
+    let voice = udp(60);
+    let whole = pcap(1, &[&voice, &voice, &voice]);
+    let folder = Folder::with_plan(PLAN).with("in.pcap", &whole[..whole.len() - 1]);
+    let note = "the recording was cut off: its last frame is not whole and was left out";
+    for command in [&["run", "plan.toml"][..], &["fit", "plan.toml"]] {
+        let printed = folder.laxity(&[command, &["--arrivals", "in.pcap"]].concat()).printed(0);
+        assert!(printed.contains(note), "{printed}");
+    }
+}
+
+#[test]
+fn what_is_not_looked_into_is_told() {
+    let voice = udp(60);
+    let mut macsec = voice.clone();
+    macsec[12..14].copy_from_slice(&[0x88, 0xe5]);
+    let folder = Folder::with_plan(PLAN).with("in.pcap", pcap(1, &[&voice, &macsec, &macsec]));
+    let printed = folder.laxity(&["run", "plan.toml", "--arrivals", "in.pcap"]).printed(0);
+    let note = "2 frames of MACsec were not looked into: a `match` sees outer headers";
+    assert!(printed.contains(note), "{printed}");
+    let plan = PLAN.replacen("match = \"any\"", "", 1);
+    let folder = Folder::with_plan(&plan).with("in.pcap", pcap(1, &[&macsec]));
+    let run = ["run", "plan.toml", "--out", "out", "--arrivals", "in.pcap"];
+    refused(
+        &folder,
+        &run,
+        &["none of the recording's 1 frames", "1 frame of MACsec was not looked"],
     );
 }
 

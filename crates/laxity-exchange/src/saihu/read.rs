@@ -1,5 +1,6 @@
 //! Saihu's JSON as a network.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use laxity::police::TokenBucket;
@@ -8,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::Error;
 use crate::error::shown;
-use crate::network::{Flow, Network, Port, Service};
+use crate::network::{Flow, Network, Port, Service, check_name};
 use crate::units::{self, Round};
 
 /// The most servers, and the most steps of all flows.
@@ -61,7 +62,7 @@ pub fn read(text: &str, notes: &mut Vec<String>) -> Result<Network, Error> {
         }
     }
     let units = Units::of(&general, &Units::DEFAULT)?;
-    let servers = servers(&file, &general, &units)?;
+    let servers = servers(&file, &general, &units, notes)?;
     let flows = flows(&file, &general, &units, &servers, notes)?;
     let ports = placed(&servers, &flows)?;
     if flows.iter().any(|flow| flow.longest.is_none()) {
@@ -174,9 +175,11 @@ fn servers<'a>(
     file: &Table<'a>,
     general: &Table<'_>,
     units: &Units,
+    notes: &mut Vec<String>,
 ) -> Result<Vec<Server<'a>>, Error> {
     const KEYS: [&str; 6] =
         ["name", "service_curve", "capacity", "time_unit", "data_unit", "rate_unit"];
+    let mut parts = Vec::new();
     let one = |(number, value): (usize, &'a Value)| {
         let place = format!("servers[{number}]");
         let server = Table::of(value, &place, &KEYS)?;
@@ -186,13 +189,20 @@ fn servers<'a>(
         let latencies: Vec<Nanos> =
             quantities(&curve, "latencies", units::time, &units.time, Round::Up)?;
         let rates: Vec<Rate> = quantities(&curve, "rates", units::rate, &units.rate, Round::Down)?;
-        let (latency, rate) = highest(&latencies, &rates).ok_or_else(|| {
+        let (latency, rate, is_all) = fastest(&latencies, &rates).ok_or_else(|| {
             Error::at(
                 &place,
-                "a plan can say one rate and one latency, as many `latencies` as `rates`, and no rate of zero: \
-                 write one of each",
+                "there are as many `latencies` as `rates`, one at least, and a rate that is not zero",
             )
         })?;
+        let name = server.text("name")?;
+        if !is_all {
+            parts.push(format!(
+                "of the service curve of `{}` the part of {rate} after {latency} counts: a link of a plan has one \
+                 rate and one latency, and this part is nowhere above the whole",
+                shown(name)
+            ));
+        }
         let of = server.get("capacity").map(|value| (value, format!("servers[{number}].capacity")));
         let of = of.or_else(|| Some((general.get("capacity")?, "network.capacity".to_string())));
         let peak = match of {
@@ -206,10 +216,16 @@ fn servers<'a>(
                 peak
             }
         };
-        Ok(Server { name: server.text("name")?, service: Service { rate, latency, peak } })
+        Ok(Server { name, service: Service { rate, latency, peak } })
     };
     let servers: Vec<Server<'a>> =
         file.list("servers")?.iter().enumerate().map(one).collect::<Result<_, Error>>()?;
+    // What is said of the first stands for many.
+    let more = parts.len().saturating_sub(1);
+    notes.extend(parts.into_iter().next().map(|note| match more {
+        0 => note,
+        more => format!("{note}; and of {more} more servers alike"),
+    }));
     let mut names = HashSet::new();
     match servers.iter().position(|server| !names.insert(server.name)) {
         None => Ok(servers),
@@ -220,15 +236,18 @@ fn servers<'a>(
     }
 }
 
-/// The one of several rate-latency curves that is nowhere below the others.
-fn highest(latencies: &[Nanos], rates: &[Rate]) -> Option<(Nanos, Rate)> {
+/// Of several curves of a rate and a latency, whose highest is what is served, the one that is so in the long run, and
+/// whether it is so everywhere.
+fn fastest(latencies: &[Nanos], rates: &[Rate]) -> Option<(Nanos, Rate, bool)> {
     if latencies.len() != rates.len() {
         return None;
     }
-    let (least, most) = (*latencies.iter().min()?, *rates.iter().max()?);
-    let is_highest = |(latency, rate): (&Nanos, &Rate)| *latency == least && *rate == most;
-    let is_there = latencies.iter().zip(rates).any(is_highest);
-    (is_there && most > Rate(0)).then_some((least, most))
+    let curves = || latencies.iter().zip(rates);
+    let (latency, rate) = curves().max_by_key(|(latency, rate)| (**rate, Reverse(**latency)))?;
+    // What never serves anything is nowhere above.
+    let mut others = curves().filter(|(_, rate)| **rate > Rate(0));
+    let is_all = others.all(|(other, _)| other >= latency);
+    (*rate > Rate(0)).then_some((*latency, *rate, is_all))
 }
 
 fn quantities<T>(
@@ -291,7 +310,7 @@ fn flows(
             of.map(read).transpose()
         };
         let plain = Flow {
-            name: flow.text("name")?.to_string(),
+            name: named(flow.text("name")?.to_string(), &flow.place)?,
             ports: path(&flow, &numbers)?,
             arrival: bursts
                 .into_iter()
@@ -311,7 +330,7 @@ fn flows(
         for (other, value) in others.iter().enumerate() {
             let place = format!("flows[{number}].multicast[{other}]");
             let branch = Table::of(value, &place, &["name", "path"])?;
-            let name = format!("{}#{}", plain.name, branch.text("name")?);
+            let name = named(format!("{}#{}", plain.name, branch.text("name")?), &place)?;
             flows.push(Flow { name, ports: path(&branch, &numbers)?, ..plain.clone() });
         }
         flows.push(plain);
@@ -327,6 +346,12 @@ fn flows(
         );
     }
     Ok(flows)
+}
+
+/// A name at this place, if it is one of a plan.
+fn named(name: String, place: &str) -> Result<String, Error> {
+    let checked = check_name(&name);
+    checked.map_err(|message| Error::at(format!("{place}.name"), message)).map(|()| name)
 }
 
 /// Servers by name, or by number as the tool writes them.

@@ -38,7 +38,8 @@ pub fn plan(streams: &str, topology: &str, frame: Option<Nanos>) -> Result<Carri
     let mut notes = Vec::new();
     let streams = read_streams(streams, &mut notes).map_err(|error| (File::Streams, error))?;
     let links = read_links(topology).map_err(|error| (File::Topology, error))?;
-    let text = framed(&streams, &links, frame).map_err(|error| (File::Streams, error))?;
+    let text =
+        framed(&streams, &links, frame, &mut notes).map_err(|error| (File::Streams, error))?;
     Ok(Carried { text, notes })
 }
 
@@ -47,6 +48,7 @@ fn framed(
     streams: &[Stream],
     links: &BTreeMap<[u64; 2], Link>,
     frame: Option<Nanos>,
+    notes: &mut Vec<String>,
 ) -> Result<String, Error> {
     let largest = streams.iter().map(|stream| stream.size).max();
     let slowest = links.values().map(|link| link.rate).min();
@@ -78,11 +80,28 @@ fn framed(
             Nanos(cycle)
         )));
     }
+    notes.extend(impatient(streams, frame));
     let text = text(streams, links, frame, cycle / frame);
     Plan::parse(&text, "plan", Path::new("")).map_err(|error| {
         Error::new(format!("what the files say is no plan: {}", error.message()))
     })?;
     Ok(text)
+}
+
+/// Streams whose deadlines leave no time to wait for a frame of their own.
+fn impatient(streams: &[Stream], frame: u64) -> Option<String> {
+    let waits = |stream: &&Stream| stream.period.0.saturating_add(frame) >= stream.deadline.0;
+    let mut impatient = streams.iter().filter(waits);
+    let (first, more) = (impatient.next()?, impatient.count());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Some(format!(
+        "the deadline of `{}`{more} is no longer than its period of {} and a time frame of {}: a plan counts from when a \
+         packet is there, that it may have to wait so long for its frame, and so finds the deadline too short; tsnkit \
+         chooses when streams send and counts from then; a shorter `gap` reserves frames more often, for a shorter wait",
+        first.name,
+        first.period,
+        Nanos(frame)
+    ))
 }
 
 fn text(streams: &[Stream], links: &BTreeMap<[u64; 2], Link>, frame: u64, frames: u64) -> String {
@@ -140,6 +159,9 @@ impl Stream {
     }
 }
 
+/// Another name of the first column.
+const ID: &str = "id";
+
 /// A file's records under columns of these names, each with its line.
 fn records<const N: usize>(
     text: &str,
@@ -153,20 +175,21 @@ fn records<const N: usize>(
     };
     let header = reader.headers().map_err(wrong)?.clone();
     let accepted = columns.join(",");
-    if let Some(other) =
-        header.iter().find(|name| !columns.contains(&name.trim_start_matches('\u{feff}')))
-    {
+    let plain = |name: &str| name.trim_start_matches('\u{feff}').to_owned();
+    let header: Vec<String> = header.iter().map(plain).collect();
+    // What is numbered may be called so, too, as the tool reads it, and in a column beside it.
+    let known = |name: &&String| columns.contains(&name.as_str()) || *name == ID;
+    if let Some(other) = header.iter().find(|name| !known(name)) {
         return Err(Error::at(
             1,
             format!("unknown column `{}`: accepted are {accepted}", shown(other)),
         ));
     }
-    let place = |column: &&str| {
-        header.iter().position(|name| name.trim_start_matches('\u{feff}') == *column)
-    };
+    let place = |column: &str| header.iter().position(|name| name == column);
     let mut places = [0; N];
-    for (place_of, column) in places.iter_mut().zip(&columns) {
-        *place_of = place(column).ok_or_else(|| {
+    for (number, (place_of, column)) in places.iter_mut().zip(columns).enumerate() {
+        let id = if number == 0 { place(ID) } else { None };
+        *place_of = place(column).or(id).ok_or_else(|| {
             Error::at(1, format!("column `{column}` is missing: needed are {accepted}"))
         })?;
     }

@@ -8,7 +8,7 @@ use roxmltree::{Document, Node, ParsingOptions};
 
 use crate::Error;
 use crate::error::shown;
-use crate::network::{Flow, Network, Port, Service};
+use crate::network::{Flow, Network, Port, Service, check_name};
 use crate::units::{self, Round};
 
 /// The most elements of a file.
@@ -97,6 +97,17 @@ fn quantity<T>(
     parse(text, plain, round).map(Some).map_err(|message| at(node, format!("`{key}`: {message}")))
 }
 
+/// Refuses rates and times that are none, whether they count or not.
+fn check_quantities(node: Element<'_>) -> Result<(), Error> {
+    for key in ["service-rate", "transmission-capacity"] {
+        quantity(node, key, units::rate, "bps", Round::Up)?;
+    }
+    for key in ["service-latency", "tech-latency"] {
+        quantity(node, key, units::time, "s", Round::Up)?;
+    }
+    Ok(())
+}
+
 struct File<'a, 'n> {
     network: Element<'a>,
     nodes: HashMap<&'a str, Element<'a>>,
@@ -167,6 +178,7 @@ impl<'a, 'n> File<'a, 'n> {
                 "`technology` without FIFO: ports that are not FIFO cannot be said in a plan",
             ));
         }
+        check_quantities(self.network)?;
         self.overhead =
             quantity(self.network, "overhead", units::size, "B", Round::Up)?.unwrap_or_default();
         Ok(())
@@ -191,7 +203,9 @@ impl<'a, 'n> File<'a, 'n> {
                 format!("`{}`: a port that is not FIFO cannot be said in a plan", shown(policy));
             return Err(at(node, message));
         }
+        check_quantities(node)?;
         let name = needed(node, "name")?;
+        check_name(name).map_err(|message| at(node, message))?;
         match self.nodes.insert(name, node) {
             None => Ok(()),
             Some(_) => Err(at(node, format!("another node is called `{}`", shown(name)))),
@@ -203,6 +217,7 @@ impl<'a, 'n> File<'a, 'n> {
             node,
             &["name", "from", "to", "service-rate", "service-latency", "transmission-capacity"],
         )?;
+        check_quantities(node)?;
         let ends = (needed(node, "from")?, needed(node, "to")?);
         match self.links.insert(ends, node) {
             None => Ok(()),
@@ -234,6 +249,7 @@ impl<'a, 'n> File<'a, 'n> {
                     (_, Some(name)) => format!("{}#{name}", plain.name),
                     (_, None) => format!("{}#p{number}", plain.name),
                 };
+                check_name(&name).map_err(|message| at(*target, message))?;
                 flows.push(Flow { name, ports: self.path(source, *target)?, ..plain.clone() });
             }
         }
@@ -259,6 +275,7 @@ impl<'a, 'n> File<'a, 'n> {
     /// What a flow sends.
     fn contract(&self, node: Element<'a>) -> Result<Flow, Error> {
         let name = needed(node, "name")?.to_string();
+        check_name(&name).map_err(|message| at(node, message))?;
         let deadline = quantity(node, "deadline", units::time, "ms", Round::Down)?;
         let periodic = node.attribute("arrival-curve").is_none() && node.has_attribute("period");
         if periodic {

@@ -1,5 +1,7 @@
 //! Where the headers of a frame are.
 
+use laxity_plan::encapsulation::TAGS;
+
 /// The versions of IP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
@@ -25,7 +27,6 @@ pub struct Layers {
 /// The length of the header of IPv6.
 pub const IPV6: usize = 40;
 
-const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 /// Extension headers that say nothing of who the packet is for: hop by hop, destination.
 const PASSED: [u8; 2] = [0, 60];
 const OF_TCP: u8 = 6;

@@ -7,6 +7,7 @@
 use std::net::IpAddr;
 
 use super::words::WITH_PORTS;
+use crate::encapsulation::Encapsulation;
 
 /// The headers of one frame, as far as they are there and whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -41,11 +42,6 @@ pub struct Ports {
     pub destination: u16,
 }
 
-/// EtherTypes of VLAN tags: 802.1Q, 802.1ad, and what came before it.
-const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
-const IPV4: u16 = 0x0800;
-const IPV6: u16 = 0x86dd;
-
 /// IPv6 extension headers that are skipped to find the protocol above (RFC 8200, RFC 4302).
 const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;
@@ -54,22 +50,17 @@ const AUTHENTICATION: u8 = 51;
 const DESTINATION: u8 = 60;
 
 impl Headers {
-    /// From an Ethernet II frame, which may be cut short. What is not IP has at most a VLAN.
+    /// From an Ethernet frame, which may be cut short. What holds no IP has at most a VLAN.
+    #[inline]
     pub fn from_ethernet(frame: &[u8]) -> Headers {
-        let mut vlan = None;
-        let mut rest = frame.get(12..).unwrap_or_default();
-        while let Some((ether_type, after)) = number(rest) {
-            rest = after;
-            match ether_type {
-                IPV4 | IPV6 => return Headers { vlan, ..Headers::from_ip(rest) },
-                _ if !TAGS.contains(&ether_type) => break,
-                _ => {}
-            }
-            let Some((tag, after)) = number(rest) else { break };
-            vlan = vlan.or(Some(tag & 0xfff));
-            rest = after;
-        }
-        Headers { vlan, ..Headers::default() }
+        Headers::within(frame, &Encapsulation::of_ethernet(frame))
+    }
+
+    /// From a frame in which this was found.
+    #[inline]
+    pub fn within(frame: &[u8], encapsulation: &Encapsulation) -> Headers {
+        let headers = encapsulation.packet(frame).map(Headers::from_ip).unwrap_or_default();
+        Headers { vlan: encapsulation.tag.map(|tag| tag & 0xfff), ..headers }
     }
 
     /// From an IPv4 or IPv6 packet, which may be cut short.

@@ -23,7 +23,8 @@ pub enum Topology {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Drawn {
     /// What is drawn.
-    pub kind: At<Word<Shape>>,
+    #[schemars(with = "At<Word<Shape>>")]
+    pub kind: Option<At<Word<Shape>>>,
     /// `fat-tree`: the ports of a switch, an even number.
     pub k: Option<At<Count>>,
     /// `dumbbell`: the hosts on each side.
@@ -46,6 +47,19 @@ pub enum Shape {
     Dumbbell,
     /// Three layers of switches, all with as many ports.
     FatTree,
+}
+
+impl Shape {
+    /// All of them.
+    pub const ALL: [Shape; 2] = [Shape::Dumbbell, Shape::FatTree];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Shape::Dumbbell => "dumbbell",
+            Shape::FatTree => "fat-tree",
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Topology {

@@ -22,11 +22,16 @@ pub fn read(raw: &At<raw::Topology>, outside: &mut Outside<'_>) -> Read<Topology
 }
 
 fn drawn(raw: &raw::Drawn, at: &Range<usize>) -> Read<Topology> {
-    check_keys(raw)?;
+    let Some(shape) = raw.kind.as_ref().map(|kind| kind.value.0) else {
+        let kinds = Shape::ALL.map(|shape| format!("`kind = \"{}\"`", shape.word()));
+        let help = format!("write {}, or name a file in place of the table", kinds.join(" or "));
+        return Err(Fault::at(at, "`kind` is missing").help(help));
+    };
+    check_keys(shape, raw)?;
     let rate = |rate: &Option<Quantity<Rate>>| rate.as_ref().map(|rate| rate.value.0);
     let delay = |delay: &Option<Quantity<Nanos>>| delay.as_ref().map(|delay| delay.value.0);
     let (middle_rate, middle_delay) = (rate(&raw.rate), delay(&raw.delay));
-    Ok(match raw.kind.value.0 {
+    Ok(match shape {
         Shape::Dumbbell => {
             let hosts = count("hosts", &raw.hosts, 1..=Dumbbell::MOST_HOSTS, at)?;
             let access = (rate(&raw.access_rate), delay(&raw.access_delay));
@@ -61,21 +66,19 @@ fn count(
 }
 
 /// Refuses the keys of another shape.
-fn check_keys(raw: &raw::Drawn) -> Read<()> {
-    let (word, others) = match raw.kind.value.0 {
-        Shape::Dumbbell => ("dumbbell", vec![("k", raw::span(&raw.k))]),
-        Shape::FatTree => (
-            "fat-tree",
-            vec![
-                ("hosts", raw::span(&raw.hosts)),
-                ("access-rate", raw::span(&raw.access_rate)),
-                ("access-delay", raw::span(&raw.access_delay)),
-            ],
-        ),
+fn check_keys(shape: Shape, raw: &raw::Drawn) -> Read<()> {
+    let others = match shape {
+        Shape::Dumbbell => vec![("k", raw::span(&raw.k))],
+        Shape::FatTree => vec![
+            ("hosts", raw::span(&raw.hosts)),
+            ("access-rate", raw::span(&raw.access_rate)),
+            ("access-delay", raw::span(&raw.access_delay)),
+        ],
     };
     match others.into_iter().find_map(|(key, span)| Some((key, span?))) {
         None => Ok(()),
         Some((key, span)) => {
+            let word = shape.word();
             Err(Fault::at(span, format!("`{key}` does not belong to `kind = \"{word}\"`"))
                 .help("leave it out"))
         }

@@ -43,14 +43,15 @@ pub fn parse(text: &str) -> Result<Topology, TopologyError> {
 /// Where each column is; only the first two are needed.
 fn columns(header: &StringRecord) -> Result<[Option<usize>; 4], TopologyError> {
     let refuse = |message: String| {
-        let accepted = "a topology is GraphML, or CSV with the columns from, to, rate, delay";
+        let accepted = "a topology is GraphML, GML, a network of SNDlib, or CSV with the columns from, to, rate, delay";
         Err(TopologyError::new(1, format!("{message}: {accepted}")))
     };
     let mut columns = [None; 4];
     for (at, name) in header.iter().enumerate() {
         match COLUMNS.iter().position(|column| *column == name.trim_start_matches('\u{feff}')) {
             Some(column) if columns[column].is_none() => columns[column] = Some(at),
-            _ => return refuse(format!("no column is called `{}`", shown(name).escape_debug())),
+            Some(column) => return refuse(format!("two columns are called `{}`", COLUMNS[column])),
+            None => return refuse(format!("no column is called `{}`", shown(name).escape_debug())),
         }
     }
     match columns {

@@ -2,9 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use proptest::prelude::*;
+
 use super::*;
 
 const ZOO: &str = include_str!("tests/zoo.graphml");
+const ZOO_AS_GML: &str = include_str!("tests/zoo.gml");
+const ABILENE: &str = include_str!("tests/abilene.txt");
+const ABILENE_AS_XML: &str = include_str!("tests/abilene.xml");
 
 /// The links by name, with rate and delay as they are written.
 fn shown(topology: &Topology) -> Vec<(String, Option<u64>, Option<u64>)> {
@@ -41,7 +46,18 @@ fn graphml_that_is_none() {
         assert!(ZOO.contains(old), "{old}");
         Topology::parse(&ZOO.replacen(old, new, 1)).unwrap_err().to_string()
     };
-    assert_eq!(wrong("target=\"4\"", "target=\"5\""), "line 41: no node is its `target`");
+    assert_eq!(
+        wrong("target=\"4\"", "target=\"5\""),
+        "line 41: no node has the `id` `5`, the `target`"
+    );
+    assert_eq!(
+        wrong("<edge source=\"3\" target=\"4\"", "<edge id=\"e9\" source=\"x\" target=\"4\""),
+        "line 41: no node has the `id` `x`, the `source` of the edge `e9`"
+    );
+    assert_eq!(
+        wrong("<edge source=\"3\" target=\"4\"", "<edge id=\"e9\" source=\"3\""),
+        "line 41: there is no `target` of the edge `e9`"
+    );
     assert_eq!(
         wrong("155000000.0", "-1"),
         format!("line 41: `LinkSpeedRaw` is `-1`, not 1 to {} bits a second", Rate::LIMIT.0)
@@ -83,6 +99,157 @@ fn graphml_that_is_none() {
     assert!(Topology::parse(&deep).is_err());
 }
 
+/// A label that is too long for a name, or has a line's end in it, leaves the node its `id`.
+#[test]
+fn labels_that_are_no_names() {
+    for label in ["x".repeat(65), "north\nsouth".into()] {
+        let topology =
+            Topology::parse(&ZOO.replacen(">Prague<", &format!(">{label}<"), 1)).unwrap();
+        assert_eq!(topology.nodes, ["Vienna", "1", "Internet 2", "Internet 3", "4"]);
+        // Nor is it one with the `id` behind it.
+        let twice = ZOO.replace(">Internet<", &format!(">{label}<"));
+        let topology = Topology::parse(&twice).unwrap();
+        assert_eq!(topology.nodes, ["Vienna", "Prague", "2", "3", "4"]);
+    }
+    let just = "x".repeat(64);
+    let topology = Topology::parse(&ZOO.replacen(">Prague<", &format!(">{just}<"), 1)).unwrap();
+    assert_eq!(topology.nodes[1], just);
+    let id = "y".repeat(65);
+    let long = ZOO.replacen("<node id=\"4\" />", &format!("<node id=\"{id}\" />"), 1);
+    assert!(Topology::parse(&long).unwrap_err().message.contains("cannot be the name of a node"));
+}
+
+/// What a file of GraphML says, written as GML says it.
+#[test]
+fn gml_is_graphml_in_other_words() {
+    let topology = Topology::parse(ZOO_AS_GML).unwrap();
+    let mut expected = Topology::parse(ZOO).unwrap();
+    assert_eq!(shown(&topology), shown(&expected));
+    for (old, new, names) in [
+        ("\"Prague\"", "\"Praha &amp; &#268;esk&#xE1; &what; R&D\"", "Praha & Česká &what; R&D"),
+        ("\"Prague\"", "\"]\"", "]"),
+        (
+            "Latitude 50.08804",
+            "LATITUDE 50.08804 graphics [ x 1 center [ y 2 ] label \"no\" ]",
+            "Prague",
+        ),
+    ] {
+        let changed = Topology::parse(&ZOO_AS_GML.replacen(old, new, 1)).unwrap();
+        assert_eq!(changed.nodes[1], names);
+        expected.nodes[1] = names.into();
+        assert_eq!(shown(&changed), shown(&expected));
+    }
+    let graph = &ZOO_AS_GML[ZOO_AS_GML.find("graph [").unwrap()..];
+    assert_eq!(Topology::parse(graph).unwrap().links, topology.links);
+}
+
+#[test]
+fn gml_that_is_none() {
+    let wrong = |old: &str, new: &str| {
+        assert!(ZOO_AS_GML.contains(old), "{old}");
+        Topology::parse(&ZOO_AS_GML.replacen(old, new, 1)).unwrap_err().to_string()
+    };
+    assert_eq!(
+        wrong("target 4", "target 5"),
+        "line 39: no node has the `id` `5`, the `target` of the edge `e6`"
+    );
+    assert_eq!(wrong("id 4", "name 4"), "line 27: a node without `id`");
+    assert_eq!(wrong("Latitude 50.08804", "Latitude north"), "line 12: `north` is no Latitude");
+    assert_eq!(
+        Topology::parse("graph [\nnode [ id \"0 ] ]").unwrap_err().to_string(),
+        "line 2: a text without its second quote"
+    );
+    assert_eq!(wrong("\"Prague\"", "]"), "line 15: `label` has no value");
+    assert_eq!(wrong("\"Prague\"", "\"a\" \"b\""), "line 15: a key is expected here");
+    assert!(wrong("155000000.0", "-1").starts_with("line 39: `LinkSpeedRaw` is `-1`"));
+    let open = ZOO_AS_GML.trim_end().strip_suffix(']').unwrap();
+    assert_eq!(
+        Topology::parse(open).unwrap_err().to_string(),
+        "line 39: the list `graph` does not end"
+    );
+    let deep = format!("graph {}", "[ a ".repeat(1_000_000));
+    assert_eq!(
+        Topology::parse(&deep).unwrap_err().to_string(),
+        "line 1: more than 64 lists within one another"
+    );
+    assert_eq!(Topology::parse("graph [ ]").unwrap_err().to_string(), "line 1: there are no links");
+}
+
+#[test]
+fn networks_of_sndlib_in_both_formats() {
+    let native = Topology::parse(ABILENE).unwrap();
+    assert_eq!(native.nodes, ["ATLAM5", "ATLAng", "CHINng"]);
+    let links = shown(&native);
+    assert_eq!(
+        links.iter().map(|link| &*link.0).collect::<Vec<_>>(),
+        ["ATLAM5--ATLAng", "ATLAng--CHINng"]
+    );
+    // Both are in Atlanta; Chicago is about 950 km from there.
+    let delays: Vec<u64> = links.iter().map(|link| link.2.unwrap()).collect();
+    assert!(delays[0] < 20_000 && (4_500_000..5_000_000).contains(&delays[1]), "{delays:?}");
+    let xml = Topology::parse(ABILENE_AS_XML).unwrap();
+    assert_eq!(xml, native);
+    for on_a_picture in [
+        Topology::parse(&ABILENE_AS_XML.replacen("geographical", "pixel", 1)),
+        Topology::parse(&ABILENE_AS_XML.replacen("33.75", "233.75", 1)),
+        Topology::parse(&ABILENE.replacen("33.75", "233.75", 1)),
+    ] {
+        assert!(on_a_picture.unwrap().links.iter().all(|link| link.delay.is_none()));
+    }
+    let no_place = Topology::parse(&ABILENE.replacen(" ( -84.38 33.75 )", "", 1)).unwrap();
+    assert_eq!(no_place.links.iter().filter(|link| link.delay.is_none()).count(), 1);
+
+    let wrong = |text: &str, old: &str, new: &str| {
+        assert!(text.contains(old), "{old}");
+        Topology::parse(&text.replacen(old, new, 1)).unwrap_err().to_string()
+    };
+    let missing = "no node has the `id` `X`, the `target` of the edge `ATLAng_CHINng`";
+    assert_eq!(wrong(ABILENE, "ATLAng CHINng )", "ATLAng X )"), format!("line 15: {missing}"));
+    let old = "<target>CHINng</target>";
+    assert_eq!(wrong(ABILENE_AS_XML, old, "<target>X</target>"), format!("line 14: {missing}"));
+    assert_eq!(
+        wrong(ABILENE, "( ATLAng CHINng )", "ATLAng CHINng"),
+        "line 15: `ATLAng_CHINng ATLAng CHINng 0.00 0.00 0.00 0.00 ( )` is no link: `NAME ( SOURCE TARGET )`, and capacities"
+    );
+    assert!(
+        wrong(ABILENE_AS_XML, "<networkStructure>", "").contains("this is no XML that is read")
+    );
+    let bare = Topology::parse("<network><networkStructure><nodes/></networkStructure></network>");
+    assert_eq!(
+        bare.unwrap_err().to_string(),
+        "line 1: this `network` has no `networkStructure` with `nodes` and `links`"
+    );
+}
+
+proptest! {
+    /// Whatever is cut out of a file or put into it, a network comes of it or an error with a line of the file.
+    #[test]
+    fn damaged_files_are_read_or_refused(
+        file in prop::sample::select(&[ZOO, ZOO_AS_GML, ABILENE, ABILENE_AS_XML][..]),
+        cuts in prop::collection::vec((any::<prop::sample::Index>(), 0..40usize), 0..4),
+        put in "[\\[\\]\"#&;( )a-z0-9\n]{0,20}", at in any::<prop::sample::Index>(),
+    ) {
+        let mut text = file.to_string();
+        let boundary = |text: &str, at: usize| (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+        for (at, length) in cuts {
+            let from = boundary(&text, at.index(text.len() + 1));
+            let to = boundary(&text, (from + length).min(text.len()));
+            text.replace_range(from..to.max(from), "");
+        }
+        let at = boundary(&text, at.index(text.len() + 1));
+        text.insert_str(at, &put);
+        match Topology::parse(&text) {
+            Ok(topology) => {
+                for link in &topology.links {
+                    let [from, to] = link.between.map(|node| &topology.nodes[node as usize]);
+                    prop_assert!(from != to);
+                }
+            }
+            Err(error) => prop_assert!((1..=text.lines().count().max(1)).contains(&error.line), "{}", error),
+        }
+    }
+}
+
 #[test]
 fn csv_with_and_without_rates() {
     let topology = Topology::parse("to,from,delay,rate\nb,a,1ms,10gbit\n\"c, d\",b,,\n").unwrap();
@@ -96,9 +263,9 @@ fn csv_with_and_without_rates() {
         [("a--b".into(), None, None)]
     );
     let wrong = |text: &str| Topology::parse(text).unwrap_err().to_string();
-    let columns = "a topology is GraphML, or CSV with the columns from, to, rate, delay";
+    let columns = "a topology is GraphML, GML, a network of SNDlib, or CSV with the columns from, to, rate, delay";
     assert_eq!(wrong("from,too\na,b\n"), format!("line 1: no column is called `too`: {columns}"));
-    assert_eq!(wrong("from,from\n"), format!("line 1: no column is called `from`: {columns}"));
+    assert_eq!(wrong("from,from\n"), format!("line 1: two columns are called `from`: {columns}"));
     assert_eq!(wrong("from\na\n"), format!("line 1: `from` or `to` is missing: {columns}"));
     assert_eq!(wrong(""), format!("line 1: `from` or `to` is missing: {columns}"));
     assert_eq!(wrong("from,to\n"), "line 1: there are no links");

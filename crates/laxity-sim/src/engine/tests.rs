@@ -1,10 +1,12 @@
 //! Whole runs against what theory and arithmetic say.
 
+mod ecn;
 mod theory;
 
 use std::mem;
 use std::path::Path;
 
+use laxity::packet::ClassId;
 use laxity::scheduler::{Backlog, Criterion, Dispatch, DropSink};
 
 use laxity_plan::model::SchedulerSpec;

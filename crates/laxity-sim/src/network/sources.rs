@@ -22,8 +22,8 @@ pub(super) struct Content {
 }
 
 impl Content {
-    fn datagram(id: FlowId, length: u32) -> Self {
-        Content { id, length, ecn: Ecn::NotCapable, body: Body::Datagram }
+    fn datagram(id: FlowId, length: u32, ecn: Ecn) -> Self {
+        Content { id, length, ecn, body: Body::Datagram }
     }
 }
 
@@ -59,10 +59,10 @@ impl<O: Observer> Simulation<'_, O> {
                 let flow = arrived.and_then(|arrival| flows.of(arrival.class, arrival.flow));
                 let is_recorded = matches!(flows, Flows::Classes(_));
                 self.await_arrival(number)?;
-                if let (Some(Arrival { flow: id, length, .. }), Some(flow)) = (arrived, flow) {
+                if let (Some(Arrival { flow: id, length, ecn, .. }), Some(flow)) = (arrived, flow) {
                     let id = if is_recorded { id } else { self.flows[flow].id };
                     // The agenda knows of the next one.
-                    self.set_out(now, flow, Content::datagram(id, length), false);
+                    self.set_out(now, flow, Content::datagram(id, length, ecn), false);
                 }
             }
             Feed::Backlogged(source) => {
@@ -85,7 +85,7 @@ impl<O: Observer> Simulation<'_, O> {
         let flow = flows.of(source.class, copy.flow);
         if let (Some(flow), Some(length)) = (flow, source.next_length(now, copy.flow)) {
             let id = self.flows[flow].id;
-            self.set_out(now, flow, Content::datagram(id, length), true);
+            self.set_out(now, flow, Content::datagram(id, length, Ecn::NotCapable), true);
         }
     }
 

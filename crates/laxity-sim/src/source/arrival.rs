@@ -1,12 +1,13 @@
 //! Arrivals, one after another.
 
-use laxity::packet::{ClassId, FlowId};
+use laxity::packet::{ClassId, Ecn, FlowId};
 use laxity::units::Nanos;
+use laxity_plan::encapsulation::Opaque;
 
 use crate::error::SimError;
 
 /// A packet that arrives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrival {
     /// When its last bit arrives.
     pub time: Nanos,
@@ -16,7 +17,12 @@ pub struct Arrival {
     pub flow: FlowId,
     /// Length on the link in bytes, at least 1.
     pub length: u32,
+    /// What congestion may do with it.
+    pub ecn: Ecn,
 }
+
+// What a packet costs grows with every word of it.
+const _: () = assert!(size_of::<Arrival>() == 24);
 
 /// A stream of arrivals with non-decreasing times, the same on every run with the same seed.
 pub trait Arrivals: Send {
@@ -46,6 +52,10 @@ pub struct Remarks {
     pub reordered: u64,
     /// The most by which one was earlier than one before it.
     pub furthest: Nanos,
+    /// Frames of each [kind](Opaque::ALL) that is not looked into.
+    pub opaque: [u64; Opaque::ALL.len()],
+    /// Recordings that end in the middle of a frame, which is left out.
+    pub cut: u64,
 }
 
 impl std::iter::Sum for Remarks {
@@ -54,6 +64,8 @@ impl std::iter::Sum for Remarks {
             unmatched: sum.unmatched + one.unmatched,
             reordered: sum.reordered + one.reordered,
             furthest: sum.furthest.max(one.furthest),
+            opaque: std::array::from_fn(|kind| sum.opaque[kind] + one.opaque[kind]),
+            cut: sum.cut + one.cut,
         })
     }
 }

@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
 use laxity_plan::classify::{Classifier, Conversation};
+use laxity_plan::encapsulation::{self, Inside, Opaque};
 use laxity_plan::matching::{Headers, Match};
 use laxity_plan::model::{Overhead, Plan};
 
 use super::frames::{Frame, Frames};
 use super::order::{MOST_HELD, Record, Records, Sighting, WINDOW};
+use super::{Remarks, links};
 use crate::error::{CaptureProblem, SimError, Stamp};
 
 /// Turns a capture's frames into arrivals.
@@ -29,7 +31,7 @@ pub(super) struct Capture<F> {
     classes: Vec<Class>,
     flows: Flows,
     first: Option<i128>,
-    unmatched: u64,
+    remarks: Remarks,
 }
 
 struct Class {
@@ -51,7 +53,7 @@ impl<F: Frames> Capture<F> {
             classes: classes.collect(),
             flows: Flows::default(),
             first: None,
-            unmatched: 0,
+            remarks: Remarks::default(),
         }
     }
 }
@@ -60,16 +62,28 @@ impl<F: Frames> Records for Capture<F> {
     const WINDOW: Nanos = WINDOW;
 
     fn next_record(&mut self) -> Result<Option<Record>, SimError> {
-        let Some(frame) = self.frames.next_frame()? else { return Ok(None) };
+        let frame = match self.frames.next_frame() {
+            Ok(Some(frame)) => frame,
+            Ok(None) => return Ok(None),
+            Err(SimError::Capture { problem: CaptureProblem::Truncated, frame: 2.., .. }) => {
+                self.remarks.cut = 1;
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
         let first = *self.first.get_or_insert(frame.time);
         let seen =
             see(&frame, &self.overhead).and_then(|seen| Ok((time_after(first, frame.time)?, seen)));
-        let (time, (headers, length)) = seen.map_err(|problem| self.frames.refuse(problem))?;
+        let (time, Seen { headers, length, ds, opaque }) =
+            seen.map_err(|problem| self.frames.refuse(problem))?;
+        if let Some(opaque) = opaque {
+            self.remarks.opaque[opaque as usize] += 1;
+        }
         if self.filter.as_ref().is_some_and(|filter| !filter.matches(&headers)) {
             return Ok(Some(Record { time, packet: None }));
         }
         let Some(class) = self.classifier.class(&headers) else {
-            self.unmatched += 1;
+            self.remarks.unmatched += 1;
             return Ok(Some(Record { time, packet: None }));
         };
         let Class { name, longest } = &self.classes[class.index()];
@@ -78,7 +92,7 @@ impl<F: Frames> Records for Capture<F> {
             return Err(self.frames.refuse(CaptureProblem::TooLong { length, limit, class }));
         }
         let flow = self.flows.number(class, Conversation::of(&headers));
-        Ok(Some(Record { time, packet: Some(Sighting { class, flow, length }) }))
+        Ok(Some(Record { time, packet: Some(Sighting { class, flow, length, ds }) }))
     }
 
     fn refuse_step(&self, time: i64, newest: i64) -> SimError {
@@ -97,8 +111,8 @@ impl<F: Frames> Records for Capture<F> {
         earliest
     }
 
-    fn unmatched(&self) -> u64 {
-        self.unmatched
+    fn remarks(&self) -> Remarks {
+        self.remarks
     }
 }
 
@@ -110,29 +124,31 @@ fn time_after(first: i128, stamp: i128) -> Result<i64, CaptureProblem> {
     }
 }
 
-/// A frame's headers and its length on the link.
-fn see(frame: &Frame<'_>, overhead: &Overhead) -> Result<(Headers, u32), CaptureProblem> {
-    const ETHERNET: u32 = 1;
-    /// Raw IP: the two old numbers that systems wrote, the right one, and those of one version.
-    const RAW_IP: [u32; 5] = [12, 14, 101, 228, 229];
-    /// Linux cooked, versions 1 and 2, and the length of the header in place of Ethernet's.
-    const COOKED: [(u32, u32); 2] = [(113, 16), (276, 20)];
+/// What a frame is.
+struct Seen {
+    headers: Headers,
+    /// In bytes of the link.
+    length: u32,
+    /// The DS field of what is IP.
+    ds: u8,
+    /// What it is if it is not looked into.
+    opaque: Option<Opaque>,
+}
 
-    let link_type = frame.link_type;
-    let (headers, before) = if link_type == ETHERNET {
-        (Headers::from_ethernet(frame.data), 0)
-    } else if RAW_IP.contains(&link_type) {
-        (Headers::from_ip(frame.data), 0)
-    } else if let Some((_, header)) = COOKED.iter().find(|(cooked, _)| *cooked == link_type) {
-        (Headers::from_ip(frame.data.get(*header as usize..).unwrap_or(&[])), *header)
-    } else {
-        return Err(CaptureProblem::LinkType { link_type });
-    };
-    match frame.length.checked_sub(before) {
-        None | Some(0) => Err(CaptureProblem::TooShort { length: frame.length }),
-        Some(length) if link_type == ETHERNET => Ok((headers, overhead.on_link(length))),
-        Some(length) => Ok((headers, overhead.on_link_of_ip(length))),
+fn see(frame: &Frame<'_>, overhead: &Overhead) -> Result<Seen, CaptureProblem> {
+    let Frame { link_type, length, data, .. } = *frame;
+    if length == 0 {
+        return Err(CaptureProblem::Empty);
     }
+    let content = links::look(link_type, data).ok_or(CaptureProblem::LinkType { link_type })?;
+    let headers = Headers::within(data, &content.encapsulation);
+    let opaque = match content.encapsulation.inside {
+        Inside::Opaque(opaque) => Some(opaque),
+        Inside::Ip => Opaque::of(&headers),
+        Inside::Other => None,
+    };
+    let ds = content.encapsulation.packet(data).and_then(encapsulation::ds).unwrap_or_default();
+    Ok(Seen { headers, length: content.length(length, overhead), ds, opaque })
 }
 
 /// Numbers flows in order of appearance, a class at a time.

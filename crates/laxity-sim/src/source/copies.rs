@@ -106,6 +106,7 @@ impl<P: TrafficModel> Arrivals for Copies<P> {
                 PeekMut::pop(first);
             }
         }
-        Ok(Some(Arrival { time, class: self.class, flow: FlowId(number), length }))
+        let (class, flow) = (self.class, FlowId(number));
+        Ok(Some(Arrival { time, class, flow, length, ..Arrival::default() }))
     }
 }

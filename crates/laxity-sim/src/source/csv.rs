@@ -1,4 +1,4 @@
-//! Arrivals as CSV: `time_ns,class,length` and optional `flow`, in any order of columns; in place of the sources of
+//! Arrivals as CSV: `time_ns,class,length` and optional `flow` and `ecn`, in any order of columns; in place of the sources of
 //! a network with the column `source`, too.
 
 use std::collections::HashMap;
@@ -142,7 +142,11 @@ impl<R: Read> CsvArrivals<R> {
             Some(flow) => number(&record[flow], FLOW)? as u32,
             None => 0,
         };
-        let packet = Sighting { class, flow: FlowId(flow), length: length as u32 };
+        let ds = match columns.ecn {
+            Some(ecn) => number(&record[ecn], ECN)? as u8,
+            None => 0,
+        };
+        let packet = Sighting { class, flow: FlowId(flow), length: length as u32, ds };
         Ok(Record { time, packet: Some(packet) })
     }
 
@@ -208,14 +212,15 @@ struct Columns {
     class: usize,
     length: usize,
     flow: Option<usize>,
+    ecn: Option<usize>,
     source: usize,
     count: usize,
 }
 
 impl Columns {
     fn of(header: &ByteRecord, of_sources: bool) -> Result<Columns, CsvProblem> {
-        const NAMES: [&str; 5] = ["time_ns", "class", "length", "flow", "source"];
-        let names = if of_sources { &NAMES[..] } else { &NAMES[..4] };
+        const NAMES: [&str; 6] = ["time_ns", "class", "length", "flow", "ecn", "source"];
+        let names = if of_sources { &NAMES[..] } else { &NAMES[..5] };
         let mut found = [None; NAMES.len()];
         for (place, heading) in header.iter().enumerate() {
             let heading = heading.trim_ascii();
@@ -229,11 +234,12 @@ impl Columns {
         let needed =
             |at: usize| found[at].ok_or(CsvProblem::MissingColumn { name: NAMES[at], of_sources });
         Ok(Columns {
-            source: if of_sources { needed(4)? } else { 0 },
+            source: if of_sources { needed(5)? } else { 0 },
             time: needed(0)?,
             class: needed(1)?,
             length: needed(2)?,
             flow: found[3],
+            ecn: found[4],
             count: header.len(),
         })
     }
@@ -259,6 +265,12 @@ const FLOW: Numbers = Numbers {
     column: "flow",
     limit: u32::MAX as u64,
     accepted: "a whole number from 0 to 4294967295",
+};
+
+const ECN: Numbers = Numbers {
+    column: "value of ecn",
+    limit: 3,
+    accepted: "the two bits of the IP header: 0, 1 for ECT(1), 2 for ECT(0), 3 for CE",
 };
 
 const SOURCE: Numbers = Numbers {

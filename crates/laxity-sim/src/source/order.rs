@@ -10,6 +10,7 @@ use std::collections::BinaryHeap;
 
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
+use laxity_plan::encapsulation;
 
 use super::{Arrival, Arrivals, Remarks};
 use crate::error::SimError;
@@ -38,9 +39,9 @@ pub(super) trait Records: Send {
     /// The time at which a run starts, given the earliest of the recording.
     fn origin(&self, earliest: i64) -> i64;
 
-    /// Records seen so far that belong to no class.
-    fn unmatched(&self) -> u64 {
-        0
+    /// What was seen so far, but for the order of it.
+    fn remarks(&self) -> Remarks {
+        Remarks::default()
     }
 }
 
@@ -58,6 +59,8 @@ pub(super) struct Sighting {
     pub class: ClassId,
     pub flow: FlowId,
     pub length: u32,
+    /// The DS field, of which the two bits of ECN count.
+    pub ds: u8,
 }
 
 /// A recording whose arrivals are in order of time, those of the same time in that of the file.
@@ -136,9 +139,9 @@ impl<R: Records> Arrivals for Ordered<R> {
         }
         let Some(Reverse((time, _, packet))) = self.held.pop() else { return Ok(None) };
         self.arrived = time;
-        let Sighting { class, flow, length } = packet;
+        let Sighting { class, flow, length, ds } = packet;
         let time = Nanos(time.abs_diff(self.records.origin(self.earliest)));
-        Ok(Some(Arrival { time, class, flow, length }))
+        Ok(Some(Arrival { time, class, flow, length, ecn: encapsulation::ecn(ds) }))
     }
 
     fn is_recording(&self) -> bool {
@@ -146,10 +149,7 @@ impl<R: Records> Arrivals for Ordered<R> {
     }
 
     fn remarks(&self) -> Remarks {
-        Remarks {
-            unmatched: self.records.unmatched(),
-            reordered: self.reordered,
-            furthest: self.furthest,
-        }
+        let Ordered { records, reordered, furthest, .. } = self;
+        Remarks { reordered: *reordered, furthest: *furthest, ..records.remarks() }
     }
 }

@@ -94,6 +94,10 @@ fn a_file_is_found_from_the_plans_folder() {
 fn what_is_drawn_wrongly() {
     refused("k = 4", "k = 5", "`k` is 5, an odd number");
     refused("k = 4", "k = 66", "`k` is 66");
+    refused("kind = \"fat-tree\", ", "", "`kind` is missing");
+    let nameless = parse(&TREE.replacen("kind = \"fat-tree\", ", "", 1)).unwrap_err();
+    let help = nameless.help().unwrap_or_default();
+    assert!(help.contains("`kind = \"dumbbell\"` or `kind = \"fat-tree\"`"), "{help}");
     refused("k = 4, ", "", "`k` is missing");
     refused("k = 4", "k = 4, hosts = 3", "`hosts` does not belong to `kind = \"fat-tree\"`");
     refused("\"fat-tree\", k = 4", "\"dumbbell\", hosts = 0", "`hosts` is 0");

@@ -1,9 +1,12 @@
 //! Flows of DCTCP that say ECT(1) beside flows of CUBIC, under DualPI2.
 
+use laxity::packet::Ecn;
 use laxity::units::Nanos;
 
-use super::{MS, NetworkSummary, plan, run};
+use super::{MS, NetworkRun, NetworkSummary, plan, run};
 use crate::network::HopSummary;
+use crate::record::{Fate, Observer, Record};
+use crate::source::testing::{pcap, udp};
 
 /// So many flows of either kind over 40 Mbit/s and 10 ms there and back.
 fn beside(classic: u32, l4s: u32, seed: u64) -> NetworkSummary {
@@ -58,5 +61,52 @@ fn rates_are_of_one_order() {
             assert!((14.0..16.0).contains(&long) && short < 1.0, "{said}");
             assert!(used > 0.95, "{said}");
         }
+    }
+}
+
+/// What was sent over a hop, and whether with a mark.
+#[derive(Default)]
+struct Marks(Vec<bool>);
+
+impl Observer for Marks {
+    fn record(&mut self, record: &Record) {
+        if matches!(record.fate, Fate::Sent { .. }) {
+            self.0.push(record.packet.ecn == Ecn::Experienced);
+        }
+    }
+}
+
+/// Recorded datagrams that say so are marked at a bottleneck along their path, others are not.
+#[test]
+fn recorded_datagrams_are_marked() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("in.pcap");
+    let plan = plan(&format!(
+        r#"
+        link = {{ rate = "100mbit", max-packet = "1500b" }}
+        scheduler.kind = "dualpi2"
+        network.access = {{ between = ["s", "r"] }}
+        network.bottleneck = {{ between = ["r", "d"], rate = "8mbit" }}
+        class.calls = {{ match = "any" }}
+        source = [{{ model = "capture", file = "{}", path = ["s", "r", "d"] }}]
+        "#,
+        file.display()
+    ));
+    for (ds, is_marked) in [(0b01, true), (0b10, true), (0b00, false)] {
+        let mut frame = udp(1, 5001);
+        frame[15] = ds;
+        let frames: Vec<(u64, u32, &[u8])> =
+            (0..4000).map(|number| (number * MS / 2, 1000, &frame[..])).collect();
+        std::fs::write(&file, pcap(1, &frames)).unwrap();
+        let run = NetworkRun {
+            on: &plan.networked().unwrap().assigned(),
+            duration: Some(Nanos(2_000 * MS)),
+            seed: 1,
+            arrivals: None,
+        };
+        let mut marks = Marks::default();
+        run.simulate(&mut marks, &mut crate::to_the_end).unwrap();
+        let marked = marks.0.iter().filter(|is_marked| **is_marked).count();
+        assert_eq!(marked > 0, is_marked, "{ds}: {marked} of {}", marks.0.len());
     }
 }

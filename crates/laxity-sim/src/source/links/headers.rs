@@ -1,0 +1,70 @@
+//! Headers of links that say where they end.
+
+use laxity_plan::encapsulation::Layer;
+
+use super::Content;
+
+/// ATM as Sun's cards hand it over: what a cell's circuit carries, and the circuit.
+pub(super) fn sun_atm(frame: &[u8]) -> Content {
+    const KIND: u8 = 0x0f;
+    const LLC: u8 = 2;
+    match frame.first().map(|first| first & KIND) {
+        Some(LLC) => Content::from(frame, Layer::Llc, 4),
+        _ => Content::nothing(4),
+    }
+}
+
+/// A circuit's number of two to four bytes, of which the last is odd, and what the frame carries (RFC 2427), or an
+/// EtherType as Cisco's routers have it.
+pub(super) fn frame_relay(frame: &[u8]) -> Content {
+    const LONGEST: usize = 4;
+    let is_last = |byte: &u8| byte & 1 == 1;
+    let Some(last) = frame.iter().take(LONGEST).position(is_last) else {
+        return Content::nothing(LONGEST);
+    };
+    let at = last + 1;
+    match frame.get(at..).unwrap_or_default() {
+        [0x03, 0xcc | 0x8e, ..] => Content::from(frame, Layer::Ip, at + 2),
+        [0x03, 0x00, 0x80, 0x00, 0x00, 0x00, ..] => Content::from(frame, Layer::EtherType, at + 6),
+        [0x03, 0x80, 0x00, 0x00, 0x00, ..] => Content::from(frame, Layer::EtherType, at + 5),
+        [0x03, ..] => Content::nothing(at + 1),
+        _ => Content::from(frame, Layer::EtherType, at),
+    }
+}
+
+/// Access and frame control, two addresses, and the bridges on the way if the source says that there are any.
+pub(super) fn token_ring(frame: &[u8]) -> Content {
+    const HEADER: usize = 14;
+    const OF_LLC: u8 = 0x40;
+    const ROUTED: u8 = 0x80;
+    const LENGTH: u8 = 0x1f;
+    let of_llc = frame.get(1).is_some_and(|control| control & 0xc0 == OF_LLC);
+    let is_routed = frame.get(8).is_some_and(|source| source & ROUTED != 0);
+    let route = frame.get(HEADER).filter(|_| is_routed).map_or(0, |first| first & LENGTH);
+    let at = HEADER + usize::from(route);
+    if of_llc { Content::from(frame, Layer::Llc, at) } else { Content::nothing(at) }
+}
+
+/// What Linux's packet filter logs: a header, and pieces with a length and a type each, of which one is the packet.
+pub(super) fn netfilter_log(frame: &[u8]) -> Content {
+    const HEADER: usize = 4;
+    const PIECE: usize = 4;
+    const PACKET: u16 = 9;
+    let mut at = HEADER;
+    while let Some(&[a, b, c, d]) = frame.get(at..).and_then(<[u8]>::first_chunk) {
+        // In the order of bytes of whoever wrote it; types and all lengths before the packet's are below 256.
+        let small = |bytes: [u8; 2]| u16::from_le_bytes(bytes).min(u16::from_be_bytes(bytes));
+        let (length, kind) = (usize::from(small([a, b])), small([c, d]));
+        if kind == PACKET {
+            return Content::from(frame, Layer::Ip, at + PIECE);
+        }
+        at += length.max(PIECE).next_multiple_of(4);
+    }
+    Content::nothing(at)
+}
+
+/// What OpenBSD's packet filter logs: how long its header is comes first.
+pub(super) fn packet_filter_log(frame: &[u8]) -> Content {
+    let header = frame.first().map_or(0, |length| usize::from(*length));
+    Content::from(frame, Layer::Ip, header.next_multiple_of(4))
+}
