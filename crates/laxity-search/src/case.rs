@@ -10,6 +10,7 @@ use crate::faults::{Fault, with_fault};
 use crate::hill_climb::{self, Budget};
 use crate::judge::{Violation, ViolationKind};
 use crate::plans;
+use crate::police;
 use crate::replay::{self, Replayed};
 use crate::subject::Subject;
 use crate::testbed::Testbed;
@@ -89,6 +90,7 @@ pub fn run(
             let nearest = from_the_start(&subject, &nearest);
             verdict(&subject, &edge.inside, &nearest, &rogues)
                 .or_else(|| refusal(&edge.outside?, &nearest, &rogues))
+                .or_else(|| police::flooded(&edge.inside, &nearest, &mut draw))
         }
         None => None,
     };

@@ -50,6 +50,17 @@ pub struct ClassDraft {
     pub inside: Option<String>,
     /// Streams of windows.
     pub streams: Option<StreamsDraft>,
+    /// What becomes of packets beyond its contract.
+    pub police: Option<Police>,
+}
+
+/// `police`, and whether the class has a queue with a limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Police {
+    /// Whether such packets are demoted, and not dropped.
+    pub demotes: bool,
+    /// Whether the class's queue has a limit, below which all stays that keeps to the contract.
+    pub has_queue: bool,
 }
 
 /// `arrival = { … }`.
@@ -219,6 +230,14 @@ impl ClassDraft {
         key("link-share", self.link_share.map(|curve| curve.text()));
         key("upper-limit", self.upper_limit.map(|rate| format!("\"{rate}bit\"")));
         key("scheduler", self.inside.as_ref().map(|inside| format!("{{ {inside} }}")));
+        if let Some((Police { demotes, has_queue }, arrival)) = self.police.zip(self.arrival) {
+            key("police", Some(format!("\"{}\"", if demotes { "demote" } else { "drop" })));
+            let most = self.deadline.or(self.end_to_end).unwrap_or(1_000_000_000);
+            let later = u128::from(arrival.rate) * u128::from(most) / 8_000_000_000;
+            let room = arrival.bucket + 2 * arrival.packet + later as u64;
+            let queue = format!("{{ kind = \"droptail\", limit = \"{room}b\" }}");
+            key("queue", has_queue.then_some(queue));
+        }
         if let Some(StreamsDraft { count, gap, lost, of }) = self.streams {
             key("count", Some(count.to_string()));
             key("gap", Some(time(gap)));

@@ -12,6 +12,7 @@ pub mod faults;
 pub mod hill_climb;
 pub mod judge;
 pub mod plans;
+mod police;
 pub mod replay;
 pub mod save;
 pub mod shrink;
