@@ -17,10 +17,47 @@ pub struct Command {
     pub comment: Option<String>,
 }
 
+/// Programs beside `tc` of which something counts.
+const BESIDE: [&str; 8] = [
+    "ip",
+    "ifconfig",
+    "iptables",
+    "ip6tables",
+    "iptables-nft",
+    "ip6tables-nft",
+    "iptables-legacy",
+    "ip6tables-legacy",
+];
+
 impl Command {
+    /// The program, without its folder.
+    pub fn program(&self) -> &str {
+        self.words.first().map_or("", |word| word.text.rsplit('/').next().unwrap_or_default())
+    }
+
+    /// Whether it is of another program than `tc`, of which something counts.
+    pub fn is_beside(&self) -> bool {
+        match self.program() {
+            "ip" | "ifconfig" => {
+                self.words.iter().any(|word| ["txqueuelen", "qlen"].contains(&word.text.as_str()))
+            }
+            program => BESIDE.contains(&program),
+        }
+    }
+
     /// Whether it adds or changes something.
     pub fn sets_up(&self) -> bool {
-        self.words.iter().any(|word| ["add", "change", "replace"].contains(&word.text.as_str()))
+        !self.is_beside()
+            && self
+                .words
+                .iter()
+                .any(|word| ["add", "change", "replace"].contains(&word.text.as_str()))
+    }
+
+    /// That it is not carried out, for notes.
+    pub fn no_command_of_tc(&self) -> String {
+        let text: Vec<&str> = self.words.iter().take(8).map(|word| word.text.as_str()).collect();
+        format!("`{}` is no command of tc", plain(&text.join(" ")))
     }
 
     /// From its first word to its last.

@@ -22,6 +22,8 @@
 #![deny(missing_docs)]
 
 mod args;
+mod below;
+mod cake;
 mod command;
 mod commands;
 mod contract;
@@ -33,6 +35,7 @@ pub mod export;
 mod filter;
 mod fq_codel;
 mod htb;
+mod link;
 pub mod linux;
 pub mod netlink;
 mod notes;
@@ -118,6 +121,7 @@ fn read(texts: &texts::Texts<'_>, name: &str, options: &Options) -> error::Read<
     let (mut setup, mut notes) = commands.finish()?;
     setup.contract = contract::Contract::read(&texts.all[..texts.end()]);
     let Some(root) = setup.root.take() else { return Err(Fault::new(None, "there is no set-up")) };
+    let (setup, root) = below::shaped(setup, root, options.link_rate, &mut notes)?;
     let draft = draft::Draft::new(setup, root, options.link_rate, &mut notes)?;
     let notes: Vec<Note> = notes.sorted().into_iter().map(|note| texts.note(note)).collect();
     let file = Path::new(name).file_name().map_or(name.into(), |file| file.to_string_lossy());

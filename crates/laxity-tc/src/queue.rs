@@ -13,10 +13,32 @@ use crate::unsupported;
 /// How much a leaf may queue, and which of it is dropped early.
 #[derive(Debug)]
 pub struct Queue {
+    /// `None` for as much as the interface says.
     pub limit: Option<QueueLimit>,
     pub early: Early,
     /// What of the qdisc is not kept.
     pub lost: Option<String>,
+}
+
+/// The `txqueuelen` that Linux gives an interface of Ethernet, and its longest frames.
+pub const LENGTH: u64 = 1000;
+/// How many packets fq_codel holds, and the target and interval of codel.
+const FLOWS_LIMIT: u64 = 10_240;
+const CODEL: (Nanos, Nanos) = (Nanos(5_000_000), Nanos(100_000_000));
+const FRAME: u64 = 1514;
+
+impl Queue {
+    /// One that drops nothing early.
+    pub fn limited(limit: Option<QueueLimit>) -> Queue {
+        Queue { limit, early: Early::None, lost: None }
+    }
+
+    /// One for what was to take turns, with controlled delay.
+    pub fn of_flows() -> Queue {
+        let (target, interval) = CODEL;
+        let early = Early::CoDel { target, interval, ecn: true };
+        Queue { limit: Some(QueueLimit::Packets(FLOWS_LIMIT)), early, lost: None }
+    }
 }
 
 /// Early drops, with the parameters that tc has for them.
@@ -105,14 +127,8 @@ pub fn read(kind: &Word, mut args: Args<'_>) -> Read<Result<Queue, String>> {
         |limit, lost: Option<String>| Queue { limit: Some(limit), early: Early::None, lost };
     let packets = |word: &Word| units::whole(word, 0, "a number of packets").map(u64::from);
     let queue = match (kind.text.as_str(), options.limit) {
-        ("pfifo" | "bfifo" | "pfifo_head_drop", None) => Queue {
-            limit: None,
-            early: Early::None,
-            lost: Some(format!(
-                "the limit of {} is the interface's txqueuelen, which the script does not say",
-                kind.text
-            )),
-        },
+        ("pfifo" | "pfifo_head_drop", None) => Queue::limited(None),
+        ("bfifo", None) => plainly(QueueLimit::Bytes(Bytes(LENGTH * FRAME)), None),
         ("pfifo", Some(limit)) => plainly(QueueLimit::Packets(units::size(limit)?.0), None),
         ("bfifo", Some(limit)) => plainly(QueueLimit::Bytes(units::size(limit)?), None),
         ("pfifo_head_drop", Some(limit)) => {
@@ -121,11 +137,11 @@ pub fn read(kind: &Word, mut args: Args<'_>) -> Read<Result<Queue, String>> {
         }
         ("codel" | "fq_codel", limit) => {
             let by_flow = kind.text == "fq_codel";
-            let default = if by_flow { 10_240 } else { 1000 };
+            let default = if by_flow { FLOWS_LIMIT } else { 1000 };
             let limit = limit.map_or(Ok(default), packets)?;
             let time = |word: Option<&Word>, default| word.map_or(Ok(default), units::time);
-            let target = time(options.target, Nanos(5_000_000))?;
-            let interval = time(options.interval, Nanos(100_000_000))?;
+            let target = time(options.target, CODEL.0)?;
+            let interval = time(options.interval, CODEL.1)?;
             if target == Nanos::ZERO || interval == Nanos::ZERO {
                 return Ok(Err(format!("{}: a target or interval of nothing", kind.text)));
             }

@@ -79,6 +79,15 @@ impl Walk<'_> {
         let class = self.setup.find(filter.class.minor).filter(|_| own);
         let class = class.filter(|class| at.is_none_or(|at| self.is_below(*class, at)));
         let Some(class) = class else {
+            let is_direct = own && filter.class.minor == 0;
+            if let (Discipline::Htb { .. }, true) = (self.root.discipline, is_direct) {
+                let text = format!(
+                    "filter: {} is htb itself, which sends these packets past all classes: they count as unfiltered",
+                    filter.class
+                );
+                self.notes.not_mapped(filter.line, text);
+                return self.add(packets, self.default, filter.line, false);
+            }
             let text = format!(
                 "filter: {} is no class there: its packets count as unfiltered",
                 filter.class

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use laxity::overhead::Overhead;
-use laxity::units::Rate;
+use laxity::units::{Bytes, Rate};
 use laxity_plan::error::Fault;
+use laxity_plan::model::QueueLimit;
 
 use crate::args::Args;
 use crate::command::Word;
@@ -19,7 +20,7 @@ use crate::packets::Packets;
 use crate::prio::Prio;
 use crate::queue::{self, Queue};
 use crate::units::{self, Handle};
-use crate::{drr, htb, qfq, tbf, units::whole};
+use crate::{below, cake, drr, htb, qfq, tbf, units::whole};
 
 /// Priorities that are given to filters without one begin below this one.
 const FIRST_GIVEN: u32 = 0xc000;
@@ -29,6 +30,9 @@ const GIVEN_FROM: u32 = 0x8000;
 /// The most filters; arranging them takes a time that grows with their square.
 pub const MOST_FILTERS: usize = 4096;
 
+/// The rank of what Linux gives to any interface.
+const LAST_RANK: u32 = 2;
+
 /// What Linux calls the first qdisc that is given no handle.
 const UNNAMED: u16 = 0x8001;
 
@@ -37,8 +41,10 @@ const UNNAMED: u16 = 0x8001;
 pub struct Setup {
     pub device: String,
     pub root: Option<Root>,
-    /// The token bucket that the root hangs at: its rate, what it counts, and its number.
+    /// What the root hangs at that only shapes.
     pub shaper: Option<Shaper>,
+    /// The mq that the root hangs at.
+    pub mq: Option<Mq>,
     /// The queue of a root that has no classes.
     pub queue: Option<(usize, Queue)>,
     /// A root that is none of those that are read: its kind and place.
@@ -46,20 +52,44 @@ pub struct Setup {
     pub classes: Vec<Class>,
     by_minor: HashMap<u16, usize>,
     pub filters: Vec<Filter>,
+    /// The class at which each discipline hangs that is not the root's; `None` if this one is such itself.
+    below: Option<HashMap<u16, usize>>,
     /// By the class that filters hang at (0 for the qdisc) and by priority.
     priorities: HashMap<u16, BTreeMap<u32, Priority>>,
+    /// How many packets a queue holds that says nothing: the interface's `txqueuelen`.
+    pub queue_length: u64,
     pub notes: Notes,
     /// What comments of an exported script say.
     pub contract: Contract,
 }
 
-/// A token bucket at the root.
+/// What shapes the link: a token bucket, or something that does no more here.
 #[derive(Debug)]
 pub struct Shaper {
     pub rate: Rate,
     pub overhead: Overhead,
+    /// Its number, if something can hang at it.
     pub major: u16,
     pub line: usize,
+    /// How much it queues if nothing hangs at it.
+    pub limit: Option<Bytes>,
+    /// What it is, for notes.
+    pub of: String,
+}
+
+impl Shaper {
+    /// One that is still to be said.
+    pub fn none() -> Shaper {
+        let (rate, overhead) = (Rate(0), Overhead::NONE);
+        Shaper { rate, overhead, major: 0, line: 0, limit: None, of: String::new() }
+    }
+}
+
+/// `mq` at the root, and the one of the interface's queues that is read.
+#[derive(Debug)]
+pub struct Mq {
+    pub major: u16,
+    pub queue: Option<u16>,
 }
 
 /// The qdisc at the root.
@@ -127,7 +157,7 @@ impl Discipline {
             | Discipline::Qfq
             | Discipline::Drr => 0,
             Discipline::Prio(_) => 1,
-            Discipline::FqCodel(_) | Discipline::Fifo => 2,
+            Discipline::FqCodel(_) | Discipline::Fifo => LAST_RANK,
         }
     }
 }
@@ -148,6 +178,8 @@ pub struct Class {
     /// prio: its band, from 0.
     pub level: Option<u16>,
     pub queue: Option<(usize, Queue)>,
+    /// The discipline that hangs at it, with what hangs at that.
+    pub below: Option<Box<Setup>>,
     /// What it is called by, if it fits for a name.
     pub comment: Option<String>,
     pub line: usize,
@@ -187,12 +219,15 @@ impl Setup {
             device,
             root: None,
             shaper: None,
+            mq: None,
             queue: None,
             other_root: None,
             classes: Vec::new(),
             by_minor: HashMap::new(),
             filters: Vec::new(),
+            below: Some(HashMap::new()),
             priorities: HashMap::new(),
+            queue_length: queue::LENGTH,
             notes: Notes::default(),
             contract: Contract::default(),
         }
@@ -237,11 +272,24 @@ impl Setup {
                 Some(word) => return Err(word.no_keyword("qdisc drr", "no words")),
                 None => Discipline::Drr,
             },
-            ("tbf", _) => {
+            ("tbf", before) => {
                 self.shaper =
                     Some(tbf::read(args, overhead, major.unwrap_or(UNNAMED), origin.line)?);
                 self.other_root = Some((plain(&kind.text), kind.span.clone()));
+                if before.is_some_and(|before| before.rank() == LAST_RANK) {
+                    self.root = None;
+                }
                 return Ok(());
+            }
+            ("mq", _) => {
+                self.mq = Some(Mq { major: major.unwrap_or(0), queue: None });
+                self.other_root = Some((plain(&kind.text), kind.span.clone()));
+                return Ok(());
+            }
+            ("cake", _) => {
+                let (fq_codel, shaper) = cake::read(args, origin.line, &mut self.notes)?;
+                self.shaper = shaper.or(self.shaper.take());
+                Discipline::FqCodel(fq_codel)
             }
             (other, _) if self.shaper.is_some() && queue::is_one(other) => {
                 match queue::read(kind, args.clone())? {
@@ -277,11 +325,24 @@ impl Setup {
                 self.classes.clear();
                 self.by_minor.clear();
                 self.filters.clear();
+                self.below.iter_mut().for_each(HashMap::clear);
                 self.priorities.clear();
                 self.add_own_classes();
             }
         }
         Ok(())
+    }
+
+    /// A token bucket at which nothing hangs has one queue.
+    pub fn shape_all(&mut self) {
+        let Some(shaper) = self.shaper.as_ref().filter(|_| self.root.is_none()) else { return };
+        let (line, overhead, major) = (shaper.line, shaper.overhead, Some(shaper.major));
+        let queue = Queue::limited(shaper.limit.map(QueueLimit::Bytes));
+        self.queue = Some((line, queue));
+        let span = self.other_root.take().map_or(0..0, |(_, span)| span);
+        self.root = Some(Root { discipline: Discipline::Fifo, overhead, major, line, span });
+        self.classes.clear();
+        self.add_own_classes();
     }
 
     /// The classes that a root has without being told: the bands of prio, and one of what fq_codel
@@ -312,6 +373,7 @@ impl Setup {
                 weight: None,
                 level: minor.checked_sub(1),
                 queue: None,
+                below: None,
                 comment: comment.map(str::to_string),
                 line: root.line,
                 span: root.span.clone(),
@@ -345,6 +407,7 @@ impl Setup {
                 )),
             };
         };
+        let handle_word = handle;
         let Some(word) = handle else {
             return Err(Fault::at(&origin.span, "this class has no `classid`")
                 .help("add one such as `classid 1:10`"));
@@ -355,6 +418,12 @@ impl Setup {
         if handle.major == 0 {
             let root = self.root.as_ref().and_then(|root| root.major);
             handle.major = above.map(|above| above.major).or(root).unwrap_or(0);
+        }
+        if let Some(below) = self.below(handle.major) {
+            below.add_class(verb, handle_word, parent, kind, args, origin)?;
+            let told = std::mem::take(&mut below.notes);
+            self.notes.append(told);
+            return Ok(());
         }
         if !self.is_own(handle.major) || above.is_some_and(|above| !self.is_own(above.major)) {
             let text = format!("class {handle} is not one of the root's");
@@ -388,7 +457,7 @@ impl Setup {
                 parent.into_iter().for_each(|parent| self.classes[parent].is_leaf = false);
                 self.by_minor.insert(handle.minor, self.classes.len());
                 let Origin { line, span, comment } = origin;
-                let (is_leaf, queue) = (true, None);
+                let (is_leaf, queue, below) = (true, None, None);
                 self.classes.push(Class {
                     handle,
                     parent,
@@ -399,6 +468,7 @@ impl Setup {
                     weight,
                     level: None,
                     queue,
+                    below,
                     comment,
                     line,
                     span,
@@ -473,14 +543,28 @@ impl Setup {
         }
     }
 
+    /// What hangs at a class and has this number.
+    fn below(&mut self, major: u16) -> Option<&mut Setup> {
+        let class = *self.below.as_ref()?.get(&major)?;
+        self.classes.get_mut(class)?.below.as_deref_mut()
+    }
+
     /// `tc qdisc add … parent CLASS`.
     pub fn add_queue(
         &mut self,
         above: Handle,
+        major: Option<u16>,
         kind: &Word,
-        args: Args<'_>,
-        line: usize,
+        mut args: Args<'_>,
+        origin: Origin,
     ) -> Read<()> {
+        let line = origin.line;
+        if let Some(below) = self.below(above.major) {
+            below.add_queue(above, major, kind, args, origin)?;
+            let told = std::mem::take(&mut below.notes);
+            self.notes.append(told);
+            return Ok(());
+        }
         let class = if self.is_own(above.major) { self.find(above.minor) } else { None };
         let Some(class) = class else {
             let text =
@@ -488,15 +572,41 @@ impl Setup {
             self.notes.not_mapped(line, text);
             return Ok(());
         };
-        match queue::read(kind, args)? {
-            Ok(queue) => self.classes[class].queue = Some((line, queue)),
-            Err(text) => self.notes.not_mapped(line, format!("{above}: {text}")),
+        let shares = below::SHARING.contains(&kind.text.as_str());
+        let nests = shares && self.below.is_some() && self.root.as_ref().is_some_and(has_rates);
+        if !nests || kind.text == "fq_codel" {
+            match queue::read(kind, args.clone())? {
+                Ok(queue) => self.classes[class].queue = Some((line, queue)),
+                Err(text) => self.notes.not_mapped(line, format!("{above}: {text}")),
+            }
         }
+        if !nests {
+            self.classes[class].below = None;
+            return Ok(());
+        }
+        if kind.text == "cake" {
+            self.classes[class].queue = Some((line, Queue::of_flows()));
+        }
+        let mut below = Setup { below: None, ..Setup::new(self.device.clone()) };
+        below.set_root(Overhead::NONE, major, true, kind, &mut args, origin)?;
+        self.notes.append(std::mem::take(&mut below.notes));
+        if let (Some(major), Some(places)) = (major, &mut self.below) {
+            places.insert(major, class);
+        }
+        self.classes[class].below = Some(Box::new(below));
         Ok(())
     }
 
     /// `tc filter add`.
     pub fn add_filter(&mut self, filter: &Written<'_>, line: usize) -> Read<()> {
+        if let Place::At(at) = filter.place
+            && let Some(below) = self.below(at.major)
+        {
+            below.add_filter(filter, line)?;
+            let told = std::mem::take(&mut below.notes);
+            self.notes.append(told);
+            return Ok(());
+        }
         let selected = filter.selected()?;
         let Some(root) = &self.root else { return Ok(()) };
         if let Discipline::FqCodel(_) = root.discipline {
@@ -578,6 +688,10 @@ impl Setup {
             )),
         }
     }
+}
+
+fn has_rates(root: &Root) -> bool {
+    root.discipline.has_rates()
 }
 
 /// What a class has by its options.

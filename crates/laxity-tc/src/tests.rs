@@ -5,6 +5,7 @@ mod exported;
 mod filters;
 mod fq_codel;
 mod htb;
+mod leaves;
 mod prio;
 mod qfq;
 mod random;

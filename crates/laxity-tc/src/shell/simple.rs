@@ -198,9 +198,11 @@ impl Shell<'_> {
         }
         let text: Vec<&str> = fields.iter().take(8).map(|(word, _)| word.text.as_str()).collect();
         let text = plain(&text.join(" "));
-        let line = self.line(node.span.start);
-        let note = format!("`{text}` is no command of tc");
-        self.skipped.entry(line).or_insert(note);
+        let command = self.words_of(fields, node);
+        match command.is_beside() {
+            true => self.emit(command, &node.span)?,
+            false => self.skip(&command),
+        }
         let unknown = Value::unknown(&text, String::new());
         if let Some(doubt) = unknown.doubt {
             if let Some(printed) = self.printed.last_mut() {
@@ -217,14 +219,7 @@ impl Shell<'_> {
         if let Some(batch) = self.batch(fields, node)? {
             return Ok(batch);
         }
-        let words = fields.iter().map(|(value, span)| Word {
-            text: value.text.clone(),
-            span: span.clone(),
-            doubt: value.doubt.clone(),
-        });
-        let line = self.line(node.span.start);
-        let words = words.collect();
-        self.emit(Command { words, line, comment: self.comment(node.span.end) }, &node.span)?;
+        self.emit(self.words_of(fields, node), &node.span)?;
         if fields.iter().any(|(word, _)| ["show", "list", "ls"].contains(&word.text.as_str())) {
             let unknown = Value::unknown(self.written(&node.span), String::new());
             if let (Some(printed), Some(doubt)) = (self.printed.last_mut(), &unknown.doubt) {
@@ -232,6 +227,21 @@ impl Shell<'_> {
             }
         }
         Ok(Flow::Next)
+    }
+
+    fn words_of(&self, fields: &Fields, node: &Node) -> Command {
+        let words = fields.iter().map(|(value, span)| Word {
+            text: value.text.clone(),
+            span: span.clone(),
+            doubt: value.doubt.clone(),
+        });
+        let line = self.line(node.span.start);
+        Command { words: words.collect(), line, comment: self.comment(node.span.end) }
+    }
+
+    /// Notes that a command is not carried out.
+    pub fn skip(&mut self, command: &Command) {
+        self.skipped.entry(command.line).or_insert_with(|| command.no_command_of_tc());
     }
 
     fn emit(&mut self, command: Command, span: &Range<usize>) -> Read<()> {

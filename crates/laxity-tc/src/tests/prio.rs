@@ -171,7 +171,8 @@ fn what_hangs_below_a_band() {
     );
     let import = import_at(MBIT, &script);
     let plan = read(&import);
-    assert_eq!(class(&plan, "1-1").queue, None);
+    let kernels = QueueSpec::limited(QueueLimit::Packets(1000));
+    assert_eq!(class(&plan, "1-1").queue.as_deref(), Some(&kernels));
     let bytes = QueueSpec::limited(QueueLimit::Bytes(Bytes(65_536)));
     assert_eq!(class(&plan, "1-2").queue.as_deref(), Some(&bytes));
     let told = notes(&import, NoteKind::NotMapped);

@@ -148,9 +148,9 @@ fn a_link_of_unknown_rate() {
 
 #[test]
 fn a_script_without_a_set_up() {
-    assert!(refusal("").1.contains("no hfsc, htb, qfq, drr, prio or fq_codel set-up"));
-    let (line, message, _) = refusal("\ntc qdisc add dev eth0 root handle 1: cake\n");
-    assert_eq!((line, message.contains("the root of eth0 is cake")), (2, true));
+    assert!(refusal("").1.contains("no hfsc, htb, qfq, drr, prio, fq_codel, cake or tbf set-up"));
+    let (line, message, _) = refusal("\ntc qdisc add dev eth0 root handle 1: hhf\n");
+    assert_eq!((line, message.contains("the root of eth0 is hhf")), (2, true));
     assert!(
         refusal("tc class add dev eth0 parent 1: classid 1:1 hfsc sc m2 1mbit")
             .1
