@@ -99,13 +99,15 @@ pub fn holds_flows(setup: &Setup, discipline: Discipline, curves: &[Curves], lin
     let Some(shares) = curves.iter().map(share).collect::<Option<Vec<Rate>>>() else {
         return false;
     };
-    let fits = |parent: Option<usize>, most: Rate| {
-        let of = setup.classes.iter().zip(&shares).filter(|(class, _)| class.parent == parent);
-        let sum: u128 = of.map(|(_, share)| u128::from(share.0)).sum();
-        sum <= u128::from(most.0)
-    };
-    let all_fit = || (0..shares.len()).all(|class| fits(Some(class), shares[class]));
-    shapes && some && fits(None, link) && all_fit()
+    let (mut left, mut of_link): (Vec<u64>, u64) =
+        (shares.iter().map(|share| share.0).collect(), link.0);
+    let fits = setup.classes.iter().zip(&shares).all(|(class, share)| {
+        let left = class.parent.map_or(&mut of_link, |parent| &mut left[parent]);
+        let rest = left.checked_sub(share.0);
+        *left = rest.unwrap_or(0);
+        rest.is_some()
+    });
+    shapes && some && fits
 }
 
 /// The flow queues that hang at a leaf.

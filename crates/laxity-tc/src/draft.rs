@@ -34,6 +34,8 @@ pub struct Draft {
     curves: Vec<Curves>,
     names: Vec<String>,
     arranged: Arrangement,
+    /// The least and the greatest quantum or weight.
+    quanta: Option<(u32, u32)>,
     /// Classes hold the flow queues that hang at them.
     holds_flows: bool,
 }
@@ -75,7 +77,7 @@ impl Draft {
         let rules = rules::of(&setup, &root, default, notes)?;
         let leaves: Vec<usize> =
             (0..setup.classes.len()).filter(|class| setup.classes[*class].is_leaf).collect();
-        let arranged = order::arrange(rules, &leaves, setup.classes.len(), default, notes);
+        let arranged = order::arrange(rules, &leaves, setup.classes.len(), default, notes)?;
         for leaf in leaves.iter().filter(|leaf| arranged.matches[**leaf].is_none()) {
             let Class { handle, line, .. } = setup.classes[*leaf];
             notes.not_mapped(
@@ -87,12 +89,25 @@ impl Draft {
         let holds_flows = below::holds_flows(&setup, root.discipline, &curves, link);
         below::tell(&setup, holds_flows, notes);
         queues(&mut setup, &root, notes);
+        let quanta = setup.classes.iter().filter_map(|class| class.weight);
+        let quanta = quanta.clone().min().zip(quanta.max());
         let Root { discipline, overhead, line, .. } = root;
         if holds_flows {
             let text = "`kind = \"wf2q\"`, whose classes hold the fq_codel that hangs at them";
             notes.reading(line, text);
         }
-        Ok(Draft { setup, discipline, overhead, link, whole, curves, names, arranged, holds_flows })
+        Ok(Draft {
+            setup,
+            discipline,
+            overhead,
+            link,
+            whole,
+            curves,
+            names,
+            arranged,
+            quanta,
+            holds_flows,
+        })
     }
 
     /// The plan, with notes at its head.
@@ -114,8 +129,7 @@ impl Draft {
             }
         }
         let packet = || {
-            let quanta = self.setup.classes.iter().filter_map(|class| class.weight);
-            let least = quanta.min().filter(|_| self.discipline == Discipline::Drr)?;
+            let (least, _) = self.quanta.filter(|_| self.discipline == Discipline::Drr)?;
             Some(format!("max-packet = \"{least}b\"\n"))
         };
         let contract = self.setup.contract.link(packet);
@@ -176,9 +190,7 @@ impl Draft {
         if let Some(weight) = class.weight {
             let _ = match self.discipline {
                 Discipline::Drr => {
-                    let quanta = self.setup.classes.iter().filter_map(|class| class.weight);
-                    let least = quanta.clone().min().unwrap_or(weight);
-                    let greatest = quanta.max().unwrap_or(weight);
+                    let (least, greatest) = self.quanta.unwrap_or((weight, weight));
                     writeln!(text, "weight = {}", drr::weight(weight, least, greatest))
                 }
                 _ => writeln!(text, "weight = {weight}"),

@@ -37,6 +37,7 @@ mod fq_codel;
 mod htb;
 mod link;
 pub mod linux;
+mod meeting;
 pub mod netlink;
 mod notes;
 mod order;

@@ -28,7 +28,7 @@ pub enum Field {
 }
 
 /// In the order of `Packets::numbers`.
-const FIELDS: [Field; 5] =
+pub const FIELDS: [Field; 5] =
     [Field::Vlan, Field::Protocol, Field::SourcePort, Field::DestinationPort, Field::Dscp];
 
 /// In the order of `Packets::nets`.

@@ -27,8 +27,8 @@ const FIRST_GIVEN: u32 = 0xc000;
 /// Priorities from here on are looked at to find the next one to give.
 const GIVEN_FROM: u32 = 0x8000;
 
-/// The most filters; arranging them takes a time that grows with their square.
-pub const MOST_FILTERS: usize = 4096;
+/// The most filters: as many as one discipline has priorities for.
+pub const MOST_FILTERS: usize = 65_535;
 
 /// The rank of what Linux gives to any interface.
 const LAST_RANK: u32 = 2;

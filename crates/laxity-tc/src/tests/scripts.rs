@@ -222,3 +222,25 @@ fn the_head_of_the_plan_tells_the_same() {
     }
     assert!(import.plan.contains("`modprobe \u{fffd}[31msch_hfsc` is no command of tc"));
 }
+
+#[test]
+fn ten_thousand_classes_with_a_filter_each() {
+    let class = |at: usize| {
+        let (high, low) = (at / 250, at % 250 + 1);
+        format!(
+            "tc class add dev eth0 parent 1:1 classid 1:{:x} hfsc ls m2 1kbit\n\
+             tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dst 10.0.{high}.{low} flowid 1:{:x}\n",
+            at + 100,
+            at + 100
+        )
+    };
+    let classes: String = (0..10_000).map(class).collect();
+    let plan = plan(&format!("{HEAD}{classes}"));
+    assert_eq!(plan.classes.len(), 10_002);
+    let matching = class_at(&plan, "1-833").to_string();
+    assert!(matching.contains("10.0.7.250"), "{matching}");
+}
+
+fn class_at<'a>(plan: &'a laxity_plan::Plan, name: &str) -> &'a laxity_plan::matching::Match {
+    class(plan, name).matching.as_ref().unwrap()
+}
