@@ -1,13 +1,15 @@
 //! `tc filter add`: which packets go to which class.
 
+mod bits;
 mod flower;
 mod selection;
-mod u32;
+pub mod u32;
 
 use crate::args::Args;
 use crate::command::Word;
 use crate::error::{Read, plain};
 use crate::units::{self, Handle};
+pub use bits::Bits;
 pub use selection::{Protocol, Selection};
 use selection::{Selected, action};
 
@@ -92,7 +94,8 @@ impl<'a> Written<'a> {
             other => Ok(Err(format!("filters of kind {} have no counterpart", plain(other)))),
         };
         Ok(selected?.and_then(|mut selection| {
-            if let (Some(handle), "u32") = (self.handle, kind) {
+            let is_table = selection.u32.as_ref().is_some_and(|u32| u32.parts.is_some());
+            if let (Some(handle), "u32", false) = (self.handle, kind, is_table) {
                 let text =
                     format!("its handle {}, which may put it before others", plain(&handle.text));
                 selection.lost.push(text);

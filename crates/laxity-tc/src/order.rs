@@ -185,55 +185,88 @@ struct ClassMatch {
     /// Those that nothing is excluded from, like ones joined.
     plain: Vec<(Packets, usize)>,
     /// The others.
-    limited: Vec<(Expr, usize)>,
+    limited: Vec<Part>,
+}
+
+/// A part of a match: what it takes of all frames, or of those without a VLAN tag.
+#[derive(Clone, Debug)]
+struct Part {
+    expression: Expr,
+    untagged: bool,
+    line: usize,
 }
 
 impl ClassMatch {
     fn add(&mut self, rule: &Rule, taken: &[&Rule], notes: &mut Notes) {
+        let Rule { packets, line, .. } = rule;
         if !taken.is_empty() {
-            let taken = taken.iter().map(|rule| rule.packets.expression()).collect();
-            let not = Expr::Not(Box::new(Expr::either(taken)));
-            let expression = match rule.packets.expression() {
+            let of_rule = |taken: &&Rule| match packets.untagged {
+                true => taken.packets.of_any_tag().expression(),
+                false => taken.packets.expression(),
+            };
+            let not = Expr::Not(Box::new(Expr::either(taken.iter().map(of_rule).collect())));
+            let expression = match packets.of_any_tag().expression() {
                 Expr::Any => not,
                 packets => Expr::all(vec![packets, not]),
             };
-            if reads_back(&expression).is_none() {
+            let part = Part { expression, untagged: packets.untagged, line: *line };
+            if reads_back(&joined(std::slice::from_ref(&part))).is_none() {
                 let text = format!("{}: too many others take some of its packets first", rule.of);
-                notes.not_mapped(rule.line, text);
+                notes.not_mapped(*line, text);
                 return;
             }
-            self.limited.push((expression, rule.line));
+            self.limited.push(part);
             return;
         }
         if let Some((last, _)) = self.plain.last_mut()
-            && let Some(both) = last.or(&rule.packets)
+            && let Some(both) = last.or(packets)
         {
             *last = both;
         } else {
-            self.plain.push((rule.packets.clone(), rule.line));
+            self.plain.push((packets.clone(), *line));
         }
     }
 
     fn finish(self, notes: &mut Notes) -> Option<Match> {
-        let plain = self.plain.iter().map(|(packets, line)| (packets.expression(), *line));
-        let mut parts: Vec<(Expr, usize)> = plain.chain(self.limited).collect();
-        if parts.iter().any(|(part, _)| *part == Expr::Any) {
+        let part = |(packets, line): &(Packets, usize)| Part {
+            expression: packets.of_any_tag().expression(),
+            untagged: packets.untagged,
+            line: *line,
+        };
+        let mut parts: Vec<Part> = self.plain.iter().map(part).chain(self.limited).collect();
+        if parts.iter().any(|part| part.expression == Expr::Any && !part.untagged) {
             return Some(Match::ANY);
         }
         while !parts.is_empty() {
-            let whole = Expr::either(parts.iter().map(|(part, _)| part.clone()).collect());
-            if let Some(read) = reads_back(&whole) {
+            if let Some(read) = reads_back(&joined(&parts)) {
                 return Some(read);
             }
             // Too large as a whole: what fits is kept.
             let half = parts.len() / 2;
             let lost = parts.split_off(half);
-            let line = lost.first().map_or(0, |(_, line)| *line);
+            let line = lost.first().map_or(0, |part| part.line);
             let text = format!("{} filters from here on: a match has no room for them", lost.len());
             notes.not_mapped(line, text);
         }
         None
     }
+}
+
+/// What any of the parts takes.
+fn joined(parts: &[Part]) -> Expr {
+    let without_tag = |inner: Expr| match inner {
+        Expr::Any => Expr::Tagged(false),
+        inner => Expr::all(vec![Expr::Tagged(false), inner]),
+    };
+    if parts.iter().all(|part| part.untagged) {
+        let inner = parts.iter().map(|part| part.expression.clone());
+        return without_tag(Expr::either(inner.collect()));
+    }
+    let each = parts.iter().map(|part| match part.untagged {
+        true => without_tag(part.expression.clone()),
+        false => part.expression.clone(),
+    });
+    Expr::either(each.collect())
 }
 
 /// The match that an expression is printed as, if it keeps to the limits of those that are read.
@@ -273,11 +306,9 @@ mod tests {
 
     fn headers(source: u16, destination: u16) -> Headers {
         let address = [10, 0, 0, 1].into();
-        Headers {
-            vlan: None,
-            ip: Some(IpHeaders { source: address, destination: address, protocol: 17, dscp: 0 }),
-            ports: Some(Ports { source, destination }),
-        }
+        let ip = IpHeaders { source: address, destination: address, protocol: 17, dscp: 0, ecn: 0 };
+        let ports = Some(Ports { source, destination });
+        Headers { ip: Some(ip), ports, ..Headers::default() }
     }
 
     proptest! {

@@ -5,10 +5,12 @@ use std::collections::HashSet;
 use laxity_plan::error::Fault;
 
 use crate::error::Read;
+use crate::filter::Bits;
+use crate::filter::u32::U32;
 use crate::notes::Notes;
 use crate::order::Rule;
 use crate::packets::Packets;
-use crate::setup::{Discipline, Filter, MOST_FILTERS, Root, Setup};
+use crate::setup::{Discipline, Filter, InTable, MOST_FILTERS, Root, Setup};
 
 /// All filters as rules, and those by which prio sorts what no filter takes. A filter that sends
 /// packets to a class with classes below it sends them to the filters there.
@@ -21,7 +23,7 @@ pub fn of(
     let mut filters: Vec<&Filter> = setup.filters.iter().collect();
     filters.sort_by_key(|filter| (filter.at, filter.rank));
     let (rules, reached) = (Vec::new(), HashSet::new());
-    let mut walk = Walk { setup, root, filters, default, rules, reached, notes };
+    let mut walk = Walk { setup, root, filters, default, rules, reached, looks: 0, notes };
     walk.chain(0, None, &Packets::default())?;
     let Walk { mut rules, reached, filters, notes, .. } = walk;
     for filter in filters.iter().filter(|filter| !reached.contains(&filter.at)) {
@@ -49,8 +51,20 @@ struct Walk<'a> {
     rules: Vec<Rule>,
     /// Where filters hang that are asked.
     reached: HashSet<u16>,
+    /// How many filters of tables were looked at.
+    looks: usize,
     notes: &'a mut Notes,
 }
+
+/// A filter that links to a table, with all bits that were asked for up to it.
+struct Link<'a> {
+    u32: &'a U32,
+    bits: Bits,
+    line: usize,
+}
+
+/// The most looks at filters of tables, each of which may be linked to several times.
+const MOST_LOOKS: usize = 1 << 20;
 
 impl Walk<'_> {
     /// The filters at the qdisc or a class, for packets that were sent there.
@@ -60,9 +74,79 @@ impl Walk<'_> {
         let to = self.filters.partition_point(|filter| filter.at <= at);
         for index in from..to {
             let filter = self.filters[index];
-            self.filter(filter, class, sent.and(&filter.packets))?;
+            let packets = sent.and(&filter.packets);
+            match &filter.link {
+                None => self.filter(filter, class, packets)?,
+                Some(link) => {
+                    let from = (at, class);
+                    let link = Link { u32: link, bits: link.bits.clone(), line: filter.line };
+                    self.table(from, &link, &packets, 0)?;
+                }
+            }
         }
         Ok(())
+    }
+
+    /// The filters of a table that another one links to.
+    fn table(
+        &mut self,
+        from: (u16, Option<usize>),
+        link: &Link<'_>,
+        packets: &Packets,
+        depth: usize,
+    ) -> Read<()> {
+        let number = link.u32.link.unwrap_or_default();
+        let setup = self.setup;
+        let Some(table) = setup.tables.get(&(from.0, number)) else {
+            let text = format!("filter: there is no table {number:x}: that it links to");
+            self.notes.not_mapped(link.line, text);
+            return Ok(());
+        };
+        let parts = table.parts.max(1);
+        let mut filters: Vec<&InTable> = table.filters.iter().collect();
+        filters.sort_by_key(|filter| filter.part);
+        for filter in filters {
+            self.looks += 1;
+            if self.looks > MOST_LOOKS {
+                return Err(Self::too_many());
+            }
+            let Some(of_part) = link.u32.hash.bits(filter.part, parts) else { continue };
+            let own = match link.u32.finds_next_header {
+                true => filter.u32.bits.after_ip(),
+                false => filter.u32.bits.clone(),
+            };
+            let bits = link.bits.and(&of_part).and(&own);
+            let packets = packets.and(&filter.packets);
+            if filter.u32.link.is_some() {
+                let further = Link { u32: &filter.u32, bits, line: filter.line };
+                // As in Linux (TC_U32_MAXDEPTH).
+                if depth < 8 {
+                    self.table(from, &further, &packets, depth + 1)?;
+                }
+                continue;
+            }
+            let mut taken = packets;
+            match (bits.packets(&mut taken), filter.class) {
+                (Err(why), _) => self.notes.not_mapped(filter.line, format!("filter: {why}")),
+                (Ok(()), None) => {}
+                (Ok(()), Some(class)) => {
+                    let (at, class_at) = from;
+                    let (rank, link, line) = ((0, 0), None, filter.line);
+                    let one = Filter { at, rank, packets: Packets::default(), class, link, line };
+                    if !taken.is_empty {
+                        self.filter(&one, class_at, taken)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn too_many() -> Fault {
+        let message = format!(
+            "the script's filters come to more than {MOST_FILTERS}, the most that are read"
+        );
+        Fault::new(None, message)
     }
 
     fn filter(&mut self, filter: &Filter, at: Option<usize>, packets: Packets) -> Read<()> {
@@ -116,10 +200,7 @@ impl Walk<'_> {
         is_rest: bool,
     ) -> Read<()> {
         if self.rules.len() == MOST_FILTERS {
-            let message = format!(
-                "the script's filters come to more than {MOST_FILTERS}, the most that are read"
-            );
-            return Err(Fault::new(None, message));
+            return Err(Self::too_many());
         }
         self.rules.push(Rule { packets, class, line, of: "filter", is_rest });
         Ok(())

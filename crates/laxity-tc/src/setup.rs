@@ -13,6 +13,7 @@ use crate::command::Word;
 use crate::contract::Contract;
 use crate::curves::{self, Curves};
 use crate::error::{Read, plain};
+use crate::filter::u32::{self, U32};
 use crate::filter::{Place, Protocol, Selection, Written};
 use crate::fq_codel::FqCodel;
 use crate::notes::Notes;
@@ -52,6 +53,10 @@ pub struct Setup {
     pub classes: Vec<Class>,
     by_minor: HashMap<u16, usize>,
     pub filters: Vec<Filter>,
+    /// By the class that they hang at, and by their numbers.
+    pub tables: HashMap<(u16, u16), Table>,
+    /// How many filters are in tables.
+    in_tables: usize,
     /// The class at which each discipline hangs that is not the root's; `None` if this one is such itself.
     below: Option<HashMap<u16, usize>>,
     /// By the class that filters hang at (0 for the qdisc) and by priority.
@@ -195,6 +200,27 @@ pub struct Filter {
     pub rank: (u32, usize),
     pub packets: Packets,
     pub class: Handle,
+    /// The table whose filters are asked instead, and the bits that u32 asks for itself.
+    pub link: Option<Box<U32>>,
+    pub line: usize,
+}
+
+/// Filters of u32 in parts, of which one is asked.
+#[derive(Debug, Default)]
+pub struct Table {
+    /// How many parts it has.
+    pub parts: u32,
+    pub filters: Vec<InTable>,
+}
+
+/// A filter in a table.
+#[derive(Debug)]
+pub struct InTable {
+    pub part: u16,
+    /// Those of its protocol.
+    pub packets: Packets,
+    pub u32: U32,
+    pub class: Option<Handle>,
     pub line: usize,
 }
 
@@ -225,6 +251,8 @@ impl Setup {
             classes: Vec::new(),
             by_minor: HashMap::new(),
             filters: Vec::new(),
+            tables: HashMap::new(),
+            in_tables: 0,
             below: Some(HashMap::new()),
             priorities: HashMap::new(),
             queue_length: queue::LENGTH,
@@ -325,6 +353,7 @@ impl Setup {
                 self.classes.clear();
                 self.by_minor.clear();
                 self.filters.clear();
+                self.tables.clear();
                 self.below.iter_mut().for_each(HashMap::clear);
                 self.priorities.clear();
                 self.add_own_classes();
@@ -618,7 +647,7 @@ impl Setup {
             self.notes.not_mapped(line, "filter: there is one queue for all");
             return Ok(());
         }
-        if self.filters.len() == MOST_FILTERS {
+        if self.filters.len() + self.in_tables == MOST_FILTERS {
             let message =
                 format!("the script has more than {MOST_FILTERS} filters, the most that are read");
             return Err(Fault::at(&filter.args.span(), message));
@@ -648,7 +677,37 @@ impl Setup {
     ) -> Result<(), String> {
         let kind = filter.kind.map_or("", |kind| kind.text.as_str());
         let (number, priority) = self.priority(at, filter.priority, kind, &filter.protocol)?;
-        let selection = selected?;
+        let mut selection = selected?;
+        let mut link = None;
+        if let Some(u32) = selection.u32.take() {
+            if let Some(parts) = u32.parts {
+                let number = filter.handle.and_then(|handle| u32::place(handle).ok());
+                let (number, _) = number.ok_or("a table without a handle is not followed")?;
+                self.tables.entry((at, number)).or_default().parts = parts;
+                return Ok(());
+            }
+            let class = selection.class;
+            if class.is_none() && u32.link.is_none() {
+                return Err("it names no class".into());
+            }
+            if let Some((number, part)) = u32.place {
+                for text in selection.lost {
+                    self.notes.not_mapped(line, format!("filter: {text}"));
+                }
+                self.in_tables += 1;
+                let packets = selection.packets;
+                let table = self.tables.entry((at, number)).or_default();
+                table.filters.push(InTable { part, packets, u32, class, line });
+                return Ok(());
+            }
+            match u32.link {
+                Some(_) => {
+                    selection.class = class.or(Some(Handle { major: 0, minor: 0 }));
+                    link = Some(Box::new(u32));
+                }
+                None => u32.bits.packets(&mut selection.packets)?,
+            }
+        }
         let class = selection.class.ok_or("it names no class")?;
         let known = priority.masks.iter().position(|mask| *mask == selection.mask);
         let group = known.unwrap_or(priority.masks.len());
@@ -659,7 +718,7 @@ impl Setup {
             self.notes.not_mapped(line, format!("filter: {text}"));
         }
         let rank = (number, group);
-        self.filters.push(Filter { at, rank, packets: selection.packets, class, line });
+        self.filters.push(Filter { at, rank, packets: selection.packets, class, link, line });
         Ok(())
     }
 

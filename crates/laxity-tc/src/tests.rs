@@ -6,6 +6,7 @@ mod filters;
 mod fq_codel;
 mod htb;
 mod leaves;
+pub mod matches;
 mod prio;
 mod qfq;
 mod random;

@@ -13,6 +13,8 @@ use super::words::WITH_PORTS;
 pub struct Headers {
     /// The outermost VLAN.
     pub vlan: Option<u16>,
+    /// The priority code point of the outermost VLAN tag, 0 to 7.
+    pub pcp: Option<u8>,
     /// The IP header.
     pub ip: Option<IpHeaders>,
     /// The ports, of protocols that have them. A later fragment of a packet has none.
@@ -30,6 +32,8 @@ pub struct IpHeaders {
     pub protocol: u8,
     /// The differentiated services code point, 0 to 63.
     pub dscp: u8,
+    /// The bits of explicit congestion notification, 0 to 3.
+    pub ecn: u8,
 }
 
 /// Source and destination port.
@@ -56,20 +60,21 @@ const DESTINATION: u8 = 60;
 impl Headers {
     /// From an Ethernet II frame, which may be cut short. What is not IP has at most a VLAN.
     pub fn from_ethernet(frame: &[u8]) -> Headers {
-        let mut vlan = None;
+        let (mut vlan, mut pcp) = (None, None);
         let mut rest = frame.get(12..).unwrap_or_default();
         while let Some((ether_type, after)) = number(rest) {
             rest = after;
             match ether_type {
-                IPV4 | IPV6 => return Headers { vlan, ..Headers::from_ip(rest) },
+                IPV4 | IPV6 => return Headers { vlan, pcp, ..Headers::from_ip(rest) },
                 _ if !TAGS.contains(&ether_type) => break,
                 _ => {}
             }
             let Some((tag, after)) = number(rest) else { break };
             vlan = vlan.or(Some(tag & 0xfff));
+            pcp = pcp.or(Some((tag >> 13) as u8));
             rest = after;
         }
-        Headers { vlan, ..Headers::default() }
+        Headers { vlan, pcp, ..Headers::default() }
     }
 
     /// From an IPv4 or IPv6 packet, which may be cut short.
@@ -81,7 +86,8 @@ impl Headers {
         };
         let Some((ip, above)) = found else { return Headers::default() };
         let has_ports = WITH_PORTS.contains(&ip.protocol.into());
-        Headers { vlan: None, ip: Some(ip), ports: above.filter(|_| has_ports).and_then(ports) }
+        let ports = above.filter(|_| has_ports).and_then(ports);
+        Headers { ip: Some(ip), ports, ..Headers::default() }
     }
 }
 
@@ -99,6 +105,7 @@ fn ipv4(packet: &[u8]) -> Ip<'_> {
         destination: address4(header, 16),
         protocol: header[9],
         dscp: header[1] >> 2,
+        ecn: header[1] & 3,
     };
     let offset = u16::from_be_bytes([header[6], header[7]]) & 0x1fff;
     // Recorded before segmentation offload, a packet may give its length as zero.
@@ -121,6 +128,7 @@ fn ipv6(packet: &[u8]) -> Ip<'_> {
         destination: address6(header, 24),
         protocol,
         dscp: (header[0] & 0xf) << 2 | header[1] >> 6,
+        ecn: header[1] >> 4 & 3,
     };
     Some((ip, above))
 }
