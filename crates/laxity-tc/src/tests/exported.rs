@@ -5,8 +5,11 @@ use std::path::Path;
 use laxity::admit::Unbounded;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
+use laxity_plan::classify::Classifier;
+use laxity_plan::matching::{Expr, Headers};
 use proptest::prelude::*;
 
+use super::matches::{expressions, headers};
 use crate::Options;
 use crate::export::{Format, Promises, export, is_device};
 use crate::linux::{Carried, Filters, Linux, carried};
@@ -386,4 +389,39 @@ fn frames_of_several_segments_count_where_tbf_lets_them_through() {
     };
     assert_eq!((packet("10mbit", true), packet("10mbit", false)), (1_538, 1_538));
     assert_eq!((packet("1gbit", true), packet("1gbit", false)), (68_543, 1_538));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    /// Matches that went to Linux and came back send packets without a tag to the same classes.
+    #[test]
+    fn packets_go_to_the_same_classes(
+        exprs in prop::collection::vec(expressions(), 1..4),
+        packets in prop::collection::vec(headers(), 20),
+        bits in any::<bool>(),
+    ) {
+        let class = |(at, expr): (usize, &Expr)| format!("[class.c{at}]\nmatch = \"{expr}\"\n");
+        let classes: String = exprs.iter().enumerate().map(class).collect();
+        let plan = parse(&format!(
+            "version = 1\nlink.rate = \"1mbit\"\nscheduler.kind = \"drr\"\n{classes}[class.rest]\nmatch = \"any\"\n"
+        ));
+        let filters = if bits { Filters::U32 } else { Filters::Flower };
+        let Ok(there) = carried(&plan, &Linux { filters, ..Linux::default() }) else { return Ok(()) };
+        for format in [Format::Script, Format::Json] {
+            let written = script(&plan, &there, format);
+            let contracts = script(&plan, &there, Format::Script);
+            let told = contracts.lines().filter(|line| line.starts_with("#:") && format == Format::Json);
+            let told: String = told.flat_map(|line| [line, "\n"]).collect();
+            let back = import(&(told + &written));
+            let name = |plan: &Plan, headers: &Headers| {
+                let class = Classifier::new(plan).class(headers);
+                class.map(|class| plan.classes[class.index()].name.clone())
+            };
+            for headers in &packets {
+                let headers = Headers { vlan: None, pcp: None, ..*headers };
+                prop_assert_eq!(name(&back, &headers), name(&plan, &headers), "{}\n{:?}", written, headers);
+            }
+        }
+    }
 }

@@ -119,7 +119,8 @@ fn kinds(
     let of_ip = has_ports
         || packets.version.is_some()
         || number(Field::Protocol).is_some()
-        || number(Field::Dscp).is_some();
+        || number(Field::Dscp).is_some()
+        || number(Field::Ecn).is_some();
     let (vlans, pcps) = (values(number(Field::Vlan), 4_096), values(number(Field::Pcp), 8));
     let is_tagged = packets.has_tag();
     if packets.untagged && !of_ip {
