@@ -282,6 +282,7 @@ impl Commands {
             let text = format!("the set-up of {}, another interface", plain(&other.device));
             self.notes.not_read(0, text);
         }
+        setup.tell_elsewhere();
         self.notes.append(std::mem::take(&mut setup.notes));
         Ok((setup, self.notes))
     }

@@ -245,6 +245,12 @@ fn queue_words(queue: &Queue) -> Option<String> {
             "kind = \"codel\", {limit}, target = \"{target}\", interval = \"{interval}\"{}",
             marks(ecn)
         ),
+        Early::Pie { target, update, alpha, beta, ecn } => format!(
+            "kind = \"pie\", {limit}, target = \"{target}\", update = \"{update}\", alpha = {}, beta = {}{}",
+            f64::from(alpha) / 16.0,
+            f64::from(beta) / 16.0,
+            marks(ecn)
+        ),
         Early::Red { min, max, probability, weight, ecn, meets } => {
             let kind = if meets { "choke" } else { "red" };
             let (min, max) = (length(packets, min), length(packets, max));

@@ -118,7 +118,10 @@ fn read(texts: &texts::Texts<'_>, name: &str, options: &Options) -> error::Read<
             shell::commands(&texts.all, texts.end(), name, &call, &mut commands.notes)?
         }
     };
-    found.iter().try_for_each(|command| commands.take(command))?;
+    let found = command::at_their_calls(found);
+    found
+        .iter()
+        .try_for_each(|command| commands.take(command).map_err(|fault| command.named(fault)))?;
     let (mut setup, mut notes) = commands.finish()?;
     setup.contract = contract::Contract::read(&texts.all[..texts.end()]);
     let Some(root) = setup.root.take() else { return Err(Fault::new(None, "there is no set-up")) };

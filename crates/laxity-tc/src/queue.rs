@@ -24,6 +24,8 @@ pub struct Queue {
 pub const LENGTH: u64 = 1000;
 /// How many packets fq_codel holds, and the target and interval of codel.
 const FLOWS_LIMIT: u64 = 10_240;
+/// The target of pie, and how often its probability is moved.
+const PIE: Nanos = Nanos(15_000_000);
 const CODEL: (Nanos, Nanos) = (Nanos(5_000_000), Nanos(100_000_000));
 const FRAME: u64 = 1514;
 
@@ -50,6 +52,14 @@ pub enum Early {
         interval: Nanos,
         ecn: bool,
     },
+    /// PIE; what a second of waiting adds is in sixteenths.
+    Pie {
+        target: Nanos,
+        update: Nanos,
+        alpha: u32,
+        beta: u32,
+        ecn: bool,
+    },
     /// RED, or with `meets` CHOKe; `weight` is 2 to the power of minus this.
     Red {
         min: u64,
@@ -63,9 +73,8 @@ pub enum Early {
 
 /// Qdiscs that do more than to limit a queue and become a limit: how many packets they hold unless
 /// they say so, and what is lost of them.
-const LIMITS: [(&str, u64, &str); 4] = [
+const LIMITS: [(&str, u64, &str); 3] = [
     ("sfq", 127, "turns among its flows are"),
-    ("pie", 1000, "early drops are"),
     ("fq", 10_000, "pacing and turns among its flows are"),
     ("fq_pie", 10_240, "early drops and turns among its flows are"),
 ];
@@ -87,6 +96,9 @@ struct Options<'a> {
     burst: Option<&'a Word>,
     ewma: Option<&'a Word>,
     ecn: Option<bool>,
+    update: Option<&'a Word>,
+    alpha: Option<&'a Word>,
+    beta: Option<&'a Word>,
 }
 
 impl<'a> Options<'a> {
@@ -99,6 +111,9 @@ impl<'a> Options<'a> {
                 "max" => &mut all.max,
                 "target" => &mut all.target,
                 "interval" => &mut all.interval,
+                "tupdate" => &mut all.update,
+                "alpha" => &mut all.alpha,
+                "beta" => &mut all.beta,
                 "probability" => &mut all.probability,
                 "avpkt" => &mut all.packet,
                 "burst" => &mut all.burst,
@@ -152,6 +167,21 @@ pub fn read(kind: &Word, mut args: Args<'_>) -> Read<Result<Queue, String>> {
                 early: Early::CoDel { target, interval, ecn },
                 lost: by_flow.then(|| lost.into()),
             }
+        }
+        ("pie", limit) => {
+            let time = |word: Option<&Word>| word.map_or(Ok(PIE), units::time);
+            let gain = |word: Option<&Word>, default| {
+                word.map_or(Ok(default), |word| units::whole(word, 0, "a gain"))
+            };
+            let early = Early::Pie {
+                target: time(options.target)?.max(Nanos(1_000)),
+                update: time(options.update)?.max(Nanos(1_000)),
+                alpha: gain(options.alpha, 2)?.min(32),
+                beta: gain(options.beta, 20)?.min(32),
+                ecn: options.ecn.unwrap_or(false),
+            };
+            let limit = QueueLimit::Packets(limit.map_or(Ok(1000), packets)?);
+            Queue { limit: Some(limit), early, lost: None }
         }
         ("red", Some(limit)) => red(QueueLimit::Bytes(units::size(limit)?), &options)?,
         ("choke", Some(limit)) => red(QueueLimit::Packets(packets(limit)?), &options)?,

@@ -64,6 +64,8 @@ pub struct Setup {
     /// How many packets a queue holds that says nothing: the interface's `txqueuelen`.
     pub queue_length: u64,
     pub notes: Notes,
+    /// What hangs at disciplines that are not there, by their numbers.
+    elsewhere: BTreeMap<u16, Elsewhere>,
     /// What comments of an exported script say.
     pub contract: Contract,
 }
@@ -256,6 +258,7 @@ impl Setup {
             below: Some(HashMap::new()),
             priorities: HashMap::new(),
             queue_length: queue::LENGTH,
+            elsewhere: BTreeMap::new(),
             notes: Notes::default(),
             contract: Contract::default(),
         }
@@ -362,6 +365,34 @@ impl Setup {
         Ok(())
     }
 
+    fn elsewhere(&mut self, major: u16, line: usize) -> &mut Elsewhere {
+        self.elsewhere.entry(major).or_insert(Elsewhere { line, ..Elsewhere::default() })
+    }
+
+    /// Tells what hangs at disciplines that are not there, one note for each.
+    pub fn tell_elsewhere(&mut self) {
+        for (major, Elsewhere { line, classes, qdiscs, filters }) in
+            std::mem::take(&mut self.elsewhere)
+        {
+            let count = |number: usize, one: &str, many: &str| match number {
+                0 => None,
+                1 => Some(format!("1 {one}")),
+                number => Some(format!("{number} {many}")),
+            };
+            let all = [
+                count(classes, "class", "classes"),
+                count(qdiscs, "qdisc", "qdiscs"),
+                count(filters, "filter", "filters"),
+            ];
+            let all: Vec<String> = all.into_iter().flatten().collect();
+            let text = format!(
+                "{} of {major:x}:, which is neither the root nor a discipline at a class that is read",
+                all.join(", ")
+            );
+            self.notes.not_mapped(line, text);
+        }
+    }
+
     /// A token bucket at which nothing hangs has one queue.
     pub fn shape_all(&mut self) {
         let Some(shaper) = self.shaper.as_ref().filter(|_| self.root.is_none()) else { return };
@@ -455,8 +486,9 @@ impl Setup {
             return Ok(());
         }
         if !self.is_own(handle.major) || above.is_some_and(|above| !self.is_own(above.major)) {
-            let text = format!("class {handle} is not one of the root's");
-            self.notes.not_mapped(origin.line, text);
+            let own = self.root.as_ref().and_then(|root| root.major);
+            let major = if own == Some(handle.major) { above } else { Some(handle) };
+            self.elsewhere(major.map_or(0, |handle| handle.major), origin.line).classes += 1;
             return Ok(());
         }
         if handle.minor == 0 {
@@ -594,8 +626,11 @@ impl Setup {
             self.notes.append(told);
             return Ok(());
         }
-        let class = if self.is_own(above.major) { self.find(above.minor) } else { None };
-        let Some(class) = class else {
+        if !self.is_own(above.major) {
+            self.elsewhere(above.major, line).qdiscs += 1;
+            return Ok(());
+        }
+        let Some(class) = self.find(above.minor) else {
             let text =
                 format!("qdisc {} at {above}, which is no class of the root", plain(&kind.text));
             self.notes.not_mapped(line, text);
@@ -658,7 +693,16 @@ impl Setup {
             Place::Elsewhere => None,
         };
         let taken = match at {
-            None => Err("it does not hang at the root or a class of it".into()),
+            None => {
+                match filter.place {
+                    Place::At(at) => self.elsewhere(at.major, line).filters += 1,
+                    Place::Root | Place::Elsewhere => {
+                        let text = "filter: it does not hang at the root or a class of it";
+                        self.notes.not_mapped(line, text);
+                    }
+                }
+                return Ok(());
+            }
             Some(_) if filter.chain != 0 => Err("filters of other chains are not followed".into()),
             Some(at) => self.take_filter(at, filter, selected, line),
         };
@@ -751,6 +795,15 @@ impl Setup {
 
 fn has_rates(root: &Root) -> bool {
     root.discipline.has_rates()
+}
+
+/// How much hangs at a discipline that is not there, and the first line of it.
+#[derive(Debug, Default)]
+struct Elsewhere {
+    line: usize,
+    classes: usize,
+    qdiscs: usize,
+    filters: usize,
 }
 
 /// What a class has by its options.

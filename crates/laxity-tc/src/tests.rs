@@ -15,6 +15,7 @@ mod scripts;
 mod shapes;
 mod shells;
 mod shown;
+mod told;
 
 use std::path::Path;
 

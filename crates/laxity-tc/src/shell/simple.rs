@@ -236,7 +236,13 @@ impl Shell<'_> {
             doubt: value.doubt.clone(),
         });
         let line = self.line(node.span.start);
-        Command { words: words.collect(), line, comment: self.comment(node.span.end) }
+        let called = self.called();
+        Command { words: words.collect(), line, called, comment: self.comment(node.span.end) }
+    }
+
+    /// The line of the innermost call of a function.
+    fn called(&self) -> Option<usize> {
+        self.calls.last().map(|span| self.line(span.start))
     }
 
     /// Notes that a command is not carried out.
@@ -339,7 +345,7 @@ impl Shell<'_> {
             if !comments {
                 let comment = comment.map(|text| text.trim_matches([' ', '#']).to_string());
                 let line = self.line(here.start);
-                self.emit(Command { words, line, comment }, span)?;
+                self.emit(Command { words, line, called: self.called(), comment }, span)?;
             }
             line_of_text.clear();
         }
@@ -356,7 +362,9 @@ impl Shell<'_> {
         let arguments = Arguments { known: Some(Rc::new(known)), shifted: 0 };
         let before = self.state.set_arguments(arguments);
         self.locals.push(Vec::new());
+        self.calls.push(span.clone());
         let flow = self.deeper(span, |shell| shell.node(body));
+        self.calls.pop();
         for (name, value) in self.locals.pop().unwrap_or_default().into_iter().rev() {
             self.state.set_itself(&name, value);
         }

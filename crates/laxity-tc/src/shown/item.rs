@@ -67,7 +67,12 @@ impl Shown {
     fn words(&self, words: &[&str]) -> Command {
         let word =
             |text: &&str| Word { text: (*text).into(), span: self.span.clone(), doubt: None };
-        Command { words: words.iter().map(word).collect(), line: self.line, comment: None }
+        Command {
+            words: words.iter().map(word).collect(),
+            line: self.line,
+            called: None,
+            comment: None,
+        }
     }
 
     /// The options of this qdisc or class as they are given, among the words that are shown of it.
@@ -105,6 +110,9 @@ impl Shown {
                     "min",
                     "max",
                     "probability",
+                    "tupdate",
+                    "alpha",
+                    "beta",
                     "target",
                     "interval",
                     "ce_threshold",
