@@ -32,6 +32,11 @@ use std::net::IpAddr;
 pub use headers::{Headers, IpHeaders, Ports};
 pub use parse::MatchError;
 
+/// The code point of a name, such as 46 of `ef`.
+pub fn code_point(name: &str) -> Option<u16> {
+    words::number(&words::CODE_POINTS, name)
+}
+
 /// Which packets belong to a class. Read from text; `Display` prints text that reads back equal.
 ///
 /// ```

@@ -60,6 +60,7 @@ pub fn shaped(
     below.shaper = Some(own);
     below.contract = setup.contract;
     below.queue_length = setup.queue_length;
+    below.states = setup.states;
     Ok((*below, shared))
 }
 
@@ -79,7 +80,11 @@ fn the_leaf(setup: &Setup, root: &Root) -> Option<usize> {
     let has_classes = class.below.as_ref().is_some_and(|below| !below.classes.is_empty());
     let number = class.handle.minor;
     let takes_all = setup.filters.iter().any(|filter| {
-        filter.at == 0 && filter.class.minor == number && filter.packets == Default::default()
+        filter.at == 0
+            && filter.mark.is_none()
+            && filter.link.is_none()
+            && filter.class.minor == number
+            && filter.packets == Default::default()
     });
     let gets_all = default == Some(number.into()) || takes_all;
     (has_classes && gets_all).then_some(leaf)

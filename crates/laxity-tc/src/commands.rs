@@ -8,6 +8,7 @@ use crate::args::Args;
 use crate::command::{Command, Word};
 use crate::error::{Read, plain};
 use crate::filter::Written;
+use crate::netfilter::Netfilter;
 use crate::notes::{Notes, quoted};
 use crate::setup::{Origin, Root, Setup, Verb};
 use crate::size_table::SizeTable;
@@ -23,6 +24,7 @@ pub struct Commands {
     only: Option<String>,
     /// How much queues of interfaces hold that say nothing themselves.
     queue_lengths: HashMap<String, u64>,
+    netfilter: Netfilter,
     /// The lines of which it is noted that they are not carried out.
     passed_over: HashSet<usize>,
     pub notes: Notes,
@@ -58,7 +60,15 @@ impl Commands {
     fn beside(&mut self, command: &Command) {
         let read = match command.program() {
             "ip" | "ifconfig" => link::queue_length(command),
-            _ => None,
+            _ => match self.netfilter.take(command) {
+                Ok(()) => return,
+                Err(why) if !why.is_empty() => {
+                    let text = format!("{}: {why}", quoted(&command.words));
+                    self.notes.not_mapped(command.line, text);
+                    return;
+                }
+                Err(_) => None,
+            },
         };
         match read {
             Some((device, length)) => {
@@ -162,7 +172,14 @@ impl Commands {
         if let (Place::Class(above), Some(mq)) = (&place, &mut setup.mq)
             && above.major == mq.major
         {
-            let queue = *mq.queue.get_or_insert(above.minor);
+            let queue = *mq.queue.get_or_insert_with(|| {
+                let text = format!(
+                    "mq: the plan is of queue {:x} of the interface alone, and of what comes to that",
+                    above.minor
+                );
+                setup.notes.reading(command.line, text);
+                above.minor
+            });
             if queue != above.minor {
                 let text = format!(
                     "queue {:x} of the interface has a qdisc of its own: the plan is of queue {queue:x}",
@@ -282,6 +299,7 @@ impl Commands {
             let text = format!("the set-up of {}, another interface", plain(&other.device));
             self.notes.not_read(0, text);
         }
+        setup.states = self.netfilter.states(&setup.device, &mut self.notes);
         setup.tell_elsewhere();
         self.notes.append(std::mem::take(&mut setup.notes));
         Ok((setup, self.notes))

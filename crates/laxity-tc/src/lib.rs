@@ -38,6 +38,7 @@ mod htb;
 mod link;
 pub mod linux;
 mod meeting;
+mod netfilter;
 pub mod netlink;
 mod notes;
 mod order;

@@ -15,6 +15,8 @@ use crate::packets::Packets;
 /// The most pairs of filters that are compared, and the most that may have packets in common.
 const MOST_LOOKS: usize = 1 << 26;
 const MOST_MEETINGS: usize = 1 << 23;
+/// How many rules before one that takes packets first may have taken them anyway.
+const MOST_BEFORE: usize = 32;
 
 /// Packets and the class that they go to, unless an earlier one takes them.
 #[derive(Debug)]
@@ -55,9 +57,16 @@ pub fn arrange(
     matches.resize_with(count, ClassMatch::default);
     for (at, rule) in rules.iter().enumerate() {
         let Some(class) = rule.class.filter(|class| Some(*class) != default) else { continue };
-        let later = |before: &&Rule| before.class.is_none_or(|other| place[other] > place[class]);
-        let taken = earlier[at].iter().map(|before| &rules[*before as usize]);
-        let taken: Vec<&Rule> = taken.filter(later).collect();
+        let is_later = |other: Option<usize>| other.is_none_or(|other| place[other] > place[class]);
+        // What a rule takes first that another one before it took anyway is no loss.
+        let is_gone = |before: usize| {
+            let both = rules[before].packets.and(&rule.packets);
+            let mut first = rules[before.saturating_sub(MOST_BEFORE)..before].iter();
+            first.any(|first| !is_later(first.class) && first.packets.contains(&both))
+        };
+        let taken = earlier[at].iter().map(|before| *before as usize);
+        let taken = taken.filter(|before| is_later(rules[*before].class) && !is_gone(*before));
+        let taken: Vec<&Rule> = taken.map(|before| &rules[before]).collect();
         if let Some(first) = taken.first() {
             let text =
                 format!("with `not`, since line {} takes some of its packets first", first.line);

@@ -5,12 +5,14 @@ use std::collections::HashSet;
 use laxity_plan::error::Fault;
 
 use crate::error::Read;
-use crate::filter::Bits;
 use crate::filter::u32::U32;
+use crate::filter::{Bits, Mark};
+use crate::netfilter::State;
 use crate::notes::Notes;
 use crate::order::Rule;
 use crate::packets::Packets;
 use crate::setup::{Discipline, Filter, InTable, MOST_FILTERS, Root, Setup};
+use crate::units::Handle;
 
 /// All filters as rules, and those by which prio sorts what no filter takes. A filter that sends
 /// packets to a class with classes below it sends them to the filters there.
@@ -23,9 +25,48 @@ pub fn of(
     let mut filters: Vec<&Filter> = setup.filters.iter().collect();
     filters.sort_by_key(|filter| (filter.at, filter.rank));
     let (rules, reached) = (Vec::new(), HashSet::new());
-    let mut walk = Walk { setup, root, filters, default, rules, reached, looks: 0, notes };
-    walk.chain(0, None, &Packets::default())?;
-    let Walk { mut rules, reached, filters, notes, .. } = walk;
+    let mut walk = Walk {
+        setup,
+        root,
+        filters,
+        default,
+        rules,
+        reached,
+        state: State::default(),
+        marked: HashSet::new(),
+        looks: 0,
+        notes,
+    };
+    if setup.states.is_empty() {
+        walk.chain(0, None, &Packets::default())?;
+    }
+    for alike in setup.states.chunk_by(|a, b| a.is_like(b)) {
+        for state in alike {
+            walk.state = state.clone();
+            let class = state.class.filter(|class| root.major == Some(class.major));
+            let class = class.and_then(|class| setup.find(class.minor));
+            match class.filter(|class| setup.classes[*class].is_leaf) {
+                Some(class) => walk.add(state.packets.clone(), Some(class), root.line, true)?,
+                None => walk.chain(0, None, &state.packets)?,
+            }
+        }
+        for state in alike.iter().filter(|state| state.packets != Packets::default()) {
+            walk.add(state.packets.clone(), default, root.line, true)?;
+        }
+    }
+    let Walk { mut rules, reached, filters, marked, notes, .. } = walk;
+    let mut unmarked = filters.iter().filter(|filter| !marked.contains(&filter.line));
+    for filter in unmarked.by_ref().filter(|filter| filter.mark.is_some()) {
+        let mark = match filter.mark {
+            Some(Mark::Is { value, mask: u32::MAX }) => format!("mark {value}"),
+            Some(Mark::Is { value, mask }) => format!("mark {value:#x}/{mask:#x}"),
+            _ => "mark".into(),
+        };
+        let text = format!(
+            "filter: it goes by netfilter's {mark}, which no rule sets that is read, and which a capture does not have"
+        );
+        notes.not_mapped(filter.line, text);
+    }
     for filter in filters.iter().filter(|filter| !reached.contains(&filter.at)) {
         let text =
             format!("filter: no other filter sends packets to {:x}, where it hangs", filter.at);
@@ -51,6 +92,10 @@ struct Walk<'a> {
     rules: Vec<Rule>,
     /// Where filters hang that are asked.
     reached: HashSet<u16>,
+    /// What netfilter leaves the packets with that are looked at.
+    state: State,
+    /// The lines of filters of which some packets have the mark.
+    marked: HashSet<usize>,
     /// How many filters of tables were looked at.
     looks: usize,
     notes: &'a mut Notes,
@@ -74,7 +119,13 @@ impl Walk<'_> {
         let to = self.filters.partition_point(|filter| filter.at <= at);
         for index in from..to {
             let filter = self.filters[index];
-            let packets = sent.and(&filter.packets);
+            let Some(class_named) = self.goes_by(filter) else { continue };
+            let Some(seen) = self.state.seen(&filter.packets) else { continue };
+            let packets = sent.and(&seen);
+            if packets.is_empty && !self.is_plain() {
+                continue;
+            }
+            let filter = &Filter { class: class_named, ..filter.clone() };
             match &filter.link {
                 None => self.filter(filter, class, packets)?,
                 Some(link) => {
@@ -85,6 +136,31 @@ impl Walk<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether netfilter does nothing that counts.
+    fn is_plain(&self) -> bool {
+        self.setup.states.is_empty()
+    }
+
+    /// The class of a filter, if packets of this state have the mark that it goes by.
+    fn goes_by(&mut self, filter: &Filter) -> Option<Handle> {
+        let mark = self.state.mark;
+        let class = match filter.mark {
+            None => return Some(filter.class),
+            Some(Mark::Is { value, mask }) => (mark & mask == value).then_some(filter.class),
+            // As in Linux (fw_classify): a mark of nothing, or of another discipline, is none.
+            Some(Mark::IsClass) => {
+                let (major, minor) = ((mark >> 16) as u16, mark as u16);
+                let own = self.root.major.unwrap_or(0);
+                let major = if major == 0 { own } else { major };
+                (mark != 0 && major == own).then_some(Handle { major, minor })
+            }
+        };
+        if class.is_some() && !self.is_plain() {
+            self.marked.insert(filter.line);
+        }
+        class.filter(|_| !self.is_plain())
     }
 
     /// The filters of a table that another one links to.
@@ -131,8 +207,9 @@ impl Walk<'_> {
                 (Ok(()), None) => {}
                 (Ok(()), Some(class)) => {
                     let (at, class_at) = from;
-                    let (rank, link, line) = ((0, 0), None, filter.line);
-                    let one = Filter { at, rank, packets: Packets::default(), class, link, line };
+                    let (rank, mark, link, line) = ((0, 0), None, None, filter.line);
+                    let packets = Packets::default();
+                    let one = Filter { at, rank, packets, class, mark, link, line };
                     if !taken.is_empty {
                         self.filter(&one, class_at, taken)?;
                     }
@@ -202,6 +279,7 @@ impl Walk<'_> {
         if self.rules.len() == MOST_FILTERS {
             return Err(Self::too_many());
         }
+        let is_rest = is_rest || !self.is_plain();
         self.rules.push(Rule { packets, class, line, of: "filter", is_rest });
         Ok(())
     }

@@ -14,8 +14,9 @@ use crate::contract::Contract;
 use crate::curves::{self, Curves};
 use crate::error::{Read, plain};
 use crate::filter::u32::{self, U32};
-use crate::filter::{Place, Protocol, Selection, Written};
+use crate::filter::{Mark, Place, Protocol, Selection, Written};
 use crate::fq_codel::FqCodel;
+use crate::netfilter::State;
 use crate::notes::Notes;
 use crate::packets::Packets;
 use crate::prio::Prio;
@@ -61,6 +62,8 @@ pub struct Setup {
     below: Option<HashMap<u16, usize>>,
     /// By the class that filters hang at (0 for the qdisc) and by priority.
     priorities: HashMap<u16, BTreeMap<u32, Priority>>,
+    /// What netfilter leaves packets with; none if it does nothing that counts.
+    pub states: Vec<State>,
     /// How many packets a queue holds that says nothing: the interface's `txqueuelen`.
     pub queue_length: u64,
     pub notes: Notes,
@@ -194,7 +197,7 @@ pub struct Class {
 }
 
 /// A filter whose packets a plan can name.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Filter {
     /// The class that it hangs at, 0 for the qdisc.
     pub at: u16,
@@ -202,6 +205,8 @@ pub struct Filter {
     pub rank: (u32, usize),
     pub packets: Packets,
     pub class: Handle,
+    /// The mark of netfilter that packets have.
+    pub mark: Option<Mark>,
     /// The table whose filters are asked instead, and the bits that u32 asks for itself.
     pub link: Option<Box<U32>>,
     pub line: usize,
@@ -257,6 +262,7 @@ impl Setup {
             in_tables: 0,
             below: Some(HashMap::new()),
             priorities: HashMap::new(),
+            states: Vec::new(),
             queue_length: queue::LENGTH,
             elsewhere: BTreeMap::new(),
             notes: Notes::default(),
@@ -762,7 +768,8 @@ impl Setup {
             self.notes.not_mapped(line, format!("filter: {text}"));
         }
         let rank = (number, group);
-        self.filters.push(Filter { at, rank, packets: selection.packets, class, link, line });
+        let (packets, mark) = (selection.packets, selection.mark);
+        self.filters.push(Filter { at, rank, packets, class, mark, link, line });
         Ok(())
     }
 

@@ -7,6 +7,7 @@ mod fq_codel;
 mod htb;
 mod leaves;
 pub mod matches;
+mod netfilter;
 mod prio;
 mod qfq;
 mod random;

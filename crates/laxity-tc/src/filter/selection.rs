@@ -25,10 +25,21 @@ pub struct Selection {
     pub class: Option<Handle>,
     /// What of it has no counterpart, without being what it selects by.
     pub lost: Vec<String>,
+    /// The mark of netfilter that packets have.
+    pub mark: Option<Mark>,
     /// What is u32's alone.
     pub u32: Option<U32>,
     /// For flower: which bits it looks at. Filters that look at the same ones stand together.
     pub mask: Vec<String>,
+}
+
+/// A mark of netfilter that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// These bits of it are so.
+    Is { value: u32, mask: u32 },
+    /// It is the class that they go to.
+    IsClass,
 }
 
 /// A selection, or why a plan cannot say it.

@@ -260,7 +260,7 @@ fn filters_below_a_class_see_what_is_sent_there() {
          tc class add dev eth0 parent 1:2 classid 1:21 hfsc ls m2 1mbit\n\
          tc class add dev eth0 parent 1:2 classid 1:22 hfsc ls m2 1mbit\n\
          tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip src 10.8.0.0/16 flowid 1:2\n\
-         tc filter add dev eth0 parent 1: protocol ip prio 2 u32 match ip dport 53 0xffff flowid 1:10\n\
+         tc filter add dev eth0 parent 1: protocol ip prio 2 u32 match ip dport 54 0xffff flowid 1:10\n\
          tc filter add dev eth0 parent 1:2 protocol ip prio 1 u32 match ip dport 53 0xffff flowid 1:21\n\
          tc filter add dev eth0 parent 1:22 protocol ip prio 1 matchall classid 1:21\n"
     );
@@ -272,7 +272,7 @@ fn filters_below_a_class_see_what_is_sent_there() {
     // What goes to the guests and to none of their classes is the default's, and not asked again.
     assert_eq!(
         matching("voice").as_deref(),
-        Some("untagged and ip and dport 53 and not ip saddr 10.8.0.0/16")
+        Some("untagged and ip and dport 54 and not ip saddr 10.8.0.0/16")
     );
     assert_eq!(
         notes(&import, NoteKind::NotMapped),
