@@ -34,17 +34,6 @@ pub fn filters(
     let parent = Handle::new(numbers.first().map_or(2, |handle| handle.major()), 0);
     let mut all: Vec<Filter> = Vec::new();
     let rules = decisions::rules(plan, numbers, remarks)?;
-    let looks_behind_tags = |rule: &Rule| {
-        let packets = &rule.packets;
-        packets.untagged || packets.has_tag() || *packets == Packets::default()
-    };
-    if !rules.iter().all(looks_behind_tags) {
-        remarks.push(
-            "A filter takes frames with a VLAN tag only where its `match` names `vlan`, `pcp` or `tagged`: the others \
-             go where no filter sends them."
-                .into(),
-        );
-    }
     for rules in rules.chunk_by(|a, b| a.class == b.class) {
         let id = rules[0].class;
         let (class, handle) = (&plan.classes[id.index()], numbers[id.index()]);
