@@ -65,6 +65,11 @@ impl Packets {
         Packets { untagged: false, ..self.clone() }
     }
 
+    /// Whether it asks for some values of a field.
+    pub fn asks_for(&self, field: Field) -> bool {
+        self.numbers[field as usize].is_some()
+    }
+
     /// Whether it asks for something that only a VLAN tag has.
     pub fn has_tag(&self) -> bool {
         OF_TAG.iter().any(|field| self.numbers[*field as usize].is_some())

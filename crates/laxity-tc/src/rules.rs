@@ -10,7 +10,7 @@ use crate::filter::{Bits, Mark};
 use crate::netfilter::State;
 use crate::notes::Notes;
 use crate::order::Rule;
-use crate::packets::Packets;
+use crate::packets::{Field, Packets};
 use crate::setup::{Discipline, Filter, InTable, MOST_FILTERS, Root, Setup};
 use crate::units::Handle;
 
@@ -25,6 +25,7 @@ pub fn of(
     let mut filters: Vec<&Filter> = setup.filters.iter().collect();
     filters.sort_by_key(|filter| (filter.at, filter.rank));
     let (rules, reached) = (Vec::new(), HashSet::new());
+    let (state, marked) = (None, HashSet::new());
     let mut walk = Walk {
         setup,
         root,
@@ -32,28 +33,14 @@ pub fn of(
         default,
         rules,
         reached,
-        state: State::default(),
-        marked: HashSet::new(),
+        state,
+        diverts: false,
+        marked,
         looks: 0,
         notes,
     };
-    if setup.states.is_empty() {
-        walk.chain(0, None, &Packets::default())?;
-    }
-    for alike in setup.states.chunk_by(|a, b| a.is_like(b)) {
-        for state in alike {
-            walk.state = state.clone();
-            let class = state.class.filter(|class| root.major == Some(class.major));
-            let class = class.and_then(|class| setup.find(class.minor));
-            match class.filter(|class| setup.classes[*class].is_leaf) {
-                Some(class) => walk.add(state.packets.clone(), Some(class), root.line, true)?,
-                None => walk.chain(0, None, &state.packets)?,
-            }
-        }
-        for state in alike.iter().filter(|state| state.packets != Packets::default()) {
-            walk.add(state.packets.clone(), default, root.line, true)?;
-        }
-    }
+    walk.classified()?;
+    walk.chain(0, None, &Packets::default())?;
     let Walk { mut rules, reached, filters, marked, notes, .. } = walk;
     let mut unmarked = filters.iter().filter(|filter| !marked.contains(&filter.line));
     for filter in unmarked.by_ref().filter(|filter| filter.mark.is_some()) {
@@ -92,8 +79,10 @@ struct Walk<'a> {
     rules: Vec<Rule>,
     /// Where filters hang that are asked.
     reached: HashSet<u16>,
-    /// What netfilter leaves the packets with that are looked at.
-    state: State,
+    /// What netfilter leaves the packets with that are looked at, if it is the same with all of them.
+    state: Option<&'a State>,
+    /// They are diverted from other filters, so that theirs need not be reached.
+    diverts: bool,
     /// The lines of filters of which some packets have the mark.
     marked: HashSet<usize>,
     /// How many filters of tables were looked at.
@@ -110,42 +99,135 @@ struct Link<'a> {
 
 /// The most looks at filters of tables, each of which may be linked to several times.
 const MOST_LOOKS: usize = 1 << 20;
+/// How many rules before it may have taken what would be diverted.
+const MOST_BEFORE: usize = 256;
+
+/// The qdisc or class that filters hang at: its number, and which class it is.
+type At = (u16, Option<usize>);
 
 impl Walk<'_> {
+    /// Packets for which netfilter sets the class: no filter is asked about them.
+    fn classified(&mut self) -> Read<()> {
+        for (at, state) in self.setup.states.iter().enumerate() {
+            let class = state.class.filter(|class| self.root.major == Some(class.major));
+            let class = class.and_then(|class| self.setup.find(class.minor));
+            let Some(class) = class.filter(|class| self.setup.classes[*class].is_leaf) else {
+                continue;
+            };
+            self.divert(at, &state.packets, (0, None), 0)?;
+            self.add(state.packets.clone(), Some(class), self.root.line, true)?;
+        }
+        Ok(())
+    }
+
     /// The filters at the qdisc or a class, for packets that were sent there.
     fn chain(&mut self, at: u16, class: Option<usize>, sent: &Packets) -> Read<()> {
         self.reached.insert(at);
+        self.rest_of_chain((at, class), sent, 0)
+    }
+
+    /// The filters of a place but for the first of them.
+    fn rest_of_chain(&mut self, place: At, sent: &Packets, first: usize) -> Read<()> {
+        let (at, _) = place;
         let from = self.filters.partition_point(|filter| filter.at < at);
         let to = self.filters.partition_point(|filter| filter.at <= at);
-        for index in from..to {
+        for index in from + first..to {
             let filter = self.filters[index];
-            let Some(class_named) = self.goes_by(filter) else { continue };
-            let Some(seen) = self.state.seen(&filter.packets) else { continue };
-            let packets = sent.and(&seen);
-            if packets.is_empty && !self.is_plain() {
-                continue;
-            }
-            let filter = &Filter { class: class_named, ..filter.clone() };
-            match &filter.link {
-                None => self.filter(filter, class, packets)?,
-                Some(link) => {
-                    let from = (at, class);
-                    let link = Link { u32: link, bits: link.bits.clone(), line: filter.line };
-                    self.table(from, &link, &packets, 0)?;
-                }
+            match self.state {
+                Some(state) => self.ask(filter, Some(state), place, sent)?,
+                None if !self.depends(filter) => self.ask(filter, None, place, sent)?,
+                None => self.ask_by_state(filter, place, sent, index - from)?,
             }
         }
         Ok(())
     }
 
-    /// Whether netfilter does nothing that counts.
-    fn is_plain(&self) -> bool {
-        self.setup.states.is_empty()
+    /// Whether it depends on netfilter which packets a filter takes.
+    fn depends(&self, filter: &Filter) -> bool {
+        let sets_dscp = self.setup.states.iter().any(|state| state.dscp.is_some());
+        let looks_at_dscp = filter.link.is_some() || filter.packets.asks_for(Field::Dscp);
+        filter.mark.is_some() || sets_dscp && looks_at_dscp
+    }
+
+    /// Asks a filter about packets that are in the same state.
+    fn ask(
+        &mut self,
+        filter: &Filter,
+        state: Option<&State>,
+        place: At,
+        sent: &Packets,
+    ) -> Read<()> {
+        let (class, seen) = match state {
+            None => (Some(filter.class), Some(filter.packets.clone())),
+            Some(state) => (self.goes_by(filter, state), state.seen(&filter.packets)),
+        };
+        let (Some(class), Some(seen)) = (class, seen) else { return Ok(()) };
+        let packets = sent.and(&seen);
+        if packets.is_empty && state.is_some() {
+            return Ok(());
+        }
+        match &filter.link {
+            None => {
+                let filter = Filter { class, ..filter.clone() };
+                self.filter(&filter, place.1, packets)
+            }
+            Some(link) => {
+                let link = Link { u32: link, bits: link.bits.clone(), line: filter.line };
+                self.table(place, &link, &packets, 0)
+            }
+        }
+    }
+
+    /// Asks a filter about the packets of each state that it takes some of.
+    fn ask_by_state(
+        &mut self,
+        filter: &Filter,
+        place: At,
+        sent: &Packets,
+        number: usize,
+    ) -> Read<()> {
+        for (at, state) in self.setup.states.iter().enumerate() {
+            let (class, seen) = (self.goes_by(filter, state), state.seen(&filter.packets));
+            let (Some(_), Some(seen)) = (class, seen) else { continue };
+            let sent = sent.and(&state.packets);
+            let taken = sent.and(&seen);
+            if taken.is_empty {
+                continue;
+            }
+            self.divert(at, &taken, place, number)?;
+            self.state = Some(state);
+            self.ask(filter, Some(state), place, &sent)?;
+            self.state = None;
+        }
+        Ok(())
+    }
+
+    /// Packets of a state that are in another one, since that comes first, go on as those of that do.
+    fn divert(&mut self, at: usize, taken: &Packets, place: At, number: usize) -> Read<()> {
+        let states = &self.setup.states;
+        for before in states[..at].iter().filter(|before| !before.is_like(&states[at])) {
+            self.looks += 1;
+            if self.looks > MOST_LOOKS {
+                return Err(Self::too_many());
+            }
+            let both = taken.and(&before.packets);
+            let mut last = self.rules.iter().rev().take(MOST_BEFORE);
+            if both.is_empty || last.any(|rule| rule.packets.contains(&both)) {
+                continue;
+            }
+            let diverted = std::mem::replace(&mut self.diverts, true);
+            self.state = Some(before);
+            self.rest_of_chain(place, &both, number)?;
+            self.state = None;
+            self.add(both, self.default, self.root.line, true)?;
+            self.diverts = diverted;
+        }
+        Ok(())
     }
 
     /// The class of a filter, if packets of this state have the mark that it goes by.
-    fn goes_by(&mut self, filter: &Filter) -> Option<Handle> {
-        let mark = self.state.mark;
+    fn goes_by(&mut self, filter: &Filter, state: &State) -> Option<Handle> {
+        let mark = state.mark;
         let class = match filter.mark {
             None => return Some(filter.class),
             Some(Mark::Is { value, mask }) => (mark & mask == value).then_some(filter.class),
@@ -157,10 +239,10 @@ impl Walk<'_> {
                 (mark != 0 && major == own).then_some(Handle { major, minor })
             }
         };
-        if class.is_some() && !self.is_plain() {
+        if class.is_some() {
             self.marked.insert(filter.line);
         }
-        class.filter(|_| !self.is_plain())
+        class
     }
 
     /// The filters of a table that another one links to.
@@ -201,8 +283,11 @@ impl Walk<'_> {
                 }
                 continue;
             }
-            let mut taken = packets;
-            match (bits.packets(&mut taken), filter.class) {
+            let mut seen = Packets::default();
+            let read = bits.packets(&mut seen);
+            let seen = self.state.map_or(Some(seen.clone()), |state| state.seen(&seen));
+            let Some(taken) = seen.map(|seen| packets.and(&seen)) else { continue };
+            match (read, filter.class) {
                 (Err(why), _) => self.notes.not_mapped(filter.line, format!("filter: {why}")),
                 (Ok(()), None) => {}
                 (Ok(()), Some(class)) => {
@@ -279,7 +364,7 @@ impl Walk<'_> {
         if self.rules.len() == MOST_FILTERS {
             return Err(Self::too_many());
         }
-        let is_rest = is_rest || !self.is_plain();
+        let is_rest = is_rest || self.diverts;
         self.rules.push(Rule { packets, class, line, of: "filter", is_rest });
         Ok(())
     }
