@@ -32,6 +32,11 @@ use std::net::IpAddr;
 pub use headers::{Headers, IpHeaders, Ports};
 pub use parse::MatchError;
 
+/// The bits of ECN of a name, such as 3 of `ce`.
+pub fn ecn(name: &str) -> Option<u16> {
+    words::number(&words::ECN, name)
+}
+
 /// The code point of a name, such as 46 of `ef`.
 pub fn code_point(name: &str) -> Option<u16> {
     words::number(&words::CODE_POINTS, name)

@@ -21,7 +21,8 @@ pub struct Command {
 }
 
 /// Programs beside `tc` of which something counts.
-const BESIDE: [&str; 8] = [
+const BESIDE: [&str; 9] = [
+    "nft",
     "ip",
     "ifconfig",
     "iptables",

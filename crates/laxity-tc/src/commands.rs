@@ -60,15 +60,20 @@ impl Commands {
     fn beside(&mut self, command: &Command) {
         let read = match command.program() {
             "ip" | "ifconfig" => link::queue_length(command),
-            _ => match self.netfilter.take(command) {
-                Ok(()) => return,
-                Err(why) if !why.is_empty() => {
-                    let text = format!("{}: {why}", quoted(&command.words));
-                    self.notes.not_mapped(command.line, text);
+            _ => {
+                let lost = self.netfilter.take(command);
+                let (other, lost): (Vec<_>, Vec<_>) = lost.into_iter().partition(String::is_empty);
+                for why in lost {
+                    self.notes.not_mapped(
+                        command.line,
+                        format!("{}: {why}", quoted(&command.words[..1])),
+                    );
+                }
+                if other.is_empty() {
                     return;
                 }
-                Err(_) => None,
-            },
+                None
+            }
         };
         match read {
             Some((device, length)) => {

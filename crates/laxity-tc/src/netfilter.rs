@@ -2,6 +2,7 @@
 //! (iptables-extensions(8)).
 
 mod iptables;
+mod nft;
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,6 @@ use crate::command::Command;
 use crate::notes::Notes;
 use crate::packets::{Field, Packets};
 use crate::units::Handle;
-pub use iptables::read;
 
 /// The most rules, the most states that packets may be left in, and the most looks at them.
 const MOST_RULES: usize = 4096;
@@ -26,6 +26,8 @@ const HOOKS: [&str; 4] = ["PREROUTING", "FORWARD", "OUTPUT", "POSTROUTING"];
 #[derive(Debug, Default)]
 pub struct Netfilter {
     chains: BTreeMap<(bool, String), Vec<Rule>>,
+    /// Where chains of nft are passed, by table and name.
+    hooks: BTreeMap<String, String>,
     count: usize,
 }
 
@@ -187,9 +189,21 @@ impl Netfilter {
         all
     }
 
-    /// Takes a command; the reason if something of it does not count.
-    pub fn take(&mut self, command: &Command) -> Result<(), String> {
-        read(self, command)
+    /// Takes a command; the reasons if something of it does not count.
+    pub fn take(&mut self, command: &Command) -> Vec<String> {
+        if command.program() == "nft" {
+            let words: Vec<&str> =
+                command.words[1..].iter().map(|word| word.text.as_str()).collect();
+            let unknown = command
+                .words
+                .iter()
+                .any(|word| word.doubt.as_ref().is_some_and(|doubt| doubt.is_unknown));
+            return match unknown {
+                true => vec!["a word of it is not known".into()],
+                false => nft::read(self, &words.join(" "), command.line),
+            };
+        }
+        iptables::read(self, command).err().into_iter().collect()
     }
 }
 

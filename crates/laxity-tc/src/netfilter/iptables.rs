@@ -5,6 +5,7 @@ use laxity_plan::matching::{Net, Numbers, Side, Version};
 use super::{Action, Condition, Netfilter, Rule};
 use crate::command::{Command, Word};
 use crate::error::plain;
+use crate::notes::quoted;
 use crate::packets::{Field, Packets, one};
 use crate::units::{self, Handle};
 
@@ -28,6 +29,13 @@ const PROTOCOLS: [(&str, u16); 9] = [
 
 /// Takes a command; the reason if it does not count.
 pub fn read(netfilter: &mut Netfilter, command: &Command) -> Result<(), String> {
+    taken(netfilter, command).map_err(|why| match why.as_str() {
+        "" => why,
+        _ => format!("{}: {why}", quoted(&command.words[1..])),
+    })
+}
+
+fn taken(netfilter: &mut Netfilter, command: &Command) -> Result<(), String> {
     let version = if command.program().starts_with("ip6") { Version::V6 } else { Version::V4 };
     let words: Vec<&Word> = command.words[1..].iter().collect();
     if let Some(word) =
@@ -174,7 +182,7 @@ fn rule(version: Version, words: &[&str], line: usize) -> Result<Rule, String> {
 }
 
 /// Each of the packets with each of several more conditions.
-fn alternatives(
+pub fn alternatives(
     asked: &[Packets],
     count: usize,
     ask: impl Fn(&mut Packets, usize),
@@ -230,13 +238,13 @@ fn action(target: &str, options: &[&str]) -> Result<Action, String> {
     }
 }
 
-fn class(text: &str) -> Option<Handle> {
+pub fn class(text: &str) -> Option<Handle> {
     let (major, minor) = text.split_once(':')?;
     let half = |text| u16::from_str_radix(text, 16).ok();
     Some(Handle { major: half(major)?, minor: half(minor)? })
 }
 
-fn code_point(text: &str) -> Option<u16> {
+pub fn code_point(text: &str) -> Option<u16> {
     let named = laxity_plan::matching::code_point(&text.to_ascii_lowercase());
     named
         .or_else(|| units::number(text, 0).and_then(|point| u16::try_from(point).ok()))
@@ -244,14 +252,14 @@ fn code_point(text: &str) -> Option<u16> {
 }
 
 /// `0x1` or `0x1/0xff`.
-fn with_mask(text: &str, all: u32) -> Option<(u32, u32)> {
+pub fn with_mask(text: &str, all: u32) -> Option<(u32, u32)> {
     let (value, mask) =
         text.split_once('/').map_or((text, None), |(value, mask)| (value, Some(mask)));
     let number = |text| units::number(text, 0).and_then(|number| u32::try_from(number).ok());
     Some((number(value)?, mask.map_or(Some(all), number)?))
 }
 
-fn protocol(text: &str) -> Option<Numbers> {
+pub fn protocol(text: &str) -> Option<Numbers> {
     let named = PROTOCOLS.iter().find(|(name, _)| *name == text).map(|(_, number)| *number);
     named
         .or_else(|| {
@@ -275,7 +283,7 @@ fn ports(text: &str) -> Option<Numbers> {
 }
 
 /// Ports that scripts like to name (services(5)).
-fn service_port(text: &str) -> Option<u16> {
+pub fn service_port(text: &str) -> Option<u16> {
     const NAMES: [(&str, u16); 12] = [
         ("ftp", 21),
         ("ssh", 22),
@@ -294,7 +302,7 @@ fn service_port(text: &str) -> Option<u16> {
     named.or_else(|| units::number(text, 0).and_then(|port| u16::try_from(port).ok()))
 }
 
-fn nets(text: &str, version: Version) -> Result<Vec<Net>, String> {
+pub fn nets(text: &str, version: Version) -> Result<Vec<Net>, String> {
     let net = |text: &str| {
         let network = units::network(text)
             .filter(|(address, _)| address.is_ipv4() == (version == Version::V4));
@@ -305,7 +313,7 @@ fn nets(text: &str, version: Version) -> Result<Vec<Net>, String> {
 }
 
 /// The numbers up to the greatest that are none of these.
-fn others(numbers: &Numbers, most: u16) -> Numbers {
+pub fn others(numbers: &Numbers, most: u16) -> Numbers {
     let (mut next, mut all) = (Some(0u16), Vec::new());
     for (from, to) in numbers.ranges() {
         if let Some(start) = next.filter(|start| start < from) {

@@ -72,7 +72,7 @@ fn what_is_not_followed_is_told_and_takes_nothing() {
         let import = under(&[rule]);
         assert_eq!(matches(&import), ["-", "-"], "{rule}");
         let told = notes(&import, NoteKind::NotMapped);
-        assert!(told.iter().any(|note| note.starts_with("1: `iptables -t mangle")), "{told:?}");
+        assert!(told.iter().any(|note| note.starts_with("1: `iptables`: `-t mangle")), "{told:?}");
         assert!(
             told.iter().any(|note| note.contains("netfilter's mark 1, which no rule sets")),
             "{told:?}"
@@ -139,6 +139,77 @@ fn six_is_another_table() {
     let import = import(&format!("{six}{HEAD}{filter}"));
     let voice = class(&read(&import), "voice").matching.as_ref().unwrap().to_string();
     assert_eq!(voice, "untagged and ip6 and udp");
+}
+
+#[test]
+fn nft_marks_as_iptables_does() {
+    let of = |rules: &str| matches(&import(&format!("{rules}{HEAD}{MORE}")))[0].clone();
+    let rule = |words: &str| of(&format!("nft add rule ip mangle postrouting {words}\n"));
+    assert_eq!(
+        rule("udp dport 5060 counter meta mark set 1"),
+        "untagged and ip and udp dport 5060"
+    );
+    assert_eq!(
+        rule(
+            "oifname eth0 tcp sport '{ 22, 80-81 }' ip saddr 10.0.0.0/8 counter packets 0 bytes 0 mark set 0x1 accept"
+        ),
+        "untagged and ip saddr 10.0.0.0/8 and tcp sport {22, 80-81}"
+    );
+    assert_eq!(rule("ip dscp ef meta mark set 1"), "untagged and ip and dscp ef");
+    assert_eq!(rule("meta l4proto udp meta priority set 1:10"), "ip and udp");
+    for lost in [
+        "ct state new meta mark set 1",
+        "iifname eth1 meta mark set 1",
+        "ip saddr != 10.0.0.0/8 meta mark set 1",
+        "udp dport @calls meta mark set 1",
+        "udp length 100 meta mark set 1",
+        "meta mark set ct mark",
+    ] {
+        assert_eq!(rule(lost), "-", "{lost}");
+    }
+    let table = "nft -f - <<'EOF'
+table inet shaper {
+    # what is called
+    chain calls {
+        udp dport { 4000,
+            4001 } meta mark set 1; tcp dport 22 meta mark set 1
+    }
+    chain out {
+        type filter hook postrouting priority mangle; policy accept;
+        oifname \"eth0\" jump calls
+        tcp dport != {22, 4000} meta mark set 2
+    }
+}
+EOF
+";
+    let import = import(&format!("{table}{HEAD}{MORE}"));
+    assert_eq!(
+        matches(&import),
+        [
+            "untagged and (ip and udp dport 4000-4001 or ip and tcp dport 22)",
+            "untagged and ip and tcp dport {0-21, 23-3999, 4001-65535}"
+        ]
+    );
+    let quoted =
+        "nft 'add rule inet shaper postrouting tcp dport {22, 23} meta mark set 1; add table x'\n";
+    assert_eq!(of(quoted), "untagged and ip and tcp dport 22-23");
+}
+
+proptest! {
+    #[test]
+    fn any_words_of_netfilter_are_read(
+        words in prop::collection::vec(
+            prop::sample::select(vec![
+                "-A", "POSTROUTING", "-j", "MARK", "--set-mark", "1", "!", "-p", "udp", "--dport", "-m", "mark", "--mark",
+                "0x1/0x2", "-I", "-F", "add", "rule", "ip", "mangle", "postrouting", "{", "}", ",", ";", "meta", "set",
+                "jump", "chain", "table", "inet", "tcp", "dport", "22-1", "type", "hook", "!=", "mark", "-s", "10.0.0.0/8",
+            ]),
+            0..20,
+        ),
+    ) {
+        let words = words.iter().map(|word| format!("'{word}' ")).collect::<String>();
+        import(&format!("iptables -t mangle {words}\nnft {words}\n{HEAD}{MORE}"));
+    }
 }
 
 /// A rule as it is written, and what it asks for and does.
