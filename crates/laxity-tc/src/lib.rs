@@ -75,7 +75,7 @@ pub struct Options {
     /// The rate of the link. Default: that of the one class at the top.
     pub link_rate: Option<Rate>,
     /// The interface whose set-up is wanted. Default: the one with a hfsc or htb qdisc, or
-    /// else the one with prio, or else with fq_codel.
+    /// else the one with prio or a shaper, or else with fq_codel.
     pub device: Option<String>,
     /// What the script is called with: `$1` and so on. Default: not known.
     pub arguments: Option<Vec<String>>,
@@ -95,7 +95,7 @@ pub struct Import {
     pub notes: Vec<Note>,
 }
 
-/// Writes the plan for a set-up of hfsc, htb, qfq, prio or fq_codel. `name` is what the script is called in the plan and in
+/// Writes the plan for a set-up of hfsc, htb, qfq, drr, prio, fq_codel, cake or tbf. `name` is what the script is called in the plan and in
 /// errors. Nothing is run, and no file is opened.
 ///
 /// # Errors

@@ -141,7 +141,7 @@ impl Netfilter {
 
     /// What is left of packets that go out by an interface. Nothing if no rule is about them.
     pub fn states(&self, device: &str, notes: &mut Notes) -> Vec<State> {
-        let mut all = Vec::new();
+        let (mut all, mut early) = (Vec::new(), None);
         for version in [Version::V4, Version::V6] {
             let chain = |hook: &str| self.chains.get(&(version == Version::V6, hook.to_string()));
             let used: Vec<&str> = HOOKS
@@ -152,13 +152,8 @@ impl Netfilter {
                 continue;
             }
             let first = chain(used[0]).and_then(|rules| rules.first()).map_or(0, |rule| rule.line);
-            if used != [HOOKS[3]] {
-                let text = format!(
-                    "rules of netfilter in {} as about all packets that go out, whether they come from here or from elsewhere",
-                    used.join(", ")
-                );
-                notes.reading(first, text);
-            }
+            let before = used.iter().find(|hook| **hook != HOOKS[3]);
+            early = early.or(before.map(|hook| (first, *hook)));
             let mut state = State::default();
             state.packets.of_version(version);
             let passing = vec![Passing { state, depth: Some(0) }];
@@ -178,6 +173,13 @@ impl Netfilter {
         let plain = |state: &State| state.is_like(&State::default());
         if all.iter().all(plain) {
             return Vec::new();
+        }
+        if let Some((line, hook)) = early {
+            let text = format!(
+                "rules of netfilter in {hook} as about all packets that go out, whether they come from here or from \
+                 elsewhere"
+            );
+            notes.reading(line, text);
         }
         all.push(State::default());
         while let [.., before, _] = &all[..]

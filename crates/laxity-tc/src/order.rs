@@ -14,9 +14,9 @@ use crate::packets::Packets;
 
 /// The most pairs of filters that are compared, and the most that may have packets in common.
 const MOST_LOOKS: usize = 1 << 26;
-const MOST_MEETINGS: usize = 1 << 23;
+const MOST_MEETINGS: usize = 1 << 22;
 /// How many rules before one that takes packets first may have taken them anyway.
-const MOST_BEFORE: usize = 32;
+const MOST_BEFORE: usize = 16;
 
 /// Packets and the class that they go to, unless an earlier one takes them.
 #[derive(Debug)]
