@@ -117,9 +117,10 @@ impl Packets {
         fn all<T>(a: &[Option<T>], b: &[Option<T>], meet: impl Fn(&T, &T) -> bool) -> bool {
             a.iter().zip(b).all(|pair| !matches!(pair, (Some(a), Some(b)) if !meet(a, b)))
         }
+        let by_tag = self.untagged && other.has_tag() || other.untagged && self.has_tag();
         !self.is_empty
             && !other.is_empty
-            && !(self.untagged && other.has_tag() || other.untagged && self.has_tag())
+            && !by_tag
             && all(&[self.version], &[other.version], |a, b| a == b)
             && all(&self.numbers, &other.numbers, meet)
             && all(&self.nets, &other.nets, |a, b| is_part(a, b) || is_part(b, a))

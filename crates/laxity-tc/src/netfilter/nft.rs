@@ -227,10 +227,7 @@ impl<'t> Reader<'_, 't> {
                     let chain = left.pop().unwrap_or_default();
                     actions.push(Action::Call(key(chain)));
                 }
-                _ => match asked.take(word, &mut left)? {
-                    Some(action) => actions.push(action),
-                    None => {}
-                },
+                _ => actions.extend(asked.take(word, &mut left)?),
             }
         }
         let looks_at_set = asked.mark.is_some()
