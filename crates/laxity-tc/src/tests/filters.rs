@@ -363,43 +363,55 @@ fn a_link_finds_the_header_after_ip() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// A packet goes to the class of the first filter of u32 whose words its bytes have, however they are cut, by name
-    /// or by place, with tables between.
+    /// A packet goes to the class of the first filter of u32 whose words its bytes have, however they are cut, in the
+    /// order in which Linux comes by them: those in the part of a table where that is linked to.
     #[test]
     fn packets_go_where_their_bytes_say(
-        filters in prop::collection::vec(words(), 1..5),
+        filters in prop::collection::vec((words(), prop::option::of(0u32..4)), 1..6),
+        linked in 0usize..6,
         packets in prop::collection::vec(packet(), 30),
     ) {
+        let filter = "tc filter add dev eth0 parent 1: protocol ip prio 1";
         let mut script = HEAD.to_string();
         for at in 0..filters.len() {
             script += &format!("tc class add dev eth0 parent 1:1 classid 1:{:x} hfsc ls m2 1kbit\n", at + 48);
         }
-        for (at, keys) in filters.iter().enumerate() {
+        script += &format!("{filter} handle 2: u32 divisor 4\n");
+        // The line of each, and which are asked in which part of the table.
+        let (mut lines, mut order): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+        let in_table: Vec<usize> = (0..filters.len()).filter(|at| filters[*at].1.is_some()).collect();
+        for (at, (keys, part)) in filters.iter().enumerate() {
+            if at == linked.min(filters.len() - 1) {
+                script += &format!("{filter} u32 match u32 0 0 hashkey mask 0x3 at 16 link 2:\n");
+                order.extend(&in_table);
+            }
             let keys: String = keys
                 .iter()
                 .map(|(value, mask, place)| format!(" match u32 0x{value:x} 0x{mask:x} at {place}"))
                 .collect();
-            script += &format!(
-                "tc filter add dev eth0 parent 1: protocol ip prio 1 u32{keys} flowid 1:{:x}\n",
-                at + 48
-            );
+            let table = part.map_or(String::new(), |part| format!(" ht 2:{part:x}:"));
+            script += &format!("{filter} u32{table}{keys} flowid 1:{:x}\n", at + 48);
+            lines.push(script.lines().count());
+            order.extend(part.is_none().then_some(at));
         }
         let import = import(&script);
         let plan = read(&import);
         // What is noted as not mapped takes nothing.
         let lost = |at: usize| {
-            let line = HEAD.lines().count() + filters.len() + at + 1;
-            import.notes.iter().any(|note| note.line == line && note.kind == NoteKind::NotMapped)
+            import.notes.iter().any(|note| note.line == lines[at] && note.kind == NoteKind::NotMapped)
         };
         for bytes in packets {
             let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
-            let takes = |(at, keys): &(usize, &Vec<Key>)| {
-                !lost(*at) && keys.iter().all(|(value, mask, at)| word(*at) & mask == *value)
+            let takes = |at: &&usize| {
+                let (keys, part) = &filters[**at];
+                !lost(**at)
+                    && part.is_none_or(|part| word(16) & 3 == part)
+                    && keys.iter().all(|(value, mask, at)| word(*at) & mask == *value)
             };
-            let first = filters.iter().enumerate().find(takes);
-            let expected = first.map_or("rest".into(), |(at, _)| format!("1-{:x}", at + 48));
+            let first = order.iter().find(takes);
+            let expected = first.map_or("rest".into(), |at| format!("1-{:x}", at + 48));
             let headers = laxity_plan::matching::Headers::from_ip(&bytes);
             let class = laxity_plan::classify::Classifier::new(&plan).class(&headers);
             let name = class.map(|class| plan.classes[class.index()].name.clone());
