@@ -185,7 +185,7 @@ fn filter(mut shown: Shown, words: &[&str]) -> Option<Shown> {
 }
 
 /// Whether a table of u32 is the one that a priority has by itself.
-fn is_of_priority(handle: &str) -> bool {
+pub fn is_of_priority(handle: &str) -> bool {
     let table = handle.split(':').next().unwrap_or_default();
     u32::from_str_radix(table, 16).is_ok_and(|number| number >= 0x800) || table.is_empty()
 }

@@ -347,7 +347,14 @@ filter parent 1: protocol ip pref 5 u32 chain 0 fh 800::800 order 2048 key ht 80
   match 0a000000/ffffff00 at 12
     hash mask 000000ff at 12
 ";
-    assert_eq!(class(&plan(shown), "1-10").matching.as_ref().unwrap().to_string(), voice);
+    let json = r#"[{"kind":"hfsc","handle":"1:","root":true,"options":{"default":"0x20"}}]
+[{"class":"hfsc","handle":"1:1","parent":"1:","sc":{"m1":0,"d":0,"m2":1250000},"ul":{"m1":0,"d":0,"m2":1250000}},{"class":"hfsc","handle":"1:10","parent":"1:1","sc":{"m1":0,"d":0,"m2":125000}},{"class":"hfsc","handle":"1:20","parent":"1:1","ls":{"m1":0,"d":0,"m2":1125000}}]
+[{"parent":"1:","protocol":"ip","pref":5,"kind":"u32","chain":0},{"parent":"1:","protocol":"ip","pref":5,"kind":"u32","chain":0,"options":{"fh":"2:","ht_divisor":256}},{"parent":"1:","protocol":"ip","pref":5,"kind":"u32","chain":0,"options":{"fh":"2:7b:800","order":2048,"key_ht":"2","bkt":"7b","flowid":"1:10","not_in_hw":true,"match":{"value":"a00007b","mask":"ffffffff","offmask":"","off":12}}},{"parent":"1:","protocol":"ip","pref":5,"kind":"u32","chain":0,"options":{"fh":"2:7c:800","order":2048,"key_ht":"2","bkt":"7c","flowid":"1:10","not_in_hw":true,"match":{"value":"0","mask":"0","offmask":"","off":0}}},{"parent":"1:","protocol":"ip","pref":5,"kind":"u32","chain":0,"options":{"fh":"800:","ht_divisor":1}},{"parent":"1:","protocol":"ip","pref":5,"kind":"u32","chain":0,"options":{"fh":"800::800","order":2048,"key_ht":"800","bkt":"0","link":"2:","not_in_hw":true,"match":{"value":"a000000","mask":"ffffff00","offmask":"","off":12},"hash_mask":"ff","hash_off":12}}]
+"#;
+    for shown in [shown, json] {
+        let shown = plan(shown);
+        assert_eq!(class(&shown, "1-10").matching.as_ref().unwrap().to_string(), voice);
+    }
 }
 
 #[test]
