@@ -135,7 +135,7 @@ pub fn tell(setup: &Setup, holds_flows: bool, notes: &mut Notes) {
             Discipline::FqCodel(_) if holds_flows => continue,
             Discipline::FqCodel(_) => format!(
                 "{handle}: fq_codel: its flows share one queue, turns among them are not kept: \
-                 `kind = \"fq-codel\"` in a class needs shares of the link alone, without limits, bands or bent curves"
+                 a class holds `fq-codel` only beside shares of the link alone, without limits, bands or bent curves"
             ),
             other => format!(
                 "{handle}: {} and what hangs at it: in a plan this class has one queue",
