@@ -37,9 +37,9 @@ fn plan(classes: usize) -> Plan {
 fn headers(flow: u32, classes: usize) -> Headers {
     let address = |last: u32| IpAddr::V4((0x0a00_0000 + last).into());
     let (source, destination) = (address(flow >> 8), address(1 << 16));
-    let ip = IpHeaders { source, destination, protocol: 17, dscp: 46 };
+    let ip = IpHeaders { source, destination, protocol: 17, dscp: 46, ecn: 0 };
     let ports = Ports { source: 1024 + flow as u16, destination: (flow as usize % classes) as u16 };
-    Headers { vlan: None, ip: Some(ip), ports: Some(ports) }
+    Headers { ip: Some(ip), ports: Some(ports), ..Headers::default() }
 }
 
 fn sort(sorter: &mut Sorter, flows: &[Headers]) {

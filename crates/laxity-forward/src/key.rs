@@ -26,13 +26,16 @@ impl Key {
             [words[0], words[1]] = halves(ip.source);
             [words[2], words[3]] = halves(ip.destination);
             words[4] = version << 48 | u64::from(ip.protocol) << 40;
-            words[5] = u64::from(ip.dscp);
+            words[5] = u64::from(ip.dscp) | u64::from(ip.ecn) << 8;
         }
         if let Some(ports) = headers.ports {
             words[4] |= 1 << 32 | u64::from(ports.source) << 16 | u64::from(ports.destination);
         }
         if let Some(vlan) = headers.vlan {
             words[5] |= 1 << 32 | u64::from(vlan) << 16;
+        }
+        if let Some(pcp) = headers.pcp {
+            words[5] |= 1 << 43 | u64::from(pcp) << 40;
         }
         Key(words)
     }
@@ -104,13 +107,23 @@ mod tests {
     }
 
     fn headers() -> impl Strategy<Value = Headers> {
-        let ip = (address(), 0..3u8, 0..3u8).prop_map(|((source, destination), protocol, dscp)| {
-            IpHeaders { source, destination, protocol, dscp }
+        let ip = (address(), 0..3u8, 0..3u8, 0..4u8);
+        let ip = ip.prop_map(|((source, destination), protocol, dscp, ecn)| IpHeaders {
+            source,
+            destination,
+            protocol,
+            dscp,
+            ecn,
         });
         let ports =
             (0..3u16, 0..3u16).prop_map(|(source, destination)| Ports { source, destination });
-        (prop::option::of(0..3u16), prop::option::of(ip), prop::option::of(ports))
-            .prop_map(|(vlan, ip, ports)| Headers { vlan, ip, ports })
+        let tag = prop::option::of((0..3u16, 0..8u8));
+        (tag, prop::option::of(ip), prop::option::of(ports)).prop_map(|(tag, ip, ports)| Headers {
+            vlan: tag.map(|(vlan, _)| vlan),
+            pcp: tag.map(|(_, pcp)| pcp),
+            ip,
+            ports,
+        })
     }
 
     proptest! {

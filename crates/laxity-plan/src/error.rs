@@ -124,6 +124,12 @@ impl Fault {
         Fault { help: Some(help.into()), ..self }
     }
 
+    /// Says more behind the message.
+    #[must_use]
+    pub fn more(self, more: &str) -> Self {
+        Fault { message: self.message + more, ..self }
+    }
+
     /// Adds the words that are accepted, and asks for the nearest if one is near the given word.
     pub(crate) fn accepted<'a>(
         self,

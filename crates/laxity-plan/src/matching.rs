@@ -11,7 +11,10 @@
 //! | `sport`, `dport`, `port` | source, destination, either port |
 //! | `saddr`, `daddr`, `addr` | source, destination, either address or network |
 //! | `dscp ef` | this code point, by name or number |
+//! | `ecn ce` | these bits of ECN, by name or number |
 //! | `vlan 7` | this (outermost) VLAN |
+//! | `pcp 5` | this priority of the (outermost) VLAN tag |
+//! | `tagged`, `untagged` | a VLAN tag, none |
 //!
 //! Numbers may be a range `4000-4010`, a set `{80, 443, 8000-8010}` or a comparison `>= 1024`;
 //! addresses a network `10.0.0.0/8` or a set. A test of something that a frame does not have
@@ -28,6 +31,16 @@ use std::net::IpAddr;
 
 pub use headers::{Headers, IpHeaders, Ports};
 pub use parse::MatchError;
+
+/// The bits of ECN of a name, such as 3 of `ce`.
+pub fn ecn(name: &str) -> Option<u16> {
+    words::number(&words::ECN, name)
+}
+
+/// The code point of a name, such as 46 of `ef`.
+pub fn code_point(name: &str) -> Option<u16> {
+    words::number(&words::CODE_POINTS, name)
+}
 
 /// Which packets belong to a class. Read from text; `Display` prints text that reads back equal.
 ///
@@ -72,8 +85,14 @@ pub enum Expr {
     Address(Side, Box<[Net]>),
     /// Packets with these code points.
     Dscp(Numbers),
+    /// Packets with these bits of ECN.
+    Ecn(Numbers),
     /// Frames of these VLANs.
     Vlan(Numbers),
+    /// Frames of which the VLAN tag has these priorities.
+    Pcp(Numbers),
+    /// Frames with a VLAN tag, or without one.
+    Tagged(bool),
     /// Frames of which this does not hold.
     Not(Box<Expr>),
     /// At least two, none of them an `All`.
@@ -130,6 +149,9 @@ impl Expr {
                 })
             }),
             Expr::Dscp(numbers) => ip.is_some_and(|ip| numbers.contain(ip.dscp.into())),
+            Expr::Ecn(numbers) => ip.is_some_and(|ip| numbers.contain(ip.ecn.into())),
+            Expr::Pcp(numbers) => headers.pcp.is_some_and(|pcp| numbers.contain(pcp.into())),
+            Expr::Tagged(tagged) => headers.vlan.is_some() == *tagged,
             Expr::Vlan(numbers) => headers.vlan.is_some_and(|vlan| numbers.contain(vlan)),
             Expr::Not(inner) => !inner.matches(headers),
             Expr::All(parts) => parts.iter().all(|part| part.matches(headers)),

@@ -1,5 +1,6 @@
 //! Commands of `tc`: words, each with its place and why it may be another one.
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -13,14 +14,62 @@ pub struct Command {
     pub words: Vec<Word>,
     /// The line that it begins in, from 1.
     pub line: usize,
+    /// The line in which the function is called that it stands in.
+    pub called: Option<usize>,
     /// The comment at the end of its line.
     pub comment: Option<String>,
 }
 
+/// Programs beside `tc` of which something counts.
+const BESIDE: [&str; 9] = [
+    "nft",
+    "ip",
+    "ifconfig",
+    "iptables",
+    "ip6tables",
+    "iptables-nft",
+    "ip6tables-nft",
+    "iptables-legacy",
+    "ip6tables-legacy",
+];
+
 impl Command {
+    /// The program, without its folder.
+    pub fn program(&self) -> &str {
+        self.words.first().map_or("", |word| word.text.rsplit('/').next().unwrap_or_default())
+    }
+
+    /// Whether it is of another program than `tc`, of which something counts.
+    pub fn is_beside(&self) -> bool {
+        match self.program() {
+            "ip" | "ifconfig" => {
+                self.words.iter().any(|word| ["txqueuelen", "qlen"].contains(&word.text.as_str()))
+            }
+            program => BESIDE.contains(&program),
+        }
+    }
+
     /// Whether it adds or changes something.
     pub fn sets_up(&self) -> bool {
-        self.words.iter().any(|word| ["add", "change", "replace"].contains(&word.text.as_str()))
+        !self.is_beside()
+            && self
+                .words
+                .iter()
+                .any(|word| ["add", "change", "replace"].contains(&word.text.as_str()))
+    }
+
+    /// The fault with where the function is called that it stands in.
+    pub fn named(&self, fault: Fault) -> Fault {
+        match self.called {
+            Some(called) => fault.more(&format!(", in a function that line {called} calls")),
+            None => fault,
+        }
+    }
+
+    /// That it is not carried out, for notes.
+    pub fn no_command_of_tc(&self) -> String {
+        let text: Vec<&str> = self.words.iter().take(8).map(|word| word.text.as_str()).collect();
+        format!("`{}` is no command of tc", plain(&text.join(" ")))
     }
 
     /// From its first word to its last.
@@ -29,6 +78,24 @@ impl Command {
         let end = self.words.last().map_or(0, |word| word.span.end);
         start..end.max(start)
     }
+}
+
+/// Commands of a function that several lines call count as of the line that calls it, since notes tell them apart by
+/// that.
+pub fn at_their_calls(mut commands: Vec<Command>) -> Vec<Command> {
+    let mut calls: HashMap<usize, Option<usize>> = HashMap::new();
+    let mut several: HashSet<usize> = HashSet::new();
+    for command in &commands {
+        if *calls.entry(command.line).or_insert(command.called) != command.called {
+            several.insert(command.line);
+        }
+    }
+    for command in &mut commands {
+        if let (Some(called), true) = (command.called, several.contains(&command.line)) {
+            command.line = called;
+        }
+    }
+    commands
 }
 
 /// One word of a command, without its quotes.

@@ -1,6 +1,6 @@
 //! Which commands of a script are about the set-up, and what they do to it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use laxity_plan::error::Fault;
 
@@ -8,11 +8,12 @@ use crate::args::Args;
 use crate::command::{Command, Word};
 use crate::error::{Read, plain};
 use crate::filter::Written;
+use crate::netfilter::Netfilter;
 use crate::notes::{Notes, quoted};
-use crate::setup::{Origin, Setup, Verb};
+use crate::setup::{Origin, Root, Setup, Verb};
 use crate::size_table::SizeTable;
 use crate::units;
-use crate::unsupported;
+use crate::{link, queue, unsupported};
 
 /// All interfaces that a script sets up.
 #[derive(Debug, Default)]
@@ -21,11 +22,18 @@ pub struct Commands {
     by_device: HashMap<String, usize>,
     /// The one interface that is wanted, if one is.
     only: Option<String>,
+    /// How much queues of interfaces hold that say nothing themselves.
+    queue_lengths: HashMap<String, u64>,
+    netfilter: Netfilter,
+    /// The lines of which it is noted that they are not carried out.
+    passed_over: HashSet<usize>,
     pub notes: Notes,
 }
 
 /// The roots that are read.
-const READ: &str = "hfsc, htb, qfq, drr, prio or fq_codel";
+const READ: &str = "hfsc, htb, qfq, drr, prio, fq_codel, cake or tbf";
+/// The rank of a set-up that shapes, whatever shares it.
+const SHAPED_RANK: u32 = 1;
 /// Options of `tc` itself that have a value.
 const WITH_VALUE: [&str; 6] = ["-n", "-net", "-netns", "-cf", "-conf", "-loop"];
 
@@ -37,10 +45,44 @@ impl Commands {
     /// Takes a command of `tc`, or a line of a batch without that word.
     pub fn take(&mut self, command: &Command) -> Read<()> {
         let words = &command.words[..];
+        if command.is_beside() {
+            self.beside(command);
+            return Ok(());
+        }
         match words.first().map(|word| word.text.as_str()) {
             Some("qdisc" | "class" | "filter") => self.tc(words, command),
             Some(_) => self.tc(&words[1..], command),
             None => Ok(()),
+        }
+    }
+
+    /// A command of another program.
+    fn beside(&mut self, command: &Command) {
+        let read = match command.program() {
+            "ip" | "ifconfig" => link::queue_length(command),
+            _ => {
+                let lost = self.netfilter.take(command);
+                let (other, lost): (Vec<_>, Vec<_>) = lost.into_iter().partition(String::is_empty);
+                for why in lost {
+                    self.notes.not_mapped(
+                        command.line,
+                        format!("{}: {why}", quoted(&command.words[..1])),
+                    );
+                }
+                if other.is_empty() {
+                    return;
+                }
+                None
+            }
+        };
+        match read {
+            Some((device, length)) => {
+                self.queue_lengths.insert(device, length);
+            }
+            None if self.passed_over.insert(command.line) => {
+                self.notes.not_read(command.line, command.no_command_of_tc());
+            }
+            None => {}
         }
     }
 
@@ -132,6 +174,27 @@ impl Commands {
         {
             (place, sizes_above) = (Place::Root, Some(shaper.overhead));
         }
+        if let (Place::Class(above), Some(mq)) = (&place, &mut setup.mq)
+            && above.major == mq.major
+        {
+            let queue = *mq.queue.get_or_insert_with(|| {
+                let text = format!(
+                    "mq: the plan is of queue {:x} of the interface alone, and of what comes to that",
+                    above.minor
+                );
+                setup.notes.reading(command.line, text);
+                above.minor
+            });
+            if queue != above.minor {
+                let text = format!(
+                    "queue {:x} of the interface has a qdisc of its own: the plan is of queue {queue:x}",
+                    above.minor
+                );
+                setup.notes.not_mapped(command.line, text);
+                return Ok(());
+            }
+            place = Place::Root;
+        }
         if let (Place::Class(_) | Place::Incoming, Some(words)) = (&place, sizes.words()) {
             let text =
                 format!("stab ({words}): a plan says what the link adds, not what a class does");
@@ -151,7 +214,9 @@ impl Commands {
                     sizes_above.unwrap_or_else(|| sizes.overhead(&mut setup.notes, command.line));
                 setup.set_root(sizes, major, verb == Verb::Add, kind, &mut args, origin(command))
             }
-            (Place::Class(above), Some(kind)) => setup.add_queue(above, kind, args, command.line),
+            (Place::Class(above), Some(kind)) => {
+                setup.add_queue(above, major, kind, args, origin(command))
+            }
         }
     }
 
@@ -215,10 +280,15 @@ impl Commands {
 
     /// The set-up that is imported, and all notes.
     pub fn finish(mut self) -> Read<(Setup, Notes)> {
+        self.setups.iter_mut().for_each(Setup::shape_all);
         let roots = self.setups.iter().enumerate();
         let roots = roots.filter_map(|(at, setup)| Some((at, setup.root.as_ref()?)));
-        let least = roots.clone().map(|(_, root)| root.discipline.rank()).min();
-        let mut roots = roots.filter(|(_, root)| Some(root.discipline.rank()) == least);
+        let rank = |at: usize, root: &Root| {
+            let most = if self.setups[at].shaper.is_some() { SHAPED_RANK } else { u32::MAX };
+            root.discipline.rank().min(most)
+        };
+        let least = roots.clone().map(|(at, root)| rank(at, root)).min();
+        let mut roots = roots.filter(|(at, root)| Some(rank(*at, root)) == least);
         let Some((at, _)) = roots.next() else { return Err(self.nothing()) };
         if let Some((second, root)) = roots.next() {
             let [first, second] = [at, second].map(|at| plain(&self.setups[at].device));
@@ -228,10 +298,14 @@ impl Commands {
             );
         }
         let mut setup = self.setups.swap_remove(at);
+        setup.queue_length =
+            self.queue_lengths.get(&setup.device).copied().unwrap_or(queue::LENGTH);
         for other in self.setups {
             let text = format!("the set-up of {}, another interface", plain(&other.device));
             self.notes.not_read(0, text);
         }
+        setup.states = self.netfilter.states(&setup.device, &mut self.notes);
+        setup.tell_elsewhere();
         self.notes.append(std::mem::take(&mut setup.notes));
         Ok((setup, self.notes))
     }
@@ -248,7 +322,7 @@ impl Commands {
                 let fault = Fault::at(
                     span,
                     format!(
-                        "the root of {device} is {kind}: hfsc, htb, qfq, drr, prio and fq_codel are read, at the root or below tbf"
+                        "the root of {device} is {kind}: hfsc, htb, qfq, drr, prio, fq_codel and cake are read, at the root or below tbf or mq"
                     ),
                 );
                 match unsupported::closest(kind) {

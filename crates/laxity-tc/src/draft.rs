@@ -16,7 +16,7 @@ use crate::queue::{Early, Queue};
 use crate::rules;
 use crate::setup::{Class, Discipline, Root, Setup};
 use crate::size_table;
-use crate::{drr, htb};
+use crate::{below, drr, htb};
 
 /// The most classes on a way from the top to a leaf, as in every plan.
 const DEEPEST: usize = 64;
@@ -34,6 +34,10 @@ pub struct Draft {
     curves: Vec<Curves>,
     names: Vec<String>,
     arranged: Arrangement,
+    /// The least and the greatest quantum or weight.
+    quanta: Option<(u32, u32)>,
+    /// Classes hold the flow queues that hang at them.
+    holds_flows: bool,
 }
 
 impl Draft {
@@ -73,7 +77,7 @@ impl Draft {
         let rules = rules::of(&setup, &root, default, notes)?;
         let leaves: Vec<usize> =
             (0..setup.classes.len()).filter(|class| setup.classes[*class].is_leaf).collect();
-        let arranged = order::arrange(rules, &leaves, setup.classes.len(), default, notes);
+        let arranged = order::arrange(rules, &leaves, setup.classes.len(), default, notes)?;
         for leaf in leaves.iter().filter(|leaf| arranged.matches[**leaf].is_none()) {
             let Class { handle, line, .. } = setup.classes[*leaf];
             notes.not_mapped(
@@ -82,9 +86,28 @@ impl Draft {
             );
         }
         let names = names(&setup);
-        queues(&setup, notes);
-        let Root { discipline, overhead, .. } = root;
-        Ok(Draft { setup, discipline, overhead, link, whole, curves, names, arranged })
+        let holds_flows = below::holds_flows(&setup, root.discipline, &curves, link);
+        below::tell(&setup, holds_flows, notes);
+        queues(&mut setup, &root, notes);
+        let quanta = setup.classes.iter().filter_map(|class| class.weight);
+        let quanta = quanta.clone().min().zip(quanta.max());
+        let Root { discipline, overhead, line, .. } = root;
+        if holds_flows {
+            let text = "`kind = \"wf2q\"`, whose classes hold the fq_codel that hangs at them";
+            notes.reading(line, text);
+        }
+        Ok(Draft {
+            setup,
+            discipline,
+            overhead,
+            link,
+            whole,
+            curves,
+            names,
+            arranged,
+            quanta,
+            holds_flows,
+        })
     }
 
     /// The plan, with notes at its head.
@@ -106,8 +129,7 @@ impl Draft {
             }
         }
         let packet = || {
-            let quanta = self.setup.classes.iter().filter_map(|class| class.weight);
-            let least = quanta.min().filter(|_| self.discipline == Discipline::Drr)?;
+            let (least, _) = self.quanta.filter(|_| self.discipline == Discipline::Drr)?;
             Some(format!("max-packet = \"{least}b\"\n"))
         };
         let contract = self.setup.contract.link(packet);
@@ -119,7 +141,7 @@ impl Draft {
             quoted(&format!("Imported from {name}")),
             self.link,
             overhead.unwrap_or_default(),
-            scheduler(&self.discipline),
+            self.scheduler(),
             self.shared_queue()
         );
         let mut written = vec![false; self.setup.classes.len()];
@@ -135,6 +157,20 @@ impl Draft {
             }
         }
         text
+    }
+
+    /// The keys of `[scheduler]`.
+    fn scheduler(&self) -> String {
+        let kind = match &self.discipline {
+            Discipline::Hfsc { .. } | Discipline::Htb { .. } if self.holds_flows => "wf2q",
+            Discipline::Hfsc { .. } | Discipline::Htb { .. } => "hfsc",
+            Discipline::Prio(_) => "priority",
+            Discipline::Qfq => "qfq",
+            Discipline::Drr => "drr",
+            Discipline::Fifo => "fifo",
+            Discipline::FqCodel(fq_codel) => return fq_codel.toml().map(|key| key + "\n").concat(),
+        };
+        format!("kind = \"{kind}\"\n")
     }
 
     /// The queue that all share, where there is but one.
@@ -154,9 +190,7 @@ impl Draft {
         if let Some(weight) = class.weight {
             let _ = match self.discipline {
                 Discipline::Drr => {
-                    let quanta = self.setup.classes.iter().filter_map(|class| class.weight);
-                    let least = quanta.clone().min().unwrap_or(weight);
-                    let greatest = quanta.max().unwrap_or(weight);
+                    let (least, greatest) = self.quanta.unwrap_or((weight, weight));
                     writeln!(text, "weight = {}", drr::weight(weight, least, greatest))
                 }
                 _ => writeln!(text, "weight = {weight}"),
@@ -182,22 +216,14 @@ impl Draft {
         if let Some(matching) = &self.arranged.matches[at] {
             let _ = writeln!(text, "match = {}", quoted(&matching.to_string()));
         }
+        if let Some(fq_codel) = below::flows(class).filter(|_| self.holds_flows) {
+            let _ = writeln!(text, "scheduler = {{ {} }}", fq_codel.toml().join(", "));
+            return;
+        }
         let queue = class.queue.as_ref().filter(|_| class.is_leaf);
         if let Some(queue) = queue.and_then(|(_, queue)| queue_words(queue)) {
             let _ = writeln!(text, "queue = {{ {queue} }}");
         }
-    }
-}
-
-/// The keys of `[scheduler]`.
-fn scheduler(discipline: &Discipline) -> String {
-    match discipline {
-        Discipline::Hfsc { .. } | Discipline::Htb { .. } => "kind = \"hfsc\"\n".into(),
-        Discipline::Prio(_) => "kind = \"priority\"\n".into(),
-        Discipline::Qfq => "kind = \"qfq\"\n".into(),
-        Discipline::Drr => "kind = \"drr\"\n".into(),
-        Discipline::Fifo => "kind = \"fifo\"\n".into(),
-        Discipline::FqCodel(fq_codel) => fq_codel.toml(),
     }
 }
 
@@ -219,6 +245,12 @@ fn queue_words(queue: &Queue) -> Option<String> {
             "kind = \"codel\", {limit}, target = \"{target}\", interval = \"{interval}\"{}",
             marks(ecn)
         ),
+        Early::Pie { target, update, alpha, beta, ecn } => format!(
+            "kind = \"pie\", {limit}, target = \"{target}\", update = \"{update}\", alpha = {}, beta = {}{}",
+            f64::from(alpha) / 16.0,
+            f64::from(beta) / 16.0,
+            marks(ecn)
+        ),
         Early::Red { min, max, probability, weight, ecn, meets } => {
             let kind = if meets { "choke" } else { "red" };
             let (min, max) = (length(packets, min), length(packets, max));
@@ -235,7 +267,7 @@ fn queue_words(queue: &Queue) -> Option<String> {
 
 /// The rate that is given, or else that of the one class at the top: its limit or, without one, its
 /// share.
-fn link_rate(
+pub fn link_rate(
     setup: &Setup,
     root: &Root,
     top: &[usize],
@@ -246,7 +278,8 @@ fn link_rate(
     if let (None, Some(shaper)) = (given, &setup.shaper)
         && shaper.rate >= LOWEST_RATE
     {
-        notes.reading(shaper.line, format!("the link's rate is {}, that of tbf", shaper.rate));
+        let text = format!("the link's rate is {}, that of {}", shaper.rate, shaper.of);
+        notes.reading(shaper.line, text);
         return Ok(shaper.rate);
     }
     let (rate, class, what) = match (given, top) {
@@ -413,13 +446,41 @@ fn name_in(comment: &str) -> Option<String> {
     fits.then_some(name)
 }
 
-fn queues(setup: &Setup, notes: &mut Notes) {
+/// Gives each queue its limit, and tells what of them is not kept.
+fn queues(setup: &mut Setup, root: &Root, notes: &mut Notes) {
+    let own = QueueLimit::Packets(setup.queue_length);
+    let mut unsaid = false;
+    let of_classes = setup.classes.iter_mut().filter(|class| class.is_leaf);
+    let of_classes = of_classes
+        .map(|class| &mut class.queue.get_or_insert_with(|| (class.line, Queue::limited(None))).1);
+    let all: Vec<&mut Queue> = match root.discipline {
+        Discipline::FqCodel(_) => Vec::new(),
+        Discipline::Fifo => setup.queue.iter_mut().map(|(_, queue)| queue).collect(),
+        Discipline::Hfsc { .. }
+        | Discipline::Htb { .. }
+        | Discipline::Prio(_)
+        | Discipline::Qfq
+        | Discipline::Drr => of_classes.collect(),
+    };
+    for queue in all.into_iter().filter(|queue| queue.limit.is_none()) {
+        queue.limit = Some(own);
+        unsaid = true;
+    }
+    if unsaid {
+        let line = root.line;
+        let text = format!(
+            "queues without a limit of their own hold {} packets, the interface's txqueuelen",
+            setup.queue_length
+        );
+        notes.reading(line, text);
+    }
     for class in &setup.classes {
         match &class.queue {
             Some((line, _)) if !class.is_leaf => {
                 let text = format!("the qdisc of {}, which has classes below it", class.handle);
                 notes.not_mapped(*line, text);
             }
+            Some(_) if class.below.is_some() => {}
             Some((line, queue)) => {
                 if let Some(lost) = &queue.lost {
                     notes.not_mapped(*line, format!("{}: {lost}", class.handle));

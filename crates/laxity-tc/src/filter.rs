@@ -1,14 +1,16 @@
 //! `tc filter add`: which packets go to which class.
 
+mod bits;
 mod flower;
 mod selection;
-mod u32;
+pub mod u32;
 
 use crate::args::Args;
 use crate::command::Word;
 use crate::error::{Read, plain};
 use crate::units::{self, Handle};
-pub use selection::{Protocol, Selection};
+pub use bits::{Bits, service};
+pub use selection::{Mark, Protocol, Selection};
 use selection::{Selected, action};
 
 /// A filter as it is written, up to what its kind reads.
@@ -83,22 +85,49 @@ impl<'a> Written<'a> {
             "u32" => u32::selected(&self.protocol, self.args.clone()),
             "flower" => flower::selected(&self.protocol, self.args.clone()),
             "matchall" => matchall(self.args.clone()),
-            "fw" => {
-                let mark =
-                    self.handle.map_or(String::new(), |mark| format!(" {}", plain(&mark.text)));
-                Ok(Err(format!("it goes by netfilter's mark{mark}, which a capture does not have")))
-            }
+            "fw" => self.marked(),
             "" => Ok(Err("it names no kind of filter".into())),
             other => Ok(Err(format!("filters of kind {} have no counterpart", plain(other)))),
         };
         Ok(selected?.and_then(|mut selection| {
-            if let (Some(handle), "u32") = (self.handle, kind) {
+            let is_table = selection.u32.as_ref().is_some_and(|u32| u32.parts.is_some());
+            if let (Some(handle), "u32", false) = (self.handle, kind, is_table) {
                 let text =
                     format!("its handle {}, which may put it before others", plain(&handle.text));
                 selection.lost.push(text);
             }
             self.protocol.limit(selection)
         }))
+    }
+}
+
+impl Written<'_> {
+    /// `handle MARK[/MASK] fw`; without a handle the mark names the class.
+    fn marked(&self) -> Read<Selected> {
+        let mut selection = Selection::default();
+        let mut args = self.args.clone();
+        while let Some(word) = args.next() {
+            match word.text.as_str() {
+                "flowid" => selection.class = Some(units::handle(args.value("flowid")?)?),
+                _ if word.means("classid") => {
+                    selection.class = Some(units::handle(args.value("classid")?)?);
+                }
+                _ if action(word, &mut selection) => break,
+                _ => return Ok(Err(format!("`{}` of fw is not followed", plain(&word.text)))),
+            }
+        }
+        let Some(handle) = self.handle else {
+            selection.mark = Some(Mark::IsClass);
+            selection.class.get_or_insert(Handle { major: 0, minor: 0 });
+            return Ok(Ok(selection));
+        };
+        let (value, mask) = handle.text.split_once('/').unwrap_or((&handle.text, "0xffffffff"));
+        let number = |text| units::number(text, 0).and_then(|number| u32::try_from(number).ok());
+        let Some((value, mask)) = number(value).zip(number(mask)) else {
+            return Err(handle.fault("a mark", "tc reads one such as 6 or 0x1/0xff"));
+        };
+        selection.mark = Some(Mark::Is { value, mask });
+        Ok(Ok(selection))
     }
 }
 

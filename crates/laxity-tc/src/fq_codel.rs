@@ -36,6 +36,11 @@ impl FqCodel {
         ecn: true,
     };
 
+    /// With an interval, of which the target is a twentieth.
+    pub fn of_interval(interval: Nanos) -> FqCodel {
+        FqCodel { interval, target: Nanos((interval.0 / 20).max(1)), ..FqCodel::DEFAULT }
+    }
+
     /// The words after `fq_codel`, which change these, and what of them is not kept.
     pub fn read(mut self, args: &mut Args<'_>) -> Read<(Self, Vec<String>)> {
         let mut lost = Vec::new();
@@ -85,13 +90,18 @@ impl FqCodel {
         Ok((self, lost))
     }
 
-    /// The keys of `[scheduler]`.
-    pub fn toml(&self) -> String {
+    /// The keys of a scheduler, each with its value.
+    pub fn toml(&self) -> [String; 7] {
         let FqCodel { limit, flows, quantum, target, interval, ecn } = self;
-        format!(
-            "kind = \"fq-codel\"\nlimit = {limit}\nflows = {flows}\nquantum = \"{quantum}b\"\n\
-             target = \"{target}\"\ninterval = \"{interval}\"\necn = {ecn}\n"
-        )
+        [
+            "kind = \"fq-codel\"".into(),
+            format!("limit = {limit}"),
+            format!("flows = {flows}"),
+            format!("quantum = \"{quantum}b\""),
+            format!("target = \"{target}\""),
+            format!("interval = \"{interval}\""),
+            format!("ecn = {ecn}"),
+        ]
     }
 }
 

@@ -22,6 +22,8 @@
 #![deny(missing_docs)]
 
 mod args;
+mod below;
+mod cake;
 mod command;
 mod commands;
 mod contract;
@@ -33,7 +35,10 @@ pub mod export;
 mod filter;
 mod fq_codel;
 mod htb;
+mod link;
 pub mod linux;
+mod meeting;
+mod netfilter;
 pub mod netlink;
 mod notes;
 mod order;
@@ -70,7 +75,7 @@ pub struct Options {
     /// The rate of the link. Default: that of the one class at the top.
     pub link_rate: Option<Rate>,
     /// The interface whose set-up is wanted. Default: the one with a hfsc or htb qdisc, or
-    /// else the one with prio, or else with fq_codel.
+    /// else the one with prio or a shaper, or else with fq_codel.
     pub device: Option<String>,
     /// What the script is called with: `$1` and so on. Default: not known.
     pub arguments: Option<Vec<String>>,
@@ -90,7 +95,7 @@ pub struct Import {
     pub notes: Vec<Note>,
 }
 
-/// Writes the plan for a set-up of hfsc, htb, qfq, prio or fq_codel. `name` is what the script is called in the plan and in
+/// Writes the plan for a set-up of hfsc, htb, qfq, drr, prio, fq_codel, cake or tbf. `name` is what the script is called in the plan and in
 /// errors. Nothing is run, and no file is opened.
 ///
 /// # Errors
@@ -114,10 +119,14 @@ fn read(texts: &texts::Texts<'_>, name: &str, options: &Options) -> error::Read<
             shell::commands(&texts.all, texts.end(), name, &call, &mut commands.notes)?
         }
     };
-    found.iter().try_for_each(|command| commands.take(command))?;
+    let found = command::at_their_calls(found);
+    found
+        .iter()
+        .try_for_each(|command| commands.take(command).map_err(|fault| command.named(fault)))?;
     let (mut setup, mut notes) = commands.finish()?;
     setup.contract = contract::Contract::read(&texts.all[..texts.end()]);
     let Some(root) = setup.root.take() else { return Err(Fault::new(None, "there is no set-up")) };
+    let (setup, root) = below::shaped(setup, root, options.link_rate, &mut notes)?;
     let draft = draft::Draft::new(setup, root, options.link_rate, &mut notes)?;
     let notes: Vec<Note> = notes.sorted().into_iter().map(|note| texts.note(note)).collect();
     let file = Path::new(name).file_name().map_or(name.into(), |file| file.to_string_lossy());

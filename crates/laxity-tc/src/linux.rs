@@ -97,6 +97,7 @@ pub fn carried(plan: &Plan, linux: &Linux) -> Result<Carried, Refusal> {
     let mut remarks = Vec::new();
     let mut plan = on_linux(plan, linux, &mut remarks);
     let tree = tree::build::tree(&plan, linux, &mut remarks)?;
+    plan.classes.iter_mut().for_each(|class| class.inside = None);
     round(&mut plan, &tree)?;
     Ok(Carried { plan, tree, remarks })
 }

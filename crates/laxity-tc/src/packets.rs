@@ -10,6 +10,8 @@ const MOST_RANGES: u64 = 64;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packets {
     pub version: Option<Version>,
+    /// Whether frames have no VLAN tag.
+    pub untagged: bool,
     pub numbers: [Option<Numbers>; FIELDS.len()],
     /// Source and destination.
     pub nets: [Option<Net>; 2],
@@ -21,15 +23,26 @@ pub struct Packets {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     Vlan,
+    Pcp,
     Protocol,
     SourcePort,
     DestinationPort,
     Dscp,
+    Ecn,
 }
 
 /// In the order of `Packets::numbers`.
-const FIELDS: [Field; 5] =
-    [Field::Vlan, Field::Protocol, Field::SourcePort, Field::DestinationPort, Field::Dscp];
+pub const FIELDS: [Field; 7] = [
+    Field::Vlan,
+    Field::Pcp,
+    Field::Protocol,
+    Field::SourcePort,
+    Field::DestinationPort,
+    Field::Dscp,
+    Field::Ecn,
+];
+/// What only frames with a VLAN tag have.
+const OF_TAG: [Field; 2] = [Field::Vlan, Field::Pcp];
 
 /// In the order of `Packets::nets`.
 const SIDES: [Side; 2] = [Side::Source, Side::Destination];
@@ -41,12 +54,34 @@ impl Packets {
         self.version = Some(version);
     }
 
+    /// Asks for frames without a VLAN tag, too.
+    pub fn without_tag(&mut self) {
+        self.untagged = true;
+        self.is_empty |= self.has_tag();
+    }
+
+    /// The same whether frames have a VLAN tag or not, where it asks for none.
+    pub fn of_any_tag(&self) -> Packets {
+        Packets { untagged: false, ..self.clone() }
+    }
+
+    /// Whether it asks for some values of a field.
+    pub fn asks_for(&self, field: Field) -> bool {
+        self.numbers[field as usize].is_some()
+    }
+
+    /// Whether it asks for something that only a VLAN tag has.
+    pub fn has_tag(&self) -> bool {
+        OF_TAG.iter().any(|field| self.numbers[*field as usize].is_some())
+    }
+
     /// Asks for one of these numbers, too.
     pub fn with(&mut self, field: Field, numbers: &Numbers) {
         let place = &mut self.numbers[field as usize];
         let both = place.as_ref().map_or_else(|| numbers.clone(), |before| and(before, numbers));
         self.is_empty |= both.ranges().is_empty();
         *place = Some(both);
+        self.is_empty |= self.untagged && self.has_tag();
     }
 
     /// Asks for an address of this network, too.
@@ -65,6 +100,9 @@ impl Packets {
         let mut both = self.clone();
         both.is_empty |= other.is_empty;
         other.version.into_iter().for_each(|version| both.of_version(version));
+        if other.untagged {
+            both.without_tag();
+        }
         for (field, numbers) in FIELDS.into_iter().zip(&other.numbers) {
             numbers.iter().for_each(|numbers| both.with(field, numbers));
         }
@@ -79,8 +117,10 @@ impl Packets {
         fn all<T>(a: &[Option<T>], b: &[Option<T>], meet: impl Fn(&T, &T) -> bool) -> bool {
             a.iter().zip(b).all(|pair| !matches!(pair, (Some(a), Some(b)) if !meet(a, b)))
         }
+        let by_tag = self.untagged && other.has_tag() || other.untagged && self.has_tag();
         !self.is_empty
             && !other.is_empty
+            && !by_tag
             && all(&[self.version], &[other.version], |a, b| a == b)
             && all(&self.numbers, &other.numbers, meet)
             && all(&self.nets, &other.nets, |a, b| is_part(a, b) || is_part(b, a))
@@ -101,6 +141,7 @@ impl Packets {
         }
         other.is_empty
             || !self.is_empty
+                && (!self.untagged || other.untagged)
                 && all(&[self.version], &[other.version], |part, whole| part == whole)
                 && all(&self.numbers, &other.numbers, contained)
                 && all(&self.nets, &other.nets, is_part)
@@ -121,19 +162,31 @@ impl Packets {
     /// The same in the match language.
     pub fn expression(&self) -> Expr {
         let mut tests = Vec::new();
+        if self.untagged {
+            tests.push(Expr::Tagged(false));
+        }
+        let has_pcp = self.numbers[Field::Pcp as usize].is_some();
+        let is_said = |field: Field, numbers: &Numbers| {
+            field == Field::Vlan && has_pcp && *numbers == all_vlans()
+        };
         let mut numbers = FIELDS.into_iter().zip(&self.numbers).filter_map(|(field, numbers)| {
-            let numbers = numbers.clone()?;
+            let numbers = numbers.clone().filter(|numbers| !is_said(field, numbers))?;
             Some(match field {
+                Field::Vlan if numbers == all_vlans() => Expr::Tagged(true),
                 Field::Vlan => Expr::Vlan(numbers),
+                Field::Pcp => Expr::Pcp(numbers),
                 Field::Protocol => Expr::Protocol(numbers),
                 Field::SourcePort => Expr::Port(Side::Source, numbers),
                 Field::DestinationPort => Expr::Port(Side::Destination, numbers),
                 Field::Dscp => Expr::Dscp(numbers),
+                Field::Ecn => Expr::Ecn(numbers),
             })
         });
-        if self.numbers[Field::Vlan as usize].is_some() {
-            tests.extend(numbers.next());
-        }
+        let of_tag = OF_TAG.into_iter().filter(|field| {
+            let numbers = self.numbers[*field as usize].as_ref();
+            numbers.is_some_and(|numbers| !is_said(*field, numbers))
+        });
+        tests.extend(numbers.by_ref().take(of_tag.count()));
         // Addresses say of which version they are.
         if self.nets == [None, None] {
             tests.extend(self.version.map(Expr::Version));
@@ -143,6 +196,11 @@ impl Packets {
         tests.extend(numbers);
         if tests.is_empty() { Expr::Any } else { Expr::all(tests) }
     }
+}
+
+/// What frames with a VLAN tag have one of.
+pub fn all_vlans() -> Numbers {
+    Numbers::new(vec![(0, 4095)])
 }
 
 /// One number.

@@ -13,10 +13,34 @@ use crate::unsupported;
 /// How much a leaf may queue, and which of it is dropped early.
 #[derive(Debug)]
 pub struct Queue {
+    /// `None` for as much as the interface says.
     pub limit: Option<QueueLimit>,
     pub early: Early,
     /// What of the qdisc is not kept.
     pub lost: Option<String>,
+}
+
+/// The `txqueuelen` that Linux gives an interface of Ethernet, and its longest frames.
+pub const LENGTH: u64 = 1000;
+/// How many packets fq_codel holds, and the target and interval of codel.
+const FLOWS_LIMIT: u64 = 10_240;
+/// The target of pie, and how often its probability is moved.
+const PIE: Nanos = Nanos(15_000_000);
+const CODEL: (Nanos, Nanos) = (Nanos(5_000_000), Nanos(100_000_000));
+const FRAME: u64 = 1514;
+
+impl Queue {
+    /// One that drops nothing early.
+    pub fn limited(limit: Option<QueueLimit>) -> Queue {
+        Queue { limit, early: Early::None, lost: None }
+    }
+
+    /// One for what was to take turns, with controlled delay.
+    pub fn of_flows() -> Queue {
+        let (target, interval) = CODEL;
+        let early = Early::CoDel { target, interval, ecn: true };
+        Queue { limit: Some(QueueLimit::Packets(FLOWS_LIMIT)), early, lost: None }
+    }
 }
 
 /// Early drops, with the parameters that tc has for them.
@@ -26,6 +50,14 @@ pub enum Early {
     CoDel {
         target: Nanos,
         interval: Nanos,
+        ecn: bool,
+    },
+    /// PIE; what a second of waiting adds is in sixteenths.
+    Pie {
+        target: Nanos,
+        update: Nanos,
+        alpha: u32,
+        beta: u32,
         ecn: bool,
     },
     /// RED, or with `meets` CHOKe; `weight` is 2 to the power of minus this.
@@ -41,9 +73,8 @@ pub enum Early {
 
 /// Qdiscs that do more than to limit a queue and become a limit: how many packets they hold unless
 /// they say so, and what is lost of them.
-const LIMITS: [(&str, u64, &str); 4] = [
+const LIMITS: [(&str, u64, &str); 3] = [
     ("sfq", 127, "turns among its flows are"),
-    ("pie", 1000, "early drops are"),
     ("fq", 10_000, "pacing and turns among its flows are"),
     ("fq_pie", 10_240, "early drops and turns among its flows are"),
 ];
@@ -65,6 +96,9 @@ struct Options<'a> {
     burst: Option<&'a Word>,
     ewma: Option<&'a Word>,
     ecn: Option<bool>,
+    update: Option<&'a Word>,
+    alpha: Option<&'a Word>,
+    beta: Option<&'a Word>,
 }
 
 impl<'a> Options<'a> {
@@ -77,6 +111,9 @@ impl<'a> Options<'a> {
                 "max" => &mut all.max,
                 "target" => &mut all.target,
                 "interval" => &mut all.interval,
+                "tupdate" => &mut all.update,
+                "alpha" => &mut all.alpha,
+                "beta" => &mut all.beta,
                 "probability" => &mut all.probability,
                 "avpkt" => &mut all.packet,
                 "burst" => &mut all.burst,
@@ -105,14 +142,8 @@ pub fn read(kind: &Word, mut args: Args<'_>) -> Read<Result<Queue, String>> {
         |limit, lost: Option<String>| Queue { limit: Some(limit), early: Early::None, lost };
     let packets = |word: &Word| units::whole(word, 0, "a number of packets").map(u64::from);
     let queue = match (kind.text.as_str(), options.limit) {
-        ("pfifo" | "bfifo" | "pfifo_head_drop", None) => Queue {
-            limit: None,
-            early: Early::None,
-            lost: Some(format!(
-                "the limit of {} is the interface's txqueuelen, which the script does not say",
-                kind.text
-            )),
-        },
+        ("pfifo" | "pfifo_head_drop", None) => Queue::limited(None),
+        ("bfifo", None) => plainly(QueueLimit::Bytes(Bytes(LENGTH * FRAME)), None),
         ("pfifo", Some(limit)) => plainly(QueueLimit::Packets(units::size(limit)?.0), None),
         ("bfifo", Some(limit)) => plainly(QueueLimit::Bytes(units::size(limit)?), None),
         ("pfifo_head_drop", Some(limit)) => {
@@ -121,11 +152,11 @@ pub fn read(kind: &Word, mut args: Args<'_>) -> Read<Result<Queue, String>> {
         }
         ("codel" | "fq_codel", limit) => {
             let by_flow = kind.text == "fq_codel";
-            let default = if by_flow { 10_240 } else { 1000 };
+            let default = if by_flow { FLOWS_LIMIT } else { 1000 };
             let limit = limit.map_or(Ok(default), packets)?;
             let time = |word: Option<&Word>, default| word.map_or(Ok(default), units::time);
-            let target = time(options.target, Nanos(5_000_000))?;
-            let interval = time(options.interval, Nanos(100_000_000))?;
+            let target = time(options.target, CODEL.0)?;
+            let interval = time(options.interval, CODEL.1)?;
             if target == Nanos::ZERO || interval == Nanos::ZERO {
                 return Ok(Err(format!("{}: a target or interval of nothing", kind.text)));
             }
@@ -136,6 +167,21 @@ pub fn read(kind: &Word, mut args: Args<'_>) -> Read<Result<Queue, String>> {
                 early: Early::CoDel { target, interval, ecn },
                 lost: by_flow.then(|| lost.into()),
             }
+        }
+        ("pie", limit) => {
+            let time = |word: Option<&Word>| word.map_or(Ok(PIE), units::time);
+            let gain = |word: Option<&Word>, default| {
+                word.map_or(Ok(default), |word| units::whole(word, 0, "a gain"))
+            };
+            let early = Early::Pie {
+                target: time(options.target)?.max(Nanos(1_000)),
+                update: time(options.update)?.max(Nanos(1_000)),
+                alpha: gain(options.alpha, 2)?.min(32),
+                beta: gain(options.beta, 20)?.min(32),
+                ecn: options.ecn.unwrap_or(false),
+            };
+            let limit = QueueLimit::Packets(limit.map_or(Ok(1000), packets)?);
+            Queue { limit: Some(limit), early, lost: None }
         }
         ("red", Some(limit)) => red(QueueLimit::Bytes(units::size(limit)?), &options)?,
         ("choke", Some(limit)) => red(QueueLimit::Packets(packets(limit)?), &options)?,

@@ -5,10 +5,14 @@ use std::collections::HashSet;
 use laxity_plan::error::Fault;
 
 use crate::error::Read;
+use crate::filter::u32::U32;
+use crate::filter::{Bits, Mark};
+use crate::netfilter::State;
 use crate::notes::Notes;
 use crate::order::Rule;
-use crate::packets::Packets;
-use crate::setup::{Discipline, Filter, MOST_FILTERS, Root, Setup};
+use crate::packets::{Field, Packets};
+use crate::setup::{Discipline, Filter, InTable, MOST_FILTERS, Root, Setup};
+use crate::units::Handle;
 
 /// All filters as rules, and those by which prio sorts what no filter takes. A filter that sends
 /// packets to a class with classes below it sends them to the filters there.
@@ -21,9 +25,35 @@ pub fn of(
     let mut filters: Vec<&Filter> = setup.filters.iter().collect();
     filters.sort_by_key(|filter| (filter.at, filter.rank));
     let (rules, reached) = (Vec::new(), HashSet::new());
-    let mut walk = Walk { setup, root, filters, default, rules, reached, notes };
+    let (state, marked) = (None, HashSet::new());
+    let mut walk = Walk {
+        setup,
+        root,
+        filters,
+        default,
+        rules,
+        reached,
+        state,
+        diverts: false,
+        marked,
+        looks: 0,
+        notes,
+    };
+    walk.classified()?;
     walk.chain(0, None, &Packets::default())?;
-    let Walk { mut rules, reached, filters, notes, .. } = walk;
+    let Walk { mut rules, reached, filters, marked, notes, .. } = walk;
+    let mut unmarked = filters.iter().filter(|filter| !marked.contains(&filter.line));
+    for filter in unmarked.by_ref().filter(|filter| filter.mark.is_some()) {
+        let mark = match filter.mark {
+            Some(Mark::Is { value, mask: u32::MAX }) => format!("mark {value}"),
+            Some(Mark::Is { value, mask }) => format!("mark {value:#x}/{mask:#x}"),
+            _ => "mark".into(),
+        };
+        let text = format!(
+            "filter: it goes by netfilter's {mark}, which no rule sets that is read, and which a capture does not have"
+        );
+        notes.not_mapped(filter.line, text);
+    }
     for filter in filters.iter().filter(|filter| !reached.contains(&filter.at)) {
         let text =
             format!("filter: no other filter sends packets to {:x}, where it hangs", filter.at);
@@ -49,20 +79,236 @@ struct Walk<'a> {
     rules: Vec<Rule>,
     /// Where filters hang that are asked.
     reached: HashSet<u16>,
+    /// What netfilter leaves the packets with that are looked at, if it is the same with all of them.
+    state: Option<&'a State>,
+    /// They are diverted from other filters, so that theirs need not be reached.
+    diverts: bool,
+    /// The lines of filters of which some packets have the mark.
+    marked: HashSet<usize>,
+    /// How many filters of tables were looked at.
+    looks: usize,
     notes: &'a mut Notes,
 }
 
+/// A filter that links to a table, with all bits that were asked for up to it.
+struct Link<'a> {
+    u32: &'a U32,
+    bits: Bits,
+    line: usize,
+}
+
+/// The most looks at filters of tables, each of which may be linked to several times.
+const MOST_LOOKS: usize = 1 << 20;
+/// How many rules before it may have taken what would be diverted.
+const MOST_BEFORE: usize = 256;
+
+/// The qdisc or class that filters hang at: its number, and which class it is.
+type At = (u16, Option<usize>);
+
 impl Walk<'_> {
+    /// Packets for which netfilter sets the class: no filter is asked about them.
+    fn classified(&mut self) -> Read<()> {
+        for (at, state) in self.setup.states.iter().enumerate() {
+            let class = state.class.filter(|class| self.root.major == Some(class.major));
+            let class = class.and_then(|class| self.setup.find(class.minor));
+            let Some(class) = class.filter(|class| self.setup.classes[*class].is_leaf) else {
+                continue;
+            };
+            self.divert(at, &state.packets, (0, None), 0)?;
+            self.add(state.packets.clone(), Some(class), self.root.line, true)?;
+        }
+        Ok(())
+    }
+
     /// The filters at the qdisc or a class, for packets that were sent there.
     fn chain(&mut self, at: u16, class: Option<usize>, sent: &Packets) -> Read<()> {
         self.reached.insert(at);
+        self.rest_of_chain((at, class), sent, 0)
+    }
+
+    /// The filters of a place but for the first of them.
+    fn rest_of_chain(&mut self, place: At, sent: &Packets, first: usize) -> Read<()> {
+        let (at, _) = place;
         let from = self.filters.partition_point(|filter| filter.at < at);
         let to = self.filters.partition_point(|filter| filter.at <= at);
-        for index in from..to {
+        for index in from + first..to {
             let filter = self.filters[index];
-            self.filter(filter, class, sent.and(&filter.packets))?;
+            match self.state {
+                Some(state) => self.ask(filter, Some(state), place, sent)?,
+                None if !self.depends(filter) => self.ask(filter, None, place, sent)?,
+                None => self.ask_by_state(filter, place, sent, index - from)?,
+            }
         }
         Ok(())
+    }
+
+    /// Whether it depends on netfilter which packets a filter takes.
+    fn depends(&self, filter: &Filter) -> bool {
+        let sets_dscp = self.setup.states.iter().any(|state| state.dscp.is_some());
+        let looks_at_dscp = filter.link.is_some() || filter.packets.asks_for(Field::Dscp);
+        filter.mark.is_some() || sets_dscp && looks_at_dscp
+    }
+
+    /// Asks a filter about packets that are in the same state.
+    fn ask(
+        &mut self,
+        filter: &Filter,
+        state: Option<&State>,
+        place: At,
+        sent: &Packets,
+    ) -> Read<()> {
+        let (class, seen) = match state {
+            None => (Some(filter.class), Some(filter.packets.clone())),
+            Some(state) => (self.goes_by(filter, state), state.seen(&filter.packets)),
+        };
+        let (Some(class), Some(seen)) = (class, seen) else { return Ok(()) };
+        let packets = sent.and(&seen);
+        if packets.is_empty && state.is_some() {
+            return Ok(());
+        }
+        match &filter.link {
+            None => {
+                let filter = Filter { class, ..filter.clone() };
+                self.filter(&filter, place.1, packets)
+            }
+            Some(link) => {
+                let link = Link { u32: link, bits: link.bits.clone(), line: filter.line };
+                self.table(place, &link, &packets, 0)
+            }
+        }
+    }
+
+    /// Asks a filter about the packets of each state that it takes some of.
+    fn ask_by_state(
+        &mut self,
+        filter: &Filter,
+        place: At,
+        sent: &Packets,
+        number: usize,
+    ) -> Read<()> {
+        for (at, state) in self.setup.states.iter().enumerate() {
+            let (class, seen) = (self.goes_by(filter, state), state.seen(&filter.packets));
+            let (Some(_), Some(seen)) = (class, seen) else { continue };
+            let sent = sent.and(&state.packets);
+            let taken = sent.and(&seen);
+            if taken.is_empty {
+                continue;
+            }
+            self.divert(at, &taken, place, number)?;
+            self.state = Some(state);
+            self.ask(filter, Some(state), place, &sent)?;
+            self.state = None;
+        }
+        Ok(())
+    }
+
+    /// Packets of a state that are in another one, since that comes first, go on as those of that do.
+    fn divert(&mut self, at: usize, taken: &Packets, place: At, number: usize) -> Read<()> {
+        let states = &self.setup.states;
+        for before in states[..at].iter().filter(|before| !before.is_like(&states[at])) {
+            self.looks += 1;
+            if self.looks > MOST_LOOKS {
+                return Err(Self::too_many());
+            }
+            let both = taken.and(&before.packets);
+            let mut last = self.rules.iter().rev().take(MOST_BEFORE);
+            if both.is_empty || last.any(|rule| rule.packets.contains(&both)) {
+                continue;
+            }
+            let diverted = std::mem::replace(&mut self.diverts, true);
+            self.state = Some(before);
+            self.rest_of_chain(place, &both, number)?;
+            self.state = None;
+            self.add(both, self.default, self.root.line, true)?;
+            self.diverts = diverted;
+        }
+        Ok(())
+    }
+
+    /// The class of a filter, if packets of this state have the mark that it goes by.
+    fn goes_by(&mut self, filter: &Filter, state: &State) -> Option<Handle> {
+        let mark = state.mark;
+        let class = match filter.mark {
+            None => return Some(filter.class),
+            Some(Mark::Is { value, mask }) => (mark & mask == value).then_some(filter.class),
+            // As in Linux (fw_classify): a mark of nothing, or of another discipline, is none.
+            Some(Mark::IsClass) => {
+                let (major, minor) = ((mark >> 16) as u16, mark as u16);
+                let own = self.root.major.unwrap_or(0);
+                let major = if major == 0 { own } else { major };
+                (mark != 0 && major == own).then_some(Handle { major, minor })
+            }
+        };
+        if class.is_some() {
+            self.marked.insert(filter.line);
+        }
+        class
+    }
+
+    /// The filters of a table that another one links to.
+    fn table(
+        &mut self,
+        from: (u16, Option<usize>),
+        link: &Link<'_>,
+        packets: &Packets,
+        depth: usize,
+    ) -> Read<()> {
+        let number = link.u32.link.unwrap_or_default();
+        let setup = self.setup;
+        let Some(table) = setup.tables.get(&(from.0, number)) else {
+            let text = format!("filter: there is no table {number:x}: that it links to");
+            self.notes.not_mapped(link.line, text);
+            return Ok(());
+        };
+        let parts = table.parts.max(1);
+        let mut filters: Vec<&InTable> = table.filters.iter().collect();
+        filters.sort_by_key(|filter| filter.part);
+        for filter in filters {
+            self.looks += 1;
+            if self.looks > MOST_LOOKS {
+                return Err(Self::too_many());
+            }
+            let Some(of_part) = link.u32.hash.bits(filter.part, parts) else { continue };
+            let own = match link.u32.finds_next_header {
+                true => filter.u32.bits.after_ip(),
+                false => filter.u32.bits.clone(),
+            };
+            let bits = link.bits.and(&of_part).and(&own);
+            let packets = packets.and(&filter.packets);
+            if filter.u32.link.is_some() {
+                let further = Link { u32: &filter.u32, bits, line: filter.line };
+                // As in Linux (TC_U32_MAXDEPTH).
+                if depth < 8 {
+                    self.table(from, &further, &packets, depth + 1)?;
+                }
+                continue;
+            }
+            let mut seen = Packets::default();
+            let read = bits.packets(&mut seen);
+            let seen = self.state.map_or(Some(seen.clone()), |state| state.seen(&seen));
+            let Some(taken) = seen.map(|seen| packets.and(&seen)) else { continue };
+            match (read, filter.class) {
+                (Err(why), _) => self.notes.not_mapped(filter.line, format!("filter: {why}")),
+                (Ok(()), None) => {}
+                (Ok(()), Some(class)) => {
+                    let (at, class_at) = from;
+                    let (rank, mark, link, line) = ((0, 0), None, None, filter.line);
+                    let packets = Packets::default();
+                    let one = Filter { at, rank, packets, class, mark, link, line };
+                    if !taken.is_empty {
+                        self.filter(&one, class_at, taken)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn too_many() -> Fault {
+        let message = format!(
+            "the script's filters come to more than {MOST_FILTERS}, the most that are read"
+        );
+        Fault::new(None, message)
     }
 
     fn filter(&mut self, filter: &Filter, at: Option<usize>, packets: Packets) -> Read<()> {
@@ -79,6 +325,15 @@ impl Walk<'_> {
         let class = self.setup.find(filter.class.minor).filter(|_| own);
         let class = class.filter(|class| at.is_none_or(|at| self.is_below(*class, at)));
         let Some(class) = class else {
+            let is_direct = own && filter.class.minor == 0;
+            if let (Discipline::Htb { .. }, true) = (self.root.discipline, is_direct) {
+                let text = format!(
+                    "filter: {} is htb itself, which sends these packets past all classes: they count as unfiltered",
+                    filter.class
+                );
+                self.notes.not_mapped(filter.line, text);
+                return self.add(packets, self.default, filter.line, false);
+            }
             let text = format!(
                 "filter: {} is no class there: its packets count as unfiltered",
                 filter.class
@@ -107,11 +362,9 @@ impl Walk<'_> {
         is_rest: bool,
     ) -> Read<()> {
         if self.rules.len() == MOST_FILTERS {
-            let message = format!(
-                "the script's filters come to more than {MOST_FILTERS}, the most that are read"
-            );
-            return Err(Fault::new(None, message));
+            return Err(Self::too_many());
         }
+        let is_rest = is_rest || self.diverts;
         self.rules.push(Rule { packets, class, line, of: "filter", is_rest });
         Ok(())
     }

@@ -53,11 +53,17 @@ pub fn commands(
     let mut shell = run::Shell::new(text, name, call);
     let done = shell.whole(end);
     shell.report(notes);
-    done?;
+    let flow = done?;
     if shell.asks.get() && !shell.commands.iter().any(Command::sets_up) {
         let message = "without arguments the script sets nothing up";
         return Err(Fault::new(None, message)
             .help("say what it is called with, one --arg for each argument, such as --arg start"));
+    }
+    if let (run::Flow::Exit, Some((span, doubt))) = (flow, &shell.unset)
+        && !shell.commands.iter().any(Command::sets_up)
+    {
+        let message = format!("the script ends after this test and sets nothing up: {}", doubt.why);
+        return Err(Fault::at(span, message).help(doubt.help.clone()));
     }
     Ok(shell.commands)
 }

@@ -42,13 +42,26 @@ pub fn commands(text: &str, notes: &mut Notes) -> Read<Option<Vec<Command>>> {
     let below = |qdisc: &&Shown| {
         let parent = qdisc.parent.as_deref().and_then(|parent| parent.split_once(':'));
         let is_it = |root: &&Shown| {
-            root.kind == "tbf"
+            ["tbf", "mq"].contains(&root.kind.as_str())
                 && root.device == qdisc.device
-                && Some(root.handle.trim_end_matches(':')) == parent.map(|(major, _)| major)
+                && parent.is_some_and(|(major, _)| {
+                    let own = root.handle.trim_end_matches(':');
+                    own == major || own == "0" && major.is_empty()
+                })
         };
         roots.iter().any(is_it)
     };
     let (shared, leaves): (Vec<&Shown>, Vec<&Shown>) = leaves.into_iter().partition(below);
+    let mut seen: HashSet<&Option<String>> = of(Object::Qdisc).map(|shown| &shown.device).collect();
+    for class in of(Object::Class).filter(|class| !seen.contains(&class.device)).collect::<Vec<_>>()
+    {
+        if seen.insert(&class.device) {
+            let text = "classes are shown without their qdisc: which of them gets what no filter takes, and what hangs at \
+                        them, is in what `tc qdisc show` and `tc filter show` print: paste it, too";
+            notes.reading(class.line, text);
+            commands.push(class.root());
+        }
+    }
     commands.extend(roots.iter().map(|root| root.command()));
     commands.extend(shared.into_iter().map(Shown::command));
     // A class after the one that it is part of, and else by their numbers.

@@ -5,6 +5,9 @@ mod exported;
 mod filters;
 mod fq_codel;
 mod htb;
+mod leaves;
+pub mod matches;
+mod netfilter;
 mod prio;
 mod qfq;
 mod random;
@@ -13,6 +16,7 @@ mod scripts;
 mod shapes;
 mod shells;
 mod shown;
+mod told;
 
 use std::path::Path;
 

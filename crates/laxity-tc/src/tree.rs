@@ -430,7 +430,9 @@ impl FilterKind {
 pub struct Flower {
     /// TCA_FLOWER_KEY_VLAN_ID; the protocol is [`Protocol::Vlan`].
     pub vlan: Option<u16>,
-    /// With `vlan`: the protocol behind the tag (TCA_FLOWER_KEY_VLAN_ETH_TYPE).
+    /// TCA_FLOWER_KEY_VLAN_PRIO, under the same protocol.
+    pub pcp: Option<u8>,
+    /// Under [`Protocol::Vlan`]: the protocol behind the tag (TCA_FLOWER_KEY_VLAN_ETH_TYPE).
     pub inner: Option<Protocol>,
     /// TCA_FLOWER_KEY_IP_PROTO.
     pub ip_proto: Option<u8>,

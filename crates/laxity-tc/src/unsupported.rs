@@ -1,29 +1,37 @@
 //! Qdiscs that no plan has, and the words of a plan that come nearest to each.
 
 /// Kinds of qdisc and what comes nearest.
-const CLOSEST: [(&str, &str); 20] = [
+const CLOSEST: [(&str, &str); 25] = [
     (
         "cake",
-        "cake shapes and takes turns among flows: `[link] rate` is its bandwidth, `[scheduler] kind = \"drr\"` with `queue = { kind = \"codel\", limit = 10240 }` and a class for each of its tins, or `kind = \"hfsc\"` if the tins have rates",
+        "cake shapes and takes turns among flows: `[link] rate` is its bandwidth, and `[scheduler] kind = \"fq-codel\"` has its turns",
     ),
+    ("fq_codel", "`[scheduler] kind = \"fq-codel\"`, with its own options"),
     (
         "tbf",
         "tbf only shapes: `[link] rate` is its rate, `[scheduler] kind = \"fifo\"` with `queue = { kind = \"droptail\", limit = \"64kB\" }`",
     ),
     (
         "prio",
-        "prio sends its bands strictly in order: `[scheduler] kind = \"edf\"`, with a short `deadline` and an `arrival` for the classes of the first band and none for the others",
+        "prio sends its bands strictly in order: `[scheduler] kind = \"priority\"`, with a `level` for each",
     ),
     (
         "pfifo_fast",
-        "pfifo_fast sends three bands strictly in order: `[scheduler] kind = \"edf\"`, with a short `deadline` and an `arrival` for the first",
+        "pfifo_fast is prio with three bands, which is read: `tc qdisc add dev DEV root handle 1: prio`, in a plan `[scheduler] kind = \"priority\"` with `level = 0`, `1` and `2`",
+    ),
+    (
+        "mqprio",
+        "mqprio has a queue of the interface for each traffic class: `[scheduler] kind = \"priority\"` with a `level` for each",
     ),
     (
         "fq_pie",
-        "fq_pie takes turns among flows: `[scheduler] kind = \"drr\"` with `queue = { kind = \"codel\", limit = 10240 }`",
+        "fq_pie takes turns among flows: `[scheduler] kind = \"fq-codel\"`, with another control of their delay",
     ),
-    ("fq", "fq takes turns among flows: `[scheduler] kind = \"drr\"` with a class for each"),
-    ("sfq", "sfq takes turns among flows: `[scheduler] kind = \"drr\"` with a class for each"),
+    (
+        "fq",
+        "fq takes turns among flows and paces each: `[scheduler] kind = \"fq-codel\"` has the turns, nothing the pacing",
+    ),
+    ("sfq", "sfq takes turns among flows: `[scheduler] kind = \"fq-codel\"`"),
     (
         "hhf",
         "hhf sends heavy flows after the others: `[scheduler] kind = \"wfq\"` with a smaller `weight` for them",
@@ -33,37 +41,67 @@ const CLOSEST: [(&str, &str); 20] = [
         "cbq shares by rates: `[scheduler] kind = \"hfsc\"`, with `curve` or `link-share` for `rate`, and `upper-limit` for `bounded`",
     ),
     ("drr", "drr is in plans: `[scheduler] kind = \"drr\"` with a `weight` for each quantum"),
+    ("qfq", "qfq is in plans: `[scheduler] kind = \"qfq\"` with its weights"),
     ("ets", "ets takes turns by quanta: `[scheduler] kind = \"drr\"` with a `weight` for each"),
     (
         "netem",
-        "netem delays and loses: in a network a link has a `delay`, and losses come from queues, such as `queue = { kind = \"droptail\", limit = 100 }`",
+        "netem is a wire, which links of a network have: `delay`, `jitter`, `loss`, `reorder` and `duplicate` of `[network.NAME]`",
     ),
     (
         "red",
         "`[scheduler] kind = \"fifo\"` with `queue = { kind = \"red\", min = \"30kB\", max = \"90kB\", limit = \"400kB\" }`",
     ),
     (
+        "gred",
+        "`queue = { kind = \"red\", min = \"30kB\", max = \"90kB\", limit = \"400kB\" }` for each class",
+    ),
+    (
         "choke",
         "`[scheduler] kind = \"fifo\"` with `queue = { kind = \"choke\", min = 50, max = 150, limit = 300 }`",
     ),
     ("codel", "`[scheduler] kind = \"fifo\"` with `queue = { kind = \"codel\", limit = 1000 }`"),
-    (
-        "pie",
-        "`[scheduler] kind = \"fifo\"` with `queue = { kind = \"codel\", limit = 1000, target = \"15ms\" }`",
-    ),
+    ("pie", "`[scheduler] kind = \"fifo\"` with `queue = { kind = \"pie\", limit = 1000 }`"),
+    ("dualpi2", "dualpi2 is in plans: `[scheduler] kind = \"dualpi2\"`, with its own options"),
     ("pfifo", "`[scheduler] kind = \"fifo\"` with `queue = { kind = \"droptail\", limit = 100 }`"),
     (
         "bfifo",
         "`[scheduler] kind = \"fifo\"` with `queue = { kind = \"droptail\", limit = \"64kB\" }`",
     ),
+    ("mq", "mq has a qdisc for each queue of the interface: give what hangs at one of them"),
     (
-        "mq",
-        "mq has a qdisc for each queue of the interface: import what hangs below it, one at a time",
+        "taprio",
+        "taprio opens gates by a timetable, which no plan has: `[scheduler] kind = \"priority\"` with a `level` for each traffic class is its order within a gate",
     ),
-    ("taprio", "taprio sends by a timetable: `[scheduler] kind = \"tdp\"` in a network"),
 ];
 
 /// What a qdisc does and which words of a plan come nearest to it.
 pub fn closest(kind: &str) -> Option<&'static str> {
     CLOSEST.iter().find(|(known, _)| *known == kind).map(|(_, closest)| *closest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use laxity_plan::Plan;
+    use std::path::Path;
+
+    /// Whatever a hint writes is read in a plan.
+    #[test]
+    fn hints_are_words_of_plans() {
+        for (kind, hint) in CLOSEST {
+            let quoted: Vec<&str> = hint.split('`').skip(1).step_by(2).collect();
+            let scheduler =
+                quoted.iter().find_map(|words| words.strip_prefix("[scheduler] kind = "));
+            let queue = quoted.iter().find(|words| words.starts_with("queue = {"));
+            let text = format!(
+                "version = 1\nlink.rate = \"1mbit\"\n[scheduler]\nkind = {}\n[class.a]\n{}\n",
+                scheduler.unwrap_or("\"fifo\""),
+                queue.unwrap_or(&"")
+            );
+            let plan = Plan::parse(&text, "plan.toml", Path::new(""));
+            assert!(plan.is_ok(), "{kind}: {plan:?}");
+            let others = ["netem", "mq", "gred"];
+            assert!(scheduler.is_some() || others.contains(&kind), "{kind}: {hint}");
+        }
+    }
 }

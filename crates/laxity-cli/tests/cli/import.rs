@@ -11,7 +11,7 @@ tc qdisc add dev eth0 root handle 1: hfsc default 20
 tc class add dev eth0 parent 1: classid 1:1 hfsc sc m2 10mbit ul m2 10mbit
 tc class add dev eth0 parent 1:1 classid 1:10 hfsc sc m2 1mbit # voice
 tc class add dev eth0 parent 1:1 classid 1:20 hfsc ls m2 9mbit # rest
-tc qdisc add dev eth0 parent 1:20 fq_codel limit 100
+tc qdisc add dev eth0 parent 1:20 sfq limit 100
 tc filter add dev eth0 protocol ip u32 match ip dport 4000 0xffff flowid 1:10
 ";
 
@@ -43,12 +43,12 @@ fn a_plan_comes_out_with_notes_beside_it() {
     let folder = Folder::new().with("script.sh", SCRIPT);
     let printed = folder.laxity(&["import", "tc", "script.sh"]);
     assert_eq!(printed.code, Some(0));
-    let fq_codel = "5: 1:20: fq_codel: its flows share one queue";
-    for part in ["Read as:\n", "the link's rate is 10mbit", "Not mapped:\n", fq_codel] {
+    let sfq = "5: 1:20: sfq: its limit of 100 packets is kept";
+    for part in ["Read as:\n", "the link's rate is 10mbit", "Not mapped:\n", sfq] {
         assert!(printed.stderr.contains(part), "`{part}` is missing in {}", printed.stderr);
         assert!(printed.stdout.contains(part), "`{part}` is missing in {}", printed.stdout);
     }
-    assert!(printed.stderr.contains(&format!("script.sh:{fq_codel}")));
+    assert!(printed.stderr.contains(&format!("script.sh:{sfq}")));
 
     let written = folder.laxity(&["import", "tc", "script.sh", "--out", "plan.toml"]);
     assert_eq!((written.code, written.stdout.as_str()), (Some(0), "Plan: plan.toml\n"));
@@ -91,7 +91,7 @@ fn options_say_what_the_script_does_not() {
     refused(
         &folder,
         &[&two[..], &["--dev", "eth1"]].concat(),
-        &["no hfsc, htb, qfq, drr, prio or fq_codel set-up of eth1"],
+        &["no hfsc, htb, qfq, drr, prio, fq_codel, cake or tbf set-up of eth1"],
     );
 }
 

@@ -139,6 +139,9 @@ fn looks_at_dscp(expr: &Expr) -> bool {
         | Expr::Protocol(_)
         | Expr::Port(..)
         | Expr::Address(..)
+        | Expr::Ecn(_)
+        | Expr::Pcp(_)
+        | Expr::Tagged(_)
         | Expr::Vlan(_) => false,
     }
 }

@@ -114,8 +114,10 @@ pub fn with_keys(text: &str, class: u16, keys: &str) -> String {
 /// Headers that belong to the class of a name, and a flow in it.
 pub fn headers(name: u16, flow: u16) -> Headers {
     let address = |last: u16| IpAddr::V4((0x0a00_0000 + u32::from(last)).into());
-    let ip = IpHeaders { source: address(flow), destination: address(1), protocol: 17, dscp: 0 };
-    Headers { vlan: None, ip: Some(ip), ports: Some(Ports { source: flow, destination: name }) }
+    let ip =
+        IpHeaders { source: address(flow), destination: address(1), protocol: 17, dscp: 0, ecn: 0 };
+    let ports = Some(Ports { source: flow, destination: name });
+    Headers { ip: Some(ip), ports, ..Headers::default() }
 }
 
 /// The name of a class as a port.

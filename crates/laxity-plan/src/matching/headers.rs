@@ -14,6 +14,8 @@ use crate::encapsulation::Encapsulation;
 pub struct Headers {
     /// The outermost VLAN.
     pub vlan: Option<u16>,
+    /// The priority code point of the outermost VLAN tag, 0 to 7.
+    pub pcp: Option<u8>,
     /// The IP header.
     pub ip: Option<IpHeaders>,
     /// The ports, of protocols that have them. A later fragment of a packet has none.
@@ -31,6 +33,8 @@ pub struct IpHeaders {
     pub protocol: u8,
     /// The differentiated services code point, 0 to 63.
     pub dscp: u8,
+    /// The bits of explicit congestion notification, 0 to 3.
+    pub ecn: u8,
 }
 
 /// Source and destination port.
@@ -60,7 +64,9 @@ impl Headers {
     #[inline]
     pub fn within(frame: &[u8], encapsulation: &Encapsulation) -> Headers {
         let headers = encapsulation.packet(frame).map(Headers::from_ip).unwrap_or_default();
-        Headers { vlan: encapsulation.tag.map(|tag| tag & 0xfff), ..headers }
+        let vlan = encapsulation.tag.map(|tag| tag & 0xfff);
+        let pcp = encapsulation.tag.map(|tag| (tag >> 13) as u8);
+        Headers { vlan, pcp, ..headers }
     }
 
     /// From an IPv4 or IPv6 packet, which may be cut short.
@@ -72,7 +78,8 @@ impl Headers {
         };
         let Some((ip, above)) = found else { return Headers::default() };
         let has_ports = WITH_PORTS.contains(&ip.protocol.into());
-        Headers { vlan: None, ip: Some(ip), ports: above.filter(|_| has_ports).and_then(ports) }
+        let ports = above.filter(|_| has_ports).and_then(ports);
+        Headers { ip: Some(ip), ports, ..Headers::default() }
     }
 }
 
@@ -90,6 +97,7 @@ fn ipv4(packet: &[u8]) -> Ip<'_> {
         destination: address4(header, 16),
         protocol: header[9],
         dscp: header[1] >> 2,
+        ecn: header[1] & 3,
     };
     let offset = u16::from_be_bytes([header[6], header[7]]) & 0x1fff;
     // Recorded before segmentation offload, a packet may give its length as zero.
@@ -112,6 +120,7 @@ fn ipv6(packet: &[u8]) -> Ip<'_> {
         destination: address6(header, 24),
         protocol,
         dscp: (header[0] & 0xf) << 2 | header[1] >> 6,
+        ecn: header[1] >> 4 & 3,
     };
     Some((ip, above))
 }

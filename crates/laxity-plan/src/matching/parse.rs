@@ -6,14 +6,14 @@
 //! ```text
 //! either = all { "or" all }            all  = unary { "and" unary }
 //! unary  = { "not" } ( "(" either ")" | test )
-//! test   = [protocol] port | [version] address | version [dscp | protocol] | …
+//! test   = [protocol] port | [version] address | version [dscp | ecn | protocol] | …
 //! ```
 
 use std::net::IpAddr;
 use std::ops::Range;
 use std::str::FromStr;
 
-use super::words::{CODE_POINTS, PROTOCOLS, WITH_PORTS, number};
+use super::words::{CODE_POINTS, ECN, PROTOCOLS, WITH_PORTS, number};
 use super::{Expr, Match, Net, Numbers, Side, Version};
 use crate::error::shown;
 
@@ -190,10 +190,19 @@ impl<'a> Parser<'a> {
             "ip6" => self.version(Version::V6),
             "protocol" | "proto" => self.protocol(),
             "dscp" => self.dscp(),
+            "ecn" => self.ecn(),
             "vlan" => {
                 self.advance();
+                if self.word() == "pcp" {
+                    return self.pcp();
+                }
                 self.take(&["id"]);
                 Ok(Expr::Vlan(self.numbers(4095, &[], "a VLAN 0-4095")?))
+            }
+            "pcp" => self.pcp(),
+            "tagged" | "untagged" => {
+                self.advance();
+                Ok(Expr::Tagged(word == "tagged"))
             }
             _ => self.end(None),
         }
@@ -205,6 +214,7 @@ impl<'a> Parser<'a> {
         let about = match self.word() {
             "protocol" | "proto" | "nexthdr" => self.nested(Self::protocol)?,
             "dscp" => self.nested(Self::dscp)?,
+            "ecn" => self.nested(Self::ecn)?,
             "saddr" | "daddr" | "addr" | "src" | "dst" | "host" | "net" => {
                 return self.end(Some(version));
             }
@@ -226,6 +236,16 @@ impl<'a> Parser<'a> {
             &CODE_POINTS,
             "a code point such as ef, af41, cs5 or 46 (0-63)",
         )?))
+    }
+
+    fn ecn(&mut self) -> Parsed<Expr> {
+        self.advance();
+        Ok(Expr::Ecn(self.numbers(3, &ECN, "not-ect, ect0, ect1, ce or 0-3")?))
+    }
+
+    fn pcp(&mut self) -> Parsed<Expr> {
+        self.advance();
+        Ok(Expr::Pcp(self.numbers(7, &[], "a priority 0-7")?))
     }
 
     /// A test of ports or addresses.
@@ -334,10 +354,9 @@ impl<'a> Parser<'a> {
             number(names, text).or_else(decimal)
         };
         let word = self.word();
-        let range = match word.split_once('-') {
-            Some((from, to)) => value(from).zip(value(to)),
-            None => value(word).map(|value| (value, value)),
-        };
+        let single = value(word).map(|value| (value, value));
+        let ends = || word.split_once('-').and_then(|(from, to)| value(from).zip(value(to)));
+        let range = single.or_else(ends);
         match range {
             Some((from, to)) if from <= to => {
                 self.advance();

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::words::{CODE_POINTS, PROTOCOLS, WITH_PORTS, name};
+use super::words::{CODE_POINTS, ECN, PROTOCOLS, WITH_PORTS, name};
 use super::{Expr, Match, Net, Numbers, Side, Version};
 
 impl Display for Match {
@@ -31,6 +31,10 @@ impl Display for Expr {
                 set(f, nets, |f, net| net.fmt(f))
             }
             Expr::Dscp(numbers) => write!(f, "dscp {}", Named(numbers, &CODE_POINTS)),
+            Expr::Ecn(numbers) => write!(f, "ecn {}", Named(numbers, &ECN)),
+            Expr::Pcp(numbers) => write!(f, "pcp {}", Named(numbers, &[])),
+            Expr::Tagged(true) => f.write_str("tagged"),
+            Expr::Tagged(false) => f.write_str("untagged"),
             Expr::Vlan(numbers) => write!(f, "vlan {}", Named(numbers, &[])),
             Expr::Not(inner) if inner.is_one_test() => write!(f, "not {inner}"),
             Expr::Not(inner) => write!(f, "not ({inner})"),

@@ -54,6 +54,7 @@ fn headers_of_whole_and_cut_frames() {
         destination: [192, 168, 0, 2].into(),
         protocol: 17,
         dscp: 46,
+        ecn: 0,
     };
     assert_eq!(headers.ip, Some(ip));
     assert_eq!(headers.ports, Some(Ports { source: 5000, destination: 4000 }));
@@ -69,7 +70,8 @@ fn headers_of_whole_and_cut_frames() {
     assert_eq!(headers.vlan, Some(7));
     assert_eq!(headers.ports, Some(Ports { source: 443, destination: 40000 }));
     assert_eq!(Headers::from_ethernet(&frame[..128]), headers);
-    assert_eq!(Headers::from_ip(&frame[18..]), Headers { vlan: None, ..headers });
+    assert_eq!(headers.pcp, Some(0));
+    assert_eq!(Headers::from_ip(&frame[18..]), Headers { vlan: None, pcp: None, ..headers });
 }
 
 #[test]
@@ -162,6 +164,8 @@ fn tests_hold_for_what_they_name() {
         "udp and not vlan 0-4095",
         "src net 10.0.0.0/8",
         "host 10.7.0.1",
+        "untagged",
+        "ecn not-ect and not pcp 0-7",
     ] {
         assert!(holds(text, &udp), "{text}");
         let for_both = [
@@ -180,6 +184,8 @@ fn tests_hold_for_what_they_name() {
         "tcp sport 443",
         "dscp be",
         "ip6 and dscp cs0",
+        "tagged",
+        "vlan pcp 0",
     ] {
         assert!(holds(text, &tcp), "{text}");
         assert!(!holds(text, &udp), "{text}");
@@ -209,6 +215,10 @@ fn one_printed_form() {
         ("ip protocol 47", "ip and gre"),
         ("ip protocol 200", "ip and protocol 200"),
         ("protocol {tcp, 17}", "protocol {tcp, udp}"),
+        ("ip ecn {3, ect0}", "ip and ecn 2-3"),
+        ("ecn 0", "ecn not-ect"),
+        ("vlan pcp 5", "pcp 5"),
+        ("not tagged", "not tagged"),
         ("dscp 46", "dscp ef"),
         ("dscp 0", "dscp be"),
         ("dscp {af11, 5}", "dscp {5, af11}"),
@@ -244,6 +254,8 @@ fn errors_say_where_and_what_else() {
         ("icmp dport 1", 5, "dport", "icmp has no ports"),
         ("dscp 64", 5, "64", "(0-63)"),
         ("vlan 4096", 5, "4096", "a VLAN 0-4095"),
+        ("pcp 8", 4, "8", "a priority 0-7"),
+        ("ecn ect", 4, "ect", "not-ect, ect0"),
         ("protocol 256", 9, "256", "(0-255)"),
         ("ip saddr fd00::1", 9, "fd00::1", "an IPv4 address"),
         ("ip6 saddr 10.0.0.1", 10, "10.0.0.1", "an IPv6 address"),
@@ -301,6 +313,9 @@ fn expressions() -> impl Strategy<Value = Expr> {
         (side(), addresses()).prop_map(|(side, nets)| Expr::Address(side, nets)),
         numbers(63).prop_map(Expr::Dscp),
         numbers(4095).prop_map(Expr::Vlan),
+        numbers(3).prop_map(Expr::Ecn),
+        numbers(7).prop_map(Expr::Pcp),
+        any::<bool>().prop_map(Expr::Tagged),
     ];
     test.prop_recursive(5, 40, 4, |inner| {
         prop_oneof![
@@ -329,7 +344,7 @@ proptest! {
             prop::sample::select(vec![
                 "udp", "tcp", "ip", "ip6", "icmp", "dport", "src", "dst", "port", "host", "addr", "not",
                 "and", "or", "(", ")", "{", "}", ",", "80", "1-9", "!=", "<", ">", "10.0.0.0/8", "fd00::1",
-                "dscp", "ef", "vlan", "7", "any", "é", "!", "protocol", "gre",
+                "dscp", "ef", "ecn", "ce", "not-ect", "pcp", "tagged", "vlan", "7", "any", "é", "!", "protocol", "gre",
             ]),
             0..12,
         )
@@ -372,6 +387,14 @@ proptest! {
                 let seen = headers.ports == Some(Ports { source, destination });
                 prop_assert!(hidden || seen, "{headers:?}");
             }
+            let ecn = match &packet.net {
+                Some(NetSlice::Ipv4(slice)) => Some(slice.header().ecn().value()),
+                Some(NetSlice::Ipv6(slice)) => Some(slice.header().ecn().value()),
+                _ => None,
+            };
+            prop_assert_eq!(headers.ip.map(|ip| ip.ecn), ecn);
+            let tag = frame[12..14] == [0x81, 0];
+            prop_assert!(!tag || headers.pcp == Some(frame[14] >> 5));
             prop_assert_eq!(headers.vlan, packet.vlan_ids().first().map(|id| id.value()));
         }
     }

@@ -1,4 +1,4 @@
-//! Names of protocols and of DSCP code points.
+//! Names of protocols, of DSCP code points and of the bits of ECN.
 
 /// Protocols over IP that a match may name, with their numbers.
 pub const PROTOCOLS: [(&str, u16); 9] = [
@@ -42,6 +42,9 @@ pub const CODE_POINTS: [(&str, u16); 23] = [
     ("cs6", 48),
     ("cs7", 56),
 ];
+
+/// The bits of ECN (RFC 3168) by name.
+pub const ECN: [(&str, u16); 4] = [("not-ect", 0), ("ect1", 1), ("ect0", 2), ("ce", 3)];
 
 pub fn number(names: &[(&str, u16)], word: &str) -> Option<u16> {
     names.iter().find(|(name, _)| *name == word).map(|(_, number)| *number)

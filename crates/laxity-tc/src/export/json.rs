@@ -137,8 +137,9 @@ fn flower(protocol: Protocol, fields: &Flower) -> String {
         Protocol::Ipv6 => Some("ipv6"),
         Protocol::All | Protocol::Vlan => None,
     };
-    if let Some(vlan) = fields.vlan {
-        keys.push(format!("\"vlan_id\":{vlan}"));
+    if protocol == Protocol::Vlan {
+        keys.extend(fields.vlan.map(|vlan| format!("\"vlan_id\":{vlan}")));
+        keys.extend(fields.pcp.map(|pcp| format!("\"vlan_prio\":{pcp}")));
         keys.extend(ether.map(|ether| format!("\"vlan_ethtype\":\"{ether}\"")));
     } else {
         keys.extend(ether.map(|ether| format!("\"eth_type\":\"{ether}\"")));

@@ -3,8 +3,8 @@
 use laxity_plan::error::Fault;
 use laxity_plan::matching::{Net, Numbers, Side, Version};
 
+use super::bits::service;
 use super::selection::{Protocol, Selected, Selection, action};
-use super::u32::service;
 use crate::args::Args;
 use crate::command::Word;
 use crate::error::{Read, plain};
@@ -24,7 +24,8 @@ pub fn selected(protocol: &Protocol, mut args: Args<'_>) -> Read<Selected> {
     let mut over = None;
     while let Some(key) = args.next() {
         let known = ["flowid", "classid", "ip_proto", "ip_tos", "dst_ip", "src_ip", "dst_port"];
-        let more = ["src_port", "vlan_id", "vlan_ethtype", "eth_type", "skip_hw", "skip_sw"];
+        let more =
+            ["src_port", "vlan_id", "vlan_prio", "vlan_ethtype", "eth_type", "skip_hw", "skip_sw"];
         let mut names = known.into_iter().chain(more);
         let Some(name) = names.find(|name| key.means(name)) else {
             match action(key, &mut selection) {
@@ -45,7 +46,7 @@ pub fn selected(protocol: &Protocol, mut args: Args<'_>) -> Read<Selected> {
                 inside = Protocol::read(value);
                 carried(&inside, &mut selection)
             }
-            "vlan_id" => vlan(value, protocol, &mut selection)?,
+            "vlan_id" | "vlan_prio" => vlan(name, value, protocol, &mut selection)?,
             "ip_proto" => {
                 if !matches!(inside, Protocol::Ip | Protocol::Ip6) {
                     let message = "`ip_proto` without `protocol ip` or `protocol ipv6`";
@@ -94,17 +95,22 @@ fn carried(protocol: &Protocol, selection: &mut Selection) -> Looked {
     Ok("eth_type".into())
 }
 
-fn vlan(value: &Word, protocol: &Protocol, selection: &mut Selection) -> Read<Looked> {
+fn vlan(name: &str, value: &Word, protocol: &Protocol, selection: &mut Selection) -> Read<Looked> {
+    let (field, what, most) = match name {
+        "vlan_id" => (Field::Vlan, "a VLAN", 4095),
+        _ => (Field::Pcp, "a priority of a VLAN tag", 7),
+    };
     let id = units::number(&value.text, 10).and_then(|id| u16::try_from(id).ok());
-    let Some(id) = id.filter(|id| *id <= 4095) else {
-        return Err(value.fault("a VLAN", "flower reads a decimal number from 0 to 4095"));
+    let Some(id) = id.filter(|id| *id <= most) else {
+        let accepted = format!("flower reads a decimal number from 0 to {most}");
+        return Err(value.fault(what, &accepted));
     };
     if *protocol != Protocol::Vlan {
-        let message = "`vlan_id` without `protocol 802.1q`";
+        let message = format!("`{name}` without `protocol 802.1q`");
         return Err(Fault::at(&value.span, message).help("write it before `flower`"));
     }
-    selection.packets.with(Field::Vlan, &one(id));
-    Ok(Ok("vlan_id".into()))
+    selection.packets.with(field, &one(id));
+    Ok(Ok(name.into()))
 }
 
 fn protocol_number(value: &Word) -> Read<u16> {
@@ -127,7 +133,7 @@ fn tos(value: &Word, selection: &mut Selection) -> Read<Looked> {
     let Some((number, mask)) = number.zip(byte(mask, 16)) else {
         return Err(value.fault("a type of service", "flower reads one such as 0xb8 or 0xb8/0xfc"));
     };
-    Ok(service(number & mask, mask, selection).map(|()| format!("ip_tos/{mask:x}")))
+    Ok(service(number & mask, mask, &mut selection.packets).map(|()| format!("ip_tos/{mask:x}")))
 }
 
 fn network(value: &Word) -> Read<Net> {

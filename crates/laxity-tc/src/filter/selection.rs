@@ -1,10 +1,11 @@
 //! What a filter selects, whatever its kind.
 
-use laxity_plan::matching::{Numbers, Version};
+use laxity_plan::matching::Version;
 
+use super::u32::U32;
 use crate::command::Word;
 use crate::error::plain;
-use crate::packets::{Field, Packets};
+use crate::packets::{Field, Packets, all_vlans};
 use crate::units::{self, Handle};
 
 /// The packets that a filter is asked about at all.
@@ -24,8 +25,21 @@ pub struct Selection {
     pub class: Option<Handle>,
     /// What of it has no counterpart, without being what it selects by.
     pub lost: Vec<String>,
+    /// The mark of netfilter that packets have.
+    pub mark: Option<Mark>,
+    /// What is u32's alone.
+    pub u32: Option<U32>,
     /// For flower: which bits it looks at. Filters that look at the same ones stand together.
     pub mask: Vec<String>,
+}
+
+/// A mark of netfilter that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// These bits of it are so.
+    Is { value: u32, mask: u32 },
+    /// It is the class that they go to.
+    IsClass,
 }
 
 /// A selection, or why a plan cannot say it.
@@ -47,11 +61,17 @@ impl Protocol {
     pub fn limit(&self, mut selection: Selection) -> Selected {
         match self {
             Protocol::All => {}
-            Protocol::Ip => selection.packets.of_version(Version::V4),
-            Protocol::Ip6 => selection.packets.of_version(Version::V6),
+            // What a tag hides is of another protocol.
+            Protocol::Ip => {
+                selection.packets.of_version(Version::V4);
+                selection.packets.without_tag();
+            }
+            Protocol::Ip6 => {
+                selection.packets.of_version(Version::V6);
+                selection.packets.without_tag();
+            }
             Protocol::Vlan => {
-                let tagged = Numbers::new(vec![(0, 4095)]);
-                selection.packets.with(Field::Vlan, &tagged);
+                selection.packets.with(Field::Vlan, &all_vlans());
             }
             Protocol::Other(other) => {
                 return Err(format!("frames of protocol {other} have no counterpart"));

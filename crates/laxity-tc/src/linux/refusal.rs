@@ -99,7 +99,13 @@ pub fn of(plan: &Plan) -> Result<(), Refusal> {
         | SchedulerSpec::Priority
         | SchedulerSpec::FqCodel(_) => {}
     }
-    if let Some(class) = plan.classes.iter().find(|class| class.inside.is_some()) {
+    let is_held = |class: &laxity_plan::model::Class| {
+        class.inside.as_ref().is_none_or(|inside| {
+            let queues_flows = matches!(inside.scheduler, SchedulerSpec::FqCodel(_));
+            queues_flows && class.is_leaf() && class.arrival.is_none()
+        })
+    };
+    if let Some(class) = plan.classes.iter().find(|class| !is_held(class)) {
         return Err(Refusal::new(
             format!("class {} holds a scheduler of its own", class.name),
             "no proof here reaches through two disciplines of the kernel",

@@ -19,6 +19,7 @@ const PORTS: [(u8, [[u16; 2]; 2]); 3] =
 const RANGES: [[u16; 2]; 2] = [[87, 88], [89, 90]];
 const TOS: [u16; 2] = [73, 74];
 const VLAN_ID: u16 = 23;
+const VLAN_PRIORITY: u16 = 24;
 const VLAN_ETHER_TYPE: u16 = 25;
 /// What the kernel says beside: flags, how many devices have it, the type of frames.
 const BESIDE: [u16; 3] = [22, 86, ETHER_TYPE];
@@ -32,6 +33,9 @@ pub(super) fn options(flower: &Flower, protocol: Protocol) -> Attributes {
     }
     if let Some(vlan) = flower.vlan {
         all = all.with(VLAN_ID, &vlan.to_ne_bytes());
+    }
+    if let Some(pcp) = flower.pcp {
+        all = all.with(VLAN_PRIORITY, &[pcp]);
     }
     if let Some(inner) = flower.inner {
         all = all.with(VLAN_ETHER_TYPE, &inner.ether_type().to_be_bytes());
@@ -78,7 +82,7 @@ pub(super) fn read_options(options: &[u8]) -> Option<Flower> {
     let ip_proto = fields.byte(IP_PROTO)?;
     let of_protocol = PORTS.iter().find(|(protocol, _)| Some(*protocol) == ip_proto);
     let mut known: Vec<u16> = [&BESIDE[..], &FIELDS].concat();
-    known.extend([IP_PROTO, VLAN_ID, VLAN_ETHER_TYPE, TOS[0], TOS[1]]);
+    known.extend([IP_PROTO, VLAN_ID, VLAN_PRIORITY, VLAN_ETHER_TYPE, TOS[0], TOS[1]]);
     known.extend([IPV4, IPV6, RANGES].as_flattened().as_flattened());
     known.extend(of_protocol.into_iter().flat_map(|(_, kinds)| kinds.as_flattened()));
     if !read(options).all(|(kind, _)| known.contains(&kind)) {
@@ -102,6 +106,7 @@ pub(super) fn read_options(options: &[u8]) -> Option<Flower> {
     let [source_port, destination_port] = ports;
     Some(Flower {
         vlan: fields.short(VLAN_ID)?.map(u16::from_ne_bytes),
+        pcp: fields.byte(VLAN_PRIORITY)?,
         inner,
         ip_proto,
         source: source?,

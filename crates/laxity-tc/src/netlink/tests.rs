@@ -99,6 +99,7 @@ fn filter_kind() -> impl Strategy<Value = FilterKind> {
         flower.prop_map(|(ip_proto, source, destination, from, to, tos, vlan)| {
             FilterKind::Flower(Flower {
                 vlan: vlan.map(|(id, _)| id),
+                pcp: vlan.map(|(id, _)| (id % 8) as u8),
                 inner: vlan.and_then(|(_, inner)| inner),
                 ip_proto,
                 source,

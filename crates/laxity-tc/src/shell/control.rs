@@ -32,6 +32,7 @@ impl Shell<'_> {
 
     pub fn case(&mut self, word: &RawWord, ways: &[Branch]) -> Read<Flow> {
         let value = self.text(&word.parts, &word.span)?;
+        self.tests([&value], &word.span);
         self.status = Status::SUCCESS;
         if let Some(doubt) = value.unknown_because().cloned() {
             if ways.iter().any(|way| way.then != Then::Ends) {

@@ -62,8 +62,21 @@ impl Shell<'_> {
         let status = if same { first.status.clone() } else { Status::Unknown(Rc::clone(doubt)) };
         let flow = first.flow;
         self.merge(&outcomes, doubt);
-        if let Some(first) = outcomes.into_iter().next() {
-            self.commands.extend(first.commands);
+        let beside = |outcome: &Outcome| {
+            let beside = outcome.commands.iter().filter(|command| command.is_beside());
+            beside
+                .map(|command| command.words.iter().map(|word| word.text.clone()).collect())
+                .collect::<Vec<Vec<String>>>()
+        };
+        let agree = outcomes.windows(2).all(|pair| beside(&pair[0]) == beside(&pair[1]));
+        for (at, outcome) in outcomes.into_iter().enumerate() {
+            for command in outcome.commands {
+                match command.is_beside() {
+                    true if !agree => self.skip(&command),
+                    _ if at == 0 => self.commands.push(command),
+                    _ => {}
+                }
+            }
         }
         self.status = status;
         Ok(flow)

@@ -43,6 +43,10 @@ pub struct Shell<'a> {
     pub files: Files,
     /// Variables that programs get, and functions, with `()` behind their names.
     pub exported: BTreeSet<String>,
+    /// The variable without a value that the last test was of, and where.
+    pub unset: Option<(Range<usize>, Rc<Doubt>)>,
+    /// Where the functions that are carried out are called, the innermost last.
+    pub calls: Vec<Range<usize>>,
     /// What was last asked of a person.
     pub asked: Option<Rc<Doubt>>,
     /// What is done at the end, by `trap … EXIT`.
@@ -100,6 +104,8 @@ impl<'a> Shell<'a> {
             commands: Vec::new(),
             files: Files::default(),
             exported: call.variables.keys().cloned().collect(),
+            unset: None,
+            calls: Vec::new(),
             asked: None,
             at_exit: None,
             skipped: BTreeMap::new(),
@@ -124,12 +130,19 @@ impl<'a> Shell<'a> {
     }
 
     /// Carries out the script, which ends there, and what it leaves for its end.
-    pub fn whole(&mut self, end: usize) -> Read<()> {
-        self.script(0..end)?;
+    pub fn whole(&mut self, end: usize) -> Read<Flow> {
+        let flow = self.script(0..end)?;
         if let Some(last) = self.at_exit.take().filter(|text| text.unknown_because().is_none()) {
             self.evaluate(&last.text, &(0..end.min(1)))?;
         }
-        Ok(())
+        Ok(flow)
+    }
+
+    /// Remembers whether a test is of a variable without a value.
+    pub fn tests<'v>(&mut self, values: impl IntoIterator<Item = &'v Value>, span: &Range<usize>) {
+        let mut doubts = values.into_iter().filter_map(|value| value.doubt.as_ref());
+        let unset = doubts.find(|doubt| !doubt.is_unknown);
+        self.unset = unset.map(|doubt| (span.clone(), Rc::clone(doubt)));
     }
 
     /// Notes what was not carried out, and what was not given.

@@ -198,9 +198,14 @@ impl Shell<'_> {
         }
         let text: Vec<&str> = fields.iter().take(8).map(|(word, _)| word.text.as_str()).collect();
         let text = plain(&text.join(" "));
-        let line = self.line(node.span.start);
-        let note = format!("`{text}` is no command of tc");
-        self.skipped.entry(line).or_insert(note);
+        let mut command = self.words_of(fields, node);
+        if command.program() == "nft" {
+            self.nft(&mut command);
+        }
+        match command.is_beside() {
+            true => self.emit(command, &node.span)?,
+            false => self.skip(&command),
+        }
         let unknown = Value::unknown(&text, String::new());
         if let Some(doubt) = unknown.doubt {
             if let Some(printed) = self.printed.last_mut() {
@@ -217,14 +222,7 @@ impl Shell<'_> {
         if let Some(batch) = self.batch(fields, node)? {
             return Ok(batch);
         }
-        let words = fields.iter().map(|(value, span)| Word {
-            text: value.text.clone(),
-            span: span.clone(),
-            doubt: value.doubt.clone(),
-        });
-        let line = self.line(node.span.start);
-        let words = words.collect();
-        self.emit(Command { words, line, comment: self.comment(node.span.end) }, &node.span)?;
+        self.emit(self.words_of(fields, node), &node.span)?;
         if fields.iter().any(|(word, _)| ["show", "list", "ls"].contains(&word.text.as_str())) {
             let unknown = Value::unknown(self.written(&node.span), String::new());
             if let (Some(printed), Some(doubt)) = (self.printed.last_mut(), &unknown.doubt) {
@@ -232,6 +230,50 @@ impl Shell<'_> {
             }
         }
         Ok(Flow::Next)
+    }
+
+    /// Puts what nft reads, with `-f`, in the place of its words.
+    fn nft(&mut self, command: &mut Command) {
+        let Some(at) =
+            command.words.iter().position(|word| ["-f", "--file"].contains(&&word.text[..]))
+        else {
+            return;
+        };
+        let Some(file) = command.words.get(at + 1) else { return };
+        let text = match file.text.as_str() {
+            "-" | "/dev/stdin" => self.inputs.last_mut().map(Input::rest),
+            name => match self.files.read(name) {
+                Some(value) => Some(value.clone()),
+                None => self.file(name).map(|part| Value::new(&self.text[part])),
+            },
+        };
+        let word = file.clone();
+        command.words.truncate(1);
+        command.words.push(match text {
+            Some(Value { text, doubt }) => Word { text, doubt, ..word },
+            None => Word { doubt: Value::unknown(&word.text, String::new()).doubt, ..word },
+        });
+    }
+
+    fn words_of(&self, fields: &Fields, node: &Node) -> Command {
+        let words = fields.iter().map(|(value, span)| Word {
+            text: value.text.clone(),
+            span: span.clone(),
+            doubt: value.doubt.clone(),
+        });
+        let line = self.line(node.span.start);
+        let called = self.called();
+        Command { words: words.collect(), line, called, comment: self.comment(node.span.end) }
+    }
+
+    /// The line of the innermost call of a function.
+    fn called(&self) -> Option<usize> {
+        self.calls.last().map(|span| self.line(span.start))
+    }
+
+    /// Notes that a command is not carried out.
+    pub fn skip(&mut self, command: &Command) {
+        self.skipped.entry(command.line).or_insert_with(|| command.no_command_of_tc());
     }
 
     fn emit(&mut self, command: Command, span: &Range<usize>) -> Read<()> {
@@ -329,7 +371,7 @@ impl Shell<'_> {
             if !comments {
                 let comment = comment.map(|text| text.trim_matches([' ', '#']).to_string());
                 let line = self.line(here.start);
-                self.emit(Command { words, line, comment }, span)?;
+                self.emit(Command { words, line, called: self.called(), comment }, span)?;
             }
             line_of_text.clear();
         }
@@ -346,7 +388,9 @@ impl Shell<'_> {
         let arguments = Arguments { known: Some(Rc::new(known)), shifted: 0 };
         let before = self.state.set_arguments(arguments);
         self.locals.push(Vec::new());
+        self.calls.push(span.clone());
         let flow = self.deeper(span, |shell| shell.node(body));
+        self.calls.pop();
         for (name, value) in self.locals.pop().unwrap_or_default().into_iter().rev() {
             self.state.set_itself(&name, value);
         }

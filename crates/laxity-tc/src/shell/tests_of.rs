@@ -44,6 +44,7 @@ impl Shell<'_> {
                 _ => return Ok(WRONG),
             }
         }
+        self.tests(words.iter().map(|(word, _)| word), span);
         let tokens = words.iter().map(|(word, _)| Token::Word(word.clone(), None)).collect();
         Test { shell: self, tokens, at: 0, span, depth: 0 }.whole()
     }
@@ -60,6 +61,11 @@ impl Shell<'_> {
                 }
             });
         }
+        let values = tokens.iter().filter_map(|token| match token {
+            Token::Word(value, _) => Some(value),
+            Token::Sign(_) => None,
+        });
+        self.tests(values, span);
         Test { shell: self, tokens, at: 0, span, depth: 0 }.whole()
     }
 }

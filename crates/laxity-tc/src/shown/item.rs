@@ -53,9 +53,26 @@ impl Shown {
         words.extend(self.before.iter().map(String::as_str));
         words.push(&self.kind);
         words.extend(self.options.iter().map(String::as_str));
-        let word = |text: &str| Word { text: text.into(), span: self.span.clone(), doubt: None };
-        let words = words.into_iter().map(word).collect();
-        Command { words, line: self.line, comment: None }
+        self.words(&words)
+    }
+
+    /// The command that sets up the qdisc of this class.
+    pub fn root(&self) -> Command {
+        let major = self.handle.split(':').next().unwrap_or_default();
+        let device = self.device.as_deref().unwrap_or(UNNAMED);
+        let handle = format!("{major}:");
+        self.words(&["qdisc", "add", "dev", device, "root", "handle", &handle, &self.kind])
+    }
+
+    fn words(&self, words: &[&str]) -> Command {
+        let word =
+            |text: &&str| Word { text: (*text).into(), span: self.span.clone(), doubt: None };
+        Command {
+            words: words.iter().map(word).collect(),
+            line: self.line,
+            called: None,
+            comment: None,
+        }
     }
 
     /// The options of this qdisc or class as they are given, among the words that are shown of it.
@@ -82,7 +99,7 @@ impl Shown {
             }
             (Object::Class, "hfsc") => words.iter().map(|word| word.to_string()).collect(),
             (Object::Class, "htb") => pairs(&["prio", "rate", "ceil"]),
-            (Object::Qdisc, "tbf") => pairs(&["rate"]),
+            (Object::Qdisc, "tbf") => pairs(&["rate", "burst", "limit", "lat"]),
             (Object::Class, "drr") => pairs(&["quantum"]),
             (Object::Class, "qfq") => pairs(&["weight", "maxpkt"]),
             (_, kind) => {
@@ -93,6 +110,9 @@ impl Shown {
                     "min",
                     "max",
                     "probability",
+                    "tupdate",
+                    "alpha",
+                    "beta",
                     "target",
                     "interval",
                     "ce_threshold",

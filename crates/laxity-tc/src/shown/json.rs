@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::item::{Object, Shown};
+use super::text::is_of_priority;
 use crate::error::Read;
 use crate::size_table;
 
@@ -191,6 +192,9 @@ fn filter(item: &Json, options: &Json, shown: &mut Shown) {
     {
         shown.before.extend(["handle".into(), handle]);
     }
+    if shown.kind == "u32" {
+        table(options, shown);
+    }
     let Json::Object(entries) = options else {
         if shown.options.is_empty() {
             shown.kind.clear();
@@ -221,6 +225,40 @@ fn filter(item: &Json, options: &Json, shown: &mut Shown) {
             }
             _ => {}
         }
+    }
+}
+
+/// The table of u32 that a filter is, is in, or links to.
+fn table(options: &Json, shown: &mut Shown) {
+    let word = |key: &str| options.get(key).and_then(Json::word);
+    let handle = word("fh").unwrap_or_default();
+    let is_own = !is_of_priority(&handle);
+    if let (Some(parts), true) = (word("ht_divisor"), is_own) {
+        shown.before.extend(["handle".into(), handle]);
+        shown.options = vec!["divisor".into(), parts];
+        return;
+    }
+    if let (Some(part), true) = (word("bkt"), is_own) {
+        let table = handle.split(':').next().unwrap_or_default();
+        shown.options.extend(["ht".into(), format!("{table}:{part}:")]);
+    }
+    if let Some(link) = word("link") {
+        shown.options.extend(["link".into(), link]);
+    }
+    if let Some(mask) = word("hash_mask") {
+        let at = word("hash_off").unwrap_or("0".into());
+        shown.options.extend([
+            "hashkey".into(),
+            "mask".into(),
+            format!("0x{mask}"),
+            "at".into(),
+            at,
+        ]);
+    }
+    if let Some((mask, shift)) = word("offset_mask").zip(word("offset_shift")) {
+        let at = word("offset_off").unwrap_or("0".into());
+        let words = ["offset", "at", &at, "mask", &mask, "shift", &shift];
+        shown.options.extend(words.map(str::to_string));
     }
 }
 

@@ -135,12 +135,30 @@ fn filter(mut shown: Shown, words: &[&str]) -> Option<Shown> {
     shown.kind = kind?;
     // The first line of a priority says nothing of its filters.
     let rest: Vec<&str> = words.copied().collect();
-    if shown.kind == "u32" && !rest.iter().any(|word| word.trim_start_matches('*') == "flowid") {
-        shown.is_table = rest.contains(&"divisor");
-        let linked = rest.contains(&"link");
-        shown.kind = if linked { "u32" } else { "" }.into();
-        shown.options = if linked { vec!["link".into(), "0:".into()] } else { Vec::new() };
-        return Some(shown);
+    if shown.kind == "u32" {
+        let after = |name: &str| {
+            let at = rest.iter().position(|word| *word == name)?;
+            rest.get(at + 1).map(|word| word.to_string())
+        };
+        let table = after("fh").unwrap_or_default();
+        let is_own = !is_of_priority(&table);
+        let has_class = rest.iter().any(|word| word.trim_start_matches('*') == "flowid");
+        if let (Some(parts), true) = (after("divisor"), is_own) {
+            shown.before.extend(["handle".into(), table]);
+            shown.options = vec!["divisor".into(), parts];
+            return Some(shown);
+        }
+        if let (Some(part), true) = (after("bkt"), is_own) {
+            let table = table.split(':').next().unwrap_or_default();
+            shown.options.extend(["ht".into(), format!("{table}:{part}:")]);
+        }
+        let link = after("link");
+        if !has_class && link.is_none() {
+            shown.is_table = rest.contains(&"divisor");
+            shown.kind.clear();
+            return Some(shown);
+        }
+        shown.options.extend(link.into_iter().flat_map(|table| ["link".into(), table]));
     }
     for (at, word) in rest.iter().enumerate() {
         let value = || rest.get(at + 1).map(|value| value.to_string());
@@ -166,6 +184,12 @@ fn filter(mut shown: Shown, words: &[&str]) -> Option<Shown> {
     Some(shown)
 }
 
+/// Whether a table of u32 is the one that a priority has by itself.
+pub fn is_of_priority(handle: &str) -> bool {
+    let table = handle.split(':').next().unwrap_or_default();
+    u32::from_str_radix(table, 16).is_ok_and(|number| number >= 0x800) || table.is_empty()
+}
+
 /// A further line of an item.
 fn further(shown: &mut Shown, words: &[&str]) {
     match (shown.object, shown.kind.as_str(), words) {
@@ -181,6 +205,17 @@ fn further(shown: &mut Shown, words: &[&str]) {
                         .map(str::to_string);
                 shown.options.extend(words);
             }
+        }
+        (Object::Filter, "u32", ["hash", "mask", mask, "at", place, ..]) => {
+            let words = ["hashkey", "mask", &format!("0x{mask}"), "at", place].map(str::to_string);
+            shown.options.extend(words);
+        }
+        (Object::Filter, "u32", ["offset", words @ ..]) => {
+            let (mask, shift) =
+                words.first().and_then(|first| first.split_once(">>")).unwrap_or_default();
+            let at = words.iter().position(|word| *word == "at").and_then(|at| words.get(at + 1));
+            let words = ["offset", "at", at.unwrap_or(&"0"), "mask", mask, "shift", shift];
+            shown.options.extend(words.map(str::to_string));
         }
         (Object::Filter, "flower", [key, value])
             if *key != "eth_type" && !key.starts_with("action") =>

@@ -9,7 +9,33 @@ use super::HEAD;
 use crate::Options;
 
 /// Words that scripts are made of.
-const WORDS: [&str; 86] = [
+const WORDS: [&str; 112] = [
+    "cake",
+    "bandwidth",
+    "tbf",
+    "burst",
+    "latency",
+    "mq",
+    "drr",
+    "ht",
+    "2:a:",
+    "link",
+    "2:",
+    "divisor",
+    "256",
+    "hashkey",
+    "mask",
+    "0x000000ff",
+    "12",
+    "nexthdr+2",
+    "fw",
+    "vlan_prio",
+    "memory_limit",
+    "iptables",
+    "-j",
+    "MARK",
+    "nft",
+    "txqueuelen",
     "tc",
     "qdisc",
     "class",
@@ -142,13 +168,24 @@ fn line() -> impl Strategy<Value = String> {
     let at = prop::sample::select(vec!["1:", "1:1", "1:2", "1:3", "1:16", "1:17", ":2", "2:1"]);
     let number = prop::sample::select(vec!["0", "1", "2", "3", "16", "17", "65537", "4294967295"]);
     let verb = prop::sample::select(vec!["add", "replace", "change"]);
-    (0..6u8, verb, at, number.clone(), number).prop_map(|(form, verb, at, a, b)| {
+    (0..14u8, verb, at, number.clone(), number).prop_map(|(form, verb, at, a, b)| {
         let root = format!("tc qdisc {verb} dev eth0 root handle 1:");
         match form {
             0 => format!("{root} prio bands {a} priomap {b} {a}\n"),
             1 => format!("{root} prio\n"),
             2 => format!("{root} fq_codel limit {a} flows {b} quantum {a} target {b} ecn\n"),
             3 => format!("tc qdisc {verb} dev eth0 parent {at} pfifo limit {a}\n"),
+            5 => format!("{root} cake bandwidth {a}kbit rtt {b}\n"),
+            6 => format!("{root} tbf rate {a}kbit burst {b} limit {a}\n"),
+            7 => format!("{root} mq\n"),
+            8 => format!("tc qdisc {verb} dev eth0 parent {at} handle {a}: drr\n"),
+            9 => format!("tc class {verb} dev eth0 parent {a}: classid {at} drr quantum {b}\n"),
+            10 => format!("tc filter add dev eth0 handle {a}: u32 divisor {b}\n"),
+            11 => format!("tc filter add dev eth0 protocol ip u32 ht {a}:{b}: match ip src 10.0.0.1 flowid {at}\n"),
+            12 => format!("tc filter add dev eth0 protocol ip u32 link {a}: hashkey mask 0x{b} at {a}\n"),
+            13 => format!(
+                "tc filter add dev eth0 handle {a} fw flowid {at}\niptables -t mangle -A POSTROUTING -j MARK --set-mark {b}\n"
+            ),
             4 => format!("tc filter add dev eth0 u32 match ip tos 0x{b} 0xfc flowid {at}\n"),
             _ => format!(
                 "tc filter add dev eth0 protocol ip prio {a} u32 match ip dport {b} 0xfff0 flowid {at}\n"

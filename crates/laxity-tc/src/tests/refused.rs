@@ -148,9 +148,9 @@ fn a_link_of_unknown_rate() {
 
 #[test]
 fn a_script_without_a_set_up() {
-    assert!(refusal("").1.contains("no hfsc, htb, qfq, drr, prio or fq_codel set-up"));
-    let (line, message, _) = refusal("\ntc qdisc add dev eth0 root handle 1: cake\n");
-    assert_eq!((line, message.contains("the root of eth0 is cake")), (2, true));
+    assert!(refusal("").1.contains("no hfsc, htb, qfq, drr, prio, fq_codel, cake or tbf set-up"));
+    let (line, message, _) = refusal("\ntc qdisc add dev eth0 root handle 1: hhf\n");
+    assert_eq!((line, message.contains("the root of eth0 is hhf")), (2, true));
     assert!(
         refusal("tc class add dev eth0 parent 1: classid 1:1 hfsc sc m2 1mbit")
             .1
@@ -186,6 +186,20 @@ fn too_much() {
     let filter = |port: usize| {
         format!("tc filter add dev eth0 prio 1 u32 match ip dport {port} 0xffff flowid 1:10\n")
     };
-    let many: String = (0..5000).map(filter).collect();
-    assert!(refusal(&format!("{HEAD}{many}")).1.contains("more than 4096 filters"));
+    let many: String = (0..=65_535).map(filter).collect();
+    assert!(refusal(&format!("{HEAD}{many}")).1.contains("more than 65535 filters"));
+    // Each takes packets of each other one.
+    let class = |at: usize| {
+        let filter = |place: &str| {
+            format!(
+                "tc filter add dev eth0 prio 1 u32 match ip {place} 0xffff flowid 1:{:x}\n",
+                at + 100
+            )
+        };
+        let class =
+            format!("tc class add dev eth0 parent 1:1 classid 1:{:x} hfsc ls m2 1kbit\n", at + 100);
+        class + &filter(&format!("dport {at}")) + &filter(&format!("sport {at}"))
+    };
+    let entangled: String = (0..8_200).map(class).collect();
+    assert!(refusal(&format!("{HEAD}{entangled}")).1.contains("in too many ways"));
 }

@@ -259,8 +259,12 @@ fn queues_of_classes(
 ) -> Result<(), Refusal> {
     let mut by_class: BTreeMap<Handle, (&str, QdiscKind)> = BTreeMap::new();
     for (id, class) in plan.leaves() {
-        let Some(queue) = &class.queue else { continue };
-        let kind = queues::queue(queue, &plan.link, &class.name, remarks)?;
+        let inside = class.inside.as_ref().map(|inside| inside.scheduler);
+        let kind = match (inside, &class.queue) {
+            (Some(SchedulerSpec::FqCodel(settings)), _) => fq_codel(&settings),
+            (_, Some(queue)) => queues::queue(queue, &plan.link, &class.name, remarks)?,
+            (_, None) => continue,
+        };
         let handle = numbers[id.index()];
         match by_class.get(&handle) {
             Some((other, before)) if *before != kind => {

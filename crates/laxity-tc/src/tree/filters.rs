@@ -1,12 +1,16 @@
 //! Matches as filters. Those of a class that comes first are asked first.
 
+mod decisions;
+
 use std::net::IpAddr;
 
 use laxity_plan::Plan;
-use laxity_plan::matching::{Expr, Net, Numbers, Side, Version};
+use laxity_plan::matching::{Numbers, Version};
 use laxity_plan::model::{Class, Police as Policing};
 
 use super::units::whole_ticks;
+use decisions::Rule;
+
 use super::{Filter, FilterKind, Flower, Handle, Police, Protocol, U32Key};
 use crate::linux::{Filters, Linux, Refusal, bytes_up};
 use crate::packets::{Field, Packets};
@@ -15,6 +19,10 @@ use crate::setup::MOST_FILTERS;
 /// Protocols of which flower reads ports, and all that have them at the same place.
 const FLOWER_PORTS: [u16; 3] = [6, 17, 132];
 const PORTS: [u16; 5] = [6, 17, 33, 132, 136];
+
+/// The words of a header of IPv4 without options, and where a fragment belongs.
+const WORDS: u32 = 5;
+const FRAGMENT_OFFSET: u32 = 0x1fff;
 
 /// The filters of a plan's classes, each of which has the handle `numbers` says.
 pub fn filters(
@@ -25,19 +33,14 @@ pub fn filters(
 ) -> Result<Vec<Filter>, Refusal> {
     let parent = Handle::new(numbers.first().map_or(2, |handle| handle.major()), 0);
     let mut all: Vec<Filter> = Vec::new();
-    for (id, class) in plan.leaves() {
-        let handle = numbers[id.index()];
-        let Some(matching) = &class.matching else {
-            remarks.push(format!(
-                "Class {} has no `match`: no filter sends packets to {handle}.",
-                class.name
-            ));
-            continue;
-        };
+    let rules = decisions::rules(plan, numbers, remarks)?;
+    for rules in rules.chunk_by(|a, b| a.class == b.class) {
+        let id = rules[0].class;
+        let (class, handle) = (&plan.classes[id.index()], numbers[id.index()]);
         let police = policers(plan, class, handle);
         let mut own = Vec::new();
-        for packets in alternatives(matching.expr(), class)? {
-            kinds(&packets, linux.filters, class, &mut own)?;
+        for Rule { packets, .. } in rules {
+            kinds(packets, linux.filters, class, &mut own)?;
             if all.len() + own.len() > MOST_FILTERS {
                 return Err(Refusal::new(
                     format!("`match` of class {} comes to too many filters", class.name),
@@ -84,71 +87,6 @@ pub(crate) fn policers(plan: &Plan, class: &Class, handle: Handle) -> Vec<Police
     arrival.buckets.iter().enumerate().map(policer).collect()
 }
 
-/// A match as alternatives, each a value for some fields.
-fn alternatives(expr: &Expr, class: &Class) -> Result<Vec<Packets>, Refusal> {
-    let with = |field, numbers: &Numbers| {
-        let mut packets = Packets::default();
-        packets.with(field, numbers);
-        vec![packets]
-    };
-    let at_sides = |side: &Side, of: &dyn Fn(Side) -> Vec<Packets>| match side {
-        Side::Any => [of(Side::Source), of(Side::Destination)].concat(),
-        side => of(*side),
-    };
-    let found = match expr {
-        Expr::Any => vec![Packets::default()],
-        Expr::Version(version) => {
-            let mut packets = Packets::default();
-            packets.of_version(*version);
-            vec![packets]
-        }
-        Expr::Protocol(numbers) => with(Field::Protocol, numbers),
-        Expr::Dscp(numbers) => with(Field::Dscp, numbers),
-        Expr::Vlan(numbers) => with(Field::Vlan, numbers),
-        Expr::Port(side, numbers) => at_sides(side, &|side| {
-            let source = side == Side::Source;
-            with(if source { Field::SourcePort } else { Field::DestinationPort }, numbers)
-        }),
-        Expr::Address(side, nets) => at_sides(side, &|side| {
-            let within = |net: &Net| {
-                let mut packets = Packets::default();
-                packets.within(side, *net);
-                packets
-            };
-            nets.iter().map(within).collect()
-        }),
-        Expr::Not(_) => {
-            return Err(Refusal::new(
-                format!("`not` in the `match` of class {}", class.name),
-                "a filter names what it takes, not what it leaves",
-                "put the class that takes those packets before it, and leave `not` out",
-            ));
-        }
-        Expr::All(parts) => {
-            let mut all = vec![Packets::default()];
-            for part in parts {
-                let part = alternatives(part, class)?;
-                if all.len() * part.len() > MOST_FILTERS {
-                    return Err(too_many(class));
-                }
-                all = all.iter().flat_map(|one| part.iter().map(|other| one.and(other))).collect();
-            }
-            all
-        }
-        Expr::Either(parts) => {
-            let mut all = Vec::new();
-            for part in parts {
-                all.extend(alternatives(part, class)?);
-                if all.len() > MOST_FILTERS {
-                    return Err(too_many(class));
-                }
-            }
-            all
-        }
-    };
-    Ok(found.into_iter().filter(|packets| !packets.is_empty).collect())
-}
-
 fn too_many(class: &Class) -> Refusal {
     Refusal::new(
         format!("`match` of class {} has too many alternatives", class.name),
@@ -170,9 +108,18 @@ fn kinds(
     let of_ip = has_ports
         || packets.version.is_some()
         || number(Field::Protocol).is_some()
-        || number(Field::Dscp).is_some();
-    let vlans = values(number(Field::Vlan), 4_096);
-    if !of_ip && vlans.is_none() {
+        || number(Field::Dscp).is_some()
+        || number(Field::Ecn).is_some();
+    let (vlans, pcps) = (values(number(Field::Vlan), 4_096), values(number(Field::Pcp), 8));
+    let is_tagged = packets.has_tag();
+    if packets.untagged && !of_ip {
+        return Err(Refusal::new(
+            format!("`untagged` without a test of IP in the `match` of class {}", class.name),
+            "a filter names the protocol that it takes, not the one that it leaves",
+            "write `untagged and ip or untagged and ip6`",
+        ));
+    }
+    if !of_ip && !is_tagged {
         all.push((Protocol::All, FilterKind::Matchall));
         return Ok(());
     }
@@ -187,16 +134,30 @@ fn kinds(
         let asked = protocols.unwrap_or_else(|| known.to_vec());
         protocols = Some(known.iter().copied().filter(|known| asked.contains(known)).collect());
     }
-    let scopes = number(Field::Dscp).map(|dscp| {
-        let blocks = dscp.ranges().iter().flat_map(|range| blocks(*range, 6));
-        blocks.map(|(value, mask)| ((value << 2) as u8, (mask << 2) as u8)).collect::<Vec<_>>()
+    let bits = |field: Field, bits: u32| {
+        number(field).map(|numbers| {
+            let blocks = numbers.ranges().iter().flat_map(|range| blocks(*range, bits));
+            blocks.collect::<Vec<(u16, u16)>>()
+        })
+    };
+    let (dscp, ecn) = (bits(Field::Dscp, 6), bits(Field::Ecn, 2));
+    let scopes = (dscp.is_some() || ecn.is_some()).then(|| {
+        let (dscp, ecn) = (dscp.unwrap_or(vec![(0, 0)]), ecn.unwrap_or(vec![(0, 0)]));
+        let both = |(value, mask): (u16, u16)| {
+            ecn.iter().map(move |(low, of)| ((value << 2 | low) as u8, (mask << 2 | of) as u8))
+        };
+        dscp.into_iter().flat_map(both).collect::<Vec<(u8, u8)>>()
     });
+    let tags: Vec<(Option<u16>, Option<u16>)> = optional(vlans)
+        .into_iter()
+        .flat_map(|vlan| optional(pcps.clone()).into_iter().map(move |pcp| (vlan, pcp)))
+        .collect();
     let ranges = |side: usize| {
         ports[side]
             .map_or(vec![None], |numbers| numbers.ranges().iter().copied().map(Some).collect())
     };
     for version in &versions {
-        for vlan in optional(vlans.clone()) {
+        for (vlan, pcp) in tags.iter().copied() {
             for ip_proto in optional(protocols.clone()) {
                 for tos in optional(scopes.clone()) {
                     for source_port in ranges(0) {
@@ -206,7 +167,8 @@ fn kinds(
                             };
                             let fields = Flower {
                                 vlan,
-                                inner: vlan.and(version.map(protocol_of)),
+                                pcp: pcp.map(|pcp| pcp as u8),
+                                inner: version.map(protocol_of).filter(|_| is_tagged),
                                 ip_proto: ip_proto.map(|number| number as u8),
                                 source: net(0),
                                 destination: net(1),
@@ -214,7 +176,7 @@ fn kinds(
                                 destination_port,
                                 tos,
                             };
-                            push(*version, fields, filters, class, all)?;
+                            push(*version, is_tagged, fields, filters, class, all)?;
                             if all.len() > MOST_FILTERS {
                                 return Err(too_many(class));
                             }
@@ -241,25 +203,22 @@ fn protocol_of(version: Version) -> Protocol {
 
 fn push(
     version: Option<Version>,
+    is_tagged: bool,
     fields: Flower,
     filters: Filters,
     class: &Class,
     all: &mut Vec<(Protocol, FilterKind)>,
 ) -> Result<(), Refusal> {
-    let outer = if fields.vlan.is_some() {
-        Protocol::Vlan
-    } else {
-        version.map_or(Protocol::All, protocol_of)
-    };
+    let outer = if is_tagged { Protocol::Vlan } else { version.map_or(Protocol::All, protocol_of) };
     if filters == Filters::Flower {
         let plain = fields == Flower::default();
         let kind = if plain { FilterKind::Matchall } else { FilterKind::Flower(fields) };
         all.push((outer, kind));
         return Ok(());
     }
-    if fields.vlan.is_some() {
+    if is_tagged {
         return Err(Refusal::new(
-            format!("`vlan` in the `match` of class {}", class.name),
+            format!("a VLAN tag in the `match` of class {}", class.name),
             "u32 counts from the header of IP, before which the tag stands",
             "write filters as flower",
         ));
@@ -280,9 +239,20 @@ fn words(version: Version, fields: &Flower) -> Vec<Vec<U32Key>> {
         Version::V4 => ([12, 16], 20),
         Version::V6 => ([8, 24], 40),
     };
-    if let Some((value, mask)) = fields.tos {
-        let shift = if version == Version::V4 { 16 } else { 20 };
-        keys.push(key(u32::from(value) << shift, u32::from(mask) << shift, 0));
+    let has_ports = fields.source_port.is_some() || fields.destination_port.is_some();
+    let shift = if version == Version::V4 { 16 } else { 20 };
+    let (value, mask) = fields.tos.unwrap_or_default();
+    let (mut first, mut of_first) = (u32::from(value) << shift, u32::from(mask) << shift);
+    let looks_at_length = has_ports && version == Version::V4;
+    if looks_at_length {
+        // Ports stand here only behind a header without options, and in no fragment but the first.
+        (first, of_first) = (first | WORDS << 24, of_first | 0xf << 24);
+    }
+    if of_first != 0 {
+        keys.push(key(first, of_first, 0));
+    }
+    if looks_at_length {
+        keys.push(key(0, FRAGMENT_OFFSET, 4));
     }
     if let Some(number) = fields.ip_proto {
         keys.push(match version {
@@ -302,7 +272,7 @@ fn words(version: Version, fields: &Flower) -> Vec<Vec<U32Key>> {
             let value = u32::from(source) << 16 | u32::from(destination);
             let mask = u32::from(source_mask) << 16 | u32::from(mask);
             let mut keys = keys.clone();
-            if mask != 0 || fields.source_port.is_some() || fields.destination_port.is_some() {
+            if mask != 0 || has_ports {
                 keys.push(key(value, mask, ports));
             }
             all.push(keys);

@@ -45,7 +45,7 @@ pub fn filter(filter: &Filter, device: &str, police_is_known: bool) -> String {
     let Filter { parent, priority, protocol, kind, class, .. } = filter;
     let keys = match kind {
         FilterKind::Matchall => String::new(),
-        FilterKind::Flower(fields) => flower(*protocol, fields),
+        FilterKind::Flower(fields) => flower(fields),
         FilterKind::U32(keys) => keys
             .iter()
             .map(|key| format!(" match u32 0x{:x} 0x{:x} at {}", key.value, key.mask, key.offset))
@@ -174,19 +174,18 @@ fn stab(stab: &Stab) -> String {
     words.join(" ")
 }
 
-fn flower(protocol: Protocol, fields: &Flower) -> String {
+fn flower(fields: &Flower) -> String {
     let mut words = String::new();
     let mut say = |word: String| words += &format!(" {word}");
     if let Some(vlan) = fields.vlan {
         say(format!("vlan_id {vlan}"));
-        if let Some(inner) = fields.inner {
-            say(format!(
-                "vlan_ethtype {}",
-                if inner == Protocol::Ip { "ipv4" } else { inner.name() }
-            ));
-        }
     }
-    let _ = protocol;
+    if let Some(pcp) = fields.pcp {
+        say(format!("vlan_prio {pcp}"));
+    }
+    if let Some(inner) = fields.inner {
+        say(format!("vlan_ethtype {}", if inner == Protocol::Ip { "ipv4" } else { inner.name() }));
+    }
     if let Some(number) = fields.ip_proto {
         say(match number {
             1 => "ip_proto icmp".into(),

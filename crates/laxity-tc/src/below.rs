@@ -1,0 +1,147 @@
+//! Disciplines that hang at a class of hfsc or htb: where that class does nothing but to shape, they share the link,
+//! and flow queues are held by classes of a plan.
+
+use laxity::units::Rate;
+
+use crate::curves::Curves;
+use crate::draft::link_rate;
+use crate::error::Read;
+use crate::fq_codel::FqCodel;
+use crate::htb;
+use crate::notes::Notes;
+use crate::setup::{Class, Discipline, Root, Setup, Shaper};
+
+/// The kinds of qdisc that share among classes or flows of their own.
+pub const SHARING: [&str; 7] = ["hfsc", "htb", "qfq", "drr", "prio", "fq_codel", "cake"];
+
+/// The set-up whose classes share the link: what hangs at the one leaf of hfsc or htb, if all traffic goes there, and
+/// else the one that is given.
+pub fn shaped(
+    mut setup: Setup,
+    root: Root,
+    given: Option<Rate>,
+    notes: &mut Notes,
+) -> Read<(Setup, Root)> {
+    let Some(leaf) = the_leaf(&setup, &root) else { return Ok((setup, root)) };
+    let Some(mut below) = setup.classes[leaf].below.take() else { return Ok((setup, root)) };
+    let Some(mut shared) = below.root.take() else { return Ok((setup, root)) };
+    if let Discipline::Htb { .. } = root.discipline {
+        htb::lend(&mut setup, notes);
+    }
+    let top: Vec<usize> =
+        (0..setup.classes.len()).filter(|class| setup.classes[*class].parent.is_none()).collect();
+    let limits = setup.classes.iter().filter_map(|class| class.curves.upper_limit?.linear());
+    let least = limits.chain(given).min();
+    let shaper = |rate: Rate, line: usize, of: String| Shaper { rate, line, of, ..Shaper::none() };
+    let class = &setup.classes[leaf];
+    let own = match least {
+        Some(rate) => shaper(rate, class.line, class.handle.to_string()),
+        None => {
+            let rate = link_rate(&setup, &root, &top, None, &mut Notes::default())?;
+            shaper(rate, class.line, class.handle.to_string())
+        }
+    };
+    let own = match (&setup.shaper, &below.shaper) {
+        (Some(above), _) if above.rate < own.rate => {
+            shaper(above.rate, above.line, above.of.clone())
+        }
+        (_, Some(bound)) if bound.rate < own.rate => {
+            shaper(bound.rate, bound.line, bound.of.clone())
+        }
+        _ => own,
+    };
+    let text = format!(
+        "{} only shapes: it is the link, which {} at it shares",
+        class.handle,
+        shared.discipline.name()
+    );
+    notes.reading(class.line, text);
+    shared.overhead = root.overhead;
+    below.shaper = Some(own);
+    below.contract = setup.contract;
+    below.queue_length = setup.queue_length;
+    below.states = setup.states;
+    Ok((*below, shared))
+}
+
+/// The one class that has packets, if there is no other and all traffic goes there.
+fn the_leaf(setup: &Setup, root: &Root) -> Option<usize> {
+    let default = match root.discipline {
+        Discipline::Hfsc { default } | Discipline::Htb { default, .. } => default,
+        Discipline::Prio(_)
+        | Discipline::FqCodel(_)
+        | Discipline::Qfq
+        | Discipline::Drr
+        | Discipline::Fifo => return None,
+    };
+    let mut leaves = (0..setup.classes.len()).filter(|class| setup.classes[*class].is_leaf);
+    let (leaf, None) = (leaves.next()?, leaves.next()) else { return None };
+    let class = &setup.classes[leaf];
+    let has_classes = class.below.as_ref().is_some_and(|below| !below.classes.is_empty());
+    let number = class.handle.minor;
+    let takes_all = setup.filters.iter().any(|filter| {
+        filter.at == 0
+            && filter.mark.is_none()
+            && filter.link.is_none()
+            && filter.class.minor == number
+            && filter.packets == Default::default()
+    });
+    let gets_all = default == Some(number.into()) || takes_all;
+    (has_classes && gets_all).then_some(leaf)
+}
+
+/// Whether the classes can hold flow queues in the plan: some do, and their curves are shares alone, as those of
+/// WF²Q+ are.
+pub fn holds_flows(setup: &Setup, discipline: Discipline, curves: &[Curves], link: Rate) -> bool {
+    let shapes = matches!(discipline, Discipline::Hfsc { .. } | Discipline::Htb { .. });
+    let some = setup.classes.iter().any(|class| flows(class).is_some());
+    let share = |curves: &Curves| {
+        let share = curves.link_share?.linear()?;
+        let plain = curves.upper_limit.is_none()
+            && curves.real_time.is_none_or(|curve| Some(curve) == curves.link_share);
+        plain.then_some(share)
+    };
+    let Some(shares) = curves.iter().map(share).collect::<Option<Vec<Rate>>>() else {
+        return false;
+    };
+    let (mut left, mut of_link): (Vec<u64>, u64) =
+        (shares.iter().map(|share| share.0).collect(), link.0);
+    let fits = setup.classes.iter().zip(&shares).all(|(class, share)| {
+        let left = class.parent.map_or(&mut of_link, |parent| &mut left[parent]);
+        let rest = left.checked_sub(share.0);
+        *left = rest.unwrap_or(0);
+        rest.is_some()
+    });
+    shapes && some && fits
+}
+
+/// The flow queues that hang at a leaf.
+pub fn flows(class: &Class) -> Option<&FqCodel> {
+    let root = class.below.as_ref().filter(|_| class.is_leaf)?.root.as_ref()?;
+    match &root.discipline {
+        Discipline::FqCodel(fq_codel) => Some(fq_codel),
+        _ => None,
+    }
+}
+
+/// Tells what hangs at classes and is not in the plan.
+pub fn tell(setup: &Setup, holds_flows: bool, notes: &mut Notes) {
+    for class in setup.classes.iter().filter(|class| class.is_leaf) {
+        let Some(root) = class.below.as_ref().and_then(|below| below.root.as_ref()) else {
+            continue;
+        };
+        let handle = class.handle;
+        let text = match &root.discipline {
+            Discipline::FqCodel(_) if holds_flows => continue,
+            Discipline::FqCodel(_) => format!(
+                "{handle}: fq_codel: its flows share one queue, turns among them are not kept: \
+                 a class holds `fq-codel` only beside shares of the link alone, without limits, bands or bent curves"
+            ),
+            other => format!(
+                "{handle}: {} and what hangs at it: in a plan this class has one queue",
+                other.name()
+            ),
+        };
+        notes.not_mapped(root.line, text);
+    }
+}

@@ -1,0 +1,326 @@
+//! Commands of iptables and ip6tables (iptables(8)).
+
+use laxity_plan::matching::{Net, Numbers, Side, Version};
+
+use super::{Action, Condition, Netfilter, Rule};
+use crate::command::{Command, Word};
+use crate::error::plain;
+use crate::notes::quoted;
+use crate::packets::{Field, Packets, one};
+use crate::units::{self, Handle};
+
+/// Options without a value that change nothing.
+const PLAIN: [&str; 8] = ["-v", "--verbose", "-n", "--numeric", "-w", "--wait", "-4", "-6"];
+/// What is loaded for conditions that are read by themselves.
+const MATCHES: [&str; 9] =
+    ["tcp", "udp", "udplite", "sctp", "multiport", "comment", "dscp", "tos", "mark"];
+/// Names of code points beside those of a plan.
+const PROTOCOLS: [(&str, u16); 9] = [
+    ("tcp", 6),
+    ("udp", 17),
+    ("udplite", 136),
+    ("icmp", 1),
+    ("icmpv6", 58),
+    ("ipv6-icmp", 58),
+    ("esp", 50),
+    ("gre", 47),
+    ("sctp", 132),
+];
+
+/// Takes a command; the reason if it does not count.
+pub fn read(netfilter: &mut Netfilter, command: &Command) -> Result<(), String> {
+    taken(netfilter, command).map_err(|why| match why.as_str() {
+        "" => why,
+        _ => format!("{}: {why}", quoted(&command.words[1..])),
+    })
+}
+
+fn taken(netfilter: &mut Netfilter, command: &Command) -> Result<(), String> {
+    let version = if command.program().starts_with("ip6") { Version::V6 } else { Version::V4 };
+    let words: Vec<&Word> = command.words[1..].iter().collect();
+    if let Some(word) =
+        words.iter().find(|word| word.doubt.as_ref().is_some_and(|doubt| doubt.is_unknown))
+    {
+        return Err(format!("`{}` is not known", plain(&word.text)));
+    }
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let table = value(&texts, &["-t", "--table"]).unwrap_or("filter");
+    if table != "mangle" {
+        return Err(String::new());
+    }
+    let named = |names: &[&str]| value(&texts, names).map(str::to_string);
+    if let Some(chain) = named(&["-A", "--append"]) {
+        return add(netfilter, version, &chain, None, &texts, command.line);
+    }
+    if let Some(chain) = named(&["-I", "--insert"]) {
+        let at = texts.iter().position(|word| *word == chain).unwrap_or(0);
+        let number = texts.get(at + 1).and_then(|number| number.parse().ok()).unwrap_or(1);
+        return add(netfilter, version, &chain, Some(number), &texts, command.line);
+    }
+    if texts.iter().any(|word| ["-F", "--flush"].contains(word)) {
+        match named(&["-F", "--flush"]).filter(|chain| !chain.starts_with('-')) {
+            Some(chain) => netfilter.chain(version, &chain).clear(),
+            None => netfilter.chains.retain(|(is_v6, _), _| *is_v6 != (version == Version::V6)),
+        }
+        return Ok(());
+    }
+    let silent = ["-N", "--new-chain", "-X", "--delete-chain", "-P", "--policy", "-Z", "-L", "-S"];
+    match texts.iter().any(|word| silent.contains(word)) {
+        true => Ok(()),
+        false => Err("it is kept as it was".into()),
+    }
+}
+
+fn value<'a>(words: &[&'a str], names: &[&str]) -> Option<&'a str> {
+    let at = words.iter().position(|word| names.contains(word))?;
+    words.get(at + 1).copied()
+}
+
+fn add(
+    netfilter: &mut Netfilter,
+    version: Version,
+    chain: &str,
+    before: Option<usize>,
+    words: &[&str],
+    line: usize,
+) -> Result<(), String> {
+    let rule = rule(version, words, line)?;
+    match netfilter.add(version, chain, before, rule) {
+        true => Ok(()),
+        false => Err("it is one of too many rules".into()),
+    }
+}
+
+/// Reads conditions and target of a rule.
+fn rule(version: Version, words: &[&str], line: usize) -> Result<Rule, String> {
+    let mut asked = vec![Packets::default()];
+    let (mut mark, mut out, mut target, mut options) = (None, None, None, Vec::new());
+    let mut left = words.iter().copied();
+    while let Some(word) = left.next() {
+        let negated = word == "!";
+        let name = if negated { left.next().unwrap_or("") } else { word };
+        if PLAIN.contains(&name) {
+            continue;
+        }
+        let Some(mut given) = left.next() else {
+            return Err(format!("`{}` is not followed", plain(name)));
+        };
+        let mut negated = negated;
+        if given == "!" {
+            (negated, given) = (true, left.next().unwrap_or(""));
+        }
+        let numbers = |numbers: Option<Numbers>, most: u16| {
+            let numbers = numbers.ok_or_else(|| format!("`{}` is not followed", plain(given)))?;
+            Ok::<Numbers, String>(if negated { others(&numbers, most) } else { numbers })
+        };
+        let mut with = |field: Field, numbers: Numbers| {
+            asked.iter_mut().for_each(|packets| packets.with(field, &numbers));
+        };
+        match name {
+            "-t" | "--table" | "-A" | "--append" => {}
+            "-I" | "--insert" => {
+                let mut ahead = left.clone();
+                if ahead.next().is_some_and(|number| number.parse::<usize>().is_ok()) {
+                    left = ahead;
+                }
+            }
+            "-m" | "--match" if MATCHES.contains(&given) => {}
+            "--comment" => {}
+            "-p" | "--protocol" | "--proto" if given == "all" || given == "0" => {}
+            "-p" | "--protocol" | "--proto" => {
+                with(Field::Protocol, numbers(protocol(given), 255)?);
+            }
+            "--sport" | "--source-port" | "--sports" | "--source-ports" => {
+                with(Field::SourcePort, numbers(ports(given), u16::MAX)?);
+            }
+            "--dport" | "--destination-port" | "--dports" | "--destination-ports" => {
+                with(Field::DestinationPort, numbers(ports(given), u16::MAX)?);
+            }
+            "--ports" if !negated => {
+                let ports = numbers(ports(given), u16::MAX)?;
+                asked = alternatives(&asked, 2, |packets, at| {
+                    let field = [Field::SourcePort, Field::DestinationPort][at];
+                    packets.with(field, &ports);
+                });
+            }
+            "--dscp" | "--dscp-class" => {
+                with(Field::Dscp, numbers(code_point(given).map(one), 63)?)
+            }
+            "--tos" if !negated => {
+                let (value, mask) = with_mask(given, 0xff).ok_or("its `--tos` is not followed")?;
+                let (value, mask) = (value as u8, mask as u8);
+                for packets in &mut asked {
+                    crate::filter::service(value & mask, mask, packets)?;
+                }
+            }
+            "-s" | "--source" | "--src" | "-d" | "--destination" | "--dst" if !negated => {
+                let side = if name.contains('s') && !name.contains("dst") && !name.contains("dest")
+                {
+                    Side::Source
+                } else {
+                    Side::Destination
+                };
+                let nets = nets(given, version)?;
+                asked =
+                    alternatives(&asked, nets.len(), |packets, at| packets.within(side, nets[at]));
+            }
+            "-o" | "--out-interface" if !negated => out = Some(given.to_string()),
+            "--mark" => {
+                let (value, mask) =
+                    with_mask(given, u32::MAX).ok_or("its `--mark` is not followed")?;
+                mark = Some(Condition { value: value & mask, mask, negated });
+            }
+            "-j" | "--jump" => {
+                target = Some(given);
+                options = left.by_ref().collect();
+            }
+            _ => return Err(format!("`{} {}` is not followed", plain(name), plain(given))),
+        }
+    }
+    let action = action(target.unwrap_or_default(), &options)?;
+    Ok(Rule { packets: asked, mark, out, action, line })
+}
+
+/// Each of the packets with each of several more conditions.
+pub fn alternatives(
+    asked: &[Packets],
+    count: usize,
+    ask: impl Fn(&mut Packets, usize),
+) -> Vec<Packets> {
+    let each = asked.iter().flat_map(|packets| (0..count).map(move |at| (packets.clone(), at)));
+    let each = each.map(|(mut packets, at)| {
+        ask(&mut packets, at);
+        packets
+    });
+    each.take(super::MOST_STATES).collect()
+}
+
+fn action(target: &str, options: &[&str]) -> Result<Action, String> {
+    let given = |name: &str| value(options, &[name]);
+    let unread = || format!("`-j {} {}` is not followed", plain(target), plain(&options.join(" ")));
+    let masked = |name: &str| given(name).and_then(|text| with_mask(text, u32::MAX));
+    let number =
+        |name: &str| given(name).and_then(|text| with_mask(text, u32::MAX)).map(|(value, _)| value);
+    let all = |cleared, turned| Ok(Action::Mark { cleared, turned });
+    match target {
+        "MARK" => {
+            if let Some((value, mask)) = masked("--set-mark") {
+                return all(mask | value, value);
+            }
+            if let Some((value, mask)) = masked("--set-xmark") {
+                return all(mask, value);
+            }
+            if let Some(bits) = number("--or-mark") {
+                return all(bits, bits);
+            }
+            if let Some(bits) = number("--and-mark") {
+                return all(!bits, 0);
+            }
+            number("--xor-mark")
+                .map(|turned| Action::Mark { cleared: 0, turned })
+                .ok_or_else(unread)
+        }
+        "CLASSIFY" => given("--set-class").and_then(class).map(Action::Class).ok_or_else(unread),
+        "DSCP" => {
+            let point = given("--set-dscp").or(given("--set-dscp-class")).and_then(code_point);
+            point.map(|point| Action::Dscp(point as u8)).ok_or_else(unread)
+        }
+        "TOS" => {
+            let tos = masked("--set-tos").filter(|(_, mask)| mask & 0xfc == 0xfc);
+            tos.map(|(tos, _)| Action::Dscp((tos as u8) >> 2)).ok_or_else(unread)
+        }
+        "RETURN" => Ok(Action::Return),
+        "ACCEPT" => Ok(Action::Accept),
+        "" | "CONNMARK" | "DROP" | "REJECT" | "QUEUE" | "NFQUEUE" | "LOG" | "TCPMSS" | "TTL"
+        | "HL" | "TPROXY" => Err(unread()),
+        chain if options.is_empty() => Ok(Action::Call(chain.to_string())),
+        _ => Err(unread()),
+    }
+}
+
+pub fn class(text: &str) -> Option<Handle> {
+    let (major, minor) = text.split_once(':')?;
+    let half = |text| u16::from_str_radix(text, 16).ok();
+    Some(Handle { major: half(major)?, minor: half(minor)? })
+}
+
+pub fn code_point(text: &str) -> Option<u16> {
+    let named = laxity_plan::matching::code_point(&text.to_ascii_lowercase());
+    named
+        .or_else(|| units::number(text, 0).and_then(|point| u16::try_from(point).ok()))
+        .filter(|point| *point < 64)
+}
+
+/// `0x1` or `0x1/0xff`.
+pub fn with_mask(text: &str, all: u32) -> Option<(u32, u32)> {
+    let (value, mask) =
+        text.split_once('/').map_or((text, None), |(value, mask)| (value, Some(mask)));
+    let number = |text| units::number(text, 0).and_then(|number| u32::try_from(number).ok());
+    Some((number(value)?, mask.map_or(Some(all), number)?))
+}
+
+pub fn protocol(text: &str) -> Option<Numbers> {
+    let named = PROTOCOLS.iter().find(|(name, _)| *name == text).map(|(_, number)| *number);
+    named
+        .or_else(|| {
+            units::number(text, 0).and_then(|number| u8::try_from(number).ok()).map(u16::from)
+        })
+        .map(one)
+}
+
+/// Ports by number, `A:B` and lists of them.
+fn ports(text: &str) -> Option<Numbers> {
+    let port = |text: &str, or: u16| match text {
+        "" => Some(or),
+        text => service_port(text),
+    };
+    let range = |text: &str| match text.split_once(':') {
+        Some((from, to)) => port(from, 0).zip(port(to, u16::MAX)),
+        None => service_port(text).map(|port| (port, port)),
+    };
+    let ranges = text.split(',').map(range).collect::<Option<Vec<_>>>()?;
+    ranges.iter().all(|(from, to)| from <= to).then(|| Numbers::new(ranges))
+}
+
+/// Ports that scripts like to name (services(5)).
+pub fn service_port(text: &str) -> Option<u16> {
+    const NAMES: [(&str, u16); 12] = [
+        ("ftp", 21),
+        ("ssh", 22),
+        ("telnet", 23),
+        ("smtp", 25),
+        ("domain", 53),
+        ("http", 80),
+        ("www", 80),
+        ("pop3", 110),
+        ("ntp", 123),
+        ("imap", 143),
+        ("https", 443),
+        ("sip", 5060),
+    ];
+    let named = NAMES.iter().find(|(name, _)| *name == text).map(|(_, port)| *port);
+    named.or_else(|| units::number(text, 0).and_then(|port| u16::try_from(port).ok()))
+}
+
+pub fn nets(text: &str, version: Version) -> Result<Vec<Net>, String> {
+    let net = |text: &str| {
+        let network = units::network(text)
+            .filter(|(address, _)| address.is_ipv4() == (version == Version::V4));
+        let net = network.map(|(address, prefix)| Net::new(address, prefix));
+        net.ok_or_else(|| format!("`{}` is not followed", plain(text)))
+    };
+    text.split(',').map(net).collect()
+}
+
+/// The numbers up to the greatest that are none of these.
+pub fn others(numbers: &Numbers, most: u16) -> Numbers {
+    let (mut next, mut all) = (Some(0u16), Vec::new());
+    for (from, to) in numbers.ranges() {
+        if let Some(start) = next.filter(|start| start < from) {
+            all.push((start, from - 1));
+        }
+        next = to.checked_add(1).filter(|next| *next <= most);
+    }
+    all.extend(next.map(|start| (start, most)));
+    Numbers::new(all)
+}

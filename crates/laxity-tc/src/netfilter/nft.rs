@@ -1,0 +1,385 @@
+//! Commands of nft, and the tables that it reads (nft(8)).
+
+use laxity_plan::matching::{Numbers, Side, Version};
+
+use super::iptables::{
+    alternatives, class, code_point, nets, others, protocol, service_port, with_mask,
+};
+use super::{Action, Condition, Netfilter, Rule};
+use crate::error::plain;
+use crate::packets::{Field, Packets};
+
+/// What packets pass on their way out, as nft calls it.
+const HOOKS: [&str; 4] = ["prerouting", "forward", "output", "postrouting"];
+
+/// Where a rule stands: the versions of IP that its table is for, and the table and chain.
+#[derive(Clone)]
+struct Place {
+    versions: Vec<Version>,
+    table: String,
+    chain: String,
+}
+
+/// Takes the commands of a text; the reasons why some do not count.
+pub fn read(netfilter: &mut Netfilter, text: &str, line: usize) -> Vec<String> {
+    let tokens = tokens(text);
+    let mut reader = Reader { netfilter, tokens: &tokens, at: 0, line, lost: Vec::new() };
+    while reader.at < tokens.len() {
+        reader.command();
+    }
+    reader.lost
+}
+
+/// Words and signs; the end of a line is a `;`.
+fn tokens(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for line in text.lines() {
+        let mut rest = line;
+        while let Some(first) = rest.trim_start().chars().next() {
+            rest = rest.trim_start();
+            let length = match first {
+                '#' => break,
+                '{' | '}' | ',' | ';' => 1,
+                '"' => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
+                _ => {
+                    let ends = |c: char| c.is_whitespace() || "{},;\"".contains(c);
+                    rest.find(ends).unwrap_or(rest.len())
+                }
+            };
+            all.push(rest[..length].trim_matches('"').to_string());
+            rest = &rest[length..];
+        }
+        all.push(";".into());
+    }
+    all
+}
+
+struct Reader<'a, 't> {
+    netfilter: &'a mut Netfilter,
+    tokens: &'t [String],
+    at: usize,
+    line: usize,
+    lost: Vec<String>,
+}
+
+impl<'t> Reader<'_, 't> {
+    fn peek(&self) -> &'t str {
+        self.tokens.get(self.at).map_or("", String::as_str)
+    }
+
+    fn next(&mut self) -> &'t str {
+        let token = self.peek();
+        self.at += 1;
+        token
+    }
+
+    fn command(&mut self) {
+        match self.next() {
+            ";" | "}" => {}
+            "table" => {
+                let place = self.table();
+                if self.peek() == "{" {
+                    self.at += 1;
+                    self.block(&place);
+                }
+            }
+            verb @ ("add" | "insert" | "create" | "flush") => match (verb, self.next()) {
+                ("flush", _) => {
+                    self.netfilter.chains.clear();
+                    self.statement();
+                }
+                (_, "chain") => {
+                    let place = self.table();
+                    let place = Place { chain: self.next().to_string(), ..place };
+                    if self.peek() == "{" {
+                        self.at += 1;
+                        self.chain(&place);
+                    }
+                }
+                (_, "rule") => {
+                    let place = self.table();
+                    let place = Place { chain: self.next().to_string(), ..place };
+                    let rule = self.statement();
+                    self.rule(&place, rule, verb == "insert");
+                }
+                _ => {
+                    self.statement();
+                }
+            },
+            _ => {
+                self.statement();
+            }
+        }
+    }
+
+    /// Family and name of a table.
+    fn table(&mut self) -> Place {
+        let versions = match self.peek() {
+            "ip" => vec![Version::V4],
+            "ip6" => vec![Version::V6],
+            "inet" => vec![Version::V4, Version::V6],
+            "arp" | "bridge" | "netdev" => Vec::new(),
+            _ => {
+                let (table, chain) = (self.next().to_string(), String::new());
+                return Place { versions: vec![Version::V4], table, chain };
+            }
+        };
+        self.at += 1;
+        Place { versions, table: self.next().to_string(), chain: String::new() }
+    }
+
+    /// The chains of a table.
+    fn block(&mut self, table: &Place) {
+        loop {
+            match self.next() {
+                "" | "}" => return,
+                "chain" => {
+                    let place = Place { chain: self.next().to_string(), ..table.clone() };
+                    if self.peek() == "{" {
+                        self.at += 1;
+                        self.chain(&place);
+                    }
+                }
+                ";" => {}
+                _ => {
+                    self.statement();
+                }
+            }
+        }
+    }
+
+    /// What a chain is for, and its rules.
+    fn chain(&mut self, place: &Place) {
+        loop {
+            match self.peek() {
+                "" => return,
+                "}" => {
+                    self.at += 1;
+                    return;
+                }
+                ";" => self.at += 1,
+                "policy" => {
+                    self.statement();
+                }
+                "type" => {
+                    let words = self.statement();
+                    let hook = words.iter().position(|word| word == "hook");
+                    if let Some(hook) = hook.and_then(|hook| words.get(hook + 1)) {
+                        let chain = format!("{} {}", place.table, place.chain);
+                        self.netfilter.hooks.insert(chain, hook.to_uppercase());
+                    }
+                }
+                _ => {
+                    let rule = self.statement();
+                    self.rule(place, rule, false);
+                }
+            }
+        }
+    }
+
+    /// The words up to the end of a statement; signs within braces belong to it.
+    fn statement(&mut self) -> &'t [String] {
+        let start = self.at;
+        let mut depth = 0usize;
+        loop {
+            match self.peek() {
+                "" => break,
+                ";" if depth == 0 => break,
+                "}" if depth == 0 => break,
+                "{" => depth += 1,
+                "}" => depth -= 1,
+                _ => {}
+            }
+            self.at += 1;
+        }
+        &self.tokens[start..self.at]
+    }
+
+    fn rule(&mut self, place: &Place, words: &[String], first: bool) {
+        let told =
+            || plain(&words.iter().take(8).map(String::as_str).collect::<Vec<_>>().join(" "));
+        match self.read_rule(place, words, first) {
+            Ok(()) => {}
+            Err(why) => self.lost.push(format!("`nft … {}`: {why}", told())),
+        }
+    }
+
+    fn read_rule(&mut self, place: &Place, words: &[String], first: bool) -> Result<(), String> {
+        let mut asked = Asked { packets: vec![Packets::default()], mark: None, out: None };
+        let mut actions = Vec::new();
+        let mut left: Vec<&str> = words.iter().map(String::as_str).collect();
+        left.reverse();
+        let key = |name: &str| format!("{} {name}", place.table);
+        while let Some(word) = left.pop() {
+            match word {
+                "counter" => {
+                    while matches!(left.last(), Some(&"packets") | Some(&"bytes")) {
+                        left.pop();
+                        left.pop();
+                    }
+                }
+                "comment" | "handle" | "position" | "index" => {
+                    left.pop();
+                }
+                "accept" => actions.push(Action::Accept),
+                "return" => actions.push(Action::Return),
+                "jump" => {
+                    let chain = left.pop().unwrap_or_default();
+                    actions.push(Action::Call(key(chain)));
+                }
+                _ => actions.extend(asked.take(word, &mut left)?),
+            }
+        }
+        let looks_at_set = asked.mark.is_some()
+            || asked.packets.iter().any(|packets| packets.asks_for(Field::Dscp));
+        if actions.len() > 1 && looks_at_set {
+            return Err("it does several things by what one of them sets".into());
+        }
+        let own = key(&place.chain);
+        let hook = self.netfilter.hooks.get(&own).cloned();
+        let by_name = HOOKS.contains(&place.chain.to_lowercase().as_str());
+        let chain = hook.unwrap_or_else(|| if by_name { place.chain.to_uppercase() } else { own });
+        if first {
+            actions.reverse();
+        }
+        for action in actions {
+            let Asked { packets, mark, out } = asked.clone();
+            let rule = Rule { packets, mark, out, action, line: self.line };
+            for version in &place.versions {
+                if !self.netfilter.add(*version, &chain, first.then_some(1), rule.clone()) {
+                    return Err("it is one of too many rules".into());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a rule asks for so far.
+#[derive(Clone)]
+struct Asked {
+    packets: Vec<Packets>,
+    mark: Option<Condition>,
+    out: Option<String>,
+}
+
+impl Asked {
+    /// Takes a condition, or what is set.
+    fn take(&mut self, word: &str, left: &mut Vec<&str>) -> Result<Option<Action>, String> {
+        let unread =
+            |word: &str, what: &str| format!("`{} {}` is not followed", plain(word), plain(what));
+        let what = match word {
+            "ip" | "ip6" | "tcp" | "udp" | "sctp" | "th" | "meta" => left.pop().unwrap_or_default(),
+            "oifname" | "oif" | "mark" | "priority" => word,
+            _ => return Err(unread(word, left.last().copied().unwrap_or_default())),
+        };
+        if left.last() == Some(&"set") {
+            left.pop();
+            let value = left.pop().unwrap_or_default();
+            let action = match what {
+                "mark" => with_mask(value, u32::MAX)
+                    .map(|(mark, _)| Action::Mark { cleared: u32::MAX, turned: mark }),
+                "priority" => class(value).map(Action::Class),
+                "dscp" => code_point(value).map(|point| Action::Dscp(point as u8)),
+                _ => None,
+            };
+            return action.map(Some).ok_or_else(|| unread(word, what));
+        }
+        let values = values(left);
+        let wrong = || unread(word, what);
+        let one_of = |number: &dyn Fn(&str) -> Option<u16>, most: u16| {
+            let range = |text: &String| match text.split_once('-') {
+                Some((from, to)) if number(text).is_none() => number(from).zip(number(to)),
+                _ => number(text).map(|number| (number, number)),
+            };
+            let ranges =
+                values.all.iter().map(range).collect::<Option<Vec<_>>>().ok_or_else(wrong)?;
+            let fits =
+                !ranges.is_empty() && ranges.iter().all(|(from, to)| from <= to && *to <= most);
+            let numbers = fits.then(|| Numbers::new(ranges)).ok_or_else(wrong)?;
+            Ok::<Numbers, String>(if values.negated { others(&numbers, most) } else { numbers })
+        };
+        let mut with = |field: Field, numbers: Numbers| {
+            self.packets.iter_mut().for_each(|packets| packets.with(field, &numbers));
+        };
+        match (word, what) {
+            ("oifname" | "oif", _) | ("meta", "oifname" | "oif") => match &values.all[..] {
+                [device] if !values.negated => self.out = Some(device.replace('*', "+")),
+                _ => return Err(wrong()),
+            },
+            ("mark", _) | ("meta", "mark") => match &values.all[..] {
+                [mark] => {
+                    let (value, mask) = with_mask(mark, u32::MAX).ok_or_else(wrong)?;
+                    self.mark =
+                        Some(Condition { value: value & mask, mask, negated: values.negated });
+                }
+                _ => return Err(wrong()),
+            },
+            ("ip" | "ip6", "saddr" | "daddr") if !values.negated && !values.all.is_empty() => {
+                let version = if word == "ip" { Version::V4 } else { Version::V6 };
+                let source = what == "saddr";
+                let side = if source { Side::Source } else { Side::Destination };
+                let nets = nets(&values.all.join(","), version)?;
+                self.packets = alternatives(&self.packets, nets.len(), |packets, at| {
+                    packets.within(side, nets[at])
+                });
+            }
+            ("ip" | "ip6", "dscp" | "ecn" | "protocol" | "nexthdr") | ("meta", "l4proto") => {
+                let number = |text: &str| match what {
+                    "dscp" => code_point(text),
+                    "ecn" => laxity_plan::matching::ecn(text),
+                    _ => protocol(text).and_then(|numbers| Some(numbers.ranges().first()?.0)),
+                };
+                let (field, most) = match what {
+                    "dscp" => (Field::Dscp, 63),
+                    "ecn" => (Field::Ecn, 3),
+                    _ => (Field::Protocol, 255),
+                };
+                let numbers = one_of(&number, most)?;
+                with(field, numbers);
+                if word != "meta" {
+                    let version = if word == "ip" { Version::V4 } else { Version::V6 };
+                    self.packets.iter_mut().for_each(|packets| packets.of_version(version));
+                }
+            }
+            ("tcp" | "udp" | "sctp" | "th", "sport" | "dport") => {
+                let field =
+                    if what == "sport" { Field::SourcePort } else { Field::DestinationPort };
+                let numbers = one_of(&service_port, u16::MAX)?;
+                with(field, numbers);
+                if let Some(over) = protocol(word) {
+                    self.packets
+                        .iter_mut()
+                        .for_each(|packets| packets.with(Field::Protocol, &over));
+                }
+            }
+            _ => return Err(wrong()),
+        }
+        Ok(None)
+    }
+}
+
+/// What a condition compares with.
+struct Values {
+    negated: bool,
+    all: Vec<String>,
+}
+
+fn values(left: &mut Vec<&str>) -> Values {
+    let negated = left.last() == Some(&"!=");
+    if negated || left.last() == Some(&"==") {
+        left.pop();
+    }
+    let mut all = Vec::new();
+    match left.pop() {
+        Some("{") => {
+            while let Some(word) = left.pop().filter(|word| *word != "}") {
+                if ![",", ";"].contains(&word) {
+                    all.push(word.to_string());
+                }
+            }
+        }
+        word => all.extend(word.map(str::to_string)),
+    }
+    Values { negated, all }
+}
