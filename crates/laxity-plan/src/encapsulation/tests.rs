@@ -59,7 +59,9 @@ fn carriers() -> Vec<Carrier> {
 fn frames() -> impl Iterator<Item = (String, Vec<u8>, Headers)> {
     carriers().into_iter().flat_map(|(name, carriers, vlan)| {
         carriers.into_iter().zip(packets()).map(move |(carrier, packet)| {
-            let expected = Headers { vlan, ..Headers::from_ip(&packet) };
+            // The outermost tag comes first.
+            let pcp = vlan.map(|_| carrier[2] >> 5);
+            let expected = Headers { vlan, pcp, ..Headers::from_ip(&packet) };
             let name = format!("{name}, IPv{}", packet[0] >> 4);
             // Short frames of Ethernet have bytes of padding at their end.
             (name, [&ADDRESSES[..], &carrier, &packet, &[0; 6]].concat(), expected)
