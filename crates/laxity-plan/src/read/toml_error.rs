@@ -2,7 +2,10 @@
 
 use toml::de::Error;
 
-use crate::error::{Fault, shown};
+use crate::aqm;
+use crate::error::{Fault, quoted_list, shown};
+use crate::model::scheduler;
+use crate::source;
 
 /// An error of the text itself.
 pub fn syntax(error: &Error, text: &str) -> Fault {
@@ -70,8 +73,9 @@ fn unknown<'a>(
 }
 
 /// What to write for a key that must be there.
-fn example(key: &str) -> &'static str {
-    match key {
+fn example(key: &str) -> String {
+    let example = match key {
+        "kind" => return kinds(),
         "version" => "a plan begins with `version = 1`",
         "link" => "write a table `[link]` with a `rate`",
         "scheduler" => "write a table `[scheduler]` with a `kind` such as `kind = \"edf\"`",
@@ -79,11 +83,17 @@ fn example(key: &str) -> &'static str {
         "bucket" => "write a size such as `bucket = \"300b\"`",
         "limit" => "write packets such as `limit = 100` or bytes such as `limit = \"64kB\"`",
         "model" => {
-            "write `model = …` with one of greedy, constant, poisson, correlated, on-off, pareto-on-off, backlogged, capture, csv"
-        }
-        "kind" => {
-            "a scheduler is `fifo`, `wfq`, `wf2q`, `drr`, `qfq`, `hfsc`, `edf` or `dwcs`; a queue is `droptail`, `red`, `choke` or `codel`"
+            let models = quoted_list(source::Kind::ALL.iter().map(|kind| kind.word()));
+            return format!("write `model = …` with one of {models}");
         }
         _ => "this key must be written",
-    }
+    };
+    example.to_string()
+}
+
+/// The words of schedulers and of queues.
+fn kinds() -> String {
+    let schedulers = quoted_list(scheduler::Kind::ALL.iter().map(|kind| kind.word()));
+    let queues = quoted_list(aqm::Kind::ALL.iter().map(|kind| kind.word()));
+    format!("a scheduler is one of {schedulers}; a queue is one of {queues}")
 }

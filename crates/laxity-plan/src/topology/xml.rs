@@ -10,7 +10,9 @@ pub fn parse(text: &str) -> Result<Document<'_>, TopologyError> {
     let options = ParsingOptions { nodes_limit: 4 * MOST as u32, ..ParsingOptions::default() };
     Document::parse_with_options(text, options).map_err(|error| {
         let message = format!("this is no XML that is read here: {}", shown(&error.to_string()));
-        TopologyError::new(error.pos().row as usize, message)
+        // What is missing at the end is missing on the last line.
+        let last = text.lines().count().max(1);
+        TopologyError::new((error.pos().row as usize).min(last), message)
     })
 }
 

@@ -69,7 +69,7 @@ impl<'t> Reader<'_, 't> {
 
     fn next(&mut self) -> &'t str {
         let token = self.peek();
-        self.at += 1;
+        self.at = (self.at + 1).min(self.tokens.len());
         token
     }
 

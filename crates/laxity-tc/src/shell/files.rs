@@ -21,11 +21,16 @@ impl Files {
     }
 
     pub fn write(&mut self, path: &str, value: Value) {
-        if !path.starts_with("/dev/")
-            || path.starts_with("/dev/fd/")
-            || path.starts_with("/dev/shm/")
-        {
+        if is_kept(path) {
             Rc::make_mut(&mut self.written).insert(path.to_string(), Rc::new(value));
+        }
+    }
+
+    /// Writes behind what is there.
+    pub fn append(&mut self, path: &str, value: &Value) {
+        if is_kept(path) {
+            let files = Rc::make_mut(&mut self.written);
+            Rc::make_mut(files.entry(path.to_string()).or_default()).push(value);
         }
     }
 
@@ -55,6 +60,12 @@ impl Files {
         }
         all
     }
+}
+
+/// Whether what is written there can be read again.
+fn is_kept(path: &str) -> bool {
+    let is_device = path.starts_with("/dev/");
+    !is_device || path.starts_with("/dev/fd/") || path.starts_with("/dev/shm/")
 }
 
 impl Shell<'_> {

@@ -46,10 +46,10 @@ impl Shell<'_> {
         if name == "tee" {
             let adds = words.iter().any(|word| word.text == "-a");
             for file in words.iter().filter(|word| !word.text.starts_with('-')) {
-                let before = self.files.read(&file.text).filter(|_| adds).cloned();
-                let mut all = before.unwrap_or_default();
-                all.push(&input);
-                self.files.write(&file.text, all);
+                match adds {
+                    true => self.files.append(&file.text, &input),
+                    false => self.files.write(&file.text, input.clone()),
+                }
             }
         }
         if let Some(doubt) = unknown.or(input.unknown_because().cloned()) {

@@ -340,9 +340,8 @@ impl<'a> Shell<'a> {
             match &redirect.kind {
                 Redirection::Out { adds, word } if redirect.fd.is_none_or(|fd| fd == 1) => {
                     let file = self.text(&word.parts, &word.span)?;
-                    let before = self.files.read(&file.text).filter(|_| *adds).cloned();
-                    self.printed.push(before.unwrap_or_default());
-                    written.push(Some(file.text));
+                    self.printed.push(Value::default());
+                    written.push(Some((file.text, *adds)));
                 }
                 Redirection::Like(fd) if *fd != 1 && redirect.fd.is_none_or(|fd| fd == 1) => {
                     self.printed.push(Value::default());
@@ -358,8 +357,10 @@ impl<'a> Shell<'a> {
         let flow = self.deeper(&node.span, |shell| shell.kind(node));
         self.inputs.truncate(inputs);
         for (file, value) in written.into_iter().zip(self.printed.drain(printed..)) {
-            if let Some(file) = file {
-                self.files.write(&file, value);
+            match file {
+                Some((file, true)) => self.files.append(&file, &value),
+                Some((file, false)) => self.files.write(&file, value),
+                None => {}
             }
         }
         flow

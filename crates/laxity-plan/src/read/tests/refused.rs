@@ -131,7 +131,7 @@ fn a_missing_key() {
         "limit = 100",
     );
     refused("class = \"voice\"", "", "[[source]]", "`class` is missing", "class = \"voice\"");
-    refused("model = \"greedy\"", "", "[[source]]", "`model` is missing", "greedy, constant");
+    refused("model = \"greedy\"", "", "[[source]]", "`model` is missing", "`greedy`, `constant`");
     refused("packet = \"100b\"  ", "", "[[source]]", "`packet` is missing", "packet = \"100b\"");
     refused("burst = ", "#", "[[source]]", "`burst` is missing", "burst = { uniform");
     refused("file = \"traffic.pcap\"", "", "[[source]]", "`file` is missing", "traffic.pcap");
