@@ -157,8 +157,7 @@ fn frames_that_do_not_fit_the_plan_are_said() {
         PLAN.replace("link.rate = '20mbit'", "link = { rate = '20mbit', max-packet = '600b' }");
     let folder = Folder::with_plan(&shorter);
     let Some((between, hosts)) = link::hosts() else { return };
-    let arguments =
-        ["live", "plan.toml", "--in", "a", "--out", "b", "--priority", "0", "--duration", "2s"];
+    let arguments = ["live", "plan.toml", "--in", "a", "--out", "b", "--priority", "0"];
     let started =
         || folder.command(&arguments).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let mut running = link::Running(between.run(started).unwrap().unwrap());
@@ -168,8 +167,12 @@ fn frames_that_do_not_fit_the_plan_are_said() {
         "packets from a may have 1.514kB on the link, more than the plan's `max-packet`, 600",
     );
     link::wait_for(&mut said, "forwarding between a and b");
-    let send = || UdpSocket::bind("10.0.0.1:0").unwrap().send_to(&[0; 1000], "10.0.0.2:6000");
-    hosts[0].run(send).unwrap().unwrap();
+    let socket = hosts[0].run(|| UdpSocket::bind("10.0.0.1:0").unwrap()).unwrap();
+    for _ in 0..20 {
+        socket.send_to(&[0; 1000], "10.0.0.2:6000").unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(25));
+    }
+    running.signal("-TERM");
     let mut printed = String::new();
     running.0.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
     assert!(printed.contains("too-long"), "{printed}");
