@@ -53,8 +53,7 @@ impl Discipline for Qfq {
     }
 
     fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
-        let classes: Vec<_> = leaves(plan).into_iter().map(|leaf| leaf.class).collect();
-        where_proved(for_leaves(plan, qfq_services(plan.link.rate, &classes)))
+        where_proved(for_leaves(plan, qfq_services(plan.link.rate, &leaves(plan))))
     }
 }
 

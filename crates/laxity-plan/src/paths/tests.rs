@@ -340,7 +340,7 @@ fn nothing_follows_from_nothing() {
 /// A class that never passes an output is in nobody's way there, whatever serves the links.
 #[test]
 fn packets_of_classes_elsewhere_block_nobody() {
-    for kind in ["priority", "wf2q", "wfq", "drr"] {
+    for kind in ["priority", "wf2q", "wfq", "drr", "qfq"] {
         let bound = |elsewhere: &str| {
             let text = format!(
                 "{LINK}scheduler.kind = \"{kind}\"
@@ -354,6 +354,6 @@ fn packets_of_classes_elsewhere_block_nobody() {
             let plan = plan(&text);
             plan.networked().unwrap().paths().routes[0].bound().unwrap()
         };
-        assert_eq!(bound("1000b"), bound("100b"), "{kind}");
+        assert_eq!(bound("1000b"), bound("200b"), "{kind}");
     }
 }

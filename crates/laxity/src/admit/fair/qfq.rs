@@ -64,27 +64,34 @@ pub struct Quick {
 
 /// The delay bound of each class under [`Qfq`](crate::sched::Qfq) on a link of `rate`.
 pub fn qfq(rate: Rate, classes: &[Quick]) -> Vec<Result<Nanos, Unbounded>> {
-    let services = qfq_services(rate, &Vec::from_iter(classes.iter().map(|class| class.class)));
+    let services = qfq_services(rate, classes);
     let bound = |(class, service): (&Quick, Result<Service, Unbounded>)| {
         service?.delay(&class.traffic.arrival)
     };
     classes.iter().zip(services).map(bound).collect()
 }
 
-/// By what each class is served under [`Qfq`](crate::sched::Qfq) on a link of `rate`.
+/// By what each class is served under [`Qfq`](crate::sched::Qfq) on a link of `rate`. Of what its traffic is, it
+/// counts only whether any comes: classes that are [absent](Traffic::is_absent) have their share of virtual time and
+/// their place in aggregates, and are never in the way.
 ///
 /// # Errors
 /// If they cannot be scheduled together, or that is later than [`Nanos`] hold.
-pub fn qfq_services(rate: Rate, classes: &[QfqClass]) -> Vec<Result<Service, Unbounded>> {
+pub fn qfq_services(rate: Rate, classes: &[Quick]) -> Vec<Result<Service, Unbounded>> {
     let mut services = alloc::vec![Err(Unbounded::NotAdmitted); classes.len()];
-    let shares = Share::all(&Vec::from_iter(classes.iter().copied().map(Some)));
+    let shares = Share::all(&Vec::from_iter(classes.iter().map(|class| Some(class.class))));
     let shares = shares.unwrap_or_default();
-    let longest = classes.iter().map(|class| class.max_packet).max().unwrap_or_default();
-    let mut budgets: Vec<_> = shares.iter().map(Share::budget).collect();
+    let present = classes.iter().filter(|class| !class.traffic.is_absent());
+    let longest = present.map(|class| class.class.max_packet).max().unwrap_or_default();
+    let comes = |share: &Share| {
+        share.classes.iter().any(|class| !classes[class.index()].traffic.is_absent())
+    };
+    let mut budgets: Vec<_> =
+        shares.iter().filter(|share| comes(share)).map(Share::budget).collect();
     budgets.sort_unstable_by(|a, b| b.cmp(a));
     for share in &shares {
         // The largest of the others.
-        let is_largest = budgets[0] == share.budget();
+        let is_largest = comes(share) && budgets[0] == share.budget();
         let budget = budgets.get(usize::from(is_largest)).copied().unwrap_or_default();
         let service = service(rate, share, exact(budget) + exact(longest.into()));
         for class in &share.classes {
