@@ -24,7 +24,7 @@ pub enum Woken {
     Signal,
 }
 
-/// So long it waits where it cannot be woken sooner.
+/// How long it waits where it cannot be woken sooner.
 const AWHILE: Nanos = Nanos(100_000);
 
 /// Waits on descriptors, and keeps the list of them between waits.

@@ -230,7 +230,7 @@ fn beside(path: &Path) -> PathBuf {
     path.with_extension(format!("{}-{}.{UNFINISHED}", std::process::id(), now.as_nanos()))
 }
 
-/// The key of a file's metadata that says of which form it is, and the form that is written and read.
+/// The key of a file's metadata that gives its form, and the form that is written and read.
 const FORM: &str = "laxity.store";
 const VERSION: &str = "1";
 

@@ -1,6 +1,7 @@
 //! Messages of `recvmmsg` and `sendmmsg`, and the memory that they point to.
 
 use std::io;
+use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr;
 
@@ -140,45 +141,55 @@ impl Batch {
     pub(super) fn beside(&self, message: usize) -> Beside {
         let header = &self.messages[message].msg_hdr;
         let mut beside = Beside::default();
-        each_of(header, |level, kind, content| match (level, kind) {
+        let hear = |level, kind, content: Content<'_>| match (level, kind) {
             (libc::SOL_PACKET, libc::PACKET_AUXDATA) => {
                 beside.tag = tag(&content.read::<libc::tpacket_auxdata>());
             }
             // Three stamps, the kernel's own first.
             (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) => beside.arrived = nanos(content.read()),
             _ => {}
-        });
+        };
+        // SAFETY: the header is that of a message which was received, so it describes control messages
+        // within `self.control`.
+        unsafe { each_of(header, hear) };
         beside
     }
 }
 
 /// What a control message carries.
 #[derive(Clone, Copy)]
-pub(super) struct Content(*const libc::cmsghdr);
+pub(super) struct Content<'a> {
+    header: *const libc::cmsghdr,
+    /// It is read no longer than the room that it lies in is borrowed.
+    room: PhantomData<&'a libc::cmsghdr>,
+}
 
-impl Content {
+impl Content<'_> {
     /// Its first bytes as a value; zeros if it is too short for that.
     pub(super) fn read<T: Plain>(self) -> T {
         // SAFETY: `each_of` has a whole header.
-        let length = unsafe { (*self.0).cmsg_len };
+        let length = unsafe { (*self.header).cmsg_len };
         // SAFETY: takes an integer only.
         if length < unsafe { libc::CMSG_LEN(size_of::<T>() as u32) } as usize {
             return zeroed();
         }
         // SAFETY: the message is long enough for a `T` behind its header.
-        unsafe { libc::CMSG_DATA(self.0).cast::<T>().read_unaligned() }
+        unsafe { libc::CMSG_DATA(self.header).cast::<T>().read_unaligned() }
     }
 }
 
 /// Goes through the control messages of a message that was received: their levels, kinds and contents.
-pub(super) fn each_of(header: &libc::msghdr, mut hear: impl FnMut(i32, i32, Content)) {
-    // SAFETY: the header is that of a message which was received, so it describes control messages within
-    // the room that was given for them.
+///
+/// # Safety
+/// The header is as the kernel left it when the message was received, and describes control messages within the
+/// room that was given for them, which is still there.
+pub(super) unsafe fn each_of(header: &libc::msghdr, mut hear: impl FnMut(i32, i32, Content<'_>)) {
+    // SAFETY: the caller has such a header.
     let mut control = unsafe { libc::CMSG_FIRSTHDR(header) };
     while !control.is_null() {
         // SAFETY: `control` is not null, so it points to a whole header.
         let (level, kind) = unsafe { ((*control).cmsg_level, (*control).cmsg_type) };
-        hear(level, kind, Content(control));
+        hear(level, kind, Content { header: control, room: PhantomData });
         // SAFETY: both come from the same message, as above.
         control = unsafe { libc::CMSG_NXTHDR(header, control) };
     }

@@ -7,12 +7,12 @@ use std::time::Instant;
 
 use laxity::units::Nanos;
 
-use super::batch::{self, Control};
+use super::batch::{self, Content, Control};
 use crate::sys::{check_size, plain, set_option, zeroed};
 
-/// As many frames go by until another one is looked at.
+/// One frame in this number is looked at.
 const SPACING: usize = 64;
-/// As many frames may wait that are looked at.
+/// The most frames that are looked at and still wait.
 const WAITING: usize = 256;
 
 /// Looks at how long frames wait: until the kernel takes them, and from then on in its queue, be that a queueing
@@ -71,7 +71,7 @@ impl Queueing {
         self.stamps && self.since >= SPACING
     }
 
-    /// So many frames go by the socket that stamps, the first of them stamped or not.
+    /// Counts frames that go by the socket that stamps. The first of them was stamped or not.
     pub fn sends(&mut self, count: usize, stamped: bool) {
         self.since = if stamped { count } else { self.since + count };
     }
@@ -135,11 +135,13 @@ fn stamp(socket: BorrowedFd<'_>) -> io::Result<(Nanos, Extended)> {
     // SAFETY: the header points to room for what is said, and to none for a frame.
     check_size(unsafe { libc::recvmsg(socket.as_raw_fd(), &mut header, flags) })?;
     let (mut time, mut what) = (Nanos::ZERO, zeroed::<Extended>());
-    batch::each_of(&header, |level, kind, content| match (level, kind) {
+    let hear = |level, kind, content: Content<'_>| match (level, kind) {
         (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) => time = crate::clock::nanos(content.read()),
         (libc::SOL_PACKET, TOLD) => what = content.read(),
         _ => {}
-    });
+    };
+    // SAFETY: the message was received, and `control` is the room that was given for what is said beside it.
+    unsafe { batch::each_of(&header, hear) };
     Ok((time, what))
 }
 

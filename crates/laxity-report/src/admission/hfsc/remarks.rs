@@ -77,8 +77,8 @@ impl Remark {
 /// Remarks of one kind that are shown.
 const MOST_OF_A_KIND: usize = 5;
 
-/// Whether it comes from rates that are rounded, to whole bits a second or to what the kernel counts in: a packet that
-/// is due a microsecond later, or shares of which each gets 49 of 50 parts of what is written.
+/// Whether it comes from rates that are rounded, to whole bits a second or to the kernel's units: a packet is due at
+/// most a microsecond later, or each share gets at least 50 of 51 parts of what is written.
 fn is_rounding(kind: &TrapKind) -> bool {
     match kind {
         TrapKind::BurstBelowPacket { delay, due: Some(due), .. } => {

@@ -292,7 +292,7 @@ fn line(series: &Series, chart: &Chart, plot: &Plot) -> Option<Markup> {
 /// The most points of a series that tell their values: more would weigh as much as all else.
 const MOST_HINTS: usize = 30;
 
-/// Places that tell their values to who points at them.
+/// Invisible marks that show their values under the pointer.
 fn hints<'a>(
     series: &'a Series,
     chart: &'a Chart,
