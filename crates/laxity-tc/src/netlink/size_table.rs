@@ -9,17 +9,17 @@ const STAB: [u16; 2] = [1, 2];
 const LINK_LAYERS: [u32; 2] = [1, 2];
 /// The most entries of a table that fits into an attribute.
 const MOST: u32 = 16_384;
+/// The largest shift of lengths and of entries that the kernel takes (STAB_SIZE_LOG_MAX).
+const MOST_LOG: u8 = 30;
 
 pub(super) fn attributes(stab: &Stab) -> Vec<u8> {
     let tsize = stab.tsize.min(MOST);
-    let mut cell_log = 0u8;
-    while tsize > 0 && stab.mtu.saturating_sub(1) >> cell_log > tsize - 1 {
-        cell_log += 1;
-    }
+    let fits = |log: &u8| stab.mtu.saturating_sub(1) >> log < tsize;
+    let cell_log = if tsize == 0 { 0 } else { (0..MOST_LOG).find(fits).unwrap_or(MOST_LOG) };
     let sizes: Vec<u64> =
         (1..=u64::from(tsize)).map(|entry| adjusted(entry << cell_log, stab)).collect();
     let largest = sizes.iter().max().copied().unwrap_or_default();
-    let size_log = (0u8..).find(|log| largest >> log <= u16::MAX.into()).unwrap_or_default();
+    let size_log = (0..MOST_LOG).find(|log| largest >> log <= u16::MAX.into()).unwrap_or(MOST_LOG);
     // An entry is of the lengths up to its own, so that one of exactly so much is not the next.
     let cell_align: i16 = if tsize > 0 { -1 } else { 0 };
     let base = [
@@ -49,4 +49,30 @@ pub(super) fn read(attributes: &[u8]) -> Option<Stab> {
     let overhead = overhead as i32;
     let known = LINK_LAYERS.contains(&link_layer) && tsize <= MOST;
     known.then_some(Stab { overhead, mpu, atm, mtu, tsize })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn any_table_comes_back_with_shifts_that_the_kernel_takes(
+            mut stab in (any::<i32>(), any::<u32>(), any::<bool>(), edges(), prop_oneof![0..4u32, 0..=MOST])
+                .prop_map(|(overhead, mpu, atm, mtu, tsize)| Stab { overhead, mpu, atm, mtu, tsize })
+        ) {
+            let attributes = attributes(&stab);
+            let base = find(&attributes, STAB[0]).unwrap();
+            prop_assert!(base[0] <= MOST_LOG && base[1] <= MOST_LOG);
+            prop_assert_eq!(read(&attributes), Some(stab));
+            stab.tsize = MOST + 1;
+            prop_assert_eq!(read(&super::attributes(&stab)).map(|stab| stab.tsize), Some(MOST));
+        }
+    }
+
+    fn edges() -> impl Strategy<Value = u32> {
+        prop_oneof![any::<u32>(), (0..32u32).prop_map(|log| 1 << log), Just(0), Just(u32::MAX)]
+    }
 }
