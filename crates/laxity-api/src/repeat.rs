@@ -221,8 +221,8 @@ impl<R: Read> Iterator for Steps<'_, R> {
                     let kept = self.kept(kept);
                     return Some(Step::Reload { time, kept });
                 }
-                // One that is not announced is none of this link's.
-                Event::Kept { .. } => {}
+                // What breaks its curve follows from the plan. One kept that is not announced is none of this link's.
+                Event::Nonconforming { .. } | Event::Kept { .. } => {}
             }
         }
     }

@@ -48,12 +48,8 @@ pub fn of_ways(status: &Status) -> String {
 
 /// One direction under a plan.
 pub fn of_way(way: &WayStatus) -> String {
-    let sentences = lateness(way)
-        .into_iter()
-        .chain(remarks(way))
-        .chain(dropped(way))
-        .map(|line| format!("{line}\n"));
-    let sentences: String = sentences.collect();
+    let sentences: String =
+        lateness(way).into_iter().chain(fates(way)).map(|line| format!("{line}\n")).collect();
     let end = if sentences.is_empty() { "" } else { "\n" };
     format!("{}\n\n{}\n\n{sentences}{end}", title(way), table(way))
 }
@@ -94,6 +90,11 @@ pub fn lateness(way: &WayStatus) -> Option<String> {
     }
 }
 
+/// What became of packets, and what there is to know of figures.
+fn fates(way: &WayStatus) -> Vec<String> {
+    remarks(way).into_iter().chain(dropped(way)).collect()
+}
+
 /// Why packets were dropped; from outside it is not known.
 fn dropped(way: &WayStatus) -> Vec<String> {
     let classes = || way.classes.iter().filter(|_| way.watched.is_none());
@@ -104,17 +105,20 @@ fn dropped(way: &WayStatus) -> Vec<String> {
     gone::sentences(sentences).into_iter().chain(is_long.then(|| hint.to_string())).collect()
 }
 
-/// What there is to know of figures that were measured from outside, and of demoted packets.
+/// What there is to know of figures that were measured from outside, and of packets that broke their curves.
 pub fn remarks(way: &WayStatus) -> Vec<String> {
     let Some(WayWatched { busiest_bps, unclassed, unpaired, alike }) = way.watched else {
+        let nonconforming =
+            |class: &ClassStatus| gone::nonconforming(&class.name, class.nonconforming);
         let demoted = |class: &ClassStatus| gone::demoted(&class.name, class.demoted?);
+        let nonconforming = gone::sentences(way.classes.iter().filter_map(nonconforming));
         let demoted = gone::sentences(way.classes.iter().filter_map(demoted));
-        return held(way).into_iter().chain(demoted).collect();
+        return held(way).into_iter().chain(nonconforming).chain(demoted).collect();
     };
     let all = |count: fn(&ClassStatus) -> u64| way.classes.iter().map(count).sum::<u64>();
     let forgotten = all(|class| class.dropped.get("forgotten").copied().unwrap_or_default());
     let pending = all(|class| class.watched.unwrap_or_default().pending);
-    let nonconforming = all(|class| class.watched.unwrap_or_default().nonconforming);
+    let nonconforming = all(|class| class.nonconforming);
     let counted = [
         (pending, "not left yet"),
         (nonconforming, "beyond the arrival curve of their class"),

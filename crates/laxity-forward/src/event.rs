@@ -13,6 +13,13 @@ pub type Sink<'a> = &'a mut dyn FnMut(&Event);
 pub enum Event {
     /// A packet arrived.
     Arrived(Arrived),
+    /// A packet that has just arrived breaks its class's arrival curve.
+    Nonconforming {
+        /// Its number.
+        number: u64,
+        /// Its class.
+        class: ClassId,
+    },
     /// Its transmission starts: the buffer is to be handed to the interface.
     Sent(Sent),
     /// A packet is dropped: its buffer is free.

@@ -1,6 +1,7 @@
 //! Frames in, sends and the next wake-up out.
 
 use laxity::packet::{Ecn, Packet};
+use laxity::police::Entry;
 use laxity::port::{Account, Books};
 use laxity::scheduler::{Backlog, DropReason, Scheduler as _};
 use laxity::units::Nanos;
@@ -101,7 +102,7 @@ impl Forwarder {
         sink(&Event::Arrived(Arrived { number, time: now, class, flow, length, ecn }));
         let demoted = false;
         let mut packet = Packet { class, flow, length, demoted, ecn, arrival: now, handle };
-        if let Err(reason) = self.let_in(&mut packet) {
+        if let Err(reason) = self.let_in(number, &mut packet, sink) {
             let mut tell = |packet, reason| {
                 sink(&Event::Dropped(Dropped { number, packet, time: now, reason }));
             };
@@ -195,12 +196,21 @@ impl Forwarder {
     }
 
     /// Whether a packet may be queued, as far as that is not for queues to say.
-    fn let_in(&mut self, packet: &mut Packet) -> Result<(), DropReason> {
+    fn let_in(
+        &mut self,
+        number: u64,
+        packet: &mut Packet,
+        sink: Sink<'_>,
+    ) -> Result<(), DropReason> {
         let plan = &self.followed.plan;
         if u64::from(packet.length) > plan.link.max_packet.0 {
             return Err(DropReason::TooLong);
         }
-        if !self.followed.policer.admit(packet.arrival, packet) {
+        let entry = self.followed.policer.admit(packet.arrival, packet);
+        if entry != Entry::Conforming {
+            sink(&Event::Nonconforming { number, class: packet.class });
+        }
+        if entry == Entry::Refused {
             return Err(DropReason::Contract);
         }
         let queued = Backlog {

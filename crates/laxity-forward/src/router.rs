@@ -30,7 +30,7 @@ mod switch;
 mod ways;
 
 use laxity::packet::Packet;
-use laxity::police::Policer;
+use laxity::police::{Entry, Policer};
 use laxity::sched::tdp::Edge;
 use laxity::scheduler::{Backlog, DropReason};
 use laxity::units::Nanos;
@@ -184,7 +184,7 @@ impl Router {
         let (class, flow, length) = (found.class, found.flow, self.plan.link.accounted(length));
         let (ecn, demoted) = (ds::ecn(head), false);
         let mut packet = Packet { class, flow, length, demoted, ecn, arrival: came, handle };
-        if let Err(reason) = self.let_in(at, &mut packet) {
+        if let Err(reason) = self.let_in(at, &mut packet, outside) {
             return outside.event(&RouterEvent::Dropped { packet, reason });
         }
         let is_marked = mark.is_some();
@@ -237,12 +237,23 @@ impl Router {
     }
 
     /// Whether a packet may be queued, as far as that is not for queues to say.
-    fn let_in(&mut self, at: usize, packet: &mut Packet) -> Result<(), DropReason> {
+    fn let_in(
+        &mut self,
+        at: usize,
+        packet: &mut Packet,
+        outside: &mut dyn Outside,
+    ) -> Result<(), DropReason> {
         if u64::from(packet.length) > self.plan.link.max_packet.0 {
             return Err(DropReason::TooLong);
         }
-        if self.ports[at].is_of_host && !self.policer.admit(packet.arrival, packet) {
-            return Err(DropReason::Contract);
+        if self.ports[at].is_of_host {
+            let entry = self.policer.admit(packet.arrival, packet);
+            if entry != Entry::Conforming {
+                outside.event(&RouterEvent::Nonconforming { class: packet.class });
+            }
+            if entry == Entry::Refused {
+                return Err(DropReason::Contract);
+            }
         }
         if self.plan.has_memory(packet, self.queued[at], self.settings.backlog) {
             Ok(())

@@ -215,6 +215,10 @@ fn follow(backend: &mut impl Backend, at: Side, event: &Event, observer: &mut im
     match event {
         Event::Sent(sent) => backend.send(at.other(), handle(&sent.packet)),
         Event::Dropped(dropped) => backend.release(handle(&dropped.packet)),
-        Event::Arrived(_) | Event::Idle { .. } | Event::Reloaded { .. } | Event::Kept { .. } => {}
+        Event::Arrived(_)
+        | Event::Nonconforming { .. }
+        | Event::Idle { .. }
+        | Event::Reloaded { .. }
+        | Event::Kept { .. } => {}
     }
 }

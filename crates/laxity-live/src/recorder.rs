@@ -1,6 +1,6 @@
 //! What happened, by class.
 
-use laxity::packet::Packet;
+use laxity::packet::{ClassId, Packet};
 use laxity::port::{Account, Books, Delays, Promise};
 use laxity::units::Nanos;
 use laxity_forward::Event;
@@ -67,18 +67,20 @@ pub struct Measured {
     /// The longest that a frame was seen to wait in the queue of the interface where it left.
     pub held: Option<Nanos>,
     bounds: Vec<Option<Nanos>>,
+    nonconforming: Vec<u64>,
 }
 
 impl Measured {
     /// Nothing yet, of classes that are promised this.
     pub fn new(promises: impl IntoIterator<Item = Promise>) -> Self {
         let promises: Vec<Promise> = promises.into_iter().collect();
-        let bounds = promises.iter().map(|promise| promise.bound).collect();
+        let bounds: Vec<_> = promises.iter().map(|promise| promise.bound).collect();
         Measured {
             books: Books::new(promises, Nanos::ZERO),
             late: Delays::default(),
             broken: 0,
             held: None,
+            nonconforming: vec![0; bounds.len()],
             bounds,
         }
     }
@@ -93,6 +95,11 @@ impl Measured {
                 arrival: arrived.time,
                 ..Packet::default()
             }),
+            Event::Nonconforming { class, .. } => {
+                if let Some(count) = self.nonconforming.get_mut(class.index()) {
+                    *count += 1;
+                }
+            }
             Event::Dropped(dropped) => {
                 self.has_arrived(&dropped.packet);
                 self.books.dropped(&dropped.packet, dropped.reason);
@@ -120,6 +127,11 @@ impl Measured {
         if account.unwrap_or(self.books.strays()).queued == 0 {
             self.books.arrived(packet);
         }
+    }
+
+    /// How many packets of a class broke its arrival curve.
+    pub fn nonconforming(&self, class: ClassId) -> u64 {
+        self.nonconforming.get(class.index()).copied().unwrap_or_default()
     }
 
     /// The books of the classes, by number.

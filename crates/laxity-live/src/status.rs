@@ -118,7 +118,10 @@ pub struct ClassStatus {
     pub sent: u64,
     /// Packets that were not, by reason; reasons that did not occur are left out.
     pub dropped: BTreeMap<String, u64>,
-    /// Packets that were demoted to best effort, of those that were sent or dropped. Not known of routers, nor from outside.
+    /// Packets that arrived and broke the class's arrival curve, whatever became of them.
+    #[serde(default)]
+    pub nonconforming: u64,
+    /// Packets that were demoted to best effort, of those that were sent or dropped. Not known from outside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demoted: Option<u64>,
     /// Packets that wait. Not known from outside.
@@ -157,9 +160,10 @@ impl WayStatus {
 
     /// What was measured of a direction while it followed a plan.
     pub fn of(way: &str, plan: &Plan, measured: &Measured) -> WayStatus {
-        let classes = plan
-            .leaves()
-            .map(|(id, class)| ClassStatus::of(class, &measured.accounts()[id.index()]));
+        let classes = plan.leaves().map(|(id, class)| {
+            let account = &measured.accounts()[id.index()];
+            ClassStatus::of(class, account, measured.nonconforming(id))
+        });
         WayStatus {
             way: way.to_string(),
             title: plan.title.clone(),
@@ -175,13 +179,14 @@ impl WayStatus {
 }
 
 impl ClassStatus {
-    fn of(class: &Class, account: &Account) -> ClassStatus {
+    fn of(class: &Class, account: &Account, nonconforming: u64) -> ClassStatus {
         let dropped = DropReason::ALL.iter().zip(account.dropped()).filter(|(_, count)| *count > 0);
         ClassStatus {
             name: class.name.clone(),
             arrived: account.arrived,
             sent: account.sent,
             dropped: dropped.map(|(reason, count)| (reason.name().to_string(), count)).collect(),
+            nonconforming,
             demoted: Some(account.demoted),
             queued: Some(account.queued),
             bytes_sent: account.bytes_sent,

@@ -6,7 +6,7 @@ use laxity::police::{Meter, Policer};
 use laxity::scheduler::{Backlog, Scheduler, Withdraw};
 use laxity::units::Nanos;
 
-use crate::model::{Class, DropTailSpec, Plan, Police, QueueSpec};
+use crate::model::{Class, DropTailSpec, Plan, Police, QueueSpec, SchedulerSpec};
 
 impl Plan {
     /// The plan's classes under its discipline, behind their queues, which draw random numbers made
@@ -66,12 +66,21 @@ impl Plan {
     }
 
     /// A meter of the class's contract: to conform, a packet keeps to `arrival` and is neither longer nor shorter
-    /// than the class's packets may be, since bounds count on both. `None` for a class without `arrival`.
+    /// than the class's packets may be, since bounds count on both. Where bounds count on a `gap`, and where frames
+    /// are reserved for packets, it keeps to that, too. `None` for a class of which nothing is counted on.
     pub fn meter(&self, class: &Class) -> Option<Meter> {
-        let arrival = class.arrival.as_ref()?;
+        let buckets = match self.scheduler {
+            SchedulerSpec::Edf(_) => self.contract(class),
+            _ => class.arrival.as_ref().map(|arrival| arrival.buckets.clone()),
+        };
+        let line = self.framed_line(class);
+        if buckets.is_none() && line.is_none() {
+            return None;
+        }
         let [shortest, longest] = [self.min_packet(class), self.max_packet(class)]
             .map(|length| u32::try_from(length.0).unwrap_or(u32::MAX));
-        Some(Meter::new(arrival.buckets.iter().copied()).of_lengths(shortest..=longest))
+        let meter = Meter::new(buckets.unwrap_or_default()).of_lengths(shortest..=longest);
+        Some(line.into_iter().fold(meter, Meter::of_packets))
     }
 
     /// Whether a packet finds memory beside what is queued, where there is memory for no more than `most`. Packets

@@ -19,6 +19,7 @@ pub use schedule::Schedule;
 use std::ops::Deref;
 
 use laxity::admit::tdp::Flow;
+use laxity::police::TokenBucket;
 
 use crate::model::{Class, Hop, Plan, SchedulerSpec, TdpSpec};
 use crate::network::Networked;
@@ -61,7 +62,7 @@ impl Framed<'_> {
             let packets = (length * u128::from(class.count)).div_ceil(gap.0.into());
             return u64::try_from(packets).ok();
         }
-        let slowest = class.arrival.as_ref()?.buckets.iter().map(|bucket| bucket.rate).min()?;
+        let slowest = TokenBucket::slowest(&class.arrival.as_ref()?.buckets)?.rate;
         let packets =
             Flow::packets_for(slowest, self.plan.max_packet(class), &spec.time, spec.period());
         Some(packets.into())

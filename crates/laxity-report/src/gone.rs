@@ -30,6 +30,13 @@ pub fn demoted(class: &str, packets: u64) -> Option<String> {
     (packets > 0).then(|| format!("{} demoted to best effort.", of(class, packets)))
 }
 
+/// That packets of a class broke its arrival curve, if any did.
+pub fn nonconforming(class: &str, packets: u64) -> Option<String> {
+    let (class, counted) = (line(class), if packets == 1 { "packet" } else { "packets" });
+    let sentence = || format!("{class}: {} {counted} broke its arrival curve.", count(packets));
+    (packets > 0).then(sentence)
+}
+
 /// Those of the first classes, and how many there are of others.
 pub fn sentences(all: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut all = all.into_iter();
@@ -60,6 +67,8 @@ mod tests {
         let said = dropped("a", &reasons(&[("contract", 2000), ("limit", 3)]));
         let wanted = "a: 2\u{202f}003 packets were dropped: 2\u{202f}000 contract, 3 limit.";
         assert_eq!(said.as_deref(), Some(wanted));
+        assert_eq!(nonconforming("a", 0), None);
+        assert_eq!(nonconforming("a", 1).as_deref(), Some("a: 1 packet broke its arrival curve."));
         assert_eq!(demoted("a", 0), None);
         assert_eq!(demoted("a", 2).as_deref(), Some("a: 2 packets were demoted to best effort."));
     }

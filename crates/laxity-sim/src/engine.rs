@@ -8,7 +8,7 @@ use std::ops::Deref;
 
 use laxity::link::Link;
 use laxity::packet::Packet;
-use laxity::police::Policer;
+use laxity::police::{Entry, Policer};
 use laxity::port::{Books, Port};
 use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::Nanos;
@@ -256,7 +256,7 @@ impl<P: Deref<Target = Plan>, O: Observer> Simulation<P, O> {
             windows.dropped(&packet, reason);
             tell(observer, plan, packet, None, Fate::Dropped(reason));
         };
-        if !self.policer.admit(now, &mut packet) {
+        if self.policer.admit(now, &mut packet) == Entry::Refused {
             return port.refuse(packet, DropReason::Contract, &mut drops);
         }
         port.enqueue(now, packet, &mut drops);

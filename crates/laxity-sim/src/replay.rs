@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use laxity::link::Link;
 use laxity::packet::{ClassId, FlowId, Packet};
-use laxity::police::Policer;
+use laxity::police::{Entry, Policer};
 use laxity::port::{Books, Port};
 use laxity::scheduler::{Backlog, DropReason, Scheduler};
 use laxity::units::Nanos;
@@ -193,7 +193,7 @@ impl<'a, 'o> Replayed<'a, 'o> {
         if u64::from(packet.length) > self.plan.link.max_packet.0 {
             return Some(DropReason::TooLong);
         }
-        if !self.policer.admit(packet.arrival, packet) {
+        if self.policer.admit(packet.arrival, packet) == Entry::Refused {
             return Some(DropReason::Contract);
         }
         let queued = self.port.scheduler().backlog();

@@ -29,32 +29,70 @@ impl TokenBucket {
     }
 }
 
+/// A line that the number of packets of any interval stays under, whatever their lengths:
+/// `at_once + packets * t / every`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a line is a burst and a rate, and nothing else")]
+pub struct PacketLine {
+    /// The packets of a burst.
+    pub at_once: u64,
+    /// The packets that come in the long run in each `every`.
+    pub packets: u64,
+    /// In nanoseconds; more than 0.
+    pub every: u128,
+}
+
 /// The state of a token bucket, exact to a billionth of a bit: full at the start, filling at its
 /// rate, never above its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Level {
-    /// In nanobits, as everything here.
+    /// In tokens.
     bucket: u128,
+    /// In tokens a nanosecond.
     rate: u128,
     tokens: u128,
     filled_at: Nanos,
+    cost: Cost,
+}
+
+/// The tokens that a packet takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cost {
+    /// One for each billionth of a bit.
+    Length,
+    /// So many whatever its length.
+    Packet(u128),
 }
 
 impl Level {
     fn full(TokenBucket { bucket, rate }: TokenBucket) -> Self {
-        let bucket = nanobits(bucket.0);
-        Level { bucket, rate: u128::from(rate.0), tokens: bucket, filled_at: Nanos::ZERO }
+        Level::of(nanobits(bucket.0), rate.0, Cost::Length)
+    }
+
+    fn of_packets(PacketLine { at_once, packets, every }: PacketLine) -> Self {
+        Level::of(u128::from(at_once).saturating_mul(every), packets, Cost::Packet(every))
+    }
+
+    fn of(bucket: u128, rate: u64, cost: Cost) -> Self {
+        Level { bucket, rate: rate.into(), tokens: bucket, filled_at: Nanos::ZERO, cost }
+    }
+
+    fn cost(&self, length: u32) -> u128 {
+        match self.cost {
+            Cost::Length => nanobits(length.into()),
+            Cost::Packet(tokens) => tokens,
+        }
     }
 
     fn tokens_at(&self, now: Nanos) -> u128 {
         let gained = self.rate * u128::from(now.saturating_sub(self.filled_at).0);
-        (self.tokens + gained).min(self.bucket)
+        self.tokens.saturating_add(gained).min(self.bucket)
     }
 
     /// The first time from `now` on at which the bucket holds `length` bytes; `None` if it is too
     /// small to ever do so.
     fn earliest(&self, now: Nanos, length: u32) -> Option<Nanos> {
-        let wanted = nanobits(u64::from(length));
+        let wanted = self.cost(length);
         if wanted > self.bucket {
             return None;
         }
@@ -66,9 +104,9 @@ impl Level {
         Some(now.saturating_add(Nanos(u64::try_from(wait).ok()?)))
     }
 
-    /// Takes `length` bytes at `now`; the bucket must hold them.
+    /// Takes the tokens of a packet of `length` bytes at `now`; the bucket must hold them.
     fn take(&mut self, now: Nanos, length: u32) {
-        self.tokens = self.tokens_at(now) - nanobits(u64::from(length));
+        self.tokens = self.tokens_at(now) - self.cost(length);
         self.filled_at = now;
     }
 }
@@ -96,6 +134,13 @@ impl Meter {
     #[must_use]
     pub fn of_lengths(self, lengths: RangeInclusive<u32>) -> Self {
         Meter { lengths, ..self }
+    }
+
+    /// The same meter, to which packets conform only while their number stays under this line, too.
+    #[must_use]
+    pub fn of_packets(mut self, line: PacketLine) -> Self {
+        self.levels.push(Level::of_packets(line));
+        self
     }
 
     /// The first time from `now` on at which a packet of `length` bytes conforms; `None` if it
@@ -132,6 +177,19 @@ pub enum Police {
     Drop,
 }
 
+/// What an [entrance](Policer) finds of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a packet conforms or not, and gets in or not")]
+#[must_use = "what does not get in is dropped for its contract"]
+pub enum Entry {
+    /// It keeps to its class's arrival curve.
+    Conforming,
+    /// It breaks the curve and gets in, as best effort only if [demoted](Packet::demoted).
+    Nonconforming,
+    /// It breaks the curve and does not get in.
+    Refused,
+}
+
 /// The entrance to a link or a network, where packets are held to the arrival curves of their classes.
 #[derive(Clone, Debug)]
 pub struct Policer {
@@ -153,19 +211,20 @@ impl Policer {
         Policer { nonconforming: alloc::vec![0; classes.len()], classes, measured_from }
     }
 
-    /// Whether a packet that comes now gets in; marks it if it does so as best effort only. A class
-    /// that there is not has no curve.
+    /// Whether a packet that comes now conforms and gets in; marks it if it does so as best effort only. A
+    /// class that is unknown has no curve.
     #[inline]
-    #[must_use = "what does not get in is dropped for its contract"]
-    pub fn admit(&mut self, now: Nanos, packet: &mut Packet) -> bool {
+    pub fn admit(&mut self, now: Nanos, packet: &mut Packet) -> Entry {
         let class = packet.class.index();
-        let Some((Some(meter), police)) = self.classes.get_mut(class) else { return true };
+        let Some((Some(meter), police)) = self.classes.get_mut(class) else {
+            return Entry::Conforming;
+        };
         if meter.admit(now, packet.length) {
-            return true;
+            return Entry::Conforming;
         }
         self.nonconforming[class] += u64::from(now >= self.measured_from);
         packet.demoted |= *police == Police::Demote;
-        *police != Police::Drop
+        if *police == Police::Drop { Entry::Refused } else { Entry::Nonconforming }
     }
 
     /// Meters a packet that has got in before and stays, as when a plan is replaced by another: it is
@@ -222,6 +281,28 @@ mod tests {
             }
         }
 
+        /// However short they are, no more packets are admitted in any interval than the line has.
+        #[test]
+        fn admitted_packets_are_under_their_line(
+            at_once in 1u64..5, packets in 1u64..10, every in 1u128..10_000_000,
+            gaps in prop::collection::vec(0u64..5_000_000, 1..60),
+        ) {
+            let line = PacketLine { at_once, packets, every };
+            let mut meter = Meter::new([]).of_packets(line);
+            let (mut now, mut admitted, mut refused) = (Nanos::ZERO, Vec::new(), 0);
+            for gap in gaps {
+                now += Nanos(gap);
+                if meter.admit(now, 1) { admitted.push(now) } else { refused += 1 }
+            }
+            for (first, begin) in admitted.iter().enumerate() {
+                for (last, end) in admitted.iter().enumerate().skip(first) {
+                    let (count, span) = ((last + 1 - first) as u128, u128::from((*end - *begin).0));
+                    prop_assert!(count * every <= u128::from(at_once) * every + u128::from(packets) * span);
+                }
+            }
+            prop_assert!(admitted.len() as u64 >= at_once.min(admitted.len() as u64 + refused));
+        }
+
         /// `earliest` is the first nanosecond at which the packet is admitted.
         #[test]
         fn earliest_is_the_first_conforming_instant(
@@ -249,15 +330,20 @@ mod tests {
         let mut policer = Policer::new(classes.into_iter().chain(free), Nanos(1_000_000_000));
         let mut second_of = |now: Nanos, class: u32| {
             let mut packet = Packet { class: ClassId(class), length: 100, ..Packet::default() };
-            assert_eq!((policer.admit(now, &mut packet), packet.demoted), (true, false));
+            assert_eq!(policer.admit(now, &mut packet), Entry::Conforming);
+            assert!(!packet.demoted);
             (policer.admit(now, &mut packet), packet.demoted)
         };
         for now in [Nanos::ZERO, Nanos(1_000_000_000)] {
             let fates: Vec<_> = (0..5).map(|class| second_of(now, class)).collect();
-            assert_eq!(
-                fates,
-                [(true, false), (true, true), (false, false), (true, false), (true, false)]
-            );
+            let wanted = [
+                (Entry::Nonconforming, false),
+                (Entry::Nonconforming, true),
+                (Entry::Refused, false),
+                (Entry::Conforming, false),
+                (Entry::Conforming, false),
+            ];
+            assert_eq!(fates, wanted);
         }
         assert_eq!(policer.nonconforming(), [1, 1, 1, 0]);
     }

@@ -29,7 +29,8 @@ pub fn of_network(network: &NetworkStatus, way: &WayStatus) -> String {
     if let Some(frames) = &network.frames {
         text += &of_frames(frames, network.kept);
     }
-    text
+    let fates = super::fates(way);
+    text + &fates.into_iter().map(|line| line + "\n").collect::<String>()
 }
 
 fn of_frames(frames: &FramesStatus, kept: bool) -> String {

@@ -11,6 +11,7 @@ pub const IDLE: u8 = 4;
 pub const RELOADED: u8 = 5;
 pub const KEPT: u8 = 6;
 pub const PLAN: u8 = 7;
+pub const NONCONFORMING: u8 = 8;
 
 /// Whether a packet is demoted, how it is marked, and whether it is due at some time, as one number.
 pub fn flags(packet: &Packet, has_deadline: bool) -> u64 {

@@ -87,6 +87,10 @@ impl<R: Read> Reader<R> {
                 let ecn = ecn.ok_or_else(|| self.malformed("no such bits of ECN"))?;
                 Event::Arrived(Arrived { number, time, class, flow, length, ecn })
             }
+            code::NONCONFORMING => {
+                let number = self.after()?;
+                Event::Nonconforming { number, class: ClassId(self.read_small()?) }
+            }
             code::SENT => Event::Sent(self.sent()?),
             code::DROPPED => {
                 let (number, time) = (self.after()?, self.since()?);

@@ -38,7 +38,9 @@ fn event() -> impl Strategy<Value = Event> {
     let kept = (any::<u64>(), any::<u32>(), any::<u32>()).prop_map(|(number, class, flow)| {
         Event::Kept { number, class: ClassId(class), flow: FlowId(flow) }
     });
-    prop_oneof![arrived, sent, dropped, idle, reloaded, kept]
+    let nonconforming = (any::<u64>(), any::<u32>())
+        .prop_map(|(number, class)| Event::Nonconforming { number, class: ClassId(class) });
+    prop_oneof![arrived, nonconforming, sent, dropped, idle, reloaded, kept]
 }
 
 fn entry() -> impl Strategy<Value = Entry> {

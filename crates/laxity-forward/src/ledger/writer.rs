@@ -78,6 +78,10 @@ impl<W: Write> Writer<W> {
     pub fn write(&mut self, event: &Event) -> io::Result<()> {
         let record = match *event {
             Event::Arrived(arrived) => self.arrived(arrived),
+            Event::Nonconforming { number, class } => {
+                let number = self.after(number);
+                Record::new(code::NONCONFORMING).number(number).number(class.0.into())
+            }
             Event::Sent(sent) => self.sent(sent),
             Event::Dropped(dropped) => self.dropped(dropped),
             Event::Idle { time, lateness } => {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use laxity::packet::Packet;
+use laxity::packet::{ClassId, Packet};
 use laxity::sched::tdp::Mark;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
@@ -34,6 +34,11 @@ pub enum RouterEvent {
         frame: u64,
         /// See `frame`.
         due: Nanos,
+    },
+    /// A packet that came from a host breaks its class's arrival curve.
+    Nonconforming {
+        /// Its class.
+        class: ClassId,
     },
     /// A packet is dropped: its buffer is free.
     Dropped {

@@ -78,8 +78,21 @@ fn run(seed: u64) -> Run {
         let ecn = all[draw.random_range(0..4usize)];
         caller.arrive(&mut forwarder, time, Frame { headers, ecn, length, handle });
     }
+    assert_eq!(told_as_nonconforming(&caller.events, plans.last()), forwarder.nonconforming());
     books.push(caller.drain(forwarder, draw));
     Run { settings, plans, events: caller.events, books }
+}
+
+/// How many packets of each class of the last plan were told to break its curve.
+fn told_as_nonconforming(events: &[Event], plan: Option<&Drawn>) -> Vec<u64> {
+    let mut counts = vec![0; plan.map_or(0, |drawn| drawn.plan.classes.len())];
+    let is_reload = |event: &Event| matches!(event, Event::Reloaded { .. });
+    for event in events.rsplit(is_reload).next().into_iter().flatten() {
+        if let Event::Nonconforming { class, .. } = event {
+            counts[class.index()] += 1;
+        }
+    }
+    counts
 }
 
 /// Through the bytes of a ledger.
@@ -146,7 +159,7 @@ proptest! {
                 Event::Sent(sent) => handles.push(sent.packet.handle),
                 Event::Dropped(dropped) => handles.push(dropped.packet.handle),
                 Event::Kept { .. } => kept += 1,
-                Event::Idle { .. } | Event::Reloaded { .. } => {}
+                Event::Nonconforming { .. } | Event::Idle { .. } | Event::Reloaded { .. } => {}
             }
         }
         handles.sort_unstable();

@@ -169,7 +169,10 @@ fn allowances_are_what_was_late(events: &[Event]) {
                 (queued, line_is_free) = (queued - 1, sent.departure);
             }
             Event::Dropped(_) => queued -= 1,
-            Event::Idle { .. } | Event::Reloaded { .. } | Event::Kept { .. } => {}
+            Event::Nonconforming { .. }
+            | Event::Idle { .. }
+            | Event::Reloaded { .. }
+            | Event::Kept { .. } => {}
         }
     }
 }

@@ -105,6 +105,7 @@ impl Outside for Hands<'_> {
                 self.dropped.push(Lost { packet: *packet, reason: *reason, at: self.now });
             }
             RouterEvent::Taken { handle } => drop(self.buffers.remove(*handle as usize)),
+            RouterEvent::Nonconforming { .. } => {}
             RouterEvent::Skipped { frames, .. } => *self.skipped += frames.end - frames.start,
         }
     }

@@ -307,10 +307,8 @@ pub const METRICS: &[Metric] = &[
         "laxity_class_nonconforming_packets",
         "packets",
         CLASS,
-        "Packets that arrived and broke the class's arrival curve; watched.",
-        Source::Counter(|status, tell| {
-            classes(status, |class| Some(class.watched?.nonconforming), tell);
-        }),
+        "Packets that arrived and broke the class's arrival curve.",
+        Source::Counter(|status, tell| classes(status, |class| Some(class.nonconforming), tell)),
     ),
     metric(
         "laxity_watched_unseen_frames",

@@ -1,5 +1,7 @@
 //! What was measured of the packets of a network, by class.
 
+use laxity::packet::ClassId;
+use laxity::police::Police;
 use laxity::port::Delays;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
@@ -14,6 +16,8 @@ use super::passage::Passage;
 pub enum Happened {
     /// A packet is at its end here.
     Ended(Passage, Fate),
+    /// A packet that came from a host breaks its class's arrival curve.
+    Nonconforming(ClassId),
     /// So many more frames in which nobody sent at some port what was to be sent.
     Skipped(u64),
 }
@@ -57,6 +61,8 @@ pub struct Measured {
     pub classes: Vec<OfClass>,
     /// Frames in which nobody sent at some port what was to be sent.
     pub skipped: u64,
+    /// What becomes of packets that break their class's arrival curve, by class number.
+    police: Vec<Police>,
 }
 
 /// The books of one class.
@@ -71,9 +77,13 @@ pub struct OfClass {
     pub bytes: u64,
     /// Packets that were dropped, in the order of [`DropReason::ALL`].
     pub dropped: [u64; DropReason::ALL.len()],
+    /// Packets that broke the class's arrival curve, whatever became of them.
+    pub nonconforming: u64,
+    /// Packets that were demoted to best effort, of those that left or were dropped.
+    pub demoted: u64,
     /// Packets that left one router and did not come to the next.
     pub lost: u64,
-    /// Packets that left after their frame somewhere, or without one.
+    /// Packets that left after their frame somewhere, or without one, and were not demoted.
     pub disturbed: u64,
     /// From the arrival at the first router to the last bit out of the last.
     pub delay: Delays,
@@ -85,10 +95,12 @@ pub struct OfClass {
     pub longest: Nanos,
     /// Such packets that took longer than is promised.
     pub broken: u64,
-    /// Packets that took longer, whether they were in their frames or not.
+    /// Packets that took longer, whether they were in their frames or not, without those demoted.
     pub beyond: u64,
     /// What the class is promised.
     pub bound: Option<Nanos>,
+    /// Whether it has lost that: packets that break its arrival curve travel with the others, and one did.
+    pub is_forfeit: bool,
 }
 
 impl Measured {
@@ -99,7 +111,8 @@ impl Measured {
         for (class, bound) in bounds {
             classes[class.index()].bound = bound.ok().map(|bound| bound.delay());
         }
-        Measured { classes, skipped: 0 }
+        let police = on.plan.classes.iter().map(|class| class.police).collect();
+        Measured { classes, skipped: 0, police }
     }
 
     /// Counts what has happened.
@@ -111,32 +124,52 @@ impl Measured {
                     class.add(passage, *fate);
                 }
             }
+            Happened::Nonconforming(id) => {
+                if let Some(class) = self.classes.get_mut(id.index()) {
+                    class.nonconforming += 1;
+                    class.is_forfeit |= self.police[id.index()] == Police::Count;
+                }
+            }
             Happened::Skipped(frames) => self.skipped += frames,
         }
     }
 
-    /// Whether every packet that was in its frames kept to its jitter, of less than so much, and its bound.
+    /// Whether every packet that was in its frames kept to its jitter, of less than so much, and its bound. A
+    /// class that has forfeited these is not looked at.
     pub fn is_kept(&self, jitter: Nanos) -> bool {
-        self.classes.iter().all(|class| {
-            class.bound.is_none_or(|bound| class.longest <= bound && class.jitter() < jitter)
-        })
+        let kept = |class: &OfClass, bound| class.longest <= bound && class.jitter() < jitter;
+        let mut owed = self.classes.iter().filter(|class| !class.is_forfeit);
+        owed.all(|class| class.bound.is_none_or(|bound| kept(class, bound)))
+    }
+
+    /// Packets that were in their frames everywhere and took longer than their class is promised, of classes that
+    /// have not forfeited that.
+    pub fn broken(&self) -> u64 {
+        let owed = self.classes.iter().filter(|class| !class.is_forfeit);
+        owed.map(|class| class.broken).sum()
     }
 }
 
 impl OfClass {
     fn add(&mut self, passage: &Passage, fate: Fate) {
+        let Passage { is_demoted, .. } = *passage;
         self.arrived += 1;
+        self.demoted += u64::from(is_demoted && matches!(fate, Fate::Left(_) | Fate::Dropped(_)));
         match fate {
             Fate::Left(departure) => {
                 let delay = departure.saturating_sub(passage.arrival);
                 self.left += 1;
                 self.bytes += u64::from(passage.length);
                 self.delay.record(delay);
-                self.beyond += u64::from(self.bound.is_some_and(|bound| delay > bound));
+                let is_beyond = self.bound.is_some_and(|bound| delay > bound);
+                self.beyond += u64::from(is_beyond && !is_demoted);
             }
             Fate::Dropped(reason) => return self.dropped[reason as usize] += 1,
             Fate::Lost => return self.lost += 1,
             Fate::Taken => return,
+        }
+        if is_demoted {
+            return;
         }
         self.disturbed += u64::from(passage.is_disturbed);
         let Some(began) = passage.began else { return };

@@ -20,6 +20,8 @@ pub struct Passage {
     pub began: Option<Nanos>,
     /// See `began`.
     pub last: Nanos,
+    /// Whether it was demoted to best effort where it came in.
+    pub is_demoted: bool,
     /// Whether it left after its frame, or without one, at an output that has frames.
     pub is_disturbed: bool,
     /// Whether a router here has sent it.

@@ -33,7 +33,7 @@ impl Shown<'_> {
             rate_bps: plan.link.rate.0,
             late: None,
             held_ns: None,
-            broken: measured.classes.iter().map(|class| class.broken).sum(),
+            broken: measured.broken(),
             watched: None,
             classes: plan.leaves().map(|(id, class)| self.class(id, class)).collect(),
         }
@@ -71,7 +71,8 @@ impl Shown<'_> {
             arrived: of.arrived,
             sent: of.left,
             dropped: dropped(of),
-            demoted: None,
+            nonconforming: of.nonconforming,
+            demoted: Some(of.demoted),
             queued: Some(self.counts.queued.get(id.index()).copied().unwrap_or_default()),
             bytes_sent: of.bytes,
             delay_ns: DelayStatus::of(&of.delay),

@@ -106,6 +106,7 @@ mod tests {
             arrived: 1,
             sent: 1,
             dropped: Default::default(),
+            nonconforming: 0,
             demoted: None,
             queued: None,
             bytes_sent: 100,

@@ -23,9 +23,6 @@ pub struct WayWatched {
 pub struct ClassWatched {
     /// Bits a second of the packets that left.
     pub throughput_bps: f64,
-    /// Packets that arrived and broke the class's arrival curve. Those that the plan demotes or drops for
-    /// it have no bound.
-    pub nonconforming: u64,
     /// Packets that have arrived and neither left nor been given up.
     pub pending: u64,
 }

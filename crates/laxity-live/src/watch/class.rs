@@ -55,6 +55,7 @@ impl ClassBooks {
             name: name.to_string(),
             arrived: self.arrived,
             sent: self.sent,
+            nonconforming,
             demoted: None,
             queued: None,
             dropped: dropped.into_iter().map(|(why, count)| (why.to_string(), count)).collect(),
@@ -66,7 +67,6 @@ impl ClassBooks {
             bound_misses: self.bound_misses,
             watched: Some(ClassWatched {
                 throughput_bps: per_second(self.bytes_sent, duration),
-                nonconforming,
                 pending: self.arrived.saturating_sub(self.sent + self.lost + self.forgotten),
             }),
         }

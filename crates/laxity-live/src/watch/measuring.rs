@@ -1,7 +1,7 @@
 //! Packets of two taps, paired and measured by class.
 
 use laxity::packet::{ClassId, Packet};
-use laxity::police::Policer;
+use laxity::police::{Entry, Policer};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::classify::Classifier;
@@ -162,8 +162,8 @@ impl Measuring {
                 let books = &mut self.classes[class.index()];
                 books.arrived += 1;
                 let mut packet = Packet { class, length, arrival: at, ..Packet::default() };
-                let admitted = self.policer.admit(at, &mut packet);
-                promised = admitted && !packet.demoted;
+                let entry = self.policer.admit(at, &mut packet);
+                promised = entry != Entry::Refused && !packet.demoted;
             }
             None => self.unclassed += 1,
         }

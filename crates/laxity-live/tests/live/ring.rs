@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use laxity::police::Police;
+use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_live::routers::measured::OfClass;
 
@@ -59,5 +61,30 @@ fn packets_that_meet_no_skipped_frame_keep_their_jitter() {
         println!(
             "SKIPPED: without real-time priority nothing is said of how many frames are skipped"
         );
+    }
+}
+
+/// Senders at twice what is reserved for them: whatever becomes of what is too much, no promise counts as broken
+/// for it, and it is counted.
+#[test]
+fn who_breaks_a_contract_breaks_no_promise() {
+    let Some(laboratory) = Laboratory::new() else { return };
+    for police in [Police::Count, Police::Demote, Police::Drop] {
+        let mut plan = plan(GAP, "tdp");
+        plan.classes.iter_mut().take(4).for_each(|class| class.police = police);
+        let ran = laboratory.run(&plan, Nanos(GAP.0 / 2), BULK, Duration::from_secs(2));
+        assert!(ran.measured.is_kept(Nanos(2 * FRAME.0)), "{police:?}: {:?}", ran.measured);
+        assert_eq!(ran.measured.broken(), 0, "{police:?}");
+        for flow in flows(&ran) {
+            assert!(flow.nonconforming > 50, "{police:?}: {flow:?}");
+            assert_eq!(flow.is_forfeit, police == Police::Count);
+            let contract = flow.dropped[DropReason::Contract as usize];
+            match police {
+                Police::Count => assert_eq!((flow.demoted, contract), (0, 0)),
+                Police::Demote => assert_eq!((flow.demoted, contract), (flow.nonconforming, 0)),
+                Police::Drop => assert_eq!((flow.demoted, contract), (0, flow.nonconforming)),
+            }
+            assert_eq!(flow.kept.count() + flow.disturbed + flow.demoted, flow.left);
+        }
     }
 }

@@ -28,6 +28,7 @@ pub fn status(classes: usize) -> Status {
             arrived: 1_003,
             sent: 1_000,
             dropped: [("queue-full".to_string(), 2)].into(),
+            nonconforming: 3,
             demoted: Some(3),
             queued: Some(1),
             bytes_sent: 100_000,
@@ -86,8 +87,8 @@ pub fn watched(classes: usize) -> Status {
     for class in &mut way.classes {
         (class.queued, class.demoted) = (None, None);
         class.dropped = [("lost".to_string(), 2)].into();
-        let watched = ClassWatched { throughput_bps: 1e6, nonconforming: 1, pending: 1 };
-        class.watched = Some(watched);
+        class.nonconforming = 1;
+        class.watched = Some(ClassWatched { throughput_bps: 1e6, pending: 1 });
     }
     status
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use laxity::admit::Unbounded;
 use laxity::packet::{ClassId, Packet};
+use laxity::police::Entry;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 
@@ -87,7 +88,8 @@ fn what_bounds_count_on_is_policed() {
         let plan = Plan::parse(&text, "plan.toml", Path::new("")).unwrap();
         let mut policer = plan.policer(Nanos::ZERO);
         let mut admits = |(at, length): (u64, u32)| {
-            policer.admit(Nanos(at), &mut Packet { length, ..Packet::default() })
+            let mut packet = Packet { length, ..Packet::default() };
+            policer.admit(Nanos(at), &mut packet) == Entry::Conforming
         };
         let (last, before) = otherwise.split_last().unwrap();
         assert!(before.iter().all(|packet| admits(*packet)), "{contract}");
@@ -116,5 +118,27 @@ fn demoted_packets_that_stay_are_the_reason() {
                 assert!(beside.is_ok(), "{scheduler}: {beside:?}");
             }
         }
+    }
+}
+
+/// A gap is policed where bounds count on it, and nowhere else.
+#[test]
+fn gaps_are_policed_where_bounds_count_on_them() {
+    let classes = "class.a = { gap = '8ms', count = 2 }\nclass.b = {}";
+    let plan = plan("", classes);
+    let conforming = |scheduler: &str| {
+        let plan = plan.clone().under(scheduler).unwrap();
+        let mut policer = plan.policer(Nanos::ZERO);
+        let mut conforms = |at: u64, length| {
+            let mut packet = Packet { length, ..Packet::default() };
+            policer.admit(Nanos(at), &mut packet) == Entry::Conforming
+        };
+        let longest = plan.link.max_packet.0 as u32;
+        [(0, longest), (0, longest), (0, longest), (3_999_999, longest), (4_000_001, longest)]
+            .map(|(at, length)| conforms(at, length))
+    };
+    assert_eq!(conforming("edf"), [true, true, false, false, true]);
+    for other in ["dwcs", "wf2q", "priority"] {
+        assert_eq!(conforming(other), [true; 5], "{other}");
     }
 }

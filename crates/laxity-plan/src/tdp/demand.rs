@@ -5,11 +5,12 @@ use std::ops::Range;
 
 use laxity::admit::tdp::{self, Answer, Flow, Ledger};
 use laxity::packet::ClassId;
+use laxity::police::{PacketLine, TokenBucket};
 use laxity::sched::tdp::{Contract, TdpSettings, capacity};
-use laxity::units::{Bytes, Nanos};
+use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 
 use super::Framed;
-use crate::model::{Assignment, Class, Hop, Plan, TdpSpec};
+use crate::model::{Assignment, Class, Hop, Plan, SchedulerSpec, TdpSpec};
 
 /// The most frames ahead that an edge gives out: it has a queue for each.
 pub const MOST_AHEAD: u32 = 1 << 17;
@@ -171,13 +172,35 @@ impl Plan {
         ahead.min(MOST_AHEAD.into()) as u32
     }
 
+    /// The packets that may come of a class for which time-driven priority reserves frames: a packet takes the place
+    /// that is reserved for one of its largest, however short it is. `None` for a class without frames.
+    pub fn framed_line(&self, class: &Class) -> Option<PacketLine> {
+        let SchedulerSpec::Tdp(_) = self.scheduler else { return None };
+        let at_once = self.packets_at_once(class);
+        match (class.gap, slowest(class)) {
+            _ if !class.wants_frames() => None,
+            (Some(gap), _) => {
+                Some(PacketLine { at_once, packets: class.count.into(), every: gap.0.into() })
+            }
+            (None, Some(slowest)) => {
+                let largest = u128::from(self.max_packet(class).0.max(1));
+                let every = largest * u128::from(NANOBITS_PER_BYTE);
+                Some(PacketLine { at_once, packets: slowest.rate.0, every })
+            }
+            (None, None) => None,
+        }
+    }
+
     /// The packets that a class may send ahead of its rate: one a stream, or the bucket of that rate.
     pub fn packets_at_once(&self, class: &Class) -> u64 {
-        let buckets = class.arrival.iter().flat_map(|arrival| &arrival.buckets);
-        let slowest = buckets.min_by_key(|bucket| (bucket.rate, bucket.bucket));
-        match (class.gap, slowest) {
+        match (class.gap, slowest(class)) {
             (None, Some(slowest)) => slowest.bucket.0.div_ceil(self.max_packet(class).0.max(1)),
             _ => class.count.into(),
         }
     }
+}
+
+/// The bucket that a class's traffic keeps to in the long run.
+fn slowest(class: &Class) -> Option<TokenBucket> {
+    class.arrival.as_ref().and_then(|arrival| TokenBucket::slowest(&arrival.buckets))
 }

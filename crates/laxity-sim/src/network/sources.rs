@@ -1,6 +1,7 @@
 //! How packets get into a network: sources send them, and the entrance lets them in or not.
 
 use laxity::packet::{Ecn, FlowId, Packet};
+use laxity::police::Entry;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 
@@ -138,7 +139,7 @@ impl<O: Observer> Simulation<'_, O> {
             body,
         };
         let mut packet = transit.packet(now, u64::MAX);
-        if !self.policer.admit(now, &mut packet) {
+        if self.policer.admit(now, &mut packet) == Entry::Refused {
             return self.refuse(&transit, packet);
         }
         transit.demoted = packet.demoted;

@@ -35,6 +35,7 @@ fn class(name: &str, sent: u64, bound_ns: Option<u64>) -> ClassStatus {
         arrived: sent + 3,
         sent,
         dropped: [("queue-full".to_string(), 2)].into(),
+        nonconforming: 0,
         demoted: Some(0),
         queued: Some(1),
         bytes_sent: 1_250 * sent,

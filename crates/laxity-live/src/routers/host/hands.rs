@@ -81,10 +81,12 @@ impl<B: Backend> Outside for Hands<'_, B> {
                     passage: None,
                 });
             }
+            RouterEvent::Nonconforming { class } => (self.tell)(Happened::Nonconforming(*class)),
             RouterEvent::Dropped { packet, reason } => {
                 let handle = Handle(packet.handle as u32);
                 let mut passage = self.passages[handle.0 as usize];
                 passage.class = packet.class;
+                passage.is_demoted |= packet.demoted;
                 self.backend.release(handle);
                 (self.tell)(Happened::Ended(passage, Fate::Dropped(*reason)));
             }
@@ -138,6 +140,7 @@ impl<B: Backend> Hands<'_, B> {
         };
         let mut passage = self.passages[handle.0 as usize];
         (passage.class, passage.length) = (sent.packet.class, sent.packet.length);
+        passage.is_demoted |= sent.packet.demoted;
         let has_none = sent.is_framed && sent.frame.is_none();
         passage.is_disturbed |= has_none || sent.is_late();
         self.backend.send(Port(port as u16), handle);

@@ -144,10 +144,11 @@ function lateness(way) {
 
 // What is no longer what it was when it came: demoted packets, and dropped ones by reason.
 function fates(way) {
+  const broke = way.watched ? [] : way.classes.filter((it) => it.nonconforming).map((it) => `${packets(it.nonconforming)} of ${it.name} broke its arrival curve.`);
   const demoted = way.classes.filter((it) => it.demoted).map((it) => `${packets(it.demoted)} of ${it.name} demoted to best effort.`);
   if (way.watched) return demoted;
   const dropped = way.classes.filter((it) => sum(it.dropped)).map((it) => `${it.name}: ${reasons(it.dropped)} dropped.`);
-  const said = [...dropped, ...demoted];
+  const said = [...dropped, ...broke, ...demoted];
   const more = said.length - MOST_FATES;
   return more > 0 ? [...said.slice(0, MOST_FATES), `And ${more} more.`] : said;
 }
@@ -169,7 +170,7 @@ function remarks(way) {
   const all = (field) => way.classes.reduce((sum, it) => sum + (it.watched?.[field] ?? 0), 0);
   const counted = [
     [all("pending"), "not left yet"],
-    [all("nonconforming"), "beyond the arrival curve of their class"],
+    [way.classes.reduce((sum, it) => sum + it.nonconforming, 0), "beyond the arrival curve of their class"],
     [unclassed, "of no class"],
     [unpaired, "left and not seen to arrive"],
     [alike, "left while another of the same content waited"],

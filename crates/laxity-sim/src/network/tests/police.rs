@@ -134,3 +134,34 @@ fn packets_that_are_too_short_do_not_conform() {
         assert_eq!(kept.nonconforming, 25);
     }
 }
+
+/// A frame is reserved for a packet, however short it is, and for the gaps that a class says.
+#[test]
+fn no_more_packets_conform_than_frames_are_reserved_for() {
+    let tdp = plan(
+        "link.rate = \"10mbit\"\nscheduler = { kind = \"tdp\", frame = \"2ms\", frames = 10 }\n\
+         network.one.between = [\"p\", \"q\"]\n[class.b]\n",
+    );
+    for seed in 0..5 {
+        let mut draws = random::generator(seed, 0, 0);
+        let mut time = 0;
+        let packet = |_| {
+            time += draws.random_range(4_000_000..6_000_000);
+            (time, 'a', 0, draws.random_range(500..=505))
+        };
+        let recorded = Recorded::new(&(0..400).map(packet).collect::<Vec<_>>());
+        for police in ["drop", "demote"] {
+            // In bytes all of them conform.
+            let keys = format!("police = \"{police}\"");
+            let plan = beside(&recorded, &keys, false);
+            assert!(keeps_promises(&plan, "fifo").nonconforming < 20);
+            for gap in ["", "gap = \"7ms\""] {
+                let keys = format!("{keys}\n{gap}");
+                let framed = Plan { scheduler: tdp.scheduler, ..beside(&recorded, &keys, false) };
+                let kept = keeps_promises(&framed, &format!("{keys}, seed {seed}"));
+                assert_eq!(kept.bounds, 2, "{keys}, seed {seed}");
+                assert!(kept.nonconforming > 100, "{keys}, seed {seed}: {kept:?}");
+            }
+        }
+    }
+}
