@@ -181,7 +181,7 @@ def _tuning(
 ) -> _laxity.Tuning:
     time = given.time("duration", duration)
     sought = {"version": 1, "seeds": given.seeds(seeds), "duration": time, **tables, "goal": _goals(goals)}
-    return _laxity.Tuning(a_plan(plan)._named(), toml.document(sought), given.path("store", store))
+    return _laxity.Tuning(a_plan(plan)._searched(), toml.document(sought), given.path("store", store))
 
 
 def _goals(goals: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -107,12 +107,8 @@ class Plan:
         if isinstance(scheduler, str):
             return Plan._of(self._plan.under(scheduler))
         is_one(scheduler)
-        deadlines = scheduler.deadlines if isinstance(scheduler, ByRank) else None
-        if deadlines is None:
-            # First come, first served proves nothing.
-            return Plan._of(self._plan.under("fifo"), scheduler)
-        edits = {f"class.{name}.deadline": deadline for name, deadline in deadlines.items()}
-        return Plan._of(self.edit(edits)._plan.under("edf/background"), scheduler)
+        under, edits = scheduler.stands_for()
+        return Plan._of(self.edit(edits)._plan.under(under), scheduler)
 
     def check(self) -> Proof:
         """What can be proved of it; of schedulers of one's own, only of a rank that is a ``Deadline``."""
@@ -226,12 +222,12 @@ class Plan:
             )
         return self._plan
 
-    def _named(self) -> _laxity.Plan:
-        """The plan as studies take it: by what stands in it."""
+    def _searched(self) -> _laxity.Plan:
+        """The plan, if a search may run it on all cores."""
         if self._scheduler:
             raise _laxity.LaxityError(
-                "a study's runs are named by what decides them, and a scheduler written in Python is not named: "
-                f"put the plan, which is under {self.scheduler}, under a discipline, or give its runs out, as docs/python.md does"
+                "a search runs beside the interpreter, and a scheduler written in Python cannot: put the plan, which is "
+                f"under {self.scheduler}, under a discipline, or give it to `laxity.sweep`"
             )
         return self._plan
 

@@ -43,6 +43,11 @@ class Scheduler(_laxity.Scheduler):
         """What it knows, for another process or a copy."""
         return dict(self.__dict__)
 
+    def stands_for(self) -> tuple[str, dict[str, str]]:
+        """The discipline that a plan is put under meanwhile, which proves no more than holds of this one, and values at
+        keys that are set for it: first come, first served proves nothing."""
+        return "fifo", {}
+
     def reset(self, plan: Plan) -> None:
         """A run of this plan begins."""
 
@@ -92,6 +97,13 @@ class ByRank:
     def deadlines(self) -> dict[str, str] | None:
         """The deadlines that its rank is, if packets go out by them as soon as they can."""
         return self.rank.deadlines if isinstance(self.rank, Deadline) and self.eligible is None else None
+
+    def stands_for(self) -> tuple[str, dict[str, str]]:
+        """The discipline that a plan is put under meanwhile, which proves no more than holds of this one, and values at
+        keys that are set for it."""
+        if self.deadlines is None:
+            return "fifo", {}
+        return "edf/background", {f"class.{name}.deadline": deadline for name, deadline in self.deadlines.items()}
 
     def reset(self, plan: Plan) -> None:
         """Ranks are functions."""

@@ -17,7 +17,7 @@ from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-from . import _laxity
+from . import _laxity, own
 from .executors import Pool, Task, opened
 
 SECONDS = 1.0
@@ -38,6 +38,7 @@ class Question(NamedTuple):
     grid: tuple[tuple[str, tuple[str, ...]], ...]
     seeds: tuple[int, ...]
     duration: str | None
+    own: tuple[own.Own, ...] = ()
 
 
 def make(call: str, question: Question, store: str, names: list[str]) -> float | Exception:
@@ -48,7 +49,8 @@ def make(call: str, question: Question, store: str, names: list[str]) -> float |
     try:
         study = _read(call, question)
         began = time.perf_counter()
-        study.make(store, names)
+        ones_own = {one.name: own.loaded(one) for one in question.own}
+        study.make(store, own.make(study, store, names, ones_own.__getitem__))
         return time.perf_counter() - began
     except Exception as error:
         return error
@@ -57,7 +59,12 @@ def make(call: str, question: Question, store: str, names: list[str]) -> float |
 @lru_cache(maxsize=4)
 def _read(call: str, question: Question) -> _laxity.Study:
     # A process reads the plans of a study once for each call: recordings may have changed since the one before.
-    return _laxity.Study(*question)
+    return read(question)
+
+
+def read(question: Question) -> _laxity.Study:
+    """The study, every plan of which is read."""
+    return _laxity.Study(*question[:7], [one[:4] for one in question.own])
 
 
 def run(

@@ -8,11 +8,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _laxity, given, spread, tables, toml
+from . import _laxity, given, own, spread, tables, toml
 from .extras import needed
 from .figures import Figure
 from .plans import Plan, a_plan
 from .progress import Going, of_runs
+from .schedulers import ByRank, Scheduler, is_one
 from .study_charts import Means, Numbers
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from .results import Line
 
+SCHEDULER = ("scheduler", "scheduler.kind")
+"""The keys by which plans are put under another scheduler."""
 SHOWN = ("delay_ns.mean", "delay_ns.p99", "delay_ns.max", "deadline_misses", "dropped", "goodput_bps")
 """The figures that a notebook shows of a study, of those that it has."""
 MOST_ROWS = 40
@@ -97,7 +100,7 @@ class Study:
         found = {line["figure"] for line in self.lines}
         shown = [name for name in SHOWN if name in found]
         # A key that is the scheduler says it already.
-        own = [] if {"scheduler", "scheduler.kind"} & set(self.keys) else ["scheduler"]
+        own = [] if set(SCHEDULER) & set(self.keys) else ["scheduler"]
         places = ["class", "at"] if any("at" in line for line in self.lines) else ["class"]
         rows: dict[tuple[str, ...], dict[str, str]] = {}
         for line in self.lines:
@@ -134,7 +137,8 @@ def sweep(
 
     A run is a Parquet file in the folder ``store``, and one that is there is not run again: the same call goes on
     after whatever stopped it. ``shard=(3, 10)`` makes the third of ten parts, for a machine of its own.
-    ``scheduler`` is a key, too, whose values are disciplines.
+    ``scheduler`` is a key, too, whose values are disciplines, and schedulers of one's own. Runs under one of these are
+    made one after another here, and side by side by an executor that ``pickle`` can send it to.
 
     It runs on all cores of this machine, or on an ``executor`` whose processes share the folder: a client of Dask, an
     executor of submitit, ``concurrent.futures`` or whatever else has ``submit``, a function that makes one, or by
@@ -142,9 +146,17 @@ def sweep(
     (``"joblib"``). ``tasks`` is how many run at a time, without it as many as the executor has workers; submitit
     makes as many jobs. ``progress=True`` shows a bar of runs.
     """
-    native = a_plan(plan)._named()
+    plan = a_plan(plan)
+    native = plan._plan
     over = given.table("over", over, '{"link.rate": ["10mbit", "20mbit"]}')
     grid = {key: given.several(key, values, '["10mbit", "20mbit"]') for key, values in over.items()}
+    varied = [key for key in grid if key in SCHEDULER]
+    ones_own = [value for key in varied for value in grid[key] if not isinstance(value, str)]
+    if plan._scheduler is not None and not varied:
+        ones_own.append(plan._scheduler)
+    for scheduler in ones_own:
+        is_one(scheduler)
+    grid |= {key: [value if isinstance(value, str) else value.name for value in grid[key]] for key in varied}
     part = given.several("shard", shard, "(1, 10)")
     if len(part) != 2:
         raise TypeError(f"`shard` is a number and of how many, such as (1, 10), not {shard!r}")
@@ -154,16 +166,33 @@ def sweep(
         text=native.text,
         name=native.name,
         folder=str(Path(native.folder).absolute()),
-        under=native.put_under,
+        under=native.put_under if plan._scheduler is None else plan._scheduler.name,
         grid=tuple((key, tuple(toml.value(value) for value in values)) for key, values in grid.items()),
         seeds=tuple(given.seeds(seeds)),
         duration=given.time("duration", duration),
+        own=tuple(map(own.known, ones_own)),
     )
-    study = _laxity.Study(*question)
+    study = spread.read(question)
     folder = given.path("store", store)
     with of_runs(progress) as heard:
         if executor is None:
             study.sweep(folder, shard, heard)
+            if ones_own:
+                _make_own(study, folder, shard, {one.name: one for one in ones_own}, heard)
         else:
             spread.run(study, question, str(folder.absolute()), shard, executor, tasks, heard or (lambda *_: None))
     return Study(study.summary(folder), folder)
+
+
+def _make_own(
+    study: _laxity.Study,
+    store: Path,
+    shard: tuple[int, int],
+    schedulers: Mapping[str, Scheduler | ByRank],
+    heard: Going | None,
+) -> None:
+    runs, missing = study.runs(shard), study.missing(store, shard)
+    for at, name in enumerate(missing):
+        own.make(study, str(store), [name], schedulers.__getitem__)
+        if heard:
+            heard(runs, runs - len(missing) + at + 1)

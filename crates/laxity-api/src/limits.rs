@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use laxity::packet::ClassId;
@@ -11,17 +12,20 @@ use laxity_plan::Plan;
 use laxity_plan::parallel::{on_all_cores, side_by_side};
 use laxity_report::network::limits::{ClassLimit, Limits, LinkLimit, LoadLimit};
 use laxity_report::network::proof::{Proof, Standing};
+use laxity_sim::error::SimError;
 
+use crate::sweep::{Going, Heard};
 use crate::{Checked, Error, check};
 
 /// Nobody asks for more times what a plan has.
 const MOST: u64 = 64;
 
-/// What each part of a network could be. `progress` hears of every part that is done, and how many there are.
+/// What each part of a network could be. `heard` is told before every question how many parts there are and how many
+/// are done, and may end the search.
 ///
 /// # Errors
-/// If the plan is no network of queues, or nobody sends over it.
-pub fn limits(plan: &Plan, progress: &(dyn Fn(usize) + Sync)) -> Result<Limits, Error> {
+/// If the plan is no network of queues, if nobody sends over it, or if the search was ended.
+pub fn limits(plan: &Plan, heard: Heard<'_>) -> Result<Limits, Error> {
     let Checked::Network(today) = on_all_cores(|| check(plan))? else {
         return Err(Error::question(
             "limits are of networks without time frames: `check` says on one link what a class could change, and \
@@ -29,12 +33,6 @@ pub fn limits(plan: &Plan, progress: &(dyn Fn(usize) + Sync)) -> Result<Limits, 
         ));
     };
     let standing = plan.networked().map(Standing::of);
-    let search = Search {
-        plan,
-        bounded: bounded(&today),
-        standing: standing.filter(|_| today.admitted != Some(false)),
-        more_burst: Mutex::new(None),
-    };
     let classes = || plan.leaves().filter(|(_, class)| class.arrival.is_some());
     let links = plan.network.as_ref().map_or(0, |network| network.links.len());
     let parts: Vec<Part> = (0..links)
@@ -42,12 +40,26 @@ pub fn limits(plan: &Plan, progress: &(dyn Fn(usize) + Sync)) -> Result<Limits, 
         .chain(classes().map(|(id, _)| Part::Class(id.index())))
         .chain([Part::Load])
         .collect();
+    let search = Search {
+        heard,
+        parts: parts.len(),
+        done: AtomicUsize::new(0),
+        is_stopped: AtomicBool::new(false),
+        plan,
+        bounded: bounded(&today),
+        standing: standing.filter(|_| today.admitted != Some(false)),
+        more_burst: Mutex::new(None),
+    };
     let one = |number: usize| {
         let found = search.of(parts[number], &today);
-        progress(parts.len());
+        search.done.fetch_add(1, Ordering::Relaxed);
+        search.goes_on();
         found
     };
     let found = on_all_cores(|| side_by_side(parts.len(), one));
+    if search.is_stopped.into_inner() {
+        return Err(SimError::Stopped.into());
+    }
     let mut limits = Limits { load: None, links: Vec::new(), classes: Vec::new() };
     for found in found {
         match found {
@@ -84,6 +96,10 @@ fn keeps(proof: &Proof, least: usize) -> bool {
 }
 
 struct Search<'a> {
+    heard: Heard<'a>,
+    parts: usize,
+    done: AtomicUsize,
+    is_stopped: AtomicBool,
     plan: &'a Plan,
     /// So many paths have a bound today.
     bounded: usize,
@@ -102,8 +118,20 @@ impl Search<'_> {
         }
     }
 
+    /// Tells how far it is. A search that was ended comes to its end by answers that are no longer looked at.
+    fn goes_on(&self) -> bool {
+        let going = Going { runs: self.parts, done: self.done.load(Ordering::Relaxed) };
+        if (self.heard)(going).is_break() {
+            self.is_stopped.store(true, Ordering::Relaxed);
+        }
+        !self.is_stopped.load(Ordering::Relaxed)
+    }
+
     /// Whether a plan that is changed a little keeps all of its promises, and all bounds that there are today.
     fn holds(&self, change: impl FnOnce(&mut Plan)) -> bool {
+        if !self.goes_on() {
+            return false;
+        }
         let mut plan = self.plan.clone();
         change(&mut plan);
         self.holds_of(&plan)
@@ -115,6 +143,9 @@ impl Search<'_> {
 
     /// The same with another burst of a class in the long run.
     fn holds_with_burst(&self, number: usize, bytes: u64) -> bool {
+        if !self.goes_on() {
+            return false;
+        }
         let mut plan = self.plan.clone();
         let arrival = plan.classes[number].arrival.as_mut();
         let lines = arrival.into_iter().flat_map(|arrival| &mut arrival.buckets);
@@ -148,6 +179,9 @@ impl Search<'_> {
         let network = self.plan.network.as_ref();
         let link = &network.expect("networks have links").links[number];
         let holds = |rate| {
+            if !self.goes_on() {
+                return false;
+            }
             let mut plan = self.plan.clone();
             let network = plan.network.as_mut();
             network.expect("networks have links").links[number].rate = Rate(rate);
@@ -195,6 +229,9 @@ impl Search<'_> {
         let today = self.today(100).unwrap_or(0);
         let more: Vec<u64> = (today + 1..=MOST * 100).collect();
         let percent = today + more.partition_point(|at| holds(*at)) as u64;
+        if !self.goes_on() {
+            return None;
+        }
         let beyond = self.plan.with_traffic(percent + 1);
         let Ok(Checked::Network(beyond)) = check(&beyond) else { return None };
         let unbounded = || {
@@ -293,9 +330,24 @@ fn bisected(least: u64, most: u64, holds: impl Fn(u64) -> bool) -> (u64, u64) {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
     use std::path::Path;
 
     use super::*;
+
+    const LINK: &str = r#"
+        version = 1
+        link = { rate = "8mbit", max-packet = "1000b" }
+        scheduler.kind = "fifo"
+        class.a = { end-to-end = "8ms", arrival = { bucket = "4000b", rate = "1mbit" } }
+        network.one.between = ["a", "b"]
+        [[source]]
+        class = "a"
+        model = "constant"
+        rate = "1mbit"
+        packet = "1000b"
+        path = ["a", "b"]
+    "#;
 
     #[test]
     fn searches_end_within_a_percent() {
@@ -327,24 +379,34 @@ mod tests {
         );
     }
 
+    /// Who is asked often can say soon that nobody listens any more.
+    #[test]
+    fn a_search_ends_when_it_is_told_to() {
+        let plan = Plan::parse(LINK, "plan.toml", Path::new("")).unwrap();
+        let asked = |most: usize| {
+            let questions = AtomicUsize::new(0);
+            let found = limits(&plan, &|going| {
+                assert!(going.runs == 3 && going.done <= 3, "{going:?}");
+                match questions.fetch_add(1, Ordering::Relaxed) < most {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                }
+            });
+            (found, questions.into_inner())
+        };
+        let (whole, questions) = asked(usize::MAX);
+        assert!(whole.is_ok() && questions > 20, "{questions}");
+        for most in [0, 1, 5, questions - 1] {
+            let (ended, _) = asked(most);
+            assert!(matches!(ended, Err(Error::Simulation(SimError::Stopped))), "{most}");
+        }
+    }
+
     /// A burst of 4 kB over a link of 8 Mbit/s takes 4 ms, of which it may take 8.
     #[test]
     fn a_link_is_as_slow_as_a_promise_lets_it_be() {
-        let text = r#"
-            version = 1
-            link = { rate = "8mbit", max-packet = "1000b" }
-            scheduler.kind = "fifo"
-            class.a = { end-to-end = "8ms", arrival = { bucket = "4000b", rate = "1mbit" } }
-            network.one.between = ["a", "b"]
-            [[source]]
-            class = "a"
-            model = "constant"
-            rate = "1mbit"
-            packet = "1000b"
-            path = ["a", "b"]
-        "#;
-        let plan = Plan::parse(text, "plan.toml", Path::new("")).unwrap();
-        let limits = limits(&plan, &|_| ()).unwrap();
+        let plan = Plan::parse(LINK, "plan.toml", Path::new("")).unwrap();
+        let limits = limits(&plan, &|_| ControlFlow::Continue(())).unwrap();
         let smallest = limits.links[0].smallest_rate_bps.unwrap();
         assert!((4_000_000..=4_040_001).contains(&smallest), "{smallest}");
         let largest = limits.classes[0].largest_burst_bytes.unwrap();
@@ -394,7 +456,7 @@ mod tests {
                     assert!(is_kept(&plan), "{scheduler} at {percent} %: {what}");
                     offered += 1;
                 };
-                let limits = limits(&plan, &|_| ()).unwrap();
+                let limits = limits(&plan, &|_| ControlFlow::Continue(())).unwrap();
                 for (at, link) in limits.links.iter().enumerate() {
                     let Some(rate) = link.smallest_rate_bps.map(Rate) else { continue };
                     assert!(rate >= plan.link.slowest());

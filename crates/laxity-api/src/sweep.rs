@@ -25,17 +25,18 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use laxity_plan::edit::EditError;
-use laxity_plan::{PlanError, UnknownScheduler};
+use laxity_plan::{Plan, PlanError, UnknownScheduler};
 use laxity_report::seeds::NAMES;
 #[cfg(feature = "parallel")]
 use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::{Ran, Traffic};
 pub use job::{Job, RunId};
 pub use quantity::Quantity;
 pub use space::{Axis, Range, Space};
 pub use store::{Column, Numbers, Row, Store, stop_writing};
-pub use study::{MOST_RUNS, Study, is_scheduler};
+pub use study::{MOST_RUNS, Own, Study, is_scheduler};
 pub use summary::{Line, Summary};
 
 /// Why a study cannot be run.
@@ -130,6 +131,9 @@ pub struct Going {
     pub done: usize,
 }
 
+/// Hears how something long goes on, and says whether it is to.
+pub type Heard<'a> = &'a (dyn Fn(Going) -> ControlFlow<()> + Sync);
+
 /// Those of a study's [jobs](Job::all) that are of a part of it and not in the store.
 pub fn missing<'a>(jobs: &'a [Job], store: &Store, shard: Shard) -> Vec<&'a Job> {
     jobs.iter().filter(|job| shard.has(&job.id) && !store.has(job)).collect()
@@ -150,7 +154,25 @@ pub fn make<'a>(
     missing.try_for_each(|job| store.write(job, &columns, &job.run(study)?))
 }
 
-/// Makes those of a study's [jobs](Job::all) that are not in the store, on all cores, and tells after every run how
+/// Makes a run of a study, unless it is in the store, by whoever has the [scheduler](Study::own_at) that it is under.
+///
+/// # Errors
+/// If it cannot be had.
+pub fn make_by<E: From<Error>>(
+    study: &Study,
+    job: &Job,
+    store: &Store,
+    by: impl for<'p> FnOnce(&'p Plan, &Traffic<'_>) -> Result<Ran<'p>, E>,
+) -> Result<(), E> {
+    if store.has(job) {
+        return Ok(());
+    }
+    let made = job.run_by(study, by)?;
+    Ok(store.write(job, &store::columns(&study.space), &made)?)
+}
+
+/// Makes those of a study's [jobs](Job::all) that are not in the store and not under a scheduler of one's own, on all
+/// cores, and tells after every run how
 /// it goes on; whoever hears it may stop. It says how many runs there are, and how many it made.
 ///
 /// # Errors
@@ -160,16 +182,18 @@ pub fn sweep(
     jobs: &[Job],
     store: &Store,
     shard: Shard,
-    heard: &(dyn Fn(Going) -> ControlFlow<()> + Sync),
+    heard: Heard<'_>,
 ) -> Result<(usize, usize), Error> {
     let runs = jobs.iter().filter(|job| shard.has(&job.id)).count();
-    let (missing, columns) = (missing(jobs, store, shard), store::columns(&study.space));
-    let done = AtomicUsize::new(runs - missing.len());
+    let (mut missing, columns) = (missing(jobs, store, shard), store::columns(&study.space));
+    let absent = missing.len();
+    missing.retain(|job| study.own_at(&job.point).is_none());
+    let done = AtomicUsize::new(runs - absent);
     let tell = |done| match heard(Going { runs, done }) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(Error::Stopped),
     };
-    tell(runs - missing.len())?;
+    tell(runs - absent)?;
     let one = |job: &&Job| {
         let run = job.run(study)?;
         store.write(job, &columns, &run)?;

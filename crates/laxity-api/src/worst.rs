@@ -1,6 +1,7 @@
 //! What happens at the worst, as far as it can be found, beside what is proved.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use laxity::units::Nanos;
 use laxity_adversary::worst::{Longest, Place, Sent, Target, csv, longest};
@@ -10,6 +11,7 @@ use laxity_report::worst::{self, Burst};
 use serde::Serialize;
 
 use crate::Error;
+use crate::sweep::{Going, Heard};
 
 /// How hard delays are looked for.
 #[derive(Clone, Copy, Debug)]
@@ -49,16 +51,12 @@ pub struct WorstCase {
 pub struct WorstCases(pub Vec<WorstCase>);
 
 /// Looks for traffic that keeps to the plan's contracts and delays each class, along each of its paths, as long as can
-/// be found. The same effort finds the same. `progress` hears of every one that is done, and how many there are, and
+/// be found. The same effort finds the same. `heard` is told of every one that is done, and
 /// may stop it.
 ///
 /// # Errors
-/// If the plan is a network that nobody sends over, nothing is proved of it, or `progress` stops it.
-pub fn worst_case(
-    plan: &Plan,
-    effort: Effort,
-    progress: &(dyn Fn(usize) -> ControlFlow<()> + Sync),
-) -> Result<WorstCases, Error> {
+/// If the plan is a network that nobody sends over, nothing is proved of it, or `heard` stops it.
+pub fn worst_case(plan: &Plan, effort: Effort, heard: Heard<'_>) -> Result<WorstCases, Error> {
     let assigned = plan.networked().map(|on| on.assigned());
     let place = place(plan, assigned.as_ref());
     let targets = place.targets();
@@ -67,12 +65,14 @@ pub fn worst_case(
             "no delay is proved of any class, so there is none to be held against: see `laxity check`",
         ));
     }
+    let done = AtomicUsize::new(0);
     let one = |number: usize| {
         let target: &Target = &targets[number];
         // A name of its own, so that what is found of one does not depend on how many there are before it.
         let seed = effort.seed ^ (number as u64) << 32;
         let found = longest(&place, target, effort.packets, seed)?;
-        match progress(targets.len()) {
+        let done = 1 + done.fetch_add(1, Ordering::Relaxed);
+        match heard(Going { runs: targets.len(), done }) {
             ControlFlow::Continue(()) => Ok(found.map(|found| case(&place, target, found))),
             ControlFlow::Break(()) => Err(laxity_sim::error::SimError::Stopped),
         }

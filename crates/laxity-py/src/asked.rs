@@ -1,10 +1,7 @@
 //! What is asked of plans beside their proof: curves of recordings, limits, and what happens at the worst.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use laxity_api::sweep::Going;
 use laxity_api::{Effort, Opener, remarks};
 use laxity_plan::model::{Hops, Recording};
 use laxity_sim::source::{open_recording, open_recording_of};
@@ -37,13 +34,7 @@ pub fn fit(
 /// What each part of a network could be: as `laxity check --limits` has it, and the same for people.
 #[pyfunction]
 pub fn limits(py: Python<'_>, plan: &Plan, heard: Option<Py<PyAny>>) -> PyResult<(String, String)> {
-    let done = AtomicUsize::new(0);
-    let found = attended(py, heard, |tell| {
-        laxity_api::limits(&plan.plan, &|runs| {
-            let done = 1 + done.fetch_add(1, Ordering::Relaxed);
-            let _: ControlFlow<()> = tell(Going { runs, done });
-        })
-    })?;
+    let found = attended(py, heard, |tell| laxity_api::limits(&plan.plan, tell))?;
     let limits = found.map_err(|error| of_question(py, &error))?;
     Ok((json(&limits), limits.text()))
 }
@@ -58,13 +49,8 @@ pub fn worst_case(
     seed: u64,
     heard: Option<Py<PyAny>>,
 ) -> PyResult<(String, String, String, Vec<String>)> {
-    let (plan, done) = (&plan.plan, AtomicUsize::new(0));
-    let found = attended(py, heard, |tell| {
-        laxity_api::worst_case(plan, Effort { packets, seed }, &|runs| {
-            let done = 1 + done.fetch_add(1, Ordering::Relaxed);
-            tell(Going { runs, done })
-        })
-    })?;
+    let (plan, effort) = (&plan.plan, Effort { packets, seed });
+    let found = attended(py, heard, |tell| laxity_api::worst_case(plan, effort, tell))?;
     let worst = found.map_err(|error| of_question(py, &error))?;
     let sent = worst.0.iter().map(|case| case.csv(plan)).collect();
     Ok((json(&worst), worst.text(), worst.page(plan), sent))

@@ -11,15 +11,15 @@ use crate::errors::of_question;
 use crate::scheduler::Given;
 
 /// A simulation to be made.
-pub(crate) struct One<'a> {
+pub(crate) struct One<'p, 'a> {
     /// The plan that it is compared with, if it is.
     pub own: Option<&'a laxity_plan::Plan>,
-    pub plan: &'a laxity_plan::Plan,
+    pub plan: &'p laxity_plan::Plan,
     pub scheduler: Option<&'a Given>,
     pub traffic: &'a Traffic<'a>,
 }
 
-impl<'a> One<'a> {
+impl<'p> One<'p, '_> {
     /// Makes it. Other threads of Python go on meanwhile: beside Laxity's own schedulers all the time, beside others
     /// when the interpreter lets them.
     pub fn simulate<O: Observer + Send>(
@@ -27,7 +27,7 @@ impl<'a> One<'a> {
         py: Python<'_>,
         observer: &mut O,
         heard: Option<Py<PyAny>>,
-    ) -> PyResult<laxity_api::Ran<'a>> {
+    ) -> PyResult<laxity_api::Ran<'p>> {
         let mut listener = Listener::begin(py, heard)?;
         let One { own, plan, traffic, .. } = *self;
         let ran = match self.scheduler {

@@ -8,14 +8,20 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use laxity_api::sweep::{self, Axis, Going, Job, Numbers, Shard, Space, Store, is_scheduler};
+use laxity_api::sweep::{self, Axis, Going, Job, Numbers, Own, Shard, Space, Store, is_scheduler};
 use pyo3::prelude::*;
 
 use crate::errors::{LaxityError, of_study};
-use crate::plan::{json, lasting};
+use crate::plan::{Plan, json, lasting};
+use crate::scheduler::Given;
+use crate::simulate::One;
 
 /// Keys, and the values of each, written in TOML.
 type Grid = Vec<(String, Vec<String>)>;
+
+/// Of a scheduler of one's own its name, what tells it from others, the discipline that plans are put under meanwhile,
+/// and the values at keys that are set for it.
+type OwnWords = (String, Vec<u8>, String, Vec<(String, String)>);
 
 /// What varies in a plan that was put under a discipline or not.
 #[derive(Clone)]
@@ -28,6 +34,7 @@ struct Varied {
 #[pyclass(frozen, module = "laxity._laxity")]
 pub struct Study {
     varied: Varied,
+    folder: PathBuf,
     study: sweep::Study,
     jobs: Vec<Job>,
     places: HashMap<String, usize>,
@@ -36,7 +43,7 @@ pub struct Study {
 #[pymethods]
 impl Study {
     /// Of a plan's text, which is called `name` in errors, whose recordings are looked for from the folder, and which was
-    /// put under a discipline or not.
+    /// put under a discipline, or a scheduler of one's own, or not.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "named by the half in Python")]
     fn new(
@@ -48,15 +55,19 @@ impl Study {
         grid: Grid,
         seeds: Vec<u64>,
         duration: Option<&str>,
+        own: Vec<OwnWords>,
     ) -> PyResult<Study> {
         let varied = Varied { under, grid };
+        let whole = |(name, identity, under, edits)| Own { name, identity, under, edits };
+        let own = own.into_iter().map(whole).collect();
         let (space, duration) = (varied.space()?, lasting(duration)?);
         let read = py.detach(|| {
-            let study = sweep::Study::of(name, folder, text, space, seeds, duration)?;
+            let study = sweep::Study::of(name, folder.clone(), text, space, seeds, duration)?
+                .with_own(own)?;
             let jobs = Job::all(&study)?;
             let names = jobs.iter().map(|job| job.id.to_string());
             let places = names.zip(0..).collect();
-            Ok(Study { varied, study, jobs, places })
+            Ok(Study { varied, folder, study, jobs, places })
         });
         read.map_err(|error| of_study(py, &error))
     }
@@ -78,17 +89,41 @@ impl Study {
         missing.map_err(|error| of_study(py, &error))
     }
 
+    /// The scheduler of one's own under which a run is; `None` where it is one of Laxity's.
+    fn own(&self, name: &str) -> PyResult<Option<String>> {
+        let job = self.job(name)?;
+        Ok(self.study.own_at(&job.point).map(|own| own.name.clone()))
+    }
+
+    /// The plan of a run, under a scheduler of one's own under whatever proves no more than holds of it.
+    fn plan(&self, py: Python<'_>, name: &str) -> PyResult<Plan> {
+        let job = self.job(name)?;
+        let (plan, draft) = self.study.plan_at(&job.point).map_err(|error| of_study(py, &error))?;
+        let under = Some(plan.scheduler.name());
+        let (text, called) = (draft.text(), self.study.plan.display().to_string());
+        Plan::new(py, text, called, self.folder.clone(), under)
+    }
+
+    /// Runs one under this scheduler of one's own, if the store does not have it.
+    fn make_own(
+        &self,
+        py: Python<'_>,
+        store: PathBuf,
+        name: &str,
+        scheduler: Given,
+    ) -> PyResult<()> {
+        let job = self.job(name)?;
+        let store = Store::open(&store).map_err(|error| of_study(py, &error))?;
+        let made = sweep::make_by(&self.study, job, &store, |plan, traffic| {
+            let one = One { own: None, plan, scheduler: Some(&scheduler), traffic };
+            one.simulate(py, &mut (), None).map_err(Refused)
+        });
+        made.map_err(|Refused(error)| error)
+    }
+
     /// Runs those of these names that the store does not have, one after another.
     fn make(&self, py: Python<'_>, store: PathBuf, names: Vec<String>) -> PyResult<()> {
-        let jobs = names.iter().map(|name| match self.places.get(name) {
-            Some(&place) => Ok(&self.jobs[place]),
-            None => Err(LaxityError::new_err(format!(
-                "{name} is no run of the study as it is seen here: whoever shares a study has the same version of \
-                 Laxity ({} here) and the same recordings",
-                env!("CARGO_PKG_VERSION"),
-            ))),
-        });
-        let jobs = jobs.collect::<PyResult<Vec<&Job>>>()?;
+        let jobs = names.iter().map(|name| self.job(name)).collect::<PyResult<Vec<&Job>>>()?;
         let made = py.detach(|| sweep::make(&self.study, jobs, &Store::open(&store)?));
         made.map_err(|error| of_study(py, &error))
     }
@@ -163,6 +198,27 @@ impl Summary {
         let key =
             |Numbers { key, column, unit, factor, values }| (key, column, unit, factor, values);
         numbers.map(key).collect()
+    }
+}
+
+/// Why a run under a scheduler of one's own is not there.
+struct Refused(PyErr);
+
+impl From<sweep::Error> for Refused {
+    fn from(error: sweep::Error) -> Refused {
+        Refused(Python::attach(|py| of_study(py, &error)))
+    }
+}
+
+impl Study {
+    fn job(&self, name: &str) -> PyResult<&Job> {
+        self.places.get(name).map(|&place| &self.jobs[place]).ok_or_else(|| {
+            LaxityError::new_err(format!(
+                "{name} is no run of the study as it is seen here: whoever shares a study has the same version of \
+                 Laxity ({} here) and the same recordings",
+                env!("CARGO_PKG_VERSION"),
+            ))
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use laxity_plan::Plan;
 use laxity_plan::model::Source;
 use laxity_report::seeds::{Figure, Figures};
 use sha2::{Digest, Sha256};
@@ -67,10 +68,13 @@ impl Job {
         let mut known = std::collections::BTreeSet::new();
         for point in study.space.points() {
             let (plan, draft) = study.plan_at(&point)?;
+            let own = study.own_at(&point);
+            let scheduler = own.map_or(plan.scheduler.name(), |own| &own.name);
             let mut hash = Sha256::new();
-            for word in ["laxity run 1", env!("CARGO_PKG_VERSION"), plan.scheduler.name()] {
+            for word in ["laxity run 1", env!("CARGO_PKG_VERSION"), scheduler] {
                 field(&mut hash, word.as_bytes());
             }
+            own.iter().for_each(|own| field(&mut hash, &own.identity));
             field(&mut hash, draft.essence().as_bytes());
             field(&mut hash, format!("{:?}", study.duration).as_bytes());
             let recordings = plan.sources.iter().filter_map(|source| match source {
@@ -81,8 +85,7 @@ impl Job {
                 field(&mut hash, &digest(file, &mut digests)?);
             }
             // A plan is read again for a run: a million of them would be gigabytes.
-            let scheduler: Arc<str> = plan.scheduler.name().into();
-            let point: Arc<[_]> = point.into();
+            let (scheduler, point): (Arc<str>, Arc<[_]>) = (scheduler.into(), point.into());
             for &seed in &study.seeds {
                 let mut hash = hash.clone();
                 field(&mut hash, &seed.to_le_bytes());
@@ -98,17 +101,28 @@ impl Job {
         Ok(jobs)
     }
 
-    /// Makes it.
+    /// Makes it under one of Laxity's schedulers.
     pub(super) fn run(&self, study: &Study) -> Result<Made, Error> {
+        self.run_by(study, |plan, traffic| {
+            let ran = run(plan, traffic, &mut (), &mut crate::to_the_end);
+            ran.map_err(|error| Error::Run {
+                run: format!("{}, seed {}", study.called(&self.point), self.seed),
+                error: Box::new(error),
+            })
+        })
+    }
+
+    /// The same by whatever runs a plan.
+    pub(super) fn run_by<E: From<Error>>(
+        &self,
+        study: &Study,
+        by: impl for<'p> FnOnce(&'p Plan, &Traffic<'_>) -> Result<Ran<'p>, E>,
+    ) -> Result<Made, E> {
         let traffic =
             Traffic { duration: study.duration, seed: Some(self.seed), ..Traffic::default() };
         let began = Instant::now();
         let (plan, draft) = study.plan_at(&self.point)?;
-        let ran = run(&plan, &traffic, &mut (), &mut crate::to_the_end);
-        let ran = ran.map_err(|error| Error::Run {
-            run: format!("{}{}, seed {}", study.plan.display(), study.with(&self.point), self.seed),
-            error: Box::new(error),
-        })?;
+        let ran = by(&plan, &traffic)?;
         let figures = match &ran {
             Ran::Link(ran) => ran.judged.summary.figures(),
             Ran::Network(ran) => ran.judged.summary.figures(),

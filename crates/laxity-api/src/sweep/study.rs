@@ -26,9 +26,25 @@ pub struct Study {
     pub seeds: Vec<u64>,
     /// How long models send, if the plan's own time does not count.
     pub duration: Option<Nanos>,
+    /// Schedulers of one's own that values of the key `scheduler` name.
+    own: Vec<Own>,
     draft: Draft,
     /// From where recordings are looked for.
     folder: PathBuf,
+}
+
+/// A scheduler of one's own, as a study knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "made by whoever has such a scheduler")]
+pub struct Own {
+    /// What values of the key `scheduler` call it, and tables.
+    pub name: String,
+    /// What tells it from others of its name: runs are named by it.
+    pub identity: Vec<u8>,
+    /// The discipline that the plan is put under meanwhile: one that proves no more than holds of this one.
+    pub under: String,
+    /// Keys of the plan that are set for it, and their values as plans write them.
+    pub edits: Vec<(String, String)>,
 }
 
 /// Whether it is a key by which plans are put under another discipline, whatever the settings of the one that they have.
@@ -100,7 +116,32 @@ impl Study {
         let name = plan.display().to_string();
         let draft = Draft::parse(&file::text(&plan, &name)?, &name)?;
         let folder = plan.parent().unwrap_or(Path::new("")).to_path_buf();
-        Ok(Study { plan, space, seeds, duration, draft, folder })
+        Ok(Study { plan, space, seeds, duration, own: Vec::new(), draft, folder })
+    }
+
+    /// The same with schedulers of one's own, which the values of its space may name.
+    ///
+    /// # Errors
+    /// If two have one name, or one has that of a discipline.
+    pub fn with_own(self, own: Vec<Own>) -> Result<Study, Error> {
+        for (at, Own { name, .. }) in own.iter().enumerate() {
+            let named = SchedulerSpec::named(name, SchedulerSpec::Fifo);
+            if !matches!(named, Err(UnknownScheduler::Word { .. })) {
+                return Err(Error::Question(format!("{name} is the name of a discipline")));
+            }
+            if own[..at].iter().any(|other| other.name == *name) {
+                return Err(Error::Question(format!("two schedulers are called {name}")));
+            }
+        }
+        Ok(Study { own, ..self })
+    }
+
+    /// The scheduler of one's own under which a combination puts the plan.
+    pub fn own_at(&self, point: &[Option<String>]) -> Option<&Own> {
+        let mut named = self.space.keys.iter().zip(point).rev();
+        let (_, named) =
+            named.find(|(key, value)| is_scheduler(&key.to_string()) && value.is_some())?;
+        self.own.iter().find(|own| named.as_deref().map(plain) == Some(&own.name))
     }
 
     /// The same with other combinations.
@@ -126,7 +167,7 @@ impl Study {
         }
         few_enough(&space, &seeds).map_err(Error::Question)?;
         let draft = Draft::parse(text, &plan.display().to_string())?;
-        Ok(Study { plan, space, seeds, duration, draft, folder })
+        Ok(Study { plan, space, seeds, duration, own: Vec::new(), draft, folder })
     }
 
     /// The plan with the values of a combination, and its text.
@@ -144,8 +185,12 @@ impl Study {
                 draft.set(key, value)?;
             }
         }
-        let name = format!("{}{}", self.plan.display(), self.with(point));
-        let plan = Plan::parse(&draft.text(), &name, &self.folder)?;
+        let own = self.own_at(point);
+        for (key, value) in own.iter().flat_map(|own| &own.edits) {
+            draft.set(&key.parse()?, value)?;
+        }
+        let scheduler = own.map_or(scheduler, |own| Some(&own.under));
+        let plan = Plan::parse(&draft.text(), &self.called(point), &self.folder)?;
         Ok(match scheduler {
             Some(scheduler) => (plan.under(scheduler)?, draft),
             None => (plan, draft),
@@ -155,6 +200,11 @@ impl Study {
     /// The plan's own value of a key, as it is written.
     pub(crate) fn own(&self, key: &edit::Path) -> Option<String> {
         self.draft.get(key)
+    }
+
+    /// What errors call the plan with the values of a combination.
+    pub(super) fn called(&self, point: &[Option<String>]) -> String {
+        format!("{}{}", self.plan.display(), self.with(point))
     }
 
     /// The values of a combination, in words.

@@ -1,13 +1,13 @@
 //! The search itself.
 
 use std::collections::HashMap;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use super::question::Tuning;
 use super::sampler::Sampler;
 use super::trial::Trial;
 use super::tuned::{Below, Bound, Least, Tuned};
-use crate::sweep::{Error, Going, Store};
+use crate::sweep::{Error, Going, Heard, Store};
 
 /// Seeks values of a plan's keys with which all that has to hold does, and of these, one key after the other, the
 /// smallest. What was run before is in the store, and is not run again. Whoever hears how it goes on, in runs that
@@ -15,11 +15,7 @@ use crate::sweep::{Error, Going, Store};
 ///
 /// # Errors
 /// As [`Tuning::judge`].
-pub fn tune(
-    tuning: &Tuning,
-    store: &Store,
-    heard: &(dyn Fn(Going) -> ControlFlow<()> + Sync),
-) -> Result<Tuned, Error> {
+pub fn tune(tuning: &Tuning, store: &Store, heard: Heard<'_>) -> Result<Tuned, Error> {
     let mut search =
         Search { tuning, store, heard, tried: Vec::new(), places: HashMap::new(), runs: 0 };
     let Some(mut best) = search.anything()? else {
@@ -37,7 +33,7 @@ pub fn tune(
 struct Search<'a> {
     tuning: &'a Tuning,
     store: &'a Store,
-    heard: &'a (dyn Fn(Going) -> ControlFlow<()> + Sync),
+    heard: Heard<'a>,
     tried: Vec<Trial>,
     places: HashMap<Vec<u64>, usize>,
     runs: usize,

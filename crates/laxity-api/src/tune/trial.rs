@@ -1,7 +1,5 @@
 //! Values that are tried: proved, run under every seed, and judged.
 
-use std::ops::ControlFlow;
-
 use laxity_plan::Plan;
 use laxity_report::admission;
 use serde::Serialize;
@@ -9,7 +7,7 @@ use serde::Serialize;
 use super::goal::Reached;
 use super::question::Tuning;
 use crate::check::admission as test;
-use crate::sweep::{Error, Going, Job, Row, Shard, Store, sweep};
+use crate::sweep::{Error, Heard, Job, Row, Shard, Store, sweep};
 
 /// Values of the keys that are sought, and what came of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,12 +39,7 @@ impl Tuning {
     ///
     /// # Errors
     /// If the plan has no such keys, or a run cannot be had.
-    pub fn judge(
-        &self,
-        values: &[f64],
-        store: &Store,
-        heard: &(dyn Fn(Going) -> ControlFlow<()> + Sync),
-    ) -> Result<Trial, Error> {
+    pub fn judge(&self, values: &[f64], store: &Store, heard: Heard<'_>) -> Result<Trial, Error> {
         // Further than anything that is admitted, whatever that misses.
         let not_admitted = 2.0 + self.goals.len() as f64;
         let mut trial = Trial {
@@ -94,12 +87,7 @@ impl Tuning {
         }
     }
 
-    fn measure(
-        &self,
-        trial: &mut Trial,
-        store: &Store,
-        heard: &(dyn Fn(Going) -> ControlFlow<()> + Sync),
-    ) -> Result<(), Error> {
+    fn measure(&self, trial: &mut Trial, store: &Store, heard: Heard<'_>) -> Result<(), Error> {
         let study = self.study_at(&trial.numbers)?;
         let jobs = Job::all(&study)?;
         sweep(&study, &jobs, store, Shard::WHOLE, heard)?;

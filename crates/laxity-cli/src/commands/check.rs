@@ -5,6 +5,8 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use indicatif::ProgressBar;
+use laxity_api::sweep::Going;
 use laxity_api::{
     Checked, Effort, Plan, WorstCases, check, check_for_linux, exactly, limits, on_all_cores,
     worst_case,
@@ -86,10 +88,7 @@ struct Answer<'a> {
 /// What each part could be, found behind a progress bar.
 fn limited(plan: &Plan) -> Result<Limits, Failure> {
     let bar = progress::steps("links and classes", 0);
-    let found = limits(plan, &|all| {
-        bar.set_length(all as u64);
-        bar.inc(1);
-    });
+    let found = limits(plan, &|going| shown(&bar, going));
     bar.finish_and_clear();
     Ok(found?)
 }
@@ -98,13 +97,15 @@ fn limited(plan: &Plan) -> Result<Limits, Failure> {
 fn searched(arguments: &Check, plan: &Plan) -> Result<WorstCases, Failure> {
     let bar = progress::steps("classes and paths", 0);
     let effort = Effort { packets: arguments.packets, seed: arguments.seed };
-    let found = worst_case(plan, effort, &|all| {
-        bar.set_length(all as u64);
-        bar.inc(1);
-        ControlFlow::Continue(())
-    });
+    let found = worst_case(plan, effort, &|going| shown(&bar, going));
     bar.finish_and_clear();
     Ok(found?)
+}
+
+fn shown(bar: &ProgressBar, going: Going) -> ControlFlow<()> {
+    bar.set_length(going.runs as u64);
+    bar.set_position(going.done as u64);
+    ControlFlow::Continue(())
 }
 
 const REPORT: &str = "report.html";
