@@ -165,7 +165,10 @@ impl Jail {
         let script = script.doing(format!("find the script {}", self.script.display()))?;
         let order = Order {
             script: script.into_os_string().into_vec(),
-            folder: std::env::current_dir().unwrap_or_else(|_| "/".into()).into_os_string().into_vec(),
+            folder: std::env::current_dir()
+                .unwrap_or_else(|_| "/".into())
+                .into_os_string()
+                .into_vec(),
             arguments: self.arguments.iter().map(|text| text.as_bytes().to_vec()).collect(),
             environment: self.environment.clone(),
             limits: self.limits,
@@ -235,8 +238,10 @@ impl Order {
     fn bytes(&self) -> Vec<u8> {
         let Limits { time, memory, processes, recorded } = self.limits;
         let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        let limits: Vec<Vec<u8>> =
-            [millis, memory, processes, recorded].iter().map(|n| n.to_le_bytes().to_vec()).collect();
+        let limits: Vec<Vec<u8>> = [millis, memory, processes, recorded]
+            .iter()
+            .map(|n| n.to_le_bytes().to_vec())
+            .collect();
         let environment: Vec<Vec<u8>> =
             self.environment.iter().map(|(name, value)| format!("{name}={value}").into()).collect();
         let paths = [self.script.clone(), self.folder.clone()];

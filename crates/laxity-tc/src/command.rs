@@ -72,6 +72,11 @@ impl Command {
         format!("`{}` is no command of tc", plain(&text.join(" ")))
     }
 
+    /// Its words as they are.
+    pub fn texts(&self) -> Vec<String> {
+        self.words.iter().map(|word| word.text.clone()).collect()
+    }
+
     /// From its first word to its last.
     pub fn span(&self) -> Range<usize> {
         let start = self.words.first().map_or(0, |word| word.span.start);

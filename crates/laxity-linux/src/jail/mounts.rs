@@ -24,7 +24,8 @@ const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 /// Where the system's programs are.
 const PROGRAMS: [&str; 4] = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 /// Where programs are looked for that are named without their folder.
-pub const PATH: &str = "/run/.laxity/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+pub const PATH: &str =
+    "/run/.laxity/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Makes the file system of the calling process, which has mounts of its own, that of a jail. What
 /// is to be `kept` is seen at its place even if that is in a folder that is empty otherwise.

@@ -8,6 +8,9 @@ pub struct Record {
     pub words: Vec<String>,
     /// What it would have read: its standard input, or the file that it was given.
     pub input: Option<String>,
+    /// How far the script's shell had read its file, in bytes: to the end of the command, or of the
+    /// loop or the like around it. Shells but bash do not tell.
+    pub at: Option<u64>,
 }
 
 /// Texts as bytes: how many, then each behind its length.
@@ -40,10 +43,11 @@ fn take<'a>(bytes: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
 }
 
 impl Record {
-    /// As a list: what was read, behind a sign whether anything was, then the words.
-    pub fn bytes(words: &[Vec<u8>], input: Option<&[u8]>) -> Vec<u8> {
+    /// As a list: the place, what was read behind a sign whether anything was, then the words.
+    pub fn bytes(words: &[Vec<u8>], input: Option<&[u8]>, at: Option<u64>) -> Vec<u8> {
         let sign: &[u8] = if input.is_some() { b"<" } else { b"" };
-        let head = [sign.to_vec(), input.unwrap_or_default().to_vec()];
+        let at = at.map(|at| at.to_le_bytes().to_vec()).unwrap_or_default();
+        let head = [at, sign.to_vec(), input.unwrap_or_default().to_vec()];
         list(&[&head[..], words].concat())
     }
 
@@ -52,9 +56,10 @@ impl Record {
         let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
         let mut records = Vec::new();
         while let Some(texts) = read_list(&mut bytes) {
-            let [sign, input, words @ ..] = &texts[..] else { continue };
+            let [at, sign, input, words @ ..] = &texts[..] else { continue };
+            let at = at[..].try_into().ok().map(u64::from_le_bytes);
             let input = (!sign.is_empty()).then(|| text(input));
-            records.push(Record { words: words.iter().map(text).collect(), input });
+            records.push(Record { words: words.iter().map(text).collect(), input, at });
         }
         records
     }
@@ -67,11 +72,15 @@ mod tests {
     #[test]
     fn records_are_read_as_they_are_written() {
         let words = [b"tc".to_vec(), b"".to_vec(), b"a b\n".to_vec()];
-        let bytes =
-            [Record::bytes(&words, None), Record::bytes(&words[..1], Some(b"qdisc\n"))].concat();
+        let bytes = [
+            Record::bytes(&words, None, Some(7)),
+            Record::bytes(&words[..1], Some(b"qdisc\n"), None),
+        ]
+        .concat();
         let records = Record::read_all(&bytes);
         assert_eq!(records[0].words, ["tc", "", "a b\n"]);
         assert_eq!((records[0].input.as_deref(), records.len()), (None, 2));
+        assert_eq!((records[0].at, records[1].at), (Some(7), None));
         assert_eq!(records[1].input.as_deref(), Some("qdisc\n"));
         for end in 0..bytes.len() {
             assert!(Record::read_all(&bytes[..end]).len() < 2);

@@ -18,6 +18,8 @@ pub const ROOM: &str = "/run/.laxity";
 pub const RECORDS: &str = "/run/.laxity/records";
 /// There when something was not written down, for there was too much.
 pub const FULL: &str = "/run/.laxity/full";
+/// Where the script is named.
+pub const SCRIPT: &str = "/run/.laxity/script";
 /// The most that is written down.
 const MOST: u64 = 16 << 20;
 
@@ -76,12 +78,30 @@ fn record(tool: &str, words: &[OsString], records: File) -> u8 {
     let bytes = |word: &OsString| word.clone().into_vec();
     let all: Vec<Vec<u8>> =
         std::iter::once(tool.as_bytes().to_vec()).chain(words.iter().map(bytes)).collect();
-    if write(&Record::bytes(&all, input.as_deref()), records).is_err() {
+    if write(&Record::bytes(&all, input.as_deref(), place()), records).is_err() {
         return 1;
     }
     // Whether a rule is there already: none is.
     let asks = |word: &OsString| word == "-C" || word == "--check";
     u8::from(tool.contains("tables") && words.iter().any(asks))
+}
+
+/// How far the shell that started this has read the script. Before it starts something, bash puts
+/// its file where it has read to.
+fn place() -> Option<u64> {
+    let script = std::fs::read_link(SCRIPT).ok()?;
+    let mut process = std::os::unix::process::parent_id();
+    for _ in 0..32 {
+        let folder = format!("/proc/{process}");
+        if std::fs::read_link(format!("{folder}/fd/255")).is_ok_and(|file| file == script) {
+            let told = std::fs::read_to_string(format!("{folder}/fdinfo/255")).ok()?;
+            return told.split_whitespace().nth(1)?.parse().ok();
+        }
+        // Behind the name, which may hold anything.
+        let told = std::fs::read_to_string(format!("{folder}/stat")).ok()?;
+        process = told.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()?;
+    }
+    None
 }
 
 /// One record after the other, as long as there is room.
@@ -116,16 +136,19 @@ fn input(tool: &str, words: &[OsString]) -> Option<io::Result<Vec<u8>>> {
         "ip" => value_of(&|word| matches!(word, "-b" | "-batch"))?,
         "nft" => {
             let joined = texts.clone().find_map(|word| {
-                word.strip_prefix("--file=").or(word.strip_prefix("-f")).filter(|rest| !rest.is_empty())
+                word.strip_prefix("--file=")
+                    .or(word.strip_prefix("-f"))
+                    .filter(|rest| !rest.is_empty())
             });
             match joined {
                 Some(file) => Some(OsStr::new(file)),
                 None => value_of(&|word| matches!(word, "-f" | "--file"))?,
             }
         }
-        "iptables-restore" | "ip6tables-restore" => {
-            words.last().map(OsString::as_os_str).filter(|word| !word.as_encoded_bytes().starts_with(b"-"))
-        }
+        "iptables-restore" | "ip6tables-restore" => words
+            .last()
+            .map(OsString::as_os_str)
+            .filter(|word| !word.as_encoded_bytes().starts_with(b"-")),
         _ => return None,
     };
     let mut text = Vec::new();
@@ -178,7 +201,9 @@ fn become_other(words: &[OsString]) -> u8 {
         }
     }
     let assignments = rest.iter().take_while(|word| {
-        word.to_str().and_then(|text| text.split_once('=')).is_some_and(|(name, _)| !name.is_empty())
+        word.to_str()
+            .and_then(|text| text.split_once('='))
+            .is_some_and(|(name, _)| !name.is_empty())
     });
     let (assignments, rest) = rest.split_at(assignments.count());
     let mut words: Vec<OsString> = vec!["env".into()];

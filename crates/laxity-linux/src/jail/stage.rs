@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString, c_int};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::fchown;
+use std::os::unix::fs::{fchown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -17,7 +17,7 @@ use landlock::{
     Scope, path_beneath_rules,
 };
 
-use super::recorder::{FULL, RECORDS};
+use super::recorder::{FULL, RECORDS, SCRIPT};
 use super::{Ending, Limits, Order, Ran, Record, calls, mounts};
 use crate::error::{Doing, Error, refused};
 use crate::sandbox::no_new_privileges;
@@ -69,6 +69,7 @@ fn apart(order: &Order) -> Result<(), Error> {
     let folder = PathBuf::from(OsString::from_vec(order.folder.clone()));
     let beside = script.parent().filter(|beside| beside.components().count() > 2);
     mounts::lay_out(&[beside.unwrap_or(&script), &script, &folder])?;
+    symlink(&script, SCRIPT).doing("name the script")?;
     match fork().doing("start a process")? {
         0 => {
             let done = first(order, &script, &folder);
@@ -130,11 +131,7 @@ fn own_user() -> Result<(), Error> {
     }
     // SAFETY: no groups are pointed to, as their number says; the others take integers only.
     let done = unsafe {
-        [
-            libc::setgroups(0, std::ptr::null()),
-            libc::setresgid(0, 0, 0),
-            libc::setresuid(0, 0, 0),
-        ]
+        [libc::setgroups(0, std::ptr::null()), libc::setresgid(0, 0, 0), libc::setresuid(0, 0, 0)]
     };
     done.into_iter().try_for_each(|done| check(done).map(drop)).doing(making)
 }
@@ -180,7 +177,10 @@ fn command(order: &Order, script: &Path) -> io::Result<Command> {
     let words = shebang(&beginning).unwrap_or_else(|| vec![shell.unwrap_or("/bin/sh").into()]);
     let mut words = words.iter();
     let mut command = Command::new(words.next().map_or(OsStr::new("/bin/sh"), OsString::as_os_str));
-    command.args(words).arg(script).args(order.arguments.iter().map(|word| OsStr::from_bytes(word)));
+    command
+        .args(words)
+        .arg(script)
+        .args(order.arguments.iter().map(|word| OsStr::from_bytes(word)));
     command.env_clear().env("PATH", mounts::PATH).env("LANG", "C.UTF-8");
     for (name, value) in
         [("HOME", "/root"), ("USER", "root"), ("LOGNAME", "root"), ("SHELL", "/bin/sh")]
@@ -289,11 +289,9 @@ fn restrict() -> Result<(), Error> {
         caps::drop(None, CapSet::Bounding, other).map_err(io::Error::other).doing(given_up)?;
     }
     let (one, none) = (caps::CapsHashSet::from([kept]), caps::CapsHashSet::new());
-    for (set, left) in [
-        (CapSet::Inheritable, &none),
-        (CapSet::Effective, &one),
-        (CapSet::Permitted, &one),
-    ] {
+    for (set, left) in
+        [(CapSet::Inheritable, &none), (CapSet::Effective, &one), (CapSet::Permitted, &one)]
+    {
         caps::set(None, set, left).map_err(io::Error::other).doing(given_up)?;
     }
     no_new_privileges().doing("forbid new privileges")?;
@@ -385,14 +383,10 @@ mod tests {
 
     #[test]
     fn a_report_is_read_as_it_is_written() {
-        for ending in [
-            Ending::Exited(3),
-            Ending::Signal(9),
-            Ending::Time,
-            Ending::Memory,
-            Ending::Processes,
-        ] {
-            let records = Record::bytes(&[b"tc".to_vec()], None);
+        for ending in
+            [Ending::Exited(3), Ending::Signal(9), Ending::Time, Ending::Memory, Ending::Processes]
+        {
+            let records = Record::bytes(&[b"tc".to_vec()], None, None);
             let report = [head(ending, true, false).into_bytes(), records].concat();
             let ran = read_report(&report, b"x".to_vec()).unwrap();
             assert_eq!((ran.ending, ran.left_running, ran.full), (ending, true, false));

@@ -96,7 +96,14 @@ fn pipes_and_devices_outside_are_not_written() {
         let made = Command::new("mkfifo").args(["-m", "666"]).arg(pipe).status().expect("mkfifo");
         assert!(made.success());
         let mut options = std::fs::OpenOptions::new();
-        opened.push(options.read(true).write(true).custom_flags(libc::O_NONBLOCK).open(pipe).expect("a pipe"));
+        opened.push(
+            options
+                .read(true)
+                .write(true)
+                .custom_flags(libc::O_NONBLOCK)
+                .open(pipe)
+                .expect("a pipe"),
+        );
     }
     let mut text = String::new();
     for pipe in &pipes {
@@ -194,7 +201,9 @@ fn nobody_outside_is_reached() {
 
 fn walls_are_not_taken_down() {
     let call = |name: &str, number: i64, arguments: &str| {
-        format!("python3 -c 'import ctypes,sys\nsys.exit(ctypes.CDLL(None).syscall({number},{arguments}) < 0)' # {name}")
+        format!(
+            "python3 -c 'import ctypes,sys\nsys.exit(ctypes.CDLL(None).syscall({number},{arguments}) < 0)' # {name}"
+        )
     };
     let tries = [
         "mount -o remount,rw /".to_string(),
@@ -227,8 +236,10 @@ fn walls_are_not_taken_down() {
     let tries: Vec<&str> = tries.iter().map(String::as_str).collect();
     nothing_is_done(&all_fail(&tries));
     // What stays is the right to read, for root's scripts, and nothing more.
-    let ran = run("while read -r name value; do case $name in Cap*|NoNewPrivs:|Seccomp:) tc $name $value;; esac; \
-                   done < /proc/self/status");
+    let ran = run(
+        "while read -r name value; do case $name in Cap*|NoNewPrivs:|Seccomp:) tc $name $value;; esac; \
+                   done < /proc/self/status",
+    );
     let most = |line: &str| {
         let (_, set) = line.rsplit_once(' ').unwrap();
         u64::from_str_radix(set, 16).unwrap()
@@ -243,7 +254,9 @@ fn walls_are_not_taken_down() {
 }
 
 fn nothing_is_left_of_its_own_folders() {
-    let ran = run("echo x > /tmp/laxity-left && echo x > /run/laxity-left && echo x > /var/tmp/laxity-left && tc 1");
+    let ran = run(
+        "echo x > /tmp/laxity-left && echo x > /run/laxity-left && echo x > /var/tmp/laxity-left && tc 1",
+    );
     assert_eq!(lines(&ran), ["tc 1"]);
     for folder in ["/tmp", "/run", "/var/tmp"] {
         assert!(!Path::new(folder).join("laxity-left").exists(), "{folder}");

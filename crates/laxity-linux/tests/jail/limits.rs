@@ -26,7 +26,9 @@ fn within(text: &str, limits: Limits) -> Ran {
 }
 
 fn sleeping_for_ever_ends() {
-    for text in ["tc 1; sleep 1d", "tc 1; trap '' TERM INT HUP; while :; do :; done", "tc 1; kill -STOP $$"] {
+    for text in
+        ["tc 1; sleep 1d", "tc 1; trap '' TERM INT HUP; while :; do :; done", "tc 1; kill -STOP $$"]
+    {
         let ran = within(text, Limits { time: Duration::from_millis(600), ..short() });
         assert_eq!((ran.ending, &lines(&ran)[..]), (Ending::Time, &["tc 1".to_string()][..]));
     }
@@ -69,8 +71,11 @@ fn memory_is_bounded() {
 }
 
 fn records_are_bounded() {
-    let ran = within("yes 'qdisc add' | tc -batch -\nhead -c 9000000 /dev/zero > /tmp/x\n\
-                      tc -b /tmp/x; tc -b /tmp/x && exit 9\ntc 1; exit 0", short());
+    let ran = within(
+        "yes 'qdisc add' | tc -batch -\nhead -c 9000000 /dev/zero > /tmp/x\n\
+                      tc -b /tmp/x; tc -b /tmp/x && exit 9\ntc 1; exit 0",
+        short(),
+    );
     ended(&ran, 0);
     assert!(ran.full);
     assert_eq!(ran.records.len(), 2);

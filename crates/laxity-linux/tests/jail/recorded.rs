@@ -10,13 +10,15 @@ pub const TESTS: &[Test] = &[
     ("input_is_recorded", input_is_recorded),
     ("other_users_run_the_command", other_users_run_the_command),
     ("a_script_sees_root_and_a_fixed_environment", a_script_sees_root_and_a_fixed_environment),
+    ("places_are_where_bash_has_read_to", places_are_where_bash_has_read_to),
     ("the_first_line_says_the_shell", the_first_line_says_the_shell),
     ("files_beside_the_script_are_read", files_beside_the_script_are_read),
     ("what_is_asked_is_answered_with_nothing", what_is_asked_is_answered_with_nothing),
 ];
 
 fn commands_are_recorded_in_order() {
-    let ran = run("for i in 1 2 3; do tc class add dev eth0 classid 1:$i; done\nip link set eth0 up\n\
+    let ran =
+        run("for i in 1 2 3; do tc class add dev eth0 classid 1:$i; done\nip link set eth0 up\n\
                    iptables -t mangle -A POSTROUTING -j MARK --set-mark 1\ntc 'a  b' ''\nexit 4");
     ended(&ran, 4);
     let expected = [
@@ -53,21 +55,35 @@ fn input_is_recorded() {
 }
 
 fn other_users_run_the_command() {
-    let ran = run("sudo tc 1; sudo -n -u root -E X=2 sh -c 'tc $X'; sudo -s tc 3 'a b'; sudo -i -- tc 4\n\
-                   su -c 'tc 5'; su - root -c 'tc 6'; doas tc 7; ip netns exec red tc 8; sudo -uroot tc 9");
+    let ran = run(
+        "sudo tc 1; sudo -n -u root -E X=2 sh -c 'tc $X'; sudo -s tc 3 'a b'; sudo -i -- tc 4\n\
+                   su -c 'tc 5'; su - root -c 'tc 6'; doas tc 7; ip netns exec red tc 8; sudo -uroot tc 9",
+    );
     ended(&ran, 0);
-    let expected =
-        ["tc 1", "tc 2", "tc 3 a b", "tc 4", "tc 5", "tc 6", "tc 7", "tc 8", "tc 9"];
+    let expected = ["tc 1", "tc 2", "tc 3 a b", "tc 4", "tc 5", "tc 6", "tc 7", "tc 8", "tc 9"];
     assert_eq!(lines(&ran), expected);
 }
 
 fn a_script_sees_root_and_a_fixed_environment() {
     let folder = Folder::new("environment");
-    let script = folder.script("tc $(id -u) $(id -g) $EUID $HOME \"${CARGO_MANIFEST_DIR-none}\" $RATE $1 $#");
+    let script = folder
+        .script("tc $(id -u) $(id -g) $EUID $HOME \"${CARGO_MANIFEST_DIR-none}\" $RATE $1 $#");
     let ran = Jail::new(script).argument("start").argument("now").variable("RATE", "5mbit").run();
     let ran = ran.expect("it runs");
     ended(&ran, 0);
     assert_eq!(lines(&ran), ["tc 0 0 0 /root none 5mbit start 2"]);
+}
+
+fn places_are_where_bash_has_read_to() {
+    let text = "tc 1 # a\nfor i in 2 3; do\n  nice tc $i\ndone\nf() {\n  (tc 4)\n}\n\nf; echo 'tc 5' | sh\n";
+    let ran = run(text);
+    let whole = format!("#!/bin/bash\n{text}");
+    let places = ran.records.iter().map(|record| {
+        let read = &whole[..usize::try_from(record.at.expect("a place")).unwrap()];
+        read.trim_end().rsplit('\n').next().unwrap()
+    });
+    let last = "f; echo 'tc 5' | sh";
+    assert_eq!(places.collect::<Vec<_>>(), ["tc 1 # a", "done", "done", last, last]);
 }
 
 fn the_first_line_says_the_shell() {

@@ -199,8 +199,13 @@ impl Shell<'_> {
         let text: Vec<&str> = fields.iter().take(8).map(|(word, _)| word.text.as_str()).collect();
         let text = plain(&text.join(" "));
         let mut command = self.words_of(fields, node);
-        if command.program() == "nft" {
-            self.nft(&mut command);
+        match command.program() {
+            "nft" => self.nft(&mut command),
+            "iptables-restore" | "ip6tables-restore" if self.restored(&command, &node.span)? => {
+                self.status = Status::SUCCESS;
+                return Ok(Flow::Next);
+            }
+            _ => {}
         }
         match command.is_beside() {
             true => self.emit(command, &node.span)?,
@@ -232,29 +237,6 @@ impl Shell<'_> {
         Ok(Flow::Next)
     }
 
-    /// Puts what nft reads, with `-f`, in the place of its words.
-    fn nft(&mut self, command: &mut Command) {
-        let Some(at) =
-            command.words.iter().position(|word| ["-f", "--file"].contains(&&word.text[..]))
-        else {
-            return;
-        };
-        let Some(file) = command.words.get(at + 1) else { return };
-        let text = match file.text.as_str() {
-            "-" | "/dev/stdin" => self.inputs.last_mut().map(Input::rest),
-            name => match self.files.read(name) {
-                Some(value) => Some(value.clone()),
-                None => self.file(name).map(|part| Value::new(&self.text[part])),
-            },
-        };
-        let word = file.clone();
-        command.words.truncate(1);
-        command.words.push(match text {
-            Some(Value { text, doubt }) => Word { text, doubt, ..word },
-            None => Word { doubt: Value::unknown(&word.text, String::new()).doubt, ..word },
-        });
-    }
-
     fn words_of(&self, fields: &Fields, node: &Node) -> Command {
         let words = fields.iter().map(|(value, span)| Word {
             text: value.text.clone(),
@@ -276,7 +258,7 @@ impl Shell<'_> {
         self.skipped.entry(command.line).or_insert_with(|| command.no_command_of_tc());
     }
 
-    fn emit(&mut self, command: Command, span: &Range<usize>) -> Read<()> {
+    pub fn emit(&mut self, command: Command, span: &Range<usize>) -> Read<()> {
         if self.commands.len() == MOST_COMMANDS {
             let message = format!("the script comes to more than {MOST_COMMANDS} commands of tc");
             return Err(Fault::at(span, message));
