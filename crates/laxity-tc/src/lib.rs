@@ -113,12 +113,19 @@ pub fn import(script: &str, name: &str, options: &Options) -> Result<Import, Pla
 ///
 /// # Errors
 /// Where what it issues depends on what only the machine knows, or is written in a way that is not read.
-pub fn words(script: &str) -> Result<Vec<Vec<String>>, PlanError> {
+pub fn words(script: &str, name: &str) -> Result<Vec<Vec<String>>, PlanError> {
     let call = shell::Call { arguments: Some(Vec::new()), ..shell::Call::default() };
-    let commands =
-        shell::commands(script, script.len(), "bash", &call, &mut notes::Notes::default());
-    let commands = commands.map_err(|fault| PlanError::new("the script", script, fault))?;
-    Ok(commands.iter().map(command::Command::texts).collect())
+    let commands = shell::commands(script, script.len(), name, &call, &mut notes::Notes::default());
+    let known = commands.and_then(|commands| {
+        let mut words = commands.iter().flat_map(|command| &command.words);
+        let unknown = words.find(|word| word.doubt.as_ref().is_some_and(|doubt| doubt.is_unknown));
+        match unknown {
+            Some(word) => Err(word.fault("known here", "a word that is")),
+            None => Ok(commands),
+        }
+    });
+    let known = known.map_err(|fault| PlanError::new(name, script, fault))?;
+    Ok(known.iter().map(command::Command::texts).collect())
 }
 
 fn read(texts: &texts::Texts<'_>, name: &str, options: &Options) -> error::Read<Import> {

@@ -7,6 +7,7 @@
 
 mod arithmetic;
 mod array;
+mod braces;
 mod builtins;
 mod call;
 mod carried;

@@ -7,7 +7,7 @@ use laxity_plan::error::Fault;
 
 use super::expand::{Piece, joined};
 use super::pattern::Pattern;
-use super::run::Shell;
+use super::run::{Shell, not_followed};
 use super::syntax::{Operation, Parameter, Text};
 use super::value::{Status, Value, Variable};
 use crate::command::Doubt;
@@ -60,10 +60,15 @@ impl Shell<'_> {
                     }
                 }
             }
-            _ => match self.state.variable(name)? {
-                Variable::One(value) => Some(value.clone()),
-                Variable::Many(values) => values.get("0").cloned(),
-                Variable::Refers(_) => None,
+            _ => match self.state.variable(name) {
+                Some(Variable::One(value)) => Some(value.clone()),
+                Some(Variable::Many(values)) => values.get("0").cloned(),
+                Some(Variable::Refers(_)) => None,
+                None if name == "BASH_SOURCE" => self.set_value("0"),
+                None if OF_THE_SHELL.contains(&name) => {
+                    Some(Value::unknown(&format!("${name}"), ""))
+                }
+                None => None,
             },
         }
     }
@@ -85,6 +90,12 @@ impl Shell<'_> {
             self.all(values, all == "*", quoted, pieces);
             return Ok(());
         }
+        if matches!(all, "@" | "*")
+            && let Some(values) = self.parts_of(parameter, index.is_some(), span)?
+        {
+            self.all(values, all == "*", quoted, pieces);
+            return Ok(());
+        }
         if matches!(parameter.operation, Operation::Keys) {
             let keys = match self.state.variable(&parameter.name) {
                 Some(Variable::Many(values)) => values.keys().map(Value::new).collect(),
@@ -101,16 +112,25 @@ impl Shell<'_> {
                     Err(unknown) => unknown,
                 })
             }
-            (_, Some(index)) => self.element(&parameter.name, index, span)?,
-            (_, None) if matches!(all, "@" | "*") => {
+            (_, Some(index)) if !matches!(all, "@" | "*") => {
+                self.element(&parameter.name, index, span)?
+            }
+            (_, _) if matches!(all, "@" | "*") => {
                 let mut joined_values = Vec::new();
-                let values = self.several(parameter, false);
+                let values = self.several(parameter, index.is_some());
                 self.all(values, true, true, &mut joined_values);
                 Some(joined(&joined_values)).filter(|value| !value.text.is_empty())
             }
-            (_, None) => self.set_value(&parameter.name),
+            (..) => self.set_value(&parameter.name),
         };
         let name = &parameter.name;
+        let may_be_unset =
+            matches!(parameter.operation, Operation::Default { .. } | Operation::Length)
+                || matches!(all, "@" | "*");
+        if self.ends_without_value && value.is_none() && !may_be_unset {
+            let message = format!("the script ends here: `${name}` has no value, after `set -u`");
+            return Err(Fault::at(span, message).help(format!("give it as in --set {name}=VALUE")));
+        }
         let pushed = match &parameter.operation {
             Operation::Value | Operation::Keys => value.unwrap_or_else(|| self.value(name)),
             Operation::Length if matches!(all, "@" | "*") => value.unwrap_or_default(),
@@ -134,32 +154,95 @@ impl Shell<'_> {
                 let word = (*sign, *or_empty, word);
                 return self.default(name, value, word, quoted, span, pieces);
             }
-            Operation::Strip { from_end, longest, pattern } => {
+            operation => {
                 let value = value.unwrap_or_else(|| self.value(name));
-                self.stripped(value, (*from_end, *longest), pattern, span)?
-            }
-            Operation::Replace { all, anchor, pattern, with } => {
-                let value = value.unwrap_or_else(|| self.value(name));
-                self.replaced(value, (*all, *anchor), (pattern, with), span)?
-            }
-            Operation::Slice { offset, length } => {
-                let value = value.unwrap_or_else(|| self.value(name));
-                self.slice(value, offset, length.as_ref(), span)?
-            }
-            Operation::Case { upper, all } => {
-                let value = value.unwrap_or_else(|| self.value(name));
-                self.mapped(value, span, |text| {
-                    let length = text.chars().next().map_or(0, char::len_utf8);
-                    let (first, rest) = text.split_at(if *all { text.len() } else { length });
-                    match upper {
-                        true => format!("{}{rest}", first.to_uppercase()),
-                        false => format!("{}{rest}", first.to_lowercase()),
-                    }
-                })
+                self.changed(value, operation, span)?
             }
         };
         pieces.push(Piece::Text { value: pushed, splits: !quoted, is_pattern: !quoted });
         Ok(())
+    }
+
+    /// A value as an operation changes it.
+    fn changed(&mut self, value: Value, operation: &Operation, span: &Range<usize>) -> Read<Value> {
+        match operation {
+            Operation::Strip { from_end, longest, pattern } => {
+                self.stripped(value, (*from_end, *longest), pattern, span)
+            }
+            Operation::Replace { all, anchor, pattern, with } => {
+                self.replaced(value, (*all, *anchor), (pattern, with), span)
+            }
+            Operation::Slice { offset, length } => self.slice(value, offset, length.as_ref(), span),
+            Operation::Case { upper, all } => Ok(self.mapped(value, span, |text| {
+                let length = text.chars().next().map_or(0, char::len_utf8);
+                let (first, rest) = text.split_at(if *all { text.len() } else { length });
+                match upper {
+                    true => format!("{}{rest}", first.to_uppercase()),
+                    false => format!("{}{rest}", first.to_lowercase()),
+                }
+            })),
+            _ => Ok(value),
+        }
+    }
+
+    /// All values with an operation done to each, or those of a slice; `None` for operations that
+    /// are on all together.
+    fn parts_of(
+        &mut self,
+        parameter: &Parameter,
+        is_array: bool,
+        span: &Range<usize>,
+    ) -> Read<Option<Result<Vec<Value>, Value>>> {
+        let operation = &parameter.operation;
+        let each = matches!(
+            operation,
+            Operation::Strip { .. } | Operation::Replace { .. } | Operation::Case { .. }
+        );
+        let is_slice = matches!(operation, Operation::Slice { .. });
+        if !each && !is_slice {
+            return Ok(None);
+        }
+        let mut values = match self.several(parameter, is_array) {
+            Ok(values) => values,
+            Err(unknown) => return Ok(Some(Err(unknown))),
+        };
+        let Operation::Slice { offset, length } = operation else {
+            let changed = values.into_iter().map(|value| self.changed(value, operation, span));
+            return Ok(Some(Ok(changed.collect::<Read<Vec<Value>>>()?)));
+        };
+        match self.state.variable(&parameter.name) {
+            Some(Variable::Many(array)) if is_array => {
+                if array.named || array.next() != array.len() {
+                    return Err(not_followed(span, "a part of an array with gaps"));
+                }
+            }
+            _ if is_array => {}
+            _ => values.insert(0, self.value("0")),
+        }
+        let number = |shell: &mut Self, text: &Text| {
+            let text = shell.text(text, span)?;
+            shell.arithmetic(&text, span)
+        };
+        let offset = number(self, offset)?;
+        let length = match length {
+            Some(length) => number(self, length)?,
+            None => Ok(i64::MAX),
+        };
+        let (Ok(offset), Ok(length)) = (&offset, &length) else {
+            let doubt = offset.err().or(length.err());
+            return Ok(Some(Err(Value { text: plain(self.written(span)), doubt })));
+        };
+        if *length < 0 {
+            return Err(Fault::at(span, "a part of an array has no negative length"));
+        }
+        let count = values.len() as i64;
+        let from = if *offset < 0 { offset.saturating_add(count) } else { *offset };
+        if from < 0 {
+            return Ok(Some(Ok(Vec::new())));
+        }
+        // Offsets of arguments count from `$0` on, which a length counts as well.
+        let part = values.into_iter().skip(from as usize).take(*length as usize);
+        Ok(Some(Ok(part.collect())))
     }
 
     /// All arguments or all elements of an array, or why they are not known.
@@ -413,5 +496,30 @@ impl Shell<'_> {
     }
 }
 
+/// Variables that a shell sets itself.
+const OF_THE_SHELL: [&str; 22] = [
+    "BASHPID",
+    "BASH_COMMAND",
+    "BASH_LINENO",
+    "BASH_VERSINFO",
+    "BASH_VERSION",
+    "EPOCHREALTIME",
+    "EPOCHSECONDS",
+    "FUNCNAME",
+    "HOSTNAME",
+    "HOSTTYPE",
+    "LINENO",
+    "MACHTYPE",
+    "OLDPWD",
+    "OSTYPE",
+    "PATH",
+    "PIPESTATUS",
+    "PWD",
+    "RANDOM",
+    "SECONDS",
+    "SHELLOPTS",
+    "SHLVL",
+    "SRANDOM",
+];
 /// How to say what the script is called with.
 const CALLED: &str = "say what the script is called with, one --arg for each argument";

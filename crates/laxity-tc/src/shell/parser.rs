@@ -302,6 +302,7 @@ impl<'a> Parser<'a> {
             }
             match self.peek() {
                 Some('<') if self.rest().starts_with("<(") => words.push(self.word()?),
+                Some('>') if self.rest().starts_with(">(") => words.push(self.word()?),
                 None | Some('\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')') => return Ok(words),
                 Some(_) => words.push(self.word()?),
             }
@@ -433,7 +434,7 @@ impl<'a> Parser<'a> {
             return Ok(None);
         };
         if digits > 0 && sign.starts_with('&')
-            || sign == "<" && digits == 0 && self.rest().starts_with("<(")
+            || digits == 0 && (self.rest().starts_with("<(") || self.rest().starts_with(">("))
         {
             return Ok(None);
         }
@@ -441,7 +442,7 @@ impl<'a> Parser<'a> {
         self.blanks();
         let names =
             !matches!(self.peek(), None | Some('\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')'));
-        if !names && !self.rest().starts_with("<(") {
+        if !names && !self.rest().starts_with("<(") && !self.rest().starts_with(">(") {
             let span = self.span(start);
             return Err(Fault::at(
                 &span,

@@ -11,7 +11,7 @@ use super::call::Call;
 use super::files::Files;
 use super::parser::{Parsed, Parser};
 use super::state::{Arguments, Input, State};
-use super::syntax::{AndOr, Kind, List, Node, Pipeline, Redirection};
+use super::syntax::{AndOr, Kind, List, Node, Pipeline, Redirect, Redirection};
 use super::value::{Status, Value, Variable};
 use crate::command::{Command, Doubt};
 use crate::error::{Read, plain};
@@ -50,7 +50,9 @@ pub struct Shell<'a> {
     /// What was last asked of a person.
     pub asked: Option<Rc<Doubt>>,
     /// What is done at the end, by `trap … EXIT`.
-    pub at_exit: Option<Value>,
+    pub at_exit: Option<(Value, Range<usize>)>,
+    /// A signal does something else than to end the script.
+    pub traps_signals: bool,
     /// What is not done, by its line: the first of each.
     pub skipped: BTreeMap<usize, String>,
     pub readings: BTreeMap<usize, String>,
@@ -59,6 +61,14 @@ pub struct Shell<'a> {
     /// How many conditions are being tested, in which `set -e` does not count.
     pub tested: usize,
     pub ends_on_failure: bool,
+    /// `set -u`, `-a`, `-f` and `-o pipefail`.
+    pub ends_without_value: bool,
+    pub exports_all: bool,
+    pub leaves_patterns: bool,
+    pub any_of_pipe_fails: bool,
+    /// Variables that cannot be set again, and those that hold numbers.
+    pub constants: BTreeSet<String>,
+    pub numbers: BTreeSet<String>,
     /// How many times the output of commands was put in.
     pub substituted: usize,
     /// The script wants to know what it is called with, and that is not given.
@@ -91,6 +101,12 @@ impl<'a> Shell<'a> {
         let known = call.arguments.as_ref();
         let known = known.map(|known| Rc::new(known.iter().map(Value::new).collect()));
         state.set_arguments(Arguments { known, shifted: 0 });
+        let mut exported: BTreeSet<String> = call.variables.keys().cloned().collect();
+        for (name, value) in ROOT {
+            if exported.insert(name.into()) {
+                state.set_variable(name, Some(Variable::One(Value::new(value))));
+            }
+        }
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         Shell {
             text,
@@ -103,16 +119,23 @@ impl<'a> Shell<'a> {
             parsed: Parsed::default(),
             commands: Vec::new(),
             files: Files::default(),
-            exported: call.variables.keys().cloned().collect(),
+            exported,
             unset: None,
             calls: Vec::new(),
             asked: None,
             at_exit: None,
+            traps_signals: false,
             skipped: BTreeMap::new(),
             readings: BTreeMap::new(),
             locals: Vec::new(),
             tested: 0,
             ends_on_failure: false,
+            ends_without_value: false,
+            exports_all: false,
+            leaves_patterns: false,
+            any_of_pipe_fails: false,
+            constants: BTreeSet::new(),
+            numbers: BTreeSet::new(),
             substituted: 0,
             asks: Cell::new(false),
             lines: ends.map(|(at, _)| at).collect(),
@@ -132,10 +155,20 @@ impl<'a> Shell<'a> {
     /// Carries out the script, which ends there, and what it leaves for its end.
     pub fn whole(&mut self, end: usize) -> Read<Flow> {
         let flow = self.script(0..end)?;
-        if let Some(last) = self.at_exit.take().filter(|text| text.unknown_because().is_none()) {
-            self.evaluate(&last.text, &(0..end.min(1)))?;
-        }
+        self.end()?;
         Ok(flow)
+    }
+
+    /// Does what is left for the end of a shell.
+    fn end(&mut self) -> Read<()> {
+        if let Some((last, span)) = self.at_exit.take()
+            && last.unknown_because().is_none()
+        {
+            let status = self.status.clone();
+            self.evaluate(&last.text, &span)?;
+            self.status = status;
+        }
+        Ok(())
     }
 
     /// Remembers whether a test is of a variable without a value.
@@ -174,7 +207,7 @@ impl<'a> Shell<'a> {
             let fault = Fault::at(span, message);
             return Err(match &self.asked {
                 Some(doubt) => fault.help(doubt.advice()),
-                None => fault.help("give the commands without such a loop"),
+                None => fault.help(format!("give the commands without such a loop; {RUN}")),
             });
         }
         if self.expanded > MOST_EXPANDED {
@@ -280,7 +313,7 @@ impl<'a> Shell<'a> {
 
     /// Each command reads what the one before it prints, and changes nothing for those after it.
     fn connected(&mut self, commands: &[Node]) -> Read<Flow> {
-        let mut input = None;
+        let (mut input, mut failed) = (None, None);
         for (at, command) in commands.iter().enumerate() {
             let is_last = at + 1 == commands.len();
             let reads = input.is_some();
@@ -297,7 +330,11 @@ impl<'a> Shell<'a> {
                 input = Some(Input { value, at: 0, span: Some(command.span.clone()) });
             }
             done?;
+            if self.any_of_pipe_fails && self.status != Status::SUCCESS {
+                failed = Some(self.status.clone());
+            }
         }
+        self.status = failed.unwrap_or(std::mem::replace(&mut self.status, Status::SUCCESS));
         Ok(Flow::Next)
     }
 
@@ -305,7 +342,9 @@ impl<'a> Shell<'a> {
     pub fn apart(&mut self, done: impl FnOnce(&mut Self) -> Read<Flow>) -> Read<Flow> {
         let mark = self.state.mark();
         let locals = std::mem::take(&mut self.locals);
-        let flow = done(self);
+        let (exported, at_exit) = (self.exported.clone(), self.at_exit.take());
+        let flow = done(self).and_then(|flow| self.end().map(|()| flow));
+        (self.exported, self.at_exit) = (exported, at_exit);
         self.locals = locals;
         self.state.take_back(mark);
         flow.map(|_| Flow::Next)
@@ -323,7 +362,10 @@ impl<'a> Shell<'a> {
     /// What commands print, without the last ends of lines.
     pub fn substitute(&mut self, list: &List, span: &Range<usize>) -> Read<Value> {
         self.substituted += 1;
-        let mut value = self.output(list, span)?;
+        let mut value = match contents_of(list) {
+            Some(file) => self.input(file, span)?.value,
+            None => self.output(list, span)?,
+        };
         let length = value.text.trim_end_matches('\n').len();
         value.text.truncate(length);
         if value.unknown_because().is_some() {
@@ -425,6 +467,7 @@ impl<'a> Shell<'a> {
             Kind::While(until, condition, body) => {
                 self.while_holds(*until, condition, body, &node.span)
             }
+            Kind::NotFollowed(what) => Err(not_followed(&node.span, what)),
             Kind::Test(words) => {
                 self.status = self.double_test(words, &node.span)?;
                 Ok(Flow::Next)
@@ -448,6 +491,22 @@ impl<'a> Shell<'a> {
             Variable::Refers(name) => name.len(),
         };
         self.step(span, length)?;
+        if self.constants.contains(name) {
+            let message = format!("`{name}` is readonly: a shell ends where it is set again");
+            return Err(Fault::at(span, message).help("give it another name"));
+        }
+        if self.exports_all {
+            self.exported.insert(name.to_string());
+        }
+        let value = match value {
+            Variable::One(one) if self.numbers.contains(name) => {
+                Variable::One(match self.arithmetic(&one, span)? {
+                    Ok(number) => Value { text: number.to_string(), doubt: one.doubt },
+                    Err(doubt) => Value { text: one.text, doubt: Some(doubt) },
+                })
+            }
+            value => value,
+        };
         let value = match (&value, self.call.variables.get(name)) {
             (Variable::One(one), Some(given)) if one.unknown_because().is_some() => {
                 Variable::One(Value::new(given.clone()))
@@ -482,8 +541,37 @@ pub enum Way<'a> {
     Status(Status),
 }
 
+/// Who runs the script, as tc needs it.
+const ROOT: [(&str, &str); 3] = [("HOME", "/root"), ("USER", "root"), ("LOGNAME", "root")];
+/// What else helps.
+pub const RUN: &str = "or have its own shell run it in a sandbox, with --run";
+
+/// The file of `< FILE` as the one command of a list.
+fn contents_of(list: &List) -> Option<&Redirection> {
+    let [AndOr { first: Pipeline { negated: false, commands }, rest }] = &list[..] else {
+        return None;
+    };
+    match &commands[..] {
+        [Node { kind: Kind::Simple(before, words, _), redirects, .. }]
+            if before.is_empty() && words.is_empty() && rest.is_empty() =>
+        {
+            match &redirects[..] {
+                [Redirect { fd: None, kind: kind @ Redirection::In(_) }] => Some(kind),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Something that is right in a script, and that only its own shell can do.
+pub fn not_followed(span: &Range<usize>, what: &str) -> Fault {
+    Fault::at(span, format!("{what} is not followed here"))
+        .help("have the script's own shell run it in a sandbox, with --run")
+}
+
 /// A set-up depends on what is not known.
 pub fn undecided(span: &Range<usize>, doubt: &Doubt) -> Fault {
     Fault::at(span, format!("{}, and what is set up depends on it here", doubt.why))
-        .help(doubt.advice())
+        .help(format!("{}; {RUN}", doubt.advice()))
 }

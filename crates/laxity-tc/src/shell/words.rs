@@ -19,12 +19,17 @@ impl Parser<'_> {
         let mut parts = Vec::new();
         self.deeper(|parser| {
             while let Some(next) = parser.peek() {
-                if parser.rest().starts_with("<(") && !plain.contains('(') {
+                let reads = parser.rest().starts_with("<(");
+                if (reads || parser.rest().starts_with(">(")) && !plain.contains('(') {
                     let begins = parser.at;
                     parser.at += 2;
                     let list = parser.list()?;
-                    parser.expect(")", "<(", begins)?;
-                    parts.push(Part::Process { list, span: parser.span(begins) });
+                    parser.expect(")", if reads { "<(" } else { ">(" }, begins)?;
+                    let span = parser.span(begins);
+                    parts.push(match reads {
+                        true => Part::Process { list, span },
+                        false => Part::Reader { span },
+                    });
                     continue;
                 }
                 let ends = next.is_ascii_whitespace() || ";&|<>()".contains(next);
@@ -64,6 +69,10 @@ impl Parser<'_> {
                 self.at += 1;
                 let text = self.single_quoted()?;
                 parts.push(Part::Quoted(escapes(&text).0));
+            }
+            '$' if self.rest().starts_with("$\"") => {
+                self.at += 1;
+                self.double_quoted(parts)?;
             }
             '$' | '`' => self.expansion(false, parts)?,
             plain => {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use laxity_plan::error::Fault;
 
-use super::run::{Flow, Shell, undecided};
+use super::run::{Flow, RUN, Shell, undecided};
 use super::simple::Fields;
 use super::syntax::Node;
 use super::value::{Status, Value};
@@ -52,9 +52,8 @@ impl Shell<'_> {
                 }
             } else {
                 let message = format!("`{}` of xargs is not read", plain(text));
-                return Err(
-                    Fault::at(span, message).help("read are -I, -n, -L, -d, -0, -r, -P and -t")
-                );
+                return Err(Fault::at(span, message)
+                    .help(format!("read are -I, -n, -L, -d, -0, -r, -P and -t; {RUN}")));
             }
         }
         let input = self.reading().map(|input| input.rest()).unwrap_or_default();

@@ -58,7 +58,10 @@ mod linux {
                 Err(error) => panic!("{shape}\n{error}"),
             };
             let first = shape.lines().next().unwrap_or_default();
-            match words(&format!("T=/tmp/t\n{shape}\n")) {
+            match words(
+                &format!("T=/tmp/t\n{shape}\n"),
+                &folder.join("script.sh").to_string_lossy(),
+            ) {
                 Ok(ours) if bare(&ours) == bare(&theirs) => {
                     println!("same       {first}");
                     same += 1;
@@ -101,7 +104,7 @@ mod linux {
         Ok(words_issued(&issued.collect::<Vec<_>>()).expect("few commands"))
     }
 
-    /// Commands without the folder of their program, `tc`, and what only has something shown.
+    /// Commands without the folder of their program, `tc`, and what sets nothing up.
     fn bare(commands: &Commands) -> Commands {
         let mut bare = Vec::new();
         for command in commands {
@@ -112,7 +115,8 @@ mod linux {
             if words.first().is_some_and(|first| first == "tc") {
                 words.remove(0);
             }
-            let shows = |word: &String| matches!(&word[..], "show" | "list" | "ls");
+            // What is deleted counts for nothing.
+            let shows = |word: &String| matches!(&word[..], "show" | "list" | "ls" | "del");
             if !words.get(1).is_some_and(shows) {
                 bare.push(words);
             }

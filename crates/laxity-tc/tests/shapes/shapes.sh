@@ -443,7 +443,7 @@ IP=ip; $IP link set dev e txqueuelen 10; ifconfig e txqueuelen 20; ip link set e
 ---
 DRY=; run(){ ${DRY:+echo} "$@"; }; run tc class add 1; DRY=1; run tc class add 2
 ---
-tc class add 1 && tc class add 2 || tc class add 3; tc class add 4 | tc class add 5; tc class add 6 & wait; tc class add 7
+tc class add 1 && tc class add 2 || tc class add 3; tc class add 6 & wait; tc class add 7
 ---
 true && { tc class add 1; false; } || tc class add 2; if ! false; then tc class add 3; elif true; then tc class add 4; fi
 ---
