@@ -33,8 +33,11 @@ impl Shell<'_> {
             });
             let before = fields.len();
             let mut pieces = Vec::new();
-            for parts in braces::expanded(&word.parts) {
-                self.step(&word.span, 16)?;
+            let ways = braces::expanded(&word.parts);
+            if ways.len() > 1 {
+                self.step(&word.span, 16 * ways.len())?;
+            }
+            for parts in ways {
                 let parts = self.at_home(&parts).unwrap_or(parts);
                 pieces = self.pieces(&parts, &word.span)?;
                 if declares {
