@@ -112,6 +112,9 @@ pub struct Word {
     pub doubt: Option<Rc<Doubt>>,
 }
 
+/// What also helps where a script is right and is not followed.
+pub const RUN: &str = "or have its own shell run it in a sandbox, with --run";
+
 /// Why a value is not what it would be where the script is run, and how to say what it is.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Doubt {
@@ -125,12 +128,13 @@ impl Doubt {
     /// Why a value is not known, and how to give it.
     pub fn advice(&self) -> String {
         let Doubt { why, help, .. } = self;
-        match help.as_str() {
+        let advice = match help.as_str() {
             "" => format!(
                 "{why}: write it into a variable in the script, and give that as in --set NAME=VALUE"
             ),
             help => format!("{why}: {help}"),
-        }
+        };
+        if self.is_unknown { format!("{advice}; {RUN}") } else { advice }
     }
 }
 

@@ -55,11 +55,11 @@ fn import(ran: &Ran<'_>, written: &Written, name: &str, options: &Options) -> Re
     for text in &ran.told {
         commands.notes.reading(0, text);
     }
-    for (line, text) in &written.asked {
+    for (at, (_, text)) in written.asked.iter().enumerate() {
         let text = format!(
             "the script asked `{text}` and was told nothing, as by a machine that has nothing yet"
         );
-        commands.notes.reading(*line, text);
+        commands.notes.reading(written.lines.len() + at + 1, text);
     }
     let found = commands_of(written, &mut commands.notes)?;
     if !found.iter().any(Command::sets_up) {
@@ -94,7 +94,7 @@ fn commands_of(written: &Written, notes: &mut Notes) -> Read<Vec<Command>> {
 #[derive(Debug, Default)]
 struct Written {
     text: String,
-    /// The lines of the script that was run, by those of the text.
+    /// The lines of the script that was run, by those of the text. Behind them in number are those of what was asked.
     lines: Vec<usize>,
     /// What the script asked, each once, with its line.
     asked: Vec<(usize, String)>,
@@ -103,8 +103,9 @@ struct Written {
 impl Written {
     fn new(ran: &Ran<'_>) -> Self {
         let mut written = Written::default();
+        let lines = Lines::new(ran.script);
         for (at, issued) in ran.issued.iter().enumerate() {
-            let line = ran.line(issued);
+            let line = lines.of(issued);
             if asks(&issued.words) {
                 written.ask(line, &issued.words);
                 continue;
@@ -113,7 +114,7 @@ impl Written {
             let alone = |other: Option<&Issued>| other.is_none_or(|other| other.at != issued.at);
             let before = at.checked_sub(1).and_then(|at| ran.issued.get(at));
             let comment = (alone(before) && alone(ran.issued.get(at + 1)))
-                .then(|| ran.comment(line))
+                .then(|| lines.comment(line))
                 .flatten();
             written.push(line, &command(issued, comment));
         }
@@ -135,24 +136,38 @@ impl Written {
 
     /// A note with the line of the script that was run.
     fn located(&self, note: Note) -> Note {
-        let line = note.line.checked_sub(1).and_then(|at| self.lines.get(at));
+        let asked = self.asked.iter().map(|(line, _)| line);
+        let line = note.line.checked_sub(1).and_then(|at| self.lines.iter().chain(asked).nth(at));
         Note { line: line.copied().unwrap_or(0), ..note }
     }
 }
 
-impl Ran<'_> {
+/// The script that was run, line by line.
+struct Lines<'a> {
+    script: &'a str,
+    all: Vec<&'a str>,
+    ends: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(script: &'a str) -> Self {
+        let ends = script.match_indices('\n').map(|(at, _)| at).collect();
+        Lines { script, all: script.lines().collect(), ends }
+    }
+
     /// The line in which the command ends that issued this; 0 if that is not known.
-    fn line(&self, issued: &Issued) -> usize {
+    fn of(&self, issued: &Issued) -> usize {
         let at = issued.at.and_then(|at| usize::try_from(at).ok());
         let read = at.and_then(|at| self.script.as_bytes().get(..at));
         read.map_or(0, |read| {
-            read.trim_ascii_end().iter().filter(|byte| **byte == b'\n').count() + 1
+            let length = read.trim_ascii_end().len();
+            self.ends.partition_point(|end| *end < length) + 1
         })
     }
 
     /// The comment at the end of a line.
-    fn comment(&self, line: usize) -> Option<&str> {
-        let line = self.script.lines().nth(line.checked_sub(1)?)?;
+    fn comment(&self, line: usize) -> Option<&'a str> {
+        let line = *self.all.get(line.checked_sub(1)?)?;
         let mut quote = None;
         let mut before = ' ';
         for (at, c) in line.char_indices() {
@@ -260,7 +275,7 @@ mod tests {
             end.map(|end| end as u64)
         };
         let all = vec![
-            issued("tc qdisc show dev eth0", None, at(head)),
+            issued("tc qdisc show dev eth0", None, at(&format!("{last} # rest"))),
             issued(head, None, at(head)),
             issued("tc -b file", Some(batch), at("tc -b file")),
             issued("ip link set dev eth0 txqueuelen 50", None, None),
@@ -272,7 +287,7 @@ mod tests {
         let notes: Vec<String> =
             import.notes.iter().map(|note| format!("{}: {}", note.line, note.text)).collect();
         for part in
-            ["0: it was run", "1: the script asked `tc qdisc show dev eth0`", "0: `modprobe"]
+            ["0: it was run", "3: the script asked `tc qdisc show dev eth0`", "0: `modprobe"]
         {
             assert!(notes.iter().any(|note| note.starts_with(part)), "{part}: {notes:#?}");
         }

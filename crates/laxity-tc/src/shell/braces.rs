@@ -37,6 +37,16 @@ pub fn expanded(parts: &Text) -> Vec<Text> {
     }
 }
 
+/// How much work braces are: each sign may be compared with each.
+pub fn work(parts: &Text) -> usize {
+    let signs = |part: &Part| match part {
+        Part::Text(text) if text.contains('{') => text.len(),
+        _ => 0,
+    };
+    let signs = parts.iter().map(signs).sum::<usize>().min(LONGEST);
+    signs * signs
+}
+
 fn text(tokens: &[Token]) -> Text {
     let mut parts = Vec::new();
     for token in tokens {

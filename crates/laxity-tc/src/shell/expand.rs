@@ -33,6 +33,7 @@ impl Shell<'_> {
             });
             let before = fields.len();
             let mut pieces = Vec::new();
+            self.work(&word.span, braces::work(&word.parts))?;
             let ways = braces::expanded(&word.parts);
             if ways.len() > 1 {
                 self.step(&word.span, 16 * ways.len())?;

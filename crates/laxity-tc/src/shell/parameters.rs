@@ -233,7 +233,8 @@ impl Shell<'_> {
             return Ok(Some(Err(Value { text: plain(self.written(span)), doubt })));
         };
         if *length < 0 {
-            return Err(Fault::at(span, "a part of an array has no negative length"));
+            return Err(Fault::at(span, "a part of an array has no negative length")
+                .help("the length is a number from 0 on"));
         }
         let count = values.len() as i64;
         let from = if *offset < 0 { offset.saturating_add(count) } else { *offset };

@@ -10,6 +10,7 @@ use laxity_plan::error::{Fault, shown};
 use super::syntax::{
     AndOr, Assigned, Assignment, Here, Kind, List, Node, Pipeline, RawWord, Redirect, Redirection,
 };
+use crate::command::RUN;
 use crate::error::Read;
 
 /// How deep commands, quotes and expansions may stand inside each other.
@@ -109,7 +110,9 @@ impl<'a> Parser<'a> {
         let end = self.at + word.len();
         let span = self.within.clone().unwrap_or(self.at..end);
         Fault::at(&span, format!("`{}` does not belong here", crate::error::plain(word)))
-            .help("read are scripts of sh and bash, batch files of tc, and what `tc … show` prints")
+            .help(format!(
+                "read are scripts of sh and bash, batch files of tc, and what `tc … show` prints; {RUN}"
+            ))
     }
 
     /// Spaces, continued lines and comments.

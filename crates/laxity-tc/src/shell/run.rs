@@ -13,7 +13,7 @@ use super::parser::{Parsed, Parser};
 use super::state::{Arguments, Input, State};
 use super::syntax::{AndOr, Kind, List, Node, Pipeline, Redirect, Redirection};
 use super::value::{Status, Value, Variable};
-use crate::command::{Command, Doubt};
+use crate::command::{Command, Doubt, RUN};
 use crate::error::{Read, plain};
 use crate::notes::Notes;
 
@@ -342,6 +342,8 @@ impl<'a> Shell<'a> {
     pub fn apart(&mut self, done: impl FnOnce(&mut Self) -> Read<Flow>) -> Read<Flow> {
         let mark = self.state.mark();
         let locals = std::mem::take(&mut self.locals);
+        // The next step is told if that comes to too much.
+        self.expanded = self.expanded.saturating_add(16 * self.exported.len());
         let (exported, at_exit) = (self.exported.clone(), self.at_exit.take());
         let flow = done(self).and_then(|flow| self.end().map(|()| flow));
         (self.exported, self.at_exit) = (exported, at_exit);
@@ -543,8 +545,6 @@ pub enum Way<'a> {
 
 /// Who runs the script, as tc needs it.
 const ROOT: [(&str, &str); 3] = [("HOME", "/root"), ("USER", "root"), ("LOGNAME", "root")];
-/// What else helps.
-pub const RUN: &str = "or have its own shell run it in a sandbox, with --run";
 
 /// The file of `< FILE` as the one command of a list.
 fn contents_of(list: &List) -> Option<&Redirection> {
@@ -573,5 +573,5 @@ pub fn not_followed(span: &Range<usize>, what: &str) -> Fault {
 /// A set-up depends on what is not known.
 pub fn undecided(span: &Range<usize>, doubt: &Doubt) -> Fault {
     Fault::at(span, format!("{}, and what is set up depends on it here", doubt.why))
-        .help(format!("{}; {RUN}", doubt.advice()))
+        .help(doubt.advice())
 }

@@ -8,11 +8,11 @@ use laxity_plan::error::Fault;
 use super::array::{Array, MOST_NAMED};
 use super::carried::mentions_tc;
 use super::parser::Parser;
-use super::run::{Flow, RUN, Shell};
+use super::run::{Flow, Shell};
 use super::state::{Arguments, Input};
 use super::syntax::{Assigned, Assignment, Node, Part, RawWord, Text};
 use super::value::{Status, Value, Variable};
-use crate::command::{Command, Doubt, Word};
+use crate::command::{Command, Doubt, RUN, Word};
 use crate::error::{Read, plain};
 
 /// The most commands of `tc` that a script comes to.

@@ -5,6 +5,7 @@ use laxity_plan::error::Fault;
 use super::escapes::escapes;
 use super::parser::Parser;
 use super::syntax::{Operation, Parameter, Part, RawWord, Text, name_length};
+use crate::command::RUN;
 use crate::error::Read;
 
 impl Parser<'_> {
@@ -291,10 +292,10 @@ impl Parser<'_> {
 
     fn not_braced(&self, start: usize) -> Fault {
         let span = self.within().unwrap_or(start..self.at.max(start + 2));
-        Fault::at(&span, "this `${` is not closed or not known").help(
-            "read are ${NAME}, ${NAME:-word}, ${NAME%pattern}, ${NAME#pattern}, ${#NAME}, \
-             ${NAME/pattern/word}, ${NAME:offset:length} and the like",
-        )
+        Fault::at(&span, "this `${` is not closed or not known").help(format!(
+            "read are ${{NAME}}, ${{NAME:-word}}, ${{NAME%pattern}}, ${{NAME#pattern}}, ${{#NAME}}, \
+             ${{NAME/pattern/word}}, ${{NAME:offset:length}} and the like; {RUN}",
+        ))
     }
 
     fn operation(&mut self, start: usize, quoted: bool) -> Read<Operation> {

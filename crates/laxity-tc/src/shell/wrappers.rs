@@ -88,6 +88,7 @@ impl Shell<'_> {
                 }
                 ("env", word) if word.starts_with("-u") => unset.push(word[2..].to_string()),
                 ("env", "-i" | "-" | "--ignore-environment") => {
+                    self.step(&node.span, 16 * self.exported.len())?;
                     unset.extend(self.exported.iter().cloned());
                 }
                 ("env", word) if word.starts_with("-S") || word.starts_with("--split") => {

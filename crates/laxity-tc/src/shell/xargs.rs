@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use laxity_plan::error::Fault;
 
-use super::run::{Flow, RUN, Shell, undecided};
+use super::run::{Flow, Shell, undecided};
 use super::simple::Fields;
 use super::syntax::Node;
 use super::value::{Status, Value};
+use crate::command::RUN;
 use crate::error::{Read, plain};
 
 /// What its options say.
