@@ -163,7 +163,13 @@ impl Jail {
         }
         let script = fs::canonicalize(&self.script);
         let script = script.doing(format!("find the script {}", self.script.display()))?;
+        // A name alone is looked for in the folder first, and then in `PATH`.
+        let name = match self.script.as_os_str().as_bytes().contains(&b'/') {
+            true => self.script.clone(),
+            false => PathBuf::from(".").join(&self.script),
+        };
         let order = Order {
+            name: name.into_os_string().into_vec(),
             script: script.into_os_string().into_vec(),
             folder: std::env::current_dir()
                 .unwrap_or_else(|_| "/".into())
@@ -227,6 +233,9 @@ fn beginning(mut from: impl Read, most: u64) -> io::Result<Vec<u8>> {
 /// What a jail is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Order {
+    /// The script as it is called, from the folder.
+    name: Vec<u8>,
+    /// Where it is.
     script: Vec<u8>,
     folder: Vec<u8>,
     arguments: Vec<Vec<u8>>,
@@ -244,13 +253,13 @@ impl Order {
             .collect();
         let environment: Vec<Vec<u8>> =
             self.environment.iter().map(|(name, value)| format!("{name}={value}").into()).collect();
-        let paths = [self.script.clone(), self.folder.clone()];
+        let paths = [self.name.clone(), self.script.clone(), self.folder.clone()];
         [&paths[..], &self.arguments, &environment, &limits].map(record::list).concat()
     }
 
     fn read(mut bytes: &[u8]) -> Option<Self> {
         let mut next = || record::read_list(&mut bytes);
-        let [script, folder] = next()?.try_into().ok()?;
+        let [name, script, folder] = next()?.try_into().ok()?;
         let arguments = next()?;
         let variable = |text: Vec<u8>| {
             let text = String::from_utf8(text).ok()?;
@@ -261,7 +270,7 @@ impl Order {
         let limits = next()?.iter().map(number).collect::<Option<Vec<_>>>()?;
         let [millis, memory, processes, recorded] = limits[..] else { return None };
         let limits = Limits { time: Duration::from_millis(millis), memory, processes, recorded };
-        Some(Order { script, folder, arguments, environment, limits })
+        Some(Order { name, script, folder, arguments, environment, limits })
     }
 }
 
@@ -293,6 +302,7 @@ mod tests {
     #[test]
     fn an_order_is_read_as_it_is_written() {
         let order = Order {
+            name: b"./\xff.sh".to_vec(),
             script: b"/a b/\xff.sh".to_vec(),
             folder: b"/".to_vec(),
             arguments: vec![b"".to_vec(), b"start".to_vec()],

@@ -67,8 +67,9 @@ fn apart(order: &Order) -> Result<(), Error> {
     dies_with_parent().doing("watch over the sandbox")?;
     let script = PathBuf::from(OsString::from_vec(order.script.clone()));
     let folder = PathBuf::from(OsString::from_vec(order.folder.clone()));
+    let called = folder.join(OsStr::from_bytes(&order.name));
     let beside = script.parent().filter(|beside| beside.components().count() > 2);
-    mounts::lay_out(&[beside.unwrap_or(&script), &script, &folder])?;
+    mounts::lay_out(&[beside.unwrap_or(&script), &script, &folder, &called])?;
     symlink(&script, SCRIPT).doing("name the script")?;
     match fork().doing("start a process")? {
         0 => {
@@ -158,7 +159,9 @@ fn first(order: &Order, script: &Path, folder: &Path) -> Result<Vec<u8>, Error> 
     mounts::processes()?;
     hidden().and_then(|()| limit(&order.limits)).doing("set limits")?;
     let records = File::open(RECORDS).doing("open the records")?;
-    let mut command = command(order, script).doing(format!("read {}", script.display()))?;
+    let is_seen = folder.is_dir() && folder.join(OsStr::from_bytes(&order.name)).exists();
+    let name = if is_seen { Path::new(OsStr::from_bytes(&order.name)) } else { script };
+    let mut command = command(order, script, name).doing(format!("read {}", script.display()))?;
     command.current_dir(if folder.is_dir() { folder } else { Path::new("/") });
     restrict()?;
     let started = command.spawn().doing(format!("start {}", script.display()))?;
@@ -170,7 +173,7 @@ fn first(order: &Order, script: &Path, folder: &Path) -> Result<Vec<u8>, Error> 
 }
 
 /// The script's shell, with the script and its arguments.
-fn command(order: &Order, script: &Path) -> io::Result<Command> {
+fn command(order: &Order, script: &Path, name: &Path) -> io::Result<Command> {
     let mut beginning = Vec::new();
     File::open(script)?.take(4096).read_to_end(&mut beginning)?;
     let shell = ["/bin/bash", "/usr/bin/bash"].into_iter().find(|path| Path::new(path).exists());

@@ -13,6 +13,7 @@ pub const TESTS: &[Test] = &[
     ("places_are_where_bash_has_read_to", places_are_where_bash_has_read_to),
     ("the_first_line_says_the_shell", the_first_line_says_the_shell),
     ("files_beside_the_script_are_read", files_beside_the_script_are_read),
+    ("a_script_has_the_name_it_is_called_by", a_script_has_the_name_it_is_called_by),
     ("what_is_asked_is_answered_with_nothing", what_is_asked_is_answered_with_nothing),
 ];
 
@@ -106,6 +107,15 @@ fn files_beside_the_script_are_read() {
     folder.write("rates", "RATE=7mbit");
     let ran = Jail::new(folder.script(". \"$(dirname \"$0\")/rates\"; tc $RATE")).run();
     assert_eq!(lines(&ran.expect("it runs")), ["tc 7mbit"]);
+}
+
+fn a_script_has_the_name_it_is_called_by() {
+    let folder = Folder::new("name");
+    let script = folder.script("tc \"$0\" \"${0##*/}\"");
+    let link = folder.path().join("other");
+    std::os::unix::fs::symlink(&script, &link).expect("a link");
+    let ran = Jail::new(&link).run().expect("it runs");
+    assert_eq!(lines(&ran), [format!("tc {} other", link.display())]);
 }
 
 fn what_is_asked_is_answered_with_nothing() {

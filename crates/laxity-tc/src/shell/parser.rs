@@ -240,7 +240,8 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         if self.at < self.end {
-            return Err(self.unexpected().help(format!("`{opening}` goes on with `{word}`")));
+            let help = format!("`{opening}` goes on with `{word}`; {RUN}");
+            return Err(self.unexpected().help(help));
         }
         let span = self.within.clone().unwrap_or(start..start + opening.len());
         Err(Fault::at(&span, format!("this `{opening}` has no `{word}`"))
