@@ -1,6 +1,6 @@
 //! `laxity import tc --run`: scripts that their own shell runs, in a sandbox.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::bad_input::refused;
 use crate::folder::{Ended, Folder};
@@ -73,7 +73,7 @@ fn what_a_script_issues_becomes_a_plan() {
         "the script ran in a sandbox",
         "./shaper.sh:5: the script asked `tc qdisc show dev eth0` and was told nothing",
         "the script ended with status 3",
-        "the sandbox refused something, and the script said `./shaper.sh",
+        "the sandbox refused something, and the script said `./shaper.sh: line 17",
         "the script said `went on`",
     ] {
         assert!(ended.stderr.contains(part), "{part}: {}", ended.stderr);
@@ -84,6 +84,56 @@ fn what_a_script_issues_becomes_a_plan() {
     let ended =
         folder.laxity(&["import", "tc", "--run", "--set", "UPLINK=9500", "shaper.sh", "wan0"]);
     assert!(ended.stderr.contains("`tc qdisc show dev wan0`"), "{}", ended.stderr);
+}
+
+/// However the command ends, the script ends with it.
+#[test]
+fn a_command_that_is_killed_leaves_nothing() {
+    let name = format!("38.{}", std::process::id());
+    let folder = Folder::new().with("script.sh", format!("sleep {name}\n"));
+    let running = || {
+        let of = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).ok();
+        let all = std::fs::read_dir("/proc").unwrap().flatten().filter_map(of);
+        let sleeps = |line: &Vec<u8>| {
+            line.starts_with(b"sleep")
+                && line.windows(name.len()).any(|part| part == name.as_bytes())
+        };
+        all.filter(sleeps).count()
+    };
+    let mut command = folder.command(&["import", "tc", "--run", "script.sh"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let awhile = || std::thread::sleep(std::time::Duration::from_millis(20));
+    while running() == 0 && child.try_wait().unwrap().is_none() {
+        awhile();
+    }
+    child.kill().unwrap();
+    if child.wait().unwrap().code().is_some() {
+        return println!("skipped: nothing ran");
+    }
+    for _ in 0..100 {
+        if running() > 0 {
+            awhile();
+        }
+    }
+    assert_eq!(running(), 0);
+}
+
+/// A shell may leave files open to what it starts; a script gets none of them.
+#[test]
+fn what_is_open_outside_is_closed_inside() {
+    let text = "echo inside >&7\ntc qdisc add dev eth0 root handle 1: prio\n";
+    let folder = Folder::new().with("script.sh", text);
+    let shell = "exec 7> open; exec \"$0\" import tc --link-rate 1mbit --run script.sh";
+    let mut command = Command::new("sh");
+    command.args(["-c", shell, env!("CARGO_BIN_EXE_laxity")]).current_dir(folder.path(""));
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.status.code() == Some(3) {
+        return println!("skipped: {said}");
+    }
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("7: Bad file descriptor"), "{said}");
+    assert_eq!(folder.text("open"), "");
 }
 
 #[test]
