@@ -35,6 +35,7 @@ mod mounts;
 mod record;
 mod recorder;
 mod stage;
+mod walls;
 
 use std::ffi::{CStr, OsString};
 use std::io::{Read, Write};
@@ -188,10 +189,11 @@ impl Jail {
         let _ = child.kill();
         let _ = child.wait();
         let (report, said) = told.doing(doing)?;
-        stage::read_report(&report, said).map_err(|why| {
-            refused(doing, why).with_hint(
+        stage::read_report(&report, said).map_err(|why| match why {
+            stage::NotRun::Script(why) => refused(doing, why),
+            stage::NotRun::Jail(why) => refused(doing, why).with_hint(
                 "it needs Linux 5.14 with Landlock, and user namespaces, which some systems leave to root alone",
-            )
+            ),
         })
     }
 

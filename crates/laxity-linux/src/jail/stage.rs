@@ -11,22 +11,15 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use caps::{CapSet, Capability};
-use landlock::{
-    ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus,
-    Scope, path_beneath_rules,
-};
-
 use super::recorder::{FULL, RECORDS, SCRIPT};
-use super::{Ending, Limits, Order, Ran, Record, calls, mounts};
+use super::{Ending, Limits, Order, Ran, Record, mounts, walls};
 use crate::error::{Doing, Error, refused};
-use crate::sandbox::no_new_privileges;
 use crate::sys::check;
 
 /// Who root of the machine is in a jail's place: a user who owns nothing.
 const NOBODY: u32 = 65534;
-/// What a process of a jail may map, in bytes, of which most is seldom touched.
-const MAPPED: u64 = 4 << 30;
+/// What a report begins with if the script was not started.
+const NOT_STARTED: &str = "not started ";
 /// How long processes may go on behind a script that has ended.
 const AFTERWARDS: Duration = Duration::from_secs(1);
 /// How often the processes are looked at.
@@ -161,14 +154,17 @@ fn first(order: &Order, script: &Path, folder: &Path) -> Result<Vec<u8>, Error> 
     // SAFETY: takes nothing.
     check(unsafe { libc::setsid() }).doing("leave the terminal")?;
     mounts::processes()?;
-    hidden().and_then(|()| limit(&order.limits)).doing("set limits")?;
+    walls::hidden().and_then(|()| walls::limit(&order.limits)).doing("set limits")?;
     let records = File::open(RECORDS).doing("open the records")?;
     let is_seen = folder.is_dir() && folder.join(OsStr::from_bytes(&order.name)).exists();
     let name = if is_seen { Path::new(OsStr::from_bytes(&order.name)) } else { script };
     let mut command = command(order, script, name).doing(format!("read {}", script.display()))?;
     command.current_dir(if folder.is_dir() { folder } else { Path::new("/") });
-    restrict()?;
-    let started = command.spawn().doing(format!("start {}", script.display()))?;
+    walls::restrict()?;
+    let started = match command.spawn().doing(format!("start {}", script.display())) {
+        Ok(started) => started,
+        Err(error) => return Ok(format!("{NOT_STARTED}{error}").into_bytes()),
+    };
     let (ending, left) = watch(started.id() as libc::pid_t, &order.limits).doing("wait")?;
     let mut report = Vec::new();
     let most = order.limits.recorded.saturating_add(4096);
@@ -267,74 +263,10 @@ fn taken() -> io::Result<(u64, u64)> {
     Ok((processes, pages * u64::try_from(page).unwrap_or(4096)))
 }
 
-fn limit(limits: &Limits) -> io::Result<()> {
-    // The kernel's own bound is a little beyond ours, which tells that it was met.
-    let processes = limits.processes.saturating_add(50);
-    let bounds = [
-        (libc::RLIMIT_NPROC, processes),
-        (libc::RLIMIT_AS, MAPPED),
-        (libc::RLIMIT_CORE, 0),
-        (libc::RLIMIT_MEMLOCK, 0),
-        (libc::RLIMIT_MSGQUEUE, 0),
-    ];
-    for (resource, most) in bounds {
-        let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
-        // SAFETY: `limit` lives as long as the call.
-        check(unsafe { libc::setrlimit(resource, &limit) })?;
-    }
-    Ok(())
-}
-
-/// Gives up what a script needs not, for good.
-fn restrict() -> Result<(), Error> {
-    let kept = Capability::CAP_DAC_READ_SEARCH;
-    let given_up = "give up capabilities";
-    for other in caps::all().into_iter().filter(|other| *other != kept) {
-        caps::drop(None, CapSet::Bounding, other).map_err(io::Error::other).doing(given_up)?;
-    }
-    let (one, none) = (caps::CapsHashSet::from([kept]), caps::CapsHashSet::new());
-    for (set, left) in
-        [(CapSet::Inheritable, &none), (CapSet::Effective, &one), (CapSet::Permitted, &one)]
-    {
-        caps::set(None, set, left).map_err(io::Error::other).doing(given_up)?;
-    }
-    no_new_privileges().doing("forbid new privileges")?;
-    guard_files()?;
-    calls::restrict()
-}
-
-/// What is written is written in the jail's own folders, whatever the mounts are.
-fn guard_files() -> Result<(), Error> {
-    let abi = ABI::V6;
-    let writes = AccessFs::from_write(abi);
-    let own = ["/tmp", "/run", "/var/tmp", "/dev"];
-    let restricted = || -> Result<_, landlock::RulesetError> {
-        Ruleset::default()
-            .handle_access(writes)?
-            .handle_access(AccessNet::from_all(abi))?
-            .scope(Scope::from_all(abi))?
-            .create()?
-            .add_rules(path_beneath_rules(own, writes))?
-            .restrict_self()
-    };
-    let doing = "restrict where files are written";
-    match restricted().map_err(io::Error::other).doing(doing)?.ruleset {
-        RulesetStatus::NotEnforced => Err(refused(doing, "the kernel has no Landlock")),
-        _ => Ok(()),
-    }
-}
-
 /// Makes this process end when the one ends that started it.
 fn dies_with_parent() -> io::Result<()> {
     // SAFETY: this operation takes integers only.
     check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong, 0, 0, 0) })?;
-    Ok(())
-}
-
-/// Keeps what this process has open from those that it starts.
-fn hidden() -> io::Result<()> {
-    // SAFETY: this operation takes integers only.
-    check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) })?;
     Ok(())
 }
 
@@ -343,6 +275,13 @@ fn fork() -> io::Result<c_int> {
     // SAFETY: this process was started to build a jail and has no other threads, so that nothing is
     // held in the new one by a thread that is not there.
     check(unsafe { libc::fork() })
+}
+
+/// Why a script was not run.
+#[derive(Debug, PartialEq, Eq)]
+pub enum NotRun {
+    Jail(String),
+    Script(String),
 }
 
 /// The line before the records.
@@ -357,11 +296,14 @@ fn head(ending: Ending, left: bool, full: bool) -> String {
     format!("ok {how} {status} {left} {full}\n")
 }
 
-/// What became of a script, or why it was not run.
-pub fn read_report(report: &[u8], said: Vec<u8>) -> Result<Ran, String> {
-    let lost = || "the sandbox ended early".to_string();
+/// What became of a script, or why it was not run: the jail or the script is at fault.
+pub fn read_report(report: &[u8], said: Vec<u8>) -> Result<Ran, NotRun> {
+    let lost = || NotRun::Jail("the sandbox ended early".to_string());
+    if let Some(why) = report.strip_prefix(NOT_STARTED.as_bytes()) {
+        return Err(NotRun::Script(String::from_utf8_lossy(why).into_owned()));
+    }
     if let Some(why) = report.strip_prefix(b"no ") {
-        return Err(String::from_utf8_lossy(why).into_owned());
+        return Err(NotRun::Jail(String::from_utf8_lossy(why).into_owned()));
     }
     let end = report.iter().position(|byte| *byte == b'\n').ok_or_else(lost)?;
     let line = std::str::from_utf8(&report[..end]).map_err(|_| lost())?;
@@ -396,7 +338,9 @@ mod tests {
             assert_eq!((ran.ending, ran.left_running, ran.full), (ending, true, false));
             assert_eq!(ran.records.len(), 1);
         }
-        assert_eq!(read_report(b"no why", Vec::new()).unwrap_err(), "why");
+        assert_eq!(read_report(b"no why", Vec::new()), Err(NotRun::Jail("why".into())));
+        let not_started = read_report(b"not started why", Vec::new());
+        assert_eq!(not_started, Err(NotRun::Script("why".into())));
         assert!(read_report(b"", Vec::new()).is_err());
     }
 

@@ -10,8 +10,9 @@ use laxity_plan::error::Fault;
 use super::call::Call;
 use super::files::Files;
 use super::parser::{Parsed, Parser};
+use super::redirections::contents_of;
 use super::state::{Arguments, Input, State};
-use super::syntax::{AndOr, Kind, List, Node, Pipeline, Redirect, Redirection};
+use super::syntax::{AndOr, Kind, List, Node, Pipeline};
 use super::value::{Status, Value, Variable};
 use crate::command::{Command, Doubt, RUN};
 use crate::error::{Read, plain};
@@ -376,68 +377,6 @@ impl<'a> Shell<'a> {
         Ok(value)
     }
 
-    pub fn node(&mut self, node: &Node) -> Read<Flow> {
-        self.step(&node.span, 0)?;
-        let (inputs, printed) = (self.inputs.len(), self.printed.len());
-        let mut written = Vec::new();
-        for redirect in &node.redirects {
-            match &redirect.kind {
-                Redirection::Out { adds, word } if redirect.fd.is_none_or(|fd| fd == 1) => {
-                    let file = self.text(&word.parts, &word.span)?;
-                    self.printed.push(Value::default());
-                    written.push(Some((file.text, *adds)));
-                }
-                Redirection::Like(fd) if *fd != 1 && redirect.fd.is_none_or(|fd| fd == 1) => {
-                    self.printed.push(Value::default());
-                    written.push(None);
-                }
-                Redirection::Out { .. } | Redirection::Like(_) => {}
-                kind => {
-                    let input = self.input(kind, &node.span)?;
-                    self.inputs.push(input);
-                }
-            }
-        }
-        let flow = self.deeper(&node.span, |shell| shell.kind(node));
-        self.inputs.truncate(inputs);
-        for (file, value) in written.into_iter().zip(self.printed.drain(printed..)) {
-            match file {
-                Some((file, true)) => self.files.append(&file, &value),
-                Some((file, false)) => self.files.write(&file, value),
-                None => {}
-            }
-        }
-        flow
-    }
-
-    fn input(&mut self, kind: &Redirection, span: &Range<usize>) -> Read<Input> {
-        Ok(match kind {
-            Redirection::Here(number) => {
-                let here = Rc::clone(&self.parsed.here[*number]);
-                let value = self.text(&here.text, &here.span)?;
-                Input { value, at: 0, span: Some(here.span.clone()) }
-            }
-            Redirection::HereWord(word) => {
-                let mut value = self.text(&word.parts, &word.span)?;
-                value.text.push('\n');
-                Input { value, at: 0, span: Some(word.span.clone()) }
-            }
-            Redirection::In(word) => {
-                let file = self.text(&word.parts, &word.span)?;
-                let value = match self.contents(&file) {
-                    Some(value) => value,
-                    None if file.text == "/dev/null" => Value::default(),
-                    None => Value::unknown(
-                        self.written(span),
-                        format!("give the file `{}` with --source", plain(&file.text)),
-                    ),
-                };
-                Input { value, at: 0, span: None }
-            }
-            Redirection::Out { .. } | Redirection::Like(_) => Input::default(),
-        })
-    }
-
     /// A file that was given beside the script, by its name without folders.
     pub fn file(&self, path: &str) -> Option<Range<usize>> {
         let name = path.rsplit('/').next()?;
@@ -445,7 +384,7 @@ impl<'a> Shell<'a> {
         self.call.files.iter().find(known).map(|(_, part)| part.clone())
     }
 
-    fn kind(&mut self, node: &Node) -> Read<Flow> {
+    pub fn kind(&mut self, node: &Node) -> Read<Flow> {
         match &node.kind {
             Kind::Simple(assignments, words, arrays) => {
                 let flow = self.simple(assignments, words, node)?;
@@ -545,24 +484,6 @@ pub enum Way<'a> {
 
 /// Who runs the script, as tc needs it.
 const ROOT: [(&str, &str); 3] = [("HOME", "/root"), ("USER", "root"), ("LOGNAME", "root")];
-
-/// The file of `< FILE` as the one command of a list.
-fn contents_of(list: &List) -> Option<&Redirection> {
-    let [AndOr { first: Pipeline { negated: false, commands }, rest }] = &list[..] else {
-        return None;
-    };
-    match &commands[..] {
-        [Node { kind: Kind::Simple(before, words, _), redirects, .. }]
-            if before.is_empty() && words.is_empty() && rest.is_empty() =>
-        {
-            match &redirects[..] {
-                [Redirect { fd: None, kind: kind @ Redirection::In(_) }] => Some(kind),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
-}
 
 /// Something that is right in a script, and that only its own shell can do.
 pub fn not_followed(span: &Range<usize>, what: &str) -> Fault {
