@@ -11,7 +11,7 @@
 //! | seccomp | only what programs commonly call; no mounts, namespaces, tracing, modules, sockets |
 //! | capabilities | none but to read, where root runs it; and no new ones |
 //! | user | never root of the machine: where root runs it, the user 65534 |
-//! | limits | of time, memory, processes and of what is recorded |
+//! | limits | of time, memory and processes; 16 MiB are recorded |
 //! | processes | the first of its namespace ends with the script, and with it all others, however they hide |
 //!
 //! [`TOOLS`] are found first in `PATH`, and in the place of the machine's own. They are this program
@@ -81,14 +81,12 @@ pub struct Limits {
     pub memory: u64,
     /// How many processes there may be at once.
     pub processes: u64,
-    /// How much may be recorded, in bytes.
-    pub recorded: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         let time = Duration::from_secs(10);
-        Limits { time, memory: 1 << 30, processes: 200, recorded: 16 << 20 }
+        Limits { time, memory: 1 << 30, processes: 200 }
     }
 }
 
@@ -204,7 +202,7 @@ impl Jail {
         else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
-        let most = self.limits.recorded.saturating_mul(2).saturating_add(1 << 20);
+        let most = recorder::MOST + 4096;
         thread::scope(|scope| {
             let report = scope.spawn(move || beginning(stdout, most));
             let said = scope.spawn(move || beginning(stderr, MOST_SAID));
@@ -247,12 +245,10 @@ struct Order {
 
 impl Order {
     fn bytes(&self) -> Vec<u8> {
-        let Limits { time, memory, processes, recorded } = self.limits;
+        let Limits { time, memory, processes } = self.limits;
         let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        let limits: Vec<Vec<u8>> = [millis, memory, processes, recorded]
-            .iter()
-            .map(|n| n.to_le_bytes().to_vec())
-            .collect();
+        let limits: Vec<Vec<u8>> =
+            [millis, memory, processes].iter().map(|n| n.to_le_bytes().to_vec()).collect();
         let environment: Vec<Vec<u8>> =
             self.environment.iter().map(|(name, value)| format!("{name}={value}").into()).collect();
         let paths = [self.name.clone(), self.script.clone(), self.folder.clone()];
@@ -270,8 +266,8 @@ impl Order {
         let environment = next()?.into_iter().map(variable).collect::<Option<Vec<_>>>()?;
         let number = |bytes: &Vec<u8>| Some(u64::from_le_bytes(bytes[..].try_into().ok()?));
         let limits = next()?.iter().map(number).collect::<Option<Vec<_>>>()?;
-        let [millis, memory, processes, recorded] = limits[..] else { return None };
-        let limits = Limits { time: Duration::from_millis(millis), memory, processes, recorded };
+        let [millis, memory, processes] = limits[..] else { return None };
+        let limits = Limits { time: Duration::from_millis(millis), memory, processes };
         Some(Order { name, script, folder, arguments, environment, limits })
     }
 }

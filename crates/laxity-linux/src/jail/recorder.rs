@@ -20,8 +20,8 @@ pub const RECORDS: &str = "/run/.laxity/records";
 pub const FULL: &str = "/run/.laxity/full";
 /// Where the script is named.
 pub const SCRIPT: &str = "/run/.laxity/script";
-/// The most that is written down.
-const MOST: u64 = 16 << 20;
+/// The most that is written down, in bytes.
+pub const MOST: u64 = 16 << 20;
 
 /// The programs that are recorded, or carried out as another user would, in a jail.
 pub const TOOLS: [&str; 22] = [

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::recorder::{FULL, RECORDS, SCRIPT};
+use super::recorder::{FULL, MOST, RECORDS, SCRIPT};
 use super::{Ending, Limits, Order, Ran, Record, mounts, walls};
 use crate::error::{Doing, Error, refused};
 use crate::sys::check;
@@ -167,8 +167,7 @@ fn first(order: &Order, script: &Path, folder: &Path) -> Result<Vec<u8>, Error> 
     };
     let (ending, left) = watch(started.id() as libc::pid_t, &order.limits).doing("wait")?;
     let mut report = Vec::new();
-    let most = order.limits.recorded.saturating_add(4096);
-    records.take(most).read_to_end(&mut report).doing("read the records")?;
+    records.take(MOST).read_to_end(&mut report).doing("read the records")?;
     Ok([head(ending, left, Path::new(FULL).exists()).as_bytes(), &report].concat())
 }
 
