@@ -452,9 +452,11 @@ pub struct ImportKernel {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 What the plan says in another way, or not at all, is listed on standard error and at the head of the
-plan. Nothing in the script is run, unless with --run: then its own shell runs it in a sandbox in which it can
-change nothing and reach nobody. tc, ip, ifconfig, ethtool, sysctl, modprobe, iptables, nft and their like only write
-down what they are told, and what they wrote down is imported. Asked to show something, they show nothing.
+plan. Nothing in the script is run.
+
+With --run the script's own shell runs it, in a sandbox in which it can change nothing and reach
+nobody. tc, ip, ifconfig, ethtool, sysctl, modprobe, iptables, nft and their like only write down
+what they are told, and that is imported. Asked to show something, they show nothing.
 
 Examples: laxity import tc examples/gateway.tc --out plan.toml
           laxity import tc shaper.sh --arg start --set UPLINK=9500
