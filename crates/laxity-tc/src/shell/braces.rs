@@ -18,11 +18,11 @@ enum Token {
 
 use Token::Sign;
 
-/// The words that a word comes to; the word itself where it has no braces, or too many.
-pub fn expanded(parts: &Text) -> Vec<Text> {
+/// The words that a word comes to, or itself where it has no braces; `None` if there are too many.
+pub fn expanded(parts: &Text) -> Option<Vec<Text>> {
     let has_braces = |part: &Part| matches!(part, Part::Text(text) if text.contains('{'));
     if !parts.iter().any(has_braces) {
-        return vec![parts.clone()];
+        return Some(vec![parts.clone()]);
     }
     let mut tokens = Vec::new();
     for part in parts {
@@ -31,10 +31,8 @@ pub fn expanded(parts: &Text) -> Vec<Text> {
             part => tokens.push(Token::Part(part.clone())),
         }
     }
-    match Some(&tokens).filter(|tokens| tokens.len() <= LONGEST).and_then(|all| words(all, 0)) {
-        Some(words) => words.iter().map(|word| text(word)).collect(),
-        None => vec![parts.clone()],
-    }
+    let words = if tokens.len() <= LONGEST { words(&tokens, 0) } else { None };
+    words.map(|words| words.iter().map(|word| text(word)).collect())
 }
 
 /// How much work braces are: each sign may be compared with each.

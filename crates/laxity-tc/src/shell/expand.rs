@@ -34,7 +34,9 @@ impl Shell<'_> {
             let before = fields.len();
             let mut pieces = Vec::new();
             self.work(&word.span, braces::work(&word.parts))?;
-            let ways = braces::expanded(&word.parts);
+            let Some(ways) = braces::expanded(&word.parts) else {
+                return Err(not_followed(&word.span, "a word with so many braces"));
+            };
             if ways.len() > 1 {
                 self.step(&word.span, 16 * ways.len())?;
             }

@@ -225,7 +225,7 @@ impl<'a> Shell<'a> {
     pub fn work(&mut self, span: &Range<usize>, work: usize) -> Read<()> {
         self.worked = self.worked.saturating_add(work);
         match self.worked > MOST_WORK {
-            true => Err(Fault::at(span, "this pattern and its text are too long together")),
+            true => Err(Fault::at(span, "patterns and braces up to here are too long together")),
             false => Ok(()),
         }
     }

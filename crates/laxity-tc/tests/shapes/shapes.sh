@@ -586,3 +586,7 @@ if read -t 1 x <<< y; then tc class add $x; fi; read x < /dev/null || tc class a
 a=(); tc class add "${a[@]}" end; [ ${#a[@]} -eq 0 ] && tc class add none
 ---
 DEV=eth0 UP=1000; tc qdisc add dev $DEV root handle 1: htb; for p in 50 30 20; do tc class add dev $DEV parent 1: classid 1:$((++k)) htb rate $((UP*p/100))kbit; done
+---
+for i in {1..20000}; do tc class add $i; break; done
+---
+tc class add {1..3}{a,b}${x:-{c,d\}} x{,y} {1..1} {a,b}"{c,d}" {3..1} {a..e..2} {-1..1}
