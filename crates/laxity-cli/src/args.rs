@@ -454,14 +454,24 @@ pub struct ImportKernel {
 What the plan says in another way, or not at all, is listed on standard error and at the head of the
 plan. Nothing in the script is run.
 
+With --run the script's own shell runs it, in a sandbox in which it can change nothing and reach
+nobody. tc, ip, ifconfig, ethtool, sysctl, modprobe, iptables, nft and their like only write down
+what they are told, and that is imported. Asked to show something, they show nothing.
+
 Examples: laxity import tc examples/gateway.tc --out plan.toml
           laxity import tc shaper.sh --arg start --set UPLINK=9500
+          laxity import tc --run shaper.sh start
+          laxity import tc --run --set UPLINK=9500 --out plan.toml -- ./shaper.sh -v start
           (tc -s -d qdisc show dev eth0; tc class show dev eth0; tc filter show dev eth0) | laxity import tc -")]
 pub struct ImportTc {
     /// A shell script, a `tc -batch` file, or what `tc … show` or `tc -j … show` printed; - reads
     /// standard input.
     #[arg(value_name = "FILE")]
     pub script: PathBuf,
+    /// With --run, arguments of the script.
+    #[cfg_attr(target_os = "linux", arg(value_name = "ARG", requires = "run"))]
+    #[cfg_attr(not(target_os = "linux"), arg(skip))]
+    pub words: Vec<String>,
     /// Write the plan into this file, which must not be there yet [default: standard output].
     #[arg(long, value_name = "PLAN")]
     pub out: Option<PathBuf>,
@@ -476,12 +486,21 @@ pub struct ImportTc {
     #[arg(long = "arg", value_name = "VALUE", allow_hyphen_values = true)]
     pub arguments: Vec<String>,
     /// A variable of the script's environment, which also has this value where the script takes it
-    /// from another program; as often as needed.
+    /// from another program, unless it is run; as often as needed.
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = variable)]
     pub variables: Vec<(String, String)>,
     /// A file that the script reads with `.` or `source`, found by its name; as often as needed.
     #[arg(long = "source", value_name = "FILE")]
     pub sources: Vec<PathBuf>,
+    /// Have the script's own shell run it in a sandbox, and import what it issues.
+    #[cfg(target_os = "linux")]
+    #[arg(long, conflicts_with = "sources")]
+    pub run: bool,
+    /// How long the script may run.
+    #[cfg(target_os = "linux")]
+    #[arg(long, value_name = "TIME", requires = "run", default_value = "10s", value_parser = duration,
+          allow_hyphen_values = true)]
+    pub run_limit: Nanos,
 }
 
 /// `NAME=VALUE`.

@@ -47,6 +47,7 @@
 //! | [`packet`] | backends on `AF_PACKET`, by `recvmmsg` or a `TPACKET_V2` ring; taps with time stamps |
 //! | [`xdp`] | the backend on `AF_XDP` |
 //! | [`sandbox`] | giving up capabilities, files and system calls |
+//! | [`jail`] | running a script that can change nothing, and recording what it tells others to do |
 //! | [`rtnetlink`] | many requests at once, and what the kernel shows |
 //! | [`host`] | the machine's name |
 //! | [`namespace`] | network namespaces and cables between them, for tests and demonstrations |
@@ -73,6 +74,7 @@ mod error;
 pub mod frames;
 pub mod host;
 pub mod interface;
+pub mod jail;
 pub mod namespace;
 mod netlink;
 pub mod packet;

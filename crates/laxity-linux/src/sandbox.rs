@@ -137,7 +137,7 @@ impl Sandbox {
     }
 }
 
-fn no_new_privileges() -> io::Result<()> {
+pub(crate) fn no_new_privileges() -> io::Result<()> {
     let [yes, none]: [libc::c_ulong; 2] = [1, 0];
     // SAFETY: this operation takes integers only.
     check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, yes, none, none, none) })?;

@@ -72,6 +72,11 @@ impl Command {
         format!("`{}` is no command of tc", plain(&text.join(" ")))
     }
 
+    /// Its words as they are.
+    pub fn texts(&self) -> Vec<String> {
+        self.words.iter().map(|word| word.text.clone()).collect()
+    }
+
     /// From its first word to its last.
     pub fn span(&self) -> Range<usize> {
         let start = self.words.first().map_or(0, |word| word.span.start);
@@ -107,6 +112,9 @@ pub struct Word {
     pub doubt: Option<Rc<Doubt>>,
 }
 
+/// What also helps where a script is right and is not followed.
+pub const RUN: &str = "or have its own shell run it in a sandbox, with --run";
+
 /// Why a value is not what it would be where the script is run, and how to say what it is.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Doubt {
@@ -120,12 +128,13 @@ impl Doubt {
     /// Why a value is not known, and how to give it.
     pub fn advice(&self) -> String {
         let Doubt { why, help, .. } = self;
-        match help.as_str() {
+        let advice = match help.as_str() {
             "" => format!(
                 "{why}: write it into a variable in the script, and give that as in --set NAME=VALUE"
             ),
             help => format!("{why}: {help}"),
-        }
+        };
+        if self.is_unknown { format!("{advice}; {RUN}") } else { advice }
     }
 }
 

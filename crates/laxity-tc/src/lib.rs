@@ -46,6 +46,7 @@ mod packets;
 mod prio;
 mod qfq;
 mod queue;
+mod ran;
 mod rules;
 mod setup;
 mod shell;
@@ -67,6 +68,7 @@ use laxity_plan::error::Fault;
 use laxity_plan::{Plan, PlanError};
 
 pub use notes::{Note, NoteKind};
+pub use ran::{Issued, Ran, import_ran, words_issued};
 pub use texts::{LARGEST_SCRIPT, Source};
 
 /// What a script does not say.
@@ -106,6 +108,26 @@ pub fn import(script: &str, name: &str, options: &Options) -> Result<Import, Pla
     read(&texts, name, options).map_err(|fault| texts.error(fault))
 }
 
+/// The words of every command of tc, and of those beside it that count, which a script without
+/// arguments comes to.
+///
+/// # Errors
+/// Where what it issues depends on what only the machine knows, or is written in a way that is not read.
+pub fn words(script: &str, name: &str) -> Result<Vec<Vec<String>>, PlanError> {
+    let call = shell::Call { arguments: Some(Vec::new()), ..shell::Call::default() };
+    let commands = shell::commands(script, script.len(), name, &call, &mut notes::Notes::default());
+    let known = commands.and_then(|commands| {
+        let mut words = commands.iter().flat_map(|command| &command.words);
+        let unknown = words.find(|word| word.doubt.as_ref().is_some_and(|doubt| doubt.is_unknown));
+        match unknown {
+            Some(word) => Err(word.fault("known here", "a word that is")),
+            None => Ok(commands),
+        }
+    });
+    let known = known.map_err(|fault| PlanError::new(name, script, fault))?;
+    Ok(known.iter().map(command::Command::texts).collect())
+}
+
 fn read(texts: &texts::Texts<'_>, name: &str, options: &Options) -> error::Read<Import> {
     let mut commands = commands::Commands::new(options.device.clone());
     let found = match shown::commands(&texts.all[..texts.end()], &mut commands.notes)? {
@@ -119,16 +141,29 @@ fn read(texts: &texts::Texts<'_>, name: &str, options: &Options) -> error::Read<
             shell::commands(&texts.all, texts.end(), name, &call, &mut commands.notes)?
         }
     };
+    let contract = contract::Contract::read(&texts.all[..texts.end()]);
+    plan_of(found, commands, contract, name, options, |note| texts.note(note))
+}
+
+/// The plan that commands come to.
+fn plan_of(
+    found: Vec<command::Command>,
+    mut commands: commands::Commands,
+    contract: contract::Contract,
+    name: &str,
+    options: &Options,
+    located: impl Fn(Note) -> Note,
+) -> error::Read<Import> {
     let found = command::at_their_calls(found);
     found
         .iter()
         .try_for_each(|command| commands.take(command).map_err(|fault| command.named(fault)))?;
     let (mut setup, mut notes) = commands.finish()?;
-    setup.contract = contract::Contract::read(&texts.all[..texts.end()]);
+    setup.contract = contract;
     let Some(root) = setup.root.take() else { return Err(Fault::new(None, "there is no set-up")) };
     let (setup, root) = below::shaped(setup, root, options.link_rate, &mut notes)?;
     let draft = draft::Draft::new(setup, root, options.link_rate, &mut notes)?;
-    let notes: Vec<Note> = notes.sorted().into_iter().map(|note| texts.note(note)).collect();
+    let notes: Vec<Note> = notes.sorted().into_iter().map(located).collect();
     let file = Path::new(name).file_name().map_or(name.into(), |file| file.to_string_lossy());
     let plan = draft.text(&file, &notes);
     match Plan::parse(&plan, "the imported plan", Path::new("")) {

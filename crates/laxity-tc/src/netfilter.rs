@@ -3,6 +3,7 @@
 
 mod iptables;
 mod nft;
+pub mod restore;
 
 use std::collections::BTreeMap;
 

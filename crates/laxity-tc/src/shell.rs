@@ -7,6 +7,7 @@
 
 mod arithmetic;
 mod array;
+mod braces;
 mod builtins;
 mod call;
 mod carried;
@@ -16,6 +17,8 @@ mod decide;
 mod escapes;
 mod expand;
 mod files;
+mod netfilter;
+mod operations;
 mod options;
 mod output;
 mod parameters;
@@ -23,6 +26,7 @@ mod parser;
 mod pattern;
 mod programs;
 mod reading;
+mod redirections;
 mod regex;
 mod run;
 mod simple;
@@ -66,15 +70,6 @@ pub fn commands(
         return Err(Fault::at(span, message).help(doubt.help.clone()));
     }
     Ok(shell.commands)
-}
-
-/// The words of every command of tc that a script without arguments comes to.
-#[cfg(test)]
-pub fn issued(script: &str) -> Read<Vec<Vec<String>>> {
-    let call = Call { arguments: Some(Vec::new()), ..Call::default() };
-    let commands = commands(script, script.len(), "bash", &call, &mut Notes::default())?;
-    let words = |command: Command| command.words.into_iter().map(|word| word.text).collect();
-    Ok(commands.into_iter().map(words).collect())
 }
 
 /// What a script without arguments prints.

@@ -8,6 +8,9 @@ use laxity_api::exchange::{self, Carried, Format};
 use laxity_tc::{Import, LARGEST_SCRIPT, NoteKind, Options, Source};
 
 #[cfg(target_os = "linux")]
+mod ran;
+
+#[cfg(target_os = "linux")]
 use crate::args::ImportKernel;
 use crate::args::{ImportFrom, ImportNetwork, ImportTc, ImportTsnkit};
 use crate::failure::Failure;
@@ -69,6 +72,11 @@ fn told(carried: &Carried, out: Option<&Path>) -> Result<Promises, Failure> {
 }
 
 fn from_tc(arguments: &ImportTc) -> Result<Promises, Failure> {
+    #[cfg(target_os = "linux")]
+    if arguments.run {
+        let (import, name) = ran::import(arguments)?;
+        return written(&import, &name, arguments.out.as_deref());
+    }
     let name = input::shown(&arguments.script);
     let script = input::text(&arguments.script, LARGEST_SCRIPT as u64)?;
     let source = |path: &PathBuf| {
@@ -104,7 +112,10 @@ fn imported(
     options: &Options,
     out: Option<&Path>,
 ) -> Result<Promises, Failure> {
-    let import = laxity_api::import(script, name, options)?;
+    written(&laxity_api::import(script, name, options)?, name, out)
+}
+
+fn written(import: &Import, name: &str, out: Option<&Path>) -> Result<Promises, Failure> {
     match out {
         None => print(&import.plan)?,
         Some(out) => {
@@ -112,7 +123,7 @@ fn imported(
             print(&format!("Plan: {}", out.display()))?;
         }
     }
-    terminal::remark(&summary(&import, name));
+    terminal::remark(&summary(import, name));
     Ok(Promises::Kept)
 }
 

@@ -12,6 +12,8 @@ mod frames;
 mod golden;
 mod import;
 #[cfg(target_os = "linux")]
+mod import_run;
+#[cfg(target_os = "linux")]
 mod link_report;
 #[cfg(target_os = "linux")]
 mod live;

@@ -9,7 +9,7 @@ use laxity_plan::error::Fault;
 use super::run::Shell;
 use super::syntax::name_length;
 use super::value::{Value, Variable};
-use crate::command::Doubt;
+use crate::command::{Doubt, RUN};
 use crate::error::{Read, plain};
 
 /// How deep brackets and signs may stand inside each other.
@@ -73,8 +73,9 @@ impl Expression<'_, '_> {
         let rest = self.text[self.at..].trim_start();
         let rest = if rest.is_empty() { "its end" } else { rest };
         let message = format!("`{}` is no arithmetic at {}", plain(self.text), plain(rest));
-        Fault::at(self.span, message)
-            .help("read are whole numbers, variables, brackets and the operators of C")
+        Fault::at(self.span, message).help(format!(
+            "read are whole numbers, variables, brackets and the operators of C; {RUN}"
+        ))
     }
 
     fn blank(&mut self) -> &str {
@@ -319,7 +320,8 @@ impl Expression<'_, '_> {
             _ if self.skipped => Ok(Ok(0)),
             _ => signed_number(text).map(Ok).ok_or_else(|| {
                 let message = format!("`{}`, the value of ${name}, is no number", plain(text));
-                Fault::at(self.span, message).help("arithmetic is done with whole numbers")
+                Fault::at(self.span, message)
+                    .help(format!("arithmetic is done with whole numbers; {RUN}"))
             }),
         }
     }

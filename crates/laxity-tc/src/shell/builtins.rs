@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::array::Array;
-use super::run::{Flow, Shell};
+use super::run::{Flow, Shell, not_followed};
 use super::simple::Fields;
 use super::state::Arguments;
 use super::syntax::Node;
@@ -19,7 +19,14 @@ impl Shell<'_> {
         let last = std::mem::replace(&mut self.status, Status::SUCCESS);
         match name.text.as_str() {
             ":" | "true" | "ulimit" | "umask" | "wait" | "hash" | "cd" | "pushd" | "popd"
-            | "sleep" | "logger" | "shopt" | "alias" | "jobs" | "kill" | "renice" => {}
+            | "sleep" | "logger" | "alias" | "jobs" | "renice" => {}
+            "shopt" => shopt(rest, node)?,
+            "kill" => {
+                let itself = rest.iter().any(|(word, _)| word.text.contains("$$"));
+                if itself && self.traps_signals {
+                    return Err(not_followed(&node.span, "a signal to the script itself"));
+                }
+            }
             "false" => self.status = Status::FAILURE,
             "echo" => self.echo(rest, node)?,
             "printf" => self.printf(rest, node)?,
@@ -72,7 +79,7 @@ impl Shell<'_> {
                 };
             }
             "." | "source" => return self.source(rest, node).map(Some),
-            "trap" => self.trap(rest),
+            "trap" => self.trap(rest, node)?,
             "read" => self.read(rest, node)?,
             "mapfile" | "readarray" => self.mapfile(rest, node)?,
             "getopts" => self.getopts(rest, node)?,
@@ -108,7 +115,7 @@ impl Shell<'_> {
         Ok(Some(Flow::Next))
     }
 
-    /// `set`: options, of which only `-e` counts, and arguments.
+    /// `set`: options, of which `-e`, `-u`, `-a`, `-f` and `-o pipefail` count, and arguments.
     fn set(&mut self, rest: &Fields) {
         let mut words = rest.iter();
         let mut named = false;
@@ -125,8 +132,16 @@ impl Shell<'_> {
             let takes_name = options.ends_with('o');
             let name =
                 if takes_name { words.next().map(|(name, _)| name.text.as_str()) } else { None };
-            if options.contains('e') || name == Some("errexit") {
-                self.ends_on_failure = text.starts_with('-');
+            let on = text.starts_with('-');
+            let is = |letter, long| options.contains(letter) || name == Some(long);
+            for (is_said, option) in [
+                (is('e', "errexit"), &mut self.ends_on_failure),
+                (is('u', "nounset"), &mut self.ends_without_value),
+                (is('a', "allexport"), &mut self.exports_all),
+                (is('f', "noglob"), &mut self.leaves_patterns),
+                (name == Some("pipefail"), &mut self.any_of_pipe_fails),
+            ] {
+                *option = if is_said { on } else { *option };
             }
         }
         let known: Vec<Value> = words.map(|(word, _)| word.clone()).collect();
@@ -166,17 +181,27 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// `trap`: what is done at the end of the script; signals do not come.
-    fn trap(&mut self, rest: &Fields) {
+    /// `trap`: what is done at the end of the shell; signals do not come.
+    fn trap(&mut self, rest: &Fields, node: &Node) -> Read<()> {
         let rest = match rest {
             [(word, _), rest @ ..] if word.text == "--" => rest,
             rest => rest,
         };
-        if let [(text, _), signals @ ..] = rest
-            && signals.iter().any(|(word, _)| matches!(&word.text[..], "EXIT" | "0"))
-        {
-            self.at_exit = Some(text.clone()).filter(|text| text.text != "-");
+        let [(text, _), signals @ ..] = rest else { return Ok(()) };
+        let does_something = !matches!(&text.text[..], "" | "-");
+        for (signal, _) in signals {
+            match &signal.text[..] {
+                "EXIT" | "0" => {
+                    let text = (text.clone(), node.span.clone());
+                    self.at_exit = Some(text).filter(|_| does_something);
+                }
+                "ERR" | "DEBUG" | "RETURN" if does_something => {
+                    return Err(not_followed(&node.span, "a trap that is not for the end"));
+                }
+                _ => self.traps_signals |= does_something,
+            }
         }
+        Ok(())
     }
 
     /// `local`, `export` and the like: their assignments.
@@ -185,6 +210,9 @@ impl Shell<'_> {
         let options: String = options.collect();
         let has = |letter| options.contains(letter);
         let is_local = matches!(command, "local" | "declare" | "typeset") && !has('g');
+        if command != "export" && has('u') || has('l') {
+            return Err(not_followed(&node.span, "a variable in letters of one kind"));
+        }
         for (word, span) in rest.iter().filter(|(word, _)| !word.text.starts_with(['-', '+'])) {
             let length = name_length(&word.text);
             let (name, after) = word.text.split_at(length);
@@ -203,29 +231,43 @@ impl Shell<'_> {
                     self.state.set_itself(name, None);
                 }
             }
-            if command == "export" || has('x') {
+            if command == "export" && has('n') {
+                self.exported.remove(name);
+            } else if command == "export" || has('x') {
                 self.exported.insert(name.to_string());
             }
+            if has('i') {
+                self.numbers.insert(name.to_string());
+            }
+            // Those of a function end with it.
+            let constant =
+                (command == "readonly" || has('r')) && (!is_local || self.locals.is_empty());
             let is_array = matches!(self.state.variable(name), Some(Variable::Many(_)));
             if has('A') && !is_array {
                 self.state.set_variable(name, Some(Variable::Many(Array::named())));
             } else if has('a') && !is_array {
                 self.state.set_variable(name, Some(Variable::Many(Array::default())));
             }
-            let Some((adds, value)) = value else { continue };
-            if has('n') {
+            let Some((adds, value)) = value else {
+                if constant {
+                    self.constants.insert(name.to_string());
+                }
+                continue;
+            };
+            if has('n') && command != "export" {
                 self.state.set_itself(name, Some(Variable::Refers(value.to_string())));
                 continue;
             }
             let mut all = if adds { self.value(name) } else { Value::default() };
-            all.push(&Value { text: value.to_string(), doubt: word.doubt.clone() });
-            if has('i') {
-                all.text = match self.arithmetic(&all, span)? {
-                    Ok(number) => number.to_string(),
-                    Err(_) => all.text,
-                };
-            }
+            let value = match adds && self.numbers.contains(name) {
+                true => format!("+({value})"),
+                false => value.to_string(),
+            };
+            all.push(&Value { text: value, doubt: word.doubt.clone() });
             self.assign(name, Variable::One(all), span)?;
+            if constant {
+                self.constants.insert(name.to_string());
+            }
         }
         self.step(&node.span, 0)
     }
@@ -252,5 +294,15 @@ impl Shell<'_> {
             printed.push(value);
         }
         Ok(())
+    }
+}
+
+/// `shopt`: what makes the same words something else is not followed.
+fn shopt(rest: &Fields, node: &Node) -> Read<()> {
+    let known = ["nocasematch", "lastpipe", "expand_aliases"];
+    let sets = rest.first().is_some_and(|(word, _)| word.text.starts_with("-s"));
+    match sets && rest.iter().any(|(word, _)| known.contains(&&word.text[..])) {
+        true => Err(not_followed(&node.span, "this option of bash")),
+        false => Ok(()),
     }
 }

@@ -54,6 +54,10 @@ impl Parser<'_> {
                 }
                 self.function(name)?
             }
+            "select" => {
+                self.counting(start)?;
+                Kind::NotFollowed("`select`")
+            }
             _ => self.counting(start)?,
         }))
     }

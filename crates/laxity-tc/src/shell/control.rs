@@ -7,6 +7,7 @@ use super::pattern::Pattern;
 use super::run::{Flow, Shell, Way, undecided};
 use super::syntax::{Branch, List, RawWord, Text, Then};
 use super::value::{Status, Value, Variable};
+use crate::command::Command;
 use crate::error::Read;
 
 impl Shell<'_> {
@@ -90,8 +91,17 @@ impl Shell<'_> {
         self.status = Status::SUCCESS;
         for value in values {
             self.step(span, 0)?;
+            let doubt = value.unknown_because().cloned();
+            let before = self.commands.len();
             self.assign(name, Variable::One(value), span)?;
             let flow = self.list(body)?;
+            // How many turns there are is not known.
+            if let Some(doubt) = doubt
+                && self.value(name).unknown_because().is_some()
+                && self.commands[before..].iter().any(Command::sets_up)
+            {
+                return Err(undecided(span, &doubt));
+            }
             if let Some(flow) = after_turn(flow) {
                 return Ok(flow);
             }

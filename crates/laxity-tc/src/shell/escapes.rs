@@ -43,6 +43,19 @@ pub fn one_escape(text: &str) -> (Option<String>, &str) {
             let code = u32::from_str_radix(&text[..length], 8).unwrap_or(0) & 0xff;
             return (char::from_u32(code).map(String::from), &text[length..]);
         }
+        'x' | 'u' | 'U' => {
+            let most = match sign {
+                'x' => 2,
+                'u' => 4,
+                _ => 8,
+            };
+            let length = after.bytes().take(most).take_while(u8::is_ascii_hexdigit).count();
+            let code = u32::from_str_radix(&after[..length], 16).ok().and_then(char::from_u32);
+            return match code {
+                Some(code) => (Some(code.into()), &after[length..]),
+                None => (None, after),
+            };
+        }
         _ => return (None, after),
     };
     (Some(one.into()), after)

@@ -3,8 +3,9 @@
 
 use std::ops::Range;
 
+use super::braces;
 use super::pattern;
-use super::run::Shell;
+use super::run::{Shell, not_followed};
 use super::syntax::{Part, RawWord, Text};
 use super::value::{Value, Variable};
 use crate::error::{Read, plain};
@@ -30,21 +31,32 @@ impl Shell<'_> {
             let declares = fields.first().is_some_and(|(first, _): &(Value, _)| {
                 ["local", "export", "readonly", "declare", "typeset"].contains(&first.text.as_str())
             });
-            let ranges = braces(word);
-            if !ranges.is_empty() {
-                let span = || word.span.clone();
-                self.step(&word.span, 16 * ranges.len())?;
-                fields.extend(ranges.into_iter().map(|text| (Value::new(text), span())));
-                continue;
-            }
-            let pieces = self.pieces(&word.parts, &word.span)?;
-            if declares {
-                fields.push((joined(&pieces), word.span.clone()));
-                continue;
-            }
             let before = fields.len();
-            let separators = self.separators();
-            split(&pieces, &separators, |field| fields.push((field, word.span.clone())));
+            let mut pieces = Vec::new();
+            self.work(&word.span, braces::work(&word.parts))?;
+            let Some(ways) = braces::expanded(&word.parts) else {
+                return Err(not_followed(&word.span, "a word with so many braces"));
+            };
+            if ways.len() > 1 {
+                self.step(&word.span, 16 * ways.len())?;
+            }
+            for parts in ways {
+                let parts = self.at_home(&parts).unwrap_or(parts);
+                pieces = self.pieces(&parts, &word.span)?;
+                if declares {
+                    fields.push((joined(&pieces), word.span.clone()));
+                    continue;
+                }
+                let separators = self.separators();
+                let first = fields.len();
+                split(&pieces, &separators, |field| fields.push((field, word.span.clone())));
+                if !self.leaves_patterns && pieces.iter().any(is_pattern) {
+                    fields[first..].iter_mut().for_each(|(field, _)| names_files(field));
+                }
+            }
+            if declares {
+                continue;
+            }
             if fields.len() == before {
                 vanished = vanished.or_else(|| {
                     let value = joined(&pieces);
@@ -58,6 +70,21 @@ impl Shell<'_> {
             last.doubts(value.doubt.as_ref());
         }
         Ok(fields)
+    }
+
+    /// A word that begins with `~`, with the folder that it stands for.
+    pub fn at_home(&self, parts: &Text) -> Option<Text> {
+        let (Some(Part::Text(first)), rest) = (parts.first(), parts.get(1..)?) else { return None };
+        let after = first.strip_prefix('~')?;
+        // Root is who runs the script.
+        let after = after.strip_prefix("root").unwrap_or(after);
+        let alone = after.is_empty() && rest.is_empty();
+        if !alone && !after.starts_with('/') {
+            return None;
+        }
+        let home = self.value("HOME").text;
+        let begins = [Part::Quoted(home), Part::Text(after.to_string())];
+        Some(begins.into_iter().chain(rest.iter().cloned()).collect())
     }
 
     /// Text in which nothing is split.
@@ -125,6 +152,7 @@ impl Shell<'_> {
                 self.files.write(&name, printed);
                 pieces.push(text(Value::new(name), true));
             }
+            Part::Reader { span } => return Err(not_followed(span, "`>(…)`")),
             Part::Arithmetic { text: inside, quoted, span } => {
                 let expression = self.text(inside, span)?;
                 let value = match self.arithmetic(&expression, span)? {
@@ -211,32 +239,17 @@ pub fn split(pieces: &[Piece], separators: &str, mut done: impl FnMut(Value)) {
     word.into_iter().for_each(done);
 }
 
-/// The most words that `{1..N}` comes to.
-const MOST_IN_BRACES: i64 = 10_000;
+/// Whether signs of a piece may stand for names of files.
+fn is_pattern(piece: &Piece) -> bool {
+    matches!(piece, Piece::Text { value, is_pattern: true, .. } if value.text.contains(['*', '?']))
+}
 
-/// What `a{1..3}b` and `a{x,y}b` come to, as in bash; nothing for other words.
-fn braces(word: &RawWord) -> Vec<String> {
-    let expanded = || {
-        let text = word.plain()?;
-        let (before, rest) = text.split_once('{')?;
-        let (inside, after) = rest.split_once('}')?;
-        if after.contains('{') || inside.contains('{') {
-            return None;
-        }
-        let parts: Vec<String> = match inside.split_once("..") {
-            Some((first, last)) => {
-                let (first, last): (i64, i64) = (first.parse().ok()?, last.parse().ok()?);
-                if first.abs_diff(last) > MOST_IN_BRACES as u64 {
-                    return None;
-                }
-                let down = (last..=first).rev().map(|number| number.to_string());
-                let up = (first..=last).map(|number| number.to_string());
-                if first <= last { up.collect() } else { down.collect() }
-            }
-            None if inside.contains(',') => inside.split(',').map(str::to_string).collect(),
-            None => return None,
-        };
-        Some(parts.into_iter().map(|part| format!("{before}{part}{after}")).collect())
-    };
-    expanded().unwrap_or_default()
+/// Makes a word unknown that stands for files, which are not looked for.
+fn names_files(field: &mut Value) {
+    let text = field.text.as_str();
+    let is_path = text.contains('/') || text.starts_with('*') || text.ends_with('*');
+    if text.contains(['*', '?']) && is_path && !text.contains('=') {
+        let doubt = Value::unknown(text, "files are not looked for").doubt;
+        field.doubts(doubt.as_ref());
+    }
 }

@@ -113,6 +113,11 @@ impl Shell<'_> {
                 text => signed_number(text),
             };
             let mut ends = false;
+            let plus = |number: i64| match (number >= 0, signs) {
+                (true, signs) if signs.contains('+') => format!("+{number}"),
+                (true, signs) if signs.contains(' ') => format!(" {number}"),
+                _ => number.to_string(),
+            };
             let shown = match kind {
                 's' | 'c' => {
                     let most = if kind == 'c' { 1 } else { precision.unwrap_or(usize::MAX) };
@@ -123,7 +128,8 @@ impl Shell<'_> {
                     ends = stops;
                     text
                 }
-                'd' | 'i' | 'u' => number().map(|number| number.to_string()).unwrap_or_default(),
+                'd' | 'i' => number().map(plus).unwrap_or_default(),
+                'u' => number().map(|number| number.to_string()).unwrap_or_default(),
                 'x' => number().map(|number| format!("{number:x}")).unwrap_or_default(),
                 'X' => number().map(|number| format!("{number:X}")).unwrap_or_default(),
                 'o' => number().map(|number| format!("{number:o}")).unwrap_or_default(),
@@ -164,13 +170,13 @@ impl Shell<'_> {
 
 /// A number with at least so many digits.
 fn zeros(number: &str, digits: usize) -> String {
-    let sign = usize::from(number.starts_with('-'));
+    let sign = usize::from(number.starts_with(['-', '+', ' ']));
     zeros_to(number, digits + sign)
 }
 
 /// A number with zeros up to this width.
 fn zeros_to(number: &str, width: usize) -> String {
-    let (sign, digits) = number.split_at(usize::from(number.starts_with('-')));
+    let (sign, digits) = number.split_at(usize::from(number.starts_with(['-', '+', ' '])));
     format!("{sign}{}{digits}", "0".repeat(width.saturating_sub(number.len())))
 }
 

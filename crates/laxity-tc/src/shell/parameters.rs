@@ -6,7 +6,6 @@ use std::rc::Rc;
 use laxity_plan::error::Fault;
 
 use super::expand::{Piece, joined};
-use super::pattern::Pattern;
 use super::run::Shell;
 use super::syntax::{Operation, Parameter, Text};
 use super::value::{Status, Value, Variable};
@@ -60,10 +59,15 @@ impl Shell<'_> {
                     }
                 }
             }
-            _ => match self.state.variable(name)? {
-                Variable::One(value) => Some(value.clone()),
-                Variable::Many(values) => values.get("0").cloned(),
-                Variable::Refers(_) => None,
+            _ => match self.state.variable(name) {
+                Some(Variable::One(value)) => Some(value.clone()),
+                Some(Variable::Many(values)) => values.get("0").cloned(),
+                Some(Variable::Refers(_)) => None,
+                None if name == "BASH_SOURCE" => self.set_value("0"),
+                None if OF_THE_SHELL.contains(&name) => {
+                    Some(Value::unknown(&format!("${name}"), ""))
+                }
+                None => None,
             },
         }
     }
@@ -85,6 +89,12 @@ impl Shell<'_> {
             self.all(values, all == "*", quoted, pieces);
             return Ok(());
         }
+        if matches!(all, "@" | "*")
+            && let Some(values) = self.parts_of(parameter, index.is_some(), span)?
+        {
+            self.all(values, all == "*", quoted, pieces);
+            return Ok(());
+        }
         if matches!(parameter.operation, Operation::Keys) {
             let keys = match self.state.variable(&parameter.name) {
                 Some(Variable::Many(values)) => values.keys().map(Value::new).collect(),
@@ -101,16 +111,25 @@ impl Shell<'_> {
                     Err(unknown) => unknown,
                 })
             }
-            (_, Some(index)) => self.element(&parameter.name, index, span)?,
-            (_, None) if matches!(all, "@" | "*") => {
+            (_, Some(index)) if !matches!(all, "@" | "*") => {
+                self.element(&parameter.name, index, span)?
+            }
+            (_, _) if matches!(all, "@" | "*") => {
                 let mut joined_values = Vec::new();
-                let values = self.several(parameter, false);
+                let values = self.several(parameter, index.is_some());
                 self.all(values, true, true, &mut joined_values);
                 Some(joined(&joined_values)).filter(|value| !value.text.is_empty())
             }
-            (_, None) => self.set_value(&parameter.name),
+            (..) => self.set_value(&parameter.name),
         };
         let name = &parameter.name;
+        let may_be_unset =
+            matches!(parameter.operation, Operation::Default { .. } | Operation::Length)
+                || matches!(all, "@" | "*");
+        if self.ends_without_value && value.is_none() && !may_be_unset {
+            let message = format!("the script ends here: `${name}` has no value, after `set -u`");
+            return Err(Fault::at(span, message).help(format!("give it as in --set {name}=VALUE")));
+        }
         let pushed = match &parameter.operation {
             Operation::Value | Operation::Keys => value.unwrap_or_else(|| self.value(name)),
             Operation::Length if matches!(all, "@" | "*") => value.unwrap_or_default(),
@@ -134,28 +153,9 @@ impl Shell<'_> {
                 let word = (*sign, *or_empty, word);
                 return self.default(name, value, word, quoted, span, pieces);
             }
-            Operation::Strip { from_end, longest, pattern } => {
+            operation => {
                 let value = value.unwrap_or_else(|| self.value(name));
-                self.stripped(value, (*from_end, *longest), pattern, span)?
-            }
-            Operation::Replace { all, anchor, pattern, with } => {
-                let value = value.unwrap_or_else(|| self.value(name));
-                self.replaced(value, (*all, *anchor), (pattern, with), span)?
-            }
-            Operation::Slice { offset, length } => {
-                let value = value.unwrap_or_else(|| self.value(name));
-                self.slice(value, offset, length.as_ref(), span)?
-            }
-            Operation::Case { upper, all } => {
-                let value = value.unwrap_or_else(|| self.value(name));
-                self.mapped(value, span, |text| {
-                    let length = text.chars().next().map_or(0, char::len_utf8);
-                    let (first, rest) = text.split_at(if *all { text.len() } else { length });
-                    match upper {
-                        true => format!("{}{rest}", first.to_uppercase()),
-                        false => format!("{}{rest}", first.to_lowercase()),
-                    }
-                })
+                self.changed(value, operation, span)?
             }
         };
         pieces.push(Piece::Text { value: pushed, splits: !quoted, is_pattern: !quoted });
@@ -163,7 +163,7 @@ impl Shell<'_> {
     }
 
     /// All arguments or all elements of an array, or why they are not known.
-    fn several(&self, parameter: &Parameter, is_array: bool) -> Result<Vec<Value>, Value> {
+    pub fn several(&self, parameter: &Parameter, is_array: bool) -> Result<Vec<Value>, Value> {
         if is_array {
             return Ok(match self.state.variable(&parameter.name) {
                 None => Vec::new(),
@@ -247,7 +247,7 @@ impl Shell<'_> {
     }
 
     /// A value of which another one is made; not known if that is not.
-    fn mapped(&self, value: Value, span: &Range<usize>, map: impl Fn(&str) -> String) -> Value {
+    pub fn mapped(&self, value: Value, span: &Range<usize>, map: impl Fn(&str) -> String) -> Value {
         match value.unknown_because() {
             Some(_) => Value { text: plain(self.written(span)), doubt: value.doubt },
             None => Value { text: map(&value.text), doubt: value.doubt },
@@ -304,114 +304,32 @@ impl Shell<'_> {
         pieces.extend(word);
         Ok(())
     }
-
-    fn stripped(
-        &mut self,
-        value: Value,
-        (from_end, longest): (bool, bool),
-        pattern: &Text,
-        span: &Range<usize>,
-    ) -> Read<Value> {
-        let pattern = self.pattern(pattern, span)?;
-        if value.unknown_because().is_some() || pattern.unknown_because().is_some() {
-            let doubt = value.unknown_because().or(pattern.unknown_because()).cloned();
-            return Ok(Value { text: plain(self.written(span)), doubt });
-        }
-        let pattern = Pattern::new(&pattern.text);
-        let chars: Vec<char> = value.text.chars().collect();
-        let all = chars.len();
-        let upward = longest == from_end;
-        for step in 0..=all {
-            self.work(span, pattern.work(all))?;
-            let cut = if upward { step } else { all - step };
-            let (part, rest) = match from_end {
-                true => (&chars[cut..], &chars[..cut]),
-                false => (&chars[..cut], &chars[cut..]),
-            };
-            if pattern.matches(part) {
-                return Ok(Value { text: rest.iter().collect(), doubt: value.doubt });
-            }
-        }
-        Ok(value)
-    }
-
-    fn replaced(
-        &mut self,
-        value: Value,
-        (all, anchor): (bool, Option<char>),
-        (pattern, with): (&Text, &Text),
-        span: &Range<usize>,
-    ) -> Read<Value> {
-        let pattern = self.pattern(pattern, span)?;
-        let with = self.text(with, span)?;
-        let unknown = [&value, &pattern, &with].into_iter().find_map(Value::unknown_because);
-        if let Some(doubt) = unknown {
-            let doubt = Some(Rc::clone(doubt));
-            return Ok(Value { text: plain(self.written(span)), doubt });
-        }
-        let matcher = Pattern::new(&pattern.text);
-        let chars: Vec<char> = value.text.chars().collect();
-        let (mut text, mut at, mut over) = (String::new(), 0, pattern.text.is_empty());
-        while at < chars.len() {
-            let mut length = None;
-            if !over && (anchor != Some('#') || at == 0) {
-                for end in (at + 1..=chars.len()).rev() {
-                    self.work(span, matcher.work(end - at))?;
-                    let in_place = anchor != Some('%') || end == chars.len();
-                    if in_place && matcher.matches(&chars[at..end]) {
-                        length = Some(end - at);
-                        break;
-                    }
-                }
-            }
-            match length {
-                Some(length) => {
-                    self.step(span, with.text.len())?;
-                    text.push_str(&with.text);
-                    at += length;
-                    over = !all;
-                }
-                None => {
-                    text.push(chars[at]);
-                    at += 1;
-                }
-            }
-        }
-        Ok(Value { text, doubt: value.doubt })
-    }
-
-    fn slice(
-        &mut self,
-        value: Value,
-        offset: &Text,
-        length: Option<&Text>,
-        span: &Range<usize>,
-    ) -> Read<Value> {
-        let offset = self.text(offset, span)?;
-        let offset = self.arithmetic(&offset, span)?;
-        let length = match length {
-            None => Ok(i64::MAX),
-            Some(length) => {
-                let length = self.text(length, span)?;
-                self.arithmetic(&length, span)?
-            }
-        };
-        let (offset, length) = match (offset, length, value.unknown_because()) {
-            (Ok(offset), Ok(length), None) => (offset, length),
-            (Err(doubt), ..) | (_, Err(doubt), _) => {
-                return Ok(Value { text: plain(self.written(span)), doubt: Some(doubt) });
-            }
-            _ => return Ok(Value { text: plain(self.written(span)), doubt: value.doubt }),
-        };
-        let count = value.text.chars().count() as i64;
-        let from = if offset < 0 { offset.saturating_add(count) } else { offset };
-        let to =
-            if length < 0 { count.saturating_add(length) } else { from.saturating_add(length) };
-        let (from, to) = (from.clamp(0, count), to.clamp(0, count));
-        let text = value.text.chars().skip(from as usize).take((to - from).max(0) as usize);
-        Ok(Value { text: text.collect(), doubt: value.doubt })
-    }
 }
 
+/// Variables that a shell sets itself.
+const OF_THE_SHELL: [&str; 22] = [
+    "BASHPID",
+    "BASH_COMMAND",
+    "BASH_LINENO",
+    "BASH_VERSINFO",
+    "BASH_VERSION",
+    "EPOCHREALTIME",
+    "EPOCHSECONDS",
+    "FUNCNAME",
+    "HOSTNAME",
+    "HOSTTYPE",
+    "LINENO",
+    "MACHTYPE",
+    "OLDPWD",
+    "OSTYPE",
+    "PATH",
+    "PIPESTATUS",
+    "PWD",
+    "RANDOM",
+    "SECONDS",
+    "SHELLOPTS",
+    "SHLVL",
+    "SRANDOM",
+];
 /// How to say what the script is called with.
 const CALLED: &str = "say what the script is called with, one --arg for each argument";

@@ -10,6 +10,7 @@ use laxity_plan::error::{Fault, shown};
 use super::syntax::{
     AndOr, Assigned, Assignment, Here, Kind, List, Node, Pipeline, RawWord, Redirect, Redirection,
 };
+use crate::command::RUN;
 use crate::error::Read;
 
 /// How deep commands, quotes and expansions may stand inside each other.
@@ -109,7 +110,9 @@ impl<'a> Parser<'a> {
         let end = self.at + word.len();
         let span = self.within.clone().unwrap_or(self.at..end);
         Fault::at(&span, format!("`{}` does not belong here", crate::error::plain(word)))
-            .help("read are scripts of sh and bash, batch files of tc, and what `tc … show` prints")
+            .help(format!(
+                "read are scripts of sh and bash, batch files of tc, and what `tc … show` prints; {RUN}"
+            ))
     }
 
     /// Spaces, continued lines and comments.
@@ -237,7 +240,8 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         if self.at < self.end {
-            return Err(self.unexpected().help(format!("`{opening}` goes on with `{word}`")));
+            let help = format!("`{opening}` goes on with `{word}`; {RUN}");
+            return Err(self.unexpected().help(help));
         }
         let span = self.within.clone().unwrap_or(start..start + opening.len());
         Err(Fault::at(&span, format!("this `{opening}` has no `{word}`"))
@@ -302,6 +306,7 @@ impl<'a> Parser<'a> {
             }
             match self.peek() {
                 Some('<') if self.rest().starts_with("<(") => words.push(self.word()?),
+                Some('>') if self.rest().starts_with(">(") => words.push(self.word()?),
                 None | Some('\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')') => return Ok(words),
                 Some(_) => words.push(self.word()?),
             }
@@ -433,7 +438,7 @@ impl<'a> Parser<'a> {
             return Ok(None);
         };
         if digits > 0 && sign.starts_with('&')
-            || sign == "<" && digits == 0 && self.rest().starts_with("<(")
+            || digits == 0 && (self.rest().starts_with("<(") || self.rest().starts_with(">("))
         {
             return Ok(None);
         }
@@ -441,7 +446,7 @@ impl<'a> Parser<'a> {
         self.blanks();
         let names =
             !matches!(self.peek(), None | Some('\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')'));
-        if !names && !self.rest().starts_with("<(") {
+        if !names && !self.rest().starts_with("<(") && !self.rest().starts_with(">(") {
             let span = self.span(start);
             return Err(Fault::at(
                 &span,

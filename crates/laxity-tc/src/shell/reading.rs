@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::array::Array;
-use super::run::Shell;
+use super::run::{Shell, not_followed};
 use super::simple::Fields;
 use super::syntax::Node;
 use super::value::{Status, Value, Variable};
@@ -57,6 +57,9 @@ impl Shell<'_> {
             Some(signs) => signs.chars().next().unwrap_or('\0'),
             None => '\n',
         };
+        if asked.value('n').or(asked.value('N')).is_some() {
+            return Err(not_followed(&node.span, "`read` of so many characters"));
+        }
         if let Some(doubt) = self.unread(&names, &asked, node) {
             self.asked = Some(Rc::clone(&doubt));
             for name in names {

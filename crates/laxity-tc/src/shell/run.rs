@@ -10,10 +10,11 @@ use laxity_plan::error::Fault;
 use super::call::Call;
 use super::files::Files;
 use super::parser::{Parsed, Parser};
+use super::redirections::contents_of;
 use super::state::{Arguments, Input, State};
-use super::syntax::{AndOr, Kind, List, Node, Pipeline, Redirection};
+use super::syntax::{AndOr, Kind, List, Node, Pipeline};
 use super::value::{Status, Value, Variable};
-use crate::command::{Command, Doubt};
+use crate::command::{Command, Doubt, RUN};
 use crate::error::{Read, plain};
 use crate::notes::Notes;
 
@@ -50,7 +51,9 @@ pub struct Shell<'a> {
     /// What was last asked of a person.
     pub asked: Option<Rc<Doubt>>,
     /// What is done at the end, by `trap … EXIT`.
-    pub at_exit: Option<Value>,
+    pub at_exit: Option<(Value, Range<usize>)>,
+    /// A signal does something else than to end the script.
+    pub traps_signals: bool,
     /// What is not done, by its line: the first of each.
     pub skipped: BTreeMap<usize, String>,
     pub readings: BTreeMap<usize, String>,
@@ -59,6 +62,14 @@ pub struct Shell<'a> {
     /// How many conditions are being tested, in which `set -e` does not count.
     pub tested: usize,
     pub ends_on_failure: bool,
+    /// `set -u`, `-a`, `-f` and `-o pipefail`.
+    pub ends_without_value: bool,
+    pub exports_all: bool,
+    pub leaves_patterns: bool,
+    pub any_of_pipe_fails: bool,
+    /// Variables that cannot be set again, and those that hold numbers.
+    pub constants: BTreeSet<String>,
+    pub numbers: BTreeSet<String>,
     /// How many times the output of commands was put in.
     pub substituted: usize,
     /// The script wants to know what it is called with, and that is not given.
@@ -91,6 +102,12 @@ impl<'a> Shell<'a> {
         let known = call.arguments.as_ref();
         let known = known.map(|known| Rc::new(known.iter().map(Value::new).collect()));
         state.set_arguments(Arguments { known, shifted: 0 });
+        let mut exported: BTreeSet<String> = call.variables.keys().cloned().collect();
+        for (name, value) in ROOT {
+            if exported.insert(name.into()) {
+                state.set_variable(name, Some(Variable::One(Value::new(value))));
+            }
+        }
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         Shell {
             text,
@@ -103,16 +120,23 @@ impl<'a> Shell<'a> {
             parsed: Parsed::default(),
             commands: Vec::new(),
             files: Files::default(),
-            exported: call.variables.keys().cloned().collect(),
+            exported,
             unset: None,
             calls: Vec::new(),
             asked: None,
             at_exit: None,
+            traps_signals: false,
             skipped: BTreeMap::new(),
             readings: BTreeMap::new(),
             locals: Vec::new(),
             tested: 0,
             ends_on_failure: false,
+            ends_without_value: false,
+            exports_all: false,
+            leaves_patterns: false,
+            any_of_pipe_fails: false,
+            constants: BTreeSet::new(),
+            numbers: BTreeSet::new(),
             substituted: 0,
             asks: Cell::new(false),
             lines: ends.map(|(at, _)| at).collect(),
@@ -132,10 +156,20 @@ impl<'a> Shell<'a> {
     /// Carries out the script, which ends there, and what it leaves for its end.
     pub fn whole(&mut self, end: usize) -> Read<Flow> {
         let flow = self.script(0..end)?;
-        if let Some(last) = self.at_exit.take().filter(|text| text.unknown_because().is_none()) {
-            self.evaluate(&last.text, &(0..end.min(1)))?;
-        }
+        self.end()?;
         Ok(flow)
+    }
+
+    /// Does what is left for the end of a shell.
+    fn end(&mut self) -> Read<()> {
+        if let Some((last, span)) = self.at_exit.take()
+            && last.unknown_because().is_none()
+        {
+            let status = self.status.clone();
+            self.evaluate(&last.text, &span)?;
+            self.status = status;
+        }
+        Ok(())
     }
 
     /// Remembers whether a test is of a variable without a value.
@@ -174,7 +208,7 @@ impl<'a> Shell<'a> {
             let fault = Fault::at(span, message);
             return Err(match &self.asked {
                 Some(doubt) => fault.help(doubt.advice()),
-                None => fault.help("give the commands without such a loop"),
+                None => fault.help(format!("give the commands without such a loop; {RUN}")),
             });
         }
         if self.expanded > MOST_EXPANDED {
@@ -191,7 +225,7 @@ impl<'a> Shell<'a> {
     pub fn work(&mut self, span: &Range<usize>, work: usize) -> Read<()> {
         self.worked = self.worked.saturating_add(work);
         match self.worked > MOST_WORK {
-            true => Err(Fault::at(span, "this pattern and its text are too long together")),
+            true => Err(Fault::at(span, "patterns and braces up to here are too long together")),
             false => Ok(()),
         }
     }
@@ -280,7 +314,7 @@ impl<'a> Shell<'a> {
 
     /// Each command reads what the one before it prints, and changes nothing for those after it.
     fn connected(&mut self, commands: &[Node]) -> Read<Flow> {
-        let mut input = None;
+        let (mut input, mut failed) = (None, None);
         for (at, command) in commands.iter().enumerate() {
             let is_last = at + 1 == commands.len();
             let reads = input.is_some();
@@ -297,7 +331,11 @@ impl<'a> Shell<'a> {
                 input = Some(Input { value, at: 0, span: Some(command.span.clone()) });
             }
             done?;
+            if self.any_of_pipe_fails && self.status != Status::SUCCESS {
+                failed = Some(self.status.clone());
+            }
         }
+        self.status = failed.unwrap_or(std::mem::replace(&mut self.status, Status::SUCCESS));
         Ok(Flow::Next)
     }
 
@@ -305,7 +343,11 @@ impl<'a> Shell<'a> {
     pub fn apart(&mut self, done: impl FnOnce(&mut Self) -> Read<Flow>) -> Read<Flow> {
         let mark = self.state.mark();
         let locals = std::mem::take(&mut self.locals);
-        let flow = done(self);
+        // The next step is told if that comes to too much.
+        self.expanded = self.expanded.saturating_add(16 * self.exported.len());
+        let (exported, at_exit) = (self.exported.clone(), self.at_exit.take());
+        let flow = done(self).and_then(|flow| self.end().map(|()| flow));
+        (self.exported, self.at_exit) = (exported, at_exit);
         self.locals = locals;
         self.state.take_back(mark);
         flow.map(|_| Flow::Next)
@@ -323,75 +365,16 @@ impl<'a> Shell<'a> {
     /// What commands print, without the last ends of lines.
     pub fn substitute(&mut self, list: &List, span: &Range<usize>) -> Read<Value> {
         self.substituted += 1;
-        let mut value = self.output(list, span)?;
+        let mut value = match contents_of(list) {
+            Some(file) => self.input(file, span)?.value,
+            None => self.output(list, span)?,
+        };
         let length = value.text.trim_end_matches('\n').len();
         value.text.truncate(length);
         if value.unknown_because().is_some() {
             value.text = plain(self.written(span));
         }
         Ok(value)
-    }
-
-    pub fn node(&mut self, node: &Node) -> Read<Flow> {
-        self.step(&node.span, 0)?;
-        let (inputs, printed) = (self.inputs.len(), self.printed.len());
-        let mut written = Vec::new();
-        for redirect in &node.redirects {
-            match &redirect.kind {
-                Redirection::Out { adds, word } if redirect.fd.is_none_or(|fd| fd == 1) => {
-                    let file = self.text(&word.parts, &word.span)?;
-                    self.printed.push(Value::default());
-                    written.push(Some((file.text, *adds)));
-                }
-                Redirection::Like(fd) if *fd != 1 && redirect.fd.is_none_or(|fd| fd == 1) => {
-                    self.printed.push(Value::default());
-                    written.push(None);
-                }
-                Redirection::Out { .. } | Redirection::Like(_) => {}
-                kind => {
-                    let input = self.input(kind, &node.span)?;
-                    self.inputs.push(input);
-                }
-            }
-        }
-        let flow = self.deeper(&node.span, |shell| shell.kind(node));
-        self.inputs.truncate(inputs);
-        for (file, value) in written.into_iter().zip(self.printed.drain(printed..)) {
-            match file {
-                Some((file, true)) => self.files.append(&file, &value),
-                Some((file, false)) => self.files.write(&file, value),
-                None => {}
-            }
-        }
-        flow
-    }
-
-    fn input(&mut self, kind: &Redirection, span: &Range<usize>) -> Read<Input> {
-        Ok(match kind {
-            Redirection::Here(number) => {
-                let here = Rc::clone(&self.parsed.here[*number]);
-                let value = self.text(&here.text, &here.span)?;
-                Input { value, at: 0, span: Some(here.span.clone()) }
-            }
-            Redirection::HereWord(word) => {
-                let mut value = self.text(&word.parts, &word.span)?;
-                value.text.push('\n');
-                Input { value, at: 0, span: Some(word.span.clone()) }
-            }
-            Redirection::In(word) => {
-                let file = self.text(&word.parts, &word.span)?;
-                let value = match self.contents(&file) {
-                    Some(value) => value,
-                    None if file.text == "/dev/null" => Value::default(),
-                    None => Value::unknown(
-                        self.written(span),
-                        format!("give the file `{}` with --source", plain(&file.text)),
-                    ),
-                };
-                Input { value, at: 0, span: None }
-            }
-            Redirection::Out { .. } | Redirection::Like(_) => Input::default(),
-        })
     }
 
     /// A file that was given beside the script, by its name without folders.
@@ -401,7 +384,7 @@ impl<'a> Shell<'a> {
         self.call.files.iter().find(known).map(|(_, part)| part.clone())
     }
 
-    fn kind(&mut self, node: &Node) -> Read<Flow> {
+    pub fn kind(&mut self, node: &Node) -> Read<Flow> {
         match &node.kind {
             Kind::Simple(assignments, words, arrays) => {
                 let flow = self.simple(assignments, words, node)?;
@@ -425,6 +408,7 @@ impl<'a> Shell<'a> {
             Kind::While(until, condition, body) => {
                 self.while_holds(*until, condition, body, &node.span)
             }
+            Kind::NotFollowed(what) => Err(not_followed(&node.span, what)),
             Kind::Test(words) => {
                 self.status = self.double_test(words, &node.span)?;
                 Ok(Flow::Next)
@@ -448,6 +432,22 @@ impl<'a> Shell<'a> {
             Variable::Refers(name) => name.len(),
         };
         self.step(span, length)?;
+        if self.constants.contains(name) {
+            let message = format!("`{name}` is readonly: a shell ends where it is set again");
+            return Err(Fault::at(span, message).help("give it another name"));
+        }
+        if self.exports_all {
+            self.exported.insert(name.to_string());
+        }
+        let value = match value {
+            Variable::One(one) if self.numbers.contains(name) => {
+                Variable::One(match self.arithmetic(&one, span)? {
+                    Ok(number) => Value { text: number.to_string(), doubt: one.doubt },
+                    Err(doubt) => Value { text: one.text, doubt: Some(doubt) },
+                })
+            }
+            value => value,
+        };
         let value = match (&value, self.call.variables.get(name)) {
             (Variable::One(one), Some(given)) if one.unknown_because().is_some() => {
                 Variable::One(Value::new(given.clone()))
@@ -480,6 +480,15 @@ pub enum Way<'a> {
     Conditions(&'a [(List, List)], &'a List),
     /// Nothing is done.
     Status(Status),
+}
+
+/// Who runs the script, as tc needs it.
+const ROOT: [(&str, &str); 3] = [("HOME", "/root"), ("USER", "root"), ("LOGNAME", "root")];
+
+/// Something that is right in a script, and that only its own shell can do.
+pub fn not_followed(span: &Range<usize>, what: &str) -> Fault {
+    Fault::at(span, format!("{what} is not followed here"))
+        .help("have the script's own shell run it in a sandbox, with --run")
 }
 
 /// A set-up depends on what is not known.

@@ -12,7 +12,7 @@ use super::run::{Flow, Shell};
 use super::state::{Arguments, Input};
 use super::syntax::{Assigned, Assignment, Node, Part, RawWord, Text};
 use super::value::{Status, Value, Variable};
-use crate::command::{Command, Doubt, Word};
+use crate::command::{Command, Doubt, RUN, Word};
 use crate::error::{Read, plain};
 
 /// The most commands of `tc` that a script comes to.
@@ -67,8 +67,12 @@ impl Shell<'_> {
         let before = self.state.variable(name).cloned();
         let value = match value {
             Assigned::Word(word) => {
-                let mut value = self.text(&word.parts, &word.span)?;
+                let home = self.at_home(&word.parts);
+                let mut value = self.text(home.as_ref().unwrap_or(&word.parts), &word.span)?;
                 if let (true, None) = (*adds, index) {
+                    if self.numbers.contains(name) {
+                        value.text = format!("+({})", value.text);
+                    }
                     let mut all = match &before {
                         Some(Variable::One(before)) => before.clone(),
                         _ => Value::default(),
@@ -168,10 +172,20 @@ impl Shell<'_> {
         if let Some(body) = self.state.function(&first.text) {
             return self.call_function(&body, rest, span);
         }
+        self.command_itself(fields, node)
+    }
+
+    /// The same, whatever functions there are.
+    pub fn command_itself(&mut self, fields: &Fields, node: &Node) -> Read<Flow> {
+        let Some(((first, span), rest)) = fields.split_first() else { return Ok(Flow::Next) };
         let runs = matches!(&first.text[..], "command" | "builtin")
             && rest.first().is_some_and(|(word, _)| !matches!(&word.text[..], "-v" | "-V"));
         if !runs && let Some(flow) = self.builtin(fields, node)? {
             return Ok(flow);
+        }
+        if first.text.contains('/') && self.files.read(&first.text).is_some() {
+            let shell = [(Value::new("sh"), span.clone())];
+            return self.shell(&[&shell, fields].concat(), node);
         }
         let name = first.text.rsplit('/').next().unwrap_or_default();
         match name {
@@ -194,13 +208,25 @@ impl Shell<'_> {
         if !TELLING.contains(&first) && mentions_tc(&words.join(" ")) {
             let message =
                 format!("what `{}` does with this command of tc is not read", plain(first));
-            return Err(Fault::at(&node.span, message).help("write the command of tc as itself"));
+            return Err(Fault::at(&node.span, message)
+                .help(format!("write the command of tc as itself; {RUN}")));
         }
         let text: Vec<&str> = fields.iter().take(8).map(|(word, _)| word.text.as_str()).collect();
         let text = plain(&text.join(" "));
         let mut command = self.words_of(fields, node);
-        if command.program() == "nft" {
-            self.nft(&mut command);
+        let checks = |(word, _): &(Value, Range<usize>)| matches!(&word.text[..], "-C" | "--check");
+        if first.ends_with("tables") && fields.iter().any(checks) {
+            // A machine that has nothing yet has no such rule.
+            self.status = Status::FAILURE;
+            return Ok(Flow::Next);
+        }
+        match command.program() {
+            "nft" => self.nft(&mut command),
+            "iptables-restore" | "ip6tables-restore" if self.restored(&command, &node.span)? => {
+                self.status = Status::SUCCESS;
+                return Ok(Flow::Next);
+            }
+            _ => {}
         }
         match command.is_beside() {
             true => self.emit(command, &node.span)?,
@@ -232,29 +258,6 @@ impl Shell<'_> {
         Ok(Flow::Next)
     }
 
-    /// Puts what nft reads, with `-f`, in the place of its words.
-    fn nft(&mut self, command: &mut Command) {
-        let Some(at) =
-            command.words.iter().position(|word| ["-f", "--file"].contains(&&word.text[..]))
-        else {
-            return;
-        };
-        let Some(file) = command.words.get(at + 1) else { return };
-        let text = match file.text.as_str() {
-            "-" | "/dev/stdin" => self.inputs.last_mut().map(Input::rest),
-            name => match self.files.read(name) {
-                Some(value) => Some(value.clone()),
-                None => self.file(name).map(|part| Value::new(&self.text[part])),
-            },
-        };
-        let word = file.clone();
-        command.words.truncate(1);
-        command.words.push(match text {
-            Some(Value { text, doubt }) => Word { text, doubt, ..word },
-            None => Word { doubt: Value::unknown(&word.text, String::new()).doubt, ..word },
-        });
-    }
-
     fn words_of(&self, fields: &Fields, node: &Node) -> Command {
         let words = fields.iter().map(|(value, span)| Word {
             text: value.text.clone(),
@@ -276,7 +279,7 @@ impl Shell<'_> {
         self.skipped.entry(command.line).or_insert_with(|| command.no_command_of_tc());
     }
 
-    fn emit(&mut self, command: Command, span: &Range<usize>) -> Read<()> {
+    pub fn emit(&mut self, command: Command, span: &Range<usize>) -> Read<()> {
         if self.commands.len() == MOST_COMMANDS {
             let message = format!("the script comes to more than {MOST_COMMANDS} commands of tc");
             return Err(Fault::at(span, message));
@@ -392,6 +395,7 @@ impl Shell<'_> {
         let flow = self.deeper(span, |shell| shell.node(body));
         self.calls.pop();
         for (name, value) in self.locals.pop().unwrap_or_default().into_iter().rev() {
+            self.numbers.remove(&name);
             self.state.set_itself(&name, value);
         }
         self.state.set_arguments(before);
@@ -412,6 +416,13 @@ impl Shell<'_> {
     /// `. FILE` and `source FILE`.
     pub fn source(&mut self, rest: &Fields, node: &Node) -> Read<Flow> {
         let Some((file, span)) = rest.first() else { return Ok(Flow::Next) };
+        if file.text == "/dev/stdin"
+            && let Some(text) = self.reading().map(Input::rest)
+            && text.unknown_because().is_none()
+        {
+            let flow = self.evaluate(&text.text, &node.span)?;
+            return Ok(if flow == Flow::Return { Flow::Next } else { flow });
+        }
         let written = self.files.read(&file.text).cloned();
         if let Some(text) = written.filter(|text| text.unknown_because().is_none()) {
             let flow = self.evaluate(&text.text, &node.span)?;

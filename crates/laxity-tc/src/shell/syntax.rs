@@ -45,6 +45,8 @@ pub enum Kind {
     Group(List),
     Subshell(List),
     Function(String, Rc<Node>),
+    /// Something of which only this is known, such as `select`.
+    NotFollowed(&'static str),
     /// `[[ … ]]`.
     Test(Vec<TestWord>),
     /// `((…))`.
@@ -156,6 +158,10 @@ pub enum Part {
     /// `<(…)`.
     Process {
         list: List,
+        span: Range<usize>,
+    },
+    /// `>(…)`.
+    Reader {
         span: Range<usize>,
     },
     Arithmetic {

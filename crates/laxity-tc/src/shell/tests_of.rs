@@ -4,12 +4,13 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::arithmetic::signed_number;
+use super::array::Array;
 use super::pattern::Pattern;
 use super::regex;
 use super::run::Shell;
 use super::simple::Fields;
 use super::syntax::TestWord;
-use super::value::{Status, Value};
+use super::value::{Status, Value, Variable};
 use crate::error::{Read, plain};
 
 /// How deep brackets may stand inside each other.
@@ -180,6 +181,10 @@ impl Test<'_, '_> {
             "-n" => of(&[value], || !value.text.is_empty()),
             "-z" => of(&[value], || value.text.is_empty()),
             "-t" => FALSE,
+            "-v" if value.text.contains('[') => {
+                let written = format!("[[ -v {} ]]", plain(&value.text));
+                Value::unknown(&written, "").doubt.map_or(FALSE, Status::Unknown)
+            }
             "-v" => of(&[value], || self.shell.state.variable(&value.text).is_some()),
             "-e" | "-f" | "-r" | "-s" | "-x" | "-d" | "-L" | "-h" | "-w" | "-b" | "-c" | "-p"
             | "-S" | "-u" | "-g" | "-k" | "-O" | "-G" | "-N" => {
@@ -231,7 +236,17 @@ impl Test<'_, '_> {
                 Some(regex) => {
                     let work = right.text.len().saturating_mul(left.text.len());
                     self.shell.work(self.span, work)?;
-                    of(&both, || regex.is_match(&left.text))
+                    if let Some(unknown) = unknown(&both) {
+                        return Ok(unknown);
+                    }
+                    let found = regex.captures(&left.text);
+                    let part = |part: Option<regex_lite::Match<'_>>| {
+                        Value::new(part.map_or("", |part| part.as_str()))
+                    };
+                    let parts = found.iter().flat_map(|found| found.iter().map(part));
+                    let parts = Variable::Many(Array::numbered(parts));
+                    self.shell.state.set_variable("BASH_REMATCH", Some(parts));
+                    Status::of(found.is_some())
                 }
                 None => {
                     let written = format!("{} =~ {}", left.text, right.text);

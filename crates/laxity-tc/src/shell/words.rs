@@ -5,6 +5,7 @@ use laxity_plan::error::Fault;
 use super::escapes::escapes;
 use super::parser::Parser;
 use super::syntax::{Operation, Parameter, Part, RawWord, Text, name_length};
+use crate::command::RUN;
 use crate::error::Read;
 
 impl Parser<'_> {
@@ -19,12 +20,17 @@ impl Parser<'_> {
         let mut parts = Vec::new();
         self.deeper(|parser| {
             while let Some(next) = parser.peek() {
-                if parser.rest().starts_with("<(") && !plain.contains('(') {
+                let reads = parser.rest().starts_with("<(");
+                if (reads || parser.rest().starts_with(">(")) && !plain.contains('(') {
                     let begins = parser.at;
                     parser.at += 2;
                     let list = parser.list()?;
-                    parser.expect(")", "<(", begins)?;
-                    parts.push(Part::Process { list, span: parser.span(begins) });
+                    parser.expect(")", if reads { "<(" } else { ">(" }, begins)?;
+                    let span = parser.span(begins);
+                    parts.push(match reads {
+                        true => Part::Process { list, span },
+                        false => Part::Reader { span },
+                    });
                     continue;
                 }
                 let ends = next.is_ascii_whitespace() || ";&|<>()".contains(next);
@@ -64,6 +70,10 @@ impl Parser<'_> {
                 self.at += 1;
                 let text = self.single_quoted()?;
                 parts.push(Part::Quoted(escapes(&text).0));
+            }
+            '$' if self.rest().starts_with("$\"") => {
+                self.at += 1;
+                self.double_quoted(parts)?;
             }
             '$' | '`' => self.expansion(false, parts)?,
             plain => {
@@ -282,10 +292,10 @@ impl Parser<'_> {
 
     fn not_braced(&self, start: usize) -> Fault {
         let span = self.within().unwrap_or(start..self.at.max(start + 2));
-        Fault::at(&span, "this `${` is not closed or not known").help(
-            "read are ${NAME}, ${NAME:-word}, ${NAME%pattern}, ${NAME#pattern}, ${#NAME}, \
-             ${NAME/pattern/word}, ${NAME:offset:length} and the like",
-        )
+        Fault::at(&span, "this `${` is not closed or not known").help(format!(
+            "read are ${{NAME}}, ${{NAME:-word}}, ${{NAME%pattern}}, ${{NAME#pattern}}, ${{#NAME}}, \
+             ${{NAME/pattern/word}}, ${{NAME:offset:length}} and the like; {RUN}",
+        ))
     }
 
     fn operation(&mut self, start: usize, quoted: bool) -> Read<Operation> {

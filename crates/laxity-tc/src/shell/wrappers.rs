@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::carried::SHELLS;
-use super::run::{Flow, Shell};
+use super::run::{Flow, Shell, not_followed};
 use super::simple::Fields;
-use super::syntax::{Node, name_length};
+use super::syntax::{Node, Redirection, name_length};
 use super::value::{Status, Value, Variable};
 use crate::error::Read;
 
@@ -48,6 +48,12 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("unbuffer", &[], 0),
 ];
 
+/// A word as `sudo -s` hands it to a shell, which makes the same word of it.
+fn escaped(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-$".contains(c);
+    word.chars().flat_map(|c| (!plain(c)).then_some('\\').into_iter().chain([c])).collect()
+}
+
 impl Shell<'_> {
     /// Carries out what stands behind a command such as `nice`; `None` if it is none of them.
     pub fn wrapped(&mut self, name: &str, fields: &Fields, node: &Node) -> Read<Option<Flow>> {
@@ -66,7 +72,7 @@ impl Shell<'_> {
             return Ok(None);
         };
         let mut behind = rest;
-        let mut text = None;
+        let (mut text, mut unset) = (None, Vec::new());
         while let [(option, _), after @ ..] = behind
             && option.text.starts_with('-')
         {
@@ -74,21 +80,46 @@ impl Shell<'_> {
             if option.text == "--" {
                 break;
             }
-            if wrapper.valued.contains(&option.text.as_str()) {
-                behind = behind.get(1..).unwrap_or(&[]);
+            let valued = wrapper.valued.contains(&option.text.as_str());
+            match (name, option.text.as_str()) {
+                ("sudo", "-s" | "-i" | "--shell" | "--login") => text = Some(()),
+                ("env", "-u" | "--unset") => {
+                    unset.extend(behind.first().map(|(word, _)| word.text.clone()));
+                }
+                ("env", word) if word.starts_with("-u") => unset.push(word[2..].to_string()),
+                ("env", "-i" | "-" | "--ignore-environment") => {
+                    self.step(&node.span, 16 * self.exported.len())?;
+                    unset.extend(self.exported.iter().cloned());
+                }
+                ("env", word) if word.starts_with("-S") || word.starts_with("--split") => {
+                    return Err(not_followed(&node.span, "`env -S`"));
+                }
+                _ => {}
             }
-            if matches!((name, option.text.as_str()), ("sudo", "-s" | "-i") | ("env", "-S")) {
-                text = Some(());
+            if valued {
+                behind = behind.get(1..).unwrap_or(&[]);
             }
         }
         behind = behind.get(wrapper.words..).unwrap_or(&[]);
         if name == "flock" && behind.first().is_some_and(|(word, _)| word.text == "-c") {
             return self.shell(&[&fields[..1], behind].concat(), node).map(Some);
         }
-        if text.is_some() && !behind.is_empty() {
-            let words: Vec<&str> = behind.iter().map(|(word, _)| word.text.as_str()).collect();
-            return self.evaluate(&words.join(" "), &node.span).map(Some);
+        if text.is_some() {
+            let shell = (Value::new("sh"), node.span.clone());
+            if behind.is_empty() {
+                return self.shell(&[shell], node).map(Some);
+            }
+            let mut all = Value::default();
+            for (word, _) in behind {
+                let text = if all.text.is_empty() { String::new() } else { " ".into() };
+                let text = text + &escaped(&word.text);
+                all.push(&Value { text, doubt: word.doubt.clone() });
+            }
+            let option = (Value::new("-c"), node.span.clone());
+            return self.shell(&[shell, option, (all, node.span.clone())], node).map(Some);
         }
+        let hidden: Vec<String> =
+            unset.into_iter().filter(|variable| self.exported.remove(variable)).collect();
         let mut before = Vec::new();
         while let ("env" | "sudo", [(word, _), after @ ..]) = (name, behind)
             && let Some((variable, value)) = word.text.split_once('=')
@@ -101,8 +132,12 @@ impl Shell<'_> {
             behind = after;
         }
         let flow = match name {
+            "exec" if behind.is_empty() => {
+                self.redirected(node)?;
+                Ok(Flow::Next)
+            }
             _ if behind.is_empty() => Ok(Flow::Next),
-            "command" | "builtin" | "exec" => self.command(behind, node),
+            "command" | "builtin" | "exec" => self.command_itself(behind, node),
             _ => self.behind(behind, node),
         };
         for (variable, old, fresh) in before.into_iter().rev() {
@@ -111,8 +146,32 @@ impl Shell<'_> {
                 self.exported.remove(&variable);
             }
         }
+        self.exported.extend(hidden);
         let flow = flow?;
-        Ok(Some(if name == "exec" && !behind.is_empty() { Flow::Exit } else { flow }))
+        if name == "exec" && !behind.is_empty() {
+            // Another program has no traps.
+            self.at_exit = None;
+            return Ok(Some(Flow::Exit));
+        }
+        Ok(Some(flow))
+    }
+
+    /// `exec > FILE`: what is written there from here on is not known.
+    fn redirected(&mut self, node: &Node) -> Read<()> {
+        for redirect in &node.redirects {
+            let Redirection::Out { word, .. } = &redirect.kind else { continue };
+            let file = self.text(&word.parts, &word.span)?;
+            let unknown = Value::unknown(self.written(&node.span), "");
+            match redirect.fd {
+                None | Some(1) => {
+                    if let Some(printed) = self.printed.last_mut() {
+                        printed.doubts(unknown.doubt.as_ref());
+                    }
+                }
+                Some(_) => self.files.write(&file.text, unknown),
+            }
+        }
+        Ok(())
     }
 
     fn shell_of(&mut self, name: &str, fields: &Fields, node: &Node) -> Read<Flow> {

@@ -8,6 +8,7 @@ use super::run::{Flow, Shell, undecided};
 use super::simple::Fields;
 use super::syntax::Node;
 use super::value::{Status, Value};
+use crate::command::RUN;
 use crate::error::{Read, plain};
 
 /// What its options say.
@@ -52,9 +53,8 @@ impl Shell<'_> {
                 }
             } else {
                 let message = format!("`{}` of xargs is not read", plain(text));
-                return Err(
-                    Fault::at(span, message).help("read are -I, -n, -L, -d, -0, -r, -P and -t")
-                );
+                return Err(Fault::at(span, message)
+                    .help(format!("read are -I, -n, -L, -d, -0, -r, -P and -t; {RUN}")));
             }
         }
         let input = self.reading().map(|input| input.rest()).unwrap_or_default();

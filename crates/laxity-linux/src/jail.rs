@@ -1,0 +1,316 @@
+//! Running a script of which nothing is known: it can change nothing outside, and what it tells
+//! other programs to do is recorded instead of done.
+//!
+//! The script runs under its own shell, in namespaces of its own (user, mount, network, process, IPC,
+//! host name), as the user 0 that it sees there:
+//!
+//! | wall | what it keeps |
+//! | --- | --- |
+//! | mounts | all file systems are read-only; `/tmp`, `/run`, `/var/tmp` and `/dev` are empty ones of its own |
+//! | Landlock | nothing is written but there, pipes of others among it |
+//! | seccomp | only what programs commonly call; no mounts, namespaces, tracing, modules, sockets |
+//! | capabilities | none but to read, where root runs it; and no new ones |
+//! | user | never root of the machine: where root runs it, the user 65534 |
+//! | limits | of time, memory and processes; 16 MiB are recorded |
+//! | processes | the first of its namespace ends with the script, and with it all others, however they hide |
+//!
+//! [`TOOLS`] are found first in `PATH`, and in the place of the machine's own. They are this program
+//! itself under another name: it has to call [`role`] before anything else.
+//!
+//! ```no_run
+//! use laxity_linux::jail::{self, Jail};
+//!
+//! if let Some(code) = jail::role() {
+//!     std::process::exit(code.into());
+//! }
+//! let ran = Jail::new("/etc/shaper.sh").argument("start").run()?;
+//! for record in &ran.records {
+//!     println!("{:?}", record.words);
+//! }
+//! # Ok::<(), laxity_linux::Error>(())
+//! ```
+
+mod calls;
+mod mounts;
+mod record;
+mod recorder;
+mod stage;
+mod walls;
+
+use std::ffi::{CStr, OsString};
+use std::io::{Read, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use std::{fs, io, thread};
+
+pub use record::Record;
+pub use recorder::TOOLS;
+
+use crate::error::{Doing, Error, refused};
+
+/// What this program is called where it builds a jail.
+const STAGE: &str = "laxity-jail";
+/// The most of what the script says on standard error that is kept.
+const MOST_SAID: u64 = 64 << 10;
+/// How long a jail may take beyond its limit before it is ended from outside.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Whether this program can be a jail's tools.
+static CALLS_ROLE: AtomicBool = AtomicBool::new(false);
+
+/// A script, what it gets, and how far it may go.
+#[derive(Clone, Debug)]
+pub struct Jail {
+    script: PathBuf,
+    arguments: Vec<OsString>,
+    environment: Vec<(String, String)>,
+    limits: Limits,
+}
+
+/// How far a script may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "whoever sets them sets all")]
+pub struct Limits {
+    /// How long it may run.
+    pub time: Duration,
+    /// How much memory its processes may have together, in bytes.
+    pub memory: u64,
+    /// How many processes there may be at once.
+    pub processes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let time = Duration::from_secs(10);
+        Limits { time, memory: 1 << 30, processes: 200 }
+    }
+}
+
+/// What became of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ran {
+    /// What it had tools do, in order.
+    pub records: Vec<Record>,
+    /// How it ended.
+    pub ending: Ending,
+    /// It left processes running that had to be ended.
+    pub left_running: bool,
+    /// It issued more than is recorded.
+    pub full: bool,
+    /// What it wrote to standard error, or the beginning of that.
+    pub said: Vec<u8>,
+}
+
+/// How a script ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "whoever tells of it tells all apart")]
+pub enum Ending {
+    /// By itself, with this status.
+    Exited(i32),
+    /// By this signal.
+    Signal(i32),
+    /// It ran longer than it may.
+    Time,
+    /// Its processes took more memory than they may.
+    Memory,
+    /// It started more processes than it may.
+    Processes,
+}
+
+impl Jail {
+    /// For a script, without arguments, with usual limits.
+    pub fn new(script: impl Into<PathBuf>) -> Self {
+        Jail {
+            script: script.into(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            limits: Limits::default(),
+        }
+    }
+
+    /// Gives the script one more argument.
+    pub fn argument(mut self, argument: impl Into<OsString>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// Sets a variable of its environment, which is else the same everywhere.
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets how far it may go.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Runs the script to its end or to a limit. Nothing of it is left then.
+    ///
+    /// # Errors
+    /// If the system does not allow what a jail is made of, or this program never called [`role`].
+    pub fn run(&self) -> Result<Ran, Error> {
+        let doing = "run a script in a sandbox";
+        if !CALLS_ROLE.load(Ordering::Relaxed) {
+            return Err(refused(doing, "only the program laxity itself can do that"));
+        }
+        let script = fs::canonicalize(&self.script);
+        let script = script.doing(format!("find the script {}", self.script.display()))?;
+        // A name alone is looked for in the folder first, and then in `PATH`.
+        let name = match self.script.as_os_str().as_bytes().contains(&b'/') {
+            true => self.script.clone(),
+            false => PathBuf::from(".").join(&self.script),
+        };
+        let order = Order {
+            name: name.into_os_string().into_vec(),
+            script: script.into_os_string().into_vec(),
+            folder: std::env::current_dir()
+                .unwrap_or_else(|_| "/".into())
+                .into_os_string()
+                .into_vec(),
+            arguments: self.arguments.iter().map(|text| text.as_bytes().to_vec()).collect(),
+            environment: self.environment.clone(),
+            limits: self.limits,
+        };
+        let mut child = Command::new("/proc/self/exe");
+        child.arg0(STAGE).env_clear();
+        child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = child.spawn().doing(doing)?;
+        let told = self.told(&mut child, &order.bytes());
+        // Whatever is left of it.
+        let _ = child.kill();
+        let _ = child.wait();
+        let (report, said) = told.doing(doing)?;
+        stage::read_report(&report, said).map_err(|why| match why {
+            stage::NotRun::Script(why) => refused(doing, why),
+            stage::NotRun::Jail(why) => refused(doing, why).with_hint(
+                "it needs Linux 5.14 with Landlock, and user namespaces, which some systems leave to root alone",
+            ),
+        })
+    }
+
+    /// What the jail reports, and what the script says on standard error.
+    fn told(&self, child: &mut Child, order: &[u8]) -> io::Result<(Vec<u8>, Vec<u8>)> {
+        let (Some(mut stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
+        let most = recorder::MOST + 4096;
+        thread::scope(|scope| {
+            let report = scope.spawn(move || beginning(stdout, most));
+            let said = scope.spawn(move || beginning(stderr, MOST_SAID));
+            // A jail that cannot be built does not read it, and says why.
+            let _ = stdin.write_all(order);
+            drop(stdin);
+            let until = Instant::now() + self.limits.time + GRACE;
+            while child.try_wait()?.is_none() && Instant::now() < until {
+                thread::sleep(Duration::from_millis(2));
+            }
+            child.kill()?;
+            let joined = |thread: thread::ScopedJoinHandle<'_, io::Result<Vec<u8>>>| {
+                thread.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
+            };
+            Ok((joined(report)?, joined(said)?))
+        })
+    }
+}
+
+/// Reads to the end, and keeps the beginning.
+fn beginning(mut from: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut kept = Vec::new();
+    from.by_ref().take(most).read_to_end(&mut kept)?;
+    io::copy(&mut from, &mut io::sink())?;
+    Ok(kept)
+}
+
+/// What a jail is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Order {
+    /// The script as it is called, from the folder.
+    name: Vec<u8>,
+    /// Where it is.
+    script: Vec<u8>,
+    folder: Vec<u8>,
+    arguments: Vec<Vec<u8>>,
+    environment: Vec<(String, String)>,
+    limits: Limits,
+}
+
+impl Order {
+    fn bytes(&self) -> Vec<u8> {
+        let Limits { time, memory, processes } = self.limits;
+        let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let limits: Vec<Vec<u8>> =
+            [millis, memory, processes].iter().map(|n| n.to_le_bytes().to_vec()).collect();
+        let environment: Vec<Vec<u8>> =
+            self.environment.iter().map(|(name, value)| format!("{name}={value}").into()).collect();
+        let paths = [self.name.clone(), self.script.clone(), self.folder.clone()];
+        [&paths[..], &self.arguments, &environment, &limits].map(record::list).concat()
+    }
+
+    fn read(mut bytes: &[u8]) -> Option<Self> {
+        let mut next = || record::read_list(&mut bytes);
+        let [name, script, folder] = next()?.try_into().ok()?;
+        let arguments = next()?;
+        let variable = |text: Vec<u8>| {
+            let text = String::from_utf8(text).ok()?;
+            text.split_once('=').map(|(name, value)| (name.into(), value.into()))
+        };
+        let environment = next()?.into_iter().map(variable).collect::<Option<Vec<_>>>()?;
+        let number = |bytes: &Vec<u8>| Some(u64::from_le_bytes(bytes[..].try_into().ok()?));
+        let limits = next()?.iter().map(number).collect::<Option<Vec<_>>>()?;
+        let [millis, memory, processes] = limits[..] else { return None };
+        let limits = Limits { time: Duration::from_millis(millis), memory, processes };
+        Some(Order { name, script, folder, arguments, environment, limits })
+    }
+}
+
+/// Carries out what this process was started for, if that is a jail or one of its tools, and tells
+/// its exit code; `None` if it is the program itself, which goes on. To be called before anything
+/// else, and before there are other threads.
+pub fn role() -> Option<u8> {
+    CALLS_ROLE.store(true, Ordering::Relaxed);
+    if std::env::args_os().next().is_some_and(|name| name == STAGE) {
+        return Some(stage::build());
+    }
+    // Not the first argument, which whoever starts a program may choose.
+    // SAFETY: takes an integer only.
+    let path = unsafe { libc::getauxval(libc::AT_EXECFN) } as *const libc::c_char;
+    if path.is_null() {
+        return None;
+    }
+    // SAFETY: the kernel put the path by which it was told to start this program there, as text
+    // that ends with a zero, for as long as the process lives.
+    let path = unsafe { CStr::from_ptr(path) }.to_bytes();
+    let name = path.rsplit(|byte| *byte == b'/').next()?;
+    recorder::run(std::str::from_utf8(name).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_is_read_as_it_is_written() {
+        let order = Order {
+            name: b"./\xff.sh".to_vec(),
+            script: b"/a b/\xff.sh".to_vec(),
+            folder: b"/".to_vec(),
+            arguments: vec![b"".to_vec(), b"start".to_vec()],
+            environment: vec![("A".into(), "x=y\n".into())],
+            limits: Limits::default(),
+        };
+        let bytes = order.bytes();
+        assert_eq!(Order::read(&bytes), Some(order));
+        for end in 0..bytes.len() {
+            assert_eq!(Order::read(&bytes[..end]), None, "cut at {end}");
+        }
+    }
+}

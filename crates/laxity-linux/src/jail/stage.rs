@@ -1,0 +1,360 @@
+//! A jail as it is built: a process that makes the namespaces, and in them the first process, which
+//! starts the script and watches over it.
+
+use std::ffi::{OsStr, OsString, c_int};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{fchown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::recorder::{FULL, MOST, RECORDS, SCRIPT};
+use super::{Ending, Limits, Order, Ran, Record, mounts, walls};
+use crate::error::{Doing, Error, refused};
+use crate::sys::check;
+
+/// Who root of the machine is in a jail's place: a user who owns nothing.
+const NOBODY: u32 = 65534;
+/// What a report begins with if the script was not started.
+const NOT_STARTED: &str = "not started ";
+/// How long processes may go on behind a script that has ended.
+const AFTERWARDS: Duration = Duration::from_secs(1);
+/// How often the processes are looked at.
+const TURN: Duration = Duration::from_millis(2);
+/// How many turns pass between counts of memory and processes.
+const COUNTED: u32 = 10;
+
+/// Builds the jail that standard input orders. What becomes of it is reported on standard output.
+pub fn build() -> u8 {
+    // What whoever started this left open would be the script's, too.
+    // SAFETY: takes integers only, and nothing here has opened anything yet.
+    let closed = unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
+    let mut bytes = Vec::new();
+    let read = io::stdin().take(64 << 20).read_to_end(&mut bytes);
+    let done = match (read, Order::read(&bytes)) {
+        _ if closed < 0 => Err(io::Error::last_os_error()).doing("close what is open"),
+        (Ok(_), Some(order)) => apart(&order),
+        _ => Err(refused("read what to run", "it is not whole")),
+    };
+    match done {
+        Ok(()) => 0,
+        Err(error) => {
+            let _ = io::stdout().write_all(format!("no {error}").as_bytes());
+            1
+        }
+    }
+}
+
+/// Makes the namespaces, and waits for the first process in them.
+fn apart(order: &Order) -> Result<(), Error> {
+    // Rather these processes than others, where the machine's memory ends.
+    let _ = fs::write("/proc/self/oom_score_adj", "1000");
+    own_user()?;
+    let others = libc::CLONE_NEWNS
+        | libc::CLONE_NEWPID
+        | libc::CLONE_NEWNET
+        | libc::CLONE_NEWIPC
+        | libc::CLONE_NEWUTS
+        | libc::CLONE_NEWCGROUP;
+    // SAFETY: takes an integer only.
+    check(unsafe { libc::unshare(others) }).doing("make namespaces")?;
+    dies_with_parent().doing("watch over the sandbox")?;
+    let script = PathBuf::from(OsString::from_vec(order.script.clone()));
+    let folder = PathBuf::from(OsString::from_vec(order.folder.clone()));
+    let called = folder.join(OsStr::from_bytes(&order.name));
+    let beside = script.parent().filter(|beside| beside.components().count() > 2);
+    mounts::lay_out(&[beside.unwrap_or(&script), &script, &folder, &called])?;
+    symlink(&script, SCRIPT).doing("name the script")?;
+    match fork().doing("start a process")? {
+        0 => {
+            let done = first(order, &script, &folder);
+            let report = match &done {
+                Ok(report) => report.clone(),
+                Err(error) => format!("no {error}").into_bytes(),
+            };
+            let _ = io::stdout().write_all(&report);
+            // With it all processes of its namespace end.
+            std::process::exit(i32::from(done.is_err()))
+        }
+        process => {
+            let mut status = 0;
+            // SAFETY: `status` lives as long as the call.
+            check(unsafe { libc::waitpid(process, &mut status, 0) }).doing("wait")?;
+            Ok(())
+        }
+    }
+}
+
+/// A user namespace, in which this process is root.
+fn own_user() -> Result<(), Error> {
+    // SAFETY: they take nothing and cannot fail.
+    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    let making = "make a user namespace";
+    let users = if user == 0 { all_users() } else { None };
+    let Some(users) = users else {
+        // SAFETY: takes an integer only.
+        check(unsafe { libc::unshare(libc::CLONE_NEWUSER) }).doing(making)?;
+        let written = fs::write("/proc/self/setgroups", "deny")
+            .and_then(|()| fs::write("/proc/self/uid_map", format!("0 {user} 1")))
+            .and_then(|()| fs::write("/proc/self/gid_map", format!("0 {group} 1")));
+        return written.doing(making);
+    };
+    // What the script writes to is to be its own.
+    fchown(io::stderr(), Some(NOBODY), Some(NOBODY)).doing("give standard error away")?;
+    // From within a user can be given one name only.
+    let (mut reads, writes) = io::pipe().doing("make a pipe")?;
+    let this = std::process::id();
+    let helper = fork().doing("start a process")?;
+    if helper == 0 {
+        drop(writes);
+        let mut sign = [0];
+        let written = reads
+            .read_exact(&mut sign)
+            .and_then(|()| fs::write(format!("/proc/{this}/uid_map"), &users))
+            .and_then(|()| fs::write(format!("/proc/{this}/gid_map"), &users));
+        std::process::exit(i32::from(written.is_err()));
+    }
+    drop(reads);
+    // SAFETY: takes an integer only.
+    check(unsafe { libc::unshare(libc::CLONE_NEWUSER) }).doing(making)?;
+    (&writes).write_all(b"x").doing(making)?;
+    let mut status = 0;
+    // SAFETY: `status` lives as long as the call.
+    check(unsafe { libc::waitpid(helper, &mut status, 0) }).doing("wait")?;
+    if status != 0 {
+        return Err(refused(making, "the names of users in it cannot be written"));
+    }
+    // SAFETY: no groups are pointed to, as their number says; the others take integers only.
+    let done = unsafe {
+        [libc::setgroups(0, std::ptr::null()), libc::setresgid(0, 0, 0), libc::setresuid(0, 0, 0)]
+    };
+    done.into_iter().try_for_each(|done| check(done).map(drop)).doing(making)
+}
+
+/// All users with `NOBODY` in the place of root, so that a script is no user to whom anything
+/// belongs; `None` where not all users are there.
+fn all_users() -> Option<String> {
+    let map = fs::read_to_string("/proc/self/uid_map").ok()?;
+    let mut words = map.split_whitespace().map(|word| word.parse::<u32>().ok());
+    let (0, _, count) = (words.next()??, words.next()??, words.next()??) else { return None };
+    let rest = count.checked_sub(NOBODY + 1)?;
+    let mut text = format!("0 {NOBODY} 1\n1 1 {}\n{NOBODY} 0 1\n", NOBODY - 1);
+    if rest > 0 {
+        text += &format!("{0} {0} {rest}\n", NOBODY + 1);
+    }
+    Some(text)
+}
+
+/// The first process of the jail: starts the script, and reports what became of it.
+fn first(order: &Order, script: &Path, folder: &Path) -> Result<Vec<u8>, Error> {
+    dies_with_parent().doing("watch over the sandbox")?;
+    // SAFETY: takes nothing.
+    check(unsafe { libc::setsid() }).doing("leave the terminal")?;
+    mounts::processes()?;
+    walls::hidden().and_then(|()| walls::limit(&order.limits)).doing("set limits")?;
+    let records = File::open(RECORDS).doing("open the records")?;
+    let is_seen = folder.is_dir() && folder.join(OsStr::from_bytes(&order.name)).exists();
+    let name = if is_seen { Path::new(OsStr::from_bytes(&order.name)) } else { script };
+    let mut command = command(order, script, name).doing(format!("read {}", script.display()))?;
+    command.current_dir(if folder.is_dir() { folder } else { Path::new("/") });
+    walls::restrict()?;
+    let started = match command.spawn().doing(format!("start {}", script.display())) {
+        Ok(started) => started,
+        Err(error) => return Ok(format!("{NOT_STARTED}{error}").into_bytes()),
+    };
+    let (ending, left) = watch(started.id() as libc::pid_t, &order.limits).doing("wait")?;
+    let mut report = Vec::new();
+    records.take(MOST).read_to_end(&mut report).doing("read the records")?;
+    Ok([head(ending, left, Path::new(FULL).exists()).as_bytes(), &report].concat())
+}
+
+/// The script's shell, with the script and its arguments.
+fn command(order: &Order, script: &Path, name: &Path) -> io::Result<Command> {
+    let mut beginning = Vec::new();
+    File::open(script)?.take(4096).read_to_end(&mut beginning)?;
+    let shell = ["/bin/bash", "/usr/bin/bash"].into_iter().find(|path| Path::new(path).exists());
+    let words = shebang(&beginning).unwrap_or_else(|| vec![shell.unwrap_or("/bin/sh").into()]);
+    let mut words = words.iter();
+    let mut command = Command::new(words.next().map_or(OsStr::new("/bin/sh"), OsString::as_os_str));
+    command.args(words).arg(name).args(order.arguments.iter().map(|word| OsStr::from_bytes(word)));
+    command.env_clear().env("PATH", mounts::PATH).env("LANG", "C.UTF-8");
+    for (name, value) in
+        [("HOME", "/root"), ("USER", "root"), ("LOGNAME", "root"), ("SHELL", "/bin/sh")]
+    {
+        command.env(name, value);
+    }
+    command.envs(order.environment.iter().map(|(name, value)| (name, value)));
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    Ok(command)
+}
+
+/// The interpreter of a `#!` line and its one argument.
+fn shebang(text: &[u8]) -> Option<Vec<OsString>> {
+    let line = text.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let line = line.trim_ascii();
+    let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
+    let (program, argument) = (&line[..end], line[end..].trim_ascii());
+    let words = [program, argument].into_iter().filter(|word| !word.is_empty());
+    let words: Vec<OsString> = words.map(|word| OsStr::from_bytes(word).to_os_string()).collect();
+    (!words.is_empty()).then_some(words)
+}
+
+/// Waits for the script and what it starts. How it ended, and whether something had to be ended
+/// after it.
+fn watch(script: libc::pid_t, limits: &Limits) -> io::Result<(Ending, bool)> {
+    let mut until = Instant::now() + limits.time;
+    let mut ending = None;
+    for turn in 0_u32.. {
+        loop {
+            let mut status = 0;
+            // SAFETY: `status` lives as long as the call.
+            match check(unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) }) {
+                Ok(0) => break,
+                Ok(process) if process == script => {
+                    ending = Some(match libc::WIFSIGNALED(status) {
+                        true => Ending::Signal(libc::WTERMSIG(status)),
+                        false => Ending::Exited(libc::WEXITSTATUS(status)),
+                    });
+                    until = until.min(Instant::now() + AFTERWARDS);
+                }
+                Ok(_) => {}
+                Err(error) => match (error.raw_os_error(), ending) {
+                    (Some(libc::ECHILD), Some(ending)) => return Ok((ending, false)),
+                    _ => return Err(error),
+                },
+            }
+        }
+        if Instant::now() >= until {
+            return Ok((ending.unwrap_or(Ending::Time), ending.is_some()));
+        }
+        if turn % COUNTED == 0 {
+            let (processes, memory) = taken()?;
+            if memory > limits.memory {
+                return Ok((Ending::Memory, false));
+            }
+            if processes > limits.processes {
+                return Ok((Ending::Processes, false));
+            }
+        }
+        sleep(TURN);
+    }
+    Err(io::ErrorKind::TimedOut.into())
+}
+
+/// How many processes there are, and the memory that they take.
+fn taken() -> io::Result<(u64, u64)> {
+    let (mut processes, mut pages) = (0, 0);
+    for entry in fs::read_dir("/proc")? {
+        let entry = entry?;
+        // One that has ended in the meantime takes nothing.
+        let Ok(text) = fs::read_to_string(entry.path().join("statm")) else { continue };
+        if entry.file_name().as_bytes().iter().all(u8::is_ascii_digit) {
+            processes += 1;
+            let resident = text.split(' ').nth(1).and_then(|word| word.parse::<u64>().ok());
+            pages += resident.unwrap_or(0);
+        }
+    }
+    // SAFETY: takes an integer only.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    Ok((processes, pages * u64::try_from(page).unwrap_or(4096)))
+}
+
+/// Makes this process end when the one ends that started it.
+fn dies_with_parent() -> io::Result<()> {
+    // SAFETY: this operation takes integers only.
+    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong, 0, 0, 0) })?;
+    Ok(())
+}
+
+/// One process becomes two; 0 is told to the new one.
+fn fork() -> io::Result<c_int> {
+    // SAFETY: this process was started to build a jail and has no other threads, so that nothing is
+    // held in the new one by a thread that is not there.
+    check(unsafe { libc::fork() })
+}
+
+/// Why a script was not run.
+#[derive(Debug, PartialEq, Eq)]
+pub enum NotRun {
+    Jail(String),
+    Script(String),
+}
+
+/// The line before the records.
+fn head(ending: Ending, left: bool, full: bool) -> String {
+    let (how, status) = match ending {
+        Ending::Exited(status) => ("exited", status),
+        Ending::Signal(signal) => ("signal", signal),
+        Ending::Time => ("time", 0),
+        Ending::Memory => ("memory", 0),
+        Ending::Processes => ("processes", 0),
+    };
+    format!("ok {how} {status} {left} {full}\n")
+}
+
+/// What became of a script, or why it was not run: the jail or the script is at fault.
+pub fn read_report(report: &[u8], said: Vec<u8>) -> Result<Ran, NotRun> {
+    let lost = || NotRun::Jail("the sandbox ended early".to_string());
+    if let Some(why) = report.strip_prefix(NOT_STARTED.as_bytes()) {
+        return Err(NotRun::Script(String::from_utf8_lossy(why).into_owned()));
+    }
+    if let Some(why) = report.strip_prefix(b"no ") {
+        return Err(NotRun::Jail(String::from_utf8_lossy(why).into_owned()));
+    }
+    let end = report.iter().position(|byte| *byte == b'\n').ok_or_else(lost)?;
+    let line = std::str::from_utf8(&report[..end]).map_err(|_| lost())?;
+    let ["ok", how, status, left, full] = line.split(' ').collect::<Vec<_>>()[..] else {
+        return Err(lost());
+    };
+    let status = status.parse().map_err(|_| lost())?;
+    let ending = match how {
+        "exited" => Ending::Exited(status),
+        "signal" => Ending::Signal(status),
+        "time" => Ending::Time,
+        "memory" => Ending::Memory,
+        "processes" => Ending::Processes,
+        _ => return Err(lost()),
+    };
+    let records = Record::read_all(&report[end + 1..]);
+    Ok(Ran { records, ending, left_running: left == "true", full: full == "true", said })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_read_as_it_is_written() {
+        for ending in
+            [Ending::Exited(3), Ending::Signal(9), Ending::Time, Ending::Memory, Ending::Processes]
+        {
+            let records = Record::bytes(&[b"tc".to_vec()], None, None);
+            let report = [head(ending, true, false).into_bytes(), records].concat();
+            let ran = read_report(&report, b"x".to_vec()).unwrap();
+            assert_eq!((ran.ending, ran.left_running, ran.full), (ending, true, false));
+            assert_eq!(ran.records.len(), 1);
+        }
+        assert_eq!(read_report(b"no why", Vec::new()), Err(NotRun::Jail("why".into())));
+        let not_started = read_report(b"not started why", Vec::new());
+        assert_eq!(not_started, Err(NotRun::Script("why".into())));
+        assert!(read_report(b"", Vec::new()).is_err());
+    }
+
+    #[test]
+    fn the_first_line_says_the_shell() {
+        let words = |text: &str| shebang(text.as_bytes()).unwrap_or_default();
+        assert_eq!(words("#!/bin/sh\necho"), ["/bin/sh"]);
+        assert_eq!(words("#! /usr/bin/env  bash -e \n"), ["/usr/bin/env", "bash -e"]);
+        assert!(words("#!\n").is_empty() && words("echo").is_empty() && words("").is_empty());
+    }
+
+    #[test]
+    fn root_is_nobody() {
+        if let Some(map) = all_users() {
+            assert!(map.starts_with("0 65534 1\n1 1 65533\n65534 0 1\n"), "{map}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What the processes of a jail may not do, and no more than do.
+
+use std::io;
+
+use caps::{CapSet, Capability};
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus,
+    Scope, path_beneath_rules,
+};
+
+use super::{Limits, calls};
+use crate::error::{Doing, Error, refused};
+use crate::sandbox::no_new_privileges;
+use crate::sys::check;
+
+/// What a process of a jail may map, in bytes, of which most is seldom touched.
+const MAPPED: u64 = 4 << 30;
+/// Bounds what each process takes.
+pub fn limit(limits: &Limits) -> io::Result<()> {
+    // The kernel's own bound is a little beyond ours, which tells that it was met.
+    let processes = limits.processes.saturating_add(50);
+    let bounds = [
+        (libc::RLIMIT_NPROC, processes),
+        (libc::RLIMIT_AS, MAPPED),
+        (libc::RLIMIT_CORE, 0),
+        (libc::RLIMIT_MEMLOCK, 0),
+        (libc::RLIMIT_MSGQUEUE, 0),
+    ];
+    for (resource, most) in bounds {
+        let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+        // SAFETY: `limit` lives as long as the call.
+        check(unsafe { libc::setrlimit(resource, &limit) })?;
+    }
+    Ok(())
+}
+
+/// Gives up what a script needs not, for good.
+pub fn restrict() -> Result<(), Error> {
+    let kept = Capability::CAP_DAC_READ_SEARCH;
+    let given_up = "give up capabilities";
+    for other in caps::all().into_iter().filter(|other| *other != kept) {
+        caps::drop(None, CapSet::Bounding, other).map_err(io::Error::other).doing(given_up)?;
+    }
+    let (one, none) = (caps::CapsHashSet::from([kept]), caps::CapsHashSet::new());
+    for (set, left) in
+        [(CapSet::Inheritable, &none), (CapSet::Effective, &one), (CapSet::Permitted, &one)]
+    {
+        caps::set(None, set, left).map_err(io::Error::other).doing(given_up)?;
+    }
+    no_new_privileges().doing("forbid new privileges")?;
+    guard_files()?;
+    calls::restrict()
+}
+
+/// What is written is written in the jail's own folders, whatever the mounts are.
+fn guard_files() -> Result<(), Error> {
+    let abi = ABI::V6;
+    let writes = AccessFs::from_write(abi);
+    let own = ["/tmp", "/run", "/var/tmp", "/dev"];
+    let restricted = || -> Result<_, landlock::RulesetError> {
+        Ruleset::default()
+            .handle_access(writes)?
+            .handle_access(AccessNet::from_all(abi))?
+            .scope(Scope::from_all(abi))?
+            .create()?
+            .add_rules(path_beneath_rules(own, writes))?
+            .restrict_self()
+    };
+    let doing = "restrict where files are written";
+    match restricted().map_err(io::Error::other).doing(doing)?.ruleset {
+        RulesetStatus::NotEnforced => Err(refused(doing, "the kernel has no Landlock")),
+        _ => Ok(()),
+    }
+}
+
+/// Keeps what this process has open from those that it starts.
+pub fn hidden() -> io::Result<()> {
+    // SAFETY: this operation takes integers only.
+    check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) })?;
+    Ok(())
+}

@@ -1,0 +1,362 @@
+//! What a script issued as it ran, read as a script that consists of that alone.
+
+use laxity_plan::PlanError;
+use laxity_plan::error::Fault;
+
+use crate::command::Command;
+use crate::contract::Contract;
+use crate::error::{Read, plain};
+use crate::export::MARK;
+use crate::notes::{Note, Notes};
+use crate::texts::Texts;
+use crate::{Import, Options, commands, plan_of, shell};
+
+/// The most of what was asked that is told.
+const MOST_ASKED: usize = 20;
+
+/// A script that was run, with what came of it.
+#[derive(Clone, Debug, Default)]
+pub struct Ran<'a> {
+    /// Its text.
+    pub script: &'a str,
+    /// What it issued, in order.
+    pub issued: Vec<Issued>,
+    /// What else is to be said of it, in sentences without their full stops.
+    pub told: Vec<String>,
+}
+
+/// One command that a script issued.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Issued {
+    /// The program and its arguments.
+    pub words: Vec<String>,
+    /// What the command reads beside them.
+    pub input: Option<String>,
+    /// How far the script had been read then, in bytes.
+    pub at: Option<u64>,
+}
+
+/// Writes the plan for the set-up that a script issued, as [`import`](crate::import) does for one
+/// that is read. Of the options, the rate and the interface count; lines in notes are those up to which the
+/// script had been read.
+///
+/// # Errors
+/// As of [`import`](crate::import). They show the command as it was issued.
+pub fn import_ran(ran: &Ran<'_>, name: &str, options: &Options) -> Result<Import, PlanError> {
+    let written = Written::new(ran);
+    let shown = format!("{name}, as it ran");
+    let texts = Texts::new(&written.text, &shown, &[])?;
+    let imported = import(ran, &written, name, options);
+    imported.map_err(|fault| texts.error(fault))
+}
+
+fn import(ran: &Ran<'_>, written: &Written, name: &str, options: &Options) -> Read<Import> {
+    let mut commands = commands::Commands::new(options.device.clone());
+    for text in &ran.told {
+        commands.notes.reading(0, text);
+    }
+    for (at, (_, text)) in written.asked.iter().enumerate() {
+        let text = format!(
+            "the script asked `{text}` and was told nothing, as by a machine that has nothing yet"
+        );
+        commands.notes.reading(written.lines.len() + at + 1, text);
+    }
+    let found = commands_of(written, &mut commands.notes)?;
+    if !found.iter().any(Command::sets_up) {
+        let count = ran.issued.len();
+        let message = format!("as it ran, the script set nothing up: it issued {count} commands");
+        let told: String = ran.told.iter().map(|text| format!("{text}. ")).collect();
+        let help =
+            "say what it is called with behind its name, and its variables as in --set NAME=VALUE";
+        return Err(Fault::new(None, message).help(told + help));
+    }
+    let contract = Contract::read(ran.script);
+    plan_of(found, commands, contract, name, options, |note| written.located(note))
+}
+
+/// The words of every command of tc, and of those beside it that count, which a script issued.
+///
+/// # Errors
+/// If there are more than are read.
+pub fn words_issued(issued: &[Issued]) -> Result<Vec<Vec<String>>, PlanError> {
+    let written = Written::new(&Ran { issued: issued.to_vec(), ..Ran::default() });
+    let commands = commands_of(&written, &mut Notes::default());
+    let commands = commands.map_err(|fault| PlanError::new("", &written.text, fault))?;
+    Ok(commands.iter().map(Command::texts).collect())
+}
+
+fn commands_of(written: &Written, notes: &mut Notes) -> Read<Vec<Command>> {
+    let call = shell::Call { arguments: Some(Vec::new()), ..shell::Call::default() };
+    shell::commands(&written.text, written.text.len(), "", &call, notes)
+}
+
+/// Issued commands as a script.
+#[derive(Debug, Default)]
+struct Written {
+    text: String,
+    /// The lines of the script that was run, by those of the text. Behind them in number are those of what was asked.
+    lines: Vec<usize>,
+    /// What the script asked, each once, with its line.
+    asked: Vec<(usize, String)>,
+}
+
+impl Written {
+    fn new(ran: &Ran<'_>) -> Self {
+        let mut written = Written::default();
+        let lines = Lines::new(ran.script);
+        for (at, issued) in ran.issued.iter().enumerate() {
+            let line = lines.of(issued);
+            if asks(&issued.words) {
+                written.ask(line, &issued.words);
+                continue;
+            }
+            // A line with several commands has no comment on one of them.
+            let alone = |other: Option<&Issued>| other.is_none_or(|other| other.at != issued.at);
+            let before = at.checked_sub(1).and_then(|at| ran.issued.get(at));
+            let comment = (alone(before) && alone(ran.issued.get(at + 1)))
+                .then(|| lines.comment(line))
+                .flatten();
+            written.push(line, &command(issued, comment));
+        }
+        written
+    }
+
+    fn push(&mut self, line: usize, text: &str) {
+        self.text.push_str(text);
+        self.text.push('\n');
+        self.lines.extend(std::iter::repeat_n(line, text.matches('\n').count() + 1));
+    }
+
+    fn ask(&mut self, line: usize, words: &[String]) {
+        let text = plain(&words.join(" "));
+        if self.asked.len() < MOST_ASKED && !self.asked.iter().any(|(_, known)| *known == text) {
+            self.asked.push((line, text));
+        }
+    }
+
+    /// A note with the line of the script that was run.
+    fn located(&self, note: Note) -> Note {
+        let asked = self.asked.iter().map(|(line, _)| line);
+        let line = note.line.checked_sub(1).and_then(|at| self.lines.iter().chain(asked).nth(at));
+        Note { line: line.copied().unwrap_or(0), ..note }
+    }
+}
+
+/// The script that was run, line by line.
+struct Lines<'a> {
+    script: &'a str,
+    all: Vec<&'a str>,
+    ends: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(script: &'a str) -> Self {
+        let ends = script.match_indices('\n').map(|(at, _)| at).collect();
+        Lines { script, all: script.lines().collect(), ends }
+    }
+
+    /// The line in which the command ends that issued this; 0 if that is not known.
+    fn of(&self, issued: &Issued) -> usize {
+        let at = issued.at.and_then(|at| usize::try_from(at).ok());
+        let read = at.and_then(|at| self.script.as_bytes().get(..at));
+        read.map_or(0, |read| {
+            let length = read.trim_ascii_end().len();
+            self.ends.partition_point(|end| *end < length) + 1
+        })
+    }
+
+    /// The comment at the end of a line.
+    fn comment(&self, line: usize) -> Option<&'a str> {
+        let line = *self.all.get(line.checked_sub(1)?)?;
+        let mut quote = None;
+        let mut before = ' ';
+        for (at, c) in line.char_indices() {
+            match (quote, c) {
+                (Some(open), c) if c == open => quote = None,
+                (None, '\'' | '"') => quote = Some(c),
+                (None, '#') if before.is_whitespace() => {
+                    let comment = &line[at..];
+                    return (!comment.starts_with(MARK)).then_some(comment);
+                }
+                _ => {}
+            }
+            before = c;
+        }
+        None
+    }
+}
+
+/// A command as a script has it.
+fn command(issued: &Issued, comment: Option<&str>) -> String {
+    let program = issued.words.first().map_or("", String::as_str);
+    let words: Vec<String> = issued.words.iter().map(|word| quoted(word)).collect();
+    let Some(input) = &issued.input else {
+        let comment = comment.map(|comment| format!(" {comment}")).unwrap_or_default();
+        return words.join(" ") + &comment;
+    };
+    let read = match program {
+        "tc" => "tc -batch -".to_string(),
+        "nft" => "nft -f -".to_string(),
+        "ip" => {
+            let words =
+                |line: &str| line.split_whitespace().map(quoted).collect::<Vec<_>>().join(" ");
+            let lines = input.lines().filter(|line| !line.trim_start().starts_with('#'));
+            return lines.map(|line| format!("ip {}", words(line))).collect::<Vec<_>>().join("\n");
+        }
+        _ => {
+            let options = issued.words[1..].iter().filter(|word| word.starts_with('-'));
+            let options = options.map(|word| format!(" {}", quoted(word)));
+            format!("{program}{}", options.collect::<String>())
+        }
+    };
+    let mut end = "END".to_string();
+    while input.lines().any(|line| line == end) {
+        end.push('_');
+    }
+    let closed = if input.is_empty() || input.ends_with('\n') { "" } else { "\n" };
+    format!("{read} <<'{end}'\n{input}{closed}{end}")
+}
+
+/// A word of which a shell makes the same word.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./:=,+@%-".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_string(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+/// Whether a command only has something shown, or asks whether something is there.
+fn asks(words: &[String]) -> bool {
+    let [program, rest @ ..] = words else { return true };
+    let has = |names: &[&str]| rest.iter().any(|word| names.contains(&word.as_str()));
+    let mut operands = rest.iter().filter(|word| !word.starts_with('-'));
+    let (object, verb) = (operands.next(), operands.next());
+    let shows = |verb: &String| {
+        ["show", "list", "lst", "ls", "get", "help", "monitor"].contains(&verb.as_str())
+    };
+    match program.as_str() {
+        "tc" | "ip" if has(&["-b", "-batch"]) => false,
+        "tc" | "ip" => object.is_none() || verb.is_none_or(shows),
+        "ifconfig" => verb.is_none(),
+        "ethtool" => rest.first().is_none_or(|option| {
+            !option.starts_with('-')
+                || ["-k", "-i", "-S", "-g", "-c", "-l", "-a", "-T"].contains(&option.as_str())
+        }),
+        "sysctl" => !has(&["-w", "-p", "--system"]) && !rest.iter().any(|word| word.contains('=')),
+        "nft" => object.is_some_and(shows),
+        program if program.ends_with("tables-save") => true,
+        program if program.contains("tables") => {
+            has(&["-L", "-S", "-C", "--list", "--list-rules", "--check", "-V", "--version"])
+                || rest.iter().any(|word| word.starts_with("-nv") || word.starts_with("-vn"))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn issued(text: &str, input: Option<&str>, at: Option<u64>) -> Issued {
+        let words = text.split(' ').map(String::from).collect();
+        Issued { words, input: input.map(String::from), at }
+    }
+
+    #[test]
+    fn issued_commands_are_read_as_written_ones() {
+        let head = "tc qdisc add dev eth0 root handle 1: hfsc default 20";
+        let batch = "class add dev eth0 parent 1: classid 1:1 hfsc sc m2 10mbit ul m2 10mbit\n\
+                     class add dev eth0 parent 1:1 classid 1:10 hfsc sc m2 1mbit # voice\nEND\n\n";
+        let last = "tc class add dev eth0 parent 1:1 classid 1:20 hfsc ls m2 9mbit";
+        let script = format!("{head}\ntc -b file\n{last} # rest\n");
+        let at = |line: &str| {
+            let end = script.find(line).map(|at| at + line.len() + 1);
+            end.map(|end| end as u64)
+        };
+        let all = vec![
+            issued("tc qdisc show dev eth0", None, at(&format!("{last} # rest"))),
+            issued(head, None, at(head)),
+            issued("tc -b file", Some(batch), at("tc -b file")),
+            issued("ip link set dev eth0 txqueuelen 50", None, None),
+            issued(last, None, at(&format!("{last} # rest"))),
+            issued("modprobe sch_hfsc", None, Some(u64::MAX)),
+        ];
+        let ran = Ran { script: &script, issued: all, told: vec!["it was run".into()] };
+        let import = import_ran(&ran, "folder/script.sh", &Options::default()).unwrap();
+        let notes: Vec<String> =
+            import.notes.iter().map(|note| format!("{}: {}", note.line, note.text)).collect();
+        for part in
+            ["0: it was run", "3: the script asked `tc qdisc show dev eth0`", "0: `modprobe"]
+        {
+            assert!(notes.iter().any(|note| note.starts_with(part)), "{part}: {notes:#?}");
+        }
+        for part in ["[class.voice]", "[class.rest]", "limit = 50", "Imported from script.sh"] {
+            assert!(import.plan.contains(part), "{part}: {}", import.plan);
+        }
+    }
+
+    #[test]
+    fn a_fault_shows_the_command_as_it_was_issued() {
+        let all =
+            vec![issued("tc qdisc add dev eth0 root handle 1: hfsc default zz", None, Some(3))];
+        let ran = Ran { script: "tc $X\n", issued: all, told: Vec::new() };
+        let error = import_ran(&ran, "script.sh", &Options::default()).unwrap_err();
+        assert_eq!(error.name(), "script.sh, as it ran");
+        let span = error.span().unwrap();
+        assert_eq!(&error.text()[span], "zz");
+
+        let ran = Ran { told: vec!["it ended with status 1".into()], ..Ran::default() };
+        let error = import_ran(&ran, "script.sh", &Options::default()).unwrap_err();
+        assert!(error.message().contains("set nothing up"), "{error}");
+        assert!(error.help().unwrap().contains("status 1"), "{error:?}");
+    }
+
+    #[test]
+    fn words_are_quoted_such_that_they_stay() {
+        let all = [
+            vec!["tc", "a b", "", "it's", "$(x) `y`", "#no", "two\nlines", "ü*"],
+            vec!["tc", "qdisc", "{a,b}", "~", "\\", "\"", "x;y&z|<>"],
+        ];
+        let words = |words: &Vec<&str>| words.iter().map(|word| word.to_string()).collect();
+        let all: Vec<Vec<String>> = all.iter().map(words).collect();
+        let issued: Vec<Issued> =
+            all.iter().map(|words| Issued { words: words.clone(), ..Issued::default() }).collect();
+        assert_eq!(words_issued(&issued).unwrap(), all);
+    }
+
+    #[test]
+    fn what_only_shows_is_told_apart() {
+        let asks = |text: &str| asks(&issued(text, None, None).words);
+        for text in [
+            "tc qdisc show dev eth0",
+            "tc -s qdisc",
+            "ip -o link",
+            "ip route get 1.1.1.1",
+            "ip a",
+            "ifconfig eth0",
+            "ethtool eth0",
+            "sysctl -n net.ipv4.ip_forward",
+            "iptables -t mangle -C OUTPUT",
+            "iptables-save",
+            "nft list ruleset",
+        ] {
+            assert!(asks(text), "{text}");
+        }
+        for text in [
+            "tc qdisc add dev eth0",
+            "tc -b",
+            "ip link set eth0 up",
+            "ifconfig eth0 up",
+            "ethtool -K eth0 tso off",
+            "sysctl -w a=1",
+            "sysctl a=1",
+            "iptables -A OUTPUT",
+            "nft add rule x",
+            "nft -f x",
+            "modprobe x",
+        ] {
+            assert!(!asks(text), "{text}");
+        }
+    }
+}

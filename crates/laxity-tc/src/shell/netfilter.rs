@@ -1,0 +1,60 @@
+//! What commands of netfilter read beside their words.
+
+use std::ops::Range;
+
+use super::run::{Shell, undecided};
+use super::state::Input;
+use super::value::Value;
+use crate::command::{Command, Word};
+use crate::error::Read;
+use crate::netfilter::restore;
+
+impl Shell<'_> {
+    /// Puts what nft reads, with `-f`, in the place of its words.
+    pub fn nft(&mut self, command: &mut Command) {
+        let Some(at) =
+            command.words.iter().position(|word| ["-f", "--file"].contains(&&word.text[..]))
+        else {
+            return;
+        };
+        let Some(file) = command.words.get(at + 1) else { return };
+        let text = match file.text.as_str() {
+            "-" | "/dev/stdin" => self.inputs.last_mut().map(Input::rest),
+            name => match self.files.read(name) {
+                Some(value) => Some(value.clone()),
+                None => self.file(name).map(|part| Value::new(&self.text[part])),
+            },
+        };
+        let word = file.clone();
+        command.words.truncate(1);
+        command.words.push(match text {
+            Some(Value { text, doubt }) => Word { text, doubt, ..word },
+            None => Word { doubt: Value::unknown(&word.text, String::new()).doubt, ..word },
+        });
+    }
+
+    /// Takes the rules that `iptables-restore` reads; `false` if it is not known what it reads.
+    pub fn restored(&mut self, command: &Command, span: &Range<usize>) -> Read<bool> {
+        let has = |names: &[&str]| command.words.iter().any(|word| names.contains(&&word.text[..]));
+        let file = command.words[1..].last().filter(|word| !word.text.starts_with('-'));
+        let value = match file {
+            Some(file) if file.text != "/dev/stdin" => {
+                let name = Value { text: file.text.clone(), doubt: file.doubt.clone() };
+                self.contents(&name)
+            }
+            _ => self.inputs.last_mut().map(Input::rest),
+        };
+        let Some(value) = value else { return Ok(false) };
+        if let Some(doubt) = value.unknown_because() {
+            return Err(undecided(span, doubt));
+        }
+        let keeps = has(&["-n", "--noflush"]);
+        for words in restore::commands(command.program(), &value.text, keeps) {
+            self.step(span, 8 * words.len())?;
+            let word = |text| Word { text, span: span.clone(), doubt: None };
+            let words = words.into_iter().map(word).collect();
+            self.emit(Command { words, ..command.clone() }, span)?;
+        }
+        Ok(true)
+    }
+}

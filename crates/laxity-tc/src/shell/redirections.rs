@@ -1,0 +1,92 @@
+//! What a command reads, and where what it prints goes (POSIX.1-2017, Shell Command Language, section 2.7).
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::run::{Flow, Shell};
+use super::state::Input;
+use super::syntax::{AndOr, Kind, List, Node, Pipeline, Redirect, Redirection};
+use super::value::Value;
+use crate::error::{Read, plain};
+
+impl Shell<'_> {
+    pub fn node(&mut self, node: &Node) -> Read<Flow> {
+        self.step(&node.span, 0)?;
+        let (inputs, printed) = (self.inputs.len(), self.printed.len());
+        let mut written = Vec::new();
+        for redirect in &node.redirects {
+            match &redirect.kind {
+                Redirection::Out { adds, word } if redirect.fd.is_none_or(|fd| fd == 1) => {
+                    let file = self.text(&word.parts, &word.span)?;
+                    self.printed.push(Value::default());
+                    written.push(Some((file.text, *adds)));
+                }
+                Redirection::Like(fd) if *fd != 1 && redirect.fd.is_none_or(|fd| fd == 1) => {
+                    self.printed.push(Value::default());
+                    written.push(None);
+                }
+                Redirection::Out { .. } | Redirection::Like(_) => {}
+                kind => {
+                    let input = self.input(kind, &node.span)?;
+                    self.inputs.push(input);
+                }
+            }
+        }
+        let flow = self.deeper(&node.span, |shell| shell.kind(node));
+        self.inputs.truncate(inputs);
+        for (file, value) in written.into_iter().zip(self.printed.drain(printed..)) {
+            match file {
+                Some((file, true)) => self.files.append(&file, &value),
+                Some((file, false)) => self.files.write(&file, value),
+                None => {}
+            }
+        }
+        flow
+    }
+
+    pub fn input(&mut self, kind: &Redirection, span: &Range<usize>) -> Read<Input> {
+        Ok(match kind {
+            Redirection::Here(number) => {
+                let here = Rc::clone(&self.parsed.here[*number]);
+                let value = self.text(&here.text, &here.span)?;
+                Input { value, at: 0, span: Some(here.span.clone()) }
+            }
+            Redirection::HereWord(word) => {
+                let mut value = self.text(&word.parts, &word.span)?;
+                value.text.push('\n');
+                Input { value, at: 0, span: Some(word.span.clone()) }
+            }
+            Redirection::In(word) => {
+                let file = self.text(&word.parts, &word.span)?;
+                let value = match self.contents(&file) {
+                    Some(value) => value,
+                    None if file.text == "/dev/null" => Value::default(),
+                    None => Value::unknown(
+                        self.written(span),
+                        format!("give the file `{}` with --source", plain(&file.text)),
+                    ),
+                };
+                Input { value, at: 0, span: None }
+            }
+            Redirection::Out { .. } | Redirection::Like(_) => Input::default(),
+        })
+    }
+}
+
+/// The file of `< FILE` as the one command of a list.
+pub fn contents_of(list: &List) -> Option<&Redirection> {
+    let [AndOr { first: Pipeline { negated: false, commands }, rest }] = &list[..] else {
+        return None;
+    };
+    match &commands[..] {
+        [Node { kind: Kind::Simple(before, words, _), redirects, .. }]
+            if before.is_empty() && words.is_empty() && rest.is_empty() =>
+        {
+            match &redirects[..] {
+                [Redirect { fd: None, kind: kind @ Redirection::In(_) }] => Some(kind),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
