@@ -4,8 +4,8 @@
 //! text, Laxity's version and how long the run took. It is written beside its place and renamed, so that a file that is there is whole.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -180,21 +180,16 @@ impl Store {
         let bytes =
             file(job, columns, made).map_err(|error| Error::Store { path: path.clone(), error })?;
         let _writing = WRITING.read().unwrap_or_else(PoisonError::into_inner);
-        let beside = beside(&path);
         let write = || {
             fs::create_dir_all(path.parent().expect("it has a folder"))?;
-            let mut file = File::create_new(&beside)?;
-            // So that nobody takes it for one that a killed process left. Where there are no locks, none is.
-            let _ = file.try_lock();
-            file.write_all(&bytes)?;
-            file.sync_all()?;
-            fs::rename(&beside, &path)
+            let (mut file, beside) = begun(&path)?;
+            let whole = file.write_all(&bytes).and_then(|()| file.sync_all());
+            whole.and_then(|()| fs::rename(&beside, &path)).inspect_err(|_| {
+                // What is half written is of no use, and the error tells of the disk.
+                let _ = fs::remove_file(&beside);
+            })
         };
-        write().map_err(|error| {
-            // What is half written is of no use, and the error tells of the disk.
-            let _ = fs::remove_file(&beside);
-            Error::Io { path, error }
-        })
+        write().map_err(|error| Error::Io { path, error })
     }
 
     /// Removes what killed processes had half written.
@@ -202,8 +197,9 @@ impl Store {
         let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
         let runs = entries(&self.folder.join("runs")).flat_map(|of| entries(&of.path()));
         for entry in runs.filter(|entry| entry.path().extension() == Some(OsStr::new(UNFINISHED))) {
-            let is_left = File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
-            if is_left {
+            let Ok(file) = File::open(entry.path()) else { continue };
+            // Locked until it is gone: whoever has just begun it sees that.
+            if file.try_lock().is_ok() {
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -217,10 +213,23 @@ impl Store {
         let path = self.path(job);
         let file = match File::open(&path) {
             Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::Io { path, error }),
         };
         rows(file).map(Some).map_err(|error| Error::Store { path, error })
+    }
+}
+
+/// A file beside another, locked so that nobody takes it for one that a killed process left. Where there are no
+/// locks, none is taken for that.
+fn begun(path: &Path) -> io::Result<(File, PathBuf)> {
+    loop {
+        let beside = beside(path);
+        let file = File::create_new(&beside)?;
+        let is_taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+        if !is_taken && beside.exists() {
+            return Ok((file, beside));
+        }
     }
 }
 
@@ -383,6 +392,8 @@ fn put<T: DataType>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     fn run(version: &str) -> File {
@@ -396,6 +407,34 @@ mod tests {
         );
         writer.unwrap().close().unwrap();
         file
+    }
+
+    /// Who opens the store meanwhile clears away what nobody writes, and nothing else.
+    #[test]
+    fn what_is_being_written_is_not_cleared_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let runs = folder.path().join("runs").join("scheduler=edf");
+        fs::create_dir_all(&runs).unwrap();
+        let left = runs.join(format!("left.{UNFINISHED}"));
+        fs::write(&left, "half").unwrap();
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !over.load(Ordering::Relaxed) {
+                        Store::open(folder.path()).unwrap();
+                    }
+                });
+            }
+            for number in 0..3_000 {
+                let path = runs.join(format!("{number}.parquet"));
+                let (_file, beside) = begun(&path).unwrap();
+                let renamed = fs::rename(&beside, &path);
+                over.store(renamed.is_err() || number == 2_999, Ordering::Relaxed);
+                renamed.unwrap();
+            }
+        });
+        assert!(!left.exists());
     }
 
     #[test]
