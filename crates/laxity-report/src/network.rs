@@ -73,8 +73,7 @@ fn unit<'a>(classes: impl IntoIterator<Item = &'a EndToEnd>) -> TimeUnit {
         let delay = delay.map_or([None; 2], |delay| delay.map(Some));
         delay.into_iter().chain([class.bound_ns, class.deadline_ns])
     };
-    let times = classes.into_iter().flat_map(times);
-    TimeUnit::of(times.map(|ns| ns.map(|ns| ns as f64)))
+    TimeUnit::of_whole(classes.into_iter().flat_map(times))
 }
 
 /// The unit of how long transfers took.

@@ -10,7 +10,7 @@ use maud::html;
 use crate::chart::{Along, Axis, Chart, Dash, Figure, Mark, Marker, Series, Style, Unit};
 use crate::figures::NS;
 use crate::html::{facts, figure as drawn, grid, page as whole};
-use crate::quantity::{count, percent, shortened, time};
+use crate::quantity::{TimeUnit, count, percent, shortened, time};
 use crate::table::table;
 use crate::visible::line;
 
@@ -44,15 +44,20 @@ pub struct Burst {
     pub length: u32,
 }
 
-const HEADER: [&str; 6] = ["class", "path", "at most", "happens", "of the bound", "packets"];
+fn header(unit: TimeUnit) -> [String; 6] {
+    let [most, found] = ["at most", "happens"].map(|of| unit.head(of));
+    let [class, path, part, packets] =
+        ["class", "path", "of the bound", "packets"].map(str::to_owned);
+    [class, path, most, found, part, packets]
+}
 
 impl Row {
-    fn cells(&self) -> Vec<String> {
+    fn cells(&self, unit: TimeUnit) -> Vec<String> {
         vec![
             line(&self.class).into_owned(),
             line(&self.nodes.join(" → ")).into_owned(),
-            time(self.bound.0 as f64),
-            time(self.found.0 as f64),
+            unit.whole(Some(self.bound.0)),
+            unit.whole(Some(self.found.0)),
             percent(self.found.0 as f64 / self.bound.0.max(1) as f64),
             count(self.packets as u64),
         ]
@@ -66,8 +71,9 @@ fn cells(rows: &[Row]) -> (Vec<String>, Vec<Vec<String>>) {
         let kept = cells.into_iter().enumerate().filter(|(at, _)| !(is_link && *at == 1));
         kept.map(|(_, cell)| cell).collect()
     };
-    let header = kept(HEADER.map(str::to_owned).to_vec());
-    (header, rows.iter().map(|row| kept(row.cells())).collect())
+    let unit =
+        TimeUnit::of_whole(rows.iter().flat_map(|row| [row.bound, row.found].map(|of| Some(of.0))));
+    (kept(header(unit).to_vec()), rows.iter().map(|row| kept(row.cells(unit))).collect())
 }
 
 const EXPLAINED: &str = "No packet takes longer than the bound, which is proved. The delay that happens was found by \

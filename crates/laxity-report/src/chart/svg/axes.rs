@@ -214,7 +214,12 @@ fn level_lines(chart: &Chart, plot: &Plot) -> Markup {
     let Area { x, width, .. } = plot.area;
     html! {
         @for (y, marker) in levels(chart, plot) {
-            (stroke(&format!("M{x:.1} {y:.1}h{width:.1}"), Mark::Line, marker.style))
+            @let data = format!("M{x:.1} {y:.1}h{width:.1}");
+            g {
+                title { (marker.meaning) @if !marker.meaning.is_empty() { ": " } (said(marker.at, &chart.y)) }
+                (stroke(&data, Mark::Line, marker.style))
+                path d=(data) fill="none" stroke-width="8" pointer-events="stroke" {}
+            }
         }
     }
 }
@@ -222,11 +227,13 @@ fn level_lines(chart: &Chart, plot: &Plot) -> Markup {
 /// Labels stand above their lines; lines close together share one.
 fn level_labels(chart: &Chart, plot: &Plot) -> Markup {
     let mut levels = levels(chart, plot);
+    levels.retain(|(_, marker)| !marker.label.is_empty());
     levels.sort_by(|a, b| a.0.total_cmp(&b.0));
     let near = |above: &(f64, &Marker), below: &(f64, &Marker)| below.0 - above.0 < LINE + 4.0;
     html! {
         @for close in levels.chunk_by(near) {
             @let text = close.iter().map(|(_, marker)| &*marker.label).collect::<Vec<_>>().join(", ");
+            @let text = fitted(&text, SMALL, plot.area.width);
             (label(plot.area.right() - 4.0, close[0].0 - 5.0, "end", &text))
         }
     }
@@ -313,7 +320,7 @@ fn hints<'a>(
 fn said(value: f64, axis: &Axis) -> String {
     match axis.unit {
         Unit::Number => quantity::scaled(value),
-        Unit::Count => quantity::number(value),
+        Unit::Count => quantity::count(value.round() as u64),
         Unit::Time => quantity::time(value * 1e9),
         Unit::Share => quantity::percent(value),
         Unit::Rate => quantity::rate(value),
