@@ -82,7 +82,7 @@ pub fn lateness(way: &WayStatus) -> Option<String> {
         (None, Some(late), packets) => {
             let late = quantity::time(late.max as f64);
             let kept = match packets {
-                0 if way.is_held_up() => {
+                0 if way.held_up => {
                     "Every packet was handed over within its bound and that, but took longer."
                         .into()
                 }

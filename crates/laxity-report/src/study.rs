@@ -63,10 +63,12 @@ pub fn figure(over: &Over, panels: &[Panel]) -> Figure<'static> {
                 },
             ]
         });
+        let means =
+            panel.lines.iter().flat_map(|line| &line.points).map(|(_, mean, _)| mean * scale);
         Chart {
             title: panel.class.clone(),
             x: Axis::log_if(over.is_log, &over.key, over.unit),
-            y: Axis::linear("", unit),
+            y: Axis::fitting(means, "", unit),
             series: lines.collect(),
             markers: Vec::new(),
         }

@@ -159,7 +159,7 @@ pub fn page(plan: &Plan, found: &[(Row, Vec<Burst>)]) -> String {
         plan.title.as_deref().unwrap_or("What happens at the worst"),
         &html! {
             (facts(&about))
-            p { (EXPLAINED) }
+            p { (EXPLAINED.replace('`', "")) }
             (grid(&header, &cells, words))
             @for (row, packets) in found.iter().take(MOST_PICTURES) {
                 section {

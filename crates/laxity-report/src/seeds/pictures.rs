@@ -4,12 +4,10 @@ use laxity_sim::summary::DelaySummary;
 
 use super::estimate::{Seeds, Spread};
 use super::figures::{Delayed, Figures};
-use crate::chart::{Along, Axis, Chart, Dash, Figure, Mark, Marker, Series, Style, Unit};
+use crate::chart::{Along, Axis, Chart, Dash, Figure, Mark, Marker, Scale, Series, Style, Unit};
 use crate::figures::{NS, shown};
 use crate::quantity::{shortened, time};
 
-/// A vertical axis whose values are further apart is logarithmic, so that the small ones can be told apart, too.
-const LOG_FROM: f64 = 30.0;
 /// Seeds of more digits are counted from the first, for their labels would run into each other.
 const LARGEST_SEED: u64 = 1_000_000;
 /// Longest name of a scheduler in a label.
@@ -88,7 +86,15 @@ fn together(parts: impl Iterator<Item = (Series, Vec<Marker>)>) -> (Vec<Series>,
 fn panel(run: &Run<'_>, class: usize, series: Vec<Series>, markers: Vec<Marker>) -> Chart {
     let points = series.iter().flat_map(|series| &series.points).map(|(_, delay)| *delay);
     let all = points.chain(markers.iter().map(|marker| marker.at)).filter(|delay| *delay > 0.0);
-    let (least, most) = all.fold((f64::INFINITY, 0.0f64), |(l, h), v| (l.min(v), h.max(v)));
+    let all: Vec<f64> = all.collect();
+    let (least, most) =
+        all.iter().fold((f64::INFINITY, 0.0f64), |(least, most), v| (least.min(*v), most.max(*v)));
+    let y = Axis::fitting(all.into_iter(), "", Unit::Time);
+    // With room for what is written on the uppermost line.
+    let range = match y.scale {
+        Scale::Log => Some((least / 1.4, most * (most / least).powf(0.15))),
+        Scale::Linear => Some((0.0, most * 1.25)),
+    };
     let label = match run.beyond {
         0 => "Seed".to_owned(),
         beyond => format!("Seed, beyond {beyond}"),
@@ -98,7 +104,7 @@ fn panel(run: &Run<'_>, class: usize, series: Vec<Series>, markers: Vec<Marker>)
     Chart {
         title: run.classes[class].name.to_owned(),
         x: Axis { range: Some((first - 0.5, last + 0.5)), ..Axis::linear(&label, Unit::Count) },
-        y: Axis::log_if(most > least * LOG_FROM, "", Unit::Time),
+        y: Axis { range, ..y },
         series,
         markers,
     }
