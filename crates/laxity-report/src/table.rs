@@ -506,6 +506,28 @@ a long name   12.00!      —";
     }
 
     #[test]
+    fn marks_have_a_column_where_there_are_any() {
+        let (mut summary, series) = sample::run(1, 1);
+        let page = |summary: &Summary| {
+            let runs = [sample::judged(summary)];
+            crate::html::compare_html(&runs, std::slice::from_ref(&series))
+        };
+        assert!(!class_table(&summary).contains("marked"));
+        assert!(!compare_table(&[&summary]).contains("marked"));
+        assert!(!page(&summary).contains("Marked"));
+        summary.classes[1].marked = 17;
+        let text = class_table(&summary);
+        let of = |name: &str| {
+            let line = text.lines().find(|line| line.starts_with(name)).unwrap();
+            line.split_whitespace().nth(4).unwrap().to_owned()
+        };
+        assert_eq!(["class", "rt-0", "be-0"].map(of), ["marked", "0", "17"], "{text}");
+        let compared = compare_table(&[&summary]);
+        assert_eq!(compared.matches("marked").count(), 1, "{compared}");
+        assert!(page(&summary).contains("Marked"));
+    }
+
+    #[test]
     fn nothing_at_all_is_a_table_too() {
         let (empty, _) = sample::run(0, 0);
         assert!(class_table(&empty).starts_with("class"));

@@ -176,3 +176,58 @@ pub fn page(plan: &Plan, found: &[(Row, Vec<Burst>)]) -> String {
         },
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::Paper;
+    use crate::sample;
+
+    /// A class that sends three packets within a span, of which the second is through at its end.
+    fn found(span: u64) -> (Row, Vec<Burst>) {
+        let row = Row {
+            class: "one".into(),
+            nodes: Vec::new(),
+            bound: Nanos(span),
+            found: Nanos(span / 2),
+            arrival: Nanos(span - span / 2),
+            packets: 3,
+        };
+        let burst = |at| Burst { time: Nanos(at), class: ClassId(0), source: 0, length: 1500 };
+        (row, [0, span / 2, span].map(burst).to_vec())
+    }
+
+    #[test]
+    fn time_has_a_unit_that_fits_the_span() {
+        for (span, told) in [
+            (10_000, ["0 µs", "5 µs", "10 µs", "At most 10 µs, 5 µs happens."]),
+            (5_000_000, ["0 ms", "2.5 ms", "5.0 ms", "At most 5 ms, 2.5 ms happens."]),
+            (3_000_000_000, ["0 s", "1 s", "3 s", "At most 3 s, 1.5 s happens."]),
+        ] {
+            let (row, packets) = found(span);
+            let page = page(&sample::plan(), &[(row.clone(), packets.clone())]);
+            let page = page.replace('\u{a0}', " ");
+            for told in told {
+                let told = told.replace("0 ms", if span == 5_000_000 { "0.0 ms" } else { "0 ms" });
+                assert!(page.contains(&told), "{told} in {page}");
+            }
+            for paper in [Paper::Wide, Paper::Narrow] {
+                let svg = picture(&sample::plan(), &row, &packets).on(paper);
+                let (from, to) = reach(&svg);
+                assert!(from >= 0.0 && to <= paper.width(), "{from} to {to}");
+            }
+        }
+    }
+
+    /// From where to where texts that stand in the middle of their place reach.
+    fn reach(svg: &str) -> (f64, f64) {
+        let middles = svg.split("<text x=\"").skip(1).filter_map(|text| {
+            let (x, rest) = text.split_once('"')?;
+            let (attributes, rest) = rest.split_once('>')?;
+            let width = crate::chart::text_width(rest.split('<').next()?, 12.5);
+            let x: f64 = x.parse().ok()?;
+            attributes.contains("middle").then_some((x - width / 2.0, x + width / 2.0))
+        });
+        middles.fold((f64::INFINITY, 0.0), |(from, to), (a, b)| (from.min(a), to.max(b)))
+    }
+}
