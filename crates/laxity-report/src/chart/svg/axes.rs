@@ -132,17 +132,31 @@ fn axes(plot: &Plot, x_label: &str, bottom: f64) -> Markup {
                     text x=(px(x - 8.0)) y=(px(at + 4.0)) text-anchor="end" { (tick.label) }
                 }
             }
-            @for tick in &plot.x.ticks {
-                @if let Some(at) = plot.across(tick.at) {
-                    @let reach = (x + width + RIGHT - text_width(&tick.label, TEXT) / 2.0).min(at);
-                    text x=(px(reach)) y=(px(floor + 18.0)) text-anchor="middle" { (tick.label) }
-                }
+            @for (at, label) in below(plot) {
+                text x=(px(at)) y=(px(floor + 18.0)) text-anchor="middle" { (label) }
             }
             @if !x_label.is_empty() {
                 text x=(px(x + width / 2.0)) y=(px(bottom - 4.0)) text-anchor="middle" { (fitted(x_label, TEXT, width)) }
             }
         }
     }
+}
+
+/// The labels below the plot and their middles: none beyond the paper, and none where its right neighbour stands.
+fn below(plot: &Plot) -> Vec<(f64, &str)> {
+    let mut free_until = plot.area.right() + RIGHT;
+    let mut labels = Vec::new();
+    for tick in plot.x.ticks.iter().rev() {
+        let Some(at) = plot.across(tick.at) else { continue };
+        let half = text_width(&tick.label, TEXT) / 2.0;
+        let at = at.min(plot.area.right() + RIGHT - half);
+        if at + half <= free_until {
+            free_until = at - half;
+            labels.push((at, tick.label.as_str()));
+        }
+    }
+    labels.reverse();
+    labels
 }
 
 /// A vertical marker and where its label stands above the plot.
@@ -342,7 +356,7 @@ fn px(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::chart::{Along, Axis, Chart, Dash, Mark, Marker, Series, Style, Unit};
+    use crate::chart::{Along, Axis, Chart, Dash, Mark, Marker, Paper, Series, Style, Unit};
 
     fn chart(points: Vec<(f64, f64)>) -> Chart {
         let marker = |at, along, label: &str| Marker {
@@ -402,6 +416,40 @@ mod tests {
                 assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
             }
         }
+    }
+
+    #[test]
+    fn labels_of_ticks_stand_apart() {
+        for unit in [Unit::Time, Unit::Rate, Unit::Size] {
+            for power in -8..11 {
+                let of = 10f64.powi(power);
+                let mut chart = chart(vec![(of, 0.1), (of * 25.0, 0.9)]);
+                chart.markers.clear();
+                for x in [Axis::log("x", unit), Axis::linear("x", unit)] {
+                    chart.x = x;
+                    let svg =
+                        crate::chart::Figure::panels("", vec![chart.clone()], 2).on(Paper::Narrow);
+                    let labels = middles(&svg);
+                    assert!(labels.len() >= 2, "{svg}");
+                    for pair in labels.windows(2) {
+                        assert!(pair[0].1 <= pair[1].0 + 0.2, "{pair:?} {svg}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// From where to where the labels of the horizontal axis reach.
+    fn middles(svg: &str) -> Vec<(f64, f64)> {
+        let texts = svg.split("<text x=\"").skip(1).filter_map(|text| {
+            let (x, rest) = text.split_once('"')?;
+            let (attributes, rest) = rest.split_once('>')?;
+            let label = rest.split('<').next()?;
+            let half = super::text_width(label, super::TEXT) / 2.0;
+            let x: f64 = x.parse().ok()?;
+            (attributes.contains("middle") && label != "x").then_some((x - half, x + half))
+        });
+        texts.collect()
     }
 
     #[test]
