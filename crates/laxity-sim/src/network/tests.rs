@@ -346,8 +346,8 @@ fn marks_are_counted_wherever_they_are_made() {
     let queue = |of: &str| format!("{{ kind = \"fifo\", queue = {{ {of} }} }}");
     for scheduler in [
         queue("kind = \"red\", min = 5, max = 20, limit = 100, weight = 0.02, ecn = true"),
-        queue("kind = \"codel\", ecn = true"),
-        queue("kind = \"pie\", ecn = true"),
+        queue("kind = \"codel\", limit = 100, ecn = true"),
+        queue("kind = \"pie\", limit = 100, ecn = true"),
         queue("kind = \"droptail\", limit = 100, mark = 10"),
         "{ kind = \"fq-codel\" }".to_owned(),
         "{ kind = \"dualpi2\" }".to_owned(),
