@@ -78,7 +78,7 @@ pub fn lateness(way: &WayStatus) -> Option<String> {
         (None, Some(late), packets) => {
             let late = quantity::time(late.max as f64);
             let kept = match packets {
-                0 if way.is_held_up() => {
+                0 if way.held_up => {
                     "Every packet was handed over within its bound and that, but took longer."
                         .into()
                 }
@@ -172,11 +172,9 @@ pub fn of_losses(status: &Status) -> String {
 
 /// The classes of a direction.
 fn table(way: &WayStatus) -> String {
-    let times = |class: &ClassStatus| {
-        let longest = class.delay_ns.as_ref().map(|delay| delay.max);
-        [longest, class.bound_ns].map(|ns| ns.map(|ns| ns as f64))
-    };
-    let unit = TimeUnit::of(way.classes.iter().flat_map(times));
+    let times =
+        |class: &ClassStatus| [class.delay_ns.as_ref().map(|delay| delay.max), class.bound_ns];
+    let unit = TimeUnit::of_whole(way.classes.iter().flat_map(times));
     let mean = unit.head("mean");
     let header =
         ["class", "arrived", "sent", gone(way), &mean, "p50", "p99", "p99.9", "max", "bound"];

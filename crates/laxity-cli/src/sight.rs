@@ -6,6 +6,7 @@ use std::sync::mpsc::Sender;
 use laxity_live::client::Client;
 use laxity_live::request::Request;
 use laxity_live::server::{ControlSocket, Listeners, Server, ServerError};
+use laxity_report::html::colours;
 
 use crate::args::Seen;
 use crate::failure::Failure;
@@ -27,7 +28,7 @@ pub fn serve(seen: &Seen, control: &Path, requests: Sender<Request>) -> Result<S
     let network = seen.listen.map(Listeners::listen).transpose()?;
     let listeners = Listeners { control, network };
     listeners.said().iter().for_each(|sentence| say(sentence));
-    Ok(Server::start(listeners, requests, say)?)
+    Ok(Server::start(listeners, colours(), requests, say)?)
 }
 
 fn say(what: &str) {

@@ -120,17 +120,21 @@ impl Server {
     /// Starts one that has requests answered by whoever receives them. Call it before the calling thread
     /// gives up its privileges. It says what it has to say from a thread of its own.
     ///
+    /// The page's colours are those of this style sheet: the variables `--paper`, `--ink`, `--soft`, `--line`, `--bad`
+    /// and `--shade`, and of a class `subject-0`, `subject-1` and so on `--subject` and `--dash`.
+    ///
     /// # Errors
     /// If a thread cannot be had, or does not get rid of its privileges.
     pub fn start(
         listeners: Listeners,
+        colours: String,
         requests: Sender<Request>,
         say: impl Fn(&str) + Send + Sync + 'static,
     ) -> Result<Server, ServerError> {
         let (end, ended) = oneshot::channel();
         let (ready, is_ready) = mpsc::channel();
         let socket = listeners.control.as_ref().map(|control| control.path().to_path_buf());
-        let sight = Sight::new(requests, say);
+        let sight = Sight::new(colours, requests, say);
         let serve = move || {
             match begin(listeners, sight) {
                 Ok((runtime, connections)) => {

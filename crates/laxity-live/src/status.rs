@@ -99,6 +99,10 @@ pub struct WayStatus {
     /// looked at since the start. No bound counts on that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_ns: Option<u64>,
+    /// Whether that was longer than the shortest bound: packets were not within their bounds, though they were when
+    /// they were handed over.
+    #[serde(default)]
+    pub held_up: bool,
     /// What only who measures from outside tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watched: Option<WayWatched>,
@@ -146,16 +150,9 @@ pub struct ClassStatus {
 }
 
 impl WayStatus {
-    /// Whether a frame waited in the interface's own queue for longer than the shortest bound: packets were not
-    /// within their bounds, though they were when they were handed over.
-    pub fn is_held_up(&self) -> bool {
-        let shortest = self.classes.iter().filter_map(|class| class.bound_ns).min();
-        self.held_ns.zip(shortest).is_some_and(|(held, shortest)| held > shortest)
-    }
-
     /// Whether what is promised was kept, as far as that is seen.
     pub fn is_kept(&self) -> bool {
-        self.broken == 0 && !self.is_held_up()
+        self.broken == 0 && !self.held_up
     }
 
     /// What was measured of a direction while it followed a plan.
@@ -164,6 +161,9 @@ impl WayStatus {
             let account = &measured.accounts()[id.index()];
             ClassStatus::of(class, account, measured.nonconforming(id))
         });
+        let classes: Vec<_> = classes.collect();
+        let held_ns = measured.held.map(|held| held.0);
+        let shortest = classes.iter().filter_map(|class| class.bound_ns).min();
         WayStatus {
             way: way.to_string(),
             title: plan.title.clone(),
@@ -171,9 +171,10 @@ impl WayStatus {
             rate_bps: plan.link.rate.0,
             late: DelayStatus::of(&measured.late),
             broken: measured.broken,
-            held_ns: measured.held.map(|held| held.0),
+            held_ns,
+            held_up: held_ns.zip(shortest).is_some_and(|(held, shortest)| held > shortest),
             watched: None,
-            classes: classes.collect(),
+            classes,
         }
     }
 }

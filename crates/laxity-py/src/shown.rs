@@ -1,32 +1,32 @@
 //! How figures are shown: their names, numbers and colours, for tables and charts.
 
 use laxity_report::chart::{Dash, Style};
-use laxity_report::quantity::NOTHING;
+use laxity_report::quantity::{NOTHING, TimeUnit};
 use laxity_report::seeds::Format;
 use pyo3::prelude::*;
 
 /// A figure's name as the head of a column, with its unit.
 #[pyfunction]
 pub fn label(figure: &str) -> String {
-    Format::of(figure).label(figure)
+    Format::of(figure).label(figure, TimeUnit::MILLIS)
 }
 
 /// A figure's name in words.
 #[pyfunction]
 pub fn plain(figure: &str) -> String {
-    Format::of(figure).plain(figure)
+    Format::plain(figure)
 }
 
 /// The unit in which a figure is shown, and by what its value is multiplied for that.
 #[pyfunction]
 pub fn unit(figure: &str) -> (&'static str, f64) {
-    Format::of(figure).in_columns()
+    Format::of(figure).in_columns(TimeUnit::MILLIS)
 }
 
 /// A value of a figure as a cell below that head.
 #[pyfunction]
 pub fn cell(figure: &str, value: Option<f64>) -> String {
-    value.map_or(NOTHING.to_owned(), |value| Format::of(figure).text(value))
+    value.map_or(NOTHING.to_owned(), |value| Format::of(figure).text(value, TimeUnit::MILLIS))
 }
 
 /// The colours and dashes of so many subjects, as the report has them on white paper.

@@ -11,7 +11,7 @@ mod ruler;
 mod svg;
 
 pub use description::{Along, Axis, Chart, Dash, Mark, Marker, Paper, Scale, Series, Style, Unit};
-pub(crate) use palette::on_dark_paper;
+pub(crate) use palette::{on_dark_paper, subjects};
 pub(crate) use svg::{Sheet, line as stroke, swatch, text_width};
 
 impl Chart {

@@ -6,7 +6,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::admission::curves::CurveFigure;
 use crate::admission::{self, AdmissionView};
-use crate::chart::{Figure, Paper, on_dark_paper};
+use crate::chart::{Figure, Paper, on_dark_paper, subjects};
 use crate::figures::{self, MOST_CLASSES, PacketDelays};
 use crate::gone;
 use crate::quantity::{count, percent, rate, size, time};
@@ -24,6 +24,13 @@ const MOST_ROWS: usize = 30;
 const ROWS: usize = 20;
 
 const STYLE: &str = include_str!("html/style.css");
+const COLOURS: &str = include_str!("html/colours.css");
+
+/// The colours of reports as a style sheet, for pages that have one of their own: variables for paper and text, and of
+/// the class `subject-0` of whatever is drawn of a first subject, `subject-1` and so on, `--subject` and `--dash`.
+pub fn colours() -> String {
+    format!("{COLOURS}{}", subjects())
+}
 
 /// What a report of one run is made from.
 #[derive(Clone, Debug)]
@@ -114,7 +121,7 @@ pub(crate) fn page(title: &str, content: &Markup) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) " – Laxity" }
-                style { (PreEscaped(STYLE)) (PreEscaped(on_dark_paper())) (PreEscaped(highlights())) }
+                style { (PreEscaped(COLOURS)) (PreEscaped(STYLE)) (PreEscaped(on_dark_paper())) (PreEscaped(highlights())) }
             }
             body { main { h1 { (title) } (content) } }
         }

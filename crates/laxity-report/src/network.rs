@@ -23,7 +23,7 @@ use laxity_sim::summary::{ClassSummary, DelaySummary};
 
 use crate::gone;
 use crate::quantity::{NOTHING, TimeUnit, megabits, percent, shortened, time};
-use crate::table::{self, table, table_led};
+use crate::table::{self, MARKED, table, table_led, with_marks};
 use cells::{NAME_LIMIT, fairness};
 
 /// The classes from end to end, what TCP did, and every hop. Delays are in ms.
@@ -33,9 +33,16 @@ pub fn tables(summary: &NetworkSummary) -> String {
     let rows = |row: fn(&EndToEnd, TimeUnit) -> Option<Vec<String>>, unit| -> Vec<_> {
         summary.classes.iter().filter_map(|class| row(class, unit)).collect()
     };
-    let classes = rows(|class, unit| Some(end_to_end_row(class, unit)), whole);
+    let is_marked = summary.classes.iter().any(|class| class.marked > 0);
+    let head = || is_marked.then(|| MARKED.to_owned());
+    let row = |class: &EndToEnd| {
+        let marks = is_marked.then(|| class.marked.to_string());
+        with_marks(end_to_end_row(class, whole), END_TO_END_DROPPED, marks)
+    };
+    let classes: Vec<_> = summary.classes.iter().map(row).collect();
     let tcp = rows(tcp_row, transfers);
-    let mut text = table(&headed(&END_TO_END_HEADER, whole), &classes);
+    let header = with_marks(headed(&END_TO_END_HEADER, whole), END_TO_END_DROPPED, head());
+    let mut text = table(&header, &classes);
     if !tcp.is_empty() {
         text += &format!("\n\n{}", table(&headed(&TCP_HEADER, transfers), &tcp));
     }
@@ -47,8 +54,14 @@ pub fn tables(summary: &NetworkSummary) -> String {
         text += &format!("\n\n{}", time_frames::tables(summary));
     }
     let at_hops = hop_unit(&summary.hops);
-    let hops: Vec<_> = summary.hops.iter().flat_map(|hop| hop_rows(hop, at_hops)).collect();
-    text + &format!("\n\n{}", table_led(2, &headed(&HOP_HEADER, at_hops), &hops))
+    let rows = |hop: &HopSummary| {
+        let marks = hop.classes.iter().map(|class| is_marked.then(|| class.marked.to_string()));
+        let rows = hop_rows(hop, at_hops).into_iter().zip(marks.collect::<Vec<_>>());
+        rows.map(|(row, marks)| with_marks(row, HOP_DROPPED, marks)).collect::<Vec<_>>()
+    };
+    let hops: Vec<_> = summary.hops.iter().flat_map(rows).collect();
+    let header = with_marks(headed(&HOP_HEADER, at_hops), HOP_DROPPED, head());
+    text + &format!("\n\n{}", table_led(2, &header, &hops))
 }
 
 /// Why packets were dropped, of each class at all outputs.
@@ -73,8 +86,7 @@ fn unit<'a>(classes: impl IntoIterator<Item = &'a EndToEnd>) -> TimeUnit {
         let delay = delay.map_or([None; 2], |delay| delay.map(Some));
         delay.into_iter().chain([class.bound_ns, class.deadline_ns])
     };
-    let times = classes.into_iter().flat_map(times);
-    TimeUnit::of(times.map(|ns| ns.map(|ns| ns as f64)))
+    TimeUnit::of_whole(classes.into_iter().flat_map(times))
 }
 
 /// The unit of how long transfers took.
@@ -119,6 +131,9 @@ const END_TO_END_HEADER: [&str; 14] = [
     "bound",
     "promised",
 ];
+
+/// The place of drops in it.
+const END_TO_END_DROPPED: usize = 3;
 
 fn end_to_end_row(class: &EndToEnd, unit: TimeUnit) -> Vec<String> {
     let delay = |value: fn(&DelaySummary) -> f64| unit.cell(class.delay_ns.as_ref().map(value));
@@ -203,6 +218,9 @@ const HOP_HEADER: [&str; 13] = [
     "bound",
 ];
 
+/// The place of drops in it.
+const HOP_DROPPED: usize = 7;
+
 /// A row a class; the first names the hop.
 fn hop_rows(hop: &HopSummary, unit: TimeUnit) -> Vec<Vec<String>> {
     let name = shortened(&format!("{} → {}", hop.from, hop.to), NAME_LIMIT);
@@ -242,7 +260,8 @@ fn compare_rows(class: &EndToEnd, runs: &[&NetworkSummary]) -> Vec<Vec<String>> 
         class.deadline_ns.map(|_| format!(" (promised {})", unit.whole(class.deadline_ns)));
     let at_hops = runs.iter().find_map(|run| missed_at_hops(run, &class.name));
     let at_hops = at_hops.map(|(limit, _)| format!(" (deadline {})", time(limit as f64)));
-    let measures: [(bool, String, Show); 9] = [
+    let is_marked = runs.iter().filter_map(like).any(|class| class.marked > 0);
+    let measures: [(bool, String, Show); 10] = [
         (true, "goodput Mbit/s".to_owned(), |_, class, _| megabits(class.goodput_bps)),
         (true, "fairness".to_owned(), |_, class, _| fairness(class)),
         (true, unit.head("mean"), |_, class, unit| unit.cell(class.delay_ns.map(|d| d.mean))),
@@ -263,6 +282,7 @@ fn compare_rows(class: &EndToEnd, runs: &[&NetworkSummary]) -> Vec<Vec<String>> 
             },
         ),
         (true, "dropped".to_owned(), |_, class, _| class.dropped.to_string()),
+        (is_marked, MARKED.to_owned(), |_, class, _| class.marked.to_string()),
     ];
     let of = |run: &NetworkSummary, show: Show| {
         let same = run.classes.iter().find(|other| other.name == class.name);
@@ -378,7 +398,7 @@ mod tests {
     fn frames_and_losses_are_shown_where_there_are_any() {
         let (summary, _) = run(&plan(FRAMES));
         let text = tables(&summary);
-        for wanted in ["padding sent", "out of step", "lost", "from the first link on ms"] {
+        for wanted in ["padding sent", "out of step", "lost", "from the first link on"] {
             assert!(text.contains(wanted), "{wanted} in\n{text}");
         }
         assert!(summary.hops[0].lost > 10 && summary.hops[1].lost == 0);

@@ -72,6 +72,16 @@ impl TimeUnit {
         }
     }
 
+    /// That of times in whole nanoseconds.
+    pub fn of_whole(times: impl IntoIterator<Item = Option<u64>>) -> TimeUnit {
+        TimeUnit::of(times.into_iter().map(|ns| ns.map(|ns| ns as f64)))
+    }
+
+    /// By what a time in ns is multiplied for it.
+    pub fn scale(self) -> f64 {
+        1.0 / self.nanos
+    }
+
     /// A time in ns as a bare number of this unit, if there is one.
     pub fn cell(self, ns: impl Into<Option<f64>>) -> String {
         ns.into().map_or(NOTHING.to_owned(), |ns| column(ns / self.nanos))
@@ -86,11 +96,11 @@ impl TimeUnit {
     pub fn head(self, of: &str) -> String {
         format!("{of} {}", self.name)
     }
-}
 
-/// A time in ns as a bare number of milliseconds, for columns: `0.5312`, `28.82`.
-pub fn millis(ns: f64) -> String {
-    column(ns / 1e6)
+    /// The same where units stand in brackets.
+    pub fn bracketed(self, of: &str) -> String {
+        format!("{of} [{}]", self.name)
+    }
 }
 
 /// A bare number, for columns.
@@ -205,6 +215,7 @@ mod tests {
 
     #[test]
     fn columns_hold_four_significant_digits() {
+        let millis = |ns: f64| TimeUnit::MILLIS.cell(ns);
         let shown = [1.2e3, 531_200.0, 9_999_600.0, 28_820_000.0, 1e10].map(millis);
         assert_eq!(shown, ["0.0012", "0.5312", "10.00", "28.82", "10000"]);
         assert_eq!([12.0, 1.0, 999.0].map(millis), ["0.000012", "0.0000010", "0.00100"]);

@@ -46,6 +46,7 @@ fn class(name: String, deadline_ns: Option<u64>) -> ClassSummary {
         arrived: 100,
         sent: 98,
         dropped: [("limit", 2)].into(),
+        marked: 0,
         queued: 0,
         nonconforming: 0,
         bytes_sent: 98_000,

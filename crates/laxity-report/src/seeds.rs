@@ -4,9 +4,10 @@
 mod estimate;
 mod figures;
 mod html;
+mod pictures;
 mod tables;
 
 pub use estimate::{Estimate, Seeds, Spread, subject};
-pub use figures::{Figure, Figures, Format, NAMES};
+pub use figures::{Delayed, Figure, Figures, Format, NAMES};
 pub use html::{compare_html, html};
 pub use tables::{compare_table, compared, explained, figures_table, range, sameness};

@@ -63,15 +63,17 @@ pub fn figure(over: &Over, panels: &[Panel]) -> Figure<'static> {
                 },
             ]
         });
+        let means =
+            panel.lines.iter().flat_map(|line| &line.points).map(|(_, mean, _)| mean * scale);
         Chart {
             title: panel.class.clone(),
             x: Axis::log_if(over.is_log, &over.key, over.unit),
-            y: Axis::linear("", unit),
+            y: Axis::fitting(means, "", unit),
             series: lines.collect(),
             markers: Vec::new(),
         }
     };
-    let title = format!("{} over {}", shown.plain(&over.figure), over.key);
+    let title = format!("{} over {}", Format::plain(&over.figure), over.key);
     Figure::panels(&title, panels.iter().map(chart).collect(), 2)
 }
 
@@ -101,7 +103,7 @@ pub fn html(title: &str, about: &[(&'static str, String)], parts: &[Part]) -> St
             (facts(about))
             @for part in parts {
                 section {
-                    h2 { (Format::of(&part.figure).plain(&part.figure)) }
+                    h2 { (Format::plain(&part.figure)) }
                     @if let Some(picture) = &part.picture { (drawn(picture, CAPTION)) }
                     (grid(&part.header, &part.rows, part.words))
                 }

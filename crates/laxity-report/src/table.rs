@@ -74,8 +74,14 @@ fn table_within<H: AsRef<str>>(
 pub fn class_table(summary: &Summary) -> String {
     let classes = &summary.classes;
     let unit = unit(classes);
-    let mut text =
-        table_of(&class_header(unit), classes.len(), &|at| class_row(&classes[at], unit));
+    let is_marked = classes.iter().any(|class| class.marked > 0);
+    let header =
+        with_marks(class_header(unit).to_vec(), DROPPED, is_marked.then(|| MARKED.to_owned()));
+    let row = |at: usize| {
+        let class: &ClassSummary = &classes[at];
+        with_marks(class_row(class, unit), DROPPED, is_marked.then(|| class.marked.to_string()))
+    };
+    let mut text = table_of(&header, classes.len(), &row);
     let windows: Vec<_> = classes.iter().filter_map(window_row).collect();
     if !windows.is_empty() {
         text += "\n\n";
@@ -105,6 +111,23 @@ pub(crate) fn unit<'a>(classes: impl IntoIterator<Item = &'a ClassSummary>) -> T
     };
     TimeUnit::of(classes.into_iter().flat_map(times))
 }
+
+/// A row with a cell of marks behind that of drops, which has this place, if any packet was marked.
+pub(crate) fn with_marks(
+    mut row: Vec<String>,
+    dropped: usize,
+    marks: Option<String>,
+) -> Vec<String> {
+    if let Some(marks) = marks {
+        row.insert(dropped + 1, marks);
+    }
+    row
+}
+
+/// The head of a column of marks.
+pub(crate) const MARKED: &str = "marked";
+/// The place of drops in a row of a class.
+const DROPPED: usize = 3;
 
 fn class_header(unit: TimeUnit) -> [String; 14] {
     let min = unit.head("min");
@@ -171,12 +194,14 @@ fn compare_rows(at: usize, runs: &[&Summary]) -> Vec<Vec<String>> {
     let deadline =
         class.deadline_ns.map(|_| format!(" (deadline {})", unit.whole(class.deadline_ns)));
     let tolerance = class.windows.as_ref().map(|windows| format!(" (may lose {})", windows.loss));
-    let measures: [(bool, String, Show); 8] = [
+    let is_marked = runs.iter().filter_map(|run| run.classes.get(at)).any(|class| class.marked > 0);
+    let measures: [(bool, String, Show); 9] = [
         (true, unit.head("mean"), |class, unit| unit.cell(class.delay_ns.map(|d| d.mean))),
         (true, unit.head("p99"), |class, unit| unit.whole(class.delay_ns.map(|d| d.p99))),
         (true, unit.head("max") + deadline.as_deref().unwrap_or_default(), largest),
         (deadline.is_some(), "missed".to_owned(), |class, _| misses(class)),
         (true, "dropped".to_owned(), |class, _| dropped(class)),
+        (is_marked, MARKED.to_owned(), |class, _| class.marked.to_string()),
         (tolerance.is_some(), "late or lost".to_owned(), |class, _| {
             of_windows(class, |windows| windows.lost.to_string())
         }),
@@ -478,6 +503,28 @@ a long name   12.00!      —";
         assert_eq!(cells, ["0", "3!"]);
         assert_eq!(rows("longest run of losses").len(), 1);
         assert_eq!(rows("late or lost").len(), 1);
+    }
+
+    #[test]
+    fn marks_have_a_column_where_there_are_any() {
+        let (mut summary, series) = sample::run(1, 1);
+        let page = |summary: &Summary| {
+            let runs = [sample::judged(summary)];
+            crate::html::compare_html(&runs, std::slice::from_ref(&series))
+        };
+        assert!(!class_table(&summary).contains("marked"));
+        assert!(!compare_table(&[&summary]).contains("marked"));
+        assert!(!page(&summary).contains("Marked"));
+        summary.classes[1].marked = 17;
+        let text = class_table(&summary);
+        let of = |name: &str| {
+            let line = text.lines().find(|line| line.starts_with(name)).unwrap();
+            line.split_whitespace().nth(4).unwrap().to_owned()
+        };
+        assert_eq!(["class", "rt-0", "be-0"].map(of), ["marked", "0", "17"], "{text}");
+        let compared = compare_table(&[&summary]);
+        assert_eq!(compared.matches("marked").count(), 1, "{compared}");
+        assert!(page(&summary).contains("Marked"));
     }
 
     #[test]

@@ -43,10 +43,12 @@ pub fn figure(title: &str, figure: &str, limit: f64, panels: &[Panel]) -> Figure
         };
         let asked = marker(Along::X, limit * scale, "goal", Dash::Dashed);
         let found = panel.found.map(|at| marker(Along::Y, at, "found", Dash::Dotted));
+        let values = panel.held.iter().chain(&panel.failed).map(|(_, value)| *value);
+        let values = values.chain([limit]).map(|value| value * scale);
         Chart {
             title: String::new(),
             x: Axis::log_if(panel.is_log, &panel.key, panel.unit),
-            y: Axis::linear("", unit),
+            y: Axis::fitting(values, "", unit),
             series: vec![series("all holds", 0, &panel.held), series("not", 1, &panel.failed)],
             markers: std::iter::once(asked).chain(found).collect(),
         }

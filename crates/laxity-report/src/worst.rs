@@ -10,7 +10,7 @@ use maud::html;
 use crate::chart::{Along, Axis, Chart, Dash, Figure, Mark, Marker, Series, Style, Unit};
 use crate::figures::NS;
 use crate::html::{facts, figure as drawn, grid, page as whole};
-use crate::quantity::{count, percent, shortened, time};
+use crate::quantity::{TimeUnit, count, percent, shortened, time};
 use crate::table::table;
 use crate::visible::line;
 
@@ -44,15 +44,20 @@ pub struct Burst {
     pub length: u32,
 }
 
-const HEADER: [&str; 6] = ["class", "path", "at most", "happens", "of the bound", "packets"];
+fn header(unit: TimeUnit) -> [String; 6] {
+    let [most, found] = ["at most", "happens"].map(|of| unit.head(of));
+    let [class, path, part, packets] =
+        ["class", "path", "of the bound", "packets"].map(str::to_owned);
+    [class, path, most, found, part, packets]
+}
 
 impl Row {
-    fn cells(&self) -> Vec<String> {
+    fn cells(&self, unit: TimeUnit) -> Vec<String> {
         vec![
             line(&self.class).into_owned(),
             line(&self.nodes.join(" → ")).into_owned(),
-            time(self.bound.0 as f64),
-            time(self.found.0 as f64),
+            unit.whole(Some(self.bound.0)),
+            unit.whole(Some(self.found.0)),
             percent(self.found.0 as f64 / self.bound.0.max(1) as f64),
             count(self.packets as u64),
         ]
@@ -66,8 +71,9 @@ fn cells(rows: &[Row]) -> (Vec<String>, Vec<Vec<String>>) {
         let kept = cells.into_iter().enumerate().filter(|(at, _)| !(is_link && *at == 1));
         kept.map(|(_, cell)| cell).collect()
     };
-    let header = kept(HEADER.map(str::to_owned).to_vec());
-    (header, rows.iter().map(|row| kept(row.cells())).collect())
+    let unit =
+        TimeUnit::of_whole(rows.iter().flat_map(|row| [row.bound, row.found].map(|of| Some(of.0))));
+    (kept(header(unit).to_vec()), rows.iter().map(|row| kept(row.cells(unit))).collect())
 }
 
 const EXPLAINED: &str = "No packet takes longer than the bound, which is proved. The delay that happens was found by \
@@ -153,7 +159,7 @@ pub fn page(plan: &Plan, found: &[(Row, Vec<Burst>)]) -> String {
         plan.title.as_deref().unwrap_or("What happens at the worst"),
         &html! {
             (facts(&about))
-            p { (EXPLAINED) }
+            p { (EXPLAINED.replace('`', "")) }
             (grid(&header, &cells, words))
             @for (row, packets) in found.iter().take(MOST_PICTURES) {
                 section {
@@ -169,4 +175,65 @@ pub fn page(plan: &Plan, found: &[(Row, Vec<Burst>)]) -> String {
             }
         },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::Paper;
+    use crate::sample;
+
+    /// A class that sends three packets within a span, of which the second is through at its end.
+    fn found(span: u64) -> (Row, Vec<Burst>) {
+        let row = Row {
+            class: "one".into(),
+            nodes: Vec::new(),
+            bound: Nanos(span),
+            found: Nanos(span / 2),
+            arrival: Nanos(span - span / 2),
+            packets: 3,
+        };
+        let burst = |at| Burst { time: Nanos(at), class: ClassId(0), source: 0, length: 1500 };
+        (row, [0, span / 2, span].map(burst).to_vec())
+    }
+
+    #[test]
+    fn time_has_a_unit_that_fits_the_span() {
+        for (span, unit, of, happens) in [
+            (10_000, "µs", 10.0, "At most 10 µs, 5 µs happens."),
+            (5_000_000, "ms", 5.0, "At most 5 ms, 2.5 ms happens."),
+            (3_000_000_000, "s", 3.0, "At most 3 s, 1.5 s happens."),
+        ] {
+            let (row, packets) = found(span);
+            let page = page(&sample::plan(), &[(row.clone(), packets.clone())]);
+            let page = page.replace('\u{a0}', " ");
+            assert!(page.contains(happens) && page.contains(&format!("at most {unit}")), "{page}");
+            for paper in [Paper::Wide, Paper::Narrow] {
+                let svg = picture(&sample::plan(), &row, &packets).on(paper);
+                let ticks: Vec<f64> = below(&svg, paper, unit);
+                assert!(ticks.len() >= 3 && ticks.is_sorted(), "{ticks:?}");
+                let last = ticks[ticks.len() - 1];
+                assert!(ticks[0] == 0.0 && last <= of && last >= 0.6 * of, "{ticks:?}");
+            }
+        }
+    }
+
+    /// What stands below the axis in this unit, all of it on the paper.
+    fn below(svg: &str, paper: Paper, unit: &str) -> Vec<f64> {
+        let labels = svg.split("<text x=\"").skip(1).filter_map(|text| {
+            let (x, rest) = text.split_once('"')?;
+            let (attributes, rest) = rest.split_once('>')?;
+            let label = rest.split('<').next()?;
+            let half = crate::chart::text_width(label, 12.5) / 2.0;
+            let x: f64 = x.parse().ok()?;
+            if !attributes.contains("middle") || label == "Time" {
+                return None;
+            }
+            assert!(x - half >= 0.0 && x + half <= paper.width() + 0.1, "{label} at {x}");
+            let (number, of) = label.split_once('\u{a0}')?;
+            assert_eq!(of, unit);
+            number.parse().ok()
+        });
+        labels.collect()
+    }
 }

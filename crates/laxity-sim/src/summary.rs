@@ -71,6 +71,9 @@ pub struct ClassSummary {
     pub sent: u64,
     /// Packets that were not, by reason; reasons that did not occur are left out.
     pub dropped: BTreeMap<&'static str, u64>,
+    /// Packets that queues marked as having met congestion (ECN), sent or not.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub marked: u64,
     /// Packets that were still waiting when the run ended.
     #[serde(skip_serializing_if = "is_zero")]
     pub queued: u64,
@@ -230,6 +233,7 @@ impl ClassSummary {
             arrived: account.arrived,
             sent: account.sent,
             dropped: reasons.filter(|(_, count)| *count > 0).collect(),
+            marked: account.marked(),
             queued: account.arrived - account.sent - account.dropped().iter().sum::<u64>(),
             nonconforming: 0,
             bytes_sent: account.bytes_sent,

@@ -45,9 +45,8 @@ pub struct Account {
     pub sent: u64,
     /// Their bytes.
     pub bytes_sent: u64,
-    /// Packets that were dropped, in the order of [`DropReason::ALL`]. Boxed, for few classes lose any
-    /// and there may be a million.
-    dropped: Option<Box<Dropped>>,
+    /// Boxed, for few classes have any and there may be a million.
+    troubled: Option<Box<Troubled>>,
     /// Packets that were demoted to best effort, of those that were sent or dropped.
     pub demoted: u64,
     /// Packets that are in the scheduler, measured or not.
@@ -64,6 +63,15 @@ pub struct Account {
 
 /// Packets by reason.
 type Dropped = [u64; DropReason::ALL.len()];
+
+/// Packets that met congestion, or were not welcome.
+#[derive(Clone, Copy, Debug, Default)]
+struct Troubled {
+    /// Those that were dropped, in the order of [`DropReason::ALL`].
+    dropped: Dropped,
+    /// Those that were marked.
+    marked: u64,
+}
 
 impl<S: Scheduler> Port<S> {
     /// A port with these books.
@@ -94,21 +102,13 @@ impl<S: Scheduler> Port<S> {
     /// Hands a packet to the scheduler.
     pub fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.books.arrived(&packet);
-        let books = &mut self.books;
-        self.scheduler.enqueue(now, packet, &mut |packet: Packet, reason| {
-            books.dropped(&packet, reason);
-            drops.dropped(packet, reason);
-        });
+        self.scheduler.enqueue(now, packet, &mut Booking { books: &mut self.books, drops });
     }
 
     /// Hands a packet to the scheduler that another one had let in.
     pub fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.books.arrived(&packet);
-        let books = &mut self.books;
-        self.scheduler.take_over(now, packet, &mut |packet: Packet, reason| {
-            books.dropped(&packet, reason);
-            drops.dropped(packet, reason);
-        });
+        self.scheduler.take_over(now, packet, &mut Booking { books: &mut self.books, drops });
     }
 
     /// Counts a packet that was dropped before it reached the scheduler.
@@ -120,11 +120,8 @@ impl<S: Scheduler> Port<S> {
 
     /// Takes the next packet from the scheduler.
     pub fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
-        let books = &mut self.books;
-        let dispatch = self.scheduler.dequeue(now, &mut |packet: Packet, reason| {
-            books.dropped(&packet, reason);
-            drops.dropped(packet, reason);
-        })?;
+        let dispatch =
+            self.scheduler.dequeue(now, &mut Booking { books: &mut self.books, drops })?;
         self.books.dispatched(&dispatch.packet);
         Some(dispatch)
     }
@@ -137,6 +134,24 @@ impl<S: Scheduler> Port<S> {
     /// Counts a packet whose last bit leaves at `departure`.
     pub fn sent(&mut self, packet: &Packet, departure: Nanos) {
         self.books.sent(packet, departure);
+    }
+}
+
+/// Where a scheduler's drops and marks go: into the books, and on.
+struct Booking<'a> {
+    books: &'a mut Books,
+    drops: &'a mut dyn DropSink,
+}
+
+impl DropSink for Booking<'_> {
+    fn dropped(&mut self, packet: Packet, reason: DropReason) {
+        self.books.dropped(&packet, reason);
+        self.drops.dropped(packet, reason);
+    }
+
+    fn marked(&mut self, class: ClassId, arrival: Nanos) {
+        self.books.marked(class, arrival);
+        self.drops.marked(class, arrival);
     }
 }
 
@@ -190,7 +205,15 @@ impl Books {
         account.queued -= 1;
         if is_measured {
             account.demoted += u64::from(packet.demoted);
-            account.dropped.get_or_insert_default()[reason as usize] += 1;
+            account.troubled.get_or_insert_default().dropped[reason as usize] += 1;
+        }
+    }
+
+    /// A packet that had arrived was marked: of this class, and come then.
+    pub fn marked(&mut self, class: ClassId, arrival: Nanos) {
+        if arrival >= self.measured_from {
+            let account = self.accounts.get_mut(class.index()).unwrap_or(&mut self.strays);
+            account.troubled.get_or_insert_default().marked += 1;
         }
     }
 
@@ -233,7 +256,12 @@ impl Books {
 impl Account {
     /// Packets that were dropped, in the order of [`DropReason::ALL`].
     pub fn dropped(&self) -> Dropped {
-        self.dropped.as_deref().copied().unwrap_or_default()
+        self.troubled.as_deref().copied().unwrap_or_default().dropped
+    }
+
+    /// Packets that a queue marked as having met congestion (ECN), whatever became of them then.
+    pub fn marked(&self) -> u64 {
+        self.troubled.as_deref().map_or(0, |troubled| troubled.marked)
     }
 
     #[inline]
@@ -261,7 +289,7 @@ impl Account {
             arrived: 0,
             sent: 0,
             bytes_sent: 0,
-            dropped: None,
+            troubled: None,
             demoted: 0,
             queued: 0,
             deadline_misses: 0,

@@ -1,6 +1,6 @@
 //! The contract of every scheduler: time is an argument, nothing is lost, nothing is invented.
 
-use crate::packet::{Label, Packet};
+use crate::packet::{ClassId, Label, Packet};
 use crate::units::Nanos;
 
 /// A packet scheduler. Every discipline is one, and so is anything that wraps another.
@@ -304,6 +304,11 @@ impl DropReason {
 pub trait DropSink {
     /// Called once for every dropped packet.
     fn dropped(&mut self, packet: Packet, reason: DropReason);
+
+    /// Called when a packet of this class, which arrived then, is marked as having met congestion.
+    fn marked(&mut self, class: ClassId, arrival: Nanos) {
+        let _ = (class, arrival);
+    }
 }
 
 /// Any closure can take the drops.

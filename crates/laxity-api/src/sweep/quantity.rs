@@ -2,6 +2,7 @@
 
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_report::chart::Unit;
+use laxity_report::quantity::TimeUnit;
 use laxity_report::seeds::Format;
 
 /// What a value with a unit is.
@@ -46,11 +47,12 @@ impl Quantity {
         }
     }
 
-    /// The unit in which columns show it, and by what a number is multiplied for that.
-    pub fn in_columns(self) -> (&'static str, f64) {
+    /// The unit in which columns show numbers of it, and by what these are multiplied for that.
+    pub fn in_columns(self, numbers: impl Iterator<Item = f64>) -> (&'static str, f64) {
+        let times = TimeUnit::of(numbers.map(Some));
         match self {
-            Quantity::Time => Format::Millis.in_columns(),
-            Quantity::Rate => Format::Megabits.in_columns(),
+            Quantity::Time => Format::Time.in_columns(times),
+            Quantity::Rate => Format::Megabits.in_columns(times),
             Quantity::Size => ("kB", 1e-3),
         }
     }

@@ -86,19 +86,22 @@ impl Numbers {
     pub fn of(space: &Space) -> Vec<Numbers> {
         let all = space.values();
         let numbers = columns(space).into_iter().filter_map(|column| {
-            let (unit, factor) = match column.content {
-                Content::Text => return None,
-                Content::Number => ("", 1.0),
-                Content::Quantity(quantity) => quantity.in_columns(),
-            };
             let number = |value: &str| match column.content {
+                Content::Text => None,
+                Content::Number => value.parse().ok(),
                 Content::Quantity(quantity) => Some(quantity.read(value)? as f64),
-                _ => value.parse().ok(),
             };
             let values = all[column.key].iter().map(|value| plain(value));
             let values = values.filter_map(|value| Some((value.to_owned(), number(value)?)));
+            let values: Vec<(String, f64)> = values.collect();
+            let (unit, factor) = match column.content {
+                Content::Text => return None,
+                Content::Number => ("", 1.0),
+                Content::Quantity(quantity) => {
+                    quantity.in_columns(values.iter().map(|(_, number)| *number))
+                }
+            };
             let key = space.keys[column.key].to_string();
-            let values = values.collect();
             Some(Numbers { key, column: column.name, unit, factor, values })
         });
         numbers.collect()

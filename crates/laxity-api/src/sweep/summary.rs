@@ -1,7 +1,7 @@
 //! Over the seeds of each combination: means, intervals and quantiles.
 
 use laxity_report::chart::Figure;
-use laxity_report::quantity;
+use laxity_report::quantity::{self, TimeUnit};
 use laxity_report::seeds::{Format, Spread, subject};
 use laxity_report::study::{self, Over, Panel, Part, html};
 use laxity_report::table::table;
@@ -171,18 +171,19 @@ impl Summary {
 
     fn cells(&self, figure: &str) -> (Vec<String>, Vec<Vec<String>>) {
         let shown = Format::of(figure);
+        let lines = || self.lines.iter().filter(|line| line.figure == figure);
+        let unit =
+            TimeUnit::of(lines().flat_map(|line| [line.spread.mean, line.spread.p95]).map(Some));
+        let text = |value| shown.text(value, unit);
         let mut header = self.keys.clone();
         let has_key = self.keys.iter().any(|key| is_scheduler(key));
         if !has_key {
             header.push("scheduler".into());
         }
         header.push("class".into());
-        header.push(shown.label(figure));
+        header.push(shown.label(figure, unit));
         header.extend(["±", "p5", "p50", "p95", "seeds"].map(str::to_owned));
-        let rows: Vec<Vec<String>> = self
-            .lines
-            .iter()
-            .filter(|line| line.figure == figure)
+        let rows: Vec<Vec<String>> = lines()
             .map(|line| {
                 let own = || "—".to_owned();
                 let mut row: Vec<String> =
@@ -192,9 +193,9 @@ impl Summary {
                 }
                 row.push(line.subject());
                 let Spread { mean, half_width, p5, p50, p95, seeds } = &line.spread;
-                row.push(shown.text(*mean));
-                row.push(half_width.map_or(quantity::NOTHING.to_owned(), |half| shown.text(half)));
-                row.extend([p5, p50, p95].map(|value| shown.text(*value)));
+                row.push(text(*mean));
+                row.push(half_width.map_or(quantity::NOTHING.to_owned(), text));
+                row.extend([p5, p50, p95].map(|value| text(*value)));
                 row.push(seeds.to_string());
                 row
             })

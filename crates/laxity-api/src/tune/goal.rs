@@ -52,7 +52,7 @@ pub struct Reached {
 /// If it is neither, in words.
 pub(super) fn limit(figure: &str, value: &str) -> Result<f64, String> {
     let (quantity, example) = match Format::of(figure) {
-        Format::Millis => (Quantity::Time, "\"20ms\""),
+        Format::Time => (Quantity::Time, "\"20ms\""),
         Format::Megabits => (Quantity::Rate, "\"8mbit\""),
         Format::Number | Format::Percent => {
             let number = value.trim().parse().ok().filter(|number: &f64| number.is_finite());
@@ -96,7 +96,7 @@ impl Goal {
     pub(super) fn shown(&self, value: f64) -> String {
         match Format::of(&self.figure) {
             Format::Number => quantity::number(value),
-            Format::Millis => quantity::time(value),
+            Format::Time => quantity::time(value),
             Format::Megabits => quantity::rate(value),
             Format::Percent => quantity::percent(value),
         }

@@ -8,7 +8,7 @@ use laxity_live::Options;
 use laxity_live::demo::listener::StreamHeard;
 use laxity_live::demo::{Outcome, Scenario, Trial, TrialError};
 use laxity_live::status::DelayStatus;
-use laxity_report::quantity::{self, NOTHING, millis};
+use laxity_report::quantity::{self, TimeUnit};
 use laxity_report::table;
 use serde::Serialize;
 
@@ -77,17 +77,20 @@ fn text(shown: &Shown) -> String {
 
 /// A row for each stream and discipline.
 fn by_stream(Shown { fifo, edf, .. }: &Shown) -> String {
-    let header = ["stream", "under", "p50 ms", "p99", "p99.9", "max", "lost", "bound"];
     let pairs = fifo.heard.streams.iter().zip(&edf.heard.streams);
-    let rows = pairs.flat_map(|(first, second)| [row(fifo, first), row(edf, second)]);
+    let pairs = pairs.flat_map(|(first, second)| [(fifo, first), (edf, second)]);
+    let unit = TimeUnit::of_whole(pairs.clone().flat_map(|(outcome, stream)| {
+        let longest = stream.delay_ns.as_ref().map(|delay| delay.max);
+        [longest, bound(outcome, stream.name)]
+    }));
+    let p50 = unit.head("p50");
+    let header = ["stream", "under", &p50, "p99", "p99.9", "max", "lost", "bound"];
+    let rows = pairs.map(|(outcome, stream)| row(outcome, stream, unit));
     table::table(&header, &rows.collect::<Vec<_>>())
 }
 
-fn row(outcome: &Outcome, stream: &StreamHeard) -> Vec<String> {
-    let of = |shown: fn(&DelayStatus) -> u64| match &stream.delay_ns {
-        Some(delay) => millis(shown(delay) as f64),
-        None => NOTHING.into(),
-    };
+fn row(outcome: &Outcome, stream: &StreamHeard, unit: TimeUnit) -> Vec<String> {
+    let of = |shown: fn(&DelayStatus) -> u64| unit.whole(stream.delay_ns.as_ref().map(shown));
     vec![
         stream.name.to_string(),
         outcome.way.scheduler.clone(),
@@ -96,7 +99,7 @@ fn row(outcome: &Outcome, stream: &StreamHeard) -> Vec<String> {
         of(|delay| delay.p99_9),
         of(|delay| delay.max),
         stream.lost.to_string(),
-        bound(outcome, stream.name).map_or(NOTHING.into(), |bound| millis(bound as f64)),
+        unit.whole(bound(outcome, stream.name)),
     ]
 }
 

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use laxity::units::Nanos;
 use laxity_kernel::status::{ClassCounts, KernelStatus};
-use laxity_report::{quantity, table};
+use laxity_report::quantity::{self, TimeUnit};
+use laxity_report::table;
 
 use crate::failure::Failure;
 use crate::{Promises, print, print_json};
@@ -30,6 +31,7 @@ fn text(status: &KernelStatus) -> String {
     let plan = status.plan.as_deref().unwrap_or("no plan is known");
     let qdisc = status.qdisc.as_deref().unwrap_or("nothing was added");
     let mut text = format!("{}: {plan}; {qdisc} at the root\n\n", status.interface);
+    let unit = TimeUnit::of_whole(status.classes.iter().map(|class| class.bound_ns));
     let header = [
         "class",
         "number",
@@ -41,9 +43,9 @@ fn text(status: &KernelStatus) -> String {
         "backlog",
         "Mbit/s",
         "guaranteed",
-        "bound ms",
+        &unit.head("bound"),
     ];
-    let row = |at: usize| row(&status.classes[at]);
+    let row = |at: usize| row(&status.classes[at], unit);
     text += &table::table_of(&header, status.classes.len(), &row);
     text += "\n\n";
     if status.to_be_confirmed {
@@ -60,7 +62,7 @@ fn text(status: &KernelStatus) -> String {
     text
 }
 
-fn row(class: &ClassCounts) -> Vec<String> {
+fn row(class: &ClassCounts, unit: TimeUnit) -> Vec<String> {
     let counts = &class.counts;
     let nothing = || quantity::NOTHING.to_string();
     let numbers = [
@@ -75,6 +77,6 @@ fn row(class: &ClassCounts) -> Vec<String> {
     row.extend(numbers.map(|number| number.to_string()));
     row.push(class.rate_bps.map_or_else(nothing, quantity::megabits));
     row.push(class.guaranteed_bps.map_or_else(nothing, |rate| quantity::megabits(rate as f64)));
-    row.push(class.bound_ns.map_or_else(nothing, |bound| quantity::millis(bound as f64)));
+    row.push(unit.whole(class.bound_ns));
     row
 }

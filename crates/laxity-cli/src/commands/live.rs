@@ -19,7 +19,7 @@ use super::{demo, routers};
 use crate::args::{FrameBackend, Live};
 use crate::failure::Failure;
 use crate::report::Report;
-use crate::{Promises, measured, print, sight, terminal};
+use crate::{Promises, input, measured, print, sight, terminal};
 
 /// Carries the command out.
 pub fn run(arguments: &Live) -> Result<Promises, Failure> {
@@ -106,15 +106,22 @@ fn reread(paths: [Option<&Path>; 2]) -> Reread {
     let paths = paths.map(|path| path.map(Path::to_path_buf));
     let readable = paths.iter().flatten().map(|path| folder_of(path)).collect();
     let plan = move |at: Side| {
-        let path = paths[at.index()].as_deref().ok_or("there is none for this direction")?;
-        let (plan, text) = Plan::read_with_text(path).map_err(|error| error.to_string())?;
-        let checked = check(&plan).map_err(|error| error.to_string())?;
-        match checked.admitted() {
-            Some(false) => Err(checked.text(&plan)),
-            _ => Ok(PlanText { plan, text }),
-        }
+        read_again(paths[at.index()].as_deref().ok_or("there is none for this direction")?)
     };
     Reread { plan: Box::new(plan), readable }
+}
+
+/// Reads a plan again and proves it; what stands against it is said in a sentence.
+pub fn read_again(path: &Path) -> Result<PlanText, String> {
+    if input::is_stdin(path) {
+        return Err("it came by standard input, which is read but once".into());
+    }
+    let (plan, text) = Plan::read_with_text(path).map_err(|error| error.to_string())?;
+    let checked = check(&plan).map_err(|error| error.to_string())?;
+    match checked.admitted() {
+        Some(false) => Err(checked.text(&plan)),
+        _ => Ok(PlanText { plan, text }),
+    }
 }
 
 impl Keeper for Terminal {

@@ -11,9 +11,8 @@ use laxity_live::routers::service::{Keeper, Reread, Service};
 use laxity_live::routers::wiring::wire;
 use laxity_live::server::control_socket_of;
 use laxity_live::status::Status;
-use laxity_plan::Plan;
 
-use super::live::options;
+use super::live::{options, read_again};
 use crate::args::{FrameBackend, Live};
 use crate::failure::Failure;
 use crate::{Promises, input, measured, print, sight, terminal};
@@ -114,18 +113,7 @@ struct Terminal {
 /// Reads the plan again.
 fn reread(path: &Path) -> Reread {
     let (path, readable) = (path.to_path_buf(), vec![folder_of(path)]);
-    let plan = move || {
-        if input::is_stdin(&path) {
-            return Err("it came by standard input, which is read but once".into());
-        }
-        let plan = Plan::read(&path).map_err(|error| error.to_string())?;
-        let checked = check(&plan).map_err(|error| error.to_string())?;
-        match checked.admitted() {
-            Some(false) => Err(checked.text(&plan)),
-            _ => Ok(plan),
-        }
-    };
-    Reread { plan: Box::new(plan), readable }
+    Reread { plan: Box::new(move || Ok(read_again(&path)?.plan)), readable }
 }
 
 impl Keeper for Terminal {

@@ -3,29 +3,29 @@
 use laxity_live::status::{
     ClassStatus, DelayStatus, FramesStatus, JitterStatus, NetworkStatus, PassageStatus, WayStatus,
 };
-use laxity_report::{quantity, table};
+use laxity_report::quantity::{self, TimeUnit};
+use laxity_report::table;
 
-const HEADER: [&str; 13] = [
-    "class",
-    "arrived",
-    "left",
-    "dropped",
-    "lost",
-    "late",
-    "delay ms p50",
-    "p99",
-    "max",
-    "bound",
-    "jitter ms p99",
-    "max",
-    "in frames",
-];
+/// Column heads with the units of delays and of jitter.
+fn header(delays: TimeUnit, jitters: TimeUnit) -> Vec<String> {
+    let counts = ["class", "arrived", "left", "dropped", "lost", "late"].map(str::to_owned);
+    let (delay, jitter) =
+        (format!("delay {} p50", delays.name), format!("jitter {} p99", jitters.name));
+    let delays = [&delay, "p99", "max", "bound"].map(str::to_owned);
+    let jitters = [&jitter, "max", "in frames"].map(str::to_owned);
+    counts.into_iter().chain(delays).chain(jitters).collect()
+}
 
 /// All ways through routers under a plan.
 pub fn of_network(network: &NetworkStatus, way: &WayStatus) -> String {
-    let rows = way.classes.iter().zip(&network.classes).map(|(class, passage)| row(class, passage));
-    let rows: Vec<_> = rows.collect();
-    let mut text = format!("{}\n\n{}\n\n", way.scheduler, table::table(&HEADER, &rows));
+    let units = (
+        TimeUnit::of_whole(way.classes.iter().flat_map(delays)),
+        TimeUnit::of_whole(network.classes.iter().flat_map(jitters)),
+    );
+    let rows = way.classes.iter().zip(&network.classes);
+    let rows: Vec<_> = rows.map(|(class, passage)| row(class, passage, units)).collect();
+    let table = table::table(&header(units.0, units.1), &rows);
+    let mut text = format!("{}\n\n{table}\n\n", way.scheduler);
     if let Some(frames) = &network.frames {
         text += &of_frames(frames, network.kept);
     }
@@ -54,28 +54,35 @@ fn of_frames(frames: &FramesStatus, kept: bool) -> String {
     text
 }
 
-fn row(class: &ClassStatus, passage: &PassageStatus) -> Vec<String> {
-    let millis = |nanos: u64| quantity::millis(nanos as f64);
-    let shown = |nanos: Option<u64>| nanos.map_or(quantity::NOTHING.to_string(), millis);
-    let delay = |of: fn(&DelayStatus) -> u64| shown(class.delay_ns.as_ref().map(of));
-    let jitter =
-        |of: fn(&JitterStatus) -> Option<u64>| shown(passage.jitter_ns.as_ref().and_then(of));
+/// What the columns of delays say.
+fn delays(class: &ClassStatus) -> [Option<u64>; 4] {
+    let delay = |of: fn(&DelayStatus) -> u64| class.delay_ns.as_ref().map(of);
+    [delay(|delay| delay.p50), delay(|delay| delay.p99), delay(|delay| delay.max), class.bound_ns]
+}
+
+/// What the columns of jitter say.
+fn jitters(passage: &PassageStatus) -> [Option<u64>; 3] {
+    let jitter = |of: fn(&JitterStatus) -> Option<u64>| passage.jitter_ns.as_ref().and_then(of);
+    [jitter(|of| Some(of.p99)), jitter(|of| Some(of.max)), jitter(|of| of.kept)]
+}
+
+fn row(
+    class: &ClassStatus,
+    passage: &PassageStatus,
+    (of_delays, of_jitters): (TimeUnit, TimeUnit),
+) -> Vec<String> {
     let lost = class.dropped.get(PassageStatus::LOST).copied().unwrap_or_default();
     let dropped = class.dropped.values().sum::<u64>() - lost;
     let late = passage.disturbed.map_or(quantity::NOTHING.to_string(), |late| late.to_string());
-    vec![
+    let counts = [
         class.name.clone(),
         class.arrived.to_string(),
         class.sent.to_string(),
         dropped.to_string(),
         lost.to_string(),
         late,
-        delay(|delay| delay.p50),
-        delay(|delay| delay.p99),
-        delay(|delay| delay.max),
-        shown(class.bound_ns),
-        jitter(|jitter| Some(jitter.p99)),
-        jitter(|jitter| Some(jitter.max)),
-        jitter(|jitter| jitter.kept),
-    ]
+    ];
+    let delays = delays(class).map(|delay| of_delays.whole(delay));
+    let jitters = jitters(passage).map(|jitter| of_jitters.whole(jitter));
+    counts.into_iter().chain(delays).chain(jitters).collect()
 }

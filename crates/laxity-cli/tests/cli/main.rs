@@ -6,6 +6,7 @@ mod bad_recordings;
 mod dwcs;
 mod escapes;
 mod export;
+mod fast;
 mod fitting;
 mod folder;
 mod frames;

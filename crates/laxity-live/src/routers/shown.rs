@@ -33,6 +33,7 @@ impl Shown<'_> {
             rate_bps: plan.link.rate.0,
             late: None,
             held_ns: None,
+            held_up: false,
             broken: measured.broken(),
             watched: None,
             classes: plan.leaves().map(|(id, class)| self.class(id, class)).collect(),

@@ -87,6 +87,7 @@ impl Answering {
                 let format = Format::accepted(&accepts(request));
                 (format.content_type(), format.write(&*self.sight.status().await?).into())
             }
+            "/colours.css" => (page::CSS, self.sight.colours.clone()),
             _ => match page::file(path) {
                 Some((kind, text)) => (kind, Bytes::from_static(text.as_bytes())),
                 None => {

@@ -5,11 +5,14 @@ use std::sync::LazyLock;
 use super::past::{EVERY, LINES, SPAN};
 use crate::status::DelayStatus;
 
+/// The kind of a style sheet.
+pub(super) const CSS: &str = "text/css; charset=utf-8";
+
 /// The kind and text of a file of the page.
 pub(super) fn file(path: &str) -> Option<(&'static str, &'static str)> {
     Some(match path {
         "/" => ("text/html; charset=utf-8", include_str!("page/index.html")),
-        "/page.css" => ("text/css; charset=utf-8", include_str!("page/page.css")),
+        "/page.css" => (CSS, include_str!("page/page.css")),
         "/page.js" => ("text/javascript; charset=utf-8", include_str!("page/page.js")),
         "/edges.js" => ("text/javascript; charset=utf-8", &EDGES),
         "/chart.js" => ("text/javascript; charset=utf-8", include_str!("page/chart.js")),

@@ -132,6 +132,7 @@ mod tests {
                 rate_bps: 1,
                 late: None,
                 held_ns: None,
+                held_up: false,
                 broken: 0,
                 watched: None,
                 classes: (0..1000).map(class).collect(),

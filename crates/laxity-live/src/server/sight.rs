@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::time::{Duration, Instant};
 
+use hyper::body::Bytes;
 use tokio::sync::Mutex;
 use tokio::time::{sleep, timeout};
 
@@ -23,6 +24,8 @@ const REMARKS: Duration = Duration::from_secs(60);
 
 /// Asks whoever looks after the link.
 pub(super) struct Sight {
+    /// The colours in which it is shown, as a style sheet.
+    pub(super) colours: Bytes,
     requests: Sender<Request>,
     /// Held by who asks while others wait for the same.
     last: Mutex<Option<(Instant, Arc<Status>)>>,
@@ -39,11 +42,19 @@ pub(super) struct Unanswered;
 
 impl Sight {
     pub(super) fn new(
+        colours: String,
         requests: Sender<Request>,
         say: impl Fn(&str) + Send + Sync + 'static,
     ) -> Self {
         let (last, remarked) = (Mutex::new(None), std::sync::Mutex::new(None));
-        Sight { requests, last, past: Default::default(), say: Box::new(say), remarked }
+        Sight {
+            colours: colours.into(),
+            requests,
+            last,
+            past: Default::default(),
+            say: Box::new(say),
+            remarked,
+        }
     }
 
     /// What the link is like now, or was a moment ago.

@@ -211,6 +211,7 @@ impl Measuring {
             rate_bps: self.plan.link.rate.0,
             late: None,
             held_ns: None,
+            held_up: false,
             broken: classes.iter().map(|class| class.bound_misses).sum(),
             watched: Some(WayWatched {
                 busiest_bps: self.busiest.rate(),

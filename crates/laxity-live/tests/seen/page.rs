@@ -28,6 +28,14 @@ const wait = setInterval(() => {
     if (bounds !== 1) problems.push(`${bounds} bounds`);
     if (page.querySelectorAll('tbody tr').length !== 9) problems.push('no table');
     if (page.scripts.length !== 3) problems.push('scripts of others');
+    const unit = page.querySelector('.unit').textContent;
+    if (unit !== UNIT) problems.push(`times in ${unit}`);
+    for (const cell of page.querySelectorAll('td')) if (/^0[.]0+$/.test(cell.textContent)) problems.push('time shown as zero');
+    const style = (element) => element.ownerDocument.defaultView.getComputedStyle(element);
+    const strokes = [...page.querySelectorAll('.delays path.series')].map((path) => `${style(path).stroke}, ${style(path).strokeDasharray}`);
+    if (new Set(strokes).size !== 7 || strokes.some((stroke) => stroke.startsWith('none'))) problems.push(strokes.join('; '));
+    const swatches = [...page.querySelectorAll('.swatch')].map((swatch) => style(swatch).backgroundColor);
+    if (new Set(swatches).size !== 8) problems.push(swatches.join('; '));
   }
   look();
 }, 200);
@@ -35,22 +43,34 @@ const wait = setInterval(() => {
 
 /// A link at work: more of everything each time it is asked.
 fn busy(asked: u64) -> Status {
-    at_work(sample::status(9), asked)
+    at_work(sample::status(9), asked, SHORT)
+}
+
+/// The same, of a link that is a thousand times as fast.
+fn fast(asked: u64) -> Status {
+    let mut status = at_work(sample::status(9), asked, SHORT / 1000);
+    for class in &mut status.ways[0].classes {
+        class.bound_ns = class.bound_ns.map(|bound| bound / 1000);
+    }
+    status
 }
 
 /// The same, watched from outside.
 fn watched(asked: u64) -> Status {
-    at_work(sample::watched(9), asked)
+    at_work(sample::watched(9), asked, SHORT)
 }
 
-fn at_work(mut status: Status, asked: u64) -> Status {
+/// A third of the shortest delay of a link, in ns.
+const SHORT: u64 = 70_000;
+
+fn at_work(mut status: Status, asked: u64, short: u64) -> Status {
     // Lines break where nothing was heard for five seconds, and a busy machine lets a page wait for many
     // answers to others.
     status.uptime_ns = asked * 100_000_000;
     for (number, class) in (1..).zip(&mut status.ways[0].classes) {
         let mut delays = Delays::default();
         (0..asked * 100 * number)
-            .for_each(|at| delays.record(Nanos(number * (at % 97 + 3) * 70_000)));
+            .for_each(|at| delays.record(Nanos(number * (at % 97 + 3) * short)));
         class.delay_ns = DelayStatus::of(&delays);
         (class.sent, class.bytes_sent) = (delays.count(), 200 * delays.count());
     }
@@ -65,15 +85,15 @@ fn the_page_can_be_read_on_any_screen() {
             "SKIPPED: the page is looked at in Chromium, and there is none on the path"
         );
     };
-    for of in [busy, watched] {
-        look(browser, of);
+    for (of, unit) in [(busy as fn(u64) -> Status, "ms"), (fast, "µs"), (watched, "ms")] {
+        look(browser, of, unit);
     }
 }
 
-fn look(browser: &str, of: fn(u64) -> Status) {
+fn look(browser: &str, of: fn(u64) -> Status, unit: &str) {
     let sample = Sample::of(of, Ok(()));
     for (scheme, number) in [("dark", 0), ("light", 1)] {
-        let around = frames(scheme, sample.address);
+        let around = frames(scheme, unit, sample.address);
         let output = Command::new(browser)
             .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--dump-dom"])
             .args([
@@ -108,11 +128,11 @@ fn browser() -> Option<&'static str> {
 
 /// A server that puts the page into frames, which only a page of the same origin may look into; all but
 /// its own page it passes on.
-fn frames(scheme: &str, to: SocketAddr) -> SocketAddr {
+fn frames(scheme: &str, unit: &str, to: SocketAddr) -> SocketAddr {
     let page = format!(
         "<!doctype html><meta charset=utf-8><body data-scheme={scheme}>\
          <iframe src='/' width=1400 height=1000></iframe><iframe src='/' width=390 height=1000></iframe>\
-         <pre></pre><script>{MEASURE}{WAIT}</script>"
+         <pre></pre><script>const UNIT = '{unit}';{MEASURE}{WAIT}</script>"
     );
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

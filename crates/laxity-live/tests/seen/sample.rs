@@ -14,6 +14,7 @@ use laxity_live::server::{ControlSocket, Listeners, Server};
 use laxity_live::status::{
     ClassStatus, ClassWatched, DelayStatus, InterfaceStatus, Status, WayStatus, WayWatched,
 };
+use laxity_report::html::colours;
 use tempfile::TempDir;
 
 /// A link of so many classes.
@@ -65,6 +66,7 @@ pub fn status(classes: usize) -> Status {
             late: delays.clone(),
             broken: 0,
             held_ns: None,
+            held_up: false,
             watched: None,
             classes: (0..classes).map(class).collect(),
         }],
@@ -121,7 +123,7 @@ impl Sample {
         let said = Arc::new(Mutex::new(Vec::new()));
         let hears = said.clone();
         let say = move |what: &str| hears.lock().expect("nobody panics").push(what.to_string());
-        let server = Server::start(listeners, ask, say).expect("a server");
+        let server = Server::start(listeners, colours(), ask, say).expect("a server");
         Sample { folder, address, said, server }
     }
 

@@ -57,9 +57,12 @@ fn over_tcp_nothing_is_changed() {
 #[test]
 fn pages_run_nothing_from_elsewhere() {
     let sample = Sample::new(status(1), Ok(()));
-    for (path, kind) in
-        [("/", "text/html"), ("/page.js", "text/javascript"), ("/page.css", "text/css")]
-    {
+    for (path, kind) in [
+        ("/", "text/html"),
+        ("/page.js", "text/javascript"),
+        ("/page.css", "text/css"),
+        ("/colours.css", "text/css"),
+    ] {
         let answer = sample.get(path, "");
         assert!(answer.contains(&format!("content-type: {kind}")), "{answer}");
         assert!(answer.contains("content-security-policy: default-src 'none'; script-src 'self'"));

@@ -1,14 +1,23 @@
 //! What a column of the table says about a class.
 
 use super::class::ClassAnswer;
-use crate::quantity::{self, NOTHING};
+use crate::quantity::{self, NOTHING, TimeUnit};
 
 /// A column of the table: its heading, and what it says about a class.
-pub(super) type Column = (&'static str, Box<dyn Fn(&ClassAnswer) -> String>);
+pub(super) type Column = (String, Box<dyn Fn(&ClassAnswer) -> String>);
 
-/// A time in milliseconds.
-pub(super) fn millis(time: fn(&ClassAnswer) -> Option<u64>) -> Box<dyn Fn(&ClassAnswer) -> String> {
-    cell(time, |ns| quantity::millis(ns as f64))
+/// The unit of all times that the table tells of classes.
+pub(super) fn unit(classes: &[ClassAnswer]) -> TimeUnit {
+    let times = |class: &ClassAnswer| {
+        let gap = class.streams.as_ref().and_then(|streams| streams.gap_ns);
+        [class.deadline_ns, class.bound_ns, class.slack_ns, class.shortest_deadline_ns, gap]
+    };
+    TimeUnit::of_whole(classes.iter().flat_map(times))
+}
+
+/// A column of times.
+pub(super) fn times(name: &str, unit: TimeUnit, time: fn(&ClassAnswer) -> Option<u64>) -> Column {
+    (unit.bracketed(name), cell(time, move |ns| unit.whole(Some(ns))))
 }
 
 /// A rate in Mbit/s.
@@ -30,7 +39,7 @@ pub(super) fn cell<T: 'static>(
 pub(super) fn mend(
     wanted: fn(&ClassAnswer) -> bool,
     of: fn(&ClassAnswer) -> Option<u64>,
-    show: fn(u64) -> String,
+    show: impl Fn(u64) -> String + 'static,
 ) -> Box<dyn Fn(&ClassAnswer) -> String> {
     Box::new(move |class| match of(class) {
         Some(mend) => show(mend),

@@ -9,7 +9,7 @@ use laxity_plan::model::{Class, SchedulerSpec};
 use num_traits::ToPrimitive;
 use serde::Serialize;
 
-use super::cells::{cell, millis};
+use super::cells::{cell, times};
 use super::class::{ClassAnswer, StreamsAnswer};
 use super::outcome::{Admission, Test};
 use super::room::{Room, Tested};
@@ -30,12 +30,18 @@ pub(super) const ROOM: Room = Room {
             answer.streams = Some(StreamsAnswer { count, gap_ns, loss: stream.loss.to_string() });
         }
     },
-    columns: |_| {
+    columns: |_, unit| {
         let gap = |class: &ClassAnswer| class.streams.as_ref()?.gap_ns;
         vec![
-            ("streams", cell(|class| Some(class.streams.as_ref()?.count.into()), quantity::count)),
-            ("gap [ms]", millis(gap)),
-            ("may lose", cell(|class| Some(class.streams.as_ref()?.loss.clone()), |loss| loss)),
+            (
+                "streams".to_owned(),
+                cell(|class| Some(class.streams.as_ref()?.count.into()), quantity::count),
+            ),
+            times("gap", unit, gap),
+            (
+                "may lose".to_owned(),
+                cell(|class| Some(class.streams.as_ref()?.loss.clone()), |loss| loss),
+            ),
         ]
     },
     mends: "",

@@ -32,16 +32,19 @@ pub(super) const ROOM: Room = Room {
     },
     tested: Tested::Beyond,
     classes: |_, _| {},
-    columns: |_| {
+    columns: |_, unit| {
         let is_promised = |class: &ClassAnswer| class.deadline_ns.is_some();
-        let millis = |ns| quantity::millis(ns as f64);
+        let time = move |ns| unit.whole(Some(ns));
         let megabits = |bps| quantity::megabits(bps as f64);
         vec![
             (
-                "shortest deadline [ms]",
-                mend(is_promised, |class| class.shortest_deadline_ns, millis),
+                unit.bracketed("shortest deadline"),
+                mend(is_promised, |class| class.shortest_deadline_ns, time),
             ),
-            ("highest rate [Mbit/s]", mend(is_promised, |class| class.highest_rate_bps, megabits)),
+            (
+                "highest rate [Mbit/s]".to_owned(),
+                mend(is_promised, |class| class.highest_rate_bps, megabits),
+            ),
         ]
     },
     mends: "Shortest deadline and highest rate say what one class alone could change to make the plan \

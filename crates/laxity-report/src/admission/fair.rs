@@ -17,7 +17,7 @@ pub(super) const WFQ: Room = Room {
     test: |plan| Some(flat(plan)),
     tested: Tested::ByBounds,
     classes: |plan, answers| share_out(plan, &plan.flat_weights(), answers),
-    columns: |_| vec![RATE()],
+    columns: |_, _| vec![RATE()],
     mends: "",
 };
 
@@ -35,7 +35,7 @@ pub(super) const WF2Q: Room = Room {
             answer.rate_bps = Some(shares[answer.id.index()].rate.0);
         }
     },
-    columns: |_| vec![RATE()],
+    columns: |_, _| vec![RATE()],
     mends: "",
 };
 
@@ -50,9 +50,9 @@ pub(super) const DRR: Room = Room {
             answer.quantum_bytes = Some(quanta[answer.id.index()]);
         }
     },
-    columns: |_| {
+    columns: |_, _| {
         let show = |bytes: u32| quantity::count(bytes.into());
-        vec![RATE(), ("quantum [b]", cell(|class| class.quantum_bytes, show))]
+        vec![RATE(), ("quantum [b]".to_owned(), cell(|class| class.quantum_bytes, show))]
     },
     mends: "",
 };
@@ -64,12 +64,12 @@ pub(super) const QFQ: Room = Room {
         let weights: Vec<_> = plan.qfq_classes().iter().map(|class| class.weight).collect();
         share_out(plan, &weights, answers);
     },
-    columns: |_| vec![RATE()],
+    columns: |_, _| vec![RATE()],
     mends: "",
 };
 
 /// The rate that a class is guaranteed.
-const RATE: fn() -> Column = || ("rate [Mbit/s]", megabits(|class| class.rate_bps));
+const RATE: fn() -> Column = || ("rate [Mbit/s]".to_owned(), megabits(|class| class.rate_bps));
 
 const NO_DEADLINE: &str = "No class has a deadline. A class that keeps to its arrival curve is \
                            delayed no longer than its bound.";

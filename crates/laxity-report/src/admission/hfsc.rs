@@ -42,23 +42,26 @@ pub(super) const ROOM: Room = Room {
             answer.upper_limit = upper_limit.map(CurveAnswer::from);
         }
     },
-    columns: |classes| {
+    columns: |classes, _| {
         let show = |of: CurveAnswer| curve(&of.curve);
         let mut columns: Vec<Column> = vec![
-            ("real-time", cell(|class| class.real_time, show)),
-            ("link-share", cell(|class| class.link_share, show)),
+            ("real-time".to_owned(), cell(|class| class.real_time, show)),
+            ("link-share".to_owned(), cell(|class| class.link_share, show)),
         ];
         if classes.iter().any(|class| class.upper_limit.is_some()) {
-            columns.push(("upper-limit", cell(|class| class.upper_limit, show)));
+            columns.push(("upper-limit".to_owned(), cell(|class| class.upper_limit, show)));
         }
         let has_curve = |class: &ClassAnswer| class.real_time.is_some();
         let has_burst =
             |class: &ClassAnswer| class.real_time.is_some_and(|of| of.curve.is_concave());
         let megabits = |bps| quantity::megabits(bps as f64);
         columns.extend([
-            ("highest rate [Mbit/s]", mend(has_curve, |class| class.highest_rate_bps, megabits)),
             (
-                "largest burst [b]",
+                "highest rate [Mbit/s]".to_owned(),
+                mend(has_curve, |class| class.highest_rate_bps, megabits),
+            ),
+            (
+                "largest burst [b]".to_owned(),
                 mend(has_burst, |class| class.largest_burst_bytes, quantity::count),
             ),
         ]);

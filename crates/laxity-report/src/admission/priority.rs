@@ -12,6 +12,8 @@ pub(super) const ROOM: Room = Room {
         let levels = plan.priority_levels();
         answers.iter_mut().for_each(|answer| answer.level = Some(levels[answer.id.index()]));
     },
-    columns: |_| vec![("level", cell(|class| class.level, |level| quantity::count(level.into())))],
+    columns: |_, _| {
+        vec![("level".to_owned(), cell(|class| class.level, |level| quantity::count(level.into())))]
+    },
     mends: "",
 };

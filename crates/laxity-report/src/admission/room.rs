@@ -5,6 +5,7 @@ use laxity_plan::Plan;
 use super::cells::Column;
 use super::class::ClassAnswer;
 use super::outcome::Admission;
+use crate::quantity::TimeUnit;
 
 /// What there is to say of plans under one discipline.
 pub(super) struct Room {
@@ -14,8 +15,8 @@ pub(super) struct Room {
     pub tested: Tested,
     /// Adds what it gives to classes.
     pub classes: fn(&Plan, &mut [ClassAnswer]),
-    /// The columns that it adds to the table.
-    pub columns: fn(&[ClassAnswer]) -> Vec<Column>,
+    /// The columns that it adds to the table, whose times have this unit.
+    pub columns: fn(&[ClassAnswer], TimeUnit) -> Vec<Column>,
     /// What the columns of mends mean, where a plan is refused.
     pub mends: &'static str,
 }
@@ -36,6 +37,6 @@ pub(super) const UNTESTED: Room = Room {
     test: |_| None,
     tested: Tested::Not,
     classes: |_, _| {},
-    columns: |_| Vec::new(),
+    columns: |_, _| Vec::new(),
     mends: "",
 };

@@ -4,7 +4,7 @@ use laxity::packet::ClassId;
 use laxity_plan::Plan;
 
 use super::answer::Answer;
-use super::cells::{Column, millis};
+use super::cells::{Column, times, unit};
 use super::class::ClassAnswer;
 use super::dwcs::WindowsView;
 use super::edf::BestEffortView;
@@ -17,14 +17,15 @@ use crate::visible::line;
 
 /// The whole answer.
 pub fn text(answer: &Answer, plan: &Plan) -> String {
+    let unit = unit(&answer.classes);
     let mut columns: Vec<Column> = vec![
-        ("deadline [ms]", millis(|class| class.deadline_ns)),
-        ("bound [ms]", millis(|class| class.bound_ns)),
-        ("slack [ms]", millis(|class| class.slack_ns)),
+        times("deadline", unit, |class| class.deadline_ns),
+        times("bound", unit, |class| class.bound_ns),
+        times("slack", unit, |class| class.slack_ns),
     ];
-    columns.extend((room_of(plan).columns)(&answer.classes));
+    columns.extend((room_of(plan).columns)(&answer.classes, unit));
     let header: Vec<_> =
-        ["class"].into_iter().chain(columns.iter().map(|(name, _)| *name)).collect();
+        ["class"].into_iter().chain(columns.iter().map(|(name, _)| name.as_str())).collect();
     let rows = rows(answer, plan);
     let row = |at: usize| {
         let (level, class) = rows[at];

@@ -42,11 +42,21 @@ impl Axis {
         if is_log { Axis::log(label, unit) } else { Axis::linear(label, unit) }
     }
 
+    /// A logarithmic axis for values that are all positive and far apart, so that the small ones can be told apart,
+    /// too; else a linear one.
+    pub(crate) fn fitting(values: impl Iterator<Item = f64>, label: &str, unit: Unit) -> Axis {
+        let (least, most) = values.fold((f64::INFINITY, 0.0f64), |(l, h), v| (l.min(v), h.max(v)));
+        Axis::log_if(least > 0.0 && most > least * LOG_FROM, label, unit)
+    }
+
     /// A logarithmic axis that covers its positive values.
     pub fn log(label: &str, unit: Unit) -> Axis {
         Axis { scale: Scale::Log, ..Axis::linear(label, unit) }
     }
 }
+
+/// Values that are further apart are told by their logarithms.
+const LOG_FROM: f64 = 30.0;
 
 /// What an axis measures, with its base unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,6 +3,8 @@
 //! There are two of each, for white and for dark paper. They can be told apart by readers without red or green cones,
 //! too; where there are more subjects than colours, dashes tell them apart.
 
+use super::description::Style;
+
 /// As many colours are told apart by everybody.
 pub(super) const HUES: usize = 7;
 
@@ -28,10 +30,23 @@ pub(crate) fn on_dark_paper() -> String {
     format!("@media screen and (prefers-color-scheme:dark){{{rules}}}\n")
 }
 
+/// The rules of a style sheet that give classes `subject-0` and so on the variables `--subject`, a colour, and `--dash`,
+/// for as many subjects as there are colours.
+pub(crate) fn subjects() -> String {
+    let rules = |colours: [&str; HUES]| -> String {
+        let rule = |(at, colour)| format!(".subject-{at}{{--subject:{colour}}}");
+        colours.iter().enumerate().map(rule).collect()
+    };
+    let dash = |at| Style::of(at).dash.pattern().unwrap_or("none");
+    let dashes: String =
+        (0..HUES).map(|at| format!(".subject-{at}{{--dash:{}}}", dash(at))).collect();
+    let (light, dark) = (rules(ON_WHITE), rules(ON_DARK));
+    format!("{light}{dashes}\n@media (prefers-color-scheme:dark){{{dark}}}\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::Style;
     use crate::figures::MOST_CLASSES;
 
     type Rgb = [f64; 3];

@@ -50,6 +50,7 @@ fn used(class: &ClassSummary) -> Markup {
 
 /// Counts, throughput and delays of every class.
 pub(super) fn classes(summary: &Summary) -> Markup {
+    let is_marked = summary.classes.iter().any(|class| class.marked > 0);
     let unit =
         TimeUnit::of(summary.classes.iter().flat_map(|class| delays(class.delay_ns.as_ref())));
     html! {
@@ -57,11 +58,11 @@ pub(super) fn classes(summary: &Summary) -> Markup {
             thead {
                 tr {
                     th rowspan="2" { "Class" }
-                    th.group colspan="3" { "Packets" }
+                    th.group colspan=(3 + usize::from(is_marked)) { "Packets" }
                     th.number rowspan="2" { "Mbit/s" }
                     th.group colspan="6" { "Delay, " (unit.name) }
                 }
-                tr { @for title in ["arrived", "sent", "dropped", "min", "mean", "p50", "p99", "p99.9", "max"] {
+                tr { @for title in ["arrived", "sent", "dropped"].into_iter().chain(is_marked.then_some("marked")).chain(["min", "mean", "p50", "p99", "p99.9", "max"]) {
                     th.number { (title) }
                 } }
             }
@@ -71,6 +72,7 @@ pub(super) fn classes(summary: &Summary) -> Markup {
                     td.number { (count(class.arrived)) }
                     td.number { (count(class.sent)) }
                     td.number { (dropped(class)) }
+                    @if is_marked { td.number { (count(class.marked)) } }
                     td.number { (megabits(class.throughput_bps)) }
                     @for delay in delays(class.delay_ns.as_ref()) { td.number { (unit.cell(delay)) } }
                 }
@@ -136,10 +138,14 @@ fn dropped(class: &ClassSummary) -> Markup {
 pub(super) fn compared(runs: &[&Summary]) -> Markup {
     let classes = runs.first().map(|run| &run.classes[..]).unwrap_or_default();
     let watched = classes.iter().any(|class| class.windows.is_some());
+    let is_marked = runs.iter().flat_map(|run| &run.classes).any(|class| class.marked > 0);
     let unit = unit(runs.iter().flat_map(|run| &run.classes));
     let times = ["Mean delay", "p99", "Largest"].map(|title| format!("{title}, {}", unit.name));
     let mut titles: Vec<&str> = times.iter().map(String::as_str).collect();
     titles.extend(["Missed", "Dropped"]);
+    if is_marked {
+        titles.push("Marked");
+    }
     if watched {
         titles.extend(["Late or lost", "Windows violated", "Longest run of losses"]);
     }
@@ -156,6 +162,7 @@ pub(super) fn compared(runs: &[&Summary]) -> Markup {
                         th scope="row" { (swatch(at)) (run.scheduler) }
                         @let same = run.classes.iter().find(|other| other.name == class.name);
                         (measures(same, unit))
+                        @if is_marked { td.number { (same.map_or(NOTHING.to_owned(), |class| count(class.marked))) } }
                         @if watched { (losses(same.and_then(|class| class.windows.as_deref()))) }
                     } }
                 }

@@ -122,12 +122,15 @@ fn common_facts(summary: &NetworkSummary) -> Vec<(&'static str, String)> {
 
 fn classes(summary: &NetworkSummary) -> Markup {
     let unit = unit(&summary.classes);
+    let is_marked = summary.classes.iter().any(|class| class.marked > 0);
+    let packets = ["Flows", "Sent", "Dropped"].into_iter().chain(is_marked.then_some("Marked"));
+    let titles = packets.chain(["Missed", "Goodput, Mbit/s", "Fairness"]);
     html! {
         div.wide { table {
             thead {
                 tr {
                     th rowspan="2" { "Class" }
-                    @for title in ["Flows", "Sent", "Dropped", "Missed", "Goodput, Mbit/s", "Fairness"] {
+                    @for title in titles {
                         th.number rowspan="2" { (title) }
                     }
                     th.group colspan="8" { "Delay, " (unit.name) }
@@ -140,6 +143,7 @@ fn classes(summary: &NetworkSummary) -> Markup {
                     td.number { (count(class.flows)) }
                     td.number { (count(class.sent)) }
                     td.number { (count(class.dropped)) }
+                    @if is_marked { td.number { (count(class.marked)) } }
                     td.number { (missed(class.deadline_ns, class.deadline_misses)) }
                     td.number { (megabits(class.goodput_bps)) }
                     td.number { (fairness(class)) }
@@ -216,15 +220,17 @@ fn completions(summary: &NetworkSummary) -> Markup {
 
 fn hops(hops: &[HopSummary]) -> Markup {
     let unit = hop_unit(hops);
+    let is_marked = hops.iter().flat_map(|hop| &hop.classes).any(|class| class.marked > 0);
     let mean = format!("Mean, {}", unit.name);
     html! {
         div.wide { table.grouped {
             thead { tr {
                 th { "Class" }
-                @for title in ["Sent", "Dropped", "Missed", &mean, "p99", "Max", "Bound"] { th.number { (title) } }
+                @for title in ["Sent", "Dropped"].into_iter().chain(is_marked.then_some("Marked")) { th.number { (title) } }
+                @for title in ["Missed", &mean, "p99", "Max", "Bound"] { th.number { (title) } }
             } }
             @for hop in hops { tbody {
-                tr.head { th scope="rowgroup" colspan="8" { span {
+                tr.head { th scope="rowgroup" colspan=(8 + usize::from(is_marked)) { span {
                     (hop.from) " → " (hop.to)
                     small { " over " (hop.link) ": " (hop.scheduler) " at " (rate(hop.rate_bps as f64)) ", "
                         (percent(hop.utilization)) " used" }
@@ -233,6 +239,7 @@ fn hops(hops: &[HopSummary]) -> Markup {
                     th scope="row" { (class.name) }
                     td.number { (count(class.sent)) }
                     td.number { (count(class.dropped.values().sum())) }
+                    @if is_marked { td.number { (count(class.marked)) } }
                     td.number { (class.deadline_ns.map_or(NOTHING.to_owned(), |_| count(class.deadline_misses))) }
                     @for value in class.delay_ns.map_or([None; 3], |d| {
                         [d.mean, d.p99 as f64, d.max as f64].map(Some)

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::cells::NAME_LIMIT;
-use crate::quantity::{NOTHING, count, megabits, millis, shortened};
+use crate::quantity::{NOTHING, TimeUnit, count, megabits, shortened};
 use crate::table::table;
 
 /// What one part of the plan could be, everything else as it is.
@@ -59,21 +59,20 @@ pub struct ClassLimit {
 
 const LINKS: [&str; 3] = ["link", "rate Mbit/s", "smallest rate"];
 
-const CLASSES: [&str; 7] = [
-    "class",
-    "burst [b]",
-    "largest burst",
-    "deadline [ms]",
-    "shortest deadline",
-    "end-to-end [ms]",
-    "shortest end-to-end",
-];
+fn class_header(unit: TimeUnit) -> [String; 7] {
+    let (deadline, whole) = (unit.bracketed("deadline"), unit.bracketed("end-to-end"));
+    let [class, burst, largest] = ["class", "burst [b]", "largest burst"].map(str::to_owned);
+    let [shortest, shortest_whole] =
+        ["shortest deadline", "shortest end-to-end"].map(str::to_owned);
+    [class, burst, largest, deadline, shortest, whole, shortest_whole]
+}
 
 impl Limits {
     /// The answer for people.
     pub fn text(&self) -> String {
         let links: Vec<_> = self.links.iter().map(LinkLimit::cells).collect();
-        let classes: Vec<_> = self.classes.iter().map(ClassLimit::cells).collect();
+        let unit = TimeUnit::of_whole(self.classes.iter().flat_map(ClassLimit::times));
+        let classes: Vec<_> = self.classes.iter().map(|class| class.cells(unit)).collect();
         let load = self.load.as_ref().map_or(String::new(), |load| {
             let breaks = load.breaks.as_ref();
             let breaks = breaks.map_or(String::new(), |breaks| format!(" Beyond: {breaks}"));
@@ -82,7 +81,7 @@ impl Limits {
         format!(
             "What one part could be, to a percent, everything else as it is:\n\n{}\n\n{}\n\n{load}",
             table(&LINKS, &links),
-            table(&CLASSES, &classes)
+            table(&class_header(unit), &classes)
         )
     }
 }
@@ -99,16 +98,22 @@ impl LinkLimit {
 }
 
 impl ClassLimit {
-    fn cells(&self) -> Vec<String> {
-        let time = |ns: Option<u64>| ns.map_or(NOTHING.into(), |ns| millis(ns as f64));
-        vec![
+    /// What the columns of times say.
+    fn times(&self) -> [Option<u64>; 4] {
+        [
+            self.deadline_ns,
+            self.shortest_deadline_ns,
+            self.end_to_end_ns,
+            self.shortest_end_to_end_ns,
+        ]
+    }
+
+    fn cells(&self, unit: TimeUnit) -> Vec<String> {
+        let cells = [
             shortened(&self.class, NAME_LIMIT),
             count(self.burst_bytes),
             self.largest_burst_bytes.map_or(NOTHING.into(), count),
-            time(self.deadline_ns),
-            time(self.shortest_deadline_ns),
-            time(self.end_to_end_ns),
-            time(self.shortest_end_to_end_ns),
-        ]
+        ];
+        cells.into_iter().chain(self.times().map(|time| unit.whole(time))).collect()
     }
 }

@@ -5,12 +5,11 @@ use laxity_sim::summary::DelaySummary;
 use maud::{Markup, html};
 
 use super::cells::NAME_LIMIT;
-use crate::quantity::{NOTHING, count, millis, shortened};
+use crate::quantity::{NOTHING, TimeUnit, count, shortened};
 use crate::table::table;
 
 const OUTPUTS: [&str; 7] =
     ["frames", "padding sent", "sent late", "lost", "silent frames", "out of step", "unknown"];
-const CLASSES: [&str; 3] = ["jitter", "end to end ms", "from the first link on ms"];
 
 /// Whether links lose or double packets or outputs have frames, so that the tables say anything.
 pub fn are_shown(summary: &NetworkSummary) -> bool {
@@ -20,29 +19,30 @@ pub fn are_shown(summary: &NetworkSummary) -> bool {
 /// Outputs and classes as text.
 pub fn tables(summary: &NetworkSummary) -> String {
     let (header, outputs) = table_of_outputs(summary);
-    let classes: Vec<_> = summary.classes.iter().map(class_row).collect();
-    format!("{}\n\n{}", table(&header, &outputs), table(&CLASSES, &classes))
+    let (class_header, classes) = table_of_classes(summary);
+    format!("{}\n\n{}", table(&header, &outputs), table(&class_header, &classes))
 }
 
 /// The same as HTML.
 pub fn section(summary: &NetworkSummary) -> Markup {
-    let of = |header: &[&str], rows: Vec<Vec<String>>| {
+    fn of<H: AsRef<str>>(header: &[H], rows: &[Vec<String>]) -> Markup {
         html! {
             div.wide { table {
                 thead { tr { @for (at, title) in header.iter().enumerate() {
-                    @if at == 0 { th { (title) } } @else { th.number { (title) } }
+                    @if at == 0 { th { (title.as_ref()) } } @else { th.number { (title.as_ref()) } }
                 } } }
-                tbody { @for row in &rows { tr { @for (at, value) in row.iter().enumerate() {
+                tbody { @for row in rows { tr { @for (at, value) in row.iter().enumerate() {
                     @if at == 0 { th scope="row" { (value) } } @else { td.number { (value) } }
                 } } } }
             } }
         }
-    };
+    }
     let (header, outputs) = table_of_outputs(summary);
+    let (class_header, classes) = table_of_classes(summary);
     html! {
-        (of(&header, outputs))
+        (of(&header, &outputs))
         p.note { "Late packets ended after their frame. Lost ones never came to the node behind, which then may hear nothing of a frame (silent), and after a whole cycle of silence gets out of step until the next cycle turns; what comes meanwhile has no known frame and travels as best effort." }
-        (of(&CLASSES, summary.classes.iter().map(class_row).collect()))
+        (of(&class_header, &classes))
         p.note { "Jitter is the longest delay less the shortest. What has frames reserved varies by less than two of them from its first transmission on." }
     }
 }
@@ -80,9 +80,19 @@ fn output_row(hop: &HopSummary) -> Vec<String> {
     ]
 }
 
-fn class_row(class: &EndToEnd) -> Vec<String> {
-    let spread = |delay: Option<DelaySummary>| {
-        delay.map_or(NOTHING.to_owned(), |delay| millis((delay.max - delay.min) as f64))
+/// By how much the delays of classes vary.
+fn table_of_classes(summary: &NetworkSummary) -> ([String; 3], Vec<Vec<String>>) {
+    let unit = TimeUnit::of_whole(summary.classes.iter().flat_map(jitters));
+    let row = |class: &EndToEnd| {
+        let name = shortened(&class.name, NAME_LIMIT);
+        [name].into_iter().chain(jitters(class).map(|jitter| unit.whole(jitter))).collect()
     };
-    vec![shortened(&class.name, NAME_LIMIT), spread(class.delay_ns), spread(class.transit_ns)]
+    let [whole, from_first] = ["end to end", "from the first link on"].map(|of| unit.head(of));
+    (["jitter".to_owned(), whole, from_first], summary.classes.iter().map(row).collect())
+}
+
+/// The longest delay less the shortest, from end to end and from the first link on.
+fn jitters(class: &EndToEnd) -> [Option<u64>; 2] {
+    let spread = |delay: DelaySummary| delay.max - delay.min;
+    [class.delay_ns.map(spread), class.transit_ns.map(spread)]
 }

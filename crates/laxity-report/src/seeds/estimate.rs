@@ -6,7 +6,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::figures::{Figure, Figures, Format};
 use crate::admission::AdmissionView;
-use crate::quantity::NOTHING;
+use crate::quantity::{NOTHING, TimeUnit};
 use crate::verdict::{Broken, HeldTo, Judged, Verdict};
 
 /// The results of a scheduler under several seeds.
@@ -130,9 +130,15 @@ impl Estimate {
         (&self.class, &self.at, self.figure) == (&other.class, &other.at, other.figure)
     }
 
-    pub(super) fn spread(&self) -> String {
-        self.half_width.map_or(NOTHING.to_owned(), |half| self.shown.text(half))
+    pub(super) fn spread(&self, times: TimeUnit) -> String {
+        self.half_width.map_or(NOTHING.to_owned(), |half| self.shown.text(half, times))
     }
+}
+
+/// The unit of all times that are told of runs.
+pub(super) fn unit<S>(runs: &[Seeds<S>]) -> TimeUnit {
+    let times = runs.iter().flat_map(|run| &run.figures).filter(|one| one.shown == Format::Time);
+    TimeUnit::of(times.flat_map(|one| [Some(one.mean), Some(one.max)]))
 }
 
 /// Whose a figure is, as tables say: of a class, and in networks at which output.

@@ -4,8 +4,8 @@ use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary};
 use laxity_sim::summary::{ClassSummary, DelaySummary, Summary};
 
 use crate::chart::Unit;
-use crate::quantity;
-use crate::verdict::Measured;
+use crate::quantity::{self, TimeUnit};
+use crate::verdict::{Measured, too_late};
 
 /// A figure of a run.
 #[derive(Clone, Debug)]
@@ -53,8 +53,8 @@ pub const NAMES: [&str; 22] = [
 pub enum Format {
     /// As it is.
     Number,
-    /// Nanoseconds as milliseconds.
-    Millis,
+    /// Nanoseconds as a time.
+    Time,
     /// Bits a second as Mbit/s.
     Megabits,
     /// A share in percent.
@@ -67,16 +67,16 @@ impl Format {
         match name {
             "utilization" => Format::Percent,
             _ if name.ends_with("_bps") => Format::Megabits,
-            _ if name.contains("_ns") => Format::Millis,
+            _ if name.contains("_ns") => Format::Time,
             _ => Format::Number,
         }
     }
 
-    /// The unit in which columns show it, and by what a value is multiplied for that.
-    pub fn in_columns(self) -> (&'static str, f64) {
+    /// The unit in which columns show it if this is that of times, and by what a value is multiplied for that.
+    pub fn in_columns(self, times: TimeUnit) -> (&'static str, f64) {
         match self {
             Format::Number => ("", 1.0),
-            Format::Millis => ("ms", 1e-6),
+            Format::Time => (times.name, times.scale()),
             Format::Megabits => ("Mbit/s", 1e-6),
             Format::Percent => ("%", 100.0),
         }
@@ -86,42 +86,44 @@ impl Format {
     pub(crate) fn unit(self) -> (Unit, f64) {
         match self {
             Format::Number => (Unit::Number, 1.0),
-            Format::Millis => (Unit::Time, 1e-9),
+            Format::Time => (Unit::Time, 1e-9),
             Format::Megabits => (Unit::Rate, 1.0),
             Format::Percent => (Unit::Share, 1.0),
         }
     }
 
-    /// A value as a bare number for a column.
-    pub fn text(self, value: f64) -> String {
+    /// A value as a bare number for a column in which times have this unit.
+    pub fn text(self, value: f64, times: TimeUnit) -> String {
         match self {
             Format::Number => quantity::number(value),
-            Format::Millis => quantity::millis(value),
+            Format::Time => times.cell(value),
             Format::Megabits => quantity::megabits(value),
             Format::Percent => quantity::number(value * 100.0),
         }
     }
 
     /// A figure's name in words.
-    pub fn plain(self, name: &str) -> String {
-        let label = self.label(name);
-        let words = label.trim_end_matches([' ', '%']);
-        let words = words.trim_end_matches(" ms").trim_end_matches(" Mbit/s").to_owned();
+    pub fn plain(name: &str) -> String {
+        let words = words(name);
         match name.starts_with("delay_ns.") {
             true => format!("Delay, {words}"),
             false => words,
         }
     }
 
-    /// A figure's name with the unit of its column.
-    pub fn label(self, name: &str) -> String {
-        let name = name.trim_end_matches("_bps").trim_start_matches("delay_ns.");
-        let name = name.replace("deadline_misses", "missed").replace("_ns", "");
-        let name = name.replace("p99_9", "p99.9").replace(['_', '.'], " ");
-        let name = name.replace("p99 9", "p99.9");
-        let (unit, _) = self.in_columns();
-        format!("{name} {unit}").trim_end().to_owned()
+    /// A figure's name with the unit of its column, if this is that of times.
+    pub fn label(self, name: &str, times: TimeUnit) -> String {
+        let (unit, _) = self.in_columns(times);
+        format!("{} {unit}", words(name)).trim_end().to_owned()
     }
+}
+
+/// A figure's name as people write it.
+fn words(name: &str) -> String {
+    let name = name.trim_end_matches("_bps").trim_start_matches("delay_ns.");
+    let name = name.replace("deadline_misses", "missed").replace("_ns", "");
+    let name = name.replace("p99_9", "p99.9").replace(['_', '.'], " ");
+    name.replace("p99 9", "p99.9")
 }
 
 /// Results that consist of figures.
@@ -131,6 +133,24 @@ pub trait Figures: Measured {
 
     /// All figures, in a fixed order.
     fn figures(&self) -> Vec<Figure>;
+
+    /// The delays of every class beside what it is promised: of a link, or in networks from end to end.
+    fn delays(&self) -> Vec<Delayed<'_>>;
+}
+
+/// The delays of a class, and what it is promised.
+#[derive(Clone, Copy, Debug)]
+pub struct Delayed<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// How its packets were delayed; absent when none was sent.
+    pub delay: Option<&'a DelaySummary>,
+    /// The delay that is proved.
+    pub bound_ns: Option<u64>,
+    /// The delay that is promised.
+    pub deadline_ns: Option<u64>,
+    /// Whether packets took longer than either.
+    pub is_late: bool,
 }
 
 impl Figures for Summary {
@@ -156,6 +176,17 @@ impl Figures for Summary {
         }
         all
     }
+
+    fn delays(&self) -> Vec<Delayed<'_>> {
+        let classes = self.classes.iter().map(|class| Delayed {
+            name: &class.name,
+            delay: class.delay_ns.as_ref(),
+            bound_ns: class.bound_ns,
+            deadline_ns: class.deadline_ns,
+            is_late: too_late(class),
+        });
+        classes.collect()
+    }
 }
 
 impl Figures for NetworkSummary {
@@ -166,6 +197,17 @@ impl Figures for NetworkSummary {
     fn figures(&self) -> Vec<Figure> {
         let whole = self.classes.iter().flat_map(from_end_to_end);
         whole.chain(self.hops.iter().flat_map(at_hop)).collect()
+    }
+
+    fn delays(&self) -> Vec<Delayed<'_>> {
+        let classes = self.classes.iter().map(|class| Delayed {
+            name: &class.name,
+            delay: class.delay_ns.as_ref(),
+            bound_ns: class.bound_ns,
+            deadline_ns: class.deadline_ns,
+            is_late: class.bound_misses + class.deadline_misses > 0,
+        });
+        classes.collect()
     }
 }
 

@@ -2,13 +2,15 @@
 
 use maud::{Markup, html};
 
-use super::estimate::{Estimate, Seeds};
+use super::estimate::{Seeds, unit};
+use super::figures::Figures;
+use super::pictures;
 use super::tables::{explained, lead, named, range};
-use crate::html::{admission_section, facts, page, promises, verdict_box};
+use crate::html::{admission_section, facts, figure, omission, page, promises, verdict_box};
 use crate::quantity::{NOTHING, time};
 
 /// One scheduler under several seeds, with the answer of the admission test.
-pub fn html<S>(title: Option<&str>, duration_ns: u64, seeds: &Seeds<S>) -> String {
+pub fn html<S: Figures>(title: Option<&str>, duration_ns: u64, seeds: &Seeds<S>) -> String {
     page(
         title.unwrap_or("Simulation"),
         &html! {
@@ -19,12 +21,20 @@ pub fn html<S>(title: Option<&str>, duration_ns: u64, seeds: &Seeds<S>) -> Strin
                 h2 { "Means over all seeds" }
                 (figures(std::slice::from_ref(seeds)))
             }
+            section {
+                h2 { "Figures" }
+                (figure(&pictures::delays(seeds), &caption(seeds)))
+            }
         },
     )
 }
 
 /// Several schedulers under the same seeds.
-pub fn compare_html<S>(title: Option<&str>, duration_ns: u64, runs: &[Seeds<S>]) -> String {
+pub fn compare_html<S: Figures>(
+    title: Option<&str>,
+    duration_ns: u64,
+    runs: &[Seeds<S>],
+) -> String {
     let seeds = runs.first().map_or(&[][..], |run| &run.seeds);
     page(
         title.unwrap_or("Comparison"),
@@ -36,8 +46,19 @@ pub fn compare_html<S>(title: Option<&str>, duration_ns: u64, runs: &[Seeds<S>])
                 h2 { "Side by side" }
                 (figures(runs))
             }
+            @if let Some(first) = runs.first() {
+                section {
+                    h2 { "Figures" }
+                    @for picture in pictures::delays_compared(runs) { (figure(&picture, &caption(first))) }
+                }
+            }
         },
     )
+}
+
+fn caption<S: Figures>(seeds: &Seeds<S>) -> String {
+    let classes = seeds.runs.first().map_or(0, |run| run.summary.delays().len());
+    format!("{}{}", pictures::CAPTION, omission(classes))
 }
 
 fn about(first: &[(&'static str, String)], duration_ns: u64, seeds: &[u64]) -> Markup {
@@ -47,6 +68,7 @@ fn about(first: &[(&'static str, String)], duration_ns: u64, seeds: &[u64]) -> M
 
 fn figures<S>(runs: &[Seeds<S>]) -> Markup {
     let first = runs.first().map_or(&[][..], |run| &run.figures);
+    let unit = unit(runs);
     html! {
         div.wide { table {
             thead { tr {
@@ -54,14 +76,14 @@ fn figures<S>(runs: &[Seeds<S>]) -> Markup {
                 @for run in runs { th.number { (run.scheduler) } th.number { "±" } }
             } }
             tbody { @for (at, one) in first.iter().enumerate() {
-                @let [subject, figure] = lead(first, at);
+                @let [subject, figure] = lead(first, at, unit);
                 tr {
                     th scope="row" { (subject) }
                     td { (figure) }
                     @for run in runs {
                         @let same = run.like(at, one);
-                        td.number { (same.map_or(NOTHING.to_owned(), |same| same.shown.text(same.mean))) }
-                        td.number { (same.map_or(NOTHING.to_owned(), Estimate::spread)) }
+                        td.number { (same.map_or(NOTHING.to_owned(), |same| same.shown.text(same.mean, unit))) }
+                        td.number { (same.map_or(NOTHING.to_owned(), |same| same.spread(unit))) }
                     }
                 }
             } }

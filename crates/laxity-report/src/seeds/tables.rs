@@ -1,7 +1,7 @@
 //! Means over seeds as text.
 
-use super::estimate::{Estimate, Seeds};
-use crate::quantity::{NOTHING, shortened};
+use super::estimate::{Estimate, Seeds, unit};
+use crate::quantity::{NOTHING, TimeUnit, shortened};
 use crate::table::table_led;
 use crate::verdict::{self, Verdict};
 
@@ -10,10 +10,11 @@ const NAME_LIMIT: usize = 32;
 
 /// The figures of one scheduler as a table.
 pub fn figures_table<S>(seeds: &Seeds<S>) -> String {
+    let unit = unit(std::slice::from_ref(seeds));
     let rows = seeds.figures.iter().enumerate().map(|(at, one)| {
-        let text = |value| one.shown.text(value);
-        let figures = [text(one.mean), one.spread(), text(one.min), text(one.max)];
-        lead(&seeds.figures, at).into_iter().chain(figures).collect()
+        let text = |value| one.shown.text(value, unit);
+        let figures = [text(one.mean), one.spread(unit), text(one.min), text(one.max)];
+        lead(&seeds.figures, at, unit).into_iter().chain(figures).collect()
     });
     table_led(2, &["class", "figure", "mean", "±", "least", "largest"], &rows.collect::<Vec<_>>())
 }
@@ -21,6 +22,7 @@ pub fn figures_table<S>(seeds: &Seeds<S>) -> String {
 /// The figures of several schedulers side by side.
 pub fn compare_table<S>(runs: &[Seeds<S>]) -> String {
     let Some(first) = runs.first() else { return String::new() };
+    let unit = unit(runs);
     let columns = runs.iter().flat_map(|run| [run.scheduler.clone(), "±".to_owned()]);
     let header: Vec<_> =
         ["class".to_owned(), "figure".to_owned()].into_iter().chain(columns).collect();
@@ -28,20 +30,20 @@ pub fn compare_table<S>(runs: &[Seeds<S>]) -> String {
         let cells = runs.iter().flat_map(|run| {
             let same = run.like(at, one);
             same.map_or([NOTHING.to_owned(), NOTHING.to_owned()], |same| {
-                [same.shown.text(same.mean), same.spread()]
+                [same.shown.text(same.mean, unit), same.spread(unit)]
             })
         });
-        lead(&first.figures, at).into_iter().chain(cells).collect()
+        lead(&first.figures, at, unit).into_iter().chain(cells).collect()
     });
     table_led(2, &header, &rows.collect::<Vec<_>>())
 }
 
 /// The first cells of a row: whose figure it is, unless the row above says so, and which.
-pub(super) fn lead(figures: &[Estimate], at: usize) -> [String; 2] {
+pub(super) fn lead(figures: &[Estimate], at: usize, times: TimeUnit) -> [String; 2] {
     let subject = figures[at].subject();
     let is_repeated = at > 0 && figures[at - 1].subject() == subject;
     let subject = if is_repeated { String::new() } else { shortened(&subject, NAME_LIMIT) };
-    [subject, figures[at].shown.label(figures[at].figure)]
+    [subject, figures[at].shown.label(figures[at].figure, times)]
 }
 
 /// What the figures are, in a few sentences.

@@ -1,6 +1,6 @@
 //! The books of a hop.
 
-use laxity::packet::Packet;
+use laxity::packet::{ClassId, Packet};
 use laxity::port::{Books, Carried};
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
@@ -62,6 +62,11 @@ impl HopBooks {
         self.books.dropped(packet, reason);
     }
 
+    /// A packet of this class that came to the hop then is marked.
+    pub fn marked(&mut self, class: ClassId, arrival: Nanos) {
+        self.books.marked(class, arrival);
+    }
+
     /// A packet that came to the hop still waits at the end.
     pub fn waits(&mut self, packet: &Packet, end: Nanos) {
         self.books.arrived(packet);
@@ -82,7 +87,7 @@ impl HopBooks {
 
 #[cfg(test)]
 mod tests {
-    use laxity::packet::{ClassId, Ecn, FlowId};
+    use laxity::packet::{Ecn, FlowId};
     use laxity::port::Promise;
     use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
 //! The way of packets from output to output.
 
-use laxity::packet::Packet;
+use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
@@ -495,5 +495,9 @@ impl<O: Observer> DropSink for Drops<'_, O> {
         }
         let fate = Fate::Dropped(reason);
         self.observer.record(&Record { packet, hop: Some(self.hop), deadline: None, fate });
+    }
+
+    fn marked(&mut self, class: ClassId, arrival: Nanos) {
+        self.books.marked(class, arrival);
     }
 }

@@ -56,6 +56,9 @@ pub struct EndToEnd {
     pub sent: u64,
     /// Packets that were dropped or lost on the way.
     pub dropped: u64,
+    /// Packets that queues on the way marked as having met congestion (ECN).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub marked: u64,
     /// Packets that broke the class's arrival curve where they set out.
     pub nonconforming: u64,
     /// Bits a second that were delivered, each packet once.
@@ -281,6 +284,7 @@ impl Measured<'_> {
             flows: flows.len() as u64,
             sent: flows.iter().map(|flow| flow.books.sent).sum(),
             dropped: flows.iter().map(|flow| flow.books.dropped).sum(),
+            marked: self.of.books.iter().map(|books| books.accounts()[id.index()].marked()).sum(),
             nonconforming: self.of.nonconforming[id.index()],
             goodput_bps: goodputs.clone().sum(),
             fairness: jain(goodputs),

@@ -14,7 +14,7 @@ mod wires;
 
 use std::path::Path;
 
-use laxity::packet::{ClassId, FlowId, Packet};
+use laxity::packet::{ClassId, Ecn, FlowId, Packet};
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
@@ -49,12 +49,15 @@ struct Diary {
     /// (hop, class, flow, length, fate)
     hops: Vec<(Hop, ClassId, FlowId, u32, Fate)>,
     delivered: Vec<(ClassId, FlowId, u64, Nanos)>,
+    /// Packets that a hop sent with a mark.
+    marked: u64,
 }
 
 impl Observer for Diary {
     fn record(&mut self, record: &Record) {
         let (packet, hop) = (record.packet, record.hop.unwrap());
         self.hops.push((hop, packet.class, packet.flow, packet.length, record.fate));
+        self.marked += u64::from(packet.ecn == Ecn::Experienced);
     }
 
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
@@ -324,8 +327,56 @@ fn what_is_marked_is_not_dropped() {
         let (dropped, echoes, used) = of(&marking);
         assert_eq!(dropped, 0);
         assert!(echoes > 20 && used > 0.98, "{echoes} {used}");
+        let marked = |summary: &NetworkSummary| {
+            let at_hops =
+                summary.hops.iter().flat_map(|hop| &hop.classes).map(|class| class.marked);
+            (summary.classes[0].marked, at_hops.sum::<u64>())
+        };
+        let (on_the_way, at_hops) = marked(&marking);
+        assert!(on_the_way >= echoes && on_the_way == at_hops, "{on_the_way} {at_hops} {echoes}");
         let (dropped, echoes, used) = of(&dropping);
         assert!(dropped > 20 && echoes == 0 && used > 0.9, "{dropped} {echoes} {used}");
+        assert_eq!(marked(&dropping), (0, 0));
+    }
+}
+
+/// Every management and discipline that marks tells of what it marked: it comes to receivers, or was under way.
+#[test]
+fn marks_are_counted_wherever_they_are_made() {
+    let queue = |of: &str| format!("{{ kind = \"fifo\", queue = {{ {of} }} }}");
+    for scheduler in [
+        queue("kind = \"red\", min = 5, max = 20, limit = 100, weight = 0.02, ecn = true"),
+        queue("kind = \"codel\", limit = 100, ecn = true"),
+        queue("kind = \"pie\", limit = 100, ecn = true"),
+        queue("kind = \"droptail\", limit = 100, mark = 10"),
+        "{ kind = \"fq-codel\" }".to_owned(),
+        "{ kind = \"dualpi2\" }".to_owned(),
+    ] {
+        let text = format!(
+            r#"
+            link = {{ rate = "100mbit", delay = "5ms", max-packet = "1000b" }}
+            scheduler.kind = "fifo"
+            class.a = {{}}
+            network.access = {{ between = ["s", "r"], private = true }}
+            network.bottleneck = {{ between = ["r", "d"], rate = "5mbit", scheduler = {scheduler} }}
+            [[source]]
+            class = "a"
+            model = "tcp"
+            count = 2
+            packet = "1000b"
+            ecn = true
+            path = ["s", "r", "d"]
+            "#
+        );
+        let (summary, diary) = run(&plan(&text), Nanos(20_000 * MS), 1);
+        let told = summary.classes[0].marked;
+        let lost = summary.classes[0].dropped + summary.under_way as u64;
+        assert!(told > 10, "{scheduler}: {told}");
+        assert!(
+            (diary.marked..=diary.marked + lost).contains(&told),
+            "{scheduler}: {told} of {}",
+            diary.marked
+        );
     }
 }
 

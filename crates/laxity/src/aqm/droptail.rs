@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::packet::Packet;
+use crate::packet::{ClassId, Packet};
 use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw};
 use crate::units::Nanos;
 
@@ -65,6 +65,23 @@ impl<S> DropTail<S> {
     }
 }
 
+/// The sink of what the scheduler drops, which leaves its queue.
+struct Leaving<'a> {
+    queued: &'a mut [Backlog],
+    drops: &'a mut dyn DropSink,
+}
+
+impl DropSink for Leaving<'_> {
+    fn dropped(&mut self, packet: Packet, reason: DropReason) {
+        self.queued[packet.class.index()].remove(packet.length);
+        self.drops.dropped(packet, reason);
+    }
+
+    fn marked(&mut self, class: ClassId, arrival: Nanos) {
+        self.drops.marked(class, arrival);
+    }
+}
+
 impl<S: Scheduler> Scheduler for DropTail<S> {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         if let Err(reason) = self.check(&packet) {
@@ -73,10 +90,7 @@ impl<S: Scheduler> Scheduler for DropTail<S> {
         let class = packet.class.index();
         let queued = &mut self.queued;
         queued[class].add(packet.length);
-        self.scheduler.enqueue(now, packet, &mut |packet: Packet, reason| {
-            queued[packet.class.index()].remove(packet.length);
-            drops.dropped(packet, reason);
-        });
+        self.scheduler.enqueue(now, packet, &mut Leaving { queued, drops });
     }
 
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
@@ -85,18 +99,12 @@ impl<S: Scheduler> Scheduler for DropTail<S> {
             return drops.dropped(packet, DropReason::NoClass);
         };
         class.add(packet.length);
-        self.scheduler.take_over(now, packet, &mut |packet: Packet, reason| {
-            queued[packet.class.index()].remove(packet.length);
-            drops.dropped(packet, reason);
-        });
+        self.scheduler.take_over(now, packet, &mut Leaving { queued, drops });
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         let queued = &mut self.queued;
-        let dispatch = self.scheduler.dequeue(now, &mut |packet: Packet, reason| {
-            queued[packet.class.index()].remove(packet.length);
-            drops.dropped(packet, reason);
-        })?;
+        let dispatch = self.scheduler.dequeue(now, &mut Leaving { queued, drops })?;
         queued[dispatch.packet.class.index()].remove(dispatch.packet.length);
         Some(dispatch)
     }
@@ -132,10 +140,7 @@ impl<S: Withdraw> Withdraw for DropTail<S> {
         let class = packet.class.index();
         let queued = &mut self.queued;
         queued[class].add(packet.length);
-        self.scheduler.admit(now, packet, &mut |packet: Packet, reason| {
-            queued[packet.class.index()].remove(packet.length);
-            drops.dropped(packet, reason);
-        })
+        self.scheduler.admit(now, packet, &mut Leaving { queued, drops })
     }
 
     fn adopt(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
@@ -145,10 +150,7 @@ impl<S: Withdraw> Withdraw for DropTail<S> {
             return None;
         };
         class.add(packet.length);
-        self.scheduler.adopt(now, packet, &mut |packet: Packet, reason| {
-            queued[packet.class.index()].remove(packet.length);
-            drops.dropped(packet, reason);
-        })
+        self.scheduler.adopt(now, packet, &mut Leaving { queued, drops })
     }
 
     fn withdraw(
@@ -159,11 +161,7 @@ impl<S: Withdraw> Withdraw for DropTail<S> {
         drops: &mut dyn DropSink,
     ) -> Option<Packet> {
         let queued = &mut self.queued;
-        let packet =
-            self.scheduler.withdraw(now, place, handle, &mut |packet: Packet, reason| {
-                queued[packet.class.index()].remove(packet.length);
-                drops.dropped(packet, reason);
-            })?;
+        let packet = self.scheduler.withdraw(now, place, handle, &mut Leaving { queued, drops })?;
         queued[packet.class.index()].remove(packet.length);
         Some(packet)
     }
@@ -172,7 +170,6 @@ impl<S: Withdraw> Withdraw for DropTail<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::ClassId;
     use crate::sched::Fifo;
 
     #[test]

@@ -109,10 +109,7 @@ impl<S: Withdraw> Managed<S> {
         while !self.books.queues[queue].has_room(packet, Backlog::default(), Backlog::default()) {
             let books = &mut self.books;
             let Some((ticket, place)) = books.demoted(queue) else { return };
-            let mut dropped = |mut packet: Packet, reason| {
-                books.leave(now, &mut packet);
-                drops.dropped(packet, reason);
-            };
+            let mut dropped = Leaving { books, now, drops };
             let victim = self.scheduler.withdraw(now, place, ticket, &mut dropped);
             let Some(mut packet) = victim else { return };
             books.leave(now, &mut packet);
@@ -134,10 +131,7 @@ impl<S: Withdraw> Managed<S> {
         for _ in 0..candidates {
             let books = &mut self.books;
             let Some((ticket, place)) = books.draw(queue, packet) else { continue };
-            let mut dropped = |mut packet: Packet, reason| {
-                books.leave(now, &mut packet);
-                drops.dropped(packet, reason);
-            };
+            let mut dropped = Leaving { books, now, drops };
             let mut victim = self.scheduler.withdraw(now, place, ticket, &mut dropped);
             if let Some(packet) = &mut victim {
                 books.leave(now, packet);
@@ -163,10 +157,7 @@ impl<S: Withdraw> Managed<S> {
     ) {
         let books = &mut self.books;
         books.enter(queue, &mut packet);
-        let mut dropped = |mut packet: Packet, reason| {
-            books.leave(now, &mut packet);
-            drops.dropped(packet, reason);
-        };
+        let mut dropped = Leaving { books, now, drops };
         if self.withdraws {
             let place = admit(&mut self.scheduler, now, packet, &mut dropped);
             self.books.remember(packet.handle, place);
@@ -191,8 +182,12 @@ impl<S: Withdraw> Scheduler for Managed<S> {
                 self.books.queues[queue].count_matched();
                 return drops.dropped(packet, DropReason::Choke);
             }
+            let ecn = packet.ecn;
             if let Err(reason) = self.books.queues[queue].judge(&mut packet) {
                 return drops.dropped(packet, reason);
+            }
+            if packet.ecn != ecn {
+                drops.marked(packet.class, packet.arrival);
             }
         }
         self.let_in(now, queue, packet, drops, (S::enqueue, S::admit));
@@ -209,15 +204,18 @@ impl<S: Withdraw> Scheduler for Managed<S> {
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         let books = &mut self.books;
         loop {
-            let mut dropped = |mut packet: Packet, reason| {
-                books.leave(now, &mut packet);
-                drops.dropped(packet, reason);
-            };
+            let mut dropped = Leaving { books, now, drops };
             // Stays where the scheduler wrote it: to read it whole would wait for the parts.
             let mut chosen = self.scheduler.dequeue(now, &mut dropped);
             let Some(Dispatch { packet, .. }) = &mut chosen else { return None };
+            let ecn = packet.ecn;
             match books.leave(now, packet).map_or(Fate::Sent, |queue| queue.release(now, packet)) {
-                Fate::Sent => return chosen,
+                Fate::Sent => {
+                    if packet.ecn != ecn {
+                        drops.marked(packet.class, packet.arrival);
+                    }
+                    return chosen;
+                }
                 Fate::Dropped => drops.dropped(*packet, DropReason::CoDel),
             }
         }
@@ -239,6 +237,24 @@ impl<S: Withdraw> Scheduler for Managed<S> {
 
     fn footprint(&self) -> usize {
         self.scheduler.footprint() + self.books.footprint()
+    }
+}
+
+/// The sink of what the scheduler drops, which leaves its queue.
+struct Leaving<'a> {
+    books: &'a mut Books,
+    now: Nanos,
+    drops: &'a mut dyn DropSink,
+}
+
+impl DropSink for Leaving<'_> {
+    fn dropped(&mut self, mut packet: Packet, reason: DropReason) {
+        self.books.leave(self.now, &mut packet);
+        self.drops.dropped(packet, reason);
+    }
+
+    fn marked(&mut self, class: ClassId, arrival: Nanos) {
+        self.drops.marked(class, arrival);
     }
 }
 

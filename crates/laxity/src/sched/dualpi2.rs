@@ -267,7 +267,11 @@ impl Scheduler for DualPi2 {
                     drops.dropped(packet, DropReason::DualPi2);
                     continue;
                 }
-                Fate::Marked => _ = packet.mark(),
+                Fate::Marked if packet.ecn != Ecn::Experienced => {
+                    packet.mark();
+                    drops.marked(packet.class, packet.arrival);
+                }
+                Fate::Marked => {}
                 Fate::Sent => {}
             }
             self.pay(queue, packet.length);

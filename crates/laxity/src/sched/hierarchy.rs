@@ -138,12 +138,8 @@ impl Hierarchy {
             return drops.dropped(packet, DropReason::NoClass);
         };
         self.backlog.add(packet.length);
-        let (classes, backlog) = (&leaf.classes, &mut self.backlog);
-        let mut dropped = |packet: Packet, reason| {
-            backlog.remove(packet.length);
-            drops.dropped(outside(classes, packet), reason);
-        };
-        enqueue(&mut leaf.scheduler, now, Packet { class, ..packet }, &mut dropped);
+        let mut outward = Outward { classes: &leaf.classes, backlog: &mut self.backlog, drops };
+        enqueue(&mut leaf.scheduler, now, Packet { class, ..packet }, &mut outward);
         if !leaf.offers {
             self.rouse(now, number);
         }
@@ -152,14 +148,11 @@ impl Hierarchy {
     /// Takes the next packet from the leaf whose turn it is, which then offers the one behind it.
     fn serve(&mut self, now: Nanos, number: u32, drops: &mut dyn DropSink) -> Option<Dispatch> {
         let leaf = self.leaves[number as usize].as_mut()?;
-        let (classes, backlog) = (&leaf.classes, &mut self.backlog);
-        let dispatch = leaf.scheduler.dequeue(now, &mut |packet: Packet, reason| {
-            backlog.remove(packet.length);
-            drops.dropped(outside(classes, packet), reason);
-        });
+        let mut outward = Outward { classes: &leaf.classes, backlog: &mut self.backlog, drops };
+        let dispatch = leaf.scheduler.dequeue(now, &mut outward);
         let dispatch = dispatch.map(|Dispatch { packet, deadline, criterion }| {
-            backlog.remove(packet.length);
-            Dispatch { packet: outside(classes, packet), deadline, criterion }
+            outward.backlog.remove(packet.length);
+            Dispatch { packet: outside(outward.classes, packet), deadline, criterion }
         });
         // What gave nothing now is not asked again before a nanosecond has passed.
         let earliest = dispatch.map_or(now.saturating_add(Nanos(1)), |_| now);
@@ -226,6 +219,24 @@ impl Scheduler for Hierarchy {
             + self.leaves.capacity() * size_of::<Option<Inner>>()
             + self.places.capacity() * size_of::<Option<Place>>()
             + self.wakes.footprint()
+    }
+}
+
+/// The sink of what a leaf drops and marks, whose classes have other numbers outside.
+struct Outward<'a> {
+    classes: &'a [ClassId],
+    backlog: &'a mut Backlog,
+    drops: &'a mut dyn DropSink,
+}
+
+impl DropSink for Outward<'_> {
+    fn dropped(&mut self, packet: Packet, reason: DropReason) {
+        self.backlog.remove(packet.length);
+        self.drops.dropped(outside(self.classes, packet), reason);
+    }
+
+    fn marked(&mut self, class: ClassId, arrival: Nanos) {
+        self.drops.marked(self.classes[class.index()], arrival);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use laxity_report::quantity::{self, NOTHING};
+use laxity_report::quantity::{self, NOTHING, TimeUnit};
 
 use super::state::Row;
 
@@ -54,20 +54,17 @@ impl Column {
         }
     }
 
-    /// What it says of a class.
-    pub fn cell(self, row: &Row<'_>) -> String {
-        let millis = |nanos: Option<u64>| {
-            nanos.map_or(NOTHING.into(), |nanos| quantity::millis(nanos as f64))
-        };
+    /// What it says of a class, times in this unit.
+    pub fn cell(self, row: &Row<'_>, times: TimeUnit) -> String {
         match self {
             Column::Rate => quantity::megabits(row.rate_bps),
             Column::Queue => row.class.queued.map_or(NOTHING.into(), count),
             Column::Drops => count(drops(row)),
             Column::Missed => missed(row).map_or(NOTHING.into(), count),
-            Column::P50 => millis(row.delay.map(|delay| delay.p50)),
-            Column::P99 => millis(row.delay.map(|delay| delay.p99)),
-            Column::Max => millis(row.delay.map(|delay| delay.max)),
-            Column::Bound => millis(row.class.bound_ns),
+            Column::P50 => times.whole(row.delay.map(|delay| delay.p50)),
+            Column::P99 => times.whole(row.delay.map(|delay| delay.p99)),
+            Column::Max => times.whole(row.delay.map(|delay| delay.max)),
+            Column::Bound => times.whole(row.class.bound_ns),
         }
     }
 

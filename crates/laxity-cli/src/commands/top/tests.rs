@@ -68,6 +68,7 @@ fn status(seconds: u64) -> Status {
             late: Some(delays(10, 120_000)),
             broken: 0,
             held_ns: None,
+            held_up: false,
             watched: None,
             classes: vec![
                 class("call", 100 * seconds, Some(4_000_000)),

@@ -1,7 +1,7 @@
 //! What the screen shows.
 
 use laxity_live::status::{NetworkStatus, Status, WayStatus};
-use laxity_report::quantity;
+use laxity_report::quantity::{self, TimeUnit};
 use laxity_report::visible::visible;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout};
@@ -59,8 +59,13 @@ fn ways(state: &State, width: usize) -> Vec<Line<'static>> {
             Some(network) => network_line(way, network),
             None => way_line(way, &rows),
         });
-        lines.push(header(state, name));
-        lines.extend(rows.iter().map(|row| row_line(row, name)));
+        // Of all that was ever measured, for it is not to change from second to second.
+        let unit =
+            TimeUnit::of_whole(way.classes.iter().flat_map(|class| {
+                [class.delay_ns.as_ref().map(|delay| delay.max), class.bound_ns]
+            }));
+        lines.push(header(state, name, unit));
+        lines.extend(rows.iter().map(|row| row_line(row, name, unit)));
         lines.push(Line::default());
     }
     lines
@@ -103,9 +108,9 @@ fn network_line(way: &WayStatus, network: &NetworkStatus) -> Line<'static> {
     Line::from(vec![Span::from(clean(&text)), kept])
 }
 
-fn header(state: &State, name: usize) -> Line<'static> {
-    let scope = if state.of_all { "ms all" } else { "ms now" };
-    let mut spans = vec![Span::from(padded(&format!("class  {scope}"), name))];
+fn header(state: &State, name: usize, unit: TimeUnit) -> Line<'static> {
+    let scope = if state.of_all { "all" } else { "now" };
+    let mut spans = vec![Span::from(padded(&format!("class  {} {scope}", unit.name), name))];
     for column in Column::ALL {
         if column == Column::Bound {
             spans.push(Span::from(" ".repeat(bar::WIDTH + 1)));
@@ -118,13 +123,14 @@ fn header(state: &State, name: usize) -> Line<'static> {
     Line::from(spans).style(Style::new().underlined())
 }
 
-fn row_line(row: &Row<'_>, name: usize) -> Line<'static> {
+fn row_line(row: &Row<'_>, name: usize, unit: TimeUnit) -> Line<'static> {
     let mut spans = vec![Span::from(padded(&row.class.name, name))];
     for column in Column::ALL {
         if column == Column::Bound {
             spans.push(Span::from(format!(" {}", bar::bar(row))).green());
         }
-        let cell = Span::from(format!("{:>width$}", column.cell(row), width = column.width()));
+        let cell =
+            Span::from(format!("{:>width$}", column.cell(row, unit), width = column.width()));
         spans.push(if column.alarms(row) { cell.red().bold() } else { cell });
     }
     Line::from(spans)

@@ -1,5 +1,5 @@
 "use strict";
-// Lines over the last minutes. Values are in the unit of the axis; a gap is null.
+// Lines over the last minutes. A gap is null.
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 240;
@@ -26,15 +26,16 @@ function linear(top) {
   const step = [1, 2, 5, 10].find((nice) => nice * power >= raw) * power;
   const count = Math.max(1, Math.ceil((top || 1) / step - 1e-9));
   const ticks = Array.from({ length: count + 1 }, (_, at) => at * step);
-  return { ticks, place: (value) => value / (count * step) };
+  return { ticks, text: shortNumber, place: (value) => value / (count * step) };
 }
 
-// Powers of ten around what there is.
-function logarithmic(values) {
-  const least = Math.floor(Math.log10(Math.min(...values, 1)));
-  const most = Math.max(Math.ceil(Math.log10(Math.max(...values, 0.01))), least + 1);
+// Powers of ten around what there is, told in a unit of so many times theirs.
+function logarithmic(values, unit) {
+  const there = values.length ? values : [unit];
+  const least = Math.floor(Math.log10(Math.min(...there)));
+  const most = Math.max(Math.ceil(Math.log10(Math.max(...there))), least + 1);
   const ticks = Array.from({ length: most - least + 1 }, (_, at) => 10 ** (least + at));
-  return { ticks, place: (value) => (Math.log10(value) - least) / (most - least) };
+  return { ticks, text: (tick) => shortNumber(tick / unit), place: (value) => (Math.log10(value) - least) / (most - least) };
 }
 
 // A drawing of lines: [{ subject, kind, points: [[seconds, value | null]] }], seconds being before now.
@@ -47,7 +48,7 @@ function chart(box, { label, unit, seconds, scale, lines }) {
   const y = (value) => bottom - Math.min(1, Math.max(0, scale.place(value))) * (bottom - MARGIN.top);
   for (const tick of scale.ticks) {
     svg.append(drawn("line", { class: "grid", x1: MARGIN.left, x2: right, y1: y(tick), y2: y(tick) }));
-    svg.append(drawn("text", { x: MARGIN.left - 8, y: y(tick) + 4, "text-anchor": "end" }, shortNumber(tick)));
+    svg.append(drawn("text", { x: MARGIN.left - 8, y: y(tick) + 4, "text-anchor": "end" }, scale.text(tick)));
   }
   // As many as have room.
   const step = STEPS.find((step) => (step / seconds) * (right - MARGIN.left) >= 70) ?? seconds;

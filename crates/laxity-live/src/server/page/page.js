@@ -10,10 +10,29 @@ const NOTHING = "—";
 // What was heard, oldest first: { at: seconds, status }. Of what the server remembers a status has only what charts draw.
 let heard = [];
 
-function millis(nanos) {
+const TIMES = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]].map(([name, nanos]) => ({ name, nanos }));
+
+// The unit of all times of a table or a chart: milliseconds, unless all are shorter or none is below a second.
+function timeUnit(times) {
+  const there = times.filter((nanos) => nanos > 0);
+  const [least, most] = [Math.min(...there), Math.max(...there, 0)];
+  const [seconds, millis] = TIMES;
+  if (there.length && least >= seconds.nanos) return seconds;
+  return (most && TIMES.slice(1).find(({ nanos }) => most >= nanos)) || millis;
+}
+
+// A time as a number of a unit: four digits, at most four of them behind the point unless there are fewer than two then.
+function cellTime(nanos, unit) {
   if (nanos === null || nanos === undefined) return NOTHING;
-  const value = nanos / 1e6;
-  return value.toFixed(Math.min(4, Math.max(0, 3 - Math.floor(Math.log10(value || 1)))));
+  const value = nanos / unit.nanos;
+  const decimals = Math.max(0, 3 - Math.floor(Math.log10(value || 1000)));
+  return value.toFixed(Math.min(decimals, Math.max(4, decimals - 2)));
+}
+
+// A time with a unit of its own.
+function time(nanos) {
+  const unit = TIMES.find((unit) => nanos >= unit.nanos) ?? TIMES.at(-1);
+  return `${shortNumber(nanos / unit.nanos)} ${unit.name}`;
 }
 
 function rate(bits) {
@@ -59,7 +78,10 @@ function cell(row, text, alarm) {
   return made;
 }
 
-function fillTable(body, way, before, seconds) {
+function fillTable(table, way, before, seconds) {
+  const body = table.querySelector("tbody");
+  const unit = timeUnit(way.classes.flatMap((it) => [it.delay_ns?.max, it.bound_ns]));
+  table.querySelector(".unit").textContent = unit.name;
   body.replaceChildren();
   way.classes.forEach((it, at) => {
     const row = body.insertRow();
@@ -77,8 +99,8 @@ function fillTable(body, way, before, seconds) {
     cell(row, sum(it.dropped), bound && sum(it.dropped) > 0).title = reasons(it.dropped);
     cell(row, misses(it) ?? NOTHING, misses(it) > 0);
     cell(row, it.queued ?? NOTHING);
-    for (const field of ["p50", "p99", "p99_9", "max"]) cell(row, millis(delay?.[field]), bound && delay?.[field] > bound);
-    cell(row, millis(bound));
+    for (const field of ["p50", "p99", "p99_9", "max"]) cell(row, cellTime(delay?.[field], unit), bound && delay?.[field] > bound);
+    cell(row, cellTime(bound, unit));
   });
 }
 
@@ -105,13 +127,14 @@ function drawDelays(box, way) {
   const lines = shown.flatMap(({ name, bound_ns: bound }, subject) => {
     const of = (old, last) => {
       const p99 = recentP99(old?.delay_ns, last.delay_ns);
-      return p99 === null ? null : Math.max(p99, 1e3) / 1e6;
+      return p99 === null ? null : Math.max(p99, 1);
     };
     const line = { subject, points: points(way, name, of) };
-    return bound ? [{ subject, kind: "bound", level: bound / 1e6 }, line] : [line];
+    return bound ? [{ subject, kind: "bound", level: bound }, line] : [line];
   });
   const values = lines.flatMap((line) => (line.level ? [line.level] : line.points.map(([, value]) => value))).filter((value) => value !== null);
-  chart(box, { label: "Delay against bound", unit: "ms", seconds: span(), scale: logarithmic(values), lines });
+  const unit = timeUnit(values);
+  chart(box, { label: "Delay against bound", unit: unit.name, seconds: span(), scale: logarithmic(values, unit.nanos), lines });
 }
 
 function drawRates(box, way, network) {
@@ -128,18 +151,15 @@ function drawRates(box, way, network) {
 
 const packets = (count) => (count === 1 ? "1 packet" : `${count} packets`);
 
-// Whether frames waited in the interface's own queue for longer than the shortest bound.
-const isHeldUp = (way) => way.classes.some((it) => it.bound_ns && way.held_ns > it.bound_ns);
-
 // What there is to say of packets that are late.
 function lateness(way) {
   const broken = `${packets(way.broken)} took longer than ${way.broken === 1 ? "its" : "their"} bound`;
   const isBound = way.classes.some((it) => it.bound_ns);
   if (way.watched) return [isBound && (way.broken ? `${broken}.` : "No packet took longer than its bound.")];
   if (!way.late) return [];
-  const kept = isHeldUp(way) ? "Every packet was handed over within its bound and that, but took longer." : "Every packet kept its bound and that.";
-  const held = way.held_ns >= 1e6 && `Frames waited up to ${millis(way.held_ns)} ms in the interface's own queue, where no bound holds.`;
-  return [`Waking up was at most ${millis(way.late.max)} ms late.`, way.broken ? `${broken} and that.` : kept, held];
+  const kept = way.held_up ? "Every packet was handed over within its bound and that, but took longer." : "Every packet kept its bound and that.";
+  const held = way.held_ns >= 1e6 && `Frames waited up to ${time(way.held_ns)} in the interface's own queue, where no bound holds.`;
+  return [`Waking up was at most ${time(way.late.max)} late.`, way.broken ? `${broken} and that.` : kept, held];
 }
 
 // What is no longer what it was when it came: demoted packets, and dropped ones by reason.
@@ -187,12 +207,12 @@ function showWay(section, way, before, seconds, network) {
   if (way.classes.length > MOST_LINES) state.push(`Charts show the first ${MOST_LINES} of ${way.classes.length} classes.`);
   const note = section.querySelector(".state");
   note.textContent = state.filter(Boolean).join(" ");
-  note.classList.toggle("alarm", way.broken > 0 || isHeldUp(way) || network?.kept === false);
+  note.classList.toggle("alarm", way.broken > 0 || way.held_up || network?.kept === false);
   if (way.watched) {
     section.querySelector(".gone").textContent = "Lost";
     section.querySelector(".measure").textContent = "from one tap to the other";
   }
-  fillTable(section.querySelector("tbody"), way, before, seconds);
+  fillTable(section.querySelector("table"), way, before, seconds);
   drawDelays(section.querySelector(".delays .wide"), way);
   drawRates(section.querySelector(".rates .wide"), way, network);
 }

@@ -132,17 +132,31 @@ fn axes(plot: &Plot, x_label: &str, bottom: f64) -> Markup {
                     text x=(px(x - 8.0)) y=(px(at + 4.0)) text-anchor="end" { (tick.label) }
                 }
             }
-            @for tick in &plot.x.ticks {
-                @if let Some(at) = plot.across(tick.at) {
-                    @let reach = (x + width + RIGHT - text_width(&tick.label, TEXT) / 2.0).min(at);
-                    text x=(px(reach)) y=(px(floor + 18.0)) text-anchor="middle" { (tick.label) }
-                }
+            @for (at, label) in below(plot) {
+                text x=(px(at)) y=(px(floor + 18.0)) text-anchor="middle" { (label) }
             }
             @if !x_label.is_empty() {
                 text x=(px(x + width / 2.0)) y=(px(bottom - 4.0)) text-anchor="middle" { (fitted(x_label, TEXT, width)) }
             }
         }
     }
+}
+
+/// The labels below the plot and their middles: none beyond the paper, and none where its right neighbour stands.
+fn below(plot: &Plot) -> Vec<(f64, &str)> {
+    let mut free_until = plot.area.right() + RIGHT;
+    let mut labels = Vec::new();
+    for tick in plot.x.ticks.iter().rev() {
+        let Some(at) = plot.across(tick.at) else { continue };
+        let half = text_width(&tick.label, TEXT) / 2.0;
+        let at = at.min(plot.area.right() + RIGHT - half);
+        if at + half <= free_until {
+            free_until = at - half;
+            labels.push((at, tick.label.as_str()));
+        }
+    }
+    labels.reverse();
+    labels
 }
 
 /// A vertical marker and where its label stands above the plot.
@@ -214,7 +228,12 @@ fn level_lines(chart: &Chart, plot: &Plot) -> Markup {
     let Area { x, width, .. } = plot.area;
     html! {
         @for (y, marker) in levels(chart, plot) {
-            (stroke(&format!("M{x:.1} {y:.1}h{width:.1}"), Mark::Line, marker.style))
+            @let data = format!("M{x:.1} {y:.1}h{width:.1}");
+            g {
+                title { (marker.meaning) @if !marker.meaning.is_empty() { ": " } (said(marker.at, &chart.y)) }
+                (stroke(&data, Mark::Line, marker.style))
+                path d=(data) fill="none" stroke-width="8" pointer-events="stroke" {}
+            }
         }
     }
 }
@@ -222,11 +241,13 @@ fn level_lines(chart: &Chart, plot: &Plot) -> Markup {
 /// Labels stand above their lines; lines close together share one.
 fn level_labels(chart: &Chart, plot: &Plot) -> Markup {
     let mut levels = levels(chart, plot);
+    levels.retain(|(_, marker)| !marker.label.is_empty());
     levels.sort_by(|a, b| a.0.total_cmp(&b.0));
     let near = |above: &(f64, &Marker), below: &(f64, &Marker)| below.0 - above.0 < LINE + 4.0;
     html! {
         @for close in levels.chunk_by(near) {
             @let text = close.iter().map(|(_, marker)| &*marker.label).collect::<Vec<_>>().join(", ");
+            @let text = fitted(&text, SMALL, plot.area.width);
             (label(plot.area.right() - 4.0, close[0].0 - 5.0, "end", &text))
         }
     }
@@ -313,7 +334,7 @@ fn hints<'a>(
 fn said(value: f64, axis: &Axis) -> String {
     match axis.unit {
         Unit::Number => quantity::scaled(value),
-        Unit::Count => quantity::number(value),
+        Unit::Count => quantity::count(value.round() as u64),
         Unit::Time => quantity::time(value * 1e9),
         Unit::Share => quantity::percent(value),
         Unit::Rate => quantity::rate(value),
@@ -334,73 +355,4 @@ fn px(value: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::chart::{Along, Axis, Chart, Dash, Mark, Marker, Series, Style, Unit};
-
-    fn chart(points: Vec<(f64, f64)>) -> Chart {
-        let marker = |at, along, label: &str| Marker {
-            along,
-            at,
-            label: label.to_owned(),
-            meaning: "deadline".to_owned(),
-            style: Style::of(0).dashed(Dash::Dashed),
-        };
-        Chart {
-            title: "A < B".into(),
-            x: Axis::log("Delay", Unit::Time),
-            y: Axis::log("Share", Unit::Share),
-            series: vec![Series {
-                name: "voice".into(),
-                mark: Mark::Step,
-                style: Style::of(0),
-                points,
-            }],
-            markers: vec![marker(5e-3, Along::Y, "voice 5 ms"), marker(0.01, Along::X, "1 in 100")],
-        }
-    }
-
-    #[test]
-    fn markers_are_drawn_and_named() {
-        let svg = chart(vec![(1e-3, 1.0), (4e-3, 0.001)]).svg();
-        for wanted in
-            ["voice 5 ms", "1 in 100", "A &lt; B", "stroke-dasharray", ">deadline<", "viewBox"]
-        {
-            assert!(svg.contains(wanted), "{wanted}");
-        }
-    }
-
-    #[test]
-    fn who_points_at_a_curve_is_told_values() {
-        let svg = chart(vec![(1e-3, 1.0), (4e-3, 0.001)]).svg().replace('\u{a0}', " ");
-        assert!(svg.contains("<title>voice: 0.1 % at 4 ms</title>"), "{svg}");
-        let many = (1..100_000).map(|at| (f64::from(at) * 1e-6, 1.0 / f64::from(at))).collect();
-        let told = chart(many).svg().matches("<title>voice: ").count();
-        assert!((15..=super::MOST_HINTS).contains(&told), "{told}");
-    }
-
-    #[test]
-    fn neither_nan_nor_infinity_reaches_the_paper() {
-        let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0, 1e300, 5e-324, 1.0];
-        let points: Vec<_> = odd.iter().flat_map(|x| odd.map(|y| (*x, y))).collect();
-        for mark in [Mark::Line, Mark::Step, Mark::Points, Mark::Sticks] {
-            for log in [true, false] {
-                let mut chart = chart(points.clone());
-                chart.series[0].mark = mark;
-                chart.markers[0].at = f64::NAN;
-                if !log {
-                    chart.x = Axis::linear("", Unit::Number);
-                    chart.y = Axis { range: Some((f64::NAN, 1.0)), ..Axis::linear("", Unit::Rate) };
-                }
-                let svg = chart.svg();
-                assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
-            }
-        }
-    }
-
-    #[test]
-    fn an_empty_chart_says_so() {
-        assert!(chart(vec![]).svg().contains("no data"));
-        assert!(Chart::default().svg().contains("no data"));
-        assert!(crate::chart::panels("none", &[], 2).contains("none"));
-    }
-}
+mod tests;

@@ -2,15 +2,21 @@
 
 use super::{OutputProof, PassingProof, PathProof, Proof};
 use crate::network::cells::NAME_LIMIT;
-use crate::quantity::{NOTHING, megabits, millis, percent, shortened};
+use crate::quantity::{NOTHING, TimeUnit, megabits, percent, shortened};
 use crate::table::table;
 
 impl Proof {
     /// The answer as tables: paths, then outputs.
     pub fn tables(&self) -> String {
-        let paths: Vec<_> = self.paths.iter().map(path_row).collect();
-        let outputs: Vec<_> = self.outputs.iter().flat_map(output_rows).collect();
-        format!("{}\n\n{}", table(&PATH_HEADER, &paths), table(&OUTPUT_HEADER, &outputs))
+        let unit = TimeUnit::of_whole(self.paths.iter().flat_map(path_times));
+        let paths: Vec<_> = self.paths.iter().map(|path| path_row(path, unit)).collect();
+        let paths = table(&headed(&PATH_HEADER, unit), &paths);
+        let passing = self.outputs.iter().flat_map(|output| &output.classes);
+        let unit =
+            TimeUnit::of_whole(passing.flat_map(|class| [class.deadline_ns, class.bound_ns]));
+        let rows = |output| output_rows(output, unit);
+        let outputs: Vec<_> = self.outputs.iter().flat_map(rows).collect();
+        format!("{paths}\n\n{}", table(&headed(&OUTPUT_HEADER, unit), &outputs))
     }
 }
 
@@ -21,28 +27,34 @@ const PATH_HEADER: [&str; 11] = [
     "class",
     "path",
     "flows",
-    "end-to-end [ms]",
-    "bound [ms]",
+    "end-to-end {}",
+    "bound {}",
     "by",
-    "slack [ms]",
-    "hops added [ms]",
-    "bursts once [ms]",
-    "empty [ms]",
+    "slack {}",
+    "hops added {}",
+    "bursts once {}",
+    "empty {}",
     "binding hop",
 ];
 
-fn path_row(path: &PathProof) -> Vec<String> {
+fn path_times(path: &PathProof) -> [Option<u64>; 6] {
+    let PathProof { deadline_ns, bound_ns, slack_ns, sum_ns, once_ns, empty_ns, .. } = *path;
+    [deadline_ns, bound_ns, slack_ns, sum_ns, once_ns, Some(empty_ns)]
+}
+
+fn path_row(path: &PathProof, unit: TimeUnit) -> Vec<String> {
+    let [deadline, bound, slack, sum, once, empty] = path_times(path).map(|ns| unit.whole(ns));
     vec![
         shortened(&path.class, NAME_LIMIT),
         shortened(&path.nodes.join(" → "), PATH_LIMIT),
         path.flows.to_string(),
-        shown(path.deadline_ns),
-        shown(path.bound_ns),
+        deadline,
+        bound,
         path.method.unwrap_or(NOTHING).to_string(),
-        shown(path.slack_ns),
-        shown(path.sum_ns),
-        shown(path.once_ns),
-        millis(path.empty_ns as f64),
+        slack,
+        sum,
+        once,
+        empty,
         path.binding.as_ref().map_or(NOTHING.to_string(), |hop| shortened(hop, NAME_LIMIT)),
     ]
 }
@@ -55,12 +67,12 @@ const OUTPUT_HEADER: [&str; 9] = [
     "fits",
     "class",
     "burst [b]",
-    "deadline [ms]",
-    "bound [ms]",
+    "deadline {}",
+    "bound {}",
 ];
 
 /// A row a class; the first names the hop.
-fn output_rows(output: &OutputProof) -> Vec<Vec<String>> {
+fn output_rows(output: &OutputProof, unit: TimeUnit) -> Vec<Vec<String>> {
     let fits = match output.fits {
         Some(true) => "yes",
         Some(false) => "NO",
@@ -79,14 +91,15 @@ fn output_rows(output: &OutputProof) -> Vec<Vec<String>> {
         let cells = [
             shortened(&class.name, NAME_LIMIT),
             burst,
-            shown(class.deadline_ns),
-            shown(class.bound_ns),
+            unit.whole(class.deadline_ns),
+            unit.whole(class.bound_ns),
         ];
         head.into_iter().chain(cells).collect()
     };
     heads.zip(&output.classes).map(row).collect()
 }
 
-fn shown(ns: Option<u64>) -> String {
-    ns.map_or(NOTHING.to_string(), |ns| millis(ns as f64))
+/// Column heads with the unit of times where it is to be.
+fn headed(header: &[&str], unit: TimeUnit) -> Vec<String> {
+    header.iter().map(|head| head.replace("{}", &format!("[{}]", unit.name))).collect()
 }

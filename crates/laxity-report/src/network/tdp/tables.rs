@@ -2,50 +2,46 @@
 
 use super::{ReservedClass, ReservedOutput, TdpProof};
 use crate::network::cells::NAME_LIMIT;
-use crate::quantity::{NOTHING, count, millis, percent, shortened};
+use crate::quantity::{NOTHING, TimeUnit, count, percent, shortened};
 use crate::table::table;
 
 impl TdpProof {
     /// The answer as tables: classes, then outputs with a picture of their frames.
     pub fn tables(&self) -> String {
-        let classes: Vec<_> = self.classes.iter().map(class_row).collect();
+        let unit = TimeUnit::of_whole(self.classes.iter().flat_map(times));
+        let classes: Vec<_> = self.classes.iter().map(|class| class_row(class, unit)).collect();
         let outputs: Vec<_> = self.outputs.iter().map(output_row).collect();
-        format!("{}\n\n{}", table(&CLASS_HEADER, &classes), table(&OUTPUT_HEADER, &outputs))
+        format!("{}\n\n{}", table(&class_header(unit), &classes), table(&OUTPUT_HEADER, &outputs))
     }
 }
 
-const CLASS_HEADER: [&str; 10] = [
-    "class",
-    "hops",
-    "packets a period",
-    "first frame",
-    "delays",
-    "edge ms",
-    "transit ms",
-    "bound ms",
-    "end-to-end ms",
-    "slack ms",
-];
+const CLASS_HEADER: [&str; 5] = ["class", "hops", "packets a period", "first frame", "delays"];
+const TIMES_HEADER: [&str; 5] = ["edge", "transit", "bound", "end-to-end", "slack"];
 
-fn class_row(class: &ReservedClass) -> Vec<String> {
-    let ms = |nanos: Option<u64>| nanos.map_or(NOTHING.to_owned(), |nanos| millis(nanos as f64));
+fn class_header(unit: TimeUnit) -> Vec<String> {
+    let times = TIMES_HEADER.map(|name| unit.head(name));
+    CLASS_HEADER.map(str::to_owned).into_iter().chain(times).collect()
+}
+
+/// What the columns of times say.
+fn times(class: &ReservedClass) -> [Option<u64>; 5] {
+    [class.shaping_ns, class.transit_ns, class.bound_ns, class.deadline_ns, class.slack_ns]
+}
+
+fn class_row(class: &ReservedClass, unit: TimeUnit) -> Vec<String> {
     let starts: Vec<_> = class
         .stretches
         .iter()
         .map(|stretch| stretch.start.map_or("full".to_owned(), |start| start.to_string()))
         .collect();
-    vec![
+    let cells = [
         shortened(&class.class, NAME_LIMIT),
         class.nodes.len().saturating_sub(1).to_string(),
         format!("{} x {} b", class.packets, class.packet_bytes),
         starts.join(", "),
         delays(class),
-        ms(class.shaping_ns),
-        ms(class.transit_ns),
-        ms(class.bound_ns),
-        ms(class.deadline_ns),
-        ms(class.slack_ns),
-    ]
+    ];
+    cells.into_iter().chain(times(class).map(|time| unit.whole(time))).collect()
 }
 
 /// The range of forwarding delays.

@@ -44,6 +44,7 @@ proptest! {
                 Box::new(Managed::new(scheduler, &policies, &queue_of, seed).unwrap());
             let mut port = Port::new(managed, Books::new([Promise::default(); 4], Nanos::ZERO));
             let mut inside = BTreeMap::new();
+            let mut marked = [0; 4];
             let mut now = Nanos::ZERO;
             let then = core::iter::repeat_n((1_000, 6, 1, 0, 0), steps.len());
             for (handle, (gap, choice, length, class, flow)) in (0..).zip(steps.iter().copied().chain(then)) {
@@ -59,6 +60,7 @@ proptest! {
                     left.push(sent.packet);
                 }
                 for packet in left {
+                    marked[packet.class.index()] += u64::from(packet.ecn == Ecn::Experienced);
                     let entered = inside.remove(&packet.handle);
                     let unmarked = match packet.ecn {
                         Ecn::Experienced => Packet { ecn: Ecn::Capable, ..packet },
@@ -71,9 +73,10 @@ proptest! {
                 prop_assert_eq!((backlog.packets, backlog.bytes), (inside.len(), bytes));
             }
             prop_assert!(inside.is_empty());
-            for account in port.accounts() {
+            for (account, marked) in port.accounts().iter().zip(marked) {
                 let dropped = account.dropped().iter().sum::<u64>();
                 prop_assert_eq!(account.arrived, account.sent + dropped);
+                prop_assert_eq!(account.marked(), marked);
             }
         }
     }

@@ -1,0 +1,283 @@
+//! How delays differ from seed to seed: a panel a class.
+
+use laxity_sim::summary::DelaySummary;
+
+use super::estimate::{Seeds, Spread};
+use super::figures::{Delayed, Figures};
+use crate::chart::{Along, Axis, Chart, Dash, Figure, Mark, Marker, Scale, Series, Style, Unit};
+use crate::figures::{NS, shown};
+use crate::quantity::{shortened, time};
+
+/// Seeds of more digits are counted from the first, for their labels would run into each other.
+const LARGEST_SEED: u64 = 1_000_000;
+/// Longest name of a scheduler in a label.
+const NAME_LIMIT: usize = 16;
+
+/// A figure of a class's delays.
+struct Drawn {
+    name: &'static str,
+    of: fn(&DelaySummary) -> u64,
+}
+
+const P99: Drawn = Drawn { name: "p99", of: |delay| delay.p99 };
+const LARGEST: Drawn = Drawn { name: "largest", of: |delay| delay.max };
+
+pub(super) const CAPTION: &str = "Every mark is a seed. A thin line is the mean of the marks of its colour, between \
+    the ends of its confidence interval of 95 % (Student's t).";
+
+/// The largest delay and the 99th percentile of every seed, beside what is promised.
+pub(super) fn delays<S: Figures>(seeds: &Seeds<S>) -> Figure<'static> {
+    let run = Run::of(seeds);
+    let chart = |class: usize| {
+        let drawn = [LARGEST, P99].into_iter().enumerate();
+        let parts =
+            drawn.map(|(subject, drawn)| run.part(class, drawn.name, Style::of(subject), drawn.of));
+        let (series, mut markers) = together(parts);
+        markers.extend(run.promises(class, "", Style::default()));
+        panel(&run, class, series, markers)
+    };
+    Figure::panels("Delay by seed", run.shown().map(chart).collect(), 2)
+}
+
+/// One figure of the delays under several schedulers.
+fn compared<S: Figures>(
+    title: &str,
+    of: fn(&DelaySummary) -> u64,
+    seeds: &[Seeds<S>],
+) -> Figure<'static> {
+    let runs: Vec<Run<'_>> = seeds.iter().map(Run::of).collect();
+    let Some(first) = runs.first() else { return Figure::panels(title, Vec::new(), 2) };
+    let chart = |class: usize| {
+        let name = first.classes[class].name;
+        let drawn = seeds.iter().zip(&runs).enumerate();
+        let drawn = drawn.filter_map(|(subject, (seeds, run))| {
+            let same = run.classes.iter().position(|other| other.name == name)?;
+            Some((subject, &seeds.scheduler, run, same))
+        });
+        let drawn: Vec<_> = drawn.collect();
+        let (series, mut markers) =
+            together(drawn.iter().map(|(subject, scheduler, run, same)| {
+                run.part(*same, scheduler, Style::of(*subject), of)
+            }));
+        for (subject, scheduler, run, same) in drawn {
+            let whose = shortened(scheduler, NAME_LIMIT);
+            let promises = run.promises(same, &whose, Style::of(subject));
+            // The deadline is the same under all.
+            markers.extend(promises.filter(|promise| subject == 0 || promise.meaning != DEADLINE));
+        }
+        panel(first, class, series, markers)
+    };
+    Figure::panels(title, first.shown().map(chart).collect(), 2)
+}
+
+/// The same of several schedulers: the largest delays, and the 99th percentiles.
+pub(super) fn delays_compared<S: Figures>(seeds: &[Seeds<S>]) -> [Figure<'static>; 2] {
+    [
+        compared("Largest delay by seed", LARGEST.of, seeds),
+        compared("99th percentile of delays by seed", P99.of, seeds),
+    ]
+}
+
+fn together(parts: impl Iterator<Item = (Series, Vec<Marker>)>) -> (Vec<Series>, Vec<Marker>) {
+    let (series, markers): (Vec<_>, Vec<_>) = parts.unzip();
+    (series, markers.into_iter().flatten().collect())
+}
+
+fn panel(run: &Run<'_>, class: usize, series: Vec<Series>, markers: Vec<Marker>) -> Chart {
+    let points = series.iter().flat_map(|series| &series.points).map(|(_, delay)| *delay);
+    let all = points.chain(markers.iter().map(|marker| marker.at)).filter(|delay| *delay > 0.0);
+    let all: Vec<f64> = all.collect();
+    let (least, most) =
+        all.iter().fold((f64::INFINITY, 0.0f64), |(least, most), v| (least.min(*v), most.max(*v)));
+    let y = Axis::fitting(all.into_iter(), "", Unit::Time);
+    // With room for what is written on the uppermost line.
+    let range = match y.scale {
+        Scale::Log => Some((least / 1.4, most * (most / least).powf(0.15))),
+        Scale::Linear => Some((0.0, most * 1.25)),
+    };
+    let label = match run.beyond {
+        0 => "Seed".to_owned(),
+        beyond => format!("Seed, beyond {beyond}"),
+    };
+    // Half a seed at each end, so that no mark lies on an axis.
+    let (first, last) = (run.place(0), run.place(run.seeds.len().saturating_sub(1)));
+    Chart {
+        title: run.classes[class].name.to_owned(),
+        x: Axis { range: Some((first - 0.5, last + 0.5)), ..Axis::linear(&label, Unit::Count) },
+        y: Axis { range, ..y },
+        series,
+        markers,
+    }
+}
+
+/// What is drawn of a scheduler.
+struct Run<'a> {
+    seeds: &'a [u64],
+    /// What is taken from seeds.
+    beyond: u64,
+    /// The classes of the first seed.
+    classes: Vec<Delayed<'a>>,
+    /// The delays of every class, seed by seed.
+    delays: Vec<Vec<Option<&'a DelaySummary>>>,
+}
+
+impl<'a> Run<'a> {
+    fn of<S: Figures>(seeds: &'a Seeds<S>) -> Run<'a> {
+        let runs: Vec<_> = seeds.runs.iter().map(|run| run.summary.delays()).collect();
+        let mut classes = runs.first().cloned().unwrap_or_default();
+        for (at, class) in classes.iter_mut().enumerate() {
+            class.is_late = runs.iter().filter_map(|run| run.get(at)).any(|class| class.is_late);
+        }
+        let of_class = |at: usize| runs.iter().map(|run| run.get(at)?.delay).collect();
+        let delays = (0..classes.len()).map(of_class).collect();
+        let is_short = seeds.seeds.last().is_none_or(|last| *last <= LARGEST_SEED);
+        let beyond = if is_short { 0 } else { seeds.seeds[0].saturating_sub(1) };
+        Run { seeds: &seeds.seeds, beyond, classes, delays }
+    }
+
+    /// Where the seed of this place is drawn.
+    fn place(&self, at: usize) -> f64 {
+        self.seeds.get(at).map_or(0.0, |seed| (seed - self.beyond) as f64)
+    }
+
+    /// The places of the classes that are drawn.
+    fn shown(&self) -> impl Iterator<Item = usize> + use<'a> {
+        shown(self.classes.clone().into_iter(), |class| class.is_late).into_iter().map(|(at, _)| at)
+    }
+
+    /// The marks of a class, and the lines of their mean and of its interval.
+    fn part(
+        &self,
+        class: usize,
+        name: &str,
+        style: Style,
+        of: fn(&DelaySummary) -> u64,
+    ) -> (Series, Vec<Marker>) {
+        let delay = |delay: &Option<&DelaySummary>| delay.map(|delay| of(delay) as f64 * NS);
+        let delays: Vec<Option<f64>> = self.delays[class].iter().map(delay).collect();
+        let values: Vec<f64> = delays.iter().flatten().copied().collect();
+        let point = |(at, delay): (usize, &Option<f64>)| Some((self.place(at), (*delay)?));
+        let series = Series {
+            name: name.to_owned(),
+            mark: Mark::Points,
+            style: Style { dash: Dash::Solid, ..style },
+            points: delays.iter().enumerate().filter_map(point).collect(),
+        };
+        let spread = Spread::of(&values).and_then(|spread| Some((spread.mean, spread.half_width?)));
+        let line = |at: f64, meaning: &str, dash| Marker {
+            along: Along::X,
+            at,
+            label: String::new(),
+            meaning: meaning.to_owned(),
+            style: Style { dash, faint: true, ..style },
+        };
+        let lines = spread.map(|(mean, half)| {
+            let ends = if half > 0.0 { vec![mean - half, mean + half] } else { Vec::new() };
+            let ends = ends.into_iter().filter(|end| *end >= 0.0);
+            let ends = ends.map(|end| line(end, "interval of the mean", Dash::Short));
+            std::iter::once(line(mean, "mean", Dash::Solid)).chain(ends).collect()
+        });
+        (series, lines.unwrap_or_default())
+    }
+
+    fn promises(
+        &self,
+        class: usize,
+        whose: &str,
+        style: Style,
+    ) -> impl Iterator<Item = Marker> + use<> {
+        let Delayed { bound_ns, deadline_ns, .. } = self.classes[class];
+        let line = move |meaning: &str, label: &str, ns: u64, style| Marker {
+            along: Along::X,
+            at: ns as f64 * NS,
+            label: format!("{label} {}", time(ns as f64)),
+            meaning: meaning.to_owned(),
+            style,
+        };
+        let named = if whose.is_empty() { BOUND.to_owned() } else { format!("{whose}: {BOUND}") };
+        let dotted = style.dashed(Dash::Dotted);
+        let bound = bound_ns.map(|ns| line(BOUND, &named, ns, dotted));
+        let dashed = Style::default().dashed(Dash::Dashed);
+        let deadline = deadline_ns.map(|ns| line(DEADLINE, DEADLINE, ns, dashed));
+        deadline.into_iter().chain(bound)
+    }
+}
+
+const BOUND: &str = "bound";
+const DEADLINE: &str = "deadline";
+
+#[cfg(test)]
+mod tests {
+    use laxity_sim::summary::Summary;
+
+    use super::*;
+    use crate::chart::Paper;
+    use crate::sample;
+    use crate::verdict::HeldTo;
+
+    const MS: u64 = 1_000_000;
+
+    /// A class with a deadline and one without, with so many seeds from one on, each a millisecond longer.
+    fn seeds(from: u64, count: u64) -> Seeds<Summary> {
+        let run = |at| {
+            let (mut run, _) = sample::run(1, 1);
+            run.seed = from + at;
+            for class in &mut run.classes {
+                let delay = class.delay_ns.as_mut().unwrap();
+                (delay.p99, delay.max) = ((2 + at) * MS, (4 + at) * MS);
+            }
+            run
+        };
+        Seeds::new(&sample::plan(), HeldTo::Plan, None, (0..count).map(run).collect())
+    }
+
+    fn drawn(figure: &Figure<'_>) -> String {
+        figure.svg().replace('\u{a0}', " ")
+    }
+
+    #[test]
+    fn seeds_and_promises_tell_their_values() {
+        let svg = drawn(&delays(&seeds(7, 3)));
+        // The mean of 2, 3 and 4 ms is 3 ms, give or take t(0.975; 2) / sqrt(3) ms.
+        for told in [
+            "p99: 2 ms at 7",
+            "p99: 4 ms at 9",
+            "largest: 6 ms at 9",
+            "mean: 3 ms",
+            "interval of the mean: 5.484 ms",
+            "interval of the mean: 515.9 µs",
+            "bound: 9 ms",
+            "deadline: 10 ms",
+        ] {
+            assert!(svg.contains(&format!("<title>{told}</title>")), "{told} in {svg}");
+        }
+        assert!(svg.contains(">Seed<") && svg.contains(">be-0<"));
+    }
+
+    #[test]
+    fn schedulers_are_told_apart() {
+        let (edf, mut fifo) = (seeds(1, 2), seeds(1, 2));
+        fifo.scheduler = "fifo".into();
+        let [largest, p99] = delays_compared(&[edf, fifo]).map(|figure| drawn(&figure));
+        assert!(largest.contains("<title>fifo: 5 ms at 2</title>"), "{largest}");
+        assert!(p99.contains("<title>edf: 3 ms at 2</title>"), "{p99}");
+        assert_eq!(largest.matches("<title>deadline: 10 ms</title>").count(), 1);
+        assert!(largest.contains("edf: bound 9 ms, fifo: bound 9 ms"), "{largest}");
+    }
+
+    #[test]
+    fn any_seeds_have_a_place() {
+        for (from, count, labelled) in
+            [(1, 1, ">Seed<"), (u64::MAX - 4, 4, "Seed, beyond 1844674407")]
+        {
+            for paper in [Paper::Wide, Paper::Narrow] {
+                let svg = delays(&seeds(from, count)).on(paper);
+                assert!(svg.contains(labelled) && !svg.contains("NaN"), "{svg}");
+                assert_eq!(svg.matches("<title>p99: ").count(), 2 * count as usize);
+            }
+        }
+        assert_eq!(drawn(&delays(&seeds(3, 1))).matches("mean").count(), 0);
+        let nothing: &[Seeds<Summary>] = &[];
+        assert!(delays_compared(nothing).iter().all(|figure| figure.svg().contains("by seed")));
+    }
+}
