@@ -25,8 +25,8 @@ pub fn shaped(
     let Some(leaf) = the_leaf(&setup, &root) else { return Ok((setup, root)) };
     let Some(mut below) = setup.classes[leaf].below.take() else { return Ok((setup, root)) };
     let Some(mut shared) = below.root.take() else { return Ok((setup, root)) };
-    if let Discipline::Htb { .. } = root.discipline {
-        htb::lend(&mut setup, notes);
+    if let Discipline::Htb { r2q, .. } = root.discipline {
+        htb::lend(&mut setup, r2q, notes);
     }
     let top: Vec<usize> =
         (0..setup.classes.len()).filter(|class| setup.classes[*class].parent.is_none()).collect();
@@ -61,6 +61,7 @@ pub fn shaped(
     below.contract = setup.contract;
     below.queue_length = setup.queue_length;
     below.states = setup.states;
+    below.unshaped = setup.unshaped;
     Ok((*below, shared))
 }
 
@@ -97,8 +98,9 @@ pub fn holds_flows(setup: &Setup, discipline: Discipline, curves: &[Curves], lin
     let some = setup.classes.iter().any(|class| flows(class).is_some());
     let share = |curves: &Curves| {
         let share = curves.link_share?.linear()?;
-        let plain = curves.upper_limit.is_none()
-            && curves.real_time.is_none_or(|curve| Some(curve) == curves.link_share);
+        let promised =
+            curves.real_time.is_none_or(|curve| curve.linear().is_some_and(|rate| rate <= share));
+        let plain = curves.upper_limit.is_none() && promised;
         plain.then_some(share)
     };
     let Some(shares) = curves.iter().map(share).collect::<Option<Vec<Rate>>>() else {

@@ -55,12 +55,12 @@ impl Draft {
         let top: Vec<usize> = (0..setup.classes.len())
             .filter(|class| setup.classes[*class].parent.is_none())
             .collect();
-        if let Discipline::Htb { .. } = root.discipline {
-            htb::lend(&mut setup, notes);
+        if let Discipline::Htb { r2q, .. } = root.discipline {
+            htb::lend(&mut setup, r2q, notes);
         }
         let link = link_rate(&setup, &root, &top, given, notes)?;
-        if let Discipline::Htb { r2q, .. } = root.discipline {
-            htb::said(&setup, r2q, link, notes);
+        if let Discipline::Htb { .. } = root.discipline {
+            htb::said(&setup, link, notes);
         }
         let whole = the_link(&setup, &top, link, notes);
         if let Some(deep) = setup
@@ -133,12 +133,14 @@ impl Draft {
             Some(format!("max-packet = \"{least}b\"\n"))
         };
         let contract = self.setup.contract.link(packet);
+        let unshaped = self.setup.unshaped.as_ref().map(|what| format!(": {what}"));
+        let title = format!("Imported from {name}{}", unshaped.unwrap_or_default());
         let overhead = size_table::written(&self.overhead);
         let overhead = overhead.map(|overhead| format!("overhead = {overhead}\n"));
         let _ = write!(
             text,
             "version = 1\ntitle = {}\n\n[link]\nrate = \"{}\"\n{}{contract}\n[scheduler]\n{}{}",
-            quoted(&format!("Imported from {name}")),
+            quoted(&title),
             self.link,
             overhead.unwrap_or_default(),
             self.scheduler(),

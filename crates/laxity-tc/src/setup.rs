@@ -57,6 +57,8 @@ pub struct Setup {
     pub notes: Notes,
     /// What hangs at disciplines that are not there, by their numbers.
     elsewhere: BTreeMap<u16, Elsewhere>,
+    /// A class that does not shape, and what it lets through.
+    pub unshaped: Option<String>,
     /// What comments of an exported script say.
     pub contract: Contract,
 }
@@ -141,6 +143,7 @@ impl Setup {
             queue_length: queue::LENGTH,
             elsewhere: BTreeMap::new(),
             notes: Notes::default(),
+            unshaped: None,
             contract: Contract::default(),
         }
     }
