@@ -20,6 +20,8 @@ use crate::{below, drr, htb};
 
 /// The most classes on a way from the top to a leaf, as in every plan.
 const DEEPEST: usize = 64;
+/// The longest frame of Ethernet: a class of drr whose quantum is less sends one after several turns.
+const PACKET: u32 = 1514;
 /// The lowest rate at which a packet of the usual size takes less than an hour.
 const LOWEST_RATE: Rate = Rate(4);
 
@@ -130,7 +132,7 @@ impl Draft {
         }
         let packet = || {
             let (least, _) = self.quanta.filter(|_| self.discipline == Discipline::Drr)?;
-            Some(format!("max-packet = \"{least}b\"\n"))
+            Some(format!("max-packet = \"{}b\"\n", least.max(PACKET)))
         };
         let contract = self.setup.contract.link(packet);
         let unshaped = self.setup.unshaped.as_ref().map(|what| format!(": {what}"));

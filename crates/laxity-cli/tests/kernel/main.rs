@@ -3,6 +3,7 @@
 
 mod bounds;
 mod confirm;
+mod imported;
 mod kills;
 mod lab;
 mod load;

@@ -1,0 +1,158 @@
+//! Random set-ups of tc in the kernel, beside the plans that are imported from them: what every leaf sends while all of
+//! them have packets.
+
+mod flood;
+mod setup;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rand::SeedableRng;
+
+use crate::lab::{only, plan as file, run, says};
+use crate::uml::{inside, whole};
+use flood::flood;
+use setup::{KINDS, Leaf, Setup, drawn};
+
+const LIMIT: Duration = Duration::from_secs(1800);
+/// The part by which a rate may differ: packets that are under way when a measurement begins and ends, and
+/// the timers of this kernel.
+const TOLERANCE: f64 = 0.05;
+/// For how long both are measured.
+const MEASURE: Duration = Duration::from_millis(1_500);
+/// What each leaf sends at in a simulation, in bit/s: more than any link.
+const FLOOD: u64 = 4_000_000;
+/// How often set-ups are measured again, for the machine may have stood still and flows may share a queue of fq_codel.
+const TRIES: usize = 4;
+
+#[test]
+fn every_leaf_sends_what_its_plan_has_it_send() {
+    inside("imported::every_leaf_sends_what_its_plan_has_it_send", LIMIT, || {
+        let seed = std::env::var("LAXITY_KERNEL_SEED").ok().and_then(|seed| seed.parse().ok());
+        let mut draw = laxity_search::Generator::seed_from_u64(seed.unwrap_or(2026));
+        let (mut leaves, mut furthest) = (0, 0.0f64);
+        let rounds = whole(2, 40);
+        for _ in 0..rounds {
+            let setups = KINDS.map(|kind| drawn(kind, &mut draw));
+            let planned: Vec<Vec<f64>> = setups.iter().map(simulated).collect();
+            let off = held(&setups, &planned);
+            leaves += planned.iter().map(Vec::len).sum::<usize>();
+            furthest = furthest.max(off);
+        }
+        let all = rounds * KINDS.len();
+        println!("{all} set-ups, {leaves} leaves, at most {:.1} % from the plan", furthest * 100.0);
+    });
+}
+
+/// Measures the set-ups until each has sent what its plan says; how far off the furthest rate was that did.
+///
+/// # Panics
+/// If one never does.
+fn held(setups: &[Setup], planned: &[Vec<f64>]) -> f64 {
+    let mut furthest = 0.0f64;
+    let mut left: Vec<usize> = (0..setups.len()).collect();
+    for _ in 0..TRIES {
+        let told: Vec<&Setup> = left.iter().map(|at| &setups[*at]).collect();
+        let measured = measured(&told);
+        let mut wrong = Vec::new();
+        for (at, measured) in left.iter().zip(&measured) {
+            let (setup, planned) = (&setups[*at], &planned[*at]);
+            let turn = setup.turn as f64 * 8e-3 / MEASURE.as_secs_f64();
+            let fits =
+                |(is, said): (&f64, &f64)| (is - said).abs() <= TOLERANCE * is.max(*said) + turn;
+            match measured.iter().zip(planned).all(fits) {
+                true => {
+                    let total: f64 = planned.iter().sum();
+                    let off =
+                        measured.iter().zip(planned).map(|(is, said)| (is - said).abs() / total);
+                    furthest = off.fold(furthest, f64::max);
+                }
+                false => wrong.push((*at, measured.clone())),
+            }
+        }
+        if wrong.is_empty() {
+            return furthest;
+        }
+        left = wrong.iter().map(|(at, _)| *at).collect();
+        let first = &setups[left[0]];
+        println!(
+            "{}: {:.0?} kbit/s in the kernel, {:.0?} in the plan\n{}",
+            first.kind, wrong[0].1, planned[left[0]], first.batch
+        );
+    }
+    panic!("{} is off each of {TRIES} times, as printed above", setups[left[0]].kind);
+}
+
+/// What each leaf sends in a simulation of the imported plan, in kbit/s.
+fn simulated(setup: &Setup) -> Vec<f64> {
+    let script = file("script.tc", &setup.batch);
+    let path = file("imported.toml", &only(&["import", "tc", &script]));
+    let arrivals = file("arrivals.csv", &arrivals(setup));
+    let _ = std::fs::remove_dir_all("/run/ran");
+    says(0, &["run", &path, "--arrivals", &arrivals, "--out", "/run/ran", "--packets", "csv"]);
+    let packets = std::fs::read_to_string("/run/ran/packets.csv").expect("the packets of the run");
+    let mut lines = packets.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = lines.next().expect("a header");
+    let column = |name: &str| head.iter().position(|column| *column == name).expect("a column");
+    let [class, flow, length, departure] = ["class", "flow", "length", "departure_ns"].map(column);
+    let mut sent: BTreeMap<(String, usize), u64> = BTreeMap::new();
+    let measured = MEASURE.as_nanos()..2 * MEASURE.as_nanos();
+    for line in lines {
+        if line[departure].parse().is_ok_and(|time: u128| measured.contains(&time)) {
+            let leaf = (line[class].to_owned(), line[flow].parse().expect("a flow"));
+            *sent.entry(leaf).or_default() += line[length].parse::<u64>().expect("a length");
+        }
+    }
+    let of = |(at, leaf): (usize, &Leaf)| sent.get(&(leaf.class.clone(), at)).copied();
+    setup.leaves.iter().enumerate().map(|leaf| kbit(of(leaf).unwrap_or(0))).collect()
+}
+
+/// Every leaf as a flow that fills the link alone.
+fn arrivals(setup: &Setup) -> String {
+    let of = |(at, leaf): (usize, &Leaf)| {
+        let spacing = leaf.length * 8_000_000_000 / FLOOD;
+        let times = (0..2 * MEASURE.as_nanos() as u64).step_by(spacing as usize);
+        times.map(|time| (time, at)).collect::<Vec<_>>()
+    };
+    let mut all: Vec<(u64, usize)> = setup.leaves.iter().enumerate().flat_map(of).collect();
+    all.sort_unstable();
+    let mut text = String::from("time_ns,class,length,flow\n");
+    for (time, at) in all {
+        let Leaf { class, length, .. } = &setup.leaves[at];
+        text += &format!("{time},{class},{length},{at}\n");
+    }
+    text
+}
+
+/// Of bytes in a measurement, in kbit/s.
+fn kbit(bytes: u64) -> f64 {
+    bytes as f64 * 8e-3 / MEASURE.as_secs_f64()
+}
+
+/// What each leaf of the set-ups sends in the kernel, in kbit/s, on an interface of its own each.
+fn measured(setups: &[&Setup]) -> Vec<Vec<f64>> {
+    run("ip", "netns add b");
+    let mut ends = Vec::new();
+    for (at, setup) in setups.iter().enumerate() {
+        for arguments in [
+            format!("link add v{at} type veth peer name w{at} address 02:00:00:00:00:02 netns b"),
+            format!("link set v{at} up txqueuelen 1000"),
+            format!("addr add 10.9.{at}.1/24 dev v{at}"),
+            format!("neigh add 10.9.{at}.2 lladdr 02:00:00:00:00:02 dev v{at}"),
+            format!("-n b link set w{at} up"),
+            format!("-n b addr add 10.9.{at}.2/24 dev w{at}"),
+        ] {
+            run("ip", &arguments);
+        }
+        let batch = file("batch.tc", &setup.batch.replace(setup::DEVICE, &format!("v{at}")));
+        run("tc", &format!("-batch {batch}"));
+        let end = |leaf: &Leaf| (at, leaf.port, leaf.length);
+        ends.extend(setup.leaves.iter().map(end));
+    }
+    let mut received = flood(&ends, MEASURE).into_iter().map(kbit);
+    let all = setups.iter().map(|setup| received.by_ref().take(setup.leaves.len()).collect());
+    let all = all.collect();
+    (0..setups.len()).for_each(|at| drop(run("ip", &format!("link del v{at}"))));
+    run("ip", "netns del b");
+    all
+}
