@@ -6,7 +6,7 @@ use laxity_plan::error::Fault;
 
 use crate::error::Read;
 use crate::filter::u32::U32;
-use crate::filter::{Bits, Mark};
+use crate::filter::{Bits, Fate, Mark};
 use crate::netfilter::State;
 use crate::notes::Notes;
 use crate::order::Rule;
@@ -50,7 +50,8 @@ pub fn of(
             _ => "mark".into(),
         };
         let text = format!(
-            "filter: it goes by netfilter's {mark}, which no rule sets that is read, and which a capture does not have"
+            "filter{}: it goes by netfilter's {mark}, which no rule sets that is read, and which a capture does not have",
+            if filter.class.minor > 0 { format!(" for {}", filter.class) } else { String::new() }
         );
         notes.not_mapped(filter.line, text);
     }
@@ -289,12 +290,14 @@ impl Walk<'_> {
             let Some(taken) = seen.map(|seen| packets.and(&seen)) else { continue };
             match (read, filter.class) {
                 (Err(why), _) => self.notes.not_mapped(filter.line, format!("filter: {why}")),
-                (Ok(()), None) => {}
-                (Ok(()), Some(class)) => {
+                (Ok(()), None) if filter.fate == Fate::Classified => {}
+                (Ok(()), class) => {
+                    let class = class.unwrap_or(Handle { major: 0, minor: 0 });
                     let (at, class_at) = from;
                     let (rank, mark, link, line) = ((0, 0), None, None, filter.line);
                     let packets = Packets::default();
-                    let one = Filter { at, rank, packets, class, mark, link, line };
+                    let fate = filter.fate;
+                    let one = Filter { at, rank, packets, class, mark, link, fate, line };
                     if !taken.is_empty {
                         self.filter(&one, class_at, taken)?;
                     }
@@ -312,6 +315,9 @@ impl Walk<'_> {
     }
 
     fn filter(&mut self, filter: &Filter, at: Option<usize>, packets: Packets) -> Read<()> {
+        if filter.fate == Fate::Gone {
+            return self.add(packets, None, filter.line, false);
+        }
         let own = match self.root.discipline {
             Discipline::Hfsc { .. }
             | Discipline::Htb { .. }

@@ -86,7 +86,7 @@ fn what_of_u32_has_no_counterpart() {
     assert!(u32("match u16 0 0xffc0 at 2").contains("byte 2 of the IP header"));
     assert!(u32("match ip dport 1 0x0001").contains("mask 0x1 is no range"));
     assert!(u32("match ip df").contains("`df`"));
-    assert!(u32("match mark 5 0xff").contains("match mark"));
+    assert!(u32("match mark 5 0xff").contains("mark 0x5/0xff"));
     assert!(u32("match ip6 dport 53 0xffff").contains("of protocol ip, but"));
     assert!(u32("match u32 0xff00ff 0xff00ff at 12").contains("mask with gaps"));
     assert!(u32("link 7:").contains("no table 7:"));
@@ -119,13 +119,71 @@ fn flower_by_name() {
 fn what_other_filters_have_no_counterpart() {
     assert!(unmapped("ip", "flower ip_ttl 5 classid 1:10").contains("`ip_ttl`"));
     assert!(unmapped("ip", "handle 6 fw classid 1:10").contains("netfilter's mark 6"));
-    assert!(
-        unmapped("ip", "basic match 'meta(priority eq 1)' classid 1:10").contains("kind basic")
-    );
+    let unread = |test: &str| unmapped("ip", &format!("basic match '{test}' classid 1:10"));
+    let said = unread("meta(priority eq 1)");
+    assert_eq!(said, "5: filter for 1:10: `meta(priority eq 1)` has no counterpart");
+    for test in [
+        "cmp(u16 at 2 layer transport gt 80)",
+        "cmp(u16 at 2 layer transport mask 0xff eq 0x100)",
+        "cmp(u16 at 0 trans eq 80)",
+        "not cmp(u8 at 9 eq 17)",
+        "nbyte(\"GET\" at 0)",
+        "u32(u16 80 0xffff at nexthdr+2)",
+        "cmp(u8 at 8 eq 64)",
+        "cmp(u8 at 9 eq 17) and",
+        "(cmp(u8 at 9 eq 17)",
+    ] {
+        assert!(unread(test).starts_with("5: filter for 1:10: "), "{test}");
+    }
+    assert!(unmapped("all", "basic match 'cmp(u8 at 9 eq 17)' classid 1:10").contains("cmp("));
     assert!(unmapped("ip", "bpf bytecode-file filter.o classid 1:10").contains("kind bpf"));
     assert!(unmapped("ip", "chain 3 matchall classid 1:10").contains("chains"));
-    let told = one_filter("ip", "u32 match ip tos 0x10 0xff classid 1:10 action drop");
+    let told = one_filter("ip", "u32 match ip tos 0x10 0xff classid 1:10 action pass");
     assert_eq!(notes(&told, NoteKind::NotMapped), ["5: filter: its `action` has no counterpart"]);
+    // What stands behind an action is read.
+    let police = "u32 match ip dport 53 0xffff police rate 1mbit burst 10k drop flowid 1:10";
+    assert_eq!(matched("ip", police), "ip and dport 53");
+}
+
+#[test]
+fn tests_of_basic() {
+    let basic = |tests: &str| matched("ip", &format!("basic match '{tests}' classid 1:10"));
+    assert_eq!(basic("cmp(u8 at 9 layer network eq 17)"), "ip and udp");
+    assert_eq!(
+        basic("cmp(u8 at 9 eq 6) and cmp(u16 at 2 layer transport eq 443)"),
+        "ip and tcp dport 443"
+    );
+    assert_eq!(
+        basic("cmp(u16 at 2 layer 2 eq 53) or cmp(u16 at 2 layer 2 eq 80)"),
+        "ip and dport {53, 80}"
+    );
+    assert_eq!(basic("u32(u32 0x0a000000 0xff000000 at 12)"), "ip saddr 10.0.0.0/8");
+    assert_eq!(basic("cmp(u8 at 1 mask 0xfc eq 0xb8)"), "ip and dscp ef");
+    assert_eq!(basic("cmp(u8 at 23 layer link eq 17)"), "ip and udp");
+    // What stands behind a link is one.
+    assert_eq!(
+        basic("cmp(u8 at 9 eq 17) and cmp(u16 at 22 eq 53) or cmp(u16 at 22 eq 123)"),
+        "ip and udp dport {53, 123}"
+    );
+    let six = "basic match 'cmp(u16 at 2 layer transport eq 53)' classid 1:10";
+    assert_eq!(matched("ipv6", six), "ip6 and dport 53");
+    assert_eq!(matched("ip", "basic classid 1:10"), "ip");
+}
+
+#[test]
+fn what_a_filter_drops_is_in_no_class() {
+    let (matches, import) = under(&[
+        ("prio 1", "flower ip_proto udp dst_port 4000 classid 1:10"),
+        ("prio 2", "flower ip_proto udp action drop"),
+        ("prio 3", "u32 match ip tos 0xb8 0xfc flowid 1:10 action mirred egress redirect dev ifb0"),
+        ("prio 4", "u32 match ip src 10.0.0.0/8 flowid 1:10"),
+    ]);
+    let from_ten = "ip saddr 10.0.0.0/8 and not (ip and udp or ip and dscp ef)";
+    assert_eq!(matches[0], format!("voice: untagged and (ip and udp dport 4000 or {from_ten})"));
+    let gone = "ip and udp or ip and dscp ef";
+    assert!(matches.contains(&format!("rest: not (untagged and ({gone}))")), "{matches:?}");
+    let told = notes(&import, NoteKind::Reading).join("\n");
+    assert_eq!(told.matches("do not leave by this interface").count(), 2, "{told}");
 }
 
 /// The matches of voice and rest under some filters, each a priority and what follows it.
@@ -232,7 +290,7 @@ fn one_priority_is_of_one_kind_and_protocol() {
     let import = import(&format!("{HEAD}{first}{line}"));
     assert_eq!(
         notes(&import, NoteKind::NotMapped),
-        ["6: filter: Linux refuses it: priority 1 is for matchall of protocol ip already"]
+        ["6: filter for 1:10: Linux refuses it: priority 1 is for matchall of protocol ip already"]
     );
 }
 
