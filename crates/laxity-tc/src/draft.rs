@@ -16,7 +16,8 @@ use crate::order::{self, Arrangement};
 use crate::rules;
 use crate::setup::{Class, Discipline, Root, Setup};
 use crate::{below, htb};
-use classes::{curves, default_class, names};
+pub use classes::default_class;
+use classes::{curves, names, weights};
 pub use link::link_rate;
 use link::the_link;
 use queues::queues;
@@ -35,10 +36,10 @@ pub struct Draft {
     curves: Vec<Curves>,
     names: Vec<String>,
     arranged: Arrangement,
-    /// The least and the greatest quantum or weight.
-    quanta: Option<(u32, u32)>,
-    /// Classes hold the flow queues that hang at them.
-    holds_flows: bool,
+    /// The weight of each class that has one, as it is written.
+    weights: Vec<Option<String>>,
+    /// Classes hold the schedulers that hang at them.
+    holds: bool,
 }
 
 impl Draft {
@@ -64,6 +65,14 @@ impl Draft {
             htb::said(&setup, link, notes);
         }
         let whole = the_link(&setup, &top, link, notes);
+        let mut curves = curves(&setup, root.discipline, link, whole, notes);
+        let default = default_class(&setup, &root, notes);
+        let mut rules = rules::of(&setup, &root, default, notes)?;
+        let holds = below::holds(&setup, root.discipline, &curves, link);
+        let mut default = default;
+        if holds {
+            (rules, default) = below::join(&mut setup, &mut curves, rules, default, notes)?;
+        }
         if let Some(deep) = setup
             .classes
             .iter()
@@ -73,9 +82,6 @@ impl Draft {
             return Err(Fault::at(&deep.span, message)
                 .help(format!("a plan has at most {DEEPEST} levels of classes")));
         }
-        let curves = curves(&setup, root.discipline, link, whole, notes);
-        let default = default_class(&setup, &root, notes);
-        let rules = rules::of(&setup, &root, default, notes)?;
         let leaves: Vec<usize> =
             (0..setup.classes.len()).filter(|class| setup.classes[*class].is_leaf).collect();
         let arranged = order::arrange(rules, &leaves, setup.classes.len(), default, notes)?;
@@ -87,14 +93,12 @@ impl Draft {
             );
         }
         let names = names(&setup);
-        let holds_flows = below::holds_flows(&setup, root.discipline, &curves, link);
-        below::tell(&setup, holds_flows, notes);
+        below::tell(&setup, holds, notes);
         queues(&mut setup, &root, notes);
-        let quanta = setup.classes.iter().filter_map(|class| class.weight);
-        let quanta = quanta.clone().min().zip(quanta.max());
+        let weights = weights(&setup, root.discipline);
         let Root { discipline, overhead, line, .. } = root;
-        if holds_flows {
-            let text = "`kind = \"wf2q\"`, whose classes hold the fq_codel that hangs at them";
+        if holds {
+            let text = "`kind = \"wf2q\"`, whose classes hold what hangs at them";
             notes.reading(line, text);
         }
         Ok(Draft {
@@ -106,8 +110,8 @@ impl Draft {
             curves,
             names,
             arranged,
-            quanta,
-            holds_flows,
+            weights,
+            holds,
         })
     }
 }

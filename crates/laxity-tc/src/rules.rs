@@ -71,6 +71,17 @@ pub fn of(
     Ok(rules)
 }
 
+/// Refuses more rules than are read.
+pub fn limited(count: usize) -> Read<()> {
+    if count > MOST_FILTERS { Err(too_many()) } else { Ok(()) }
+}
+
+fn too_many() -> Fault {
+    let message =
+        format!("the script's filters come to more than {MOST_FILTERS}, the most that are read");
+    Fault::new(None, message)
+}
+
 struct Walk<'a> {
     setup: &'a Setup,
     root: &'a Root,
@@ -209,7 +220,7 @@ impl Walk<'_> {
         for before in states[..at].iter().filter(|before| !before.is_like(&states[at])) {
             self.looks += 1;
             if self.looks > MOST_LOOKS {
-                return Err(Self::too_many());
+                return Err(too_many());
             }
             let both = taken.and(&before.packets);
             let mut last = self.rules.iter().rev().take(MOST_BEFORE);
@@ -267,7 +278,7 @@ impl Walk<'_> {
         for filter in filters {
             self.looks += 1;
             if self.looks > MOST_LOOKS {
-                return Err(Self::too_many());
+                return Err(too_many());
             }
             let Some(of_part) = link.u32.hash.bits(filter.part, parts) else { continue };
             let own = match link.u32.finds_next_header {
@@ -305,13 +316,6 @@ impl Walk<'_> {
             }
         }
         Ok(())
-    }
-
-    fn too_many() -> Fault {
-        let message = format!(
-            "the script's filters come to more than {MOST_FILTERS}, the most that are read"
-        );
-        Fault::new(None, message)
     }
 
     fn filter(&mut self, filter: &Filter, at: Option<usize>, packets: Packets) -> Read<()> {
@@ -368,7 +372,7 @@ impl Walk<'_> {
         is_rest: bool,
     ) -> Read<()> {
         if self.rules.len() == MOST_FILTERS {
-            return Err(Self::too_many());
+            return Err(too_many());
         }
         let is_rest = is_rest || self.diverts;
         self.rules.push(Rule { packets, class, line, of: "filter", is_rest });

@@ -110,6 +110,8 @@ pub struct Class {
     pub queue: Option<(usize, Queue)>,
     /// The discipline that hangs at it, with what hangs at that.
     pub below: Option<Box<Setup>>,
+    /// By what the classes below it share, if it is not the root's discipline.
+    pub holds: Option<Discipline>,
     /// What it is called by, if it fits for a name.
     pub comment: Option<String>,
     pub line: usize,

@@ -1,10 +1,11 @@
 //! The classes of a plan: their curves and names, and which of them gets the rest.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use laxity::units::Rate;
 
 use crate::curves::Curves;
+use crate::drr;
 use crate::notes::Notes;
 use crate::setup::{Class, Discipline, Root, Setup};
 
@@ -48,7 +49,7 @@ pub(super) fn curves(
     all
 }
 
-pub(super) fn default_class(setup: &Setup, root: &Root, notes: &mut Notes) -> Option<usize> {
+pub fn default_class(setup: &Setup, root: &Root, notes: &mut Notes) -> Option<usize> {
     let (default, fate) = match root.discipline {
         Discipline::Hfsc { default } => (default, "drops"),
         Discipline::Htb { default, .. } => (default, "sends unshaped"),
@@ -69,6 +70,27 @@ pub(super) fn default_class(setup: &Setup, root: &Root, notes: &mut Notes) -> Op
         notes.not_mapped(root.line, text);
     }
     class
+}
+
+/// The weights of the classes that have one: of qfq their own, of drr by their quanta among those beside them.
+pub(super) fn weights(setup: &Setup, discipline: Discipline) -> Vec<Option<String>> {
+    let mut quanta: HashMap<Option<usize>, (u32, u32)> = HashMap::new();
+    for class in &setup.classes {
+        if let Some(quantum) = class.weight {
+            let (least, greatest) = quanta.entry(class.parent).or_insert((quantum, quantum));
+            (*least, *greatest) = ((*least).min(quantum), (*greatest).max(quantum));
+        }
+    }
+    let written = |class: &Class| {
+        let weight = class.weight?;
+        let of = class.parent.and_then(|parent| setup.classes[parent].holds).unwrap_or(discipline);
+        let (least, greatest) = quanta.get(&class.parent)?;
+        Some(match of {
+            Discipline::Drr => drr::weight(weight, *least, *greatest),
+            _ => weight.to_string(),
+        })
+    };
+    setup.classes.iter().map(written).collect()
 }
 
 /// Each class by the comment on its line, or else by its number.

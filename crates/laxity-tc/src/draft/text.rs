@@ -11,7 +11,7 @@ use crate::error::plain;
 use crate::notes::{Note, NoteKind};
 use crate::queue::{Early, Queue};
 use crate::setup::Discipline;
-use crate::{below, drr, size_table};
+use crate::{below, size_table};
 
 /// The longest frame of Ethernet: a class of drr whose quantum is less sends one after several turns.
 const PACKET: u32 = 1514;
@@ -36,7 +36,8 @@ impl Draft {
             }
         }
         let packet = || {
-            let (least, _) = self.quanta.filter(|_| self.discipline == Discipline::Drr)?;
+            let quanta = self.setup.classes.iter().filter_map(|class| class.weight);
+            let least = quanta.min().filter(|_| self.discipline == Discipline::Drr)?;
             Some(format!("max-packet = \"{}b\"\n", least.max(PACKET)))
         };
         let contract = self.setup.contract.link(packet);
@@ -71,13 +72,9 @@ impl Draft {
     /// The keys of `[scheduler]`.
     fn scheduler(&self) -> String {
         let kind = match &self.discipline {
-            Discipline::Hfsc { .. } | Discipline::Htb { .. } if self.holds_flows => "wf2q",
-            Discipline::Hfsc { .. } | Discipline::Htb { .. } => "hfsc",
-            Discipline::Prio(_) => "priority",
-            Discipline::Qfq => "qfq",
-            Discipline::Drr => "drr",
-            Discipline::Fifo => "fifo",
+            Discipline::Hfsc { .. } | Discipline::Htb { .. } if self.holds => "wf2q",
             Discipline::FqCodel(fq_codel) => return fq_codel.toml().map(|key| key + "\n").concat(),
+            other => kind(*other),
         };
         format!("kind = \"{kind}\"\n")
     }
@@ -96,14 +93,8 @@ impl Draft {
         if let Some(parent) = class.parent.filter(|parent| Some(*parent) != self.whole) {
             let _ = writeln!(text, "parent = {}", quoted(&self.names[parent]));
         }
-        if let Some(weight) = class.weight {
-            let _ = match self.discipline {
-                Discipline::Drr => {
-                    let (least, greatest) = self.quanta.unwrap_or((weight, weight));
-                    writeln!(text, "weight = {}", drr::weight(weight, least, greatest))
-                }
-                _ => writeln!(text, "weight = {weight}"),
-            };
+        if let Some(weight) = &self.weights[at] {
+            let _ = writeln!(text, "weight = {weight}");
         }
         text.push_str(&self.setup.contract.class(class.handle));
         if let Some(level) = class.level {
@@ -122,10 +113,13 @@ impl Draft {
                 let _ = writeln!(text, "{key} = {}", curve.toml());
             }
         }
+        if let Some(discipline) = class.holds {
+            let _ = writeln!(text, "scheduler = {{ kind = \"{}\" }}", kind(discipline));
+        }
         if let Some(matching) = &self.arranged.matches[at] {
             let _ = writeln!(text, "match = {}", quoted(&matching.to_string()));
         }
-        if let Some(fq_codel) = below::flows(class).filter(|_| self.holds_flows) {
+        if let Some(fq_codel) = below::flows(class).filter(|_| self.holds) {
             let _ = writeln!(text, "scheduler = {{ {} }}", fq_codel.toml().join(", "));
             return;
         }
@@ -133,6 +127,18 @@ impl Draft {
         if let Some(queue) = queue.and_then(|(_, queue)| queue_words(queue)) {
             let _ = writeln!(text, "queue = {{ {queue} }}");
         }
+    }
+}
+
+/// What a plan calls a discipline.
+fn kind(discipline: Discipline) -> &'static str {
+    match discipline {
+        Discipline::Hfsc { .. } | Discipline::Htb { .. } => "hfsc",
+        Discipline::Prio(_) => "priority",
+        Discipline::Qfq => "qfq",
+        Discipline::Drr => "drr",
+        Discipline::Fifo => "fifo",
+        Discipline::FqCodel(_) => "fq-codel",
     }
 }
 
