@@ -132,27 +132,31 @@ fn kbit(bytes: u64) -> f64 {
 /// What each leaf of the set-ups sends in the kernel, in kbit/s, on an interface of its own each.
 fn measured(setups: &[&Setup]) -> Vec<Vec<f64>> {
     run("ip", "netns add b");
-    let mut ends = Vec::new();
+    let (mut ends, mut here, mut there) = (Vec::new(), String::new(), String::new());
     for (at, setup) in setups.iter().enumerate() {
-        for arguments in [
+        here += &[
             format!("link add v{at} type veth peer name w{at} address 02:00:00:00:00:02 netns b"),
             format!("link set v{at} up txqueuelen 1000"),
             format!("addr add 10.9.{at}.1/24 dev v{at}"),
             format!("neigh add 10.9.{at}.2 lladdr 02:00:00:00:00:02 dev v{at}"),
-            format!("-n b link set w{at} up"),
-            format!("-n b addr add 10.9.{at}.2/24 dev w{at}"),
-        ] {
-            run("ip", &arguments);
-        }
-        let batch = file("batch.tc", &setup.batch.replace(setup::DEVICE, &format!("v{at}")));
-        run("tc", &format!("-batch {batch}"));
+            String::new(),
+        ]
+        .join("\n");
+        there += &format!("link set w{at} up\naddr add 10.9.{at}.2/24 dev w{at}\n");
         let end = |leaf: &Leaf| (at, leaf.port, leaf.length);
         ends.extend(setup.leaves.iter().map(end));
     }
+    run("ip", &format!("-batch {}", file("here.ip", &here)));
+    run("ip", &format!("-n b -batch {}", file("there.ip", &there)));
+    let batch =
+        |(at, setup): (usize, &&Setup)| setup.batch.replace(setup::DEVICE, &format!("v{at}"));
+    let batches: String = setups.iter().enumerate().map(batch).collect();
+    run("tc", &format!("-batch {}", file("batch.tc", &batches)));
     let mut received = flood(&ends, MEASURE).into_iter().map(kbit);
     let all = setups.iter().map(|setup| received.by_ref().take(setup.leaves.len()).collect());
     let all = all.collect();
-    (0..setups.len()).for_each(|at| drop(run("ip", &format!("link del v{at}"))));
+    let gone: String = (0..setups.len()).map(|at| format!("link del v{at}\n")).collect();
+    run("ip", &format!("-batch {}", file("gone.ip", &gone)));
     run("ip", "netns del b");
     all
 }

@@ -9,7 +9,7 @@ use rand::RngExt;
 pub const DEVICE: &str = "DEV";
 
 /// The qdiscs that share.
-pub const KINDS: [&str; 6] = ["htb", "hfsc", "prio", "drr", "qfq", "fq_codel"];
+pub const KINDS: [&str; 7] = ["htb", "hfsc", "prio", "drr", "qfq", "fq_codel", "nested"];
 
 /// A set-up, and where its packets go.
 pub struct Setup {
@@ -37,12 +37,22 @@ impl Setup {
 
     /// A leaf with packets, which a filter at the qdisc `1:` leads to.
     fn leaf(&mut self, number: usize, draw: &mut Generator) {
-        let length = [342, 842, 1_042, 1_442][draw.random_range(0..4usize)];
         let port = 4_000 + number as u16;
+        self.filter(1, port, number);
+        self.packets(port, &format!("1-{number:x}"), draw);
+    }
+
+    /// At this qdisc, the packets to a port go to this class of it.
+    fn filter(&mut self, qdisc: usize, port: u16, class: usize) {
         self.line(&format!(
-            "filter add parent 1: protocol ip prio 1 u32 match ip dport {port} 0xffff flowid 1:{number:x}"
+            "filter add parent {qdisc}: protocol ip prio 1 u32 match ip dport {port} 0xffff flowid {qdisc}:{class:x}"
         ));
-        self.leaves.push(Leaf { port, length, class: format!("1-{number:x}") });
+    }
+
+    /// Packets to a port, which go to this class of the plan.
+    fn packets(&mut self, port: u16, class: &str, draw: &mut Generator) {
+        let length = [342, 842, 1_042, 1_442][draw.random_range(0..4usize)];
+        self.leaves.push(Leaf { port, length, class: class.to_owned() });
     }
 
     /// A shaper, and the qdisc `1:` below it.
@@ -71,6 +81,7 @@ pub fn drawn(kind: &'static str, draw: &mut Generator) -> Setup {
         "hfsc" => hfsc(&mut setup, draw),
         "prio" => prio(&mut setup, draw),
         "fq_codel" => fq_codel(&mut setup, draw),
+        "nested" => nested(&mut setup, draw),
         kind => by_weight(kind, &mut setup, draw),
     }
     setup
@@ -186,4 +197,33 @@ fn fq_codel(setup: &mut Setup, draw: &mut Generator) {
         let length = 342 + 300 * u64::from(number) + draw.random_range(0..200);
         setup.leaves.push(Leaf { port: 4_000 + number, length, class: "all".into() });
     }
+}
+
+/// Two classes of htb that may have all of the link, drr below the one, qfq or prio below the other.
+fn nested(setup: &mut Setup, draw: &mut Generator) {
+    const BURSTS: &str = "burst 15k cburst 15k";
+    let top = draw.random_range(15..30) * 100;
+    setup.line("qdisc add root handle 1: htb r2q 20");
+    setup.line(&format!("class add parent 1: classid 1:1 htb rate {top}kbit {BURSTS}"));
+    for (at, kind) in [(2usize, "drr"), (3, if draw.random_bool(0.5) { "qfq" } else { "prio" })] {
+        let rate = draw.random_range(3..8) * 100;
+        setup.line(&format!(
+            "class add parent 1:1 classid 1:{at} htb rate {rate}kbit ceil {top}kbit {BURSTS}"
+        ));
+        setup.line(&format!("qdisc add parent 1:{at} handle {at}: {kind}"));
+        for class in 1..=draw.random_range(2..4usize) {
+            let share = match kind {
+                "drr" => format!("quantum {}", draw.random_range(1_514..5_000)),
+                _ => format!("weight {}", draw.random_range(1..60)),
+            };
+            if kind != "prio" {
+                setup.line(&format!("class add parent {at}: classid {at}:{class} {kind} {share}"));
+            }
+            let port = 4_000 + (10 * at + class) as u16;
+            setup.filter(1, port, at);
+            setup.filter(at, port, class);
+            setup.packets(port, &format!("{at}-{class}"), draw);
+        }
+    }
+    setup.turn = 6_000;
 }
