@@ -3,6 +3,7 @@
 
 mod bounds;
 mod confirm;
+mod filters;
 mod imported;
 mod kills;
 mod lab;

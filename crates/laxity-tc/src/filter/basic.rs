@@ -202,8 +202,8 @@ impl<'a> Reader<'a> {
 fn marked(words: &[&str]) -> Option<Alternative> {
     let number = |text| units::number(text, 0).and_then(|number| u32::try_from(number).ok());
     let (value, mask) = match words {
-        ["nf_mark" | "nfmark", "eq", value] => (number(value)?, u32::MAX),
-        ["nf_mark" | "nfmark", "mask", mask, "eq", value] => (number(value)?, number(mask)?),
+        ["nf_mark", "eq", value] => (number(value)?, u32::MAX),
+        ["nf_mark", "mask", mask, "eq", value] => (number(value)?, number(mask)?),
         _ => return None,
     };
     Some(Alternative { mark: Some(Mark::Is { value, mask }), ..Alternative::default() })
