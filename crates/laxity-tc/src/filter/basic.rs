@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         while let Some(word) = words.next() {
             let given = words.next()?;
             match word {
-                "at" => at = i64::try_from(units::number(given, 0)?).ok()?,
+                "at" => at = i64::from(u16::try_from(units::number(given, 0)?).ok()?),
                 "layer" => layer = given,
                 "mask" => mask = u32::try_from(units::number(given, 0)?).ok()?,
                 "eq" => value = Some(u32::try_from(units::number(given, 0)?).ok()?),
@@ -169,8 +169,8 @@ impl<'a> Reader<'a> {
     fn bits(&self, words: &[&str]) -> Option<Alternative> {
         let [width_of, value, mask, "at", at] = words else { return None };
         let number = |text| units::number(text, 0).and_then(|number| u32::try_from(number).ok());
-        let at = i64::from(number(at)?);
-        self.asked(self.version()?, at, width(width_of)?, number(value)?, number(mask)?)
+        let at = u16::try_from(number(at)?).ok()?;
+        self.asked(self.version()?, at.into(), width(width_of)?, number(value)?, number(mask)?)
     }
 
     fn asked(
@@ -181,8 +181,7 @@ impl<'a> Reader<'a> {
         value: u32,
         mask: u32,
     ) -> Option<Alternative> {
-        let fits =
-            at >= 0 && at < 1 << 16 && (value | mask) <= all_ones(width) && value & !mask == 0;
+        let fits = at >= 0 && (value | mask) <= all_ones(width) && value & !mask == 0;
         let mut alternative = Alternative::default();
         alternative.bits.of_version(version);
         alternative.bits.ask(at, width, value, mask);

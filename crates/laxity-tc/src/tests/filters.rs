@@ -170,6 +170,33 @@ fn tests_of_basic() {
     assert_eq!(matched("ip", "basic classid 1:10"), "ip");
 }
 
+proptest! {
+    #[test]
+    fn any_tests_of_basic_are_read_or_told(
+        words in prop::collection::vec(
+            prop::sample::select(vec![
+                "cmp", "u32", "meta", "(", ")", "u8", "u16", "at", "9", "99999999999999999999", "9223372036854775807",
+                "65535", "layer", "link", "transport", "mask", "0xff", "eq", "gt", "17", "and", "or", "not", "nf_mark",
+                "cmp(u8 at 9 eq 17)", "meta(nf_mark eq 6)", "or",
+            ]),
+            0..40,
+        ),
+        protocol in prop::sample::select(vec!["ip", "ipv6", "all", "802.1q"]),
+    ) {
+        one_filter(protocol, &format!("basic match '{}' classid 1:10", words.join(" ")));
+    }
+}
+
+#[test]
+fn tests_of_basic_have_limits() {
+    let many = |count: usize, join: &str| vec!["cmp(u8 at 9 eq 17)"; count].join(join);
+    let unread = |test: &str| unmapped("ip", &format!("basic match '{test}' classid 1:10"));
+    assert!(unread(&many(65, " or ")).contains("more than 64 alternatives"));
+    assert!(unread(&many(1_000, " and ")).contains("too deep or too many"));
+    let deep = "(".repeat(1_000) + &many(1, "") + &")".repeat(1_000);
+    assert!(unread(&deep).contains("too deep or too many"));
+}
+
 #[test]
 fn what_a_filter_drops_is_in_no_class() {
     let (matches, import) = under(&[
