@@ -201,6 +201,12 @@ pub fn said(setup: &Setup, link: Rate, notes: &mut Notes) {
         let leaves = setup.classes.iter().filter(|class| class.is_leaf);
         leaves.filter_map(|class| Some((class, class.htb.as_ref()?)))
     };
+    let mut priorities = leaves().map(|(class, htb)| (class.line, htb.priority));
+    let first = priorities.next().map(|(_, priority)| priority);
+    if let Some((line, _)) = priorities.find(|(_, priority)| Some(*priority) != first) {
+        let text = "prio: of classes within their rates htb asks those of a lower prio first, of which a plan knows nothing";
+        notes.not_mapped(line, text);
+    }
     let bursts = || leaves().filter_map(|(class, htb)| Some((class, htb.burst?)));
     if let Some((class, burst)) = bursts().next() {
         let all: u128 = bursts().map(|(_, burst)| u128::from(burst.0)).sum();

@@ -140,6 +140,7 @@ fn what_htb_has_besides_is_told() {
             "3: burst: after a pause a class of htb sends that much at once, such as 2048 bytes of 1:10; with all of \
              them others may wait 8.2ms longer than the plan says",
             "4: 1:11: overhead of htb",
+            "4: prio: of classes within their rates htb asks those of a lower prio first, of which a plan knows nothing",
         ]
     );
 }
