@@ -11,8 +11,8 @@ use rand::SeedableRng;
 
 use crate::lab::{only, plan as file, run, says};
 use crate::uml::{inside, whole};
-use flood::flood;
-use setup::{KINDS, Leaf, Setup, drawn};
+use flood::{flood, kbit};
+use setup::{KINDS, Leaf, Setup, drawn, reference};
 
 const LIMIT: Duration = Duration::from_secs(1800);
 /// The part by which a rate may differ: packets that are under way when a measurement begins and ends, and
@@ -22,7 +22,9 @@ const TOLERANCE: f64 = 0.05;
 const MEASURE: Duration = Duration::from_millis(1_500);
 /// What each leaf sends at in a simulation, in bit/s: more than any link.
 const FLOOD: u64 = 4_000_000;
-/// How often set-ups are measured again, for the machine may have stood still and flows may share a queue of fq_codel.
+/// By how much the rate of a token bucket beside them may differ where the machine keeps up with what it is to send, and
+/// how often set-ups are measured where it does not.
+const SURE: f64 = 0.02;
 const TRIES: usize = 4;
 
 #[test]
@@ -30,57 +32,77 @@ fn every_leaf_sends_what_its_plan_has_it_send() {
     inside("imported::every_leaf_sends_what_its_plan_has_it_send", LIMIT, || {
         let seed = std::env::var("LAXITY_KERNEL_SEED").ok().and_then(|seed| seed.parse().ok());
         let mut draw = laxity_search::Generator::seed_from_u64(seed.unwrap_or(2026));
-        let (mut leaves, mut furthest) = (0, 0.0f64);
-        let rounds = whole(2, 40);
-        for _ in 0..rounds {
+        let (mut leaves, mut all) = (0, Held::default());
+        for _ in 0..whole(2, 40) {
             let setups = KINDS.map(|kind| drawn(kind, &mut draw));
             let planned: Vec<Vec<f64>> = setups.iter().map(simulated).collect();
-            let off = held(&setups, &planned);
+            let held = held(&setups, &planned);
             leaves += planned.iter().map(Vec::len).sum::<usize>();
-            furthest = furthest.max(off);
+            all.judged += held.judged;
+            all.unjudged += held.unjudged;
+            all.furthest = all.furthest.max(held.furthest);
         }
-        let all = rounds * KINDS.len();
-        println!("{all} set-ups, {leaves} leaves, at most {:.1} % from the plan", furthest * 100.0);
+        let Held { judged, unjudged, furthest } = all;
+        println!(
+            "{judged} set-ups, {leaves} leaves, at most {:.1} % of the link from the plan; the machine never kept \
+             up with {unjudged} set-ups",
+            furthest * 100.0
+        );
+        assert!(judged > 2 * unjudged);
     });
 }
 
-/// Measures the set-ups until each has sent what its plan says; how far off the furthest rate was that did.
+#[derive(Default)]
+struct Held {
+    judged: usize,
+    /// Those for which the machine never kept up.
+    unjudged: usize,
+    /// How far off a rate was at most, as a part of all of its set-up.
+    furthest: f64,
+}
+
+/// Measures the set-ups until each has sent what its plan says.
 ///
 /// # Panics
-/// If one never does.
-fn held(setups: &[Setup], planned: &[Vec<f64>]) -> f64 {
-    let mut furthest = 0.0f64;
+/// If one does not although the machine keeps up.
+fn held(setups: &[Setup], planned: &[Vec<f64>]) -> Held {
+    let mut held = Held::default();
     let mut left: Vec<usize> = (0..setups.len()).collect();
-    for _ in 0..TRIES {
+    for tries in 1..=TRIES {
         let told: Vec<&Setup> = left.iter().map(|at| &setups[*at]).collect();
-        let measured = measured(&told);
+        let (reference, known) = reference();
+        let mut measured = measured(&[&told[..], &[&reference]].concat());
+        let seen = measured.pop().map_or(0.0, |rates| rates[0]);
+        let keeps_up = (seen - known).abs() <= SURE * known;
         let mut wrong = Vec::new();
         for (at, measured) in left.iter().zip(&measured) {
             let (setup, planned) = (&setups[*at], &planned[*at]);
-            let turn = setup.turn as f64 * 8e-3 / MEASURE.as_secs_f64();
-            let fits =
-                |(is, said): (&f64, &f64)| (is - said).abs() <= TOLERANCE * is.max(*said) + turn;
-            match measured.iter().zip(planned).all(fits) {
-                true => {
-                    let total: f64 = planned.iter().sum();
-                    let off =
-                        measured.iter().zip(planned).map(|(is, said)| (is - said).abs() / total);
-                    furthest = off.fold(furthest, f64::max);
-                }
-                false => wrong.push((*at, measured.clone())),
+            let turn = kbit(setup.turn, MEASURE);
+            let pairs = || measured.iter().zip(planned);
+            let off = |(is, said): (&f64, &f64)| (is - said).abs();
+            if pairs().all(|pair| off(pair) <= TOLERANCE * pair.0.max(*pair.1) + turn) {
+                let total: f64 = planned.iter().sum();
+                held.judged += 1;
+                held.furthest = pairs().map(|pair| off(pair) / total).fold(held.furthest, f64::max);
+                continue;
             }
+            let Setup { kind, batch, .. } = setup;
+            println!(
+                "{kind}: {measured:.0?} kbit/s in the kernel, {planned:.0?} in the plan; {seen:.0} of a reference of \
+                 {known:.0}\n{batch}"
+            );
+            // Flows may share a queue of fq_codel, but not again and again.
+            let may_share = *kind == "fq_codel" && tries < TRIES;
+            assert!(!keeps_up || may_share, "{kind} is not what its plan says, as printed above");
+            wrong.push(*at);
         }
-        if wrong.is_empty() {
-            return furthest;
+        left = wrong;
+        if left.is_empty() {
+            break;
         }
-        left = wrong.iter().map(|(at, _)| *at).collect();
-        let first = &setups[left[0]];
-        println!(
-            "{}: {:.0?} kbit/s in the kernel, {:.0?} in the plan\n{}",
-            first.kind, wrong[0].1, planned[left[0]], first.batch
-        );
     }
-    panic!("{} is off each of {TRIES} times, as printed above", setups[left[0]].kind);
+    held.unjudged = left.len();
+    held
 }
 
 /// What each leaf sends in a simulation of the imported plan, in kbit/s.
@@ -104,7 +126,7 @@ fn simulated(setup: &Setup) -> Vec<f64> {
         }
     }
     let of = |(at, leaf): (usize, &Leaf)| sent.get(&(leaf.class.clone(), at)).copied();
-    setup.leaves.iter().enumerate().map(|leaf| kbit(of(leaf).unwrap_or(0))).collect()
+    setup.leaves.iter().enumerate().map(|leaf| kbit(of(leaf).unwrap_or(0), MEASURE)).collect()
 }
 
 /// Every leaf as a flow that fills the link alone.
@@ -122,11 +144,6 @@ fn arrivals(setup: &Setup) -> String {
         text += &format!("{time},{class},{length},{at}\n");
     }
     text
-}
-
-/// Of bytes in a measurement, in kbit/s.
-fn kbit(bytes: u64) -> f64 {
-    bytes as f64 * 8e-3 / MEASURE.as_secs_f64()
 }
 
 /// What each leaf of the set-ups sends in the kernel, in kbit/s, on an interface of its own each.
@@ -152,7 +169,7 @@ fn measured(setups: &[&Setup]) -> Vec<Vec<f64>> {
         |(at, setup): (usize, &&Setup)| setup.batch.replace(setup::DEVICE, &format!("v{at}"));
     let batches: String = setups.iter().enumerate().map(batch).collect();
     run("tc", &format!("-batch {}", file("batch.tc", &batches)));
-    let mut received = flood(&ends, MEASURE).into_iter().map(kbit);
+    let mut received = flood(&ends, MEASURE).into_iter();
     let all = setups.iter().map(|setup| received.by_ref().take(setup.leaves.len()).collect());
     let all = all.collect();
     let gone: String = (0..setups.len()).map(|at| format!("link del v{at}\n")).collect();

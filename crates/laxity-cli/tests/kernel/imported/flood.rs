@@ -3,7 +3,7 @@
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use laxity_linux::namespace::Namespace;
 
@@ -14,9 +14,9 @@ const SETTLE: Duration = Duration::from_millis(800);
 /// How long nobody waits for a packet that does not go.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Sends frames of a length to a port behind an interface, as fast as it takes them; how many bytes arrive of each
-/// within this time.
-pub fn flood(ends: &[(usize, u16, u64)], time: Duration) -> Vec<u64> {
+/// Sends frames of a length to a port behind an interface, as fast as it takes them; at which rate each arrives within
+/// this time, in kbit/s.
+pub fn flood(ends: &[(usize, u16, u64)], time: Duration) -> Vec<f64> {
     let host = Namespace::named("b").expect("the receiver");
     let ends_at = AtomicBool::new(false);
     let received: Vec<AtomicU64> = ends.iter().map(|_| AtomicU64::new(0)).collect();
@@ -47,10 +47,16 @@ pub fn flood(ends: &[(usize, u16, u64)], time: Duration) -> Vec<u64> {
             });
         }
         thread::sleep(SETTLE);
-        let before = read();
+        let (since, before) = (Instant::now(), read());
         thread::sleep(time);
-        let after = read();
+        let (passed, after) = (since.elapsed(), read());
         ends_at.store(true, Ordering::Relaxed);
-        after.iter().zip(before).map(|(after, before)| after - before).collect()
+        let rate = |(after, before)| kbit(after - before, passed);
+        after.into_iter().zip(before).map(rate).collect()
     })
+}
+
+/// Of bytes in a time, in kbit/s.
+pub fn kbit(bytes: u64, time: Duration) -> f64 {
+    bytes as f64 * 8e-3 / time.as_secs_f64()
 }
