@@ -189,7 +189,11 @@ fn by_weight(kind: &str, setup: &mut Setup, draw: &mut Generator) {
                 setup.turn = setup.turn.max(quantum);
                 format!("quantum {quantum}")
             }
-            _ => format!("weight {}", draw.random_range(1..60)),
+            // Time stamps are rounded to slots of up to two packets: a class may be ahead by one or behind.
+            _ => {
+                setup.turn = 2 * 2 * 1_514;
+                format!("weight {}", draw.random_range(1..60))
+            }
         };
         setup.line(&format!("class add parent 1: classid 1:{number:x} {kind} {share}"));
         setup.leaf(number, draw);
