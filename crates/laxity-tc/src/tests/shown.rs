@@ -84,7 +84,7 @@ fn queues_are_shown_as_they_were_set_up() {
         // Without -d the weight and probability of red are not shown.
         for shown in &forms[1..] {
             for class in &plan(shown).classes {
-                let expected = class(&script, &class.name);
+                let expected = super::class(&script, &class.name);
                 let kind = |class: &Class| class.queue.as_deref().map(std::mem::discriminant);
                 assert_eq!(kind(class), kind(expected), "{}", class.name);
             }
