@@ -57,7 +57,7 @@ impl Setup {
 
     /// A shaper, and the qdisc `1:` below it.
     fn below_a_shaper(&mut self, words: &str, draw: &mut Generator) {
-        let rate = draw.random_range(10..25) * 60;
+        let rate = draw.random_range(10..25) * 100;
         match draw.random_bool(0.5) {
             true => self.line(&format!(
                 "qdisc add root handle 9: tbf rate {rate}kbit burst 15000 limit 1000000"
@@ -106,18 +106,18 @@ fn places(draw: &mut Generator) -> Vec<(usize, bool)> {
 /// Turns are never cut short by a class that is at its ceil for a moment, for `cburst` is longer.
 fn htb(setup: &mut Setup, draw: &mut Generator) {
     const BURSTS: &str = "burst 15k cburst 15k";
-    let top = draw.random_range(15..30) * 60;
-    setup.line("qdisc add root handle 1: htb r2q 8");
+    let top = draw.random_range(15..30) * 100;
+    setup.line("qdisc add root handle 1: htb r2q 20");
     setup.line(&format!("class add parent 1: classid 1:1 htb rate {top}kbit {BURSTS}"));
     let places = places(draw);
     if places[0].1 {
-        let (rate, ceil) = (draw.random_range(3..12) * 60, draw.random_range(12..30) * 60);
+        let (rate, ceil) = (draw.random_range(3..12) * 100, draw.random_range(12..30) * 100);
         setup.line(&format!(
             "class add parent 1:1 classid 1:2 htb rate {rate}kbit ceil {ceil}kbit {BURSTS}"
         ));
     }
     for (number, is_deeper) in places {
-        let (rate, more) = (draw.random_range(2..8) * 60, draw.random_range(0..20) * 60);
+        let (rate, more) = (draw.random_range(2..8) * 100, draw.random_range(0..20) * 100);
         let turns = match draw.random_range(0..4) {
             0 => format!("quantum {}", draw.random_range(1_514..6_000)),
             1 => format!("prio {}", draw.random_range(0..3)),
@@ -130,31 +130,31 @@ fn htb(setup: &mut Setup, draw: &mut Generator) {
         ));
         setup.leaf(number, draw);
     }
-    setup.turn = 8_000;
+    setup.turn = 6_000;
 }
 
 fn hfsc(setup: &mut Setup, draw: &mut Generator) {
-    let top = draw.random_range(10..25) * 60;
+    let top = draw.random_range(10..25) * 100;
     setup.line("qdisc add root handle 1: hfsc");
     setup.line(&format!("class add parent 1: classid 1:1 hfsc ls m2 {top}kbit ul m2 {top}kbit"));
     let places = places(draw);
     if places[0].1 {
         let limit = match draw.random_bool(0.3) {
-            true => format!("ul m2 {}kbit", draw.random_range(5..10) * 60),
+            true => format!("ul m2 {}kbit", draw.random_range(5..10) * 100),
             false => String::new(),
         };
-        let share = draw.random_range(3..15) * 60;
+        let share = draw.random_range(3..15) * 100;
         setup.line(&format!("class add parent 1:1 classid 1:2 hfsc ls m2 {share}kbit {limit}"));
     }
     // Of which all real-time curves together are less than the link.
-    let most = top / places.len() as u64 / 60;
+    let most = top / places.len() as u64 / 100;
     for (number, is_deeper) in places {
-        let guaranteed = draw.random_range(1..most) * 54;
-        let share = draw.random_range(1..20) * 60;
+        let guaranteed = draw.random_range(1..most) * 90;
+        let share = draw.random_range(1..20) * 100;
         let curves = match draw.random_range(0..4) {
             0 => format!("sc m2 {guaranteed}kbit"),
             1 => format!("rt m2 {guaranteed}kbit ls m2 {share}kbit"),
-            2 => format!("ls m2 {share}kbit ul m2 {}kbit", draw.random_range(2..8) * 60),
+            2 => format!("ls m2 {share}kbit ul m2 {}kbit", draw.random_range(2..8) * 100),
             _ => format!("ls m2 {share}kbit"),
         };
         setup.line(&format!(
@@ -214,11 +214,11 @@ fn fq_codel(setup: &mut Setup, draw: &mut Generator) {
 /// Two classes of htb that may have all of the link, drr below the one, qfq or prio below the other.
 fn nested(setup: &mut Setup, draw: &mut Generator) {
     const BURSTS: &str = "burst 15k cburst 15k";
-    let top = draw.random_range(15..30) * 60;
-    setup.line("qdisc add root handle 1: htb r2q 8");
+    let top = draw.random_range(15..30) * 100;
+    setup.line("qdisc add root handle 1: htb r2q 20");
     setup.line(&format!("class add parent 1: classid 1:1 htb rate {top}kbit {BURSTS}"));
     for (at, kind) in [(2usize, "drr"), (3, if draw.random_bool(0.5) { "qfq" } else { "prio" })] {
-        let rate = draw.random_range(3..8) * 60;
+        let rate = draw.random_range(3..8) * 100;
         setup.line(&format!(
             "class add parent 1:1 classid 1:{at} htb rate {rate}kbit ceil {top}kbit {BURSTS}"
         ));
@@ -237,5 +237,5 @@ fn nested(setup: &mut Setup, draw: &mut Generator) {
             setup.packets(port, &format!("{at}-{class}"), draw);
         }
     }
-    setup.turn = 8_000;
+    setup.turn = 6_000;
 }
