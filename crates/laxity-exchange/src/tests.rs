@@ -312,18 +312,22 @@ fn streams_of_tsnkit_reserve_frames() {
     let streams = "stream,src,dst,size,period,deadline,jitter\n0,0,[3],100,1000000,900000,0\n1,3,\"[0, 2]\",500,500000,500000,0\n";
     let links = "link,q_num,rate,t_proc,t_prop\n\"(0, 1)\",8,1,1000,0\n\"(1, 0)\",8,1,1000,0\n\"(1, 2)\",8,0.1,1000,0\n\"(1, 3)\",8,1,1000,50\n";
     let carried = tsnkit::import(streams, links, None).unwrap();
-    let [multicast, impatient] = &carried.notes[..] else { panic!("{:?}", carried.notes) };
+    let [multicast, often, soon] = &carried.notes[..] else { panic!("{:?}", carried.notes) };
     assert!(multicast.starts_with("every destination of a stream is a stream by itself"));
-    let told = "the deadline of `stream-0` and 2 more is no longer than its period of 1ms and a time frame of ";
-    assert!(impatient.starts_with(told), "{impatient}");
-    let patient = streams.replace("900000", "1900000").replace("500000,500000", "500000,900000");
+    let told =
+        "`stream-0` has frames reserved more often than it sends, every 250us, 4 in a period: ";
+    assert!(often.starts_with(told), "{often}");
+    let told = "the deadline of `stream-1` and 1 more is too short for any `gap`: its path alone takes 301us";
+    assert!(soon.starts_with(told), "{soon}");
+    let patient = streams.replace("900000", "1900000").replace("500000,500000", "500000,950000");
     assert_eq!(tsnkit::import(&patient, links, None).unwrap().notes.len(), 1);
     let plan = plan(&carried.text);
     let gaps: Vec<_> =
         plan.classes.iter().map(|class| (class.name.as_str(), class.gap.unwrap().0)).collect();
-    assert_eq!(gaps, [("stream-0", 1_000_000), ("stream-1", 500_000), ("stream-1#2", 500_000)]);
+    assert_eq!(gaps, [("stream-0", 250_000), ("stream-1", 500_000), ("stream-1#2", 500_000)]);
     let on = plan.networked().unwrap().assigned();
     assert!(on.framing.is_some());
+    are_kept(&self::plan(&tsnkit::import(&patient, links, None).unwrap().text));
     let files = tsnkit::export(&plan).unwrap();
     assert_eq!(
         files.topology,
@@ -355,6 +359,44 @@ fn streams_of_tsnkit_reserve_frames() {
     );
     wrong(&streams.replace("1000000", "0"), "2: `period` is zero");
     wrong(&streams.replace("[3]", "[x]"), "2: `dst` is `x`, not a whole number");
+}
+
+/// Every class is proved what it is promised from end to end.
+fn are_kept(plan: &Plan) {
+    let bounds = plan.networked().unwrap().assigned().framing.unwrap().bounds();
+    for (number, class) in plan.classes.iter().enumerate() {
+        let bound = bounds.iter().find(|(id, _)| id.index() == number).unwrap().1;
+        let delay = bound.as_ref().unwrap().delay();
+        assert!(delay <= class.end_to_end.unwrap(), "{}: {delay}", class.name);
+    }
+}
+
+#[test]
+fn a_stream_that_is_due_within_its_period_is_admitted_where_its_path_leaves_time() {
+    let links = "link,q_num,rate,t_proc,t_prop\n\"(0, 1)\",8,1,0,0\n\"(1, 2)\",8,1,500,0\n\"(2, 3)\",8,1,0,100\n";
+    for (period, deadline) in [
+        (2_000_000, 2_000_000),
+        (2_000_000, 2_030_000),
+        (2_000_000, 1_000_000),
+        (2_000_000, 40_000),
+        (3_000_000, 100_000),
+        (7_000_000, 7_000_000),
+    ] {
+        let streams = format!(
+            "stream,src,dst,size,period,deadline,jitter\n0,0,[3],300,{period},{deadline},0\n"
+        );
+        let carried = tsnkit::import(&streams, links, None).unwrap();
+        let plan = plan(&carried.text);
+        are_kept(&plan);
+        // What sends is as it was.
+        let files = tsnkit::export(&plan).unwrap();
+        assert_eq!(files.streams, streams);
+    }
+    let soon = "stream,src,dst,size,period,deadline,jitter\n0,0,[3],300,2000000,30000,0\n";
+    let told = tsnkit::import(soon, links, None).unwrap().notes.join("");
+    let expected = "the deadline of `stream-0` is too short for any `gap`: its path alone takes 25.1us, and a packet waits \
+                    for a frame of its own, at least two time frames of 5us";
+    assert_eq!(told, expected);
 }
 
 /// A plan of first-in, first-out links and flows with classes of their own.

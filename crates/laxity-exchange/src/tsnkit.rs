@@ -4,6 +4,7 @@
 //! sizes in bytes. A link has a `rate` in bits a nanosecond, a processing time `t_proc` and a propagation `t_prop`.
 
 mod read;
+mod waits;
 mod write;
 
 use laxity::units::Nanos;

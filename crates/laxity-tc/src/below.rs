@@ -1,5 +1,7 @@
 //! Disciplines that hang at a class of hfsc or htb: where that class does nothing but to shape, they share the link,
-//! and flow queues are held by classes of a plan.
+//! and else classes of a plan hold them where they can.
+
+mod held;
 
 use laxity::units::Rate;
 
@@ -10,6 +12,8 @@ use crate::fq_codel::FqCodel;
 use crate::htb;
 use crate::notes::Notes;
 use crate::setup::{Class, Discipline, Root, Setup, Shaper};
+use held::held;
+pub use held::join;
 
 /// The kinds of qdisc that share among classes or flows of their own.
 pub const SHARING: [&str; 7] = ["hfsc", "htb", "qfq", "drr", "prio", "fq_codel", "cake"];
@@ -25,8 +29,8 @@ pub fn shaped(
     let Some(leaf) = the_leaf(&setup, &root) else { return Ok((setup, root)) };
     let Some(mut below) = setup.classes[leaf].below.take() else { return Ok((setup, root)) };
     let Some(mut shared) = below.root.take() else { return Ok((setup, root)) };
-    if let Discipline::Htb { .. } = root.discipline {
-        htb::lend(&mut setup, notes);
+    if let Discipline::Htb { r2q, .. } = root.discipline {
+        htb::lend(&mut setup, r2q, notes);
     }
     let top: Vec<usize> =
         (0..setup.classes.len()).filter(|class| setup.classes[*class].parent.is_none()).collect();
@@ -61,6 +65,7 @@ pub fn shaped(
     below.contract = setup.contract;
     below.queue_length = setup.queue_length;
     below.states = setup.states;
+    below.unshaped = setup.unshaped;
     Ok((*below, shared))
 }
 
@@ -90,15 +95,16 @@ fn the_leaf(setup: &Setup, root: &Root) -> Option<usize> {
     (has_classes && gets_all).then_some(leaf)
 }
 
-/// Whether the classes can hold flow queues in the plan: some do, and their curves are shares alone, as those of
+/// Whether classes can hold schedulers in the plan: some do, and their curves are shares alone, as those of
 /// WF²Q+ are.
-pub fn holds_flows(setup: &Setup, discipline: Discipline, curves: &[Curves], link: Rate) -> bool {
+pub fn holds(setup: &Setup, discipline: Discipline, curves: &[Curves], link: Rate) -> bool {
     let shapes = matches!(discipline, Discipline::Hfsc { .. } | Discipline::Htb { .. });
-    let some = setup.classes.iter().any(|class| flows(class).is_some());
+    let some = setup.classes.iter().any(|class| flows(class).is_some() || held(class).is_some());
     let share = |curves: &Curves| {
         let share = curves.link_share?.linear()?;
-        let plain = curves.upper_limit.is_none()
-            && curves.real_time.is_none_or(|curve| Some(curve) == curves.link_share);
+        let promised =
+            curves.real_time.is_none_or(|curve| curve.linear().is_some_and(|rate| rate <= share));
+        let plain = curves.upper_limit.is_none() && promised;
         plain.then_some(share)
     };
     let Some(shares) = curves.iter().map(share).collect::<Option<Vec<Rate>>>() else {
@@ -125,20 +131,21 @@ pub fn flows(class: &Class) -> Option<&FqCodel> {
 }
 
 /// Tells what hangs at classes and is not in the plan.
-pub fn tell(setup: &Setup, holds_flows: bool, notes: &mut Notes) {
+pub fn tell(setup: &Setup, holds: bool, notes: &mut Notes) {
     for class in setup.classes.iter().filter(|class| class.is_leaf) {
         let Some(root) = class.below.as_ref().and_then(|below| below.root.as_ref()) else {
             continue;
         };
         let handle = class.handle;
         let text = match &root.discipline {
-            Discipline::FqCodel(_) if holds_flows => continue,
+            Discipline::FqCodel(_) if holds => continue,
             Discipline::FqCodel(_) => format!(
                 "{handle}: fq_codel: its flows share one queue, turns among them are not kept: \
                  a class holds `fq-codel` only beside shares of the link alone, without limits, bands or bent curves"
             ),
             other => format!(
-                "{handle}: {} and what hangs at it: in a plan this class has one queue",
+                "{handle}: {} and what hangs at it: this class has one queue, for a plan's class holds drr, qfq or prio, and \
+                 only beside shares of the link alone, without limits, bands or bent curves",
                 other.name()
             ),
         };

@@ -1,5 +1,6 @@
 //! `tc filter add`: which packets go to which class.
 
+mod basic;
 mod bits;
 mod flower;
 mod selection;
@@ -10,7 +11,7 @@ use crate::command::Word;
 use crate::error::{Read, plain};
 use crate::units::{self, Handle};
 pub use bits::{Bits, service};
-pub use selection::{Mark, Protocol, Selection};
+pub use selection::{Fate, Mark, Protocol, Selection};
 use selection::{Selected, action};
 
 /// A filter as it is written, up to what its kind reads.
@@ -84,6 +85,7 @@ impl<'a> Written<'a> {
         let selected = match kind {
             "u32" => u32::selected(&self.protocol, self.args.clone()),
             "flower" => flower::selected(&self.protocol, self.args.clone()),
+            "basic" => basic::selected(&self.protocol, self.args.clone()),
             "matchall" => matchall(self.args.clone()),
             "fw" => self.marked(),
             "" => Ok(Err("it names no kind of filter".into())),
@@ -102,6 +104,18 @@ impl<'a> Written<'a> {
 }
 
 impl Written<'_> {
+    /// What it is called in notes: by the class that it is for.
+    pub fn called(&self) -> String {
+        let mut args = self.args.clone();
+        let names_class = |word: &Word| ["flowid", "classid"].contains(&word.text.as_str());
+        while let Some(word) = args.next() {
+            if let Some(class) = args.peek().filter(|_| names_class(word)) {
+                return format!("filter for {}", plain(&class.text));
+            }
+        }
+        "filter".into()
+    }
+
     /// `handle MARK[/MASK] fw`; without a handle the mark names the class.
     fn marked(&self) -> Read<Selected> {
         let mut selection = Selection::default();
@@ -112,7 +126,7 @@ impl Written<'_> {
                 _ if word.means("classid") => {
                     selection.class = Some(units::handle(args.value("classid")?)?);
                 }
-                _ if action(word, &mut selection) => break,
+                _ if action(word, &mut args, &mut selection)? => break,
                 _ => return Ok(Err(format!("`{}` of fw is not followed", plain(&word.text)))),
             }
         }
@@ -140,7 +154,7 @@ fn matchall(mut args: Args<'_>) -> Read<Selected> {
             _ if word.means("classid") => {
                 selection.class = Some(units::handle(args.value("classid")?)?);
             }
-            _ if action(word, &mut selection) => break,
+            _ if action(word, &mut args, &mut selection)? => break,
             _ => return Err(word.no_keyword("matchall", "classid, flowid, action")),
         }
     }

@@ -1,5 +1,6 @@
 //! Classes of htb as service curves (iproute2, tc/q_htb.c; Linux, net/sched/sch_htb.c).
 
+mod flooded;
 mod lending;
 
 use laxity::units::{Bytes, Rate};
@@ -15,6 +16,12 @@ pub use lending::{lend, said};
 /// What Linux divides rates in bytes a second by to get quanta, unless a script says `r2q`.
 const R2Q: u32 = 10;
 
+/// The least and the greatest quantum that Linux makes of a rate (`htb_change_class`).
+const QUANTA: (u64, u64) = (1_000, 200_000);
+
+/// What tc takes for `cburst`, on a kernel with timers of high resolution.
+const CBURST: Bytes = Bytes(1_600);
+
 /// A class of htb.
 #[derive(Clone, Debug)]
 pub struct Class {
@@ -24,6 +31,8 @@ pub struct Class {
     pub priority: u32,
     /// The greater of `burst` and `cburst`.
     pub burst: Option<Bytes>,
+    /// What it sends at once at its `ceil`.
+    pub cburst: Bytes,
     pub quantum: Option<u32>,
     /// The options that have no counterpart.
     pub lost: Vec<&'static str>,
@@ -34,6 +43,12 @@ impl Class {
     fn own(&self) -> Rate {
         self.rate.min(self.ceil)
     }
+}
+
+/// Bytes that a class sends in a turn of what it borrows.
+fn quantum(class: &Class, r2q: u32) -> u64 {
+    let by_rate = class.rate.0 / 8 / u64::from(r2q.max(1));
+    class.quantum.map_or(by_rate.clamp(QUANTA.0, QUANTA.1), u64::from)
 }
 
 /// Options that have one value and no counterpart.
@@ -65,6 +80,7 @@ pub fn class(args: &mut Args<'_>) -> Read<Class> {
     let span = args.span();
     let (mut rate, mut ceil, mut priority) = (0, 0, 0);
     let (mut burst, mut quantum, mut lost) = (None, None, Vec::new());
+    let mut cburst = None;
     while let Some(word) = args.next() {
         match word.text.as_str() {
             "rate" => rate = units::rate(args.value("rate")?)?,
@@ -75,6 +91,9 @@ pub fn class(args: &mut Args<'_>) -> Read<Class> {
                 let size = value.text.split_once('/').map_or(&value.text[..], |(size, _)| size);
                 let size = units::size(&Word { text: size.into(), ..value.clone() })?;
                 burst = burst.max(Some(size));
+                if word.text.starts_with('c') {
+                    cburst = Some(size);
+                }
             }
             _ if word.means("prio") => {
                 priority = units::whole(args.value("prio")?, 10, "a priority")?
@@ -96,5 +115,6 @@ pub fn class(args: &mut Args<'_>) -> Read<Class> {
             .help("add `rate` with one such as 1mbit"));
     }
     let (rate, ceil) = (Rate(rate), Rate(if ceil > 0 { ceil } else { rate }));
-    Ok(Class { rate, ceil, priority, burst, quantum: quantum.filter(|quantum| *quantum > 0), lost })
+    let (quantum, cburst) = (quantum.filter(|quantum| *quantum > 0), cburst.unwrap_or(CBURST));
+    Ok(Class { rate, ceil, priority, burst, cburst, quantum, lost })
 }

@@ -55,7 +55,13 @@ pub fn arrange(
     order.iter().enumerate().for_each(|(at, class)| place[*class] = at);
     let mut matches: Vec<ClassMatch> = Vec::new();
     matches.resize_with(count, ClassMatch::default);
+    let mut gone = ClassMatch::default();
     for (at, rule) in rules.iter().enumerate() {
+        if let (None, Some(_)) = (rule.class, default) {
+            let before = earlier[at].iter().map(|before| &rules[*before as usize]);
+            let kept: Vec<&Rule> = before.filter(|before| before.class == default).collect();
+            gone.add(rule, &kept, notes);
+        }
         let Some(class) = rule.class.filter(|class| Some(*class) != default) else { continue };
         let is_later = |other: Option<usize>| other.is_none_or(|other| place[other] > place[class]);
         // What a rule takes first that another one before it took anyway is no loss.
@@ -75,7 +81,14 @@ pub fn arrange(
         matches[class].add(rule, &taken, notes);
     }
     let mut matches: Vec<_> = matches.into_iter().map(|class| class.finish(notes)).collect();
-    default.into_iter().for_each(|class| matches[class] = Some(Match::ANY));
+    let rest = match gone.finish(notes) {
+        None => Match::ANY,
+        Some(gone) => {
+            let rest = reads_back(&Expr::Not(Box::new(gone.expr().clone())));
+            rest.unwrap_or(Match::ANY)
+        }
+    };
+    default.into_iter().for_each(|class| matches[class] = Some(rest.clone()));
     Ok(Arrangement { order, matches })
 }
 
@@ -340,7 +353,7 @@ mod tests {
                     arranged.matches[**class].as_ref().is_some_and(|rule| rule.matches(&headers))
                 };
                 let first = asked.iter().find(|(packets, _)| packets.matches(&headers));
-                let expected = first.map_or(default, |(_, class)| class.or(default));
+                let expected = first.map_or(default, |(_, class)| *class);
                 prop_assert_eq!(arranged.order.iter().find(taken).copied(), expected);
             }
         }

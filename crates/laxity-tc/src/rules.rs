@@ -6,7 +6,7 @@ use laxity_plan::error::Fault;
 
 use crate::error::Read;
 use crate::filter::u32::U32;
-use crate::filter::{Bits, Mark};
+use crate::filter::{Bits, Fate, Mark};
 use crate::netfilter::State;
 use crate::notes::Notes;
 use crate::order::Rule;
@@ -50,7 +50,8 @@ pub fn of(
             _ => "mark".into(),
         };
         let text = format!(
-            "filter: it goes by netfilter's {mark}, which no rule sets that is read, and which a capture does not have"
+            "filter{}: it goes by netfilter's {mark}, which no rule sets that is read, and which a capture does not have",
+            if filter.class.minor > 0 { format!(" for {}", filter.class) } else { String::new() }
         );
         notes.not_mapped(filter.line, text);
     }
@@ -68,6 +69,17 @@ pub fn of(
         rules.extend(unfiltered);
     }
     Ok(rules)
+}
+
+/// Refuses more rules than are read.
+pub fn limited(count: usize) -> Read<()> {
+    if count > MOST_FILTERS { Err(too_many()) } else { Ok(()) }
+}
+
+fn too_many() -> Fault {
+    let message =
+        format!("the script's filters come to more than {MOST_FILTERS}, the most that are read");
+    Fault::new(None, message)
 }
 
 struct Walk<'a> {
@@ -208,7 +220,7 @@ impl Walk<'_> {
         for before in states[..at].iter().filter(|before| !before.is_like(&states[at])) {
             self.looks += 1;
             if self.looks > MOST_LOOKS {
-                return Err(Self::too_many());
+                return Err(too_many());
             }
             let both = taken.and(&before.packets);
             let mut last = self.rules.iter().rev().take(MOST_BEFORE);
@@ -266,7 +278,7 @@ impl Walk<'_> {
         for filter in filters {
             self.looks += 1;
             if self.looks > MOST_LOOKS {
-                return Err(Self::too_many());
+                return Err(too_many());
             }
             let Some(of_part) = link.u32.hash.bits(filter.part, parts) else { continue };
             let own = match link.u32.finds_next_header {
@@ -289,12 +301,14 @@ impl Walk<'_> {
             let Some(taken) = seen.map(|seen| packets.and(&seen)) else { continue };
             match (read, filter.class) {
                 (Err(why), _) => self.notes.not_mapped(filter.line, format!("filter: {why}")),
-                (Ok(()), None) => {}
-                (Ok(()), Some(class)) => {
+                (Ok(()), None) if filter.fate == Fate::Classified => {}
+                (Ok(()), class) => {
+                    let class = class.unwrap_or(Handle { major: 0, minor: 0 });
                     let (at, class_at) = from;
                     let (rank, mark, link, line) = ((0, 0), None, None, filter.line);
                     let packets = Packets::default();
-                    let one = Filter { at, rank, packets, class, mark, link, line };
+                    let fate = filter.fate;
+                    let one = Filter { at, rank, packets, class, mark, link, fate, line };
                     if !taken.is_empty {
                         self.filter(&one, class_at, taken)?;
                     }
@@ -304,14 +318,10 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn too_many() -> Fault {
-        let message = format!(
-            "the script's filters come to more than {MOST_FILTERS}, the most that are read"
-        );
-        Fault::new(None, message)
-    }
-
     fn filter(&mut self, filter: &Filter, at: Option<usize>, packets: Packets) -> Read<()> {
+        if filter.fate == Fate::Gone {
+            return self.add(packets, None, filter.line, false);
+        }
         let own = match self.root.discipline {
             Discipline::Hfsc { .. }
             | Discipline::Htb { .. }
@@ -362,7 +372,7 @@ impl Walk<'_> {
         is_rest: bool,
     ) -> Read<()> {
         if self.rules.len() == MOST_FILTERS {
-            return Err(Self::too_many());
+            return Err(too_many());
         }
         let is_rest = is_rest || self.diverts;
         self.rules.push(Rule { packets, class, line, of: "filter", is_rest });

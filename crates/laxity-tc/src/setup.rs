@@ -57,6 +57,8 @@ pub struct Setup {
     pub notes: Notes,
     /// What hangs at disciplines that are not there, by their numbers.
     elsewhere: BTreeMap<u16, Elsewhere>,
+    /// A class that does not shape, and what it lets through.
+    pub unshaped: Option<String>,
     /// What comments of an exported script say.
     pub contract: Contract,
 }
@@ -108,6 +110,8 @@ pub struct Class {
     pub queue: Option<(usize, Queue)>,
     /// The discipline that hangs at it, with what hangs at that.
     pub below: Option<Box<Setup>>,
+    /// By what the classes below it share, if it is not the root's discipline.
+    pub holds: Option<Discipline>,
     /// What it is called by, if it fits for a name.
     pub comment: Option<String>,
     pub line: usize,
@@ -141,6 +145,7 @@ impl Setup {
             queue_length: queue::LENGTH,
             elsewhere: BTreeMap::new(),
             notes: Notes::default(),
+            unshaped: None,
             contract: Contract::default(),
         }
     }

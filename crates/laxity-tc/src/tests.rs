@@ -1,5 +1,6 @@
 //! Scripts as people write them, and what becomes of them.
 
+mod basic;
 mod curves;
 mod exported;
 mod filters;

@@ -3,6 +3,8 @@
 
 mod bounds;
 mod confirm;
+mod filters;
+mod imported;
 mod kills;
 mod lab;
 mod load;

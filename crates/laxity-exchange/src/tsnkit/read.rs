@@ -8,7 +8,7 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
 
-use super::File;
+use super::{File, waits};
 use crate::error::shown;
 use crate::units::{Decimal, Round};
 use crate::{Carried, Error};
@@ -20,12 +20,14 @@ const MOST_FRAMES: u64 = 1 << 16;
 /// The shortest frame of a plan.
 const SHORTEST_FRAME: u64 = 100;
 
-struct Stream {
-    name: String,
+pub(super) struct Stream {
+    pub name: String,
     ends: [u64; 2],
     size: Bytes,
-    period: Nanos,
-    deadline: Nanos,
+    pub period: Nanos,
+    pub deadline: Nanos,
+    /// How often a frame is reserved for it.
+    pub gap: Nanos,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -36,16 +38,16 @@ struct Link {
 
 pub fn plan(streams: &str, topology: &str, frame: Option<Nanos>) -> Result<Carried, (File, Error)> {
     let mut notes = Vec::new();
-    let streams = read_streams(streams, &mut notes).map_err(|error| (File::Streams, error))?;
+    let mut streams = read_streams(streams, &mut notes).map_err(|error| (File::Streams, error))?;
     let links = read_links(topology).map_err(|error| (File::Topology, error))?;
     let text =
-        framed(&streams, &links, frame, &mut notes).map_err(|error| (File::Streams, error))?;
+        framed(&mut streams, &links, frame, &mut notes).map_err(|error| (File::Streams, error))?;
     Ok(Carried { text, notes })
 }
 
 /// The plan in frames of this length, or of one that fits.
 fn framed(
-    streams: &[Stream],
+    streams: &mut [Stream],
     links: &BTreeMap<[u64; 2], Link>,
     frame: Option<Nanos>,
     notes: &mut Vec<String>,
@@ -80,28 +82,16 @@ fn framed(
             Nanos(cycle)
         )));
     }
-    notes.extend(impatient(streams, frame));
-    let text = text(streams, links, frame, cycle / frame);
-    Plan::parse(&text, "plan", Path::new("")).map_err(|error| {
-        Error::new(format!("what the files say is no plan: {}", error.message()))
-    })?;
-    Ok(text)
-}
-
-/// Streams whose deadlines leave no time to wait for a frame of their own.
-fn impatient(streams: &[Stream], frame: u64) -> Option<String> {
-    let waits = |stream: &&Stream| stream.period.0.saturating_add(frame) >= stream.deadline.0;
-    let mut impatient = streams.iter().filter(waits);
-    let (first, more) = (impatient.next()?, impatient.count());
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    Some(format!(
-        "the deadline of `{}`{more} is no longer than its period of {} and a time frame of {}: a plan counts from when a \
-         packet is there, that it may have to wait so long for its frame, and so finds the deadline too short; tsnkit \
-         chooses when streams send and counts from then; a shorter `gap` reserves frames more often, for a shorter wait",
-        first.name,
-        first.period,
-        Nanos(frame)
-    ))
+    let written = |streams: &[Stream]| {
+        let text = text(streams, links, frame, cycle / frame);
+        let plan = Plan::parse(&text, "plan", Path::new("")).map_err(|error| {
+            Error::new(format!("what the files say is no plan: {}", error.message()))
+        })?;
+        Ok((text, plan))
+    };
+    let (_, plan) = written(streams)?;
+    notes.extend(waits::shorten(&plan, streams, frame));
+    Ok(written(streams)?.0)
 }
 
 fn text(streams: &[Stream], links: &BTreeMap<[u64; 2], Link>, frame: u64, frames: u64) -> String {
@@ -124,7 +114,7 @@ fn text(streams: &[Stream], links: &BTreeMap<[u64; 2], Link>, frame: u64, frames
             "\n[class.\"{}\"]\ngap = \"{}ns\"\nend-to-end = \"{}ns\"\narrival = {{ bucket = \"{size}b\", rate = \"{}bit\", \
              packet = {{ at-least = \"{size}b\", at-most = \"{size}b\" }} }}",
             stream.name,
-            stream.period.0,
+            stream.gap.0,
             stream.deadline.0,
             stream.rate().0,
             size = stream.size.0,
@@ -229,7 +219,7 @@ fn read_streams(text: &str, notes: &mut Vec<String>) -> Result<Vec<Stream>, Erro
                 0 => format!("stream-{id}"),
                 _ => format!("stream-{id}#{dst}"),
             };
-            streams.push(Stream { name, ends: [src, dst], size, period, deadline });
+            streams.push(Stream { name, ends: [src, dst], size, period, deadline, gap: period });
         }
         Ok(())
     })?;

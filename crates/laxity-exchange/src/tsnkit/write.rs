@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::model::{SchedulerSpec, Source};
+use laxity_plan::model::{Dist, Model, ModelSource, SchedulerSpec, Source};
 
 use super::Files;
 use crate::Error;
@@ -47,7 +48,7 @@ pub fn files(plan: &Plan) -> Result<Files, Error> {
             streams,
             "{number},{src},[{dst}],{},{},{},0",
             plan.max_packet(class).0,
-            gap.0,
+            period(source, gap).0,
             deadline.0
         );
     }
@@ -66,4 +67,15 @@ pub fn files(plan: &Plan) -> Result<Files, Error> {
     }
     notes.push("nodes are numbers, in the order in which the plan's links name them".into());
     Ok(Files { streams, topology, notes })
+}
+
+/// How often a source sends for whose class a frame is reserved every `gap`: as often, or at a whole multiple of it.
+fn period(source: &ModelSource, gap: Nanos) -> Nanos {
+    let (Model::Constant { rate, .. }, Dist::Constant(packet)) = (&source.model, &source.packet)
+    else {
+        return gap;
+    };
+    // Its rate is whole bits a second, so that its packets are a little nearer.
+    let spacing = rate.time_for(*packet).0.saturating_add(gap.0 / 100);
+    Nanos(gap.0.saturating_mul((spacing / gap.0.max(1)).max(1)))
 }

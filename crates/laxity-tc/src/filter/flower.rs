@@ -28,7 +28,7 @@ pub fn selected(protocol: &Protocol, mut args: Args<'_>) -> Read<Selected> {
             ["src_port", "vlan_id", "vlan_prio", "vlan_ethtype", "eth_type", "skip_hw", "skip_sw"];
         let mut names = known.into_iter().chain(more);
         let Some(name) = names.find(|name| key.means(name)) else {
-            match action(key, &mut selection) {
+            match action(key, &mut args, &mut selection)? {
                 true => break,
                 false => return Ok(Err(format!("`{}` has no counterpart", plain(&key.text)))),
             }

@@ -3,8 +3,9 @@
 use laxity_plan::matching::Version;
 
 use super::u32::U32;
+use crate::args::Args;
 use crate::command::Word;
-use crate::error::plain;
+use crate::error::{Read, plain};
 use crate::packets::{Field, Packets, all_vlans};
 use crate::units::{self, Handle};
 
@@ -27,10 +28,23 @@ pub struct Selection {
     pub lost: Vec<String>,
     /// The mark of netfilter that packets have.
     pub mark: Option<Mark>,
+    /// More that it takes, each with the mark that it has.
+    pub or: Vec<(Packets, Option<Mark>)>,
+    pub fate: Fate,
     /// What is u32's alone.
     pub u32: Option<U32>,
     /// For flower: which bits it looks at. Filters that look at the same ones stand together.
     pub mask: Vec<String>,
+}
+
+/// What becomes of the packets that a filter takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fate {
+    /// They go to its class.
+    #[default]
+    Classified,
+    /// They do not leave by this interface.
+    Gone,
 }
 
 /// A mark of netfilter that is asked for.
@@ -59,22 +73,23 @@ impl Protocol {
 
     /// What is left of a selection among the packets of this protocol.
     pub fn limit(&self, mut selection: Selection) -> Selected {
-        match self {
-            Protocol::All => {}
-            // What a tag hides is of another protocol.
-            Protocol::Ip => {
-                selection.packets.of_version(Version::V4);
-                selection.packets.without_tag();
-            }
-            Protocol::Ip6 => {
-                selection.packets.of_version(Version::V6);
-                selection.packets.without_tag();
-            }
-            Protocol::Vlan => {
-                selection.packets.with(Field::Vlan, &all_vlans());
-            }
-            Protocol::Other(other) => {
-                return Err(format!("frames of protocol {other} have no counterpart"));
+        let more = selection.or.iter_mut().map(|(packets, _)| packets);
+        for packets in more.chain([&mut selection.packets]) {
+            match self {
+                Protocol::All => {}
+                // What a tag hides is of another protocol.
+                Protocol::Ip => {
+                    packets.of_version(Version::V4);
+                    packets.without_tag();
+                }
+                Protocol::Ip6 => {
+                    packets.of_version(Version::V6);
+                    packets.without_tag();
+                }
+                Protocol::Vlan => packets.with(Field::Vlan, &all_vlans()),
+                Protocol::Other(other) => {
+                    return Err(format!("frames of protocol {other} have no counterpart"));
+                }
             }
         }
         Ok(selection)
@@ -93,9 +108,26 @@ impl std::fmt::Display for Protocol {
     }
 }
 
-/// What of a filter a plan can do without: its actions.
-pub fn action(word: &Word, selection: &mut Selection) -> bool {
-    let found = ["action", "police"].into_iter().find(|name| word.means(name));
-    selection.lost.extend(found.map(|name| format!("its `{name}` has no counterpart")));
-    found.is_some()
+/// Reads the actions of a filter, up to the end of the command; `false` if this word is none. What of them a plan can do
+/// without is lost.
+pub fn action(word: &Word, args: &mut Args<'_>, selection: &mut Selection) -> Read<bool> {
+    let Some(name) = ["action", "police"].into_iter().find(|name| word.means(name)) else {
+        return Ok(false);
+    };
+    let mut words = Vec::new();
+    while let Some(word) = args.next() {
+        match word.text.as_str() {
+            "flowid" | "classid" => selection.class = Some(units::handle(args.value("flowid")?)?),
+            other => words.push(other),
+        }
+    }
+    let words = words.strip_prefix(&["gact"]).unwrap_or(&words);
+    match (name, words) {
+        ("action", ["drop" | "shot", ..]) => selection.fate = Fate::Gone,
+        ("action", ["mirred", rest @ ..]) if rest.contains(&"redirect") => {
+            selection.fate = Fate::Gone;
+        }
+        _ => selection.lost.push(format!("its `{name}` has no counterpart")),
+    }
+    Ok(true)
 }

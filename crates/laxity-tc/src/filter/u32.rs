@@ -4,13 +4,13 @@ use laxity_plan::error::Fault;
 use laxity_plan::matching::{Net, Version};
 
 use super::bits::{Bits, NEXT_HEADER};
-use super::selection::{Protocol, Selected, Selection, action};
+use super::selection::{Mark, Protocol, Selected, Selection, action};
 use crate::args::Args;
 use crate::command::Word;
 use crate::error::{Read, plain};
 use crate::units;
 
-const SELECTORS: &str = "match ip, ip6, u32, u16, u8; classid; flowid; action";
+const SELECTORS: &str = "match ip, ip6, u32, u16, u8, mark; classid; flowid; action";
 const FIELDS: &str = "src, dst, protocol, sport, dport, tos, dsfield, priority";
 
 /// What a u32 filter has beside the packets of its protocol.
@@ -69,6 +69,12 @@ pub fn selected(protocol: &Protocol, mut args: Args<'_>) -> Read<Selected> {
             }
             "link" => u32.link = Some(place(args.value("link")?)?.0),
             "sample" | "indev" => return Ok(Err(not_read(&word.text))),
+            _ if word.means("match") && args.take("mark") => {
+                let (value, mask) = (args.value("match mark")?, args.value("match mark VALUE")?);
+                let bits = |word| units::whole(word, 0, "bits of a mark");
+                let (value, mask) = (bits(value)?, bits(mask)?);
+                selection.mark = Some(Mark::Is { value, mask });
+            }
             _ if word.means("match") => {
                 if let Err(reason) = select(protocol, &mut args, &mut u32.bits)? {
                     return Ok(Err(reason));
@@ -92,10 +98,13 @@ pub fn selected(protocol: &Protocol, mut args: Args<'_>) -> Read<Selected> {
                 true => u32.finds_next_header = true,
                 false => return Ok(Err("this `offset` is none of the header after IP".into())),
             },
-            _ if action(word, &mut selection) => break,
+            _ if action(word, &mut args, &mut selection)? => break,
             _ if word.means("order") => return Ok(Err(not_read("order"))),
             _ => return Err(word.no_keyword("u32", SELECTORS)),
         }
+    }
+    if u32.place.is_some() && selection.mark.is_some() {
+        return Ok(Err("`match mark` in a table is not followed".into()));
     }
     selection.u32 = Some(u32);
     Ok(Ok(selection))
@@ -167,7 +176,7 @@ fn select(protocol: &Protocol, args: &mut Args<'_>, bits: &mut Bits) -> Read<Res
         word if ["tcp", "udp"].into_iter().any(|name| word.means(name)) => {
             return above(args, bits).map(Ok);
         }
-        word if ["mark", "ether", "icmp"].into_iter().any(|name| word.means(name)) => {
+        word if ["ether", "icmp"].into_iter().any(|name| word.means(name)) => {
             return Ok(Err(format!("`match {}` has no counterpart", plain(&word.text))));
         }
         word => return Err(word.no_keyword("`match`", "ip, ip6, u32, u16, u8, tcp, udp")),

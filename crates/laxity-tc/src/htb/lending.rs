@@ -6,17 +6,19 @@
 
 use laxity::units::{Nanos, Rate};
 
-use super::Class;
+use super::flooded::flooded;
+use super::{Class, quantum};
 use crate::curves::{Curve, Curves};
 use crate::notes::Notes;
 use crate::setup::{self, Setup};
 
-/// The least and the greatest quantum that Linux makes of a rate (`htb_change_class`).
-const QUANTA: (u64, u64) = (1_000, 200_000);
+/// How far the ratios of rates may be from those that htb sends at, in parts of a hundred.
+const NEAR: f64 = 0.01;
 
 /// Gives the classes the curves that htb's lending comes to, and tells where these are not what is written.
-pub fn lend(setup: &mut Setup, notes: &mut Notes) {
+pub fn lend(setup: &mut Setup, r2q: u32, notes: &mut Notes) {
     let own = own_rates(setup);
+    setup.unshaped = unshaped(setup, &own);
     let lent: Vec<Curves> = setup
         .classes
         .iter()
@@ -27,6 +29,11 @@ pub fn lend(setup: &mut Setup, notes: &mut Notes) {
         })
         .collect();
     setup.classes.iter_mut().zip(lent).for_each(|(class, curves)| class.curves = curves);
+    let Some(sent) = flooded(setup, r2q) else { return };
+    if !shares_come_to(setup, &sent) {
+        share_as_sent(setup, &sent, r2q, notes);
+    }
+    tell_cut(setup, &sent, r2q, notes);
 }
 
 /// What the leaves of each class send whatever is above it: of their own, or of what is its own to lend.
@@ -51,6 +58,22 @@ fn own_rates(setup: &Setup) -> Vec<Rate> {
     own
 }
 
+/// The first class that lets through more than it is to, if one does.
+fn unshaped(setup: &Setup, own: &[Rate]) -> Option<String> {
+    setup.classes.iter().zip(own).find_map(|(class, own)| {
+        let limit = limit(class, class.htb.as_ref()?);
+        (*own > limit).then(|| format!("{} lets {own} through, not {limit}", class.handle))
+    })
+}
+
+/// What limits a class if those below it have no more of their own.
+fn limit(class: &setup::Class, htb: &Class) -> Rate {
+    match class.parent {
+        Some(_) => htb.ceil,
+        None => htb.own(),
+    }
+}
+
 fn curves(class: &setup::Class, htb: &Class, own: Rate, notes: &mut Notes) -> Curves {
     let Class { rate, ceil, .. } = *htb;
     let (handle, line) = (class.handle, class.line);
@@ -59,10 +82,7 @@ fn curves(class: &setup::Class, htb: &Class, own: Rate, notes: &mut Notes) -> Cu
             format!("{handle}: its ceil of {ceil} is below its rate of {rate} and limits it");
         notes.reading(line, text);
     }
-    let limit = match class.parent {
-        Some(_) => ceil,
-        None => htb.own(),
-    };
+    let limit = limit(class, htb);
     if limit < ceil {
         let text = format!(
             "{handle}: its ceil of {ceil} has no effect: at the top there is nobody to borrow from, so it is limited to \
@@ -85,39 +105,107 @@ fn curves(class: &setup::Class, htb: &Class, own: Rate, notes: &mut Notes) -> Cu
     }
 }
 
+/// Whether classes that share in proportion to their rates send as much, while all of them have packets.
+fn shares_come_to(setup: &Setup, sent: &[Rate]) -> bool {
+    let rate = |curve: Option<Curve>| curve.map_or(0.0, |curve| curve.rate().0 as f64);
+    let (mut least, mut most) = (vec![0.0; sent.len()], vec![0.0; sent.len()]);
+    let top = sent.len();
+    // How often its share a class below each one sends, from what those have that might have more to what those have
+    // that might have less; the last is of the classes at the top.
+    let mut levels = vec![(0.0f64, f64::INFINITY); sent.len() + 1];
+    for (at, class) in setup.classes.iter().enumerate().rev() {
+        let Curves { real_time, link_share, upper_limit } = class.curves;
+        let limit = rate(upper_limit);
+        (least[at], most[at]) = match class.is_leaf {
+            true => (rate(real_time), limit),
+            false => (least[at], limit.min(most[at])),
+        };
+        if let Some(parent) = class.parent {
+            least[parent] += least[at];
+            most[parent] += most[at];
+        }
+        let sent = sent[at].0 as f64;
+        let level = sent / rate(link_share).max(1.0);
+        let (low, high) = &mut levels[class.parent.unwrap_or(top)];
+        if sent > least[at] * (1.0 + NEAR) {
+            *low = low.max(level);
+        }
+        if sent < most[at] * (1.0 - NEAR) {
+            *high = high.min(level);
+        }
+    }
+    levels.into_iter().all(|(low, high)| low <= high * (1.0 + NEAR))
+}
+
+/// Has the classes share in proportion to what they send while all of them have packets.
+fn share_as_sent(setup: &mut Setup, sent: &[Rate], r2q: u32, notes: &mut Notes) {
+    for (class, sent) in setup.classes.iter_mut().zip(sent) {
+        class.curves.link_share = Some(Curve::Linear(*sent));
+    }
+    let mut leaves = setup.classes.iter().filter(|class| class.is_leaf).filter_map(|class| {
+        let htb = class.htb.as_ref()?;
+        Some((class, htb.priority, quantum(htb, r2q)))
+    });
+    let Some((first, priority, bytes)) = leaves.next() else { return };
+    let other = leaves.find(|(_, other, quantum)| *other != priority || *quantum != bytes);
+    let (line, turns) = match other {
+        Some((other, of_other, _)) if of_other != priority => {
+            (other.line, "leaves of a lower prio borrow first".into())
+        }
+        Some((other, _, of_other)) => (
+            other.line,
+            format!(
+                "leaves borrow in turns, {bytes} bytes of {} and {of_other} of {}, whatever classes are between",
+                first.handle, other.handle
+            ),
+        ),
+        None => (first.line, format!("leaves borrow in turns, {bytes} bytes of each")),
+    };
+    let text = format!(
+        "prio, quantum: {turns}, so `link-share` is what each sends while all of them have packets. While some have none, \
+         the others have more, from their `real-time` to their `upper-limit`, but not in the same shares as in Linux"
+    );
+    notes.reading(line, text);
+}
+
+/// Tells of leaves whose turns end before their quantum does, because a class reaches its `ceil` meanwhile.
+fn tell_cut(setup: &Setup, sent: &[Rate], r2q: u32, notes: &mut Notes) {
+    let is_cut = |leaf: &usize| {
+        let Some(htb) = &setup.classes[*leaf].htb else { return false };
+        let up = std::iter::successors(Some(*leaf), |at| setup.classes[*at].parent);
+        let way: Vec<&Class> = up.filter_map(|at| setup.classes[at].htb.as_ref()).collect();
+        let lent = |at: usize| way[at + 1..].iter().map(|above| above.own()).max();
+        let ends = |at: usize| {
+            let class = way[at];
+            Some(class.ceil) < lent(at) && class.cburst.0 < quantum(htb, r2q)
+        };
+        sent[*leaf] > htb.own() && (0..way.len()).any(ends)
+    };
+    let leaves = (0..setup.classes.len()).filter(|at| setup.classes[*at].is_leaf);
+    let mut cut = leaves.filter(is_cut);
+    let (Some(first), more) = (cut.next(), cut.count()) else { return };
+    let class = &setup.classes[first];
+    let others = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let text = format!(
+        "{}{others}: a `ceil` below what is lent, with a `cburst` below the quantum, ends turns early, so who gets what is \
+         left over hangs on bursts: each has at least its rate and at most its ceil, as in the plan, but not the plan's \
+         share",
+        class.handle
+    );
+    notes.not_mapped(class.line, text);
+}
+
 /// Tells what else of htb makes delays and shares others than the plan's, on a link of this rate.
-pub fn said(setup: &Setup, r2q: u32, link: Rate, notes: &mut Notes) {
+pub fn said(setup: &Setup, link: Rate, notes: &mut Notes) {
     let leaves = || {
         let leaves = setup.classes.iter().filter(|class| class.is_leaf);
         leaves.filter_map(|class| Some((class, class.htb.as_ref()?)))
     };
-    let Some((first, of_first)) = leaves().next() else { return };
-    if let Some((other, _)) = leaves().find(|(_, htb)| htb.priority != of_first.priority) {
-        let text = "prio: htb asks classes of a lower prio first, among those within their rates and among those that \
-                    borrow; a plan shares what is left over in proportion to the rates";
-        notes.not_mapped(other.line, text);
-    }
-    let quantum = |htb: &Class| {
-        let by_rate = htb.rate.0 / 8 / u64::from(r2q.max(1));
-        htb.quantum.map_or(by_rate.clamp(QUANTA.0, QUANTA.1), u64::from)
-    };
-    let odd = |(_, htb): &(&setup::Class, &Class)| {
-        let (own, others) = (
-            u128::from(quantum(htb)) * u128::from(of_first.rate.0),
-            u128::from(quantum(of_first)) * u128::from(htb.rate.0),
-        );
-        own.abs_diff(others) * 10 > own.max(others)
-    };
-    if let Some((other, htb)) = leaves().find(odd) {
-        let text = format!(
-            "quantum: htb shares what is left over by quanta, {} bytes of {} and {} of {}; a plan in proportion to the \
-             rates",
-            quantum(of_first),
-            first.handle,
-            quantum(htb),
-            other.handle
-        );
-        notes.not_mapped(other.line, text);
+    let mut priorities = leaves().map(|(class, htb)| (class.line, htb.priority));
+    let first = priorities.next().map(|(_, priority)| priority);
+    if let Some((line, _)) = priorities.find(|(_, priority)| Some(*priority) != first) {
+        let text = "prio: of classes within their rates htb asks those of a lower prio first, of which a plan knows nothing";
+        notes.not_mapped(line, text);
     }
     let bursts = || leaves().filter_map(|(class, htb)| Some((class, htb.burst?)));
     if let Some((class, burst)) = bursts().next() {

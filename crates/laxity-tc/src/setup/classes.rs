@@ -100,6 +100,7 @@ impl Setup {
                     level: None,
                     queue,
                     below,
+                    holds: None,
                     comment,
                     line,
                     span,

@@ -5,7 +5,7 @@ use laxity_plan::error::Fault;
 use super::{Discipline, Setup};
 use crate::error::{Read, plain};
 use crate::filter::u32::{self, U32};
-use crate::filter::{Mark, Place, Protocol, Selection, Written};
+use crate::filter::{Fate, Mark, Place, Protocol, Selection, Written};
 use crate::packets::Packets;
 use crate::units::Handle;
 
@@ -30,6 +30,7 @@ pub struct Filter {
     pub mark: Option<Mark>,
     /// The table whose filters are asked instead, and the bits that u32 asks for itself.
     pub link: Option<Box<U32>>,
+    pub fate: Fate,
     pub line: usize,
 }
 
@@ -49,6 +50,7 @@ pub struct InTable {
     pub packets: Packets,
     pub u32: U32,
     pub class: Option<Handle>,
+    pub fate: Fate,
     pub line: usize,
 }
 
@@ -107,7 +109,7 @@ impl Setup {
             Some(at) => self.take_filter(at, filter, selected, line),
         };
         if let Err(text) = taken {
-            self.notes.not_mapped(line, format!("filter: {text}"));
+            self.notes.not_mapped(line, format!("{}: {text}", filter.called()));
         }
         Ok(())
     }
@@ -131,7 +133,7 @@ impl Setup {
                 return Ok(());
             }
             let class = selection.class;
-            if class.is_none() && u32.link.is_none() {
+            if class.is_none() && u32.link.is_none() && selection.fate == Fate::Classified {
                 return Err("it names no class".into());
             }
             if let Some((number, part)) = u32.place {
@@ -141,7 +143,8 @@ impl Setup {
                 self.in_tables += 1;
                 let packets = selection.packets;
                 let table = self.tables.entry((at, number)).or_default();
-                table.filters.push(InTable { part, packets, u32, class, line });
+                let fate = selection.fate;
+                table.filters.push(InTable { part, packets, u32, class, fate, line });
                 return Ok(());
             }
             match u32.link {
@@ -152,7 +155,11 @@ impl Setup {
                 None => u32.bits.packets(&mut selection.packets)?,
             }
         }
-        let class = selection.class.ok_or("it names no class")?;
+        let no_class = Handle { major: 0, minor: 0 };
+        let class = match selection.fate {
+            Fate::Gone => no_class,
+            Fate::Classified => selection.class.ok_or("it names no class")?,
+        };
         let known = priority.masks.iter().position(|mask| *mask == selection.mask);
         let group = known.unwrap_or(priority.masks.len());
         if known.is_none() {
@@ -162,8 +169,17 @@ impl Setup {
             self.notes.not_mapped(line, format!("filter: {text}"));
         }
         let rank = (number, group);
-        let (packets, mark) = (selection.packets, selection.mark);
-        self.filters.push(Filter { at, rank, packets, class, mark, link, line });
+        if selection.fate == Fate::Gone {
+            let text =
+                "filter: its packets do not leave by this interface, so they are in no class";
+            self.notes.reading(line, text);
+        }
+        let fate = selection.fate;
+        for (packets, mark) in [(selection.packets, selection.mark)].into_iter().chain(selection.or)
+        {
+            let link = link.clone();
+            self.filters.push(Filter { at, rank, packets, class, mark, link, fate, line });
+        }
         Ok(())
     }
 

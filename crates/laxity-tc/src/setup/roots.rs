@@ -243,6 +243,7 @@ impl Setup {
                 level: minor.checked_sub(1),
                 queue: None,
                 below: None,
+                holds: None,
                 comment: comment.map(str::to_string),
                 line: root.line,
                 span: root.span.clone(),

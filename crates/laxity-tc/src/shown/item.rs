@@ -98,7 +98,7 @@ impl Shown {
                 words.iter().take_while(is_of_map).map(|word| word.to_string()).collect()
             }
             (Object::Class, "hfsc") => words.iter().map(|word| word.to_string()).collect(),
-            (Object::Class, "htb") => pairs(&["prio", "rate", "ceil"]),
+            (Object::Class, "htb") => pairs(&["prio", "quantum", "rate", "ceil"]),
             (Object::Qdisc, "tbf") => pairs(&["rate", "burst", "limit", "lat"]),
             (Object::Class, "drr") => pairs(&["quantum"]),
             (Object::Class, "qfq") => pairs(&["weight", "maxpkt"]),

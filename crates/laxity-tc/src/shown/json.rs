@@ -201,7 +201,8 @@ fn filter(item: &Json, options: &Json, shown: &mut Shown) {
         }
         return;
     };
-    if shown.options.is_empty() {
+    let gone = is_gone(options);
+    if shown.options.is_empty() && !gone {
         shown.kind.clear();
     }
     for (key, value) in entries {
@@ -223,9 +224,33 @@ fn filter(item: &Json, options: &Json, shown: &mut Shown) {
                     shown.options.extend(text.or(value.word()));
                 }
             }
+            ("u32", "fwmark_value") => {
+                let mask = options.get("fwmark_mask").and_then(Json::word).unwrap_or_default();
+                let value = value.word().unwrap_or_default();
+                shown.options.extend(["match".into(), "mark".into(), value, mask]);
+            }
+            // Releases differ in how they show tests.
+            ("basic", "handle" | "flowid" | "classid" | "actions") => {}
+            ("basic", other) => shown.options.push(format!("{other}()")),
             _ => {}
         }
     }
+    if gone {
+        shown.options.extend(["action", "drop"].map(str::to_string));
+    }
+}
+
+/// Whether actions of a filter keep its packets from this interface.
+fn is_gone(options: &Json) -> bool {
+    let Some(Json::Several(actions)) = options.get("actions") else { return false };
+    let is = |json: Option<&Json>, text: &str| {
+        json.and_then(Json::word).is_some_and(|word| word == text)
+    };
+    actions.iter().any(|action| {
+        let control = action.get("control_action").and_then(|control| control.get("type"));
+        is(action.get("kind"), "gact") && is(control, "drop")
+            || is(action.get("mirred_action"), "redirect")
+    })
 }
 
 /// The table of u32 that a filter is, is in, or links to.

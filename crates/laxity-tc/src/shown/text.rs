@@ -153,7 +153,8 @@ fn filter(mut shown: Shown, words: &[&str]) -> Option<Shown> {
             shown.options.extend(["ht".into(), format!("{table}:{part}:")]);
         }
         let link = after("link");
-        if !has_class && link.is_none() {
+        let is_filter = rest.contains(&"order");
+        if !has_class && link.is_none() && !is_filter {
             shown.is_table = rest.contains(&"divisor");
             shown.kind.clear();
             return Some(shown);
@@ -178,7 +179,8 @@ fn filter(mut shown: Shown, words: &[&str]) -> Option<Shown> {
             _ => {}
         }
     }
-    if shown.options.is_empty() && shown.kind != "u32" {
+    // What takes packets has a handle; its action may be on a further line.
+    if shown.options.is_empty() && shown.kind != "u32" && !rest.contains(&"handle") {
         shown.kind.clear();
     }
     Some(shown)
@@ -190,6 +192,11 @@ pub fn is_of_priority(handle: &str) -> bool {
     u32::from_str_radix(table, 16).is_ok_and(|number| number >= 0x800) || table.is_empty()
 }
 
+/// Whether the lines of a filter of basic are its tests still: those of its actions come behind them.
+fn takes_tests(shown: &Shown) -> bool {
+    !shown.options.iter().any(|word| word == "action")
+}
+
 /// A further line of an item.
 fn further(shown: &mut Shown, words: &[&str]) {
     match (shown.object, shown.kind.as_str(), words) {
@@ -197,6 +204,17 @@ fn further(shown: &mut Shown, words: &[&str]) {
             shown.before.push("stab".into());
             let pairs = words.chunks_exact(2).filter(|pair| size_table::OPTIONS.contains(&pair[0]));
             shown.before.extend(pairs.flatten().map(|word| word.to_string()));
+        }
+        (Object::Filter, _, ["action", "order", _, "gact", "action", "drop", ..])
+        | (Object::Filter, _, ["action", "order", _, "mirred", _, "Redirect", ..]) => {
+            shown.options.extend(["action", "drop"].map(str::to_string));
+        }
+        (Object::Filter, "basic", words) if takes_tests(shown) => {
+            let tests = words.iter().filter(|word| !FLAGS.contains(word));
+            shown.options.extend(tests.map(|word| word.to_string()));
+        }
+        (Object::Filter, "u32", ["mark", value, mask, ..]) => {
+            shown.options.extend(["match", "mark", value, mask].map(str::to_string));
         }
         (Object::Filter, "u32", ["match", bits, "at", place, ..]) => {
             if let Some((value, mask)) = bits.split_once('/') {

@@ -140,10 +140,7 @@ fn what_htb_has_besides_is_told() {
             "3: burst: after a pause a class of htb sends that much at once, such as 2048 bytes of 1:10; with all of \
              them others may wait 8.2ms longer than the plan says",
             "4: 1:11: overhead of htb",
-            "4: prio: htb asks classes of a lower prio first, among those within their rates and among those that \
-             borrow; a plan shares what is left over in proportion to the rates",
-            "4: quantum: htb shares what is left over by quanta, 1514 bytes of 1:10 and 25000 of 1:11; a plan in \
-             proportion to the rates",
+            "4: prio: of classes within their rates htb asks those of a lower prio first, of which a plan knows nothing",
         ]
     );
 }

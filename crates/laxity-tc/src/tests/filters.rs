@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{HEAD, Import, NoteKind, class, import, notes, plan, read};
 
 /// The match of class 1:10 under one filter, of which the kind and its words are given.
-fn matched(protocol: &str, filter: &str) -> String {
+pub fn matched(protocol: &str, filter: &str) -> String {
     let import = one_filter(protocol, filter);
     let plan = read(&import);
     let matching = class(&plan, "voice").matching.as_ref();
@@ -17,12 +17,12 @@ fn matched(protocol: &str, filter: &str) -> String {
     }
 }
 
-fn one_filter(protocol: &str, filter: &str) -> Import {
+pub fn one_filter(protocol: &str, filter: &str) -> Import {
     import(&format!("{HEAD}tc filter add dev eth0 parent 1: protocol {protocol} prio 1 {filter}\n"))
 }
 
 /// Why a filter has no match.
-fn unmapped(protocol: &str, filter: &str) -> String {
+pub fn unmapped(protocol: &str, filter: &str) -> String {
     let import = one_filter(protocol, filter);
     assert_eq!(class(&read(&import), "voice").matching, None, "{filter}");
     notes(&import, NoteKind::NotMapped)[1].clone()
@@ -86,7 +86,7 @@ fn what_of_u32_has_no_counterpart() {
     assert!(u32("match u16 0 0xffc0 at 2").contains("byte 2 of the IP header"));
     assert!(u32("match ip dport 1 0x0001").contains("mask 0x1 is no range"));
     assert!(u32("match ip df").contains("`df`"));
-    assert!(u32("match mark 5 0xff").contains("match mark"));
+    assert!(u32("match mark 5 0xff").contains("mark 0x5/0xff"));
     assert!(u32("match ip6 dport 53 0xffff").contains("of protocol ip, but"));
     assert!(u32("match u32 0xff00ff 0xff00ff at 12").contains("mask with gaps"));
     assert!(u32("link 7:").contains("no table 7:"));
@@ -119,13 +119,29 @@ fn flower_by_name() {
 fn what_other_filters_have_no_counterpart() {
     assert!(unmapped("ip", "flower ip_ttl 5 classid 1:10").contains("`ip_ttl`"));
     assert!(unmapped("ip", "handle 6 fw classid 1:10").contains("netfilter's mark 6"));
-    assert!(
-        unmapped("ip", "basic match 'meta(priority eq 1)' classid 1:10").contains("kind basic")
-    );
     assert!(unmapped("ip", "bpf bytecode-file filter.o classid 1:10").contains("kind bpf"));
     assert!(unmapped("ip", "chain 3 matchall classid 1:10").contains("chains"));
-    let told = one_filter("ip", "u32 match ip tos 0x10 0xff classid 1:10 action drop");
+    let told = one_filter("ip", "u32 match ip tos 0x10 0xff classid 1:10 action pass");
     assert_eq!(notes(&told, NoteKind::NotMapped), ["5: filter: its `action` has no counterpart"]);
+    // What stands behind an action is read.
+    let police = "u32 match ip dport 53 0xffff police rate 1mbit burst 10k drop flowid 1:10";
+    assert_eq!(matched("ip", police), "ip and dport 53");
+}
+
+#[test]
+fn what_a_filter_drops_is_in_no_class() {
+    let (matches, import) = under(&[
+        ("prio 1", "flower ip_proto udp dst_port 4000 classid 1:10"),
+        ("prio 2", "flower ip_proto udp action drop"),
+        ("prio 3", "u32 match ip tos 0xb8 0xfc flowid 1:10 action mirred egress redirect dev ifb0"),
+        ("prio 4", "u32 match ip src 10.0.0.0/8 flowid 1:10"),
+    ]);
+    let from_ten = "ip saddr 10.0.0.0/8 and not (ip and udp or ip and dscp ef)";
+    assert_eq!(matches[0], format!("voice: untagged and (ip and udp dport 4000 or {from_ten})"));
+    let gone = "ip and udp or ip and dscp ef";
+    assert!(matches.contains(&format!("rest: not (untagged and ({gone}))")), "{matches:?}");
+    let told = notes(&import, NoteKind::Reading).join("\n");
+    assert_eq!(told.matches("do not leave by this interface").count(), 2, "{told}");
 }
 
 /// The matches of voice and rest under some filters, each a priority and what follows it.
@@ -232,7 +248,7 @@ fn one_priority_is_of_one_kind_and_protocol() {
     let import = import(&format!("{HEAD}{first}{line}"));
     assert_eq!(
         notes(&import, NoteKind::NotMapped),
-        ["6: filter: Linux refuses it: priority 1 is for matchall of protocol ip already"]
+        ["6: filter for 1:10: Linux refuses it: priority 1 is for matchall of protocol ip already"]
     );
 }
 

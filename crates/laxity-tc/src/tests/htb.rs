@@ -74,9 +74,72 @@ fn a_ceil_below_the_rate_is_the_limit() {
 #[test]
 fn a_shaper_that_does_not_shape_is_told() {
     let import = classes(&["1: 1:1 rate 1mbit", "1:1 1:10 rate 1mbit", "1:1 1:20 rate 1mbit"]);
-    assert_eq!(read(&import).link.rate, Rate(2_000_000));
+    let plan = read(&import);
+    assert_eq!(plan.link.rate, Rate(2_000_000));
+    // Whoever has the plan alone is told, too.
+    let title = "Imported from script.sh: 1:1 lets 2mbit through, not 1mbit";
+    assert_eq!(plan.title.as_deref(), Some(title));
     let said = notes(&import, NoteKind::Reading);
     let expected = "2: 1:1 does not limit what is below it to 1mbit: htb gives each class its rate whatever is above \
                     it, and these come to 2mbit";
     assert_eq!(said[1], expected);
+}
+
+/// What a class is to get in proportion to its siblings, in kbit/s.
+fn share(plan: &Plan, name: &str) -> Option<u64> {
+    class(plan, name).curves.link_share.map(|curve| curve.m2().0 / 1_000)
+}
+
+#[test]
+fn what_is_left_over_is_dealt_in_turns_of_leaves() {
+    let tree = |long: &str| {
+        classes(&[
+            "1: 1:1 rate 4900kbit",
+            "1:1 1:2 rate 2800kbit ceil 28mbit",
+            &format!("1:2 1:10 rate 1300kbit ceil 3900kbit quantum 12000{long}"),
+            &format!("1:2 1:20 rate 1mbit ceil 2mbit{long}"),
+            &format!("1:2 1:30 rate 800kbit ceil 1600kbit quantum 12000{long}"),
+            &format!("1:1 1:40 rate 600kbit ceil 1200kbit{long}"),
+        ])
+    };
+    // The kernel has sent 1634, 1351, 1110 and 811 kbit/s of them.
+    let import = tree(" cburst 15k");
+    let plan = read(&import);
+    let shares = ["1-2", "1-10", "1-20", "1-30", "1-40"].map(|name| share(&plan, name));
+    assert_eq!(shares, [4_095, 1_627, 1_340, 1_127, 804].map(Some));
+    assert_eq!(rates(&plan, "1-10"), (Some(1_300), Some(3_900)));
+    let said = notes(&import, NoteKind::Reading).join("\n");
+    assert!(
+        said.contains("12000 bytes of 1:10 and 12500 of 1:20, whatever classes are between"),
+        "{said}"
+    );
+    // As bursts have it: 1846, 1296, 991 and 763 kbit/s.
+    let lost = notes(&tree(""), NoteKind::NotMapped).join("\n");
+    assert!(lost.contains("4: 1:10 and 3 more: a `ceil` below what is lent"), "{lost}");
+    assert!(!notes(&import, NoteKind::NotMapped).join("\n").contains("a `ceil` below"));
+}
+
+#[test]
+fn leaves_of_a_lower_prio_borrow_first() {
+    let import = classes(&[
+        "1: 1:1 rate 4mbit",
+        "1:1 1:10 rate 1mbit ceil 4mbit prio 1",
+        "1:1 1:20 rate 1mbit ceil 2mbit",
+        "1:1 1:30 rate 500kbit ceil 4mbit prio 1 quantum 25000",
+    ]);
+    let plan = read(&import);
+    let shares = ["1-10", "1-20", "1-30"].map(|name| share(&plan, name));
+    assert_eq!(shares, [1_166, 2_000, 833].map(Some));
+    let said = notes(&import, NoteKind::Reading).join("\n");
+    assert!(said.contains("leaves of a lower prio borrow first"), "{said}");
+}
+
+#[test]
+fn rates_that_quanta_follow_are_the_shares() {
+    let plan = read(&classes(&[
+        "1: 1:1 rate 10mbit",
+        "1:1 1:10 rate 1mbit ceil 10mbit",
+        "1:1 1:20 rate 3mbit ceil 10mbit",
+    ]));
+    assert_eq!(["1-10", "1-20"].map(|name| share(&plan, name)), [1_000, 3_000].map(Some));
 }

@@ -1,8 +1,11 @@
 //! What hangs at leaves, and what they queue in when nothing does.
 
 use laxity::units::{Bytes, Nanos, Rate};
-use laxity_plan::model::{QueueLimit, QueueSpec, SchedulerSpec};
+use laxity_plan::classify::Classifier;
+use laxity_plan::model::{QueueLimit, QueueSpec, SchedulerSpec, Weight};
+use proptest::prelude::*;
 
+use super::matches::headers;
 use super::{HEAD, NoteKind, class, import, import_at, notes, plan, read};
 use crate::linux::{Linux, carried};
 use crate::tree::QdiscKind;
@@ -77,6 +80,99 @@ fn classes_hold_flow_queues_and_go_back_to_linux() {
     let flows = |kind: &QdiscKind| matches!(kind, QdiscKind::FqCodel(fq) if fq.quantum == 300);
     assert_eq!(there.tree.qdiscs.iter().filter(|qdisc| flows(&qdisc.kind)).count(), 1);
     assert!(there.plan.classes.iter().all(|class| class.inside.is_none()));
+}
+
+/// Two classes below each of which others share.
+const NESTED: &str = "\
+tc qdisc add dev eth0 root handle 1: htb default 20
+tc class add dev eth0 parent 1: classid 1:1 htb rate 10mbit
+tc class add dev eth0 parent 1:1 classid 1:10 htb rate 6mbit ceil 10mbit
+tc class add dev eth0 parent 1:1 classid 1:20 htb rate 3mbit ceil 10mbit
+tc class add dev eth0 parent 1:1 classid 1:30 htb rate 1mbit ceil 10mbit
+tc qdisc add dev eth0 parent 1:10 handle 2: drr
+tc class add dev eth0 parent 2: classid 2:1 drr quantum 1000
+tc class add dev eth0 parent 2: classid 2:2 drr quantum 3000
+tc qdisc add dev eth0 parent 2:1 pfifo limit 7
+tc qdisc add dev eth0 parent 1:20 handle 3: prio bands 3 priomap 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2
+";
+
+#[test]
+fn classes_hold_what_shares_among_others() {
+    let import = import(NESTED);
+    let plan = read(&import);
+    assert_eq!(plan.scheduler, SchedulerSpec::Wf2q);
+    let inside = |name| class(&plan, name).inside.as_ref().map(|inside| inside.scheduler);
+    assert_eq!(inside("1-10"), Some(SchedulerSpec::Drr));
+    assert_eq!(inside("1-20"), Some(SchedulerSpec::Priority));
+    let below = |name| {
+        let class = class(&plan, name);
+        let parent = class.parent.map(|parent| plan.classes[parent.index()].name.as_str());
+        (parent, class.weight, class.level)
+    };
+    assert_eq!(below("2-1"), (Some("1-10"), Weight(1_000_000), None));
+    assert_eq!(below("2-2"), (Some("1-10"), Weight(3_000_000), None));
+    assert_eq!(below("3-2"), (Some("1-20"), Weight(1_000_000), Some(1)));
+    let limit = class(&plan, "2-1").queue.as_deref().copied();
+    assert_eq!(limit, Some(QueueSpec::limited(QueueLimit::Packets(7))));
+    assert_eq!(class(&plan, "3-3").matching.as_ref().map(ToString::to_string), Some("any".into()));
+    let told = notes(&import, NoteKind::NotMapped).join("\n");
+    assert!(!told.contains("what hangs at it"), "{told}");
+
+    let limited = NESTED.replace("rate 6mbit ceil 10mbit", "rate 6mbit ceil 7mbit");
+    let told = notes(&super::import(&limited), NoteKind::NotMapped).join("\n");
+    assert!(told.contains("1:10: drr and what hangs at it: this class has one queue"), "{told}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// A packet goes to the class that the filters below the class send it to that the filters at the root send it to.
+    #[test]
+    fn packets_go_where_filters_at_each_discipline_send_them(
+        filters in prop::collection::vec((0usize..3, any::<bool>(), 0u16..4, 0usize..3), 0..8),
+        packets in prop::collection::vec(headers(), 20),
+    ) {
+        const CLASSES: [[&str; 3]; 3] =
+            [["1:10", "1:20", "1:30"], ["2:1", "2:2", "2:2"], ["3:1", "3:2", "3:3"]];
+        let mut script = NESTED.to_string();
+        for (at, (place, source, port, class)) in filters.iter().enumerate() {
+            let side = if *source { "sport" } else { "dport" };
+            script += &format!(
+                "tc filter add dev eth0 parent {}: protocol all prio {} flower ip_proto udp {side} {port} classid {}\n",
+                place + 1,
+                at + 1,
+                CLASSES[*place][*class]
+            )
+            .replace("protocol all", "protocol ip")
+            .replace("sport", "src_port")
+            .replace("dport", "dst_port");
+        }
+        let import = import(&script);
+        let plan = read(&import);
+        for headers in packets {
+            let ports = headers.ports.filter(|_| {
+                headers.vlan.is_none()
+                    && headers.ip.is_some_and(|ip| ip.protocol == 17 && ip.source.is_ipv4())
+            });
+            let sent = |place: usize| {
+                let takes = |filter: &&(usize, bool, u16, usize)| {
+                    filter.0 == place
+                        && ports.is_some_and(|ports| {
+                            filter.2 == if filter.1 { ports.source } else { ports.destination }
+                        })
+                };
+                filters.iter().find(takes).map(|filter| filter.3)
+            };
+            let expected = match sent(0).unwrap_or(1) {
+                0 => sent(1).map(|class| CLASSES[1][class]),
+                1 => Some(CLASSES[2][sent(2).unwrap_or(2)]),
+                _ => Some("1:30"),
+            };
+            let found = Classifier::new(&plan).class(&headers);
+            let found = found.map(|class| plan.classes[class.index()].name.replace('-', ":"));
+            prop_assert_eq!(found.as_deref(), expected, "{}\n{:?}", import.plan, headers);
+        }
+    }
 }
 
 #[test]

@@ -133,6 +133,33 @@ fn classes_and_code_points_are_set() {
 }
 
 #[test]
+fn marks_are_asked_for_by_every_kind_of_filter() {
+    let rule = "iptables -t mangle -A POSTROUTING -p udp -j MARK --set-mark 0x21\n";
+    let voice = |filter: &str| {
+        let filter = format!("tc filter add dev eth0 parent 1: protocol ip prio 1 {filter}\n");
+        let import = import(&format!("{rule}{HEAD}{filter}"));
+        let plan = read(&import);
+        let matching = class(&plan, "voice").matching.as_ref().map(ToString::to_string);
+        (matching, notes(&import, NoteKind::NotMapped).join("\n"))
+    };
+    let udp = Some("untagged and ip and udp".to_string());
+    for filter in [
+        "u32 match mark 0x21 0xff flowid 1:10",
+        "u32 match mark 0x1 0xf match ip src 0/0 flowid 1:10",
+        "basic match 'meta(nf_mark eq 0x21)' classid 1:10",
+        "basic match 'meta(nf_mark mask 0xf0 eq 0x20)' classid 1:10",
+        "basic match 'cmp(u8 at 9 eq 17) and (meta(nf_mark eq 5) or meta(nf_mark eq 33))' flowid 1:10",
+    ] {
+        assert_eq!(voice(filter).0, udp, "{filter}");
+    }
+    let both = voice("u32 match mark 0x21 0xff match ip dport 53 0xffff flowid 1:10").0;
+    assert_eq!(both.as_deref(), Some("untagged and ip and udp dport 53"));
+    let (none, told) = voice("u32 match mark 2 0xff match ip dport 53 0xffff flowid 1:10");
+    assert_eq!(none, None);
+    assert!(told.contains("filter for 1:10: it goes by netfilter's mark 0x2/0xff"), "{told}");
+}
+
+#[test]
 fn six_is_another_table() {
     let six = "ip6tables -t mangle -A POSTROUTING -p udp -j MARK --set-mark 1\n";
     let filter = "tc filter add dev eth0 parent 1: protocol ipv6 prio 1 handle 1 fw flowid 1:10\n";

@@ -9,7 +9,11 @@ use super::HEAD;
 use crate::Options;
 
 /// Words that scripts are made of.
-const WORDS: [&str; 112] = [
+const WORDS: [&str; 116] = [
+    "basic match 'cmp(u8 at 9 eq 17) or'",
+    "'meta(nf_mark eq 6)'",
+    "action drop",
+    "match mark 6 0xff",
     "cake",
     "bandwidth",
     "tbf",

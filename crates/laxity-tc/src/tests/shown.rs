@@ -6,7 +6,7 @@ use laxity::service::ServiceCurve;
 use laxity_plan::Plan;
 use laxity_plan::model::Class;
 
-use super::{NoteKind, notes, read};
+use super::{NoteKind, class, import_at, notes, read};
 use crate::Options;
 
 const HFSC: [&str; 4] = [
@@ -90,7 +90,7 @@ fn queues_are_shown_as_they_were_set_up() {
             }
         }
     }
-    let red = |text| super::class(&plan(text), "1-22").queue.clone();
+    let red = |text| class(&plan(text), "1-22").queue.clone();
     assert_eq!(red(HFSC[2]), red(HFSC[0]));
 }
 
@@ -104,6 +104,61 @@ fn a_part_of_a_terminal() {
     let import = crate::import(HTB[1], "shown", &Options::default()).unwrap();
     let told = notes(&import, NoteKind::NotMapped);
     assert!(told.iter().any(|note| note.contains("netfilter's mark 0x1/0xff")), "{told:?}");
+}
+
+#[test]
+fn what_shown_filters_ask_for_is_not_lost() {
+    let shown = "\
+qdisc drr 1: root refcnt 2
+class drr 1:1 root quantum 1514b
+class drr 1:2 root quantum 1514b
+filter parent 1: protocol ip pref 1 basic chain 0
+filter parent 1: protocol ip pref 1 basic chain 0 handle 0x1 flowid 1:1
+  cmp(u8 at 9 layer 1 eq 17)
+  AND cmp(u16 at 2 layer 2 eq 53)
+
+filter parent 1: protocol ip pref 2 basic chain 0
+filter parent 1: protocol ip pref 2 basic chain 0 handle 0x1 flowid 1:1
+  NOT cmp(u8 at 9 layer 1 eq 17)
+
+filter parent 1: protocol ip pref 3 u32 chain 0
+filter parent 1: protocol ip pref 3 u32 chain 0 fh 800: ht divisor 1
+filter parent 1: protocol ip pref 3 u32 chain 0 fh 800::800 order 2048 key ht 800 bkt 0 *flowid 1:1 not_in_hw
+  mark 0x0006 0x00ff (success 0)
+  match 00000035/0000ffff at 20
+filter parent 1: protocol ip pref 4 flower chain 0
+filter parent 1: protocol ip pref 4 flower chain 0 handle 0x1
+  eth_type ipv4
+  ip_proto udp
+  not_in_hw
+\taction order 1: gact action drop
+\t random type none pass val 0
+\t index 1 ref 1 bind 1
+
+filter parent 1: protocol ip pref 5 matchall chain 0
+filter parent 1: protocol ip pref 5 matchall chain 0 handle 0x1 flowid 1:2
+";
+    let as_json = r#"[
+{"kind":"drr","handle":"1:","root":true,"refcnt":2,"options":{}}]
+[{"class":"drr","handle":"1:1","root":true,"quantum":1514},{"class":"drr","handle":"1:2","root":true,"quantum":1514}]
+[{"parent":"1:","protocol":"ip","pref":1,"kind":"u32","chain":0,"options":{"fh":"800::800","order":2048,"key_ht":"800",
+"bkt":"0","flowid":"1:1","not_in_hw":true,"fwmark_value":"0x6","fwmark_mask":"0xff","fwmark_success":0,
+"match":{"value":"35","mask":"ffff","offmask":"","off":20}}},
+{"parent":"1:","protocol":"ip","pref":2,"kind":"basic","chain":0,"options":{"handle":"1","flowid":"1:1","ematch":[]}},
+{"parent":"1:","protocol":"ip","pref":4,"kind":"flower","chain":0,"options":{"handle":1,"keys":{"eth_type":"ipv4",
+"ip_proto":"udp"},"not_in_hw":true,"actions":[{"order":1,"kind":"gact","control_action":{"type":"drop"},"index":1}]}},
+{"parent":"1:","protocol":"ip","pref":5,"kind":"matchall","chain":0,"options":{"handle":1,"flowid":"1:2"}}]"#;
+    for (shown, first) in [(shown, Some("untagged and ip and udp dport 53")), (as_json, None)] {
+        let import = import_at(1_000_000, shown);
+        let plan = read(&import);
+        let matching = |name| class(&plan, name).matching.as_ref().map(ToString::to_string);
+        assert_eq!(matching("1-1").as_deref(), first, "{}", import.plan);
+        let second = matching("1-2").unwrap_or_default();
+        assert!(second.contains("not (ip and udp)") || second.contains("not udp"), "{second}");
+        let told = notes(&import, NoteKind::NotMapped).join("\n");
+        assert!(told.contains("mark 0x6/0xff"), "{told}");
+        assert!(told.contains("NOT") || told.contains("ematch"), "{told}");
+    }
 }
 
 #[test]
@@ -135,6 +190,6 @@ fn classes_of_later_releases_in_json() {
 [{"parent":"1:","protocol":"ip","pref":1,"kind":"fw","chain":0},{"parent":"1:","protocol":"ip","pref":1,"kind":"fw","chain":0,"options":{"handle":"0x6","classid":"1:10"}}]"#;
     let plan = plan(text);
     assert_eq!(plan.link.rate, laxity::units::Rate(10_000_000));
-    let curve = super::class(&plan, "1-10").curves.real_time.unwrap();
+    let curve = class(&plan, "1-10").curves.real_time.unwrap();
     assert_eq!((curve.m1(), curve.d().0, curve.m2().0), (2_000_000, 5_000_000, 1_000_000));
 }
